@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/auth"
 	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
+	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -378,7 +379,7 @@ func TestRevoke(t *testing.T) {
 	path := tokenFile(t)
 	_, do := w.client(path, authconfig.Config{}, &browser{t: t})
 	do(t)
-	s := &auth.Store{Path: path}
+	s := &tokenstore.Store{Path: path}
 	gone, err := s.Remove(t.Context(), w.URL+"/mcp")
 	if err != nil || len(gone) != 1 {
 		t.Fatal(gone, err)
@@ -395,7 +396,7 @@ func TestRevoke(t *testing.T) {
 func TestLeftovers(t *testing.T) {
 	t.Parallel()
 	path := tokenFile(t)
-	s := &auth.Store{Path: path}
+	s := &tokenstore.Store{Path: path}
 	if _, err := s.Remove(t.Context(), "x"); err != nil {
 		t.Fatal(err)
 	}

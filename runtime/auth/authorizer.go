@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
+	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 )
@@ -25,7 +26,7 @@ type Options struct {
 	// Name is what messages and commands call the server; "" is its address.
 	Name   string
 	Config authconfig.Config
-	Store  *Store
+	Store  *tokenstore.Store
 	// Person can log in; nil: nobody can, and a server that wants it is an error.
 	Person Person
 	// AllowHTTP sends credentials also over http to another machine.
@@ -44,7 +45,7 @@ type Authorizer struct {
 	warn sync.Once // that credentials are sent over http
 
 	mu      sync.Mutex // guards what follows; held for memory work only
-	current Token
+	current tokenstore.Token
 	rounds  int    // authorizations for more scopes
 	nonce   string // that the server wants in proofs, "" for none
 	fresh   string // the access token of the last refresh that a challenge led to
@@ -99,7 +100,7 @@ func (a *Authorizer) Authorize(ctx context.Context, req *http.Request) error {
 }
 
 // usable returns the token to use now, refreshed where it is about to end.
-func (a *Authorizer) usable(ctx context.Context) (Token, error) {
+func (a *Authorizer) usable(ctx context.Context) (tokenstore.Token, error) {
 	a.init.Do(a.load)
 	t := a.token()
 	switch {
@@ -111,7 +112,7 @@ func (a *Authorizer) usable(ctx context.Context) (Token, error) {
 			return fresh, nil
 		}
 		if ctx.Err() != nil {
-			return Token{}, ctx.Err()
+			return tokenstore.Token{}, ctx.Err()
 		}
 		a.o.Logger.Info("the token cannot be refreshed", "err", err) // it may still do
 	}
@@ -120,7 +121,7 @@ func (a *Authorizer) usable(ctx context.Context) (Token, error) {
 
 // external reads the token anew from where the entry says, unless somebody has in place
 // of the one that was used.
-func (a *Authorizer) external(ctx context.Context, used string) (Token, error) {
+func (a *Authorizer) external(ctx context.Context, used string) (tokenstore.Token, error) {
 	a.asking.Lock()
 	defer a.asking.Unlock()
 	if now := a.token(); now.Access != used {
@@ -128,7 +129,7 @@ func (a *Authorizer) external(ctx context.Context, used string) (Token, error) {
 	}
 	t, err := external(ctx, &a.o.Config)
 	if err != nil {
-		return Token{}, fmt.Errorf("%s: %w", a.o.Name, err)
+		return tokenstore.Token{}, fmt.Errorf("%s: %w", a.o.Name, err)
 	}
 	a.use(t)
 	return t, nil
@@ -160,7 +161,7 @@ const AllowHTTPHint = "use https; in a network that you trust, --allow-insecure-
 
 // soon reports whether a token is about to end: within RefreshAhead, or half of its
 // time where that is shorter.
-func soon(t Token) bool {
+func soon(t tokenstore.Token) bool {
 	return !t.Expires.IsZero() && time.Until(t.Expires) < min(RefreshAhead, t.Expires.Sub(t.Obtained)/2)
 }
 
@@ -168,7 +169,7 @@ func soon(t Token) bool {
 func (a *Authorizer) load() {
 	all, err := a.o.Store.Tokens(Canonical(a.o.Server))
 	if err != nil {
-		a.o.Store.warn(a.o.Logger, "tokens that are kept cannot be read, and none is kept", err)
+		a.o.Store.Warn(a.o.Logger, "tokens that are kept cannot be read, and none is kept", err)
 		return
 	}
 	if t, ok := a.choose(all); ok {
@@ -177,13 +178,13 @@ func (a *Authorizer) load() {
 }
 
 // choose returns the first token of an issuer that may be used, false for none.
-func (a *Authorizer) choose(all []Token) (Token, bool) {
+func (a *Authorizer) choose(all []tokenstore.Token) (tokenstore.Token, bool) {
 	for _, t := range all {
-		if a.o.Config.Issuer == "" || t.Issuer == a.o.Config.Issuer || t.Source == SourceManual {
+		if a.o.Config.Issuer == "" || t.Issuer == a.o.Config.Issuer || t.Source == tokenstore.SourceManual {
 			return t, true
 		}
 	}
-	return Token{}, false
+	return tokenstore.Token{}, false
 }
 
 // Keeps reports whether there is a token, which is read where it has not been yet.
@@ -192,14 +193,14 @@ func (a *Authorizer) Keeps() bool {
 	return a.token().Access != ""
 }
 
-func (a *Authorizer) token() Token {
+func (a *Authorizer) token() tokenstore.Token {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.current
 }
 
 // use has requests carry a token from now on.
-func (a *Authorizer) use(t Token) {
+func (a *Authorizer) use(t tokenstore.Token) {
 	if a.o.Redactor != nil {
 		for _, text := range []string{t.Access, t.Refresh, t.Key} {
 			if text != "" {
@@ -214,23 +215,23 @@ func (a *Authorizer) use(t Token) {
 
 // refreshed returns a fresh token in the place of one that ends, or has been refused.
 // One goroutine of one process asks; the others take what it got.
-func (a *Authorizer) refreshed(ctx context.Context, old Token) (Token, error) {
+func (a *Authorizer) refreshed(ctx context.Context, old tokenstore.Token) (tokenstore.Token, error) {
 	a.asking.Lock()
 	defer a.asking.Unlock()
 	if now := a.token(); now.Access != old.Access && now.Access != "" {
 		return now, nil
 	}
-	unlock, err := a.o.Store.lock(ctx, "refresh")
+	unlock, err := a.o.Store.LockRefresh(ctx)
 	if err != nil && ctx.Err() != nil {
-		return Token{}, ctx.Err()
+		return tokenstore.Token{}, ctx.Err()
 	}
 	if err != nil { // as where the folder cannot be written: better two refreshes than none
-		a.o.Store.warn(a.o.Logger, "a token is refreshed without a lock", err)
+		a.o.Store.Warn(a.o.Logger, "a token is refreshed without a lock", err)
 	} else {
 		defer unlock()
 		if kept, err := a.o.Store.Tokens(old.Server); err == nil {
 			for _, t := range kept {
-				if !t.same(old) || t.Access == old.Access {
+				if !t.Same(old) || t.Access == old.Access {
 					continue
 				}
 				a.use(t) // another process has refreshed it
@@ -250,22 +251,22 @@ func (a *Authorizer) refreshed(ctx context.Context, old Token) (Token, error) {
 	case hasCode(err, "invalid_grant"):
 		a.discard(ctx, old)
 	case hasCode(err, "invalid_client"): // it has forgotten us: the next login registers again
-		if dropped := a.o.Store.dropClient(ctx, old.Issuer); dropped != nil {
-			a.o.Store.warn(a.o.Logger, "a registration that has ended is not removed", dropped)
+		if dropped := a.o.Store.DropClient(ctx, old.Issuer); dropped != nil {
+			a.o.Store.Warn(a.o.Logger, "a registration that has ended is not removed", dropped)
 		}
 	}
 	if err != nil {
-		return Token{}, err
+		return tokenstore.Token{}, err
 	}
 	a.keep(ctx, fresh)
 	return fresh, nil
 }
 
 // keep uses a token and has it kept; where that fails it serves this process.
-func (a *Authorizer) keep(ctx context.Context, t Token) {
+func (a *Authorizer) keep(ctx context.Context, t tokenstore.Token) {
 	a.use(t)
-	if err := a.o.Store.put(context.WithoutCancel(ctx), t); err != nil {
-		a.o.Store.warn(a.o.Logger, "the token is not kept: the next command has to ask again", err)
+	if err := a.o.Store.Put(context.WithoutCancel(ctx), t); err != nil {
+		a.o.Store.Warn(a.o.Logger, "the token is not kept: the next command has to ask again", err)
 	}
 }
 
@@ -281,7 +282,7 @@ func (a *Authorizer) Challenged(ctx context.Context, resp *http.Response) (retry
 		return true, nil
 	}
 	if err := a.answer(ctx, used, headers, resp.StatusCode == http.StatusForbidden); err != nil {
-		return false, a.fail(resp.StatusCode, strings.Join(headers, ", "), err)
+		return false, newError(a.o.Name, resp.StatusCode, strings.Join(headers, ", "), err)
 	}
 	return true, nil
 }
@@ -328,7 +329,7 @@ func (a *Authorizer) answer(ctx context.Context, used string, headers []string, 
 		return nil
 	}
 	defer deadline.Suspend(ctx)() // a person may take their time
-	d := demand{params: params, more: more, refused: t.Access != "" && t.Source == SourceManual && !more}
+	d := demand{params: params, more: more, refused: t.Access != "" && t.Source == tokenstore.SourceManual && !more}
 	if d.refused {
 		a.discard(ctx, t)
 	}
@@ -347,10 +348,10 @@ func (a *Authorizer) answer(ctx context.Context, used string, headers []string, 
 // newer returns the token that another process, or another login of this one, has
 // obtained in the place of the one that was used, with some scopes at least; false
 // where there is none.
-func (a *Authorizer) newer(used string, scopes []string) (Token, bool) {
+func (a *Authorizer) newer(used string, scopes []string) (tokenstore.Token, bool) {
 	all, err := a.o.Store.Tokens(Canonical(a.o.Server))
 	if err != nil {
-		return Token{}, false // the login that follows says so
+		return tokenstore.Token{}, false // the login that follows says so
 	}
 	t, ok := a.choose(all)
 	return t, ok && t.Access != used && !soon(t) && len(union(t.Scopes, scopes)) == len(t.Scopes)
@@ -358,37 +359,37 @@ func (a *Authorizer) newer(used string, scopes []string) (Token, bool) {
 
 // Login obtains a token, whether or not there is one. challenge is the header that
 // asked for it, "" for none.
-func (a *Authorizer) Login(ctx context.Context, challenge string) (Token, error) {
+func (a *Authorizer) Login(ctx context.Context, challenge string) (tokenstore.Token, error) {
 	return a.login(ctx, challenge, false)
 }
 
 // LoginAfter is Login where a connection has failed for want of credentials.
-func (a *Authorizer) LoginAfter(ctx context.Context, failure *Error) (Token, error) {
+func (a *Authorizer) LoginAfter(ctx context.Context, failure *Error) (tokenstore.Token, error) {
 	return a.login(ctx, failure.Challenge, errors.Is(failure.Err, errToken))
 }
 
-func (a *Authorizer) login(ctx context.Context, challenge string, refused bool) (Token, error) {
+func (a *Authorizer) login(ctx context.Context, challenge string, refused bool) (tokenstore.Token, error) {
 	a.init.Do(a.load)
 	a.asking.Lock()
 	defer a.asking.Unlock()
 	if a.insecure() {
-		return Token{}, a.fail(http.StatusUnauthorized, challenge, errInsecure)
+		return tokenstore.Token{}, newError(a.o.Name, http.StatusUnauthorized, challenge, errInsecure)
 	}
 	params := bearer([]string{challenge})
 	if err := a.obtain(ctx, demand{params: params, more: wantsMore(params), refused: refused}); err != nil {
-		return Token{}, a.fail(http.StatusUnauthorized, challenge, err)
+		return tokenstore.Token{}, newError(a.o.Name, http.StatusUnauthorized, challenge, err)
 	}
 	return a.token(), nil
 }
 
 // Current returns a token that can be used for a while, refreshed where it is about to
 // end; the zero Token where there is none.
-func (a *Authorizer) Current(ctx context.Context) (Token, error) {
+func (a *Authorizer) Current(ctx context.Context) (tokenstore.Token, error) {
 	t, err := a.usable(ctx)
 	if err != nil || t.Expires.IsZero() || time.Now().Before(t.Expires) {
 		return t, err
 	}
-	return Token{}, nil
+	return tokenstore.Token{}, nil
 }
 
 // Attend has a person log in from now on where the server wants one to; nil has nobody.
@@ -441,11 +442,11 @@ func needsPerson(c *authconfig.Config) bool { return c.Grant == "" || c.Grant ==
 
 // token asks for a token by the configured grant, bound to a key where the entry or the
 // server wants that.
-func (f *flow) token(ctx context.Context, d *discovered, scopes []string) (Token, error) {
+func (f *flow) token(ctx context.Context, d *discovered, scopes []string) (tokenstore.Token, error) {
 	if f.config.DPoP || d.resource.Bound {
 		key, err := newProofKey()
 		if err != nil {
-			return Token{}, err
+			return tokenstore.Token{}, err
 		}
 		f.key = key
 	}
@@ -454,7 +455,7 @@ func (f *flow) token(ctx context.Context, d *discovered, scopes []string) (Token
 	return t, err
 }
 
-func (f *flow) obtain(ctx context.Context, d *discovered, scopes []string) (Token, error) {
+func (f *flow) obtain(ctx context.Context, d *discovered, scopes []string) (tokenstore.Token, error) {
 	switch f.config.Grant {
 	case authconfig.GrantClientCredentials:
 		return f.clientCredentials(ctx, d, scopes)
@@ -471,6 +472,10 @@ type Error struct {
 	runtime.AuthError
 	Server string // its name
 	Err    error
+}
+
+func newError(server string, status int, challenge string, err error) *Error {
+	return &Error{AuthError: runtime.AuthError{Status: status, Challenge: challenge}, Server: server, Err: err}
 }
 
 // Error returns why.
@@ -511,14 +516,4 @@ func LoginCommand(server string) string {
 		return "mcpctl --url " + server + " auth login"
 	}
 	return "mcpctl auth login " + server
-}
-
-// endsSoon is how long before its end a token is reported.
-const endsSoon = 24 * time.Hour
-
-// NeedsLogin reports whether a person has to log in again: the token has ended, or ends
-// within a day, and nothing else can get another.
-func (t Token) NeedsLogin(now time.Time) bool {
-	byMachine := t.TokenURL == "" // its grant is used again
-	return t.Refresh == "" && !byMachine && !t.Expires.IsZero() && t.Expires.Before(now.Add(endsSoon))
 }

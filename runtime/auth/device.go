@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 )
 
 // grantTypeDevice is that of RFC 8628, 3.4.
@@ -48,16 +50,16 @@ func (f *flow) byDevice(d *discovered) (bool, error) {
 }
 
 // device has a person enter a code on another device, and waits for the token.
-func (f *flow) device(ctx context.Context, d *discovered, scopes []string) (Token, error) {
+func (f *flow) device(ctx context.Context, d *discovered, scopes []string) (tokenstore.Token, error) {
 	person, ok := f.person.(Terminal)
 	if !ok {
-		return Token{}, errNobody
+		return tokenstore.Token{}, errNobody
 	}
 	// One registration serves the browser, too: it has a redirect.
-	before, _ := f.store.client(d.Issuer)
+	before, _ := f.store.Client(d.Issuer)
 	client, err := f.clientFor(ctx, &d.issuer, cmp.Or(before.Redirect, "http://127.0.0.1:"+strconv.Itoa(firstPort)+redirectPath))
 	if err != nil {
-		return Token{}, err
+		return tokenstore.Token{}, err
 	}
 	res := cmp.Or(f.config.Resource, d.resource.Resource)
 	form := url.Values{"resource": {res}}
@@ -66,10 +68,10 @@ func (f *flow) device(ctx context.Context, d *discovered, scopes []string) (Toke
 	}
 	code, err := f.guard.deviceCode(ctx, grant{endpoint: d.Device, form: form, client: client})
 	if err != nil {
-		return Token{}, err
+		return tokenstore.Token{}, err
 	}
 	if err := person.ShowCode(ctx, code.DeviceCode); err != nil {
-		return Token{}, err
+		return tokenstore.Token{}, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, code.lifetime, errCodeExpired)
 	defer cancel()
@@ -78,7 +80,7 @@ func (f *flow) device(ctx context.Context, d *discovered, scopes []string) (Toke
 		return f.guard.request(ctx, grant{endpoint: d.Token, form: form, client: client, key: f.key})
 	})
 	if err != nil {
-		return Token{}, err
+		return tokenstore.Token{}, err
 	}
 	return f.granted(a, d, client, res, scopes), nil
 }

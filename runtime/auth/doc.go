@@ -6,8 +6,7 @@
 // own, which goes to https addresses that are no further inside a network than the
 // server itself, and follows no redirect to another origin.
 //
-// Tokens are in one file of their own, a [Store], and in memory as plain text; nothing
-// here prints one. A lock beside the file is held while it is written, another while a
-// token is refreshed: of many processes one asks. Authorizer.asking is taken before
-// these, and its mu last.
+// Tokens are kept by package tokenstore, and in memory as plain text; nothing here
+// prints one. A lock of the store is held while a token is refreshed: of many processes
+// one asks. Authorizer.asking is taken before it, and its mu last.
 package auth

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
+	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
 )
 
@@ -24,7 +25,7 @@ func isExternal(c *authconfig.Config) bool {
 }
 
 // external reads a token that something else looks after.
-func external(ctx context.Context, c *authconfig.Config) (Token, error) {
+func external(ctx context.Context, c *authconfig.Config) (tokenstore.Token, error) {
 	var raw []byte
 	var err error
 	if len(c.Command) > 0 {
@@ -33,22 +34,23 @@ func external(ctx context.Context, c *authconfig.Config) (Token, error) {
 		raw, err = atomicfile.Read(c.TokenFile, maxAnswer)
 	}
 	if err != nil {
-		return Token{}, err
+		return tokenstore.Token{}, err
 	}
-	t := Token{Source: SourceExternal, Obtained: time.Now().UTC().Truncate(time.Second)}
+	t := tokenstore.Token{Source: tokenstore.SourceExternal, Obtained: time.Now().UTC().Truncate(time.Second)}
 	text := strings.TrimSpace(string(raw))
 	if strings.HasPrefix(text, "{") {
-		return t, t.read([]byte(text))
+		err := readToken(&t, []byte(text))
+		return t, err
 	}
 	if text == "" || strings.ContainsAny(text, " \t\r\n") {
-		return Token{}, errors.New("what it has is no token: want one word, or a JSON object with access_token")
+		return tokenstore.Token{}, errors.New("what it has is no token: want one word, or a JSON object with access_token")
 	}
 	t.Access = text
 	return t, nil
 }
 
-// read takes an object as an authorization server's, or as the tools of clouds print it.
-func (t *Token) read(object []byte) error {
+// readToken takes an object as an authorization server's, or as the tools of clouds print it.
+func readToken(t *tokenstore.Token, object []byte) error {
 	var a struct {
 		answer
 		Token      string    `json:"token"`

@@ -22,6 +22,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/auth"
 	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
+	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
@@ -371,7 +372,7 @@ func (w *world) client(path string, config authconfig.Config, person auth.Person
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	a := auth.New(auth.Options{Server: server, Name: "s", Config: config, Store: &auth.Store{Path: path}, Person: person, Logger: slog.New(slog.DiscardHandler)})
+	a := auth.New(auth.Options{Server: server, Name: "s", Config: config, Store: &tokenstore.Store{Path: path}, Person: person, Logger: slog.New(slog.DiscardHandler)})
 	return a, func(t *testing.T) string {
 		t.Helper()
 		return call(t.Context(), a, server.String())

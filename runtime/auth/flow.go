@@ -15,13 +15,14 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
+	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 )
 
 // flow is one authorization of a person in the browser.
 type flow struct {
 	server *url.URL
 	config authconfig.Config
-	store  *Store
+	store  *tokenstore.Store
 	guard  *guard
 	log    *slog.Logger
 	person Person
@@ -42,15 +43,15 @@ var errNobody = errors.New("it wants a person to log in")
 
 // authorize has a person grant access, with the scopes that were asked for and those
 // before them.
-func (f *flow) authorize(ctx context.Context, d *discovered, scopes []string) (Token, error) {
+func (f *flow) authorize(ctx context.Context, d *discovered, scopes []string) (tokenstore.Token, error) {
 	switch device, err := f.byDevice(d); {
 	case err != nil:
-		return Token{}, err
+		return tokenstore.Token{}, err
 	case device:
 		return f.known(ctx, d, scopes, f.device)
 	}
 	if err := d.takesCodes(); err != nil {
-		return Token{}, noOAuth{err}
+		return tokenstore.Token{}, noOAuth{err}
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, loginTime, errors.New("nobody has logged in within 5 minutes"))
 	defer cancel()
@@ -58,11 +59,11 @@ func (f *flow) authorize(ctx context.Context, d *discovered, scopes []string) (T
 }
 
 // known logs in, once more where the issuer does not know our registration.
-func (f *flow) known(ctx context.Context, d *discovered, scopes []string, login func(context.Context, *discovered, []string) (Token, error)) (Token, error) {
+func (f *flow) known(ctx context.Context, d *discovered, scopes []string, login func(context.Context, *discovered, []string) (tokenstore.Token, error)) (tokenstore.Token, error) {
 	for again := true; ; again = false {
 		t, err := login(ctx, d, scopes)
 		if again && hasCode(err, "invalid_client", "unauthorized_client") && f.config.ClientID == "" {
-			if dropped := f.store.dropClient(ctx, d.Issuer); dropped == nil {
+			if dropped := f.store.DropClient(ctx, d.Issuer); dropped == nil {
 				continue // the issuer has forgotten us
 			}
 		}
@@ -70,16 +71,16 @@ func (f *flow) known(ctx context.Context, d *discovered, scopes []string, login 
 	}
 }
 
-func (f *flow) once(ctx context.Context, d *discovered, scopes []string) (Token, error) {
-	before, _ := f.store.client(d.Issuer)
+func (f *flow) once(ctx context.Context, d *discovered, scopes []string) (tokenstore.Token, error) {
+	before, _ := f.store.Client(d.Issuer)
 	l, err := listen(ctx, redirectPort(before.Redirect), f.config.CallbackPort)
 	if err != nil {
-		return Token{}, err
+		return tokenstore.Token{}, err
 	}
 	defer l.Close()
 	client, err := f.clientFor(ctx, &d.issuer, l.uri())
 	if err != nil {
-		return Token{}, err
+		return tokenstore.Token{}, err
 	}
 	state, verifier := rand.Text(), oauth2.GenerateVerifier()
 	res := cmp.Or(f.config.Resource, d.resource.Resource)
@@ -91,7 +92,7 @@ func (f *flow) once(ctx context.Context, d *discovered, scopes []string) (Token,
 	page := o.AuthCodeURL(state, params...)
 	if client.ID == before.ID && time.Since(client.Registered) > knownTime {
 		if err := f.guard.stillKnown(ctx, page); err != nil {
-			return Token{}, err
+			return tokenstore.Token{}, err
 		}
 	}
 	waiting, stop := context.WithCancel(ctx)
@@ -102,29 +103,29 @@ func (f *flow) once(ctx context.Context, d *discovered, scopes []string) (Token,
 	l.serve(waiting, state, f.server.Host)
 	got, err := f.wait(ctx, l, page, state)
 	if err != nil {
-		return Token{}, err
+		return tokenstore.Token{}, err
 	}
 	// RFC 9207, before anything else of the answer is used or shown.
 	switch {
 	case got.hasIss && got.iss != d.Issuer:
-		return Token{}, fmt.Errorf("the answer is of another issuer than %s: %q", d.Issuer, clip(got.iss))
+		return tokenstore.Token{}, fmt.Errorf("the answer is of another issuer than %s: %q", d.Issuer, clip(got.iss))
 	case !got.hasIss && d.SaysIssuer:
-		return Token{}, fmt.Errorf("the answer does not say that it is of %s, which always says so", d.Issuer)
+		return tokenstore.Token{}, fmt.Errorf("the answer does not say that it is of %s, which always says so", d.Issuer)
 	case got.err != nil:
-		return Token{}, got.err
+		return tokenstore.Token{}, got.err
 	}
 	form := url.Values{
 		"grant_type": {"authorization_code"}, "code": {got.code}, "redirect_uri": {l.uri()}, "code_verifier": {verifier}, "resource": {res},
 	}
 	a, err := f.guard.request(ctx, grant{endpoint: d.Token, form: form, client: client, key: f.key})
 	if err != nil {
-		return Token{}, err
+		return tokenstore.Token{}, err
 	}
 	return f.granted(a, d, client, res, scopes), nil
 }
 
 // granted returns what is kept of a login.
-func (f *flow) granted(a *answer, d *discovered, client Client, res string, scopes []string) Token {
+func (f *flow) granted(a *answer, d *discovered, client tokenstore.Client, res string, scopes []string) tokenstore.Token {
 	t := a.token(scopes)
 	t.Server, t.Issuer, t.TokenURL, t.RevokeURL, t.Resource, t.Client = Canonical(f.server), d.Issuer, d.Token, d.Revocation, res, client
 	return t

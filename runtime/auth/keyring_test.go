@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/auth"
 	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
+	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
@@ -58,7 +59,7 @@ func keyringWorks(t *testing.T) {
 	person := &browser{t: t}
 	next := func(want string, pages, refreshed int64) {
 		t.Helper()
-		a := auth.New(auth.Options{Server: parse(t, w.URL+"/mcp"), Config: authconfig.Config{CallbackPort: -1}, Store: &auth.Store{Path: path, Keyring: true}, Person: person})
+		a := auth.New(auth.Options{Server: parse(t, w.URL+"/mcp"), Config: authconfig.Config{CallbackPort: -1}, Store: &tokenstore.Store{Path: path, Keyring: true}, Person: person})
 		if got := call(t.Context(), a, w.URL+"/mcp"); got != want || person.pages.Load() != pages || w.refreshed.Load() != refreshed {
 			t.Errorf("got %q, %d logins, %d refreshes, want %q, %d, %d", got, person.pages.Load(), w.refreshed.Load(), want, pages, refreshed)
 		}
@@ -85,7 +86,7 @@ func keyringWorks(t *testing.T) {
 	if _, err := os.Stat(path); err == nil {
 		t.Error("there is a token file")
 	}
-	s := &auth.Store{Path: path, Keyring: true}
+	s := &tokenstore.Store{Path: path, Keyring: true}
 	gone, err := s.Remove(t.Context(), w.URL+"/mcp")
 	if err != nil || len(gone) != 1 {
 		t.Errorf("%v %v", gone, err)
@@ -107,7 +108,7 @@ func TestKeyringParts(t *testing.T) {
 	}
 	for _, text := range []string{"hush", "a 0 hush\n{}", "b 2 hush\n", "a -1 x\n", ""} {
 		require.NoError(t, keyring.Set("mcpctl", "tokens", text))
-		s := &auth.Store{Path: tokenFile(t), Keyring: true}
+		s := &tokenstore.Store{Path: tokenFile(t), Keyring: true}
 		if _, err := s.Tokens(""); err == nil || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), "remove the entries of mcpctl") {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -131,7 +132,7 @@ func TestNoKeyring(t *testing.T) {
 		w := newWorld(t, nil)
 		said := &lines{}
 		a := auth.New(auth.Options{
-			Server: parse(t, w.URL+"/mcp"), Config: authconfig.Config{CallbackPort: -1}, Store: &auth.Store{Path: path, Keyring: true}, Person: &browser{t: t}, Logger: said.logger(),
+			Server: parse(t, w.URL+"/mcp"), Config: authconfig.Config{CallbackPort: -1}, Store: &tokenstore.Store{Path: path, Keyring: true}, Person: &browser{t: t}, Logger: said.logger(),
 		})
 		if got := call(t.Context(), a, w.URL+"/mcp"); got != "called" {
 			t.Errorf("%s: got %q", name, got)

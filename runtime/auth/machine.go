@@ -20,6 +20,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
 )
 
@@ -33,23 +34,23 @@ const (
 )
 
 // asking adds who we are, and asks for a token that is for the server.
-func (f *flow) asking(ctx context.Context, d *discovered, scopes []string, form url.Values) (Token, error) {
+func (f *flow) asking(ctx context.Context, d *discovered, scopes []string, form url.Values) (tokenstore.Token, error) {
 	res := cmp.Or(f.config.Resource, d.resource.Resource)
 	form.Set("resource", res)
 	if len(scopes) > 0 {
 		form.Set("scope", strings.Join(scopes, " "))
 	}
-	client := Client{Issuer: d.Issuer, ID: f.config.ClientID, Secret: f.config.ClientSecret.Reveal(), Method: methodFor(&d.issuer, !f.config.ClientSecret.IsZero())}
+	client := tokenstore.Client{Issuer: d.Issuer, ID: f.config.ClientID, Secret: f.config.ClientSecret.Reveal(), Method: methodFor(&d.issuer, !f.config.ClientSecret.IsZero())}
 	sign, err := f.signer(&d.issuer)
 	if err != nil {
-		return Token{}, err
+		return tokenstore.Token{}, err
 	}
 	if sign != nil {
 		client.Method, client.Secret = methodJWT, ""
 	}
 	a, err := f.guard.request(ctx, grant{endpoint: d.Token, form: form, client: client, sign: sign, key: f.key})
 	if err != nil {
-		return Token{}, err
+		return tokenstore.Token{}, err
 	}
 	t := a.token(scopes)
 	// The grant is used again in the place of a refresh token.
@@ -57,17 +58,17 @@ func (f *flow) asking(ctx context.Context, d *discovered, scopes []string, form 
 	return t, nil
 }
 
-func (f *flow) clientCredentials(ctx context.Context, d *discovered, scopes []string) (Token, error) {
+func (f *flow) clientCredentials(ctx context.Context, d *discovered, scopes []string) (tokenstore.Token, error) {
 	return f.asking(ctx, d, scopes, url.Values{"grant_type": {"client_credentials"}})
 }
 
 // jwtBearer hands in a JWT that a platform has given to this workload (RFC 7523).
-func (f *flow) jwtBearer(ctx context.Context, d *discovered, scopes []string) (Token, error) {
+func (f *flow) jwtBearer(ctx context.Context, d *discovered, scopes []string) (tokenstore.Token, error) {
 	assertion := f.config.Assertion.Reveal()
 	if f.config.TokenFile != "" { // it rotates
 		raw, err := atomicfile.Read(f.config.TokenFile, maxAnswer)
 		if err != nil {
-			return Token{}, fmt.Errorf("auth: tokenFile: %w", err)
+			return tokenstore.Token{}, fmt.Errorf("auth: tokenFile: %w", err)
 		}
 		assertion = strings.TrimSpace(string(raw))
 	}
@@ -76,13 +77,13 @@ func (f *flow) jwtBearer(ctx context.Context, d *discovered, scopes []string) (T
 
 // enterprise exchanges the identity token of a person's employer for one that the
 // server's issuer takes (Enterprise-Managed Authorization, SEP-990).
-func (f *flow) enterprise(ctx context.Context, d *discovered, scopes []string) (Token, error) {
+func (f *flow) enterprise(ctx context.Context, d *discovered, scopes []string) (tokenstore.Token, error) {
 	idp := f.config.IDP
 	endpoint := idp.TokenEndpoint
 	if endpoint == "" {
 		iss, err := f.guard.issuerOf(ctx, idp.Issuer)
 		if err != nil {
-			return Token{}, fmt.Errorf("auth: idp: %w", err)
+			return tokenstore.Token{}, fmt.Errorf("auth: idp: %w", err)
 		}
 		endpoint = iss.Token
 	}
@@ -93,13 +94,13 @@ func (f *flow) enterprise(ctx context.Context, d *discovered, scopes []string) (
 	if len(scopes) > 0 {
 		form.Set("scope", strings.Join(scopes, " "))
 	}
-	client := Client{ID: idp.ClientID, Secret: idp.ClientSecret.Reveal(), Method: methodNone}
+	client := tokenstore.Client{ID: idp.ClientID, Secret: idp.ClientSecret.Reveal(), Method: methodNone}
 	if client.Secret != "" {
 		client.Method = methodPost
 	}
 	a, err := f.guard.request(ctx, grant{endpoint: endpoint, form: form, client: client})
 	if err != nil {
-		return Token{}, fmt.Errorf("auth: idp: %w", err)
+		return tokenstore.Token{}, fmt.Errorf("auth: idp: %w", err)
 	}
 	return f.asking(ctx, d, scopes, url.Values{"grant_type": {grantTypeJWTBearer}, "assertion": {a.Access}})
 }

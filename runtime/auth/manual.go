@@ -9,8 +9,8 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
+	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 )
 
 // Terminal is a [Person] who reads and types on the terminal of this process. A Person
@@ -94,14 +94,14 @@ func (a *Authorizer) obtain(ctx context.Context, d demand) error {
 }
 
 // Take keeps a token that was made by hand, unless the server refuses it.
-func (a *Authorizer) Take(ctx context.Context, text string) (Token, error) {
+func (a *Authorizer) Take(ctx context.Context, text string) (tokenstore.Token, error) {
 	a.asking.Lock()
 	defer a.asking.Unlock()
 	if a.insecure() {
-		return Token{}, a.fail(http.StatusUnauthorized, "", errInsecure)
+		return tokenstore.Token{}, newError(a.o.Name, http.StatusUnauthorized, "", errInsecure)
 	}
 	if err := a.take(ctx, text); err != nil {
-		return Token{}, a.fail(http.StatusUnauthorized, "", err)
+		return tokenstore.Token{}, newError(a.o.Name, http.StatusUnauthorized, "", err)
 	}
 	return a.token(), nil
 }
@@ -114,8 +114,8 @@ func (a *Authorizer) take(ctx context.Context, text string) error {
 	if refuses(ctx, a.guard(ctx), a.o.Server, text) {
 		return errToken
 	}
-	a.keep(ctx, Token{
-		Server: Canonical(a.o.Server), Access: text, Source: SourceManual, Obtained: time.Now().UTC().Truncate(time.Second),
+	a.keep(ctx, tokenstore.Token{
+		Server: Canonical(a.o.Server), Access: text, Source: tokenstore.SourceManual, Obtained: time.Now().UTC().Truncate(time.Second),
 	})
 	return nil
 }
@@ -151,13 +151,9 @@ func CheckToken(text string) (string, error) {
 }
 
 // discard forgets a token that the server has refused.
-func (a *Authorizer) discard(ctx context.Context, t Token) {
-	if err := a.o.Store.drop(ctx, t); err != nil {
-		a.o.Store.warn(a.o.Logger, "a token that has ended is not removed", err)
+func (a *Authorizer) discard(ctx context.Context, t tokenstore.Token) {
+	if err := a.o.Store.Drop(ctx, t); err != nil {
+		a.o.Store.Warn(a.o.Logger, "a token that has ended is not removed", err)
 	}
-	a.use(Token{})
-}
-
-func (a *Authorizer) fail(status int, challenge string, err error) *Error {
-	return &Error{AuthError: runtime.AuthError{Status: status, Challenge: challenge}, Server: a.o.Name, Err: err}
+	a.use(tokenstore.Token{})
 }

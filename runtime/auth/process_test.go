@@ -20,6 +20,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/auth"
 	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
+	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
 	"github.com/mcpctl/mcpctl/test/require"
 )
@@ -53,7 +54,7 @@ func member(args []string) {
 		panic(err)
 	}
 	a := auth.New(auth.Options{
-		Server: server, Config: authconfig.Config{CallbackPort: -1}, Store: &auth.Store{Path: args[1]}, Person: &browser{},
+		Server: server, Config: authconfig.Config{CallbackPort: -1}, Store: &tokenstore.Store{Path: args[1]}, Person: &browser{},
 	})
 	for in, one := bufio.NewReader(os.Stdin), []byte{'\n'}; ; {
 		_, _ = fmt.Println("ready")
@@ -255,7 +256,7 @@ func (v *victim) next(t *testing.T) {
 func (v *victim) begin(t *testing.T) *process {
 	t.Helper()
 	if v.login {
-		_, err := (&auth.Store{Path: v.path}).Remove(t.Context(), v.URL+"/mcp")
+		_, err := (&tokenstore.Store{Path: v.path}).Remove(t.Context(), v.URL+"/mcp")
 		require.NoError(t, err)
 	} else {
 		v.expire()
@@ -293,7 +294,7 @@ func (v *victim) kill(t *testing.T, moment time.Duration) {
 	if string(after) != string(before) {
 		v.changed++
 	}
-	var file struct{ Tokens []auth.Token }
+	var file struct{ Tokens []tokenstore.Token }
 	if err := json.Unmarshal(after, &file); err != nil {
 		t.Errorf("killed after %v it leaves %q: %v", moment, after, err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/auth"
 	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
+	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
@@ -40,7 +41,7 @@ func TestOtherServer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		z := auth.New(auth.Options{Server: server, Config: authconfig.Config{Issuer: c.issuer}, Store: &auth.Store{Path: path}})
+		z := auth.New(auth.Options{Server: server, Config: authconfig.Config{Issuer: c.issuer}, Store: &tokenstore.Store{Path: path}})
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.server, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -64,11 +65,11 @@ func TestTokensAreHidden(t *testing.T) {
 	var logged bytes.Buffer
 	redactor := secret.NewRedactor()
 	log := slog.New(redactor.Handler(slog.NewTextHandler(&logged, nil)))
-	z := auth.New(auth.Options{Server: server, Config: authconfig.Config{CallbackPort: -1}, Store: &auth.Store{Path: path}, Person: &browser{t: t}, Logger: log, Redactor: redactor})
+	z := auth.New(auth.Options{Server: server, Config: authconfig.Config{CallbackPort: -1}, Store: &tokenstore.Store{Path: path}, Person: &browser{t: t}, Logger: log, Redactor: redactor})
 	if got := call(t.Context(), z, server.String()); got != "called" {
 		t.Fatal(got)
 	}
-	kept, err := (&auth.Store{Path: path}).Tokens("")
+	kept, err := (&tokenstore.Store{Path: path}).Tokens("")
 	if err != nil || len(kept) != 1 {
 		t.Fatalf("%v %v", kept, err)
 	}

@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"slices"
 	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 )
 
 // errNoClient is an issuer at which we cannot become known on our own.
@@ -20,25 +22,25 @@ var errRegister = errors.New("cannot register")
 
 // clientFor returns how we are known to an issuer: pre-registered, by a Client ID
 // Metadata Document, or registered now or before (2025-11-25, Client Registration).
-func (f *flow) clientFor(ctx context.Context, iss *issuer, redirect string) (Client, error) {
+func (f *flow) clientFor(ctx context.Context, iss *issuer, redirect string) (tokenstore.Client, error) {
 	c := f.config
 	switch {
 	case c.ClientID != "":
-		return Client{Issuer: iss.Issuer, ID: c.ClientID, Secret: c.ClientSecret.Reveal(), Method: methodFor(iss, !c.ClientSecret.IsZero()), Redirect: redirect}, nil
+		return tokenstore.Client{Issuer: iss.Issuer, ID: c.ClientID, Secret: c.ClientSecret.Reveal(), Method: methodFor(iss, !c.ClientSecret.IsZero()), Redirect: redirect}, nil
 	case c.ClientMetadataURL != "" && iss.Documents:
-		return Client{Issuer: iss.Issuer, ID: c.ClientMetadataURL, Method: methodNone, Redirect: redirect}, nil
+		return tokenstore.Client{Issuer: iss.Issuer, ID: c.ClientMetadataURL, Method: methodNone, Redirect: redirect}, nil
 	}
-	if kept, ok := f.store.client(iss.Issuer); ok && kept.Redirect == redirect {
+	if kept, ok := f.store.Client(iss.Issuer); ok && kept.Redirect == redirect {
 		return kept, nil
 	}
 	if iss.Registration == "" {
-		return Client{}, noOAuth{fmt.Errorf("authorization server %s: %w", iss.Issuer, errNoClient)}
+		return tokenstore.Client{}, noOAuth{fmt.Errorf("authorization server %s: %w", iss.Issuer, errNoClient)}
 	}
 	made, err := f.guard.register(ctx, iss, redirect)
 	if err != nil {
-		return Client{}, noOAuth{err}
+		return tokenstore.Client{}, noOAuth{err}
 	}
-	if err := f.store.putClient(ctx, made); err != nil {
+	if err := f.store.PutClient(ctx, made); err != nil {
 		f.log.Info("the registration is not kept", "err", err) // nor is the token, which is said
 	}
 	return made, nil
@@ -60,7 +62,7 @@ func methodFor(iss *issuer, secret bool) string {
 }
 
 // register makes us known to an issuer (RFC 7591).
-func (g *guard) register(ctx context.Context, iss *issuer, redirect string) (Client, error) {
+func (g *guard) register(ctx context.Context, iss *issuer, redirect string) (tokenstore.Client, error) {
 	method := methodNone
 	if len(iss.TokenAuth) > 0 && !slices.Contains(iss.TokenAuth, methodNone) {
 		method = methodFor(iss, true)
@@ -75,19 +77,19 @@ func (g *guard) register(ctx context.Context, iss *issuer, redirect string) (Cli
 		"token_endpoint_auth_method": method,
 	})
 	if err != nil {
-		return Client{}, err
+		return tokenstore.Client{}, err
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, iss.Registration, bytes.NewReader(body))
 	if err != nil {
-		return Client{}, err
+		return tokenstore.Client{}, err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	status, _, raw, err := g.do(req)
 	if err != nil {
-		return Client{}, fmt.Errorf("%w with %s: %w", errRegister, iss.Issuer, err)
+		return tokenstore.Client{}, fmt.Errorf("%w with %s: %w", errRegister, iss.Issuer, err)
 	}
 	if status/100 != 2 {
-		return Client{}, fmt.Errorf("%w with %s: %w", errRegister, iss.Issuer, refusalOf(status, raw))
+		return tokenstore.Client{}, fmt.Errorf("%w with %s: %w", errRegister, iss.Issuer, refusalOf(status, raw))
 	}
 	var made struct {
 		ID      string `json:"client_id"`
@@ -96,9 +98,9 @@ func (g *guard) register(ctx context.Context, iss *issuer, redirect string) (Cli
 		Expires int64  `json:"client_secret_expires_at"`
 	}
 	if err := json.Unmarshal(raw, &made); err != nil || made.ID == "" {
-		return Client{}, fmt.Errorf("%w with %s: the answer has no client_id", errRegister, iss.Issuer)
+		return tokenstore.Client{}, fmt.Errorf("%w with %s: the answer has no client_id", errRegister, iss.Issuer)
 	}
-	c := Client{Issuer: iss.Issuer, ID: made.ID, Secret: made.Secret, Method: made.Method, Redirect: redirect, Registered: time.Now().UTC().Truncate(time.Second)}
+	c := tokenstore.Client{Issuer: iss.Issuer, ID: made.ID, Secret: made.Secret, Method: made.Method, Redirect: redirect, Registered: time.Now().UTC().Truncate(time.Second)}
 	if c.Method == "" {
 		c.Method = method
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/auth"
 	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
+	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 )
 
 // keyboard is a person at a terminal, who types tokens one after another.
@@ -83,12 +84,12 @@ func TestTypedToken(t *testing.T) {
 			if got := do(t); !strings.Contains(got, c.want) || len(k.hints) != c.asked {
 				t.Fatalf("got %q, asked %d times, want %q, %d", got, len(k.hints), c.want, c.asked)
 			}
-			kept, err := (&auth.Store{Path: path}).Tokens("")
+			kept, err := (&tokenstore.Store{Path: path}).Tokens("")
 			if err != nil {
 				t.Fatal(err)
 			}
 			typed := c.want == "called" && c.asked > 0
-			if len(kept) > 0 && (kept[0].Source == auth.SourceManual) != typed || typed && (len(kept) != 1 || kept[0].Access != "hand" || kept[0].Refresh != "" || !kept[0].Expires.IsZero()) {
+			if len(kept) > 0 && (kept[0].Source == tokenstore.SourceManual) != typed || typed && (len(kept) != 1 || kept[0].Access != "hand" || kept[0].Refresh != "" || !kept[0].Expires.IsZero()) {
 				t.Errorf("kept %#v", kept)
 			}
 			for i, h := range k.hints {
@@ -129,7 +130,7 @@ func TestTypedTokenEnds(t *testing.T) {
 	if got := do(t); !strings.Contains(got, "it refuses the token") || len(k.hints) != 1 || !k.hints[0].Refused {
 		t.Errorf("got %q, asked %+v", got, k.hints)
 	}
-	if kept, err := (&auth.Store{Path: path}).Tokens(""); err != nil || len(kept) != 0 {
+	if kept, err := (&tokenstore.Store{Path: path}).Tokens(""); err != nil || len(kept) != 0 {
 		t.Errorf("kept %v %v", kept, err)
 	}
 	_, do = w.client(path, authconfig.Config{}, &keyboard{browser: browser{t: t}, types: []string{"new"}})
@@ -232,7 +233,7 @@ func TestClearText(t *testing.T) {
 		t.Fatal(err)
 	}
 	for allowed, want := range map[bool]string{true: "Bearer kept", false: ""} {
-		z := auth.New(auth.Options{Server: server, Store: &auth.Store{Path: path}, AllowHTTP: allowed})
+		z := auth.New(auth.Options{Server: server, Store: &tokenstore.Store{Path: path}, AllowHTTP: allowed})
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.String(), nil)
 		if err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
@@ -44,7 +45,7 @@ func (e *OAuthError) Error() string {
 type grant struct {
 	endpoint string
 	form     url.Values
-	client   Client
+	client   tokenstore.Client
 	// sign adds what proves who the client is with a key; nil for none.
 	sign func(form url.Values) error
 	// key is the one that the token is bound to, "" for none.
@@ -186,9 +187,9 @@ func seconds(raw json.RawMessage) time.Duration {
 
 // token returns what is to be kept of an answer. asked are the scopes that were asked
 // for: an answer that names none has granted them (RFC 6749, 5.1).
-func (a *answer) token(asked []string) Token {
+func (a *answer) token(asked []string) tokenstore.Token {
 	now := time.Now()
-	t := Token{Access: a.Access, Refresh: a.Refresh, Type: a.Type, Scopes: asked, Expires: a.expiry(now), Obtained: now.UTC().Truncate(time.Second), Source: SourceOAuth}
+	t := tokenstore.Token{Access: a.Access, Refresh: a.Refresh, Type: a.Type, Scopes: asked, Expires: a.expiry(now), Obtained: now.UTC().Truncate(time.Second), Source: tokenstore.SourceOAuth}
 	if a.Scope != "" {
 		t.Scopes = strings.Fields(a.Scope)
 	}
@@ -202,14 +203,14 @@ func (a *answer) token(asked []string) Token {
 }
 
 // refresh asks for a token with a refresh token.
-func (g *guard) refresh(ctx context.Context, t Token) (Token, error) {
+func (g *guard) refresh(ctx context.Context, t tokenstore.Token) (tokenstore.Token, error) {
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {t.Refresh}}
 	if t.Resource != "" {
 		form.Set("resource", t.Resource)
 	}
 	a, err := g.request(ctx, grant{endpoint: t.TokenURL, form: form, client: t.Client, key: t.Key})
 	if err != nil {
-		return Token{}, err
+		return tokenstore.Token{}, err
 	}
 	fresh := a.token(t.Scopes)
 	if fresh.Refresh == "" { // it goes on holding
@@ -221,7 +222,7 @@ func (g *guard) refresh(ctx context.Context, t Token) (Token, error) {
 
 // Revoke has the issuer end a token (RFC 7009). It returns false where the issuer
 // offers no way to.
-func Revoke(ctx context.Context, t Token) (bool, error) {
+func Revoke(ctx context.Context, t tokenstore.Token) (bool, error) {
 	if t.RevokeURL == "" {
 		return false, nil
 	}

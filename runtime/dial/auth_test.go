@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/auth"
+	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
@@ -44,7 +44,7 @@ func TestKeptToken(t *testing.T) {
 	} {
 		seen = nil
 		c.entry.Name = "s"
-		client, err := dial.Dial(t.Context(), c.entry, dial.Options{Auth: &dial.Auth{Store: &auth.Store{Path: path}, KeptOnly: c.keptOnly}})
+		client, err := dial.Dial(t.Context(), c.entry, dial.Options{Auth: &dial.Auth{Store: &tokenstore.Store{Path: path}, KeptOnly: c.keptOnly}})
 		require.NoError(t, err)
 		require.NoError(t, client.Close())
 		for _, got := range seen {
@@ -58,7 +58,7 @@ func TestKeptToken(t *testing.T) {
 	}
 	broken := filepath.Join(t.TempDir(), "auth.json")
 	require.NoError(t, os.WriteFile(broken, []byte(`{"tokens":["hush"`), 0o600))
-	if _, err := (&auth.Store{Path: broken}).Tokens(""); err == nil || strings.Contains(err.Error(), "hush") {
+	if _, err := (&tokenstore.Store{Path: broken}).Tokens(""); err == nil || strings.Contains(err.Error(), "hush") {
 		t.Errorf("a broken file: %v", err)
 	}
 }

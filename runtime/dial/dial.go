@@ -21,6 +21,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/auth"
 	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
+	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/internal/ability"
@@ -81,7 +82,7 @@ type Options struct {
 // Auth is how the credentials of remote servers are obtained.
 type Auth struct {
 	// Store keeps tokens.
-	Store *auth.Store
+	Store *tokenstore.Store
 	// Config is in the place of an entry's auth; nil is the entry's.
 	Config *authconfig.Config
 	// Person logs in when a connected server wants more. While connecting nobody

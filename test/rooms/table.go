@@ -56,7 +56,8 @@ func layerTable() []rule {
 
 		{pkg: "runtime/transport", layer: 2, third: []string{"golang.org/x/sync"}},
 		{pkg: "runtime/auth/authconfig", layer: 1, own: []string{"runtime/secret"}},
-		{pkg: "runtime/auth", layer: 2, third: []string{"golang.org/x/oauth2", "golang.org/x/sync", "github.com/hashicorp/go-retryablehttp", "github.com/zalando/go-keyring"}},
+		{pkg: "runtime/auth/tokenstore", layer: 1, third: []string{"github.com/zalando/go-keyring"}},
+		{pkg: "runtime/auth", layer: 2, third: []string{"golang.org/x/oauth2", "golang.org/x/sync", "github.com/hashicorp/go-retryablehttp"}},
 		{pkg: "runtime/config", layer: 2, third: []string{"github.com/tailscale/hujson", "github.com/fsnotify/fsnotify", "github.com/pelletier/go-toml/v2", "github.com/goccy/go-yaml"}},
 		{pkg: "runtime/store", layer: 2, third: []string{"golang.org/x/oauth2", "github.com/gofrs/flock", "modernc.org/sqlite", "github.com/zalando/go-keyring"}},
 		{pkg: "runtime/access", layer: 2},

@@ -20,6 +20,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/auth"
+	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 )
@@ -50,10 +51,10 @@ type authCommands struct{ *app }
 // kept.
 type tokenStore struct {
 	once sync.Once
-	auth.Store
+	tokenstore.Store
 }
 
-func (a authCommands) tokenStore() *auth.Store {
+func (a authCommands) tokenStore() *tokenstore.Store {
 	a.tokens.once.Do(func() {
 		a.tokens.Path = filepath.Join(config.StateDir(a.getenv), "auth.json")
 		a.tokens.Keyring = a.settings.Tokens.Store == "keyring"
@@ -127,7 +128,7 @@ no such login, a token that is made by hand is asked for; --token-stdin reads it
 		if err != nil {
 			return err
 		}
-		var t auth.Token
+		var t tokenstore.Token
 		if stdin {
 			t, err = a.takeToken(ctx, z)
 		} else {
@@ -145,10 +146,10 @@ no such login, a token that is made by hand is asked for; --token-stdin reads it
 }
 
 // logIn has the user log in, or the machine as the entry says.
-func (a authCommands) logIn(ctx context.Context, z *auth.Authorizer, entry config.Entry, device bool) (auth.Token, error) {
+func (a authCommands) logIn(ctx context.Context, z *auth.Authorizer, entry config.Entry, device bool) (tokenstore.Token, error) {
 	challenge, _, err := a.challengeOf(ctx, entry)
 	if err != nil {
-		return auth.Token{}, err
+		return tokenstore.Token{}, err
 	}
 	p := a.person(true)
 	p.Device = device
@@ -160,23 +161,23 @@ func (a authCommands) logIn(ctx context.Context, z *auth.Authorizer, entry confi
 const maxToken = 64 << 10
 
 // takeToken keeps the token that standard input has.
-func (a authCommands) takeToken(ctx context.Context, z *auth.Authorizer) (auth.Token, error) {
+func (a authCommands) takeToken(ctx context.Context, z *auth.Authorizer) (tokenstore.Token, error) {
 	if a.ui.InTTY {
-		return auth.Token{}, usagef("--token-stdin reads a file or a pipe, not the terminal").withHint("leave it out, and a token is asked for where the server needs one")
+		return tokenstore.Token{}, usagef("--token-stdin reads a file or a pipe, not the terminal").withHint("leave it out, and a token is asked for where the server needs one")
 	}
 	raw, err := io.ReadAll(io.LimitReader(a.ui.In, maxToken))
 	if err != nil {
-		return auth.Token{}, err
+		return tokenstore.Token{}, err
 	}
 	text, err := auth.CheckToken(string(raw))
 	if err != nil {
-		return auth.Token{}, usagef("--token-stdin: %w", err)
+		return tokenstore.Token{}, usagef("--token-stdin: %w", err)
 	}
 	return z.Take(ctx, text)
 }
 
 // until says when a token ends, "" where nothing is known.
-func until(t auth.Token) string {
+func until(t tokenstore.Token) string {
 	if t.Expires.IsZero() {
 		return ""
 	}
@@ -321,7 +322,7 @@ kind is file or keyring: see auth.store of config.yaml.`,
 			return err
 		}
 		if len(words) > 0 {
-			all = slices.DeleteFunc(all, func(t auth.Token) bool { return !wanted[t.Server] })
+			all = slices.DeleteFunc(all, func(t tokenstore.Token) bool { return !wanted[t.Server] })
 		}
 		out := login.Statuses(all, names)
 		if a.ui.WantJSON() {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/auth"
+	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 )
 
 // Status is a kept token in the output of mcpctl auth status.
@@ -23,7 +24,7 @@ type Status struct {
 }
 
 // StatusOf returns the status of the token of a server, by its name.
-func StatusOf(name string, t auth.Token) Status {
+func StatusOf(name string, t tokenstore.Token) Status {
 	s := Status{Name: name, Issuer: t.Issuer, Scopes: t.Scopes, Expires: t.Expires.Truncate(time.Second), Source: t.Source}
 	if s.Scopes == nil {
 		s.Scopes = []string{}
@@ -39,7 +40,7 @@ func StatusOf(name string, t auth.Token) Status {
 
 // Statuses returns the statuses of tokens. names are those of servers by their addresses:
 // others are called by the address itself.
-func Statuses(tokens []auth.Token, names map[string]string) []Status {
+func Statuses(tokens []tokenstore.Token, names map[string]string) []Status {
 	out := []Status{}
 	for _, t := range tokens {
 		name, ok := names[t.Server]

@@ -1,4 +1,4 @@
-package auth
+package tokenstore
 
 import "github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
 

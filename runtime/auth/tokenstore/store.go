@@ -1,4 +1,4 @@
-package auth
+package tokenstore
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 // Token is what is kept of one server's authorization. In memory and in the file it is
 // plain text: its String has none of it.
 type Token struct {
-	Server    string    `json:"server"` // see Canonical
+	Server    string    `json:"server"` // see auth.Canonical
 	Issuer    string    `json:"issuer,omitempty"`
 	Principal string    `json:"principal,omitempty"` // "" is this machine's user
 	Access    string    `json:"accessToken"`
@@ -62,9 +62,19 @@ func (t Token) String() string { return "token for " + t.Server }
 // GoString is String: %#v must not show it either.
 func (t Token) GoString() string { return t.String() }
 
-// same reports whether another token is for the same server, issuer and person.
-func (t Token) same(o Token) bool {
+// Same reports whether another token is for the same server, issuer and person.
+func (t Token) Same(o Token) bool {
 	return t.Principal == o.Principal && t.Server == o.Server && t.Issuer == o.Issuer
+}
+
+// endsSoon is how long before its end a token is reported.
+const endsSoon = 24 * time.Hour
+
+// NeedsLogin reports whether a person has to log in again: the token has ended, or ends
+// within a day, and nothing else can get another.
+func (t Token) NeedsLogin(now time.Time) bool {
+	byMachine := t.TokenURL == "" // its grant is used again
+	return t.Refresh == "" && !byMachine && !t.Expires.IsZero() && t.Expires.Before(now.Add(endsSoon))
 }
 
 // kept is the document that has all tokens.
@@ -136,7 +146,7 @@ func (s *Store) Tokens(server string) ([]Token, error) {
 	}
 	if err == nil {
 		for _, t := range k.Tokens {
-			if !slices.ContainsFunc(all, t.same) {
+			if !slices.ContainsFunc(all, t.Same) {
 				all = append(all, t)
 			}
 		}
@@ -185,6 +195,11 @@ func (s *Store) update(ctx context.Context, change func(*kept) bool) error {
 	return s.backend().write(append(raw, '\n'))
 }
 
+// LockRefresh takes the lock under which one process refreshes a token.
+func (s *Store) LockRefresh(ctx context.Context) (unlock func(), err error) {
+	return s.lock(ctx, "refresh")
+}
+
 // lock takes a lock beside the file.
 func (s *Store) lock(ctx context.Context, what string) (unlock func(), err error) {
 	unlock, err = atomicfile.Lock(ctx, s.Path+"."+what+".lock", lockWait)
@@ -197,25 +212,25 @@ func (s *Store) lock(ctx context.Context, what string) (unlock func(), err error
 	return unlock, nil
 }
 
-// put keeps a token in the place of the one before it. One that cannot be kept serves
+// Put keeps a token in the place of the one before it. One that cannot be kept serves
 // this process.
-func (s *Store) put(ctx context.Context, t Token) error {
+func (s *Store) Put(ctx context.Context, t Token) error {
 	err := s.update(ctx, func(k *kept) bool {
-		k.Tokens = append([]Token{t}, slices.DeleteFunc(k.Tokens, t.same)...)
+		k.Tokens = append([]Token{t}, slices.DeleteFunc(k.Tokens, t.Same)...)
 		return true
 	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.memory = slices.DeleteFunc(s.memory, t.same)
+	s.memory = slices.DeleteFunc(s.memory, t.Same)
 	if err != nil {
 		s.memory = append(s.memory, t)
 	}
 	return err
 }
 
-// drop forgets one token, but not another that has come in its place.
-func (s *Store) drop(ctx context.Context, t Token) error {
-	_, err := s.remove(ctx, func(o Token) bool { return o.same(t) && o.Access == t.Access })
+// Drop forgets one token, but not another that has come in its place.
+func (s *Store) Drop(ctx context.Context, t Token) error {
+	_, err := s.remove(ctx, func(o Token) bool { return o.Same(t) && o.Access == t.Access })
 	return err
 }
 
@@ -240,8 +255,8 @@ func (s *Store) remove(ctx context.Context, which func(Token) bool) (gone []Toke
 	return gone, err
 }
 
-// warn says that the store fails: the first time only, for any number of tokens.
-func (s *Store) warn(logger *slog.Logger, message string, err error) {
+// Warn says that the store fails: the first time only, for any number of tokens.
+func (s *Store) Warn(logger *slog.Logger, message string, err error) {
 	say := logger.Warn
 	if s.said.Swap(true) {
 		say = logger.Info
@@ -256,8 +271,8 @@ func (s *Store) warn(logger *slog.Logger, message string, err error) {
 	say(message, attrs...)
 }
 
-// client returns how we are registered with an issuer, false for not.
-func (s *Store) client(issuer string) (Client, bool) {
+// Client returns how we are registered with an issuer, false for not.
+func (s *Store) Client(issuer string) (Client, bool) {
 	k, err := s.read()
 	if err != nil {
 		return Client{}, false
@@ -270,16 +285,16 @@ func (s *Store) client(issuer string) (Client, bool) {
 	return Client{}, false
 }
 
-// putClient keeps a registration.
-func (s *Store) putClient(ctx context.Context, c Client) error {
+// PutClient keeps a registration.
+func (s *Store) PutClient(ctx context.Context, c Client) error {
 	return s.update(ctx, func(k *kept) bool {
 		k.Clients = append(slices.DeleteFunc(k.Clients, ofIssuer(c.Issuer)), c)
 		return true
 	})
 }
 
-// dropClient forgets one.
-func (s *Store) dropClient(ctx context.Context, issuer string) error {
+// DropClient forgets one.
+func (s *Store) DropClient(ctx context.Context, issuer string) error {
 	return s.update(ctx, func(k *kept) bool {
 		before := len(k.Clients)
 		k.Clients = slices.DeleteFunc(k.Clients, ofIssuer(issuer))
