@@ -97,7 +97,7 @@ func TestPasteOnATerminal(t *testing.T) {
 		if err != nil {
 			return err.Error()
 		}
-		return back.String() + "\r"
+		return strings.ReplaceAll(back.String(), "R", "%52") + "\r"
 	}
 	out, code := atTerminal(t, p, nil, "--url", fake.URL, "--no-browser", "--callback-port", "0", "-o", "text", "auth", "login")
 	if code != 0 || !strings.Contains(out, "logged in to ") {

@@ -77,8 +77,9 @@ func (p *terminal) watch() {
 	}
 }
 
-// locate answers where the cursor is: a question that takes a line asks that twice and
-// keeps keys that come before the answer. The caller holds the lock.
+// locate answers where the cursor is: a question that takes a line asks that twice, and
+// would lose keys that come behind the answer. Those before it must have no R, which
+// ends an answer. The caller holds the lock.
 func (p *terminal) locate() {
 	const where = "\x1b[6n"
 	for {
