@@ -30,8 +30,13 @@ import (
 
 var updateDocs = flag.Bool("update", false, "write what the commands of the documentation print into its pages")
 
-// docAddr is the address that pages serve on; a run takes a free port for it.
-const docAddr = "127.0.0.1:8080"
+// docAddr is the address that pages serve on; a run takes a free port for it. docRemote
+// is a server that wants a login, docIssuer its authorization server; a run has fakes.
+const (
+	docAddr   = "127.0.0.1:8080"
+	docRemote = "https://mcp.example.com"
+	docIssuer = "https://login.example.com"
+)
 
 // TestDocsConsole runs the ```console blocks of each page, in order, in one
 // shell a page, and compares what the commands print, standard output and error
@@ -180,7 +185,8 @@ type docShell struct {
 	out   *growing
 	mark  string
 	n     int
-	addr  string // stands in for docAddr
+	// real replaces the addresses of pages by those of this run, shown does the opposite.
+	real, shown *strings.Replacer
 	// patience bounds one command.
 	patience time.Duration
 }
@@ -225,13 +231,22 @@ func newDocShell(t *testing.T, more ...string) *docShell {
 	reg := httptest.NewServer(handler)
 	t.Cleanup(reg.Close)
 
+	login := newIssuer()
+	login.device, login.valid = true, []string{"made-by-hand"}
+	remote := login.start()
+	t.Cleanup(remote.Close)
+	t.Cleanup(login.Close)
+
 	home := t.TempDir()
 	work := filepath.Join(home, "work")
 	require.NoError(t, os.MkdirAll(work, 0o700))
 	sh := &docShell{
 		out: &growing{more: make(chan struct{})}, mark: "end-of-command-" + strconv.FormatInt(time.Now().UnixNano(), 36),
-		addr: freeAddr(t), patience: 30 * time.Second,
+		patience: 30 * time.Second,
 	}
+	addr := freeAddr(t)
+	sh.real = strings.NewReplacer(docAddr, addr, docRemote, remote.URL, docIssuer, login.URL)
+	sh.shown = strings.NewReplacer(addr, docAddr, remote.URL, docRemote, login.URL, docIssuer)
 	cmd := exec.Command("sh")
 	cmd.Dir = work
 	cmd.Stdout, cmd.Stderr = sh.out, sh.out
@@ -268,7 +283,7 @@ func (sh *docShell) run(s *docStep) (out string, code int, err error) {
 	mark := sh.mark + strconv.Itoa(sh.n)
 	sh.out.drop()
 	// The commands must not read the script, which is the shell's input.
-	script := fmt.Sprintf("{ %s\n} </dev/null\nprintf '\\n%s %%d\\n' $?\n", strings.ReplaceAll(s.command, docAddr, sh.addr), mark)
+	script := fmt.Sprintf("{ %s\n} </dev/null\nprintf '\\n%s %%d\\n' $?\n", sh.real.Replace(s.command), mark)
 	if _, err := io.WriteString(sh.stdin, script); err != nil {
 		return "", 0, fmt.Errorf("the shell has ended: %w", err)
 	}
@@ -279,7 +294,7 @@ func (sh *docShell) run(s *docStep) (out string, code int, err error) {
 		text, more := sh.out.read()
 		if m := end.FindStringSubmatchIndex(text); m != nil {
 			code, _ = strconv.Atoi(text[m[2]:m[3]])
-			out = strings.ReplaceAll(text[:m[0]]+text[m[1]:], sh.addr, docAddr)
+			out = sh.shown.Replace(text[:m[0]] + text[m[1]:])
 			if !s.background() || s.matches(out) {
 				return out, code, nil
 			}
@@ -287,7 +302,7 @@ func (sh *docShell) run(s *docStep) (out string, code int, err error) {
 		select {
 		case <-more:
 		case <-patience.C:
-			return strings.ReplaceAll(text, sh.addr, docAddr), code, fmt.Errorf("no end, or not what is expected, in %s", sh.patience)
+			return sh.shown.Replace(text), code, fmt.Errorf("no end, or not what is expected, in %s", sh.patience)
 		}
 	}
 }

@@ -70,8 +70,8 @@ func (s *issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case "/device":
 		answer = map[string]any{
-			"device_code": "device", "user_code": "WDJB-MJHT", "verification_uri": "https://as.example/device",
-			"verification_uri_complete": "https://as.example/device?code=WDJB-MJHT", "expires_in": 60, "interval": 0.01,
+			"device_code": "device", "user_code": "WDJB-MJHT", "verification_uri": "https://login.example.com/device",
+			"verification_uri_complete": "https://login.example.com/device?code=WDJB-MJHT", "expires_in": 60, "interval": 0.01,
 		}
 	case "/token":
 		if code := s.refusal(r.PostForm); code != "" {
