@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"bytes"
 	"context"
 	"crypto/subtle"
 	"errors"
@@ -146,10 +147,15 @@ func (l *listener) answer(w http.ResponseWriter, r *http.Request, server string)
 	}
 }
 
+// showPage sends a page, whole: mcpctl may end as soon as it has the answer.
 func showPage(w http.ResponseWriter, status int, p callbackPage) {
+	var text bytes.Buffer
+	_ = page.Execute(&text, p) // nothing of it can fail
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(text.Len()))
 	w.WriteHeader(status)
-	_ = page.Execute(w, p)
+	_, _ = text.WriteTo(w)
+	_ = http.NewResponseController(w).Flush()
 }
 
 // errBrowser is a redirect in another browser than the login began in.
