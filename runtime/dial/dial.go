@@ -141,8 +141,8 @@ func dropEmpty(x *config.Expanded, logger *slog.Logger) {
 // clearText refuses to send credentials of the entry over http to another machine, and
 // warns where that is allowed.
 func (d *dialer) clearText() error {
-	server, err := url.Parse(d.URL.Reveal())
-	if err != nil || !auth.Cleartext(server) {
+	server, _ := url.Parse(d.URL.Reveal()) // nil for what Expand would have refused
+	if server == nil || !auth.Cleartext(server) {
 		return nil
 	}
 	what := ""
