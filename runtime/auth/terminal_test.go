@@ -3,9 +3,11 @@ package auth_test
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -292,5 +294,29 @@ func TestStoppedIssuer(t *testing.T) {
 	}
 	if took := time.Since(begin); took > 10*time.Second {
 		t.Errorf("it took %v", took)
+	}
+}
+
+// TestBusyPorts: with all of our ports taken a login comes back to another; a port that
+// was asked for is that or none. It is not parallel: other tests use these ports, too.
+func TestBusyPorts(t *testing.T) {
+	var lc net.ListenConfig
+	for port := 8085; port <= 8099; port++ {
+		if l, err := lc.Listen(t.Context(), "tcp4", "127.0.0.1:"+strconv.Itoa(port)); err == nil {
+			defer l.Close()
+		}
+	}
+	w := newWorld(t, nil)
+	_, do := w.client(tokenFile(t), authconfig.Config{}, &browser{t: t})
+	if got := do(t); got != "called" {
+		t.Fatal(got)
+	}
+	back, err := url.Parse(w.asked[0].Get("redirect_uri"))
+	if err != nil || len(back.Port()) != 5 {
+		t.Errorf("it came back to %v, %v", back, err)
+	}
+	_, do = w.client(tokenFile(t), authconfig.Config{CallbackPort: 8085}, &browser{t: t})
+	if got := do(t); !strings.Contains(got, "the callback port 8085 cannot be listened on") || !strings.Contains(got, "choose another with --callback-port, 0 for any") {
+		t.Error(got)
 	}
 }
