@@ -381,6 +381,8 @@ func (w *world) client(path string, config authconfig.Config, person auth.Person
 
 // call does what transport does: one retry after a challenge.
 func call(ctx context.Context, a *auth.Authorizer, server string) string {
+	// Not the default transport: whenever a test server closes, that loses connections.
+	direct := &http.Transport{DisableKeepAlives: true}
 	for try := 1; ; try++ {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, server, nil)
 		if err != nil {
@@ -389,7 +391,7 @@ func call(ctx context.Context, a *auth.Authorizer, server string) string {
 		if err := a.Authorize(ctx, req); err != nil {
 			return err.Error()
 		}
-		resp, err := http.DefaultTransport.RoundTrip(req)
+		resp, err := direct.RoundTrip(req)
 		if err != nil {
 			return err.Error()
 		}
