@@ -165,9 +165,12 @@ func (a authCommands) takeToken(ctx context.Context, z *auth.Authorizer) (tokens
 	if a.ui.InTTY {
 		return tokenstore.Token{}, usagef("--token-stdin reads a file or a pipe, not the terminal").withHint("leave it out, and a token is asked for where the server needs one")
 	}
-	raw, err := io.ReadAll(io.LimitReader(a.ui.In, maxToken))
-	if err != nil {
+	raw, err := io.ReadAll(io.LimitReader(a.ui.In, maxToken+1))
+	switch {
+	case err != nil:
 		return tokenstore.Token{}, err
+	case len(raw) > maxToken:
+		return tokenstore.Token{}, usagef("--token-stdin: that is no token: it has more than %d bytes", maxToken)
 	}
 	text, err := auth.CheckToken(string(raw))
 	if err != nil {
