@@ -10,6 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/login"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/auth"
+	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 )
 
 // TestToken: what is said before a token is asked for, and what happens without anybody
@@ -58,17 +59,17 @@ func TestStatus(t *testing.T) {
 	t.Parallel()
 	in := func(d time.Duration) time.Time { return time.Now().Add(d) }
 	for name, c := range map[string]struct {
-		token auth.Token
+		token tokenstore.Token
 		login bool
 		ends  string
 	}{
-		"made by hand":              {auth.Token{Source: auth.SourceManual}, false, "not said"},
-		"lasts":                     {auth.Token{TokenURL: "t", Expires: in(25 * time.Hour)}, false, "in 2"},
-		"ends soon":                 {auth.Token{TokenURL: "t", Expires: in(23 * time.Hour)}, true, "in 2"},
-		"has ended":                 {auth.Token{TokenURL: "t", Expires: in(-time.Hour)}, true, "ended"},
-		"ends soon, and is renewed": {auth.Token{TokenURL: "t", Refresh: "r", Expires: in(time.Hour)}, false, "in "},
-		"has ended, and is renewed": {auth.Token{TokenURL: "t", Refresh: "r", Expires: in(-time.Hour)}, false, "ended, is refreshed"},
-		"of a machine":              {auth.Token{Expires: in(time.Minute)}, false, "in "},
+		"made by hand":              {tokenstore.Token{Source: tokenstore.SourceManual}, false, "not said"},
+		"lasts":                     {tokenstore.Token{TokenURL: "t", Expires: in(25 * time.Hour)}, false, "in 2"},
+		"ends soon":                 {tokenstore.Token{TokenURL: "t", Expires: in(23 * time.Hour)}, true, "in 2"},
+		"has ended":                 {tokenstore.Token{TokenURL: "t", Expires: in(-time.Hour)}, true, "ended"},
+		"ends soon, and is renewed": {tokenstore.Token{TokenURL: "t", Refresh: "r", Expires: in(time.Hour)}, false, "in "},
+		"has ended, and is renewed": {tokenstore.Token{TokenURL: "t", Refresh: "r", Expires: in(-time.Hour)}, false, "ended, is refreshed"},
+		"of a machine":              {tokenstore.Token{Expires: in(time.Minute)}, false, "in "},
 	} {
 		s := login.StatusOf("s", c.token)
 		if (s.Login == "mcpctl auth login s") != c.login || !c.login && s.Login != "" || !strings.HasPrefix(s.Ends(), c.ends) {

@@ -63,10 +63,11 @@ func (r Request) checkParamHeaders(ctx context.Context) error {
 		return nil
 	}
 	to, err := upstream.RetryReplaced(func() (*catalog.Route, error) { return r.rt.Catalog.Resolve(ctx, inventory.Tools, name) })
-	if err != nil && r.Msg.RequestState.Present() {
-		return nil // a call that waits goes on where it was, see interact
-	}
 	if err != nil {
+		_, refused := errors.AsType[*runtime.AuthError](err)
+		if refused || r.Msg.RequestState.Present() {
+			return nil // a login may mend it; a call that waits goes on where it was, see interact
+		}
 		return err
 	}
 	if err := revision.CheckMirrors(to.Mirrors, r.Msg.Arguments.Of(r.Line), r.Header); err != nil {
