@@ -19,13 +19,26 @@ import (
 	"testing"
 )
 
+// caseEnv says which case of TestThroughProxy this process is.
+const caseEnv = "AUTH_TEST_CASE"
+
 // TestThroughProxy: with a proxy in the environment only names are looked at, the
 // proxy's own address is reached, and what leads inside is not asked of it. The
 // environment is read once in a process, so each case is one.
 func TestThroughProxy(t *testing.T) {
-	if issuer := os.Getenv("AUTH_TEST_ISSUER"); issuer != "" {
+	cases := map[string]struct {
+		issuer, noProxy, want string
+		asked                 []string // of the proxy
+	}{
+		"a public name":            {issuer: "https://example.com", want: "none", asked: []string{"example.com:443"}},
+		"a private address":        {issuer: "https://10.0.0.1", want: errInside.Error()},
+		"a name of this machine":   {issuer: "https://localhost:8443", want: errInside.Error()},
+		"a name that is exempted":  {issuer: "https://example.com", noProxy: "example.com", want: "example.com"},
+		"an address of the clouds": {issuer: "https://169.254.169.254", want: "169.254.169.254"},
+	}
+	if c, ok := cases[os.Getenv(caseEnv)]; ok {
 		server := &url.URL{Scheme: "https", Host: "mcp.example.com", Path: "/mcp"}
-		_, err := newGuard(t.Context(), server).issuerOf(t.Context(), issuer)
+		_, err := newGuard(t.Context(), server).issuerOf(t.Context(), c.issuer)
 		_, _ = io.WriteString(os.Stdout, "outcome: "+strings.ReplaceAll(errorText(err), "\n", " ")+"\n")
 		return
 	}
@@ -41,22 +54,13 @@ func TestThroughProxy(t *testing.T) {
 	if err := os.WriteFile(roots, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, c := range map[string]struct {
-		issuer, noProxy, want string
-		asked                 []string // of the proxy
-	}{
-		"a public name":            {issuer: "https://example.com", want: "none", asked: []string{"example.com:443"}},
-		"a private address":        {issuer: "https://10.0.0.1", want: errInside.Error()},
-		"a name of this machine":   {issuer: "https://localhost:8443", want: errInside.Error()},
-		"a name that is exempted":  {issuer: "https://example.com", noProxy: "example.com", want: "example.com"},
-		"an address of the clouds": {issuer: "https://169.254.169.254", want: "169.254.169.254"},
-	} {
+	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newConnectProxy(t, srv.Listener.Addr().String())
 			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestThroughProxy$", "-test.count=1")
 			cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.Contains(strings.ToLower(v), "_proxy=") }),
-				"AUTH_TEST_ISSUER="+c.issuer, "HTTPS_PROXY="+p.URL, "NO_PROXY="+c.noProxy, "SSL_CERT_FILE="+roots)
+				caseEnv+"="+name, "HTTPS_PROXY="+p.URL, "NO_PROXY="+c.noProxy, "SSL_CERT_FILE="+roots)
 			out, err := cmd.CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v: %s", err, out)

@@ -27,7 +27,7 @@ func TestPageIsSent(t *testing.T) {
 		l := &listener{state: "mine", got: make(chan redirect, 1)}
 		w := &recorder{ResponseRecorder: httptest.NewRecorder(), l: l}
 		l.answer(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, redirectPath+"?"+query, nil), "server")
-		length := w.Result().Header.Get("Content-Length") //nolint:bodyclose // a recorder's has nothing to close
+		length := w.Result().Header.Get("Content-Length")
 		if !w.Flushed || w.early || length != strconv.Itoa(w.Body.Len()) || len(l.got) != answers {
 			t.Errorf("%s: sent %v, early %v, %s of %d bytes, %d answers", query, w.Flushed, w.early, length, w.Body.Len(), len(l.got))
 		}
