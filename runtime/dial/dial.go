@@ -83,8 +83,8 @@ type Options struct {
 type Auth struct {
 	// Store keeps tokens.
 	Store *tokenstore.Store
-	// Config is in the place of an entry's auth; nil is the entry's.
-	Config *authconfig.Config
+	// Config is in the place of an entry's auth, or of a part of it; nil is the entry's.
+	Config *authconfig.Given
 	// Person logs in when a connected server wants more. While connecting nobody
 	// does: the error is an [*auth.Error], and [Authorizer] logs in.
 	Person auth.Person
@@ -100,10 +100,7 @@ func (a *Auth) Authorizer(x config.Expanded, log *slog.Logger, redact *secret.Re
 	if a == nil || x.Entry.URL == "" || err != nil || authorizationHeader(x) != "" || server.User != nil {
 		return nil
 	}
-	c := x.Auth
-	if a.Config != nil {
-		c = *a.Config
-	}
+	c := a.Config.Over(x.Auth)
 	z := auth.New(auth.Options{
 		Server: server, Name: x.Entry.Name, Config: c, Store: a.Store, Logger: log, Redactor: redact, AllowHTTP: x.Entry.AllowInsecureHTTP,
 	})

@@ -13,10 +13,11 @@ import (
 const maxAuth = 1 << 20
 
 // auth reads --auth, its short forms, and their variables; nil where there are none.
-func (src *source) auth() (*authconfig.Config, error) {
+func (src *source) auth() (*authconfig.Given, error) {
 	object := map[string]any{}
 	from, text := src.text("auth")
-	if text != "" {
+	part := text == ""
+	if !part {
 		if name, ok := strings.CutPrefix(text, "@"); ok {
 			raw, err := store.ReadFile(name, maxAuth)
 			if err != nil {
@@ -61,7 +62,7 @@ func (src *source) auth() (*authconfig.Config, error) {
 	if err != nil {
 		return nil, &ValueError{Source: from, Message: "is not usable: " + err.Error()}
 	}
-	return &c, nil
+	return &authconfig.Given{Config: c, Part: part}, nil
 }
 
 // text returns the value of a flag or its variable, and which of them it is from.

@@ -62,9 +62,9 @@ type Settings struct {
 	Headers map[string]string
 	// URL is a server to use without an entry.
 	URL string
-	// Auth is how credentials are obtained, in the place of an entry's auth; nil is as
-	// the entry says. NoBrowser opens none.
-	Auth      *authconfig.Config `mapstructure:"-"`
+	// Auth is how credentials are obtained, in the place of an entry's auth or of a part
+	// of it; nil is as the entry says. NoBrowser opens none.
+	Auth      *authconfig.Given `mapstructure:"-"`
 	NoBrowser bool
 	Tokens    Tokens `mapstructure:"auth"`
 	// AllowInsecureHTTP sends credentials to servers on other machines also over http.

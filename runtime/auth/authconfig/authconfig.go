@@ -4,6 +4,7 @@ package authconfig
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,6 +46,35 @@ type Config struct {
 type IDP struct {
 	Issuer, TokenEndpoint, ClientID string
 	ClientSecret, IDToken           secret.Text
+}
+
+// Given is what a command says of how credentials are obtained.
+type Given struct {
+	Config
+	// Part says that only some members are given: those that are not zero. The others
+	// are the entry's.
+	Part bool
+}
+
+// Over returns what holds for an entry with a configuration of its own. A nil Given is
+// that of the entry.
+func (g *Given) Over(entry Config) Config {
+	if g == nil {
+		return entry
+	}
+	if !g.Part {
+		return g.Config
+	}
+	entry.ClientID = cmp.Or(g.ClientID, entry.ClientID)
+	entry.ClientMetadataURL = cmp.Or(g.ClientMetadataURL, entry.ClientMetadataURL)
+	entry.CallbackPort = cmp.Or(g.CallbackPort, entry.CallbackPort)
+	if !g.ClientSecret.IsZero() {
+		entry.ClientSecret = g.ClientSecret
+	}
+	if len(g.Scopes) > 0 {
+		entry.Scopes = g.Scopes
+	}
+	return entry
 }
 
 // form is the object as written.

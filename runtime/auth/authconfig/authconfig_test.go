@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
+	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
 func TestParse(t *testing.T) {
@@ -31,5 +32,23 @@ func TestParse(t *testing.T) {
 		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hush")) {
 			t.Errorf("%s: got %v, want %q", object, err, want)
 		}
+	}
+}
+
+// TestOver: what a command gives replaces the entry's auth, or the members of it that
+// are given.
+func TestOver(t *testing.T) {
+	t.Parallel()
+	entry := authconfig.Config{ClientID: "mine", ClientSecret: secret.New("hush"), Scopes: []string{"a"}, Issuer: "https://as.example"}
+	whole := &authconfig.Given{Config: authconfig.Config{CallbackPort: -1}}
+	if got := whole.Over(entry); got.ClientID != "" || got.CallbackPort != -1 {
+		t.Errorf("got %+v", got)
+	}
+	part := &authconfig.Given{Part: true, Config: authconfig.Config{CallbackPort: -1, Scopes: []string{"b"}}}
+	if got := part.Over(entry); got.ClientID != "mine" || got.ClientSecret.Reveal() != "hush" || got.Issuer == "" || got.CallbackPort != -1 || got.Scopes[0] != "b" {
+		t.Errorf("got %+v", got)
+	}
+	if got := (*authconfig.Given)(nil).Over(entry); got.ClientID != "mine" {
+		t.Errorf("got %+v", got)
 	}
 }
