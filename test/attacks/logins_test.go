@@ -48,6 +48,7 @@ type login struct {
 	bound bool
 	none  bool // nobody logs in: the entry has the credential
 	slow  bool
+	flags string // of auth login
 }
 
 func logins() class {
@@ -55,6 +56,7 @@ func logins() class {
 	for _, l := range []login{
 		{name: "a browser"},
 		{name: "a browser, tokens bound to a key", bound: true, slow: true},
+		{name: "a code on another device", flags: " --device", slow: true},
 		{name: "a client's secret", entry: func(_ *testing.T, a *account) map[string]any {
 			return map[string]any{"auth": map[string]any{"grant": "client_credentials", "clientId": "me", "clientSecret": a.secret("client secret of the entry")}}
 		}},
@@ -218,7 +220,7 @@ func (a *account) life(t *testing.T, l login) {
 		a.server.Set(func(s *issuer.Server) { s.Refuses, s.Barred = refuses, barred })
 	}
 	login := func() {
-		a.run(t, strings.Fields("auth login s -vvv")...)
+		a.run(t, strings.Fields("auth login s -vvv"+l.flags)...)
 		a.keys(t)
 	}
 	set(true, false)

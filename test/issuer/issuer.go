@@ -93,7 +93,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case "/.well-known/oauth-authorization-server":
 		answer(w, 200, map[string]any{
 			"issuer": s.URL, "authorization_endpoint": s.URL + "/authorize", "token_endpoint": s.URL + "/token",
-			"registration_endpoint": s.URL + "/register", "revocation_endpoint": s.URL + "/revoke",
+			"registration_endpoint": s.URL + "/register", "revocation_endpoint": s.URL + "/revoke", "device_authorization_endpoint": s.URL + "/device",
 			"code_challenge_methods_supported": []string{"S256"}, "token_endpoint_auth_methods_supported": []string{"client_secret_post", "private_key_jwt"},
 		})
 	case "/register":
@@ -104,6 +104,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, q.Get("redirect_uri")+"?"+url.Values{"state": {q.Get("state")}, "code": {s.made("code")}}.Encode(), http.StatusFound)
 	case "/token":
 		s.token(w, r)
+	case "/device":
+		answer(w, 200, map[string]any{"device_code": s.made("device code"), "user_code": "WDJB-MJHT", "verification_uri": s.URL + "/code", "expires_in": 60, "interval": 0.01})
 	case "/revoke":
 		w.WriteHeader(http.StatusOK)
 	case "/mcp":
@@ -137,7 +139,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	s.seen("assertion", f.Get("assertion"))
 	if s.Refuses {
 		var said []string
-		for _, name := range []string{"code", "code_verifier", "refresh_token", "client_secret", "client_assertion", "assertion"} {
+		for _, name := range []string{"code", "device_code", "code_verifier", "refresh_token", "client_secret", "client_assertion", "assertion"} {
 			said = append(said, f.Get(name))
 		}
 		answer(w, 400, map[string]any{"error": "invalid_grant", "error_description": "not with " + strings.Join(said, " ")})

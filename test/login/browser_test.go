@@ -25,6 +25,9 @@ const (
 	person = "ada"
 
 	approve, deny = "approve", "deny"
+
+	// doneDevice is what oidc-provider shows at the end of a login with a code.
+	doneDevice = "you can now close this page"
 )
 
 // browserMain is a browser without a window: it opens a page, fills in the forms of the
@@ -60,7 +63,7 @@ func browse(page, answer string) (title string, err error) {
 		if err != nil {
 			return "", err
 		}
-		if at.Path == "/callback" {
+		if at.Path == "/callback" || strings.Contains(text, doneDevice) {
 			return between(text, "<title>", "</title>"), nil
 		}
 		if req, err = next(ctx, at, text, answer); err != nil {

@@ -4,6 +4,7 @@ package login_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -219,6 +220,33 @@ func TestBound(t *testing.T) {
 				t.Errorf("the authorization server has seen %+v", s)
 			}
 		})
+	}
+}
+
+// TestDevice: a code that mcpctl shows is entered in a browser elsewhere.
+func TestDevice(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, settings{Lifetime: brief})
+	u := newUser(t, notes(p.Server, nil))
+	login, err := wire.Launch(u.command(context.WithoutCancel(t.Context()), t, nobody, "auth", "login", "notes", "--device"), "  ")
+	require.NoError(t, err)
+	t.Cleanup(func() { login.Stop(wire.Limit) })
+	code := regexp.MustCompile(`enter the code (\S+):`).FindStringSubmatch(login.Stderr.String())
+	if code == nil {
+		t.Fatalf("there is no code in %s", login.Stderr)
+	}
+	title, err := browse(login.URL+"?user_code="+code[1], approve)
+	if err != nil {
+		t.Errorf("the browser ends at %q: %v", title, err)
+	}
+	if err := login.Wait(); err != nil {
+		t.Fatalf("%v\n%s", err, login.Stderr)
+	}
+	u.calls(t, nobody)
+	outlive()
+	u.calls(t, nobody)
+	if s := p.seen(t); s.Registrations != 1 || s.Grants["urn:ietf:params:oauth:grant-type:device_code"] == 0 {
+		t.Errorf("the authorization server has seen %+v", s)
 	}
 }
 
