@@ -50,7 +50,7 @@ type IDP struct {
 
 // Given is what a command says of how credentials are obtained.
 type Given struct {
-	Config
+	Config Config
 	// Part says that only some members are given: those that are not zero. The others
 	// are the entry's.
 	Part bool
@@ -65,14 +65,14 @@ func (g *Given) Over(entry Config) Config {
 	if !g.Part {
 		return g.Config
 	}
-	entry.ClientID = cmp.Or(g.ClientID, entry.ClientID)
-	entry.ClientMetadataURL = cmp.Or(g.ClientMetadataURL, entry.ClientMetadataURL)
-	entry.CallbackPort = cmp.Or(g.CallbackPort, entry.CallbackPort)
-	if !g.ClientSecret.IsZero() {
-		entry.ClientSecret = g.ClientSecret
+	entry.ClientID = cmp.Or(g.Config.ClientID, entry.ClientID)
+	entry.ClientMetadataURL = cmp.Or(g.Config.ClientMetadataURL, entry.ClientMetadataURL)
+	entry.CallbackPort = cmp.Or(g.Config.CallbackPort, entry.CallbackPort)
+	if !g.Config.ClientSecret.IsZero() {
+		entry.ClientSecret = g.Config.ClientSecret
 	}
-	if len(g.Scopes) > 0 {
-		entry.Scopes = g.Scopes
+	if len(g.Config.Scopes) > 0 {
+		entry.Scopes = g.Config.Scopes
 	}
 	return entry
 }
