@@ -68,12 +68,12 @@ func Answers(err error) bool {
 func wantsMore(params map[string]string) bool { return params["error"] == "insufficient_scope" }
 
 // Begin returns the login under way for a server, or starts one, once its page can be
-// opened. key names the server and its settings, newAuthorizer returns what logs in,
-// nil where nothing can. cause is the failure that the login answers. The login goes
-// on when ctx ends, for 5 minutes at most.
+// opened; nil where it is not for a person to log in. key names the server and its
+// settings, newAuthorizer returns what logs in, nil where nothing can. cause is the
+// failure that the login answers. The login goes on when ctx ends, for 5 minutes at most.
 func (l *Logins) Begin(ctx context.Context, key string, cause error, newAuthorizer func() *Authorizer) (*Login, error) {
 	login, err := l.begin(key, cause, newAuthorizer)
-	if err != nil {
+	if err != nil || login == nil {
 		return nil, err
 	}
 	select {
@@ -85,9 +85,6 @@ func (l *Logins) Begin(ctx context.Context, key string, cause error, newAuthoriz
 		return nil, ctx.Err()
 	}
 }
-
-// errNoLogin is a server that nobody logs in to.
-var errNoLogin = errors.New("its credentials are in its entry, where they are to be mended")
 
 func (l *Logins) begin(key string, cause error, newAuthorizer func() *Authorizer) (*Login, error) {
 	challenge := ""
@@ -108,12 +105,13 @@ func (l *Logins) begin(key string, cause error, newAuthorizer func() *Authorizer
 			delete(l.last, k)
 		}
 	}
-	login := &Login{begun: time.Now(), shown: make(chan struct{}), ended: make(chan struct{})}
+	var z *Authorizer
 	if before = l.last[key]; before != nil {
-		login.z = before.z
-	} else if login.z = newAuthorizer(); login.z == nil {
-		return nil, errNoLogin
+		z = before.z
+	} else if z = newAuthorizer(); z == nil || isExternal(&z.o.Config) || !needsPerson(&z.o.Config) {
+		return nil, nil
 	}
+	login := &Login{z: z, begun: time.Now(), shown: make(chan struct{}), ended: make(chan struct{})}
 	l.last[key] = login
 	l.work.Go(func() { // ended by loginTime, or Close
 		login.z.Attend(&visitor{login: login})

@@ -166,8 +166,17 @@ func TestLoginElsewhereFails(t *testing.T) {
 	if _, err := bad.begin(logins, path, refusal); err == nil || !strings.Contains(err.Error(), "PKCE") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := logins.Begin(t.Context(), "none", refusal, func() *auth.Authorizer { return nil }); err == nil {
-		t.Error("nobody's login begins")
+	for name, c := range map[string]authconfig.Config{"own": {}, "machine": {Grant: authconfig.GrantClientCredentials, ClientID: "me"}, "command": {Command: []string{"true"}}} {
+		login, err := logins.Begin(t.Context(), name, refusal, func() *auth.Authorizer {
+			if name == "own" {
+				return nil
+			}
+			z, _ := bad.client(path, c, nil)
+			return z
+		})
+		if login != nil || err != nil {
+			t.Errorf("%s: nobody's login begins: %v", name, err)
+		}
 	}
 }
 

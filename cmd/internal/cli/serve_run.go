@@ -175,7 +175,7 @@ func (g *gateway) login(ctx context.Context, server string, failure error) (prox
 		}
 		return (&dial.Auth{Store: authCommands{g.a}.tokenStore()}).Authorizer(x, g.a.log, x.Redactor())
 	})
-	if err != nil {
+	if err != nil || login == nil {
 		return nil, err
 	}
 	return login, nil
