@@ -88,7 +88,7 @@ func (h *handler) open(id string) *httpSession {
 	hs := &httpSession{}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	hs.ctx = ctx
-	hs.n = newSession(h.s, func(err error) {
+	hs.n = newSession(ctx, h.s, func(err error) {
 		cancel(err)
 		h.mu.Lock() // hs.n is there once whoever opens it has let go
 		defer h.mu.Unlock()

@@ -37,7 +37,7 @@ func (l *legacy) stream(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
 	rc := http.NewResponseController(w)
-	n := newSession(l.s, cancel)
+	n := newSession(ctx, l.s, cancel)
 	defer l.s.world.leave(n)
 	var wmu sync.Mutex
 	event := func(name string, data []byte) {

@@ -28,7 +28,7 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	if s.Faults.ExitAtOnce {
 		return &ExitError{s.Faults.ExitCode}
 	}
-	n := newSession(s, cancel)
+	n := newSession(ctx, s, cancel)
 	defer s.world.leave(n)
 	var wmu sync.Mutex
 	out := func(b []byte) {
@@ -114,6 +114,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 // session is one connection, or over HTTP one session id.
 type session struct {
 	s    *Server
+	life context.Context //nolint:containedctx // ended by stop
 	stop context.CancelCauseFunc
 	out  func(frame []byte) // sends one message
 	raw  func(b []byte)     // writes bytes as they are; nil over HTTP
@@ -121,15 +122,20 @@ type session struct {
 
 	mu    sync.Mutex // guards the rest
 	first bool       // no message has come yet
-	asked int        // requests sent to the client
 	calls map[string]context.CancelCauseFunc
-	wants map[string]chan wire.Message // requests the client has not answered
+	asks  asks
 
 	terms    terms
 	ready    bool            // the client has sent notifications/initialized
 	watched  map[string]bool // URIs
 	listens  map[string]*listen
 	attached int // GET streams
+}
+
+// asks are the requests to a client.
+type asks struct {
+	sent int
+	open map[string]chan wire.Message // not answered yet
 }
 
 // terms are what a session has settled with its client.
@@ -140,10 +146,10 @@ type terms struct {
 }
 
 // newSession returns a session that the server knows of until it leaves.
-func newSession(s *Server, stop context.CancelCauseFunc) *session {
+func newSession(ctx context.Context, s *Server, stop context.CancelCauseFunc) *session {
 	n := &session{
-		s: s, stop: stop, first: true,
-		calls: map[string]context.CancelCauseFunc{}, wants: map[string]chan wire.Message{}, watched: map[string]bool{}, listens: map[string]*listen{},
+		s: s, life: ctx, stop: stop, first: true,
+		calls: map[string]context.CancelCauseFunc{}, asks: asks{open: map[string]chan wire.Message{}}, watched: map[string]bool{}, listens: map[string]*listen{},
 	}
 	s.world.join(n)
 	return n
@@ -198,8 +204,8 @@ func (n *session) handle(ctx context.Context, frame []byte) {
 func (n *session) answered(m wire.Message) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if ch := n.wants[string(m.ID)]; ch != nil {
-		delete(n.wants, string(m.ID))
+	if ch := n.asks.open[string(m.ID)]; ch != nil {
+		delete(n.asks.open, string(m.ID))
 		ch <- m // has room for one
 	}
 }
@@ -313,14 +319,14 @@ const greaseLimit = 1 << 20
 func (n *session) ask(ctx context.Context, out func([]byte), method string, params json.RawMessage) (json.RawMessage, error) {
 	ch := make(chan wire.Message, 1)
 	n.mu.Lock()
-	n.asked++
-	id := json.RawMessage(`"fake-` + strconv.Itoa(n.asked) + `"`)
-	n.wants[string(id)] = ch
+	n.asks.sent++
+	id := json.RawMessage(`"fake-` + strconv.Itoa(n.asks.sent) + `"`)
+	n.asks.open[string(id)] = ch
 	n.mu.Unlock()
 	out(n.s.request(id, method, params))
 	defer func() {
 		n.mu.Lock()
-		delete(n.wants, string(id))
+		delete(n.asks.open, string(id))
 		n.mu.Unlock()
 	}()
 	select {
@@ -331,5 +337,7 @@ func (n *session) ask(ctx context.Context, out func([]byte), method string, para
 		return m.Result, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
+	case <-n.life.Done():
+		return nil, context.Cause(n.life)
 	}
 }
