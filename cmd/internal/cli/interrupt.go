@@ -5,6 +5,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 )
 
 const (
@@ -18,7 +20,7 @@ const (
 	repeatWindow = 250 * time.Millisecond
 	// reapTimeout is how long a command may take to end after its child processes
 	// are killed.
-	reapTimeout = 500 * time.Millisecond
+	reapTimeout = gateway.ReapTimeout
 )
 
 // endSignals returns the signals that end mcpctl and its servers, except SIGHUP, see
@@ -27,7 +29,7 @@ const (
 func endSignals() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
 
 // supervise returns run's exit code. If run has not ended endTimeout after ctx, or
-// hurryAfter for a long-running command, or at a further signal (see repeatWindow), its
+// gateway.HurryAfter for a long-running command, or at a further signal (see repeatWindow), its
 // child processes are killed. If that does not end it either, supervise returns
 // without it. Signals delivers all signals, first the one that ended ctx.
 func (e *ending) supervise(ctx context.Context, signals <-chan os.Signal, run func() int) int {
@@ -41,7 +43,7 @@ func (e *ending) supervise(ctx context.Context, signals <-chan os.Signal, run fu
 	told := time.Now()
 	patience := time.NewTimer(endTimeout)
 	if e.longRunning.Load() {
-		patience.Reset(hurryAfter)
+		patience.Reset(gateway.HurryAfter)
 	}
 	defer patience.Stop()
 	early := 0

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 )
 
 func TestSupervise(t *testing.T) {
@@ -23,7 +25,7 @@ func TestSupervise(t *testing.T) {
 		{"ends in time", false, 500 * time.Millisecond, nil, 7, 500 * time.Millisecond},
 		{"never ends", false, never, nil, exitInterrupted, endTimeout + reapTimeout},
 		{"serves", true, 9 * time.Second, nil, 7, 9 * time.Second},
-		{"serves, and never ends", true, never, nil, exitInterrupted, endBound},
+		{"serves, and never ends", true, never, nil, exitInterrupted, gateway.EndBound},
 		{"once", true, 3 * time.Second, []time.Duration{0}, 7, 3 * time.Second},
 		{"twice in a row is once", true, 3 * time.Second, []time.Duration{0, 100 * time.Millisecond}, 7, 3 * time.Second},
 		{"three times in a row is not", true, inTheEnd, []time.Duration{0, 100 * time.Millisecond, 200 * time.Millisecond}, 7, 200 * time.Millisecond},
@@ -32,7 +34,7 @@ func TestSupervise(t *testing.T) {
 		{"told again, soon", true, inTheEnd, []time.Duration{0, 251 * time.Millisecond}, 7, 251 * time.Millisecond},
 		{"told again, one thing", false, never, []time.Duration{0, 2 * time.Second}, exitInterrupted, 2*time.Second + reapTimeout},
 		{"told again, and ends when there is no time left", true, inTheEnd, []time.Duration{0, time.Second}, 7, time.Second},
-		{"ends when there is no time left", true, inTheEnd, nil, 7, hurryAfter},
+		{"ends when there is no time left", true, inTheEnd, nil, 7, gateway.HurryAfter},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -1,13 +1,13 @@
 package cli
 
 import (
+	"context"
 	"fmt"
-	"net"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
@@ -35,7 +35,7 @@ func newServe(a *app) *cobra.Command {
 	fl := cmd.Flags()
 	fl.SortFlags = false
 	fl.StringVar(&f.http, "http", "", "serve HTTP on this `ADDR` (port 0: any free one)")
-	fl.Lookup("http").NoOptDefVal = defaultServeAddr
+	fl.Lookup("http").NoOptDefVal = gateway.DefaultAddress
 	fl.StringSliceVar(&f.servers, "server", nil, "serve only these `NAMES`, separated by commas")
 	fl.Bool("no-prefix", false, "keep the servers' own names")
 	fl.String("separator", "__", "`TEXT` between server and name")
@@ -48,8 +48,6 @@ func newServe(a *app) *cobra.Command {
 	})
 	return cmd
 }
-
-const defaultServeAddr = "127.0.0.1:8080"
 
 // serveFlags are the flags of mcpctl serve that are not settings.
 type serveFlags struct {
@@ -80,7 +78,7 @@ func (f *serveFlags) resolve(a *app, cmd *cobra.Command, words []string) error {
 	if len(words) == 0 {
 		return nil
 	}
-	if !given("http") || f.http != defaultServeAddr {
+	if !given("http") || f.http != gateway.DefaultAddress {
 		return usagef("unexpected argument %q", words[0]).withHint("name servers with --server %s", words[0])
 	}
 	f.http = words[0]
@@ -106,20 +104,29 @@ func (f *serveFlags) choose(file *config.File) ([]config.Entry, error) {
 	return file.Entries(), nil
 }
 
-// guard refuses an address that other machines can reach: anyone there could
-// call every tool.
-func (f *serveFlags) guard() error {
-	host, port, err := net.SplitHostPort(f.http)
+// serve runs until the client disconnects (stdio) or a signal comes.
+func (a *app) serve(ctx context.Context, f serveFlags) error {
+	file, err := a.loadConfig()
 	if err != nil {
-		return usagef("address %q: want HOST:PORT", f.http).withHint("mcpctl serve --http %s", defaultServeAddr)
+		return err
 	}
-	if n, err := strconv.Atoi(port); err == nil && (n < 0 || n > 65535) {
-		return usagef("address %q: a port is at most 65535", f.http).withHint("mcpctl serve --http %s", defaultServeAddr)
+	entries, err := f.choose(file)
+	if err != nil {
+		return err
 	}
-	ip := net.ParseIP(host)
-	if f.insecure || strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback() {
-		return nil
+	return a.runGateway(ctx, gateway.Options{Command: "serve", File: file, Entries: entries, Servers: f.servers, HTTP: f.http, Insecure: f.insecure})
+}
+
+// runGateway runs a gateway in this process.
+func (a *app) runGateway(ctx context.Context, o gateway.Options) error {
+	a.longRunning.Store(true)
+	h := gateway.Host{
+		UI: a.ui, Log: a.log, Getenv: a.getenv, Settings: a.settings, Info: a.implementation(),
+		Dial: a.dialOptions, Tokens: authCommands{a}.tokenStore(), Guard: a.guard(),
+		Hurry: a.hurry, HurryUp: a.hurryUp, OnHangup: a.onHangup,
 	}
-	return usagef("%s can be reached from other machines, and there is no authentication", f.http).
-		withHint("use %s, or --insecure where the network is trusted", defaultServeAddr)
+	if dirs := a.settings.Serve.Roots; len(dirs) > 0 {
+		h.Roots = roots(dirs)
+	}
+	return gateway.Run(ctx, h, o)
 }

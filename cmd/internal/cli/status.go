@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/control"
+	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 	"github.com/mcpctl/mcpctl/cmd/internal/login"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -54,6 +55,9 @@ func newStatus(a *app) *cobra.Command {
 	}
 	return cmd
 }
+
+// serveStatus is the status of one process.
+type serveStatus = gateway.Status
 
 // statusCommand is one run of mcpctl status.
 type statusCommand struct{ *app }

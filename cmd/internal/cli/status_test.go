@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -41,7 +42,7 @@ func TestStatusTable(t *testing.T) {
 	now := time.Now()
 	s := &serveStatus{
 		PID: 4711, Version: "1.2.3", Started: now.Add(-2 * time.Hour), Front: "stdio",
-		Config: configStatus{Path: "/etc/servers.json", Loaded: now.Add(-time.Hour), Problem: "line 3: what\nis this"},
+		Config: gateway.ConfigStatus{Path: "/etc/servers.json", Loaded: now.Add(-time.Hour), Problem: "line 3: what\nis this"},
 		Status: proxy.Status{
 			Backends: []proxy.BackendStatus{{
 				Name: "gh", State: "broken", Paused: true, NextTry: now.Add(20*time.Second + 300*time.Millisecond), Calls: 12, FailedCalls: 5, Restarts: 4,

@@ -1,4 +1,4 @@
-package cli
+package gateway
 
 import (
 	"context"
@@ -15,27 +15,27 @@ import (
 
 // serveHTTP serves until ctx is done.
 func (g *gateway) serveHTTP(ctx context.Context) error {
-	a, p, f := g.a, g.proxy, g.f
-	if err := f.guard(); err != nil {
+	p, o := g.proxy, g.o
+	if err := o.checkAddress(); err != nil {
 		return err
 	}
 	lc := net.ListenConfig{KeepAliveConfig: keepAlive()}
-	l, err := lc.Listen(ctx, "tcp", f.http)
+	l, err := lc.Listen(ctx, "tcp", o.HTTP)
 	if err != nil {
-		return (&Error{Code: exitConnect, Err: fmt.Errorf("listen on %s: %w", f.http, err)}).withHint("choose another address: mcpctl serve --http 127.0.0.1:0")
+		return &Error{Kind: "connect", Err: fmt.Errorf("listen on %s: %w", o.HTTP, err), Remedy: "choose another address: mcpctl " + o.Command + " --http 127.0.0.1:0"}
 	}
-	o := proxy.HTTPOptions{AnyHost: f.insecure, StreamMax: a.settings.Serve.StreamMax}
-	front, old := p.NewHTTPFront(o), p.NewSSEFront(proxy.SSEOptions{HTTPOptions: o})
+	web := proxy.HTTPOptions{AnyHost: o.Insecure, StreamMax: g.h.Settings.Serve.StreamMax}
+	front, old := p.NewHTTPFront(web), p.NewSSEFront(proxy.SSEOptions{HTTPOptions: web})
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", front)
 	mux.Handle("/sse", old)
 	mux.Handle("/messages", old.Messages())
-	health := p.Health(o)
+	health := p.Health(web)
 	mux.Handle("/healthz", health)
 	mux.Handle("/readyz", health)
 	srv := newServer(mux)
 	g.addrs.Store(&[]string{fmt.Sprintf("http://%s/mcp", l.Addr())})
-	fmt.Fprintf(a.ui.Err, "listening on http://%s/mcp\n", l.Addr())
+	fmt.Fprintf(g.h.UI.Err, "listening on http://%s/mcp\n", l.Addr())
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(&listener{Listener: l, most: maxConnections}) }()
 	select {
@@ -52,7 +52,7 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	defer cancel()
 	go func() { // ends with closing
 		select {
-		case <-a.hurry:
+		case <-g.h.Hurry:
 			cancel()
 		case <-closing.Done():
 		}

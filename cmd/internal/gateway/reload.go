@@ -1,7 +1,8 @@
-package cli
+package gateway
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ type reloading struct {
 func (g *gateway) follow(file *config.File) (stop func()) {
 	r := &reloading{g: g, lastValid: map[string]config.Entry{}, faults: map[string]bool{}, absent: map[string]bool{}}
 	g.noteConfig(file.Path(), nil, file.Faults()...)
-	r.settings, _ = settings.ReadFile(g.a.settings.File) // may be missing
+	r.settings, _ = settings.ReadFile(g.h.Settings.File) // may be missing
 	for _, e := range file.Entries() {
 		if e.Fault == nil {
 			r.lastValid[e.Name] = e
@@ -43,10 +44,10 @@ func (g *gateway) follow(file *config.File) (stop func()) {
 	}
 	if info, err := os.Stat(file.Path()); err == nil && !info.Mode().IsRegular() {
 		// A pipe can be read only once.
-		return g.a.onHangup(func() { g.a.ui.Note("%s cannot be read again", file.Path()) })
+		return g.h.OnHangup(func() { g.h.UI.Note("%s cannot be read again", file.Path()) })
 	}
-	w := config.Watch(file.Path(), config.WatchOptions{File: file, Changed: r.changed, Beside: r.beside, Logger: g.a.log})
-	unhang := g.a.onHangup(func() {
+	w := config.Watch(file.Path(), config.WatchOptions{File: file, Changed: r.changed, Beside: r.beside, Logger: g.h.Log})
+	unhang := g.h.OnHangup(func() {
 		r.mu.Lock()
 		r.asked = true
 		r.mu.Unlock()
@@ -61,7 +62,7 @@ func (g *gateway) follow(file *config.File) (stop func()) {
 
 // changed applies a change of servers.json. It is called from one goroutine.
 func (r *reloading) changed(f *config.File, err error) {
-	a := r.g.a
+	h := r.g.h
 	r.mu.Lock()
 	asked := r.asked
 	r.asked = false
@@ -69,24 +70,24 @@ func (r *reloading) changed(f *config.File, err error) {
 	if err != nil {
 		r.broken = true
 		r.g.noteConfig("", err)
-		a.log.Warn("the configuration cannot be used: what it said before stays", problem(err)...)
+		h.Log.Warn("the configuration cannot be used: what it said before stays", problem(err)...)
 		return
 	}
 	if r.broken {
 		r.broken = false
-		a.log.Warn("the configuration can be used again", "file", f.Path())
+		h.Log.Warn("the configuration can be used again", "file", f.Path())
 	}
 	entries := r.choose(f)
 	changes, err := r.g.reconfigure(entries)
 	if err != nil {
-		a.log.Warn("the configuration is not taken over", "err", err)
+		h.Log.Warn("the configuration is not taken over", "err", err)
 		return
 	}
 	r.g.noteConfig(f.Path(), nil, f.Faults()...)
 	if r.g.store != nil {
 		setKnown(r.g.store, f)
 	}
-	a.log.Info("configuration read", "file", f.Path(), "added", changes.Added, "removed", changes.Removed, "replaced", changes.Replaced, "adjusted", changes.Adjusted)
+	h.Log.Info("configuration read", "file", f.Path(), "added", changes.Added, "removed", changes.Removed, "replaced", changes.Replaced, "adjusted", changes.Adjusted)
 	if !asked {
 		return
 	}
@@ -102,20 +103,20 @@ func (r *reloading) changed(f *config.File, err error) {
 	if parts == nil {
 		parts = []string{"nothing has changed"}
 	}
-	a.ui.Note("%s: %s", f.Path(), strings.Join(parts, "; "))
+	h.UI.Note("%s: %s", f.Path(), strings.Join(parts, "; "))
 }
 
 // choose returns the entries to serve: those of the file, or of --server among
 // them. An entry with a fault is replaced by its last version without.
 func (r *reloading) choose(f *config.File) []config.Entry {
-	a := r.g.a
+	h := r.g.h
 	faults := map[string]bool{}
 	for _, p := range f.Faults() {
 		faults[p.Error()] = true
 		if _, before := r.lastValid[p.Server]; !r.faults[p.Error()] && before {
-			a.log.Warn("an entry cannot be used: what it said before stays", problem(&p)...)
+			h.Log.Warn("an entry cannot be used: what it said before stays", problem(&p)...)
 		} else if !r.faults[p.Error()] {
-			a.log.Warn("an entry cannot be used", problem(&p)...)
+			h.Log.Warn("an entry cannot be used", problem(&p)...)
 		}
 	}
 	r.faults = faults
@@ -130,12 +131,12 @@ func (r *reloading) choose(f *config.File) []config.Entry {
 		}
 	}
 	r.lastValid = sound
-	if len(r.g.f.servers) == 0 {
+	if len(r.g.o.Servers) == 0 {
 		return entries
 	}
 	var chosen []config.Entry
 	absent := map[string]bool{}
-	for _, name := range r.g.f.servers {
+	for _, name := range r.g.o.Servers {
 		name = strings.TrimSpace(name)
 		i := slices.IndexFunc(entries, func(e config.Entry) bool { return e.Name == name })
 		if i >= 0 {
@@ -143,7 +144,7 @@ func (r *reloading) choose(f *config.File) []config.Entry {
 			continue
 		}
 		if absent[name] = true; !r.absent[name] {
-			a.log.Warn("a server of --server is not configured any more", "server", name)
+			h.Log.Warn("a server of --server is not configured any more", "server", name)
 		}
 	}
 	r.absent = absent
@@ -152,7 +153,7 @@ func (r *reloading) choose(f *config.File) []config.Entry {
 
 // beside reports that config.yaml has changed, which needs a restart.
 func (r *reloading) beside() {
-	now, err := settings.ReadFile(r.g.a.settings.File)
+	now, err := settings.ReadFile(r.g.h.Settings.File)
 	if err != nil && !os.IsNotExist(err) {
 		return
 	}
@@ -162,5 +163,14 @@ func (r *reloading) beside() {
 		return
 	}
 	r.settings = now
-	r.g.a.log.Warn("settings have changed: serve takes them over when it is started again", "file", r.g.a.settings.File)
+	r.g.h.Log.Warn("settings have changed: serve takes them over when it is started again", "file", r.g.h.Settings.File)
+}
+
+// problem returns the log attributes of a fault: problem and remedy.
+func problem(err error) []any {
+	attrs := []any{"problem", err.Error()}
+	if h := (interface{ Hint() string })(nil); errors.As(err, &h) && h.Hint() != "" {
+		attrs = append(attrs, "hint", h.Hint())
+	}
+	return attrs
 }

@@ -1,4 +1,4 @@
-package cli
+package gateway
 
 import (
 	"context"
@@ -7,21 +7,24 @@ import (
 )
 
 const (
-	// endBound is how long serve may take from the signal to its end, see run.
-	endBound = 10 * time.Second
+	// EndBound is how long a gateway may take from the signal to its end, see run.
+	EndBound = 10 * time.Second
+	// ReapTimeout is how long a command may take to end after its child processes
+	// are killed.
+	ReapTimeout = 500 * time.Millisecond
 	// drainBound is the part of it for requests in flight. The rest is enough for
 	// servers that use their default time: 500 ms after their input was closed, and
 	// 5 s after SIGTERM.
 	drainBound = 4 * time.Second
-	// hurryAfter is when remaining servers are killed, whatever their
+	// HurryAfter is when remaining servers are killed, whatever their
 	// shutdownTimeout.
-	hurryAfter = endBound - reapTimeout
+	HurryAfter = EndBound - ReapTimeout
 )
 
 // run serves at a front until that ends, like a client on standard input, or a
 // signal comes. Then, in this order: new requests are refused (see readyz), those in
 // flight are waited for, streams and sessions are ended, and finally the servers,
-// concurrently. All of that is bounded by endBound, see supervise.
+// concurrently. All of that is bounded by EndBound, which the program sees to.
 func (g *gateway) run(ctx context.Context, front func(context.Context) error) error {
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -30,11 +33,11 @@ func (g *gateway) run(ctx context.Context, front func(context.Context) error) er
 	var err error
 	select {
 	case err = <-served:
-		// Without a signal supervise does not bound the end.
-		late := time.AfterFunc(hurryAfter, g.a.hurryUp)
+		// Without a signal the program does not bound the end.
+		late := time.AfterFunc(HurryAfter, g.h.HurryUp)
 		defer late.Stop()
 	case <-ctx.Done():
-		g.a.log.Info("ending: waiting for requests in flight")
+		g.h.Log.Info("ending: waiting for requests in flight")
 		g.drain()
 		stop()
 		err = <-served
@@ -53,7 +56,7 @@ func (g *gateway) drain() {
 	}()
 	select {
 	case <-drained:
-	case <-g.a.hurry:
+	case <-g.h.Hurry:
 		cancel()
 		<-drained
 	}

@@ -1,4 +1,4 @@
-package cli
+package gateway
 
 import (
 	"context"
@@ -11,20 +11,20 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
 
-// serveStatus is one serve in the output of mcpctl status --json.
-type serveStatus struct {
+// Status is one serve in the output of mcpctl status --json.
+type Status struct {
 	PID     int       `json:"pid"`
 	Version string    `json:"version"`
 	Started time.Time `json:"started"`
 	// Front is stdio or http, Listening the URLs of the latter.
 	Front     string       `json:"front"`
 	Listening []string     `json:"listening,omitempty"`
-	Config    configStatus `json:"config"`
+	Config    ConfigStatus `json:"config"`
 	proxy.Status
 }
 
-// configStatus is the state of serve's servers.json.
-type configStatus struct {
+// ConfigStatus is the state of serve's servers.json.
+type ConfigStatus struct {
 	Path string `json:"path"`
 	// Loaded is when it was last applied.
 	Loaded time.Time `json:"loaded"`
@@ -36,7 +36,7 @@ type configStatus struct {
 // noteConfig records that servers.json was applied, except entries with a fault, or
 // could not be.
 func (g *gateway) noteConfig(path string, err error, faults ...config.Problem) {
-	c := configStatus{Path: path, Loaded: time.Now()}
+	c := ConfigStatus{Path: path, Loaded: time.Now()}
 	texts := make([]string, len(faults))
 	for i := range faults {
 		texts[i] = faults[i].Error()
@@ -51,8 +51,8 @@ func (g *gateway) noteConfig(path string, err error, faults ...config.Problem) {
 
 // status returns the status of this process.
 func (g *gateway) status() any {
-	s := serveStatus{PID: os.Getpid(), Version: buildVersion().Version, Started: g.started, Front: "stdio", Status: g.proxy.Status()}
-	if g.f.http != "" {
+	s := Status{PID: os.Getpid(), Version: g.h.Info.Version, Started: g.started, Front: "stdio", Status: g.proxy.Status()}
+	if g.o.HTTP != "" {
 		s.Front = "http"
 	}
 	if urls := g.addrs.Load(); urls != nil {
@@ -67,15 +67,14 @@ func (g *gateway) status() any {
 // publishStatus makes this process visible to mcpctl status until hide is called, unless
 // there is no directory for a socket.
 func (g *gateway) publishStatus(ctx context.Context) (hide func()) {
-	a := g.a
-	s, err := control.Listen(ctx, config.StateDir(a.getenv), g.status)
+	s, err := control.Listen(ctx, config.StateDir(g.h.Getenv), g.status)
 	if err != nil {
-		a.log.Info("mcpctl status will not find this process", "err", err)
+		g.h.Log.Info("mcpctl status will not find this process", "err", err)
 		return func() {}
 	}
 	return func() {
 		if err := s.Close(); err != nil {
-			a.log.Info("the socket for mcpctl status was not closed as it should", "err", err)
+			g.h.Log.Info("the socket for mcpctl status was not closed as it should", "err", err)
 		}
 	}
 }

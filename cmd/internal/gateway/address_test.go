@@ -1,13 +1,14 @@
-package cli
+package gateway
 
 import (
+	"errors"
 	"strings"
 	"testing"
 )
 
-// TestServeGuard: an address that can never be listened on, or that others
+// TestCheckAddress: an address that can never be listened on, or that others
 // reach, is a usage error.
-func TestServeGuard(t *testing.T) {
+func TestCheckAddress(t *testing.T) {
 	for addr, want := range map[string]string{
 		"127.0.0.1:0":     "",
 		"[::1]:65535":     "",
@@ -17,12 +18,19 @@ func TestServeGuard(t *testing.T) {
 		"127.0.0.1:-1":    "at most 65535",
 		"0.0.0.0:80":      "no authentication",
 	} {
-		err := (&serveFlags{http: addr}).guard()
+		err := (&Options{HTTP: addr}).checkAddress()
 		if want == "" && err == nil {
 			continue
 		}
-		if err == nil || exitCode(err) != exitUsage || want == "" || !strings.Contains(err.Error(), want) {
+		if err == nil || kindOf(err) != "usage" || want == "" || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", addr, err, want)
 		}
 	}
+}
+
+func kindOf(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.ExitKind()
+	}
+	return ""
 }

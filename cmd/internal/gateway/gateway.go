@@ -1,8 +1,11 @@
-package cli
+// Package gateway runs a proxy as a command: on standard input and output or over HTTP,
+// with the configuration followed and memory looked after.
+package gateway
 
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
@@ -10,8 +13,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/auth"
+	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
@@ -29,47 +35,75 @@ const nameLimit = 64
 // tenth of its memory, which without calls is not collected for two minutes.
 const releaseAfter = time.Second
 
+// Host is what a gateway needs of the program that it runs in.
+type Host struct {
+	UI       *ui.UI
+	Log      *slog.Logger
+	Getenv   func(string) string
+	Settings settings.Settings
+	// Info identifies the program, as client and as server.
+	Info runtime.Implementation
+	// Roots answers servers that have no client's roots, nil for none.
+	Roots json.RawMessage
+	// Dial returns the settings for connecting to a server.
+	Dial func(config.Entry) dial.Options
+	// Tokens keeps the tokens of remote servers.
+	Tokens *tokenstore.Store
+	// Guard ends servers if the program is killed; nil: nothing does.
+	Guard *transport.Guard
+	// Hurry is closed by HurryUp, which has child processes killed.
+	Hurry   <-chan struct{}
+	HurryUp func()
+	// OnHangup replaces the action of the signal HUP until stop is called.
+	OnHangup func(do func()) (stop func())
+}
+
+// Options say what a gateway serves, and where.
+type Options struct {
+	// Command is the name of the command in hints.
+	Command string
+	// File is the configuration, Entries those of its entries to serve.
+	File    *config.File
+	Entries []config.Entry
+	// Servers are the names that Entries were chosen by; nil: all are served.
+	Servers []string
+	// HTTP is the address to serve HTTP on, "" for standard input and output.
+	// Insecure allows one that other machines reach.
+	HTTP     string
+	Insecure bool
+}
+
 // gateway is a running serve: the proxy, and the entries of its servers.
 type gateway struct {
-	a *app
-	f serveFlags
+	h Host
+	o Options
 	// entries is by name; the map is replaced, never edited.
 	entries atomic.Pointer[map[string]config.Entry]
 	proxy   *proxy.Proxy
 	store   *store.DB // nil without a state directory
-	guard   *transport.Guard
 	ballast ballast
 	logins  *auth.Logins
 
 	started time.Time
 	addrs   atomic.Pointer[[]string]     // URLs of the HTTP front, nil before it listens
-	config  atomic.Pointer[configStatus] // replaced, never edited
+	config  atomic.Pointer[ConfigStatus] // replaced, never edited
 }
 
-// serve runs until the client disconnects (stdio) or a signal comes.
-func (a *app) serve(ctx context.Context, f serveFlags) error {
+// Run serves until the client disconnects (stdio) or ctx ends.
+func Run(ctx context.Context, h Host, o Options) error {
 	settle := relaxGC()
 	defer settle()
-	file, err := a.loadConfig()
-	if err != nil {
-		return err
-	}
-	a.longRunning.Store(true)
-	entries, err := f.choose(file)
-	if err != nil {
-		return err
-	}
-	g := &gateway{a: a, f: f, store: a.store(file), guard: a.guard(), logins: auth.NewLogins(), started: time.Now()}
-	defer g.guard.Close()
+	g := &gateway{h: h, o: o, store: h.store(o.File), logins: auth.NewLogins(), started: time.Now()}
+	defer h.Guard.Close()
 	defer g.logins.Close()
-	if err := g.open(entries); err != nil {
+	if err := g.open(o.Entries); err != nil {
 		return err
 	}
-	front := func(ctx context.Context) error { return g.proxy.ServeStdio(ctx, a.ui.In, a.ui.Out) }
-	if f.http != "" {
+	front := func(ctx context.Context) error { return g.proxy.ServeStdio(ctx, h.UI.In, h.UI.Out) }
+	if o.HTTP != "" {
 		front = g.serveHTTP
 	}
-	stop := g.follow(file)
+	stop := g.follow(o.File)
 	if heapObjects()-int64(len(g.ballast.bytes)) < smallHeap {
 		settle() // small memory: garbage must not pile up
 	}
@@ -80,13 +114,13 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	defer tidy.Stop()
 	defer whileServing(ctx, releaseMemory)()
 	hide := g.publishStatus(ctx)
-	err = g.run(ctx, front)
+	err := g.run(ctx, front)
 	hide()
 	stop()
 	g.ballast.keep()
 	if g.store != nil {
 		if err := g.store.Close(); err != nil {
-			a.log.Warn("cannot close what was learned of the servers", "err", err)
+			h.Log.Warn("cannot close what was learned of the servers", "err", err)
 		}
 	}
 	return err
@@ -94,28 +128,26 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 
 // open creates the proxy.
 func (g *gateway) open(entries []config.Entry) error {
-	a := g.a
+	h := g.h
 	g.ballast.allocate(entries)
 	servers, byName := g.servers(entries)
 	g.entries.Store(&byName)
 	o := proxy.Options{
 		Servers:        servers,
 		Dial:           g.dial,
-		Solo:           g.f.http == "",
-		NoPrefix:       !a.settings.Serve.Prefix,
-		Separator:      a.settings.Serve.Separator,
-		NameLimit:      nameLimit - a.settings.Serve.NameOverhead,
-		RequestTimeout: a.settings.Serve.RequestTimeout,
-		Ring:           a.ring(),
-		Info:           a.implementation(),
+		Solo:           g.o.HTTP == "",
+		NoPrefix:       !h.Settings.Serve.Prefix,
+		Separator:      h.Settings.Serve.Separator,
+		NameLimit:      nameLimit - h.Settings.Serve.NameOverhead,
+		RequestTimeout: h.Settings.Serve.RequestTimeout,
+		Ring:           h.ring(),
+		Info:           h.Info,
+		Roots:          h.Roots,
 		Login:          g.login,
-		Logger:         a.log,
+		Logger:         h.Log,
 	}
 	if g.store != nil {
 		o.Store = g.store
-	}
-	if dirs := a.settings.Serve.Roots; len(dirs) > 0 {
-		o.Roots = roots(dirs)
 	}
 	var err error
 	g.proxy, err = proxy.New(o)
@@ -151,8 +183,8 @@ func (g *gateway) reconfigure(entries []config.Entry) (proxy.Changes, error) {
 // dial connects to a server for the proxy.
 func (g *gateway) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
 	entry := (*g.entries.Load())[key.Server]
-	o := g.a.dialOptions(entry)
-	o.Handler, o.Listen, o.Guard = h, true, g.guard
+	o := g.h.Dial(entry)
+	o.Handler, o.Listen, o.Guard = h, true, g.h.Guard
 	o.Legacy, o.Capabilities = key.Legacy, json.RawMessage(key.Capabilities)
 	if o.Auth != nil { // standard input is the protocol's: nobody logs in here
 		o.Auth.Person, o.Auth.Config, o.Auth.KeptOnly = nil, nil, true
@@ -164,16 +196,16 @@ func (g *gateway) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (*
 // another failure.
 func (g *gateway) login(ctx context.Context, server string, failure error) (proxy.Login, error) {
 	entry, ok := (*g.entries.Load())[server]
-	if !ok || config.StateDir(g.a.getenv) == "" || !auth.Answers(failure) {
+	if !ok || config.StateDir(g.h.Getenv) == "" || !auth.Answers(failure) {
 		return nil, nil
 	}
 	login, err := g.logins.Begin(ctx, server+" "+entry.Digest(), failure, func() *auth.Authorizer {
-		entry.AllowInsecureHTTP = entry.AllowInsecureHTTP || g.a.settings.AllowInsecureHTTP
+		entry.AllowInsecureHTTP = entry.AllowInsecureHTTP || g.h.Settings.AllowInsecureHTTP
 		x, err := entry.Expand(os.LookupEnv)
 		if err != nil {
 			return nil
 		}
-		return (&dial.Auth{Store: authCommands{g.a}.tokenStore()}).Authorizer(x, g.a.log, x.Redactor())
+		return (&dial.Auth{Store: g.h.Tokens}).Authorizer(x, g.h.Log, x.Redactor())
 	})
 	if err != nil || login == nil {
 		return nil, err
@@ -186,17 +218,17 @@ func (g *gateway) backend(e config.Entry) proxy.Server {
 	return proxy.Server{
 		Name: e.Name, Transport: e.Transport(), Isolation: proxy.Isolation(e.Isolation), WrapURIs: e.WrapURIs, Start: proxy.Start(e.Start),
 		IdleTimeout: e.IdleTimeout, MinIdleTimeout: e.MinIdleTimeout, MaxIdleTimeout: e.MaxIdleTimeout,
-		RequestTimeout:   g.a.settings.ServeTimeout(e.RequestTimeout),
+		RequestTimeout:   g.h.Settings.ServeTimeout(e.RequestTimeout),
 		Digest:           e.Digest(),
 		Connection:       e.Connection(),
-		DiscoveryTimeout: g.a.settings.DialTimeout(e.ConnectTimeout),
+		DiscoveryTimeout: g.h.Settings.DialTimeout(e.ConnectTimeout),
 	}
 }
 
 // store returns the database about the servers of a configuration, nil if the
 // environment names no state directory.
-func (a *app) store(file *config.File) *store.DB {
-	dir := config.StateDir(a.getenv)
+func (h Host) store(file *config.File) *store.DB {
+	dir := config.StateDir(h.Getenv)
 	if dir == "" {
 		return nil
 	}
@@ -204,7 +236,7 @@ func (a *app) store(file *config.File) *store.DB {
 	if abs, err := filepath.Abs(scope); err == nil {
 		scope = abs
 	}
-	db := store.Open(filepath.Join(dir, "mcpctl.db"), store.Options{Scope: scope, Logger: a.log})
+	db := store.Open(filepath.Join(dir, "mcpctl.db"), store.Options{Scope: scope, Logger: h.Log})
 	setKnown(db, file)
 	return db
 }
@@ -221,14 +253,14 @@ func setKnown(db *store.DB, file *config.File) {
 
 // ring opens the keys that seal data held by clients. Without a file serve works, and
 // sealed data is valid until it ends.
-func (a *app) ring() *seal.Ring {
-	dir := config.StateDir(a.getenv)
+func (h Host) ring() *seal.Ring {
+	dir := config.StateDir(h.Getenv)
 	if dir == "" {
 		return seal.NewRing()
 	}
 	r, err := seal.OpenRing(filepath.Join(dir, "ring.json"))
 	if err != nil {
-		a.log.Warn("no keys on disk: clients cannot come back after a restart", problem(err)...)
+		h.Log.Warn("no keys on disk: clients cannot come back after a restart", problem(err)...)
 		return seal.NewRing()
 	}
 	return r

@@ -1,0 +1,52 @@
+package gateway
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+)
+
+// DefaultAddress is where HTTP is served if no address is given.
+const DefaultAddress = "127.0.0.1:8080"
+
+// Error is a failure that decides the exit code of the command.
+type Error struct {
+	Kind   string // of error objects, such as "usage"
+	Remedy string
+	Err    error
+}
+
+// Error returns the text of the cause.
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Hint returns the remedy.
+func (e *Error) Hint() string { return e.Remedy }
+
+// ExitKind returns the kind.
+func (e *Error) ExitKind() string { return e.Kind }
+
+// checkAddress refuses an address that other machines can reach: anyone there could
+// call every tool.
+func (o *Options) checkAddress() error {
+	usage := func(remedy, format string, a ...any) error {
+		return &Error{Kind: "usage", Remedy: remedy, Err: fmt.Errorf(format, a...)}
+	}
+	example := "mcpctl " + o.Command + " --http " + DefaultAddress
+	host, port, err := net.SplitHostPort(o.HTTP)
+	if err != nil {
+		return usage(example, "address %q: want HOST:PORT", o.HTTP)
+	}
+	if n, err := strconv.Atoi(port); err == nil && (n < 0 || n > 65535) {
+		return usage(example, "address %q: a port is at most 65535", o.HTTP)
+	}
+	ip := net.ParseIP(host)
+	if o.Insecure || strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return usage("use "+DefaultAddress+", or --insecure where the network is trusted",
+		"%s can be reached from other machines, and there is no authentication", o.HTTP)
+}
