@@ -69,6 +69,13 @@ type Options struct {
 	// Solo declares that there will be one client, on a stdio front. Servers
 	// learn what it can be asked; what they ask or send outside calls is for it.
 	Solo bool
+	// Single has the proxy stand for its one server: initialize answers with what the
+	// server says of itself, what it does not list is passed on to it, and a failure of
+	// the way to it is a JSON-RPC error, -32001 for an HTTP status and -32000 for
+	// anything else, for tools/call, too.
+	Single bool
+	// Serial handles the messages of a client on a stdio front one after another.
+	Serial bool
 	// Roots answers servers that ask for roots outside any client's call: a raw
 	// array; nil is none.
 	Roots json.RawMessage
@@ -108,7 +115,7 @@ type Store interface {
 type Proxy struct {
 	router *router.Router
 	fronts *front.Set
-	only   bool // Options.Solo
+	stdio  stdio.Options
 }
 
 // New returns a proxy. Nothing is connected yet.
@@ -132,13 +139,14 @@ func New(o Options) (*Proxy, error) {
 				return o.Dial(ctx, Key(k), h)
 			},
 			RequestTimeout: o.RequestTimeout, Info: info, Roots: o.Roots, Store: o.Store, Logger: o.Logger,
+			Single: o.Single,
 		},
 		Catalog: catalog.Options{
-			NoPrefix: o.NoPrefix, Separator: o.Separator, NameLimit: o.NameLimit, PageSize: o.PageSize, Ring: o.Ring, Info: info, Logger: o.Logger,
+			Single: o.Single, NoPrefix: o.NoPrefix || o.Single, Separator: o.Separator, NameLimit: o.NameLimit, PageSize: o.PageSize, Ring: o.Ring, Info: info, Logger: o.Logger,
 		},
-		Info: o.Info, Logger: o.Logger, Login: loginOf(o.Login),
+		Logger: o.Logger, Login: loginOf(o.Login),
 	})
-	p := &Proxy{router: rt, fronts: front.NewSet(rt), only: o.Solo}
+	p := &Proxy{router: rt, fronts: front.NewSet(rt), stdio: stdio.Options{Solo: o.Solo, Serial: o.Serial, Single: o.Single}}
 	if _, err := p.Reconfigure(o.Servers); err != nil {
 		return nil, err
 	}
@@ -178,7 +186,7 @@ func (p *Proxy) Ready() bool { return p.fronts.Ready() }
 // is a pipe is written to without blocking. A client that does not read is not
 // read from, and delays the answers of the stdio backends it has called.
 func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	return stdio.Serve(ctx, p.fronts, in, out, p.only)
+	return stdio.Serve(ctx, p.fronts, in, out, p.stdio)
 }
 
 // Changes are the servers, by name, that a new configuration has changed, in its

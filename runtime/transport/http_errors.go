@@ -173,8 +173,13 @@ func (e *StatusError) Unwrap() []error {
 // HTTPStatus returns the status, for packages that look for it by this method.
 func (e *StatusError) HTTPStatus() int { return e.Status }
 
+// HTTPBody returns the printable beginning of the body, for packages that look for it
+// by this method.
+func (e *StatusError) HTTPBody() string { return e.Body }
+
 var (
 	_ ability.HTTPStatus     = (*StatusError)(nil)
+	_ ability.HTTPBody       = (*StatusError)(nil)
 	_ ability.SessionExpired = (*StatusError)(nil)
 	_ ability.SessionExpired = errSessionForgotten{}
 	_ ability.ExitKind       = (*StatusError)(nil)
@@ -262,8 +267,9 @@ func sessionGone(status int, rpc *runtime.Error) bool {
 	return false
 }
 
-// bodySample bounds what errors quote of an answer, in bytes.
-const bodySample = 300
+// bodySample bounds what errors quote of an answer, in bytes: 500 with the mark that
+// something is left out.
+const bodySample = 500 - len(" …")
 
 // printable is the printable beginning of a body, without our credentials.
 func (w *wire) printable(body []byte) string {

@@ -78,6 +78,9 @@ type (
 	// HTTPStatus returns the status that the server answered with.
 	HTTPStatus interface{ HTTPStatus() int }
 
+	// HTTPBody returns the printable beginning of that answer's body.
+	HTTPBody interface{ HTTPBody() string }
+
 	// SessionExpired reports whether the server has forgotten the session.
 	SessionExpired interface{ SessionExpired() bool }
 

@@ -132,7 +132,11 @@ func (p *Publisher) Instructions() string {
 		if strings.TrimSpace(has.Instructions) == "" {
 			continue
 		}
-		its := cut(has.Instructions, maxInstructions)
+		most := maxInstructions
+		if p.o.Single {
+			most = maxAllInstructions
+		}
+		its := cut(has.Instructions, most)
 		if len(all) > 1 || !p.o.NoPrefix {
 			its = "# " + b.Name + "\n\n" + its
 		}

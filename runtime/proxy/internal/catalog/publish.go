@@ -16,6 +16,7 @@ import (
 // Options are settings of what clients see; see proxy.Options.
 type Options struct {
 	NoPrefix            bool
+	Single              bool // the one server answers for what it does not list, too
 	Separator           string
 	NameLimit, PageSize int
 	Ring                *seal.Ring

@@ -26,7 +26,7 @@ func (p *Publisher) Resolve(ctx context.Context, k inventory.Kind, name string) 
 	owner := c.names.owner(name)
 	if b := c.named[owner]; b != nil && !b.ConnectedOnce.Load() {
 		if _, err := b.Primary.Acquire(ctx); err != nil {
-			return nil, &upstream.Error{Server: owner, Err: err}
+			return nil, b.Fail(err)
 		}
 	}
 	unowned := owner == "" && (p.o.NoPrefix || !c.names.separates(name))
@@ -40,16 +40,28 @@ func (p *Publisher) Resolve(ctx context.Context, k inventory.Kind, name string) 
 	if r := c.Routes[k][name]; r != nil {
 		return r, nil
 	}
+	if b := p.Only(); b != nil {
+		return routeTo(b, name, false), nil
+	}
 	for _, b := range p.set.All() {
 		if err := p.Inventory(b).Failure(k); err != nil && (unowned || owner == b.Name) {
 			// Not its answer to this request, so not to be passed on as one.
-			return nil, &upstream.Error{Server: b.Name, Err: fmt.Errorf("%s: %v", k.Listing().Method, err)} //nolint:errorlint // see above
+			return nil, b.Fail(fmt.Errorf("%s: %v", k.Listing().Method, err)) //nolint:errorlint // see above
 		}
 	}
 	if r := c.alias(name); r != nil && k == inventory.Tools && unowned && !p.o.NoPrefix {
 		return r, nil
 	}
 	return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: fmt.Sprintf("unknown %s: %s", strings.TrimSuffix(k.Listing().Member, "s"), name)}
+}
+
+// Only returns the server that the proxy stands for, nil where it has servers of its
+// own.
+func (p *Publisher) Only() *upstream.Backend {
+	if all := p.set.All(); p.o.Single && len(all) == 1 {
+		return all[0]
+	}
+	return nil
 }
 
 // ResolveURI finds the backend that a resource URI belongs to; see claim. Where
@@ -71,13 +83,16 @@ func (p *Publisher) ResolveURI(ctx context.Context, uri string) (*Route, error) 
 			return c.to(by, uri)
 		}
 	}
+	if b := p.Only(); b != nil {
+		return routeTo(b, uri, false), nil
+	}
 	if len(c.readers) != 1 {
 		return nil, notFound(uri, "no server lists "+uri)
 	}
 	for _, b := range p.set.All() {
 		if !b.IsListed.Load() {
 			err := cmp.Or(b.Pool.Failure(), errors.New("it has not told yet what it has"))
-			return nil, &upstream.Error{Server: b.Name, Err: fmt.Errorf("may have %s: %v", uri, err)} //nolint:errorlint // no answer to this request
+			return nil, b.Fail(fmt.Errorf("may have %s: %v", uri, err)) //nolint:errorlint // no answer to this request
 		}
 	}
 	return routeTo(c.readers[0], uri, false), nil

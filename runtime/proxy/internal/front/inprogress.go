@@ -18,8 +18,9 @@ type Sender struct {
 }
 
 // Take takes an Answer or a Notification of a client: what has changed at the
-// client, or what it no longer wants. All other notifications are ignored, and so
-// is everything from a client without a session, whose sender is nil.
+// client, or what it no longer wants. All other notifications are ignored, unless the
+// proxy stands for one server, which gets them. So is everything from a client without a
+// session, whose sender is nil.
 func (f *Set) Take(from *Sender, kind Kind, text []byte, m *rawjson.Message) {
 	switch {
 	case from == nil:
@@ -35,6 +36,12 @@ func (f *Set) Take(from *Sender, kind Kind, text []byte, m *rawjson.Message) {
 		id := m.RequestID.Of(text)
 		if len(id) > 0 && !from.InProgress.cancel(id) {
 			f.Router.CancelFastCall(from.Owns, id)
+		}
+	case `"` + revision.NotificationInitialized + `"`: // servers get the proxy's own
+	default:
+		if method, ok := rawjson.String(text, m.Method); ok {
+			version, capabilities := from.Client.TermsOf()
+			f.Router.Notify(&upstream.Origin{Version: version, Capabilities: capabilities, Client: from.Client}, method, m.Params.Of(text))
 		}
 	}
 }

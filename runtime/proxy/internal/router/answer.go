@@ -27,8 +27,12 @@ func Frame(dst, id []byte, a Answer) []byte {
 // Failed returns the answer for a failure. A server's own error crosses as it
 // came. A failure of the way to a backend is, for tools/call, a result with
 // isError and one sentence, since only that reaches the model; for the rest an
-// internal error with data.kind.
+// internal error with data.kind. A proxy that stands for one server has errors of its
+// own, see bridgeError.
 func Failed(method string, err error) Answer {
+	if be, ok := errors.AsType[*upstream.Error](err); ok && be.Single {
+		return Answer{Object: bridgeError(err)}
+	}
 	if rpc, ok := errors.AsType[*runtime.Error](err); ok {
 		if rpc.Raw != nil {
 			return Answer{Object: rpc.Raw}
@@ -60,18 +64,62 @@ func serverErrorResult(server string, e *runtime.Error) []byte {
 	return errorResult(revision.Sentence(e), append(data, '}'))
 }
 
+// Codes of failures on the way to the server that a proxy stands for: there was no
+// answer, or one with a status that is not a success.
+const (
+	codeNoAnswer = -32000
+	codeStatus   = -32001
+)
+
+// bridgeError returns the error object for a failure on the way to the server that the
+// proxy stands for.
+func bridgeError(err error) []byte {
+	code := int64(codeNoAnswer)
+	if statusOf(err) != 0 {
+		code = codeStatus
+	}
+	return jsonrpc.ErrorObject(code, err.Error(), errorData(err))
+}
+
+// statusOf returns the HTTP status that a failure stands for, 0 for none.
+func statusOf(err error) int {
+	var answered ability.HTTPStatus
+	if errors.As(err, &answered) {
+		return answered.HTTPStatus()
+	}
+	if refused, ok := errors.AsType[*runtime.AuthError](err); ok {
+		return refused.Status
+	}
+	return 0
+}
+
 // errorData describes a failure for programs: {"kind","server","stderr","url"}. The kinds
 // are those of the command line's error objects; stderr, of a program that has
-// ended, are the last lines that it wrote there; url is the page to log in on.
+// ended, are the last lines that it wrote there; url is the page to log in on. Where the
+// proxy stands for one server there are also status, body and challenge: what the server
+// has answered with over HTTP, the beginning of that, and its WWW-Authenticate header.
 func errorData(err error) []byte {
 	f := struct {
 		Kind   string   `json:"kind"`
 		Server string   `json:"server,omitempty"`
 		Stderr []string `json:"stderr,omitempty"`
 		URL    string   `json:"url,omitempty"`
+
+		Status    int    `json:"status,omitempty"`
+		Body      string `json:"body,omitempty"`
+		Challenge string `json:"challenge,omitempty"`
 	}{Kind: upstream.KindOf(err)}
 	if be, ok := errors.AsType[*upstream.Error](err); ok {
 		f.Server = be.Server
+		if be.Single {
+			f.Status = statusOf(err)
+			if body := ability.HTTPBody(nil); errors.As(err, &body) {
+				f.Body = body.HTTPBody()
+			}
+			if refused, ok := errors.AsType[*runtime.AuthError](err); ok {
+				f.Challenge = refused.Challenge
+			}
+		}
 	}
 	if page, ok := errors.AsType[*loginError](err); ok {
 		f.URL = page.url

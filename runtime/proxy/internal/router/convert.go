@@ -39,7 +39,7 @@ func (r *Request) converted(b *upstream.Backend, by *upstream.Conn, result []byt
 		raw, err = r.conversion(by).Result(raw)
 	}
 	if err != nil {
-		return nil, &upstream.Error{Server: b.Name, Err: err}
+		return nil, b.Fail(err)
 	}
 	if task {
 		r.rt.TaskOwners.note(by, raw)

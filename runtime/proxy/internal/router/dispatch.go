@@ -91,7 +91,7 @@ func (rt *Router) Answer(ctx context.Context, r Request) ([]byte, error) {
 	r.rt = rt
 	switch r.Method {
 	case "initialize":
-		return r.initialize()
+		return r.initialize(ctx)
 	case "ping":
 		return []byte(`{}`), nil
 	case revision.MethodToolsCall:
@@ -109,8 +109,14 @@ func (rt *Router) Answer(ctx context.Context, r Request) ([]byte, error) {
 	}
 	for k := range inventory.Kinds {
 		if r.Method == k.Listing().Method {
+			if err := r.awaitList(ctx, k); err != nil {
+				return nil, err
+			}
 			return rt.Catalog.List(ctx, k, r.params(), r.From.Modern())
 		}
+	}
+	if b := rt.Catalog.Only(); b != nil {
+		return r.forward(ctx, b)
 	}
 	return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "method not found: " + r.Method}
 }
@@ -192,7 +198,7 @@ func (r Request) complete(ctx context.Context) ([]byte, error) {
 		abs := rawjson.Span{Start: ref.Start + place.Start, End: ref.Start + place.End}
 		return r.forward(ctx, to.Backend, within(r.Msg.Params, abs, to.Quoted))
 	})
-	if rpc, ok := errors.AsType[*runtime.Error](err); ok && rpc.Code == runtime.CodeMethodNotFound {
+	if rpc, ok := errors.AsType[*runtime.Error](err); ok && rpc.Code == runtime.CodeMethodNotFound && r.rt.Catalog.Only() == nil {
 		none := []byte(`{"completion":{"values":[]}}`) // the proxy has declared it for all
 		if r.From.Modern() {
 			return r.rt.ownResult(r.Method, none)

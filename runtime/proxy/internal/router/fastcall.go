@@ -140,7 +140,7 @@ func (c *FastCall) send(conn *upstream.Conn, n int) (*jsonrpc.Conn, bool, error)
 	c.start = time.Time{}
 	c.free()
 	if errors.Is(err, jsonrpc.ErrFull) || errors.Is(err, jsonrpc.ErrBusy) {
-		return nil, true, &upstream.Error{Server: b.Name, Err: err}
+		return nil, true, b.Fail(err)
 	}
 	return nil, false, nil // the connection is gone: the caller makes a new one
 }
@@ -194,7 +194,7 @@ func (c *FastCall) OnEnd(f func()) { c.ends = append(c.ends, f) }
 // know. If nothing is to be changed it allocates nothing.
 func (c *FastCall) Answer(a jsonrpc.Answer) Answer {
 	if a.Err != nil {
-		return Failed(revision.MethodToolsCall, &upstream.Error{Server: c.backend.Name, Err: c.backend.ExplainClosed(a.Err)})
+		return Failed(revision.MethodToolsCall, c.backend.Fail(c.backend.ExplainClosed(a.Err)))
 	}
 	to := revision.Conversion{From: c.from, To: c.version, Method: revision.MethodToolsCall}
 	if a.Error != nil {
@@ -216,7 +216,7 @@ func (c *FastCall) Answer(a jsonrpc.Answer) Answer {
 	}
 	out, err := to.Result(result)
 	if err != nil {
-		return Failed(revision.MethodToolsCall, &upstream.Error{Server: c.backend.Name, Err: err})
+		return Failed(revision.MethodToolsCall, c.backend.Fail(err))
 	}
 	return Answer{Result: out}
 }

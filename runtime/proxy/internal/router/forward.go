@@ -95,10 +95,17 @@ func (r Request) exchange(ctx context.Context, b *upstream.Backend, edits []rawj
 		err = &runtime.TimeoutError{Op: r.Method, After: clock.Bound().Round(time.Millisecond)}
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case errors.As(err, &rpc):
+	case errors.As(err, &rpc) && !isRefusal(err):
 		return r.convertedError(by, rpc)
 	}
-	return nil, &upstream.Error{Server: b.Name, Err: b.ExplainClosed(err)}
+	return nil, b.Fail(b.ExplainClosed(err))
+}
+
+// isRefusal reports whether a server wants other credentials: what it says with that
+// is no answer to the request.
+func isRefusal(err error) bool {
+	_, refused := errors.AsType[*runtime.AuthError](err)
+	return refused
 }
 
 // Relay passes what a backend sends inside a call on to the client.

@@ -30,7 +30,7 @@ const maxLogins = 3
 func (l *logins) after(ctx context.Context, err error, r *Request, send func() ([]byte, error)) ([]byte, error) {
 	for range maxLogins {
 		failed, ok := errors.AsType[*upstream.Error](err)
-		if !ok || r.rt.o.Login == nil || ctx.Err() != nil || r.Method == revision.MethodComplete { // nobody logs in to be completed
+		if !ok || r.rt.o.Login == nil || ctx.Err() != nil || r.Method == revision.MethodComplete || r.Method == "initialize" { // nobody logs in to be completed, or can be asked yet
 			return nil, err
 		}
 		if err := l.ask(ctx, r, failed); err != nil {
@@ -54,7 +54,7 @@ func (l *logins) ask(ctx context.Context, r *Request, failed *upstream.Error) er
 	login, err := r.rt.o.Login(ctx, b.Name, failed.Err)
 	switch {
 	case err != nil:
-		return &upstream.Error{Server: b.Name, Err: fmt.Errorf("%w; nobody can log in: %w", failed.Err, err)}
+		return b.Fail(fmt.Errorf("%w; nobody can log in: %w", failed.Err, err))
 	case login == nil:
 		return failed
 	}
@@ -72,10 +72,10 @@ func (l *logins) ask(ctx context.Context, r *Request, failed *upstream.Error) er
 		return err
 	}
 	if at, err := rawjson.Field(answer, "action"); err != nil || string(at.Of(answer)) != `"accept"` {
-		return &upstream.Error{Server: b.Name, Err: fmt.Errorf("%w: the login was declined", failed.Err)}
+		return b.Fail(fmt.Errorf("%w: the login was declined", failed.Err))
 	}
 	if err := login.Wait(ctx); err != nil { // a client's cancel as well
-		return &upstream.Error{Server: b.Name, Err: err}
+		return b.Fail(err)
 	}
 	<-done
 	return nil

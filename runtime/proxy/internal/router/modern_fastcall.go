@@ -362,7 +362,7 @@ func (p *PendingFastCall) firstRound(ctx context.Context, r Request) ([]byte, er
 	}
 	b := p.route.Backend
 	if _, ok := errors.AsType[*runtime.Error](o.err); o.err != nil && !ok {
-		return nil, &upstream.Error{Server: b.Name, Err: b.ExplainClosed(o.err)}
+		return nil, b.Fail(b.ExplainClosed(o.err))
 	}
 	r.to = p.route // which may be in no list any more
 	edits := []rawjson.Edit{within(r.Msg.Params, r.Msg.Name, p.route.Quoted)}

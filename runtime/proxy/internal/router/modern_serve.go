@@ -24,7 +24,7 @@ func ModernCaller(r *Request, emit func(method string, params []byte)) upstream.
 }
 
 // ServeModern answers a request that front has admitted, other than
-// server/discover and subscriptions/listen. It waits for whatever it needs.
+// subscriptions/listen. It waits for whatever it needs.
 func (rt *Router) ServeModern(ctx context.Context, r Request) Answer {
 	result, err := rt.AnswerModern(ctx, r)
 	if err != nil {
@@ -40,6 +40,11 @@ func (rt *Router) AnswerModern(ctx context.Context, r Request) ([]byte, error) {
 		return nil, err
 	}
 	switch r.Method {
+	case revision.MethodDiscover:
+		if _, err := rt.only(ctx); err != nil {
+			return nil, err
+		}
+		return rt.discovery(), nil
 	case revision.MethodToolsCall:
 		if err := r.checkParamHeaders(ctx); err != nil {
 			return nil, err
@@ -107,8 +112,16 @@ func (rt *Router) ownResult(method string, result []byte) ([]byte, error) {
 // known.
 const discoveryTTL = 60_000
 
-// Discovery answers server/discover, at once.
-func (rt *Router) Discovery() []byte {
+// Discovery answers server/discover at once, false where it has to wait for the server.
+func (rt *Router) Discovery() (Answer, bool) {
+	if rt.Catalog.Only() != nil {
+		return Answer{}, false
+	}
+	return Answer{Result: rt.discovery()}, true
+}
+
+// discovery returns the result of server/discover, by what is known.
+func (rt *Router) discovery() []byte {
 	return marshal(struct {
 		ResultType        string                     `json:"resultType"`
 		SupportedVersions []string                   `json:"supportedVersions"`

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
@@ -23,9 +22,7 @@ import (
 type Options struct {
 	Backends upstream.Options
 	Catalog  catalog.Options
-	// Info is the proxy's own name and version, as Catalog.Info is in JSON.
-	Info   runtime.Implementation
-	Logger *slog.Logger
+	Logger   *slog.Logger
 	// Login returns the login of a person that can answer a server's failure, nil where
 	// none can. It is under way, or begun; its error says why it cannot begin. Nil:
 	// nobody logs in.

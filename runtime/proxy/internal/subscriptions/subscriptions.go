@@ -84,7 +84,7 @@ func (h *Hub) follow(ctx context.Context, from *upstream.Origin, l catalog.Liste
 func (h *Hub) followRoute(ctx context.Context, from *upstream.Origin, l catalog.Listener, uri string, to *catalog.Route) (stop func(), err error) {
 	b := to.Backend
 	if _, err := b.Primary.Acquire(ctx); err != nil {
-		return nil, &upstream.Error{Server: b.Name, Err: err}
+		return nil, b.Fail(err)
 	}
 	// Where the client's calls go: a server may report a change only to the session
 	// that has made it.
@@ -95,7 +95,7 @@ func (h *Hub) followRoute(ctx context.Context, from *upstream.Origin, l catalog.
 	}
 	c, err := slot.Acquire(ctx)
 	if err != nil {
-		return nil, &upstream.Error{Server: b.Name, Err: err}
+		return nil, b.Fail(err)
 	}
 	if !c.TakesSubscriptions() {
 		return nil, upstream.Invalid("server %s does not tell when its resources change", b.Name)

@@ -28,6 +28,14 @@ func Invalid(format string, a ...any) error {
 type Error struct {
 	Server string
 	Err    error
+	// Single says that the proxy stands for the server: clients get the failure as the
+	// error of a bridge.
+	Single bool
+}
+
+// Fail returns a failure of the backend or of the way to it.
+func (b *Backend) Fail(err error) *Error {
+	return &Error{Server: b.Name, Err: err, Single: b.Set.o.Single}
 }
 
 // Error names the server, once: why it could not be connected often does already.

@@ -30,6 +30,8 @@ type Options struct {
 	// Store keeps what is learned of servers; nil keeps nothing.
 	Store  persist.Store
 	Logger *slog.Logger
+	// Single says that the proxy stands for its one server.
+	Single bool
 }
 
 // Set is the backends and what they share. All methods may be called

@@ -23,13 +23,15 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 	f.p.Router.Set.Begin()
 	id := m.ID.Of(line)
 	method, no := front.Admit(line, &m, nil)
-	switch {
-	case no != nil:
+	if no != nil {
 		f.send(no.Frame())
 		return nil
-	case method == revision.MethodDiscover:
-		f.send(router.Frame(nil, id, router.Answer{Result: f.p.Router.Discovery()}))
-		return nil
+	}
+	if method == revision.MethodDiscover {
+		if a, now := f.p.Router.Discovery(); now {
+			f.send(router.Frame(nil, id, a))
+			return nil
+		}
 	}
 	line = bytes.Clone(line)
 	if method == revision.MethodToolsCall {

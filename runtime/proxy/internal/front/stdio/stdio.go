@@ -41,6 +41,7 @@ type load struct {
 	inFlight atomic.Int64
 	held     atomic.Int64  // bytes of requests that have a goroutine
 	eased    chan struct{} // signalled when inFlight has fallen to half or to zero
+	idle     chan struct{} // signalled when it has fallen to zero, for queue
 }
 
 // full reports whether the client has too much in flight.
@@ -61,7 +62,14 @@ func (l *load) end(size int) {
 		held := l.held.Add(-int64(size))
 		ease = held <= maxHeld && held+int64(size) > maxHeld
 	}
-	if n := l.inFlight.Add(-1); ease || n == 0 || n == maxInFlight/2 {
+	n := l.inFlight.Add(-1)
+	if n == 0 {
+		select {
+		case l.idle <- struct{}{}:
+		default:
+		}
+	}
+	if ease || n == 0 || n == maxInFlight/2 {
 		select {
 		case l.eased <- struct{}{}:
 		default:
@@ -74,11 +82,27 @@ var (
 	_ router.ReplyTo = (*stdioFront)(nil)
 )
 
+// Options say how a client is served.
+type Options struct {
+	// Solo declares that there is no other client.
+	Solo bool
+	// Single has requests wait for the answer to initialize, which waits for the server.
+	Single bool
+	// Serial handles messages one after another: see queue.
+	Serial bool
+}
+
 // stdioFront is one client on a pair of streams.
 type stdioFront struct {
-	p    *front.Set
-	out  *jsonrpc.Writer
-	load load
+	p     *front.Set
+	o     Options
+	out   *jsonrpc.Writer
+	load  load
+	queue *queue // nil unless Options.Serial
+
+	// opening is closed when initialize is answered, nil before it came and where
+	// nothing waits for it. It is used by the goroutine that handles messages.
+	opening chan struct{}
 
 	lifetime context.Context //nolint:containedctx // the client's, ended when Serve returns
 	seen     atomic.Int64    // when the last message came, in seconds since 1970
@@ -95,7 +119,7 @@ type stdioFront struct {
 // flight when the input ends are answered first, for up to drainTime. An out that
 // is a pipe is written to without blocking. A client that does not read is not
 // read from, and holds up the answers of the stdio backends it has called.
-func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, solo bool) error {
+func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, o Options) error {
 	if f, ok := out.(*os.File); ok && !same(in, f) {
 		nonblocking, restore := jsonrpc.Nonblocking(f)
 		defer restore()
@@ -103,12 +127,15 @@ func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, solo 
 	}
 	lifetime, end := context.WithCancel(ctx)
 	defer end()
-	f := &stdioFront{p: p, out: jsonrpc.NewWriter(out), lifetime: lifetime, load: load{eased: make(chan struct{}, 1)}, ending: make(chan struct{})}
+	f := &stdioFront{
+		p: p, o: o, out: jsonrpc.NewWriter(out), lifetime: lifetime, ending: make(chan struct{}),
+		load: load{eased: make(chan struct{}, 1), idle: make(chan struct{}, 1)},
+	}
 	f.sender = front.Sender{Client: upstream.NewClient(func(frame []byte) error {
 		f.send(frame)
 		return f.out.Err()
 	}), Owns: f.owns}
-	if solo {
+	if o.Solo {
 		p.Router.Set.Solo.Store(f.sender.Client) // servers are first told what it says of itself
 	} else {
 		p.Router.Set.Begin()
@@ -117,6 +144,11 @@ func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, solo 
 	defer p.Router.Join(f.sender.Client, unasked{f})()
 	defer p.Enter(f)()
 	defer p.Router.AbandonFastCalls(f.owns) // they have no context of their own
+	if o.Serial {
+		f.queue = newQueue()
+		go f.serve() // ends with the queue
+		defer f.queue.close(true)
+	}
 	read := make(chan error, 1)
 	// Ends with the input. Where ctx or the output ends first, it may be left in a
 	// read that nothing can interrupt.
@@ -152,6 +184,16 @@ func same(in io.Reader, out *os.File) bool {
 func (f *stdioFront) settle() {
 	t := time.NewTimer(drainTime)
 	defer t.Stop()
+	if f.queue != nil {
+		f.queue.close(false)
+		select {
+		case <-f.queue.done:
+		case <-f.out.Failed():
+		case <-t.C:
+			return
+		case <-f.lifetime.Done():
+		}
+	}
 	for f.load.inFlight.Load() > 0 {
 		select {
 		case <-f.load.eased:
@@ -214,6 +256,9 @@ func (f *stdioFront) read(in io.Reader) error {
 			if s := at.Unix(); s != f.seen.Load() { // a load is cheaper than a store
 				f.seen.Store(s)
 			}
+			if f.waits(line) {
+				continue
+			}
 			if conn := f.message(line, at); conn != nil {
 				flush(conn)
 			}
@@ -262,7 +307,7 @@ func (f *stdioFront) message(line []byte, now time.Time) *jsonrpc.Conn {
 		return nil
 	case m.MetaVersion.Present() && front.IsModern(line, &m, "", f.Revision() != ""):
 		return f.modern(line, m, now)
-	case string(m.Method.Of(line)) == `"tools/call"`:
+	case string(m.Method.Of(line)) == `"tools/call"` && f.opened():
 		f.load.begin(0)
 		conn, taken, err := f.p.Router.FastCall(line, &m, f, now)
 		if err != nil {
@@ -306,7 +351,39 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
 	}
 	ctx, done := f.sender.InProgress.Begin(f.lifetime, id)
 	f.load.begin(len(line))
-	go f.answer(ctx, done, router.Request{Line: line, Msg: &m, Method: method, From: f.Origin()}, f.p.Router.Serve)
+	r, serve := router.Request{Line: line, Msg: &m, Method: method, From: f.Origin()}, f.p.Router.Serve
+	switch opening := f.opening; {
+	case method == "initialize" && f.o.Single:
+		opening = make(chan struct{})
+		f.opening = opening
+		go func() { // as answer
+			defer close(opening)
+			f.answer(ctx, done, r, serve)
+		}()
+	case opening != nil && !f.opened():
+		go f.answer(ctx, done, r, func(ctx context.Context, r router.Request) router.Answer {
+			select {
+			case <-opening:
+			case <-ctx.Done():
+			}
+			return serve(ctx, r)
+		})
+	default:
+		go f.answer(ctx, done, r, serve)
+	}
+}
+
+// opened reports that no request has to wait for the answer to initialize.
+func (f *stdioFront) opened() bool {
+	if f.opening == nil {
+		return true
+	}
+	select {
+	case <-f.opening:
+		return true
+	default:
+		return false
+	}
 }
 
 // answer serves a request that load.begin has counted, on a goroutine that Serve

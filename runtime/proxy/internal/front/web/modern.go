@@ -41,9 +41,11 @@ func (h *Streamable) modern(w http.ResponseWriter, r *http.Request, accepts acce
 	}
 	x := &modernPost{h: h, w: w, accepts: accepts, wake: make(chan struct{}, 1)}
 	defer x.close()
-	if method == revision.MethodDiscover { // waits for nothing
-		x.finish(id, router.Answer{Result: h.p.Router.Discovery()})
-		return
+	if method == revision.MethodDiscover {
+		if a, now := h.p.Router.Discovery(); now {
+			x.finish(id, a)
+			return
+		}
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
