@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -55,6 +56,8 @@ func keys() []key {
 		{"isolation", choice(func(e *Entry) *string { return &e.Isolation }, "auto", "shared", "principal", "session")},
 		{"requestIdFormat", choice(func(e *Entry) *string { return &e.RequestIDFormat }, "number", "string")},
 		{"wrapUris", boolean(func(e *Entry) *bool { return &e.WrapURIs })},
+		{"noServerStream", boolean(func(e *Entry) *bool { return &e.NoServerStream })},
+		{"maxMessageBytes", size(func(e *Entry) *int { return &e.MaxMessageBytes }, MinMessage, MaxMessage)},
 		{"strict", boolean(func(e *Entry) *bool { return &e.Strict })},
 		{"origin", func(d *decoder, e *Entry, at string, v hujson.Value) { d.origin(e, at, v) }},
 	}
@@ -164,7 +167,7 @@ func (d *decoder) shape(e *Entry, v hujson.Value, at map[string]hujson.ObjectMem
 	if m, ok := at["minIdleTimeout"]; ok && e.IdleTimeout != 0 {
 		d.warn(m.Name.StartOffset, `"minIdleTimeout" has no effect beside "idleTimeout"`, "")
 	}
-	idle := []string{"headers", "allowInsecureHttp"}
+	idle := []string{"headers", "allowInsecureHttp", "noServerStream"}
 	if hasURL {
 		idle = []string{"args", "env", "cwd", "cliOnly", "shutdownTimeout", "strict"}
 	} else if !e.CLI {
@@ -365,6 +368,25 @@ func boolean(field func(*Entry) *bool) func(*decoder, *Entry, string, hujson.Val
 		default:
 			d.wrong(v, at, "true or false")
 		}
+	}
+}
+
+// The bounds of [Entry.MaxMessageBytes]: a handshake has to fit, and an integer of 32
+// bits to hold it.
+const (
+	MinMessage = 64 << 10
+	MaxMessage = 1 << 30
+)
+
+func size(field func(*Entry) *int, least, most int) func(*decoder, *Entry, string, hujson.Value) {
+	return func(d *decoder, e *Entry, at string, v hujson.Value) {
+		lit, ok := v.Value.(hujson.Literal)
+		n, err := strconv.ParseFloat(string(lit), 64)
+		if !ok || err != nil || n != math.Trunc(n) || n < float64(least) || n > float64(most) {
+			d.fault(v.StartOffset, fmt.Sprintf("%s: want a whole number from %d to %d", at, least, most), "")
+			return
+		}
+		*field(e) = int(n)
 	}
 }
 

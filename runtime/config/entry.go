@@ -86,6 +86,11 @@ type Entry struct {
 	// WrapURIs makes serve expose the server's resources under URIs that name the
 	// server, also where no other server has the same.
 	WrapURIs bool
+	// NoServerStream leaves the stream closed on which a remote server sends what
+	// belongs to no call.
+	NoServerStream bool
+	// MaxMessageBytes bounds one message of the server, in bytes; 0 is 64 MiB.
+	MaxMessageBytes int
 	// Strict makes lines that are not MCP messages an error.
 	Strict bool
 	// Origin is the registry record the entry was made of, nil for none.
@@ -155,11 +160,12 @@ func (e Entry) Connection() string {
 		Args, CLIOnly                                             []string
 		Env, Headers                                              map[string]string
 		CLI, Strict                                               bool
-		AllowInsecureHTTP                                         bool            `json:",omitempty"`
+		AllowInsecureHTTP, NoServerStream                         bool            `json:",omitempty"`
+		MaxMessageBytes                                           int             `json:",omitempty"`
 		Auth                                                      json.RawMessage `json:",omitempty"`
 		Fault                                                     string
 	}{
-		e.Command, e.Cwd, e.URL, e.Transport(), e.MissingEnv, e.RequestIDFormat, e.Args, e.CLIOnly, e.Env, e.Headers, e.CLI, e.Strict, e.AllowInsecureHTTP, e.Auth, fault,
+		e.Command, e.Cwd, e.URL, e.Transport(), e.MissingEnv, e.RequestIDFormat, e.Args, e.CLIOnly, e.Env, e.Headers, e.CLI, e.Strict, e.AllowInsecureHTTP, e.NoServerStream, e.MaxMessageBytes, e.Auth, fault,
 	})
 	if err != nil {
 		panic("config: strings have no JSON form: " + err.Error())

@@ -83,7 +83,9 @@ func TestSchemaAgrees(t *testing.T) {
 		`{"command":"a","requestTimeout":"30"}`, `{"command":"a","requestTimeout":30}`, `{"command":"a","requestTimeout":"-1s"}`, `{"command":"a","requestTimeout":""}`,
 		`{"command":"a","start":"cached"}`, `{"command":"a","start":"soon"}`, `{"command":"a","idleTimeout":"never","maxIdleTimeout":"10m"}`, `{"command":"a","minIdleTimeout":1}`,
 		`{"command":"a","isolation":"principal"}`, `{"command":"a","isolation":"none"}`, `{"command":"a","isolation":true}`,
-		`{"command":"a","requestIdFormat":"string"}`, `{"command":"a","requestIdFormat":"uuid"}`, `{"command":"a","wrapUris":true}`, `{"command":"a","wrapUris":"yes"}`, `{"command":"a","strict":true}`, `{"command":"a","strict":1}`,
+		`{"command":"a","requestIdFormat":"string"}`, `{"command":"a","requestIdFormat":"uuid"}`, `{"command":"a","wrapUris":true}`, `{"command":"a","wrapUris":"yes"}`, `{"command":"a","strict":true}`,
+		`{"url":"https://a","noServerStream":true}`, `{"url":"https://a","noServerStream":"no"}`, `{"command":"a","maxMessageBytes":65536}`, `{"command":"a","maxMessageBytes":1073741824}`,
+		`{"command":"a","maxMessageBytes":65535}`, `{"command":"a","maxMessageBytes":1073741825}`, `{"command":"a","maxMessageBytes":"64k"}`, `{"command":"a","maxMessageBytes":1e5}`, `{"command":"a","strict":1}`,
 		`{"command":"a","origin":{"registry":"r","name":"n","version":"v"}}`, `{"command":"a","origin":{"name":1}}`, `{"command":"a","origin":null}`,
 		`{"command":"a","unknown":[1]}`,
 	} {

@@ -278,7 +278,7 @@ const listenWait = 250 * time.Millisecond
 func (d *dialer) listen(ctx context.Context, c *bridge.Connected) {
 	asks := len(d.o.Capabilities) > len("{}") && c.Info.Version != revision.Modern
 	l, ok := unwrap(c.Transport).(ability.Listen)
-	if !ok || !d.o.Listen && !asks {
+	if !ok || d.Entry.NoServerStream || !d.o.Listen && !asks {
 		return
 	}
 	l.Listen(context.Background()) // the stream ends with the transport
@@ -412,7 +412,7 @@ func (d *dialer) stdio(context.Context) (runtime.Transport, error) {
 		Handler: d.handler(), Logger: d.o.Logger, Redactor: d.redact,
 		StringIDs: d.Entry.RequestIDFormat == "string", Strict: d.Entry.Strict,
 		Grace: d.o.Grace, ShutdownTimeout: shutdown, Hurry: d.o.Hurry,
-		Guard: d.o.Guard,
+		Guard: d.o.Guard, MaxMessage: d.Entry.MaxMessageBytes,
 	})
 	if err != nil {
 		return nil, err
@@ -424,7 +424,7 @@ func (d *dialer) stdio(context.Context) (runtime.Transport, error) {
 func (d *dialer) httpOptions() transport.HTTPOptions {
 	o := transport.HTTPOptions{
 		Headers: config.Revealed(d.Headers), Handler: d.handler(), Logger: d.o.Logger, Redactor: d.redact,
-		StringIDs: d.Entry.RequestIDFormat == "string",
+		StringIDs: d.Entry.RequestIDFormat == "string", MaxMessage: int64(d.Entry.MaxMessageBytes),
 	}
 	if d.auth != nil {
 		o.Authorizer = d.auth

@@ -39,6 +39,7 @@ func commandGroups(a *app) []commandGroup {
 		}},
 		{"serve", "Serve:", []*cobra.Command{
 			newServe(a),
+			newBridge(a),
 			newStatus(a),
 		}},
 		{restGroup, "Rest:", []*cobra.Command{

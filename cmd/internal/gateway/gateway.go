@@ -3,6 +3,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -62,11 +63,20 @@ type Host struct {
 type Options struct {
 	// Command is the name of the command in hints.
 	Command string
-	// File is the configuration, Entries those of its entries to serve.
+	// Bridge stands for the one server of Entries; see [proxy.Options]. What it offers is
+	// asked each time, and the settings of credentials are for it.
+	Bridge bool
+	// Serial handles the messages of standard input one after another.
+	Serial bool
+	// File is the configuration, nil for none, Entries those of its entries to serve.
 	File    *config.File
 	Entries []config.Entry
 	// Servers are the names that Entries were chosen by; nil: all are served.
 	Servers []string
+	// NoServerStream and MaxMessageBytes are in the place of those of an entry, unless
+	// they are zero.
+	NoServerStream  bool
+	MaxMessageBytes int
 	// HTTP is the address to serve HTTP on, "" for standard input and output.
 	// Insecure allows one that other machines reach.
 	HTTP     string
@@ -93,7 +103,10 @@ type gateway struct {
 func Run(ctx context.Context, h Host, o Options) error {
 	settle := relaxGC()
 	defer settle()
-	g := &gateway{h: h, o: o, store: h.store(o.File), logins: auth.NewLogins(), started: time.Now()}
+	g := &gateway{h: h, o: o, logins: auth.NewLogins(), started: time.Now()}
+	if !o.Bridge {
+		g.store = h.store(o.File)
+	}
 	defer h.Guard.Close()
 	defer g.logins.Close()
 	if err := g.open(o.Entries); err != nil {
@@ -136,6 +149,8 @@ func (g *gateway) open(entries []config.Entry) error {
 		Servers:        servers,
 		Dial:           g.dial,
 		Solo:           g.o.HTTP == "",
+		Single:         g.o.Bridge,
+		Serial:         g.o.Serial,
 		NoPrefix:       !h.Settings.Serve.Prefix,
 		Separator:      h.Settings.Serve.Separator,
 		NameLimit:      nameLimit - h.Settings.Serve.NameOverhead,
@@ -183,11 +198,17 @@ func (g *gateway) reconfigure(entries []config.Entry) (proxy.Changes, error) {
 // dial connects to a server for the proxy.
 func (g *gateway) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
 	entry := (*g.entries.Load())[key.Server]
+	entry.NoServerStream = entry.NoServerStream || g.o.NoServerStream
+	entry.MaxMessageBytes = cmp.Or(g.o.MaxMessageBytes, entry.MaxMessageBytes)
 	o := g.h.Dial(entry)
 	o.Handler, o.Listen, o.Guard = h, true, g.h.Guard
 	o.Legacy, o.Capabilities = key.Legacy, json.RawMessage(key.Capabilities)
 	if o.Auth != nil { // standard input is the protocol's: nobody logs in here
-		o.Auth.Person, o.Auth.Config, o.Auth.KeptOnly = nil, nil, true
+		o.Auth.Person = nil
+		if !g.o.Bridge { // what is said of credentials is for one server
+			o.Auth.Config = nil
+		}
+		o.Auth.KeptOnly = o.Auth.Config == nil
 	}
 	return dial.Dial(ctx, entry, o)
 }
@@ -205,12 +226,21 @@ func (g *gateway) login(ctx context.Context, server string, failure error) (prox
 		if err != nil {
 			return nil
 		}
-		return (&dial.Auth{Store: g.h.Tokens}).Authorizer(x, g.h.Log, x.Redactor())
+		return g.auth().Authorizer(x, g.h.Log, x.Redactor())
 	})
 	if err != nil || login == nil {
 		return nil, err
 	}
 	return login, nil
+}
+
+// auth returns how credentials are obtained at a login.
+func (g *gateway) auth() *dial.Auth {
+	a := &dial.Auth{Store: g.h.Tokens}
+	if g.o.Bridge {
+		a.Config = g.h.Settings.Auth
+	}
+	return a
 }
 
 // backend returns the proxy's settings of an entry.

@@ -31,6 +31,9 @@ type reloading struct {
 
 // follow reloads servers.json on changes and at the signal HUP, until stop is called.
 func (g *gateway) follow(file *config.File) (stop func()) {
+	if file == nil {
+		return g.h.OnHangup(func() { g.h.UI.Note("there is no configuration to read again") })
+	}
 	r := &reloading{g: g, lastValid: map[string]config.Entry{}, faults: map[string]bool{}, absent: map[string]bool{}}
 	g.noteConfig(file.Path(), nil, file.Faults()...)
 	r.settings, _ = settings.ReadFile(g.h.Settings.File) // may be missing

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -73,14 +74,18 @@ func oneOf(words ...string) func(string) (any, error) {
 	}
 }
 
-func boolean(s string) (any, error) {
+func boolean(s string) (any, error) { return Boolean(s) }
+
+// Boolean reads true or false in one of their spellings. Its error completes a sentence
+// that begins with what is read.
+func Boolean(s string) (bool, error) {
 	switch strings.ToLower(s) {
 	case "1", "true", "yes", "on":
 		return true, nil
 	case "0", "false", "no", "off":
 		return false, nil
 	}
-	return nil, fmt.Errorf("want true or false")
+	return false, errors.New("want true or false")
 }
 
 const maxVerbose = 2

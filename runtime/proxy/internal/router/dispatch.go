@@ -109,7 +109,7 @@ func (rt *Router) Answer(ctx context.Context, r Request) ([]byte, error) {
 	}
 	for k := range inventory.Kinds {
 		if r.Method == k.Listing().Method {
-			if err := r.awaitList(ctx, k); err != nil {
+			if err := awaitList(ctx, rt, k); err != nil {
 				return nil, err
 			}
 			return rt.Catalog.List(ctx, k, r.params(), r.From.Modern())

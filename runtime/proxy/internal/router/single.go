@@ -29,17 +29,17 @@ func (rt *Router) only(ctx context.Context) (*upstream.Conn, error) {
 
 // awaitList waits until the server that the proxy stands for is known, and returns why
 // its list cannot be had.
-func (r *Request) awaitList(ctx context.Context, k inventory.Kind) error {
-	b := r.rt.Catalog.Only()
+func awaitList(ctx context.Context, rt *Router, k inventory.Kind) error {
+	b := rt.Catalog.Only()
 	if b == nil {
 		return nil
 	}
-	if r.rt.Catalog.Inventory(b) == nil {
+	if rt.Catalog.Inventory(b) == nil {
 		if _, err := b.Primary.Acquire(ctx); err != nil {
 			return failure(b, err)
 		}
 	}
-	return failure(b, r.rt.Catalog.Inventory(b).Failure(k))
+	return failure(b, rt.Catalog.Inventory(b).Failure(k))
 }
 
 // failure returns the error of a request for one of its server: the server's own

@@ -65,7 +65,7 @@ func TestBatchesCount(t *testing.T) {
 		fronts, let := mutely(t)
 		in, client := io.Pipe()
 		f := make(chan error, 1)
-		go func() { f <- Serve(t.Context(), fronts, in, io.Discard, false) }()
+		go func() { f <- Serve(t.Context(), fronts, in, io.Discard, Options{}) }()
 		lines := []string{
 			`{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{}}}`,
 			"[" + strings.TrimSuffix(strings.Repeat(callOfX+",", 40), ",") + "]",

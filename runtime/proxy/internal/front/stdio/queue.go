@@ -28,51 +28,51 @@ type message struct {
 }
 
 func newQueue() *queue {
-	l := &queue{done: make(chan struct{})}
-	l.changed.L = &l.mu
-	return l
+	q := &queue{done: make(chan struct{})}
+	q.changed.L = &q.mu
+	return q
 }
 
 // put adds a message. It waits while too much does.
-func (l *queue) put(m message) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for !l.closed && (len(l.waiting) >= maxInFlight || l.size > maxHeld) {
-		l.changed.Wait()
+func (q *queue) put(m message) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for !q.closed && (len(q.waiting) >= maxInFlight || q.size > maxHeld) {
+		q.changed.Wait()
 	}
-	if !l.closed {
-		l.waiting = append(l.waiting, m)
-		l.size += len(m.text)
-		l.changed.Broadcast()
+	if !q.closed {
+		q.waiting = append(q.waiting, m)
+		q.size += len(m.text)
+		q.changed.Broadcast()
 	}
 }
 
 // take returns the next message and waits for it; nil: there will be none.
-func (l *queue) take() []byte {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for !l.closed && len(l.waiting) == 0 {
-		l.changed.Wait()
+func (q *queue) take() []byte {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for !q.closed && len(q.waiting) == 0 {
+		q.changed.Wait()
 	}
-	if len(l.waiting) == 0 {
+	if len(q.waiting) == 0 {
 		return nil
 	}
-	m := l.waiting[0]
-	l.waiting = l.waiting[1:]
-	l.size -= len(m.text)
-	l.changed.Broadcast()
+	m := q.waiting[0]
+	q.waiting = q.waiting[1:]
+	q.size -= len(m.text)
+	q.changed.Broadcast()
 	return m.text
 }
 
 // drop takes a request out, false where it does not wait.
-func (l *queue) drop(id []byte) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for i, m := range l.waiting {
+func (q *queue) drop(id []byte) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for i, m := range q.waiting {
 		if m.id != nil && bytes.Equal(m.id, id) {
-			l.waiting = append(l.waiting[:i:i], l.waiting[i+1:]...)
-			l.size -= len(m.text)
-			l.changed.Broadcast()
+			q.waiting = append(q.waiting[:i:i], q.waiting[i+1:]...)
+			q.size -= len(m.text)
+			q.changed.Broadcast()
 			return true
 		}
 	}
@@ -80,18 +80,19 @@ func (l *queue) drop(id []byte) bool {
 }
 
 // close takes no more messages, and with drop none of those that wait.
-func (l *queue) close(drop bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed = true; drop {
-		l.waiting = nil
+func (q *queue) close(drop bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed = true; drop {
+		q.waiting = nil
 	}
-	l.changed.Broadcast()
+	q.changed.Broadcast()
 }
 
-// waits puts a message into the line, false for one that does not stand in it.
-func (f *stdioFront) waits(text []byte) bool {
-	if f.queue == nil {
+// waits puts a message into the queue, false for one that does not stand in it. A queue
+// that is nil has none.
+func (q *queue) waits(text []byte) bool {
+	if q == nil {
 		return false
 	}
 	var m rawjson.Message
@@ -100,20 +101,20 @@ func (f *stdioFront) waits(text []byte) bool {
 	case kind == front.Answer:
 		return false
 	case kind == front.Notification && string(m.Method.Of(text)) == `"`+revision.NotificationCancelled+`"`:
-		return f.queue.drop(m.RequestID.Of(text))
+		return q.drop(m.RequestID.Of(text))
 	}
 	one := message{text: bytes.Clone(text)}
 	if kind == front.Request {
 		one.id = m.ID.Of(one.text)
 	}
-	f.queue.put(one)
+	q.put(one)
 	return true
 }
 
-// serve handles the messages of the line, until it is closed.
-func (f *stdioFront) serve() {
-	defer close(f.queue.done)
-	for text := f.queue.take(); text != nil; text = f.queue.take() {
+// serve handles the messages of the queue, until it is closed.
+func (q *queue) serve(f *stdioFront) {
+	defer close(q.done)
+	for text := q.take(); text != nil; text = q.take() {
 		if conn := f.message(text, time.Now()); conn != nil {
 			conn.Flush()
 		}

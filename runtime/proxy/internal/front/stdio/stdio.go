@@ -100,9 +100,8 @@ type stdioFront struct {
 	load  load
 	queue *queue // nil unless Options.Serial
 
-	// opening is closed when initialize is answered, nil before it came and where
-	// nothing waits for it. It is used by the goroutine that handles messages.
-	opening chan struct{}
+	// opening is used by the goroutine that handles messages.
+	opening opening
 
 	lifetime context.Context //nolint:containedctx // the client's, ended when Serve returns
 	seen     atomic.Int64    // when the last message came, in seconds since 1970
@@ -146,7 +145,7 @@ func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, o Opt
 	defer p.Router.AbandonFastCalls(f.owns) // they have no context of their own
 	if o.Serial {
 		f.queue = newQueue()
-		go f.serve() // ends with the queue
+		go f.queue.serve(f) // ends with the queue
 		defer f.queue.close(true)
 	}
 	read := make(chan error, 1)
@@ -256,7 +255,7 @@ func (f *stdioFront) read(in io.Reader) error {
 			if s := at.Unix(); s != f.seen.Load() { // a load is cheaper than a store
 				f.seen.Store(s)
 			}
-			if f.waits(line) {
+			if f.queue.waits(line) {
 				continue
 			}
 			if conn := f.message(line, at); conn != nil {
@@ -307,7 +306,7 @@ func (f *stdioFront) message(line []byte, now time.Time) *jsonrpc.Conn {
 		return nil
 	case m.MetaVersion.Present() && front.IsModern(line, &m, "", f.Revision() != ""):
 		return f.modern(line, m, now)
-	case string(m.Method.Of(line)) == `"tools/call"` && f.opened():
+	case string(m.Method.Of(line)) == `"tools/call"` && f.opening.over():
 		f.load.begin(0)
 		conn, taken, err := f.p.Router.FastCall(line, &m, f, now)
 		if err != nil {
@@ -352,18 +351,18 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
 	ctx, done := f.sender.InProgress.Begin(f.lifetime, id)
 	f.load.begin(len(line))
 	r, serve := router.Request{Line: line, Msg: &m, Method: method, From: f.Origin()}, f.p.Router.Serve
-	switch opening := f.opening; {
+	switch answered := f.opening; {
 	case method == "initialize" && f.o.Single:
-		opening = make(chan struct{})
-		f.opening = opening
+		answered = make(opening)
+		f.opening = answered
 		go func() { // as answer
-			defer close(opening)
+			defer close(answered)
 			f.answer(ctx, done, r, serve)
 		}()
-	case opening != nil && !f.opened():
+	case !answered.over():
 		go f.answer(ctx, done, r, func(ctx context.Context, r router.Request) router.Answer {
 			select {
-			case <-opening:
+			case <-answered:
 			case <-ctx.Done():
 			}
 			return serve(ctx, r)
@@ -373,13 +372,16 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
 	}
 }
 
-// opened reports that no request has to wait for the answer to initialize.
-func (f *stdioFront) opened() bool {
-	if f.opening == nil {
+// opening is closed when initialize is answered; nil: nothing waits for that.
+type opening chan struct{}
+
+// over reports that no request has to wait for the answer to initialize.
+func (o opening) over() bool {
+	if o == nil {
 		return true
 	}
 	select {
-	case <-f.opening:
+	case <-o:
 		return true
 	default:
 		return false

@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/runtime/config"
+)
+
+func newBridge(a *app) *cobra.Command {
+	b := bridgeCommand{app: a}
+	cmd := &cobra.Command{
+		Use:   "bridge URL|SERVER | bridge --http ADDR -- COMMAND [ARGS...]",
+		Short: "Put one server behind another transport",
+		Long: "Put one remote server behind standard input and output, for hosts that only start commands: under its own names, with its\n" +
+			"own instructions and capabilities, and with the credentials that mcpctl keeps or obtains for it. Nobody is asked on\n" +
+			"standard input.\n\n" +
+			"With --http it is the other way round: a command, or a configured server, as Streamable HTTP at /mcp and HTTP+SSE at\n" +
+			"/sse. There is no authentication, so --http takes addresses of this machine only, unless --insecure allows others.\n\n" +
+			"A failure of the way to the server is a JSON-RPC error: -32001 for an HTTP status, which is in data.status, and -32000\n" +
+			"for anything else.",
+		Example: "  mcpctl bridge https://api.example.com/mcp\n  mcpctl bridge gh --serial\n  mcpctl bridge --http 127.0.0.1:8080 -- npx -y @modelcontextprotocol/server-memory",
+		Args:    cobra.ArbitraryArgs, // settings, and --url with them, are read later
+		RunE: func(cmd *cobra.Command, words []string) error {
+			if err := a.flagsFromEnvironment(cmd, "http", "insecure", "serial", "no-server-stream", "max-message-bytes", "isolation"); err != nil {
+				return err
+			}
+			return b.run(cmd.Context(), words, cmd.ArgsLenAtDash())
+		},
+	}
+	fl := cmd.Flags()
+	fl.SortFlags = false
+	fl.BoolVar(&b.Serial, "serial", false, "handle one message after another, in the order of standard input")
+	fl.BoolVar(&b.NoServerStream, "no-server-stream", false, "do not open the stream for what the server sends outside of calls")
+	fl.IntVar(&b.MaxMessageBytes, "max-message-bytes", 0, "take messages of the server up to `N` bytes (default 67108864)")
+	fl.StringVar(&b.HTTP, "http", "", "serve HTTP on this `ADDR` (port 0: any free one)")
+	fl.StringVar(&b.isolation, "isolation", "", "which clients of --http share the server: `HOW` is auto, shared, principal or session")
+	fl.String("request-timeout", "", "give a request up after this `DURATION` without a sign of life, or never (default 120s)")
+	fl.String("stream-max", "", "end HTTP streams that last longer than this `DURATION`; clients come back for the rest (default never)")
+	fl.BoolVar(&b.Insecure, "insecure", false, "allow an address that other machines reach; there is no authentication")
+	completeWords(cmd, "isolation", isolations()...)
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(words) > 0 {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		a.setupCompletion(cmd)
+		return a.serverCompletions(begun), cobra.ShellCompDirectiveNoFileComp
+	}
+	return cmd
+}
+
+func isolations() []string { return []string{"auto", "shared", "principal", "session"} }
+
+// bridgeCommand is one run of mcpctl bridge.
+type bridgeCommand struct {
+	*app
+	gateway.Options
+	isolation string
+}
+
+// run serves the server that the words name; dash is how many of them stand before "--",
+// -1 without.
+func (b *bridgeCommand) run(ctx context.Context, words []string, dash int) error {
+	if b.Serial && b.HTTP != "" {
+		return usagef("--serial is about standard input: it has no meaning with --http")
+	}
+	if n := b.MaxMessageBytes; n != 0 && (n < config.MinMessage || n > config.MaxMessage) {
+		return usagef("--max-message-bytes is %d, want %d to %d", n, config.MinMessage, config.MaxMessage)
+	}
+	entry, err := b.server(words, dash)
+	if err != nil {
+		return err
+	}
+	if b.isolation != "" {
+		if b.File != nil {
+			return usagef("the isolation of %s is set in its entry", entry.Name).withHint("mcpctl config edit")
+		}
+		if !slices.Contains(isolations(), b.isolation) {
+			return usagef("--isolation is %q, want %s", b.isolation, orList(isolations()))
+		}
+		entry.Isolation = b.isolation
+	}
+	b.Command, b.Bridge, b.Entries = "bridge", true, []config.Entry{entry}
+	return b.runGateway(ctx, b.Options)
+}
+
+// server returns the entry of the server that the words name, and notes the
+// configuration that has it.
+func (b *bridgeCommand) server(words []string, dash int) (config.Entry, error) {
+	usage := func(format string, a ...any) (config.Entry, error) {
+		return config.Entry{}, usagef(format, a...).withHint("mcpctl bridge --help")
+	}
+	switch {
+	case dash > 0 || dash >= 0 && b.settings.URL != "":
+		return usage("want one of URL, SERVER, and -- COMMAND")
+	case dash == 0 && (len(words) == 0 || words[0] == ""):
+		return usage("no command after --")
+	case dash == 0:
+		return commandEntry(words), nil
+	case len(words) > 1:
+		return usage("unexpected argument %q", words[1])
+	case len(words) == 1 && b.settings.URL != "":
+		return usage("unexpected argument %q beside --url", words[0])
+	case len(words) == 1 && strings.Contains(words[0], "://"):
+		return remoteEntry(words[0])
+	case len(words) == 0 && b.settings.URL != "":
+		return b.entryOrURL("")
+	case len(words) == 0 && b.getenv(upstreamURL) != "":
+		return b.upstream()
+	case len(words) == 0:
+		return usage("missing argument: mcpctl bridge URL|SERVER")
+	}
+	file, err := b.loadConfig()
+	if err != nil {
+		return config.Entry{}, err
+	}
+	b.loaded, b.loadedPath = file, b.settings.ConfigPath // for entry
+	b.File, b.Servers = file, words
+	return b.entry(words[0])
+}
+
+// commandEntry returns the entry of a command as the shell has given it.
+func commandEntry(words []string) config.Entry {
+	e := config.Entry{Name: filepath.Base(words[0]), Command: config.Escape(words[0])}
+	for _, w := range words[1:] {
+		e.Args = append(e.Args, config.Escape(w))
+	}
+	return e
+}
+
+// remoteEntry returns the entry of a remote server in no configuration.
+func remoteEntry(address string) (config.Entry, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return config.Entry{}, usagef("%s is no address of a server", config.DisplayURL(address)).withHint("mcpctl bridge https://api.example.com/mcp")
+	}
+	return config.Entry{Name: config.DisplayURL(address), URL: config.Escape(address)}, nil
+}
+
+// flagsFromEnvironment sets flags of a command that are not given by their variables.
+func (env *environment) flagsFromEnvironment(cmd *cobra.Command, names ...string) error {
+	for _, name := range names {
+		variable := settings.Variable(name)
+		value := env.getenv(variable)
+		if value == "" || cmd.Flags().Changed(name) {
+			continue
+		}
+		if cmd.Flags().Lookup(name).Value.Type() == "bool" {
+			on, err := settings.Boolean(value)
+			if err != nil {
+				return usagef("%s is %q, %w", variable, value, err)
+			}
+			value = fmt.Sprint(on)
+		}
+		if err := cmd.Flags().Set(name, value); err != nil {
+			return usagef("%s is %q, which is no value of --%s", variable, value, name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/revision"
+)
+
+// upstreamURL is the variable by which other bridges are told of their server.
+const upstreamURL = "UPSTREAM_URL"
+
+// upstream returns the entry of the server that the variables UPSTREAM_… and OAUTH2_… of
+// other bridges describe.
+func (b *bridgeCommand) upstream() (config.Entry, error) {
+	e, err := remoteEntry(b.getenv(upstreamURL))
+	if err != nil {
+		return e, err
+	}
+	b.ui.Note("the server is that of %s: mcpctl bridge URL names it, too", upstreamURL)
+	if ms := b.getenv("UPSTREAM_TIMEOUT_MS"); ms != "" {
+		n, err := strconv.ParseUint(ms, 10, 31)
+		if err != nil || n == 0 {
+			return e, usagef("UPSTREAM_TIMEOUT_MS is %q, want a number of milliseconds", ms)
+		}
+		e.RequestTimeout = time.Duration(n) * time.Millisecond
+	}
+	if v := b.getenv("UPSTREAM_PROTOCOL_VERSION"); v != "" && b.settings.ProtocolVersion == "" {
+		if !slices.Contains(revision.Versions(), v) {
+			return e, usagef("UPSTREAM_PROTOCOL_VERSION is %q, want %s", v, orList(revision.Versions()))
+		}
+		b.settings.ProtocolVersion = v
+	}
+	opens, err := b.word("UPSTREAM_OPEN_SERVER_STREAM", true)
+	if err != nil {
+		return e, err
+	}
+	e.NoServerStream = !opens
+	if e.AllowInsecureHTTP, err = b.word("ALLOW_INSECURE_HTTP", false); err != nil {
+		return e, err
+	}
+	e.Auth, err = b.upstreamAuth()
+	return e, err
+}
+
+// word returns the value of a variable that is true or false.
+func (b *bridgeCommand) word(variable string, otherwise bool) (bool, error) {
+	value := b.getenv(variable)
+	if value == "" {
+		return otherwise, nil
+	}
+	on, err := settings.Boolean(value)
+	if err != nil {
+		return false, usagef("%s is %q, %w", variable, value, err)
+	}
+	return on, nil
+}
+
+// unusedOAuth are the variables of which mcpctl takes no notice: it finds the endpoints
+// out, keeps tokens itself and makes its own codes.
+func unusedOAuth() []string {
+	return []string{
+		"TOKEN_URL", "AUTHORIZATION_URL", "AUDIENCE", "AUTH_STYLE", "REFRESH_SKEW_SECONDS", "EXTRA_PARAMS", "AUTHORIZATION_CODE", "REDIRECT_URI",
+		"CODE_VERIFIER", "REFRESH_TOKEN", "INTERACTIVE", "CALLBACK_HOST", "CALLBACK_TIMEOUT_SECONDS", "TOKEN_CACHE_DIR",
+	}
+}
+
+// upstreamAuth returns the auth of an entry by the variables, nil where they say
+// nothing. Secrets stay placeholders.
+func (b *bridgeCommand) upstreamAuth() (json.RawMessage, error) {
+	get := func(name string) string { return b.getenv("OAUTH2_" + name) }
+	for _, name := range unusedOAuth() {
+		if get(name) != "" {
+			b.ui.Note("OAUTH2_%s is not used: what it says is found out or made by mcpctl", name)
+		}
+	}
+	auth := map[string]any{}
+	for name, key := range map[string]string{"GRANT": "grant", "CLIENT_ID": "clientId", "CLIENT_SECRET": "clientSecret", "RESOURCE": "resource"} {
+		if get(name) != "" {
+			auth[key] = "${OAUTH2_" + name + "}"
+		}
+	}
+	switch grant := get("GRANT"); grant {
+	case "authorization_code", "client_credentials":
+	case "":
+		if auth["clientSecret"] != nil {
+			auth["grant"] = "client_credentials"
+		}
+	default:
+		return nil, usagef("OAUTH2_GRANT is %q, want authorization_code or client_credentials", grant)
+	}
+	if scopes := strings.Fields(get("SCOPE")); len(scopes) > 0 {
+		for i := range scopes {
+			scopes[i] = config.Escape(scopes[i])
+		}
+		auth["scopes"] = scopes
+	}
+	if text := get("CALLBACK_PORT"); text != "" {
+		port, err := strconv.ParseUint(text, 10, 16)
+		if err != nil {
+			return nil, usagef("OAUTH2_CALLBACK_PORT is %q, which is no port", text)
+		}
+		auth["callbackPort"] = port
+	}
+	if len(auth) == 0 {
+		return nil, nil
+	}
+	return json.Marshal(auth)
+}
