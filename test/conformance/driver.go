@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -20,8 +22,8 @@ import (
 //
 // version "auto" leaves the revision to mcpctl.
 //
-// through has mcpctl serve in the place of the commands.
-func drive(ctx context.Context, mcpctl, version, url string, through bool, log io.Writer) error {
+// through is serve or bridge, which is then between a client and the suite, or "".
+func drive(ctx context.Context, mcpctl, version, url, through string, log io.Writer) error {
 	if version == "" {
 		version = os.Getenv("MCP_CONFORMANCE_PROTOCOL_VERSION")
 	}
@@ -37,7 +39,7 @@ func drive(ctx context.Context, mcpctl, version, url string, through bool, log i
 type driver struct {
 	ctx                        context.Context //nolint:containedctx // one run of this program
 	mcpctl, version, url, home string
-	through                    bool
+	through                    string
 	log                        io.Writer
 }
 
@@ -79,7 +81,14 @@ func (d *driver) do(words ...string) error {
 
 // run runs one command and returns what it prints.
 func (d *driver) run(words ...string) ([]byte, error) {
-	args := append([]string{"--url", d.url, "--protocol-version", d.version, "--json", "--timeout", "10s"}, words...)
+	server := []string{"--url", d.url}
+	if d.through != "" {
+		if err := d.configure("b", map[string]any{"command": d.mcpctl, "args": []string{d.through, "--protocol-version", d.version, "-v", d.url}}); err != nil {
+			return nil, err
+		}
+		server, words = nil, slices.Insert(slices.Clone(words), 1, "b")
+	}
+	args := slices.Concat(server, []string{"--protocol-version", d.version, "--json", "--timeout", "10s"}, words)
 	cmd := exec.CommandContext(d.ctx, d.mcpctl, args...)
 	cmd.Env = append(os.Environ(), "MCPCTL_HOME="+d.home, "BROWSER="+os.Args[0]+" -browse")
 	var out bytes.Buffer
@@ -91,6 +100,15 @@ func (d *driver) run(words ...string) ([]byte, error) {
 		return nil, fmt.Errorf("%v: %w", words, err)
 	}
 	return out.Bytes(), nil
+}
+
+// configure writes a configuration with one server.
+func (d *driver) configure(name string, entry map[string]any) error {
+	file, err := json.Marshal(map[string]any{"mcpServers": map[string]any{name: entry}})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(d.home, "servers.json"), file, 0o600)
 }
 
 // tool is what the driver reads of a tool.
@@ -236,12 +254,17 @@ func (d *driver) login(name string) error {
 		auth["grant"], auth["clientId"], auth["assertion"] = "jwt_bearer", given.ID, given.JWT
 	}
 	auth["dpop"] = strings.HasPrefix(name, "auth/dpop")
-	if d.through {
-		return d.callThroughServe(auth)
-	}
 	text, err := json.Marshal(auth)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case d.through == "serve":
+		if err := d.configure("s", map[string]any{"url": d.url, "auth": auth}); err != nil {
+			return err
+		}
+		return d.callThrough("s__test-tool", "serve", "-v")
+	case d.through == "bridge":
+		return d.callThrough("test-tool", "bridge", d.url, "--auth", string(text), "-v")
 	}
 	return d.do("call", "test-tool", "--auth", string(text))
 }

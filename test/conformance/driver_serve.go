@@ -10,7 +10,6 @@ import (
 	"net/http/cookiejar"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -18,7 +17,8 @@ import (
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
-// frontClient is the client in front of mcpctl serve when that is the suite's client.
+// frontClient is the client in front of mcpctl serve or bridge, when that is the suite's
+// client.
 // It calls one tool, and opens the pages that it is shown.
 type frontClient struct {
 	ctx     context.Context //nolint:containedctx // one run of this program
@@ -34,21 +34,13 @@ type frontClient struct {
 // a person would.
 const logins = 6
 
-// callThroughServe calls the suite's tool through mcpctl serve, with a client of the
+// callThrough calls the suite's tool through a command of mcpctl, with a client of the
 // scenario's revision in front.
-func (d *driver) callThroughServe(auth map[string]any) error {
+func (d *driver) callThrough(tool string, args ...string) error {
 	version := d.version
 	if version == "" {
 		version = "2025-11-25"
 	}
-	file, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"s": map[string]any{"url": d.url, "auth": auth}}})
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(d.home, "servers.json"), file, 0o600); err != nil {
-		return err
-	}
-	args := []string{"serve", "-v"}
 	if d.version != "" {
 		args = append(args, "--protocol-version", d.version)
 	}
@@ -70,7 +62,7 @@ func (d *driver) callThroughServe(auth map[string]any) error {
 			}
 		})
 	}()
-	return c.call("s__test-tool")
+	return c.call(tool)
 }
 
 // call calls a tool until it has worked, or no page is shown.
@@ -91,7 +83,7 @@ func (c *frontClient) call(tool string) error {
 		var rpc *wire.RPCError
 		switch {
 		case errors.As(err, &rpc):
-			page = member(rpc.Data, "url")
+			page = c.unopened(member(rpc.Data, "url"))
 		case err != nil:
 			return err
 		default:
@@ -151,11 +143,16 @@ func (c *frontClient) pageIn(result json.RawMessage, params map[string]any) (str
 	if page == "" {
 		return "", errors.New("isError")
 	}
-	if c.opened[page] {
-		return again, nil
+	return c.unopened(page), nil
+}
+
+// unopened returns a page that is to be opened, or again.
+func (c *frontClient) unopened(page string) string {
+	if page != "" && c.opened[page] {
+		return again
 	}
 	c.opened[page] = true
-	return page, nil
+	return page
 }
 
 func (c *frontClient) modern() bool { return c.version >= "2026" }

@@ -30,7 +30,8 @@ type flags struct {
 	mcpctl                   string
 	short, verbose           bool
 	drive, driveVersion      string
-	browse, driveServe       bool
+	driveThrough             string
+	browse                   bool
 }
 
 func main() {
@@ -45,7 +46,7 @@ func main() {
 	flag.StringVar(&f.mcpctl, "mcpctl", "", "test this `PROGRAM`; built from the checkout otherwise")
 	flag.StringVar(&f.drive, "drive", "", "act as the suite's client with this `PROGRAM`")
 	flag.StringVar(&f.driveVersion, "drive-version", "", "speak this `REVISION` in place of the suite's")
-	flag.BoolVar(&f.driveServe, "drive-serve", false, "drive mcpctl serve, with a client in front")
+	flag.StringVar(&f.driveThrough, "drive-through", "", "drive mcpctl serve or bridge, as `COMMAND` says, with a client in front")
 	flag.BoolVar(&f.browse, "browse", false, "act as the browser: follow a page's redirects")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -57,7 +58,7 @@ func main() {
 		return
 	}
 	if f.drive != "" {
-		if err := drive(ctx, f.drive, f.driveVersion, flag.Arg(0), f.driveServe, os.Stderr); err != nil {
+		if err := drive(ctx, f.drive, f.driveVersion, flag.Arg(0), f.driveThrough, os.Stderr); err != nil {
 			fmt.Fprintln(os.Stderr, "conformance:", err)
 			os.Exit(1)
 		}

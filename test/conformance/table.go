@@ -81,6 +81,19 @@ func loginServeParts() []part {
 	return []part{{version: "2025-03-26", least: 19, long: true}, {version: "2025-06-18", least: 57}, {version: "2025-11-25", least: 238, long: true}, {version: "2026-07-28", least: 369, long: true}, {version: extension, least: 59, long: true}}
 }
 
+// The same through bridge, which asks it less often still.
+func loginBridgeParts() []part {
+	return []part{{version: "2025-03-26", least: 19}, {version: "2025-06-18", least: 57}, {version: "2025-11-25", least: 230}, {version: "2026-07-28", least: 362}, {version: extension, least: 59}}
+}
+
+// onlyShort leaves all but one revision out of CI.
+func onlyShort(version string, parts []part) []part {
+	for i := range parts {
+		parts[i].long = parts[i].version != version
+	}
+	return parts
+}
+
 func table() []row {
 	return []row{
 		{
@@ -134,6 +147,29 @@ func table() []row {
 		{
 			name: "login-serve", what: "mcpctl serve as client, whose own client logs in", short: true, parts: loginServeParts(),
 			open: func(_ context.Context, b *bench) (*peer, error) { return b.client(throughServe, ""), nil },
+		},
+		{
+			name: "bridge-http", what: "mcpctl bridge --http over it as a command", short: true, parts: onlyShort("2025-11-25", serverParts()),
+			open: func(ctx context.Context, b *bench) (*peer, error) {
+				home, err := os.MkdirTemp(b.dir, "home")
+				if err != nil {
+					return nil, err
+				}
+				p, err := start(ctx, b.log, "listening on ", []string{"MCPCTL_HOME=" + home}, b.mcpctl,
+					"bridge", "--http", "127.0.0.1:0", "-v", "--stream-max", "50ms", "--", b.everything)
+				if err != nil {
+					return nil, err
+				}
+				return b.server(p.URL, p.Stop), nil
+			},
+		},
+		{
+			name: "bridge", what: "mcpctl bridge as client, mcpctl's commands in front", short: true, parts: onlyShort("2025-11-25", clientParts()),
+			open: func(_ context.Context, b *bench) (*peer, error) { return b.client(bridged, ""), nil },
+		},
+		{
+			name: "login-bridge", what: "mcpctl bridge as client, whose own client logs in", parts: loginBridgeParts(),
+			open: func(_ context.Context, b *bench) (*peer, error) { return b.client(throughBridge, ""), nil },
 		},
 		{
 			name: "tasks-direct", what: "the tasks of our own server, without mcpctl", parts: taskParts(),
@@ -242,16 +278,21 @@ func (b *bench) server(url string, stop func()) *peer {
 type side int
 
 const (
-	commands     side = iota // for all scenarios but those of authorization
-	loggingIn                // the same for those
-	throughServe             // serve, for those
+	commands      side = iota // for all scenarios but those of authorization
+	loggingIn                 // the same for those
+	throughServe              // serve, for those
+	bridged                   // bridge with the commands in front, for all but those
+	throughBridge             // bridge, for those
 )
 
 // client is the suite with this program as the client, which drives mcpctl.
 func (b *bench) client(of side, version string) *peer {
 	words := []string{b.self, "-drive", b.mcpctl}
-	if of == throughServe {
-		words = append(words, "-drive-serve")
+	switch of {
+	case throughServe:
+		words = append(words, "-drive-through", "serve")
+	case bridged, throughBridge:
+		words = append(words, "-drive-through", "bridge")
 	}
 	if version != "" {
 		words = append(words, "-drive-version", version)
@@ -264,7 +305,7 @@ func (b *bench) client(of side, version string) *peer {
 		if err != nil {
 			return nil, err
 		}
-		names := slices.DeleteFunc(all, func(n string) bool { return strings.HasPrefix(n, "auth/") == (of == commands) })
+		names := slices.DeleteFunc(all, func(n string) bool { return strings.HasPrefix(n, "auth/") == (of == commands || of == bridged) })
 		return b.suite.client(ctx, strings.Join(words, " "), revision, names)
 	}
 	return &peer{run: run, close: func() {}}
