@@ -112,7 +112,12 @@ func Run(ctx context.Context, h Host, o Options) error {
 	if err := g.open(o.Entries); err != nil {
 		return err
 	}
-	front := func(ctx context.Context) error { return g.proxy.ServeStdio(ctx, h.UI.In, h.UI.Out) }
+	front := func(ctx context.Context) error {
+		if err := g.proxy.ServeStdio(ctx, h.UI.In, h.UI.Out); !ui.BrokenPipe(err) {
+			return err
+		}
+		return nil // the client has gone
+	}
 	if o.HTTP != "" {
 		front = g.serveHTTP
 	}

@@ -74,10 +74,15 @@ func ReaderGone(err error) bool {
 	if !errors.As(err, &path) || path.Path != "/dev/stdout" {
 		return false
 	}
-	if errors.Is(path.Err, syscall.EPIPE) {
+	return BrokenPipe(path.Err)
+}
+
+// BrokenPipe reports whether an error is a write to a pipe that nobody reads.
+func BrokenPipe(err error) bool {
+	if errors.Is(err, syscall.EPIPE) {
 		return true
 	}
 	// ERROR_BROKEN_PIPE and ERROR_NO_DATA (Windows system error codes).
 	var errno syscall.Errno
-	return runtime.GOOS == "windows" && errors.As(path.Err, &errno) && slices.Contains([]syscall.Errno{109, 232}, errno)
+	return runtime.GOOS == "windows" && errors.As(err, &errno) && slices.Contains([]syscall.Errno{109, 232}, errno)
 }
