@@ -396,7 +396,7 @@ func TestDocsCheck(t *testing.T) {
 		{"no such flag on a second line", "```sh\nmcpctl call fs x \\\n  --no-valid\n```", false},
 		{"no such flag in a sentence", "Try `mcpctl list --all`.", false},
 		{"no such flag in go:generate", "```go\n//go:generate mcpctl generate fs\n```\n```text\n//go:generate mcpctl generate fs --output-dir x\n```", false},
-		{"no such command", "```sh\nmcpctl bridge fs\n```", false},
+		{"no such command", "```sh\nmcpctl juggle fs\n```", false},
 		{"no such server", "```sh\nmcpctl nobody echo\n```", false},
 		{"behind a dash", "```sh\nmcpctl add fs -- npx --any-flag of-another\n```", true},
 		{"comment", "```sh\nmcpctl list # --all is not there\n```", true},

@@ -288,11 +288,8 @@ const (
 // client is the suite with this program as the client, which drives mcpctl.
 func (b *bench) client(of side, version string) *peer {
 	words := []string{b.self, "-drive", b.mcpctl}
-	switch of {
-	case throughServe:
-		words = append(words, "-drive-through", "serve")
-	case bridged, throughBridge:
-		words = append(words, "-drive-through", "bridge")
+	if through := map[side]string{throughServe: "serve", bridged: "bridge", throughBridge: "bridge"}[of]; through != "" {
+		words = append(words, "-drive-through", through)
 	}
 	if version != "" {
 		words = append(words, "-drive-version", version)

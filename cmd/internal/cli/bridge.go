@@ -16,7 +16,7 @@ import (
 )
 
 func newBridge(a *app) *cobra.Command {
-	b := bridgeCommand{app: a}
+	b := bridgeCommand{a: a}
 	cmd := &cobra.Command{
 		Use:   "bridge URL|SERVER | bridge --http ADDR -- COMMAND [ARGS...]",
 		Short: "Put one server behind another transport",
@@ -38,14 +38,14 @@ func newBridge(a *app) *cobra.Command {
 	}
 	fl := cmd.Flags()
 	fl.SortFlags = false
-	fl.BoolVar(&b.Serial, "serial", false, "handle one message after another, in the order of standard input")
-	fl.BoolVar(&b.NoServerStream, "no-server-stream", false, "do not open the stream for what the server sends outside of calls")
-	fl.IntVar(&b.MaxMessageBytes, "max-message-bytes", 0, "take messages of the server up to `N` bytes (default 67108864)")
-	fl.StringVar(&b.HTTP, "http", "", "serve HTTP on this `ADDR` (port 0: any free one)")
+	fl.BoolVar(&b.o.Serial, "serial", false, "handle one message after another, in the order of standard input")
+	fl.BoolVar(&b.o.NoServerStream, "no-server-stream", false, "do not open the stream for what the server sends outside of calls")
+	fl.IntVar(&b.o.MaxMessageBytes, "max-message-bytes", 0, "take messages of the server up to `N` bytes (default 67108864)")
+	fl.StringVar(&b.o.HTTP, "http", "", "serve HTTP on this `ADDR` (port 0: any free one)")
 	fl.StringVar(&b.isolation, "isolation", "", "which clients of --http share the server: `HOW` is auto, shared, principal or session")
 	fl.String("request-timeout", "", "give a request up after this `DURATION` without a sign of life, or never (default 120s)")
 	fl.String("stream-max", "", "end HTTP streams that last longer than this `DURATION`; clients come back for the rest (default never)")
-	fl.BoolVar(&b.Insecure, "insecure", false, "allow an address that other machines reach; there is no authentication")
+	fl.BoolVar(&b.o.Insecure, "insecure", false, "allow an address that other machines reach; there is no authentication")
 	completeWords(cmd, "isolation", isolations()...)
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(words) > 0 {
@@ -61,18 +61,18 @@ func isolations() []string { return []string{"auto", "shared", "principal", "ses
 
 // bridgeCommand is one run of mcpctl bridge.
 type bridgeCommand struct {
-	*app
-	gateway.Options
+	a         *app
+	o         gateway.Options
 	isolation string
 }
 
 // run serves the server that the words name; dash is how many of them stand before "--",
 // -1 without.
 func (b *bridgeCommand) run(ctx context.Context, words []string, dash int) error {
-	if b.Serial && b.HTTP != "" {
+	if b.o.Serial && b.o.HTTP != "" {
 		return usagef("--serial is about standard input: it has no meaning with --http")
 	}
-	if n := b.MaxMessageBytes; n != 0 && (n < config.MinMessage || n > config.MaxMessage) {
+	if n := b.o.MaxMessageBytes; n != 0 && (n < config.MinMessage || n > config.MaxMessage) {
 		return usagef("--max-message-bytes is %d, want %d to %d", n, config.MinMessage, config.MaxMessage)
 	}
 	entry, err := b.server(words, dash)
@@ -80,7 +80,7 @@ func (b *bridgeCommand) run(ctx context.Context, words []string, dash int) error
 		return err
 	}
 	if b.isolation != "" {
-		if b.File != nil {
+		if b.o.File != nil {
 			return usagef("the isolation of %s is set in its entry", entry.Name).withHint("mcpctl config edit")
 		}
 		if !slices.Contains(isolations(), b.isolation) {
@@ -88,8 +88,8 @@ func (b *bridgeCommand) run(ctx context.Context, words []string, dash int) error
 		}
 		entry.Isolation = b.isolation
 	}
-	b.Command, b.Bridge, b.Entries = "bridge", true, []config.Entry{entry}
-	return b.runGateway(ctx, b.Options)
+	b.o.Command, b.o.Bridge, b.o.Entries = "bridge", true, []config.Entry{entry}
+	return b.a.runGateway(ctx, b.o)
 }
 
 // server returns the entry of the server that the words name, and notes the
@@ -99,7 +99,7 @@ func (b *bridgeCommand) server(words []string, dash int) (config.Entry, error) {
 		return config.Entry{}, usagef(format, a...).withHint("mcpctl bridge --help")
 	}
 	switch {
-	case dash > 0 || dash >= 0 && b.settings.URL != "":
+	case dash > 0 || dash >= 0 && b.a.settings.URL != "":
 		return usage("want one of URL, SERVER, and -- COMMAND")
 	case dash == 0 && (len(words) == 0 || words[0] == ""):
 		return usage("no command after --")
@@ -107,24 +107,24 @@ func (b *bridgeCommand) server(words []string, dash int) (config.Entry, error) {
 		return commandEntry(words), nil
 	case len(words) > 1:
 		return usage("unexpected argument %q", words[1])
-	case len(words) == 1 && b.settings.URL != "":
+	case len(words) == 1 && b.a.settings.URL != "":
 		return usage("unexpected argument %q beside --url", words[0])
 	case len(words) == 1 && strings.Contains(words[0], "://"):
 		return remoteEntry(words[0])
-	case len(words) == 0 && b.settings.URL != "":
-		return b.entryOrURL("")
-	case len(words) == 0 && b.getenv(upstreamURL) != "":
+	case len(words) == 0 && b.a.settings.URL != "":
+		return b.a.entryOrURL("")
+	case len(words) == 0 && b.a.getenv(upstreamURL) != "":
 		return b.upstream()
 	case len(words) == 0:
 		return usage("missing argument: mcpctl bridge URL|SERVER")
 	}
-	file, err := b.loadConfig()
+	file, err := b.a.loadConfig()
 	if err != nil {
 		return config.Entry{}, err
 	}
-	b.loaded, b.loadedPath = file, b.settings.ConfigPath // for entry
-	b.File, b.Servers = file, words
-	return b.entry(words[0])
+	b.a.loaded, b.a.loadedPath = file, b.a.settings.ConfigPath // for entry
+	b.o.File, b.o.Servers = file, words
+	return b.a.entry(words[0])
 }
 
 // commandEntry returns the entry of a command as the shell has given it.

@@ -18,23 +18,23 @@ const upstreamURL = "UPSTREAM_URL"
 // upstream returns the entry of the server that the variables UPSTREAM_… and OAUTH2_… of
 // other bridges describe.
 func (b *bridgeCommand) upstream() (config.Entry, error) {
-	e, err := remoteEntry(b.getenv(upstreamURL))
+	e, err := remoteEntry(b.a.getenv(upstreamURL))
 	if err != nil {
 		return e, err
 	}
-	b.ui.Note("the server is that of %s: mcpctl bridge URL names it, too", upstreamURL)
-	if ms := b.getenv("UPSTREAM_TIMEOUT_MS"); ms != "" {
+	b.a.ui.Note("the server is that of %s: mcpctl bridge URL names it, too", upstreamURL)
+	if ms := b.a.getenv("UPSTREAM_TIMEOUT_MS"); ms != "" {
 		n, err := strconv.ParseUint(ms, 10, 31)
 		if err != nil || n == 0 {
 			return e, usagef("UPSTREAM_TIMEOUT_MS is %q, want a number of milliseconds", ms)
 		}
 		e.RequestTimeout = time.Duration(n) * time.Millisecond
 	}
-	if v := b.getenv("UPSTREAM_PROTOCOL_VERSION"); v != "" && b.settings.ProtocolVersion == "" {
+	if v := b.a.getenv("UPSTREAM_PROTOCOL_VERSION"); v != "" && b.a.settings.ProtocolVersion == "" {
 		if !slices.Contains(revision.Versions(), v) {
 			return e, usagef("UPSTREAM_PROTOCOL_VERSION is %q, want %s", v, orList(revision.Versions()))
 		}
-		b.settings.ProtocolVersion = v
+		b.a.settings.ProtocolVersion = v
 	}
 	opens, err := b.word("UPSTREAM_OPEN_SERVER_STREAM", true)
 	if err != nil {
@@ -50,7 +50,7 @@ func (b *bridgeCommand) upstream() (config.Entry, error) {
 
 // word returns the value of a variable that is true or false.
 func (b *bridgeCommand) word(variable string, otherwise bool) (bool, error) {
-	value := b.getenv(variable)
+	value := b.a.getenv(variable)
 	if value == "" {
 		return otherwise, nil
 	}
@@ -73,10 +73,10 @@ func unusedOAuth() []string {
 // upstreamAuth returns the auth of an entry by the variables, nil where they say
 // nothing. Secrets stay placeholders.
 func (b *bridgeCommand) upstreamAuth() (json.RawMessage, error) {
-	get := func(name string) string { return b.getenv("OAUTH2_" + name) }
+	get := func(name string) string { return b.a.getenv("OAUTH2_" + name) }
 	for _, name := range unusedOAuth() {
 		if get(name) != "" {
-			b.ui.Note("OAUTH2_%s is not used: what it says is found out or made by mcpctl", name)
+			b.a.ui.Note("OAUTH2_%s is not used: what it says is found out or made by mcpctl", name)
 		}
 	}
 	auth := map[string]any{}

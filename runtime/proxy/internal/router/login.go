@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -100,7 +101,11 @@ type loginError struct {
 
 // Error says where to log in.
 func (e *loginError) Error() string {
-	return e.failed.Error() + ". Log in at " + e.url + " or with: mcpctl auth login " + e.failed.Server
+	command := "mcpctl auth login " + e.failed.Server
+	if strings.Contains(e.failed.Server, "://") { // in no configuration
+		command = "mcpctl --url " + e.failed.Server + " auth login"
+	}
+	return e.failed.Error() + ". Log in at " + e.url + " or with: " + command
 }
 
 func (e *loginError) Unwrap() error { return e.failed }
