@@ -1,0 +1,61 @@
+// Package clihelp reads what command-line tools say of themselves: help texts of many
+// styles, and better sources where there are any. It runs nothing.
+package clihelp
+
+// Command is one command of a tool, or the tool itself.
+type Command struct {
+	// Path are its words after the tool's name, empty for the tool itself.
+	Path []string
+	// Summary is one line, Text the whole description.
+	Summary, Text string
+	// Aliases are other last words of Path.
+	Aliases []string
+	// Deprecated reports that the tool says so.
+	Deprecated bool
+	Flags      []Flag
+	Args       []Arg
+	// Sub are its subcommands as its help lists them: Path and Summary alone, until their
+	// own help is read.
+	Sub []Command
+}
+
+// Kind is the JSON type of a value.
+type Kind string
+
+// Kinds of values.
+const (
+	Bool    Kind = "boolean" // of a flag: a switch that takes no value
+	String  Kind = "string"
+	Integer Kind = "integer"
+	Number  Kind = "number"
+)
+
+// Flag is an option of a command.
+type Flag struct {
+	// Long is with its dashes, such as --output or -output; "" for none. Short is as
+	// -o; "" for none.
+	Long, Short string
+	// Value is the name of the value, "" for a switch.
+	Value string
+	Kind  Kind
+	// Enum are the values that are allowed, nil for any. Default is as the help has it, ""
+	// for none.
+	Enum    []string
+	Default string
+	// Repeated reports that it may be given several times, Required that it must be given.
+	Repeated, Required bool
+	// Optional reports that the value may be left out: --flag[=x].
+	Optional bool
+	// Negated is the other form of a switch, such as --no-color; "" for none.
+	Negated    string
+	Summary    string
+	Deprecated bool
+}
+
+// Arg is a positional argument.
+type Arg struct {
+	Name               string
+	Required, Repeated bool
+	Enum               []string
+	Summary            string
+}
