@@ -1,5 +1,13 @@
 // Package clihelp reads what command-line tools say of themselves: help texts of many
 // styles, and better sources where there are any. It runs nothing.
+//
+// Parse reads a help text. One reader goes over its lines; small recognisers say what a
+// line is: an option (option.go), a command (listing.go), a form of usage (usage.go), or
+// prose. What a description says of its flag is read by describe.go. Nothing asks which
+// library made the text.
+//
+// ParseMan, ParseComplete, ParseFish and ParseJSON read other sources, and Merge joins
+// what two sources say.
 package clihelp
 
 // Command is one command of a tool, or the tool itself.
@@ -33,11 +41,14 @@ const (
 // Flag is an option of a command.
 type Flag struct {
 	// Long is with its dashes, such as --output or -output; "" for none. Short is as
-	// -o; "" for none.
+	// -o; "" for none. Aliases are further spellings, with their dashes.
 	Long, Short string
+	Aliases     []string
 	// Value is the name of the value, "" for a switch.
 	Value string
-	Kind  Kind
+	// Kind is "" where the source names the flag alone, and nobody knows whether it
+	// takes a value: ParseComplete does that.
+	Kind Kind
 	// Enum are the values that are allowed, nil for any. Default is as the help has it, ""
 	// for none.
 	Enum    []string

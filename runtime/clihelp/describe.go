@@ -1,0 +1,219 @@
+package clihelp
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var number = regexp.MustCompile(`^[+-]?\d+(?:\.\d+)?$`)
+
+func kindOfNumber(s string) Kind {
+	if strings.Contains(s, ".") {
+		return Number
+	}
+	return Integer
+}
+
+// kindOf returns the kind of a value by its name.
+func kindOf(name string) Kind {
+	switch strings.ToLower(strings.TrimLeft(name, "+")) {
+	case "int", "integer", "uint", "int32", "int64", "uint16", "uint32", "uint64", "ints", "count", "integer range":
+		return Integer
+	case "float", "float32", "float64", "double", "float range":
+		return Number
+	case "n", "num", "number":
+		return Integer
+	}
+	return String
+}
+
+// loose reports that a value is an integer only as far as its name says: N.
+func loose(name string) bool {
+	return slices.Contains([]string{"n", "num", "number"}, strings.ToLower(name))
+}
+
+// plural reports that the type of a flag's value is a list.
+func plural(name string) bool {
+	switch name {
+	case "strings", "stringArray", "stringSlice", "ints", "stringToString", "stringToInt", "list", "durations", "map":
+		return true
+	}
+	return false
+}
+
+var (
+	choiceWord = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:+/@-]*$`)
+	lowerWord  = regexp.MustCompile(`^[a-z0-9][a-z0-9_.+-]*$`)
+)
+
+// choices returns the values that a placeholder lists: {a,b}, a|b, (a|b). Words that
+// are themselves placeholders, as in <file|url>, are none.
+func choices(s string) []string {
+	braces := strings.HasPrefix(s, "{")
+	inner := strings.Trim(s, "<>{}()[]. ")
+	sep := "|"
+	if braces && strings.Contains(inner, ",") {
+		sep = ","
+	}
+	if !strings.Contains(inner, sep) {
+		return nil
+	}
+	var out []string
+	for part := range strings.SplitSeq(inner, sep) {
+		part = strings.Trim(part, ` '"`)
+		if !choiceWord.MatchString(part) || !braces && (!lowerWord.MatchString(part) || placeholder(part)) {
+			return nil
+		}
+		out = append(out, part)
+	}
+	return bounded(out)
+}
+
+// placeholder reports that a lower-case word usually stands for a value.
+func placeholder(w string) bool {
+	return slices.Contains(strings.Fields("file filename filepath path dir directory folder data string str text url uri name host hostname port address ip user group id ref commit branch tag rev regex pattern glob expr pkg package key value val number num n int size bytes stdin command cmd script module host:port object fd"), w)
+}
+
+func bounded(values []string) []string {
+	values = slices.Compact(values)
+	if len(values) < 2 || len(values) > maxValues {
+		return nil
+	}
+	return values
+}
+
+var (
+	possible  = regexp.MustCompile(`(?i)(?:\[possible values|[\[(]choices|\bone of|allowed values|valid values|supported values|possible values): *[\[({]?([^\])}]*?)(?:[\])};]|\.(?:\s|$)|, default\b| \(|$)`)
+	quotedOr  = regexp.MustCompile(`(?i)(?:must be|either|one of) ((?:["'\x60][\w.-]+["'\x60],? )+or ["'\x60][\w.-]+["'\x60])`)
+	barsIn    = regexp.MustCompile(`[({]([a-z0-9][a-z0-9_.-]*(?: ?\| ?[a-z0-9][a-z0-9_.-]*)+)[)}]`)
+	bracesIn  = regexp.MustCompile(`\{([a-z0-9][a-z0-9_.-]*(?:, ?[a-z0-9][a-z0-9_.-]*)+)\}`)
+	parenIn   = regexp.MustCompile(`(?i)one of \(((?:[\w.-]+, ?)+(?:or )?[\w.-]+)\)`)
+	defaultIn = regexp.MustCompile(`(?i)[(\[][^()\[\]]{0,60}?\bdefault(?:s to| is|:|=)? *("[^"]*"|'[^']*'|\[[^\]]*\]|[^()\[\];]*)`)
+	atEnd     = regexp.MustCompile(`(?i) - default:? (\S+)$`)
+	manyTimes = regexp.MustCompile(`(?i)multiple times|more than once|(?:can|may) be (?:repeated|used up to|given several)|\brepeatable\b|\[(?:array|count)\]|\(repeat`)
+	mustGive  = regexp.MustCompile(`(?i)[(\[](?:required|mandatory)\b|;\s*required\]|^\*?required[.:]`)
+	outdated  = regexp.MustCompile(`(?i)^\W*deprecated\b|[(\[;.,]\s*deprecated\b|\bis deprecated\b|\bhas been deprecated\b`)
+	typeIn    = regexp.MustCompile(`\[(boolean|string|number|array|count)\]`)
+	bullet    = regexp.MustCompile(`(?:^| )- ([a-z0-9][\w.-]*):`)
+	backquote = regexp.MustCompile("^[^`]*`([A-Za-z][\\w-]*)`")
+)
+
+// describe notes what a flag's description says of its value.
+func (f *Flag) describe(text string) {
+	f.Summary = text
+	f.Deprecated = f.Deprecated || outdated.MatchString(text)
+	f.Repeated = f.Repeated || manyTimes.MatchString(text)
+	f.Required = f.Required || mustGive.MatchString(text)
+	if m := typeIn.FindStringSubmatch(text); m != nil {
+		f.typed(m[1])
+	}
+	def := defaultOf(text)
+	listed := listedValues(text)
+	if f.Value == "" && f.Negated == "" && strings.ContainsRune(text, '[') {
+		// yargs shows neither value nor type where a choice or a default says it.
+		if strings.Contains(text, "[choices:") || strings.Contains(text, "[default:") && def != "" && !truth(def) && !typeIn.MatchString(text) {
+			f.Value, f.Kind = "value", String
+		}
+	}
+	if f.Value == "" {
+		if truth(def) && f.Default == "" {
+			f.Default = strings.ToLower(def)
+		}
+		return
+	}
+	if f.Enum == nil {
+		f.Enum = listed
+	}
+	if f.Default == "" {
+		f.Default = def
+	}
+	if strings.HasSuffix(f.Default, "[]") || f.Default == "map" {
+		f.Default, f.Repeated = "", true
+	}
+	if f.Value == "duration" || strings.HasPrefix(f.Value, "bytes") {
+		f.Enum = nil // the units that it names
+	}
+	if f.Enum != nil || f.Kind == Integer && f.Default != "" && !number.MatchString(f.Default) {
+		f.Kind = String
+	}
+}
+
+// typed notes a type that the description has in brackets.
+func (f *Flag) typed(name string) {
+	switch name {
+	case "boolean", "count":
+		f.Value, f.Kind, f.Repeated = "", Bool, name == "count"
+	case "number":
+		f.Value, f.Kind = "number", Number
+	default:
+		f.Value, f.Kind = "string", String
+	}
+}
+
+func truth(s string) bool {
+	s = strings.ToLower(s)
+	return s == "true" || s == "false"
+}
+
+// defaultOf returns the default that a description names, "" for none.
+func defaultOf(text string) string {
+	m := defaultIn.FindStringSubmatch(text)
+	if m == nil {
+		m = atEnd.FindStringSubmatch(text)
+	}
+	if m == nil {
+		return ""
+	}
+	v := strings.TrimSpace(m[1])
+	if len(v) > 1 && (v[0] == '"' || v[0] == '\'') && v[len(v)-1] == v[0] {
+		return v[1 : len(v)-1]
+	}
+	if first, _, more := strings.Cut(v, " "); more {
+		if !number.MatchString(first) {
+			return "" // prose, such as "default shows just running"
+		}
+		return first
+	}
+	return strings.Trim(v, ",.`")
+}
+
+// listedValues returns the values that a description allows, nil where it names none
+// or where the list is not clearly whole.
+func listedValues(text string) []string {
+	for _, re := range []*regexp.Regexp{possible, quotedOr, parenIn, barsIn, bracesIn} {
+		m := re.FindStringSubmatch(text)
+		if m == nil {
+			continue
+		}
+		if values := listOf(m[1]); values != nil {
+			return values
+		}
+	}
+	if at := strings.Index(text, "Possible values:"); at >= 0 {
+		var out []string
+		for _, m := range bullet.FindAllStringSubmatch(text[at:], maxValues) {
+			out = append(out, m[1])
+		}
+		return bounded(out)
+	}
+	return nil
+}
+
+var listBreak = regexp.MustCompile(` *(?:[,|]|\bor\b|\band\b) *(?:or |and )?`)
+
+func listOf(s string) []string {
+	s = strings.TrimRight(s, ". ")
+	var out []string
+	for _, part := range listBreak.Split(s, -1) {
+		part = strings.Trim(part, " \"'`")
+		if part == "" {
+			continue
+		}
+		if !choiceWord.MatchString(part) || part == "etc" || part == "etc." {
+			return nil
+		}
+		out = append(out, part)
+	}
+	return bounded(out)
+}
