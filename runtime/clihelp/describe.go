@@ -18,7 +18,7 @@ func kindOfNumber(s string) Kind {
 // kindOf returns the kind of a value by its name.
 func kindOf(name string) Kind {
 	switch strings.ToLower(strings.TrimLeft(name, "+")) {
-	case "int", "integer", "uint", "int32", "int64", "uint16", "uint32", "uint64", "ints", "count", "integer range":
+	case "int", "integer", "uint", "int32", "int64", "uint16", "uint32", "uint64", "ints", "count", "integer range", "intmax", "nonneg", "long", "ulong":
 		return Integer
 	case "float", "float32", "float64", "double", "float range":
 		return Number

@@ -37,6 +37,9 @@ func (s *flagSet) add(f Flag) {
 			return
 		}
 		f.keep(fresh)
+		if f.Long == "" && lowerWord.MatchString(f.Value) { // -p, --style=slash: -p has no value
+			f.Value, f.Kind = "", Bool
+		}
 	}
 	s.list = append(s.list, f)
 	s.note(len(s.list) - 1)
@@ -144,7 +147,7 @@ func (f *Flag) keep(fresh []string) {
 
 // accepts reports that g is the same flag under more names.
 func (f Flag) accepts(g Flag) bool {
-	return f.Long == "" || g.Long == "" || f.Long == g.Long && (f.Short == "" || g.Short == "" || f.Short == g.Short)
+	return f.Long == "" || g.Long == "" || f.Long == g.Long && f.Value == g.Value && (f.Short == "" || g.Short == "" || f.Short == g.Short)
 }
 
 func (f *Flag) adopt(names []string) {

@@ -2,6 +2,7 @@ package clihelp
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -141,6 +142,11 @@ func spacedValue(s string) string {
 	if n > 0 {
 		return strings.TrimRight(s[:n], " ")
 	}
+	if s != "" && s[0] == '\'' {
+		if end := strings.IndexByte(s[1:], '\''); end > 0 && (end+2 == len(s) || strings.HasPrefix(s[end+2:], "  ")) {
+			return s[:end+2]
+		}
+	}
 	first := word(s)
 	if first == "" || first[0] == '-' || first == ":" {
 		return ""
@@ -180,9 +186,11 @@ func metavar(w string) bool {
 func newFlag(names []spelling) Flag {
 	var f Flag
 	var value spelling
+	again := false // --check, --check=how: the value may be left out
 	for _, s := range names {
 		if s.value != "" && value.value == "" {
 			value = s
+			again = slices.ContainsFunc(names, func(o spelling) bool { return o.name == s.name && o.value == "" })
 		}
 		name := s.name
 		if m := noForm.FindString(name); m != "" {
@@ -209,6 +217,7 @@ func newFlag(names []spelling) Flag {
 		}
 	}
 	f.setValue(value)
+	f.Optional = f.Optional || again
 	return f
 }
 
@@ -224,8 +233,9 @@ func (f *Flag) setValue(s spelling) {
 	case "...":
 		f.Repeated = true
 		return
-	case "=...":
-		v = "=value"
+	case "=...", "[...]", "[=...]":
+		f.Value, f.Kind, f.Optional = "value", String, v[0] == '['
+		return
 	}
 	if strings.HasPrefix(v, "=") && f.literal(v[1:]) {
 		return
@@ -274,7 +284,7 @@ var nameMarks = strings.NewReplacer("<", "", ">", "", "[", "", "]", "", "{", "",
 
 // valueName returns a value as written without its marks.
 func valueName(s string) string {
-	name := strings.Join(strings.Fields(nameMarks.Replace(s)), " ")
+	name := strings.Trim(strings.Join(strings.Fields(nameMarks.Replace(s)), " "), "-'")
 	if name == "" {
 		return "value"
 	}

@@ -23,9 +23,13 @@ const (
 // the tool's name. It never fails: of a text that is no help it finds little or nothing.
 func Parse(text []byte, path []string) Command {
 	p := parser{lines: split(clean(text)), cmd: Command{Path: slices.Clone(path)}}
+	return p.run()
+}
+
+// run reads all lines.
+func (p *parser) run() Command {
 	for i := 0; i < len(p.lines); {
-		next := p.step(i)
-		i = max(next, i+1)
+		i = max(p.step(i), i+1)
 	}
 	p.finish()
 	return p.cmd
@@ -41,6 +45,7 @@ type parser struct {
 	prog    string // the tool's name as forms of usage have it
 	items   []item // of argument sections
 	flags   flagSet
+	spoken  []Flag // flags of which prose speaks
 	text    []string
 	parser  bool // a list of choices turned out to be subcommands
 	// first is the indentation of the first option of the section, -1 before it.
@@ -134,8 +139,10 @@ func (p *parser) usage(i int, first string) int {
 // opensList reports that a line under the usage is no part of it but an option with its
 // description.
 func (p *parser) opensList(i, base int) bool {
-	names, desc, _ := readOption(p.lines[i].text)
-	return len(names) > 0 && desc != "" && wide.MatchString(p.lines[i].text) && p.lines[i].indent < base+8
+	names, _, _ := readOption(p.lines[i].text)
+	last := p.forms[len(p.forms)-1]
+	open := strings.Count(last, "[")+strings.Count(last, "(") > strings.Count(last, "]")+strings.Count(last, ")")
+	return len(names) > 0 && !open && p.lines[i].indent < base+8
 }
 
 func (p *parser) form(s string) {
@@ -191,6 +198,9 @@ func (p *parser) headingAt(i int) (section, bool) {
 	case p.in == commandSection && colon && l.indent == 0:
 		return p.in, true // another group of commands
 	}
+	if p.in == otherSection {
+		return flagSection, true
+	}
 	return p.in, p.in != prose
 }
 
@@ -223,9 +233,17 @@ func (p *parser) option(i int) int {
 		}
 		return i + 1
 	}
-	names, desc, at := readOption(l.text)
+	start, text := i, l.text
+	for strings.HasSuffix(text, ",") && i+1 < len(p.lines) && strings.HasPrefix(p.lines[i+1].text, "-") && len(text) < 200 {
+		i++ // spellings on several lines
+		text += " " + p.lines[i].text
+	}
+	names, desc, at := readOption(text)
 	if len(names) == 0 {
-		return i
+		return start
+	}
+	if i > start {
+		at = -1
 	}
 	if p.first < 0 {
 		p.first = l.indent
@@ -311,8 +329,28 @@ func (p *parser) prose(i int) {
 	if i+1 < len(p.lines) && strings.HasPrefix(p.lines[i+1].text, "-") && p.lines[i+1].indent > l.indent {
 		return // a heading of options without a colon
 	}
+	p.flagsInProse(l.text)
 	if len(p.flags.list) == 0 && len(p.cmd.Sub) == 0 {
 		p.text = append(p.text, l.text)
+	}
+}
+
+var (
+	theFlag  = regexp.MustCompile(`^The ((?:-[a-z][\w-]*(?:=[^\s,]+)?(?:, and |, | and )?)+) flags? `)
+	flagWord = regexp.MustCompile(`-[a-z][\w-]*(?:=[^\s,]+)?`)
+)
+
+// flagsInProse notes flags of which a paragraph speaks, as go's help does: "The -m flag
+// causes ...".
+func (p *parser) flagsInProse(s string) {
+	m := theFlag.FindStringSubmatch(s)
+	if m == nil {
+		return
+	}
+	for _, w := range flagWord.FindAllString(m[1], -1) {
+		if name, n := readSpelling(w); n == len(w) {
+			p.spoken = append(p.spoken, newFlag([]spelling{name}))
+		}
 	}
 }
 
@@ -523,9 +561,12 @@ func (p *parser) finish() {
 	for _, f := range u.flags {
 		p.flags.addFromUsage(f)
 	}
+	for _, f := range p.spoken {
+		p.flags.add(f)
+	}
 	p.cmd.Args = u.args
 	p.describeArgs()
-	p.cmd.Flags = p.flags.finish(strings.Contains(strings.ToLower(joined(p.lines)), "suffix"))
+	p.cmd.Flags = p.flags.finish(suffixes.MatchString(joined(p.lines)))
 	text := strings.TrimSpace(strings.Join(p.text, "\n"))
 	p.cmd.Text = text[:min(len(text), maxText)]
 	p.cmd.Text = strings.ToValidUTF8(p.cmd.Text, "")
@@ -534,6 +575,8 @@ func (p *parser) finish() {
 	p.cmd.Summary = strings.ToValidUTF8(p.cmd.Summary, "")
 	p.cmd.Deprecated = outdated.MatchString(p.cmd.Summary)
 }
+
+var suffixes = regexp.MustCompile(`(?i)multipl\w+ suffix|\+N\b`)
 
 func joined(lines []line) string {
 	var b strings.Builder

@@ -229,6 +229,7 @@ func shortOf(short, long string) bool {
 func (r *formReader) sequence(s string, depth int, alternative bool) form {
 	var f form
 	flag := false  // the item before is a flag
+	owned := false
 	value := false // the item before is a choice of flags that take a value
 	for range 200 {
 		s = strings.TrimLeft(s, " ,")
@@ -249,7 +250,7 @@ func (r *formReader) sequence(s string, depth int, alternative bool) form {
 		case item == "..." || item == "…":
 			f.repeat()
 		case item[0] == '-' && len(strings.Trim(item, "-")) > 0:
-			name := r.flag(item, s)
+			name := r.flag(item, s, depth)
 			if name.value > 0 {
 				s = s[min(len(s), name.value):]
 			}
@@ -260,9 +261,12 @@ func (r *formReader) sequence(s string, depth int, alternative bool) form {
 				f.must = append(f.must, name.name)
 			}
 			flag, value = true, false
+			// Inside of brackets, what follows a flag with a value is its value, too.
+			owned = depth > 0 && name.value > 0
 			continue
 		case item[0] == '-' || item[0] == '+':
 		case value && item[0] == '<':
+		case owned && !strings.HasPrefix(item, "[-"):
 		case flag && strings.Contains(item, "-") && item[0] == '[' && strings.HasPrefix(item[1:], "-") && strings.HasSuffix(item, "...]"):
 			r.brackets(&f, item, depth, false)
 			if len(r.flags) > 0 {
@@ -368,6 +372,8 @@ func cluster(s string) bool {
 
 var plainLetters = regexp.MustCompile(`^[A-Za-z0-9]+$`)
 
+var stuck = regexp.MustCompile(`^(-[A-Z])([a-z]{3,})$`)
+
 // flagRead is a flag of a usage line, and how many bytes after it its value took.
 type flagRead struct {
 	name  string
@@ -375,7 +381,7 @@ type flagRead struct {
 }
 
 // flag reads a flag and its value, which may be the next item.
-func (r *formReader) flag(item, rest string) flagRead {
+func (r *formReader) flag(item, rest string, depth int) flagRead {
 	var names []spelling
 	for part := range strings.SplitSeq(item, "|") {
 		s, n := readSpelling(part)
@@ -388,10 +394,13 @@ func (r *formReader) flag(item, rest string) flagRead {
 		names = append(names, s)
 	}
 	last := &names[len(names)-1]
+	if m := stuck.FindStringSubmatch(last.name); m != nil { // -Olevel
+		last.name, last.value, last.glued = m[1], m[2], true
+	}
 	took := 0
 	known, value := r.takes(last.name)
 	if next := strings.TrimLeft(rest, " "); last.value == "" && strings.HasPrefix(rest, " ") && (!known || value) && next != "" {
-		if v := nextItem(next); v != "" && v[0] != '-' && v[0] != '(' && v != "..." && (v[0] != '[' || strings.HasSuffix(v, "]") && !strings.Contains(v, "-")) {
+		if v := nextItem(next); v != "" && v[0] != '-' && v[0] != '(' && v != "..." && (v[0] != '[' || v[1:] != "" && v[1] != '-' && (depth > 0 || closing(v) < len(v)-1)) {
 			last.value, took = v, len(rest)-len(next)+len(v)
 		}
 	}
@@ -413,11 +422,16 @@ func (r *formReader) flag(item, rest string) flagRead {
 // positional reads a word that stands for an argument, or is a subcommand.
 func (r *formReader) positional(f *form, item, rest string, repeated bool, depth int) {
 	if strings.HasPrefix(item, "{") && strings.HasPrefix(strings.TrimLeft(rest, " "), "...") {
-		r.parser, r.seen = append(r.parser, choices(item)...), true
+		for name := range strings.SplitSeq(strings.Trim(item, "{}"), ",") {
+			if validName(name) && len(r.parser) < maxItems {
+				r.parser = append(r.parser, name)
+			}
+		}
+		r.seen = true
 		return
 	}
 	name := argName(item)
-	if name == "" || generic(name) {
+	if strings.HasPrefix(item, "(-") || strings.HasPrefix(item, "[-") || name == "" || generic(name) {
 		return
 	}
 	bare := lowerBars.MatchString(item)
@@ -429,7 +443,8 @@ func (r *formReader) positional(f *form, item, rest string, repeated bool, depth
 		r.firstWord = item
 	}
 	r.seen = true
-	f.add(Arg{Name: name, Enum: choices(item), Required: true, Repeated: repeated || strings.Contains(item, "...")})
+	// {x} without a choice is what some commands need and others do not: sed's script.
+	f.add(Arg{Name: name, Enum: choices(item), Required: item[0] != '{' || strings.ContainsAny(item, ",|"), Repeated: repeated || strings.Contains(item, "...")})
 }
 
 // commandWord reports that a placeholder stands for a subcommand, or for what follows it.
