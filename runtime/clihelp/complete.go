@@ -23,11 +23,11 @@ func ParseComplete(text []byte, path []string) Command {
 		name, n := readSpelling(strings.TrimSuffix(word, "="))
 		switch {
 		case validName(word):
-			p.sub(item{name: word, summary: desc[:min(len(desc), maxSummary)]})
+			p.sub(item{name: word, summary: cut(desc, maxSummary)})
 		case n == 0 || name.name != strings.TrimSuffix(word, "="):
 		default:
 			f := newFlag([]spelling{name})
-			f.Kind, f.Summary = "", desc[:min(len(desc), maxSummary)]
+			f.Kind, f.Summary = "", cut(desc, maxSummary)
 			if strings.HasSuffix(word, "=") {
 				f.Value, f.Kind = "value", String
 			}

@@ -18,7 +18,7 @@ func kindOfNumber(s string) Kind {
 // kindOf returns the kind of a value by its name.
 func kindOf(name string) Kind {
 	switch strings.ToLower(strings.TrimLeft(name, "+")) {
-	case "int", "integer", "uint", "int32", "int64", "uint16", "uint32", "uint64", "ints", "count", "integer range", "intmax", "nonneg", "long", "ulong":
+	case "int", "integer", "uint", "int8", "int16", "uint8", "int32", "int64", "uint16", "uint32", "uint64", "ints", "count", "integer range", "intmax", "nonneg", "long", "ulong":
 		return Integer
 	case "float", "float32", "float64", "double", "float range":
 		return Number
@@ -87,6 +87,7 @@ var (
 	possible  = regexp.MustCompile(`(?i)(?:\[possible values|[\[(]choices|\bone of|allowed values|valid values|supported values|possible values): *[\[({]?([^\])}]*?)(?:[\])};]|\.(?:\s|$)|, default\b| \(|$)`)
 	quotedOr  = regexp.MustCompile(`(?i)(?:must be|either|one of) ((?:["'\x60][\w.-]+["'\x60],? )+or ["'\x60][\w.-]+["'\x60])`)
 	barsIn    = regexp.MustCompile(`[({]([a-z0-9][a-z0-9_.-]*(?: ?\| ?[a-z0-9][a-z0-9_.-]*)+)[)}]`)
+	quotedIn  = regexp.MustCompile(`\(("[\w.-]+"(?:(?:\||, ?)"[\w.-]+")+)\)`)
 	bracesIn  = regexp.MustCompile(`\{([a-z0-9][a-z0-9_.-]*(?:, ?[a-z0-9][a-z0-9_.-]*)+)\}`)
 	parenIn   = regexp.MustCompile(`(?i)one of \(((?:[\w.-]+, ?)+(?:or )?[\w.-]+)\)`)
 	defaultIn = regexp.MustCompile(`(?i)[(\[][^()\[\]]{0,60}?\bdefault(?:s to| is|:|=)? *("[^"]*"|'[^']*'|\[[^\]]*\]|[^()\[\];]*)`)
@@ -112,12 +113,12 @@ func (f *Flag) describe(text string) {
 	listed := listedValues(text)
 	if f.Value == "" && f.Negated == "" && strings.ContainsRune(text, '[') {
 		// yargs shows neither value nor type where a choice or a default says it.
-		if strings.Contains(text, "[choices:") || strings.Contains(text, "[default:") && def != "" && !truth(def) && !typeIn.MatchString(text) {
+		if strings.Contains(text, "[choices:") || strings.Contains(text, "[default:") && def != "" && !trueOrFalse(def) && !typeIn.MatchString(text) {
 			f.Value, f.Kind = "value", String
 		}
 	}
 	if f.Value == "" {
-		if truth(def) && f.Default == "" {
+		if trueOrFalse(def) && f.Default == "" {
 			f.Default = strings.ToLower(def)
 		}
 		return
@@ -151,7 +152,7 @@ func (f *Flag) typed(name string) {
 	}
 }
 
-func truth(s string) bool {
+func trueOrFalse(s string) bool {
 	s = strings.ToLower(s)
 	return s == "true" || s == "false"
 }
@@ -181,7 +182,7 @@ func defaultOf(text string) string {
 // listedValues returns the values that a description allows, nil where it names none
 // or where the list is not clearly whole.
 func listedValues(text string) []string {
-	for _, re := range []*regexp.Regexp{possible, quotedOr, parenIn, barsIn, bracesIn} {
+	for _, re := range []*regexp.Regexp{possible, quotedOr, parenIn, quotedIn, barsIn, bracesIn} {
 		m := re.FindStringSubmatch(text)
 		if m == nil {
 			continue

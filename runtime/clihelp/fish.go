@@ -10,8 +10,8 @@ import (
 func ParseFish(text []byte, tool string) Command {
 	root := &fishCommand{}
 	count := 0
-	for l := range fishLines(clean(text)) {
-		words := fishWords(l)
+	for _, l := range fishCommands(clean(text)) {
+		words, _ := fishWords(l)
 		if len(words) < 2 || words[0] != "complete" || count == maxItems {
 			continue
 		}
@@ -23,27 +23,32 @@ func ParseFish(text []byte, tool string) Command {
 	return root.command(nil, 0)
 }
 
-// fishLines returns the lines of a script; one that ends in a backslash goes on.
-func fishLines(text string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		held := ""
-		for l := range strings.SplitSeq(text, "\n") {
-			l = held + strings.TrimSpace(l)
-			if rest, more := strings.CutSuffix(l, `\`); more && len(rest) < maxText {
-				held = rest + " "
-				continue
-			}
-			held = ""
-			if !yield(l) {
-				return
-			}
+// fishCommands returns the commands of a script, one a line. One goes on with the next
+// line after a backslash, and inside of quotes.
+func fishCommands(text string) []string {
+	var out []string
+	held := ""
+	for l := range strings.SplitSeq(text, "\n") {
+		l = held + strings.TrimSpace(l)
+		held = ""
+		rest, more := strings.CutSuffix(l, `\`)
+		switch _, open := fishWords(l); {
+		case len(l) > maxSummary:
+		case more:
+			held = rest + " "
+			continue
+		case open && strings.HasPrefix(l, "complete"):
+			held = l + "\n"
+			continue
 		}
+		out = append(out, l)
 	}
+	return out
 }
 
-// fishWords returns the words of a command without their quotes, up to a comment.
-func fishWords(l string) []string {
-	var words []string
+// fishWords returns the words of a command without their quotes, up to a comment. It
+// reports whether a quote is open at the end.
+func fishWords(l string) (words []string, quoted bool) {
 	var b strings.Builder
 	var quote byte
 	open := false
@@ -67,18 +72,18 @@ func fishWords(l string) []string {
 			b.WriteByte(c)
 		case c == '\'' || c == '"':
 			quote, open = c, true
-		case c == ' ' || c == '\t':
+		case c == ' ':
 			flush()
 		case c == '#' && !open, c == ';':
 			flush()
-			return words
+			return words, false
 		default:
 			b.WriteByte(c)
 			open = true
 		}
 	}
 	flush()
-	return words
+	return words, quote != 0
 }
 
 // fishLine is one complete command.
@@ -152,7 +157,8 @@ func (c fishLine) values() (words, descs []string) {
 		return nil, nil
 	}
 	for part := range strings.SplitSeq(strings.ReplaceAll(c.args, `\t`, "\t"), "\n") {
-		for _, w := range fishWords(part) {
+		list, _ := fishWords(part)
+		for _, w := range list {
 			word, desc, _ := strings.Cut(w, "\t")
 			if choiceWord.MatchString(word) && len(words) < maxValues {
 				words, descs = append(words, word), append(descs, desc)

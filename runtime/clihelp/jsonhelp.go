@@ -173,7 +173,7 @@ func (r *jsonReader) arg(c *Command, m map[string]any) {
 func text(m map[string]any, keys ...string) string {
 	for _, k := range keys {
 		if s, ok := m[k].(string); ok && s != "" {
-			return s[:min(len(s), maxSummary)]
+			return cut(s, maxSummary)
 		}
 	}
 	return ""

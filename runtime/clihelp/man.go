@@ -35,7 +35,7 @@ func ParseMan(text []byte, path []string) Command {
 	p := parser{lines: kept, cmd: Command{Path: slices.Clone(path)}}
 	c := p.run()
 	if summary != "" {
-		c.Summary = summary[:min(len(summary), maxSummary)]
+		c.Summary = cut(summary, maxSummary)
 	}
 	return c
 }

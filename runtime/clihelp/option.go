@@ -12,6 +12,12 @@ var flagName = regexp.MustCompile(`^(?:--\[no-?\]-?|--\(no-\)|--?)(?:[A-Za-z0-9]
 // separator matches what stands between two spellings of one flag.
 var separator = regexp.MustCompile(`^(?:, *| ?\| ?| ?/ ?| or | )-`)
 
+// apart matches the rest of a line whose other spelling stands in a column of its own.
+var apart = regexp.MustCompile(`^ {2,}-(?:-[a-z]|[A-Za-z]  )`)
+
+// inColumn matches a value that stands in a column of its own.
+var inColumn = regexp.MustCompile(`^ {2,}([A-Z][A-Z_]{2,})  +[^ ]`)
+
 // spelling is one name of a flag with its value as written.
 type spelling struct {
 	name, value string
@@ -35,8 +41,11 @@ func readOption(text string) (names []spelling, desc string, at int) {
 			return nil, "", -1
 		}
 		sep := separator.FindString(rest)
-		if sep == "" && len(names) == 1 && s.value == "" && len(s.name) == 2 && strings.HasPrefix(strings.TrimLeft(rest, " "), "--") {
-			sep = rest[:strings.Index(rest, "--")+1] // "-h   --help"
+		if sep == "" && len(names) == 1 && s.value == "" {
+			sep = apart.FindString(rest) // "-h   --help"
+			if sep != "" && strings.HasSuffix(sep, " ") {
+				sep = sep[:strings.IndexByte(sep, '-')+1]
+			}
 		}
 		if sep == "" || flagName.FindString(rest[len(sep)-1:]) == "" {
 			break
@@ -46,6 +55,11 @@ func readOption(text string) (names []spelling, desc string, at int) {
 	}
 	if len(names) == 0 {
 		return nil, "", -1
+	}
+	last := &names[len(names)-1]
+	if m := inColumn.FindStringSubmatch(rest); m != nil && last.value == "" {
+		last.value = m[1]
+		rest = rest[strings.Index(rest, m[1])+len(m[1]):]
 	}
 	trimmed := strings.TrimLeft(rest, " ")
 	if trimmed != "" && trimmed == rest && rest[0] != ':' {
@@ -148,7 +162,7 @@ func spacedValue(s string) string {
 		}
 	}
 	first := word(s)
-	if first == "" || first[0] == '-' || first == ":" {
+	if first == "" || strings.IndexByte("-:/|", first[0]) >= 0 && (first[0] != '/' || first == "/") {
 		return ""
 	}
 	if strings.HasPrefix(s[len(first):], ", -") {
@@ -297,6 +311,8 @@ func several(text string) []Flag {
 	var flags []Flag
 	for tok := range strings.FieldsSeq(text) {
 		switch {
+		case len(flags) > 100:
+			return nil
 		case flagName.FindString(tok) == tok:
 			flags = append(flags, newFlag([]spelling{{name: tok}}))
 		case len(flags) == 0:

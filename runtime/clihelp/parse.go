@@ -43,11 +43,17 @@ type parser struct {
 	heading int // indentation of the heading of the section
 	forms   []string
 	prog    string // the tool's name as forms of usage have it
-	items   []item // of argument sections
-	flags   flagSet
-	spoken  []Flag // flags of which prose speaks
-	text    []string
-	parser  bool // a list of choices turned out to be subcommands
+	// bracketed are the options that npm lists in brackets.
+	bracketed string
+	items     []item // of argument sections
+	flags     flagSet
+	spoken    []Flag // flags of which prose speaks
+	text      []string
+	// blockEnd is where the block of lines that was looked at last ends, and noTable
+	// that it is no table of names.
+	blockEnd int
+	noTable  bool
+	parser   bool // a list of choices turned out to be subcommands
 	// first is the indentation of the first option of the section, -1 before it.
 	first int
 }
@@ -69,7 +75,11 @@ func (p *parser) step(i int) int {
 	if p.in == otherSection {
 		return i + 1
 	}
-	if p.in == flagSection && strings.HasPrefix(l.text, "[-") {
+	if m := aliasLine.FindString(l.text); m != "" {
+		p.aliases(l.text[len(m):])
+		return i + 1
+	}
+	if p.in == flagSection && strings.HasPrefix(l.text, "[-") && p.bracketed == "" {
 		return p.block(i)
 	}
 	if next := p.option(i); next > i {
@@ -87,6 +97,8 @@ func (p *parser) step(i int) int {
 	}
 	return i + 1
 }
+
+var aliasLine = regexp.MustCompile(`^alias(?:es)?: \b`)
 
 var usageWord = regexp.MustCompile(`^(?i:usage|synopsis)\b:? *`)
 
@@ -126,7 +138,9 @@ func (p *parser) usage(i int, first string) int {
 		case len(p.forms) == 0 && (first == "") && l.text[0] != '-':
 			p.form(l.text)
 		case l.indent > base && len(p.forms) > 0 && !p.opensList(j, base):
-			p.forms[len(p.forms)-1] += " " + l.text
+			if f := &p.forms[len(p.forms)-1]; len(*f) < maxText {
+				*f += " " + l.text
+			}
 		default:
 			p.in, p.first = prose, -1
 			return j
@@ -152,7 +166,7 @@ func (p *parser) form(s string) {
 	if i := strings.Index(s, "  "); i > 0 && !strings.ContainsAny(strings.TrimLeft(s[i:], " ")[:1], "[<({|-.") && s[:i] != p.prog {
 		s = s[:i] // a description beside the form
 	}
-	if len(p.forms) < 100 {
+	if len(p.forms) < 50 {
 		p.forms = append(p.forms, s)
 	}
 }
@@ -234,7 +248,7 @@ func (p *parser) option(i int) int {
 		return i + 1
 	}
 	start, text := i, l.text
-	for strings.HasSuffix(text, ",") && i+1 < len(p.lines) && strings.HasPrefix(p.lines[i+1].text, "-") && len(text) < 200 {
+	for strings.HasSuffix(text, ",") && i+1 < len(p.lines) && strings.HasPrefix(p.lines[i+1].text, "-") && i < start+8 {
 		i++ // spellings on several lines
 		text += " " + p.lines[i].text
 	}
@@ -257,9 +271,11 @@ func (p *parser) option(i int) int {
 	for ; j < len(p.lines); j++ {
 		next := p.lines[j]
 		if next.blank() {
-			if k := p.nextText(j); k < 0 || column < 0 && k > i+1 || p.lines[k].indent < column || p.lines[k].indent <= l.indent+2 {
+			k := p.nextText(j)
+			if k < 0 || column < 0 && k > i+1 || p.lines[k].indent < column || p.lines[k].indent <= l.indent+2 {
 				break
 			}
+			j = k - 1
 			continue
 		}
 		if next.indent <= l.indent {
@@ -311,7 +327,7 @@ func (p *parser) block(i int) int {
 	for ; i < len(p.lines) && !p.lines[i].blank(); i++ {
 		all.WriteString(p.lines[i].text + " ")
 	}
-	p.forms = append(p.forms, p.prog+" "+strings.Join(p.cmd.Path, " ")+" "+all.String())
+	p.bracketed = cut(all.String(), maxText)
 	return i
 }
 
@@ -322,12 +338,10 @@ func (p *parser) prose(i int) {
 		p.form(l.text) // systemctl, yargs: the usage without the word
 		return
 	}
-	if name, text, ok := strings.Cut(l.text, ":"); ok && strings.EqualFold(strings.TrimSuffix(name, "es"), "alias") {
-		p.aliases(text)
-		return
-	}
-	if i+1 < len(p.lines) && strings.HasPrefix(p.lines[i+1].text, "-") && p.lines[i+1].indent > l.indent {
-		return // a heading of options without a colon
+	if i+1 < len(p.lines) && p.lines[i+1].indent > l.indent {
+		if names, _, _ := readOption(p.lines[i+1].text); len(names) > 0 {
+			return // a heading of options without a colon
+		}
 	}
 	p.flagsInProse(l.text)
 	if len(p.flags.list) == 0 && len(p.cmd.Sub) == 0 {
@@ -387,11 +401,20 @@ func (p *parser) prefix() []string {
 
 // commands reads the block of a list of commands that begins at i.
 func (p *parser) commands(i int) int {
-	end := i
-	for end < len(p.lines) && !p.lines[end].blank() {
-		end++
+	if i >= p.blockEnd {
+		p.blockEnd = i
+		for p.blockEnd < len(p.lines) && !p.lines[p.blockEnd].blank() {
+			p.blockEnd++
+		}
+		p.noTable = false
 	}
-	if names := table(p.lines[i:end]); names != nil {
+	end := p.blockEnd
+	var names []string
+	if !p.noTable {
+		names = table(p.lines[i:end])
+		p.noTable = names == nil
+	}
+	if names != nil {
 		for _, name := range names {
 			p.sub(item{name: name})
 		}
@@ -515,9 +538,11 @@ func (p *parser) argument(i int) int {
 	for ; j < len(p.lines); j++ {
 		next := p.lines[j]
 		if next.blank() {
-			if k := p.nextText(j); k < 0 || p.lines[k].indent <= l.indent+4 {
+			k := p.nextText(j)
+			if k < 0 || p.lines[k].indent <= l.indent+4 {
 				break
 			}
+			j = k - 1
 			continue
 		}
 		if next.indent <= l.indent {
@@ -558,7 +583,9 @@ func (p *parser) finish() {
 		p.subsFromUsage()
 	}
 	u := p.readUsage()
-	for _, f := range u.flags {
+	r := &formReader{takes: p.flags.takes}
+	r.alternatives(p.bracketed, 1)
+	for _, f := range append(u.flags, r.flags...) {
 		p.flags.addFromUsage(f)
 	}
 	for _, f := range p.spoken {
@@ -568,11 +595,9 @@ func (p *parser) finish() {
 	p.describeArgs()
 	p.cmd.Flags = p.flags.finish(suffixes.MatchString(joined(p.lines)))
 	text := strings.TrimSpace(strings.Join(p.text, "\n"))
-	p.cmd.Text = text[:min(len(text), maxText)]
-	p.cmd.Text = strings.ToValidUTF8(p.cmd.Text, "")
+	p.cmd.Text = cut(text, maxText)
 	p.cmd.Summary, _, _ = strings.Cut(p.cmd.Text, "\n")
-	p.cmd.Summary = p.cmd.Summary[:min(len(p.cmd.Summary), maxSummary)]
-	p.cmd.Summary = strings.ToValidUTF8(p.cmd.Summary, "")
+	p.cmd.Summary = cut(p.cmd.Summary, maxSummary)
 	p.cmd.Deprecated = outdated.MatchString(p.cmd.Summary)
 }
 

@@ -9,12 +9,12 @@ import (
 
 // Bounds of what is read and returned. What is beyond them is left out.
 const (
-	maxInput   = 1 << 20 // bytes of a text
-	maxItems   = 2000    // flags or subcommands of a command
-	maxValues  = 200     // values of an enum
-	maxSummary = 2000    // bytes of one description
-	maxText    = 16 << 10
-	maxDepth   = 16 // nested brackets, and nested commands
+	maxInput   = 1 << 20  // bytes of a text
+	maxItems   = 2000     // flags or subcommands of a command
+	maxValues  = 200      // values of an enum
+	maxSummary = 2000     // bytes of one description
+	maxText    = 16 << 10 // bytes of the text of a command, of a line, and of one form of usage
+	maxDepth   = 16       // nested brackets, and nested commands
 )
 
 // line is one line of a text without its indentation.
@@ -50,7 +50,7 @@ func clean(text []byte) string {
 func split(text string) []line {
 	var lines []line
 	for raw := range strings.SplitSeq(text, "\n") {
-		s := strings.TrimRightFunc(unbox(untab(raw)), unicode.IsSpace)
+		s := strings.TrimRightFunc(unbox(untab(cut(raw, maxText))), unicode.IsSpace)
 		trimmed := strings.TrimLeft(s, " ")
 		lines = append(lines, line{indent: len(s) - len(trimmed), text: trimmed})
 	}
@@ -87,7 +87,11 @@ func unbox(s string) string {
 	case '╰', '└', '┗':
 		return ""
 	case '│', '┃':
-		return " " + strings.Trim(inner, "│┃")
+		inner = strings.Trim(inner, "│┃")
+		if rest, ok := strings.CutPrefix(inner, " * "); ok { // typer marks what is required
+			inner = "   " + rest
+		}
+		return " " + inner
 	}
 	return s
 }
@@ -108,6 +112,14 @@ func join(text, more string) string {
 		return more
 	}
 	return text + " " + more
+}
+
+// cut returns s with at most n bytes, and no part of a letter at the end.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "")
 }
 
 // closing returns the index of the bracket that closes the one at s[0], or -1.

@@ -51,14 +51,13 @@ func readUsage(forms []string, path []string, takes takes, group bool) usage {
 		}
 		all = kept
 	}
-	u.args = choose(all).args
+	chosen := choose(all)
+	u.args = chosen.args
 	for _, f := range all {
 		u.flags = append(u.flags, f.flags...)
 	}
 	for i := range u.flags {
-		if !slices.ContainsFunc(all, func(f form) bool { return !slices.Contains(f.must, u.flags[i].anyName()) }) && len(all) > 0 {
-			u.flags[i].Required = true
-		}
+		u.flags[i].Required = slices.Contains(chosen.must, u.flags[i].anyName())
 	}
 	return u
 }
@@ -228,7 +227,7 @@ func shortOf(short, long string) bool {
 // sequence reads items one after another.
 func (r *formReader) sequence(s string, depth int, alternative bool) form {
 	var f form
-	flag := false  // the item before is a flag
+	flag := false // the item before is a flag
 	owned := false
 	value := false // the item before is a choice of flags that take a value
 	for range 200 {
@@ -327,7 +326,7 @@ func (r *formReader) brackets(f *form, item string, depth int, repeated bool) {
 		return
 	}
 	inner := strings.TrimSpace(item[1:end])
-	if generic(inner) {
+	if inner == "" || inner[0] != '-' && generic(inner) {
 		return
 	}
 	optional := item[0] == '['
@@ -341,7 +340,7 @@ func (r *formReader) brackets(f *form, item string, depth int, repeated bool) {
 		if r.group && item[0] == '(' {
 			return
 		}
-		f.add(Arg{Name: strings.ReplaceAll(inner, " ", ""), Enum: enum, Required: !optional, Repeated: repeated})
+		f.add(Arg{Name: strings.ReplaceAll(strings.Trim(inner, "[]()"), " ", ""), Enum: enum, Required: !optional, Repeated: repeated})
 		return
 	}
 	before := len(r.flags)
@@ -366,8 +365,8 @@ func cluster(s string) bool {
 		return false
 	}
 	letters := []byte(s[1:])
-	return s != strings.ToLower(s) && s != strings.ToUpper(s) && s[1:2] != strings.ToUpper(s[1:2]) ||
-		strings.ContainsAny(s, "0123456789") || slices.IsSorted(letters) && len(letters) > 2
+	mixed := s != strings.ToLower(s) && s != strings.ToUpper(s) && !stuck.MatchString(s)
+	return mixed || strings.ContainsAny(s, "0123456789") || slices.IsSorted(letters) && len(letters) > 2
 }
 
 var plainLetters = regexp.MustCompile(`^[A-Za-z0-9]+$`)
@@ -450,7 +449,7 @@ func (r *formReader) positional(f *form, item, rest string, repeated bool, depth
 // commandWord reports that a placeholder stands for a subcommand, or for what follows it.
 func commandWord(name string) bool {
 	switch strings.ToLower(strings.Trim(name, ".")) {
-	case "command", "subcommand", "sub-command", "cmd", "commands", "action", "args", "arg", "arguments", "argument", "verb":
+	case "command", "subcommand", "sub-command", "cmd", "commands", "action", "function", "applet", "args", "arg", "arguments", "argument", "verb":
 		return true
 	}
 	return false

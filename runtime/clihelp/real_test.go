@@ -1,0 +1,207 @@
+package clihelp
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// program is what was written by hand of a program that many machines have.
+type program struct {
+	Tool    string
+	Version struct {
+		Run []string
+		Is  string
+	}
+	Commands []struct {
+		// Run prints the help of the command at Path.
+		Run, Path, Subcommands []string
+		// Flags has kinds by names: "-o --output".
+		Flags map[string]string
+		// Required are the positional arguments that have to be given.
+		Required []string
+	}
+}
+
+// score counts what is right of how much.
+type score struct {
+	commands                        int
+	subs, subsFound, subsInvented   int
+	flags, flagsFound, flagsInvent  int
+	kinds, positionals, positionsOK int
+}
+
+func (s *score) add(o score) {
+	s.commands += o.commands
+	s.subs += o.subs
+	s.subsFound += o.subsFound
+	s.subsInvented += o.subsInvented
+	s.flags += o.flags
+	s.flagsFound += o.flagsFound
+	s.flagsInvent += o.flagsInvent
+	s.kinds += o.kinds
+	s.positionals += o.positionals
+	s.positionsOK += o.positionsOK
+}
+
+func percent(n, of int) float64 {
+	if of == 0 {
+		return 100
+	}
+	return 100 * float64(n) / float64(of)
+}
+
+func (s score) row(tool, version string) string {
+	return fmt.Sprintf("| %s | %s | %d | %d of %d | %d of %d | %d of %d | %d of %d | %d |", tool, version, s.commands,
+		s.subsFound, s.subs, s.flagsFound, s.flags, s.kinds, s.flagsFound, s.positionsOK, s.positionals, s.subsInvented+s.flagsInvent)
+}
+
+const head = `| program | version | commands | subcommands found | flags found | kinds right | required arguments right | invented |
+|---|---|---|---|---|---|---|---|`
+
+// runHelp returns what a command prints, within ten seconds and a megabyte.
+func runHelp(t *testing.T, args []string) []byte {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), "COLUMNS=100", "PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat", "TERM=dumb", "LC_ALL=C", "NO_COLOR=1")
+	cmd.WaitDelay = time.Second
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	_ = cmd.Run() // some print their help and fail
+	if len(bytes.TrimSpace(stdout.Bytes())) == 0 {
+		return stderr.Bytes()
+	}
+	return stdout.Bytes()
+}
+
+// TestReal compares what is found of the programs of this machine with tables that were
+// written by hand. Where a program has another version than the table, only what its
+// help names is asked for, and nothing counts as invented. With -v it prints the table
+// of docs/cli-as-mcp.md.
+func TestReal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the help of many programs")
+	}
+	files, err := filepath.Glob("testdata/truth/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no tables: %v", err)
+	}
+	var all score
+	rows := make([]string, 0, len(files))
+	for _, file := range files {
+		var p program
+		readTruth(t, file, &p)
+		t.Run(p.Tool, func(t *testing.T) {
+			if _, err := exec.LookPath(p.Commands[0].Run[0]); err != nil {
+				t.Skipf("%s is not installed here", p.Tool)
+			}
+			version := string(runHelp(t, p.Version.Run))
+			same := strings.Contains(version, p.Version.Is)
+			got := p.score(t, same)
+			all.add(got)
+			rows = append(rows, got.row(p.Tool, cmp.Or(map[bool]string{true: p.Version.Is}[same], "another")))
+		})
+	}
+	t.Logf("\n%s\n%s\n%s", head, strings.Join(rows, "\n"), all.row("all", ""))
+	for what, ok := range map[string]bool{
+		"95 % of subcommands":        percent(all.subsFound, all.subs) >= 95,
+		"90 % of flags":              percent(all.flagsFound, all.flags) >= 90,
+		"90 % of kinds":              percent(all.kinds, all.flagsFound) >= 90,
+		"90 % of required arguments": percent(all.positionsOK, all.positionals) >= 90,
+		"nothing invented":           all.subsInvented+all.flagsInvent == 0,
+	} {
+		if !ok {
+			t.Errorf("less than %s", what)
+		}
+	}
+}
+
+// score compares a program with its table.
+func (p program) score(t *testing.T, same bool) score {
+	var all score
+	for _, want := range p.Commands {
+		if _, err := exec.LookPath(want.Run[0]); err != nil {
+			t.Logf("%s is not installed here", want.Run[0])
+			continue
+		}
+		text := runHelp(t, want.Run)
+		got := Parse(text, want.Path)
+		here := func(name string) bool { return same || bytes.Contains(text, []byte(name)) }
+		s := score{commands: 1, positionals: 1}
+		say := func(format string, args ...any) { t.Logf("%s: "+format, append([]any{want.Run}, args...)...) }
+
+		for _, name := range want.Subcommands {
+			if !here(name) {
+				continue
+			}
+			s.subs++
+			if slices.ContainsFunc(got.Sub, func(c Command) bool { return c.Path[len(c.Path)-1] == name }) {
+				s.subsFound++
+			} else {
+				say("no subcommand %s", name)
+			}
+		}
+		for _, c := range got.Sub {
+			if name := c.Path[len(c.Path)-1]; same && !slices.Contains(want.Subcommands, name) {
+				s.subsInvented++
+				say("invented subcommand %s", name)
+			}
+		}
+
+		known := map[string]bool{}
+		for _, key := range slices.Sorted(maps.Keys(want.Flags)) {
+			names := strings.Fields(strings.ReplaceAll(key, "[no-]", ""))
+			for _, n := range names {
+				known[n] = true
+			}
+			if !slices.ContainsFunc(names, here) {
+				continue
+			}
+			s.flags++
+			i := slices.IndexFunc(got.Flags, func(f Flag) bool {
+				return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(f.names(), n) })
+			})
+			switch {
+			case i < 0:
+				say("no flag %s", key)
+			case string(got.Flags[i].Kind) != want.Flags[key]:
+				s.flagsFound++
+				say("flag %s is %s, not %s", key, got.Flags[i].render(), want.Flags[key])
+			default:
+				s.flagsFound++
+				s.kinds++
+			}
+		}
+		for _, f := range got.Flags {
+			if same && !slices.ContainsFunc(f.names(), func(n string) bool { return known[n] }) {
+				s.flagsInvent++
+				say("invented flag %s", f.key())
+			}
+		}
+
+		var required []string
+		for _, a := range got.Args {
+			if a.Required {
+				required = append(required, a.Name)
+			}
+		}
+		if slices.EqualFunc(required, want.Required, sameName) {
+			s.positionsOK++
+		} else {
+			say("required arguments %q, not %q", required, want.Required)
+		}
+		all.add(s)
+	}
+	return all
+}
