@@ -41,7 +41,7 @@ type load struct {
 	inFlight atomic.Int64
 	held     atomic.Int64  // bytes of requests that have a goroutine
 	eased    chan struct{} // signalled when inFlight has fallen to half or to zero
-	idle     chan struct{} // signalled when it has fallen to zero, for queue
+	idle     chan struct{} // signalled when it has fallen to zero; nil without a queue
 }
 
 // full reports whether the client has too much in flight.
@@ -63,7 +63,7 @@ func (l *load) end(size int) {
 		ease = held <= maxHeld && held+int64(size) > maxHeld
 	}
 	n := l.inFlight.Add(-1)
-	if n == 0 {
+	if n == 0 && l.idle != nil {
 		select {
 		case l.idle <- struct{}{}:
 		default:
@@ -128,7 +128,7 @@ func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, o Opt
 	defer end()
 	f := &stdioFront{
 		p: p, o: o, out: jsonrpc.NewWriter(out), lifetime: lifetime, ending: make(chan struct{}),
-		load: load{eased: make(chan struct{}, 1), idle: make(chan struct{}, 1)},
+		load: load{eased: make(chan struct{}, 1)},
 	}
 	f.sender = front.Sender{Client: upstream.NewClient(func(frame []byte) error {
 		f.send(frame)
@@ -144,7 +144,7 @@ func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, o Opt
 	defer p.Enter(f)()
 	defer p.Router.AbandonFastCalls(f.owns) // they have no context of their own
 	if o.Serial {
-		f.queue = newQueue()
+		f.queue, f.load.idle = newQueue(), make(chan struct{}, 1)
 		go f.queue.serve(f) // ends with the queue
 		defer f.queue.close(true)
 	}
