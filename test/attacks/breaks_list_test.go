@@ -21,6 +21,7 @@ func breakages() []breakage {
 		proxy     = "runtime/proxy"
 		transport = "runtime/transport"
 		cli       = "cmd/internal/cli"
+		gateway   = "cmd/internal/gateway"
 	)
 	return []breakage{
 		one("browser wall", "any Host is taken", proxy, "local", `if !loopback(r.Host) {`, `if r.Host == "" {`,
@@ -35,7 +36,7 @@ func breakages() []breakage {
 			"hosts/attacker.example asks for POST messages?sessionId=x", "origins/another's page asks for POST messages?sessionId=x"),
 		one("browser wall", "any kind of content is taken", proxy, "receive", `!isJSON(r.Header.Get("Content-Type"))`, `r == nil`,
 			"contents/text, as of a form", "contents/none"),
-		one("secure start", "any address is listened on", cli, "(*serveFlags).guard", `if f.insecure || `, `if true || f.insecure || `,
+		one("secure start", "any address is listened on", gateway, "(*Options).checkAddress", `if o.Insecure || `, `if true || o.Insecure || `,
 			"listening/all interfaces is refused", "listening/an address of the net is refused"),
 
 		one("strict JSON", "members may be there twice", "runtime/internal/rawjson", "(*scanner).message", `if at.Present() {`, `if at.Present() && s == nil {`,
@@ -143,7 +144,7 @@ func breakages() []breakage {
 
 		one("bounds", "a body may have any size", proxy, "(*received).read", `case n > o.MaxBody:`, `case n > o.MaxBody && n < 0:`,
 			"bounds/a body that is said to be of 100 GB"),
-		one("bounds", "a header may have any size", cli, "newServer", `MaxHeaderBytes: 64 << 10`, `MaxHeaderBytes: 64 << 20`,
+		one("bounds", "a header may have any size", gateway, "newServer", `MaxHeaderBytes: 64 << 10`, `MaxHeaderBytes: 64 << 20`,
 			"bounds/a header of 100 KiB"),
 		one("bounds", "a session may have any number of streams", proxy, "(*session).listen", `len(s.listening) >= limits.MaxSessionStreams`, `len(s.listening) >= 1<<20`,
 			"bounds/a seventeenth stream of a session"),
