@@ -17,7 +17,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing nightly clean ci
+.PHONY: all build test test-short npm lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus nightly clean ci
 
 all: build
 
@@ -199,10 +199,15 @@ drawing:
 
 # What make test leaves out because it takes long and rarely finds anything, and the
 # whole of what CI has in a short form.
+# How much clihelp finds of the programs of this machine, as a table, and of cobra
+# programs built from their modules, which takes minutes.
+cli-corpus:
+	MCPCTL_NIGHTLY=1 go test ./runtime/clihelp -run 'TestReal|TestCobra' -count 1 -v -timeout 30m
+
 nightly: npm
 	MCPCTL_NIGHTLY=1 go test ./test/peers -timeout 15m
 	go test ./runtime/auth -run TestKilled -kills 5000 -timeout 15m
-	$(MAKE) --no-print-directory eras-random ownership-worlds faults attacks soak conformance keycloak
+	$(MAKE) --no-print-directory eras-random ownership-worlds faults attacks soak conformance keycloak cli-corpus
 
 ci:
 	.ci/run

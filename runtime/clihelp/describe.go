@@ -97,7 +97,6 @@ var (
 	outdated  = regexp.MustCompile(`(?i)^\W*deprecated\b|[(\[;.,]\s*deprecated\b|\bis deprecated\b|\bhas been deprecated\b`)
 	typeIn    = regexp.MustCompile(`\[(boolean|string|number|array|count)\]`)
 	bullet    = regexp.MustCompile(`(?:^| )- ([a-z0-9][\w.-]*):`)
-	backquote = regexp.MustCompile("^[^`]*`([A-Za-z][\\w-]*)`")
 )
 
 // describe notes what a flag's description says of its value.

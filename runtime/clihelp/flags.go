@@ -76,7 +76,7 @@ func (s *flagSet) addFromUsage(f Flag) {
 	s.add(f)
 }
 
-// takes tells whether a flag is known, and has a value.
+// takes reports whether a flag is known, and has a value.
 func (s *flagSet) takes(name string) (known, value bool) {
 	i, ok := s.index[name]
 	return ok, ok && (s.list[i].Value != "" || s.list[i].Summary != "" && !s.hasValues())

@@ -26,7 +26,7 @@ var (
 // readCommand reads a line that lists a subcommand. prefix are the words that may stand
 // in front of its name: the tool and the path.
 func readCommand(text string, prefix []string) (item, bool) {
-	text = strings.TrimPrefix(text, "* ")
+	text = strings.TrimPrefix(strings.TrimPrefix(text, "* "), "- ")
 	if len(prefix) > 0 {
 		for _, w := range prefix {
 			rest, ok := strings.CutPrefix(text, w+" ")
@@ -49,7 +49,7 @@ func readCommand(text string, prefix []string) (item, bool) {
 		return item{mark: head, choices: choices(head[:closing(head)+1]), summary: summary}, true
 	}
 	m := itemName.FindStringSubmatch(head)
-	if m == nil {
+	if m == nil || strings.HasSuffix(head, ".") && !strings.HasSuffix(head, "..") {
 		return item{}, false
 	}
 	it := item{name: strings.TrimRight(m[1], ":."), mark: head, summary: summary}

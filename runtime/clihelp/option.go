@@ -42,8 +42,7 @@ func readOption(text string) (names []spelling, desc string, at int) {
 		}
 		sep := separator.FindString(rest)
 		if sep == "" && len(names) == 1 && s.value == "" {
-			sep = apart.FindString(rest) // "-h   --help"
-			if sep != "" && strings.HasSuffix(sep, " ") {
+			if sep = apart.FindString(rest); sep != "" { // "-h   --help"
 				sep = sep[:strings.IndexByte(sep, '-')+1]
 			}
 		}
@@ -66,9 +65,7 @@ func readOption(text string) (names []spelling, desc string, at int) {
 		return nil, "", -1 // a word that goes on, such as "-foo)"
 	}
 	desc = strings.TrimLeft(strings.TrimLeft(trimmed, ":,"), " ")
-	if strings.HasPrefix(desc, "- ") {
-		desc = desc[2:]
-	}
+	desc = strings.TrimPrefix(desc, "- ")
 	if desc == "" {
 		return names, "", -1
 	}
@@ -294,11 +291,11 @@ func (f *Flag) literal(v string) bool {
 	return true
 }
 
-var nameMarks = strings.NewReplacer("<", "", ">", "", "[", "", "]", "", "{", "", "}", "", "(", "", ")", "", "...", "", "=", " ")
+var nameMarks = regexp.MustCompile(`[<>\[\]{}()]|\.\.\.`)
 
 // valueName returns a value as written without its marks.
 func valueName(s string) string {
-	name := strings.Trim(strings.Join(strings.Fields(nameMarks.Replace(s)), " "), "-'")
+	name := strings.Trim(strings.Join(strings.Fields(strings.ReplaceAll(nameMarks.ReplaceAllString(s, ""), "=", " ")), " "), "-'")
 	if name == "" {
 		return "value"
 	}

@@ -53,7 +53,6 @@ type parser struct {
 	// that it is no table of names.
 	blockEnd int
 	noTable  bool
-	parser   bool // a list of choices turned out to be subcommands
 	// first is the indentation of the first option of the section, -1 before it.
 	first int
 }
@@ -86,6 +85,7 @@ func (p *parser) step(i int) int {
 		return next
 	}
 	switch p.in {
+	case flagSection, otherSection:
 	case commandSection:
 		return p.commands(i)
 	case argSection:
@@ -95,6 +95,7 @@ func (p *parser) step(i int) int {
 	case prose, usageSection:
 		p.prose(i)
 	}
+	p.flagsInProse(l.text)
 	return i + 1
 }
 
@@ -173,7 +174,7 @@ func (p *parser) form(s string) {
 
 var (
 	capitals   = regexp.MustCompile(`^[A-Z][A-Z0-9 /()&'-]{2,}$`)
-	sayOther   = regexp.MustCompile(`(?i)example|topic|guide|concept|format|protocol|interfaces|^environment|^see also|learn more|exit (status|code)|\bvalues\b|\balias commands|^notes?$|shortcuts`)
+	sayOther   = regexp.MustCompile(`(?i)^(?:[\w ]{0,30} )?examples?(?: [\w ]{0,30})?$|\btopics?\b|\bguides?\b|concept|\bformats\b|protocols|interfaces|^environment|^see also|learn more|exit (status|code)|\bvalues\b|\balias commands|^notes?$|shortcuts`)
 	sayFlags   = regexp.MustCompile(`(?i)\b(options?|flags?|switches)\b`)
 	sayArgs    = regexp.MustCompile(`(?i)^(positional arguments|arguments?|positionals|parameters|args|operands)$`)
 	sayCommand = regexp.MustCompile(`(?i)\b(sub-?)?commands?\b|\bfunctions\b|\bapplets\b`)
@@ -199,12 +200,12 @@ func (p *parser) headingAt(i int) (section, bool) {
 	switch {
 	case sayAliases.MatchString(title):
 		return aliasSection, true
-	case sayOther.MatchString(title):
-		return otherSection, true
 	case sayArgs.MatchString(title):
 		return argSection, true
-	case sayFlags.MatchString(title):
+	case sayFlags.MatchString(title) && !strings.Contains(strings.ToLower(title), "example"):
 		return flagSection, true
+	case sayOther.MatchString(title):
+		return otherSection, true
 	case sayCommand.MatchString(title):
 		return commandSection, true
 	case p.in == argSection, p.in == aliasSection:
@@ -271,7 +272,7 @@ func (p *parser) option(i int) int {
 	for ; j < len(p.lines); j++ {
 		next := p.lines[j]
 		if next.blank() {
-			k := p.nextText(j)
+			k := nextText(p.lines, j)
 			if k < 0 || column < 0 && k > i+1 || p.lines[k].indent < column || p.lines[k].indent <= l.indent+2 {
 				break
 			}
@@ -312,9 +313,10 @@ func (p *parser) inParagraph(i int) bool {
 	return before.indent == p.lines[i].indent && before.text[0] != '-' && !strings.HasSuffix(before.text, ":") && p.in == prose && len(before.text) > 40
 }
 
-func (p *parser) nextText(i int) int {
-	for ; i < len(p.lines); i++ {
-		if !p.lines[i].blank() {
+// nextText returns the index of the next line with text from i on, -1 for none.
+func nextText(lines []line, i int) int {
+	for ; i < len(lines); i++ {
+		if !lines[i].blank() {
 			return i
 		}
 	}
@@ -343,14 +345,13 @@ func (p *parser) prose(i int) {
 			return // a heading of options without a colon
 		}
 	}
-	p.flagsInProse(l.text)
 	if len(p.flags.list) == 0 && len(p.cmd.Sub) == 0 {
 		p.text = append(p.text, l.text)
 	}
 }
 
 var (
-	theFlag  = regexp.MustCompile(`^The ((?:-[a-z][\w-]*(?:=[^\s,]+)?(?:, and |, | and )?)+) flags? `)
+	theFlag  = regexp.MustCompile(`^The ((?:-[a-z][\w-]*(?:=[^\s,]+)?(?:, and |, | and )?)+) flags?('s value)?(?: |$)`)
 	flagWord = regexp.MustCompile(`-[a-z][\w-]*(?:=[^\s,]+)?`)
 )
 
@@ -363,6 +364,9 @@ func (p *parser) flagsInProse(s string) {
 	}
 	for _, w := range flagWord.FindAllString(m[1], -1) {
 		if name, n := readSpelling(w); n == len(w) {
+			if m[2] != "" {
+				name.value = "value"
+			}
 			p.spoken = append(p.spoken, newFlag([]spelling{name}))
 		}
 	}
@@ -442,7 +446,7 @@ func (p *parser) list(i, end int) int {
 		if j > i && l.indent <= p.heading {
 			return j
 		}
-		if l.text[0] == '-' && (last == nil || l.indent <= at) {
+		if l.text[0] == '-' && !strings.HasPrefix(l.text, "- ") && (last == nil || l.indent <= at) {
 			return j
 		}
 		if l.indent > at {
@@ -456,9 +460,8 @@ func (p *parser) list(i, end int) int {
 		switch {
 		case !ok:
 		case it.choices != nil && j+1 < end && p.lines[j+1].indent > at:
-			at, p.parser = p.lines[j+1].indent, true
+			at = p.lines[j+1].indent
 		case it.choices != nil:
-			p.parser = true
 			for _, name := range it.choices {
 				p.sub(item{name: name})
 			}
@@ -538,7 +541,7 @@ func (p *parser) argument(i int) int {
 	for ; j < len(p.lines); j++ {
 		next := p.lines[j]
 		if next.blank() {
-			k := p.nextText(j)
+			k := nextText(p.lines, j)
 			if k < 0 || p.lines[k].indent <= l.indent+4 {
 				break
 			}
@@ -573,7 +576,6 @@ func (p *parser) choices(i int, of item) int {
 			p.sub(item{name: name})
 		}
 	}
-	p.parser = true
 	return end
 }
 

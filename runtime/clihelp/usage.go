@@ -15,7 +15,7 @@ type usage struct {
 	parser []string
 }
 
-// takes tells of a flag by its name whether it is known and has a value.
+// takes reports of a flag by its name whether it is known and has a value.
 type takes func(name string) (known, value bool)
 
 // readUsage reads the forms of usage of the command at path.
@@ -263,6 +263,8 @@ func (r *formReader) sequence(s string, depth int, alternative bool) form {
 			// Inside of brackets, what follows a flag with a value is its value, too.
 			owned = depth > 0 && name.value > 0
 			continue
+		case item == "-" && alternative:
+			f.add(Arg{Name: item, Required: true}) // standard input in place of a file
 		case item[0] == '-' || item[0] == '+':
 		case value && item[0] == '<':
 		case owned && !strings.HasPrefix(item, "[-"):
@@ -464,7 +466,7 @@ func generic(s string) bool {
 
 // argName returns the name of an argument as written without its marks.
 func argName(item string) string {
-	if closing(item) == len(item)-1 && item[0] != '<' {
+	if strings.IndexByte("[({", item[0]) >= 0 && closing(item) == len(item)-1 {
 		item = item[1 : len(item)-1]
 	}
 	if i := strings.IndexByte(item, '['); i > 0 {

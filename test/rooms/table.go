@@ -44,6 +44,7 @@ func layerTable() []rule {
 		{pkg: "runtime/origin", layer: 0, own: none},
 		{pkg: "runtime/plain", layer: 0, own: none},
 		{pkg: "runtime/nearest", layer: 0, own: none},
+		{pkg: "runtime/clihelp", layer: 0, own: none},
 		// Keeps secrets out of print: everything may use it, it uses nothing.
 		{pkg: "runtime/secret", layer: 0, own: none},
 		{pkg: "runtime", layer: 1, own: []string{"runtime/internal/..."}, notStd: []string{"net/http"}},

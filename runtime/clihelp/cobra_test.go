@@ -1,0 +1,104 @@
+package clihelp
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestCobra compares the help of cobra programs with what their hidden __complete
+// command says, two levels deep. Programs that are not installed are built from their
+// modules, which takes minutes: the nightly run alone does it.
+func TestCobra(t *testing.T) {
+	if os.Getenv("MCPCTL_NIGHTLY") == "" {
+		t.Skip("builds large programs: make cli-corpus")
+	}
+	rows := []string{head}
+	for _, p := range [][2]string{
+		{"docker", ""},
+		{"kubectl", ""},
+		{"helm", "helm.sh/helm/v3/cmd/helm@latest"},
+		{"gh", "github.com/cli/cli/v2/cmd/gh@latest"},
+		{"hugo", "github.com/gohugoio/hugo@latest"},
+	} {
+		t.Run(p[0], func(t *testing.T) {
+			c := cobra{program: install(t, p[0], p[1])}
+			c.walk(t, nil, 0)
+			s := c.score
+			rows = append(rows, s.row(p[0], ""))
+			if percent(s.subsFound, s.subs) < 95 || percent(s.flagsFound, s.flags) < 90 {
+				t.Errorf("%d of %d subcommands, %d of %d flags", s.subsFound, s.subs, s.flagsFound, s.flags)
+			}
+		})
+	}
+	t.Logf("\n%s", strings.Join(rows, "\n"))
+}
+
+// install returns the program of a name: the one of this machine, or one that is built.
+func install(t *testing.T, name, module string) string {
+	t.Helper()
+	if path, err := exec.LookPath(name); err == nil {
+		return path
+	}
+	if module == "" {
+		t.Skipf("%s is not installed here", name)
+	}
+	bin := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), "go", "install", module)
+	cmd.Env = append(os.Environ(), "GOBIN="+bin, "GOFLAGS=-mod=mod")
+	cmd.Dir = bin
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Skipf("%s does not build: %v\n%.2000s", module, err, out)
+	}
+	return filepath.Join(bin, name)
+}
+
+// cobra is a program while its commands are compared.
+type cobra struct {
+	program string
+	score   score
+}
+
+func (c *cobra) walk(t *testing.T, path []string, depth int) {
+	t.Helper()
+	got := Parse(runHelp(t, slices.Concat([]string{c.program}, path, []string{"--help"})), path)
+	complete := func(word string) Command {
+		return ParseComplete(runHelp(t, slices.Concat([]string{c.program, "__complete"}, path, []string{word})), path)
+	}
+	c.score.commands++
+	name := func(s Command) string { return s.Path[len(s.Path)-1] }
+
+	// What a command without subcommands completes are values, which no help lists.
+	if words := complete("").Sub; len(got.Sub) > 0 {
+		for _, want := range words {
+			c.score.subs++
+			if slices.ContainsFunc(got.Sub, func(s Command) bool { return name(s) == name(want) }) {
+				c.score.subsFound++
+			} else {
+				t.Logf("%s: no subcommand %s", path, name(want))
+			}
+		}
+		for _, s := range got.Sub {
+			if !slices.ContainsFunc(words, func(w Command) bool { return name(w) == name(s) }) {
+				c.score.subsInvented++
+				t.Logf("%s: invented subcommand %s", path, name(s))
+			}
+		}
+	}
+	for _, want := range complete("--").Flags {
+		c.score.flags++
+		if slices.ContainsFunc(got.Flags, func(f Flag) bool { return slices.Contains(f.names(), want.Long) }) {
+			c.score.flagsFound++
+		} else {
+			t.Logf("%s: no flag %s", path, want.Long)
+		}
+	}
+	if depth < 2 {
+		for _, s := range got.Sub {
+			c.walk(t, s.Path, depth+1)
+		}
+	}
+}
