@@ -44,6 +44,11 @@ func keys() []key {
 		{"type", func(d *decoder, e *Entry, at string, v hujson.Value) { d.typ(e, at, v) }},
 		{"cli", boolean(func(e *Entry) *bool { return &e.CLI })},
 		{"cliOnly", texts(func(e *Entry) *[]string { return &e.CLIOnly })},
+		{"cliDeny", texts(func(e *Entry) *[]string { return &e.CLIDeny })},
+		{"cliDepth", func(d *decoder, e *Entry, at string, v hujson.Value) { d.depth(e, at, v) }},
+		{"cliArgs", boolean(func(e *Entry) *bool { return &e.CLIArgs })},
+		{"cliHelp", text(func(e *Entry) *string { return &e.CLIHelp })},
+		{"tools", func(d *decoder, e *Entry, at string, v hujson.Value) { d.tools(e, at, v) }},
 		{"missingEnv", choice(func(e *Entry) *string { return &e.MissingEnv }, MissingError, MissingEmpty, MissingLiteral)},
 		{"connectTimeout", duration(func(e *Entry) *time.Duration { return &e.ConnectTimeout })},
 		{"requestTimeout", duration(func(e *Entry) *time.Duration { return &e.RequestTimeout })},
@@ -84,7 +89,7 @@ func (d *decoder) entry(v hujson.Value) Entry {
 	all := keys()
 	at := map[string]hujson.ObjectMember{}
 	for _, m := range obj.Members {
-		name := memberName(&m)
+		name := today(memberName(&m))
 		if _, ok := at[name]; ok {
 			d.fault(m.Name.StartOffset, fmt.Sprintf("the key %q is there twice", name), "remove one of the two")
 			continue
@@ -169,15 +174,15 @@ func (d *decoder) shape(e *Entry, v hujson.Value, at map[string]hujson.ObjectMem
 	}
 	idle := []string{"headers", "allowInsecureHttp", "noServerStream"}
 	if hasURL {
-		idle = []string{"args", "env", "cwd", "cliOnly", "shutdownTimeout", "strict"}
+		idle = slices.Concat([]string{"args", "env", "cwd", "shutdownTimeout", "strict"}, cliKeys())
 	} else if !e.CLI {
-		idle = append(idle, "cliOnly")
+		idle = append(idle, cliKeys()...)
 	}
 	for _, name := range idle {
 		if m, ok := at[name]; ok {
 			kind := map[bool]string{true: "url", false: "command"}[hasURL]
-			if name == "cliOnly" && !hasURL {
-				d.warn(m.Name.StartOffset, `"cliOnly" has no effect without "cli": true`, "")
+			if slices.Contains(cliKeys(), name) && !hasURL {
+				d.warn(m.Name.StartOffset, fmt.Sprintf(`%q has no effect without "cli": true`, name), "")
 				continue
 			}
 			d.warn(m.Name.StartOffset, fmt.Sprintf("%q has no effect beside %q", name, kind), "")

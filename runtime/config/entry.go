@@ -50,10 +50,21 @@ type Entry struct {
 	// of other hosts, streamable-http and streamableHttp, are read as "http".
 	Type string
 
-	// CLI makes a server of a command-line tool; CLIOnly limits it to these
-	// subcommands, nil to none.
+	// CLI makes a server of a command-line tool. CLIOnly are the commands that it
+	// exposes, such as "get pods" or "apply --dry-run", "*" for all; nil exposes
+	// those that only read. CLIDeny are commands and flags that it never exposes.
 	CLI     bool
 	CLIOnly []string
+	CLIDeny []string
+	// CLIDepth is how many words a subcommand may have; zero is 2.
+	CLIDepth int
+	// CLIArgs lets callers add words of their own to a command line.
+	CLIArgs bool
+	// CLIHelp are the words that make the tool print its help; "" tries the usual
+	// ones.
+	CLIHelp string
+	// Tools are changes of single tools of a command-line tool.
+	Tools []ToolOverride
 
 	// MissingEnv is what happens to a placeholder without a value: "" and "error"
 	// fail, "empty" removes it, "literal" keeps it.
@@ -158,6 +169,11 @@ func (e Entry) Connection() string {
 	text, err := json.Marshal(struct {
 		Command, Cwd, URL, Transport, MissingEnv, RequestIDFormat string
 		Args, CLIOnly                                             []string
+		CLIDeny                                                   []string       `json:",omitempty"`
+		CLIDepth                                                  int            `json:",omitempty"`
+		CLIArgs                                                   bool           `json:",omitempty"`
+		CLIHelp                                                   string         `json:",omitempty"`
+		Tools                                                     []ToolOverride `json:",omitempty"`
 		Env, Headers                                              map[string]string
 		CLI, Strict                                               bool
 		AllowInsecureHTTP, NoServerStream                         bool            `json:",omitempty"`
@@ -165,7 +181,8 @@ func (e Entry) Connection() string {
 		Auth                                                      json.RawMessage `json:",omitempty"`
 		Fault                                                     string
 	}{
-		e.Command, e.Cwd, e.URL, e.Transport(), e.MissingEnv, e.RequestIDFormat, e.Args, e.CLIOnly, e.Env, e.Headers, e.CLI, e.Strict, e.AllowInsecureHTTP, e.NoServerStream, e.MaxMessageBytes, e.Auth, fault,
+		e.Command, e.Cwd, e.URL, e.Transport(), e.MissingEnv, e.RequestIDFormat, e.Args, e.CLIOnly,
+		e.CLIDeny, e.CLIDepth, e.CLIArgs, e.CLIHelp, e.Tools, e.Env, e.Headers, e.CLI, e.Strict, e.AllowInsecureHTTP, e.NoServerStream, e.MaxMessageBytes, e.Auth, fault,
 	})
 	if err != nil {
 		panic("config: strings have no JSON form: " + err.Error())
