@@ -67,6 +67,9 @@ type Options struct {
 	Hurry <-chan struct{}
 	// Guard ends child processes if this one is killed; nil: nothing does.
 	Guard *transport.Guard
+	// ToolCache is a directory for what command-line tools say of themselves; "" asks
+	// them each time.
+	ToolCache string
 	// Auth obtains credentials for remote servers whose entry has no Authorization
 	// header; nil sends what the entry has.
 	Auth *Auth
@@ -231,7 +234,7 @@ func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, 
 	case config.TransportSSE:
 		b.Open, b.ProbeTimeout = d.sse, -1 // a transport of the handshake era
 	case config.TransportCLI:
-		return nil, &runtime.ConnectError{Target: e.Name, Err: errors.New("wrapping a command-line tool as a server is not in this version")}
+		b.Open, b.ProbeTimeout = d.cli, -1 // it is a server of the handshake era
 	default:
 		return nil, &runtime.ConnectError{Target: e.Name, Err: errors.New("the entry has neither command nor url")}
 	}

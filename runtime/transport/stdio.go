@@ -125,7 +125,7 @@ func StartStdio(o StdioOptions) (*Stdio, error) {
 	}
 	p, err := proc.Start(proc.Options{Command: childenv.LookPath(o.Command, o.Env), Args: o.Args, Env: childenv.Of(goruntime.GOOS, os.Environ(), o.Env), Dir: o.Dir, Hurry: o.Hurry, Guard: o.Guard})
 	if err != nil {
-		return nil, startError(o, err)
+		return nil, StartError(o, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Stdio{
@@ -290,10 +290,10 @@ func NewGuard(o GuardOptions) *Guard {
 // watch.
 func Guardian(pipe io.Reader) { guardian.Run(pipe) }
 
-// startError says why a command could not be started, and what mends it. The
+// StartError returns why a command could not be started, and what mends it. The
 // system's own words name neither which of the files involved is meant nor what
 // is wrong with it.
-func startError(o StdioOptions, err error) error {
+func StartError(o StdioOptions, err error) error {
 	c := whyNotStarted(o, err)
 	return &runtime.ConnectError{Target: o.Redactor.String(c.Target), Err: o.Redactor.Error(c.Err), Remedy: o.Redactor.String(c.Remedy)}
 }

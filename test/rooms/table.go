@@ -72,6 +72,7 @@ func layerTable() []rule {
 		{pkg: "runtime/runtimetest/...", layer: 3, own: []string{"runtime", "runtime/revision", "runtime/runtimetest/internal/..."}},
 		{pkg: "runtime/fixture", layer: 3, own: []string{"runtime"}},
 		{pkg: "runtime/codegen/double", layer: 3, own: []string{"runtime", "runtime/fixture"}},
+		{pkg: "runtime/clitool", layer: 3, third: []string{"golang.org/x/sync"}},
 		{pkg: "runtime/dial", layer: 3, third: []string{"golang.org/x/sync"}},
 		// A module of its own: it alone needs the SDK.
 		{pkg: "runtime/gosdk", layer: 3, own: []string{"runtime"}, third: []string{"github.com/modelcontextprotocol/go-sdk"}},

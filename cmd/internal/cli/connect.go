@@ -56,6 +56,7 @@ func (a *app) dialOptions(entry config.Entry) dial.Options {
 		Client:         a.implementation(),
 		Logger:         a.log,
 		Eras:           a.eras(),
+		ToolCache:      a.toolCache(),
 		Version:        a.settings.ProtocolVersion,
 		Headers:        a.settings.Headers,
 		ConnectTimeout: a.settings.DialTimeout(entry.ConnectTimeout),
@@ -74,6 +75,15 @@ func (a *app) eras() bridge.EraCache {
 		path = filepath.Join(dir, "verdicts.json")
 	}
 	return dial.NewEraCache(path, a.log)
+}
+
+// toolCache returns where it is kept what command-line tools say of themselves, in the
+// state directory; "" for none.
+func (a *app) toolCache() string {
+	if dir := config.StateDir(a.getenv); dir != "" {
+		return filepath.Join(dir, "cli")
+	}
+	return ""
 }
 
 // implementation identifies mcpctl, as client and as server.

@@ -33,6 +33,8 @@ type Options struct {
 	Env []string
 	// Dir is the working directory, "" for ours.
 	Dir string
+	// NoTerminal keeps the child from opening our terminal.
+	NoTerminal bool
 	// Hurry is closed when there is no time left: what Stop would wait for is
 	// killed at once. Nil is never.
 	Hurry <-chan struct{}
@@ -74,7 +76,7 @@ func Start(o Options) (*Process, error) {
 	}
 	defer closeAll(theirs[:])
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs[0], theirs[1], theirs[2]
-	proctree.Prepare(cmd)
+	proctree.Prepare(cmd, o.NoTerminal)
 	if err := cmd.Start(); err != nil {
 		p.closePipes()
 		return nil, err

@@ -17,9 +17,14 @@ const Gentle = false
 // its last handle kills them, so they do not outlive us.
 type Tree struct{ job windows.Handle }
 
-// Prepare keeps our console's signals away from the child.
-func Prepare(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &windows.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
+// Prepare keeps our console's signals away from the child, or without a terminal the
+// console itself.
+func Prepare(cmd *exec.Cmd, noTerminal bool) {
+	flags := uint32(windows.CREATE_NEW_PROCESS_GROUP)
+	if noTerminal {
+		flags |= windows.CREATE_NO_WINDOW
+	}
+	cmd.SysProcAttr = &windows.SysProcAttr{CreationFlags: flags}
 }
 
 // NewJob returns a job object whose processes end with its last handle.

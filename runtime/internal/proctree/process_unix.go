@@ -47,9 +47,10 @@ type Tree struct {
 	Mark    string // "": none
 }
 
-// Prepare has the child begin a group of its own.
-func Prepare(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+// Prepare has the child begin a group of its own; without a terminal, in a session of
+// its own.
+func Prepare(cmd *exec.Cmd, noTerminal bool) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !noTerminal, Setsid: noTerminal}
 }
 
 // Adopt returns the tree of a child that has been started and not waited for.

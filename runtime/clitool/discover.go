@@ -1,0 +1,232 @@
+package clitool
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/clihelp"
+)
+
+// Bounds of a discovery.
+const (
+	probesAtOnce = 10
+	probeTime    = 5 * time.Second // a probe that takes longer counts as one without help
+	probeSize    = 1 << 20         // the same for one that prints more
+	probesMost   = 1000            // commands behind that are not looked at
+	defaultDepth = 2
+)
+
+// Found is what the help of a tool says.
+type Found struct {
+	// Root is the tool itself, with its subcommands below it.
+	Root clihelp.Command
+	// EndsFlags reports that a word -- ends the flags.
+	EndsFlags bool
+}
+
+// discovery is one walk through the help of a tool.
+type discovery struct {
+	program *Program
+	help    []string // the words that make it print its help, nil to try
+	depth   int
+	best    atomic.Int32 // the form that the tool itself has answered to
+	probes  atomic.Int32
+	ends    atomic.Bool
+}
+
+// discover reads the help of a tool and of its subcommands.
+func (d *discovery) discover(ctx context.Context) (Found, error) {
+	text, err := d.probe(ctx, nil)
+	if err != nil {
+		return Found{}, err
+	}
+	root := sound(clihelp.Parse(text, nil))
+	level := []*clihelp.Command{&root}
+	texts := map[*clihelp.Command][]byte{&root: text}
+	for range d.depth {
+		if level, texts, err = d.below(ctx, level, texts); err != nil {
+			return Found{}, err
+		}
+	}
+	return Found{Root: root, EndsFlags: d.ends.Load()}, nil
+}
+
+// below reads the help of the subcommands of some commands, and returns these.
+func (d *discovery) below(ctx context.Context, parents []*clihelp.Command, texts map[*clihelp.Command][]byte) ([]*clihelp.Command, map[*clihelp.Command][]byte, error) {
+	var mu sync.Mutex // guards level and own
+	var level []*clihelp.Command
+	own := map[*clihelp.Command][]byte{}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(probesAtOnce)
+	for _, parent := range parents {
+		for i := range parent.Sub {
+			listed := &parent.Sub[i]
+			if d.probes.Load() >= probesMost {
+				break
+			}
+			group.Go(func() error {
+				text, err := d.probe(ctx, listed.Path)
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				if err != nil || bytes.Equal(text, texts[parent]) {
+					return nil // it has no help of its own
+				}
+				*listed = merged(*listed, sound(clihelp.Parse(text, listed.Path)))
+				mu.Lock()
+				defer mu.Unlock()
+				level, own[listed] = append(level, listed), text
+				return nil
+			})
+		}
+	}
+	return level, own, group.Wait()
+}
+
+// merged returns what a command's own help says, with what the list of its parent says
+// in addition.
+func merged(listed, own clihelp.Command) clihelp.Command {
+	if own.Summary == "" {
+		own.Summary = listed.Summary
+	}
+	own.Deprecated = own.Deprecated || listed.Deprecated
+	for _, a := range listed.Aliases {
+		if !slices.Contains(own.Aliases, a) {
+			own.Aliases = append(own.Aliases, a)
+		}
+	}
+	return own
+}
+
+var (
+	wordRE  = regexp.MustCompile(`^[A-Za-z0-9_][\w.:+@/-]*$`)
+	longRE  = regexp.MustCompile(`^--?[A-Za-z0-9][\w.:+-]*$`)
+	shortRE = regexp.MustCompile(`^-[A-Za-z0-9?#@]$`)
+)
+
+// sound returns a command without what could not be passed to the program as what it
+// seems to be, and without the commands and flags that only help.
+func sound(c clihelp.Command) clihelp.Command {
+	c.Sub = slices.DeleteFunc(c.Sub, func(s clihelp.Command) bool {
+		if len(s.Path) != len(c.Path)+1 {
+			return true
+		}
+		word := s.Path[len(s.Path)-1]
+		return !wordRE.MatchString(word) || word == "help" || word == "completion"
+	})
+	seen := map[string]bool{}
+	c.Sub = slices.DeleteFunc(c.Sub, func(s clihelp.Command) bool {
+		word := s.Path[len(s.Path)-1]
+		defer func() { seen[word] = true }()
+		return seen[word]
+	})
+	flags := c.Flags
+	c.Flags = nil
+	for _, f := range flags {
+		if !longRE.MatchString(f.Long) {
+			f.Long = ""
+		}
+		if !shortRE.MatchString(f.Short) {
+			f.Short = ""
+		}
+		if !longRE.MatchString(f.Negated) {
+			f.Negated = ""
+		}
+		if key := f.Long + " " + f.Short; key != " " && f.Long != "--help" && f.Long != "-help" && !seen[key] {
+			seen[key] = true
+			c.Flags = append(c.Flags, f)
+		}
+	}
+	return c
+}
+
+// forms are the words that may make a command print its help. The word help comes last:
+// to a program that does not know it, it is a value.
+func (d *discovery) forms(path []string) [][]string {
+	if d.help != nil {
+		return [][]string{slices.Concat(path, d.help)}
+	}
+	all := [][]string{slices.Concat(path, []string{"--help"}), slices.Concat(path, []string{"-h"}), slices.Concat([]string{"help"}, path)}
+	best := int(d.best.Load())
+	return append([][]string{all[best]}, slices.Delete(slices.Clone(all), best, best+1)...)
+}
+
+// probe returns the help of a command.
+func (d *discovery) probe(ctx context.Context, path []string) ([]byte, error) {
+	d.probes.Add(1)
+	var last error
+	for i, words := range d.forms(path) {
+		ctx, cancel := context.WithTimeout(ctx, probeTime)
+		o, err := d.program.run(ctx, words, map[string]string{"COLUMNS": "200"}, probeSize, nil)
+		cancel()
+		if _, failed := errors.AsType[*runtime.ConnectError](err); failed {
+			return nil, err
+		}
+		if err != nil {
+			last = err
+			continue
+		}
+		for _, text := range [][]byte{o.stdout, []byte(o.stderr)} {
+			if !isHelp(text, path) {
+				continue
+			}
+			if len(path) == 0 && d.help == nil {
+				d.best.Store(int32(i)) //nolint:gosec // one of three
+			}
+			if endsFlags(text) {
+				d.ends.Store(true)
+			}
+			return text, nil
+		}
+		last = errors.New("it prints no help")
+		if line := stderrLine(o.stderr); line != "" {
+			last = errors.New("it prints no help but: " + line)
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return nil, &runtime.ConnectError{
+		Target: d.program.base(), Err: last, Remedy: `"cliHelp" in the entry are the words that make it print its help`,
+	}
+}
+
+// isHelp reports whether a text is a help, as opposed to an error or a result.
+func isHelp(text []byte, path []string) bool {
+	if bytes.Contains(bytes.ToLower(text), []byte("usage")) {
+		return true
+	}
+	c := clihelp.Parse(text, path)
+	return len(c.Flags) > 1 || len(c.Sub) > 1
+}
+
+// endMarks are what the help of those parsers has for which a word -- ends the flags:
+// cobra, click, argparse, clap, commander, and whoever says so.
+var endMarks = regexp.MustCompile(`(?m)\[flags\]$|help for \S+$|Show this message and exit\.|show this help message and exit|^ +-h, --help +Print help|display help for command|\[--\]`)
+
+func endsFlags(text []byte) bool { return endMarks.Match(text) }
+
+func stderrLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}
+
+// lookPath returns the file of a command, relative to dir where it has a separator.
+func lookPath(command, dir string) (string, error) {
+	if dir != "" && strings.ContainsAny(command, `/\`) && !filepath.IsAbs(command) {
+		command = filepath.Join(dir, command)
+	}
+	return exec.LookPath(command)
+}
