@@ -30,7 +30,7 @@ func (t *tool) argv(arguments json.RawMessage) ([]string, error) {
 			if p.arg != nil && p.arg.Required || p.flag != nil && p.flag.Required {
 				return nil, fmt.Errorf("%s is missing", p.name)
 			}
-			if p.arg != nil && missing == "" {
+			if p.arg != nil && missing == "" { // a required one behind it takes its place
 				missing = p.name
 			}
 			continue
@@ -47,7 +47,7 @@ func (t *tool) argv(arguments json.RawMessage) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.name, err)
 		}
-		if missing != "" && len(words) > 0 {
+		if missing != "" && len(words) > 0 && !p.arg.Required {
 			return nil, fmt.Errorf("%s needs %s before it", p.name, missing)
 		}
 		values = append(values, words...)

@@ -98,7 +98,7 @@ func (d *discovery) below(ctx context.Context, parents []*clihelp.Command, texts
 // merged returns what a command's own help says, with what the list of its parent says
 // in addition.
 func merged(listed, own clihelp.Command) clihelp.Command {
-	if own.Summary == "" {
+	if listed.Summary != "" { // one line, where a manual page begins with its title
 		own.Summary = listed.Summary
 	}
 	own.Deprecated = own.Deprecated || listed.Deprecated
@@ -183,7 +183,7 @@ func (d *discovery) probe(ctx context.Context, path []string) ([]byte, error) {
 				continue
 			}
 			if len(path) == 0 && d.help == nil {
-				d.best.Store(int32(i)) //nolint:gosec // one of three
+				d.best.Store(int32(i))
 			}
 			if endsFlags(text) {
 				d.ends.Store(true)

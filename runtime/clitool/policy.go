@@ -1,6 +1,7 @@
 package clitool
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -91,6 +92,34 @@ func selectCommands(tool string, root *clihelp.Command, e Exposure) ([]selected,
 			}
 		default:
 			out = append(out, base.byRules(only)...)
+		}
+	})
+	return out, nil
+}
+
+// Choice is a command that can be exposed.
+type Choice struct {
+	// Words are the rule that exposes it; "*" for a tool without subcommands.
+	Words, Summary string
+	// Exposed reports whether it is.
+	Exposed bool
+}
+
+// Choices returns the commands of a tool that can be exposed, in the order of the help.
+// A rule that fits none is a [*RuleError].
+func Choices(tool string, f *Found, e Exposure) ([]Choice, error) {
+	commands, err := selectCommands(tool, &f.Root, e)
+	if err != nil {
+		return nil, err
+	}
+	exposed := map[string]bool{}
+	for _, c := range commands {
+		exposed[strings.Join(c.Path, " ")] = true
+	}
+	var out []Choice
+	walk(&f.Root, func(c *clihelp.Command) {
+		if words := strings.Join(c.Path, " "); callable(c) {
+			out = append(out, Choice{cmp.Or(words, "*"), c.Summary, exposed[words]})
 		}
 	})
 	return out, nil

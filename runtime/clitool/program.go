@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	goruntime "runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -84,7 +85,7 @@ func (p *Program) run(ctx context.Context, words []string, more map[string]strin
 		return outcome{}, err
 	}
 	child, err := proc.Start(proc.Options{
-		Command: childenv.LookPath(p.Command, p.Env), Args: append(p.Args[:len(p.Args):len(p.Args)], words...),
+		Command: childenv.LookPath(p.Command, p.Env), Args: slices.Concat(p.Args, words),
 		Env: p.environment(more), Dir: p.Dir, NoTerminal: true, Hurry: p.Hurry, Guard: p.Guard,
 	})
 	if err != nil {
@@ -194,4 +195,3 @@ func (p *Program) check() (string, error) {
 	}
 	return file, nil
 }
-

@@ -3,6 +3,7 @@ package clitool
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -61,7 +62,7 @@ func (b *builder) tools(commands []selected) ([]*tool, error) {
 	var out []*tool
 	used := make([]bool, len(b.changes))
 	for _, c := range commands {
-		words := strings.Join(append(c.Path[:len(c.Path):len(c.Path)], c.values...), " ")
+		words := strings.Join(slices.Concat(c.Path, c.values), " ")
 		i := slices.IndexFunc(b.changes, func(o config.ToolOverride) bool { return strings.Join(strings.Fields(o.Command), " ") == words })
 		var change config.ToolOverride
 		if i >= 0 {
@@ -185,7 +186,7 @@ func description(c *clihelp.Command, own string) string {
 	return text
 }
 
-// addParams gives each flag and value a name that no other has.
+// addParams adds the flags and values, each by a name that no other has.
 func (t *tool) addParams() {
 	taken := map[string]bool{freeArgs: t.free}
 	unique := func(prefix, text string) string {
@@ -229,7 +230,8 @@ func (t *tool) addOwn(schema json.RawMessage) error {
 	if err := json.Unmarshal(schema, &s); err != nil {
 		return &RuleError{Key: "tools", Rule: t.name, Why: "its inputSchema: " + err.Error(), Remedy: "correct it"}
 	}
-	for name, p := range s.Properties {
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		p := s.Properties[name]
 		if name == freeArgs && t.free || slices.ContainsFunc(t.params, func(p param) bool { return p.name == name }) {
 			continue
 		}

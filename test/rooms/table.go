@@ -94,7 +94,7 @@ func layerTable() []rule {
 		{pkg: "cmd/mcpctl", layer: 5, own: []string{"cmd/internal/cli"}, std: []string{"os"}},
 
 		{pkg: "docs/...", layer: 6},
-		{pkg: "test/...", layer: 6, third: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/go-cmp", "golang.org/x/sys"}},
+		{pkg: "test/...", layer: 6, third: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/spf13/cobra", "github.com/google/go-cmp", "golang.org/x/sys"}},
 	})
 }
 

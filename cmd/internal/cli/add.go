@@ -23,23 +23,28 @@ type addFlags struct {
 	dryRun, yes         bool
 	cwd                 string
 	sse                 bool
+	cli                 bool
+	cliOnly             []string
 }
 
 func newAdd(a *app) *cobra.Command {
 	c := &addCommand{app: a}
 	cmd := &cobra.Command{
-		Use:   "add NAME[@VERSION] | ALIAS -- COMMAND ARGS... | ALIAS --url URL | ./server.json",
+		Use:   "add NAME[@VERSION] | ALIAS [--cli] -- COMMAND ARGS... | ALIAS --url URL | ./server.json",
 		Short: "Add a server to the configuration, from the registry or by hand",
 		Long: "Add a server to servers.json.\n\n" +
 			"NAME is a server in the registry; its last part will do where only one server has it.\n" +
 			"What a person has to give becomes a placeholder such as ${TOKEN}, which is taken from the\n" +
 			"environment when the server is used. The values of --env, --arg, --var and --header go into\n" +
 			"the file as they are: ${NAME} in them is a placeholder, $$ a dollar, and --env NAME without\n" +
-			"a value is short for --env NAME='${NAME}'.",
+			"a value is short for --env NAME='${NAME}'.\n\n" +
+			"With --cli the command is a command-line tool: its subcommands become tools. On a terminal\n" +
+			"mcpctl asks which; without an answer those that only read are exposed.",
 		Example: "  mcpctl add io.github.acme/thing\n" +
 			"  mcpctl add io.github.acme/thing@1.2.0 --as things --env THING_REGION=eu\n" +
 			"  mcpctl add fs -- npx -y @modelcontextprotocol/server-filesystem '${HOME}/notes'\n" +
-			"  mcpctl add gh --url https://api.example.com/mcp --header 'Authorization=Bearer ${GITHUB_TOKEN}'",
+			"  mcpctl add gh --url https://api.example.com/mcp --header 'Authorization=Bearer ${GITHUB_TOKEN}'\n" +
+			"  mcpctl add k8s --cli --cli-only get --cli-only describe -- kubectl",
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
 		ValidArgsFunction: cobra.FixedCompletions([]cobra.Completion{"json"}, cobra.ShellCompDirectiveFilterFileExt),
 	}
@@ -60,6 +65,8 @@ func newAdd(a *app) *cobra.Command {
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the entry and write nothing")
 	f.BoolVarP(&o.yes, "yes", "y", false, "ask for no values and no confirmation")
 	f.StringVar(&o.cwd, "cwd", "", "with a command: start it in `DIR`")
+	f.BoolVar(&o.cli, "cli", false, "with a command: it is a command-line tool")
+	f.StringArrayVar(&o.cliOnly, "cli-only", nil, "with --cli: expose this `SUBCOMMAND` (repeatable; '*' is all)")
 	f.BoolVar(&o.sse, "sse", false, "with --url: the server speaks the older HTTP+SSE")
 	return cmd
 }
@@ -82,13 +89,17 @@ func (c *addCommand) run(cmd *cobra.Command, args []string) error {
 	dash := cmd.ArgsLenAtDash()
 	url := c.settings.URL
 	switch {
+	case len(c.o.cliOnly) > 0 && !c.o.cli:
+		return usagef("add: --cli-only goes with --cli")
+	case c.o.cli && dash < 0:
+		return usagef("add: --cli goes with a command").withHint("mcpctl add ALIAS --cli -- COMMAND ARGS...")
 	case dash >= 0 && url != "":
 		return usagef("add: --url and a command behind -- exclude one another")
 	case dash >= 0:
 		if dash != 1 || len(args) < 2 || args[1] == "" {
 			return usagef("add: want one ALIAS before -- and a command behind it").withHint("mcpctl add ALIAS -- COMMAND ARGS...")
 		}
-		return c.byHand(cmd.Context(), cmd.Flags(), args[0], func() (*addition, error) { return c.stdioEntry(args[1:]) })
+		return c.byHand(cmd.Context(), cmd.Flags(), args[0], func() (*addition, error) { return c.stdioEntry(cmd.Context(), args[1:]) })
 	case len(args) != 1:
 		hint := "mcpctl add NAME[@VERSION]"
 		if len(args) > 1 {

@@ -7,12 +7,16 @@ import (
 	"errors"
 	"maps"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/clitree"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/runtime/origin"
 	"github.com/mcpctl/mcpctl/scaffold"
 )
@@ -55,8 +59,9 @@ func (c *addCommand) cleanAlias(alias string) string {
 	return clean
 }
 
-// stdioEntry returns an entry of command, args, env and cwd.
-func (c *addCommand) stdioEntry(words []string) (*addition, error) {
+// stdioEntry returns an entry of command, args, env and cwd, and of a command-line tool
+// what is exposed.
+func (c *addCommand) stdioEntry(ctx context.Context, words []string) (*addition, error) {
 	if len(c.o.headers.givenFlag) > 0 || c.o.sse {
 		return nil, usagef("add: --header and --sse go with --url, not with a command")
 	}
@@ -64,12 +69,20 @@ func (c *addCommand) stdioEntry(words []string) (*addition, error) {
 	if err != nil {
 		return nil, err
 	}
-	entry, err := encodePlain(struct {
+	members := struct {
 		Command string          `json:"command"`
+		CLI     bool            `json:"cli,omitempty"`
+		Only    []string        `json:"cliOnly,omitempty"`
 		Args    []string        `json:"args,omitempty"`
 		Env     json.RawMessage `json:"env,omitempty"`
 		Cwd     string          `json:"cwd,omitempty"`
-	}{words[0], words[1:], env, c.o.cwd})
+	}{words[0], c.o.cli, c.o.cliOnly, words[1:], env, c.o.cwd}
+	entry, err := encodePlain(members)
+	if err == nil && c.o.cli {
+		if members.Only, err = c.chooseCommands(ctx, words); err == nil {
+			entry, err = encodePlain(members)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -79,6 +92,27 @@ func (c *addCommand) stdioEntry(words []string) (*addition, error) {
 	}
 	checkRunner(plan)
 	return &addition{plan: plan, title: plan.Reference, byHand: true}, nil
+}
+
+// chooseCommands returns what of a command-line tool is exposed, nil for what only reads.
+func (c *addCommand) chooseCommands(ctx context.Context, words []string) ([]string, error) {
+	entry := config.Entry{Name: words[0], Command: words[0], Args: words[1:], Cwd: c.o.cwd, Env: map[string]string{}}
+	for _, g := range c.o.env {
+		entry.Env[g.Name] = g.Value
+		if g.Placeholder {
+			entry.Env[g.Name] = "${" + g.Name + "}"
+		}
+	}
+	var asker ui.Asker
+	if !c.o.yes {
+		asker = c.questions()
+	}
+	found, err := dial.Commands(ctx, entry, c.dialOptions(entry))
+	if err != nil {
+		c.ui.Note("warning: its commands are not known: %v", err)
+		return c.o.cliOnly, ctx.Err()
+	}
+	return clitree.Choose(ctx, c.ui, asker, filepath.Base(words[0]), found, c.o.cliOnly)
 }
 
 // urlEntry returns an entry of url, headers and, for the older transport, type.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
+	"github.com/mcpctl/mcpctl/cmd/internal/clitree"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/schema"
@@ -18,6 +19,7 @@ import (
 type callFlags struct {
 	file       string
 	noValidate bool
+	dryRun     bool
 	dir        string
 }
 
@@ -53,6 +55,7 @@ that the tool itself reports is printed like a result, with exit code 3.`,
 	}
 	cmd.Flags().StringVar(&f.file, "args-file", "", "take the arguments object from `FILE` (- is standard input); pairs override it")
 	cmd.Flags().BoolVar(&f.noValidate, "no-validate", false, "send the arguments without checking them")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "of a command-line tool: print what the call would run, and run nothing")
 	cmd.Flags().StringVarP(&f.dir, "output-dir", "O", "", "save images, audio and other bytes of the result in `DIR`")
 	return a.onServer(cmd, 2, -1, func(ctx context.Context, s *session, words []string) error {
 		return (&callCommand{s, f}).run(ctx, words[0], words[1:])
@@ -60,6 +63,9 @@ that the tool itself reports is printed like a result, with exit code 3.`,
 }
 
 func (c *callCommand) run(ctx context.Context, name string, words []string) error {
+	if c.f.dryRun && !c.wraps() {
+		return usagef("call: --dry-run is for command-line tools, and %s is a server", c.server)
+	}
 	t, err := c.tool(ctx, name)
 	if err != nil {
 		return err
@@ -67,6 +73,9 @@ func (c *callCommand) run(ctx context.Context, name string, words []string) erro
 	raw, err := c.arguments(ctx, t, words)
 	if err != nil {
 		return err
+	}
+	if c.f.dryRun {
+		return clitree.DryRun(ctx, c, c.a.ui, "", name, raw)
 	}
 	line := c.a.ui.StartProgress()
 	defer line.Stop()

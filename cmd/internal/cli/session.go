@@ -57,6 +57,15 @@ func (a *app) with(ctx context.Context, words []string, f func(s *session, words
 	return a.withServer(server, err)
 }
 
+// wraps reports whether the server is a command-line tool of servers.json.
+func (s *session) wraps() bool {
+	if s.a.settings.URL != "" {
+		return false
+	}
+	entry, err := s.a.entry(s.server)
+	return err == nil && entry.Transport() == config.TransportCLI
+}
+
 // onServer makes cmd a command on a server. Run gets the words after the server's
 // name; least and most count that as well, see words.
 func (a *app) onServer(cmd *cobra.Command, least, most int, run func(ctx context.Context, s *session, words []string) error) *cobra.Command {

@@ -1,0 +1,112 @@
+// Package clitree shows what a command-line tool offers as a server, asks which of it is
+// exposed, and shows what a call runs.
+package clitree
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/clihelp"
+	"github.com/mcpctl/mcpctl/runtime/clitool"
+)
+
+// Choose shows the commands of a tool on standard error, and returns the rules for those
+// that are exposed, nil for those that only read. Where only has no rules it asks, unless
+// asker is nil or has nobody to ask.
+func Choose(ctx context.Context, u *ui.UI, asker ui.Asker, tool string, found clitool.Found, only []string) ([]string, error) {
+	choices, err := clitool.Choices(tool, &found, clitool.Exposure{Only: only})
+	if err != nil {
+		return nil, err
+	}
+	show(u, tool, &found.Root, choices)
+	if only != nil || asker == nil || len(choices) < 2 {
+		return only, nil
+	}
+	var options, defaults []string
+	for _, c := range choices {
+		option := c.Words
+		if c.Summary != "" {
+			option += "  " + c.Summary
+		}
+		options = append(options, ui.CleanLine(option))
+		if c.Exposed {
+			defaults = append(defaults, ui.CleanLine(option))
+		}
+	}
+	picked, err := asker.MultiSelect(ctx, ui.Question{Message: "Which commands are exposed", Flag: "--cli-only SUBCOMMAND", Defaults: defaults}, options)
+	switch {
+	case errors.Is(err, ui.ErrNoAnswer):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	out := []string{}
+	for _, i := range picked {
+		out = append(out, choices[i].Words)
+	}
+	return out, nil
+}
+
+// show prints the tree; what is exposed has a mark.
+func show(u *ui.UI, tool string, root *clihelp.Command, choices []clitool.Choice) {
+	exposed, width := map[string]bool{}, 0
+	for _, c := range choices {
+		exposed[c.Words] = c.Exposed
+	}
+	each(root, func(c *clihelp.Command) { width = max(width, len(label(tool, c))) })
+	u.Note("commands of %s; those with a * are exposed:", tool)
+	each(root, func(c *clihelp.Command) {
+		mark := " "
+		if exposed[words(c)] {
+			mark = "*"
+		}
+		text := label(tool, c)
+		u.Note("%s", strings.TrimRight("  "+mark+" "+text+strings.Repeat(" ", width-len(text)+2)+c.Summary, " "))
+	})
+}
+
+// each visits what is shown: the commands, and of a tool without any the tool itself.
+func each(c *clihelp.Command, visit func(*clihelp.Command)) {
+	if len(c.Path) > 0 || len(c.Sub) == 0 {
+		visit(c)
+	}
+	for i := range c.Sub {
+		each(&c.Sub[i], visit)
+	}
+}
+
+// words returns the rule that exposes a command, as in [clitool.Choice].
+func words(c *clihelp.Command) string { return cmp.Or(strings.Join(c.Path, " "), "*") }
+
+func label(tool string, c *clihelp.Command) string {
+	if len(c.Path) == 0 {
+		return tool
+	}
+	return strings.Repeat("  ", len(c.Path)-1) + c.Path[len(c.Path)-1]
+}
+
+// DryRun prints what a call of a command-line tool would run: an indented line for a
+// shell, or as JSON the words.
+func DryRun(ctx context.Context, c runtime.Caller, u *ui.UI, indent, tool string, args json.RawMessage) error {
+	res, err := c.CallTool(ctx, tool, args, &runtime.CallOptions{Meta: map[string]json.RawMessage{clitool.MetaDryRun: json.RawMessage("true")}})
+	if err != nil {
+		return err
+	}
+	if res.IsError {
+		return &runtime.ToolError{Tool: tool, Result: res}
+	}
+	var run struct{ Argv []string }
+	if err := json.Unmarshal(res.Structured, &run); err != nil {
+		return &runtime.ProtocolError{Reason: "the answer has no words: " + err.Error()}
+	}
+	if u.WantJSON() {
+		return u.PrintJSON(res.Structured)
+	}
+	_, err = u.Out.Write([]byte(indent + ui.CleanLine(clitool.Line(run.Argv)) + "\n"))
+	return err
+}
