@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/cli"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/kit"
 )
 
 // TestMain makes this binary act as mcpctl and as fake-mcp, the scripted
@@ -22,6 +23,7 @@ func TestMain(m *testing.M) {
 		"mcp-guardian": mcpctl,
 		"fake-mcp":     func() { os.Exit(runtimetest.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 		"fake-browser": fakeBrowser,
+		"kit":          func() { os.Exit(kit.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 		// For TestAllocServe.
 		"mcpctl-counted": counted,
 		"load-echo":      loadEcho,

@@ -158,7 +158,7 @@ func (b *builder) tool(c selected, change config.ToolOverride) (*tool, error) {
 // guessed returns the annotations of a command, "" for none.
 func guessed(tool string, c *clihelp.Command) string {
 	switch {
-	case reads(tool, c):
+	case reads(tool, c) && !slices.ContainsFunc(c.Flags, acts):
 		return `{"readOnlyHint":true}`
 	case destroys(c):
 		return `{"readOnlyHint":false,"destructiveHint":true}`
