@@ -159,7 +159,7 @@ func switchWords(f *clihelp.Flag, value any) ([]string, error) {
 	return nil, nil
 }
 
-// countWords gives a switch several times.
+// countWords returns a switch several times.
 func countWords(f *clihelp.Flag, n json.Number) ([]string, error) {
 	count, err := n.Int64()
 	if err != nil || count < 0 || count > maxCount {

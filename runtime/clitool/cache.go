@@ -20,7 +20,7 @@ const (
 	cacheWait = time.Minute
 )
 
-// stamp tells one build of a program from another.
+// stamp is what one build of a program differs in from another.
 type stamp struct {
 	Path string
 	Size int64

@@ -23,8 +23,13 @@ type addFlags struct {
 	dryRun, yes         bool
 	cwd                 string
 	sse                 bool
-	cli                 bool
-	cliOnly             []string
+	cli                 cliFlags
+}
+
+// cliFlags are those of a command-line tool.
+type cliFlags struct {
+	on   bool
+	only []string
 }
 
 func newAdd(a *app) *cobra.Command {
@@ -65,8 +70,8 @@ func newAdd(a *app) *cobra.Command {
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the entry and write nothing")
 	f.BoolVarP(&o.yes, "yes", "y", false, "ask for no values and no confirmation")
 	f.StringVar(&o.cwd, "cwd", "", "with a command: start it in `DIR`")
-	f.BoolVar(&o.cli, "cli", false, "with a command: it is a command-line tool")
-	f.StringArrayVar(&o.cliOnly, "cli-only", nil, "with --cli: expose this `SUBCOMMAND` (repeatable; '*' is all)")
+	f.BoolVar(&o.cli.on, "cli", false, "with a command: it is a command-line tool")
+	f.StringArrayVar(&o.cli.only, "cli-only", nil, "with --cli: expose this `SUBCOMMAND` (repeatable; '*' is all)")
 	f.BoolVar(&o.sse, "sse", false, "with --url: the server speaks the older HTTP+SSE")
 	return cmd
 }
@@ -89,9 +94,9 @@ func (c *addCommand) run(cmd *cobra.Command, args []string) error {
 	dash := cmd.ArgsLenAtDash()
 	url := c.settings.URL
 	switch {
-	case len(c.o.cliOnly) > 0 && !c.o.cli:
+	case len(c.o.cli.only) > 0 && !c.o.cli.on:
 		return usagef("add: --cli-only goes with --cli")
-	case c.o.cli && dash < 0:
+	case c.o.cli.on && dash < 0:
 		return usagef("add: --cli goes with a command").withHint("mcpctl add ALIAS --cli -- COMMAND ARGS...")
 	case dash >= 0 && url != "":
 		return usagef("add: --url and a command behind -- exclude one another")

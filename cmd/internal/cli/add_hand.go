@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/clitree"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime/clitool"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/runtime/origin"
@@ -76,9 +77,9 @@ func (c *addCommand) stdioEntry(ctx context.Context, words []string) (*addition,
 		Args    []string        `json:"args,omitempty"`
 		Env     json.RawMessage `json:"env,omitempty"`
 		Cwd     string          `json:"cwd,omitempty"`
-	}{words[0], c.o.cli, c.o.cliOnly, words[1:], env, c.o.cwd}
+	}{words[0], c.o.cli.on, c.o.cli.only, words[1:], env, c.o.cwd}
 	entry, err := encodePlain(members)
-	if err == nil && c.o.cli {
+	if err == nil && c.o.cli.on {
 		if members.Only, err = c.chooseCommands(ctx, words); err == nil {
 			entry, err = encodePlain(members)
 		}
@@ -110,9 +111,9 @@ func (c *addCommand) chooseCommands(ctx context.Context, words []string) ([]stri
 	found, err := dial.Commands(ctx, entry, c.dialOptions(entry))
 	if err != nil {
 		c.ui.Note("warning: its commands are not known: %v", err)
-		return c.o.cliOnly, ctx.Err()
+		return c.o.cli.only, ctx.Err()
 	}
-	return clitree.Choose(ctx, c.ui, asker, filepath.Base(words[0]), found, c.o.cliOnly)
+	return clitree.Choose(ctx, c.ui, asker, filepath.Base(words[0]), found, c.o.cli.only)
 }
 
 // urlEntry returns an entry of url, headers and, for the older transport, type.
@@ -232,10 +233,4 @@ func placeholdersOf(entry json.RawMessage) []string {
 	return out
 }
 
-func shellLine(words []string) string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = shellWord(w)
-	}
-	return strings.Join(out, " ")
-}
+func shellLine(words []string) string { return clitool.Line(words) }

@@ -63,7 +63,7 @@ that the tool itself reports is printed like a result, with exit code 3.`,
 }
 
 func (c *callCommand) run(ctx context.Context, name string, words []string) error {
-	if c.f.dryRun && !c.wraps() {
+	if c.f.dryRun && !wraps(c.session) {
 		return usagef("call: --dry-run is for command-line tools, and %s is a server", c.server)
 	}
 	t, err := c.tool(ctx, name)

@@ -10,6 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/clitree"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/clitool"
 	"github.com/mcpctl/mcpctl/runtime/schema"
 )
 
@@ -66,7 +67,7 @@ func (s *session) showTool(ctx context.Context, t *runtime.Tool) error {
 	p.head("EXAMPLE")
 	words := args.Sample(in)
 	p.line("  %s", s.example(t, words))
-	if s.wraps() {
+	if wraps(s) {
 		if raw, err := args.Parse(in, args.Source{Words: words, NoValidate: true}); err == nil && p.err == nil {
 			p.head("RUNS")
 			p.err = clitree.DryRun(ctx, s, s.a.ui, "  ", t.Name, raw)
@@ -88,10 +89,4 @@ func (s *session) example(t *runtime.Tool, words []string) string {
 }
 
 // shellWord quotes a word for a POSIX shell if needed.
-func shellWord(w string) string {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@,+%"
-	if w != "" && strings.Trim(w, plain) == "" {
-		return w
-	}
-	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-}
+func shellWord(w string) string { return clitool.Line([]string{w}) }

@@ -58,7 +58,7 @@ func (a *app) with(ctx context.Context, words []string, f func(s *session, words
 }
 
 // wraps reports whether the server is a command-line tool of servers.json.
-func (s *session) wraps() bool {
+func wraps(s *session) bool {
 	if s.a.settings.URL != "" {
 		return false
 	}
