@@ -50,6 +50,8 @@ const (
 	// lingering is how long the output of a run may stay open after its end: by
 	// processes that it has left behind, which are ended then.
 	lingering = 250 * time.Millisecond
+	// lingeringMost is how often that is waited for where nothing is left behind.
+	lingeringMost = 20
 )
 
 // outcome is how one run went.
@@ -102,9 +104,18 @@ func (p *Program) run(ctx context.Context, words []string, more map[string]strin
 	case <-out.full:
 	case <-ctx.Done():
 	}
-	o := outcome{flooded: out.flooded(), left: false}
+	o := outcome{flooded: out.flooded()}
 	if ctx.Err() == nil && !o.flooded {
-		o.left = !out.wait(lingering)
+		for range lingeringMost {
+			if out.wait(lingering) {
+				break
+			}
+			// This process may be slow, and a child that it is just starting holds the
+			// pipe, too.
+			if o.left = child.LeftBehind(); o.left {
+				break
+			}
+		}
 		tail.Wait(lingering)
 	}
 	child.Stop(0, cmp.Or(p.Shutdown, defaultShutdown))

@@ -49,6 +49,13 @@ func (p *Process) Stop(grace, term time.Duration) {
 	})
 }
 
+// LeftBehind reports whether processes that a child has started outlive it. Where the
+// system does not tell, it is true.
+func (p *Process) LeftBehind() bool {
+	found, sees := p.tree.Look()
+	return !sees || len(found) > 0
+}
+
 // waitExit waits for the end of the child itself, or until there is no time left.
 func (p *Process) waitExit(d time.Duration) {
 	t := time.NewTimer(d)
