@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -174,9 +175,9 @@ func (d *discovery) probe(ctx context.Context, path []string) ([]byte, error) {
 		if _, failed := errors.AsType[*runtime.ConnectError](err); failed {
 			return nil, err
 		}
-		if err != nil {
-			last = err
-			continue
+		if err != nil { // it hangs, as it would with other words
+			last = fmt.Errorf("%s does not end within %s", strings.Join(append([]string{d.program.base()}, words...), " "), probeTime)
+			break
 		}
 		for _, text := range [][]byte{o.stdout, []byte(o.stderr)} {
 			if !isHelp(text, path) {

@@ -255,3 +255,16 @@ func TestStart(t *testing.T) {
 		t.Errorf("no help: got %v", err)
 	}
 }
+
+// TestHangs: a tool that does not answer is an error when the time is over.
+func TestHangs(t *testing.T) {
+	t.Parallel()
+	o := kitOptions(t, Exposure{})
+	o.Help, o.Cache = "act pid sleep", ""
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	begun := time.Now()
+	if _, err := Open(ctx, o); !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) > 10*time.Second {
+		t.Errorf("got %v after %v", err, time.Since(begun))
+	}
+}

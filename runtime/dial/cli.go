@@ -1,6 +1,7 @@
 package dial
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 
@@ -45,5 +46,10 @@ func Commands(ctx context.Context, entry config.Entry, o Options) (clitool.Found
 	}
 	d := &dialer{Expanded: expanded, o: o, redact: expanded.Redactor()}
 	d.o.Logger = slog.New(d.redact.Handler(o.Logger.Handler())).With("server", entry.Name)
+	if limit := cmp.Or(o.ConnectTimeout, entry.ConnectTimeout, defaultConnectTimeout); limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
 	return clitool.Discover(ctx, d.cliOptions())
 }

@@ -50,7 +50,10 @@ type Tree struct {
 // Prepare has the child begin a group of its own; without a terminal, in a session of
 // its own.
 func Prepare(cmd *exec.Cmd, noTerminal bool) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !noTerminal, Setsid: noTerminal}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if noTerminal { // a session has a group of its own
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	}
 }
 
 // Adopt returns the tree of a child that has been started and not waited for.
