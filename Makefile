@@ -202,7 +202,7 @@ drawing:
 # How much clihelp finds of the programs of this machine, as a table, and of cobra
 # programs built from their modules, which takes minutes.
 cli-corpus:
-	MCPCTL_NIGHTLY=1 go test ./runtime/clihelp -run 'TestReal|TestCobra' -count 1 -v -timeout 30m
+	MCPCTL_NIGHTLY=1 go test ./runtime/clihelp -run 'TestReal|TestCobra|TestLarge' -count 1 -v -timeout 30m
 
 nightly: npm
 	MCPCTL_NIGHTLY=1 go test ./test/peers -timeout 15m

@@ -23,7 +23,7 @@ func ParseComplete(text []byte, path []string) Command {
 		name, n := readSpelling(strings.TrimSuffix(word, "="))
 		switch {
 		case validName(word):
-			p.sub(item{name: word, summary: cut(desc, maxSummary)})
+			p.sub(item{name: word, summary: desc})
 		case n == 0 || name.name != strings.TrimSuffix(word, "="):
 		default:
 			f := newFlag([]spelling{name})

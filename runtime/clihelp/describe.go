@@ -101,6 +101,7 @@ var (
 
 // describe notes what a flag's description says of its value.
 func (f *Flag) describe(text string) {
+	text = cut(text, maxSummary)
 	f.Summary = text
 	f.Deprecated = f.Deprecated || outdated.MatchString(text)
 	f.Repeated = f.Repeated || manyTimes.MatchString(text)

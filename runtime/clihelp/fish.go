@@ -184,6 +184,9 @@ func (c fishLine) apply(root *fishCommand) {
 		}
 		words, descs := c.values()
 		for i, w := range words {
+			if !validName(w) {
+				continue
+			}
 			s := at.child(w)
 			if s.summary == "" {
 				s.summary = descs[i]

@@ -18,7 +18,7 @@ type item struct {
 var (
 	itemName = regexp.MustCompile(`^([A-Za-z0-9_\[][\w.+:\[-]*)\*?`)
 	cellName = regexp.MustCompile(`^(?:[A-Za-z0-9_][\w.+-]*|\[\[?)$`)
-	argWord  = regexp.MustCompile(`^(?:\[.*|<.*|\(.*|\{.*|.*[\])>}]|[A-Z][A-Z0-9_.|=-]*|\.\.\.|.*\.\.\.|-.*|\|)$`)
+	argWord  = regexp.MustCompile(`^(?:\[.*|<.*|\(.*|\{.*|.*[\])>}]|[A-Z][A-Z0-9_.|=-]*|\.\.\.|.*\.\.\.|\|)$`)
 	aliasIn  = regexp.MustCompile(`\s*[\[(]alias(?:es)?: ?([^\])]*)[\])]`)
 	aliasOf  = regexp.MustCompile(`(?i)^alias(?:es)?(?: for|:)`)
 )

@@ -273,6 +273,8 @@ func (f *Flag) setValue(s spelling) {
 	}
 }
 
+var duration = regexp.MustCompile(`^(?:\d+(?:ms|[smh]))+$`)
+
 // literal notes a value that is written as the default: --flag=false, --flag='x',
 // --flag=[]. It reports whether it is one.
 func (f *Flag) literal(v string) bool {
@@ -283,6 +285,8 @@ func (f *Flag) literal(v string) bool {
 		f.Value, f.Kind, f.Repeated = "value", String, true
 	case len(v) > 1 && (v[0] == '\'' || v[0] == '"') && v[len(v)-1] == v[0]:
 		f.Value, f.Kind, f.Default = "value", String, v[1:len(v)-1]
+	case duration.MatchString(v):
+		f.Value, f.Kind, f.Default = "duration", String, v
 	case number.MatchString(v):
 		f.Value, f.Kind, f.Default = "value", kindOfNumber(v), v
 	default:

@@ -178,6 +178,7 @@ var (
 	sayFlags   = regexp.MustCompile(`(?i)\b(options?|flags?|switches)\b`)
 	sayArgs    = regexp.MustCompile(`(?i)^(positional arguments|arguments?|positionals|parameters|args|operands)$`)
 	sayCommand = regexp.MustCompile(`(?i)\b(sub-?)?commands?\b|\bfunctions\b|\bapplets\b`)
+	sayHow     = regexp.MustCompile(`(?i)\b(?:see|show|for|get) (?:more )?help\b|, (?:use|run|try)\b`)
 	sayAliases = regexp.MustCompile(`(?i)^alias(es)?$`)
 )
 
@@ -206,7 +207,7 @@ func (p *parser) headingAt(i int) (section, bool) {
 		return flagSection, true
 	case sayOther.MatchString(title):
 		return otherSection, true
-	case sayCommand.MatchString(title):
+	case sayCommand.MatchString(title) && !sayHow.MatchString(title):
 		return commandSection, true
 	case p.in == argSection, p.in == aliasSection:
 		return flagSection, true
@@ -506,7 +507,7 @@ func (p *parser) sub(it item) *Command {
 	}
 	p.cmd.Sub = append(p.cmd.Sub, Command{
 		Path:       append(slices.Clone(p.cmd.Path), it.name),
-		Summary:    it.summary,
+		Summary:    cut(it.summary, maxSummary),
 		Aliases:    it.aliases,
 		Deprecated: outdated.MatchString(it.summary),
 	})
@@ -557,7 +558,7 @@ func (p *parser) argument(i int) int {
 		}
 		desc = join(desc, next.text)
 	}
-	it.summary = desc
+	it.summary = cut(desc, maxSummary)
 	if len(p.items) < 100 {
 		p.items = append(p.items, it)
 	}
