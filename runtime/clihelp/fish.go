@@ -269,7 +269,7 @@ func (c *fishCommand) child(name string) *fishCommand {
 }
 
 func (c *fishCommand) command(path []string, depth int) Command {
-	out := Command{Path: path, Summary: c.summary, Flags: c.flags.list, Deprecated: outdated.MatchString(c.summary)}
+	out := Command{Path: path, Summary: cut(c.summary, maxSummary), Flags: c.flags.list, Deprecated: outdated.MatchString(c.summary)}
 	if depth == maxDepth {
 		return out
 	}
