@@ -53,7 +53,7 @@ func (d *discovery) discover(ctx context.Context) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	root := sound(clihelp.Parse(text, nil))
+	root := sound(readHelp(text, nil))
 	level := []*clihelp.Command{&root}
 	texts := map[*clihelp.Command][]byte{&root: text}
 	for range d.depth {
@@ -85,7 +85,7 @@ func (d *discovery) below(ctx context.Context, parents []*clihelp.Command, texts
 				if err != nil || bytes.Equal(text, texts[parent]) {
 					return nil // it has no help of its own
 				}
-				*listed = merged(*listed, sound(clihelp.Parse(text, listed.Path)))
+				*listed = merged(*listed, sound(readHelp(text, listed.Path)))
 				mu.Lock()
 				defer mu.Unlock()
 				level, own[listed] = append(level, listed), text
@@ -209,8 +209,22 @@ func isHelp(text []byte, path []string) bool {
 	if bytes.Contains(bytes.ToLower(text), []byte("usage")) {
 		return true
 	}
-	c := clihelp.Parse(text, path)
+	c := readHelp(text, path)
 	return len(c.Flags) > 1 || len(c.Sub) > 1
+}
+
+// manTitle is the first line of a man page, which some tools print as their help.
+var manTitle = regexp.MustCompile(`^\s*\S+\(\d\w*\)\s.*\S+\(\d\w*\)\s*(\n|$)`)
+
+// readHelp reads a help. Of a man page it takes the line that says what the command is,
+// not the whole of its description.
+func readHelp(text []byte, path []string) clihelp.Command {
+	c := clihelp.Parse(text, path)
+	if manTitle.Match(text) {
+		c.Summary = clihelp.ParseMan(text, path).Summary
+		c.Text = c.Summary
+	}
+	return c
 }
 
 // endMarks are what the help of those parsers has for which a word -- ends the flags:

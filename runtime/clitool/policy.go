@@ -192,7 +192,7 @@ func named(f clihelp.Flag, names []string) bool {
 }
 
 func namesOf(f clihelp.Flag) []string {
-	return slices.DeleteFunc([]string{f.Long, f.Short, f.Negated}, func(n string) bool { return n == "" })
+	return slices.DeleteFunc(append([]string{f.Long, f.Short, f.Negated}, f.Aliases...), func(n string) bool { return n == "" })
 }
 
 // deniedOf returns the flags of a command that are denied, and whether all of it is.
