@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-var number = regexp.MustCompile(`^[+-]?\d+(?:\.\d+)?$`)
+var number = lazily(`^[+-]?\d+(?:\.\d+)?$`)
 
 func kindOfNumber(s string) Kind {
 	if strings.Contains(s, ".") {
@@ -43,8 +43,8 @@ func plural(name string) bool {
 }
 
 var (
-	choiceWord = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:+/@-]*$`)
-	lowerWord  = regexp.MustCompile(`^[a-z0-9][a-z0-9_.+-]*$`)
+	choiceWord = lazily(`^[A-Za-z0-9][A-Za-z0-9_.:+/@-]*$`)
+	lowerWord  = lazily(`^[a-z0-9][a-z0-9_.+-]*$`)
 )
 
 // choices returns the values that a placeholder lists: {a,b}, a|b, (a|b). Words that
@@ -62,7 +62,7 @@ func choices(s string) []string {
 	var out []string
 	for part := range strings.SplitSeq(inner, sep) {
 		part = strings.Trim(part, ` '"`)
-		if !choiceWord.MatchString(part) || !braces && (!lowerWord.MatchString(part) || placeholder(part)) {
+		if !choiceWord().MatchString(part) || !braces && (!lowerWord().MatchString(part) || placeholder(part)) {
 			return nil
 		}
 		out = append(out, part)
@@ -84,36 +84,36 @@ func bounded(values []string) []string {
 }
 
 var (
-	possible  = regexp.MustCompile(`(?i)(?:\[possible values|[\[(]choices|\bone of|allowed values|valid values|supported values|possible values): *[\[({]?([^\])}]*?)(?:[\])};]|\.(?:\s|$)|, default\b| \(|$)`)
-	quotedOr  = regexp.MustCompile(`(?i)(?:must be|either|one of) ((?:["'\x60][\w.-]+["'\x60],? )+or ["'\x60][\w.-]+["'\x60])`)
-	barsIn    = regexp.MustCompile(`[({]([a-z0-9][a-z0-9_.-]*(?: ?\| ?[a-z0-9][a-z0-9_.-]*)+)[)}]`)
-	quotedIn  = regexp.MustCompile(`\(("[\w.-]+"(?:(?:\||, ?)"[\w.-]+")+)\)`)
-	bracesIn  = regexp.MustCompile(`\{([a-z0-9][a-z0-9_.-]*(?:, ?[a-z0-9][a-z0-9_.-]*)+)\}`)
-	parenIn   = regexp.MustCompile(`(?i)one of \(((?:[\w.-]+, ?)+(?:or )?[\w.-]+)\)`)
-	defaultIn = regexp.MustCompile(`(?i)[(\[][^()\[\]]{0,60}?\bdefault(?:s to| is|:|=)? *("[^"]*"|'[^']*'|\[[^\]]*\]|[^()\[\];]*)`)
-	atEnd     = regexp.MustCompile(`(?i) - default:? (\S+)$`)
-	manyTimes = regexp.MustCompile(`(?i)multiple times|more than once|(?:can|may) be (?:repeated|used up to|given several)|\brepeatable\b|\[(?:array|count)\]|\(repeat`)
-	mustGive  = regexp.MustCompile(`(?i)[(\[](?:required|mandatory)\b|;\s*required\]|^\*?required[.:]`)
-	outdated  = regexp.MustCompile(`(?i)^\W*deprecated\b|[(\[;.,]\s*deprecated\b|\bis deprecated\b|\bhas been deprecated\b`)
-	typeIn    = regexp.MustCompile(`\[(boolean|string|number|array|count)\]`)
-	bullet    = regexp.MustCompile(`(?:^| )- ([a-z0-9][\w.-]*):`)
+	possible  = lazily(`(?i)(?:\[possible values|[\[(]choices|\bone of|allowed values|valid values|supported values|possible values): *[\[({]?([^\])}]*?)(?:[\])};]|\.(?:\s|$)|, default\b| \(|$)`)
+	quotedOr  = lazily(`(?i)(?:must be|either|one of) ((?:["'\x60][\w.-]+["'\x60],? )+or ["'\x60][\w.-]+["'\x60])`)
+	barsIn    = lazily(`[({]([a-z0-9][a-z0-9_.-]*(?: ?\| ?[a-z0-9][a-z0-9_.-]*)+)[)}]`)
+	quotedIn  = lazily(`\(("[\w.-]+"(?:(?:\||, ?)"[\w.-]+")+)\)`)
+	bracesIn  = lazily(`\{([a-z0-9][a-z0-9_.-]*(?:, ?[a-z0-9][a-z0-9_.-]*)+)\}`)
+	parenIn   = lazily(`(?i)one of \(((?:[\w.-]+, ?)+(?:or )?[\w.-]+)\)`)
+	defaultIn = lazily(`(?i)[(\[][^()\[\]]{0,60}?\bdefault(?:s to| is|:|=)? *("[^"]*"|'[^']*'|\[[^\]]*\]|[^()\[\];]*)`)
+	atEnd     = lazily(`(?i) - default:? (\S+)$`)
+	manyTimes = lazily(`(?i)multiple times|more than once|(?:can|may) be (?:repeated|used up to|given several)|\brepeatable\b|\[(?:array|count)\]|\(repeat`)
+	mustGive  = lazily(`(?i)[(\[](?:required|mandatory)\b|;\s*required\]|^\*?required[.:]`)
+	outdated  = lazily(`(?i)^\W*deprecated\b|[(\[;.,]\s*deprecated\b|\bis deprecated\b|\bhas been deprecated\b`)
+	typeIn    = lazily(`\[(boolean|string|number|array|count)\]`)
+	bullet    = lazily(`(?:^| )- ([a-z0-9][\w.-]*):`)
 )
 
 // describe notes what a flag's description says of its value.
 func (f *Flag) describe(text string) {
 	text = cut(text, maxSummary)
 	f.Summary = text
-	f.Deprecated = f.Deprecated || outdated.MatchString(text)
-	f.Repeated = f.Repeated || manyTimes.MatchString(text)
-	f.Required = f.Required || mustGive.MatchString(text)
-	if m := typeIn.FindStringSubmatch(text); m != nil {
+	f.Deprecated = f.Deprecated || outdated().MatchString(text)
+	f.Repeated = f.Repeated || manyTimes().MatchString(text)
+	f.Required = f.Required || mustGive().MatchString(text)
+	if m := typeIn().FindStringSubmatch(text); m != nil {
 		f.typed(m[1])
 	}
 	def := defaultOf(text)
 	listed := listedValues(text)
 	if f.Value == "" && f.Negated == "" && strings.ContainsRune(text, '[') {
 		// yargs shows neither value nor type where a choice or a default says it.
-		if strings.Contains(text, "[choices:") || strings.Contains(text, "[default:") && def != "" && !trueOrFalse(def) && !typeIn.MatchString(text) {
+		if strings.Contains(text, "[choices:") || strings.Contains(text, "[default:") && def != "" && !trueOrFalse(def) && !typeIn().MatchString(text) {
 			f.Value, f.Kind = "value", String
 		}
 	}
@@ -135,7 +135,7 @@ func (f *Flag) describe(text string) {
 	if f.Value == "duration" || strings.HasPrefix(f.Value, "bytes") {
 		f.Enum = nil // the units that it names
 	}
-	if f.Enum != nil || f.Kind == Integer && f.Default != "" && !number.MatchString(f.Default) {
+	if f.Enum != nil || f.Kind == Integer && f.Default != "" && !number().MatchString(f.Default) {
 		f.Kind = String
 	}
 }
@@ -159,9 +159,9 @@ func trueOrFalse(s string) bool {
 
 // defaultOf returns the default that a description names, "" for none.
 func defaultOf(text string) string {
-	m := defaultIn.FindStringSubmatch(text)
+	m := defaultIn().FindStringSubmatch(text)
 	if m == nil {
-		m = atEnd.FindStringSubmatch(text)
+		m = atEnd().FindStringSubmatch(text)
 	}
 	if m == nil {
 		return ""
@@ -171,7 +171,7 @@ func defaultOf(text string) string {
 		return v[1 : len(v)-1]
 	}
 	if first, _, more := strings.Cut(v, " "); more {
-		if !number.MatchString(first) {
+		if !number().MatchString(first) {
 			return "" // prose, such as "default shows just running"
 		}
 		return first
@@ -182,7 +182,7 @@ func defaultOf(text string) string {
 // listedValues returns the values that a description allows, nil where it names none
 // or where the list is not clearly whole.
 func listedValues(text string) []string {
-	for _, re := range []*regexp.Regexp{possible, quotedOr, parenIn, quotedIn, barsIn, bracesIn} {
+	for _, re := range []*regexp.Regexp{possible(), quotedOr(), parenIn(), quotedIn(), barsIn(), bracesIn()} {
 		m := re.FindStringSubmatch(text)
 		if m == nil {
 			continue
@@ -193,7 +193,7 @@ func listedValues(text string) []string {
 	}
 	if at := strings.Index(text, "Possible values:"); at >= 0 {
 		var out []string
-		for _, m := range bullet.FindAllStringSubmatch(text[at:], maxValues) {
+		for _, m := range bullet().FindAllStringSubmatch(text[at:], maxValues) {
 			out = append(out, m[1])
 		}
 		return bounded(out)
@@ -201,17 +201,17 @@ func listedValues(text string) []string {
 	return nil
 }
 
-var listBreak = regexp.MustCompile(` *(?:[,|]|\bor\b|\band\b) *(?:or |and )?`)
+var listBreak = lazily(` *(?:[,|]|\bor\b|\band\b) *(?:or |and )?`)
 
 func listOf(s string) []string {
 	s = strings.TrimRight(s, ". ")
 	var out []string
-	for _, part := range listBreak.Split(s, -1) {
+	for _, part := range listBreak().Split(s, -1) {
 		part = strings.Trim(part, " \"'`")
 		if part == "" {
 			continue
 		}
-		if !choiceWord.MatchString(part) || part == "etc" || part == "etc." {
+		if !choiceWord().MatchString(part) || part == "etc" || part == "etc." {
 			return nil
 		}
 		out = append(out, part)

@@ -128,7 +128,7 @@ func readFish(words []string) fishLine {
 // option notes an option of complete that has a value.
 func (c *fishLine) option(name, value string) {
 	dashed := func(dash string) string {
-		if n := flagName.FindString(dash + value); n == dash+value {
+		if n := flagName().FindString(dash + value); n == dash+value {
 			return n
 		}
 		return ""
@@ -160,7 +160,7 @@ func (c fishLine) values() (words, descs []string) {
 		list, _ := fishWords(part)
 		for _, w := range list {
 			word, desc, _ := strings.Cut(w, "\t")
-			if choiceWord.MatchString(word) && len(words) < maxValues {
+			if choiceWord().MatchString(word) && len(words) < maxValues {
 				words, descs = append(words, word), append(descs, desc)
 			}
 		}
@@ -269,7 +269,7 @@ func (c *fishCommand) child(name string) *fishCommand {
 }
 
 func (c *fishCommand) command(path []string, depth int) Command {
-	out := Command{Path: path, Summary: cut(c.summary, maxSummary), Flags: c.flags.list, Deprecated: outdated.MatchString(c.summary)}
+	out := Command{Path: path, Summary: cut(c.summary, maxSummary), Flags: c.flags.list, Deprecated: outdated().MatchString(c.summary)}
 	if depth == maxDepth {
 		return out
 	}

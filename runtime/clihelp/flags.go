@@ -37,7 +37,7 @@ func (s *flagSet) add(f Flag) {
 			return
 		}
 		f.keep(fresh)
-		if f.Long == "" && lowerWord.MatchString(f.Value) { // -p, --style=slash: -p has no value
+		if f.Long == "" && lowerWord().MatchString(f.Value) { // -p, --style=slash: -p has no value
 			f.Value, f.Kind = "", Bool
 		}
 	}

@@ -115,7 +115,7 @@ func (r *jsonReader) param(c *Command, m map[string]any) {
 		if name != "" && !strings.HasPrefix(name, "-") {
 			name = dash + name
 		}
-		if flagName.FindString(name) == name && name != "" {
+		if flagName().FindString(name) == name && name != "" {
 			names = append(names, spelling{name: name})
 		}
 	}

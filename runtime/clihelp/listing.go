@@ -1,7 +1,6 @@
 package clihelp
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -16,11 +15,11 @@ type item struct {
 }
 
 var (
-	itemName = regexp.MustCompile(`^([A-Za-z0-9_\[][\w.+:\[-]*)\*?`)
-	cellName = regexp.MustCompile(`^(?:[A-Za-z0-9_][\w.+-]*|\[\[?)$`)
-	argWord  = regexp.MustCompile(`^(?:\[.*|<.*|\(.*|\{.*|.*[\])>}]|[A-Z][A-Z0-9_.|=-]*|\.\.\.|.*\.\.\.|\|)$`)
-	aliasIn  = regexp.MustCompile(`\s*[\[(]alias(?:es)?: ?([^\])]*)[\])]`)
-	aliasOf  = regexp.MustCompile(`(?i)^alias(?:es)?(?: for|:)`)
+	itemName = lazily(`^([A-Za-z0-9_\[][\w.+:\[-]*)\*?`)
+	cellName = lazily(`^(?:[A-Za-z0-9_][\w.+-]*|\[\[?)$`)
+	argWord  = lazily(`^(?:\[.*|<.*|\(.*|\{.*|.*[\])>}]|[A-Z][A-Z0-9_.|=-]*|\.\.\.|.*\.\.\.|\|)$`)
+	aliasIn  = lazily(`\s*[\[(]alias(?:es)?: ?([^\])]*)[\])]`)
+	aliasOf  = lazily(`(?i)^alias(?:es)?(?: for|:)`)
 )
 
 // readCommand reads a line that lists a subcommand. prefix are the words that may stand
@@ -48,7 +47,7 @@ func readCommand(text string, prefix []string) (item, bool) {
 	if strings.HasPrefix(head, "{") && closing(head) > 0 {
 		return item{mark: head, choices: choices(head[:closing(head)+1]), summary: summary}, true
 	}
-	m := itemName.FindStringSubmatch(head)
+	m := itemName().FindStringSubmatch(head)
 	if m == nil || strings.HasSuffix(head, ".") && !strings.HasSuffix(head, "..") {
 		return item{}, false
 	}
@@ -60,16 +59,16 @@ func readCommand(text string, prefix []string) (item, bool) {
 	it.readAliases(&rest)
 	if rest != "" && strings.Trim(rest, ":") != "" {
 		for _, w := range columnsOfArgs(rest) {
-			if !argWord.MatchString(w) {
+			if !argWord().MatchString(w) {
 				return item{}, false
 			}
 		}
 	}
-	if m := aliasIn.FindStringSubmatch(it.summary); m != nil {
+	if m := aliasIn().FindStringSubmatch(it.summary); m != nil {
 		for a := range strings.FieldsFuncSeq(m[1], func(r rune) bool { return r == ',' || r == ' ' }) {
 			it.aliases = append(it.aliases, a)
 		}
-		it.summary = strings.TrimSpace(aliasIn.ReplaceAllString(it.summary, ""))
+		it.summary = strings.TrimSpace(aliasIn().ReplaceAllString(it.summary, ""))
 	}
 	return it, true
 }
@@ -81,7 +80,7 @@ func (it *item) readAliases(rest *string) {
 		switch {
 		case strings.HasPrefix(s, ",") || strings.HasPrefix(s, "|"):
 			s = strings.TrimLeft(s[1:], " ")
-			m := itemName.FindString(s)
+			m := itemName().FindString(s)
 			if m == "" {
 				return
 			}
@@ -119,7 +118,7 @@ func columnsOfArgs(s string) []string {
 }
 
 func validName(s string) bool {
-	return cellName.MatchString(s) && len(s) < 60
+	return cellName().MatchString(s) && len(s) < 60
 }
 
 // table returns the names of a block that lists nothing else: in columns, or with
@@ -144,7 +143,7 @@ func table(block []line) []string {
 func commaList(block []line) []string {
 	var all strings.Builder
 	for i, l := range block {
-		if wide.MatchString(l.text) || i+1 < len(block) && !strings.HasSuffix(l.text, ",") {
+		if wide().MatchString(l.text) || i+1 < len(block) && !strings.HasSuffix(l.text, ",") {
 			return nil
 		}
 		all.WriteString(l.text + " ")

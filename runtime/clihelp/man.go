@@ -15,7 +15,7 @@ func ParseMan(text []byte, path []string) Command {
 	for i, l := range lines {
 		if l.indent == 0 && !l.blank() {
 			section = ""
-			if capitals.MatchString(l.text) {
+			if capitals().MatchString(l.text) {
 				section = l.text
 			}
 			if i == 0 || strings.Contains(l.text, "   ") || section == "NAME" {

@@ -1,22 +1,21 @@
 package clihelp
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
 
 // flagName matches one spelling of a flag at the beginning of a text.
-var flagName = regexp.MustCompile(`^(?:--\[no-?\]-?|--\(no-\)|--?)(?:[A-Za-z0-9][A-Za-z0-9_.+-]*|[?#:@^%!])`)
+var flagName = lazily(`^(?:--\[no-?\]-?|--\(no-\)|--?)(?:[A-Za-z0-9][A-Za-z0-9_.+-]*|[?#:@^%!])`)
 
 // separator matches what stands between two spellings of one flag.
-var separator = regexp.MustCompile(`^(?:, *| ?\| ?| ?/ ?| or | )-`)
+var separator = lazily(`^(?:, *| ?\| ?| ?/ ?| or | )-`)
 
 // apart matches the rest of a line whose other spelling stands in a column of its own.
-var apart = regexp.MustCompile(`^ {2,}-(?:-[a-z]|[A-Za-z]  )`)
+var apart = lazily(`^ {2,}-(?:-[a-z]|[A-Za-z]  )`)
 
 // inColumn matches a value that stands in a column of its own.
-var inColumn = regexp.MustCompile(`^ {2,}([A-Z][A-Z_]{2,})  +[^ ]`)
+var inColumn = lazily(`^ {2,}([A-Z][A-Z_]{2,})  +[^ ]`)
 
 // spelling is one name of a flag with its value as written.
 type spelling struct {
@@ -40,13 +39,13 @@ func readOption(text string) (names []spelling, desc string, at int) {
 		if s.name == "" {
 			return nil, "", -1
 		}
-		sep := separator.FindString(rest)
+		sep := separator().FindString(rest)
 		if sep == "" && len(names) == 1 && s.value == "" {
-			if sep = apart.FindString(rest); sep != "" { // "-h   --help"
+			if sep = apart().FindString(rest); sep != "" { // "-h   --help"
 				sep = sep[:strings.IndexByte(sep, '-')+1]
 			}
 		}
-		if sep == "" || flagName.FindString(rest[len(sep)-1:]) == "" {
+		if sep == "" || flagName().FindString(rest[len(sep)-1:]) == "" {
 			break
 		}
 		negative = negative || strings.Contains(sep, "/")
@@ -56,7 +55,7 @@ func readOption(text string) (names []spelling, desc string, at int) {
 		return nil, "", -1
 	}
 	last := &names[len(names)-1]
-	if m := inColumn.FindStringSubmatch(rest); m != nil && last.value == "" {
+	if m := inColumn().FindStringSubmatch(rest); m != nil && last.value == "" {
 		last.value = m[1]
 		rest = rest[strings.Index(rest, m[1])+len(m[1]):]
 	}
@@ -74,7 +73,7 @@ func readOption(text string) (names []spelling, desc string, at int) {
 
 // readSpelling reads one spelling and returns how many bytes it has, 0 for none.
 func readSpelling(s string) (spelling, int) {
-	name := flagName.FindString(s)
+	name := flagName().FindString(s)
 	if name == "" || name == "-NUM" {
 		return spelling{}, 0
 	}
@@ -204,7 +203,7 @@ func newFlag(names []spelling) Flag {
 			again = slices.ContainsFunc(names, func(o spelling) bool { return o.name == s.name && o.value == "" })
 		}
 		name := s.name
-		if m := noForm.FindString(name); m != "" {
+		if m := noForm().FindString(name); m != "" {
 			name = "--" + name[len(m):]
 			f.Negated = "--no-" + name[2:]
 		}
@@ -232,7 +231,7 @@ func newFlag(names []spelling) Flag {
 	return f
 }
 
-var noForm = regexp.MustCompile(`^--(?:\[no-?\]-?|\(no-\))`)
+var noForm = lazily(`^--(?:\[no-?\]-?|\(no-\))`)
 
 // setValue notes what the value of a flag looks like.
 func (f *Flag) setValue(s spelling) {
@@ -273,7 +272,7 @@ func (f *Flag) setValue(s spelling) {
 	}
 }
 
-var duration = regexp.MustCompile(`^(?:\d+(?:ms|[smh]))+$`)
+var duration = lazily(`^(?:\d+(?:ms|[smh]))+$`)
 
 // literal notes a value that is written as the default: --flag=false, --flag='x',
 // --flag=[]. It reports whether it is one.
@@ -285,9 +284,9 @@ func (f *Flag) literal(v string) bool {
 		f.Value, f.Kind, f.Repeated = "value", String, true
 	case len(v) > 1 && (v[0] == '\'' || v[0] == '"') && v[len(v)-1] == v[0]:
 		f.Value, f.Kind, f.Default = "value", String, v[1:len(v)-1]
-	case duration.MatchString(v):
+	case duration().MatchString(v):
 		f.Value, f.Kind, f.Default = "duration", String, v
-	case number.MatchString(v):
+	case number().MatchString(v):
 		f.Value, f.Kind, f.Default = "value", kindOfNumber(v), v
 	default:
 		return false
@@ -295,11 +294,11 @@ func (f *Flag) literal(v string) bool {
 	return true
 }
 
-var nameMarks = regexp.MustCompile(`[<>\[\]{}()]|\.\.\.`)
+var nameMarks = lazily(`[<>\[\]{}()]|\.\.\.`)
 
 // valueName returns a value as written without its marks.
 func valueName(s string) string {
-	name := strings.Trim(strings.Join(strings.Fields(strings.ReplaceAll(nameMarks.ReplaceAllString(s, ""), "=", " ")), " "), "-'")
+	name := strings.Trim(strings.Join(strings.Fields(strings.ReplaceAll(nameMarks().ReplaceAllString(s, ""), "=", " ")), " "), "-'")
 	if name == "" {
 		return "value"
 	}
@@ -314,11 +313,11 @@ func several(text string) []Flag {
 		switch {
 		case len(flags) > 100:
 			return nil
-		case flagName.FindString(tok) == tok:
+		case flagName().FindString(tok) == tok:
 			flags = append(flags, newFlag([]spelling{{name: tok}}))
 		case len(flags) == 0:
 			return nil
-		case strings.HasPrefix(tok, "["), metavar(tok), sizes.MatchString(tok):
+		case strings.HasPrefix(tok, "["), metavar(tok), sizes().MatchString(tok):
 			if f := &flags[len(flags)-1]; f.Value == "" {
 				f.setValue(spelling{value: strings.Trim(tok, "[]")})
 				f.Enum = nil
@@ -333,4 +332,4 @@ func several(text string) []Flag {
 	return flags
 }
 
-var sizes = regexp.MustCompile(`^[A-Z]+\[\w+\]$|^\[.*\][A-Z]+$`)
+var sizes = lazily(`^[A-Z]+\[\w+\]$|^\[.*\][A-Z]+$`)

@@ -1,7 +1,6 @@
 package clihelp
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -74,7 +73,7 @@ func (p *parser) step(i int) int {
 	if p.in == otherSection {
 		return i + 1
 	}
-	if m := aliasLine.FindString(l.text); m != "" {
+	if m := aliasLine().FindString(l.text); m != "" {
 		p.aliases(l.text[len(m):])
 		return i + 1
 	}
@@ -99,14 +98,14 @@ func (p *parser) step(i int) int {
 	return i + 1
 }
 
-var aliasLine = regexp.MustCompile(`^alias(?:es)?: \b`)
+var aliasLine = lazily(`^alias(?:es)?: \b`)
 
-var usageWord = regexp.MustCompile(`^(?i:usage|synopsis)\b:? *`)
+var usageWord = lazily(`^(?i:usage|synopsis)\b:? *`)
 
 // usageStart reports that a line opens the forms of usage, and returns what of them
 // stands on it.
 func usageStart(s string) (string, bool) {
-	m := usageWord.FindString(s)
+	m := usageWord().FindString(s)
 	rest := s[len(m):]
 	switch {
 	case m == "":
@@ -173,13 +172,13 @@ func (p *parser) form(s string) {
 }
 
 var (
-	capitals   = regexp.MustCompile(`^[A-Z][A-Z0-9 /()&'-]{2,}$`)
-	sayOther   = regexp.MustCompile(`(?i)^(?:[\w ]{0,30} )?examples?(?: [\w ]{0,30})?$|\btopics?\b|\bguides?\b|concept|\bformats\b|protocols|interfaces|^environment|^see also|learn more|exit (status|code)|\bvalues\b|\balias commands|^notes?$|shortcuts`)
-	sayFlags   = regexp.MustCompile(`(?i)\b(options?|flags?|switches)\b`)
-	sayArgs    = regexp.MustCompile(`(?i)^(positional arguments|arguments?|positionals|parameters|args|operands)$`)
-	sayCommand = regexp.MustCompile(`(?i)\b(sub-?)?commands?\b|\bfunctions\b|\bapplets\b`)
-	sayHow     = regexp.MustCompile(`(?i)\b(?:see|show|for|get) (?:more )?help\b|, (?:use|run|try)\b`)
-	sayAliases = regexp.MustCompile(`(?i)^alias(es)?$`)
+	capitals   = lazily(`^[A-Z][A-Z0-9 /()&'-]{2,}$`)
+	sayOther   = lazily(`(?i)^(?:[\w ]{0,30} )?examples?(?: [\w ]{0,30})?$|\btopics?\b|\bguides?\b|concept|\bformats\b|protocols|interfaces|^environment|^see also|learn more|exit (status|code)|\bvalues\b|\balias commands|^notes?$|shortcuts`)
+	sayFlags   = lazily(`(?i)\b(options?|flags?|switches)\b`)
+	sayArgs    = lazily(`(?i)^(positional arguments|arguments?|positionals|parameters|args|operands)$`)
+	sayCommand = lazily(`(?i)\b(sub-?)?commands?\b|\bfunctions\b|\bapplets\b`)
+	sayHow     = lazily(`(?i)\b(?:see|show|for|get) (?:more )?help\b|, (?:use|run|try)\b`)
+	sayAliases = lazily(`(?i)^alias(es)?$`)
 )
 
 // headingAt reports whether a line is the heading of a section, and of which.
@@ -191,7 +190,7 @@ func (p *parser) headingAt(i int) (section, bool) {
 	if p.in == otherSection {
 		deep = max(1, p.heading)
 	}
-	if l.indent > deep || l.text[0] == '-' || len(title) > 100 || !colon && !bare && !(l.indent == 0 && capitals.MatchString(l.text)) {
+	if l.indent > deep || l.text[0] == '-' || len(title) > 100 || !colon && !bare && !(l.indent == 0 && capitals().MatchString(l.text)) {
 		return prose, false
 	}
 	if colon && p.in == commandSection && !strings.Contains(title, " ") && l.indent > p.heading {
@@ -199,15 +198,15 @@ func (p *parser) headingAt(i int) (section, bool) {
 	}
 	title = strings.TrimSpace(title)
 	switch {
-	case sayAliases.MatchString(title):
+	case sayAliases().MatchString(title):
 		return aliasSection, true
-	case sayArgs.MatchString(title):
+	case sayArgs().MatchString(title):
 		return argSection, true
-	case sayFlags.MatchString(title) && !strings.Contains(strings.ToLower(title), "example"):
+	case sayFlags().MatchString(title) && !strings.Contains(strings.ToLower(title), "example"):
 		return flagSection, true
-	case sayOther.MatchString(title):
+	case sayOther().MatchString(title):
 		return otherSection, true
-	case sayCommand.MatchString(title) && !sayHow.MatchString(title):
+	case sayCommand().MatchString(title) && !sayHow().MatchString(title):
 		return commandSection, true
 	case p.in == argSection, p.in == aliasSection:
 		return flagSection, true
@@ -224,7 +223,7 @@ func (p *parser) headingAt(i int) (section, bool) {
 // after a blank line and in front of a list.
 func (p *parser) plainHeading(i int) bool {
 	s := p.lines[i].text
-	if i+1 >= len(p.lines) || p.lines[i+1].blank() || i > 0 && !p.lines[i-1].blank() || strings.HasSuffix(s, ".") || wide.MatchString(s) {
+	if i+1 >= len(p.lines) || p.lines[i+1].blank() || i > 0 && !p.lines[i-1].blank() || strings.HasSuffix(s, ".") || wide().MatchString(s) {
 		return false
 	}
 	next := p.lines[i+1]
@@ -233,7 +232,7 @@ func (p *parser) plainHeading(i int) bool {
 		_, command := readCommand(next.text, nil)
 		listed = listed || command && len(columns(next.text)) > 1
 	}
-	return listed && (sayCommand.MatchString(s) || p.in == commandSection && sayOther.MatchString(s))
+	return listed && (sayCommand().MatchString(s) || p.in == commandSection && sayOther().MatchString(s))
 }
 
 // option reads the option at line i with its description. It returns i where there is
@@ -337,7 +336,7 @@ func (p *parser) block(i int) int {
 // prose notes a line of the description.
 func (p *parser) prose(i int) {
 	l := p.lines[i]
-	if len(p.forms) == 0 && len(p.text) == 0 && looksLikeUsage.MatchString(l.text) {
+	if len(p.forms) == 0 && len(p.text) == 0 && looksLikeUsage().MatchString(l.text) {
 		p.form(l.text) // systemctl, yargs: the usage without the word
 		return
 	}
@@ -352,18 +351,18 @@ func (p *parser) prose(i int) {
 }
 
 var (
-	theFlag  = regexp.MustCompile(`^The ((?:-[a-z][\w-]*(?:=[^\s,]+)?(?:, and |, | and )?)+) flags?('s value)?(?: |$)`)
-	flagWord = regexp.MustCompile(`-[a-z][\w-]*(?:=[^\s,]+)?`)
+	theFlag  = lazily(`^The ((?:-[a-z][\w-]*(?:=[^\s,]+)?(?:, and |, | and )?)+) flags?('s value)?(?: |$)`)
+	flagWord = lazily(`-[a-z][\w-]*(?:=[^\s,]+)?`)
 )
 
 // flagsInProse notes flags of which a paragraph speaks, as go's help does: "The -m flag
 // causes ...".
 func (p *parser) flagsInProse(s string) {
-	m := theFlag.FindStringSubmatch(s)
+	m := theFlag().FindStringSubmatch(s)
 	if m == nil {
 		return
 	}
-	for _, w := range flagWord.FindAllString(m[1], -1) {
+	for _, w := range flagWord().FindAllString(m[1], -1) {
 		if name, n := readSpelling(w); n == len(w) {
 			if m[2] != "" {
 				name.value = "value"
@@ -373,7 +372,7 @@ func (p *parser) flagsInProse(s string) {
 	}
 }
 
-var looksLikeUsage = regexp.MustCompile(`^[a-z][\w.-]*(?: [a-z][\w.-]*)* (?:\[[^\]]+\]|<[^>]+>)(?: |$|\.)`)
+var looksLikeUsage = lazily(`^[a-z][\w.-]*(?: [a-z][\w.-]*)* (?:\[[^\]]+\]|<[^>]+>)(?: |$|\.)`)
 
 // aliases notes other names of the command itself: "list, ls", or whole paths.
 func (p *parser) aliases(s string) {
@@ -426,7 +425,7 @@ func (p *parser) commands(i int) int {
 		return end
 	}
 	if l := p.lines[i]; l.indent <= p.heading && l.indent == 0 {
-		if i+1 < end && p.lines[i+1].indent > 0 && !sayOther.MatchString(l.text) {
+		if i+1 < end && p.lines[i+1].indent > 0 && !sayOther().MatchString(l.text) {
 			return i + 1 // a group: its list follows
 		}
 		p.in, p.first = otherSection, -1
@@ -493,7 +492,7 @@ func (p *parser) nameAlone(j, end, at int) bool {
 
 // sub adds a subcommand, and returns it. An alias of another one is noted there.
 func (p *parser) sub(it item) *Command {
-	if m := aliasOf.FindString(it.summary); m != "" {
+	if m := aliasOf().FindString(it.summary); m != "" {
 		of := strings.Trim(strings.TrimSpace(it.summary[len(m):]), "\"'`")
 		for k := range p.cmd.Sub {
 			if s := &p.cmd.Sub[k]; s.Path[len(s.Path)-1] == of {
@@ -509,7 +508,7 @@ func (p *parser) sub(it item) *Command {
 		Path:       append(slices.Clone(p.cmd.Path), it.name),
 		Summary:    cut(it.summary, maxSummary),
 		Aliases:    it.aliases,
-		Deprecated: outdated.MatchString(it.summary),
+		Deprecated: outdated().MatchString(it.summary),
 	})
 	return &p.cmd.Sub[len(p.cmd.Sub)-1]
 }
@@ -596,15 +595,15 @@ func (p *parser) finish() {
 	}
 	p.cmd.Args = u.args
 	p.describeArgs()
-	p.cmd.Flags = p.flags.finish(suffixes.MatchString(joined(p.lines)))
+	p.cmd.Flags = p.flags.finish(suffixes().MatchString(joined(p.lines)))
 	text := strings.TrimSpace(strings.Join(p.text, "\n"))
 	p.cmd.Text = cut(text, maxText)
 	p.cmd.Summary, _, _ = strings.Cut(p.cmd.Text, "\n")
 	p.cmd.Summary = cut(p.cmd.Summary, maxSummary)
-	p.cmd.Deprecated = outdated.MatchString(p.cmd.Summary)
+	p.cmd.Deprecated = outdated().MatchString(p.cmd.Summary)
 }
 
-var suffixes = regexp.MustCompile(`(?i)multipl\w+ suffix|\+N\b`)
+var suffixes = lazily(`(?i)multipl\w+ suffix|\+N\b`)
 
 func joined(lines []line) string {
 	var b strings.Builder
@@ -636,7 +635,7 @@ func (p *parser) describeArgs() {
 	for _, it := range p.items {
 		i := slices.IndexFunc(p.cmd.Args, func(a Arg) bool { return sameName(a.Name, it.name) })
 		if i < 0 {
-			if generic(it.name) || len(p.cmd.Sub) > 0 && commandWord(it.name) || len(p.cmd.Args) > 0 || !strings.HasPrefix(it.mark, "<") && !mustGive.MatchString(it.summary) {
+			if generic(it.name) || len(p.cmd.Sub) > 0 && commandWord(it.name) || len(p.cmd.Args) > 0 || !strings.HasPrefix(it.mark, "<") && !mustGive().MatchString(it.summary) {
 				continue
 			}
 			p.cmd.Args = append(p.cmd.Args, Arg{Name: it.name, Required: true, Repeated: strings.Contains(it.mark, "...")})

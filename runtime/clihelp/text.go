@@ -3,6 +3,7 @@ package clihelp
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -25,14 +26,14 @@ type line struct {
 
 func (l line) blank() bool { return l.text == "" }
 
-var escapes = regexp.MustCompile(`\x1b\[[0-9;:?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][0-9A-B]|\x1b.?`)
+var escapes = lazily(`\x1b\[[0-9;:?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][0-9A-B]|\x1b.?`)
 
 // clean returns text without escape sequences, overstrikes and control characters.
 func clean(text []byte) string {
 	if len(text) > maxInput {
 		text = text[:maxInput]
 	}
-	s := escapes.ReplaceAllString(strings.ToValidUTF8(string(text), ""), "")
+	s := escapes().ReplaceAllString(strings.ToValidUTF8(string(text), ""), "")
 	var out []byte
 	for _, r := range s {
 		switch {
@@ -98,10 +99,10 @@ func unbox(s string) string {
 
 // columns returns the parts of s between two spaces or more.
 func columns(s string) []string {
-	return wide.Split(s, -1)
+	return wide().Split(s, -1)
 }
 
-var wide = regexp.MustCompile(` {2,}`)
+var wide = lazily(` {2,}`)
 
 // join appends a line to a description that is no longer than its bound.
 func join(text, more string) string {
@@ -154,4 +155,10 @@ func partner(c byte) byte {
 		return '{'
 	}
 	return '<'
+}
+
+// lazily compiles an expression when it is first used: all of them together take longer
+// than a command that reads no help should take to start.
+func lazily(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }

@@ -1,7 +1,6 @@
 package clihelp
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -36,7 +35,7 @@ func readUsage(forms []string, path []string, takes takes, group bool) usage {
 	if len(all) > 1 {
 		kept := all[:0]
 		for _, f := range all {
-			if f.word == "" || strings.ContainsAny(f.word, "|.") && !lowerBars.MatchString(f.word) {
+			if f.word == "" || strings.ContainsAny(f.word, "|.") && !lowerBars().MatchString(f.word) {
 				kept = append(kept, f)
 				continue
 			}
@@ -62,7 +61,7 @@ func readUsage(forms []string, path []string, takes takes, group bool) usage {
 	return u
 }
 
-var lowerBars = regexp.MustCompile(`^[a-z][a-z0-9-]*(?:\|[a-z][a-z0-9-]*)*$`)
+var lowerBars = lazily(`^[a-z][a-z0-9-]*(?:\|[a-z][a-z0-9-]*)*$`)
 
 func (f Flag) anyName() string {
 	if f.Long != "" {
@@ -91,7 +90,7 @@ func afterPath(text string, path []string) (string, bool) {
 		if i := slices.IndexFunc(lead, func(w string) bool { return slices.Contains(strings.Split(w, "|"), last) }); i >= 0 {
 			at = i + 1
 		} else {
-			for at < len(lead) && at <= len(path) && lowerWord.MatchString(lead[at]) {
+			for at < len(lead) && at <= len(path) && lowerWord().MatchString(lead[at]) {
 				at++
 			}
 		}
@@ -363,17 +362,17 @@ func (r *formReader) brackets(f *form, item string, depth int, repeated bool) {
 
 // cluster reports whether a group lists switches of one letter each: [-46AaCf].
 func cluster(s string) bool {
-	if len(s) < 3 || s[0] != '-' || !plainLetters.MatchString(s[1:]) {
+	if len(s) < 3 || s[0] != '-' || !plainLetters().MatchString(s[1:]) {
 		return false
 	}
 	letters := []byte(s[1:])
-	mixed := s != strings.ToLower(s) && s != strings.ToUpper(s) && !stuck.MatchString(s)
+	mixed := s != strings.ToLower(s) && s != strings.ToUpper(s) && !stuck().MatchString(s)
 	return mixed || strings.ContainsAny(s, "0123456789") || slices.IsSorted(letters) && len(letters) > 2
 }
 
-var plainLetters = regexp.MustCompile(`^[A-Za-z0-9]+$`)
+var plainLetters = lazily(`^[A-Za-z0-9]+$`)
 
-var stuck = regexp.MustCompile(`^(-[A-Z])([a-z]{3,})$`)
+var stuck = lazily(`^(-[A-Z])([a-z]{3,})$`)
 
 // flagRead is a flag of a usage line, and how many bytes after it its value took.
 type flagRead struct {
@@ -395,7 +394,7 @@ func (r *formReader) flag(item, rest string, depth int) flagRead {
 		names = append(names, s)
 	}
 	last := &names[len(names)-1]
-	if m := stuck.FindStringSubmatch(last.name); m != nil { // -Olevel
+	if m := stuck().FindStringSubmatch(last.name); m != nil { // -Olevel
 		last.name, last.value, last.glued = m[1], m[2], true
 	}
 	took := 0
@@ -435,7 +434,7 @@ func (r *formReader) positional(f *form, item, rest string, repeated bool, depth
 	if strings.HasPrefix(item, "(-") || strings.HasPrefix(item, "[-") || name == "" || generic(name) {
 		return
 	}
-	bare := lowerBars.MatchString(item)
+	bare := lowerBars().MatchString(item)
 	if r.group && commandWord(name) {
 		r.seen = true
 		return
@@ -457,11 +456,11 @@ func commandWord(name string) bool {
 	return false
 }
 
-var genericWords = regexp.MustCompile(`(?i)^[<\[]?(?:[\w/& -]*[ -])?(?:options?|flags?|opts)[>\]]?(?:\.\.\.)?[>\]]?(?: *\.\.\.)?$`)
+var genericWords = lazily(`(?i)^[<\[]?(?:[\w/& -]*[ -])?(?:options?|flags?|opts)[>\]]?(?:\.\.\.)?[>\]]?(?: *\.\.\.)?$`)
 
 // generic reports that an item stands for options as such.
 func generic(s string) bool {
-	return genericWords.MatchString(s) || strings.Trim(s, ".-") == ""
+	return genericWords().MatchString(s) || strings.Trim(s, ".-") == ""
 }
 
 // argName returns the name of an argument as written without its marks.

@@ -113,13 +113,9 @@ func flagWords(f *clihelp.Flag, value any) ([]string, error) {
 		}
 		return []string{nameOf(f)}, nil
 	}
-	list := []any{value}
-	if f.Repeated {
-		all, ok := value.([]any)
-		if !ok {
-			return nil, errors.New("want a list")
-		}
-		list = all
+	list, err := listOf(value, f.Repeated)
+	if err != nil {
+		return nil, err
 	}
 	var words []string
 	for _, v := range list {
@@ -221,15 +217,23 @@ func valueText(kind clihelp.Kind, enum []string, value any) (string, error) {
 	return text, nil
 }
 
+// listOf returns the values that an argument has: several where it is repeated.
+func listOf(value any, repeated bool) ([]any, error) {
+	if !repeated {
+		return []any{value}, nil
+	}
+	all, ok := value.([]any)
+	if !ok {
+		return nil, errors.New("want a list")
+	}
+	return all, nil
+}
+
 // argWords returns the words of a positional argument.
 func (t *tool) argWords(a *clihelp.Arg, value any) ([]string, error) {
-	list := []any{value}
-	if a.Repeated {
-		all, ok := value.([]any)
-		if !ok {
-			return nil, errors.New("want a list")
-		}
-		list = all
+	list, err := listOf(value, a.Repeated)
+	if err != nil {
+		return nil, err
 	}
 	var words []string
 	for _, v := range list {

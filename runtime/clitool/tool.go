@@ -101,7 +101,11 @@ func (b *builder) known(words []string) bool {
 	return found || err != nil || gone
 }
 
-var unfit = regexp.MustCompile(`[^a-z0-9]+`)
+// unfit and unfitParam are what names of tools and of their arguments cannot have.
+var (
+	unfit      = regexp.MustCompile(`[^a-z0-9]+`)
+	unfitParam = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
+)
 
 // toolName returns a name that no other tool has: the command's words, joined by
 // underscores.
@@ -190,7 +194,7 @@ func description(c *clihelp.Command, own string) string {
 func (t *tool) addParams() {
 	taken := map[string]bool{freeArgs: t.free}
 	unique := func(prefix, text string) string {
-		name := strings.Trim(regexp.MustCompile(`[^A-Za-z0-9_.-]+`).ReplaceAllString(text, "_"), "_-.")
+		name := strings.Trim(unfitParam.ReplaceAllString(text, "_"), "_-.")
 		if name == "" || taken[name] {
 			name = prefix + name
 		}
