@@ -98,6 +98,8 @@ func newConnectProxy(t *testing.T, to string) *connectProxy {
 	p := &connectProxy{}
 	var tunnels sync.WaitGroup
 	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		tunnels.Add(1) // Close waits for a connection until it is hijacked
+		defer tunnels.Done()
 		p.mu.Lock()
 		p.asked = append(p.asked, r.Host)
 		p.mu.Unlock()
