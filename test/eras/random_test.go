@@ -1,6 +1,7 @@
 package eras_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -8,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"runtime/pprof"
 	"slices"
 	"strings"
 	"testing"
@@ -67,7 +69,9 @@ func TestNobodyElse(t *testing.T) {
 	for done := 0; done < *cases; done += perMeeting {
 		m := &meeting{p: p, servers: servers, r: r}
 		if err := m.hold(min(perMeeting, *cases-done), &sum); err != nil {
-			t.Fatalf("seed %d, cases from %d on: %v", *seed, done, err)
+			var stacks bytes.Buffer // a proxy that is stuck is so in this process
+			_ = pprof.Lookup("goroutine").WriteTo(&stacks, 1)
+			t.Fatalf("seed %d, cases from %d on: %v\n%s", *seed, done, err, stacks.String())
 		}
 	}
 	t.Logf("%+v", sum)
