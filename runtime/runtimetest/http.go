@@ -231,6 +231,7 @@ func (h *handler) session(w http.ResponseWriter, r *http.Request, m *wire.Messag
 		// reachable.
 		if h.sessions[""] == nil {
 			h.sessions[""] = h.open("")
+			h.sessions[""].n.shared = true
 		}
 		return h.sessions[""], true
 	case m.Method == "initialize":

@@ -129,7 +129,8 @@ type session struct {
 	ready    bool            // the client has sent notifications/initialized
 	watched  map[string]bool // URIs
 	listens  map[string]*listen
-	attached int // GET streams
+	attached int  // GET streams
+	shared   bool // by all clients: ids do not tell whose a call is
 }
 
 // asks are the requests to a client.
@@ -221,7 +222,7 @@ func (n *session) notified(ctx context.Context, m wire.Message) {
 		}
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		if cancel := n.calls[string(p.ID)]; cancel != nil {
+		if cancel := n.calls[string(p.ID)]; cancel != nil && !n.shared {
 			cancel(errCancelled)
 		}
 	case "notifications/initialized":

@@ -25,6 +25,8 @@ type Origin struct {
 	// Ask puts a question of a server to the client and waits for the answer.
 	// Nil: the client cannot be asked in the middle of a request.
 	Ask func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+	// Stream is what carries these to the client; nil where it is always read.
+	Stream Stream
 	// Slot is the connection that the request concerns; nil: any that suits.
 	Slot *Slot
 	// Pause is told that the server has ended its stream in the middle of the
@@ -37,6 +39,15 @@ type Origin struct {
 	// Refuse ends the request with an error of ours. Nil: nothing can.
 	Refuse func(error)
 }
+
+// Stream is an event stream of one request.
+type Stream interface {
+	// Unread reports that the client has left the stream, and has not come back yet.
+	Unread() bool
+}
+
+// askable reports whether a question would reach the client now.
+func (o *Origin) askable() bool { return o.Ask != nil && (o.Stream == nil || !o.Stream.Unread()) }
 
 // Modern reports whether the client's requests are self-contained.
 func (o *Origin) Modern() bool { return revision.IsModern(o.Version) }
@@ -61,8 +72,8 @@ type Waiter interface {
 
 // Active are the requests that one client has in flight over a connection.
 type Active struct {
-	// From is who has made them: one inside which the client can be asked, where
-	// there is one.
+	// From is who has made them: one inside which the client can be asked now, where
+	// there is one; otherwise one inside which it can be asked at all.
 	From     Origin
 	suspends []func() (resume func())
 	refuses  []func(error)
@@ -92,7 +103,7 @@ func (c *Conn) SoleClient(ends func()) (_ *Active, several bool) {
 		} else if from.Client == nil || from.Client != who {
 			several = true
 		}
-		if a.From.Ask == nil {
+		if a.From.Ask == nil || !a.From.askable() && from.askable() {
 			a.From = from
 		}
 		a.suspends = append(a.suspends, suspend)

@@ -191,7 +191,7 @@ func (x *post) Origin() upstream.Origin {
 	}
 	from.Emit = x.emit
 	if x.session != nil {
-		from.Ask, from.Pause = x.ask, x.pause
+		from.Ask, from.Pause, from.Stream = x.ask, x.pause, &x.stream
 	}
 	return from
 }

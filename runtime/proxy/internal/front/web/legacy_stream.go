@@ -354,6 +354,13 @@ func (s *stream) idle() (idle, ended bool, since time.Time) {
 	return s.holder == nil, s.ended, s.quiet
 }
 
+// Unread implements [upstream.Stream].
+func (s *stream) Unread() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.holder == nil && !s.quiet.IsZero()
+}
+
 // priorityOf returns the priority of a notification.
 func priorityOf(method string) priority {
 	switch method {
