@@ -22,6 +22,9 @@ func (t *tool) argv(arguments json.RawMessage) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if t.chooses() {
+		delete(given, dirArg)
+	}
 	flags, values, missing := []string{}, slices.Clone(t.values), ""
 	for _, p := range t.params {
 		value, ok := given[p.name]

@@ -27,6 +27,7 @@ const (
 	probeSize    = 1 << 20         // the same for one that prints more
 	probesMost   = 1000            // commands behind that are not looked at
 	defaultDepth = 2
+	probeColumns = "200" // so that few lines are wrapped
 )
 
 // Found is what the help of a tool says.
@@ -45,15 +46,22 @@ type discovery struct {
 	best    atomic.Int32 // the form that the tool itself has answered to
 	probes  atomic.Int32
 	ends    atomic.Bool
+
+	// These are of the tool itself, and set before its subcommands are looked at.
+	globals []clihelp.Flag // of every command, where the help of each leaves them out
+	whole   bool           // its description has all that is below it
+	manual  bool           // it has a man page and no help
 }
 
 // discover reads the help of a tool and of its subcommands.
 func (d *discovery) discover(ctx context.Context) (Found, error) {
-	text, err := d.probe(ctx, nil)
+	root, text, err := d.read(ctx, nil)
 	if err != nil {
 		return Found{}, err
 	}
-	root := sound(readHelp(text, nil))
+	if d.whole {
+		return Found{Root: soundTree(root, d.depth), EndsFlags: d.ends.Load()}, nil
+	}
 	level := []*clihelp.Command{&root}
 	texts := map[*clihelp.Command][]byte{&root: text}
 	for range d.depth {
@@ -78,14 +86,14 @@ func (d *discovery) below(ctx context.Context, parents []*clihelp.Command, texts
 				break
 			}
 			group.Go(func() error {
-				text, err := d.probe(ctx, listed.Path)
+				c, text, err := d.read(ctx, listed.Path)
 				if ctx.Err() != nil {
 					return ctx.Err()
 				}
-				if err != nil || bytes.Equal(text, texts[parent]) {
+				if err != nil || text != nil && bytes.Equal(text, texts[parent]) {
 					return nil // it has no help of its own
 				}
-				*listed = merged(*listed, sound(readHelp(text, listed.Path)))
+				*listed = merged(*listed, c)
 				mu.Lock()
 				defer mu.Unlock()
 				level, own[listed] = append(level, listed), text
@@ -170,7 +178,7 @@ func (d *discovery) probe(ctx context.Context, path []string) ([]byte, error) {
 	var last error
 	for i, words := range d.forms(path) {
 		ctx, cancel := context.WithTimeout(ctx, probeTime)
-		o, err := d.program.run(ctx, words, map[string]string{"COLUMNS": "200"}, probeSize, nil)
+		o, err := d.program.run(ctx, run{words: words, env: map[string]string{"COLUMNS": probeColumns}, most: probeSize})
 		cancel()
 		if _, failed := errors.AsType[*runtime.ConnectError](err); failed {
 			return nil, err
@@ -216,9 +224,12 @@ func isHelp(text []byte, path []string) bool {
 // manTitle is the first line of a man page, which some tools print as their help.
 var manTitle = regexp.MustCompile(`^\s*\S+\(\d\w*\)\s.*\S+\(\d\w*\)\s*(\n|$)`)
 
-// readHelp reads a help. Of a man page it takes the line that says what the command is,
+// readHelp reads a help, which may be one in JSON. Of a man page it takes the line that says what the command is,
 // not the whole of its description.
 func readHelp(text []byte, path []string) clihelp.Command {
+	if c, ok := clihelp.ParseJSON(text, path); ok {
+		return c
+	}
 	c := clihelp.Parse(text, path)
 	if manTitle.Match(text) {
 		c.Summary = clihelp.ParseMan(text, path).Summary

@@ -78,25 +78,36 @@ func (p *Program) environment(more map[string]string) []string {
 	return childenv.Of(goruntime.GOOS, os.Environ(), env)
 }
 
+// run is one run of a program.
+type run struct {
+	words []string
+	env   map[string]string // besides that of the program, which goes before it
+	most  int               // bytes of the output that are kept
+	// chunks is told of the output as it comes, complaints of the lines of standard error;
+	// nil: nobody is.
+	chunks     func([]byte)
+	complaints func(line string)
+}
+
 // run runs the program once, with nothing on its standard input and without a terminal.
-// At most most bytes of its output are kept; lines is told of its output as it comes. When
-// ctx ends, so does the run with everything that it has started, and the error is that
-// of ctx.
-func (p *Program) run(ctx context.Context, words []string, more map[string]string, most int, lines func([]byte)) (outcome, error) {
+// When ctx ends, so does the run with everything that it has started, and the error is
+// that of ctx.
+func (p *Program) run(ctx context.Context, r run) (outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return outcome{}, err
 	}
 	child, err := proc.Start(proc.Options{
-		Command: childenv.LookPath(p.Command, p.Env), Args: slices.Concat(p.Args, words),
-		Env: p.environment(more), Dir: p.Dir, NoTerminal: true, Hurry: p.Hurry, Guard: p.Guard,
+		Command: childenv.LookPath(p.Command, p.Env), Args: slices.Concat(p.Args, r.words),
+		Env: p.environment(r.env), Dir: p.Dir, NoTerminal: true, Hurry: p.Hurry, Guard: p.Guard,
 	})
 	if err != nil {
 		return outcome{}, transport.StartError(transport.StdioOptions{Command: p.Command, Dir: p.Dir, Redactor: p.Redactor}, err)
 	}
 	_ = child.Stdin.Close()
 	tail := stderr.NewTail(cmp.Or(p.Logger, slog.New(slog.DiscardHandler)), p.Redactor, func() {})
+	tail.Each = r.complaints
 	go tail.Drain(child.Stderr) // ends with the pipe, which Stop closes
-	out := &collector{most: most, lines: lines, full: make(chan struct{}), done: make(chan struct{})}
+	out := &collector{most: r.most, chunks: r.chunks, full: make(chan struct{}), done: make(chan struct{})}
 	go out.read(child.Stdout)
 
 	select {
@@ -144,7 +155,7 @@ func exitCode(status string) int {
 type collector struct {
 	buf        bytes.Buffer
 	most       int
-	lines      func([]byte)
+	chunks     func([]byte)
 	full, done chan struct{} // closed when there is more than most; when read has ended
 }
 
@@ -163,8 +174,8 @@ func (c *collector) read(from *os.File) {
 		} else {
 			c.buf.Write(chunk[:n])
 		}
-		if n > 0 && c.lines != nil {
-			c.lines(chunk[:n])
+		if n > 0 && c.chunks != nil {
+			c.chunks(chunk[:n])
 		}
 		if err != nil {
 			return

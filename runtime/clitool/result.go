@@ -131,7 +131,11 @@ func dryRun(p *Program, words []string) json.RawMessage {
 	all = append(all, words...)
 	var res object
 	res.add("content", []json.RawMessage{textBlock(Line(all))})
-	res.add("structuredContent", map[string][]string{"argv": all})
+	planned := map[string]any{"argv": all}
+	if p.Dir != "" {
+		planned["cwd"] = p.Dir
+	}
+	res.add("structuredContent", planned)
 	return res.raw()
 }
 

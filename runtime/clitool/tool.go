@@ -34,6 +34,7 @@ type tool struct {
 	name      string
 	params    []param
 	free      bool
+	places    *places // nil: none to choose
 	endsFlags bool
 	raw       json.RawMessage // the entry of tools/list
 }
@@ -52,6 +53,7 @@ type builder struct {
 	found   *Found
 	exposed Exposure
 	changes []config.ToolOverride
+	places  *places
 	names   map[string]bool
 }
 
@@ -127,7 +129,7 @@ func (b *builder) toolName(c selected, wanted string) string {
 }
 
 func (b *builder) tool(c selected, change config.ToolOverride) (*tool, error) {
-	t := &tool{selected: c, name: b.toolName(c, change.Name), free: b.exposed.FreeArgs, endsFlags: b.found.EndsFlags}
+	t := &tool{selected: c, name: b.toolName(c, change.Name), free: b.exposed.FreeArgs, places: b.places, endsFlags: b.found.EndsFlags}
 	t.addParams()
 	schema := t.schema()
 	if change.InputSchema != nil {
@@ -190,9 +192,12 @@ func description(c *clihelp.Command, own string) string {
 	return text
 }
 
+// chooses reports whether a call may choose where it runs.
+func (t *tool) chooses() bool { return t.places != nil && t.places.choice() }
+
 // addParams adds the flags and values, each by a name that no other has.
 func (t *tool) addParams() {
-	taken := map[string]bool{freeArgs: t.free}
+	taken := map[string]bool{freeArgs: t.free, dirArg: t.chooses()}
 	unique := func(prefix, text string) string {
 		name := strings.Trim(unfitParam.ReplaceAllString(text, "_"), "_-.")
 		if name == "" || taken[name] {
@@ -236,7 +241,7 @@ func (t *tool) addOwn(schema json.RawMessage) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		p := s.Properties[name]
-		if name == freeArgs && t.free || slices.ContainsFunc(t.params, func(p param) bool { return p.name == name }) {
+		if name == freeArgs && t.free || name == dirArg && t.chooses() || slices.ContainsFunc(t.params, func(p param) bool { return p.name == name }) {
 			continue
 		}
 		f := clihelp.Flag{Long: "--" + strings.ReplaceAll(name, "_", "-"), Value: name, Kind: clihelp.String}
@@ -285,6 +290,9 @@ func (t *tool) schema() json.RawMessage {
 		o.add("items", json.RawMessage(`{"type":"string"}`))
 		o.add("description", "More words for the command line, as they are.")
 		properties.add(freeArgs, o.raw())
+	}
+	if t.chooses() {
+		properties.add(dirArg, t.places.schema())
 	}
 	var s object
 	s.add("type", "object")

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -25,6 +26,10 @@ type Options struct {
 	// Help are the words that make the tool print its help, separated by spaces; ""
 	// tries the usual ones.
 	Help string
+	// Roots are directories: a call may choose one of them, or one below them, to run in.
+	// A relative one is below Program.Dir. Where that is "", calls without a choice run in
+	// the first.
+	Roots []string
 	// Tools are changes of single tools.
 	Tools []config.ToolOverride
 	// Cache is a directory for what is discovered, "" for none.
@@ -44,8 +49,10 @@ const runsAtOnce = 32
 // Transport is a command-line tool as a server of the handshake era. Each call is a
 // process of its own.
 type Transport struct {
-	o     Options
-	tools []*tool
+	o      Options
+	tools  []*tool
+	places *places
+	level  atomic.Int32 // the revision.Level of log messages that is wanted
 
 	// lifetime ends the runs; it is the transport's own, cancelled by Close.
 	lifetime context.Context //nolint:containedctx // owned, see Close
@@ -72,7 +79,11 @@ func Open(ctx context.Context, o Options) (*Transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{program: &o.Program, found: &found, exposed: o.Exposure, changes: o.Tools}
+	places, err := newPlaces(o.Program.Dir, o.Roots)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{program: &o.Program, found: &found, exposed: o.Exposure, changes: o.Tools, places: places}
 	tools, err := b.tools(commands)
 	if err != nil {
 		return nil, err
@@ -83,7 +94,8 @@ func Open(ctx context.Context, o Options) (*Transport, error) {
 	if o.Handler == nil {
 		o.Handler = runtime.NopHandler{}
 	}
-	t := &Transport{o: o, tools: tools, turns: make(chan struct{}, runsAtOnce)}
+	t := &Transport{o: o, tools: tools, places: places, turns: make(chan struct{}, runsAtOnce)}
+	t.level.Store(int32(revision.LevelNone))
 	t.lifetime, t.cancel = context.WithCancel(context.Background())
 	return t, nil
 }
@@ -128,6 +140,8 @@ func (t *Transport) answer(ctx context.Context, req *runtime.Request) (json.RawM
 		return t.initialize(req.Params), nil
 	case revision.MethodPing:
 		return json.RawMessage(`{}`), nil
+	case revision.MethodSetLevel:
+		return t.setLevel(req.Params)
 	case revision.MethodToolsList:
 		raws := []json.RawMessage{}
 		for _, tool := range t.tools {
@@ -151,7 +165,7 @@ func (t *Transport) initialize(params json.RawMessage) json.RawMessage {
 	}
 	var o object
 	o.add("protocolVersion", version)
-	o.add("capabilities", json.RawMessage(`{"tools":{},"resources":{}}`))
+	o.add("capabilities", json.RawMessage(`{"tools":{},"resources":{},"logging":{}}`))
 	o.add("serverInfo", json.RawMessage(fmt.Sprintf(`{"name":%s,"version":"0"}`, quote(t.o.Program.base()))))
 	if len(t.tools) == 0 {
 		o.add("instructions", "No command of "+t.o.Program.base()+` is exposed. "cliOnly" in its entry names those that are.`)
@@ -177,8 +191,12 @@ func (t *Transport) callTool(ctx context.Context, req *runtime.Request) (json.Ra
 	if err != nil {
 		return failure(err.Error()), nil
 	}
+	program := t.o.Program
+	if program.Dir, err = t.places.dir(p.Arguments); err != nil {
+		return failure(err.Error()), nil
+	}
 	if string(p.Meta[MetaDryRun]) == "true" {
-		return dryRun(&t.o.Program, words), nil
+		return dryRun(&program, words), nil
 	}
 	select {
 	case t.turns <- struct{}{}:
@@ -191,7 +209,7 @@ func (t *Transport) callTool(ctx context.Context, req *runtime.Request) (json.Ra
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(t.lifetime, cancel)()
-	o, err := t.o.Program.run(ctx, words, nil, wholeSize, t.progress(ctx, req))
+	o, err := program.run(ctx, run{words: words, most: wholeSize, chunks: t.progress(ctx, req), complaints: t.logs(ctx, req, p.Name)})
 	switch {
 	case err != nil && t.lifetime.Err() != nil:
 		return nil, runtime.ErrClosed

@@ -25,7 +25,7 @@ type ToolOverride struct {
 
 // cliKeys are the members that a command-line tool alone has.
 func cliKeys() []string {
-	return []string{"cliOnly", "cliDeny", "cliDepth", "cliArgs", "cliHelp", "tools"}
+	return []string{"cliOnly", "cliDeny", "cliDepth", "cliRoots", "cliArgs", "cliHelp", "tools"}
 }
 
 // today returns the name of a member that had another spelling once.

@@ -46,6 +46,7 @@ func keys() []key {
 		{"cliOnly", texts(func(e *Entry) *[]string { return &e.CLIOnly })},
 		{"cliDeny", texts(func(e *Entry) *[]string { return &e.CLIDeny })},
 		{"cliDepth", func(d *decoder, e *Entry, at string, v hujson.Value) { d.depth(e, at, v) }},
+		{"cliRoots", texts(func(e *Entry) *[]string { return &e.CLIRoots })},
 		{"cliArgs", boolean(func(e *Entry) *bool { return &e.CLIArgs })},
 		{"cliHelp", text(func(e *Entry) *string { return &e.CLIHelp })},
 		{"tools", func(d *decoder, e *Entry, at string, v hujson.Value) { d.tools(e, at, v) }},

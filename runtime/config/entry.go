@@ -58,6 +58,9 @@ type Entry struct {
 	CLIDeny []string
 	// CLIDepth is how many words a subcommand may have; zero is 2.
 	CLIDepth int
+	// CLIRoots are directories: a call may choose one of them, or one below them, to
+	// run in. Nil leaves no choice.
+	CLIRoots []string
 	// CLIArgs lets callers add words of their own to a command line.
 	CLIArgs bool
 	// CLIHelp are the words that make the tool print its help; "" tries the usual
@@ -171,6 +174,7 @@ func (e Entry) Connection() string {
 		Args, CLIOnly                                             []string
 		CLIDeny                                                   []string       `json:",omitempty"`
 		CLIDepth                                                  int            `json:",omitempty"`
+		CLIRoots                                                  []string       `json:",omitempty"`
 		CLIArgs                                                   bool           `json:",omitempty"`
 		CLIHelp                                                   string         `json:",omitempty"`
 		Tools                                                     []ToolOverride `json:",omitempty"`
@@ -182,7 +186,7 @@ func (e Entry) Connection() string {
 		Fault                                                     string
 	}{
 		e.Command, e.Cwd, e.URL, e.Transport(), e.MissingEnv, e.RequestIDFormat, e.Args, e.CLIOnly,
-		e.CLIDeny, e.CLIDepth, e.CLIArgs, e.CLIHelp, e.Tools, e.Env, e.Headers, e.CLI, e.Strict, e.AllowInsecureHTTP, e.NoServerStream, e.MaxMessageBytes, e.Auth, fault,
+		e.CLIDeny, e.CLIDepth, e.CLIRoots, e.CLIArgs, e.CLIHelp, e.Tools, e.Env, e.Headers, e.CLI, e.Strict, e.AllowInsecureHTTP, e.NoServerStream, e.MaxMessageBytes, e.Auth, fault,
 	})
 	if err != nil {
 		panic("config: strings have no JSON form: " + err.Error())

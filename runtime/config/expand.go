@@ -44,6 +44,9 @@ func (e Entry) Expand(lookup func(string) (string, bool)) (Expanded, error) {
 	}
 	out.Env = x.fields("env", e.Env)
 	out.Cwd = x.field("cwd", e.Cwd)
+	for i, dir := range e.CLIRoots {
+		out.CLIRoots = append(out.CLIRoots, x.field(fmt.Sprintf("cliRoots[%d]", i), dir))
+	}
 	address := x.field("url", e.URL)
 	out.URL = secret.New(address)
 	out.Headers = x.fields("headers", e.Headers)

@@ -22,8 +22,10 @@ type Expanded struct {
 	Args    []secret.Text
 	Env     map[string]secret.Text
 	Cwd     string
-	URL     secret.Text
-	Headers map[string]secret.Text
+	// CLIRoots are where a call of a command-line tool may run.
+	CLIRoots []string
+	URL      secret.Text
+	Headers  map[string]secret.Text
 	// Auth is the auth object.
 	Auth authconfig.Config
 
@@ -152,6 +154,9 @@ func hostOf(address string) string {
 // public returns texts that are common in messages and not secret.
 func (x Expanded) public() map[string]bool {
 	out := map[string]bool{x.Cwd: true}
+	for _, dir := range x.CLIRoots {
+		out[dir] = true
+	}
 	if dir, err := os.Getwd(); err == nil {
 		out[dir] = true
 	}

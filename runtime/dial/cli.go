@@ -31,7 +31,7 @@ func (d *dialer) cliOptions() clitool.Options {
 			Shutdown: shutdown, Hurry: d.o.Hurry, Guard: d.o.Guard, Redactor: d.redact, Logger: d.o.Logger,
 		},
 		Exposure: clitool.Exposure{Only: e.CLIOnly, Deny: e.CLIDeny, FreeArgs: e.CLIArgs},
-		Name:     e.Name, Depth: e.CLIDepth, Help: e.CLIHelp, Tools: e.Tools,
+		Name:     e.Name, Depth: e.CLIDepth, Help: e.CLIHelp, Tools: e.Tools, Roots: d.CLIRoots,
 		Cache: d.o.ToolCache, Handler: d.handler(), Logger: d.o.Logger,
 	}
 }

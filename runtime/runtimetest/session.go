@@ -126,7 +126,6 @@ type session struct {
 	asks  asks
 
 	terms    terms
-	ready    bool            // the client has sent notifications/initialized
 	watched  map[string]bool // URIs
 	listens  map[string]*listen
 	attached int  // GET streams
@@ -144,6 +143,7 @@ type terms struct {
 	version      string          // by initialize
 	capabilities json.RawMessage // of the client
 	level        string          // of log messages, "" for none
+	ready        bool            // the client has sent notifications/initialized
 }
 
 // newSession returns a session that the server knows of until it leaves.
@@ -227,7 +227,7 @@ func (n *session) notified(ctx context.Context, m wire.Message) {
 		}
 	case "notifications/initialized":
 		n.mu.Lock()
-		n.ready = true
+		n.terms.ready = true
 		n.mu.Unlock()
 		for _, method := range n.s.Faults.Ask {
 			n.askOutside(ctx, method)

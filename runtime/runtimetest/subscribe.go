@@ -69,7 +69,7 @@ func (n *session) tell(method string, params json.RawMessage, takes func(filter)
 			l.send(n.s, method, params)
 		}
 	}
-	if plain && n.ready && n.out != nil {
+	if plain && n.terms.ready && n.out != nil {
 		n.out(n.s.request(nil, method, params))
 	}
 }

@@ -54,7 +54,7 @@ func (s *Server) Status() Status {
 	for n := range s.world.sessions {
 		n.mu.Lock()
 		out.Listens += len(n.listens) + n.attached
-		if n.ready && n.out != nil {
+		if n.terms.ready && n.out != nil {
 			out.Ready++
 		}
 		for uri := range n.watched {
@@ -154,7 +154,7 @@ func (s *Server) Drop() {
 func (s *Server) AskOutside(ctx context.Context, method string) {
 	for _, n := range s.world.all() {
 		n.mu.Lock()
-		ready := n.ready
+		ready := n.terms.ready
 		n.mu.Unlock()
 		if ready {
 			n.askOutside(ctx, method)

@@ -89,6 +89,7 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) int {
 //	fork                starts a child that sleeps and holds the output
 //	pid                 prints its process id
 //	env=NAME            prints a variable
+//	cwd                 prints the working directory
 //	kill                ends by a signal
 //	exit=N              ends
 func act(words []string, in io.Reader, out, errOut io.Writer) int {
@@ -138,6 +139,12 @@ func act(words []string, in io.Reader, out, errOut io.Writer) int {
 			fmt.Fprintln(out, "pid", os.Getpid())
 		case "env":
 			fmt.Fprintln(out, arg+"="+os.Getenv(arg))
+		case "cwd":
+			dir, err := os.Getwd()
+			if err != nil {
+				return 1
+			}
+			fmt.Fprintln(out, dir)
 		case "kill":
 			p, err := os.FindProcess(os.Getpid())
 			if err == nil {

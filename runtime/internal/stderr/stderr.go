@@ -27,6 +27,9 @@ const (
 
 // Tail keeps the end of a stream and logs its lines, without our credentials.
 type Tail struct {
+	// Each is told of each line, as it is logged; nil: nobody is. It is set before Drain.
+	Each func(line string)
+
 	logger *slog.Logger
 	redact *secret.Redactor
 	alive  func() // told of the first bytes, and perhaps of later ones
@@ -75,7 +78,7 @@ func (t *Tail) keep(b []byte) {
 
 // log logs the lines that b ends.
 func (t *Tail) log(b []byte) {
-	if !t.logger.Enabled(context.Background(), slog.LevelDebug) {
+	if t.Each == nil && !t.logger.Enabled(context.Background(), slog.LevelDebug) {
 		return
 	}
 	for part := range bytes.Lines(b) {
@@ -86,7 +89,11 @@ func (t *Tail) log(b []byte) {
 			return
 		}
 		if line := t.lines.Next(bareLine(string(t.begun))); line != "" {
-			t.logger.Debug("server stderr", "text", shownLine(line))
+			line = shownLine(line)
+			t.logger.Debug("server stderr", "text", line)
+			if t.Each != nil {
+				t.Each(line)
+			}
 		}
 		t.begun = t.begun[:0]
 	}
