@@ -238,7 +238,6 @@ func TestWarnings(t *testing.T) {
 		{`{"mcpServers": {"a": {"command": "y", "Args": []}}}`, 1, 39, "Args", "args"},
 		{`{"mcpServers": {"a": {"command": "y", "timeout": 30}}}`, 1, 39, "timeout", "requestTimeout"},
 		{`{"mcpServers": {"a": {"url": "http://x", "transport": "sse"}}}`, 1, 42, "transport", "type"},
-		{`{"mcpServers": {"a": {"command": "y", "disabled": true}}}`, 1, 39, "disabled", ""},
 		{`{"mcpServers": {"a": {"command": "y", "headers": {}}}}`, 1, 39, "no effect", ""},
 		{`{"mcpServers": {"a": {"url": "http://x", "args": []}}}`, 1, 42, "no effect", ""},
 		{`{"mcpServers": {"a": {"url": "http://x", "headers": {"content-length": "3"}}}}`, 1, 54, "headers.content-length belongs to the connection, so it is not sent", "remove it"},

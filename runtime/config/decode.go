@@ -42,6 +42,7 @@ func keys() []key {
 		{"auth", func(d *decoder, e *Entry, at string, v hujson.Value) { d.auth(e, at, v) }},
 		{"allowInsecureHttp", boolean(func(e *Entry) *bool { return &e.AllowInsecureHTTP })},
 		{"type", func(d *decoder, e *Entry, at string, v hujson.Value) { d.typ(e, at, v) }},
+		{"disabled", boolean(func(e *Entry) *bool { return &e.Disabled })},
 		{"cli", boolean(func(e *Entry) *bool { return &e.CLI })},
 		{"cliOnly", texts(func(e *Entry) *[]string { return &e.CLIOnly })},
 		{"cliDeny", texts(func(e *Entry) *[]string { return &e.CLIDeny })},

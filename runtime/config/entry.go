@@ -50,6 +50,9 @@ type Entry struct {
 	// of other hosts, streamable-http and streamableHttp, are read as "http".
 	Type string
 
+	// Disabled takes the server out of use, as other hosts know it.
+	Disabled bool
+
 	// CLI makes a server of a command-line tool. CLIOnly are the commands that it
 	// exposes, such as "get pods" or "apply --dry-run", "*" for all; nil exposes
 	// those that only read. CLIDeny are commands and flags that it never exposes.

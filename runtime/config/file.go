@@ -28,7 +28,9 @@ type File struct {
 	raw      []byte        // the whole file
 	root     *hujson.Value // nil: the file has no value, only white space and comments
 	servers  *hujson.Value // the object at mcpServers, nil: none
+	missing  bool          // there was no file
 	entries  []Entry
+	unknown  []string // keys beside mcpServers
 	warnings []Problem
 	faults   []Problem
 }
@@ -43,7 +45,11 @@ func Load(path string) (*File, error) {
 	raw, err := atomicfile.Read(path, maxSize)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return Parse(path, nil)
+		f, err := Parse(path, nil)
+		if err == nil {
+			f.missing = true
+		}
+		return f, err
 	case err != nil:
 		return nil, FileProblem(path, err)
 	}
@@ -112,6 +118,7 @@ func (f *File) readRoot(obj *hujson.Object) error {
 			}
 			f.servers = &m.Value
 		default:
+			f.unknown = append(f.unknown, key)
 			f.warnings = append(f.warnings, *f.problemAt(m.Name.StartOffset, "", fmt.Sprintf("unknown key %q, ignored", key), rootRemedy(key)))
 		}
 	}
@@ -121,7 +128,7 @@ func (f *File) readRoot(obj *hujson.Object) error {
 
 func rootRemedy(key string) string {
 	if slices.Contains([]string{"servers", "mcp", "context_servers", "mcp_servers"}, key) {
-		return `mcpctl reads "mcpServers"`
+		return fmt.Sprintf(`rename %q to "mcpServers"`, key)
 	}
 	return suggest(key, []string{rootKey, "$schema"})
 }
@@ -141,12 +148,13 @@ func (f *File) readEntries() {
 	if f.servers == nil {
 		return
 	}
-	seen := map[string]int{} // alias to index in entries
+	seen := map[string]int{}  // alias to index in entries
+	lines := map[string]int{} // alias to the line that it is in
 	for _, m := range f.servers.Value.(*hujson.Object).Members {
 		name := memberName(&m)
 		d := &decoder{doc: &f.document, server: name}
 		if first, ok := seen[name]; ok {
-			p := f.problemAt(m.Name.StartOffset, name, "the alias is there twice", "rename or remove one of the two")
+			p := f.problemAt(m.Name.StartOffset, name, fmt.Sprintf("the alias is there twice, first in line %d", lines[name]), "rename or remove one of the two")
 			f.faults = append(f.faults, *p)
 			if f.entries[first].Fault == nil {
 				f.entries[first].Fault = p
@@ -167,7 +175,7 @@ func (f *File) readEntries() {
 		if len(d.faults) > 0 {
 			e.Fault = &d.faults[0]
 		}
-		seen[name] = len(f.entries)
+		seen[name], lines[name] = len(f.entries), f.problemAt(m.Name.StartOffset, name, "", "").Line
 		f.entries = append(f.entries, e)
 		f.faults = append(f.faults, d.faults...)
 		f.warnings = append(f.warnings, d.warnings...)
@@ -177,11 +185,22 @@ func (f *File) readEntries() {
 // Path is the path that the file was loaded from.
 func (f *File) Path() string { return f.path }
 
+// Missing reports that there was no file to load.
+func (f *File) Missing() bool { return f.missing }
+
 // Bytes returns the whole file, edits included. Do not change them.
 func (f *File) Bytes() []byte { return f.raw }
 
 // Entries returns all entries in the file's order, those with a fault too.
 func (f *File) Entries() []Entry { return slices.Clone(f.entries) }
+
+// Enabled is Entries without those that are disabled.
+func (f *File) Enabled() []Entry {
+	return slices.DeleteFunc(f.Entries(), func(e Entry) bool { return e.Disabled })
+}
+
+// Unknown returns the keys of the file that mcpctl does not know, in the file's order.
+func (f *File) Unknown() []string { return slices.Clone(f.unknown) }
 
 // Entry returns the entry of an alias. It may have a fault; [File.Use] checks.
 func (f *File) Entry(name string) (Entry, bool) {
@@ -194,11 +213,14 @@ func (f *File) Entry(name string) (Entry, bool) {
 }
 
 // Use returns a usable entry. The error is a [*NotFoundError] for an unknown
-// alias and the entry's [*Problem] for one with a fault.
+// alias and a [*Problem] for one that is disabled or has a fault.
 func (f *File) Use(name string) (Entry, error) {
 	e, ok := f.Entry(name)
 	if !ok {
 		return Entry{}, f.notFound(name)
+	}
+	if e.Disabled {
+		return e, &Problem{File: f.path, Server: name, Message: "it is disabled", Remedy: `remove "disabled" from its entry`}
 	}
 	return e, e.Err()
 }

@@ -76,7 +76,7 @@ func TestSchemaAgrees(t *testing.T) {
 		`{"url":"http://x","headers":{"A-b":"c"}}`, `{"url":"http://x","headers":{"A b":"c"}}`, `{"url":"http://x","headers":{"":"c"}}`,
 		`{"command":"a","type":"stdio"}`, `{"command":"a","type":"http"}`, `{"url":"http://x","type":"sse"}`, `{"url":"http://x","type":"stdio"}`,
 		`{"url":"http://x","type":"streamable-http"}`, `{"url":"http://x","type":"ws"}`, `{"command":"a","type":"cli"}`,
-		`{"command":"a","cli":true,"cliOnly":["b"]}`, `{"url":"http://x","cli":true}`, `{"url":"http://x","cli":false}`, `{"command":"a","cli":"true"}`,
+		`{"command":"a","cli":true,"cliOnly":["b"]}`, `{"command":"a","disabled":true}`, `{"command":"a","disabled":"yes"}`, `{"url":"http://x","cli":true}`, `{"url":"http://x","cli":false}`, `{"command":"a","cli":"true"}`,
 		`{"command":"a","cli":true,"cliDeny":["b --c"],"cliDepth":3,"cliRoots":["/w"],"cliArgs":true,"cliHelp":"help"}`, `{"command":"a","cli":true,"cliDepth":0}`, `{"command":"a","cli":true,"cliDepth":10}`,
 		`{"command":"a","cli":true,"cliDepth":"2"}`, `{"command":"a","cli":true,"cliDepth":1.5}`, `{"command":"a","cli":true,"cliArgs":1}`, `{"command":"a","cli":true,"cliRoots":"/w"}`, `{"command":"a","cli":true,"cliHelp":["a"]}`,
 		`{"command":"a","cli":true,"tools":[{"command":"b","name":"c","title":"t","description":"d","inputSchema":{},"annotations":{}}]}`, `{"command":"a","cli":true,"tools":{}}`,
@@ -95,7 +95,8 @@ func TestSchemaAgrees(t *testing.T) {
 	} {
 		text := `{"mcpServers":{"s":` + entry + `}}`
 		f := parse(t, text)
-		_, fault := f.Use("s")
+		e, _ := f.Entry("s")
+		fault := e.Err()
 		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 		require.NoError(t, err)
 		invalid := schema.Validate(doc)

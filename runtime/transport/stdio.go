@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	goruntime "runtime"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -307,6 +308,9 @@ func whyNotStarted(o StdioOptions, err error) *runtime.ConnectError {
 		c.Err = sys.Err
 	}
 	install := "install " + o.Command + ", or correct the command in servers.json"
+	if words := strings.Fields(o.Command); len(words) > 1 && !strings.ContainsAny(words[0], `/\`) {
+		install = fmt.Sprintf(`"command" is the program alone, its arguments are in "args": mcpctl add NAME -- %s`, o.Command)
+	}
 	if missing, ok := errors.AsType[*exec.Error](err); ok {
 		c.Err, c.Remedy = errors.New("command not found"), install
 		if !errors.Is(err, exec.ErrNotFound) {

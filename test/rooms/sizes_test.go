@@ -40,7 +40,7 @@ func oversizes() map[string]map[string]oversize {
 		},
 		"fields": {
 			"cmd/internal/settings.Settings":       {25, options},
-			"runtime/config.Entry":                 {36, wire},
+			"runtime/config.Entry":                 {37, wire},
 			"runtime/dial.Options":                 {19, options},
 			"runtime/internal/rawjson.Message":     {22, "has one span a member that routing needs, so that a message is scanned once"},
 			"runtime/proxy.Options":                {16, options},

@@ -122,7 +122,7 @@ func (b *bridgeCommand) server(words []string, dash int) (config.Entry, error) {
 	if err != nil {
 		return config.Entry{}, err
 	}
-	b.a.loaded, b.a.loadedPath = file, b.a.settings.ConfigPath // for entry
+	b.a.file.loaded, b.a.file.path = file, b.a.settings.ConfigPath // for entry
 	b.o.File, b.o.Servers = file, words
 	return b.a.entry(words[0])
 }

@@ -159,6 +159,9 @@ func (c *configCommand) validate() error {
 		add("error", *p)
 	case err != nil:
 		return err
+	case f.Missing() && c.file.wanted:
+		first = &config.Problem{File: path, Message: "there is no such file"}
+		add("error", *first.(*config.Problem))
 	default:
 		servers = len(f.Entries())
 		if faults := f.Faults(); len(faults) > 0 {

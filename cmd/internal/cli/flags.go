@@ -61,6 +61,7 @@ func (env *environment) setup(cmd *cobra.Command) error {
 		return err
 	}
 	env.settings = s
+	env.file.wanted = cmd.Flags().Changed("config") && cmd.Name() != "add" && cmd.Name() != "edit"
 	env.ui.JSON, env.ui.Text = s.Output == "json", s.Output == "text"
 	env.ui.NoInput, env.ui.Quiet = s.NoInput, s.Quiet
 	env.ui.Color = env.wantColor()

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,6 +28,7 @@ type listed struct {
 	Command   string         `json:"command,omitempty"`
 	Args      []string       `json:"args,omitempty"`
 	URL       string         `json:"url,omitempty"`
+	Disabled  bool           `json:"disabled,omitempty"`
 	Origin    *config.Origin `json:"origin,omitempty"`
 }
 
@@ -38,11 +40,12 @@ func (a *app) list() error {
 	}
 	servers := []listed{}
 	var rows [][]string
+	disabled := len(f.Enabled()) < len(f.Entries()) // else everybody's state is the same
 	for _, e := range f.Entries() {
 		if e.Fault != nil {
 			continue
 		}
-		servers = append(servers, listed{e.Name, e.Transport(), e.Command, config.MaskArgs(e.Args), config.DisplayURL(e.URL), e.Origin})
+		servers = append(servers, listed{e.Name, e.Transport(), e.Command, config.MaskArgs(e.Args), config.DisplayURL(e.URL), e.Disabled, e.Origin})
 		origin := ""
 		if e.Origin != nil {
 			origin = e.Origin.Name
@@ -50,7 +53,11 @@ func (a *app) list() error {
 				origin += "@" + e.Origin.Version
 			}
 		}
-		rows = append(rows, []string{e.Name, e.Transport(), target(e), origin})
+		row := []string{e.Name, e.Transport(), target(e), origin}
+		if disabled {
+			row = slices.Insert(row, 1, map[bool]string{true: "disabled", false: "enabled"}[e.Disabled])
+		}
+		rows = append(rows, row)
 	}
 	a.noteFaults(f)
 	if a.ui.WantJSON() {
@@ -60,7 +67,11 @@ func (a *app) list() error {
 		a.ui.Note("no servers in %s; mcpctl search finds some, mcpctl add adds one", f.Path())
 		return nil
 	}
-	return a.ui.NameTable([]string{"NAME", "TRANSPORT", "TARGET", "ORIGIN"}, rows)
+	head := []string{"NAME", "TRANSPORT", "TARGET", "ORIGIN"}
+	if disabled {
+		head = slices.Insert(head, 1, "STATE")
+	}
+	return a.ui.NameTable(head, rows)
 }
 
 // target returns a server's command line or URL for display.

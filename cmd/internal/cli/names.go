@@ -46,7 +46,7 @@ func (env *environment) serverNames(path string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	env.loaded, env.loadedPath = file, path
+	env.file.loaded, env.file.path = file, path
 	var names []string
 	for _, e := range file.Entries() {
 		names = append(names, e.Name)

@@ -48,11 +48,19 @@ type environment struct {
 
 	tokens tokenStore
 
-	// loaded is servers.json, read by dispatch at loadedPath, for the command.
-	loaded     *config.File
-	loadedPath string
+	file serversFile
+}
+
+// serversFile is servers.json as far as it has been read.
+type serversFile struct {
+	// loaded was read by dispatch at path, for the command.
+	loaded *config.File
+	path   string
 	// shared keeps loaded, which does not change after shareConfig.
 	shared bool
+	// wanted says that --config names the file, and the command does not create it.
+	wanted bool
+	noted  sync.Once
 }
 
 // ending is how signals end a run.

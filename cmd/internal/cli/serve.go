@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -101,7 +102,10 @@ func (f *serveFlags) choose(file *config.File) ([]config.Entry, error) {
 	if len(file.Entries()) == 0 {
 		return nil, (&Error{Code: exitConfig, Err: fmt.Errorf("no servers in %s", file.Path())}).withHint("mcpctl add NAME, or mcpctl search WORDS")
 	}
-	return file.Entries(), nil
+	if len(file.Enabled()) == 0 {
+		return nil, (&Error{Code: exitConfig, Err: fmt.Errorf("every server in %s is disabled", file.Path())}).withHint("%s", `remove "disabled" from one`)
+	}
+	return file.Enabled(), nil
 }
 
 // serve runs until the client disconnects (stdio) or a signal comes.
@@ -117,8 +121,25 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	return a.runGateway(ctx, gateway.Options{Command: "serve", File: file, Entries: entries, Servers: f.servers, HTTP: f.http, Insecure: f.insecure})
 }
 
+// promises returns a key of servers.json that other gateways protect their HTTP front by,
+// "" for none.
+func promises(f *config.File) string {
+	for _, key := range f.Unknown() {
+		if slices.Contains([]string{"serverAuth", "acl", "oauthAs"}, key) {
+			return key
+		}
+	}
+	return ""
+}
+
 // runGateway runs a gateway in this process.
 func (a *app) runGateway(ctx context.Context, o gateway.Options) error {
+	if o.HTTP != "" && o.File != nil {
+		if key := promises(o.File); key != "" {
+			return (&Error{Code: exitConfig, Err: fmt.Errorf("%s: %q does not protect mcpctl serve", o.File.Path(), key)}).
+				withHint("remove %q; who can reach the address can use every server", key)
+		}
+	}
 	a.longRunning.Store(true)
 	h := gateway.Host{
 		UI: a.ui, Log: a.log, Getenv: a.getenv, Settings: a.settings, Info: a.implementation(),

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
@@ -12,13 +13,41 @@ import (
 // unreadable file; faults of entries stay with them. It takes the file from dispatch
 // if that has read it: see readConfig.
 func (env *environment) loadConfig() (*config.File, error) {
-	if f := env.loaded; f != nil && env.loadedPath == env.settings.ConfigPath {
-		if !env.shared {
-			env.loaded = nil // the caller may change it
+	if f := env.file.loaded; f != nil && env.file.path == env.settings.ConfigPath {
+		if !env.file.shared {
+			env.file.loaded = nil // the caller may change it
 		}
+		env.file.note(env.ui, f)
 		return f, nil
 	}
-	return readConfig(env.settings.ConfigPath)
+	f, err := readConfig(env.settings.ConfigPath)
+	if err != nil {
+		return nil, err
+	}
+	if env.file.wanted && f.Missing() {
+		return nil, &config.Problem{File: env.settings.ConfigPath, Message: "there is no such file", Remedy: "mcpctl --config " + shellWord(env.settings.ConfigPath) + " add NAME creates it"}
+	}
+	env.file.note(env.ui, f)
+	return f, nil
+}
+
+// note reports, once, what is odd about servers.json as a whole.
+func (file *serversFile) note(u *ui.UI, f *config.File) {
+	file.noted.Do(func() {
+		for _, w := range f.Warnings() {
+			if w.Server == "" {
+				noteProblem(u, &w)
+			}
+		}
+	})
+}
+
+// noteProblem reports something that need not stop a command.
+func noteProblem(u *ui.UI, p *config.Problem) {
+	u.Note("warning: %s", p.Error())
+	if p.Hint() != "" {
+		u.Note("hint: %s", p.Hint())
+	}
 }
 
 // readConfig reads servers.json. A descriptor opened by the shell, as of --config
@@ -48,7 +77,7 @@ func (env *environment) shareConfig() error {
 	if err != nil {
 		return err
 	}
-	env.loaded, env.loadedPath, env.shared = f, env.settings.ConfigPath, true
+	env.file.loaded, env.file.path, env.file.shared = f, env.settings.ConfigPath, true
 	return nil
 }
 
@@ -64,7 +93,7 @@ func (env *environment) entry(server string) (config.Entry, error) {
 	}
 	for _, w := range f.Warnings() {
 		if w.Server == server {
-			env.log.Warn("configuration", problem(&w)...)
+			noteProblem(env.ui, &w)
 		}
 	}
 	return e, nil
@@ -90,9 +119,6 @@ func problem(err error) []any {
 // noteFaults reports entries that cannot be used.
 func (env *environment) noteFaults(f *config.File) {
 	for _, p := range f.Faults() {
-		env.ui.Note("warning: %s", p.Error())
-		if p.Hint() != "" {
-			env.ui.Note("hint: %s", p.Hint())
-		}
+		noteProblem(env.ui, &p)
 	}
 }

@@ -37,7 +37,7 @@ func (g *gateway) follow(file *config.File) (stop func()) {
 	r := &reloading{g: g, lastValid: map[string]config.Entry{}, faults: map[string]bool{}, absent: map[string]bool{}}
 	g.noteConfig(file.Path(), nil, file.Faults()...)
 	r.settings, _ = settings.ReadFile(g.h.Settings.File) // may be missing
-	for _, e := range file.Entries() {
+	for _, e := range file.Enabled() {
 		if e.Fault == nil {
 			r.lastValid[e.Name] = e
 		}
@@ -124,7 +124,7 @@ func (r *reloading) choose(f *config.File) []config.Entry {
 	}
 	r.faults = faults
 	sound := map[string]config.Entry{}
-	entries := f.Entries()
+	entries := f.Enabled()
 	for i, e := range entries {
 		if before, ok := r.lastValid[e.Name]; e.Fault != nil && ok {
 			entries[i], e = before, before
