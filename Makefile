@@ -1,5 +1,6 @@
 # Everything a contributor runs. Nothing has to be installed by hand but Go, a
 # C compiler (for -race), Node and npm; tools go to .bin at the versions below.
+# With Python 3.11 or newer, tests of its SDK run, too.
 
 GOLANGCI_VERSION    := v2.15.0
 GOFUMPT_VERSION     := v0.12.0
@@ -8,6 +9,8 @@ KEYCLOAK_VERSION    := 26.7.3
 KEYCLOAK_SHA256     := 27a6535553c3cdcd083872ba40629efafb3475e3b758e0c6f691395561dd0f1f
 BIN              := $(CURDIR)/.bin
 NPM_STAMP        := test/npm/node_modules/.stamp
+PYTHON           ?= python3
+PYTHON_VENV      := test/python/venv
 SUITE_STAMP      := test/conformance/node_modules/.stamp
 PEERS_STAMP      := test/codegen/peers/node_modules/.stamp
 CONFORMANCE      ?=
@@ -17,7 +20,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus nightly clean ci
+.PHONY: all build test test-short npm python lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus nightly clean ci
 
 all: build
 
@@ -29,7 +32,7 @@ build:
 # (the generator, whose three places with goroutines every generation passes, and
 # the judges of generated code) or disturb (allocation counts). Many tests wait for
 # processes and clocks, so twice as many as there are cores run at once.
-test: npm staticcheck
+test: npm python staticcheck
 	CGO_ENABLED=1 go test -race -tags integration -timeout 8m -parallel $$((2 * $$(getconf _NPROCESSORS_ONLN))) $$(go list ./... | grep -v /scaffold/gogen)
 	CGO_ENABLED=1 go test -race ./scaffold/gogen -run '^(TestGolden|TestOrder)$$'
 	CGO_ENABLED=1 go -C $(GOSDK) test -race ./...
@@ -46,6 +49,11 @@ npm: $(NPM_STAMP)
 $(NPM_STAMP): test/npm/package.json test/npm/package-lock.json test/npm/.npmrc
 	cd test/npm && npm ci --no-progress
 	touch $@
+
+# The Python SDK. The tests that use it are skipped where Python is missing, is too old
+# or cannot install it, and say so.
+python:
+	@test/tools/python.sh $(PYTHON) $(PYTHON_VENV) test/python/requirements.txt
 
 lint: tools
 	@files=$$($(BIN)/gofumpt -l .); [ -z "$$files" ] || { printf 'not gofumpt-clean:\n%s\n' "$$files" >&2; exit 1; }
@@ -204,8 +212,8 @@ drawing:
 cli-corpus:
 	MCPCTL_NIGHTLY=1 go test ./runtime/clihelp -run 'TestReal|TestCobra|TestLarge' -count 1 -v -timeout 30m
 
-nightly: npm
-	MCPCTL_NIGHTLY=1 go test ./test/peers -timeout 15m
+nightly: npm python
+	MCPCTL_NIGHTLY=1 go test -tags integration ./test/peers -timeout 15m
 	go test ./runtime/auth -run TestKilled -kills 5000 -timeout 15m
 	$(MAKE) --no-print-directory eras-random ownership-worlds faults attacks soak conformance keycloak cli-corpus
 
@@ -213,4 +221,4 @@ ci:
 	.ci/run
 
 clean:
-	rm -rf .bin mcpctl dist test/npm/node_modules test/conformance/node_modules test/codegen/peers/node_modules
+	rm -rf .bin mcpctl dist test/npm/node_modules test/conformance/node_modules test/codegen/peers/node_modules $(PYTHON_VENV)

@@ -24,8 +24,8 @@ func TestInspector(t *testing.T) {
 	)
 	url := serveHTTP(t, config).URL
 	for name, at := range map[string][]string{
-		"stdio legacy": {"--protocol-era", "legacy", "-e", "MCPCTL_CONFIG=" + config, "-e", "PEERS_DIR=" + dir, binary, "serve"},
-		"stdio modern": {"--protocol-era", "modern", "-e", "MCPCTL_CONFIG=" + config, "-e", "PEERS_DIR=" + dir, binary, "serve"},
+		"stdio legacy": {"--protocol-era", "legacy", "-e", "MCPCTL_CONFIG=" + config, binary, "serve"},
+		"stdio modern": {"--protocol-era", "modern", "-e", "MCPCTL_CONFIG=" + config, binary, "serve"},
 		"http legacy":  {"--protocol-era", "legacy", "--transport", "http", "--server-url", url},
 		"http modern":  {"--protocol-era", "modern", "--transport", "http", "--server-url", url},
 		"sse legacy":   {"--protocol-era", "legacy", "--transport", "sse", "--server-url", strings.TrimSuffix(url, "/mcp") + "/sse"},

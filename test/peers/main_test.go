@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/kit"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -21,6 +22,8 @@ func TestMain(m *testing.M) {
 		os.Exit(runtimetest.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	case os.Getenv(sdkEnv) != "":
 		os.Exit(sdkMain())
+	case os.Getenv(kitEnv) != "":
+		os.Exit(kit.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	// A program under the race detector sleeps for a second before it exits, in
 	// case a race is still to be met: minutes, over all the runs here.

@@ -3,16 +3,10 @@
 package peers_test
 
 import (
-	"context"
-	"encoding/json"
-	"os/exec"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mcpctl/mcpctl/test/npmtest"
-	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -20,20 +14,11 @@ import (
 // "v2" @modelcontextprotocol/server, which speaks both eras unless one is named.
 func typescript(t *testing.T, dir, sdk, name, transport, era string) entry {
 	t.Helper()
-	words := npmtest.Peer(t, "server.mjs", sdk, name, transport, era)
+	words := npmtest.Peer(t, "server.mjs", sdk, name, transport, dir, era)
 	if transport == "stdio" {
-		return process(name, map[string]string{"PEERS_DIR": dir}, words...)
+		return process(name, nil, words...)
 	}
-	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), words[0], words[1:]...)
-	cmd.Env = append(cmd.Environ(), "PEERS_DIR="+dir)
-	p, err := wire.Launch(cmd, "URL ")
-	require.NoError(t, err)
-	t.Cleanup(func() { p.Stop(0) })
-	e := remote(name, p.URL)
-	if transport == "sse" {
-		e.object["type"] = "sse"
-	}
-	return e
+	return listening(t, name, transport, words)
 }
 
 // TestTypeScriptOnBothSides drives mcpctl serve with the clients of the
@@ -41,20 +26,15 @@ func typescript(t *testing.T, dir, sdk, name, transport, era string) entry {
 // that it has.
 func TestTypeScriptOnBothSides(t *testing.T) {
 	t.Parallel()
-	want := func(name string) map[string]any {
-		return map[string]any{
-			"lists": []any{9.0, 1.0, 1.0}, "echo": "grüße\n\u2028", "structured": map[string]any{"n": 42.0},
-			"fail": []any{true, "it did not work"}, "unknown": -32602.0, "progress": true,
-			"ask": "accept Ada", "sample": "m roses are red", "updated": true, "read": "this is " + name + "://note",
-			"prompt": "Greet Ada.", "complete": []any{"Ada"}, "cancel": []any{"given up", 1.0},
-		}
-	}
 	web := []entry{ // what all have in common, and shows that it can be
 		typescript(t, t.TempDir(), "v2", "web", "http", ""),
 		typescript(t, t.TempDir(), "v1", "oldweb", "http", ""),
 		typescript(t, t.TempDir(), "v1", "oldsse", "sse", ""),
 	}
-	backends := []string{"both", "handshake", "stateless", "web", "old", "oldweb", "oldsse"}
+	want := map[string]map[string]any{}
+	for _, name := range []string{"both", "handshake", "stateless", "web", "old", "oldweb", "oldsse"} {
+		want[name] = finds("v2", name)
+	}
 	setup := func(t *testing.T) string {
 		t.Helper()
 		dir := t.TempDir()
@@ -67,51 +47,28 @@ func TestTypeScriptOnBothSides(t *testing.T) {
 	}
 	url := serveHTTP(t, setup(t)).URL
 	for _, c := range []struct {
-		sdk, era, transport string
-		daily               bool // not only with make nightly
+		tourist
+		daily bool // not only with make nightly
 	}{
-		{"v2", "modern", "stdio", false},
-		{"v2", "modern", "http", true},
-		{"v2", "legacy", "stdio", false},
-		{"v2", "legacy", "http", false},
-		{"v2", "legacy", "sse", false},
-		{"v1", "legacy", "stdio", true},
-		{"v1", "legacy", "http", false},
-		{"v1", "legacy", "sse", false},
+		{tourist{"v2", "modern", "stdio"}, false},
+		{tourist{"v2", "modern", "http"}, true},
+		{tourist{"v2", "legacy", "stdio"}, false},
+		{tourist{"v2", "legacy", "http"}, false},
+		{tourist{"v2", "legacy", "sse"}, false},
+		{tourist{"v1", "legacy", "stdio"}, true},
+		{tourist{"v1", "legacy", "http"}, false},
+		{tourist{"v1", "legacy", "sse"}, false},
 	} {
 		if !c.daily && !wire.Nightly() {
 			continue
 		}
 		// One after another: they count each other's cancels.
-		t.Run(c.sdk+" "+c.era+" "+c.transport, func(t *testing.T) {
-			how := map[string]any{"sdk": c.sdk, "era": c.era, "transport": c.transport, "backends": backends, "url": url}
-			switch c.transport {
-			case "stdio":
-				how["command"] = []string{binary, "serve", "--config", setup(t)}
-			case "sse":
-				how["url"] = strings.TrimSuffix(url, "/mcp") + "/sse"
+		t.Run(c.String(), func(t *testing.T) {
+			v := visit{url: url, want: want}
+			if c.transport == "stdio" {
+				v.config, v.command = setup(t), []string{binary, "serve"}
 			}
-			raw, err := json.Marshal(how)
-			require.NoError(t, err)
-			ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
-			defer cancel()
-			words := npmtest.Peer(t, "client.mjs", string(raw))
-			cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-			var stderr strings.Builder
-			cmd.Stderr = &stderr
-			out, err := cmd.Output()
-			if err != nil {
-				t.Fatalf("client: %v\n%s%s", err, out, stderr.String())
-			}
-			var got map[string]map[string]any
-			if err := json.Unmarshal(out, &got); err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
-			for _, name := range backends {
-				if diff := cmp.Diff(want(name), got[name]); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", name, diff)
-				}
-			}
+			c.visits(t, v)
 		})
 	}
 }

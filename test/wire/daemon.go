@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
@@ -21,7 +22,7 @@ import (
 // Servers are the entries of a servers.json, by their names.
 type Servers map[string]map[string]any
 
-// Daemon is a running mcpctl serve.
+// Daemon is a running mcpctl serve, or bridge.
 type Daemon struct {
 	*Process
 	Mark string // of its servers, see MarkName
@@ -35,6 +36,7 @@ type Daemon struct {
 // Setup is how a Daemon is started.
 type Setup struct {
 	Program string // an executable
+	Command string // of it; serve without
 	Servers Servers
 	// Each, where it is not nil, adds to an entry what the suite needs; it gets
 	// the mark.
@@ -46,8 +48,8 @@ type Setup struct {
 	Env          []string // added to that of this process, which loses MCPCTL_*
 }
 
-// Serve starts mcpctl serve with nothing of this machine's settings. The test ends
-// it, and looks at what it leaves.
+// Serve starts mcpctl serve, or bridge, with nothing of this machine's settings. The
+// test ends it, and looks at what it leaves.
 func Serve(t testing.TB, s Setup) *Daemon {
 	t.Helper()
 	d := &Daemon{Mark: rand.Text(), Config: s.Config, Home: s.Home}
@@ -58,7 +60,7 @@ func Serve(t testing.TB, s Setup) *Daemon {
 		d.Config = filepath.Join(t.TempDir(), "servers.json")
 		d.Configure(t, s)
 	}
-	cmd := exec.Command(s.Program, "serve")
+	cmd := exec.Command(s.Program, cmp.Or(s.Command, "serve"))
 	cmd.Env, cmd.WaitDelay = append(Environment(d.Config, d.Home), s.Env...), 10*time.Second
 	var err error
 	if s.Stdio {

@@ -1,21 +1,21 @@
 // A server of one of the TypeScript SDKs:
 //
-//   node server.mjs v1|v2 NAME stdio|http|sse [legacy|modern]
+//   node server.mjs v1|v2 NAME stdio|http|sse DIR [legacy|modern]
 //
 // v2 speaks both eras unless one is named. Over HTTP a line "URL …" says where.
-// PEERS_DIR is a directory for what its processes have in common.
+// DIR is for what its processes have in common.
 import { createServer } from 'node:http';
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 
-const [sdk, name, transport, era] = process.argv.slice(2);
+const [sdk, name, transport, dir, era] = process.argv.slice(2);
 const info = { name, version: '1' };
 const note = `${name}://note`;
 const text = (s) => ({ content: [{ type: 'text', text: s }] });
 // What has become of calls to wait, in a file: there may be several processes.
-const state = join(process.env.PEERS_DIR, `${name}.waits`);
+const state = join(dir, `${name}.waits`);
 const waits = () => {
   const all = existsSync(state) ? readFileSync(state, 'utf8') : '';
   return `${all.split('b').length - 1} ${all.split('c').length - 1}`;
@@ -58,6 +58,10 @@ async function second() {
       return text('done');
     });
     s.registerTool('wait', { inputSchema: z.object({}) }, (_, ctx) => wait(ctx.mcpReq.signal));
+    s.registerTool('log', { inputSchema: z.object({}) }, async (_, ctx) => {
+      await ctx.mcpReq.log('debug', `${name} says so`);
+      return text('logged');
+    });
     s.registerTool('ask', { inputSchema: z.object({}) }, (_, ctx) => {
       const who = ctx.mcpReq.inputResponses?.who;
       if (!who) return inputRequired({ inputRequests: { who: inputRequired.elicit(form) } });
@@ -115,6 +119,10 @@ async function first() {
       return text('done');
     });
     s.registerTool('wait', raw({}), (_, extra) => wait(extra.signal));
+    s.registerTool('log', raw({}), async (_, extra) => {
+      await extra.sendNotification({ method: 'notifications/message', params: { level: 'debug', data: `${name} says so` } });
+      return text('logged');
+    });
     s.registerTool('ask', raw({}), async (_, extra) => {
       const { ElicitResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
       const who = await extra.sendRequest({ method: 'elicitation/create', params: form }, ElicitResultSchema);
@@ -146,7 +154,9 @@ async function first() {
         open.set(t.sessionId, t);
         return make().connect(t);
       }
-      await open.get(new URL(req.url, 'http://x').searchParams.get('sessionId')).handlePostMessage(req, res, JSON.parse(body));
+      const t = open.get(new URL(req.url, 'http://x').searchParams.get('sessionId'));
+      if (!t) return void res.writeHead(404).end();
+      await t.handlePostMessage(req, res, JSON.parse(body));
     });
   }
   const { StreamableHTTPServerTransport } = await import('@modelcontextprotocol/sdk/server/streamableHttp.js');
