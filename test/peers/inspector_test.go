@@ -45,16 +45,78 @@ func TestInspector(t *testing.T) {
 				steps = steps[1:3] // each starts everything anew
 			}
 			for _, step := range steps {
-				ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
-				defer cancel()
-				words := npmtest.Inspector(t, append(append(strings.Fields(step.words), "--format", "json", "-q"), at...)...)
-				cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-				home := t.TempDir()
-				cmd.Env = append(cmd.Environ(), "HOME="+home, "MCP_STORAGE_DIR="+home, "MCP_CATALOG_PATH="+filepath.Join(home, "catalog.json"))
-				out, err := cmd.CombinedOutput()
-				compact := strings.NewReplacer(" ", "", "\n", "").Replace(string(out))
-				if err != nil || !strings.Contains(compact, strings.ReplaceAll(step.want, " ", "")) {
-					t.Errorf("%s: %v, want %s:\n%.1500s", step.words, err, step.want, out)
+				inspect(t, step.words, step.want, at...)
+			}
+		})
+	}
+}
+
+// inspect runs the Inspector's command line on the server at a place, and looks for
+// what its output has to have.
+func inspect(t *testing.T, words, want string, at ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
+	defer cancel()
+	all := npmtest.Inspector(t, append(append(strings.Fields(words), "--format", "json", "-q"), at...)...)
+	cmd := exec.CommandContext(ctx, all[0], all[1:]...)
+	home := t.TempDir()
+	cmd.Env = append(cmd.Environ(), "HOME="+home, "MCP_STORAGE_DIR="+home, "MCP_CATALOG_PATH="+filepath.Join(home, "catalog.json"))
+	out, err := cmd.CombinedOutput()
+	compact := strings.NewReplacer(" ", "", "\n", "").Replace(string(out))
+	if err != nil && !strings.Contains(want, `"isError":true`) || !strings.Contains(compact, strings.ReplaceAll(want, " ", "")) {
+		t.Errorf("%s: %v, want %s:\n%.1500s", words, err, want, out)
+	}
+}
+
+// TestInspectorBridge drives mcpctl bridge, in both directions, and a command-line tool
+// behind bridge and serve.
+func TestInspectorBridge(t *testing.T) {
+	t.Parallel()
+	tool := configure(t, commandLine(t))
+	far := typescript(t, t.TempDir(), "v2", "far", "http", "").object["url"].(string)
+	stdio := func(config string, words ...string) []string {
+		return append([]string{"-e", "MCPCTL_CONFIG=" + config, "-e", "MCPCTL_HOME=" + t.TempDir(), binary}, words...)
+	}
+	web := func(d *wire.Daemon) []string { return []string{"--transport", "http", "--server-url", d.URL} }
+	type step struct{ words, want string }
+	server := []step{
+		{"--method tools/call --tool-name add --tool-arg a=40 --tool-arg b=2", `"n":42`},
+		{"--method tools/call --tool-name fail", `"isError":true`},
+		{"--method resources/read --uri far://note", "this is far://note"},
+		{"--method prompts/get --prompt-name greet --prompt-args who=Ada", "Greet Ada."},
+		{"--method tools/list", `"outputSchema"`},
+	}
+	act := func(prefix string) []step {
+		return []step{
+			{"--method tools/call --tool-name " + prefix + `act --tool-arg word=["json={\"n\":42}"]`, `"n":42`},
+			{"--method tools/call --tool-name " + prefix + `act --tool-arg word=["exit=3"]`, `"isError":true`},
+			{"--method tools/list", `"` + prefix + `config_set"`},
+		}
+	}
+	for name, c := range map[string]struct {
+		at    func(t *testing.T) []string
+		steps []step
+		era   string // without make nightly, with which the others come
+		daily int    // so many of the steps, likewise
+	}{
+		"bridge URL": {func(*testing.T) []string { return stdio(configure(t), "bridge", far) }, server, "modern", 1},
+		"bridge --http": {func(t *testing.T) []string {
+			words := commandOf(typescript(t, t.TempDir(), "v1", "far", "stdio", ""))
+			return web(bridgeHTTP(t, configure(t), append([]string{"--"}, words...)...))
+		}, server, "legacy", 2},
+		"cli behind serve":  {func(t *testing.T) []string { return web(serveHTTP(t, tool)) }, act("kit__"), "legacy", 1},
+		"cli behind bridge": {func(*testing.T) []string { return stdio(tool, "bridge", "kit") }, act(""), "modern", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			steps, eras := c.steps, []string{"legacy", "modern"}
+			if !wire.Nightly() {
+				steps, eras = steps[:c.daily], []string{c.era}
+			}
+			at := c.at(t)
+			for _, era := range eras {
+				for _, step := range steps {
+					inspect(t, step.words, step.want, append([]string{"--protocol-era", era}, at...)...)
 				}
 			}
 		})
