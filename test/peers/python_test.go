@@ -69,7 +69,7 @@ func TestPython(t *testing.T) {
 		{"python", "legacy", "http"}:  false,
 		{"python", "legacy", "sse"}:   false,
 		{"v2", "modern", "http"}:      false,
-		{"v1", "legacy", "http"}:      true,
+		{"v1", "legacy", "http"}:      false,
 	} {
 		if !daily && !wire.Nightly() {
 			continue
