@@ -103,7 +103,7 @@ func TestInspectorBridge(t *testing.T) {
 		"bridge --http": {func(t *testing.T) []string {
 			words := commandOf(typescript(t, t.TempDir(), "v1", "far", "stdio", ""))
 			return web(bridgeHTTP(t, configure(t), append([]string{"--"}, words...)...))
-		}, server, "legacy", 2},
+		}, server, "legacy", 1},
 		"cli behind serve":  {func(t *testing.T) []string { return web(serveHTTP(t, tool)) }, act("kit__"), "legacy", 1},
 		"cli behind bridge": {func(*testing.T) []string { return stdio(tool, "bridge", "kit") }, act(""), "modern", 1},
 	} {
