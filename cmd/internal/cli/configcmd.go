@@ -160,8 +160,9 @@ func (c *configCommand) validate() error {
 	case err != nil:
 		return err
 	case f.Missing() && c.file.wanted:
-		first = &config.Problem{File: path, Message: "there is no such file"}
-		add("error", *first.(*config.Problem))
+		p = &config.Problem{File: path, Message: "there is no such file"}
+		first = p
+		add("error", *p)
 	default:
 		servers = len(f.Entries())
 		if faults := f.Faults(); len(faults) > 0 {

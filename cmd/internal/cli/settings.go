@@ -107,15 +107,6 @@ func (env *environment) entryOrURL(server string) (config.Entry, error) {
 	return env.entry(server)
 }
 
-// problem returns the log attributes of a fault: problem and remedy.
-func problem(err error) []any {
-	attrs := []any{"problem", err.Error()}
-	if hint := hintOf(err); hint != "" {
-		attrs = append(attrs, "hint", hint)
-	}
-	return attrs
-}
-
 // noteFaults reports entries that cannot be used.
 func (env *environment) noteFaults(f *config.File) {
 	for _, p := range f.Faults() {
