@@ -56,7 +56,7 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 		return nil
 	}
 	f.load.begin(len(line))
-	go f.answer(ctx, done, r, f.p.Router.ServeModern)
+	f.answer(ctx, done, r, f.p.Router.ServeModern)
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/internal/workers"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
@@ -98,7 +99,8 @@ type stdioFront struct {
 	o     Options
 	out   *jsonrpc.Writer
 	load  load
-	queue *queue // nil unless Options.Serial
+	work  workers.Pool // requests being served
+	queue *queue       // nil unless Options.Serial
 
 	// opening is used by the goroutine that handles messages.
 	opening opening
@@ -139,6 +141,7 @@ func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, o Opt
 	} else {
 		p.Router.Set.Begin()
 	}
+	defer f.work.Refuse()
 	defer f.out.Abandon() // frees whoever waits for a client that no longer reads
 	defer p.Router.Join(f.sender.Client, unasked{f})()
 	defer p.Enter(f)()
@@ -353,14 +356,11 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
 	r, serve := router.Request{Line: line, Msg: &m, Method: method, From: f.Origin()}, f.p.Router.Serve
 	switch answered := f.opening; {
 	case method == "initialize" && f.o.Single:
-		answered = make(opening)
-		f.opening = answered
-		go func() { // as answer
-			defer close(answered)
-			f.answer(ctx, done, r, serve)
-		}()
+		opened := make(opening)
+		f.opening = opened
+		f.answer(ctx, func() { done(); close(opened) }, r, serve)
 	case !answered.over():
-		go f.answer(ctx, done, r, func(ctx context.Context, r router.Request) router.Answer {
+		f.answer(ctx, done, r, func(ctx context.Context, r router.Request) router.Answer {
 			select {
 			case <-answered:
 			case <-ctx.Done():
@@ -368,7 +368,7 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
 			return serve(ctx, r)
 		})
 	default:
-		go f.answer(ctx, done, r, serve)
+		f.answer(ctx, done, r, serve)
 	}
 }
 
@@ -389,15 +389,22 @@ func (o opening) over() bool {
 }
 
 // answer serves a request that load.begin has counted, on a goroutine that Serve
-// settles or ends by f.lifetime.
+// settles or ends by f.lifetime. Done is called once the answer is written.
 func (f *stdioFront) answer(ctx context.Context, done func(), r router.Request, serve func(context.Context, router.Request) router.Answer) {
-	defer f.load.end(len(r.Line))
-	defer done()
-	a := serve(ctx, r)
-	// A cancelled request has no answer (specification, Cancellation). This
-	// goroutine may wait for a client that reads slowly.
-	if ctx.Err() == nil && f.out.Wait() == nil {
-		f.respond(r.Msg.ID.Of(r.Line), a)
+	end := func() {
+		done()
+		f.load.end(len(r.Line))
+	}
+	if !f.work.Go(func() {
+		defer end()
+		a := serve(ctx, r)
+		// A cancelled request has no answer (specification, Cancellation). This
+		// goroutine may wait for a client that reads slowly.
+		if ctx.Err() == nil && f.out.Wait() == nil {
+			f.respond(r.Msg.ID.Of(r.Line), a)
+		}
+	}) {
+		end() // the front has ended
 	}
 }
 
