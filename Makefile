@@ -13,6 +13,7 @@ PYTHON           ?= python3
 PYTHON_VENV      := test/python/venv
 SUITE_STAMP      := test/conformance/node_modules/.stamp
 PEERS_STAMP      := test/codegen/peers/node_modules/.stamp
+BRIDGES_STAMP    := test/load/bridges/node_modules/.stamp
 CONFORMANCE      ?=
 BENCH            ?=
 CODEGEN          ?=
@@ -20,7 +21,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm python lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus nightly clean ci
+.PHONY: all build test test-short npm python lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus nightly clean ci
 
 all: build
 
@@ -126,7 +127,7 @@ $(SUITE_STAMP): test/conformance/package.json test/conformance/package-lock.json
 	cd test/conformance && npm ci --no-progress --loglevel=error
 	touch $@
 
-# What docs/performance.md promises of serve, measured; the page is written
+# What docs/performance.md promises of serve and bridge, measured; the page is written
 # anew. A quick look: BENCH=-short. Without npm's registry the one row that
 # needs a server from there is left out.
 bench:
@@ -137,6 +138,18 @@ bench:
 # table of docs/performance.md that says whether calls cost more than before.
 bench-against:
 	go run ./test/load/bench -against $(OLD) $(BENCH)
+
+# mcpctl bridge beside other bridges with the same loads in turn, in both directions:
+# the table of docs/performance.md. They are installed for that alone.
+bench-bridges: $(BRIDGES_STAMP)
+	go run ./test/load/bench -bridges $(BENCH)
+
+BRIDGES := test/load/bridges
+$(BRIDGES_STAMP): $(BRIDGES)/package.json $(BRIDGES)/package-lock.json $(BRIDGES)/.npmrc $(BRIDGES)/requirements.txt
+	cd $(BRIDGES) && npm ci --no-progress --loglevel=error
+	python3 -m venv --clear $(BIN)/bridges
+	$(BIN)/bridges/bin/python -m pip install --quiet --disable-pip-version-check --requirement $(BRIDGES)/requirements.txt
+	touch $@
 
 # Generated clients against the judgements of others, beside other generators:
 # docs/generate-report.md is written anew. What needs no other generator is part
@@ -221,4 +234,4 @@ ci:
 	.ci/run
 
 clean:
-	rm -rf .bin mcpctl dist test/npm/node_modules test/conformance/node_modules test/codegen/peers/node_modules $(PYTHON_VENV)
+	rm -rf .bin mcpctl dist test/npm/node_modules test/conformance/node_modules test/codegen/peers/node_modules test/load/bridges/node_modules $(PYTHON_VENV)

@@ -68,6 +68,7 @@ func sample() *report {
 			"single":   {"relay": runs(12_000, 80, 150, 20, 7000), "serve": runs(11_000, 85, 160, 25, 17_000)},
 			"large":    {"relay": runs(700, 80, 150, 120, 7000), "serve": runs(700, 85, 160, 250, 17_000)},
 			"http":     {"direct": runs(35_000, 700, 4000, 20, 17_000), "serve": runs(24_000, 1000, 4000, 28, 17_000), "serve-stateless": runs(22_000, 1100, 4200, 30, 18_000), "serve-remote": runs(15_000, 2000, 5900, 50, 18_000)},
+			"bridge":   {"direct": runs(35_000, 700, 4000, 20, 17_000), "bridge": runs(23_000, 1500, 5900, 50, 40_000)},
 			"sessions": {"direct": runs(35_000, 7000, 14_000, 20, 17_000), "serve": runs(24_000, 9000, 24_000, 28, 17_000)},
 		},
 		Curves:      map[string][][]gen.Result{},
@@ -93,8 +94,8 @@ func TestJudge(t *testing.T) {
 			t.Errorf("%s: got %s, want it held", r.What, r.verdict())
 		}
 	}
-	if len(rows) != 20 {
-		t.Errorf("got %d rows, want 20", len(rows))
+	if len(rows) != 21 {
+		t.Errorf("got %d rows, want 21", len(rows))
 	}
 	// Each of these is one promise broken, and breaks no other.
 	scale := func(group, who string, f func(r *gen.Result)) func(r *report) {
@@ -114,6 +115,7 @@ func TestJudge(t *testing.T) {
 		"the same, stateless":     scale("http", "serve-stateless", func(r *gen.Result) { r.PerSecond *= .9 }),
 		"most memory ever":        scale("http", "serve-stateless", func(r *gen.Result) { r.PeakKB *= 2 }),
 		"HTTP → HTTP":             scale("http", "serve-remote", func(r *gen.Result) { r.PerSecond *= .9 }),
+		"through bridge":          scale("bridge", "bridge", func(r *gen.Result) { r.PerSecond *= .9 }),
 		"64 sessions":             scale("sessions", "serve", func(r *gen.Result) { r.P99 *= 2 }),
 		"start → first list":      promised(func(l *lists) { l.First = []float64{25.1} }),
 		"servers started":         promised(func(l *lists) { l.Started = 1 }),
@@ -232,6 +234,51 @@ func TestRounds(t *testing.T) {
 		if got := strings.Join(turns[:4], " "); got != "relay serve serve relay" {
 			t.Errorf("got the turns %s", got)
 		}
+	}
+}
+
+// TestBridgesFail: another program that fails is told of in the table, with the reason;
+// a failure of direct calls or of mcpctl ends the run.
+func TestBridgesFail(t *testing.T) {
+	t.Parallel()
+	broken := func(name string) contender {
+		return contender{name, func(context.Context) (*gen.Conn, func(), error) {
+			return nil, nil, errors.New("no | server\nand more")
+		}}
+	}
+	table := func(others ...contender) (string, error) {
+		b := quickBench()
+		b.each, b.o.rounds = 40*time.Millisecond, 2
+		called := map[string]string{"direct": "directly", "bridge": "mcpctl bridge", "other": "other 1.0"}
+		return b.bridgeTable(t.Context(), []direction{{"there", append([]contender{inProcess("direct", echo.Options{}, 0)}, others...)}}, called)
+	}
+	got, err := table(inProcess("bridge", echo.Options{}, time.Millisecond), broken("other"))
+	require.NoError(t, err)
+	for _, want := range []string{
+		`(?m)^\| there \| directly \| 1 \| \d+/s \| 1 \|`, `(?m)^\| there \| mcpctl bridge \| 32 \| \d+/s \| \*\*0\.\d+\*\* \(.* to .*\) \|`,
+		`(?m)^\| there \| other 1\.0 \| 32 \| fails \|`, `(?m)^- there, other 1\.0, 1 callers: other: no \\\| server$`,
+	} {
+		if !regexp.MustCompile(want).MatchString(got) {
+			t.Errorf("got\n%s\nwithout %s", got, want)
+		}
+	}
+	if _, err := table(broken("bridge")); err == nil {
+		t.Error("got a table without mcpctl")
+	}
+}
+
+// TestMeasuredApart: a group that was measured alone has a machine of its own, until it
+// is measured with the rest.
+func TestMeasuredApart(t *testing.T) {
+	t.Parallel()
+	r, later := sample(), machine{CPU: "another CPU", Date: "2026-12-24"}
+	r.note("bridge", later)
+	if text := machineText(r); !strings.Contains(text, "2026-11-20") || !strings.Contains(text, "on 2026-12-24: bridge") {
+		t.Errorf("got %s", text)
+	}
+	r.note("bridge", r.Machine)
+	if text := machineText(r); strings.Contains(text, "apart") {
+		t.Errorf("got %s", text)
 	}
 }
 

@@ -25,6 +25,7 @@ func (b *bench) groups() []group {
 		{"single", b.loadGroup("single", b.stdioContenders, gen.Work{Callers: 1})},
 		{"large", b.loadGroup("large", b.stdioContenders, gen.Work{Callers: 8, Size: 64 << 10, Warmup: 40})},
 		{"http", b.loadGroup("http", b.httpContenders, gen.Work{Callers: 32})},
+		{"bridge", b.loadGroup("bridge", b.bridgeContenders, gen.Work{Callers: 32})},
 		{"sessions", b.loadGroup("sessions", b.sessionContenders, gen.Work{Callers: 256, Warmup: 512})},
 		{"lists", b.listGroup},
 		{"memory", b.memoryGroup},
@@ -54,6 +55,7 @@ func (b *bench) measure(ctx context.Context) error {
 			b.say("%s: the machine is not quiet: %.0f %% of it is used by others; figures are not to be trusted", g.name, 100*share)
 		}
 		b.report.Busy[g.name] = share
+		b.report.note(g.name, b.here)
 		if err := g.run(ctx); err != nil {
 			return fmt.Errorf("%s: %w", g.name, err)
 		}

@@ -1,11 +1,12 @@
-// Command bench measures what docs/performance.md promises of mcpctl serve,
-// and writes that page's tables and plots and the raw figures.
+// Command bench measures what docs/performance.md promises of mcpctl serve
+// and bridge, and writes that page's tables and plots and the raw figures.
 //
 //	make bench                    everything, about eight minutes on two cores
 //	make bench BENCH=-short       a quick look, under a minute, which writes nothing
 //	make bench BENCH=-resume      goes on where an interrupted run has stopped
 //	make bench BENCH=-render      writes the page anew from the raw figures
 //	make bench-against OLD=FILE   the same loads for another build and this one, in turn
+//	make bench-bridges            mcpctl bridge beside other bridges, in turn
 //
 // Each figure of a row is measured beside its reference, in turn, in the same
 // rounds: the medians of the rounds count, and ratios are taken round by round.
@@ -15,6 +16,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -37,7 +39,8 @@ func main() {
 	flag.BoolVar(&o.resume, "resume", false, "keep the groups that an interrupted run of the same commit has measured")
 	flag.BoolVar(&o.render, "render", false, "measure nothing: write the page from the figures that there are")
 	flag.StringVar(&o.against, "against", "", "compare with another `build` of mcpctl, and measure nothing else")
-	flag.IntVar(&o.rounds, "rounds", 20, "how many rounds -against has, `N`")
+	flag.BoolVar(&o.bridges, "bridges", false, "measure mcpctl bridge beside other bridges, and nothing else")
+	flag.IntVar(&o.rounds, "rounds", 0, "how many rounds -against has, or -bridges, `N` (default 20, or 7)")
 	flag.Parse()
 	if err := run(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -48,7 +51,7 @@ func main() {
 
 type options struct {
 	root, work, out, only, against string
-	short, resume, render          bool
+	short, resume, render, bridges bool
 	rounds                         int
 }
 
@@ -76,8 +79,13 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer b.close()
-	if o.against != "" {
+	switch {
+	case o.against != "":
+		b.o.rounds = cmp.Or(o.rounds, 20)
 		return b.versus(ctx)
+	case o.bridges:
+		b.o.rounds = cmp.Or(o.rounds, bridgeRounds)
+		return b.bridges(ctx)
 	}
 	if err := b.measure(ctx); err != nil {
 		return fmt.Errorf("%w (make bench BENCH=-resume goes on from here)", err)

@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -82,6 +84,10 @@ func machineText(r *report) string {
 	if !strings.HasPrefix(m.OS, "linux") {
 		text = strings.Replace(text, "Linux ", "", 1)
 	}
+	for _, group := range slices.Sorted(maps.Keys(r.Apart)) {
+		m := r.Apart[group]
+		text += fmt.Sprintf("\nMeasured apart, on %s: %s, on %d cores of %s, %s; commit %s.\n", m.Date, group, m.Cores, m.CPU, m.Go, m.Commit)
+	}
 	if r.Short {
 		text += "\n**This was a quick look, with few and short rounds: its figures are not to be trusted.**\n"
 	}
@@ -93,7 +99,7 @@ func machineText(r *report) string {
 
 func speedTable(r *report) string {
 	var b strings.Builder
-	b.WriteString("| what | reference | serve | measured | required | |\n|---|---|---|---|---|---|\n")
+	b.WriteString("| what | reference | mcpctl | measured | required | |\n|---|---|---|---|---|---|\n")
 	for _, row := range r.Rows {
 		reference, got := row.Reference, row.Got
 		if reference == "" { // what is measured is the figure itself
@@ -112,13 +118,14 @@ func runsTable(r *report) string {
 		{"single", "stdio, 1 caller"},
 		{"large", "stdio, 64 KiB, 8 callers"},
 		{"http", "HTTP, 32 callers"},
+		{"bridge", "stdio → HTTP, 32 callers"},
 		{"sessions", "HTTP, 64 sessions × 4 callers"},
 	} {
 		l := r.Loads[group.name]
 		if l == nil {
 			continue
 		}
-		for _, who := range []string{"relay", "direct", "serve", "serve-stateless", "serve-remote"} {
+		for _, who := range []string{"relay", "direct", "serve", "serve-stateless", "serve-remote", "bridge"} {
 			runs := l[who]
 			if len(runs) == 0 {
 				continue
@@ -139,6 +146,7 @@ func runsTable(r *report) string {
 // names are what the page calls those that were measured.
 var names = map[string]string{
 	"relay": "a relay", "direct": "the server, called directly", "serve": "serve", "serve-stateless": "serve, stateless client", "serve-remote": "serve, server over HTTP",
+	"bridge": "bridge",
 }
 
 func callersTable(r *report) string {

@@ -14,6 +14,8 @@ import (
 // and the plots follow from it.
 type report struct {
 	Machine machine `json:"machine"`
+	// Apart are the groups that were measured later than the rest, and where.
+	Apart map[string]machine `json:"apart,omitempty"`
 	// Short is a run whose figures are for a quick look only.
 	Short   bool    `json:"short,omitempty"`
 	Seconds float64 `json:"seconds"`
@@ -64,6 +66,18 @@ type coldStart struct {
 	Mcpctl float64 `json:"mcpctl_ms"`
 	SDK    float64 `json:"sdk_ms"`
 	Ratio  float64 `json:"ratio"`
+}
+
+// note notes on which machine a group is measured.
+func (r *report) note(group string, m machine) {
+	if m == r.Machine {
+		delete(r.Apart, group)
+		return
+	}
+	if r.Apart == nil {
+		r.Apart = map[string]machine{}
+	}
+	r.Apart[group] = m
 }
 
 func load(file string) (*report, error) {

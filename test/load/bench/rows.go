@@ -82,6 +82,7 @@ func judge(r *report) []row {
 		value("http", "the same, both eras: most memory ever held", mb(peak), 30, "MB", peak > 0)
 	}
 	ratio("http", "HTTP → HTTP, 32 callers: calls/s, of the server called directly", "serve-remote", "direct", rate, .40, false)
+	ratio("bridge", "stdio → HTTP through bridge, 32 callers: calls/s, of the server called directly", "bridge", "direct", rate, .60, false)
 	ratio("sessions", "64 sessions × 4 callers over HTTP: p99, of the server called directly", "serve", "direct", worstTime, 3, true)
 
 	if i := slices.IndexFunc(r.Lists, func(l lists) bool { return l.Tools == promisedTools }); i >= 0 {

@@ -21,6 +21,7 @@ type bench struct {
 	o      options
 	out    io.Writer // progress
 	report *report
+	here   machine
 	begin  time.Time
 
 	dir          string // temporary, gone at the end
@@ -61,7 +62,8 @@ func planFor(short bool) plan {
 func newBench(ctx context.Context, o options) (*bench, error) {
 	b := &bench{o: o, out: os.Stderr, begin: time.Now(), plan: planFor(o.short)}
 	b.report = &report{Short: o.short, Busy: map[string]float64{}, Loads: map[string]loads{}, Curves: map[string][][]gen.Result{}, Memory: map[string]int64{}, Allocations: map[string]float64{}}
-	here := thisMachine(o.root)
+	b.here = thisMachine(o.root)
+	b.report.Machine = b.here
 	from := ""
 	switch {
 	case o.resume:
@@ -75,13 +77,12 @@ func newBench(ctx context.Context, o options) (*bench, error) {
 		case errors.Is(err, os.ErrNotExist):
 		case err != nil:
 			return nil, err
-		case o.resume && (r.Machine.Commit != here.Commit || r.Short != o.short):
+		case o.resume && (r.Machine.Commit != b.here.Commit || r.Short != o.short):
 			b.say("the unfinished run is of another commit: starting anew")
 		default:
 			b.report = r
 		}
 	}
-	b.report.Machine = here
 	dir, err := os.MkdirTemp("", "mcpctl-bench-")
 	if err != nil {
 		return nil, err
