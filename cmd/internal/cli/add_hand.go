@@ -74,13 +74,16 @@ func (c *addCommand) stdioEntry(ctx context.Context, words []string) (*addition,
 		Command string          `json:"command"`
 		CLI     bool            `json:"cli,omitempty"`
 		Only    []string        `json:"cliOnly,omitempty"`
+		Deny    []string        `json:"cliDeny,omitempty"`
 		Args    []string        `json:"args,omitempty"`
 		Env     json.RawMessage `json:"env,omitempty"`
 		Cwd     string          `json:"cwd,omitempty"`
-	}{words[0], c.o.cli.on, c.o.cli.only, words[1:], env, c.o.cwd}
+	}{words[0], c.o.cli.on, c.o.cli.only, nil, words[1:], env, c.o.cwd}
 	entry, err := encodePlain(members)
 	if err == nil && c.o.cli.on {
-		if members.Only, err = c.chooseCommands(ctx, words); err == nil {
+		var e clitool.Exposure
+		if e, err = c.chooseCommands(ctx, words); err == nil {
+			members.Only, members.Deny = e.Only, e.Deny
 			entry, err = encodePlain(members)
 		}
 	}
@@ -95,8 +98,8 @@ func (c *addCommand) stdioEntry(ctx context.Context, words []string) (*addition,
 	return &addition{plan: plan, title: plan.Reference, byHand: true}, nil
 }
 
-// chooseCommands returns what of a command-line tool is exposed, nil for what only reads.
-func (c *addCommand) chooseCommands(ctx context.Context, words []string) ([]string, error) {
+// chooseCommands returns what of a command-line tool is exposed.
+func (c *addCommand) chooseCommands(ctx context.Context, words []string) (clitool.Exposure, error) {
 	entry := config.Entry{Name: words[0], Command: words[0], Args: words[1:], Cwd: c.o.cwd, Env: map[string]string{}}
 	for _, g := range c.o.env {
 		entry.Env[g.Name] = g.Value
@@ -111,7 +114,7 @@ func (c *addCommand) chooseCommands(ctx context.Context, words []string) ([]stri
 	found, err := dial.Commands(ctx, entry, c.dialOptions(entry))
 	if err != nil {
 		c.ui.Note("warning: its commands are not known: %v", err)
-		return c.o.cli.only, ctx.Err()
+		return clitool.Exposure{Only: c.o.cli.only}, ctx.Err()
 	}
 	return clitree.Choose(ctx, c.ui, asker, filepath.Base(words[0]), found, c.o.cli.only)
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
@@ -15,19 +16,38 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/clitool"
 )
 
-// Choose shows the commands of a tool on standard error, and returns the rules for those
-// that are exposed, nil for those that only read. Where only has no rules it asks, unless
-// asker is nil or has nobody to ask.
-func Choose(ctx context.Context, u *ui.UI, asker ui.Asker, tool string, found clitool.Found, only []string) ([]string, error) {
-	choices, err := clitool.Choices(tool, &found, clitool.Exposure{Only: only})
+// Choose shows the commands of a tool on standard error, and returns what is exposed;
+// without rules those that only read. Where only has no rules it asks, unless asker is
+// nil or has nobody to ask.
+func Choose(ctx context.Context, u *ui.UI, asker ui.Asker, tool string, found clitool.Found, only []string) (clitool.Exposure, error) {
+	e := clitool.Exposure{Only: only}
+	choices, err := clitool.Choices(tool, &found, e)
 	if err != nil {
-		return nil, err
+		return e, err
 	}
 	show(u, tool, &found.Root, choices)
 	if only != nil || asker == nil || len(choices) < 2 {
-		return only, nil
+		return e, nil
 	}
-	var options, defaults []string
+	picked, err := ask(ctx, asker, choices)
+	switch {
+	case errors.Is(err, ui.ErrNoAnswer):
+		return e, nil
+	case err != nil:
+		return e, err
+	}
+	return exposure(choices, picked), nil
+}
+
+// ask returns the indexes of the choices that are to be exposed.
+func ask(ctx context.Context, asker ui.Asker, choices []clitool.Choice) ([]int, error) {
+	q := ui.Question{Message: "Which commands are exposed", Flag: "--cli-only SUBCOMMAND", Check: func(answer string) error {
+		if answer == "" {
+			return errors.New("choose one at least; Ctrl+C adds nothing")
+		}
+		return nil
+	}}
+	var options []string
 	for _, c := range choices {
 		option := c.Words
 		if c.Summary != "" {
@@ -35,21 +55,32 @@ func Choose(ctx context.Context, u *ui.UI, asker ui.Asker, tool string, found cl
 		}
 		options = append(options, ui.CleanLine(option))
 		if c.Exposed {
-			defaults = append(defaults, ui.CleanLine(option))
+			q.Defaults = append(q.Defaults, ui.CleanLine(option))
 		}
 	}
-	picked, err := asker.MultiSelect(ctx, ui.Question{Message: "Which commands are exposed", Flag: "--cli-only SUBCOMMAND", Defaults: defaults}, options)
-	switch {
-	case errors.Is(err, ui.ErrNoAnswer):
-		return nil, nil
-	case err != nil:
-		return nil, err
+	return asker.MultiSelect(ctx, q, options)
+}
+
+// exposure returns the rules for what was picked, none where that is what is exposed
+// without: those keep back flags that write, too. A rule stands for all below its command,
+// so what was not picked there is denied.
+func exposure(choices []clitool.Choice, picked []int) clitool.Exposure {
+	var e clitool.Exposure
+	same := true
+	for i, c := range choices {
+		is := slices.Contains(picked, i)
+		same = same && is == c.Exposed
+		switch {
+		case is:
+			e.Only = append(e.Only, c.Words)
+		case slices.ContainsFunc(e.Only, func(above string) bool { return above == "*" || strings.HasPrefix(c.Words, above+" ") }):
+			e.Deny = append(e.Deny, c.Words)
+		}
 	}
-	out := []string{}
-	for _, i := range picked {
-		out = append(out, choices[i].Words)
+	if same {
+		return clitool.Exposure{}
 	}
-	return out, nil
+	return e
 }
 
 // show prints the tree; what is exposed has a mark.
@@ -66,7 +97,7 @@ func show(u *ui.UI, tool string, root *clihelp.Command, choices []clitool.Choice
 			mark = "*"
 		}
 		text := label(tool, c)
-		u.Note("%s", strings.TrimRight("  "+mark+" "+text+strings.Repeat(" ", width-len(text)+2)+c.Summary, " "))
+		u.Row(strings.TrimRight("  "+mark+" "+text+strings.Repeat(" ", width-len(text)+2)+c.Summary, " "))
 	})
 }
 

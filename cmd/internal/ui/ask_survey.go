@@ -25,7 +25,7 @@ const selectPage = 12
 
 func (s *surveyAsker) Select(ctx context.Context, q Question, options []string) (int, error) {
 	var at int
-	p := &survey.Select{Message: CleanLine(q.Message) + ":", Help: CleanLine(q.Help), Options: clean(options), PageSize: selectPage}
+	p := &survey.Select{Message: CleanLine(q.Message) + ":", Help: CleanLine(q.Help), Options: s.shown(options), PageSize: selectPage}
 	if i := slices.Index(options, q.Default); i >= 0 {
 		p.Default = i
 	}
@@ -35,16 +35,24 @@ func (s *surveyAsker) Select(ctx context.Context, q Question, options []string) 
 	return at, nil
 }
 
-func clean(options []string) []string {
+// optionIndent is how many columns stand before an option, and one behind it.
+const optionIndent = 8
+
+// shown returns options as they are drawn, one a line.
+func (s *surveyAsker) shown(options []string) []string {
+	width := 0
+	if w := widthOf(s.out); w > 0 {
+		width = max(w-optionIndent, minColumnWidth)
+	}
 	shown := make([]string, len(options))
 	for i, o := range options {
-		shown[i] = CleanLine(o)
+		shown[i] = snip(CleanLine(o), width)
 	}
 	return shown
 }
 
 func (s *surveyAsker) MultiSelect(ctx context.Context, q Question, options []string) ([]int, error) {
-	p := &survey.MultiSelect{Message: CleanLine(q.Message) + ":", Help: CleanLine(q.Help), Options: clean(options), PageSize: selectPage}
+	p := &survey.MultiSelect{Message: CleanLine(q.Message) + ":", Help: CleanLine(q.Help), Options: s.shown(options), PageSize: selectPage}
 	var marked []int
 	for i, o := range options {
 		if slices.Contains(q.Defaults, o) {

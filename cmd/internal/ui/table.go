@@ -28,15 +28,40 @@ func (u *UI) NameTable(headers []string, rows [][]string) error {
 // width returns the number of columns of the terminal, 0 for none or an unknown
 // size.
 func (u *UI) width() int {
-	f, ok := u.Out.(*os.File)
-	if !ok || !u.OutTTY {
+	if !u.OutTTY {
 		return 0
 	}
-	w, _, err := term.GetSize(int(f.Fd()))
+	return widthOf(u.Out)
+}
+
+// widthOf returns the number of columns of a terminal, 0 for anything else.
+func widthOf(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	columns, _, err := term.GetSize(int(f.Fd()))
 	if err != nil {
 		return 0
 	}
-	return w
+	return columns
+}
+
+// snip shortens a line to some columns; 0 is unlimited.
+func snip(line string, columns int) string {
+	if columns <= 0 {
+		return line
+	}
+	return text.Snip(line, columns, "…")
+}
+
+// Row is [UI.Note] of a line that is shortened to the width of the terminal.
+func (u *UI) Row(line string) {
+	width := 0
+	if u.ErrTTY {
+		width = widthOf(u.Err)
+	}
+	u.Note("%s", snip(CleanLine(line), width))
 }
 
 const (
