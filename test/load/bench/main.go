@@ -91,7 +91,9 @@ func run(ctx context.Context, o options) error {
 		return fmt.Errorf("%w (make bench BENCH=-resume goes on from here)", err)
 	}
 	b.report.Rows = judge(b.report)
-	b.report.Seconds = time.Since(begin).Round(time.Second).Seconds()
+	if o.only == "" || b.report.Seconds == 0 {
+		b.report.Seconds = time.Since(begin).Round(time.Second).Seconds()
+	}
 	printRows(b.out, b.report)
 	switch {
 	case o.out != "":
