@@ -361,10 +361,7 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
 		f.answer(ctx, func() { done(); close(opened) }, r, serve)
 	case !answered.over():
 		f.answer(ctx, done, r, func(ctx context.Context, r router.Request) router.Answer {
-			select {
-			case <-answered:
-			case <-ctx.Done():
-			}
+			answered.wait(ctx)
 			return serve(ctx, r)
 		})
 	default:
@@ -385,6 +382,17 @@ func (o opening) over() bool {
 		return true
 	default:
 		return false
+	}
+}
+
+// wait returns when no request has to wait any more, or ctx ends.
+func (o opening) wait(ctx context.Context) {
+	if o == nil {
+		return
+	}
+	select {
+	case <-o:
+	case <-ctx.Done():
 	}
 }
 
@@ -438,13 +446,15 @@ func (f *stdioFront) spawnBatch(line []byte) {
 	requests, size := min(max(len(all), 1), front.MaxBatch), len(line)
 	f.load.begin(size)
 	f.load.inFlight.Add(int64(requests - 1)) // each counts
-	go func() {                              // as in spawn
+	answered := f.opening
+	go func() { // as in spawn
 		defer f.load.end(size)
 		defer func() {
 			for range requests - 1 {
 				f.load.end(0)
 			}
 		}()
+		answered.wait(f.lifetime)
 		f.send(f.p.Batch(f.lifetime, line, front.Batcher{From: f.Origin(), Sender: &f.sender}))
 	}()
 }

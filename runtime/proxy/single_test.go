@@ -1,0 +1,179 @@
+package proxy_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/test/require"
+)
+
+// ordered is a server that notes what it gets, and takes notifications once it is let.
+type ordered struct {
+	connects, takes chan struct{} // closed: connecting, and notifications, go on
+
+	mu  sync.Mutex // guards got
+	got []string
+}
+
+func (o *ordered) note(what string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.got = append(o.got, what)
+}
+
+func (o *ordered) seen() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(o.got), func(s string) bool { return s == "tools/list" }) // as the proxy likes
+}
+
+func (o *ordered) Call(_ context.Context, req *runtime.Request) (json.RawMessage, error) {
+	o.note(req.Method)
+	if req.Method == "tools/list" {
+		return json.RawMessage(`{"tools":[{"name":"x","inputSchema":{"type":"object"}}]}`), nil
+	}
+	return json.RawMessage(`{"content":[]}`), nil
+}
+
+func (o *ordered) Notify(ctx context.Context, req *runtime.Request) error {
+	o.note(req.Method)
+	select {
+	case <-o.takes:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (o *ordered) Close() error { return nil }
+
+// single serves a client of a proxy that stands for the server. Lines are what the client
+// gets, in order.
+func single(t *testing.T, o *ordered) (send func(lines ...string), lines func() []string) {
+	t.Helper()
+	p, err := proxy.New(proxy.Options{
+		Servers: proxy.Named("a"), Single: true, Solo: true, Info: runtime.Implementation{Name: "mcpctl", Version: "test"},
+		Dial: func(ctx context.Context, _ proxy.Key, _ runtime.Handler) (*runtime.Client, error) {
+			select {
+			case <-o.connects:
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+			return runtime.NewClient(o, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2025-11-25", Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil
+		},
+	})
+	require.NoError(t, err)
+	toProxy, in := io.Pipe()
+	out, fromProxy := io.Pipe()
+	ended, read := make(chan error, 1), make(chan struct{})
+	go func() {
+		ended <- p.ServeStdio(t.Context(), toProxy, fromProxy)
+		_ = fromProxy.Close()
+	}()
+	var mu sync.Mutex
+	var got []string
+	go func() {
+		defer close(read)
+		for s := bufio.NewScanner(out); s.Scan(); {
+			mu.Lock()
+			got = append(got, s.Text())
+			mu.Unlock()
+		}
+	}()
+	t.Cleanup(func() {
+		_ = in.Close()
+		require.NoError(t, <-ended)
+		<-read
+		require.NoError(t, p.Close())
+	})
+	send = func(lines ...string) {
+		go func() { // the proxy may read them later
+			_, _ = io.WriteString(in, strings.Join(lines, "\n")+"\n")
+		}()
+		synctest.Wait()
+	}
+	return send, func() []string {
+		synctest.Wait()
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(got)
+	}
+}
+
+func initialize(version string) string {
+	return `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + version + `","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+}
+
+const (
+	ownNote = `{"jsonrpc":"2.0","method":"notifications/acme","params":{}}`
+	callX   = `{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"x","arguments":{}}}`
+)
+
+// TestNothingOvertakesInitialize: what comes before its answer waits for it, whatever the
+// proxy could answer itself.
+func TestNothingOvertakesInitialize(t *testing.T) {
+	for name, early := range map[string]string{
+		"ping":         `{"jsonrpc":"2.0","id":9,"method":"ping"}`,
+		"list":         `{"jsonrpc":"2.0","id":9,"method":"tools/list"}`,
+		"call":         callX,
+		"unknown":      `{"jsonrpc":"2.0","id":9,"method":"acme/own"}`,
+		"batch":        `[{"jsonrpc":"2.0","id":9,"method":"ping"}]`,
+		"notification": ownNote + "\n" + callX,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := &ordered{connects: make(chan struct{}), takes: make(chan struct{})}
+				close(o.takes)
+				send, lines := single(t, o)
+				send(initialize("2025-03-26"), early)
+				if got, seen := lines(), o.seen(); len(got) > 0 || len(seen) > 0 {
+					t.Errorf("before the server is there, the client got %q, the server %q", got, seen)
+				}
+				close(o.connects)
+				got := lines()
+				if len(got) != 2 || !strings.Contains(got[0], `"id":1,"result"`) || !strings.Contains(got[1], `"id":9,"result"`) {
+					t.Errorf("got %q, want the answers in the order of the requests", got)
+				}
+			})
+		})
+	}
+}
+
+// TestNotificationsKeepTheirPlace: what comes behind a notification is sent once the
+// server has that, or has not taken it for ten seconds.
+func TestNotificationsKeepTheirPlace(t *testing.T) {
+	for name, late := range map[string]bool{"taken": false, "not taken": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := &ordered{connects: make(chan struct{}), takes: make(chan struct{})}
+				close(o.connects)
+				send, lines := single(t, o)
+				send(initialize("2025-11-25"), `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+				send(ownNote, callX)
+				time.Sleep(10*time.Second - time.Nanosecond)
+				if got, want := o.seen(), []string{"notifications/acme"}; !slices.Equal(got, want) {
+					t.Errorf("while the notification is not taken, the server saw %q", got)
+				}
+				if late {
+					time.Sleep(time.Nanosecond)
+				} else {
+					close(o.takes)
+				}
+				got := lines()
+				if seen, want := o.seen(), []string{"notifications/acme", "tools/call"}; !slices.Equal(seen, want) || !strings.Contains(got[len(got)-1], `"id":9,"result"`) {
+					t.Errorf("the server saw %q, the client %q", seen, got)
+				}
+			})
+		})
+	}
+}
