@@ -34,6 +34,7 @@ type issuer struct {
 	mu        sync.Mutex // guards what follows
 	codes     map[string]url.Values
 	valid     []string // tokens
+	useless   bool     // tokens that are given are not valid
 	undecided int      // polls that are answered with authorization_pending
 	log       []string // grants that tokens were asked for with
 }
@@ -79,7 +80,9 @@ func (s *issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			break
 		}
 		access := "access-" + rand.Text()
-		s.valid = append(s.valid, access)
+		if !s.useless {
+			s.valid = append(s.valid, access)
+		}
 		m := map[string]any{"access_token": access, "token_type": "Bearer", "expires_in": s.lifetime}
 		if !s.noRefresh {
 			m["refresh_token"] = "refresh"
