@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -205,6 +206,9 @@ func (t *Transport) callTool(ctx context.Context, req *runtime.Request) (json.Ra
 		return nil, ctx.Err()
 	case <-t.lifetime.Done():
 		return nil, runtime.ErrClosed
+	}
+	if sent := ability.Sent(ctx); sent != nil {
+		sent()
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/test/require"
 )
@@ -20,6 +21,7 @@ import (
 // ordered is a server that notes what it gets, and takes notifications once it is let.
 type ordered struct {
 	connects, takes chan struct{} // closed: connecting, and notifications, go on
+	sends, answers  chan struct{} // closed: calls are sent, and answered; nil: at once
 
 	mu  sync.Mutex // guards got
 	got []string
@@ -37,8 +39,25 @@ func (o *ordered) seen() []string {
 	return slices.DeleteFunc(slices.Clone(o.got), func(s string) bool { return s == "tools/list" }) // as the proxy likes
 }
 
-func (o *ordered) Call(_ context.Context, req *runtime.Request) (json.RawMessage, error) {
+func (o *ordered) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+	if o.sends != nil && req.Method == "tools/call" {
+		select {
+		case <-o.sends:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 	o.note(req.Method)
+	if sent := ability.Sent(ctx); sent != nil {
+		sent()
+	}
+	if o.answers != nil && req.Method == "tools/call" {
+		select {
+		case <-o.answers:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 	if req.Method == "tools/list" {
 		return json.RawMessage(`{"tools":[{"name":"x","inputSchema":{"type":"object"}}]}`), nil
 	}
@@ -172,6 +191,42 @@ func TestNotificationsKeepTheirPlace(t *testing.T) {
 				got := lines()
 				if seen, want := o.seen(), []string{"notifications/acme", "tools/call"}; !slices.Equal(seen, want) || !strings.Contains(got[len(got)-1], `"id":9,"result"`) {
 					t.Errorf("the server saw %q, the client %q", seen, got)
+				}
+			})
+		})
+	}
+}
+
+// TestNotificationsWaitForRequests: a notification is sent once the requests before it
+// are, answered or not, or after ten seconds.
+func TestNotificationsWaitForRequests(t *testing.T) {
+	for name, late := range map[string]bool{"sent": false, "not sent": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := &ordered{connects: make(chan struct{}), takes: make(chan struct{}), sends: make(chan struct{}), answers: make(chan struct{})}
+				close(o.connects)
+				close(o.takes)
+				send, lines := single(t, o)
+				send(initialize("2025-11-25"), `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+				send(callX, ownNote)
+				time.Sleep(10*time.Second - time.Nanosecond)
+				if got := o.seen(); len(got) > 0 {
+					t.Errorf("while the call is not sent, the server saw %q", got)
+				}
+				want := []string{"tools/call", "notifications/acme"}
+				if late {
+					time.Sleep(time.Nanosecond)
+					synctest.Wait()
+					want = []string{"notifications/acme", "tools/call"}
+				}
+				close(o.sends)
+				synctest.Wait()
+				if got := o.seen(); !slices.Equal(got, want) {
+					t.Errorf("while the call is not answered, the server saw %q, want %q", got, want)
+				}
+				close(o.answers)
+				if got := lines(); !strings.Contains(got[len(got)-1], `"id":9,"result"`) {
+					t.Errorf("got %q", got)
 				}
 			})
 		})

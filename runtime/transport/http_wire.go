@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime/origin"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/secret"
@@ -213,6 +214,9 @@ const (
 func (w *wire) do(ctx context.Context, o outgoing) (resp *http.Response, sent bool, err error) {
 	var watch watch
 	watch.trace.GotConn = watch.gotConn
+	if f := ability.Sent(ctx); f != nil {
+		watch.trace.WroteRequest = func(httptrace.WroteRequestInfo) { f() }
+	}
 	ctx = httptrace.WithClientTrace(ctx, &watch.trace)
 	for try := 1; ; try++ {
 		if try > 1 {

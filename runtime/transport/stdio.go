@@ -147,7 +147,7 @@ func StartStdio(o StdioOptions) (*Stdio, error) {
 
 // Call implements [runtime.Transport].
 func (s *Stdio) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
-	q := jsonrpc.Call{Method: req.Method, Params: req.Params, Text: req.ID, Token: req.Token}
+	q := jsonrpc.Call{Method: req.Method, Params: req.Params, Text: req.ID, Token: req.Token, Sent: ability.Sent(ctx)}
 	var events func(jsonrpc.Event)
 	if h := req.Events; h != nil {
 		defer s.listen(req)()

@@ -91,3 +91,17 @@ type (
 	// StderrLines returns the last lines that a server's process wrote.
 	StderrLines interface{ StderrLines() []string }
 )
+
+type sentKey struct{}
+
+// WithSent returns a context for a call. f is called, perhaps more than once, when the
+// call has been sent to the server, by transports that know.
+func WithSent(ctx context.Context, f func()) context.Context {
+	return context.WithValue(ctx, sentKey{}, f)
+}
+
+// Sent returns what is to be called when a call has been sent, nil for nothing.
+func Sent(ctx context.Context) func() {
+	f, _ := ctx.Value(sentKey{}).(func())
+	return f
+}

@@ -85,6 +85,9 @@ func (c *Conn) Call(ctx context.Context, q *Call, events func(Event)) (result, o
 		return nil, nil, &NotSentError{err}
 	}
 	c.Flush()
+	if q.Sent != nil {
+		q.Sent()
+	}
 	emit := func() {
 		for _, e := range w.take() {
 			if events != nil {

@@ -78,6 +78,8 @@ type Call struct {
 	// progress re-arms it, up to Ceiling after the start (0: no ceiling).
 	Limit, Ceiling time.Duration
 	Receiver       Receiver
+	// Sent is told by [Conn.Call] that the call is on its way; nil: nobody is.
+	Sent func()
 }
 
 // Conn is a connection over which lines go both ways. All methods may be

@@ -15,6 +15,9 @@ type Sender struct {
 	Client     *upstream.Client
 	InProgress InProgress                // its requests that have a goroutine
 	Owns       func(router.ReplyTo) bool // reports which of the others are its
+	// Before returns once the server has been sent what the client sent before. Nil:
+	// nothing keeps that order.
+	Before func()
 }
 
 // Take takes an Answer or a Notification of a client: what has changed at the
@@ -41,6 +44,9 @@ func (f *Set) Take(from *Sender, kind Kind, text []byte, m *rawjson.Message) {
 	default:
 		if method, ok := rawjson.String(text, m.Method); ok {
 			version, capabilities := from.Client.TermsOf()
+			if from.Before != nil {
+				from.Before()
+			}
 			f.Router.Notify(&upstream.Origin{Version: version, Capabilities: capabilities, Client: from.Client}, method, m.Params.Of(text))
 		}
 	}

@@ -102,8 +102,9 @@ type stdioFront struct {
 	work  workers.Pool // requests being served
 	queue *queue       // nil unless Options.Serial
 
-	// opening is used by the goroutine that handles messages.
+	// opening and sending are used by the goroutine that handles messages.
 	opening opening
+	sending sending
 
 	lifetime context.Context //nolint:containedctx // the client's, ended when Serve returns
 	seen     atomic.Int64    // when the last message came, in seconds since 1970
@@ -135,7 +136,7 @@ func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, o Opt
 	f.sender = front.Sender{Client: upstream.NewClient(func(frame []byte) error {
 		f.send(frame)
 		return f.out.Err()
-	}), Owns: f.owns}
+	}), Owns: f.owns, Before: func() { f.sending.wait(f.lifetime) }}
 	if o.Solo {
 		p.Router.Set.Solo.Store(f.sender.Client) // servers are first told what it says of itself
 	} else {
@@ -353,6 +354,9 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
 	}
 	ctx, done := f.sender.InProgress.Begin(f.lifetime, id)
 	f.load.begin(len(line))
+	if f.o.Single {
+		ctx, done = f.sending.add(ctx, done)
+	}
 	r, serve := router.Request{Line: line, Msg: &m, Method: method, From: f.Origin()}, f.p.Router.Serve
 	switch answered := f.opening; {
 	case method == "initialize" && f.o.Single:
@@ -366,33 +370,6 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
 		})
 	default:
 		f.answer(ctx, done, r, serve)
-	}
-}
-
-// opening is closed when initialize is answered; nil: nothing waits for that.
-type opening chan struct{}
-
-// over reports that no request has to wait for the answer to initialize.
-func (o opening) over() bool {
-	if o == nil {
-		return true
-	}
-	select {
-	case <-o:
-		return true
-	default:
-		return false
-	}
-}
-
-// wait returns when no request has to wait any more, or ctx ends.
-func (o opening) wait(ctx context.Context) {
-	if o == nil {
-		return
-	}
-	select {
-	case <-o:
-	case <-ctx.Done():
 	}
 }
 

@@ -1,0 +1,65 @@
+package stdio
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/ability"
+)
+
+// opening is closed when initialize is answered; nil: nothing waits for that.
+type opening chan struct{}
+
+// over reports that no request has to wait for the answer to initialize.
+func (o opening) over() bool {
+	if o == nil {
+		return true
+	}
+	select {
+	case <-o:
+		return true
+	default:
+		return false
+	}
+}
+
+// wait returns when no request has to wait any more, or ctx ends.
+func (o opening) wait(ctx context.Context) {
+	if o == nil {
+		return
+	}
+	select {
+	case <-o:
+	case <-ctx.Done():
+	}
+}
+
+// sendTime bounds how long a notification waits for the requests before it: the answer to
+// a question that they depend on may come behind it.
+const sendTime = 10 * time.Second
+
+// sending are requests that the server may not have been sent yet.
+type sending []opening
+
+// add notes a request, until what ctx belongs to is sent, or done is called.
+func (s *sending) add(ctx context.Context, done func()) (context.Context, func()) {
+	sent := make(opening)
+	once := sync.OnceFunc(func() { close(sent) })
+	*s = append(slices.DeleteFunc(*s, opening.over), sent)
+	return ability.WithSent(ctx, once), func() {
+		once()
+		done()
+	}
+}
+
+// wait returns once all of them are sent, or have no need to be.
+func (s *sending) wait(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, sendTime)
+	defer cancel()
+	for _, one := range *s {
+		one.wait(ctx)
+	}
+	*s = nil
+}
