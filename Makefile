@@ -21,7 +21,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm python lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus nightly clean ci
+.PHONY: all build test test-short npm python lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property nightly clean ci
 
 all: build
 
@@ -218,17 +218,26 @@ keycloak: npm
 drawing:
 	go run ./test/rooms
 
-# What make test leaves out because it takes long and rarely finds anything, and the
-# whole of what CI has in a short form.
 # How much clihelp finds of the programs of this machine, as a table, and of cobra
 # programs built from their modules, which takes minutes.
 cli-corpus:
 	MCPCTL_NIGHTLY=1 go test ./runtime/clihelp -run 'TestReal|TestCobra|TestLarge' -count 1 -v -timeout 30m
 
+# 100,000 random objects for each of three command-line tools, made with cobra, click and
+# clap: none becomes words that the tool reads as another flag. A tool whose language is
+# not installed is skipped. The samples: test/kit.
+CLI_OBJECTS ?= 100000
+cli-property:
+	@test/tools/clisamples.sh $(BIN)
+	CLITOOL_CLICK=$(BIN)/click/bin/python3 CLITOOL_CLAP=$(BIN)/clap/debug/kit MCPCTL_TEST_ARGV=$(CLI_OBJECTS) \
+		go test ./runtime/clitool -run '^TestMeaning' -count 1 -v -timeout 30m
+
+# What make test leaves out because it takes long and rarely finds anything, and the
+# whole of what CI has in a short form.
 nightly: npm python
 	MCPCTL_NIGHTLY=1 go test -tags integration ./test/peers -timeout 15m
 	go test ./runtime/auth -run TestKilled -kills 5000 -timeout 15m
-	$(MAKE) --no-print-directory eras-random ownership-worlds faults attacks soak conformance keycloak cli-corpus
+	$(MAKE) --no-print-directory eras-random ownership-worlds faults attacks soak conformance keycloak cli-corpus cli-property
 
 ci:
 	.ci/run

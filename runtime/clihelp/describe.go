@@ -96,7 +96,7 @@ var (
 	mustGive  = lazily(`(?i)[(\[](?:required|mandatory)\b|;\s*required\]|^\*?required[.:]`)
 	outdated  = lazily(`(?i)^\W*deprecated\b|[(\[;.,]\s*deprecated\b|\bis deprecated\b|\bhas been deprecated\b`)
 	typeIn    = lazily(`\[(boolean|string|number|array|count)\]`)
-	bullet    = lazily(`(?:^| )- ([a-z0-9][\w.-]*):`)
+	bulletAt  = lazily(`^([a-z0-9][\w.-]*)(?::| *$| *\[)`)
 )
 
 // describe notes what a flag's description says of its value.
@@ -191,10 +191,12 @@ func listedValues(text string) []string {
 			return values
 		}
 	}
-	if at := strings.Index(text, "Possible values:"); at >= 0 {
+	if _, list, ok := strings.Cut(text, "Possible values:"); ok {
 		var out []string
-		for _, m := range bullet().FindAllStringSubmatch(text[at:], maxValues) {
-			out = append(out, m[1])
+		for _, part := range strings.Split(list, " - ") {
+			if m := bulletAt().FindStringSubmatch(part); m != nil {
+				out = append(out, m[1])
+			}
 		}
 		return bounded(out)
 	}

@@ -206,7 +206,9 @@ func (c fishLine) made() Flag {
 	words, _ := c.values()
 	if c.requires || c.args != "" {
 		f.Value, f.Kind, f.Enum = "value", String, bounded(words)
-		f.Optional = !c.requires
+		if f.Optional = !c.requires; f.Optional {
+			f.Join = "="
+		}
 	}
 	enum := f.Enum
 	f.describe(c.desc)

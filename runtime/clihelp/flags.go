@@ -166,7 +166,7 @@ func (f *Flag) adopt(names []string) {
 // fill takes from g what f lacks.
 func (f *Flag) fill(g Flag) {
 	if f.Value == "" && g.Value != "" && f.Negated == "" && f.Default == "" {
-		f.Value, f.Kind, f.Optional = g.Value, g.Kind, g.Optional
+		f.Value, f.Kind, f.Optional, f.Join, f.Words = g.Value, g.Kind, g.Optional, g.Join, g.Words
 		f.describe(f.Summary)
 	}
 	if f.Kind == "" {

@@ -20,8 +20,11 @@ type Command struct {
 	Aliases []string
 	// Deprecated reports that the tool says so.
 	Deprecated bool
-	Flags      []Flag
-	Args       []Arg
+	// ArgsFirst reports that its own arguments stand in front of the subcommand, and
+	// Chained that one subcommand can follow another.
+	ArgsFirst, Chained bool
+	Flags              []Flag
+	Args               []Arg
 	// Sub are its subcommands as its help lists them: Path and Summary alone, until their
 	// own help is read.
 	Sub []Command
@@ -55,8 +58,13 @@ type Flag struct {
 	Default string
 	// Repeated reports that it may be given several times, Required that it must be given.
 	Repeated, Required bool
-	// Optional reports that the value may be left out: --flag[=x].
+	// Optional reports that the value may be left out, and Join what stands in front of
+	// it then: "=" in --flag[=x], "" in -f[x], " " in --flag [x].
 	Optional bool
+	Join     string
+	// Words is how many words the value has where these are several, as in
+	// --flag <x> <y>. It is -1 where the help does not say how many.
+	Words int
 	// Negated is the other form of a switch, such as --no-color; "" for none.
 	Negated    string
 	Summary    string
@@ -67,6 +75,8 @@ type Flag struct {
 type Arg struct {
 	Name               string
 	Required, Repeated bool
-	Enum               []string
-	Summary            string
+	// Behind reports that it stands behind a word --, as in "exec POD -- COMMAND".
+	Behind  bool
+	Enum    []string
+	Summary string
 }

@@ -227,7 +227,9 @@ func newFlag(names []spelling) Flag {
 		}
 	}
 	f.setValue(value)
-	f.Optional = f.Optional || again
+	if again {
+		f.Optional, f.Join = true, "="
+	}
 	return f
 }
 
@@ -245,8 +247,10 @@ func (f *Flag) setValue(s spelling) {
 		return
 	case "=...", "[...]", "[=...]":
 		f.Value, f.Kind, f.Optional = "value", String, v[0] == '['
+		f.Join = joined(v, s.glued)
 		return
 	}
+	f.Words = wordsOf(v, s.glued)
 	if strings.HasPrefix(v, "=") && f.literal(v[1:]) {
 		return
 	}
@@ -254,14 +258,16 @@ func (f *Flag) setValue(s spelling) {
 		f.Repeated = true
 	}
 	if at := strings.Index(v, "[="); at > 0 { // string[="x"]
-		f.Optional, v = true, v[:at]
+		f.Optional, f.Join, v = true, "=", v[:at]
 	}
 	v = strings.TrimRight(v, ".")
 	inner := v
 	if strings.HasPrefix(v, "[") && closing(v) == len(v)-1 {
 		inner = strings.TrimLeft(v[1:len(v)-1], "=")
 		// [a|b] after a space is a choice, [X] and [=X] may be left out.
-		f.Optional = s.glued || !strings.Contains(inner, "|")
+		if f.Optional = s.glued || !strings.Contains(inner, "|"); f.Optional {
+			f.Join = joined(v, s.glued)
+		}
 	}
 	inner = strings.TrimPrefix(inner, "=")
 	f.Enum = choices(inner)
@@ -270,6 +276,41 @@ func (f *Flag) setValue(s spelling) {
 	if plural(f.Value) {
 		f.Repeated = true
 	}
+	if f.Words > 1 {
+		f.Repeated = false
+	}
+}
+
+// joined returns what stands in front of a value in brackets.
+func joined(v string, glued bool) string {
+	switch {
+	case !glued:
+		return " "
+	case strings.HasPrefix(v, "[="):
+		return "="
+	}
+	return ""
+}
+
+var (
+	tuple    = lazily(`^<[^<>]+ [^<>]+>\.\.\.$`)              // <TEXT INTEGER>...
+	brackets = lazily(`^<[^<>]+>(?: [<\[][^<>\[\]]+[>\]])+$`) // <FIRST> <SECOND>
+	unknown  = lazily(`^(?:[A-Z][A-Z_ ]*|\[[^=].*\])\.\.\.$`) // TEXT...
+)
+
+// wordsOf returns Words of a value.
+func wordsOf(v string, glued bool) int {
+	switch {
+	case glued:
+		return 0
+	case tuple().MatchString(v):
+		return len(strings.Fields(strings.ReplaceAll(v, " RANGE", "")))
+	case brackets().MatchString(v) && strings.Contains(v, "["), unknown().MatchString(v):
+		return -1
+	case brackets().MatchString(v):
+		return strings.Count(v, "<")
+	}
+	return 0
 }
 
 var duration = lazily(`^(?:\d+(?:ms|[smh]))+$`)

@@ -593,9 +593,9 @@ func (p *parser) finish() {
 	for _, f := range p.spoken {
 		p.flags.add(f)
 	}
-	p.cmd.Args = u.args
+	p.cmd.Args, p.cmd.ArgsFirst, p.cmd.Chained = u.args, u.argsFirst, u.chained
 	p.describeArgs()
-	p.cmd.Flags = p.flags.finish(suffixes().MatchString(joined(p.lines)))
+	p.cmd.Flags = p.flags.finish(suffixes().MatchString(whole(p.lines)))
 	text := strings.TrimSpace(strings.Join(p.text, "\n"))
 	p.cmd.Text = cut(text, maxText)
 	p.cmd.Summary, _, _ = strings.Cut(p.cmd.Text, "\n")
@@ -605,7 +605,7 @@ func (p *parser) finish() {
 
 var suffixes = lazily(`(?i)multipl\w+ suffix|\+N\b`)
 
-func joined(lines []line) string {
+func whole(lines []line) string {
 	var b strings.Builder
 	for _, l := range lines {
 		b.WriteString(l.text + "\n")

@@ -12,6 +12,8 @@ type usage struct {
 	subs  []string
 	// parser is the choice in front of "...": the subcommands of an argparse parser.
 	parser []string
+	// argsFirst and chained are as in [Command].
+	argsFirst, chained bool
 }
 
 // takes reports of a flag by its name whether it is known and has a value.
@@ -30,6 +32,7 @@ func readUsage(forms []string, path []string, takes takes, group bool) usage {
 		f := r.alternatives(rest, 0)
 		f.word, f.flags = r.firstWord, r.flags
 		u.parser = append(u.parser, r.parser...)
+		u.argsFirst, u.chained = u.argsFirst || r.argsFirst, u.chained || r.chained
 		all = append(all, f)
 	}
 	if len(all) > 1 {
@@ -164,6 +167,8 @@ type formReader struct {
 	parser    []string
 	firstWord string
 	seen      bool // anything but flags and options
+	argsFirst bool
+	chained   bool
 }
 
 // alternatives reads what stands between brackets: forms with a bar between them.
@@ -226,6 +231,7 @@ func shortOf(short, long string) bool {
 // sequence reads items one after another.
 func (r *formReader) sequence(s string, depth int, alternative bool) form {
 	var f form
+	behind := false
 	flag := false // the item before is a flag
 	owned := false
 	value := false // the item before is a choice of flags that take a value
@@ -240,6 +246,7 @@ func (r *formReader) sequence(s string, depth int, alternative bool) form {
 			continue
 		}
 		s = s[len(item):]
+		count := len(f.args)
 		repeated := false
 		if rest := strings.TrimLeft(s, " "); strings.HasPrefix(rest, "...") && !(strings.HasPrefix(item, "{") && len(s) != len(rest)) {
 			repeated, s = true, strings.TrimLeft(rest, ".")
@@ -264,6 +271,8 @@ func (r *formReader) sequence(s string, depth int, alternative bool) form {
 			continue
 		case item == "-" && alternative:
 			f.add(Arg{Name: item, Required: true}) // standard input in place of a file
+		case item == "--":
+			behind = true
 		case item[0] == '-' || item[0] == '+':
 		case value && item[0] == '<':
 		case owned && !strings.HasPrefix(item, "[-"):
@@ -277,13 +286,22 @@ func (r *formReader) sequence(s string, depth int, alternative bool) form {
 			r.brackets(&f, item, depth, repeated)
 			value = item[0] == '(' && len(r.flags) > before && !slices.ContainsFunc(r.flags[before:], r.isSwitch)
 			flag = false
+			f.behind(count, behind)
 			continue
 		default:
 			r.positional(&f, item, s, repeated, depth)
 		}
+		f.behind(count, behind)
 		flag, value = false, false
 	}
 	return f
+}
+
+// behind notes that the arguments from the one at i on stand behind a word --.
+func (f *form) behind(i int, yes bool) {
+	for ; yes && i < len(f.args); i++ {
+		f.args[i].Behind = true
+	}
 }
 
 func (r *formReader) isSwitch(f Flag) bool {
@@ -327,7 +345,7 @@ func (r *formReader) brackets(f *form, item string, depth int, repeated bool) {
 		return
 	}
 	inner := strings.TrimSpace(item[1:end])
-	if inner == "" || inner[0] != '-' && generic(inner) {
+	if inner == "" || inner[0] != '-' && generic(inner) || r.chained {
 		return
 	}
 	optional := item[0] == '['
@@ -428,14 +446,22 @@ func (r *formReader) positional(f *form, item, rest string, repeated bool, depth
 			}
 		}
 		r.seen = true
+		r.argsFirst = r.argsFirst || len(f.args) > 0
 		return
 	}
 	name := argName(item)
+	if item == "COMMAND1" && strings.Contains(rest, "[COMMAND2 ") {
+		r.seen, r.chained = true, true
+		return
+	}
 	if strings.HasPrefix(item, "(-") || strings.HasPrefix(item, "[-") || name == "" || generic(name) {
 		return
 	}
 	bare := lowerBars().MatchString(item)
 	if r.group && commandWord(name) {
+		// A tool that reads [PLACE] [COMMAND] looks for the command first.
+		needed := slices.ContainsFunc(f.args, func(a Arg) bool { return a.Required })
+		r.argsFirst = r.argsFirst || needed || item == "COMMAND" && len(f.args) > 0
 		r.seen = true
 		return
 	}

@@ -26,6 +26,7 @@ func (t *tool) argv(arguments json.RawMessage) ([]string, error) {
 		delete(given, dirArg)
 	}
 	flags, values, missing := []string{}, slices.Clone(t.values), ""
+	var behind []string // the values behind a word --
 	for _, p := range t.params {
 		value, ok := given[p.name]
 		delete(given, p.name)
@@ -40,6 +41,9 @@ func (t *tool) argv(arguments json.RawMessage) ([]string, error) {
 		}
 		if p.flag != nil {
 			words, err := flagWords(p.flag, value)
+			if err == nil && p.flag.Kind == clihelp.String {
+				err = t.unsplit(words)
+			}
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", p.name, err)
 			}
@@ -50,8 +54,12 @@ func (t *tool) argv(arguments json.RawMessage) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.name, err)
 		}
-		if missing != "" && len(words) > 0 && !p.arg.Required {
+		if missing != "" && len(words) > 0 && !p.arg.Required && !p.arg.Behind {
 			return nil, fmt.Errorf("%s needs %s before it", p.name, missing)
+		}
+		if p.arg.Behind {
+			behind = append(behind, words...)
+			continue
 		}
 		values = append(values, words...)
 	}
@@ -62,7 +70,7 @@ func (t *tool) argv(arguments json.RawMessage) ([]string, error) {
 	for name := range given {
 		return nil, fmt.Errorf("%s is no argument of %s", name, t.name)
 	}
-	values, err = t.guard(values, free)
+	values, err = t.guard(values, behind, free)
 	if err != nil {
 		return nil, err
 	}
@@ -84,13 +92,18 @@ func members(arguments json.RawMessage) (map[string]any, error) {
 }
 
 // guard keeps positional values from being read as flags: behind a word --, where the
-// tool has that, and else by refusing those that begin with a dash.
-func (t *tool) guard(values, free []string) ([]string, error) {
+// tool has that, and else by refusing those that begin with a dash. A tool that has values
+// of its own behind that word would take the others for these.
+func (t *tool) guard(values, behind, free []string) ([]string, error) {
 	i := slices.IndexFunc(values, dashed)
 	switch {
+	case len(behind) > 0 && len(free) > 0:
+		return nil, fmt.Errorf("there can be no %s beside a value behind --", freeArgs)
+	case i < 0 && len(behind) > 0:
+		return slices.Concat(values, []string{"--"}, behind), nil
 	case i < 0:
 		return values, nil
-	case !t.endsFlags:
+	case !t.endsFlags || slices.ContainsFunc(t.Args, func(a clihelp.Arg) bool { return a.Behind }):
 		return nil, fmt.Errorf("the value %q begins with a dash, and %s could take it for a flag", values[i], t.name)
 	case len(free) > 0:
 		return nil, fmt.Errorf("the value %q begins with a dash: there can be no %s beside it", values[i], freeArgs)
@@ -107,10 +120,17 @@ func flagWords(f *clihelp.Flag, value any) ([]string, error) {
 	if f.Kind == clihelp.Bool && !f.Repeated {
 		return switchWords(f, value)
 	}
-	if n, ok := value.(json.Number); ok && f.Kind == clihelp.Bool {
+	if f.Kind == clihelp.Bool {
+		n, ok := value.(json.Number)
+		if !ok {
+			return nil, errors.New("want a number")
+		}
 		return countWords(f, n)
 	}
-	if on, ok := value.(bool); ok && f.Optional {
+	if f.Words > 1 {
+		return severalWords(f, value)
+	}
+	if on, ok := value.(bool); ok && leftOut(f) {
 		if !on {
 			return nil, nil
 		}
@@ -133,6 +153,48 @@ func flagWords(f *clihelp.Flag, value any) ([]string, error) {
 		words = append(words, one...)
 	}
 	return words, nil
+}
+
+// unsplit refuses words of a flag that the tool could take for two flags.
+func (t *tool) unsplit(words []string) error {
+	for _, w := range words {
+		if _, value, joined := strings.Cut(w, "="); t.splits && joined && dashed(w) && dashed(value) {
+			return asFlag(value)
+		}
+	}
+	return nil
+}
+
+// leftOut reports whether a flag can stand without its value. Where the value would be the
+// next word, whatever stands there could be taken for it.
+func leftOut(f *clihelp.Flag) bool { return f.Optional && f.Join != " " }
+
+// severalWords returns a flag with a value of several words, which must be as many as it
+// takes: it would take more from behind them.
+func severalWords(f *clihelp.Flag, value any) ([]string, error) {
+	list, err := listOf(value, true)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) != f.Words {
+		return nil, fmt.Errorf("want %d values", f.Words)
+	}
+	words := []string{nameOf(f)}
+	for _, v := range list {
+		text, err := valueText(f.Kind, nil, v)
+		if err != nil {
+			return nil, err
+		}
+		if dashed(text) {
+			return nil, asFlag(text)
+		}
+		words = append(words, text)
+	}
+	return words, nil
+}
+
+func asFlag(text string) error {
+	return fmt.Errorf("the value %q begins with a dash, and could be taken for a flag", text)
 }
 
 func nameOf(f *clihelp.Flag) string {
@@ -174,14 +236,12 @@ func withValue(f *clihelp.Flag, text string) ([]string, error) {
 	switch {
 	case strings.HasPrefix(f.Long, "--"):
 		return []string{f.Long + "=" + text}, nil
-	case f.Optional && f.Long == "" && text == "":
+	case leftOut(f) && text == "":
 		return nil, errors.New("the value is empty")
-	case f.Optional && f.Long == "":
-		return []string{f.Short + text}, nil
-	case f.Optional:
-		return []string{f.Long + "=" + text}, nil
+	case leftOut(f):
+		return []string{nameOf(f) + f.Join + text}, nil
 	case dashed(text):
-		return nil, fmt.Errorf("the value %q begins with a dash, and could be taken for a flag", text)
+		return nil, asFlag(text)
 	}
 	return []string{nameOf(f), text}, nil
 }
@@ -258,7 +318,11 @@ func (t *tool) argWords(a *clihelp.Arg, value any) ([]string, error) {
 // noCommand refuses a value that the tool could take for a subcommand, also by an alias,
 // a beginning or another letter case.
 func (t *tool) noCommand(word string) error {
-	for _, name := range subNames(t.Command) {
+	names := subNames(t.Command)
+	if len(names) > 0 {
+		names = append(names, hidden...)
+	}
+	for _, name := range names {
 		if word != "" && strings.HasPrefix(strings.ToLower(name), strings.ToLower(word)) {
 			return fmt.Errorf("the value %q could be taken for the command %s", word, name)
 		}
@@ -301,6 +365,9 @@ func (t *tool) freeWord(word string) error {
 	}
 	if t.whole || !dashed(word) && !strings.HasPrefix(word, "@") {
 		return nil
+	}
+	if err := t.unsplit([]string{word}); err != nil {
+		return err
 	}
 	name, _, _ := strings.Cut(word, "=")
 	if word == "--" || slices.ContainsFunc(t.Flags, func(f clihelp.Flag) bool { return named(f, []string{name}) }) {

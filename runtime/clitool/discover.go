@@ -36,6 +36,9 @@ type Found struct {
 	Root clihelp.Command
 	// EndsFlags reports that a word -- ends the flags.
 	EndsFlags bool
+	// SplitsValues reports that the tool may take --flag=-x for --flag and -x: click does,
+	// where the value can be left out, which its help does not say.
+	SplitsValues bool
 }
 
 // discovery is one walk through the help of a tool.
@@ -46,6 +49,7 @@ type discovery struct {
 	best    atomic.Int32 // the form that the tool itself has answered to
 	probes  atomic.Int32
 	ends    atomic.Bool
+	splits  atomic.Bool
 
 	// These are of the tool itself, and set before its subcommands are looked at.
 	globals []clihelp.Flag // of every command, where the help of each leaves them out
@@ -60,7 +64,7 @@ func (d *discovery) discover(ctx context.Context) (Found, error) {
 		return Found{}, err
 	}
 	if d.whole {
-		return Found{Root: soundTree(root, d.depth), EndsFlags: d.ends.Load()}, nil
+		return Found{Root: soundTree(root, d.depth), EndsFlags: d.ends.Load(), SplitsValues: d.splits.Load()}, nil
 	}
 	level := []*clihelp.Command{&root}
 	texts := map[*clihelp.Command][]byte{&root: text}
@@ -69,7 +73,7 @@ func (d *discovery) discover(ctx context.Context) (Found, error) {
 			return Found{}, err
 		}
 	}
-	return Found{Root: root, EndsFlags: d.ends.Load()}, nil
+	return Found{Root: root, EndsFlags: d.ends.Load(), SplitsValues: d.splits.Load()}, nil
 }
 
 // below reads the help of the subcommands of some commands, and returns these.
@@ -125,15 +129,21 @@ var (
 	shortRE = regexp.MustCompile(`^-[A-Za-z0-9?#@]$`)
 )
 
+// hidden are commands that only help. Libraries add them to tools with subcommands.
+var hidden = []string{"help", "completion"}
+
 // sound returns a command without what could not be passed to the program as what it
 // seems to be, and without the commands and flags that only help.
 func sound(c clihelp.Command) clihelp.Command {
+	if c.ArgsFirst { // a subcommand in their place would be taken for a value
+		c.Sub = nil
+	}
 	c.Sub = slices.DeleteFunc(c.Sub, func(s clihelp.Command) bool {
 		if len(s.Path) != len(c.Path)+1 {
 			return true
 		}
 		word := s.Path[len(s.Path)-1]
-		return !wordRE.MatchString(word) || word == "help" || word == "completion"
+		return !wordRE.MatchString(word) || slices.Contains(hidden, word)
 	})
 	seen := map[string]bool{}
 	c.Sub = slices.DeleteFunc(c.Sub, func(s clihelp.Command) bool {
@@ -152,6 +162,9 @@ func sound(c clihelp.Command) clihelp.Command {
 		}
 		if !longRE.MatchString(f.Negated) {
 			f.Negated = ""
+		}
+		if f.Words < 0 { // too few would take the words behind them
+			continue
 		}
 		if key := f.Long + " " + f.Short; key != " " && f.Long != "--help" && f.Long != "-help" && !seen[key] {
 			seen[key] = true
@@ -197,6 +210,9 @@ func (d *discovery) probe(ctx context.Context, path []string) ([]byte, error) {
 			if endsFlags(text) {
 				d.ends.Store(true)
 			}
+			if bytes.Contains(text, []byte(clickMark)) {
+				d.splits.Store(true)
+			}
 			return text, nil
 		}
 		last = errors.New("it prints no help")
@@ -241,6 +257,9 @@ func readHelp(text []byte, path []string) clihelp.Command {
 // endMarks are what the help of those parsers has for which a word -- ends the flags:
 // cobra, click, argparse, clap, commander, and whoever says so.
 var endMarks = regexp.MustCompile(`(?m)\[flags\]$|help for \S+$|Show this message and exit\.|show this help message and exit|^ +-h, --help +Print help|display help for command|\[--\]`)
+
+// clickMark is what the help of every command of click has.
+const clickMark = "Show this message and exit."
 
 func endsFlags(text []byte) bool { return endMarks.Match(text) }
 

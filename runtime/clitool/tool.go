@@ -36,6 +36,7 @@ type tool struct {
 	free      bool
 	places    *places // nil: none to choose
 	endsFlags bool
+	splits    bool            // as Found.SplitsValues
 	raw       json.RawMessage // the entry of tools/list
 }
 
@@ -129,7 +130,7 @@ func (b *builder) toolName(c selected, wanted string) string {
 }
 
 func (b *builder) tool(c selected, change config.ToolOverride) (*tool, error) {
-	t := &tool{selected: c, name: b.toolName(c, change.Name), free: b.exposed.FreeArgs, places: b.places, endsFlags: b.found.EndsFlags}
+	t := &tool{selected: c, name: b.toolName(c, change.Name), free: b.exposed.FreeArgs && !c.ArgsFirst && !b.chained(c.Path), places: b.places, endsFlags: b.found.EndsFlags, splits: b.found.SplitsValues}
 	t.addParams()
 	schema := t.schema()
 	if change.InputSchema != nil {
@@ -159,6 +160,15 @@ func (b *builder) tool(c selected, change config.ToolOverride) (*tool, error) {
 	entry.add("_meta", meta.raw())
 	t.raw = entry.raw()
 	return t, nil
+}
+
+// chained reports whether words behind a command could be the next command.
+func (b *builder) chained(path []string) bool {
+	found := false
+	walk(&b.found.Root, func(c *clihelp.Command) {
+		found = found || c.Chained && len(c.Path) < len(path) && slices.Equal(c.Path, path[:len(c.Path)])
+	})
+	return found
 }
 
 // guessed returns the annotations of a command, "" for none.
@@ -313,7 +323,27 @@ func (p param) schema() json.RawMessage {
 	if f.Deprecated {
 		extra = "deprecated"
 	}
-	return valueSchema(f.Kind, f.Enum, f.Repeated, f.Required, f.Optional, f.Summary, f.Default, extra)
+	if f.Words > 1 {
+		return wordsSchema(f, extra)
+	}
+	return valueSchema(f.Kind, f.Enum, f.Repeated, f.Required, leftOut(f), f.Summary, f.Default, extra)
+}
+
+// wordsSchema returns the schema of a value of several words.
+func wordsSchema(f *clihelp.Flag, mark string) json.RawMessage {
+	var one, all object
+	one.add("type", f.Kind)
+	all.add("type", "array")
+	all.add("items", one.raw())
+	all.add("minItems", f.Words)
+	all.add("maxItems", f.Words)
+	if f.Summary != "" {
+		all.add("description", f.Summary)
+	}
+	if mark != "" {
+		all.add(mark, true)
+	}
+	return all.raw()
 }
 
 // valueSchema returns the schema of one value, or of a list of them.
