@@ -218,10 +218,13 @@ keycloak: npm
 drawing:
 	go run ./test/rooms
 
-# How much clihelp finds of the programs of this machine, as a table, and of cobra
-# programs built from their modules, which takes minutes.
+# How much clihelp finds of the programs of this machine, of some that are installed for
+# it, and of cobra programs built from their modules, which takes minutes. With
+# CORPUS=-update the tables of docs/cli-as-mcp.md are written anew.
+CORPUS ?=
 cli-corpus:
-	MCPCTL_NIGHTLY=1 go test ./runtime/clihelp -run 'TestReal|TestCobra|TestLarge' -count 1 -v -timeout 30m
+	@test/tools/heldout.sh $(BIN)/heldout
+	PATH="$$PATH:$(BIN)/heldout/bin" MCPCTL_NIGHTLY=1 go test ./runtime/clihelp -run 'TestReal|TestHeldOut|TestCobra|TestLarge' -count 1 -v -timeout 30m $(CORPUS)
 
 # 100,000 random objects for each of three command-line tools, made with cobra, click and
 # clap: none becomes words that the tool reads as another flag. A tool whose language is

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -13,32 +14,40 @@ import (
 
 // TestCobra compares the help of cobra programs with what their hidden __complete
 // command says, three levels deep. What a help does not name at all is left out: kubectl
-// keeps the flags of all commands for "kubectl options". Programs that are not installed are built from their
-// modules, which takes minutes: the nightly run alone does it.
+// keeps the flags of all commands for "kubectl options". Programs that are not installed
+// are built from their modules, the newest that this Go builds, which takes minutes: the
+// nightly run alone does it.
 func TestCobra(t *testing.T) {
 	if os.Getenv("MCPCTL_NIGHTLY") == "" {
 		t.Skip("builds large programs: make cli-corpus")
 	}
-	rows := []string{"| program | commands | subcommands found | flags found | invented |\n|---|---|---|---|---|"}
-	for _, p := range [][2]string{
-		{"docker", ""},
-		{"kubectl", ""},
-		{"helm", "helm.sh/helm/v3/cmd/helm@latest"},
-		{"gh", "github.com/cli/cli/v2/cmd/gh@latest"},
-		{"hugo", "github.com/gohugoio/hugo@latest"},
+	rows := []string{"| program | version | commands | subcommands found | flags found | subcommands invented |\n|---|---|---|---|---|---|"}
+	for _, p := range []struct{ name, module, version string }{
+		{"docker", "", "--version"},
+		{"kubectl", "", "version --client"},
+		{"helm", "helm.sh/helm/v3/cmd/helm@v3.22.0", "version --short"},
+		{"gh", "github.com/cli/cli/v2/cmd/gh@latest", "--version"},
+		{"hugo", "github.com/gohugoio/hugo@v0.165.0", "version"},
 	} {
-		t.Run(p[0], func(t *testing.T) {
-			c := cobra{program: install(t, p[0], p[1])}
+		t.Run(p.name, func(t *testing.T) {
+			c := cobra{program: install(t, p.name, p.module)}
+			version := number3.FindString(string(runHelp(t, append([]string{c.program}, strings.Fields(p.version)...))))
+			if version == "" {
+				_, version, _ = strings.Cut(p.module, "@v") // a build from the module may not know it
+			}
 			c.walk(t, nil, 0)
 			s := c.score
-			rows = append(rows, fmt.Sprintf("| %s | %d | %d of %d | %d of %d | %d |", p[0], s.commands, s.subsFound, s.subs, s.flagsFound, s.flags, s.subsInvented))
+			rows = append(rows, fmt.Sprintf("| %s | %s | %d | %d of %d | %d of %d | %d |", p.name, version, s.commands, s.subsFound, s.subs, s.flagsFound, s.flags, s.subsInvented))
 			if percent(s.subsFound, s.subs) < 95 || percent(s.flagsFound, s.flags) < 90 {
 				t.Errorf("%d of %d subcommands, %d of %d flags", s.subsFound, s.subs, s.flagsFound, s.flags)
 			}
 		})
 	}
-	t.Logf("\n%s", strings.Join(rows, "\n"))
+	report(t, "cobra", strings.Join(rows, "\n"))
 }
+
+// number3 is a version as programs print it.
+var number3 = regexp.MustCompile(`\d+\.\d+\.\d+`)
 
 // install returns the program of a name: the one of this machine, or one that is built.
 func install(t *testing.T, name, module string) string {
