@@ -232,8 +232,8 @@ cli-corpus:
 CLI_OBJECTS ?= 100000
 cli-property:
 	@test/tools/clisamples.sh $(BIN)
-	CLITOOL_CLICK=$(BIN)/click/bin/python3 CLITOOL_CLAP=$(BIN)/clap/debug/kit MCPCTL_TEST_ARGV=$(CLI_OBJECTS) \
-		go test ./runtime/clitool -run '^TestMeaning' -count 1 -v -timeout 30m
+	go test ./runtime/clitool -run '^TestMeaning' -count 1 -v -timeout 30m -objects $(CLI_OBJECTS) \
+		-click $(BIN)/click/bin/python3 -clap $(BIN)/clap/debug/kit
 
 # What make test leaves out because it takes long and rarely finds anything, and the
 # whole of what CI has in a short form.

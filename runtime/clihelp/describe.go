@@ -193,7 +193,7 @@ func listedValues(text string) []string {
 	}
 	if _, list, ok := strings.Cut(text, "Possible values:"); ok {
 		var out []string
-		for _, part := range strings.Split(list, " - ") {
+		for part := range strings.SplitSeq(list, " - ") {
 			if m := bulletAt().FindStringSubmatch(part); m != nil {
 				out = append(out, m[1])
 			}

@@ -27,7 +27,7 @@ func report(t *testing.T, name, table string) {
 		t.Fatalf("%s has no place for %s", page, name)
 	}
 	text = marks.ReplaceAll(text, []byte("${1}\n"+table+"\n\n${2}"))
-	if err := os.WriteFile(page, text, 0o644); err != nil { //nolint:gosec // a page that everyone may read
+	if err := os.WriteFile(page, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

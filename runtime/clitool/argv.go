@@ -320,7 +320,7 @@ func (t *tool) argWords(a *clihelp.Arg, value any) ([]string, error) {
 func (t *tool) noCommand(word string) error {
 	names := subNames(t.Command)
 	if len(names) > 0 {
-		names = append(names, hidden...)
+		names = append(names, helpers()...)
 	}
 	for _, name := range names {
 		if word != "" && strings.HasPrefix(strings.ToLower(name), strings.ToLower(word)) {

@@ -129,8 +129,8 @@ var (
 	shortRE = regexp.MustCompile(`^-[A-Za-z0-9?#@]$`)
 )
 
-// hidden are commands that only help. Libraries add them to tools with subcommands.
-var hidden = []string{"help", "completion"}
+// helpers returns the commands that only help. Libraries add them to tools with subcommands.
+func helpers() []string { return []string{"help", "completion"} }
 
 // sound returns a command without what could not be passed to the program as what it
 // seems to be, and without the commands and flags that only help.
@@ -143,7 +143,7 @@ func sound(c clihelp.Command) clihelp.Command {
 			return true
 		}
 		word := s.Path[len(s.Path)-1]
-		return !wordRE.MatchString(word) || slices.Contains(hidden, word)
+		return !wordRE.MatchString(word) || slices.Contains(helpers(), word)
 	})
 	seen := map[string]bool{}
 	c.Sub = slices.DeleteFunc(c.Sub, func(s clihelp.Command) bool {

@@ -2,8 +2,8 @@ package clitool
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -21,6 +21,12 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/clihelp"
 	"github.com/mcpctl/mcpctl/test/kit"
 	"github.com/mcpctl/mcpctl/test/require"
+)
+
+var (
+	clickPython = flag.String("click", "python3", "a Python that has click, for the sample in test/kit/click")
+	clapSample  = flag.String("clap", "", "the program built of test/kit/clap")
+	objects     = flag.Int("objects", 5000, "random objects for each sample; a proof takes 100000")
 )
 
 // understood is what a tool's own parser has made of words: its command with those
@@ -71,22 +77,20 @@ func TestMeaning(t *testing.T) {
 	checkMeaning(t, kitOptions(t, Exposure{}), parse)
 }
 
-// TestMeaningClick is TestMeaning with the sample of test/kit/click. CLITOOL_CLICK is a
-// Python that has click; without it, python3 is looked at.
+// TestMeaningClick is TestMeaning with the sample of test/kit/click.
 func TestMeaningClick(t *testing.T) {
 	t.Parallel()
-	python, script := cmp.Or(os.Getenv("CLITOOL_CLICK"), "python3"), sampleFile(t, "click", "kit.py")
+	python, script := *clickPython, sampleFile(t, "click", "kit.py")
 	if out, err := exec.CommandContext(t.Context(), python, "-c", "import click").CombinedOutput(); err != nil {
 		t.Skipf("%s has no click (%v %.100s): make cli-property", python, err, out)
 	}
 	checkMeaning(t, sampleOptions(t, python, script), loop(t, python, script))
 }
 
-// TestMeaningClap is TestMeaning with the sample of test/kit/clap, which takes long to build:
-// CLITOOL_CLAP is its program.
+// TestMeaningClap is TestMeaning with the sample of test/kit/clap, which takes long to build.
 func TestMeaningClap(t *testing.T) {
 	t.Parallel()
-	program := os.Getenv("CLITOOL_CLAP")
+	program := *clapSample
 	if _, err := os.Stat(program); err != nil {
 		t.Skip("the sample is not built: make cli-property")
 	}
@@ -132,14 +136,10 @@ func loop(t *testing.T, program string, args ...string) func([]string) understoo
 	}
 }
 
-// checkMeaning tries random objects with the tools of a sample. MCPCTL_TEST_ARGV sets how
-// many; a proof takes 100,000.
+// checkMeaning tries random objects with the tools of a sample.
 func checkMeaning(t *testing.T, o Options, parse func([]string) understood) {
 	t.Helper()
-	cases := 5000
-	if n, err := strconv.Atoi(os.Getenv("MCPCTL_TEST_ARGV")); err == nil {
-		cases = n
-	}
+	cases := *objects
 	var all []*tool
 	for _, e := range []Exposure{{Only: []string{"*"}}, {Only: []string{"*"}, Deny: []string{"--force", "--trace", "--output"}, FreeArgs: true}, {Only: []string{"get pods", "store"}}} {
 		o.Exposure = e
@@ -209,7 +209,7 @@ func randomArgs(r *rand.Rand, x *tool) map[string]any {
 			args[p.name] = json.Number(strconv.Itoa(r.IntN(200) - 100))
 		}
 		if p.flag != nil && r.IntN(20) == 0 {
-			args[p.name] = any([]any{list, text(), true, json.Number("2")}[r.IntN(4)]) // of another type
+			args[p.name] = []any{list, text(), true, json.Number("2")}[r.IntN(4)] // of another type
 		}
 	}
 	if x.free && r.IntN(2) == 0 {
