@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -96,11 +95,36 @@ func TestHandedOutIsBounded(t *testing.T) {
 	}
 }
 
+// membersIn counts the members of all objects in a document.
+func membersIn(text []byte) int {
+	var doc any
+	if json.Unmarshal(text, &doc) != nil {
+		return -1
+	}
+	n := 0
+	var count func(v any)
+	count = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for _, member := range v {
+				n++
+				count(member)
+			}
+		case []any:
+			for _, element := range v {
+				count(element)
+			}
+		}
+	}
+	count(doc)
+	return n
+}
+
 // FuzzExposed: a result with other URIs is JSON still, and has all its members.
 func FuzzExposed(f *testing.F) {
 	for _, s := range []string{
 		`{"content":[{"type":"resource_link","uri":"file:///a"},{"type":"resource","resource":{"uri":"x"}}],"_meta":{"ui":{"resourceUri":"ui://a"}}}`,
-		`{"messages":[{"content":{"type":"resource_link","uri":"a:\u0062"}}]}`, `{"contents":[{"uri":"u"},7,{"uri":{}}]}`, `{"_meta":{"ui/resourceUri":"x"}}`,
+		`{"messages":[{"content":{"type":"resource_link","uri":"a:\u0062"}}]}`, `{"contents":[{"uri":"u"},7,{"uri":{}}]}`, `{"_meta":{"ui/resourceUri":"x"}}`, `{"_meta":{"ui/resourceUri":":"}}`,
 		`{"content":{"resource":1}}`, `[]`, `"resource"`,
 	} {
 		f.Add([]byte(s), "a:b")
@@ -113,7 +137,7 @@ func FuzzExposed(f *testing.F) {
 			return
 		}
 		for _, method := range []string{"tools/call", "prompts/get"} {
-			if got := p.ExposedContent(set.All()[0], method, in); !json.Valid(got) || bytes.Count(got, []byte(`":`)) < bytes.Count(in, []byte(`":`)) {
+			if got := p.ExposedContent(set.All()[0], method, in); !json.Valid(got) || membersIn(got) < membersIn(in) {
 				t.Fatalf("%s: %s became %s", method, in, got)
 			}
 		}
