@@ -64,16 +64,24 @@ func (d *discovery) discover(ctx context.Context) (Found, error) {
 		return Found{}, err
 	}
 	if d.whole {
-		return Found{Root: soundTree(root, d.depth), EndsFlags: d.ends.Load(), SplitsValues: d.splits.Load()}, nil
-	}
-	level := []*clihelp.Command{&root}
-	texts := map[*clihelp.Command][]byte{&root: text}
-	for range d.depth {
-		if level, texts, err = d.below(ctx, level, texts); err != nil {
-			return Found{}, err
-		}
+		root = soundTree(root, d.depth)
+	} else if err := d.descend(ctx, &root, text); err != nil {
+		return Found{}, err
 	}
 	return Found{Root: root, EndsFlags: d.ends.Load(), SplitsValues: d.splits.Load()}, nil
+}
+
+// descend reads the help of what is below the tool itself, whose help is text.
+func (d *discovery) descend(ctx context.Context, root *clihelp.Command, text []byte) error {
+	level := []*clihelp.Command{root}
+	texts := map[*clihelp.Command][]byte{root: text}
+	for range d.depth {
+		var err error
+		if level, texts, err = d.below(ctx, level, texts); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // below reads the help of the subcommands of some commands, and returns these.
@@ -190,9 +198,7 @@ func (d *discovery) probe(ctx context.Context, path []string) ([]byte, error) {
 	d.probes.Add(1)
 	var last error
 	for i, words := range d.forms(path) {
-		ctx, cancel := context.WithTimeout(ctx, probeTime)
-		o, err := d.program.run(ctx, run{words: words, env: map[string]string{"COLUMNS": probeColumns}, most: probeSize})
-		cancel()
+		o, err := runProbe(ctx, d.program, words)
 		if _, failed := errors.AsType[*runtime.ConnectError](err); failed {
 			return nil, err
 		}
@@ -228,6 +234,14 @@ func (d *discovery) probe(ctx context.Context, path []string) ([]byte, error) {
 	}
 }
 
+// runProbe runs a program for what it says of itself.
+func runProbe(ctx context.Context, p *Program, words []string) (outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	env := map[string]string{"COLUMNS": probeColumns, "MANWIDTH": probeColumns}
+	return p.run(ctx, run{words: words, env: env, most: probeSize})
+}
+
 // isHelp reports whether a text is a help, as opposed to an error or a result.
 func isHelp(text []byte, path []string) bool {
 	if bytes.Contains(bytes.ToLower(text), []byte("usage")) {
@@ -240,8 +254,8 @@ func isHelp(text []byte, path []string) bool {
 // manTitle is the first line of a man page, which some tools print as their help.
 var manTitle = regexp.MustCompile(`^\s*\S+\(\d\w*\)\s.*\S+\(\d\w*\)\s*(\n|$)`)
 
-// readHelp reads a help, which may be one in JSON. Of a man page it takes the line that says what the command is,
-// not the whole of its description.
+// readHelp reads a help, which may be one in JSON. Of a man page it takes the line that
+// says what the command is, not the whole of its description.
 func readHelp(text []byte, path []string) clihelp.Command {
 	if c, ok := clihelp.ParseJSON(text, path); ok {
 		return c

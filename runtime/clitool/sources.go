@@ -53,12 +53,12 @@ func (d *discovery) read(ctx context.Context, path []string) (clihelp.Command, [
 // readRoot looks at what the tool's own help c says of further help.
 func (d *discovery) readRoot(ctx context.Context, text []byte, c clihelp.Command) clihelp.Command {
 	if words := jsonMark.Find(text); words != nil && d.help == nil {
-		if j, ok := clihelp.ParseJSON(d.output(ctx, d.program, string(words)), nil); ok {
+		if j, ok := clihelp.ParseJSON(printed(ctx, d.program, string(words)), nil); ok {
 			c = j
 		}
 	}
 	if optionsMark.Match(text) {
-		d.globals = readHelp(d.output(ctx, d.program, "options"), nil).Flags
+		d.globals = readHelp(printed(ctx, d.program, "options"), nil).Flags
 		c = clihelp.Merge(c, clihelp.Command{Flags: d.globals})
 	}
 	d.whole = described(c.Sub)
@@ -81,7 +81,7 @@ func described(list []clihelp.Command) bool {
 func (d *discovery) complete(ctx context.Context, path []string) clihelp.Command {
 	var out clihelp.Command
 	for _, word := range []string{"", "-"} {
-		text := d.output(ctx, d.program, append(append([]string{"__complete"}, path...), word)...)
+		text := printed(ctx, d.program, append(append([]string{"__complete"}, path...), word)...)
 		if !completeEnd.Match(text) {
 			return clihelp.Command{}
 		}
@@ -107,7 +107,7 @@ func (d *discovery) elsewhere(ctx context.Context, path []string) (clihelp.Comma
 	man := *d.program
 	man.Command, man.Dir = "man", ""
 	page := strings.Join(append([]string{name}, path...), "-")
-	if text := d.output(ctx, &man, page); isHelp(text, path) {
+	if text := printed(ctx, &man, page); isHelp(text, path) {
 		if len(path) == 0 {
 			d.manual = true
 		}
@@ -130,11 +130,9 @@ func (d *discovery) elsewhere(ctx context.Context, path []string) (clihelp.Comma
 	return c, len(c.Flags)+len(c.Sub) > 0
 }
 
-// output returns what a run prints, nil where it fails.
-func (d *discovery) output(ctx context.Context, p *Program, words ...string) []byte {
-	ctx, cancel := context.WithTimeout(ctx, probeTime)
-	defer cancel()
-	o, err := p.run(ctx, run{words: words, env: map[string]string{"COLUMNS": probeColumns, "MANWIDTH": probeColumns}, most: probeSize})
+// printed returns what a run prints, nil where it fails.
+func printed(ctx context.Context, p *Program, words ...string) []byte {
+	o, err := runProbe(ctx, p, words)
 	if err != nil || o.flooded || o.code != 0 {
 		return nil
 	}

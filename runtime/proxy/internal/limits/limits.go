@@ -18,6 +18,10 @@ const (
 	// TellTime is how long a server may take to accept a log level, changed roots or
 	// a subscription.
 	TellTime = 5 * time.Second
+	// NotifyTime bounds how long a client's notification to a single server waits for
+	// the requests before it, and again until the server has it: the client's next
+	// message waits, and may be the answer that all depend on.
+	NotifyTime = 10 * time.Second
 	// KeepAlive is how often a quiet stream gets a comment.
 	KeepAlive = 15 * time.Second
 	// LastWrite is how long a write to a client may take once its session has ended.

@@ -3,10 +3,10 @@ package router
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -51,10 +51,6 @@ func failure(b *upstream.Backend, err error) error {
 	return b.Fail(err)
 }
 
-// notifyBound bounds how long the server may take for a notification: the client's next
-// message waits for it.
-const notifyBound = 10 * time.Second
-
 // Notify passes a notification on to the server that the proxy stands for. It returns
 // when that has it, so that the order of a client's messages stays.
 func (rt *Router) Notify(from *upstream.Origin, method string, params []byte) {
@@ -62,7 +58,7 @@ func (rt *Router) Notify(from *upstream.Origin, method string, params []byte) {
 	if b == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(rt.Set.Lifetime, notifyBound)
+	ctx, cancel := context.WithTimeout(rt.Set.Lifetime, limits.NotifyTime)
 	defer cancel()
 	c, done, err := b.Pool.Acquire(ctx, from)
 	if err == nil {

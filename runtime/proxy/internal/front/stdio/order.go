@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/ability"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 )
 
 // opening is closed when initialize is answered; nil: nothing waits for that.
@@ -36,10 +36,6 @@ func (o opening) wait(ctx context.Context) {
 	}
 }
 
-// sendTime bounds how long a notification waits for the requests before it: the answer to
-// a question that they depend on may come behind it.
-const sendTime = 10 * time.Second
-
 // sending are requests that the server may not have been sent yet.
 type sending []opening
 
@@ -54,9 +50,9 @@ func (s *sending) add(ctx context.Context, done func()) (context.Context, func()
 	}
 }
 
-// wait returns once all of them are sent, or have no need to be.
+// wait returns once all of them are sent, or have no need to be, or time is up.
 func (s *sending) wait(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, sendTime)
+	ctx, cancel := context.WithTimeout(ctx, limits.NotifyTime)
 	defer cancel()
 	for _, one := range *s {
 		one.wait(ctx)

@@ -136,7 +136,10 @@ func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, o Opt
 	f.sender = front.Sender{Client: upstream.NewClient(func(frame []byte) error {
 		f.send(frame)
 		return f.out.Err()
-	}), Owns: f.owns, Before: func() { f.sending.wait(f.lifetime) }}
+	}), Owns: f.owns}
+	if o.Single {
+		f.sender.Before = func() { f.sending.wait(f.lifetime) }
+	}
 	if o.Solo {
 		p.Router.Set.Solo.Store(f.sender.Client) // servers are first told what it says of itself
 	} else {
