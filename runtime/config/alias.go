@@ -82,7 +82,7 @@ func reserved() []string {
 	return []string{
 		"acl", "add", "audit", "auth", "bridge", "call", "completion", "config", "demo", "demo-server", "describe", "doctor", "explain",
 		"export", "gateway", "generate", "get", "help", "import", "info", "lint", "list", "lock", "login", "logout", "logs",
-		"ping", "policy", "prompt", "prompts", "read", "remove", "resources", "run", "search", "serve", "status", "sync",
+		"ping", "policy", "prompt", "prompts", "read", "remove", "resources", "run", "search", "serve", "session", "status", "sync",
 		"tools", "top", "update", "version",
 	}
 }

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"os"
@@ -31,6 +33,16 @@ type Expanded struct {
 
 	values []variableValue
 	lookup func(string) (string, bool)
+}
+
+// Identify writes what tells the connection from another one to w: how the entry is
+// reached, and the values of its placeholders. It is for a keyed hash, since some are
+// secret.
+func (x Expanded) Identify(w io.Writer) {
+	fmt.Fprintf(w, "%q", x.Entry.Connection())
+	for _, v := range x.values {
+		fmt.Fprintf(w, " %q %q %q", v.field, v.name, v.value.Reveal())
+	}
 }
 
 // String returns the name alone.

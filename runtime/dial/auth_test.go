@@ -86,7 +86,7 @@ func TestClearText(t *testing.T) {
 		for _, byOption := range []bool{false, true} {
 			entry := config.Entry{Name: "s", URL: c.url, Headers: map[string]string{c.header: "Bearer hush"}}
 			entry.AllowInsecureHTTP = c.allowed && !byOption
-			_, err := dial.Dial(t.Context(), entry, dial.Options{AllowInsecureHTTP: c.allowed && byOption, ConnectTimeout: time.Millisecond})
+			_, err := dial.Dial(t.Context(), entry, dial.Options{HTTP: dial.HTTPOptions{AllowInsecure: c.allowed && byOption}, ConnectTimeout: time.Millisecond})
 			var clear *dial.ClearTextError
 			if errors.As(err, &clear) != (c.refused != "") || err == nil || strings.Contains(err.Error(), "hush") {
 				t.Errorf("%s %s: %v", c.url, c.header, err)

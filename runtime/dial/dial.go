@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net/http"
 	"net/textproto"
 	"net/url"
 	"os"
@@ -54,8 +55,8 @@ type Options struct {
 	// Eras caches which era a server speaks from one connection to the next,
 	// see NewEraCache; nil probes each time.
 	Eras bridge.EraCache
-	// Headers are added to an HTTP server's own, and override them.
-	Headers map[string]string
+	// HTTP is about remote servers.
+	HTTP HTTPOptions
 	// ConnectTimeout bounds connecting, handshake included: 30 s. Timeout
 	// bounds a call without a sign of life: 60 s.
 	ConnectTimeout, Timeout time.Duration
@@ -73,13 +74,21 @@ type Options struct {
 	// Auth obtains credentials for remote servers whose entry has no Authorization
 	// header; nil sends what the entry has.
 	Auth *Auth
-	// AllowInsecureHTTP sends credentials to a server on another machine also over http,
-	// as an entry's allowInsecureHttp does.
-	AllowInsecureHTTP bool
 	// Listen subscribes to what the server sends outside calls: the stream of an
 	// HTTP server of the handshake era, which Capabilities open as well, and the
 	// list changes of a modern one.
 	Listen bool
+}
+
+// HTTPOptions are settings of connections to remote servers. The zero value is useful.
+type HTTPOptions struct {
+	// Headers are added to the entry's own, and override them.
+	Headers map[string]string
+	// AllowInsecure sends credentials to a server on another machine also over http, as
+	// an entry's allowInsecureHttp does.
+	AllowInsecure bool
+	// Client sends the requests; nil is one of the connection's own.
+	Client *http.Client
 }
 
 // Auth is how the credentials of remote servers are obtained.
@@ -204,8 +213,8 @@ func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, 
 	if err := entry.Err(); err != nil {
 		return nil, err
 	}
-	entry.Headers = withHeaders(entry, o.Headers)
-	entry.AllowInsecureHTTP = entry.AllowInsecureHTTP || o.AllowInsecureHTTP
+	entry.Headers = withHeaders(entry, o.HTTP.Headers)
+	entry.AllowInsecureHTTP = entry.AllowInsecureHTTP || o.HTTP.AllowInsecure
 	expanded, err := entry.Expand(o.Lookup)
 	if err != nil {
 		return nil, err
@@ -426,7 +435,7 @@ func (d *dialer) stdio(context.Context) (runtime.Transport, error) {
 
 func (d *dialer) httpOptions() transport.HTTPOptions {
 	o := transport.HTTPOptions{
-		Headers: config.Revealed(d.Headers), Handler: d.handler(), Logger: d.o.Logger, Redactor: d.redact,
+		Client: d.o.HTTP.Client, Headers: config.Revealed(d.Headers), Handler: d.handler(), Logger: d.o.Logger, Redactor: d.redact,
 		StringIDs: d.Entry.RequestIDFormat == "string", MaxMessage: int64(d.Entry.MaxMessageBytes),
 	}
 	if d.auth != nil {

@@ -127,7 +127,7 @@ func leakyProgram(t *testing.T, fault, at string) config.Entry {
 // gives what came of it.
 func (r *record) run(t *testing.T, e config.Entry) string {
 	t.Helper()
-	o := quick(dial.Options{Handler: r, Lookup: secrets, Headers: map[string]string{"X-Extra": "unused"}})
+	o := quick(dial.Options{Handler: r, Lookup: secrets, HTTP: dial.HTTPOptions{Headers: map[string]string{"X-Extra": "unused"}}})
 	o.Logger = slog.New(slog.NewJSONHandler(r, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	c, err := dial.Dial(t.Context(), e, o)
 	r.error("dial", err)

@@ -41,7 +41,7 @@ func oversizes() map[string]map[string]oversize {
 		"fields": {
 			"cmd/internal/settings.Settings":       {25, options},
 			"runtime/config.Entry":                 {37, wire},
-			"runtime/dial.Options":                 {19, options},
+			"runtime/dial.Options":                 {18, options},
 			"runtime/internal/rawjson.Message":     {22, "has one span a member that routing needs, so that a message is scanned once"},
 			"runtime/proxy.Options":                {16, options},
 			"runtime/proxy.BackendStatus":          {18, wire},

@@ -89,6 +89,9 @@ func layerTable() []rule {
 		// viper hands errors of its YAML reader through, and takes decode hooks in
 		// mapstructure terms.
 		{pkg: "cmd/internal/settings", layer: 4, third: []string{"github.com/spf13/viper", "github.com/spf13/pflag", "github.com/go-viper/mapstructure/v2", "go.yaml.in/yaml/v3"}},
+		{pkg: "cmd/internal/local", layer: 4, own: none, third: []string{"github.com/Microsoft/go-winio", "golang.org/x/sys"}},
+		{pkg: "cmd/internal/control", layer: 4},
+		{pkg: "cmd/internal/sessions", layer: 4, third: []string{"golang.org/x/sys"}},
 		{pkg: "cmd/internal/cli", layer: 5, third: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/mod", "golang.org/x/sync", "golang.org/x/sys", "golang.org/x/term"}},
 		{pkg: "cmd/internal/...", layer: 4},
 		{pkg: "cmd/mcpctl", layer: 5, own: []string{"cmd/internal/cli"}, std: []string{"os"}},

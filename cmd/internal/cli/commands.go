@@ -30,6 +30,7 @@ func commandGroups(a *app) []commandGroup {
 			newPrompts(a),
 			newPrompt(a),
 			newPing(a),
+			newKeep(a),
 		}},
 		{"authorise", "Authorise:", []*cobra.Command{
 			newAuth(a),

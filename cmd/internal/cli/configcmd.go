@@ -68,7 +68,7 @@ func (c *configCommand) path() error {
 		return err
 	}
 	if c.ui.JSON {
-		return c.ui.EncodeJSON(map[string]string{"path": path, "settings": c.settings.File})
+		return c.ui.EncodeJSON(map[string]string{"path": path, "settings": c.settings.File()})
 	}
 	if c.ui.OutTTY {
 		path = ui.CleanLine(path)

@@ -28,6 +28,11 @@ func (a *app) connect(ctx context.Context, server string, h *host) (*runtime.Cli
 	if err != nil {
 		return nil, err
 	}
+	if server != "" {
+		if c, err := a.inSession(ctx, entry, h); c != nil || err != nil {
+			return c, err
+		}
+	}
 	o := a.dialOptions(entry)
 	o.Grace, o.ShutdownTimeout = callGrace, callShutdown
 	if h != nil {
@@ -58,13 +63,11 @@ func (a *app) dialOptions(entry config.Entry) dial.Options {
 		Eras:           a.eras(),
 		ToolCache:      a.toolCache(),
 		Version:        a.settings.ProtocolVersion,
-		Headers:        a.settings.Headers,
+		HTTP:           dial.HTTPOptions{Headers: a.settings.Headers, AllowInsecure: a.settings.AllowInsecureHTTP},
 		ConnectTimeout: a.settings.DialTimeout(entry.ConnectTimeout),
 		Timeout:        a.settings.CallTimeout(entry.RequestTimeout),
 		Hurry:          a.hurry,
 		Auth:           authCommands{a}.dialAuth(),
-
-		AllowInsecureHTTP: a.settings.AllowInsecureHTTP,
 	}
 }
 

@@ -36,6 +36,7 @@ func (env *environment) addGlobalFlags(root *cobra.Command) {
 	f.String("callback-port", "", "listen for the end of a login on this `PORT`, 0 for any (default 8085 to 8099)")
 	f.Bool("no-browser", false, "open no browser: print the page to log in on")
 	f.Bool("allow-insecure-http", false, "send credentials to servers on other machines also over http")
+	f.Bool("no-session", false, "start the server, whether or not a session runs")
 	f.StringArray("roots", nil, "tell servers to work in `DIR` (repeatable)")
 	f.BoolP("quiet", "q", false, "no hints and notes")
 	f.CountP("verbose", "v", "log more to standard error; -vv logs each message")

@@ -22,9 +22,10 @@ func newServe(a *app) *cobra.Command {
 			"or with --http as Streamable HTTP at /mcp, and as the older HTTP+SSE at /sse. A server is started when it is first needed, once\n" +
 			"for all clients. One that fails does not disturb the others.\n\n" +
 			"Tools and prompts are called SERVER__NAME, in at most 44 characters: longer names get a hash.\n\n" +
+			"With --socket it serves HTTP on a Unix socket (Windows: a named pipe), which processes of this user alone can use.\n\n" +
 			"There is no authentication, so --http takes addresses of this machine only, unless --insecure\n" +
 			"allows others. The line \"listening on http://ADDR/mcp\" on standard error says that the port is open.",
-		Example: "  mcpctl serve\n  mcpctl serve --http 127.0.0.1:8080 --server fs,gh",
+		Example: "  mcpctl serve\n  mcpctl serve --http 127.0.0.1:8080 --server fs,gh\n  mcpctl serve --socket ~/mcp.sock",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if err := f.resolve(a, cmd, words); err != nil {
@@ -37,6 +38,7 @@ func newServe(a *app) *cobra.Command {
 	fl.SortFlags = false
 	fl.StringVar(&f.http, "http", "", "serve HTTP on this `ADDR` (port 0: any free one)")
 	fl.Lookup("http").NoOptDefVal = gateway.DefaultAddress
+	fl.StringVar(&f.socket, "socket", "", "serve HTTP on the Unix socket at this `PATH`, for this user alone")
 	fl.StringSliceVar(&f.servers, "server", nil, "serve only these `NAMES`, separated by commas")
 	fl.Bool("no-prefix", false, "keep the servers' own names")
 	fl.String("separator", "__", "`TEXT` between server and name")
@@ -53,6 +55,7 @@ func newServe(a *app) *cobra.Command {
 // serveFlags are the flags of mcpctl serve that are not settings.
 type serveFlags struct {
 	http     string
+	socket   string
 	servers  []string
 	insecure bool
 }
@@ -63,6 +66,12 @@ func (f *serveFlags) resolve(a *app, cmd *cobra.Command, words []string) error {
 	given := cmd.Flags().Changed
 	if v := a.getenv(settings.Variable("http")); v != "" && !given("http") {
 		f.http = v
+	}
+	if v := a.getenv(settings.Variable("socket")); v != "" && !given("socket") {
+		f.socket = v
+	}
+	if f.socket != "" && f.http != "" {
+		return usagef("--http and --socket: want one of them")
 	}
 	if v := a.getenv(settings.Variable("server")); v != "" && !given("server") {
 		f.servers = strings.Split(v, ",")
@@ -118,7 +127,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	return a.runGateway(ctx, gateway.Options{Command: "serve", File: file, Entries: entries, Servers: f.servers, HTTP: f.http, Insecure: f.insecure})
+	return a.runGateway(ctx, gateway.Options{Command: "serve", File: file, Entries: entries, Servers: f.servers, HTTP: f.http, Socket: f.socket, Insecure: f.insecure})
 }
 
 // promises returns a key of servers.json that other gateways protect their HTTP front by,
@@ -134,7 +143,7 @@ func promises(f *config.File) string {
 
 // runGateway runs a gateway in this process.
 func (a *app) runGateway(ctx context.Context, o gateway.Options) error {
-	if o.HTTP != "" && o.File != nil {
+	if (o.HTTP != "" || o.Socket != "") && o.File != nil {
 		if key := promises(o.File); key != "" {
 			return (&Error{Code: exitConfig, Err: fmt.Errorf("%s: %q does not protect mcpctl serve", o.File.Path(), key)}).
 				withHint("remove %q; who can reach the address can use every server", key)

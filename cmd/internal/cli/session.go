@@ -49,7 +49,7 @@ func (a *app) with(ctx context.Context, words []string, f func(s *session, words
 	}
 	s := &session{Client: c, a: a, server: server}
 	s.wantLog(ctx)
-	err = h.outcome(f(s, words))
+	err = h.outcome(onTheWay(f(s, words)))
 	// A server that ends badly does not change the result.
 	if closing := c.Close(); closing != nil {
 		a.log.Debug("close", "server", server, "err", closing)

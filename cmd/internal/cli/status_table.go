@@ -22,8 +22,14 @@ func (c *statusCommand) printStatus(s *serveStatus, more bool) error {
 	if len(s.Listening) > 0 {
 		where = strings.Join(s.Listening, ", ")
 	}
-	fmt.Fprintf(&b, "serve %d, mcpctl %s, up %s, on %s\n", s.PID, ui.CleanLine(s.Version), since(s.Started, now), ui.CleanLine(where))
-	fmt.Fprintf(&b, "configuration %s, read %s ago\n", ui.CleanLine(s.Config.Path), since(s.Config.Loaded, now))
+	what := "serve"
+	if s.Front == "session" {
+		what = "session"
+	}
+	fmt.Fprintf(&b, "%s %d, mcpctl %s, up %s, on %s\n", what, s.PID, ui.CleanLine(s.Version), since(s.Started, now), ui.CleanLine(where))
+	if s.Config.Path != "" {
+		fmt.Fprintf(&b, "configuration %s, read %s ago\n", ui.CleanLine(s.Config.Path), since(s.Config.Loaded, now))
+	}
 	if s.Config.Problem != "" {
 		fmt.Fprintf(&b, "  not in force: %s\n", ui.CleanLine(s.Config.Problem))
 	}

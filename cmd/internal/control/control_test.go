@@ -112,8 +112,8 @@ func TestLongPath(t *testing.T) {
 // TestStaleSockets: any process removes sockets of dead ones.
 func TestStaleSockets(t *testing.T) {
 	state := t.TempDir()
-	dir := socketDir(state, os.TempDir())
-	require.NoError(t, prepare(dir))
+	dir := Dir(state)
+	require.NoError(t, Prepare(dir))
 	leave := func(pid int) string { // as kill -9 does
 		t.Helper()
 		path := socketOf(dir, pid)

@@ -70,7 +70,7 @@ func find(ctx context.Context, state string, look func(pid int, path string) *Fo
 	if state == "" {
 		return nil, errors.New("the environment names no state directory")
 	}
-	all, err := sockets(socketDir(state, os.TempDir()))
+	all, err := sockets(Dir(state))
 	if err != nil {
 		return nil, err
 	}

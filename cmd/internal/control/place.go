@@ -20,6 +20,9 @@ const (
 	longest = len("/4294967295" + suffix)
 )
 
+// Dir returns the directory for the sockets of a state directory, which [Prepare] makes.
+func Dir(state string) string { return socketDir(state, os.TempDir()) }
+
 // socketDir returns the directory for the sockets of a state directory. temp is the
 // system's directory for temporary files.
 func socketDir(state, temp string) string {
@@ -49,9 +52,9 @@ func removeEmpty(dir string) {
 // prefix begins the names of directories among the temporary files.
 const prefix = "mcpctl-"
 
-// prepare creates the directory, or checks that it is ours alone: among temporary
+// Prepare creates the directory, or checks that it is ours alone: among temporary
 // files anybody could have created it.
-func prepare(dir string) error {
+func Prepare(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return err
 	}

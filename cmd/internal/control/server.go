@@ -37,8 +37,8 @@ func Listen(ctx context.Context, state string, status func() any) (*Server, erro
 	if state == "" {
 		return nil, errors.New("the environment names no place for a socket")
 	}
-	dir := socketDir(state, os.TempDir())
-	if err := prepare(dir); err != nil {
+	dir := Dir(state)
+	if err := Prepare(dir); err != nil {
 		return nil, err
 	}
 	if left, err := sockets(dir); err == nil {
@@ -51,7 +51,7 @@ func Listen(ctx context.Context, state string, status func() any) (*Server, erro
 	s := &Server{path: socketOf(dir, os.Getpid()), served: make(chan error, 1)}
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "unix", s.path)
-	if errors.Is(err, os.ErrNotExist) && prepare(dir) == nil { // see removeEmpty
+	if errors.Is(err, os.ErrNotExist) && Prepare(dir) == nil { // see removeEmpty
 		l, err = lc.Listen(ctx, "unix", s.path)
 	}
 	if err != nil {

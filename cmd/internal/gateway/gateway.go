@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/sessions"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -81,7 +82,14 @@ type Options struct {
 	// Insecure allows one that other machines reach.
 	HTTP     string
 	Insecure bool
+	// Socket is the path to serve HTTP on in place of an address, see package local.
+	Socket string
+	// Session makes it one that commands find, see package sessions; nil: it is none.
+	Session *sessions.Options
 }
+
+// overHTTP reports whether clients come over HTTP.
+func (o *Options) overHTTP() bool { return o.HTTP != "" || o.Socket != "" }
 
 // gateway is a running serve: the proxy, and the entries of its servers.
 type gateway struct {
@@ -118,7 +126,7 @@ func Run(ctx context.Context, h Host, o Options) error {
 		}
 		return nil // the client has gone
 	}
-	if o.HTTP != "" {
+	if o.overHTTP() {
 		front = g.serveHTTP
 	}
 	stop := g.follow(o.File)
@@ -153,7 +161,7 @@ func (g *gateway) open(entries []config.Entry) error {
 	o := proxy.Options{
 		Servers:        servers,
 		Dial:           g.dial,
-		Solo:           g.o.HTTP == "",
+		Solo:           !g.o.overHTTP(),
 		Single:         g.o.Bridge,
 		Serial:         g.o.Serial,
 		NoPrefix:       !h.Settings.Serve.Prefix,

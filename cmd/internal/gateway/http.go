@@ -10,21 +10,19 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/local"
+	"github.com/mcpctl/mcpctl/cmd/internal/sessions"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
 
 // serveHTTP serves until ctx is done.
 func (g *gateway) serveHTTP(ctx context.Context) error {
 	p, o := g.proxy, g.o
-	if err := o.checkAddress(); err != nil {
+	l, address, err := g.listen(ctx)
+	if err != nil {
 		return err
 	}
-	lc := net.ListenConfig{KeepAliveConfig: keepAlive()}
-	l, err := lc.Listen(ctx, "tcp", o.HTTP)
-	if err != nil {
-		return &Error{Kind: "connect", Err: fmt.Errorf("listen on %s: %w", o.HTTP, err), Remedy: "choose another address: mcpctl " + o.Command + " --http 127.0.0.1:0"}
-	}
-	web := proxy.HTTPOptions{AnyHost: o.Insecure, StreamMax: g.h.Settings.Serve.StreamMax}
+	web := proxy.HTTPOptions{AnyHost: o.Insecure || o.Socket != "", StreamMax: g.h.Settings.Serve.StreamMax}
 	front, old := p.NewHTTPFront(web), p.NewSSEFront(proxy.SSEOptions{HTTPOptions: web})
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", front)
@@ -33,15 +31,24 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	health := p.Health(web)
 	mux.Handle("/healthz", health)
 	mux.Handle("/readyz", health)
-	srv := newServer(mux)
-	g.addrs.Store(&[]string{fmt.Sprintf("http://%s/mcp", l.Addr())})
-	fmt.Fprintf(g.h.UI.Err, "listening on http://%s/mcp\n", l.Addr())
+	var handler http.Handler = mux
+	over := make(<-chan struct{})
+	if o.Session != nil {
+		kept := *o.Session
+		kept.Protocol = g.protocol
+		keeper := sessions.Keep(ctx, kept, mux)
+		handler, over = keeper, keeper.Over()
+	}
+	srv := newServer(handler)
+	g.addrs.Store(&[]string{address})
+	fmt.Fprintf(g.h.UI.Err, "listening on %s\n", address)
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(&listener{Listener: l, most: maxConnections}) }()
 	select {
 	case err := <-served:
 		return err
 	case <-ctx.Done():
+	case <-over:
 	}
 	front.Close()
 	old.Close()
@@ -64,6 +71,37 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 		return err
 	}
 	return nil
+}
+
+// listen opens the address or the socket, and returns what it is called.
+func (g *gateway) listen(ctx context.Context) (net.Listener, string, error) {
+	o := g.o
+	if o.Socket != "" {
+		l, err := local.Listen(ctx, o.Socket, g.h.Log)
+		if err != nil {
+			return nil, "", &Error{Kind: "connect", Err: fmt.Errorf("listen on %s: %w", o.Socket, err), Remedy: "choose another path: mcpctl " + o.Command + " --socket PATH"}
+		}
+		return l, o.Socket, nil
+	}
+	if err := o.checkAddress(); err != nil {
+		return nil, "", err
+	}
+	lc := net.ListenConfig{KeepAliveConfig: keepAlive()}
+	l, err := lc.Listen(ctx, "tcp", o.HTTP)
+	if err != nil {
+		return nil, "", &Error{Kind: "connect", Err: fmt.Errorf("listen on %s: %w", o.HTTP, err), Remedy: "choose another address: mcpctl " + o.Command + " --http 127.0.0.1:0"}
+	}
+	return l, fmt.Sprintf("http://%s/mcp", l.Addr()), nil
+}
+
+// protocol returns the revision that the only server speaks, "" where it is not connected.
+func (g *gateway) protocol() string {
+	for _, b := range g.proxy.Status().Backends {
+		if len(b.Connections) > 0 {
+			return b.Connections[0].Revision
+		}
+	}
+	return ""
 }
 
 // newServer returns a server with bounds against slow clients. The fronts remove the

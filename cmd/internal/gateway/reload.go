@@ -36,7 +36,7 @@ func (g *gateway) follow(file *config.File) (stop func()) {
 	}
 	r := &reloading{g: g, lastValid: map[string]config.Entry{}, faults: map[string]bool{}, absent: map[string]bool{}}
 	g.noteConfig(file.Path(), nil, file.Faults()...)
-	r.settings, _ = settings.ReadFile(g.h.Settings.File) // may be missing
+	r.settings, _ = settings.ReadFile(g.h.Settings.File()) // may be missing
 	for _, e := range file.Enabled() {
 		if e.Fault == nil {
 			r.lastValid[e.Name] = e
@@ -156,7 +156,7 @@ func (r *reloading) choose(f *config.File) []config.Entry {
 
 // beside reports that config.yaml has changed, which needs a restart.
 func (r *reloading) beside() {
-	now, err := settings.ReadFile(r.g.h.Settings.File)
+	now, err := settings.ReadFile(r.g.h.Settings.File())
 	if err != nil && !os.IsNotExist(err) {
 		return
 	}
@@ -166,7 +166,7 @@ func (r *reloading) beside() {
 		return
 	}
 	r.settings = now
-	r.g.h.Log.Warn("settings have changed: serve takes them over when it is started again", "file", r.g.h.Settings.File)
+	r.g.h.Log.Warn("settings have changed: serve takes them over when it is started again", "file", r.g.h.Settings.File())
 }
 
 // problem returns the log attributes of a fault: problem and remedy.

@@ -16,7 +16,8 @@ type Status struct {
 	PID     int       `json:"pid"`
 	Version string    `json:"version"`
 	Started time.Time `json:"started"`
-	// Front is stdio or http, Listening the URLs of the latter.
+	// Front is stdio, http, socket or session, Listening the URLs or the paths of the
+	// others than stdio.
 	Front     string       `json:"front"`
 	Listening []string     `json:"listening,omitempty"`
 	Config    ConfigStatus `json:"config"`
@@ -52,7 +53,12 @@ func (g *gateway) noteConfig(path string, err error, faults ...config.Problem) {
 // status returns the status of this process.
 func (g *gateway) status() any {
 	s := Status{PID: os.Getpid(), Version: g.h.Info.Version, Started: g.started, Front: "stdio", Status: g.proxy.Status()}
-	if g.o.HTTP != "" {
+	switch {
+	case g.o.Session != nil:
+		s.Front = "session"
+	case g.o.Socket != "":
+		s.Front = "socket"
+	case g.o.HTTP != "":
 		s.Front = "http"
 	}
 	if urls := g.addrs.Load(); urls != nil {

@@ -46,6 +46,7 @@ func keys() []key {
 		{name: "elicit", flag: "elicit", def: "", parse: policy},
 		{name: "auth.store", def: "file", parse: oneOf("file", "keyring")},
 		{name: "allowInsecureHttp", flag: "allow-insecure-http", def: false, parse: boolean},
+		{name: "noSession", flag: "no-session", def: false, parse: boolean},
 		{name: "serve.separator", flag: "separator", def: "__", parse: separator},
 		{name: "serve.prefix", not: "no-prefix", def: true, parse: boolean},
 		{name: "serve.nameOverhead", def: 20, parse: overhead},

@@ -36,9 +36,8 @@ const maxFile = 1 << 20
 // Settings are all of mcpctl's settings, checked. Durations: zero is not set,
 // negative is off.
 type Settings struct {
-	// ConfigPath is servers.json; File is config.yaml beside it. Neither need
-	// exist.
-	ConfigPath, File string
+	// ConfigPath is servers.json, which need not exist.
+	ConfigPath string
 
 	// Registry is the base URL of the registry.
 	Registry string
@@ -69,6 +68,8 @@ type Settings struct {
 	Tokens    Tokens `mapstructure:"auth"`
 	// AllowInsecureHTTP sends credentials to servers on other machines also over http.
 	AllowInsecureHTTP bool
+	// NoSession starts servers whether or not sessions of them run.
+	NoSession bool
 
 	// Timeout and ConnectTimeout come from flag, environment or file; use
 	// CallTimeout and DialTimeout with an entry of servers.json.
@@ -104,6 +105,9 @@ type Serve struct {
 	// absolute. They exist.
 	Roots []string
 }
+
+// File returns the path of config.yaml, which is beside servers.json and need not exist.
+func (s Settings) File() string { return filepath.Join(filepath.Dir(s.ConfigPath), FileName) }
 
 // CallTimeout returns how long a call to a server may go without a sign of life:
 // flag and environment, else the entry's requestTimeout, else config.yaml, in
@@ -152,9 +156,8 @@ func Load(o Options) (Settings, error) {
 	}
 	v := viper.NewWithOptions(viper.WithLogger(slog.New(slog.DiscardHandler)))
 	if s.ConfigPath != "" {
-		s.File = filepath.Join(filepath.Dir(s.ConfigPath), FileName)
 		if !o.SkipFile {
-			if err := src.readFile(v, s.File); err != nil {
+			if err := src.readFile(v, s.File()); err != nil {
 				return s, err
 			}
 		}

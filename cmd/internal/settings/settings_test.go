@@ -50,7 +50,7 @@ func (r run) load(t *testing.T) (settings.Settings, error) {
 		return r.env[name]
 	}})
 	// The directory is a new one each time.
-	s.ConfigPath, s.File = strings.TrimPrefix(s.ConfigPath, dir), strings.TrimPrefix(s.File, dir)
+	s.ConfigPath = strings.TrimPrefix(s.ConfigPath, dir)
 	if err != nil {
 		err = errors.Join(err) // keep the type, see errors.As
 	}
@@ -59,8 +59,8 @@ func (r run) load(t *testing.T) (settings.Settings, error) {
 
 func defaults() settings.Settings {
 	return settings.Settings{
-		ConfigPath: string(filepath.Separator) + "servers.json", File: string(filepath.Separator) + "config.yaml",
-		Registry: registry.Official, Output: "auto", LogFormat: "text", Color: "auto", Headers: map[string]string{},
+		ConfigPath: string(filepath.Separator) + "servers.json",
+		Registry:   registry.Official, Output: "auto", LogFormat: "text", Color: "auto", Headers: map[string]string{},
 		Tokens: settings.Tokens{Store: "file"}, Serve: settings.Serve{Separator: "__", Prefix: true, NameOverhead: 20},
 	}
 }
@@ -119,7 +119,7 @@ func TestSources(t *testing.T) {
 			s.Headers = map[string]string{"X-A": "flag", "X-B": "env=b", "Authorization": "Bearer a=b", "X-C": "c:d"}
 		}},
 		{"config and url", run{flags: []string{"--config", "other.json", "--url", "http://127.0.0.1:1/mcp"}}, func(s *settings.Settings) {
-			s.ConfigPath, s.File, s.URL = "other.json", "config.yaml", "http://127.0.0.1:1/mcp"
+			s.ConfigPath, s.URL = "other.json", "http://127.0.0.1:1/mcp"
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -226,7 +226,7 @@ func (src *source) serveRoots(s *Settings) error {
 		return nil
 	}
 	for i, dir := range s.Serve.Roots {
-		abs, reason := directory(filepath.Dir(s.File), dir)
+		abs, reason := directory(filepath.Dir(s.ConfigPath), dir)
 		if reason != "" {
 			return src.file.problem("serve.roots", "serve.roots "+reason)
 		}

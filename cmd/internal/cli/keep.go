@@ -1,0 +1,325 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
+	"github.com/mcpctl/mcpctl/cmd/internal/local"
+	"github.com/mcpctl/mcpctl/cmd/internal/sessions"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/dial"
+)
+
+// keepCommand is one run of mcpctl session.
+type keepCommand struct {
+	*app
+	idle       time.Duration
+	foreground bool
+}
+
+func newKeep(a *app) *cobra.Command {
+	k := &keepCommand{app: a}
+	cmd := &cobra.Command{
+		Use:   "session [SERVER...]",
+		Short: "Keep servers running between commands",
+		Long: "Keep servers running in the background. Every command that follows uses the running server, so its state stays: a\n" +
+			"browser keeps its page, a debugger its breakpoints. It is also faster than a start for each command.\n\n" +
+			"A command uses a session of the same configuration file and the same values of placeholders, or starts the server\n" +
+			"itself. --no-session always starts it. A session ends after 30 minutes without a call, or with mcpctl session stop.\n" +
+			"Without SERVER, the sessions that run are listed.",
+		Example: "  mcpctl session browser\n  mcpctl browser navigate url=https://example.com\n  mcpctl browser screenshot\n  mcpctl session stop browser",
+		RunE: func(cmd *cobra.Command, words []string) error {
+			if k.idle < 0 {
+				return usagef("--idle is %s, want 0 or more", k.idle)
+			}
+			return k.run(cmd.Context(), words)
+		},
+	}
+	cmd.Flags().SortFlags = false
+	cmd.Flags().DurationVar(&k.idle, "idle", sessions.DefaultIdle, "end after this `DURATION` without a call; 0 is never")
+	cmd.Flags().BoolVar(&k.foreground, "foreground", false, "run here, until it ends")
+	a.completeServers(cmd)
+	stop := &cobra.Command{
+		Use:     "stop [SERVER...]",
+		Short:   "End sessions",
+		Long:    "End the sessions of servers, of all configuration files. Without SERVER, all sessions end.",
+		Example: "  mcpctl session stop\n  mcpctl session stop browser",
+		RunE:    func(cmd *cobra.Command, words []string) error { return k.stop(cmd.Context(), words) },
+	}
+	a.completeServers(stop)
+	cmd.AddCommand(stop)
+	return cmd
+}
+
+func (k *keepCommand) run(ctx context.Context, servers []string) error {
+	switch {
+	case len(servers) == 0 && k.foreground, k.foreground && len(servers) > 1:
+		return usagef("--foreground takes one server")
+	case len(servers) == 0:
+		return k.list(ctx)
+	case k.settings.URL != "":
+		return usagef("a session is of a configured server").withHint("mcpctl add ALIAS --url %s", shellWord(config.DisplayURL(k.settings.URL)))
+	}
+	type place struct {
+		entry  config.Entry
+		socket string
+	}
+	places := make([]place, len(servers))
+	for i, server := range servers { // all of them can be kept, or none is started
+		entry, socket, err := k.place(server)
+		if err != nil {
+			return k.withServer(server, err)
+		}
+		places[i] = place{entry, socket}
+	}
+	var kept []sessions.Info
+	for i, p := range places {
+		if k.foreground {
+			return k.keep(ctx, p.entry, p.socket)
+		}
+		info, err := k.start(ctx, p.entry, p.socket)
+		if err != nil {
+			return errors.Join(k.print(kept), k.withServer(servers[i], err))
+		}
+		kept = append(kept, info)
+	}
+	return k.print(kept)
+}
+
+// print prints the sessions that the command was to start.
+func (k *keepCommand) print(kept []sessions.Info) error {
+	if len(kept) == 0 {
+		return nil
+	}
+	if k.ui.WantJSON() {
+		return k.ui.EncodeJSON(map[string]any{"sessions": kept})
+	}
+	for _, s := range kept {
+		text := fmt.Sprintf("%s is running (process %d)%s", ui.CleanLine(s.Server), s.PID, ends(s))
+		if _, err := fmt.Fprintln(k.ui.Out, text); err != nil {
+			return err
+		}
+	}
+	k.ui.Note("to end it: mcpctl session stop")
+	return nil
+}
+
+// ends says when a session ends by itself.
+func ends(s sessions.Info) string {
+	if s.Idle == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; it ends after %s without a call", short(time.Duration(s.Idle*float64(time.Second))))
+}
+
+// short returns a duration in whole seconds, or minutes where these are whole.
+func short(d time.Duration) string {
+	text := d.Round(time.Second).String()
+	if minutes, ok := strings.CutSuffix(text, "m0s"); ok {
+		return minutes + "m"
+	}
+	return text
+}
+
+// place returns the entry of a server, and the socket of its session.
+func (k *keepCommand) place(server string) (config.Entry, string, error) {
+	entry, err := k.entry(server)
+	if err != nil {
+		return entry, "", err
+	}
+	if entry.Transport() == config.TransportCLI {
+		return entry, "", usagef("%s is a command-line tool: each call is a process of its own, and there is nothing to keep", server)
+	}
+	x, err := entry.Expand(os.LookupEnv)
+	if err != nil {
+		return entry, "", err
+	}
+	socket, err := sessions.Path(config.StateDir(k.getenv), k.settings.ConfigPath, x, true)
+	return entry, socket, err
+}
+
+// keep is the session of a server, until it ends.
+func (k *keepCommand) keep(ctx context.Context, entry config.Entry, socket string) error {
+	file, err := filepath.Abs(k.settings.ConfigPath)
+	if err != nil {
+		return err
+	}
+	// One process for all commands, for as long as the session lasts. How long a call may
+	// take is for the command that makes it.
+	entry.Isolation, entry.IdleTimeout, entry.RequestTimeout = "shared", -1, -1
+	k.settings.Serve.RequestTimeout = -1
+	return k.runGateway(ctx, gateway.Options{
+		Command: "session", Bridge: true, Entries: []config.Entry{entry}, Socket: socket,
+		Session: &sessions.Options{Server: entry.Name, Config: file, Socket: socket, Idle: k.idle},
+	})
+}
+
+// start starts the session of a server in the background, unless there is one, and
+// connects to the server, so that what is wrong with it is said now.
+func (k *keepCommand) start(ctx context.Context, entry config.Entry, socket string) (sessions.Info, error) {
+	if info, err := sessions.Ask(ctx, socket); err == nil {
+		return info, nil
+	}
+	program, err := executable()
+	if err != nil {
+		return sessions.Info{}, err
+	}
+	words := []string{"session", "--foreground", "--idle", k.idle.String(), "--config", k.settings.ConfigPath}
+	if k.settings.AllowInsecureHTTP {
+		words = append(words, "--allow-insecure-http")
+	}
+	cmd := exec.Command(program, append(words, "--", entry.Name)...) //nolint:noctx // it outlives this command
+	cmd.Args[0] = "mcpctl"
+	_, err = sessions.Start(ctx, cmd, socket, sessions.LogPath(config.StateDir(k.getenv), socket))
+	if err != nil {
+		if info, asked := sessions.Ask(ctx, socket); asked == nil { // another command was faster
+			return info, nil
+		}
+		if early, ok := errors.AsType[*sessions.StartError](err); ok {
+			return sessions.Info{}, &Error{Code: max(early.Code, exitOther), Err: err}
+		}
+		return sessions.Info{}, err
+	}
+	c, err := k.inSession(ctx, entry, nil)
+	if err == nil {
+		err = c.Close()
+	}
+	if err != nil {
+		_ = sessions.Stop(context.WithoutCancel(ctx), socket) // else it ends when it is idle
+		err = onTheWay(err)
+		if hintOf(err) == "" {
+			err = &Error{Code: exitCode(err), Err: err, Remedy: "mcpctl --no-session ping " + shellWord(entry.Name)}
+		}
+		return sessions.Info{}, err
+	}
+	return sessions.Ask(ctx, socket)
+}
+
+// inSession connects to the session of a server; nil without an error: there is none that
+// fits.
+func (a *app) inSession(ctx context.Context, entry config.Entry, h *host) (*runtime.Client, error) {
+	s := a.settings
+	if s.NoSession || len(s.Headers) > 0 || s.ProtocolVersion != "" || s.Auth != nil {
+		return nil, nil
+	}
+	x, err := entry.Expand(os.LookupEnv)
+	if err != nil {
+		return nil, nil //nolint:nilerr // whoever starts the server says so
+	}
+	socket, err := sessions.Path(config.StateDir(a.getenv), s.ConfigPath, x, false)
+	if err != nil {
+		if !errors.Is(err, sessions.ErrNone) {
+			a.log.Debug("no session is used", "server", entry.Name, "err", err)
+		}
+		return nil, nil
+	}
+	info, err := sessions.Ask(ctx, socket)
+	if err != nil {
+		if !sessions.Gone(err) {
+			a.log.Warn("its session is not used", "server", entry.Name, "err", err)
+		}
+		return nil, nil
+	}
+	a.log.Info("its session is used", "server", entry.Name, "pid", info.PID)
+	o := a.dialOptions(entry)
+	o.Auth, o.HTTP.Client, o.Version = nil, local.Client(socket), info.ProtocolVersion
+	if h != nil {
+		o.Handler, o.Capabilities = h, h.capabilities()
+	}
+	return dial.Dial(ctx, config.Entry{Name: entry.Name, URL: "http://session/mcp"}, o)
+}
+
+// onTheWay returns the error of mcpctl itself in front of a server, a session or a bridge,
+// as what it stands for: a failure of the way to the server, of its kind.
+func onTheWay(err error) error {
+	rpc, ok := errors.AsType[*runtime.Error](err)
+	if !ok || rpc.Code != codeTransport && rpc.Code != codeStatus {
+		return err
+	}
+	var data struct{ Kind, Server string }
+	if json.Unmarshal(rpc.Data, &data) != nil || data.Server == "" {
+		return err
+	}
+	for code, kind := range kinds {
+		if kind == data.Kind {
+			return &Error{Code: code, Server: data.Server, Err: errors.New(rpc.Message), Remedy: hintOf(err)}
+		}
+	}
+	return err
+}
+
+// Codes of the errors of a bridge (docs/bridge.md).
+const (
+	codeTransport = -32000
+	codeStatus    = -32001
+)
+
+// list prints the sessions that run.
+func (k *keepCommand) list(ctx context.Context) error {
+	all := sessions.Find(ctx, config.StateDir(k.getenv))
+	if k.ui.WantJSON() {
+		if all == nil {
+			all = []sessions.Info{}
+		}
+		return k.ui.EncodeJSON(map[string]any{"sessions": all})
+	}
+	if len(all) == 0 {
+		k.ui.Note("no session is running; mcpctl session SERVER starts one")
+		return nil
+	}
+	rows := make([][]string, len(all))
+	for i, s := range all {
+		left := "never"
+		if s.Idle > 0 {
+			left = "in " + short(max(0, time.Until(s.LastUsed.Add(time.Duration(s.Idle*float64(time.Second))))))
+		}
+		rows[i] = []string{s.Server, fmt.Sprint(s.PID), short(time.Since(s.Started)), left, s.Config}
+	}
+	return k.ui.NameTable([]string{"SERVER", "PROCESS", "AGE", "ENDS", "CONFIG"}, rows)
+}
+
+// stop ends the sessions of servers, all of them for none.
+func (k *keepCommand) stop(ctx context.Context, servers []string) error {
+	all := sessions.Find(ctx, config.StateDir(k.getenv))
+	chosen := []sessions.Info{}
+	for _, s := range all {
+		if len(servers) == 0 || slices.Contains(servers, s.Server) {
+			chosen = append(chosen, s)
+		}
+	}
+	for _, server := range servers {
+		if !slices.ContainsFunc(chosen, func(s sessions.Info) bool { return s.Server == server }) {
+			return k.withServer(server, usagef("%s has no session", ui.CleanLine(server)).withHint("mcpctl session lists those that run"))
+		}
+	}
+	for _, s := range chosen {
+		if err := sessions.Stop(ctx, s.Socket); err != nil {
+			return k.withServer(s.Server, fmt.Errorf("end the session of %s (process %d): %w", s.Server, s.PID, err))
+		}
+	}
+	if k.ui.WantJSON() {
+		return k.ui.EncodeJSON(map[string]any{"stopped": chosen})
+	}
+	if len(chosen) == 0 {
+		k.ui.Note("no session is running")
+	}
+	for _, s := range chosen {
+		if _, err := fmt.Fprintf(k.ui.Out, "%s has ended\n", ui.CleanLine(s.Server)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

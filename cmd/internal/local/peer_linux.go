@@ -1,0 +1,12 @@
+package local
+
+import "golang.org/x/sys/unix"
+
+// peerOf returns the user id of a socket's peer.
+func peerOf(fd int) (int, error) {
+	c, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	if err != nil {
+		return -1, err
+	}
+	return int(c.Uid), nil
+}

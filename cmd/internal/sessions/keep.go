@@ -1,0 +1,119 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+)
+
+// path is where a session is asked about itself (GET) and told to end (DELETE).
+const path = "/session"
+
+// Options are what a session is.
+type Options struct {
+	// Server and Config are as in [Info].
+	Server, Config, Socket string
+	// Idle ends the session that long after its last request; 0 is never.
+	Idle time.Duration
+	// Protocol returns the revision that the server speaks, "" where it is not
+	// connected; nil: it is never known.
+	Protocol func() string
+}
+
+// Keeper is the handler of a session.
+type Keeper struct {
+	o       Options
+	next    http.Handler
+	started time.Time
+	over    chan struct{}
+
+	mu       sync.Mutex // guards what follows
+	running  int        // requests
+	last     time.Time  // when a request came or ended
+	ended    bool
+	watching *time.Timer // nil without Idle
+}
+
+// Keep returns the handler of a session in front of next. The session is over with ctx as
+// well.
+func Keep(ctx context.Context, o Options, next http.Handler) *Keeper {
+	k := &Keeper{o: o, next: next, started: time.Now(), over: make(chan struct{}), last: time.Now()}
+	if o.Idle > 0 {
+		k.watching = time.AfterFunc(o.Idle, k.look)
+		context.AfterFunc(ctx, func() { k.watching.Stop() })
+	}
+	return k
+}
+
+// Over is closed when the session is to end.
+func (k *Keeper) Over() <-chan struct{} { return k.over }
+
+// ServeHTTP implements [http.Handler].
+func (k *Keeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != path {
+		k.note(1)
+		defer k.note(-1)
+		k.next.ServeHTTP(w, r)
+		return
+	}
+	switch r.Method {
+	case http.MethodGet:
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(k.info()) // the client may be gone
+	case http.MethodDelete:
+		w.WriteHeader(http.StatusNoContent)
+		k.end()
+	default:
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	}
+}
+
+func (k *Keeper) info() Info {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	i := Info{
+		Server: k.o.Server, Config: k.o.Config, PID: os.Getpid(), Started: k.started, LastUsed: k.last, Idle: k.o.Idle.Seconds(), Socket: k.o.Socket,
+	}
+	if k.running > 0 {
+		i.LastUsed = time.Now()
+	}
+	if k.o.Protocol != nil {
+		i.ProtocolVersion = k.o.Protocol()
+	}
+	return i
+}
+
+// note counts a request that has come, or ended.
+func (k *Keeper) note(n int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.running += n
+	k.last = time.Now()
+}
+
+// look ends the session where nothing was called for long enough, else comes again.
+func (k *Keeper) look() {
+	k.mu.Lock()
+	left := k.o.Idle - time.Since(k.last)
+	if k.running > 0 {
+		left = k.o.Idle
+	}
+	k.mu.Unlock()
+	if left > 0 {
+		k.watching.Reset(left)
+		return
+	}
+	k.end()
+}
+
+func (k *Keeper) end() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.ended {
+		k.ended = true
+		close(k.over)
+	}
+}
