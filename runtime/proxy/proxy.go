@@ -58,6 +58,11 @@ type Options struct {
 	// request, unless the server has a bound of its own; progress re-arms it, up
 	// to an hour. 0 is 120 s, negative is no bound.
 	RequestTimeout time.Duration
+	// ListGrace is how long a list waits for servers that are being connected and have
+	// offered nothing yet. It is answered without them then, marked as partial, and
+	// clients are notified when they have come. Zero or less: it waits for each as long
+	// as its DiscoveryTimeout says.
+	ListGrace time.Duration
 	// PageSize bounds the items of a page of a list; 0 is 1000, negative is no
 	// bound.
 	PageSize int
@@ -125,6 +130,9 @@ func New(o Options) (*Proxy, error) {
 	}
 	o.Info.Name = cmp.Or(o.Info.Name, "mcpctl")
 	o.Separator, o.NameLimit = cmp.Or(o.Separator, "__"), cmp.Or(o.NameLimit, 44)
+	if o.Single { // there is nothing to list before its server has come
+		o.ListGrace = 0
+	}
 	o.RequestTimeout, o.PageSize = cmp.Or(o.RequestTimeout, 120*time.Second), cmp.Or(o.PageSize, catalog.DefaultPage)
 	if o.Ring == nil {
 		o.Ring = seal.NewRing()
@@ -142,7 +150,7 @@ func New(o Options) (*Proxy, error) {
 			Single: o.Single,
 		},
 		Catalog: catalog.Options{
-			Single: o.Single, NoPrefix: o.NoPrefix || o.Single, Separator: o.Separator, NameLimit: o.NameLimit, PageSize: o.PageSize, Ring: o.Ring, Info: info, Logger: o.Logger,
+			Single: o.Single, NoPrefix: o.NoPrefix || o.Single, Separator: o.Separator, NameLimit: o.NameLimit, PageSize: o.PageSize, ListGrace: o.ListGrace, Ring: o.Ring, Info: info, Logger: o.Logger,
 		},
 		Logger: o.Logger, Login: loginOf(o.Login),
 	})
@@ -231,7 +239,7 @@ func settingsOf(servers []Server) []settings.Settings {
 	all := make([]settings.Settings, len(servers))
 	for i, s := range servers {
 		all[i] = settings.Settings{
-			Name: s.Name, Transport: s.Transport, Isolation: settings.Isolation(s.Isolation), WrapURIs: s.WrapURIs, Start: settings.Start(s.Start),
+			Name: s.Name, Transport: s.Transport, Local: s.Local, Isolation: settings.Isolation(s.Isolation), WrapURIs: s.WrapURIs, Start: settings.Start(s.Start),
 			IdleTimeout: s.IdleTimeout, MinIdleTimeout: s.MinIdleTimeout, MaxIdleTimeout: s.MaxIdleTimeout,
 			RequestTimeout: s.RequestTimeout, DiscoveryTimeout: s.DiscoveryTimeout, Connection: s.Connection, Digest: s.Digest,
 		}

@@ -9,6 +9,10 @@ type Server struct {
 	Name string
 	// Transport is how the server is reached, in a word, for [Status].
 	Transport string
+	// Local says that connecting starts a program on this machine: a few are started
+	// at once, and one that a call waits for at once. Time before that counts for no
+	// timeout.
+	Local bool
 	// Isolation is which clients share a connection; "" is IsolationAuto.
 	Isolation Isolation
 	// WrapURIs always exposes resource URIs in the form that names the server, so

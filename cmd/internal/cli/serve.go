@@ -43,6 +43,7 @@ func newServe(a *app) *cobra.Command {
 	fl.Bool("no-prefix", false, "keep the servers' own names")
 	fl.String("separator", "__", "`TEXT` between server and name")
 	fl.String("request-timeout", "", "give a request up after this `DURATION` without a sign of life, or never (default 120s)")
+	fl.String("list-grace", "", "answer a list after this `DURATION` without servers that are still starting, or never (default 2s)")
 	fl.String("stream-max", "", "end HTTP streams that last longer than this `DURATION`; clients come back for the rest (default never)")
 	fl.BoolVar(&f.insecure, "insecure", false, "allow an address that other machines reach; there is no authentication")
 	completeFlag(cmd, "server", func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {

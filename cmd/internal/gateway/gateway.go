@@ -37,6 +37,10 @@ const nameLimit = 64
 // tenth of its memory, which without calls is not collected for two minutes.
 const releaseAfter = time.Second
 
+// listGrace is how long lists wait for servers that are being connected, unless the
+// settings say.
+const listGrace = 2 * time.Second
+
 // Host is what a gateway needs of the program that it runs in.
 type Host struct {
 	UI       *ui.UI
@@ -168,6 +172,7 @@ func (g *gateway) open(entries []config.Entry) error {
 		Separator:      h.Settings.Serve.Separator,
 		NameLimit:      nameLimit - h.Settings.Serve.NameOverhead,
 		RequestTimeout: h.Settings.Serve.RequestTimeout,
+		ListGrace:      cmp.Or(h.Settings.Serve.ListGrace, listGrace),
 		Ring:           h.ring(),
 		Info:           h.Info,
 		Roots:          h.Roots,
@@ -259,7 +264,7 @@ func (g *gateway) auth() *dial.Auth {
 // backend returns the proxy's settings of an entry.
 func (g *gateway) backend(e config.Entry) proxy.Server {
 	return proxy.Server{
-		Name: e.Name, Transport: e.Transport(), Isolation: proxy.Isolation(e.Isolation), WrapURIs: e.WrapURIs, Start: proxy.Start(e.Start),
+		Name: e.Name, Transport: e.Transport(), Local: e.Command != "", Isolation: proxy.Isolation(e.Isolation), WrapURIs: e.WrapURIs, Start: proxy.Start(e.Start),
 		IdleTimeout: e.IdleTimeout, MinIdleTimeout: e.MinIdleTimeout, MaxIdleTimeout: e.MaxIdleTimeout,
 		RequestTimeout:   g.h.Settings.ServeTimeout(e.RequestTimeout),
 		Digest:           e.Digest(),

@@ -51,6 +51,7 @@ func keys() []key {
 		{name: "serve.prefix", not: "no-prefix", def: true, parse: boolean},
 		{name: "serve.nameOverhead", def: 20, parse: overhead},
 		{name: "serve.requestTimeout", flag: "request-timeout", def: "", parse: duration},
+		{name: "serve.listGrace", flag: "list-grace", def: "", parse: duration},
 		{name: "serve.streamMax", flag: "stream-max", def: "", parse: duration},
 		{name: "serve.roots", def: "", parse: lines, list: true},
 	}

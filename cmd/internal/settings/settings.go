@@ -99,6 +99,9 @@ type Serve struct {
 	// RequestTimeout bounds a call through the proxy; zero is its default. Use
 	// ServeTimeout with an entry of servers.json.
 	RequestTimeout time.Duration
+	// ListGrace is how long a list waits for servers that are being connected; zero
+	// is serve's default, negative for as long as they are given.
+	ListGrace time.Duration
 	// StreamMax ends streams over HTTP that are older; zero is never.
 	StreamMax time.Duration
 	// Roots are the directories offered to servers that have no client's roots,

@@ -33,7 +33,7 @@ func (r run) load(t *testing.T) (settings.Settings, error) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, settings.FileName), []byte(r.file), 0o600))
 	}
 	fs := pflag.NewFlagSet("test", pflag.ContinueOnError)
-	for _, name := range []string{"config", "registry", "output", "timeout", "connect-timeout", "protocol-version", "log-format", "color", "url", "separator", "request-timeout", "stream-max", "elicit"} {
+	for _, name := range []string{"config", "registry", "output", "timeout", "connect-timeout", "protocol-version", "log-format", "color", "url", "separator", "request-timeout", "stream-max", "list-grace", "elicit"} {
 		fs.String(name, "", "")
 	}
 	for _, name := range []string{"json", "no-input", "quiet", "no-prefix"} {
@@ -66,13 +66,13 @@ func defaults() settings.Settings {
 }
 
 func TestSources(t *testing.T) {
-	const file = "timeout: 2m\nserve:\n  separator: ___\n  prefix: false\n  nameOverhead: 5\n  requestTimeout: never\n  streamMax: 50s\n" +
+	const file = "timeout: 2m\nserve:\n  separator: ___\n  prefix: false\n  nameOverhead: 5\n  requestTimeout: never\n  listGrace: 5s\n  streamMax: 50s\n" +
 		"registry: http://file.example/\ncolor: never\nprotocolVersion: 2025-11-25\nnoInput: yes\nverbose: 1\noutput: json\nauth:\n  store: keyring\n"
 	fromFile := func(s *settings.Settings) {
 		s.Timeout, s.Registry, s.Color, s.ColorSet = 2*time.Minute, "http://file.example", "never", true
 		s.ProtocolVersion, s.NoInput, s.Verbose, s.Output = "2025-11-25", true, 1, "json"
 		s.Tokens.Store = "keyring"
-		s.Serve = settings.Serve{Separator: "___", NameOverhead: 5, RequestTimeout: -1, StreamMax: 50 * time.Second}
+		s.Serve = settings.Serve{Separator: "___", NameOverhead: 5, RequestTimeout: -1, ListGrace: 5 * time.Second, StreamMax: 50 * time.Second}
 	}
 	for _, tt := range []struct {
 		name string

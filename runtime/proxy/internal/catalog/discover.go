@@ -19,28 +19,69 @@ const (
 	refreshDelay = time.Second
 	// refreshAtOnce is how many servers are connected for that at once.
 	refreshAtOnce = 4
+	// comingTime is how often clients are told, at most, of servers that have come
+	// after a list.
+	comingTime = 2 * time.Second
 )
 
 // Discover connects the backends that have offered nothing yet, all at once, and
-// waits for them, for none longer than its time. Those that failed a moment ago
-// are left alone. Clients are told of what a late one offers.
-func (p *Publisher) Discover(ctx context.Context) {
-	meet(ctx, due(p.set.All()))
+// waits for them, for none longer than its time, nor than grace unless that is zero.
+// Those that failed a moment ago are left alone. Clients are told of what a late one
+// offers.
+func (p *Publisher) Discover(ctx context.Context, grace time.Duration) {
+	meet(ctx, due(p.set.All(), grace), grace)
 }
 
 // due returns the backends that are to be connected because nothing is known.
-func due(all []*upstream.Backend) []*upstream.Backend {
+func due(all []*upstream.Backend, grace time.Duration) []*upstream.Backend {
 	now := time.Now()
-	return slices.DeleteFunc(slices.Clone(all), func(b *upstream.Backend) bool { return !b.IsDue(now) })
+	return slices.DeleteFunc(slices.Clone(all), func(b *upstream.Backend) bool { return !b.IsDue(now, grace) })
 }
 
 // meet connects backends and waits for them. Failures are reported with the lists.
-func meet(ctx context.Context, backends []*upstream.Backend) {
+func meet(ctx context.Context, backends []*upstream.Backend, grace time.Duration) {
 	var wg sync.WaitGroup
 	for _, b := range backends {
-		wg.Go(func() { b.Meet(ctx) })
+		wg.Go(func() { b.Meet(ctx, grace, false) })
 	}
 	wg.Wait()
+}
+
+// announceComing has clients told together of what backends offer that a list went
+// without: one notification each would have them all list for each.
+func (p *Publisher) announceComing() {
+	if p.o.ListGrace <= 0 || len(coming(p.set.All())) == 0 || p.set.Lifetime.Err() != nil || p.gathering.Swap(true) {
+		return
+	}
+	p.set.Work.Go(func() {
+		defer p.gathering.Store(false)
+		for all := coming(p.set.All()); len(all) > 0 && p.set.Lifetime.Err() == nil; all = coming(p.set.All()) {
+			p.gather(all)
+		}
+	})
+}
+
+// gather puts off what would be announced until some backends have come, for
+// comingTime.
+func (p *Publisher) gather(backends []*upstream.Backend) {
+	p.mu.Lock()
+	p.Listeners.holdBack(p.Current.Load())
+	p.mu.Unlock()
+	ctx, cancel := context.WithTimeout(p.set.Lifetime, comingTime)
+	defer cancel()
+	var wg sync.WaitGroup
+	for _, b := range backends {
+		wg.Go(func() { b.AwaitComing(ctx) })
+	}
+	wg.Wait()
+	p.mu.Lock() // another is not built meanwhile
+	defer p.mu.Unlock()
+	p.Listeners.release(p.Current.Load())
+}
+
+// coming returns the backends that are being connected and have offered nothing yet.
+func coming(all []*upstream.Backend) []*upstream.Backend {
+	return slices.DeleteFunc(slices.Clone(all), func(b *upstream.Backend) bool { return !b.IsComing() })
 }
 
 // Refresh connects, in the background, servers whose part of the lists is old and
@@ -71,7 +112,7 @@ func (p *Publisher) refreshAll() {
 	for _, b := range outdated(p.set.All()) {
 		group.Go(func() error {
 			if p.set.Lifetime.Err() == nil {
-				b.Meet(p.set.Lifetime)
+				b.Meet(p.set.Lifetime, 0, false)
 			}
 			return nil
 		})

@@ -73,11 +73,12 @@ func (ps *pages) at(key pageKey) *page {
 // List returns the answer to a list method, once every backend has been asked, in
 // the words of an era. It is not to be changed: others get the same.
 func (p *Publisher) List(ctx context.Context, k inventory.Kind, params []byte, modern bool) ([]byte, error) {
-	p.Discover(ctx)
+	p.Discover(ctx, p.o.ListGrace)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	p.Listeners.See(k)
+	p.announceComing()
 	c := p.show(k)
 	first, err := firstItem(p.o.Ring, c, k, params)
 	if err != nil {

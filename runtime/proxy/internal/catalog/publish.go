@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -20,7 +21,8 @@ type Options struct {
 	Separator           string
 	NameLimit, PageSize int
 	Ring                *seal.Ring
-	Info                []byte // who the proxy says it is, as JSON
+	Info                []byte        // who the proxy says it is, as JSON
+	ListGrace           time.Duration // see proxy.Options
 	Logger              *slog.Logger
 }
 
@@ -33,6 +35,7 @@ type Publisher struct {
 	handedOut  handedOutLinks
 	Listeners  Listeners
 	updates    updates
+	gathering  atomic.Bool // changes are announced together; see announceComing
 	refreshing atomic.Bool // servers are being looked at, or about to be; see refresh
 
 	mu     sync.Mutex // guards what follows, and is held while a catalog is built; taken before a backend's
@@ -231,14 +234,14 @@ func (p *Publisher) Enroll(r *upstream.Reconfiguration) {
 // off the announcement until they have answered. It reports false where there is
 // nothing to wait for. The caller holds the lock.
 func (p *Publisher) holdBack(made []*upstream.Backend, before *Catalog) bool {
-	if made = due(made); !p.Listeners.anySeen() || len(made) == 0 {
+	if made = due(made, 0); !p.Listeners.anySeen() || len(made) == 0 {
 		return false
 	}
 	p.Listeners.holdBack(before)
 	p.set.Work.Go(func() {
 		ctx, cancel := context.WithTimeout(p.set.Lifetime, holdBackTime)
 		defer cancel()
-		meet(ctx, made)
+		meet(ctx, made, 0)
 		p.mu.Lock() // another is not built meanwhile
 		defer p.mu.Unlock()
 		p.Listeners.release(p.Current.Load())

@@ -31,7 +31,7 @@ func (p *Publisher) Resolve(ctx context.Context, k inventory.Kind, name string) 
 	}
 	unowned := owner == "" && (p.o.NoPrefix || !c.names.separates(name))
 	if unowned || p.o.NoPrefix {
-		p.Discover(ctx)
+		p.Discover(ctx, 0)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (p *Publisher) ResolveURI(ctx context.Context, uri string) (*Route, error) 
 	if r, err := p.claimed(ctx, uri); r != nil || err != nil {
 		return r, err
 	}
-	p.Discover(ctx)
+	p.Discover(ctx, 0)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (p *Publisher) claimed(ctx context.Context, uri string) (*Route, error) {
 			return nil, notFound(uri, "there is no server "+server)
 		}
 		if !b.IsListed.Load() {
-			b.Meet(ctx)
+			b.Meet(ctx, 0, true)
 			c = p.Current.Load()
 		}
 		return c.unwrapped(b, uri, bare), ctx.Err()
@@ -195,7 +195,7 @@ func (p *Publisher) Template(ctx context.Context, key string) *Route {
 		if !again {
 			return nil
 		}
-		p.Discover(ctx)
+		p.Discover(ctx, 0)
 	}
 }
 

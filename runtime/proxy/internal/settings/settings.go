@@ -13,6 +13,7 @@ import (
 // Settings are those of one server; see proxy.Server, whose fields these are.
 type Settings struct {
 	Name, Transport string
+	Local           bool // it is started on this machine
 	Isolation       Isolation
 	WrapURIs        bool
 	Start           Start

@@ -132,7 +132,7 @@ func (s *Slot) isNeeded(now time.Time) bool {
 	case now.Before(b.Pool.keptUntil):
 		return true
 	}
-	return s.keeps.any(now)
+	return s.keeps.Any(now)
 }
 
 // closeIdle closes the slot's connection unless somebody is just about to use it.

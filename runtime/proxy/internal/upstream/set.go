@@ -14,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/persist"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/starts"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -46,6 +47,7 @@ type Set struct {
 	persisting *persist.Queue
 	begun      atomic.Bool            // there is a client, or will be
 	Solo       atomic.Pointer[Client] // the only client there will be, nil where others may come
+	turns      *starts.Turns          // to start servers on this machine
 	Random     func() float64         // shortens what is waited for, at least 0 and less than 1
 
 	Lifetime context.Context //nolint:containedctx // that of the backends, ended by End
@@ -83,7 +85,7 @@ type Observer interface {
 // NewSet returns a set without backends. Its observer is to be set before it is
 // used.
 func NewSet(o Options) *Set {
-	s := &Set{o: o, Log: o.Logger, Random: rand.Float64}
+	s := &Set{o: o, Log: o.Logger, Random: rand.Float64, turns: starts.NewTurns()}
 	s.Lifetime, s.cancel = context.WithCancel(context.Background())
 	s.persisting = persist.New(s.Lifetime, &s.Work, o.Store, o.Logger)
 	return s

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/breaker"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/keep"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
@@ -41,7 +41,7 @@ type Slot struct {
 	suspectedAt  time.Time       // last connected anew because the server seemed another
 	closed       bool
 
-	keeps keeps // what keeps it connected though nobody calls
+	keeps keep.Reasons // what keeps it connected though nobody calls
 }
 
 // attempts are those to connect a slot.
@@ -65,7 +65,9 @@ type use struct {
 // dialing is one connecting that any number of callers wait for.
 type dialing struct {
 	begun   time.Time
-	tooLate bool // lists do not wait for it any more; guarded by Pool.mu
+	started time.Time     // when its turn came, zero before; guarded by Pool.mu
+	tooLate bool          // lists do not wait for it any more; guarded by Pool.mu
+	urgent  chan struct{} // closed once a call waits for it; guarded by Pool.mu
 	done    chan struct{}
 	conn    *Conn
 	err     error
@@ -74,11 +76,14 @@ type dialing struct {
 // Acquire returns the connection, connecting first where there is none. The
 // connecting has the backend's lifetime: a caller whose ctx ends leaves it to the
 // others.
-func (s *Slot) Acquire(ctx context.Context) (*Conn, error) {
+func (s *Slot) Acquire(ctx context.Context) (*Conn, error) { return s.acquire(ctx, true) }
+
+// acquire is Acquire, urgent where a call waits for the connection.
+func (s *Slot) acquire(ctx context.Context, urgent bool) (*Conn, error) {
 	if c := s.Ready.Load(); c != nil {
 		return c, nil
 	}
-	a, err := s.join()
+	a, err := s.join(urgent)
 	if err != nil {
 		return nil, err
 	}
@@ -92,8 +97,9 @@ func (s *Slot) Acquire(ctx context.Context) (*Conn, error) {
 	}
 }
 
-// join returns the connecting under way, or starts one.
-func (s *Slot) join() (*dialing, error) {
+// join returns the connecting under way, or starts one. An urgent one does not wait
+// for its turn.
+func (s *Slot) join(urgent bool) (*dialing, error) {
 	b := s.Backend
 	b.Pool.mu.Lock()
 	defer b.Pool.mu.Unlock()
@@ -103,13 +109,15 @@ func (s *Slot) join() (*dialing, error) {
 	case s.closed:
 		return nil, errSlotClosed
 	case s.attempts.current != nil:
+		s.attempts.current.hasten(urgent)
 		return s.attempts.current, nil
 	}
 	now := time.Now()
 	if until := s.attempts.breaker.Opened(now); !until.IsZero() {
 		return nil, &breaker.TrippedError{Err: s.attempts.cause, In: until.Sub(now)}
 	}
-	a := &dialing{begun: now, done: make(chan struct{})}
+	a := &dialing{begun: now, urgent: make(chan struct{}), done: make(chan struct{})}
+	a.hasten(urgent)
 	if c := s.Ready.Load(); c != nil { // connected since the caller looked
 		a.conn = c
 		close(a.done)
@@ -123,6 +131,18 @@ func (s *Slot) join() (*dialing, error) {
 	return a, nil
 }
 
+// hasten has the connecting begin without a turn where it is urgent. The caller holds
+// the lock.
+func (a *dialing) hasten(urgent bool) {
+	select {
+	case <-a.urgent:
+	default:
+		if urgent {
+			close(a.urgent)
+		}
+	}
+}
+
 // errSlotClosed is a slot that was closed, as unused, in the moment between its
 // choice and its use.
 var errSlotClosed = fmt.Errorf("%w: %w", runtime.ErrNotSent, runtime.ErrClosed)
@@ -133,13 +153,14 @@ var errSlotClosed = fmt.Errorf("%w: %w", runtime.ErrNotSent, runtime.ErrClosed)
 func (s *Slot) connect(a *dialing) {
 	b := s.Backend
 	s.awaitEnd(b.life.ctx)
-	start := time.Now()
+	start, done := s.awaitTurn(a)
 	var c *Conn
 	var offers *inventory.Inventory
 	err := b.closedError()
 	if b.life.ctx.Err() == nil { // else what was before may run still
 		c, offers, err = s.open()
 	}
+	done()
 	if err == nil && offers != nil {
 		b.Set.Observer.Listed(b, offers, inventory.ListSet{})
 	}
@@ -158,6 +179,20 @@ func (s *Slot) connect(a *dialing) {
 	if err == nil && offers != nil {
 		b.Persisted.Save(offers)
 	}
+}
+
+// awaitTurn waits until the server can be started, and returns when that was. A server
+// that is not started on this machine costs it nothing, so it is connected at once.
+func (s *Slot) awaitTurn(a *dialing) (start time.Time, done func()) {
+	b := s.Backend
+	done = func() {}
+	if b.Config().Local {
+		done, _ = b.Set.turns.Wait(b.life.ctx, a.urgent) // connect looks at the lifetime
+	}
+	b.Pool.mu.Lock()
+	defer b.Pool.mu.Unlock()
+	a.started = time.Now()
+	return a.started, done
 }
 
 // conclude notes how a dialing has ended: with a connection, an error, or both where
@@ -365,7 +400,7 @@ type reconnecting struct {
 func (s *Slot) isWanted() bool {
 	b := s.Backend
 	return !b.Pool.closed && !s.closed &&
-		(s == b.Primary && b.Config().Start == settings.StartEager && b.Set.begun.Load() || s.keeps.any(time.Time{}))
+		(s == b.Primary && b.Config().Start == settings.StartEager && b.Set.begun.Load() || s.keeps.Any(time.Time{}))
 }
 
 // reconnect connects, in the background, a slot that is wanted and not connected,
@@ -378,7 +413,7 @@ func (s *Slot) reconnect(failures int) {
 	s.reconnecting.running = true
 	s.Backend.Set.Work.Go(func() { // ends with the backend, at the latest
 		for n := failures; s.pauseBeforeReconnect(n); n++ {
-			if _, err := s.Acquire(s.Backend.life.ctx); err == nil {
+			if _, err := s.acquire(s.Backend.life.ctx, false); err == nil {
 				n = 0 // it may be lost again by now
 			}
 		}
@@ -451,43 +486,10 @@ func (s *Slot) awaitEnd(ctx context.Context) {
 	}
 }
 
-// keeps are reasons to keep a slot connected though nobody may have called over it
-// for long: until a time, zero for without end. The zero value has none.
-type keeps struct {
-	mu sync.Mutex // guards all; no other lock is taken under it
-	m  map[*time.Time]struct{}
-}
-
 // Keep keeps the slot, and has it connected again when the connection is lost,
 // until release.
 func (s *Slot) Keep() (release func()) { return s.KeepUntil(time.Time{}) }
 
 // KeepUntil keeps the slot from being closed as idle, until a time or release. The
 // zero time is that of Keep.
-func (s *Slot) KeepUntil(until time.Time) (release func()) {
-	k := &s.keeps
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.m == nil {
-		k.m = map[*time.Time]struct{}{}
-	}
-	k.m[&until] = struct{}{}
-	return func() {
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		delete(k.m, &until)
-	}
-}
-
-// any reports whether anything keeps the slot at a time; the zero time asks for what
-// keeps it without end.
-func (k *keeps) any(now time.Time) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for until := range k.m {
-		if until.IsZero() || !now.IsZero() && now.Before(*until) {
-			return true
-		}
-	}
-	return false
-}
+func (s *Slot) KeepUntil(until time.Time) (release func()) { return s.keeps.Add(until) }
