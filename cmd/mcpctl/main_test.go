@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/cli"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/faults/hostile"
 	"github.com/mcpctl/mcpctl/test/kit"
 )
 
@@ -22,6 +23,7 @@ func TestMain(m *testing.M) {
 		// What mcpctl serve starts to outlive itself; it calls itself so.
 		"mcp-guardian": mcpctl,
 		"fake-mcp":     func() { os.Exit(runtimetest.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"hostile-mcp":  func() { os.Exit(hostile.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 		"fake-browser": fakeBrowser,
 		"kit":          func() { os.Exit(kit.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 		// For TestAllocServe.
@@ -61,6 +63,8 @@ func hermetic(env *testscript.Env) error {
 	}
 	// A registry that is asked by mistake refuses at once.
 	env.Setenv("MCPCTL_REGISTRY", "http://127.0.0.1:1")
+	// On a busy machine a list would go without a server that is still starting.
+	env.Setenv("MCPCTL_LIST_GRACE", "never")
 	// Built with the race detector, each process would sleep a second at its
 	// end.
 	env.Setenv("GORACE", "atexit_sleep_ms=0")

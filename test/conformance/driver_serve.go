@@ -45,7 +45,7 @@ func (d *driver) callThrough(tool string, args ...string) error {
 		args = append(args, "--protocol-version", d.version)
 	}
 	cmd := exec.CommandContext(d.ctx, d.mcpctl, args...)
-	cmd.Env, cmd.Stderr = append(os.Environ(), "MCPCTL_HOME="+d.home), d.log
+	cmd.Env, cmd.Stderr = append(os.Environ(), "MCPCTL_HOME="+d.home, "MCPCTL_LIST_GRACE=never"), d.log
 	p, err := wire.Start(cmd)
 	if err != nil {
 		return err

@@ -155,7 +155,7 @@ func table() []row {
 				if err != nil {
 					return nil, err
 				}
-				p, err := start(ctx, b.log, "listening on ", []string{"MCPCTL_HOME=" + home}, b.mcpctl,
+				p, err := start(ctx, b.log, "listening on ", []string{"MCPCTL_HOME=" + home, "MCPCTL_LIST_GRACE=never"}, b.mcpctl,
 					"bridge", "--http", "127.0.0.1:0", "-v", "--stream-max", "50ms", "--", b.everything)
 				if err != nil {
 					return nil, err
@@ -263,7 +263,7 @@ func (b *bench) serve(ctx context.Context, servers map[string]any, flags ...stri
 		return nil, err
 	}
 	args := append([]string{"serve", "--http", "127.0.0.1:0", "--no-prefix", "-v"}, flags...)
-	return start(ctx, b.log, "listening on ", []string{"MCPCTL_HOME=" + home}, b.mcpctl, args...)
+	return start(ctx, b.log, "listening on ", []string{"MCPCTL_HOME=" + home, "MCPCTL_LIST_GRACE=never"}, b.mcpctl, args...)
 }
 
 // server is the suite against a URL.

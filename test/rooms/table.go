@@ -108,6 +108,8 @@ func proxyTable() []rule {
 	for _, r := range [][2]string{
 		{"limits", "runtime/internal/..."},
 		{"breaker", ""},
+		{"starts", ""},
+		{"keep", ""},
 		{"meter", "runtime/store"},
 		{"inventory", "runtime runtime/bridge runtime/revision runtime/internal/..."},
 		{"settings", "limits runtime/store"},
@@ -116,7 +118,7 @@ func proxyTable() []rule {
 		{"client", "runtime runtime/revision runtime/internal/..."},
 		{"parking", "runtime runtime/revision runtime/seal runtime/internal/..."},
 		// Knows no front and no name that clients see.
-		{"upstream", "limits breaker meter inventory settings persist relist client runtime runtime/bridge runtime/revision runtime/seal runtime/store runtime/internal/..."},
+		{"upstream", "limits breaker starts keep meter inventory settings persist relist client runtime runtime/bridge runtime/revision runtime/seal runtime/store runtime/internal/..."},
 		{"catalog", "inventory upstream runtime runtime/bridge runtime/revision runtime/seal runtime/internal/... golang.org/x/sync"},
 		{"questions", "limits upstream runtime runtime/revision runtime/internal/..."},
 		{"subscriptions", "limits inventory upstream catalog runtime runtime/bridge runtime/revision runtime/internal/..."},

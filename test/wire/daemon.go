@@ -82,14 +82,15 @@ func (d *Daemon) Signal(sig os.Signal) {
 }
 
 // Environment returns this process's environment without settings of mcpctl, but
-// for the servers.json and the folder of everything else.
+// for the servers.json and the folder of everything else. Lists wait for all servers:
+// on a busy machine one may start slowly.
 func Environment(config, home string) (env []string) {
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "MCPCTL_") && !strings.HasPrefix(v, "GORACE=") {
 			env = append(env, v)
 		}
 	}
-	return append(env, "MCPCTL_CONFIG="+config, "MCPCTL_HOME="+home, "HOME="+home, "GORACE=atexit_sleep_ms=20")
+	return append(env, "MCPCTL_CONFIG="+config, "MCPCTL_HOME="+home, "HOME="+home, "MCPCTL_LIST_GRACE=never", "GORACE=atexit_sleep_ms=20")
 }
 
 // Configure writes the servers.json.

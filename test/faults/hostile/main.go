@@ -40,6 +40,7 @@ const Env = "MCPCTL_HOSTILE"
 //	-name NAME   what its answers call it
 //	-seed N      of what is random; 0 is the time
 //	-log FILE    gets a line with the fault, when it starts
+//	-burn D      uses so much processor time before it reads anything
 //	-sleep D     is no server: stays for D, deaf to SIGTERM with -deaf
 func Main(args []string, stdin io.ReadCloser, stdout, stderr io.WriteCloser) int {
 	fs := flag.NewFlagSet("hostile", flag.ContinueOnError)
@@ -51,6 +52,7 @@ func Main(args []string, stdin io.ReadCloser, stdout, stderr io.WriteCloser) int
 	seed := fs.Uint64("seed", 0, "")
 	log := fs.String("log", "", "")
 	sleep := fs.Duration("sleep", 0, "")
+	burnt := fs.Duration("burn", 0, "")
 	deaf := fs.Bool("deaf", false, "")
 	if err := fs.Parse(args); err != nil {
 		return 2
@@ -86,6 +88,7 @@ func Main(args []string, stdin io.ReadCloser, stdout, stderr io.WriteCloser) int
 			s.faults[f] = true
 		}
 	}
+	burn(*burnt)
 	return s.run()
 }
 

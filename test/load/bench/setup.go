@@ -140,7 +140,7 @@ func (b *bench) home(name string) ([]string, error) {
 		}
 	}
 	return append(env, "HOME="+dir, "USERPROFILE="+dir, "MCPCTL_HOME="+filepath.Join(dir, "state"),
-		"XDG_CONFIG_HOME="+dir, "XDG_STATE_HOME="+dir, "XDG_CACHE_HOME="+dir, "XDG_RUNTIME_DIR="+dir), nil
+		"XDG_CONFIG_HOME="+dir, "XDG_STATE_HOME="+dir, "XDG_CACHE_HOME="+dir, "XDG_RUNTIME_DIR="+dir, "MCPCTL_LIST_GRACE=never"), nil
 }
 
 // config writes a servers.json and returns its name.

@@ -49,39 +49,46 @@ func meet(ctx context.Context, backends []*upstream.Backend, grace time.Duration
 
 // announceComing has clients told together of what backends offer that a list went
 // without: one notification each would have them all list for each.
-func (p *Publisher) announceComing() {
+func announceComing(p *Publisher) {
 	if p.o.ListGrace <= 0 || len(coming(p.set.All())) == 0 || p.set.Lifetime.Err() != nil || p.gathering.Swap(true) {
 		return
 	}
 	p.set.Work.Go(func() {
 		defer p.gathering.Store(false)
 		for all := coming(p.set.All()); len(all) > 0 && p.set.Lifetime.Err() == nil; all = coming(p.set.All()) {
-			p.gather(all)
+			gatherComing(p, all)
 		}
 	})
 }
 
-// gather puts off what would be announced until some backends have come, for
+// gatherComing puts off what would be announced until some backends have come, for
 // comingTime.
-func (p *Publisher) gather(backends []*upstream.Backend) {
+func gatherComing(p *Publisher, all []<-chan struct{}) {
 	p.mu.Lock()
 	p.Listeners.holdBack(p.Current.Load())
 	p.mu.Unlock()
 	ctx, cancel := context.WithTimeout(p.set.Lifetime, comingTime)
 	defer cancel()
-	var wg sync.WaitGroup
-	for _, b := range backends {
-		wg.Go(func() { b.AwaitComing(ctx) })
+	for _, has := range all {
+		select {
+		case <-has:
+		case <-ctx.Done():
+		}
 	}
-	wg.Wait()
 	p.mu.Lock() // another is not built meanwhile
 	defer p.mu.Unlock()
 	p.Listeners.release(p.Current.Load())
 }
 
-// coming returns the backends that are being connected and have offered nothing yet.
-func coming(all []*upstream.Backend) []*upstream.Backend {
-	return slices.DeleteFunc(slices.Clone(all), func(b *upstream.Backend) bool { return !b.IsComing() })
+// coming returns what is closed when each backend has come that is being connected and
+// has offered nothing yet.
+func coming(all []*upstream.Backend) (each []<-chan struct{}) {
+	for _, b := range all {
+		if has := b.Coming(); has != nil {
+			each = append(each, has)
+		}
+	}
+	return each
 }
 
 // Refresh connects, in the background, servers whose part of the lists is old and

@@ -78,7 +78,7 @@ func (p *Publisher) List(ctx context.Context, k inventory.Kind, params []byte, m
 		return nil, err
 	}
 	p.Listeners.See(k)
-	p.announceComing()
+	announceComing(p)
 	c := p.show(k)
 	first, err := firstItem(p.o.Ring, c, k, params)
 	if err != nil {

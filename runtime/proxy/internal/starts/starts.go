@@ -27,24 +27,24 @@ func NewTurns() *Turns { return newTurns(perCPU * runtime.GOMAXPROCS(0)) }
 func newTurns(n int) *Turns { return &Turns{free: make(chan struct{}, n)} }
 
 // Wait waits for a turn, which is over with done or after turnTime. A start that is
-// urgent begins without one. It reports false where ctx has ended first.
-func (t *Turns) Wait(ctx context.Context, urgent <-chan struct{}) (done func(), ok bool) {
+// urgent begins without one. It waits no longer than ctx.
+func (t *Turns) Wait(ctx context.Context, urgent <-chan struct{}) (done func()) {
 	select {
 	case <-urgent: // also where a turn is free: others can have it
-		return func() {}, true
+		return func() {}
 	default:
 	}
 	select {
 	case t.free <- struct{}{}:
 	case <-urgent:
-		return func() {}, true
+		return func() {}
 	case <-ctx.Done():
-		return func() {}, false
+		return func() {}
 	}
 	end := sync.OnceFunc(func() { <-t.free })
 	timer := time.AfterFunc(turnTime, end)
 	return func() {
 		timer.Stop()
 		end()
-	}, true
+	}
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/persist"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/starts"
@@ -185,15 +185,7 @@ func (s *Set) WithRoots(capabilities json.RawMessage) json.RawMessage {
 	if !s.HasRoots() {
 		return capabilities
 	}
-	at, err := rawjson.Field(capabilities, "roots")
-	if err != nil || at.Present() {
-		return capabilities
-	}
-	out, err := rawjson.Set(capabilities, []rawjson.Member{{Name: "roots", Value: []byte(`{}`)}})
-	if err != nil {
-		return capabilities
-	}
-	return out
+	return client.WithRoots(capabilities)
 }
 
 // declares returns what servers are told over shared connections that they can

@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,9 +12,11 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/breaker"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/keep"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/starts"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -64,26 +65,21 @@ type use struct {
 
 // dialing is one connecting that any number of callers wait for.
 type dialing struct {
-	begun   time.Time
-	started time.Time     // when its turn came, zero before; guarded by Pool.mu
-	tooLate bool          // lists do not wait for it any more; guarded by Pool.mu
-	urgent  chan struct{} // closed once a call waits for it; guarded by Pool.mu
-	done    chan struct{}
-	conn    *Conn
-	err     error
+	starts.Attempt      // guarded by Pool.mu
+	tooLate        bool // lists do not wait for it any more; guarded by Pool.mu
+	done           chan struct{}
+	conn           *Conn
+	err            error
 }
 
 // Acquire returns the connection, connecting first where there is none. The
 // connecting has the backend's lifetime: a caller whose ctx ends leaves it to the
 // others.
-func (s *Slot) Acquire(ctx context.Context) (*Conn, error) { return s.acquire(ctx, true) }
-
-// acquire is Acquire, urgent where a call waits for the connection.
-func (s *Slot) acquire(ctx context.Context, urgent bool) (*Conn, error) {
+func (s *Slot) Acquire(ctx context.Context) (*Conn, error) {
 	if c := s.Ready.Load(); c != nil {
 		return c, nil
 	}
-	a, err := s.join(urgent)
+	a, err := s.join(true)
 	if err != nil {
 		return nil, err
 	}
@@ -109,15 +105,15 @@ func (s *Slot) join(urgent bool) (*dialing, error) {
 	case s.closed:
 		return nil, errSlotClosed
 	case s.attempts.current != nil:
-		s.attempts.current.hasten(urgent)
+		s.attempts.current.Hasten(urgent)
 		return s.attempts.current, nil
 	}
 	now := time.Now()
 	if until := s.attempts.breaker.Opened(now); !until.IsZero() {
 		return nil, &breaker.TrippedError{Err: s.attempts.cause, In: until.Sub(now)}
 	}
-	a := &dialing{begun: now, urgent: make(chan struct{}), done: make(chan struct{})}
-	a.hasten(urgent)
+	a := &dialing{Attempt: starts.NewAttempt(now), done: make(chan struct{})}
+	a.Hasten(urgent)
 	if c := s.Ready.Load(); c != nil { // connected since the caller looked
 		a.conn = c
 		close(a.done)
@@ -131,18 +127,6 @@ func (s *Slot) join(urgent bool) (*dialing, error) {
 	return a, nil
 }
 
-// hasten has the connecting begin without a turn where it is urgent. The caller holds
-// the lock.
-func (a *dialing) hasten(urgent bool) {
-	select {
-	case <-a.urgent:
-	default:
-		if urgent {
-			close(a.urgent)
-		}
-	}
-}
-
 // errSlotClosed is a slot that was closed, as unused, in the moment between its
 // choice and its use.
 var errSlotClosed = fmt.Errorf("%w: %w", runtime.ErrNotSent, runtime.ErrClosed)
@@ -153,7 +137,14 @@ var errSlotClosed = fmt.Errorf("%w: %w", runtime.ErrNotSent, runtime.ErrClosed)
 func (s *Slot) connect(a *dialing) {
 	b := s.Backend
 	s.awaitEnd(b.life.ctx)
-	start, done := s.awaitTurn(a)
+	done := func() {}
+	if b.Config().Local {
+		done = b.Set.turns.Wait(b.life.ctx, a.Urgent())
+	}
+	start := time.Now()
+	b.Pool.mu.Lock()
+	a.Connects(start)
+	b.Pool.mu.Unlock()
 	var c *Conn
 	var offers *inventory.Inventory
 	err := b.closedError()
@@ -179,20 +170,6 @@ func (s *Slot) connect(a *dialing) {
 	if err == nil && offers != nil {
 		b.Persisted.Save(offers)
 	}
-}
-
-// awaitTurn waits until the server can be started, and returns when that was. A server
-// that is not started on this machine costs it nothing, so it is connected at once.
-func (s *Slot) awaitTurn(a *dialing) (start time.Time, done func()) {
-	b := s.Backend
-	done = func() {}
-	if b.Config().Local {
-		done, _ = b.Set.turns.Wait(b.life.ctx, a.urgent) // connect looks at the lifetime
-	}
-	b.Pool.mu.Lock()
-	defer b.Pool.mu.Unlock()
-	a.started = time.Now()
-	return a.started, done
 }
 
 // conclude notes how a dialing has ended: with a connection, an error, or both where
@@ -282,7 +259,7 @@ func (s *Slot) open() (*Conn, *inventory.Inventory, error) {
 	if t, ok := c.Client.Transport().(ability.Pipeline); ok {
 		c.Pipe = t.Pipeline()
 	}
-	c.Implementation = Describe(c.Client.Info().Implementation)
+	c.Implementation = client.Describe(c.Client.Info().Implementation)
 	if !c.Modern() {
 		c.PlainResults, err = revision.NewPlain(revision.Conversion{From: c.Version, To: revision.Modern, Server: b.Set.o.Info, Backend: c.Implementation})
 		if err != nil {
@@ -310,18 +287,6 @@ func (s *Slot) dial(key Key) (*Conn, error) {
 	}
 	c.Client, c.Version = client, client.Info().Version
 	return c, nil
-}
-
-// Describe returns a program's name and version as JSON, nil where it has not said.
-func Describe(i runtime.Implementation) json.RawMessage {
-	if i.Name == "" {
-		return nil
-	}
-	raw, err := json.Marshal(i)
-	if err != nil {
-		panic("proxy: strings have no JSON form: " + err.Error())
-	}
-	return raw
 }
 
 // ConnLost drops a connection that is gone. What the backend offered stays listed;
@@ -413,7 +378,12 @@ func (s *Slot) reconnect(failures int) {
 	s.reconnecting.running = true
 	s.Backend.Set.Work.Go(func() { // ends with the backend, at the latest
 		for n := failures; s.pauseBeforeReconnect(n); n++ {
-			if _, err := s.acquire(s.Backend.life.ctx, false); err == nil {
+			a, err := s.join(false)
+			if err == nil {
+				<-a.done // which the backend's end is, too
+				err = a.err
+			}
+			if err == nil {
 				n = 0 // it may be lost again by now
 			}
 		}
