@@ -293,6 +293,65 @@ func TestServeEndsInTime(t *testing.T) {
 	}
 }
 
+// TestServeEndsInTimeAfterInput bounds the end where the input has ended: the same
+// time, from when the requests under way were answered.
+func TestServeEndsInTimeAfterInput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes 10 s")
+	}
+	t.Parallel()
+	e := startEnding(t, ending{stuck: true}, "3000", "-ignore-term", "-linger", "1h")
+	require.NoError(t, e.stdin.Close())
+	e.told = time.Now()
+	answer := <-e.answer
+	t.Logf("answered after %s", time.Since(e.told))
+	e.told = time.Now()
+	e.answer <- answer
+	e.ends(10*time.Second+time.Second, `"done`)
+	t.Logf("ended %s later", time.Since(e.told))
+}
+
+// TestServeClosedOutput: a client that has closed standard output ends serve quietly,
+// with a call under way, too.
+func TestServeClosedOutput(t *testing.T) {
+	t.Parallel()
+	config := filepath.Join(t.TempDir(), "servers.json")
+	require.NoError(t, os.WriteFile(config, []byte(`{"mcpServers":{"fake":{"command":"fake-mcp"}}}`), 0o600))
+	for name, lines := range map[string]string{
+		"idle":                `{"jsonrpc":"2.0","id":2,"method":"ping"}` + "\n",
+		"with a call":         strings.Replace(slowCall, "%MS%", "60000", 1) + `{"jsonrpc":"2.0","id":2,"method":"tools/list"}` + "\n",
+		"with a large answer": strings.Repeat(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`+"\n", 500),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.CommandContext(t.Context(), "mcpctl", "--config", config, "serve")
+			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), noRaceSleep}
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			stdin, stdout := pipeOf(t, cmd.StdinPipe), pipeOf(t, cmd.StdoutPipe)
+			require.NoError(t, cmd.Start())
+			_, err := io.WriteString(stdin, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"fake__echo","arguments":{"message":"m"}}}`+"\n")
+			require.NoError(t, err)
+			_, err = bufio.NewReader(stdout).ReadString('\n')
+			require.NoError(t, err)
+			require.NoError(t, stdout.Close())
+			_, _ = io.WriteString(stdin, lines) // it may have ended by the last
+			ended := make(chan error, 1)
+			go func() { ended <- cmd.Wait() }()
+			select {
+			case err := <-ended:
+				if err != nil || stderr.Len() > 0 {
+					t.Errorf("it ended with %v: %q", err, stderr.String())
+				}
+			case <-time.After(30 * time.Second):
+				t.Error("it does not end")
+				_ = cmd.Process.Kill()
+				<-ended
+			}
+		})
+	}
+}
+
 // TestServeEndsAtOnce at a second signal, or at more of them right after the
 // first, and leaves no process. A connection on which nothing was asked does
 // not hold it up, nor change its exit code.

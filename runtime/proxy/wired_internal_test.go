@@ -192,7 +192,7 @@ type take struct{ answers chan string }
 
 func (to *take) Revision() string { return "" }
 
-func (to *take) Ended(bool) {}
+func (to *take) Ended(*router.FastCall, bool) {}
 
 func (to *take) Finished(c *router.FastCall, answered jsonrpc.Answer) *jsonrpc.Writer {
 	a := c.Answer(answered)

@@ -64,7 +64,7 @@ type ReplyTo interface {
 	Revision() string
 	// Ended reports that the call was ended without an answer: cancelled by the
 	// client, or with its session.
-	Ended(cancelled bool)
+	Ended(c *FastCall, cancelled bool)
 }
 
 var calls = sync.Pool{New: func() any { return new(FastCall) }} //nolint:gochecknoglobals // a pool of scratch space
@@ -251,9 +251,8 @@ func abandon(set *upstream.Set, why error, matches func(*FastCall) bool) bool {
 		}
 		conn.NoteAbandoned(who)
 		if conn.Pipe.Abandon(n, why.Error()) {
-			to := found.replyTo
+			found.replyTo.Ended(found, why == upstream.ErrCancelled) //nolint:errorlint // set by identity
 			found.free()
-			to.Ended(why == upstream.ErrCancelled) //nolint:errorlint // set by identity
 		}
 		return true
 	}

@@ -66,8 +66,9 @@ type PendingFront interface {
 	// Park has Router.ContinueParked called on a goroutine of the front's. The
 	// front may still leave instead.
 	Park()
-	// Cancelled reports that the client has cancelled the call.
-	Cancelled()
+	// Left reports that the call was ended without an answer: cancelled by the
+	// client, or with its session.
+	Left(cancelled bool)
 }
 
 // FastCallModern is FastCall for requests of the stateless era, which have
@@ -206,13 +207,13 @@ func (p *PendingFastCall) Leave(why error) {
 	}
 }
 
-// Ended reports a cancel to the front if that ends the request; else the parked
+// Ended reports the end to the front if that ends the request; else the parked
 // call ends it.
-func (p *PendingFastCall) Ended(cancelled bool) {
+func (p *PendingFastCall) Ended(_ *FastCall, cancelled bool) {
 	isParking, _ := p.end()
 	p.setOutcome(outcome{why: upstream.ErrCancelled})
-	if cancelled && !isParking {
-		p.Front.Cancelled()
+	if !isParking {
+		p.Front.Left(cancelled)
 	}
 }
 

@@ -41,7 +41,7 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 	}
 	r := router.Request{Line: line, Msg: new(m), Method: method}
 	id = m.ID.Of(line)
-	lifetime := f.lifetime
+	lifetime := f.serving
 	if method == revision.MethodSubscriptionsListen {
 		lifetime = context.WithoutCancel(lifetime) // the client is told of its end: see endListens
 	}
@@ -85,15 +85,15 @@ func (f *stdioFront) modernListen(ctx context.Context, done func(), r router.Req
 		f.send(router.Frame(nil, id, f.p.Router.FailedModern(r.Method, err)))
 		return
 	}
-	if f.listening.Add(1) > maxListening {
-		f.listening.Add(-1)
+	if f.listens.n.Add(1) > maxListening {
+		f.listens.n.Add(-1)
 		done()
 		f.send(front.Invalid(id, fmt.Sprintf("there are %d listens already", maxListening)))
 		return
 	}
 	f.listens.Go(func() { // waited for when the front ends
 		defer done()
-		defer f.listening.Add(-1)
+		defer f.listens.n.Add(-1)
 		reason := append(append([]byte(`{"requestId":`), id...), `,"reason":"mcpctl ends"}`...)
 		f.p.Router.ListenModern(ctx, r, filter, subscriptions.Channel{
 			Send: f.send, Idle: func() {}, End: f.ending, Farewell: jsonrpc.AppendNotification(nil, revision.NotificationCancelled, reason),

@@ -45,15 +45,20 @@ func (l *fastLine) Answer(framed *bytes.Buffer) *jsonrpc.Writer {
 	return l.f.out
 }
 
-func (l *fastLine) Cancelled() { l.f.load.end(len(l.line)) }
+func (l *fastLine) Left(cancelled bool) {
+	if !cancelled {
+		refuse(l.f, l.msg.ID.Of(l.line))
+	}
+	l.f.load.end(len(l.line))
+}
 
 func (l *fastLine) Park() {
 	f := l.f
 	r := router.Request{Line: l.line, Msg: &l.msg, Method: revision.MethodToolsCall}
 	id := r.Msg.ID.Of(r.Line)
-	go func() { // counted by begin; Serve settles or ends it by f.lifetime
+	go func() { // counted by begin; Serve settles or ends it by f.serving
 		defer f.load.end(len(l.line))
-		ctx, done := f.sender.InProgress.Begin(f.lifetime, id)
+		ctx, done := f.sender.InProgress.Begin(f.serving, id)
 		defer done()
 		r.From = router.ModernCaller(&r, func(method string, params []byte) {
 			if ctx.Err() == nil { // as in modern
@@ -61,8 +66,8 @@ func (l *fastLine) Park() {
 			}
 		})
 		a, ok := f.p.Router.ContinueParked(ctx, &l.PendingFastCall, r)
-		if ok && ctx.Err() == nil && f.out.Wait() == nil {
-			f.respond(id, a)
+		if ok || ctx.Err() != nil {
+			reply(ctx, f, id, a)
 		}
 	}()
 }

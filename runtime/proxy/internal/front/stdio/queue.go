@@ -79,14 +79,30 @@ func (q *queue) drop(id []byte) bool {
 	return false
 }
 
-// close takes no more messages, and with drop none of those that wait.
-func (q *queue) close(drop bool) {
+// close takes no more messages.
+func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.closed = true; drop {
-		q.waiting = nil
-	}
+	q.closed = true
 	q.changed.Broadcast()
+}
+
+// clear is close, and drops the messages that wait. It returns the ids of those that
+// are requests. A queue that is nil has none.
+func (q *queue) clear() (ids [][]byte) {
+	if q == nil {
+		return nil
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, m := range q.waiting {
+		if m.id != nil {
+			ids = append(ids, m.id)
+		}
+	}
+	q.closed, q.waiting = true, nil
+	q.changed.Broadcast()
+	return ids
 }
 
 // waits puts a message into the queue, false for one that does not stand in it. A queue

@@ -107,18 +107,25 @@ type stdioFront struct {
 	sending sending
 
 	lifetime context.Context //nolint:containedctx // the client's, ended when Serve returns
+	serving  context.Context //nolint:containedctx // that of its requests, which end before it
 	seen     atomic.Int64    // when the last message came, in seconds since 1970
 	sender   front.Sender
 
 	speaksModern atomic.Bool   // requests of the stateless era have come
 	ending       chan struct{} // closed when the front ends
-	listens      sync.WaitGroup
-	listening    atomic.Int64 // how many listens there are
+	listens      listens
+}
+
+// listens are those of one client.
+type listens struct {
+	sync.WaitGroup
+	n atomic.Int64
 }
 
 // Serve serves one client over a pair of streams, one JSON-RPC message a
 // line, until the input ends, the output fails or ctx is done. Requests in
-// flight when the input ends are answered first, for up to drainTime. An out that
+// flight when the input ends are answered first, for up to drainTime; those that are
+// under way at the end are answered with an error that says so. An out that
 // is a pipe is written to without blocking. A client that does not read is not
 // read from, and holds up the answers of the stdio backends it has called.
 func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, o Options) error {
@@ -129,8 +136,10 @@ func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, o Opt
 	}
 	lifetime, end := context.WithCancel(ctx)
 	defer end()
+	serving, endRequests := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer endRequests(upstream.ErrProxyClosed)
 	f := &stdioFront{
-		p: p, o: o, out: jsonrpc.NewWriter(out), lifetime: lifetime, ending: make(chan struct{}),
+		p: p, o: o, out: jsonrpc.NewWriter(out), lifetime: lifetime, serving: serving, ending: make(chan struct{}),
 		load: load{eased: make(chan struct{}, 1)},
 	}
 	f.sender = front.Sender{Client: upstream.NewClient(func(frame []byte) error {
@@ -153,7 +162,7 @@ func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, o Opt
 	if o.Serial {
 		f.queue, f.load.idle = newQueue(), make(chan struct{}, 1)
 		go f.queue.serve(f) // ends with the queue
-		defer f.queue.close(true)
+		defer f.queue.clear()
 	}
 	read := make(chan error, 1)
 	// Ends with the input. Where ctx or the output ends first, it may be left in a
@@ -163,12 +172,14 @@ func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, o Opt
 	case err := <-read:
 		f.sender.Client.State.End() // it can answer no question any more
 		f.settle()
+		refuseRest(f, endRequests)
 		f.endListens()
 		return errors.Join(err, f.finish(takeTime))
 	case <-f.out.Failed():
 		f.endListens()
 		return fmt.Errorf("write to the client: %w", f.out.Err())
 	case <-ctx.Done():
+		refuseRest(f, endRequests)
 		f.endListens()
 		return f.finish(limits.LastWrite)
 	}
@@ -191,7 +202,7 @@ func (f *stdioFront) settle() {
 	t := time.NewTimer(drainTime)
 	defer t.Stop()
 	if f.queue != nil {
-		f.queue.close(false)
+		f.queue.close()
 		select {
 		case <-f.queue.done:
 		case <-f.out.Failed():
@@ -330,10 +341,11 @@ func (f *stdioFront) message(line []byte, now time.Time) *jsonrpc.Conn {
 	return nil
 }
 
-func (f *stdioFront) Ended(cancelled bool) {
-	if cancelled {
-		f.load.end(0)
+func (f *stdioFront) Ended(c *router.FastCall, cancelled bool) {
+	if !cancelled {
+		refuse(f, c.ID)
 	}
+	f.load.end(0)
 }
 
 func (f *stdioFront) Revision() string { return f.sender.Client.Revision() }
@@ -355,7 +367,7 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
 		}
 		f.p.Router.Set.Begin()
 	}
-	ctx, done := f.sender.InProgress.Begin(f.lifetime, id)
+	ctx, done := f.sender.InProgress.Begin(f.serving, id)
 	f.load.begin(len(line))
 	if f.o.Single {
 		ctx, done = f.sending.add(ctx, done)
@@ -377,7 +389,7 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
 }
 
 // answer serves a request that load.begin has counted, on a goroutine that Serve
-// settles or ends by f.lifetime. Done is called once the answer is written.
+// settles or ends by f.serving. Done is called once the answer is written.
 func (f *stdioFront) answer(ctx context.Context, done func(), r router.Request, serve func(context.Context, router.Request) router.Answer) {
 	end := func() {
 		done()
@@ -386,11 +398,7 @@ func (f *stdioFront) answer(ctx context.Context, done func(), r router.Request, 
 	if !f.work.Go(func() {
 		defer end()
 		a := serve(ctx, r)
-		// A cancelled request has no answer (specification, Cancellation). This
-		// goroutine may wait for a client that reads slowly.
-		if ctx.Err() == nil && f.out.Wait() == nil {
-			f.respond(r.Msg.ID.Of(r.Line), a)
-		}
+		reply(ctx, f, r.Msg.ID.Of(r.Line), a)
 	}) {
 		end() // the front has ended
 	}
@@ -434,8 +442,8 @@ func (f *stdioFront) spawnBatch(line []byte) {
 				f.load.end(0)
 			}
 		}()
-		answered.wait(f.lifetime)
-		f.send(f.p.Batch(f.lifetime, line, front.Batcher{From: f.Origin(), Sender: &f.sender}))
+		answered.wait(f.serving)
+		f.send(f.p.Batch(f.serving, line, front.Batcher{From: f.Origin(), Sender: &f.sender}))
 	}()
 }
 

@@ -221,7 +221,7 @@ func framed(c *router.FastCall, a jsonrpc.Answer) []byte {
 	return router.Frame(make([]byte, 0, len(converted.Result)+len(converted.Object)+len(c.ID)+64), c.ID, converted)
 }
 
-func (x *post) Ended(cancelled bool) {
+func (x *post) Ended(_ *router.FastCall, cancelled bool) {
 	if cancelled {
 		x.stream.finish(nil)
 	}

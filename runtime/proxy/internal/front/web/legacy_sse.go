@@ -381,7 +381,7 @@ func (s *sseSession) Finished(c *router.FastCall, a jsonrpc.Answer) *jsonrpc.Wri
 	return nil
 }
 
-func (s *sseSession) Ended(cancelled bool) {
+func (s *sseSession) Ended(_ *router.FastCall, cancelled bool) {
 	if cancelled {
 		<-s.places
 	}

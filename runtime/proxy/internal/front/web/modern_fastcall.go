@@ -76,7 +76,7 @@ func (c *fastPost) Answer(framed *bytes.Buffer) *jsonrpc.Writer {
 	return nil
 }
 
-// Cancelled implements [router.PendingFront]: a request over HTTP is cancelled by its end.
-func (c *fastPost) Cancelled() {}
+// Left implements [router.PendingFront]: a request over HTTP is cancelled by its end.
+func (c *fastPost) Left(bool) {}
 
 func (c *fastPost) Park() { c.framed <- nil } // likewise

@@ -1,0 +1,48 @@
+package stdio
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+)
+
+// refuseRest answers the requests that are still under way, or wait for their turn,
+// because the front ends: a client need not time out to learn that.
+func refuseRest(f *stdioFront, endRequests context.CancelCauseFunc) {
+	for _, id := range f.queue.clear() {
+		refuse(f, id)
+	}
+	endRequests(upstream.ErrProxyClosed)
+	f.p.Router.AbandonFastCalls(f.owns)
+	t := time.NewTimer(limits.LastWrite)
+	defer t.Stop()
+	for f.load.inFlight.Load() > 0 {
+		select {
+		case <-f.load.eased:
+		case <-f.out.Failed():
+			return
+		case <-t.C:
+			return
+		}
+	}
+}
+
+// refuse answers a request that the end of the front has ended.
+func refuse(f *stdioFront, id []byte) { f.send(jsonrpc.AppendError(nil, id, front.DrainingError())) }
+
+// reply answers the request of a goroutine, unless the client has cancelled it
+// (specification, Cancellation). It may wait for a client that reads slowly.
+func reply(ctx context.Context, f *stdioFront, id []byte, a router.Answer) {
+	switch {
+	case errors.Is(context.Cause(ctx), upstream.ErrProxyClosed):
+		refuse(f, id)
+	case ctx.Err() == nil && f.out.Wait() == nil:
+		f.respond(id, a)
+	}
+}
