@@ -146,7 +146,11 @@ func (s *session) watched(ctx context.Context, method string, params json.RawMes
 }
 
 // list fetches all pages of a list and returns the object to print and its entries.
+// Of a server that does not declare the list nothing is asked: it is empty.
 func (s *session) list(ctx context.Context, method, key string) (json.RawMessage, []json.RawMessage, error) {
+	if !s.declares(key) {
+		return json.RawMessage(`{"` + key + `":[]}`), nil, nil
+	}
 	pages, err := s.ListPages(ctx, method)
 	if err != nil {
 		return nil, nil, s.explain(err, key)
@@ -164,10 +168,31 @@ func (s *session) printList(ctx context.Context, method, key string, show func(i
 	if err != nil {
 		return err
 	}
-	if s.a.ui.WantJSON() {
+	declared := s.declares(key)
+	if !declared {
+		s.a.ui.Note("%s offers no %s", ui.CleanLine(s.server), capabilityOf(key))
+	}
+	switch {
+	case s.a.ui.WantJSON():
 		return s.a.ui.PrintJSON(raw)
+	case !declared:
+		return nil
 	}
 	return show(items)
+}
+
+// declares reports whether the server declares a list, by its member. For tools it is
+// asked in any case: some small servers have nothing else, and declare nothing.
+func (s *session) declares(key string) bool {
+	return key == "tools" || s.Info().Has(capabilityOf(key))
+}
+
+// capabilityOf returns the capability that a list, by its member, belongs to.
+func capabilityOf(key string) string {
+	if key == "resourceTemplates" {
+		return "resources"
+	}
+	return key
 }
 
 // explain adds what the server does offer to "method not found".

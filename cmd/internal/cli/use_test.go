@@ -78,7 +78,11 @@ func (b *bench) run(t *testing.T, words ...string) outcome {
 		if b.server == nil {
 			return nil, &runtime.ConnectError{Target: server, Err: errors.New("refused"), Remedy: "start it"}
 		}
-		return runtime.NewClient(&watched{Transport: b.server.Connect(h), b: b}, runtime.ClientOptions{Info: b.info, Handler: h}), nil
+		info := b.info
+		if info.Capabilities == nil {
+			info.Capabilities = json.RawMessage(`{"tools":{},"prompts":{},"resources":{}}`)
+		}
+		return runtime.NewClient(&watched{Transport: b.server.Connect(h), b: b}, runtime.ClientOptions{Info: info, Handler: h}), nil
 	}
 	code := a.run(t.Context(), words)
 	return outcome{code, out.String(), errOut.String()}

@@ -29,16 +29,25 @@ func (e *Error) Hint() string { return e.Remedy }
 // ExitKind returns the kind.
 func (e *Error) ExitKind() string { return e.Kind }
 
-// checkAddress refuses an address that other machines can reach: anyone there could
+// completeAddress adds this machine's address to a port alone. ":8080" is not one: it
+// means all addresses elsewhere.
+func (o *Options) completeAddress() {
+	if _, err := strconv.ParseUint(o.HTTP, 10, 64); err == nil {
+		o.HTTP = net.JoinHostPort("127.0.0.1", o.HTTP)
+	}
+}
+
+// checkAddress completes the address, and refuses one that other machines can reach: anyone there could
 // call every tool.
 func (o *Options) checkAddress() error {
 	usage := func(remedy, format string, a ...any) error {
 		return &Error{Kind: "usage", Remedy: remedy, Err: fmt.Errorf(format, a...)}
 	}
+	o.completeAddress()
 	example := "mcpctl " + o.Command + " --http " + DefaultAddress
 	host, port, err := net.SplitHostPort(o.HTTP)
 	if err != nil {
-		return usage(example, "address %q: want HOST:PORT", o.HTTP)
+		return usage(example, "address %q: want HOST:PORT or PORT", o.HTTP)
 	}
 	if n, err := strconv.Atoi(port); err == nil && (n < 0 || n > 65535) {
 		return usage(example, "address %q: a port is at most 65535", o.HTTP)

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -14,11 +15,19 @@ func TestCheckAddress(t *testing.T) {
 		"[::1]:65535":     "",
 		"localhost:http":  "",
 		"foo":             "want HOST:PORT",
+		"8080":            "",
+		"0":               "",
+		"65536":           "at most 65535",
+		":8080":           "no authentication",
 		"127.0.0.1:65536": "at most 65535",
 		"127.0.0.1:-1":    "at most 65535",
 		"0.0.0.0:80":      "no authentication",
 	} {
-		err := (&Options{HTTP: addr}).checkAddress()
+		o := &Options{HTTP: addr}
+		err := o.checkAddress()
+		if _, noHost := strconv.Atoi(addr); noHost == nil && o.HTTP != "127.0.0.1:"+addr {
+			t.Errorf("%s means %s", addr, o.HTTP)
+		}
 		if want == "" && err == nil {
 			continue
 		}
