@@ -411,6 +411,18 @@ func (d *dialer) redactError(err error) error {
 }
 
 func (d *dialer) stdio(context.Context) (runtime.Transport, error) {
+	o := d.stdioOptions()
+	o.Handler = d.handler()
+	s, err := transport.StartStdio(o)
+	if err != nil {
+		return nil, err
+	}
+	d.last = s
+	return s, nil
+}
+
+// stdioOptions returns what the entry's server is started with, but its handler.
+func (d *dialer) stdioOptions() transport.StdioOptions {
 	shutdown := d.o.ShutdownTimeout
 	if shutdown == 0 {
 		shutdown = d.Entry.ShutdownTimeout
@@ -419,18 +431,13 @@ func (d *dialer) stdio(context.Context) (runtime.Transport, error) {
 	for i, arg := range d.Args {
 		args[i] = arg.Reveal()
 	}
-	s, err := transport.StartStdio(transport.StdioOptions{
+	return transport.StdioOptions{
 		Command: d.Command, Args: args, Env: config.Revealed(d.Env), Dir: d.Cwd,
-		Handler: d.handler(), Logger: d.o.Logger, Redactor: d.redact,
+		Logger: d.o.Logger, Redactor: d.redact,
 		StringIDs: d.Entry.RequestIDFormat == "string", Strict: d.Entry.Strict,
 		Grace: d.o.Grace, ShutdownTimeout: shutdown, Hurry: d.o.Hurry,
 		Guard: d.o.Guard, MaxMessage: d.Entry.MaxMessageBytes,
-	})
-	if err != nil {
-		return nil, err
 	}
-	d.last = s
-	return s, nil
 }
 
 func (d *dialer) httpOptions() transport.HTTPOptions {

@@ -41,6 +41,7 @@ func commandGroups(a *app) []commandGroup {
 		{"serve", "Serve:", []*cobra.Command{
 			newServe(a),
 			newBridge(a),
+			newRun(a),
 			newStatus(a),
 		}},
 		{restGroup, "Rest:", []*cobra.Command{

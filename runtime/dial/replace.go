@@ -1,0 +1,21 @@
+package dial
+
+import (
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/transport"
+)
+
+// Replace runs the stdio server of an entry in the place of this process, with more
+// arguments behind its own; see [transport.Replace]. Of the options it needs Lookup.
+// Faults of the entry and missing variables are config errors.
+func Replace(entry config.Entry, more []string, o Options, streams transport.Streams) (code int, err error) {
+	o.defaults()
+	expanded, err := entry.Expand(o.Lookup)
+	if err != nil {
+		return 0, err
+	}
+	d := &dialer{Expanded: expanded, o: o, redact: expanded.Redactor()}
+	start := d.stdioOptions()
+	start.Args = append(start.Args, more...)
+	return transport.Replace(start, streams)
+}

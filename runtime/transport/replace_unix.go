@@ -1,0 +1,19 @@
+//go:build unix
+
+package transport
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// replace makes this process the command.
+func replace(cmd *exec.Cmd) error {
+	if cmd.Dir != "" {
+		if err := os.Chdir(cmd.Dir); err != nil {
+			return err
+		}
+	}
+	return syscall.Exec(cmd.Path, cmd.Args, cmd.Env) //nolint:gosec // running what the user configured is the purpose
+}
