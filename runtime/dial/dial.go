@@ -385,14 +385,18 @@ func (d *dialer) explain(ctx context.Context, err error, limit time.Duration) er
 	var exit *transport.ExitError
 	switch {
 	case errors.As(err, &exit):
-		return &runtime.ConnectError{
+		failed := &runtime.ConnectError{
 			Target: d.Entry.Name, Err: exit,
 			Remedy: "run it by hand to see why: " + d.redact.String(commandLine(d.Entry)),
 		}
+		if w := withheldFrom(d.Entry, exit.Stderr, false); w != nil {
+			failed.Err, failed.Remedy = &notPassed{exit, w}, w.Hint()
+		}
+		return failed
 	case errors.Is(err, context.DeadlineExceeded):
-		return &runtime.TimeoutError{Op: "connect " + d.Entry.Name, After: limit}
+		return d.withVariables(&runtime.TimeoutError{Op: "connect " + d.Entry.Name, After: limit})
 	}
-	err = d.redactError(err)
+	err = d.withVariables(d.redactError(err))
 	switch d.Entry.Name {
 	case d.Entry.Command, d.Command, config.DisplayURL(d.Entry.URL), config.DisplayURL(d.URL.Reveal()):
 		return err // names the program or the address

@@ -15,5 +15,5 @@ func replace(cmd *exec.Cmd) error {
 			return err
 		}
 	}
-	return syscall.Exec(cmd.Path, cmd.Args, cmd.Env) //nolint:gosec // running what the user configured is the purpose
+	return syscall.Exec(cmd.Path, cmd.Args, cmd.Env)
 }

@@ -36,7 +36,7 @@ func (a *app) connect(ctx context.Context, server string, h *host) (*runtime.Cli
 	o := a.dialOptions(entry)
 	o.Grace, o.ShutdownTimeout = callGrace, callShutdown
 	if h != nil {
-		o.Handler, o.Capabilities = h, h.capabilities()
+		o.Handler, o.Capabilities, h.entry = h, h.capabilities(), entry
 	}
 	c, err := dial.Dial(ctx, entry, o)
 	commands := authCommands{a}

@@ -13,6 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/elicit"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -21,6 +22,7 @@ import (
 type host struct {
 	a      *app
 	server string
+	entry  config.Entry // that it is connected to
 	policy elicit.Policy
 	asker  ui.Asker
 
