@@ -45,9 +45,9 @@ func isGeneric(part string) bool {
 	return false
 }
 
-// placeholderName returns the name of an environment variable for an input of an
+// PlaceholderName returns the name of an environment variable for an input of an
 // entry: ALIAS_ID in upper case, or only ID where it begins with ALIAS.
-func placeholderName(alias, id string) string {
+func PlaceholderName(alias, id string) string {
 	a, i := upper(alias), upper(id)
 	name := a + "_" + i
 	switch {

@@ -22,11 +22,11 @@ func (b *inputs) argInput(a registry.Argument) input {
 	if a.Named {
 		bare := strings.TrimRight(strings.TrimLeft(a.Name, "-"), "=")
 		in.name, in.aliases = strings.TrimRight(a.Name, "="), []string{bare, a.ValueHint}
-		in.label, in.envVar = "argument "+in.name, placeholderName(b.alias, bare)
+		in.label, in.envVar = "argument "+in.name, PlaceholderName(b.alias, bare)
 		return in
 	}
 	in.name = cmp.Or(a.ValueHint, a.Name)
-	in.envVar = placeholderName(b.alias, in.name)
+	in.envVar = PlaceholderName(b.alias, in.name)
 	switch {
 	case in.name != "":
 		in.label = "argument " + in.name

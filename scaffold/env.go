@@ -14,7 +14,7 @@ import (
 func (b *inputs) envInput(kv registry.KeyValueInput) input {
 	hole := kv.Name
 	if !isVariableName(hole) {
-		hole = placeholderName(b.alias, hole)
+		hole = PlaceholderName(b.alias, hole)
 	}
 	return input{Input: kv.Input, kind: KindEnv, name: kv.Name, label: "environment variable " + kv.Name, envVar: hole}
 }

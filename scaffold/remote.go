@@ -55,13 +55,16 @@ func (b *builder) endpoint(v value, r *registry.Remote) {
 			b.needs = append(b.needs, hole.needs...)
 			b.headers = append(b.headers, pair{g.Name, hole.text})
 		default:
+			if config.LooksSecret(g.Name, g.Value) {
+				b.warn(fmt.Sprintf("the secret %s is now in the file; ${NAME} in its place keeps it out", g.Name))
+			}
 			b.header(g.Name, userText(g.Value))
 		}
 	}
 }
 
 func (b *inputs) headerInput(kv registry.KeyValueInput) input {
-	return input{Input: kv.Input, kind: KindHeader, name: kv.Name, label: "header " + kv.Name, envVar: placeholderName(b.alias, kv.Name)}
+	return input{Input: kv.Input, kind: KindHeader, name: kv.Name, label: "header " + kv.Name, envVar: PlaceholderName(b.alias, kv.Name)}
 }
 
 // headerInputs renders headers in order; of two with one name, letter case

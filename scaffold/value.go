@@ -153,7 +153,7 @@ func (b *inputs) fromUser(in input, g Given) value {
 		if fault := checkValue(in.Input, g.Value); fault != "" {
 			b.usage = append(b.usage, fmt.Sprintf("--%s %s: %s", in.kind, in.name, fault))
 		}
-		if in.Secret && g.Value != "" {
+		if in.Secret && g.Value != "" || config.LooksSecret(in.name, g.Value) {
 			b.warn(fmt.Sprintf("the secret %s is now in the file; ${NAME} in its place keeps it out", in.name))
 		}
 	}
@@ -355,7 +355,7 @@ func (b *inputs) variable(in input, name string, hostRequired bool) (v value, kn
 		return v, known, known && (v.text != "" || v.simple)
 	}
 	def := b.vars[name]
-	hole := cmp.Or(b.envVars[name], placeholderName(b.alias, name))
+	hole := cmp.Or(b.envVars[name], PlaceholderName(b.alias, name))
 	vin := input{Input: def.Input, kind: KindVar, name: name, label: "variable " + name, envVar: hole}
 	vin.Variables = nil // no templates within templates
 	if given := b.given(KindVar, name); len(given) > 0 {

@@ -225,6 +225,9 @@ func (d *decoder) text(at string, v hujson.Value) (string, bool) {
 		d.fault(v.StartOffset, at+" contains a NUL character", "")
 	}
 	d.foreignPlaceholders(at, v, s)
+	if name, ok := BareVariable(s); ok {
+		d.warn(v.StartOffset, at+" has $"+name+", which is no placeholder and stays as it is", "write ${"+name+"} for the variable, $$"+name+" for the text")
+	}
 	return s, true
 }
 

@@ -133,41 +133,52 @@ func authorizationHeader(x config.Expanded) string {
 	return ""
 }
 
-// dropEmpty drops an Authorization header whose credentials expand to nothing.
-func dropEmpty(x *config.Expanded, logger *slog.Logger) {
-	name := authorizationHeader(*x)
+// emptyCredential returns an [*EmptyCredentialError] for an Authorization header whose
+// credential expands to nothing.
+func emptyCredential(x config.Expanded) error {
+	name := authorizationHeader(x)
 	if name == "" {
-		return
+		return nil
 	}
 	// "Bearer ${TOKEN}", where TOKEN is empty.
-	if text := strings.TrimSpace(x.Headers[name].Reveal()); text == "" || strings.EqualFold(text, "bearer") || strings.EqualFold(text, "basic") {
-		x.Headers = maps.Clone(x.Headers)
-		delete(x.Headers, name)
-		logger.Warn("the header is not sent: what it has after its scheme is empty", "header", name)
+	if text := strings.TrimSpace(x.Headers[name].Reveal()); text != "" && !strings.EqualFold(text, "bearer") && !strings.EqualFold(text, "basic") {
+		return nil
 	}
+	variables, _ := config.Variables(x.Entry.Headers[name])
+	return &EmptyCredentialError{Server: x.Entry.Name, Header: name, Variables: variables}
 }
+
+// EmptyCredentialError is an Authorization header that expands to a scheme alone, or to
+// nothing.
+type EmptyCredentialError struct {
+	Server, Header string
+	Variables      []string // that are in it
+}
+
+// Error names the header and its variables.
+func (e *EmptyCredentialError) Error() string {
+	text := e.Server + ": the header " + e.Header + " has no credential"
+	if len(e.Variables) > 0 {
+		text += ": " + strings.Join(e.Variables, ", ") + " is empty or not set"
+	}
+	return text
+}
+
+// Hint returns the mend.
+func (e *EmptyCredentialError) Hint() string {
+	if len(e.Variables) == 0 {
+		return "give the header a value, or leave it out"
+	}
+	return "export " + strings.Join(e.Variables, "=… ") + "=…, or remove the header: mcpctl config edit"
+}
+
+// ExitKind makes it an error of the configuration.
+func (e *EmptyCredentialError) ExitKind() string { return "config" }
 
 // clearText refuses to send credentials of the entry over http to another machine, and
 // warns where that is allowed.
 func (d *dialer) clearText() error {
-	server, _ := url.Parse(d.URL.Reveal()) // nil for what Expand would have refused
-	if server == nil || !auth.Cleartext(server) {
-		return nil
-	}
-	what := ""
-	if server.User != nil {
-		what = "the user in the URL"
-	}
-	for name := range server.Query() {
-		if secret.LooksName(name) {
-			what = "the query of the URL"
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(d.Headers)) {
-		if secret.LooksName(name) && d.Headers[name].Reveal() != "" {
-			what = "the header " + name
-		}
-	}
+	what := clearTextOf(d.URL.Reveal(), config.Revealed(d.Headers))
 	switch {
 	case what == "":
 		return nil
@@ -176,6 +187,39 @@ func (d *dialer) clearText() error {
 	}
 	d.o.Logger.Warn("credentials are sent over http: others on the way can read them", "what", what)
 	return nil
+}
+
+// ClearText returns a [*ClearTextError] for an entry that would send credentials over
+// http to another machine and does not allow it. Its placeholders count as credentials
+// where these are.
+func ClearText(entry config.Entry) error {
+	if what := clearTextOf(entry.URL, entry.Headers); what != "" && !entry.AllowInsecureHTTP {
+		return &ClearTextError{Server: entry.Name, What: what}
+	}
+	return nil
+}
+
+// clearTextOf returns which credentials go over http to another machine, "" for none.
+func clearTextOf(address string, headers map[string]string) (what string) {
+	server, err := url.Parse(address)
+	if err != nil || !auth.Cleartext(server) {
+		return ""
+	}
+	if server.User != nil {
+		what = "the user in the URL"
+	}
+	for name, values := range server.Query() {
+		if secret.LooksName(name) || slices.ContainsFunc(values, secret.LooksText) {
+			what = "the query of the URL"
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		value := headers[name]
+		if value != "" && (secret.LooksName(name) || secret.LooksText(value[secret.AfterScheme(value):])) {
+			what = "the header " + name
+		}
+	}
+	return what
 }
 
 // ClearTextError is an entry whose credentials would be sent over http to another
@@ -224,7 +268,9 @@ func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, 
 	}
 	d := &dialer{Expanded: expanded, o: o, redact: expanded.Redactor()}
 	d.o.Logger = slog.New(d.redact.Handler(o.Logger.Handler())).With("server", entry.Name)
-	dropEmpty(&d.Expanded, d.o.Logger)
+	if err := emptyCredential(d.Expanded); err != nil {
+		return nil, err
+	}
 	if err := d.clearText(); err != nil {
 		return nil, err
 	}

@@ -27,10 +27,14 @@ func (c *addCommand) byHand(ctx context.Context, flags *pflag.FlagSet, alias str
 	if err := c.reject(flags, "a server by hand", "as", "arg", "var", "package", "remote", "pre", "force"); err != nil {
 		return err
 	}
+	if err := c.offerPlaceholders(ctx, c.questions(), config.CleanAlias(alias), true); err != nil {
+		return err
+	}
 	add, err := entry()
 	if err != nil {
 		return err
 	}
+	warnLiterals(add.plan)
 	add.plan.Alias = c.cleanAlias(alias)
 	// Requirements are the placeholders the user has written.
 	for _, name := range placeholdersOf(add.plan.Entry) {
@@ -132,11 +136,13 @@ func (c *addCommand) urlEntry(target string) (*addition, error) {
 	if c.o.sse {
 		kind = config.TransportSSE
 	}
+	insecure := c.settings.AllowInsecureHTTP && strings.HasPrefix(strings.ToLower(target), "http:")
 	entry, err := encodePlain(struct {
 		Type    string          `json:"type,omitempty"`
 		URL     string          `json:"url"`
 		Headers json.RawMessage `json:"headers,omitempty"`
-	}{kind, target, headers})
+		HTTP    bool            `json:"allowInsecureHttp,omitempty"`
+	}{kind, target, headers, insecure})
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os/exec"
+	"path"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
@@ -15,11 +17,14 @@ import (
 
 // fromRegistry adds a record of the registry or a local document.
 func (c *addCommand) fromRegistry(ctx context.Context, arg string) error {
+	asker := c.questions()
+	if err := c.offerPlaceholders(ctx, asker, config.CleanAlias(cmp.Or(c.o.as, path.Base(arg))), false); err != nil {
+		return err
+	}
 	o, err := c.options()
 	if err != nil {
 		return err
 	}
-	asker := c.questions()
 	file, err := c.loadConfig() // before the network: a broken file is an error
 	if err != nil {
 		return err

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/dial"
+	"github.com/mcpctl/mcpctl/runtime/secret"
+	"github.com/mcpctl/mcpctl/scaffold"
+)
+
+// offerPlaceholders asks of values that look secret, and of $NAME, whether a placeholder
+// is written in their place. Where nobody is asked they stay, with a warning if warn is
+// set.
+func (c *addCommand) offerPlaceholders(ctx context.Context, asker ui.Asker, alias string, warn bool) error {
+	if c.o.yes {
+		asker = &ui.NonInteractive{}
+	}
+	for i := range c.o.env {
+		if err := c.offerPlaceholder(ctx, asker, "--env", &c.o.env[i], c.o.env[i].Name, warn); err != nil {
+			return err
+		}
+	}
+	for i := range c.o.headers.givenFlag {
+		g := &c.o.headers.givenFlag[i]
+		if err := c.offerPlaceholder(ctx, asker, "--header", g, scaffold.PlaceholderName(alias, g.Name), warn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *addCommand) offerPlaceholder(ctx context.Context, asker ui.Asker, flag string, g *scaffold.Given, variable string, warn bool) error {
+	var what, form string
+	bare, isBare := config.BareVariable(g.Value)
+	switch {
+	case g.Placeholder:
+		return nil
+	case isBare:
+		form = strings.Replace(g.Value, "$"+bare, "${"+bare+"}", 1)
+		what = flag + " " + g.Name + " has $" + bare + ", which stays as it is"
+	case config.LooksSecret(g.Name, g.Value):
+		form = g.Value[:secret.AfterScheme(g.Value)] + "${" + variable + "}"
+		what = flag + " " + g.Name + " looks like a secret, and its text goes into servers.json"
+	default:
+		return nil
+	}
+	yes, err := asker.Confirm(ctx, ui.Question{Message: what + ". Write " + form + " in its place", Help: "${NAME} is replaced by the environment variable NAME when the server is used."})
+	switch {
+	case errors.Is(err, ui.ErrNoAnswer) && warn:
+		c.ui.Note("warning: %s", what)
+		c.ui.Note("hint: %s %s", flag, shellWord(placeholderWord(g.Name, form)))
+	case errors.Is(err, ui.ErrNoAnswer):
+	case err != nil:
+		return err
+	case yes:
+		g.Value = form
+	}
+	return nil
+}
+
+// placeholderWord returns the word behind a flag that gives a placeholder.
+func placeholderWord(name, form string) string {
+	if form == "${"+name+"}" {
+		return name
+	}
+	return name + "=" + form
+}
+
+// warnLiterals warns of what looks secret elsewhere in an entry by hand.
+func warnLiterals(plan *scaffold.Plan) {
+	for _, place := range config.LiteralSecrets(plan.Entry) {
+		if !strings.HasPrefix(place, "env.") && !strings.HasPrefix(place, "headers.") {
+			plan.Warnings = append(plan.Warnings, place+" looks like a secret, and its text is in servers.json; ${NAME} in its place is taken from the environment")
+		}
+	}
+}
+
+// checkClearText refuses an entry that would send credentials over http.
+func checkClearText(f *config.File, alias string) error {
+	entry, ok := f.Entry(alias)
+	if !ok {
+		return nil
+	}
+	return dial.ClearText(entry)
+}
