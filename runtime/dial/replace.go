@@ -1,6 +1,7 @@
 package dial
 
 import (
+	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/transport"
 )
@@ -18,4 +19,25 @@ func Replace(entry config.Entry, more []string, o Options, streams transport.Str
 	start := d.stdioOptions()
 	start.Args = append(start.Args, more...)
 	return transport.Replace(start, streams)
+}
+
+// FindCommand returns where the program of an entry is. The error of one that is not
+// there is that of starting it.
+func FindCommand(entry config.Entry, o Options) (path string, err error) {
+	o.defaults()
+	expanded, err := entry.Expand(o.Lookup)
+	if err != nil {
+		return "", err
+	}
+	d := &dialer{Expanded: expanded, o: o, redact: expanded.Redactor()}
+	return transport.FindCommand(d.stdioOptions())
+}
+
+// Malformed returns a sample of the first line that the stdio server of a client wrote
+// and that was no message, "" for none.
+func Malformed(c *runtime.Client) (sample string) {
+	if s, ok := unwrap(c.Transport()).(*transport.Stdio); ok {
+		sample, _ = s.Malformed()
+	}
+	return sample
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	goruntime "runtime"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/childenv"
@@ -18,11 +19,10 @@ type Streams struct{ In, Out, Err *os.File }
 // Replace returns its exit code. Of the options it needs Command, Args, Env, Dir and
 // Redactor.
 func Replace(o StdioOptions, streams Streams) (code int, err error) {
-	cmd := exec.Command(childenv.LookPath(o.Command, o.Env), o.Args...) //nolint:noctx // it outlives every context of ours
-	if cmd.Err != nil {
-		return 0, StartError(o, cmd.Err)
+	cmd, err := command(o)
+	if err != nil {
+		return 0, err
 	}
-	cmd.Env, cmd.Dir = childenv.Of(goruntime.GOOS, os.Environ(), o.Env), o.Dir
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = streams.In, streams.Out, streams.Err
 	err = replace(cmd)
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
@@ -32,4 +32,33 @@ func Replace(o StdioOptions, streams Streams) (code int, err error) {
 		return 0, StartError(o, err)
 	}
 	return 0, nil
+}
+
+func command(o StdioOptions) (*exec.Cmd, error) {
+	cmd := exec.Command(childenv.LookPath(o.Command, o.Env), o.Args...) //nolint:noctx // it outlives every context of ours
+	if cmd.Err != nil {
+		return nil, StartError(o, cmd.Err)
+	}
+	cmd.Env, cmd.Dir = childenv.Of(goruntime.GOOS, os.Environ(), o.Env), o.Dir
+	return cmd, nil
+}
+
+// FindCommand returns where the program of a server is, and looks at its directory. The
+// error is that of starting it.
+func FindCommand(o StdioOptions) (path string, err error) {
+	cmd, err := command(o)
+	if err != nil {
+		return "", err
+	}
+	if err := badDirectory(o.Dir); err != nil {
+		return "", StartError(o, err)
+	}
+	path = cmd.Path
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(o.Dir, path)
+	}
+	if _, err := exec.LookPath(path); err != nil {
+		return "", StartError(o, err)
+	}
+	return path, nil
 }

@@ -20,6 +20,7 @@ func commandGroups(a *app) []commandGroup {
 			newGet(a),
 			newRemove(a),
 			newConfig(a),
+			newDoctor(a),
 		}},
 		{"use", "Use:", []*cobra.Command{
 			newTools(a),

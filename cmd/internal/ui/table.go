@@ -14,20 +14,20 @@ import (
 // columns. Cells are cleaned and put on one line. On a terminal the widest
 // columns are shortened until a row fits. Rows may be shorter than the headers.
 func (u *UI) Table(headers []string, rows [][]string) error {
-	_, err := io.WriteString(u.Out, renderTable(headers, rows, 0, u.width(), u.Color))
+	_, err := io.WriteString(u.Out, renderTable(headers, rows, 0, u.Width(), u.Color))
 	return err
 }
 
 // NameTable is a [UI.Table] whose first column, which users copy into the next
 // command, is shortened last.
 func (u *UI) NameTable(headers []string, rows [][]string) error {
-	_, err := io.WriteString(u.Out, renderTable(headers, rows, 1, u.width(), u.Color))
+	_, err := io.WriteString(u.Out, renderTable(headers, rows, 1, u.Width(), u.Color))
 	return err
 }
 
-// width returns the number of columns of the terminal, 0 for none or an unknown
+// Width returns the number of columns of the terminal, 0 for none or an unknown
 // size.
-func (u *UI) width() int {
+func (u *UI) Width() int {
 	if !u.OutTTY {
 		return 0
 	}

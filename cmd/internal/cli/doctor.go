@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/dial"
+)
+
+// doctorCommand is one run of mcpctl doctor.
+type doctorCommand struct {
+	*app
+	fix bool
+}
+
+func newDoctor(a *app) *cobra.Command {
+	c := &doctorCommand{app: a}
+	cmd := &cobra.Command{
+		Use:   "doctor [SERVER...]",
+		Short: "Check servers and name the commands that mend them",
+		Long: "Check servers, all or those named: what is in servers.json, the program that runs them, the variables that they need,\n" +
+			"whether they start and answer, which protocol they speak, whether they want a login, their tools and schemas, what they\n" +
+			"write where it does not belong, and who may read secrets. Each finding has the command that mends it.\n\n" +
+			"No tool is called, and nobody is logged in. A server that does not answer is given up after --connect-timeout. Whether a\n" +
+			"package exists is shown by starting it: runners look in caches and registries of their own.\n\n" +
+			"The exit code is that of the worst finding, in this order: config 5, connect 6, timeout 7, protocol 8, auth 4.\n" +
+			"Warnings do not fail. As JSON: {\"servers\":[{\"name\",\"ok\",\"checks\":[{\"id\",\"ok\",\"message\",\"fix\"}]}],\"files\":[…]}.",
+		Example: "  mcpctl doctor\n  mcpctl doctor gh --json\n  mcpctl doctor --fix",
+		Args:    cobra.ArbitraryArgs,
+		RunE:    func(cmd *cobra.Command, words []string) error { return c.run(cmd.Context(), words) },
+	}
+	cmd.Flags().BoolVar(&c.fix, "fix", false, "mend what is safe to mend: who may read files with secrets")
+	a.completeServers(cmd)
+	return cmd
+}
+
+func (c *doctorCommand) run(ctx context.Context, words []string) error {
+	entries, files, err := c.what(words)
+	if err != nil {
+		return err
+	}
+	d := &doctor.Doctor{Dial: c.options, Kind: func(err error) string { return kinds[exitCode(err)] }, Hint: hintOf}
+	if files.Config != nil {
+		d.Warnings = files.Config.Warnings()
+	}
+	reports, err := c.check(ctx, d, entries)
+	if err != nil {
+		return err
+	}
+	result := &doctor.Result{Servers: reports, Files: files.Check()}
+	if err := c.print(result, len(words) > 0 || c.settings.Verbose > 0); err != nil {
+		return err
+	}
+	for code, kind := range kinds {
+		if kind == result.Worst() {
+			return &Error{Code: code, Err: errors.New("doctor found faults"), Silent: true} // they are printed
+		}
+	}
+	return nil
+}
+
+// what returns the servers to check, and the files that they are in.
+func (c *doctorCommand) what(words []string) ([]config.Entry, doctor.Files, error) {
+	files := doctor.Files{Path: c.settings.ConfigPath, Fix: c.fix}
+	if store := (authCommands{c.app}).tokenStore(); !store.Keyring {
+		files.Tokens = store.Path
+	}
+	if c.settings.URL != "" {
+		if len(words) > 0 {
+			return nil, files, usagef("unexpected argument %q beside --url", words[0])
+		}
+		entry, err := c.entryOrURL("")
+		return []config.Entry{entry}, doctor.Files{}, err
+	}
+	f, err := readConfig(files.Path)
+	if broken, ok := errors.AsType[*config.Problem](err); ok {
+		files.Broken = broken
+		return nil, files, nil
+	}
+	if err != nil {
+		return nil, files, err
+	}
+	if f.Missing() && c.file.wanted {
+		files.Broken = &config.Problem{File: files.Path, Message: "there is no such file", Remedy: "mcpctl --config " + shellWord(files.Path) + " add NAME"}
+		return nil, files, nil
+	}
+	files.Config = f
+	if len(words) == 0 {
+		return f.Enabled(), files, nil
+	}
+	var entries []config.Entry
+	for _, name := range words {
+		entry, ok := f.Entry(name)
+		if !ok {
+			_, err := f.Use(name)
+			return nil, files, &Error{Server: name, Err: err, Remedy: hintOf(err)}
+		}
+		entries = append(entries, entry)
+	}
+	return entries, files, nil
+}
+
+// options are those of every command. What servers log would stand in the live table.
+func (c *doctorCommand) options(entry config.Entry) dial.Options {
+	o := c.dialOptions(entry)
+	o.Grace, o.ShutdownTimeout, o.Lookup = callGrace, callShutdown, os.LookupEnv
+	if c.settings.Verbose == 0 {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// check checks the servers, with a live table on a terminal.
+func (c *doctorCommand) check(ctx context.Context, d *doctor.Doctor, entries []config.Entry) ([]*doctor.Report, error) {
+	if c.settings.Verbose > 0 || c.ui.JSON {
+		return d.Servers(ctx, entries, nil)
+	}
+	table := c.ui.StartTable()
+	defer table.Stop()
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name
+	}
+	begun, done := make([]bool, len(entries)), make([]*doctor.Report, len(entries))
+	return d.Servers(ctx, entries, func(i int, report *doctor.Report) {
+		begun[i], done[i] = true, report
+		table.Draw(doctor.Progress(names, begun, done))
+	})
+}
+
+func (c *doctorCommand) print(result *doctor.Result, all bool) error {
+	if result.Servers == nil {
+		result.Servers = []*doctor.Report{}
+	}
+	if c.ui.WantJSON() {
+		return c.ui.EncodeJSON(result)
+	}
+	text := doctor.Text{Result: result, Width: c.ui.Width(), Color: c.ui.Color, All: all}
+	_, err := io.WriteString(c.ui.Out, text.String())
+	return err
+}

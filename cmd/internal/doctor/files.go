@@ -1,0 +1,120 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	goruntime "runtime"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/config"
+)
+
+// Files says which files are looked at.
+type Files struct {
+	// Path is that of servers.json, "" where it does not matter.
+	Path string
+	// Config is what is in it, Broken why it could not be read.
+	Config *config.File
+	Broken *config.Problem
+	// Tokens is the file of the tokens, "" where there is none.
+	Tokens string
+	// Fix mends what can be mended without harm: who may read a file.
+	Fix bool
+}
+
+// Check returns what is found of the files.
+func (f Files) Check() []*Report {
+	if f.Path == "" {
+		return []*Report{}
+	}
+	servers := &Report{Name: f.Path, OK: true}
+	f.parse(servers)
+	if f.Config != nil && holdsSecrets(f.Config) {
+		f.private(servers, f.Path, "it holds secrets")
+	}
+	reports := []*Report{servers}
+	if _, err := os.Lstat(f.Tokens); f.Tokens != "" && err == nil {
+		tokens := &Report{Name: f.Tokens, OK: true}
+		f.private(tokens, f.Tokens, "it holds tokens")
+		reports = append(reports, tokens)
+	}
+	return reports
+}
+
+// parse reports faults and warnings of the file as a whole; those of an entry are with
+// its server.
+func (f Files) parse(r *Report) {
+	if f.Broken != nil {
+		r.fail("config", "config", f.Broken.Error(), orEdit(f.Broken.Remedy))
+		return
+	}
+	if f.Config.Missing() {
+		r.pass("config", "there is no such file yet")
+		return
+	}
+	for _, p := range f.Config.Faults() {
+		if p.Server == "" {
+			r.fail("config", "config", p.Error(), orEdit(p.Remedy))
+		}
+	}
+	for _, p := range f.Config.Warnings() {
+		if p.Server == "" {
+			r.warn("config", p.Error(), orEdit(p.Remedy))
+		}
+	}
+	if len(r.Checks) == 0 {
+		r.pass("config", count(len(f.Config.Entries()), "server"))
+	}
+}
+
+// orEdit returns the command that mends servers.json.
+func orEdit(remedy string) string { return line("mcpctl config edit", remedy) }
+
+// line returns a command with a remark, as a line that a shell runs as it is. A remedy
+// that is a command itself is in its place.
+func line(command, remedy string) string {
+	switch {
+	case remedy == "":
+		return command
+	case strings.HasPrefix(remedy, "mcpctl ") && !strings.Contains(remedy, " shows "):
+		return remedy
+	}
+	return command + "  # " + remedy
+}
+
+func holdsSecrets(f *config.File) bool {
+	for _, e := range f.Entries() {
+		if len(config.LiteralSecrets(e.Raw)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// private reports a file that other users of this machine may read or write.
+func (f Files) private(r *Report, path, why string) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || goruntime.GOOS == "windows" || err == nil && !info.Mode().IsRegular() {
+		return
+	}
+	if err != nil {
+		r.fail("mode", "config", err.Error(), "")
+		return
+	}
+	mode := info.Mode().Perm()
+	const others = 0o077
+	switch {
+	case mode&others == 0:
+		r.pass("mode", "no other user may read it")
+	case f.Fix:
+		if err := os.Chmod(path, mode&^others); err != nil {
+			r.fail("mode", "config", err.Error(), "")
+			return
+		}
+		r.pass("mode", fmt.Sprintf("mended: its mode was %04o and is %04o", mode, mode&^others))
+	default:
+		r.fail("mode", "config", fmt.Sprintf("other users of this machine have access (mode %04o), and %s", mode, why), "mcpctl doctor --fix")
+	}
+}

@@ -1,0 +1,282 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/dial"
+	"github.com/mcpctl/mcpctl/runtime/revision"
+	"github.com/mcpctl/mcpctl/runtime/schema"
+	"github.com/mcpctl/mcpctl/runtime/transport"
+)
+
+// Doctor checks servers.
+type Doctor struct {
+	// Dial returns the settings for connecting to a server.
+	Dial func(config.Entry) dial.Options
+	// Kind and Hint return the kind of an error and what it advises to do.
+	Kind, Hint func(error) string
+	// Warnings are those of servers.json.
+	Warnings []config.Problem
+}
+
+const (
+	// defaultLimit bounds connecting, and asking for the tools, where settings do not;
+	// a doctor must not wait for ever.
+	defaultLimit = 30 * time.Second
+	// shownFaults is how many faulty schemas are named.
+	shownFaults = 5
+)
+
+// Server checks one server, each check as far as those before it allow.
+func (d *Doctor) Server(ctx context.Context, entry config.Entry) *Report {
+	r := &Report{Name: entry.Name, OK: true}
+	start := time.Now()
+	defer func() { r.took = time.Since(start) }()
+	if !d.entry(r, entry) {
+		return r
+	}
+	if entry.Command != "" && !d.runner(r, entry) {
+		return r
+	}
+	d.connection(ctx, r, entry)
+	return r
+}
+
+// entry checks what stands in servers.json, and the variables that it needs.
+func (d *Doctor) entry(r *Report, entry config.Entry) bool {
+	if p := entry.Fault; p != nil {
+		r.fail("config", "config", p.Message, orEdit(p.Remedy))
+		return false
+	}
+	for _, p := range d.Warnings {
+		if p.Server == entry.Name {
+			r.warn("config", p.Message, orEdit(p.Remedy))
+		}
+	}
+	for _, place := range config.LiteralSecrets(entry.Raw) {
+		r.warn("secrets", place+" looks like a secret, and its text is in servers.json", literalFix(entry, place))
+	}
+	_, err := entry.Expand(d.Dial(entry).Lookup)
+	if unset, missing := errors.AsType[*config.VariableError](err); missing {
+		r.fail("variables", "config", withoutServer(err, entry.Name), exportLine(unset))
+		return false
+	}
+	if err != nil {
+		r.fail("config", "config", withoutServer(err, entry.Name), orEdit(d.Hint(err)))
+		return false
+	}
+	return true
+}
+
+// literalFix returns what to do about a secret in the file: the form of the placeholder.
+func literalFix(entry config.Entry, place string) string {
+	if name, ok := strings.CutPrefix(place, "env."); ok {
+		return orEdit(`write "${` + name + `}" for its text, and export ` + name + "=…")
+	}
+	return orEdit(`write "${NAME}" for its text, and export NAME=…`)
+}
+
+// exportLine returns the command that sets variables.
+func exportLine(unset *config.VariableError) string {
+	var names []string
+	for _, m := range unset.Missing {
+		if !slices.Contains(names, m.Variable+"=…") {
+			names = append(names, m.Variable+"=…")
+		}
+	}
+	return "export " + strings.Join(names, " ") + "  # or give a default: ${NAME:-text}"
+}
+
+// runner checks that the command is there.
+func (d *Doctor) runner(r *Report, entry config.Entry) bool {
+	path, err := dial.FindCommand(entry, d.Dial(entry))
+	if err == nil {
+		r.pass("runner", path)
+		return true
+	}
+	fix := installCommand(entry.Command)
+	if fix == "" {
+		fix = orEdit(d.Hint(err))
+	}
+	r.fail("runner", "connect", withoutServer(err, entry.Name), fix)
+	return false
+}
+
+// connection connects as every command does, and looks at what the server is and has.
+func (d *Doctor) connection(ctx context.Context, r *Report, entry config.Entry) {
+	o := d.Dial(entry)
+	if o.ConnectTimeout < 0 || o.ConnectTimeout == 0 && entry.ConnectTimeout <= 0 {
+		o.ConnectTimeout = defaultLimit
+	}
+	if o.Auth != nil {
+		unattended := *o.Auth
+		unattended.Person = nil
+		o.Auth = &unattended
+	}
+	start := time.Now()
+	c, err := dial.Dial(ctx, entry, o)
+	if err != nil {
+		d.refused(r, entry, err)
+		return
+	}
+	defer func() { _ = c.Close() }() // a server that ends badly has answered
+	took := time.Since(start).Round(10 * time.Millisecond)
+	switch {
+	case entry.Command == "":
+		r.pass("reachable", "answered in "+took.String())
+		r.pass("auth", credentials(entry, o))
+	case fetches(entry.Command):
+		r.pass("package", runnerOf(entry.Command)+" found and started it")
+		fallthrough
+	default:
+		r.pass("starts", "started in "+took.String())
+	}
+	info := c.Info()
+	r.pass("handshake", strings.TrimSpace(info.Implementation.Name+" "+info.Implementation.Version))
+	r.pass("era", "protocol "+info.Version+" ("+era(info.Version)+")")
+	d.tools(ctx, r, entry, c)
+	if sample := dial.Malformed(c); sample != "" {
+		r.warn("output", fmt.Sprintf("it writes to standard output what is no MCP message: %q", sample), line("mcpctl run "+entry.Name, "let it write that to standard error; mcpctl passes such lines over"))
+	}
+}
+
+func era(version string) string {
+	if version >= revision.Modern {
+		return "modern"
+	}
+	return "legacy"
+}
+
+// credentials says how a remote server knows us.
+func credentials(entry config.Entry, o dial.Options) string {
+	for name := range entry.Headers {
+		if strings.EqualFold(name, "Authorization") {
+			return "by the header of the entry"
+		}
+	}
+	if x, err := entry.Expand(o.Lookup); err == nil && o.Auth != nil {
+		if z := o.Auth.Authorizer(x, o.Logger, nil); z != nil && z.Keeps() {
+			return "logged in"
+		}
+	}
+	if entry.Auth != nil {
+		return "by auth of the entry"
+	}
+	return "no login is wanted"
+}
+
+// refused reports why a connection was not made.
+func (d *Doctor) refused(r *Report, entry config.Entry, err error) {
+	kind, message, fix := d.Kind(err), withoutServer(err, entry.Name), d.Hint(err)
+	if strings.HasPrefix(fix, "run it by hand") {
+		fix = "mcpctl run " + entry.Name // in the environment that it fails in
+	}
+	said := ""
+	if exit, ok := errors.AsType[*transport.ExitError](err); ok {
+		said = exit.Stderr
+	}
+	switch {
+	case kind == "auth":
+		r.fail("auth", kind, message, line("mcpctl auth login "+entry.Name, fix))
+	case kind == "timeout" && fetches(entry.Command):
+		r.fail("handshake", kind, message+"; a first start downloads the package", "mcpctl doctor "+entry.Name+" --connect-timeout 5m")
+	case kind == "timeout" && fix == "":
+		r.fail("handshake", kind, message, "mcpctl doctor "+entry.Name+" --connect-timeout 2m")
+	case kind == "timeout":
+		r.fail("handshake", kind, message, line("mcpctl run "+entry.Name, fix))
+	case fetches(entry.Command) && missingPackage(said) != "":
+		r.fail("package", kind, missingPackage(said)+": "+strings.Join(entry.Args, " "), "mcpctl search "+entry.Name)
+	case daemonDown(said):
+		r.fail("runner", kind, "docker has no daemon to run containers", "sudo systemctl start docker")
+	case kind == "connect" && entry.Command != "":
+		r.fail("starts", kind, message, line("mcpctl run "+entry.Name, fix))
+	case kind == "connect":
+		r.fail("reachable", kind, message, line("mcpctl get "+entry.Name, fix))
+	case kind == "protocol" && entry.Command != "":
+		r.fail("output", kind, message, line("mcpctl run "+entry.Name+" </dev/null", fix))
+	default:
+		r.fail("handshake", kind, message, line("mcpctl -vv ping "+entry.Name, fix))
+	}
+}
+
+// tools lists the tools and checks their schemas. It calls none.
+func (d *Doctor) tools(ctx context.Context, r *Report, entry config.Entry, c *runtime.Client) {
+	if !c.Info().Has("tools") {
+		r.pass("tools", "it offers none")
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, defaultLimit)
+	defer cancel()
+	tools, err := c.ListTools(ctx)
+	if err != nil {
+		r.fail("tools", d.Kind(err), "tools/list: "+withoutServer(err, entry.Name), line("mcpctl -vv tools "+entry.Name, d.Hint(err)))
+		return
+	}
+	r.pass("tools", count(len(tools), "tool"))
+	var faults []string
+	for _, t := range tools {
+		faults = append(faults, schemaFaults(t)...)
+	}
+	if len(faults) == 0 {
+		r.pass("schemas", "all can be used")
+		return
+	}
+	text := strings.Join(faults[:min(len(faults), shownFaults)], "; ")
+	if more := len(faults) - shownFaults; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	r.fail("schemas", "protocol", text, line("mcpctl tools "+entry.Name+" --schema", "tell its maker; call --no-validate sends arguments unchecked"))
+}
+
+// schemaFaults says what is wrong with the schemas of a tool.
+func schemaFaults(t runtime.Tool) []string {
+	var faults []string
+	check := func(what string, raw json.RawMessage) {
+		s, err := schema.Parse(raw)
+		if err == nil {
+			err = s.Sound()
+		}
+		if err != nil {
+			faults = append(faults, t.Name+": "+what+deepest(err.Error()))
+		}
+	}
+	if len(t.InputSchema) == 0 {
+		faults = append(faults, t.Name+": it has no inputSchema")
+	} else {
+		check("inputSchema", t.InputSchema)
+	}
+	if len(t.OutputSchema) > 0 {
+		check("outputSchema", t.OutputSchema)
+	}
+	return slices.Compact(faults)
+}
+
+// deepest returns the finding in the error of a schema whose place is the deepest: those
+// above it only say that something is wrong below.
+func deepest(text string) string {
+	at, found := "", ": "+strings.TrimPrefix(text, "schema: ")
+	for _, part := range strings.Split(text, "- at '")[1:] {
+		place, message, _ := strings.Cut(strings.TrimSpace(part), "': ")
+		if len(place) > len(at) && !strings.HasSuffix(message, "failed") {
+			at, found = place, place+": "+message
+		}
+	}
+	return found
+}
+
+// withoutServer returns the text of an error, whose line names the server already.
+func withoutServer(err error, name string) string {
+	text := err.Error()
+	for _, prefix := range []string{name + ": ", "server \"" + name + "\": ", "connect " + name + ": "} {
+		text = strings.TrimPrefix(text, prefix)
+	}
+	return text
+}

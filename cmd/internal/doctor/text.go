@@ -1,0 +1,148 @@
+package doctor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+)
+
+// Text is a result for people.
+type Text struct {
+	Result *Result
+	// Width is that of the terminal, 0 for none: messages are wrapped to it. Names and
+	// commands, which are copied, are never cut.
+	Width int
+	Color bool
+	// All shows every check, also where a server is well.
+	All bool
+}
+
+// String returns the lines.
+func (t Text) String() string {
+	var b strings.Builder
+	for _, r := range t.Result.Files {
+		if t.All || r.level() != levelOK {
+			t.report(&b, r)
+		}
+	}
+	for _, r := range t.Result.Servers {
+		t.report(&b, r)
+	}
+	ok, warned, failed := t.Result.counts()
+	if len(t.Result.Servers) != 1 {
+		fmt.Fprintf(&b, "\n%s: %d ok, %d with warnings, %d with errors\n", count(len(t.Result.Servers), "server"), ok, warned, failed)
+	}
+	return b.String()
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// report writes one server or file: a line, and below it its findings.
+func (t Text) report(b *strings.Builder, r *Report) {
+	head := t.level(r.level()) + "  " + ui.CleanLine(r.Name)
+	if s := summary(r); s != "" && r.level() != levelError {
+		t.wrap(b, head+"  ", s, len(levelWarning)+2+text.StringWidth(ui.CleanLine(r.Name))+2)
+	} else {
+		b.WriteString(head + "\n")
+	}
+	for _, c := range r.Checks {
+		if level := c.level(); t.All || level != levelOK {
+			const indent = 2
+			label := fmt.Sprintf("%s  %-9s  ", t.level(level), c.ID)
+			t.wrap(b, strings.Repeat(" ", indent)+label, c.Message, indent+len(levelWarning)+2+9+2)
+			if c.Fix != "" {
+				b.WriteString("    fix: " + ui.CleanLine(c.Fix) + "\n")
+			}
+		}
+	}
+}
+
+// level returns a level in a column of its own.
+func (t Text) level(level string) string {
+	padded := fmt.Sprintf("%-*s", len(levelWarning), level)
+	if !t.Color {
+		return padded
+	}
+	color := map[string]text.Color{levelOK: text.FgGreen, levelWarning: text.FgYellow, levelError: text.FgRed}[level]
+	return color.Sprint(padded)
+}
+
+// leastMessage is the least width that a message is wrapped to: a narrower terminal
+// breaks lines itself.
+const leastMessage = 20
+
+// wrap writes a message behind what stands before it, which is indent wide, over as many
+// lines as it needs.
+func (t Text) wrap(b *strings.Builder, before, message string, indent int) {
+	lines := []string{ui.CleanLine(message)}
+	if room := t.Width - indent; room >= leastMessage {
+		lines = wrapped(lines[0], room)
+	}
+	for i, line := range lines {
+		if i > 0 {
+			before = strings.Repeat(" ", indent)
+		}
+		b.WriteString(strings.TrimRight(before+line, " ") + "\n")
+	}
+}
+
+// wrapped breaks a text between words; a word that is longer than a line stays whole.
+func wrapped(message string, width int) []string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(message) {
+		if line != "" && text.StringWidth(line)+1+text.StringWidth(word) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}
+
+// summary says what a server that works is like.
+func summary(r *Report) string {
+	var parts []string
+	for _, id := range []string{"tools", "era", "config", "mode"} {
+		i := slices.IndexFunc(r.Checks, func(c Check) bool { return c.ID == id && c.level() == levelOK })
+		if i >= 0 {
+			parts = append(parts, r.Checks[i].Message)
+		}
+	}
+	if r.took >= 10*time.Millisecond {
+		parts = append(parts, r.took.Round(10*time.Millisecond).String())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Progress are the lines of a live table: what is known of each server so far.
+func Progress(names []string, begun []bool, done []*Report) []string {
+	lines := make([]string, len(names))
+	for i, name := range names {
+		state, more := "waiting", ""
+		switch {
+		case done[i] != nil:
+			state, more = done[i].level(), summary(done[i])
+			if bad := slices.IndexFunc(done[i].Checks, func(c Check) bool { return !c.OK }); bad >= 0 {
+				more = done[i].Checks[bad].Message
+			}
+		case begun[i]:
+			state = "checks"
+		}
+		lines[i] = strings.TrimRight(fmt.Sprintf("%-*s  %s  %s", len(levelWarning), state, ui.CleanLine(name), ui.CleanLine(more)), " ")
+	}
+	return lines
+}
