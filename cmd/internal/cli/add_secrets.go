@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
@@ -72,7 +73,7 @@ func placeholderWord(name, form string) string {
 
 // warnLiterals warns of what looks secret elsewhere in an entry by hand.
 func warnLiterals(plan *scaffold.Plan) {
-	for _, place := range config.LiteralSecrets(plan.Entry) {
+	for _, place := range doctor.LiteralSecrets(plan.Entry) {
 		if !strings.HasPrefix(place, "env.") && !strings.HasPrefix(place, "headers.") {
 			plan.Warnings = append(plan.Warnings, place+" looks like a secret, and its text is in servers.json; ${NAME} in its place is taken from the environment")
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -215,4 +216,30 @@ func fileURI(path string) string {
 		u.Path = "/" + path
 	}
 	return u.String()
+}
+
+// explain adds to a failure of the server which of our variables it may miss. Where
+// the failure is a result, which has been printed, that is a note.
+func (h *host) explain(c *runtime.Client, err error) error {
+	switch exitCode(err) {
+	case exitTool, exitProtocol, exitTimeout, exitConnect:
+	default:
+		if !errors.Is(err, runtime.ErrClosed) {
+			return err
+		}
+	}
+	explained := dial.ExplainCall(h.entry, c, err)
+	why, more := errors.AsType[interface {
+		error
+		Missed() string
+	}](explained)
+	own, ok := errors.AsType[*Error](err)
+	if !more || !ok || !own.Silent {
+		return explained
+	}
+	if !h.a.ui.JSON {
+		h.a.ui.Note("warning: %s: %s", h.entry.Name, why.Missed())
+		h.a.ui.Note("hint: %s", hintOf(explained))
+	}
+	return err
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
-	"github.com/mcpctl/mcpctl/runtime/transport"
 )
 
 func newRun(a *app) *cobra.Command {
@@ -26,7 +25,7 @@ func newRun(a *app) *cobra.Command {
 			if dash < 0 {
 				dash = len(words)
 			}
-			return a.become(words[:dash], words[dash:])
+			return become(a, words[:dash], words[dash:])
 		},
 	}
 	a.completeServer(cmd)
@@ -34,7 +33,7 @@ func newRun(a *app) *cobra.Command {
 }
 
 // become runs the server that the words name, with more arguments.
-func (a *app) become(words, more []string) error {
+func become(a *app, words, more []string) error {
 	if a.settings.URL != "" {
 		return usagef("run starts a command, and --url is a remote server").withHint("mcpctl bridge URL")
 	}
@@ -56,7 +55,7 @@ func (a *app) become(words, more []string) error {
 	default:
 		return usagef("%s is a remote server: there is nothing to run", entry.Name).withHint("mcpctl bridge %s", entry.Name)
 	}
-	var streams transport.Streams
+	var streams dial.Streams
 	streams.In, _ = a.ui.In.(*os.File)
 	streams.Out, _ = a.ui.Out.(*os.File)
 	streams.Err, _ = a.ui.Err.(*os.File)

@@ -15,7 +15,6 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -50,38 +49,12 @@ func (a *app) with(ctx context.Context, words []string, f func(s *session, words
 	}
 	s := &session{Client: c, a: a, server: server}
 	s.wantLog(ctx)
-	err = a.explainCall(h.entry, c, h.outcome(onTheWay(f(s, words))))
+	err = h.explain(c, h.outcome(onTheWay(f(s, words))))
 	// A server that ends badly does not change the result.
 	if closing := c.Close(); closing != nil {
 		a.log.Debug("close", "server", server, "err", closing)
 	}
 	return a.withServer(server, err)
-}
-
-// explainCall adds to a failure of the server which of our variables it may miss. Where
-// the failure is a result, which has been printed, that is a note.
-func (a *app) explainCall(entry config.Entry, c *runtime.Client, err error) error {
-	switch exitCode(err) {
-	case exitTool, exitProtocol, exitTimeout, exitConnect:
-	default:
-		if !errors.Is(err, runtime.ErrClosed) {
-			return err
-		}
-	}
-	explained := dial.ExplainCall(entry, c, err)
-	why, more := errors.AsType[interface {
-		error
-		Missed() string
-	}](explained)
-	own, ok := errors.AsType[*Error](err)
-	if !more || !ok || !own.Silent {
-		return explained
-	}
-	if !a.ui.JSON {
-		a.ui.Note("warning: %s: %s", entry.Name, why.Missed())
-		a.ui.Note("hint: %s", hintOf(explained))
-	}
-	return err
 }
 
 // wraps reports whether the server is a command-line tool of servers.json.

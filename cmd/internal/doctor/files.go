@@ -86,7 +86,7 @@ func line(command, remedy string) string {
 
 func holdsSecrets(f *config.File) bool {
 	for _, e := range f.Entries() {
-		if len(config.LiteralSecrets(e.Raw)) > 0 {
+		if len(LiteralSecrets(e.Raw)) > 0 {
 			return true
 		}
 	}

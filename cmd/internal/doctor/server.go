@@ -61,7 +61,7 @@ func (d *Doctor) entry(r *Report, entry config.Entry) bool {
 			r.warn("config", p.Message, orEdit(p.Remedy))
 		}
 	}
-	for _, place := range config.LiteralSecrets(entry.Raw) {
+	for _, place := range LiteralSecrets(entry.Raw) {
 		r.warn("secrets", place+" looks like a secret, and its text is in servers.json", literalFix(entry, place))
 	}
 	_, err := entry.Expand(d.Dial(entry).Lookup)

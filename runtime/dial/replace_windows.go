@@ -1,4 +1,4 @@
-package transport
+package dial
 
 import "os/exec"
 
