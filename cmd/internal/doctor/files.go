@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"regexp"
 	goruntime "runtime"
 	"strings"
 
@@ -72,17 +73,22 @@ func (f Files) parse(r *Report) {
 // orEdit returns the command that mends servers.json.
 func orEdit(remedy string) string { return line("mcpctl config edit", remedy) }
 
-// line returns a command with a remark, as a line that a shell runs as it is. A remedy
-// that is a command itself is in its place.
+// remarkSign is between a command and a remark: a shell runs the whole line.
+const remarkSign = "  # "
+
+// line returns a command with a remark. A remedy that is a command is in its place.
 func line(command, remedy string) string {
 	switch {
 	case remedy == "":
 		return command
-	case strings.HasPrefix(remedy, "mcpctl ") && !strings.Contains(remedy, " shows "):
+	case strings.HasPrefix(remedy, "mcpctl ") && !prose.MatchString(remedy):
 		return remedy
 	}
-	return command + "  # " + remedy
+	return command + remarkSign + remedy
 }
+
+// prose finds what remedies say of a command that they begin with.
+var prose = regexp.MustCompile(` (shows|reach|prints|gives) `)
 
 func holdsSecrets(f *config.File) bool {
 	for _, e := range f.Entries() {

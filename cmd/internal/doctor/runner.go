@@ -71,6 +71,28 @@ func missingPackage(stderr string) string {
 	return ""
 }
 
+// packageOf returns what a runner ran that said this: an argument that it names without
+// its version, or else the first that is no flag and no word of its own.
+func packageOf(args []string, said string) string {
+	found := ""
+	for _, arg := range args {
+		if strings.HasPrefix(arg, "-") || arg == "run" || arg == "dlx" || arg == "exec" {
+			continue
+		}
+		name := arg
+		if at := strings.LastIndexByte(arg, '@'); at > 0 {
+			name = arg[:at]
+		}
+		if strings.Contains(said, name) {
+			return arg
+		}
+		if found == "" {
+			found = arg
+		}
+	}
+	return found
+}
+
 // daemonDown reports that a container runner has nobody to run containers.
 func daemonDown(stderr string) bool {
 	return strings.Contains(stderr, "Cannot connect to the Docker daemon") || strings.Contains(stderr, "docker daemon is not running")

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -64,6 +65,9 @@ func (d *Doctor) entry(r *Report, entry config.Entry) bool {
 	for _, place := range LiteralSecrets(entry.Raw) {
 		r.warn("secrets", place+" looks like a secret, and its text is in servers.json", literalFix(entry, place))
 	}
+	if entry.Disabled {
+		r.pass("config", "it is disabled: other commands do not use it")
+	}
 	_, err := entry.Expand(d.Dial(entry).Lookup)
 	if unset, missing := errors.AsType[*config.VariableError](err); missing {
 		r.fail("variables", "config", withoutServer(err, entry.Name), exportLine(unset))
@@ -92,7 +96,7 @@ func exportLine(unset *config.VariableError) string {
 			names = append(names, m.Variable+"=…")
 		}
 	}
-	return "export " + strings.Join(names, " ") + "  # or give a default: ${NAME:-text}"
+	return "export " + strings.Join(names, " ") + remarkSign + "or give a default: ${NAME:-text}"
 }
 
 // runner checks that the command is there.
@@ -193,7 +197,8 @@ func (d *Doctor) refused(r *Report, entry config.Entry, err error) {
 	case kind == "timeout":
 		r.fail("handshake", kind, message, line("mcpctl run "+entry.Name, fix))
 	case fetches(entry.Command) && missingPackage(said) != "":
-		r.fail("package", kind, missingPackage(said)+": "+strings.Join(entry.Args, " "), "mcpctl search "+entry.Name)
+		name := packageOf(entry.Args, said)
+		r.fail("package", kind, name+": "+missingPackage(said), line("mcpctl search "+path.Base(name), "and mcpctl add --replace, or correct args in servers.json"))
 	case daemonDown(said):
 		r.fail("runner", kind, "docker has no daemon to run containers", "sudo systemctl start docker")
 	case kind == "connect" && entry.Command != "":

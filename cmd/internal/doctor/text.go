@@ -60,10 +60,20 @@ func (t Text) report(b *strings.Builder, r *Report) {
 			const indent = 2
 			label := fmt.Sprintf("%s  %-9s  ", t.level(level), c.ID)
 			t.wrap(b, strings.Repeat(" ", indent)+label, c.Message, indent+len(levelWarning)+2+9+2)
-			if c.Fix != "" {
-				b.WriteString("    fix: " + ui.CleanLine(c.Fix) + "\n")
-			}
+			t.fix(b, c.Fix)
 		}
+	}
+}
+
+// fix writes a command on a line of its own, and below it what is remarked of it.
+func (t Text) fix(b *strings.Builder, fix string) {
+	command, remark, _ := strings.Cut(fix, remarkSign)
+	if command != "" {
+		b.WriteString("    fix: " + ui.CleanLine(command) + "\n")
+	}
+	if remark != "" {
+		const indent = "         "
+		t.wrap(b, indent, remark, len(indent))
 	}
 }
 
