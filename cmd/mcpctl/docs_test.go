@@ -261,11 +261,15 @@ func (c *docChecker) sentences(prose []string) error {
 // command has mcpctl itself parse a command line: with --help it looks at the
 // command and at every flag, and does nothing.
 func (c *docChecker) command(words []string) error {
-	end := slices.Index(words, "--")
-	if end < 0 {
-		end = len(words)
+	out, err := c.run(c.dir, append([]string{"--help"}, words...)...)
+	if err != nil { // of a subcommand the flags are known behind it only
+		end := slices.Index(words, "--")
+		if end < 0 {
+			end = len(words)
+		}
+		out, err = c.run(c.dir, slices.Insert(slices.Clone(words), end, "--help")...)
 	}
-	if out, err := c.run(c.dir, slices.Insert(slices.Clone(words), end, "--help")...); err != nil {
+	if err != nil {
 		return fmt.Errorf("mcpctl %s: %s", strings.Join(words, " "), strings.TrimSpace(string(out)))
 	}
 	return nil
@@ -392,8 +396,8 @@ func TestDocsCheck(t *testing.T) {
 		{"flag", "```sh\nmcpctl tools fs --schema\n```", true},
 		{"no such flag", "```sh\nmcpctl tools fs --scheme\n```", false},
 		{"no such flag, console", "```console\n$ mcpctl tools fs --scheme\n```", false},
-		{"no such flag behind a pipe", "```sh\necho '{}' | mcpctl call fs x --argsfile -\n```", false},
-		{"no such flag on a second line", "```sh\nmcpctl call fs x \\\n  --no-valid\n```", false},
+		{"no such flag behind a pipe", "```sh\necho '{}' | mcpctl call --argsfile - fs x\n```", false},
+		{"no such flag on a second line", "```sh\nmcpctl call \\\n  --no-valid fs x\n```", false},
 		{"no such flag in a sentence", "Try `mcpctl list --all`.", false},
 		{"no such flag in go:generate", "```go\n//go:generate mcpctl generate fs\n```\n```text\n//go:generate mcpctl generate fs --output-dir x\n```", false},
 		{"no such command", "```sh\nmcpctl juggle fs\n```", false},

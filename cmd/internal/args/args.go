@@ -10,6 +10,7 @@
 //	a=@file a:=@file  the value from a file, @- from standard input; base64
 //	                  where the schema says contentEncoding base64
 //	a=@@x             the text @x
+//	--a text --a=text --a   the same as a=text, a=true for a boolean
 //
 // Pairs after a whole object, or after --args-file, change that object. A name
 // with dots or brackets in the schema is that name and not a path. Where a schema
@@ -53,6 +54,11 @@ type Source struct {
 	// NoValidate skips all checks; text that does not fit its type is sent as a
 	// string.
 	NoValidate bool
+	// Literal is how many of the last words are pairs also with a dash in front.
+	Literal int
+	// Taken are flags of the program, such as --NAME, that were given among the words
+	// and are not in them any more; Flags are the names of all.
+	Taken, Flags []string
 }
 
 // Error is a word that cannot be used. It is a usage error.
@@ -79,7 +85,10 @@ func errorf(format string, a ...any) *Error { return &Error{Err: fmt.Errorf(form
 // every issue, or an *[Error] about a word.
 func Parse(s *schema.Schema, src Source) (json.RawMessage, error) {
 	b := &builder{s: s, src: src, root: &node{kind: isObject}}
-	words, err := b.base(src.Words)
+	words, err := b.options(src.Words)
+	if err == nil {
+		words, err = b.base(words)
+	}
 	if err != nil {
 		return nil, err
 	}

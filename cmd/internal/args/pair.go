@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/mcpctl/mcpctl/runtime/clitool"
 	"github.com/mcpctl/mcpctl/runtime/schema"
 )
 
@@ -46,6 +47,8 @@ func (b *builder) pair(w string) error {
 		e := errorf("argument %q: want name=text or name:=json", short(w))
 		if isWhole(w) {
 			e.Remedy = "a whole object has to be the first word"
+		} else if form := colonForm(w); form != "" {
+			e.Remedy = "write " + clitool.Line([]string{form})
 		}
 		return e
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -46,6 +45,7 @@ func newBridge(a *app) *cobra.Command {
 	fl.String("request-timeout", "", "give a request up after this `DURATION` without a sign of life, or never (default 120s)")
 	fl.String("stream-max", "", "end HTTP streams that last longer than this `DURATION`; clients come back for the rest (default never)")
 	fl.BoolVar(&b.o.Insecure, "insecure", false, "allow an address that other machines reach; there is no authentication")
+	a.adhoc.takenBy(cmd)
 	completeWords(cmd, "isolation", isolations()...)
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(words) > 0 {
@@ -99,19 +99,17 @@ func (b *bridgeCommand) server(words []string, dash int) (config.Entry, error) {
 		return config.Entry{}, usagef(format, a...).withHint("mcpctl bridge --help")
 	}
 	switch {
-	case dash > 0 || dash >= 0 && b.a.settings.URL != "":
+	case len(words) > 0 && b.a.adhoc.command != nil:
 		return usage("want one of URL, SERVER, and -- COMMAND")
-	case dash == 0 && (len(words) == 0 || words[0] == ""):
+	case dash >= 0:
 		return usage("no command after --")
-	case dash == 0:
-		return commandEntry(words), nil
 	case len(words) > 1:
 		return usage("unexpected argument %q", words[1])
 	case len(words) == 1 && b.a.settings.URL != "":
 		return usage("unexpected argument %q beside --url", words[0])
 	case len(words) == 1 && strings.Contains(words[0], "://"):
 		return remoteEntry(words[0])
-	case len(words) == 0 && b.a.settings.URL != "":
+	case len(words) == 0 && b.a.adhoc.given():
 		return b.a.entryOrURL("")
 	case len(words) == 0 && b.a.getenv(upstreamURL) != "":
 		return b.upstream()
@@ -125,15 +123,6 @@ func (b *bridgeCommand) server(words []string, dash int) (config.Entry, error) {
 	b.a.file.loaded, b.a.file.path = file, b.a.settings.ConfigPath // for entry
 	b.o.File, b.o.Servers = file, words
 	return b.a.entry(words[0])
-}
-
-// commandEntry returns the entry of a command as the shell has given it.
-func commandEntry(words []string) config.Entry {
-	e := config.Entry{Name: filepath.Base(words[0]), Command: config.Escape(words[0])}
-	for _, w := range words[1:] {
-		e.Args = append(e.Args, config.Escape(w))
-	}
-	return e
 }
 
 // remoteEntry returns the entry of a remote server in no configuration.

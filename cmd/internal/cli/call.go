@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
 	"github.com/mcpctl/mcpctl/cmd/internal/clitree"
@@ -21,6 +22,8 @@ type callFlags struct {
 	noValidate bool
 	dryRun     bool
 	dir        string
+	// names are those of all flags that a call takes.
+	names []string
 }
 
 // callCommand is one run of mcpctl call.
@@ -44,19 +47,29 @@ Arguments are read by the tool's schema, never by the look of the value:
   a.b[0].c=text    a place inside; a[]=text appends
   a=@file          the value from a file (a:=@file: JSON; @-: standard input),
                    as base64 where the schema says so; @@ stands for an @
+  --a text         the same as a=text, and --a alone as a=true for a boolean,
+                   where no flag of mcpctl has the name
 Without any, a pipe or file on standard input holds the whole object.
-A word that begins with a dash is an argument after --.
+A word that begins with a dash is an argument after --. A command there is a server
+that is in no file: mcpctl call TOOL [ARGS...] -- COMMAND [ARGS...].
+With --help behind TOOL it is mcpctl describe SERVER TOOL.
 
 They are checked against the tool's schema before anything is sent. A failure
 that the tool itself reports is printed like a result, with exit code 3.`,
 		Example: `  mcpctl call everything get-sum a=1 b=2
   mcpctl fs edit_file path=notes.txt edits[0].oldText=a edits[0].newText=@new.txt
-  mcpctl fs write_file '{"path":"x","content":"y"}'`,
+  mcpctl fs write_file '{"path":"x","content":"y"}'
+  mcpctl fs write_file --help
+  mcpctl call get-sum a=1 b=2 -- npx -y @modelcontextprotocol/server-everything`,
 	}
 	cmd.Flags().StringVar(&f.file, "args-file", "", "take the arguments object from `FILE` (- is standard input); pairs override it")
 	cmd.Flags().BoolVar(&f.noValidate, "no-validate", false, "send the arguments without checking them")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "of a command-line tool: print what the call would run, and run nothing")
 	cmd.Flags().StringVarP(&f.dir, "output-dir", "O", "", "save images, audio and other bytes of the result in `DIR`")
+	before := func(cmd *cobra.Command, _ []string) {
+		cmd.Flags().VisitAll(func(fl *pflag.Flag) { f.names = append(f.names, fl.Name) })
+	}
+	cmd.PreRun = before
 	return a.onServer(cmd, 2, -1, func(ctx context.Context, s *session, words []string) error {
 		return (&callCommand{s, f}).run(ctx, words[0], words[1:])
 	})
@@ -115,6 +128,7 @@ func (c *callCommand) arguments(ctx context.Context, t *runtime.Tool, words []st
 	raw, err := args.Parse(in, args.Source{
 		Words: words, File: c.f.file, NoValidate: c.f.noValidate,
 		Stdin: func() ([]byte, error) { return c.a.readStdin(ctx) }, Piped: c.a.piped(),
+		Literal: c.a.given.literal, Taken: c.a.given.flags, Flags: c.f.names,
 	})
 	var unfit *schema.ValidationError
 	var bad *schema.Error

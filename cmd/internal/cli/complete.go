@@ -13,7 +13,7 @@ import (
 func (a *app) completeServer(cmd *cobra.Command) {
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		a.setupCompletion(cmd)
-		if len(words) > 0 || a.settings.URL != "" {
+		if len(words) > 0 || a.adhoc.given() {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		return a.serverCompletions(begun), cobra.ShellCompDirectiveNoFileComp

@@ -78,7 +78,7 @@ func (s *session) showTool(ctx context.Context, t *runtime.Tool) error {
 
 // example returns a command line that calls the tool with these words.
 func (s *session) example(t *runtime.Tool, words []string) string {
-	if s.a.settings.URL == "" {
+	if !s.a.adhoc.given() {
 		quoted := []string{"mcpctl", ui.CleanLine(s.server), shellWord(ui.CleanLine(t.Name))}
 		for _, w := range words {
 			quoted = append(quoted, shellWord(ui.CleanLine(w)))

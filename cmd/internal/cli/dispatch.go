@@ -5,13 +5,17 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/args"
 )
 
 // dispatch rewrites the words for cobra:
 //
-//   - mcpctl SERVER and mcpctl SERVER TOOL become tools and call, if the first
-//     word is a configured server and not a command;
+//   - the command behind "--" is taken off, where it takes the place of a server;
+//   - mcpctl SERVER and mcpctl SERVER TOOL become tools and call, if the first word is
+//     a configured server and not a command; with --url or a command behind "--" the
+//     first word is the tool;
+//   - a call with --help behind the tool becomes describe;
 //   - the words of a call go behind a "--", so that one like --name=value that
 //     is not a flag of mcpctl stays an argument;
 //   - a first word that is neither command nor server is an error that names
@@ -19,50 +23,84 @@ import (
 //
 // Flags keep working before, between and after the words.
 func (a *app) dispatch(root *cobra.Command, words []string) ([]string, error) {
-	flags := func(cmd *cobra.Command) flagSets {
-		sets := flagSets{root.PersistentFlags()}
-		if cmd != nil {
-			sets = append(sets, cmd.Flags())
+	global := flagSets{root.PersistentFlags()}
+	first, cmd := global.firstWord(words), (*cobra.Command)(nil)
+	if first >= 0 {
+		verb := words[first]
+		if verb == cobra.ShellCompRequestCmd || verb == cobra.ShellCompNoDescRequestCmd {
+			return completeShort(root, words, first+1), nil
 		}
-		return sets
-	}
-	first := flags(nil).firstWord(words)
-	if first < 0 {
-		return words, nil
-	}
-	verb := words[first]
-	if verb == cobra.ShellCompRequestCmd || verb == cobra.ShellCompNoDescRequestCmd {
-		return completeShort(root, words, first+1), nil
-	}
-	if builtin(verb) {
-		return words, nil
-	}
-	cmd := subcommand(root, verb)
-	head, tail := slices.Clone(words[:first]), words[first+1:]
-	if cmd == nil {
-		if err := a.wantServer(root, words, verb); err != nil {
-			return nil, err
-		}
-		tail = words[first:]
-		verb = "tools"
-		if _, after := flags(subcommand(root, "call")).split(tail, 2); len(after) > 1 {
-			verb = "call"
-		}
-		cmd = subcommand(root, verb)
-		if cmd == nil {
+		if builtin(verb) {
 			return words, nil
 		}
+		cmd = subcommand(root, verb)
 	}
-	if verb != "call" && verb != "prompt" {
-		return append(append(head, verb), tail...), nil
+	call := subcommand(root, "call")
+	own := cmd
+	if own == nil {
+		own = call
 	}
-	fixed := 2 // SERVER and TOOL
-	if flags(cmd).given(words, "url") {
+	if own == nil || cmd != nil && cmd.Annotations[anyServer] == "" {
+		return words, nil
+	}
+	sets := flagSets{root.PersistentFlags(), own.Flags()}
+	words, err := a.adhoc.cut(sets, words)
+	if err != nil {
+		return nil, err
+	}
+	// The place of the server: a word, unless it is given in another way.
+	fixed := 2
+	if a.adhoc.command != nil || sets.given(words, "url") {
 		fixed = 1
 	}
-	options, after := flags(cmd).split(tail, fixed)
-	out := append(append(head, verb), options...)
-	return append(append(out, "--"), after...), nil
+	switch {
+	case cmd != nil:
+		first++
+	case first < 0 && (fixed == 2 || sets.has(words, "--help", "-h", "--version")):
+		return words, nil
+	case first < 0:
+		return append(words, "tools"), nil
+	case fixed == 2:
+		if err := a.wantServer(root, words, words[first]); err != nil {
+			return nil, err
+		}
+	}
+	head, tail := slices.Clone(words[:first]), words[first:]
+	if cmd == nil {
+		cmd = subcommand(root, "tools")
+		if _, after := sets.split(tail, fixed); len(after) >= fixed {
+			cmd = call
+		}
+		head = append(head, cmd.Name())
+	}
+	if cmd.Name() != "call" && cmd.Name() != "prompt" {
+		return append(head, tail...), nil
+	}
+	options, after := sets.split(tail, fixed)
+	if cmd == call && fixed == 2 && len(after) > 0 && strings.Contains(after[0], "(") {
+		return nil, a.wantServer(root, words, after[0])
+	}
+	a.given.flags = sets.behind(tail, fixed)
+	if _, dash := sets.pieces(tail); dash >= 0 {
+		a.given.literal = len(tail) - dash - 1
+	}
+	if cmd == call && slices.ContainsFunc(a.given.flags, isHelp) {
+		describe := flagSets{root.PersistentFlags(), subcommand(root, "describe").Flags()}
+		out := append(describe.only(head), "describe")
+		out = append(out, slices.DeleteFunc(describe.only(options), isHelp)...)
+		return append(append(out, "--"), after[:fixed]...), nil
+	}
+	return append(append(append(head, options...), "--"), after...), nil
+}
+
+func isHelp(word string) bool { return word == "--help" || word == "-h" }
+
+// givenWords is what dispatch knows of the words of a call, and cobra does not pass on.
+type givenWords struct {
+	// flags are mcpctl's own flags behind the tool's name.
+	flags []string
+	// literal is how many words were behind "--".
+	literal int
 }
 
 // completeShort expands the short form mcpctl SERVER in words to complete, which
@@ -112,13 +150,6 @@ func commandNames(parent *cobra.Command) []string {
 func (a *app) wantServer(root *cobra.Command, words []string, word string) error {
 	flags := flagSets{root.PersistentFlags()}
 	commands := commandNames(root)
-	if flags.given(words, "url") {
-		e := unknownName("unknown command", word, commands, "")
-		if e.Remedy == "" {
-			e.Remedy = "with --url a tool is called by: mcpctl --url URL call " + shellWord(word)
-		}
-		return e
-	}
 	path := a.settings.ConfigPath
 	if v, ok := flags.value(words, "config"); ok {
 		path = v
@@ -130,106 +161,26 @@ func (a *app) wantServer(root *cobra.Command, words []string, word string) error
 	if slices.Contains(names, word) {
 		return nil
 	}
-	return unknownName("unknown command or server", word, append(names, commands...), "mcpctl --help and mcpctl list")
+	e := unknownName("unknown command or server", word, append(names, commands...), "mcpctl --help and mcpctl list")
+	if form := dottedForm(word, names); form != nil {
+		e.Remedy = "write mcpctl " + shellLine(form)
+	}
+	return e
 }
 
-// flagSets are the flags that words may hold.
-type flagSets []*pflag.FlagSet
-
-// find returns the flag that look finds in one of the sets, nil for none.
-func (s flagSets) find(look func(set *pflag.FlagSet, name string) *pflag.Flag, name string) *pflag.Flag {
-	for _, set := range s {
-		if f := look(set, name); f != nil {
-			return f
+// dottedForm returns the words for SERVER.TOOL, or SERVER.TOOL(name: value), as other
+// programs have it; nil for another word.
+func dottedForm(word string, servers []string) []string {
+	name, rest, _ := strings.Cut(word, "(")
+	for _, server := range servers {
+		tool, ok := strings.CutPrefix(name, server+".")
+		if !ok || tool == "" {
+			continue
 		}
+		if called, words, ok := args.CallForm(tool + "(" + rest); ok {
+			return append([]string{server, called}, words...)
+		}
+		return []string{server, tool}
 	}
 	return nil
-}
-
-// flag reports whether a word with a dash is a known flag, and whether the next word
-// is its value.
-func (s flagSets) flag(w string) (known, takesNext bool) {
-	if name, long := strings.CutPrefix(w, "--"); long {
-		name, _, hasValue := strings.Cut(name, "=")
-		if name == "help" {
-			return true, false
-		}
-		f := s.find((*pflag.FlagSet).Lookup, name)
-		return f != nil, f != nil && !hasValue && f.NoOptDefVal == ""
-	}
-	for i := 1; i < len(w); i++ {
-		if w[i] == 'h' && s.find((*pflag.FlagSet).ShorthandLookup, "h") == nil {
-			continue
-		}
-		f := s.find((*pflag.FlagSet).ShorthandLookup, w[i:i+1])
-		if f == nil {
-			return false, false
-		}
-		if f.NoOptDefVal == "" {
-			return true, i+1 == len(w) // the rest of the word is the value
-		}
-	}
-	return true, false
-}
-
-// split separates flags from words. After the first fixed words, an unknown word
-// with a dash is an argument if it has a "=" or is a negative number.
-func (s flagSets) split(words []string, fixed int) (flags, after []string) {
-	for i := 0; i < len(words); i++ {
-		w := words[i]
-		if w == "--" {
-			return flags, append(after, words[i+1:]...)
-		}
-		if len(w) < 2 || w[0] != '-' {
-			after = append(after, w)
-			continue
-		}
-		known, takesNext := s.flag(w)
-		if !known && len(after) >= fixed && (strings.Contains(w, "=") || w[1] >= '0' && w[1] <= '9') {
-			after = append(after, w)
-			continue
-		}
-		flags = append(flags, w)
-		if takesNext && i+1 < len(words) {
-			i++
-			flags = append(flags, words[i])
-		}
-	}
-	return flags, after
-}
-
-// firstWord returns the index of the first word that is not a flag, or -1.
-func (s flagSets) firstWord(words []string) int {
-	for i := 0; i < len(words); i++ {
-		w := words[i]
-		if w == "--" {
-			return -1
-		}
-		if len(w) < 2 || w[0] != '-' {
-			return i
-		}
-		if _, takesNext := s.flag(w); takesNext {
-			i++
-		}
-	}
-	return -1
-}
-
-// given reports whether a flag is among the words.
-func (s flagSets) given(words []string, name string) bool {
-	_, ok := s.value(words, name)
-	return ok
-}
-
-// value returns the last value of a flag among the words.
-func (s flagSets) value(words []string, name string) (value string, ok bool) {
-	flags, _ := s.split(words, len(words))
-	for i, w := range flags {
-		if v, found := strings.CutPrefix(w, "--"+name+"="); found {
-			value, ok = v, true
-		} else if w == "--"+name && i+1 < len(flags) {
-			value, ok = flags[i+1], true
-		}
-	}
-	return value, ok
 }

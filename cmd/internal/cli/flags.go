@@ -61,7 +61,10 @@ func (env *environment) setup(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	env.settings = s
+	env.settings, env.adhoc.url = s, s.URL
+	if err := env.adhoc.check(); err != nil {
+		return err
+	}
 	env.file.wanted = cmd.Flags().Changed("config") && cmd.Name() != "add" && cmd.Name() != "edit"
 	env.ui.JSON, env.ui.Text = s.Output == "json", s.Output == "text"
 	env.ui.NoInput, env.ui.Quiet = s.NoInput, s.Quiet
@@ -76,6 +79,7 @@ func (env *environment) setupCompletion(cmd *cobra.Command) {
 	s, err := settings.Load(settings.Options{Getenv: env.getenv, Flags: cmd.Flags(), SkipFile: true})
 	if err == nil {
 		env.settings, env.settings.ConfigPath, env.settings.URL = s, s.ConfigPath, s.URL
+		env.adhoc.url = s.URL
 	}
 }
 

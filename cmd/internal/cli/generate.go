@@ -35,7 +35,7 @@ const (
 func newGenerate(a *app) *cobra.Command {
 	var f generateFlags
 	cmd := &cobra.Command{
-		Use:   "generate SERVER...",
+		Use:   "generate SERVER... | generate [NAME] -- COMMAND [ARGS...]",
 		Short: "Write a typed Go client for a server",
 		Long: `Write a Go package for each server: one method and one parameter struct a tool,
 functions for its prompts and resources, and a test double in a folder of its
@@ -53,14 +53,19 @@ fixtures for tests. Nothing else is ever called.`,
 		Example: `  mcpctl generate everything
   mcpctl generate fs --out ./internal/fs --package fs
   mcpctl generate fs --from ./generated/fs/mcpctl.lock.json --check
-  mcpctl generate memory --record ./testdata/memory`,
+  mcpctl generate memory --record ./testdata/memory
+  mcpctl generate memory -- npx -y @modelcontextprotocol/server-memory`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && a.adhoc.given() {
+				args = []string{a.adhoc.name()}
+			}
 			if err := f.validate(a, args); err != nil {
 				return err
 			}
 			return (&generateCommand{a, &f}).run(cmd.Context(), args)
 		},
 	}
+	a.adhoc.takenBy(cmd)
 	a.completeServers(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", "", "the package's `DIR` (default ./generated/SERVER); with several servers their parent")
@@ -84,8 +89,8 @@ func (f *generateFlags) validate(a *app, args []string) error {
 		return usagef("--package names one package, but there are %d servers", len(args))
 	case len(args) > 1 && f.from != "":
 		return usagef("--from is one server's tools, but there are %d servers", len(args))
-	case len(args) > 1 && a.settings.URL != "":
-		return usagef("--url is one server, but there are %d names", len(args))
+	case len(args) > 1 && a.adhoc.given():
+		return usagef("--url, or a command behind --, is one server, but there are %d names", len(args))
 	case f.number != numberFloat && f.number != numberJSON:
 		return usagef("--number %s: it is float64 or json", f.number)
 	case f.record != "" && f.from != "":

@@ -19,7 +19,7 @@ import (
 // file of --from. Of several failures it returns the first server's and prints the
 // others.
 func (c *generateCommand) ask(ctx context.Context, servers []string) ([]*generation, error) {
-	if c.f.from == "" && c.settings.URL == "" {
+	if c.f.from == "" && !c.adhoc.given() {
 		if err := c.shareConfig(); err != nil {
 			return nil, err
 		}

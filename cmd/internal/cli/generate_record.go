@@ -129,10 +129,11 @@ func (r *recorder) secrets() map[string]string {
 	for name, value := range r.a.settings.Headers {
 		hide(value, "${"+name+"}")
 	}
-	if r.a.settings.URL != "" {
-		return out
+	name := r.server
+	if r.a.adhoc.given() {
+		name = ""
 	}
-	entry, err := r.a.entry(r.server)
+	entry, err := r.a.entryOrURL(name)
 	if err != nil {
 		return out // impossible: it was just used
 	}

@@ -26,7 +26,9 @@ func TestHelp(t *testing.T) {
 		{"--help tools fs", 0, "List a server's tools", ""},
 		{"tools --help fs", 0, "List a server's tools", ""},
 		{"-h fs echo message=hi", 0, "Call a tool", ""},
-		{"fs echo --help", 0, "Call a tool", ""},
+		{"call --help fs echo", 0, "Call a tool", ""},
+		{"call fs --help", 0, "Call a tool", ""},
+		{"fs --help", 0, "List a server's tools", ""},
 		{"--version", 0, "mcpctl ", ""},
 	} {
 		t.Run(tt.words, func(t *testing.T) {

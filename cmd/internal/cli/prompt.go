@@ -89,7 +89,10 @@ func (c *promptCommand) arguments(ctx context.Context, p *runtime.Prompt, words 
 	if err != nil {
 		return nil, err
 	}
-	values, err := args.Parse(in, args.Source{Words: words, Stdin: func() ([]byte, error) { return c.a.readStdin(ctx) }})
+	values, err := args.Parse(in, args.Source{
+		Words: words, Stdin: func() ([]byte, error) { return c.a.readStdin(ctx) },
+		Literal: c.a.given.literal, Taken: c.a.given.flags,
+	})
 	if unfit, ok := errors.AsType[*schema.ValidationError](err); ok {
 		return nil, &Error{Code: exitUsage, Err: argumentsError(unfit), Remedy: promptSignature(p)}
 	}

@@ -48,7 +48,9 @@ type environment struct {
 
 	tokens tokenStore
 
-	file serversFile
+	file  serversFile
+	adhoc adhocServer
+	given givenWords
 }
 
 // serversFile is servers.json as far as it has been read.

@@ -16,7 +16,7 @@ import (
 func newServe(a *app) *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{
-		Use:   "serve",
+		Use:   "serve [-- COMMAND [ARGS...]]",
 		Short: "Put all configured servers behind one endpoint",
 		Long: "Put all configured servers behind one endpoint: on standard input and output, as hosts start it,\n" +
 			"or with --http as Streamable HTTP at /mcp, and as the older HTTP+SSE at /sse. A server is started when it is first needed, once\n" +
@@ -24,8 +24,8 @@ func newServe(a *app) *cobra.Command {
 			"Tools and prompts are called SERVER__NAME, in at most 44 characters: longer names get a hash.\n\n" +
 			"With --socket it serves HTTP on a Unix socket (Windows: a named pipe), which processes of this user alone can use.\n\n" +
 			"There is no authentication, so --http takes addresses of this machine only, unless --insecure\n" +
-			"allows others. The line \"listening on http://ADDR/mcp\" on standard error says that the port is open.",
-		Example: "  mcpctl serve\n  mcpctl serve --http 127.0.0.1:8080 --server fs,gh\n  mcpctl serve --socket ~/mcp.sock",
+			"allows others. With --url, or a command behind --, it serves that server alone. The line \"listening on http://ADDR/mcp\" on standard error says that the port is open.",
+		Example: "  mcpctl serve\n  mcpctl serve --http 127.0.0.1:8080 --server fs,gh\n  mcpctl serve --http -- npx -y @modelcontextprotocol/server-memory\n  mcpctl serve --socket ~/mcp.sock",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if err := f.resolve(a, cmd, words); err != nil {
@@ -46,6 +46,7 @@ func newServe(a *app) *cobra.Command {
 	fl.String("list-grace", "", "answer a list after this `DURATION` without servers that are still starting, or never (default 2s)")
 	fl.String("stream-max", "", "end HTTP streams that last longer than this `DURATION`; clients come back for the rest (default never)")
 	fl.BoolVar(&f.insecure, "insecure", false, "allow an address that other machines reach; there is no authentication")
+	a.adhoc.takenBy(cmd)
 	completeFlag(cmd, "server", func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		a.setupCompletion(cmd)
 		return a.serverCompletions(begun), cobra.ShellCompDirectiveNoFileComp
@@ -120,6 +121,14 @@ func (f *serveFlags) choose(file *config.File) ([]config.Entry, error) {
 
 // serve runs until the client disconnects (stdio) or a signal comes.
 func (a *app) serve(ctx context.Context, f serveFlags) error {
+	if a.adhoc.given() {
+		if len(f.servers) > 0 {
+			return usagef("--server goes without --url and without a command behind --")
+		}
+		entry := a.adhoc.entry()
+		entry.Name = a.adhoc.name()
+		return a.runGateway(ctx, gateway.Options{Command: "serve", Entries: []config.Entry{entry}, HTTP: f.http, Insecure: f.insecure})
+	}
 	file, err := a.loadConfig()
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,17 +23,19 @@ import (
 type session struct {
 	*runtime.Client
 	a *app
-	// server is the configured name, or the redacted URL of --url.
+	// server is the configured name, the redacted URL of --url, or a name for the command
+	// behind "--".
 	server string
 	// missing are servers missing from lists that the user was warned of.
 	missing map[string]bool
 }
 
-// with connects to the server named by the first word or --url, runs f with the
-// remaining words, and closes the connection. f's output is written before that.
+// with connects to the server named by the first word, --url or a command behind "--",
+// runs f with the remaining words, and closes the connection. f's output is written
+// before that.
 func (a *app) with(ctx context.Context, words []string, f func(s *session, words []string) error) error {
-	server, name := config.DisplayURL(a.settings.URL), ""
-	if a.settings.URL == "" {
+	server, name := a.adhoc.label(), ""
+	if !a.adhoc.given() {
 		server, name, words = words[0], words[0], words[1:]
 	}
 	dial := a.dial
@@ -59,7 +62,7 @@ func (a *app) with(ctx context.Context, words []string, f func(s *session, words
 
 // wraps reports whether the server is a command-line tool of servers.json.
 func wraps(s *session) bool {
-	if s.a.settings.URL != "" {
+	if s.a.adhoc.given() {
 		return false
 	}
 	entry, err := s.a.entry(s.server)
@@ -76,6 +79,7 @@ func (a *app) onServer(cmd *cobra.Command, least, most int, run func(ctx context
 		}
 		return a.with(cmd.Context(), words, func(s *session, words []string) error { return run(cmd.Context(), s, words) })
 	}
+	a.adhoc.takenBy(cmd)
 	a.completeServer(cmd)
 	return cmd
 }
@@ -105,9 +109,9 @@ func (env *environment) withServer(server string, err error) error {
 }
 
 // words checks the number of a command's words. Both bounds include the server, which
-// is absent with --url. A most of -1 is no bound.
+// is absent where it is not given by name. A most of -1 is no bound.
 func (env *environment) words(words []string, least, most int, usage string) error {
-	if env.settings.URL != "" {
+	if env.adhoc.given() {
 		least, most = least-1, max(most-1, -1)
 		usage = strings.Replace(usage, "SERVER ", "", 1)
 		usage = strings.TrimSuffix(usage, " SERVER")
@@ -124,6 +128,11 @@ func (env *environment) words(words []string, least, most int, usage string) err
 // command returns a command line that names this session's server.
 func (s *session) command(verb string, words ...string) string {
 	parts := []string{"mcpctl", verb, ui.CleanLine(s.server)}
+	var started []string
+	if given := s.a.adhoc.command; given != nil {
+		parts = parts[:2]
+		started = append([]string{"--"}, append(given[:1:1], config.MaskArgs(given[1:])...)...)
+	}
 	if s.a.settings.URL != "" {
 		url := shellWord(s.server)
 		if s.server != s.a.settings.URL {
@@ -131,7 +140,7 @@ func (s *session) command(verb string, words ...string) string {
 		}
 		parts = []string{"mcpctl", "--url", url, verb}
 	}
-	for _, w := range words {
+	for _, w := range slices.Concat(words, started) {
 		parts = append(parts, shellWord(ui.CleanLine(w)))
 	}
 	return strings.Join(parts, " ")

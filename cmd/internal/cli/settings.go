@@ -99,10 +99,10 @@ func (env *environment) entry(server string) (config.Entry, error) {
 	return e, nil
 }
 
-// entryOrURL is entry, and that of --url for an empty name.
+// entryOrURL is entry, and that of a server in no file for an empty name.
 func (env *environment) entryOrURL(server string) (config.Entry, error) {
-	if server == "" {
-		return config.Entry{Name: config.DisplayURL(env.settings.URL), URL: config.Escape(env.settings.URL)}, nil
+	if server == "" && env.adhoc.given() {
+		return env.adhoc.entry(), nil
 	}
 	return env.entry(server)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/args"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/revision"
@@ -50,7 +51,11 @@ func (s *session) tool(ctx context.Context, name string) (*runtime.Tool, error) 
 		}
 		names[i] = tools[i].Name
 	}
-	return nil, unknownName(ui.CleanLine(s.server)+" has no tool", name, names, s.command("tools"))
+	e := unknownName(ui.CleanLine(s.server)+" has no tool", name, names, s.command("tools"))
+	if tool, words, ok := args.CallForm(name); ok {
+		e.Remedy = "write " + s.command("call", append([]string{tool}, words...)...)
+	}
+	return nil, e
 }
 
 func (s *session) showTools(tools []runtime.Tool, withSchema bool) error {

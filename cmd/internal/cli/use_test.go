@@ -254,8 +254,12 @@ func TestCall(t *testing.T) {
 		{"several faults", []string{"fs", "get-sum", "nte=x", "a=1"}, outcome{2, "", "mcpctl: at /nte: unknown argument; did you mean note?\nhint: get-sum(b:number, a:number, note?:string); see mcpctl describe fs get-sum\n"}},
 		{"missing", []string{"fs", "get-sum", `{"note":1}`}, outcome{2, "", "mcpctl: 3 arguments do not fit:\n  at /a: required, but missing\n  at /b: required, but missing\n  at /note: want string, got number\nhint: get-sum(b:number, a:number, note?:string); see mcpctl describe fs get-sum\n"}},
 		{"no arguments wanted", []string{"fs", "get-env", "x=1"}, outcome{2, "", "mcpctl: at /x: unknown argument; there are none\nhint: get-env(); see mcpctl describe fs get-env\n"}},
-		{"like a flag", []string{"fs", "get-sum", "--note=x"}, outcome{2, "", "mcpctl: at /--note: unknown argument; did you mean note?\nhint: get-sum(b:number, a:number, note?:string); see mcpctl describe fs get-sum\n"}},
-		{"unknown flag", []string{"fs", "get-sum", "--nope"}, outcome{2, "", "mcpctl: unknown flag: --nope\nhint: mcpctl call --help\n"}},
+		{"like flags", []string{"fs", "get-sum", "--note=x", "--a", "1", "--json", "--b=2"}, outcome{0, text(`{"note":"x","a":1,"b":2}`), ""}},
+		{"unknown flag", []string{"fs", "get-sum", "--nope"}, outcome{2, "", "mcpctl: --nope is no argument of the tool and no flag of mcpctl\nhint: write note=VALUE\n"}},
+		{"misspelt flag", []string{"fs", "get-sum", "--no-validat"}, outcome{2, "", "mcpctl: --no-validat is no argument of the tool and no flag of mcpctl\nhint: did you mean --no-validate?\n"}},
+		{"no value", []string{"fs", "get-sum", "--note"}, outcome{2, "", "mcpctl: --note has no value\nhint: write note=VALUE\n"}},
+		{"colon", []string{"fs", "get-sum", "note:x"}, outcome{2, "", "mcpctl: argument \"note:x\": want name=text or name:=json\nhint: write note=x\n"}},
+		{"a function", []string{"fs", `get-sum(a: 1, note: "x y")`}, outcome{2, "", "mcpctl: fs has no tool get-sum(a: 1, note: \"x y\")\nhint: write mcpctl call fs get-sum a=1 'note=x y'\n"}},
 		{"no pair", []string{"fs", "get-sum", "1"}, outcome{2, "", "mcpctl: argument \"1\": want name=text or name:=json\n"}},
 		{"missing file", []string{"fs", "get-sum", "--args-file", "/nonexistent"}, outcome{2, "", "mcpctl: read /nonexistent: no such file or directory\n"}},
 		{"no tool", []string{"call", "fs"}, outcome{2, "", "mcpctl: missing argument: mcpctl call SERVER TOOL [ARGS...]\nhint: mcpctl call --help\n"}},
@@ -299,16 +303,20 @@ func TestURL(t *testing.T) {
 	if b.dialed != "" {
 		t.Errorf("dialed the configured server %q", b.dialed)
 	}
-	check(t, b.run(t, "call", "get-sum", "--x=1"), outcome{2, "", "mcpctl: at /--x: unknown argument; known are b, a, note\n" +
-		"hint: get-sum(b:number, a:number, note?:string); see mcpctl --url http://127.0.0.1:1/mcp describe get-sum\n"})
-	check(t, b.run(t, "fs", "get-env"), outcome{2, "", "mcpctl: unknown command fs\nhint: with --url a tool is called by: mcpctl --url URL call fs\n"})
+	check(t, b.run(t, "call", "get-sum", "--x=1"), outcome{2, "", "mcpctl: --x is no argument of the tool and no flag of mcpctl\n" +
+		"hint: arguments are written b=VALUE a=VALUE note=VALUE\n"})
+	check(t, b.run(t, "get-env"), outcome{0, `{"content":[{"type":"text","text":"{}"}]}` + "\n", ""})
+	check(t, b.run(t, "get-enw"), outcome{2, "", "mcpctl: http://127.0.0.1:1/mcp has no tool get-enw\nhint: did you mean get-env? see mcpctl --url http://127.0.0.1:1/mcp tools\n"})
+	if got := b.run(t); got.code != 0 || !strings.HasPrefix(got.out, `{"tools":[`) {
+		t.Errorf("got %+v", got)
+	}
 	check(t, b.run(t, "tools", "fs"), outcome{2, "", "mcpctl: unexpected argument \"fs\": mcpctl tools\nhint: mcpctl tools --help\n"})
 	b.text = true
 	if got := b.run(t, "describe", "get-sum"); !strings.HasSuffix(got.out, "\n  mcpctl --url http://127.0.0.1:1/mcp call get-sum b=1 a:=1.0\n") {
 		t.Errorf("got %+v", got)
 	}
 	b.text, b.json, b.url = false, true, "http://me:secret@127.0.0.1:1/mcp?key=secret"
-	got := b.run(t, "call", "get-sum", "--x=1")
+	got := b.run(t, "call", "get-sum", "x=1")
 	if !strings.Contains(got.errOut, "mcpctl --url URL describe get-sum") || strings.Contains(got.errOut, "secret") {
 		t.Errorf("got %+v, want a hint and no secret", got)
 	}
@@ -514,12 +522,27 @@ func TestDispatch(t *testing.T) {
 	}{
 		{"misspelt command", []string{"toosl", "fs"}, outcome{2, "", "mcpctl: unknown command or server toosl\nhint: did you mean tools? see mcpctl --help and mcpctl list\n"}},
 		{"misspelt server", []string{"githbu"}, outcome{2, "", "mcpctl: unknown command or server githbu\nhint: did you mean github? see mcpctl --help and mcpctl list\n"}},
+		{"a dotted tool", []string{"fs.get-sum", "a=1"}, outcome{2, "", "mcpctl: unknown command or server fs.get-sum\nhint: write mcpctl fs get-sum\n"}},
+		{"a dotted function", []string{"call", "fs.get-sum(a: 1, b: [2])"}, outcome{2, "", "mcpctl: unknown command or server fs.get-sum(a: 1, b: [2])\nhint: write mcpctl fs get-sum a=1 'b:=[2]'\n"}},
 		{"nothing near", []string{"zzzzzz", "x"}, outcome{2, "", "mcpctl: unknown command or server zzzzzz\nhint: see mcpctl --help and mcpctl list\n"}},
 		{"too many words", []string{"tools", "fs", "x"}, outcome{2, "", "mcpctl: unexpected argument \"x\": mcpctl tools SERVER\nhint: mcpctl tools --help\n"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { check(t, newBench().run(t, tt.words...), tt.want) })
 	}
+}
+
+// A flag behind a tool that has an argument of the name is not guessed.
+func TestTakenFlag(t *testing.T) {
+	b := &bench{server: &runtimetest.Server{Tools: []runtimetest.Tool{
+		tool(`{"name":"wait","inputSchema":{"type":"object","properties":{"timeout":{"type":"integer"}}}}`, reflected),
+	}}}
+	for _, words := range [][]string{{"fs", "wait", "--timeout", "5s"}, {"fs", "wait", "--timeout=5s"}, {"call", "fs", "-q", "wait", "timeout=1", "--timeout", "5s"}} {
+		check(t, b.run(t, words...), outcome{2, "", "mcpctl: --timeout is a flag of mcpctl and an argument of the tool\n" +
+			"hint: the argument is written timeout=VALUE; the flag goes before the tool's name\n"})
+	}
+	check(t, b.run(t, "fs", "--timeout", "5s", "wait", "timeout=1"), outcome{0, `{"content":[{"type":"text","text":"{\"timeout\":1}"}]}` + "\n", ""})
+	check(t, b.run(t, "--timeout", "5s", "fs", "wait", "timeout=1"), outcome{0, `{"content":[{"type":"text","text":"{\"timeout\":1}"}]}` + "\n", ""})
 }
 
 func TestSplit(t *testing.T) {
@@ -534,7 +557,9 @@ func TestSplit(t *testing.T) {
 		{"s t -- --no-validate", "", "s t --no-validate"},
 		{"s t - --no-validate", "--no-validate", "s t -"},
 		{"s t --help", "--help", "s t"},
-		{"s t --bogus", "--bogus", "s t"},
+		{"s t --bogus", "", "s t --bogus"},
+		{"s --bogus t", "--bogus", "s t"},
+		{"s t -x", "-x", "s t"},
 	}
 	for _, tt := range tests {
 		flags, after := sets.split(strings.Fields(tt.in), 2)

@@ -116,7 +116,7 @@ func Run(ctx context.Context, h Host, o Options) error {
 	settle := relaxGC()
 	defer settle()
 	g := &gateway{h: h, o: o, logins: auth.NewLogins(), started: time.Now()}
-	if !o.Bridge {
+	if !o.Bridge && o.File != nil {
 		g.store = h.store(o.File)
 	}
 	defer h.Guard.Close()
@@ -223,13 +223,16 @@ func (g *gateway) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (*
 	o.Legacy, o.Capabilities = key.Legacy, json.RawMessage(key.Capabilities)
 	if o.Auth != nil { // standard input is the protocol's: nobody logs in here
 		o.Auth.Person = nil
-		if !g.o.Bridge { // what is said of credentials is for one server
+		if !g.single() { // what is said of credentials is for one server
 			o.Auth.Config = nil
 		}
 		o.Auth.KeptOnly = o.Auth.Config == nil
 	}
 	return dial.Dial(ctx, entry, o)
 }
+
+// single reports whether the one server is that of the command line.
+func (g *gateway) single() bool { return g.o.Bridge || g.o.File == nil }
 
 // login returns the login of a person that answers the failure of a server, nil for
 // another failure.
@@ -255,7 +258,7 @@ func (g *gateway) login(ctx context.Context, server string, failure error) (prox
 // auth returns how credentials are obtained at a login.
 func (g *gateway) auth() *dial.Auth {
 	a := &dial.Auth{Store: g.h.Tokens}
-	if g.o.Bridge {
+	if g.single() {
 		a.Config = g.h.Settings.Auth
 	}
 	return a
