@@ -80,10 +80,10 @@ func Reserved(word string) bool {
 
 func reserved() []string {
 	return []string{
-		"acl", "add", "audit", "auth", "bridge", "call", "completion", "config", "demo", "demo-server", "describe", "doctor", "explain",
-		"export", "gateway", "generate", "get", "help", "import", "info", "lint", "list", "lock", "login", "logout", "logs",
-		"ping", "policy", "prompt", "prompts", "read", "remove", "resources", "run", "search", "serve", "session", "status", "sync",
-		"tools", "top", "update", "version",
+		"access", "acl", "add", "audit", "auth", "bridge", "budget", "call", "completion", "config", "demo", "demo-server", "describe", "doctor",
+		"explain", "export", "find", "gateway", "generate", "get", "grep", "help", "import", "info", "lint", "list", "lock", "login",
+		"logout", "logs", "ls", "mcp", "ops", "ping", "policy", "prompt", "prompts", "read", "record", "remove", "replay", "resources",
+		"rm", "run", "search", "serve", "session", "show", "status", "sync", "tools", "top", "update", "version",
 	}
 }
 

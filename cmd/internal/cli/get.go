@@ -14,8 +14,9 @@ import (
 func newGet(a *app) *cobra.Command {
 	var reveal bool
 	cmd := &cobra.Command{
-		Use:   "get ALIAS",
-		Short: "Print the entry of a configured server, placeholders as they are",
+		Use:     "get ALIAS",
+		Aliases: []string{"show"},
+		Short:   "Print the entry of a configured server, placeholders as they are",
 		Long: "Print the entry of a configured server, placeholders as they are. Secrets that are written in it are shown as " + secret.Redacted + ":\n" +
 			"user and query of its URL, values of headers, and of variables and arguments that look secret. As JSON: {\"name\",\"entry\"}.",
 		Example: "  mcpctl get fs\n  mcpctl get fs --reveal",

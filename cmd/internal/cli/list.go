@@ -11,8 +11,9 @@ import (
 
 func newList(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "list",
-		Short: "List the configured servers",
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List the configured servers",
 		Long: "List the configured servers: name, transport, what is started or called, and the registry record that an\n" +
 			"entry was made of. Nothing is started.",
 		Example: "  mcpctl list\n  mcpctl list --json",

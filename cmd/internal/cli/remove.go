@@ -12,8 +12,9 @@ import (
 
 func newRemove(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "remove ALIAS...",
-		Short: "Remove servers from the configuration",
+		Use:     "remove ALIAS...",
+		Aliases: []string{"rm"},
+		Short:   "Remove servers from the configuration",
 		Long: "Remove servers from servers.json, each with the comments right above and behind it.\n" +
 			"All of them or, where one is unknown, none.",
 		Example: "  mcpctl remove fs gh",
