@@ -28,6 +28,9 @@ func (a *app) connect(ctx context.Context, server string, h *host) (*runtime.Cli
 	if err != nil {
 		return nil, err
 	}
+	if h != nil {
+		h.entry = entry
+	}
 	if server != "" {
 		if c, err := a.inSession(ctx, entry, h); c != nil || err != nil {
 			return c, err
@@ -36,7 +39,7 @@ func (a *app) connect(ctx context.Context, server string, h *host) (*runtime.Cli
 	o := a.dialOptions(entry)
 	o.Grace, o.ShutdownTimeout = callGrace, callShutdown
 	if h != nil {
-		o.Handler, o.Capabilities, h.entry = h, h.capabilities(), entry
+		o.Handler, o.Capabilities = h, h.capabilities()
 	}
 	c, err := dial.Dial(ctx, entry, o)
 	commands := authCommands{a}

@@ -26,6 +26,8 @@ type session struct {
 	// server is the configured name, the redacted URL of --url, or a name for the command
 	// behind "--".
 	server string
+	// entry is the configured one, empty for a server that is in no file.
+	entry config.Entry
 	// missing are servers missing from lists that the user was warned of.
 	missing map[string]bool
 }
@@ -51,6 +53,9 @@ func (a *app) with(ctx context.Context, words []string, f func(s *session, words
 		return a.withServer(server, h.outcome(err))
 	}
 	s := &session{Client: c, a: a, server: server}
+	if name != "" {
+		s.entry = h.entry
+	}
 	s.wantLog(ctx)
 	err = h.explain(c, h.outcome(onTheWay(f(s, words))))
 	// A server that ends badly does not change the result.
@@ -167,6 +172,9 @@ func (s *session) list(ctx context.Context, method, key string) (json.RawMessage
 	joined, items, err := ui.JoinPages(pages, key)
 	if err != nil {
 		return nil, nil, &runtime.ProtocolError{Reason: method + ": " + err.Error()}
+	}
+	if s.entry.Name != "" && s.missing == nil { // a whole list of a configured server
+		s.a.known().Keep(s.entry, key, items)
 	}
 	return joined, items, nil
 }

@@ -1,0 +1,162 @@
+// Package known is what servers were last seen to offer, for commands that start none:
+// what one-shot commands have listed, in a file a list, and what mcpctl serve has stored.
+package known
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/runtime/store"
+)
+
+const (
+	// maxFile bounds a stored list, in bytes; a longer one is not stored.
+	maxFile = 64 << 20
+	// pruneAfter is how long a list is kept that nobody asks for anew.
+	pruneAfter = 90 * 24 * time.Hour
+)
+
+// Lists are the stored lists of the servers of one configuration.
+type Lists struct {
+	dir   string // "" stores nothing
+	scope string
+	log   *slog.Logger
+}
+
+// New returns the lists of the servers of a configuration file. stateDir may be "": then
+// nothing is stored.
+func New(stateDir, configPath string, log *slog.Logger) Lists {
+	if abs, err := filepath.Abs(configPath); err == nil {
+		configPath = abs
+	}
+	return Lists{stateDir, configPath, log}
+}
+
+// Listed is one list of one server: its entries as the server sent them, and when.
+type Listed struct {
+	Items []json.RawMessage
+	At    time.Time
+}
+
+// file is the form of a stored list. Its time is that of the file.
+type file struct {
+	Digest string            `json:"digest"`
+	Items  []json.RawMessage `json:"items"`
+}
+
+// Keep stores a list that a server has just sent. kind is the member that holds the list
+// in a result: tools, prompts, resources or resourceTemplates. A failure is logged: no
+// command depends on it.
+func (l Lists) Keep(server config.Entry, kind string, items []json.RawMessage) {
+	if l.dir == "" {
+		return
+	}
+	if items == nil {
+		items = []json.RawMessage{}
+	}
+	raw, err := json.Marshal(file{server.Digest(), items})
+	if err != nil || len(raw) > maxFile {
+		l.log.Debug("list is not stored", "server", server.Name, "bytes", len(raw), "err", err)
+		return
+	}
+	path := l.path(server.Name, kind)
+	if old, err := store.ReadFile(path, maxFile); err == nil && bytes.Equal(old, raw) {
+		now := time.Now()
+		if os.Chtimes(path, now, now) == nil {
+			return
+		}
+	}
+	if err := store.WriteFile(path, raw, 0o600); err != nil {
+		l.log.Debug("list is not stored", "server", server.Name, "err", err)
+	}
+	l.prune()
+}
+
+// prune deletes lists of servers that are used no longer.
+func (l Lists) prune() {
+	files, err := os.ReadDir(filepath.Join(l.dir, "lists"))
+	if err != nil {
+		return
+	}
+	for _, f := range files {
+		if info, err := f.Info(); err == nil && time.Since(info.ModTime()) > pruneAfter {
+			_ = os.Remove(filepath.Join(l.dir, "lists", f.Name()))
+		}
+	}
+}
+
+// Load returns a list of each of some servers, by name: the newest that is stored. Servers
+// without one, or whose entry has changed since, are absent.
+func (l Lists) Load(ctx context.Context, servers []config.Entry, kind string) map[string]Listed {
+	out := map[string]Listed{}
+	if l.dir == "" {
+		return out
+	}
+	for _, e := range servers {
+		if listed, ok := l.read(e, kind); ok {
+			out[e.Name] = listed
+		}
+	}
+	for name, listed := range l.stored(ctx, servers, kind) {
+		if listed.At.After(out[name].At) {
+			out[name] = listed
+		}
+	}
+	return out
+}
+
+func (l Lists) read(server config.Entry, kind string) (Listed, bool) {
+	path := l.path(server.Name, kind)
+	info, err := os.Stat(path)
+	if err != nil {
+		return Listed{}, false
+	}
+	raw, err := store.ReadFile(path, maxFile)
+	var f file
+	if err != nil || json.Unmarshal(raw, &f) != nil || f.Digest != server.Digest() {
+		return Listed{}, false
+	}
+	return Listed{f.Items, info.ModTime()}, true
+}
+
+// stored returns what serve has stored.
+func (l Lists) stored(ctx context.Context, servers []config.Entry, kind string) map[string]Listed {
+	path := filepath.Join(l.dir, "mcpctl.db")
+	if _, err := os.Stat(path); err != nil {
+		return nil // and none is made for this
+	}
+	db := store.Open(path, store.Options{Scope: l.scope, Logger: l.log})
+	defer func() { _ = db.Close() }()
+	var ids []store.ID
+	for _, e := range servers {
+		ids = append(ids, store.ID{Name: e.Name, Digest: e.Digest()})
+	}
+	records, err := db.Load(ctx, ids)
+	if err != nil {
+		l.log.Debug("what serve has stored cannot be read", "err", err)
+		return nil
+	}
+	out := map[string]Listed{}
+	for name, r := range records {
+		if items, ok := proxy.StoredList(r.Catalog.Data, kind); ok {
+			out[name] = Listed{items, r.Catalog.Verified}
+		}
+	}
+	return out
+}
+
+// path returns the file of a list. Its name is a hash: two configurations may have a
+// server of the same name, and a name is none of a file.
+func (l Lists) path(server, kind string) string {
+	sum := sha256.Sum256([]byte(l.scope + "\x00" + server))
+	return filepath.Join(l.dir, "lists", hex.EncodeToString(sum[:12])+"-"+kind+".json")
+}
