@@ -24,6 +24,7 @@ func commandGroups(a *app) []commandGroup {
 		}},
 		{"use", "Use:", []*cobra.Command{
 			newTools(a),
+			newGrep(a),
 			newDescribe(a),
 			newCall(a),
 			newResources(a),

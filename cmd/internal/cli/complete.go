@@ -50,6 +50,20 @@ func (a *app) serverCompletions(begun string) []cobra.Completion {
 	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, begun) })
 }
 
+// serverFlag completes a flag of servers separated by commas.
+func (a *app) serverFlag(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	a.setupCompletion(cmd)
+	before, last := "", begun
+	if i := strings.LastIndexByte(begun, ','); i >= 0 {
+		before, last = begun[:i+1], begun[i+1:]
+	}
+	names := a.serverCompletions(last)
+	for i := range names {
+		names[i] = before + names[i]
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
 // completeFlag completes the values of a flag.
 func completeFlag(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, values); err != nil {

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"strings"
 	"sync"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
+	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/nearest"
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
@@ -156,8 +156,7 @@ func selectTools(tools []runtime.Tool, patterns []string) ([]runtime.Tool, error
 	}
 	keep := make([]bool, len(tools))
 	for _, pattern := range patterns {
-		quoted := regexp.QuoteMeta(pattern)
-		re, err := regexp.Compile(`(?s)^` + strings.NewReplacer(`\*`, `.*`, `\?`, `.`).Replace(quoted) + `$`)
+		re, err := find.Glob(pattern)
 		if err != nil {
 			return nil, usagef("--tools %s: %w", pattern, err)
 		}

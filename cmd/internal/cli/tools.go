@@ -22,14 +22,14 @@ func newTools(a *app) *cobra.Command {
 		Short: "List a server's tools",
 		Long: `List a server's tools: name and arguments, what the server says about their effects, and a description.
 mcpctl SERVER is short for it. Optional arguments have a question mark.`,
-		Example: "  mcpctl tools fs\n  mcpctl fs\n  mcpctl tools fs --json | jq '.tools[].name'",
+		Example: "  mcpctl tools fs\n  mcpctl fs\n  mcpctl tools fs --json | jq '.tools[].name'\n  mcpctl tools --match '*issue*'",
 	}
 	cmd.Flags().BoolVar(&withSchema, "schema", false, "show each tool's schemas in full")
-	return a.onServer(cmd, 1, 1, func(ctx context.Context, s *session, _ []string) error {
+	return matchTools(a, a.onServer(cmd, 1, 1, func(ctx context.Context, s *session, _ []string) error {
 		return s.printList(ctx, revision.MethodToolsList, "tools", func(items []json.RawMessage) error {
 			return s.showTools(s.decodeTools(items), withSchema)
 		})
-	})
+	}))
 }
 
 func (s *session) decodeTools(items []json.RawMessage) []runtime.Tool {

@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/find"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime/revision"
+)
+
+func newGrep(a *app) *cobra.Command {
+	var servers []string
+	var limit int
+	cmd := &cobra.Command{
+		Use:   "grep PATTERN",
+		Short: "Search the tools of all servers",
+		Long: "Search the tools of all servers, as they were last listed: names, titles, descriptions and names of arguments.\n" +
+			"PATTERN is a regular expression (RE2); letter case does not count. Nothing is started.",
+		Example: "  mcpctl grep issue\n  mcpctl grep '^(read|list)_' --server fs,gh --json",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, words []string) error {
+			re, err := find.Pattern(words[0])
+			if err != nil {
+				return usagef("%w", err).withHint("a sign that is meant as itself has a backslash: mcpctl grep %s", shellWord(regexp.QuoteMeta(words[0])))
+			}
+			if limit < 0 {
+				return usagef("--limit is %d, want a number of tools", limit)
+			}
+			return toolSearch{a, func(server string, items []json.RawMessage) []find.Hit { return find.Grep(server, items, re) }}.run(cmd.Context(), servers, limit)
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	cmd.Flags().StringSliceVar(&servers, "server", nil, "search only these `NAMES`, separated by commas")
+	cmd.Flags().IntVar(&limit, "limit", 0, "show at most `N` tools (default all)")
+	completeFlag(cmd, "server", a.serverFlag)
+	return cmd
+}
+
+// toolSearch is one search of the stored tools of servers.
+type toolSearch struct {
+	a *app
+	// search returns what is found in the tools of one server.
+	search func(server string, items []json.RawMessage) []find.Hit
+}
+
+// run prints what is found with some servers, by default with all that are enabled.
+func (t toolSearch) run(ctx context.Context, names []string, limit int) error {
+	a := t.a
+	f, err := a.loadConfig()
+	if err != nil {
+		return err
+	}
+	servers := f.Enabled()
+	if len(names) > 0 {
+		if servers, err = (&serveFlags{servers: names}).choose(f); err != nil {
+			return err
+		}
+	}
+	lists := a.known().Load(ctx, servers, "tools")
+	hits, unlisted := []find.Hit{}, []string(nil)
+	for _, e := range servers {
+		listed, ok := lists[e.Name]
+		if !ok && e.Fault == nil {
+			unlisted = append(unlisted, ui.CleanLine(e.Name))
+		}
+		hits = append(hits, t.search(e.Name, listed.Items)...)
+	}
+	found := len(hits)
+	if limit > 0 && found > limit {
+		hits = hits[:limit]
+	}
+	if err := printHits(a, hits); err != nil {
+		return err
+	}
+	if more := found - len(hits); more > 0 {
+		a.ui.Note("%d more; --limit %d shows all", more, found)
+	}
+	if len(unlisted) > 0 {
+		a.ui.Note("not listed yet: %s (mcpctl tools %s)", strings.Join(unlisted, ", "), shellWord(unlisted[0]))
+	}
+	return nil
+}
+
+func printHits(a *app, hits []find.Hit) error {
+	if a.ui.WantJSON() {
+		return a.ui.EncodeJSON(map[string]any{"tools": hits})
+	}
+	if len(hits) == 0 {
+		a.ui.Note("no tool matches")
+		return nil
+	}
+	rows := make([][]string, len(hits))
+	for i, h := range hits {
+		rows[i] = []string{h.Server, h.Name, h.Line}
+	}
+	return a.ui.NameTable([]string{"SERVER", "TOOL", "MATCH"}, rows)
+}
+
+// matchTools adds the flag --match to the command tools: it filters the list of one server,
+// and the stored tools of several or of all.
+func matchTools(a *app, cmd *cobra.Command) *cobra.Command {
+	glob := cmd.Flags().String("match", "", "only tools whose name matches this `GLOB`; without SERVER those of all servers, as last listed")
+	all := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, words []string) error {
+		if *glob == "" {
+			return all(cmd, words)
+		}
+		name, err := find.Glob(*glob)
+		if err != nil {
+			return usagef("--match %s: %w", *glob, err)
+		}
+		if len(words) == 1 || a.adhoc.given() {
+			return a.with(cmd.Context(), words, func(s *session, words []string) error {
+				if len(words) > 0 {
+					return usagef("unexpected argument %q", words[0]).withHint("mcpctl tools --help")
+				}
+				return printMatching(cmd, s, name)
+			})
+		}
+		return toolSearch{a, func(server string, items []json.RawMessage) []find.Hit {
+			hits, _ := find.Named(server, items, name)
+			return hits
+		}}.run(cmd.Context(), words, 0)
+	}
+	return cmd
+}
+
+// printMatching prints the tools of a server whose name matches.
+func printMatching(cmd *cobra.Command, s *session, name *regexp.Regexp) error {
+	_, items, err := s.list(cmd.Context(), revision.MethodToolsList, "tools")
+	if err != nil {
+		return err
+	}
+	if _, items = find.Named(s.server, items, name); items == nil {
+		items = []json.RawMessage{} // an empty list in JSON
+	}
+	if s.a.ui.WantJSON() {
+		return s.a.ui.EncodeJSON(map[string]any{"tools": items})
+	}
+	withSchema, err := cmd.Flags().GetBool("schema")
+	if err != nil {
+		return err
+	}
+	return s.showTools(s.decodeTools(items), withSchema)
+}
