@@ -1,23 +1,119 @@
 package cli
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/complete"
+	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
-// completeServer completes a command's first word with the names of configured
-// servers. Further words would need a connection, and a completion must not start
-// servers.
+// completeServer completes the words of a command on a server: the configured names, and
+// then what the server was last seen to offer. No server is started.
 func (a *app) completeServer(cmd *cobra.Command) {
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		a.setupCompletion(cmd)
-		if len(words) > 0 || a.adhoc.given() {
+		switch {
+		case a.adhoc.given():
 			return nil, cobra.ShellCompDirectiveNoFileComp
+		case len(words) > 0:
+			return completions((&offer{a: a, cmd: cmd, begun: begun}).words(words[0], words[1:]), begun)
 		}
 		return a.serverCompletions(begun), cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// completions returns words as cobra takes them.
+func completions(words []complete.Word, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	words = complete.Offered(words, begun)
+	if len(words) == 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	directive := cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	if slices.ContainsFunc(words, func(w complete.Word) bool { return w.Open }) {
+		directive |= cobra.ShellCompDirectiveNoSpace
+	}
+	out := make([]cobra.Completion, len(words))
+	for i, w := range words {
+		out[i] = cobra.CompletionWithDesc(w.Text, w.About)
+	}
+	return out, directive
+}
+
+// offer is one completion of a word behind a server's name.
+type offer struct {
+	a     *app
+	cmd   *cobra.Command
+	entry config.Entry
+	begun string
+}
+
+// words returns the completions behind a server and further words.
+func (o *offer) words(server string, words []string) []complete.Word {
+	file, err := o.a.loadConfig()
+	if err != nil {
+		return nil
+	}
+	if o.entry, err = file.Use(server); err != nil {
+		return nil
+	}
+	switch verb := o.cmd.Name(); {
+	case (verb == "call" || verb == "describe") && len(words) == 0:
+		return complete.Names(o.list("tools"))
+	case verb == "call":
+		if tool, ok := complete.Entry(o.list("tools"), words[0]); ok {
+			return complete.Arguments(tool, words[1:], o.begun)
+		}
+	case verb == "read" && len(words) == 0:
+		return o.resources()
+	case verb == "prompt" && len(words) == 0:
+		return complete.Names(o.list("prompts"))
+	case verb == "prompt":
+		return o.prompt(words[0], words[1:])
+	}
+	return nil
+}
+
+// list returns the stored list of a kind.
+func (o *offer) list(kind string) []json.RawMessage {
+	return o.a.known().Load(o.cmd.Context(), []config.Entry{o.entry}, kind)[o.entry.Name].Items
+}
+
+func (o *offer) resources() []complete.Word {
+	templates := o.list("resourceTemplates")
+	words := complete.URIs(o.list("resources"), templates)
+	if template, name, before, ok := complete.Variable(templates, o.begun); ok {
+		ref := map[string]string{"type": "ref/resource", "uri": template}
+		for _, v := range o.values(ref, name, strings.TrimPrefix(o.begun, before), map[string]string{}) {
+			words = append(words, complete.Word{Text: before + v})
+		}
+	}
+	return words
+}
+
+func (o *offer) prompt(name string, words []string) []complete.Word {
+	prompt, ok := complete.Entry(o.list("prompts"), name)
+	if !ok {
+		return nil
+	}
+	key, value, isValue := strings.Cut(o.begun, "=")
+	if !isValue {
+		return complete.PromptArguments(prompt, words)
+	}
+	given := map[string]string{}
+	for _, w := range words {
+		if k, v, ok := strings.Cut(w, "="); ok {
+			given[k] = v
+		}
+	}
+	var out []complete.Word
+	for _, v := range o.values(map[string]string{"type": "ref/prompt", "name": name}, key, value, given) {
+		out = append(out, complete.Word{Text: key + "=" + v})
+	}
+	return out
 }
 
 // completeFirst completes servers beside the commands, for mcpctl SERVER, except
@@ -50,18 +146,20 @@ func (a *app) serverCompletions(begun string) []cobra.Completion {
 	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, begun) })
 }
 
-// serverFlag completes a flag of servers separated by commas.
-func (a *app) serverFlag(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	a.setupCompletion(cmd)
-	before, last := "", begun
-	if i := strings.LastIndexByte(begun, ','); i >= 0 {
-		before, last = begun[:i+1], begun[i+1:]
+// serverFlag returns the completion of a flag of servers separated by commas.
+func serverFlag(a *app) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		a.setupCompletion(cmd)
+		before, last := "", begun
+		if i := strings.LastIndexByte(begun, ','); i >= 0 {
+			before, last = begun[:i+1], begun[i+1:]
+		}
+		names := a.serverCompletions(last)
+		for i := range names {
+			names[i] = before + names[i]
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
 	}
-	names := a.serverCompletions(last)
-	for i := range names {
-		names[i] = before + names[i]
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // completeFlag completes the values of a flag.

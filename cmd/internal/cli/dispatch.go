@@ -110,10 +110,23 @@ func completeShort(root *cobra.Command, words []string, from int) []string {
 		return words
 	}
 	i := flagSets{root.PersistentFlags()}.firstWord(words[from : len(words)-1])
-	if i < 0 || builtin(words[from+i]) || subcommand(root, words[from+i]) != nil {
+	if i < 0 || builtin(words[from+i]) {
 		return words
 	}
-	return slices.Insert(slices.Clone(words), from+i, "call")
+	words = slices.Clone(words)
+	if subcommand(root, words[from+i]) == nil {
+		words = slices.Insert(words, from+i, "call")
+	}
+	cmd := subcommand(root, words[from+i])
+	if cmd.Name() != "call" && cmd.Name() != "prompt" {
+		return words
+	}
+	// A --name that is the tool's would be an error to cobra.
+	begin, last := from+i+1, len(words)-1
+	sets := flagSets{root.PersistentFlags(), cmd.Flags()}
+	options, after := sets.split(words[begin:last], 2)
+	after = slices.DeleteFunc(after, func(w string) bool { return strings.HasPrefix(w, "-") })
+	return slices.Concat(words[:begin], options, after, words[last:])
 }
 
 // builtin reports whether a word is one of the commands that cobra adds itself.

@@ -37,7 +37,7 @@ func newGrep(a *app) *cobra.Command {
 	}
 	cmd.Flags().StringSliceVar(&servers, "server", nil, "search only these `NAMES`, separated by commas")
 	cmd.Flags().IntVar(&limit, "limit", 0, "show at most `N` tools (default all)")
-	completeFlag(cmd, "server", a.serverFlag)
+	completeFlag(cmd, "server", serverFlag(a))
 	return cmd
 }
 

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/complete"
 )
 
 // The introduction of mcpctl --help.
@@ -81,6 +84,16 @@ func addHelp(root *cobra.Command) {
 				return cmd.Help()
 			}
 			return unknownCommand(cmd, words[0])
+		}
+		if bash := subcommand(cmd, "bash"); bash != nil {
+			script := bash.RunE
+			bash.RunE = func(cmd *cobra.Command, words []string) error {
+				if err := script(cmd, words); err != nil {
+					return err
+				}
+				_, err := io.WriteString(cmd.Root().OutOrStdout(), complete.Bash)
+				return err
+			}
 		}
 	}
 }

@@ -47,7 +47,7 @@ func newServe(a *app) *cobra.Command {
 	fl.String("stream-max", "", "end HTTP streams that last longer than this `DURATION`; clients come back for the rest (default never)")
 	fl.BoolVar(&f.insecure, "insecure", false, "allow an address that other machines reach; there is no authentication")
 	a.adhoc.takenBy(cmd)
-	completeFlag(cmd, "server", a.serverFlag)
+	completeFlag(cmd, "server", serverFlag(a))
 	return cmd
 }
 
