@@ -94,6 +94,9 @@ func layerTable() []rule {
 		{pkg: "cmd/internal/control", layer: 4},
 		{pkg: "cmd/internal/sessions", layer: 4, third: []string{"golang.org/x/sys"}},
 		{pkg: "cmd/internal/cli", layer: 5, third: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/mod", "golang.org/x/sync", "golang.org/x/sys", "golang.org/x/term"}},
+		// Read long lists at a key press.
+		{pkg: "cmd/internal/known", layer: 4, third: []string{"github.com/go-json-experiment/json"}},
+		{pkg: "cmd/internal/complete", layer: 4, third: []string{"github.com/go-json-experiment/json"}},
 		{pkg: "cmd/internal/...", layer: 4},
 		{pkg: "cmd/mcpctl", layer: 5, own: []string{"cmd/internal/cli"}, std: []string{"os"}},
 

@@ -79,7 +79,7 @@ func (o *offer) words(server string, words []string) []complete.Word {
 
 // list returns the stored list of a kind.
 func (o *offer) list(kind string) []json.RawMessage {
-	return o.a.known().Load(o.cmd.Context(), []config.Entry{o.entry}, kind)[o.entry.Name].Items
+	return o.a.known().Quick(o.cmd.Context(), o.entry, kind).Items
 }
 
 func (o *offer) resources() []complete.Word {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	jsonv2 "github.com/go-json-experiment/json"
+
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/clitool"
 	"github.com/mcpctl/mcpctl/runtime/plain"
@@ -40,19 +42,30 @@ func Offered(words []Word, begun string) []Word {
 func about(text string) string {
 	const most = 100 // characters
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	short := []rune(strings.TrimSpace(plain.Line(line)))
+	short := []rune(strings.TrimSpace(plain.Line(strings.ToValidUTF8(line[:min(len(line), 8*most)], ""))))
 	return string(short[:min(len(short), most)])
 }
 
 // entry is what all lists have in their entries, and templates.
 type entry struct {
-	Name, URI, URITemplate, Title, Description string
+	Name        string `json:"name"`
+	URI         string `json:"uri"`
+	URITemplate string `json:"uriTemplate"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+}
+
+// decode reads one entry. Of a long list every entry is read at a key press, which
+// encoding/json takes three times as long for.
+func decode(raw json.RawMessage) (entry, bool) {
+	var e entry
+	err := jsonv2.Unmarshal(raw, &e)
+	return e, err == nil
 }
 
 func each(items []json.RawMessage, word func(e entry) Word) (out []Word) {
 	for _, raw := range items {
-		var e entry
-		if json.Unmarshal(raw, &e) == nil {
+		if e, ok := decode(raw); ok {
 			w := word(e)
 			if w.About = e.Description; w.About == "" {
 				w.About = e.Title
@@ -80,8 +93,8 @@ func URIs(resources, templates []json.RawMessage) []Word {
 // the variable, and what is before it.
 func Variable(templates []json.RawMessage, text string) (template, name, before string, ok bool) {
 	for _, raw := range templates {
-		var e entry
-		if json.Unmarshal(raw, &e) != nil {
+		e, ok := decode(raw)
+		if !ok {
 			continue
 		}
 		before, rest, _ := strings.Cut(e.URITemplate, "{")
@@ -96,8 +109,7 @@ func Variable(templates []json.RawMessage, text string) (template, name, before 
 // Entry returns the entry of a list with a name.
 func Entry(items []json.RawMessage, name string) (json.RawMessage, bool) {
 	for _, raw := range items {
-		var e entry
-		if json.Unmarshal(raw, &e) == nil && e.Name == name {
+		if e, ok := decode(raw); ok && e.Name == name {
 			return raw, true
 		}
 	}

@@ -78,3 +78,32 @@ func TestLists(t *testing.T) {
 		t.Error("an old list is kept")
 	}
 }
+
+// TestQuick: a fresh list in a file is read as Load reads it; an old one is not taken
+// alone.
+func TestQuick(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	servers := entries(t, `{"mcpServers":{"a":{"command":"a"},"b":{"command":"b"}}}`)
+	lists := known.New(dir, "/x/servers.json", slog.New(slog.DiscardHandler))
+	if got := lists.Quick(t.Context(), servers[0], "tools"); len(got.Items) != 0 {
+		t.Errorf("got %v", got)
+	}
+	lists.Keep(servers[0], "tools", []json.RawMessage{json.RawMessage(`{"name":"one","x":1.0}`), json.RawMessage(`{"name":"two"}`)})
+	want := lists.Load(t.Context(), servers, "tools")["a"]
+	if diff := cmp.Diff(want, lists.Quick(t.Context(), servers[0], "tools")); diff != "" || len(want.Items) != 2 {
+		t.Error(diff)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "lists", "*-tools.json"))
+	require.NoError(t, err)
+	old := time.Now().Add(-25 * time.Hour)
+	require.NoError(t, os.Chtimes(files[0], old, old))
+	if got := lists.Quick(t.Context(), servers[0], "tools"); len(got.Items) != 2 {
+		t.Errorf("an old list is better than none: %v", got)
+	}
+	changed := entries(t, `{"mcpServers":{"a":{"command":"a2"}}}`)
+	none := known.New("", "/x/servers.json", slog.New(slog.DiscardHandler))
+	if a, b := lists.Quick(t.Context(), changed[0], "tools"), none.Quick(t.Context(), servers[0], "tools"); len(a.Items)+len(b.Items) != 0 {
+		t.Errorf("got %v, %v", a, b)
+	}
+}
