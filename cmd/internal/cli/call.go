@@ -63,7 +63,7 @@ that the tool itself reports is printed like a result, with exit code 3.`,
   mcpctl call get-sum a=1 b=2 -- npx -y @modelcontextprotocol/server-everything`,
 	}
 	cmd.Flags().StringVar(&f.file, "args-file", "", "take the arguments object from `FILE` (- is standard input); pairs override it")
-	cmd.Flags().BoolVar(&f.noValidate, "no-validate", false, "send the arguments without checking them")
+	cmd.Flags().BoolVar(&f.noValidate, "no-validate", false, "send the arguments without checking them, also to a tool that is not listed")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "of a command-line tool: print what the call would run, and run nothing")
 	cmd.Flags().StringVarP(&f.dir, "output-dir", "O", "", "save images, audio and other bytes of the result in `DIR`")
 	before := func(cmd *cobra.Command, _ []string) {
@@ -79,9 +79,15 @@ func (c *callCommand) run(ctx context.Context, name string, words []string) erro
 	if c.f.dryRun && !wraps(c.session) {
 		return usagef("call: --dry-run is for command-line tools, and %s is a server", c.server)
 	}
-	t, err := c.tool(ctx, name)
-	if err != nil {
+	t, unlisted, err := c.findTool(ctx, name)
+	switch {
+	case err != nil:
 		return err
+	case unlisted != nil && !c.f.noValidate && c.missing == nil:
+		return unlisted
+	case unlisted != nil:
+		c.a.ui.Note("note: %s is not in the list of %s; the call is sent with unchecked arguments", name, c.server)
+		t = &runtime.Tool{Name: name}
 	}
 	raw, err := c.arguments(ctx, t, words)
 	if err != nil {
@@ -95,6 +101,9 @@ func (c *callCommand) run(ctx context.Context, name string, words []string) erro
 	// Progress is always requested: it restarts the call's timeout.
 	res, err := c.CallTool(ctx, name, raw, &runtime.CallOptions{Progress: line.Update})
 	line.Stop()
+	if err != nil && unlisted != nil && is[*runtime.Error](err) {
+		return &Error{Err: err, Remedy: unlisted.Remedy}
+	}
 	if err != nil {
 		return err
 	}

@@ -39,15 +39,24 @@ func (s *session) decodeTools(items []json.RawMessage) []runtime.Tool {
 // tool finds one tool in the server's list: servers answer differently to calls of
 // unknown tools.
 func (s *session) tool(ctx context.Context, name string) (*runtime.Tool, error) {
+	t, unlisted, err := s.findTool(ctx, name)
+	if err == nil && t == nil {
+		err = unlisted
+	}
+	return t, err
+}
+
+// findTool is tool with the error of a tool that is not in the list apart from others.
+func (s *session) findTool(ctx context.Context, name string) (t *runtime.Tool, unlisted *Error, err error) {
 	_, items, err := s.list(ctx, revision.MethodToolsList, "tools")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	tools := s.decodeTools(items)
 	names := make([]string, len(tools))
 	for i := range tools {
 		if tools[i].Name == name {
-			return &tools[i], nil
+			return &tools[i], nil, nil
 		}
 		names[i] = tools[i].Name
 	}
@@ -55,7 +64,7 @@ func (s *session) tool(ctx context.Context, name string) (*runtime.Tool, error) 
 	if tool, words, ok := args.CallForm(name); ok {
 		e.Remedy = "write " + s.command("call", append([]string{tool}, words...)...)
 	}
-	return nil, e
+	return nil, e, nil
 }
 
 func (s *session) showTools(tools []runtime.Tool, withSchema bool) error {
