@@ -162,16 +162,18 @@ func (w *walk) item(v any, i int, found *[]any) {
 	}
 }
 
+// MostValues is how many values of an enumeration [Node.Type] shows.
+const MostValues = 8
+
 // Type is the place's type in a few words, for people: string, number[],
 // "a"|"b", string|null, object.
 func (n Node) Type() string { return n.typeWords(4) }
 
 func (n Node) typeWords(depth int) string {
 	if values := n.Enum(); len(values) > 0 {
-		const most = 8
-		words := make([]string, 0, most)
+		words := make([]string, 0, MostValues+1)
 		for _, v := range values {
-			if len(words) == most {
+			if len(words) == MostValues {
 				words = append(words, "…")
 				break
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
 	"github.com/mcpctl/mcpctl/cmd/internal/clitree"
+	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/clitool"
@@ -36,13 +37,10 @@ func newDescribe(a *app) *cobra.Command {
 func (s *session) showTool(ctx context.Context, t *runtime.Tool) error {
 	p := &page{u: s.a.ui}
 	head := ui.CleanLine(t.Name)
-	if name := ui.CleanLine(title(t)); name != "" && name != head {
+	if name := ui.CleanLine(screen.Title(t)); name != "" && name != head {
 		head += " - " + name
 	}
-	if h := hints(t.Annotations); h != "" {
-		head += "  " + h
-	}
-	p.line("%s", head)
+	p.title(head, screen.Hints(t.Annotations))
 	if t.Description != "" {
 		p.line("")
 		p.text(t.Description, "")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 )
@@ -133,9 +134,10 @@ func (env *environment) report(err error) {
 		env.reportJSON(err, own, msg, hint, code)
 		return
 	}
-	fmt.Fprintln(env.ui.Err, "mcpctl: "+indent(ui.Clean(strings.TrimRight(msg, "\r\n"))))
+	colours := screen.Palette(env.ui.ErrColor)
+	fmt.Fprintln(env.ui.Err, colours.Label("mcpctl: "+indent(ui.Clean(strings.TrimRight(msg, "\r\n")))))
 	if hint != "" {
-		fmt.Fprintln(env.ui.Err, "hint: "+ui.CleanLine(hint))
+		fmt.Fprintln(env.ui.Err, colours.Label("hint: "+ui.CleanLine(hint)))
 	}
 }
 

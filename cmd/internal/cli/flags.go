@@ -68,7 +68,7 @@ func (env *environment) setup(cmd *cobra.Command) error {
 	env.file.wanted = cmd.Flags().Changed("config") && cmd.Name() != "add" && cmd.Name() != "edit"
 	env.ui.JSON, env.ui.Text = s.Output == "json", s.Output == "text"
 	env.ui.NoInput, env.ui.Quiet = s.NoInput, s.Quiet
-	env.ui.Color = env.wantColor()
+	env.ui.Color, env.ui.ErrColor = env.wantColor(env.ui.OutTTY), env.wantColor(env.ui.ErrTTY)
 	env.log = env.newLogger()
 	return nil
 }
@@ -84,8 +84,8 @@ func (env *environment) setupCompletion(cmd *cobra.Command) {
 }
 
 // wantColor follows --color, then NO_COLOR (no-color.org: any value but the
-// empty one), then the terminal.
-func (env *environment) wantColor() bool {
+// empty one), then whether it is a terminal.
+func (env *environment) wantColor(tty bool) bool {
 	switch env.settings.Color {
 	case "always":
 		return true
@@ -95,7 +95,7 @@ func (env *environment) wantColor() bool {
 	if !env.settings.ColorSet && env.getenv("NO_COLOR") != "" {
 		return false
 	}
-	return env.ui.OutTTY && env.getenv("TERM") != "dumb"
+	return tty && env.getenv("TERM") != "dumb"
 }
 
 // newLogger returns a logger to standard error: warnings, with -v information, with

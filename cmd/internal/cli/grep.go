@@ -146,5 +146,5 @@ func printMatching(cmd *cobra.Command, s *session, name *regexp.Regexp) error {
 	if err != nil {
 		return err
 	}
-	return s.showTools(s.decodeTools(items), withSchema)
+	return showTools(a.ui, s.decodeTools(items), withSchema)
 }

@@ -1,11 +1,11 @@
 package cli
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
@@ -54,11 +54,11 @@ func (a *app) list() error {
 				origin += "@" + e.Origin.Version
 			}
 		}
-		row := []string{e.Name, e.Transport(), target(e), origin}
+		state := ""
 		if disabled {
-			row = slices.Insert(row, 1, map[bool]string{true: "disabled", false: "enabled"}[e.Disabled])
+			state = map[bool]string{true: "disabled", false: "enabled"}[e.Disabled]
 		}
-		rows = append(rows, row)
+		rows = append(rows, []string{e.Name, state, e.Transport(), target(e), origin})
 	}
 	a.noteFaults(f)
 	if a.ui.WantJSON() {
@@ -68,11 +68,10 @@ func (a *app) list() error {
 		a.ui.Note("no servers in %s; mcpctl search finds some, mcpctl add adds one", f.Path())
 		return nil
 	}
-	head := []string{"NAME", "TRANSPORT", "TARGET", "ORIGIN"}
-	if disabled {
-		head = slices.Insert(head, 1, "STATE")
-	}
-	return a.ui.NameTable(head, rows)
+	return a.ui.Table(screen.Table{
+		Headers: []string{"NAME", "STATE", "TRANSPORT", "TARGET", "ORIGIN"}, Rows: rows, Keep: []int{3, 4},
+		Paint: map[int]func(string) string{1: a.ui.Palette().State},
+	})
 }
 
 // target returns a server's command line or URL for display.

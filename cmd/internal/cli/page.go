@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/schema"
 )
@@ -23,10 +25,34 @@ func (p *page) line(format string, a ...any) {
 	}
 }
 
+// print writes clean text, which may be coloured.
+func (p *page) print(text string) {
+	if p.err == nil {
+		_, p.err = io.WriteString(p.u.Out, text+"\n")
+	}
+}
+
+// title writes what a tool is called, and in brackets what it says of its effects.
+func (p *page) title(name string, hints []string) {
+	colours := p.u.Palette()
+	name = colours.Bold(name)
+	if len(hints) > 0 {
+		words := "[" + strings.Join(hints, ", ") + "]"
+		switch {
+		case slices.Contains(hints, "destructive"):
+			words = colours.Red(words)
+		case slices.Contains(hints, "read-only"):
+			words = colours.Green(words)
+		}
+		name += "  " + words
+	}
+	p.print(name)
+}
+
 // head writes an empty line and a heading.
 func (p *page) head(text string) {
 	p.line("")
-	p.line("%s", text)
+	p.print(p.u.Palette().Bold(ui.CleanLine(text)))
 }
 
 // text writes a server's text, indented.
@@ -52,7 +78,11 @@ const maxShown = 4
 func (p *page) arguments(n schema.Node, prefix string, depth int) {
 	for _, prop := range n.Properties() {
 		path := prefix + prop.Name
+		values := enumOf(prop.Node)
 		facts := []string{prop.Node.Type()}
+		if values != nil {
+			facts[0] = screen.ShortType(prop.Node)
+		}
 		if prop.Required {
 			facts = append(facts, "required")
 		}
@@ -67,6 +97,11 @@ func (p *page) arguments(n schema.Node, prefix string, depth int) {
 		}
 		p.line("  %s  %s", ui.CleanLine(path), ui.CleanLine(strings.Join(facts, ", ")))
 		p.text(prop.Node.Description(), "      ")
+		if values != nil {
+			for _, line := range screen.Values("      one of: ", values, p.u.Width()) {
+				p.print(line)
+			}
+		}
 		if depth < maxShown {
 			p.arguments(prop.Node, path+".", depth+1)
 			if item := prop.Node.Item(0); prop.Node.Kinds()&schema.Array != 0 && prop.Node.Kinds() != schema.Any {
@@ -74,4 +109,21 @@ func (p *page) arguments(n schema.Node, prefix string, depth int) {
 			}
 		}
 	}
+}
+
+// enumOf returns all values of an argument, or of the elements of one, where there are
+// more than its type shows; nil for others.
+func enumOf(n schema.Node) []string {
+	values := n.Enum()
+	if len(values) == 0 && n.Kinds() != schema.Any && n.Kinds()&schema.Array != 0 {
+		values = n.Item(0).Enum()
+	}
+	if len(values) <= schema.MostValues {
+		return nil
+	}
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = ui.CleanLine(schema.Text(v))
+	}
+	return out
 }

@@ -1,13 +1,12 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
@@ -34,21 +33,15 @@ func (s *session) showPrompts(list []runtime.Prompt) error {
 		s.a.ui.Note("the server has no prompts")
 		return nil
 	}
-	rows := make([][]string, len(list))
-	for i, p := range list {
-		rows[i] = []string{promptSignature(&p), firstLine(cmp.Or(p.Description, p.Title))}
+	entries := make([]screen.Tool, len(list))
+	for i := range list {
+		entries[i] = screen.PromptOf(&list[i])
 	}
-	return s.a.ui.Table([]string{"PROMPT", "DESCRIPTION"}, rows)
+	return s.a.ui.PrintTools("PROMPT", entries)
 }
 
 // promptSignature returns a prompt's name and arguments: review(code, language?).
 func promptSignature(p *runtime.Prompt) string {
-	parts := make([]string, len(p.Arguments))
-	for i, arg := range p.Arguments {
-		parts[i] = arg.Name
-		if !arg.Required {
-			parts[i] += "?"
-		}
-	}
-	return p.Name + "(" + strings.Join(parts, ", ") + ")"
+	entry := screen.PromptOf(p)
+	return entry.Signature()
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
@@ -53,8 +54,9 @@ func (c *statusCommand) printStatus(s *serveStatus, more bool) error {
 	for i := range s.Backends {
 		rows[i] = backendRow(&s.Backends[i], now)
 	}
-	headers := []string{"SERVER", "STATE", "PID", "UP", "CALLS", "FAILED", "NOW", "P50", "P99", "RESTARTS", "MEMORY", "CPU", "OFFERS", "NEXT"}
-	if err := c.ui.NameTable(headers, rows); err != nil {
+	table := screen.Table{Rows: rows, Paint: map[int]func(string) string{1: c.ui.Palette().State}}
+	table.Headers = []string{"SERVER", "STATE", "PID", "UP", "CALLS", "FAILED", "NOW", "P50", "P99", "RESTARTS", "MEMORY", "CPU", "OFFERS", "NEXT"}
+	if err := c.ui.Table(table); err != nil {
 		return err
 	}
 	for _, one := range s.Backends {

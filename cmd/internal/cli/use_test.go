@@ -169,15 +169,29 @@ func TestToolsJSON(t *testing.T) {
 
 func TestToolsTable(t *testing.T) {
 	b := newBench()
-	b.server.Tools = b.server.Tools[:3]
+	b.server.Tools = append(b.server.Tools[:3], tool("{\"name\":\"late\",\"description\":\"\\n\\n  Begins late.\\nAnd goes on.\",\"inputSchema\":{\"type\":\"object\"}}", reflected))
 	b.text = true
 	check(t, b.run(t, "fs"), outcome{0, strings.Join([]string{
-		`TOOL                                            DESCRIPTION`,
-		`get-sum(b:number, a:number, note?:string)       [read-only, idempotent] Adds.`,
-		`set_color(color:"red"|"green", edits:object[])  [destructive] Sets a colour`,
+		`TOOL                                            HINTS  DESCRIPTION`,
+		`get-sum(b:number, a:number, note?:string)       r=     Adds.`,
+		`set_color(color:"red"|"green", edits:object[])  !      Sets a colour`,
 		`get-env()`,
+		`late()                                                 Begins late.`,
 		``,
-	}, "\n"), ""})
+	}, "\n"), "hints: r read-only, ! destructive, = idempotent\n"})
+}
+
+// TestDescribeEnum: all values of an enumeration are shown, however many.
+func TestDescribeEnum(t *testing.T) {
+	const values = `"a1","a2","a3","a4","a5","a6","a7","a8","a9","a10"`
+	b := newBench()
+	b.server.Tools = []runtimetest.Tool{tool(`{"name":"pick","inputSchema":{"type":"object","properties":{"one":{"type":"string","enum":[`+values+`]},"some":{"type":"array","items":{"enum":[`+values+`]}},"few":{"enum":["x","y"]}}}}`, reflected)}
+	b.text = true
+	got := b.run(t, "describe", "fs", "pick").out
+	all := "      one of: " + strings.ReplaceAll(values, ",", ", ") + "\n"
+	if want := "ARGUMENTS\n  one  string\n" + all + "  some  string[]\n" + all + "  few  \"x\"|\"y\"\n"; !strings.Contains(got, want) {
+		t.Errorf("got %s, want %s", got, want)
+	}
 }
 
 func TestDescribe(t *testing.T) {
@@ -294,6 +308,29 @@ func TestCall(t *testing.T) {
 		b := &bench{json: true}
 		check(t, b.run(t, "fs", "x"), outcome{6, "", `{"error":{"kind":"connect","message":"connect fs: refused","hint":"start it","server":"fs"}}` + "\n"})
 	})
+}
+
+// TestColour: errors, hints, marks and JSON are coloured, unless nobody wants it.
+func TestColour(t *testing.T) {
+	b := newBench()
+	b.tty = true
+	check(t, b.run(t, "--color", "always", "fs", "getsum"), outcome{2, "", "\x1b[31mmcpctl:\x1b[0m fs has no tool getsum\n\x1b[36mhint:\x1b[0m did you mean get-sum? see mcpctl tools fs\n"})
+	for _, tt := range []struct {
+		words []string
+		want  string
+	}{
+		{[]string{"fs"}, "\x1b[31m!\x1b[0m"},
+		{[]string{"describe", "fs", "set_color"}, "\x1b[31m[destructive]\x1b[0m"},
+		{[]string{"fs", "--json"}, "{\n  \x1b[36m\"tools\"\x1b[0m: ["},
+		{[]string{"fs", "set_color", "color=red", "edits:=[]"}, "\x1b[32m\"yes\"\x1b[0m"},
+	} {
+		if got := b.run(t, append([]string{"--color", "always"}, tt.words...)...); !strings.Contains(got.out, tt.want) {
+			t.Errorf("%q: no %q in %q", tt.words, tt.want, got.out)
+		}
+		if got := b.run(t, append([]string{"--color", "never"}, tt.words...)...); strings.Contains(got.out+got.errOut, "\x1b") {
+			t.Errorf("%q: colour in %q", tt.words, got.out)
+		}
+	}
 }
 
 func TestURL(t *testing.T) {

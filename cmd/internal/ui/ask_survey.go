@@ -38,11 +38,14 @@ func (s *surveyAsker) Select(ctx context.Context, q Question, options []string) 
 // optionIndent is how many columns stand before an option, and one behind it.
 const optionIndent = 8
 
+// minOption is how many columns an option has at least.
+const minOption = 8
+
 // shown returns options as they are drawn, one a line.
 func (s *surveyAsker) shown(options []string) []string {
 	width := 0
 	if w := widthOf(s.out); w > 0 {
-		width = max(w-optionIndent, minColumnWidth)
+		width = max(w-optionIndent, minOption)
 	}
 	shown := make([]string, len(options))
 	for i, o := range options {

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -16,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
@@ -196,11 +196,8 @@ func (u *UI) paragraph(text string) error {
 
 // Indented writes indented JSON with unchanged digits.
 func (u *UI) Indented(raw json.RawMessage) error {
-	var b bytes.Buffer
-	if err := json.Indent(&b, bytes.TrimSpace(raw), "", "  "); err != nil {
-		return err
-	}
-	return u.paragraph(b.String())
+	_, err := u.Out.Write(append(screen.JSON([]byte(Clean(string(raw))), u.Palette()), '\n'))
+	return err
 }
 
 // Size formats a number of bytes: 812 bytes, 12 kB, 3.4 MB.

@@ -12,15 +12,15 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
-// screen records writes and their times.
-type screen struct {
+// pane records writes and their times.
+type pane struct {
 	mu    sync.Mutex
 	drawn []string
 	at    []time.Duration
 	start time.Time
 }
 
-func (s *screen) Write(b []byte) (int, error) {
+func (s *pane) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drawn, s.at = append(s.drawn, string(b)), append(s.at, time.Since(s.start))
@@ -31,7 +31,7 @@ func (s *screen) Write(b []byte) (int, error) {
 // newest among them, and the line is gone at the end.
 func TestProgressIsThrottled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &screen{start: time.Now()}
+		s := &pane{start: time.Now()}
 		u := &UI{Out: io.Discard, Err: s, ErrTTY: true}
 		p := u.StartProgress()
 		for i := range 1000 {
@@ -55,7 +55,7 @@ func TestProgressIsThrottled(t *testing.T) {
 // TestLiveLineMakesRoom: for questions, and for lines of the log.
 func TestLiveLineMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &screen{}
+		s := &pane{}
 		u := &UI{Out: io.Discard, Err: s, ErrTTY: true}
 		p := u.StartProgress()
 		update := func(n float64) {

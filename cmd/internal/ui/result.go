@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/plain"
 )
@@ -56,44 +57,35 @@ func (u *UI) saveOnly(c *runtime.Content, save *Saver) error {
 // Note writes a line on standard error, unless quiet.
 func (u *UI) Note(format string, a ...any) {
 	if !u.Quiet {
-		_, _ = fmt.Fprintln(u.Err, CleanLine(fmt.Sprintf(format, a...)))
+		u.Say(format, a...)
 	}
 }
 
 // Say writes a line that belongs to a question on standard error, quiet or not.
 func (u *UI) Say(format string, a ...any) {
-	_, _ = fmt.Fprintln(u.Err, CleanLine(fmt.Sprintf(format, a...)))
+	_, _ = fmt.Fprintln(u.Err, screen.Palette(u.ErrColor).Label(CleanLine(fmt.Sprintf(format, a...))))
 }
 
-// PrintJSON writes JSON of a server, unchanged, and a newline. On a terminal,
-// control and invisible characters are written as \uXXXX.
+// PrintJSON writes JSON of a server, unchanged, and a newline. On a terminal it is
+// indented, and control and invisible characters are written as \uXXXX.
 func (u *UI) PrintJSON(raw []byte) error {
-	b := make([]byte, 0, len(raw)+1)
-	b = append(b, bytes.TrimRight(raw, "\r\n")...)
-	return u.writeJSON(append(b, '\n'))
-}
-
-func (u *UI) writeJSON(b []byte) error {
+	b := bytes.TrimRight(raw, "\r\n")
 	if u.OutTTY {
-		b = plain.Escape(b)
+		b = screen.JSON(plain.Escape(b), u.Palette())
 	}
-	_, err := u.Out.Write(b)
+	_, err := u.Out.Write(append(bytes.Clone(b), '\n'))
 	return err
 }
 
-// EncodeJSON writes one of mcpctl's own objects, indented on a terminal and on
-// one line elsewhere, with <, > and & unescaped. Members of type json.RawMessage
-// keep their digits, but not their white space. A terminal gets \uXXXX as with
-// [UI.PrintJSON].
+// EncodeJSON writes one of mcpctl's own objects as [UI.PrintJSON] does, with <, > and &
+// unescaped. Members of type json.RawMessage keep their digits, but not their white
+// space.
 func (u *UI) EncodeJSON(v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if u.OutTTY {
-		enc.SetIndent("", "  ")
-	}
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	return u.writeJSON(b.Bytes())
+	return u.PrintJSON(b.Bytes())
 }

@@ -3,27 +3,46 @@ package ui
 import (
 	"io"
 	"os"
-	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 	"golang.org/x/term"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 )
 
-// Table writes rows under headers, without borders and with two spaces between
-// columns. Cells are cleaned and put on one line. On a terminal the widest
-// columns are shortened until a row fits. Rows may be shorter than the headers.
-func (u *UI) Table(headers []string, rows [][]string) error {
-	_, err := io.WriteString(u.Out, renderTable(headers, rows, 0, u.Width(), u.Color))
+// NameTable writes rows under headers. Cells are cleaned and put on one line. The first
+// column, which users copy into the next command, is never cut; see [screen.Table].
+func (u *UI) NameTable(headers []string, rows [][]string) error {
+	return u.Table(screen.Table{Headers: headers, Rows: rows})
+}
+
+// Table is NameTable for a table with more columns to keep, or with colours.
+func (u *UI) Table(t screen.Table) error {
+	clean := make([][]string, len(t.Rows))
+	for i, row := range t.Rows {
+		clean[i] = make([]string, len(row))
+		for k, cell := range row {
+			clean[i][k] = CleanLine(cell)
+		}
+	}
+	t.Rows = clean
+	_, err := io.WriteString(u.Out, t.Render(u.Width(), u.Palette()))
 	return err
 }
 
-// NameTable is a [UI.Table] whose first column, which users copy into the next
-// command, is shortened last.
-func (u *UI) NameTable(headers []string, rows [][]string) error {
-	_, err := io.WriteString(u.Out, renderTable(headers, rows, 1, u.Width(), u.Color))
-	return err
+// PrintTools writes a list of tools or prompts, and notes what its marks mean.
+func (u *UI) PrintTools(head string, entries []screen.Tool) error {
+	if _, err := io.WriteString(u.Out, screen.Tools(head, entries, u.Width(), u.Palette())); err != nil {
+		return err
+	}
+	if legend := screen.Legend(entries); legend != "" {
+		u.Note("hints: %s", legend)
+	}
+	return nil
 }
+
+// Palette returns the colours of standard output.
+func (u *UI) Palette() screen.Palette { return screen.Palette(u.Color) }
 
 // Width returns the number of columns of the terminal, 0 for none or an unknown
 // size.
@@ -62,82 +81,4 @@ func (u *UI) Row(line string) {
 		width = widthOf(u.Err)
 	}
 	u.Note("%s", snip(CleanLine(line), width))
-}
-
-const (
-	columnGap      = 2
-	minColumnWidth = 8 // a column is not shortened below this
-)
-
-// renderTable formats a table; the first names columns are shortened last, width 0
-// is unlimited.
-func renderTable(headers []string, rows [][]string, names, width int, color bool) string {
-	widths := make([]int, len(headers))
-	for i, h := range headers {
-		widths[i] = text.StringWidth(h)
-	}
-	cells := make([][]string, len(rows))
-	for r, row := range rows {
-		cells[r] = make([]string, len(headers))
-		for i := range min(len(row), len(headers)) {
-			cells[r][i] = CleanLine(row[i])
-			widths[i] = max(widths[i], text.StringWidth(cells[r][i]))
-		}
-	}
-	if width > 0 {
-		gaps := columnGap * (len(widths) - 1)
-		for _, w := range widths[:names] {
-			gaps += w
-		}
-		fit(widths[names:], width-gaps)
-		fit(widths, width-columnGap*(len(widths)-1))
-	}
-
-	t := table.NewWriter()
-	style := table.StyleDefault
-	style.Box = table.BoxStyle{PaddingRight: strings.Repeat(" ", columnGap)}
-	style.Options = table.OptionsNoBordersAndSeparators
-	style.Format = table.FormatOptions{}
-	t.SetStyle(style)
-	head := make(table.Row, len(headers))
-	for i, h := range headers {
-		head[i] = text.Snip(h, widths[i], "…")
-	}
-	t.AppendHeader(head)
-	for _, row := range cells {
-		line := make(table.Row, len(row))
-		for i, cell := range row {
-			line[i] = text.Snip(cell, widths[i], "…")
-		}
-		t.AppendRow(line)
-	}
-	lines := strings.Split(t.Render(), "\n")
-	for i, line := range lines {
-		lines[i] = strings.TrimRight(line, " ")
-	}
-	if color {
-		lines[0] = "\x1b[1m" + lines[0] + "\x1b[0m"
-	}
-	return strings.Join(lines, "\n") + "\n"
-}
-
-// fit shortens the widest columns until their sum is width or all are minimal.
-func fit(widths []int, width int) {
-	total := 0
-	for _, w := range widths {
-		total += w
-	}
-	for total > width {
-		widest := 0
-		for i, w := range widths {
-			if w > widths[widest] {
-				widest = i
-			}
-		}
-		if widths[widest] <= minColumnWidth {
-			return
-		}
-		widths[widest]--
-		total--
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,7 +20,7 @@ func TestTerminalJSON(t *testing.T) {
 	var out, errs bytes.Buffer
 	u := &UI{Out: &out, Err: &errs, OutTTY: true, ErrTTY: true}
 	require.NoError(t, u.PrintJSON([]byte(raw)))
-	if got, want := out.String(), `{ "a":"`+shown+"\"}\n"; got != want {
+	if got, want := out.String(), "{\n  \"a\": \""+shown+"\"\n}\n"; got != want {
 		t.Errorf("PrintJSON: got %q, want %q", got, want)
 	}
 	var back struct{ A string }
@@ -49,57 +48,26 @@ func TestPromptErrors(t *testing.T) {
 	}
 }
 
+// TestTable: cells are cleaned, and without a terminal nothing is cut.
 func TestTable(t *testing.T) {
-	headers := []string{"NAME", "TRANSPORT", "TARGET"}
-	rows := [][]string{
-		{"fs", "stdio", "npx -y server-filesystem /home/user/notes"},
-		{"漢字", "http", "line\nbreak\x1b[31m"},
-		{"short"},
+	var b bytes.Buffer
+	u := New(nil, &b, nil)
+	require.NoError(t, u.NameTable([]string{"NAME", "TARGET"}, [][]string{{"fs", "npx -y server-filesystem /home/user/notes"}, {"漢字", "line\nbreak\x1b[31m"}}))
+	want := "NAME  TARGET\nfs    npx -y server-filesystem /home/user/notes\n漢字  line break\n"
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
-	for _, tt := range []struct {
-		name  string
-		width int
-		want  string
-	}{
-		{"unlimited", 0, "" +
-			"NAME   TRANSPORT  TARGET\n" +
-			"fs     stdio      npx -y server-filesystem /home/user/notes\n" +
-			"漢字   http       line break\n" +
-			"short\n"},
-		{"narrow", 36, "" +
-			"NAME   TRANSPORT  TARGET\n" +
-			"fs     stdio      npx -y server-fil…\n" +
-			"漢字   http       line break\n" +
-			"short\n"},
-		{"impossible", 3, "" +
-			"NAME   TRANSPO…  TARGET\n" +
-			"fs     stdio     npx -y …\n" +
-			"漢字   http      line br…\n" +
-			"short\n"},
-	} {
-		if diff := cmp.Diff(tt.want, renderTable(headers, rows, 0, tt.width, false)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
-		}
-	}
-	// A name that is to be copied is shortened last.
-	long := [][]string{{"io.github.acme/thing", "1.3.0", "Make, find and move things"}}
-	for width, want := range map[int]string{
-		40: "io.github.acme/thing  1.3.0    Make, fi…\n",
-		30: "io.github.…  1.3.0    Make, f…\n",
-	} {
-		got := renderTable([]string{"NAME", "VERSION", "TITLE"}, long, 1, width, false)
-		if _, row, _ := strings.Cut(got, "\n"); row != want {
-			t.Errorf("%d columns: got %q, want %q", width, row, want)
-		}
-	}
-	// Bold is the text alone: spaces in it would reach beyond the terminal's
-	// width and break the line.
-	plain, bold := renderTable(headers, rows, 0, 30, false), renderTable(headers, rows, 0, 30, true)
-	if got := strings.NewReplacer("\x1b[1m", "", "\x1b[0m", "").Replace(bold); got != plain {
-		t.Errorf("in colour:\n%q\nwithout:\n%q", got, plain)
-	}
-	if got := renderTable(headers, rows, 0, 0, true); !strings.Contains(got, "\x1b[1mNAME") {
-		t.Errorf("no bold header in %q", got)
+}
+
+// TestNote: the word that opens a note is coloured, its text is not the server's to
+// colour.
+func TestNote(t *testing.T) {
+	var b bytes.Buffer
+	u := &UI{Err: &b, ErrColor: true}
+	u.Note("warning: %s", "a\x1b[31mb")
+	u.Note("saved")
+	if got, want := b.String(), "\x1b[33mwarning:\x1b[0m ab\nsaved\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -32,8 +32,9 @@ type UI struct {
 	NoInput bool
 	// Quiet drops hints and notes; errors and results stay.
 	Quiet bool
-	// Color reports whether output for people may be coloured.
-	Color bool
+	// Color and ErrColor report whether text for people may be coloured, on standard
+	// output and standard error.
+	Color, ErrColor bool
 
 	live liveLine
 }
