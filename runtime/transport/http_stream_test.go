@@ -120,7 +120,7 @@ func TestHTTPServerRequests(t *testing.T) {
 		`{"jsonrpc":"2.0","id":"early","result":{}}`,
 		`{"jsonrpc":"2.0","id":"a\u0041","result":{}}`,
 		`{"jsonrpc":"2.0","id":7,"result":{"got": {"q":1.0}}}`,
-		`{"jsonrpc":"2.0","id":8,"error":{"code":-32603,"message":"broken"}}`,
+		`{"jsonrpc":"2.0","id":8,"error":{"code":-32603,"message":"broken","data":{"kind":"other"}}}`,
 		`{"jsonrpc":"2.0","id":9,"error":{"code":-1,"message":"no","data":{"why":1.0}}}`,
 		`{"jsonrpc":"2.0","id":10,"result":{}}`,
 	}

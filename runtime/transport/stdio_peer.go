@@ -90,8 +90,11 @@ func errorObject(err error) []byte {
 	if !errors.As(err, &e) {
 		return jsonrpc.ErrorObject(runtime.CodeInternalError, err.Error(), nil)
 	}
-	if e.Raw != nil {
+	switch {
+	case e.Raw != nil:
 		return e.Raw
+	case e.Data != nil:
+		return jsonrpc.HandlerError(e.Code, e.Message, e.Data)
 	}
 	return jsonrpc.ErrorObject(e.Code, e.Message, e.Data)
 }

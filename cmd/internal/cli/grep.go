@@ -146,5 +146,5 @@ func printMatching(cmd *cobra.Command, s *session, name *regexp.Regexp) error {
 	if err != nil {
 		return err
 	}
-	return showTools(a.ui, s.decodeTools(items), withSchema)
+	return showTools(s.a.ui, s.decodeTools(items), withSchema)
 }

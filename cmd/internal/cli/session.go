@@ -173,10 +173,15 @@ func (s *session) list(ctx context.Context, method, key string) (json.RawMessage
 	if err != nil {
 		return nil, nil, &runtime.ProtocolError{Reason: method + ": " + err.Error()}
 	}
-	if s.entry.Name != "" && s.missing == nil { // a whole list of a configured server
+	s.keep(key, items)
+	return joined, items, nil
+}
+
+// keep stores a whole list of a configured server.
+func (s *session) keep(key string, items []json.RawMessage) {
+	if s.entry.Name != "" && s.missing == nil {
 		s.a.known().Keep(s.entry, key, items)
 	}
-	return joined, items, nil
 }
 
 // printList prints a list as JSON, or its entries by show.

@@ -174,20 +174,9 @@ func clientsLine(c proxy.ClientsStatus, now time.Time) string {
 	return "clients: " + strings.Join(parts, "; ") + "\n"
 }
 
-// since formats the time between two moments in at most two units: 12s, 5m10s, 2h13m,
-// 3d4h.
+// since formats the time between two moments; see [screen.Since].
 func since(from, to time.Time) string {
-	d := max(to.Sub(from), 0).Round(time.Second)
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", d/time.Second)
-	case d < time.Hour:
-		return fmt.Sprintf("%dm%ds", d/time.Minute, d%time.Minute/time.Second)
-	case d < 24*time.Hour:
-		return fmt.Sprintf("%dh%dm", d/time.Hour, d%time.Hour/time.Minute)
-	}
-	const day = 24 * time.Hour
-	return fmt.Sprintf("%dd%dh", d/day, d%day/time.Hour)
+	return screen.Since(to.Sub(from))
 }
 
 // latency formats a time in milliseconds, with three digits.

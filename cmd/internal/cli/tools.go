@@ -14,20 +14,35 @@ import (
 )
 
 func newTools(a *app) *cobra.Command {
-	var withSchema bool
+	var withSchema, live bool
 	cmd := &cobra.Command{
-		Use:   "tools SERVER",
-		Short: "List a server's tools",
-		Long: `List a server's tools: name and arguments, what the server says about their effects, and a description.
-mcpctl SERVER is short for it. Optional arguments have a question mark.`,
-		Example: "  mcpctl tools fs\n  mcpctl fs\n  mcpctl tools fs --json | jq '.tools[].name'\n  mcpctl tools --match '*issue*'",
+		Use:   "tools [SERVER...]",
+		Short: "List the tools of servers",
+		Long: `List a server's tools: name and arguments, marks for what the server says about their effects, and a
+description. mcpctl SERVER is short for it. Optional arguments have a question mark.
+Several servers are asked side by side. Without a server, the tools of all configured servers are shown as
+they were last listed, and nothing is started; --live asks the servers.`,
+		Example: "  mcpctl tools fs\n  mcpctl fs\n  mcpctl tools\n  mcpctl tools fs github\n  mcpctl tools fs --json | jq '.tools[].name'\n  mcpctl tools --match '*issue*'",
 	}
 	cmd.Flags().BoolVar(&withSchema, "schema", false, "show each tool's schemas in full")
-	return matchTools(a, a.onServer(cmd, 1, 1, func(ctx context.Context, s *session, _ []string) error {
+	cmd.Flags().BoolVar(&live, "live", false, "without a server: ask all of them")
+	a.onServer(cmd, 1, 1, func(ctx context.Context, s *session, _ []string) error {
 		return s.printList(ctx, revision.MethodToolsList, "tools", func(items []json.RawMessage) error {
 			return showTools(a.ui, s.decodeTools(items), withSchema)
 		})
-	}))
+	})
+	one := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, words []string) error {
+		switch {
+		case len(words) == 1 || a.adhoc.given():
+			return one(cmd, words)
+		case withSchema:
+			return usagef("--schema shows the tools of one server").withHint("mcpctl tools SERVER --schema")
+		}
+		return (&toolsCommand{a}).run(cmd.Context(), words, len(words) == 0 && !live)
+	}
+	a.completeServers(cmd)
+	return matchTools(a, cmd)
 }
 
 func (s *session) decodeTools(items []json.RawMessage) []runtime.Tool {

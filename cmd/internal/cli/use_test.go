@@ -347,7 +347,7 @@ func TestURL(t *testing.T) {
 	if got := b.run(t); got.code != 0 || !strings.HasPrefix(got.out, `{"tools":[`) {
 		t.Errorf("got %+v", got)
 	}
-	check(t, b.run(t, "tools", "fs"), outcome{2, "", "mcpctl: unexpected argument \"fs\": mcpctl tools\nhint: mcpctl tools --help\n"})
+	check(t, b.run(t, "tools", "fs"), outcome{2, "", "mcpctl: unexpected argument \"fs\": mcpctl tools [SERVER...]\nhint: mcpctl tools --help\n"})
 	b.text = true
 	if got := b.run(t, "describe", "get-sum"); !strings.HasSuffix(got.out, "\n  mcpctl --url http://127.0.0.1:1/mcp call get-sum b=1 a:=1.0\n") {
 		t.Errorf("got %+v", got)
@@ -562,7 +562,7 @@ func TestDispatch(t *testing.T) {
 		{"a dotted tool", []string{"fs.get-sum", "a=1"}, outcome{2, "", "mcpctl: unknown command or server fs.get-sum\nhint: write mcpctl fs get-sum\n"}},
 		{"a dotted function", []string{"call", "fs.get-sum(a: 1, b: [2])"}, outcome{2, "", "mcpctl: unknown command or server fs.get-sum(a: 1, b: [2])\nhint: write mcpctl fs get-sum a=1 'b:=[2]'\n"}},
 		{"nothing near", []string{"zzzzzz", "x"}, outcome{2, "", "mcpctl: unknown command or server zzzzzz\nhint: see mcpctl --help and mcpctl list\n"}},
-		{"too many words", []string{"tools", "fs", "x"}, outcome{2, "", "mcpctl: unexpected argument \"x\": mcpctl tools SERVER\nhint: mcpctl tools --help\n"}},
+		{"too many words", []string{"describe", "fs", "x", "y"}, outcome{2, "", "mcpctl: unexpected argument \"y\": mcpctl describe SERVER TOOL\nhint: mcpctl describe --help\n"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { check(t, newBench().run(t, tt.words...), tt.want) })

@@ -2,6 +2,7 @@ package jsonrpc
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -64,12 +65,46 @@ func oneLine(value []byte) {
 	}
 }
 
-// ErrorObject makes a JSON-RPC error object. Data is raw JSON, nil for none.
+// ErrorObject makes a JSON-RPC error object, for every error that mcpctl itself answers
+// with. Data is raw JSON, nil for none; where it is an object or none, it gets a member
+// kind, one of the kinds of the command line's error objects, unless it has one.
 func ErrorObject(code int64, message string, data []byte) []byte {
+	return HandlerError(code, message, withKind(code, data))
+}
+
+// HandlerError is [ErrorObject] with the data of whoever handles the request, which is
+// left as it is.
+func HandlerError(code int64, message string, data []byte) []byte {
 	b := strconv.AppendInt([]byte(`{"code":`), code, 10)
 	b = rawjson.Quote(append(b, `,"message":`...), message)
-	if data != nil {
-		b = append(append(b, `,"data":`...), data...)
-	}
+	b = append(append(b, `,"data":`...), data...)
 	return append(b, '}')
+}
+
+// withKind returns data with a member kind.
+func withKind(code int64, data []byte) []byte {
+	kind := `{"kind":"` + kindOf(code) + `"`
+	if data == nil {
+		return []byte(kind + "}")
+	}
+	entries, err := rawjson.Entries(data)
+	if err != nil || slices.ContainsFunc(entries, func(e rawjson.Entry) bool { return e.Name == "kind" }) {
+		return data // no object, or it has one
+	}
+	if len(entries) == 0 {
+		return []byte(kind + "}")
+	}
+	return append([]byte(kind+","), bytes.TrimSpace(data)[1:]...)
+}
+
+// kindOf returns the kind of an error that has none, by its code: what the caller has to
+// mend is usage, a breach of the protocol is protocol.
+func kindOf(code int64) string {
+	switch code {
+	case -32602, -32002: // invalid params, resource not found
+		return "usage"
+	case -32700, -32600, -32601, -32020, -32021, -32022:
+		return "protocol"
+	}
+	return "other"
 }

@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/known"
+	"github.com/mcpctl/mcpctl/cmd/internal/screen"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/revision"
+)
+
+// known returns the stored lists of the configured servers.
+func (env *environment) known() known.Lists {
+	return known.New(config.StateDir(env.getenv), env.settings.ConfigPath, env.log)
+}
+
+// serverTools is one server in the tools of several; the form of --json.
+type serverTools struct {
+	Name string `json:"name"`
+	// State is "listed", "not listed yet", "disabled" or "failed".
+	State string            `json:"state"`
+	Tools []json.RawMessage `json:"tools"`
+	// Age is how many seconds ago the tools were listed, 0 for now.
+	Age   int64  `json:"age,omitempty"`
+	Error string `json:"error,omitempty"`
+
+	err error
+}
+
+// toolsCommand is one run of mcpctl tools for several servers.
+type toolsCommand struct{ *app }
+
+// run prints the tools of several servers, which are asked side by side, or with
+// stored of all configured ones as far as they are known. The failure of a server does not
+// hide the others.
+func (c *toolsCommand) run(ctx context.Context, names []string, stored bool) error {
+	if err := c.shareConfig(); err != nil {
+		return err
+	}
+	f, err := c.loadConfig()
+	if err != nil {
+		return err
+	}
+	var all []serverTools
+	switch {
+	case stored:
+		all = c.stored(ctx, f)
+		c.noteFaults(f)
+	default:
+		if len(names) == 0 {
+			for _, e := range f.Enabled() {
+				names = append(names, e.Name)
+			}
+		}
+		all = c.ask(ctx, names)
+	}
+	if err := printServerTools(c.ui, all); err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		c.ui.Note("no servers in %s; mcpctl search finds some, mcpctl add adds one", f.Path())
+	}
+	var failed error
+	for i := range all {
+		if err := all[i].err; err != nil && failed == nil {
+			failed = err
+		}
+	}
+	return failed
+}
+
+// stored returns the tools of all configured servers as they were last listed.
+func (c *toolsCommand) stored(ctx context.Context, f *config.File) []serverTools {
+	lists := c.known().Load(ctx, f.Enabled(), "tools")
+	var all []serverTools
+	for _, e := range f.Entries() {
+		one := serverTools{Name: e.Name, State: "not listed yet", Tools: []json.RawMessage{}}
+		listed, ok := lists[e.Name]
+		switch {
+		case e.Fault != nil:
+			continue
+		case e.Disabled:
+			one.State = "disabled"
+		case ok:
+			one.State, one.Tools = "listed", listed.Items
+			one.Age = max(int64(time.Since(listed.At).Round(time.Second)/time.Second), 1)
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// ask asks servers side by side for their tools.
+func (c *toolsCommand) ask(ctx context.Context, names []string) []serverTools {
+	all := make([]serverTools, len(names))
+	var wg sync.WaitGroup
+	for i, name := range names {
+		one := &all[i]
+		one.Name, one.State, one.Tools = name, "listed", []json.RawMessage{}
+		wg.Go(func() {
+			one.err = c.with(ctx, []string{name}, func(s *session, _ []string) error {
+				_, items, err := s.list(ctx, revision.MethodToolsList, "tools")
+				one.Tools = append(one.Tools, items...)
+				return err
+			})
+			if one.err != nil {
+				one.State, one.Error = "failed", one.err.Error()
+			}
+		})
+	}
+	wg.Wait()
+	return all
+}
+
+func printServerTools(u *ui.UI, all []serverTools) error {
+	if u.WantJSON() {
+		if all == nil {
+			all = []serverTools{}
+		}
+		return u.EncodeJSON(map[string]any{"servers": all})
+	}
+	servers := make([]screen.Server, len(all))
+	var marked []screen.Tool
+	for i, one := range all {
+		name := ui.CleanLine(one.Name)
+		servers[i] = screen.Server{Name: name, State: one.State, Age: time.Duration(one.Age) * time.Second}
+		switch one.State {
+		case "not listed yet":
+			servers[i].Mend = "mcpctl tools " + shellWord(name)
+		case "failed":
+			servers[i].Mend = ui.CleanLine(one.Error)
+		}
+		for _, raw := range one.Tools {
+			var t runtime.Tool
+			if json.Unmarshal(raw, &t) == nil {
+				servers[i].Tools = append(servers[i].Tools, screen.ToolOf(&t))
+			}
+		}
+		marked = append(marked, servers[i].Tools...)
+	}
+	if _, err := io.WriteString(u.Out, screen.Overview(servers, u.Width(), u.Palette())); err != nil {
+		return err
+	}
+	if legend := screen.Legend(marked); legend != "" {
+		u.Note("hints: %s", legend)
+	}
+	return nil
+}
