@@ -25,13 +25,13 @@ import (
 
 // keepCommand is one run of mcpctl session.
 type keepCommand struct {
-	*app
+	a          *app
 	idle       time.Duration
 	foreground bool
 }
 
 func newKeep(a *app) *cobra.Command {
-	k := &keepCommand{app: a}
+	k := &keepCommand{a: a}
 	cmd := &cobra.Command{
 		Use:   "session [SERVER...]",
 		Short: "Keep servers running between commands",
@@ -70,8 +70,8 @@ func (k *keepCommand) run(ctx context.Context, servers []string) error {
 		return usagef("--foreground takes one server")
 	case len(servers) == 0:
 		return k.list(ctx)
-	case k.settings.URL != "":
-		return usagef("a session is of a configured server").withHint("mcpctl add ALIAS --url %s", shellWord(config.DisplayURL(k.settings.URL)))
+	case k.a.settings.URL != "":
+		return usagef("a session is of a configured server").withHint("mcpctl add ALIAS --url %s", shellWord(config.DisplayURL(k.a.settings.URL)))
 	}
 	type place struct {
 		entry  config.Entry
@@ -81,7 +81,7 @@ func (k *keepCommand) run(ctx context.Context, servers []string) error {
 	for i, server := range servers { // all of them can be kept, or none is started
 		entry, socket, err := k.place(server)
 		if err != nil {
-			return k.withServer(server, err)
+			return k.a.withServer(server, err)
 		}
 		places[i] = place{entry, socket}
 	}
@@ -92,7 +92,7 @@ func (k *keepCommand) run(ctx context.Context, servers []string) error {
 		}
 		info, err := k.start(ctx, p.entry, p.socket)
 		if err != nil {
-			return errors.Join(k.print(kept), k.withServer(servers[i], err))
+			return errors.Join(k.print(kept), k.a.withServer(servers[i], err))
 		}
 		kept = append(kept, info)
 	}
@@ -104,16 +104,16 @@ func (k *keepCommand) print(kept []sessions.Info) error {
 	if len(kept) == 0 {
 		return nil
 	}
-	if k.ui.WantJSON() {
-		return k.ui.EncodeJSON(map[string]any{"sessions": kept})
+	if k.a.ui.WantJSON() {
+		return k.a.ui.EncodeJSON(map[string]any{"sessions": kept})
 	}
 	for _, s := range kept {
 		text := fmt.Sprintf("%s is running (process %d)%s", ui.CleanLine(s.Server), s.PID, ends(s))
-		if _, err := fmt.Fprintln(k.ui.Out, text); err != nil {
+		if _, err := fmt.Fprintln(k.a.ui.Out, text); err != nil {
 			return err
 		}
 	}
-	k.ui.Note("to end it: mcpctl session stop")
+	k.a.ui.Note("to end it: mcpctl session stop")
 	return nil
 }
 
@@ -136,7 +136,7 @@ func short(d time.Duration) string {
 
 // place returns the entry of a server, and the socket of its session.
 func (k *keepCommand) place(server string) (config.Entry, string, error) {
-	entry, err := k.entry(server)
+	entry, err := k.a.entry(server)
 	if err != nil {
 		return entry, "", err
 	}
@@ -147,21 +147,21 @@ func (k *keepCommand) place(server string) (config.Entry, string, error) {
 	if err != nil {
 		return entry, "", err
 	}
-	socket, err := sessions.Path(config.StateDir(k.getenv), k.settings.ConfigPath, x, true)
+	socket, err := sessions.Path(config.StateDir(k.a.getenv), k.a.settings.ConfigPath, x, true)
 	return entry, socket, err
 }
 
 // keep is the session of a server, until it ends.
 func (k *keepCommand) keep(ctx context.Context, entry config.Entry, socket string) error {
-	file, err := filepath.Abs(k.settings.ConfigPath)
+	file, err := filepath.Abs(k.a.settings.ConfigPath)
 	if err != nil {
 		return err
 	}
 	// One process for all commands, for as long as the session lasts. How long a call may
 	// take is for the command that makes it.
 	entry.Isolation, entry.IdleTimeout, entry.RequestTimeout = "shared", -1, -1
-	k.settings.Serve.RequestTimeout = -1
-	return k.runGateway(ctx, gateway.Options{
+	k.a.settings.Serve.RequestTimeout = -1
+	return k.a.runGateway(ctx, gateway.Options{
 		Command: "session", Bridge: true, Entries: []config.Entry{entry}, Socket: socket,
 		Session: &sessions.Options{Server: entry.Name, Config: file, Socket: socket, Idle: k.idle},
 	})
@@ -177,13 +177,13 @@ func (k *keepCommand) start(ctx context.Context, entry config.Entry, socket stri
 	if err != nil {
 		return sessions.Info{}, err
 	}
-	words := []string{"session", "--foreground", "--idle", k.idle.String(), "--config", k.settings.ConfigPath}
-	if k.settings.AllowInsecureHTTP {
+	words := []string{"session", "--foreground", "--idle", k.idle.String(), "--config", k.a.settings.ConfigPath}
+	if k.a.settings.AllowInsecureHTTP {
 		words = append(words, "--allow-insecure-http")
 	}
 	cmd := exec.Command(program, append(words, "--", entry.Name)...) //nolint:noctx // it outlives this command
 	cmd.Args[0] = "mcpctl"
-	_, err = sessions.Start(ctx, cmd, socket, sessions.LogPath(config.StateDir(k.getenv), socket))
+	_, err = sessions.Start(ctx, cmd, socket, sessions.LogPath(config.StateDir(k.a.getenv), socket))
 	if err != nil {
 		if info, asked := sessions.Ask(ctx, socket); asked == nil { // another command was faster
 			return info, nil
@@ -193,7 +193,7 @@ func (k *keepCommand) start(ctx context.Context, entry config.Entry, socket stri
 		}
 		return sessions.Info{}, err
 	}
-	c, err := k.inSession(ctx, entry, nil)
+	c, err := k.a.inSession(ctx, entry, nil)
 	if err == nil {
 		err = c.Close()
 	}
@@ -269,15 +269,15 @@ const (
 
 // list prints the sessions that run.
 func (k *keepCommand) list(ctx context.Context) error {
-	all := sessions.Find(ctx, config.StateDir(k.getenv))
-	if k.ui.WantJSON() {
+	all := sessions.Find(ctx, config.StateDir(k.a.getenv))
+	if k.a.ui.WantJSON() {
 		if all == nil {
 			all = []sessions.Info{}
 		}
-		return k.ui.EncodeJSON(map[string]any{"sessions": all})
+		return k.a.ui.EncodeJSON(map[string]any{"sessions": all})
 	}
 	if len(all) == 0 {
-		k.ui.Note("no session is running; mcpctl session SERVER starts one")
+		k.a.ui.Note("no session is running; mcpctl session SERVER starts one")
 		return nil
 	}
 	rows := make([][]string, len(all))
@@ -288,12 +288,12 @@ func (k *keepCommand) list(ctx context.Context) error {
 		}
 		rows[i] = []string{s.Server, fmt.Sprint(s.PID), short(time.Since(s.Started)), left, s.Config}
 	}
-	return k.ui.NameTable([]string{"SERVER", "PROCESS", "AGE", "ENDS", "CONFIG"}, rows)
+	return k.a.ui.NameTable([]string{"SERVER", "PROCESS", "AGE", "ENDS", "CONFIG"}, rows)
 }
 
 // stop ends the sessions of servers, all of them for none.
 func (k *keepCommand) stop(ctx context.Context, servers []string) error {
-	all := sessions.Find(ctx, config.StateDir(k.getenv))
+	all := sessions.Find(ctx, config.StateDir(k.a.getenv))
 	chosen := []sessions.Info{}
 	for _, s := range all {
 		if len(servers) == 0 || slices.Contains(servers, s.Server) {
@@ -302,22 +302,22 @@ func (k *keepCommand) stop(ctx context.Context, servers []string) error {
 	}
 	for _, server := range servers {
 		if !slices.ContainsFunc(chosen, func(s sessions.Info) bool { return s.Server == server }) {
-			return k.withServer(server, usagef("%s has no session", ui.CleanLine(server)).withHint("mcpctl session lists those that run"))
+			return k.a.withServer(server, usagef("%s has no session", ui.CleanLine(server)).withHint("mcpctl session lists those that run"))
 		}
 	}
 	for _, s := range chosen {
 		if err := sessions.Stop(ctx, s.Socket); err != nil {
-			return k.withServer(s.Server, fmt.Errorf("end the session of %s (process %d): %w", s.Server, s.PID, err))
+			return k.a.withServer(s.Server, fmt.Errorf("end the session of %s (process %d): %w", s.Server, s.PID, err))
 		}
 	}
-	if k.ui.WantJSON() {
-		return k.ui.EncodeJSON(map[string]any{"stopped": chosen})
+	if k.a.ui.WantJSON() {
+		return k.a.ui.EncodeJSON(map[string]any{"stopped": chosen})
 	}
 	if len(chosen) == 0 {
-		k.ui.Note("no session is running")
+		k.a.ui.Note("no session is running")
 	}
 	for _, s := range chosen {
-		if _, err := fmt.Fprintf(k.ui.Out, "%s has ended\n", ui.CleanLine(s.Server)); err != nil {
+		if _, err := fmt.Fprintf(k.a.ui.Out, "%s has ended\n", ui.CleanLine(s.Server)); err != nil {
 			return err
 		}
 	}
