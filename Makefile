@@ -21,7 +21,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm python lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property nightly clean ci
+.PHONY: all build test test-short npm python lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers nightly clean ci
 
 all: build
 
@@ -225,6 +225,12 @@ CORPUS ?=
 cli-corpus:
 	@test/tools/heldout.sh $(BIN)/heldout
 	PATH="$$PATH:$(BIN)/heldout/bin" MCPCTL_NIGHTLY=1 go test ./runtime/clihelp -run 'TestReal|TestHeldOut|TestCobra|TestLarge' -count 1 -v -timeout 30m $(CORPUS)
+
+# 24 published servers that no other test knows: added, listed, called, generated for and
+# served. It writes the table of docs/servers.md, and needs npm, Python and their
+# registries.
+servers:
+	go run ./test/servers $(SERVERS)
 
 # 100,000 random objects for each of three command-line tools, made with cobra, click and
 # clap: none becomes words that the tool reads as another flag. A tool whose language is
