@@ -173,9 +173,9 @@ func (c *Client) call(ctx context.Context, method string, params json.RawMessage
 		return nil, &TimeoutError{Op: method, After: clock.Bound()}
 	}
 	if err != nil && ctx.Err() != nil && err.Error() == ctx.Err().Error() {
-		return nil, fmt.Errorf("%s: %w", method, err) // a transport returns the bare error of the context
+		err = fmt.Errorf("%s: %w", method, err) // a transport returns the bare error of the context
 	}
-	return res, err
+	return res, deadline.WithCause(ctx, err)
 }
 
 // CallTool implements [Caller].

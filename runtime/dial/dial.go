@@ -26,6 +26,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/internal/ability"
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 	"github.com/mcpctl/mcpctl/runtime/transport"
@@ -421,7 +422,7 @@ func (d *dialer) connect(ctx context.Context, b bridge.Options) (*bridge.Connect
 // explain returns the error of a failed connection as one with a remedy.
 func (d *dialer) explain(ctx context.Context, err error, limit time.Duration) error {
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return deadline.Err(ctx)
 	}
 	if d.last != nil {
 		if sample, only := d.last.Malformed(); only {

@@ -130,17 +130,28 @@ func TestStdioEndAnswers(t *testing.T) {
 	}
 }
 
+// lists is a server that lists a tool and never answers a call.
+type lists struct{ instant }
+
+func (lists) Call(ctx context.Context, r *runtime.Request) (json.RawMessage, error) {
+	if r.Method == "tools/list" {
+		return json.RawMessage(oneTool), nil
+	}
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
 // TestStdioEndOfInputAnswers: the same where the client has closed its side, after the
 // time that its requests may go on.
 func TestStdioEndOfInputAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, err := proxy.New(proxy.Options{Servers: proxy.Named("a"), RequestTimeout: -1, Dial: func(context.Context, proxy.Key, runtime.Handler) (*runtime.Client, error) {
-			return runtime.NewClient(hangs{}, runtime.ClientOptions{Timeout: -1, Info: runtime.ServerInfo{Version: "2025-11-25", Capabilities: json.RawMessage(`{"prompts":{}}`)}}), nil
+			return runtime.NewClient(lists{}, runtime.ClientOptions{Timeout: -1, Info: runtime.ServerInfo{Version: "2025-11-25", Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil
 		}})
 		require.NoError(t, err)
 		defer func() { _ = p.Close() }()
 		r := attachLeaving(t, p)
-		r.send(legacyLine("1", "tools/call", `{"name":"a__x"}`) + legacyLine("2", "prompts/get", `{"name":"a__y"}`))
+		r.send(legacyLine("1", "tools/call", `{"name":"a__x"}`) + legacyLine("2", "tools/call", `{"name":"a__x"}`))
 		start := time.Now()
 		_ = r.in.Close()
 		if ids := r.refused(); !slices.Equal(ids, []string{"1", "2"}) || time.Since(start) != 30*time.Second {

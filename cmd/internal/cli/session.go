@@ -162,7 +162,7 @@ func (s *session) watched(ctx context.Context, method string, params json.RawMes
 // list fetches all pages of a list and returns the object to print and its entries.
 // Of a server that does not declare the list nothing is asked: it is empty.
 func (s *session) list(ctx context.Context, method, key string) (json.RawMessage, []json.RawMessage, error) {
-	if !s.declares(key) {
+	if !declares(s.Info(), key) {
 		return json.RawMessage(`{"` + key + `":[]}`), nil, nil
 	}
 	pages, err := s.ListPages(ctx, method)
@@ -190,7 +190,7 @@ func (s *session) printList(ctx context.Context, method, key string, show func(i
 	if err != nil {
 		return err
 	}
-	declared := s.declares(key)
+	declared := declares(s.Info(), key)
 	if !declared {
 		s.a.ui.Note("%s offers no %s", ui.CleanLine(s.server), capabilityOf(key))
 	}
@@ -205,8 +205,8 @@ func (s *session) printList(ctx context.Context, method, key string, show func(i
 
 // declares reports whether the server declares a list, by its member. For tools it is
 // asked in any case: some small servers have nothing else, and declare nothing.
-func (s *session) declares(key string) bool {
-	return key == "tools" || s.Info().Has(capabilityOf(key))
+func declares(i runtime.ServerInfo, key string) bool {
+	return key == "tools" || i.Has(capabilityOf(key))
 }
 
 // capabilityOf returns the capability that a list, by its member, belongs to.

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -74,7 +75,7 @@ func (ps *pages) at(key pageKey) *page {
 // the words of an era. It is not to be changed: others get the same.
 func (p *Publisher) List(ctx context.Context, k inventory.Kind, params []byte, modern bool) ([]byte, error) {
 	p.Discover(ctx, p.o.ListGrace)
-	if err := ctx.Err(); err != nil {
+	if err := deadline.Err(ctx); err != nil {
 		return nil, err
 	}
 	p.Listeners.See(k)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -33,7 +34,7 @@ func (p *Publisher) Resolve(ctx context.Context, k inventory.Kind, name string) 
 	if unowned || p.o.NoPrefix {
 		p.Discover(ctx, 0)
 	}
-	if err := ctx.Err(); err != nil {
+	if err := deadline.Err(ctx); err != nil {
 		return nil, err
 	}
 	c = p.Current.Load()
@@ -71,7 +72,7 @@ func (p *Publisher) ResolveURI(ctx context.Context, uri string) (*Route, error) 
 		return r, err
 	}
 	p.Discover(ctx, 0)
-	if err := ctx.Err(); err != nil {
+	if err := deadline.Err(ctx); err != nil {
 		return nil, err
 	}
 	if r, err := p.claimed(ctx, uri); r != nil || err != nil {
@@ -112,7 +113,7 @@ func (p *Publisher) claimed(ctx context.Context, uri string) (*Route, error) {
 			b.Meet(ctx, 0, true)
 			c = p.Current.Load()
 		}
-		return c.unwrapped(b, uri, bare), ctx.Err()
+		return c.unwrapped(b, uri, bare), deadline.Err(ctx)
 	}
 	by := c.owners.ofURI(uri).and(p.handedOut.claim(uri))
 	if by.nobody() {

@@ -94,7 +94,7 @@ func (r Request) exchange(ctx context.Context, b *upstream.Backend, edits []rawj
 	case clock.Expired():
 		err = &runtime.TimeoutError{Op: r.Method, After: clock.Bound().Round(time.Millisecond)}
 	case ctx.Err() != nil:
-		return nil, ctx.Err()
+		return nil, deadline.Err(ctx)
 	case errors.As(err, &rpc) && !isRefusal(err):
 		return r.convertedError(by, rpc)
 	}

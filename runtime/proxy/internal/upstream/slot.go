@@ -89,7 +89,7 @@ func (s *Slot) Acquire(ctx context.Context) (*Conn, error) {
 	case <-s.Backend.life.replaced:
 		return nil, ErrReplaced
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, deadline.Err(ctx)
 	}
 }
 
