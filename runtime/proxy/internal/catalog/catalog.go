@@ -25,6 +25,8 @@ type Catalog struct {
 	named  map[string]*upstream.Backend
 	names  namer
 	owners *owners
+	// removed are the servers that are not configured any more.
+	removed []string
 	// bareTools lead from a backend's own name of a tool to the tool, nil where
 	// several have or had it; apps are the backends with user interfaces.
 	bareTools func() map[string]*Route
@@ -66,7 +68,7 @@ type Route struct {
 func newCatalog(p *Publisher) *Catalog {
 	all := p.set.All()
 	c := &Catalog{
-		names: p.names, single: len(all) == 1 && !all[0].Config().WrapURIs && len(p.past.removed) == 0,
+		names: p.names, removed: slices.Clone(p.past.removed), single: len(all) == 1 && !all[0].Config().WrapURIs && len(p.past.removed) == 0,
 		named: map[string]*upstream.Backend{}, owners: newOwners(), apps: map[*upstream.Backend]bool{}, pages: pages{of: map[pageKey]*page{}},
 	}
 	former := p.past.keys(inventory.Tools)

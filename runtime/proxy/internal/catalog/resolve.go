@@ -25,13 +25,17 @@ func (p *Publisher) Resolve(ctx context.Context, k inventory.Kind, name string) 
 		return r, nil
 	}
 	owner := c.names.owner(name)
-	if b := c.named[owner]; b != nil && !b.ConnectedOnce.Load() {
+	server := owner
+	if server == "" && !p.o.NoPrefix {
+		server = c.spelt(c.splits(name), name)
+	}
+	if b := c.named[server]; b != nil && !b.ConnectedOnce.Load() {
 		if _, err := b.Primary.Acquire(ctx); err != nil {
 			return nil, b.Fail(err)
 		}
 	}
 	unowned := owner == "" && (p.o.NoPrefix || !c.names.separates(name))
-	if unowned || p.o.NoPrefix {
+	if unowned && server == "" || p.o.NoPrefix {
 		p.Discover(ctx, 0)
 	}
 	if err := deadline.Err(ctx); err != nil {
@@ -51,6 +55,9 @@ func (p *Publisher) Resolve(ctx context.Context, k inventory.Kind, name string) 
 		}
 	}
 	if r := c.alias(name); r != nil && k == inventory.Tools && unowned && !p.o.NoPrefix {
+		return r, nil
+	}
+	if r := otherwiseSpelt(p, c, k, name); r != nil {
 		return r, nil
 	}
 	return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: fmt.Sprintf("unknown %s: %s", strings.TrimSuffix(k.Listing().Member, "s"), name)}

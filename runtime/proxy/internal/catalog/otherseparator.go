@@ -1,0 +1,102 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+)
+
+// separators are what gateways put between server and name. A client may have names of
+// one in its configuration, or a model in its memory.
+func separators() []string { return []string{"__", "___", ".", "/"} }
+
+// split is a name read as that of a server's tool, with one separator or another.
+type split struct{ server, bare string }
+
+// splits returns the ways to read a name: each server that is configured, or was, whose
+// name it begins with.
+func (c *Catalog) splits(name string) (all []split) {
+	read := func(server string) {
+		for _, separator := range append(separators(), c.names.separator) {
+			for _, form := range []string{server, Clean(server)} {
+				bare, ok := strings.CutPrefix(name, form+separator)
+				if one := (split{server, bare}); ok && bare != "" && !slices.Contains(all, one) {
+					all = append(all, one)
+				}
+			}
+		}
+	}
+	for server := range c.named {
+		read(server)
+	}
+	for _, server := range c.removed {
+		read(server)
+	}
+	return all
+}
+
+// spelt returns the one server that a name with another separator can be meant for, ""
+// for none: it begins with no other server's name, of those configured and those that
+// were.
+func (c *Catalog) spelt(all []split, name string) string {
+	if len(all) == 0 {
+		return ""
+	}
+	server := all[0].server
+	if owner := c.names.owner(name); owner != "" && owner != server || c.named[server] == nil {
+		return ""
+	}
+	if slices.ContainsFunc(all, func(s split) bool { return s.server != server }) {
+		return ""
+	}
+	return server
+}
+
+// otherwiseSpelt returns the route of the one tool or prompt that a name with another
+// separator can be meant for, nil where there is none or more than one, of those that
+// its server lists or has listed.
+func otherwiseSpelt(p *Publisher, c *Catalog, k inventory.Kind, name string) (found *Route) {
+	all := c.splits(name)
+	b := c.named[c.spelt(all, name)]
+	if b == nil || p.o.NoPrefix {
+		return nil
+	}
+	for _, s := range all {
+		r := c.listed(k, b, s.bare)
+		if r == nil && !wasListed(p, k, s) {
+			continue
+		}
+		if r == nil || found != nil {
+			return nil
+		}
+		found = r
+	}
+	return found
+}
+
+// listed returns the route of what a backend lists under a name of its own, nil for
+// nothing.
+func (c *Catalog) listed(k inventory.Kind, b *upstream.Backend, bare string) *Route {
+	for _, section := range c.lists[k].sections {
+		for i := range section.routes {
+			if r := &section.routes[i]; r.Backend == b && r.Bare == bare {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+// wasListed reports whether a server has listed a name that it may list no more.
+func wasListed(p *Publisher, k inventory.Kind, s split) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	lists := p.past.of[s.server]
+	if lists == nil {
+		return false
+	}
+	_, was := lists[k][s.bare]
+	return was
+}
