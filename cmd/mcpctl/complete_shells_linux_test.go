@@ -14,9 +14,9 @@ import (
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
-// typed are lines up to the tabulator key, and what a shell makes of them. Bash breaks
+// tabbed are lines up to the tabulator key, and what a shell makes of them. Bash breaks
 // words at = and :, and every shell has its own idea of a dot.
-var typed = [][2]string{ //nolint:gochecknoglobals // a constant table
+var tabbed = [][2]string{ //nolint:gochecknoglobals // a constant table
 	{"mcpctl tools sh", "mcpctl tools shop "},
 	{"mcpctl tools the.d", "mcpctl tools the.dotted "},
 	{"mcpctl descr", "mcpctl describe "},
@@ -105,7 +105,7 @@ zle -N zle-line-init
 			if got := line(0); got != "ready" {
 				t.Fatalf("got %q", got)
 			}
-			for i, c := range typed {
+			for i, c := range tabbed {
 				_, err := p.screen.WriteString(c[0] + "\t\x07")
 				require.NoError(t, err)
 				if got := line(i + 1); got != c[1] {
@@ -120,14 +120,14 @@ zle -N zle-line-init
 		home, env := shellHome(t)
 		var script strings.Builder
 		script.WriteString("mcpctl completion fish | source\n")
-		for i, c := range typed {
+		for i, c := range tabbed {
 			fmt.Fprintf(&script, "echo line %d; complete -C '%s'\n", i, c[0])
 		}
 		cmd := exec.Command(path, "--private", "-c", script.String())
 		cmd.Env, cmd.Dir = env, home
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err)
-		for i, c := range typed {
+		for i, c := range tabbed {
 			_, rest, _ := strings.Cut(string(out), fmt.Sprintf("line %d\n", i))
 			rest, _, _ = strings.Cut(rest, "line ")
 			got, _, _ := strings.Cut(strings.TrimSpace(rest), "\t")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/outdir"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
 )
@@ -154,7 +155,7 @@ type generation struct {
 	standalone bool
 	recorded   *recording // nil without --record
 	out        *gogen.Output
-	plan       *filePlan
+	plan       *outdir.Plan
 	answer     generatedPackage
 }
 
@@ -165,11 +166,11 @@ func (c *generateCommand) run(ctx context.Context, servers []string) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(generateGCPercent))
 	several := len(servers) > 1
 	for _, server := range servers {
-		if err := checkFolder("--out", c.f.dir(server, several)); err != nil {
+		if err := outdir.CheckFolder("--out", c.f.dir(server, several)); err != nil {
 			return err
 		}
 		if c.f.record != "" {
-			if err := checkFolder("--record", folder(c.f.record, server, several)); err != nil {
+			if err := outdir.CheckFolder("--record", folder(c.f.record, server, several)); err != nil {
 				return err
 			}
 		}
@@ -187,14 +188,14 @@ func (c *generateCommand) run(ctx context.Context, servers []string) error {
 	answers := make([]generatedPackage, 0, len(all))
 	for _, g := range all {
 		if c.f.check {
-			g.answer.Files = g.plan.check()
-			drift = drift || g.plan.differs()
-		} else if g.answer.Files, err = g.plan.write(); err != nil {
-			return c.withServer(g.server, writeError("--out", err))
+			g.answer.Files = g.plan.Check()
+			drift = drift || g.plan.Differs()
+		} else if g.answer.Files, err = g.plan.Write(); err != nil {
+			return c.withServer(g.server, outdir.WriteError("--out", err))
 		}
 		if g.recorded != nil {
 			if g.answer.Recorded, err = g.recorded.write(folder(c.f.record, g.server, several)); err != nil {
-				return c.withServer(g.server, writeError("--record", err))
+				return c.withServer(g.server, outdir.WriteError("--record", err))
 			}
 		}
 		answers = append(answers, g.answer)
@@ -210,11 +211,11 @@ func (c *generateCommand) run(ctx context.Context, servers []string) error {
 
 // prepare generates one package and compares it with its directory.
 func (c *generateCommand) prepare(g *generation, dir string) error {
-	place, err := findModule(dir)
+	place, err := outdir.FindModule(dir)
 	if err != nil {
 		return err
 	}
-	lock, err := readLock(dir)
+	lock, err := outdir.ReadLock(dir)
 	if err != nil {
 		return err
 	}
@@ -227,18 +228,18 @@ func (c *generateCommand) prepare(g *generation, dir string) error {
 		Server: g.server, Package: c.f.packageName(g.server),
 		Implementation: g.list.Implementation, Protocol: g.list.Protocol,
 		Tools: g.list.Tools, Prompts: g.list.Prompts, Resources: g.list.Resources, Templates: g.list.Templates,
-		Lock: before, Decimals: c.f.number == numberJSON, ImportPath: place.importPath, Standalone: c.f.standalone,
+		Lock: before, Decimals: c.f.number == numberJSON, ImportPath: place.ImportPath, Standalone: c.f.standalone,
 		GoGenerate: c.f.goGenerate(g.server),
 	})
 	if err != nil {
 		return err
 	}
 	c.warnGenerated(g, place)
-	if g.plan, err = planFiles(dir, g.out.Package, g.out.Files); err != nil {
+	if g.plan, err = outdir.Compare(dir, g.out.Package, g.out.Files); err != nil {
 		return err
 	}
 	g.answer = generatedPackage{Server: g.server, Package: g.out.Package, Dir: dir, Tools: g.out.Tools}
-	if lock != nil && !g.plan.unchanged(filepath.Join(dir, gogen.LockFile)) {
+	if lock != nil && !g.plan.Unchanged(filepath.Join(dir, gogen.LockFile)) {
 		if g.answer.Changes, err = compareLocks(lock, g.out, c.f.number == numberJSON); err != nil {
 			return err
 		}

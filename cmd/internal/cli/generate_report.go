@@ -8,17 +8,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/outdir"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
 )
 
 // generatedPackage is one package in the JSON answer of generate.
 type generatedPackage struct {
-	Server  string          `json:"server"`
-	Package string          `json:"package"`
-	Dir     string          `json:"dir"`
-	Files   []generatedFile `json:"files"`
-	Tools   int             `json:"tools"`
+	Server  string        `json:"server"`
+	Package string        `json:"package"`
+	Dir     string        `json:"dir"`
+	Files   []outdir.File `json:"files"`
+	Tools   int           `json:"tools"`
 	// Changes are those since the lock file was written; nil is none, or no lock
 	// file.
 	Changes *changeReport `json:"changes,omitempty"`
@@ -30,7 +31,7 @@ type generatedPackage struct {
 const maxWarnings = 10
 
 // warnGenerated prints on stderr what could not be typed, and what is missing.
-func (c *generateCommand) warnGenerated(g *generation, m modulePlace) {
+func (c *generateCommand) warnGenerated(g *generation, m outdir.Module) {
 	if c.ui.Quiet {
 		return
 	}
@@ -45,8 +46,8 @@ func (c *generateCommand) warnGenerated(g *generation, m modulePlace) {
 	default:
 		say("there are no tools; the client has no methods but lists")
 	}
-	if m.importPath == "" && !g.standalone {
-		c.ui.Note("note: %s: no test double: %s; then the same command again", g.server, m.why)
+	if m.ImportPath == "" && !g.standalone {
+		c.ui.Note("note: %s: no test double: %s; then the same command again", g.server, m.Why)
 	}
 	for i, w := range g.out.Warnings {
 		if i == maxWarnings && c.settings.Verbose == 0 {
@@ -89,7 +90,7 @@ func (c *generateCommand) driftError(answers []generatedPackage) error {
 	var parts []string
 	for _, p := range answers {
 		for _, file := range p.Files {
-			if file.Status != statusUnchanged {
+			if file.Status != outdir.Unchanged {
 				parts = append(parts, file.Path+" ("+file.Status+")")
 			}
 		}

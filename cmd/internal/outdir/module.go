@@ -1,4 +1,4 @@
-package cli
+package outdir
 
 import (
 	"errors"
@@ -18,17 +18,17 @@ import (
 // downloads.
 const maxModule = 16 << 20
 
-// modulePlace is the place of a directory in a Go module.
-type modulePlace struct {
-	importPath string // "" if the package cannot be imported
-	why        string // what to do about that
+// Module is the place of a directory in a Go module.
+type Module struct {
+	ImportPath string // "" if the package cannot be imported
+	Why        string // what to do about that
 }
 
-// findModule finds the nearest go.mod above a directory, which need not exist.
-func findModule(dir string) (modulePlace, error) {
+// FindModule finds the nearest go.mod above a directory, which need not exist.
+func FindModule(dir string) (Module, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
-		return modulePlace{}, err
+		return Module{}, err
 	}
 	for root := abs; ; root = filepath.Dir(root) {
 		file := filepath.Join(root, "go.mod")
@@ -36,25 +36,25 @@ func findModule(dir string) (modulePlace, error) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist), isNotDir(err):
 			if filepath.Dir(root) == root {
-				return modulePlace{why: "it imports the client, and there is no go.mod above " + dir + ": go mod init makes one"}, nil
+				return Module{Why: "it imports the client, and there is no go.mod above " + dir + ": go mod init makes one"}, nil
 			}
 			continue
 		case err != nil:
-			return modulePlace{}, err
+			return Module{}, err
 		}
 		name := modfile.ModulePath(data)
 		if name == "" {
-			return modulePlace{}, fmt.Errorf("%s names no module", file)
+			return Module{}, fmt.Errorf("%s names no module", file)
 		}
 		rel, err := filepath.Rel(root, abs)
 		if err != nil {
-			return modulePlace{}, err
+			return Module{}, err
 		}
 		imported := path.Join(name, filepath.ToSlash(rel))
 		if err := module.CheckImportPath(imported); err != nil {
-			return modulePlace{why: fmt.Sprintf("it imports the client, which lies where it cannot be imported (%v): choose a folder with --out", err)}, nil
+			return Module{Why: fmt.Sprintf("it imports the client, which lies where it cannot be imported (%v): choose a folder with --out", err)}, nil
 		}
-		return modulePlace{importPath: imported}, nil
+		return Module{ImportPath: imported}, nil
 	}
 }
 

@@ -1,4 +1,4 @@
-package cli
+package outdir
 
 import (
 	"errors"
@@ -9,12 +9,19 @@ import (
 // A folder that refuses to be written to has a remedy, named after its flag.
 func TestWriteError(t *testing.T) {
 	refused := &fs.PathError{Op: "open", Path: "out/client_gen.go", Err: fs.ErrPermission}
-	err := writeError("--record", refused)
-	if got, want := hintOf(err), "choose another folder with --record, or allow writing to this one"; got != want || !errors.Is(err, refused) {
+	err := WriteError("--record", refused)
+	if got, want := hint(err), "choose another folder with --record, or allow writing to this one"; got != want || !errors.Is(err, refused) {
 		t.Errorf("got %q of %v, want %q", got, err, want)
 	}
 	full := errors.New("no space left on device")
-	if got := hintOf(writeError("--out", full)); got != "" {
+	if got := hint(WriteError("--out", full)); got != "" {
 		t.Errorf("of another failure: got %q", got)
 	}
+}
+
+func hint(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Hint()
+	}
+	return ""
 }

@@ -1,4 +1,5 @@
-package cli
+// Package outdir is the folder of a generated package: what is there, and what is written.
+package outdir
 
 import (
 	"bytes"
@@ -19,25 +20,25 @@ import (
 
 // What happened to a generated file, or with --check would.
 const (
-	statusUnchanged = "unchanged"
-	statusWritten   = "written"
-	statusRemoved   = "removed"
-	statusMissing   = "missing" // --check: not there
-	statusStale     = "stale"   // --check: other content
-	statusExtra     = "extra"   // --check: no longer generated
+	Unchanged = "unchanged"
+	Written   = "written"
+	Removed   = "removed"
+	Missing   = "missing" // --check: not there
+	Stale     = "stale"   // --check: other content
+	Extra     = "extra"   // --check: no longer generated
 )
 
 // maxGenerated is the greatest size, in bytes, of a file in a generated package.
 const maxGenerated = 64 << 20
 
-// generatedFile is one file in the JSON answer of generate.
-type generatedFile struct {
+// File is one file in the JSON answer of generate.
+type File struct {
 	Path   string `json:"path"`
 	Status string `json:"status"`
 }
 
-// filePlan compares a generated package with what is on disk.
-type filePlan struct {
+// Plan compares a generated package with what is on disk.
+type Plan struct {
 	dir   string
 	files []plannedFile
 }
@@ -48,11 +49,11 @@ type plannedFile struct {
 	status string // in terms of --check
 }
 
-// planFiles reads the directories of the package and of its test double. A file to
+// Compare reads the directories of the package and of its test double. A file to
 // replace that mcpctl did not generate is an error, and so is another one that would
 // not compile with the package.
-func planFiles(dir, pkg string, files []gogen.File) (*filePlan, error) {
-	p := &filePlan{dir: dir}
+func Compare(dir, pkg string, files []gogen.File) (*Plan, error) {
+	p := &Plan{dir: dir}
 	wanted := map[string]bool{}
 	for _, file := range files {
 		wanted[file.Name] = true
@@ -60,16 +61,16 @@ func planFiles(dir, pkg string, files []gogen.File) (*filePlan, error) {
 		old, err := store.ReadFile(f.path, maxGenerated)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			f.status = statusMissing
+			f.status = Missing
 		case err != nil:
 			return nil, err
 		case bytes.Equal(unixLines(old), file.Data):
-			f.status = statusUnchanged
+			f.status = Unchanged
 		case !ours(file.Name, old):
 			e := &Error{Err: fmt.Errorf("%s is not a file that mcpctl generated", f.path)}
 			return nil, e.withHint("choose another folder with --out, or move the file away")
 		default:
-			f.status = statusStale
+			f.status = Stale
 		}
 		p.files = append(p.files, f)
 	}
@@ -90,9 +91,9 @@ func planFiles(dir, pkg string, files []gogen.File) (*filePlan, error) {
 	return p, nil
 }
 
-// checkFolder refuses a file where a directory is to be, before connecting or
+// CheckFolder refuses a file where a directory is to be, before connecting or
 // writing.
-func checkFolder(flag, dir string) error {
+func CheckFolder(flag, dir string) error {
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
 		info, err := os.Stat(at)
 		switch {
@@ -106,8 +107,8 @@ func checkFolder(flag, dir string) error {
 	}
 }
 
-// writeError adds a remedy if a directory is not writable.
-func writeError(flag string, err error) error {
+// WriteError adds a remedy if a directory is not writable.
+func WriteError(flag string, err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return (&Error{Err: err}).withHint("choose another folder with %s, or allow writing to this one", flag)
 	}
@@ -135,7 +136,7 @@ func doubles(dir string) ([]string, error) {
 
 // scan checks the Go files of one directory, "" for the package's own: generated ones
 // that are no longer wanted are removed, others must compile with the package.
-func (p *filePlan) scan(folder, pkg string, files []gogen.File, wanted map[string]bool) error {
+func (p *Plan) scan(folder, pkg string, files []gogen.File, wanted map[string]bool) error {
 	dir := filepath.Join(p.dir, folder)
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -152,7 +153,7 @@ func (p *filePlan) scan(folder, pkg string, files []gogen.File, wanted map[strin
 			return err
 		}
 		if ours(e.Name(), old) {
-			p.files = append(p.files, plannedFile{path: file, status: statusExtra})
+			p.files = append(p.files, plannedFile{path: file, status: Extra})
 		} else {
 			beside = append(beside, goFile{file, old})
 		}
@@ -172,8 +173,8 @@ func (p *filePlan) scan(folder, pkg string, files []gogen.File, wanted map[strin
 	return nil
 }
 
-// readLock reads the lock file in a directory, nil without one.
-func readLock(dir string) (*gogen.Lock, error) {
+// ReadLock reads the lock file in a directory, nil without one.
+func ReadLock(dir string) (*gogen.Lock, error) {
 	file := filepath.Join(dir, gogen.LockFile)
 	data, err := store.ReadFile(file, maxGenerated)
 	switch {
@@ -204,20 +205,20 @@ func ours(name string, data []byte) bool {
 	return string(bytes.TrimSuffix(line, []byte("\r"))) == gogen.Header
 }
 
-func (p *filePlan) differs() bool {
-	return slices.ContainsFunc(p.files, func(f plannedFile) bool { return f.status != statusUnchanged })
+func (p *Plan) Differs() bool {
+	return slices.ContainsFunc(p.files, func(f plannedFile) bool { return f.status != Unchanged })
 }
 
-// unchanged reports whether a file exists and would not change.
-func (p *filePlan) unchanged(path string) bool {
-	return slices.ContainsFunc(p.files, func(f plannedFile) bool { return f.path == path && f.status == statusUnchanged })
+// Unchanged reports whether a file exists and would not change.
+func (p *Plan) Unchanged(path string) bool {
+	return slices.ContainsFunc(p.files, func(f plannedFile) bool { return f.path == path && f.status == Unchanged })
 }
 
-// check returns the state of each file.
-func (p *filePlan) check() []generatedFile {
-	out := make([]generatedFile, 0, len(p.files))
+// Check returns the state of each file.
+func (p *Plan) Check() []File {
+	out := make([]File, 0, len(p.files))
 	for _, f := range p.files {
-		out = append(out, generatedFile{f.path, f.status})
+		out = append(out, File{f.path, f.status})
 	}
 	return out
 }
@@ -225,13 +226,13 @@ func (p *filePlan) check() []generatedFile {
 // filesAtOnce is how many files are written at a time: each waits for the disk.
 const filesAtOnce = 8
 
-// write updates the directory, the lock file last, so that after a crash --check
+// Write updates the directory, the lock file last, so that after a crash --check
 // still finds a difference.
-func (p *filePlan) write() ([]generatedFile, error) {
-	out := make([]generatedFile, len(p.files))
+func (p *Plan) Write() ([]File, error) {
+	out := make([]File, len(p.files))
 	put := func(i int) error {
 		status, err := p.put(p.files[i])
-		out[i] = generatedFile{p.files[i].path, status}
+		out[i] = File{p.files[i].path, status}
 		return err
 	}
 	var all errgroup.Group
@@ -254,22 +255,22 @@ func (p *filePlan) write() ([]generatedFile, error) {
 }
 
 // put updates one file and returns what was done.
-func (p *filePlan) put(f plannedFile) (status string, err error) {
+func (p *Plan) put(f plannedFile) (status string, err error) {
 	switch f.status {
-	case statusMissing, statusStale:
+	case Missing, Stale:
 		// Source is for sharing, so directories get the usual mode.
 		if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil { //nolint:gosec // see above
 			return "", err
 		}
-		return statusWritten, store.WriteFile(f.path, f.data, 0o644)
-	case statusExtra:
+		return Written, store.WriteFile(f.path, f.data, 0o644)
+	case Extra:
 		if err := os.Remove(f.path); err != nil {
 			return "", err
 		}
 		if dir := filepath.Dir(f.path); dir != p.dir {
 			_ = os.Remove(dir) // a double's directory, if empty
 		}
-		return statusRemoved, nil
+		return Removed, nil
 	}
 	return f.status, nil
 }
