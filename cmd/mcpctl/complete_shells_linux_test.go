@@ -16,7 +16,7 @@ import (
 
 // tabbed are lines up to the tabulator key, and what a shell makes of them. Bash breaks
 // words at = and :, and every shell has its own idea of a dot.
-var tabbed = [][2]string{ //nolint:gochecknoglobals // a constant table
+var tabbed = [][2]string{
 	{"mcpctl tools sh", "mcpctl tools shop "},
 	{"mcpctl tools the.d", "mcpctl tools the.dotted "},
 	{"mcpctl descr", "mcpctl describe "},

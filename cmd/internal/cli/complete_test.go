@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,5 +73,39 @@ func TestCompletionTime(t *testing.T) {
 		if fastest > bound {
 			t.Errorf("%s: %s, want at most %s", tt.words, fastest, bound)
 		}
+	}
+}
+
+// TestCompletionWaitsShortly: a server that does not answer is not waited for.
+func TestCompletionWaitsShortly(t *testing.T) {
+	dir := t.TempDir()
+	getenv := func(name string) string { return map[string]string{"MCPCTL_HOME": dir}[name] }
+	done, asked := make(chan struct{}), make(chan struct{}, 100)
+	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case asked <- struct{}{}:
+		default:
+		}
+		select {
+		case <-done:
+		case <-r.Context().Done():
+		}
+	}))
+	defer srv.Close()
+	defer close(done)
+	path := filepath.Join(dir, "servers.json")
+	require.NoError(t, os.WriteFile(path, []byte(`{"mcpServers":{"slow":{"url":"`+srv.URL+`"}}}`), 0o600))
+	file, err := config.Load(path)
+	require.NoError(t, err)
+	entry, err := file.Use("slow")
+	require.NoError(t, err)
+	known.New(config.StateDir(getenv), path, slog.New(slog.DiscardHandler)).Keep(entry, "prompts", []json.RawMessage{json.RawMessage(`{"name":"p","arguments":[{"name":"a"}]}`)})
+	var out bytes.Buffer
+	a := &app{environment: environment{ui: ui.New(strings.NewReader(""), &out, &bytes.Buffer{}), getenv: getenv, log: slog.New(slog.DiscardHandler)}}
+	start := time.Now()
+	code := a.run(t.Context(), []string{"__complete", "prompt", "slow", "p", "a=x"})
+	const most = 5 * time.Second // askTime, and a machine that is busy
+	if took := time.Since(start); code != 0 || out.String() != ":4\n" || took > most || took < askTime/2 || len(asked) == 0 {
+		t.Errorf("got %d, %q after %s, asked %d times", code, out.String(), took, len(asked))
 	}
 }

@@ -205,6 +205,7 @@ func ours(name string, data []byte) bool {
 	return string(bytes.TrimSuffix(line, []byte("\r"))) == gogen.Header
 }
 
+// Differs reports whether a file would change.
 func (p *Plan) Differs() bool {
 	return slices.ContainsFunc(p.files, func(f plannedFile) bool { return f.status != Unchanged })
 }
