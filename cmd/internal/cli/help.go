@@ -17,8 +17,10 @@ puts many of them behind one endpoint. The servers are listed in one file, serve
   mcpctl SERVER                  short for mcpctl tools SERVER
   mcpctl SERVER TOOL [ARGS...]   short for mcpctl call SERVER TOOL [ARGS...]
 
-With --url URL in place of SERVER, they talk to a server that is in no file; the short
-forms do not exist then.
+A server that is in no file is given by --url URL, or by its command at the end:
+
+  mcpctl --url URL TOOL [ARGS...]
+  mcpctl TOOL [ARGS...] -- COMMAND [ARGS...]
 
 Results go to standard output: text on a terminal, JSON into a pipe or with --json.
 Everything else goes to standard error.
