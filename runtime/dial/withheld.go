@@ -113,7 +113,7 @@ func (w *withheld) Hint() string {
 	for i, name := range w.Names {
 		env[i] = `"` + name + `": "${` + name + `}"`
 	}
-	return `mcpctl config edit; in "` + w.entry.Name + `": "env": {` + strings.Join(env, ", ") + "}"
+	return `mcpctl config edit  # in "` + w.entry.Name + `": "env": {` + strings.Join(env, ", ") + "}"
 }
 
 // addCommand returns the command that writes the entry anew with the variables, "" where

@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
+	"maps"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -36,6 +38,7 @@ func (a *app) connect(ctx context.Context, server string, h *host) (*runtime.Cli
 			return c, err
 		}
 	}
+	a.noteVariables()
 	o := a.dialOptions(entry)
 	o.Grace, o.ShutdownTimeout = callGrace, callShutdown
 	if h != nil {
@@ -59,6 +62,21 @@ func (a *app) connect(ctx context.Context, server string, h *host) (*runtime.Cli
 		return dial.Dial(ctx, entry, o)
 	}
 	return c, err
+}
+
+// noteVariables warns of headers given by flag that a shell was probably meant to
+// expand: they are sent as they are.
+func (env *environment) noteVariables() {
+	for _, name := range slices.Sorted(maps.Keys(env.settings.Headers)) {
+		value := env.settings.Headers[name]
+		variables, _ := config.Variables(value)
+		if bare, ok := config.BareVariable(value); ok {
+			variables = []string{bare}
+		}
+		if len(variables) > 0 {
+			env.ui.Note("warning: -H %s has the text $%s, which is sent as it is: the shell replaces it between \"double quotes\"", name, variables[0])
+		}
+	}
 }
 
 // dialOptions returns the settings for connecting to one server.
