@@ -203,12 +203,10 @@ func (c *addCommand) write(ctx context.Context, add *addition) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	set := func(f *config.File) error {
-		if err := f.Set(add.plan.Alias, add.plan.Entry, c.o.replace); err != nil {
-			return err
-		}
-		return checkClearText(f, add.plan.Alias)
+	if err := c.checkClearText(add.plan); err != nil {
+		return err
 	}
+	set := func(f *config.File) error { return f.Set(add.plan.Alias, add.plan.Entry, c.o.replace) }
 	if c.o.dryRun {
 		f, err := c.loadConfig()
 		if err != nil {

@@ -136,13 +136,11 @@ func (c *addCommand) urlEntry(target string) (*addition, error) {
 	if c.o.sse {
 		kind = config.TransportSSE
 	}
-	insecure := c.settings.AllowInsecureHTTP && strings.HasPrefix(strings.ToLower(target), "http:")
 	entry, err := encodePlain(struct {
 		Type    string          `json:"type,omitempty"`
 		URL     string          `json:"url"`
 		Headers json.RawMessage `json:"headers,omitempty"`
-		HTTP    bool            `json:"allowInsecureHttp,omitempty"`
-	}{kind, target, headers, insecure})
+	}{kind, target, headers})
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
@@ -80,11 +81,22 @@ func warnLiterals(plan *scaffold.Plan) {
 	}
 }
 
-// checkClearText refuses an entry that would send credentials over http.
-func checkClearText(f *config.File, alias string) error {
-	entry, ok := f.Entry(alias)
-	if !ok {
-		return nil
+// checkClearText refuses an entry that would send credentials over http to another
+// machine, unless --allow-insecure-http has it say so.
+func (c *addCommand) checkClearText(plan *scaffold.Plan) error {
+	name, err := encodePlain(plan.Alias)
+	if err != nil {
+		return err
 	}
-	return dial.ClearText(entry)
+	f, err := config.Parse("", slices.Concat([]byte(`{"mcpServers":{`), name, []byte{':'}, plan.Entry, []byte("}}")))
+	if err != nil {
+		return err
+	}
+	entry, _ := f.Entry(plan.Alias)
+	err = dial.ClearText(entry)
+	if err == nil || !c.settings.AllowInsecureHTTP {
+		return err
+	}
+	plan.Entry = append(plan.Entry[:len(plan.Entry)-1:len(plan.Entry)-1], `,"allowInsecureHttp":true}`...)
+	return nil
 }

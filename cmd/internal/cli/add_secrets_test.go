@@ -44,3 +44,13 @@ func TestAddOffersPlaceholders(t *testing.T) {
 		})
 	}
 }
+
+// TestAddRecordOffersPlaceholders: the same with a record of the registry.
+func TestAddRecordOffersPlaceholders(t *testing.T) {
+	s := newShop(t, `{"mcpServers":{}}`)
+	env := givenFlag{{Name: "THING_REGION", Value: "ghp_abcdefghijklmnopqrstuvwxyz0123456789"}}
+	asked, _, err := s.ask(t, addFlags{env: env}, "thing", true, true)
+	if err != nil || !strings.Contains(s.servers(t), `"THING_REGION": "${THING_REGION}"`) || strings.Contains(s.servers(t), "ghp_") {
+		t.Errorf("got %v, asked %q\n%s", err, asked, s.servers(t))
+	}
+}

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/auth"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/runtime/revision"
@@ -136,7 +138,7 @@ func (d *Doctor) connection(ctx context.Context, r *Report, entry config.Entry) 
 	switch {
 	case entry.Command == "":
 		r.pass("reachable", "answered in "+took.String())
-		r.pass("auth", credentials(entry, o))
+		credentials(r, entry, o)
 	case fetches(entry.Command):
 		r.pass("package", runnerOf(entry.Command)+" found and started it")
 		fallthrough
@@ -148,7 +150,7 @@ func (d *Doctor) connection(ctx context.Context, r *Report, entry config.Entry) 
 	r.pass("era", "protocol "+info.Version+" ("+era(info.Version)+")")
 	d.tools(ctx, r, entry, c)
 	if sample := dial.Malformed(c); sample != "" {
-		r.warn("output", fmt.Sprintf("it writes to standard output what is no MCP message: %q", sample), line("mcpctl run "+entry.Name, "let it write that to standard error; mcpctl passes such lines over"))
+		r.warn("output", fmt.Sprintf("it writes to standard output what is no MCP message: %q", sample), line(command(entry, "run"), "let it write that to standard error; mcpctl passes such lines over"))
 	}
 }
 
@@ -159,22 +161,32 @@ func era(version string) string {
 	return "legacy"
 }
 
-// credentials says how a remote server knows us.
-func credentials(entry config.Entry, o dial.Options) string {
+// credentials reports how a remote server knows us, and a token that ends soon.
+func credentials(r *Report, entry config.Entry, o dial.Options) {
 	for name := range entry.Headers {
 		if strings.EqualFold(name, "Authorization") {
-			return "by the header of the entry"
+			r.pass("auth", "by the header of the entry")
+			return
 		}
 	}
-	if x, err := entry.Expand(o.Lookup); err == nil && o.Auth != nil {
-		if z := o.Auth.Authorizer(x, o.Logger, nil); z != nil && z.Keeps() {
-			return "logged in"
-		}
+	x, err := entry.Expand(o.Lookup)
+	server, badURL := url.Parse(x.URL.Reveal())
+	if err != nil || badURL != nil || o.Auth == nil {
+		return
 	}
-	if entry.Auth != nil {
-		return "by auth of the entry"
+	tokens, err := o.Auth.Store.Tokens(auth.Canonical(server))
+	switch {
+	case err != nil:
+		r.warn("auth", err.Error(), auth.LoginCommand(entry.Name))
+	case len(tokens) > 0 && tokens[0].NeedsLogin(time.Now()):
+		r.warn("auth", "the token ends "+tokens[0].Expires.Format(time.DateTime)+" and cannot be refreshed", auth.LoginCommand(entry.Name))
+	case len(tokens) > 0:
+		r.pass("auth", "logged in")
+	case entry.Auth != nil:
+		r.pass("auth", "by auth of the entry")
+	default:
+		r.pass("auth", "no login is wanted")
 	}
-	return "no login is wanted"
 }
 
 // refused reports why a connection was not made.
@@ -189,27 +201,35 @@ func (d *Doctor) refused(r *Report, entry config.Entry, err error) {
 	}
 	switch {
 	case kind == "auth":
-		r.fail("auth", kind, message, line("mcpctl auth login "+entry.Name, fix))
+		r.fail("auth", kind, message, line(auth.LoginCommand(entry.Name), fix))
 	case kind == "timeout" && fetches(entry.Command):
-		r.fail("handshake", kind, message+"; a first start downloads the package", "mcpctl doctor "+entry.Name+" --connect-timeout 5m")
+		r.fail("handshake", kind, message+"; a first start downloads the package", command(entry, "doctor")+" --connect-timeout 5m")
 	case kind == "timeout" && fix == "":
-		r.fail("handshake", kind, message, "mcpctl doctor "+entry.Name+" --connect-timeout 2m")
+		r.fail("handshake", kind, message, command(entry, "doctor")+" --connect-timeout 2m")
 	case kind == "timeout":
-		r.fail("handshake", kind, message, line("mcpctl run "+entry.Name, fix))
+		r.fail("handshake", kind, message, line(command(entry, "run"), fix))
 	case fetches(entry.Command) && missingPackage(said) != "":
 		name := packageOf(entry.Args, said)
 		r.fail("package", kind, name+": "+missingPackage(said), line("mcpctl search "+path.Base(name), "and mcpctl add --replace, or correct args in servers.json"))
 	case daemonDown(said):
 		r.fail("runner", kind, "docker has no daemon to run containers", "sudo systemctl start docker")
 	case kind == "connect" && entry.Command != "":
-		r.fail("starts", kind, message, line("mcpctl run "+entry.Name, fix))
+		r.fail("starts", kind, message, line(command(entry, "run"), fix))
 	case kind == "connect":
-		r.fail("reachable", kind, message, line("mcpctl get "+entry.Name, fix))
+		r.fail("reachable", kind, message, line(command(entry, "ping"), fix))
 	case kind == "protocol" && entry.Command != "":
-		r.fail("output", kind, message, line("mcpctl run "+entry.Name+" </dev/null", fix))
+		r.fail("output", kind, message, line(command(entry, "run")+" </dev/null", fix))
 	default:
-		r.fail("handshake", kind, message, line("mcpctl -vv ping "+entry.Name, fix))
+		r.fail("handshake", kind, message, line(command(entry, "ping")+" -vv", fix))
 	}
+}
+
+// command returns a command of mcpctl about a server, which need not be in servers.json.
+func command(entry config.Entry, verb string) string {
+	if entry.Raw == nil && entry.URL != "" {
+		return "mcpctl --url " + config.DisplayURL(entry.URL) + " " + verb
+	}
+	return "mcpctl " + verb + " " + entry.Name
 }
 
 // tools lists the tools and checks their schemas. It calls none.
@@ -222,7 +242,7 @@ func (d *Doctor) tools(ctx context.Context, r *Report, entry config.Entry, c *ru
 	defer cancel()
 	tools, err := c.ListTools(ctx)
 	if err != nil {
-		r.fail("tools", d.Kind(err), "tools/list: "+withoutServer(err, entry.Name), line("mcpctl -vv tools "+entry.Name, d.Hint(err)))
+		r.fail("tools", d.Kind(err), "tools/list: "+withoutServer(err, entry.Name), line(command(entry, "tools")+" -vv", d.Hint(err)))
 		return
 	}
 	r.pass("tools", count(len(tools), "tool"))
@@ -238,7 +258,7 @@ func (d *Doctor) tools(ctx context.Context, r *Report, entry config.Entry, c *ru
 	if more := len(faults) - shownFaults; more > 0 {
 		text += fmt.Sprintf("; and %d more", more)
 	}
-	r.fail("schemas", "protocol", text, line("mcpctl tools "+entry.Name+" --schema", "tell its maker; call --no-validate sends arguments unchecked"))
+	r.fail("schemas", "protocol", text, line(command(entry, "tools")+" --schema", "tell its maker; call --no-validate sends arguments unchecked"))
 }
 
 // schemaFaults says what is wrong with the schemas of a tool.
