@@ -118,15 +118,7 @@ func (d *Doctor) runner(r *Report, entry config.Entry) bool {
 
 // connection connects as every command does, and looks at what the server is and has.
 func (d *Doctor) connection(ctx context.Context, r *Report, entry config.Entry) {
-	o := d.Dial(entry)
-	if o.ConnectTimeout < 0 || o.ConnectTimeout == 0 && entry.ConnectTimeout <= 0 {
-		o.ConnectTimeout = defaultLimit
-	}
-	if o.Auth != nil {
-		unattended := *o.Auth
-		unattended.Person = nil
-		o.Auth = &unattended
-	}
+	o := unattended(d.Dial(entry), entry)
 	start := time.Now()
 	c, err := dial.Dial(ctx, entry, o)
 	if err != nil {
@@ -152,6 +144,20 @@ func (d *Doctor) connection(ctx context.Context, r *Report, entry config.Entry) 
 	if sample := dial.Malformed(c); sample != "" {
 		r.warn("output", fmt.Sprintf("it writes to standard output what is no MCP message: %q", sample), line(command(entry, "run"), "let it write that to standard error; mcpctl passes such lines over"))
 	}
+}
+
+// unattended returns settings with which connecting ends in any case, and nobody is asked
+// to log in.
+func unattended(o dial.Options, entry config.Entry) dial.Options {
+	if o.ConnectTimeout < 0 || o.ConnectTimeout == 0 && entry.ConnectTimeout <= 0 {
+		o.ConnectTimeout = defaultLimit
+	}
+	if o.Auth != nil {
+		a := *o.Auth
+		a.Person = nil
+		o.Auth = &a
+	}
+	return o
 }
 
 func era(version string) string {

@@ -17,7 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
-var update = flag.Bool("update", false, "write testdata anew") //nolint:gochecknoglobals // a flag of the test
+var update = flag.Bool("update", false, "write testdata anew")
 
 func sample() *Result {
 	fine := &Report{Name: "notes", OK: true, took: 840 * time.Millisecond}
@@ -45,7 +45,7 @@ func TestText(t *testing.T) {
 		got := Text{Result: sample(), Width: width}.String()
 		file := filepath.Join("testdata", fmt.Sprintf("doctor_%d.txt", width))
 		if *update {
-			require.NoError(t, os.WriteFile(file, []byte(got), 0o644)) //nolint:gosec // everybody may read it
+			require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
 		}
 		want, err := os.ReadFile(file)
 		require.NoError(t, err)
