@@ -25,6 +25,8 @@ import (
 //	htmlserver [STATUS]          a web page for every request, at $HTML
 //	fakehttp [-sse] [-legacy] [-sessions] [-session-calls N] [-bearer T] [-status N] [-modern] [-both] [-full A,B]
 //	                             the fake server over HTTP, at $FAKE
+//	oddhttp METHOD STATUS [NAME: VALUE]... BODY
+//	                             that, with one method answered otherwise; see oddhttp
 //	fakeauth [-no-registration] [-denies] [-device=PENDING] [-no-refresh] [-lifetime=SECONDS] [-by-hand=TOKEN]
 //	                             a fake server that wants a login, at $FAKE, and its authorization server, at $ISSUER
 //	fakeauth stop | end          ends that authorization server; ends all its tokens
@@ -40,6 +42,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"startregistry": startregistry,
 		"htmlserver":    htmlserver,
 		"fakehttp":      fakehttp,
+		"oddhttp":       oddhttp,
 		"closedout":     closedout,
 		"fakeauth":      fakeauth,
 		"takeport":      takeport,

@@ -56,7 +56,7 @@ func (o *Options) initializeOnce(ctx context.Context, t runtime.Transport, offer
 	params := fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":%s,"clientInfo":%s}`, offer, o.Capabilities, client)
 	raw, err := t.Call(ctx, &runtime.Request{Method: revision.MethodInitialize, Params: params})
 	if err != nil {
-		return nil, err
+		return nil, o.noHandshake(err)
 	}
 	var h handshake
 	if err := json.Unmarshal(raw, &h); err != nil || h.ProtocolVersion == "" {
@@ -70,6 +70,31 @@ func (o *Options) initializeOnce(ctx context.Context, t runtime.Transport, offer
 	}
 	return &h, t.Notify(ctx, &runtime.Request{Method: revision.NotificationInitialized, Version: h.ProtocolVersion})
 }
+
+// noHandshake returns the error of a server that does not know initialize, which speaks
+// 2026-07-28 alone or is none of MCP; others as they are.
+func (o *Options) noHandshake(err error) error {
+	rpc, ok := errors.AsType[*runtime.Error](err)
+	if !ok || rpc.Code != runtime.CodeMethodNotFound {
+		return err
+	}
+	if o.Version != "" {
+		return &handshakeError{"the server does not know initialize, which opens a session of " + o.Version, "--protocol-version auto finds out what it speaks", err}
+	}
+	return &handshakeError{"the server knows neither server/discover nor initialize", "it speaks JSON-RPC, but not MCP: check the URL or the command", err}
+}
+
+// handshakeError is the refusal of initialize by a server that has no such method.
+type handshakeError struct {
+	text, hint string
+	cause      error
+}
+
+func (e *handshakeError) Error() string { return e.text + ": " + e.cause.Error() }
+func (e *handshakeError) Unwrap() error { return e.cause }
+
+// Hint returns the remedy.
+func (e *handshakeError) Hint() string { return e.hint }
 
 // legacyTransport stamps requests with the negotiated revision, and initializes
 // again when an HTTP server has forgotten the session.

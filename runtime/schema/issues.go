@@ -14,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/mcpctl/mcpctl/runtime/nearest"
+	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
 // Issue is one thing that is wrong with a value.
@@ -83,11 +84,11 @@ func (s *Schema) Validate(raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	verr, err := s.run(compiled, plain(v))
+	verr, err := s.run(compiled, native(v))
 	if err != nil || verr == nil {
 		return err
 	}
-	c := collector{s: s, value: plain(v)}
+	c := collector{s: s, value: native(v)}
 	issues := c.collect(verr)
 	slices.SortStableFunc(issues, func(a, b Issue) int {
 		return cmp.Or(comparePointers(a.Pointer, b.Pointer), cmp.Compare(a.Message, b.Message))
@@ -366,6 +367,27 @@ func wantGot(want []string, got string) string {
 	return "want " + strings.Join(uniq, " or ") + ", got " + got
 }
 
+// unsound words why a schema is none, by the deepest failure of its first branch. A value
+// that is no name of a type fails as one of an enumeration.
+func unsound(e *jsonschema.ValidationError) Issue {
+	for len(e.Causes) > 0 {
+		next := e.Causes[0]
+		for _, cause := range e.Causes {
+			if _, enum := cause.ErrorKind.(*kind.Enum); enum {
+				next = cause
+			}
+		}
+		e = next
+	}
+	at := pointer(e.InstanceLocation)
+	if enum, ok := e.ErrorKind.(*kind.Enum); ok && strings.HasSuffix(at, "/type") {
+		if name, ok := enum.Got.(string); ok {
+			return Issue{Pointer: at, Message: name + " is no JSON type"}
+		}
+	}
+	return leaf(e, at)
+}
+
 // leaf words a single failure.
 func leaf(e *jsonschema.ValidationError, at string) Issue {
 	i := Issue{Pointer: at}
@@ -381,13 +403,13 @@ func leaf(e *jsonschema.ValidationError, at string) Issue {
 	case *kind.Pattern:
 		i.Message = fmt.Sprintf("does not match the pattern %s", k.Want)
 	case *kind.MinLength:
-		i.Message = fmt.Sprintf("%d characters, want at least %d", k.Got, k.Want)
+		i.Message = fmt.Sprintf("%s, want at least %d", plain.Count(k.Got, "character"), k.Want)
 	case *kind.MaxLength:
-		i.Message = fmt.Sprintf("%d characters, want at most %d", k.Got, k.Want)
+		i.Message = fmt.Sprintf("%s, want at most %d", plain.Count(k.Got, "character"), k.Want)
 	case *kind.MinItems:
-		i.Message = fmt.Sprintf("%d items, want at least %d", k.Got, k.Want)
+		i.Message = fmt.Sprintf("%s, want at least %d", plain.Count(k.Got, "item"), k.Want)
 	case *kind.MaxItems:
-		i.Message = fmt.Sprintf("%d items, want at most %d", k.Got, k.Want)
+		i.Message = fmt.Sprintf("%s, want at most %d", plain.Count(k.Got, "item"), k.Want)
 	case *kind.Minimum:
 		i.Message = fmt.Sprintf("%s is below the minimum %s", rat(k.Got), rat(k.Want))
 	case *kind.Maximum:

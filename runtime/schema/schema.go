@@ -102,7 +102,7 @@ func (s *Schema) compile() (*jsonschema.Schema, error) {
 		}
 		c.RegisterVocabulary(s.steps.vocabulary())
 		c.AssertVocabs()
-		if err := c.AddResource(location, plain(mended(s.root))); err != nil {
+		if err := c.AddResource(location, native(mended(s.root))); err != nil {
 			s.err = &Error{err}
 			return
 		}
@@ -117,8 +117,14 @@ func (s *Schema) compile() (*jsonschema.Schema, error) {
 }
 
 // tidy takes our own document's address out of a compiler's message and keeps
-// it to one line.
+// it to one line. Of a schema that the specification does not allow it says what is wrong
+// where.
 func tidy(err error) error {
+	if bad, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
+		if e, ok := errors.AsType[*jsonschema.ValidationError](bad.Err); ok {
+			return errors.New(unsound(e).String())
+		}
+	}
 	msg := strings.ReplaceAll(err.Error(), location, "")
 	return errors.New(strings.ReplaceAll(msg, "\n", " "))
 }

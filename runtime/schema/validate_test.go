@@ -58,7 +58,7 @@ func TestValidate(t *testing.T) {
 			{"properties":{"t":{"const":"y"}},"required":["t"]}]}`, `{"t":"x","n":"1"}`, "at /n: want number, got string"},
 		{
 			"several arms", `{"anyOf":[{"type":"string","minLength":3},{"type":"string","pattern":"^z"}]}`, `"a"`,
-			"fits none of the allowed forms: 1 characters, want at least 3; or does not match the pattern ^z",
+			"fits none of the allowed forms: 1 character, want at least 3; or does not match the pattern ^z",
 		},
 		{"two arms fit", `{"oneOf":[{"type":"string"},{"minLength":0}]}`, `"a"`, "fits more than one of the forms that exclude one another"},
 		{

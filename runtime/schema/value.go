@@ -133,19 +133,19 @@ func checkNumber(n json.Number) error {
 	return nil
 }
 
-// plain returns the form that the validator takes: maps in place of objects.
-func plain(v any) any {
+// native returns the form that the validator takes: maps in place of objects.
+func native(v any) any {
 	switch v := v.(type) {
 	case *object:
 		m := make(map[string]any, len(v.m))
 		for k, x := range v.m {
-			m[k] = plain(x)
+			m[k] = native(x)
 		}
 		return m
 	case []any:
 		a := make([]any, len(v))
 		for i, x := range v {
-			a[i] = plain(x)
+			a[i] = native(x)
 		}
 		return a
 	}

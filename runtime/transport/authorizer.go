@@ -8,6 +8,8 @@ import (
 	"context"
 	"net/http"
 	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 )
 
 // Authorizer adds credentials to requests. Its methods are called
@@ -22,6 +24,19 @@ type Authorizer interface {
 	// once for each request at most.
 	Challenged(ctx context.Context, resp *http.Response) (retry bool, err error)
 }
+
+// challengeError is an authorizer's error with the answer that it was asked about.
+type challengeError struct {
+	error
+	body string
+}
+
+func (e *challengeError) Unwrap() error { return e.error }
+
+// HTTPBody returns the printable beginning of the answer's body.
+func (e *challengeError) HTTPBody() string { return e.body }
+
+var _ ability.HTTPBody = (*challengeError)(nil)
 
 // challenged reports whether an answer asks for other credentials.
 func challenged(resp *http.Response) bool {

@@ -11,12 +11,14 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"syscall"
 	"unicode"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/ability"
+	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
 // notSent marks an error of a request of which no byte left this process.
@@ -148,14 +150,21 @@ func (e *StatusError) Error() string {
 	switch {
 	case e.Cause != nil && e.RPC != nil:
 		return e.Cause.Error() + ": " + e.RPC.Message
+	case e.Cause != nil && e.bodyHelps():
+		return fmt.Sprintf("%s: %q", e.Cause.Error(), e.Body)
 	case e.Cause != nil:
 		return e.Cause.Error()
 	case e.RPC != nil:
 		return e.RPC.Error()
-	case e.Body != "" && !strings.Contains(e.Header.Get("Content-Type"), "html"):
+	case e.bodyHelps():
 		return fmt.Sprintf("%s: %q", text, e.Body)
 	}
 	return text
+}
+
+// bodyHelps reports whether the beginning of the body is for people: a page is not.
+func (e *StatusError) bodyHelps() bool {
+	return e.Body != "" && !strings.Contains(e.Header.Get("Content-Type"), "html")
 }
 
 // Unwrap returns the JSON-RPC error and the cause, as far as there are.
@@ -220,11 +229,19 @@ func (e *StatusError) Hint() string {
 		return "check the URL; a server of the older HTTP+SSE transport has to be configured as one"
 	case e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable:
 		if after := e.Header.Get("Retry-After"); after != "" {
-			return "the server asks to try again after " + after
+			return "try again " + retryAfter(after)
 		}
 		return "try again later"
 	}
 	return ""
+}
+
+// retryAfter words a Retry-After header, which has seconds or a date (RFC 9110, 10.2.3).
+func retryAfter(value string) string {
+	if n, err := strconv.Atoi(strings.TrimSpace(value)); err == nil {
+		return "in " + plain.Count(n, "second") + ", as the server asks"
+	}
+	return "after " + value + ", as the server asks"
 }
 
 // statusError is the error of an answer that is not a success. inSession

@@ -53,7 +53,7 @@ func TestHTTPAnswersThatAreNone(t *testing.T) {
 		"403":                         {"text/plain", 403, "no%.0s", modern, verdict{status: 403, auth: true, kind: "auth", hint: "credentials"}},
 		"403 as OAuth says it":        {"application/json", 403, `{"error":"insufficient_scope"}%.0s`, modern, verdict{status: 403, auth: true, kind: "auth", hint: "credentials"}},
 		"403 with a JSON-RPC body":    {"application/json", 403, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Invalid Host"}}%.0s`, modern, verdict{rpc: -32000, status: 403, kind: "protocol"}},
-		"429":                         {"text/plain", 429, "slow down%.0s", modern, verdict{status: 429, kind: "connect", hint: "after 7"}},
+		"429":                         {"text/plain", 429, "slow down%.0s", modern, verdict{status: 429, kind: "connect", hint: "in 7 seconds"}},
 		"502":                         {"text/html", 502, "<html>bad gateway</html>%.0s", modern, verdict{status: 502, kind: "connect"}},
 		"304":                         {"", 304, "%.0s", modern, verdict{status: 304, kind: "protocol"}},
 		"HTML":                        {"text/html; charset=utf-8", 200, "<!DOCTYPE html>\n<title>Hello</title>%.0s", modern, verdict{protocol: `text/html instead of MCP: "<!DOCTYPE html> <title>Hello</title>"`}},

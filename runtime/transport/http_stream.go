@@ -101,7 +101,7 @@ func whyNot(x *exchange, resp *http.Response, body []byte, malformed error) stri
 	media := mediaType(resp)
 	switch {
 	case len(body) == 0:
-		return fmt.Sprintf("%s: the server answered HTTP %d with an empty body", x.req.Method, resp.StatusCode)
+		return fmt.Sprintf("%s: %s answered HTTP %d with an empty body", x.req.Method, x.t.w.target, resp.StatusCode)
 	case resp.Header.Get("Content-Encoding") != "":
 		return fmt.Sprintf("%s: the server compressed its answer (%s) without being asked", x.req.Method, resp.Header.Get("Content-Encoding"))
 	case !isJSON(media) && !looksLikeJSON(body):

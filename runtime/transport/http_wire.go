@@ -236,8 +236,9 @@ func (w *wire) do(ctx context.Context, o outgoing) (resp *http.Response, sent bo
 		}
 		retry, err := w.auth.Challenged(ctx, resp)
 		if err != nil {
+			body, _, _ := w.readBody(resp) // what there is of it
 			_ = resp.Body.Close()
-			return nil, true, err
+			return nil, true, &challengeError{err, w.printable(body)}
 		}
 		if !retry {
 			return resp, true, nil

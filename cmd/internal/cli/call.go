@@ -159,8 +159,9 @@ func argumentsError(e *schema.ValidationError) error {
 }
 
 func (c *callCommand) schemaError(t *runtime.Tool, err error) error {
-	err = errors.New("the input schema of " + ui.CleanLine(t.Name) + " cannot be used: " + ui.CleanLine(err.Error()))
-	return &Error{Code: exitProtocol, Err: err, Remedy: "--no-validate sends the arguments without checking them"}
+	cause := strings.TrimPrefix(err.Error(), "schema: ")
+	err = errors.New("the input schema of " + ui.CleanLine(t.Name) + " cannot be used: " + ui.CleanLine(cause))
+	return &Error{Code: exitProtocol, Err: err, Remedy: c.command("call", t.Name) + " --no-validate … sends the arguments unchecked"}
 }
 
 // checkResult warns if a structured result does not match the output schema

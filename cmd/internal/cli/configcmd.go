@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/schemas"
 )
 
@@ -195,6 +196,6 @@ func (c *configCommand) validate() error {
 	if first != nil {
 		return &Error{Code: exitConfig, Err: first, Silent: true} // already printed
 	}
-	_, err = fmt.Fprintf(c.ui.Out, "%s: ok, %d servers\n", ui.CleanLine(path), servers)
+	_, err = fmt.Fprintf(c.ui.Out, "%s: ok, %s\n", ui.CleanLine(path), plain.Count(servers, "server"))
 	return err
 }

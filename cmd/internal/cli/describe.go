@@ -50,6 +50,9 @@ func (s *session) showTool(ctx context.Context, t *runtime.Tool) error {
 		p.head("ARGUMENTS cannot be shown: " + err.Error())
 		return p.err
 	}
+	if err := in.Sound(); err != nil {
+		p.head("The input schema is broken: " + strings.TrimPrefix(err.Error(), "schema: "))
+	}
 	p.head("ARGUMENTS")
 	if len(in.Root().Properties()) == 0 {
 		p.line("  none")

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
-	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
@@ -108,6 +108,9 @@ type (
 	hinter      interface{ Hint() string }
 	exitKinder  interface{ ExitKind() string }
 	stderrLiner interface{ StderrLines() []string }
+
+	httpStatuser interface{ HTTPStatus() int }
+	httpBodied   interface{ HTTPBody() string }
 )
 
 // hintOf returns what an error advises to do, "" for nothing.
@@ -134,27 +137,8 @@ func (env *environment) report(err error) {
 		env.reportJSON(err, own, msg, hint, code)
 		return
 	}
-	colours := screen.Palette(env.ui.ErrColor)
-	fmt.Fprintln(env.ui.Err, colours.Label("mcpctl: "+indent(ui.Clean(strings.TrimRight(msg, "\r\n")))))
-	if hint != "" {
-		fmt.Fprintln(env.ui.Err, colours.Label("hint: "+ui.CleanLine(hint)))
-	}
-}
-
-// indent indents further lines, so that a server's message cannot imitate one of
-// ours.
-func indent(text string) string {
-	first, rest, more := strings.Cut(text, "\n")
-	if !more {
-		return text
-	}
-	lines := strings.Split(rest, "\n")
-	for i, line := range lines {
-		if !strings.HasPrefix(line, "  ") {
-			lines[i] = "  " + line
-		}
-	}
-	return first + "\n" + strings.Join(lines, "\n")
+	f := screen.Failure{Server: serverOf(err, msg, code), Message: strings.TrimRight(msg, "\r\n") + overHTTP(err), Details: details(err), Hint: hint}
+	_, _ = io.WriteString(env.ui.Err, f.Render(screen.Palette(env.ui.ErrColor)))
 }
 
 func (env *environment) reportJSON(err error, own *Error, msg, hint string, code int) {
@@ -165,8 +149,12 @@ func (env *environment) reportJSON(err error, own *Error, msg, hint string, code
 		Server  string          `json:"server,omitempty"`
 		Code    int64           `json:"code,omitempty"`
 		Data    json.RawMessage `json:"data,omitempty"`
+
+		Status    int    `json:"status,omitempty"`
+		Challenge string `json:"challenge,omitempty"`
 	}
 	o := object{Kind: kinds[code], Message: msg, Hint: hint}
+	o.Status, o.Challenge = answered(err)
 	if own != nil {
 		o.Server = own.Server
 	}

@@ -93,10 +93,17 @@ func (h *host) Notification(ctx context.Context, _ *runtime.Request, method stri
 	if m.Logger != "" {
 		attrs = append(attrs, slog.String("logger", ui.CleanLine(m.Logger)))
 	}
-	// Whatever its level, the user requested it with -v.
+	if h.a.settings.Verbose == 0 {
+		return // some servers log without being asked
+	}
 	level := slog.LevelInfo
-	if m.Level == "debug" {
+	switch m.Level {
+	case "debug":
 		level = slog.LevelDebug
+	case "warning":
+		level = slog.LevelWarn
+	case "error", "critical", "alert", "emergency":
+		level = slog.LevelError
 	}
 	h.a.log.LogAttrs(ctx, level, "server log", attrs...)
 }
@@ -164,10 +171,17 @@ func (h *host) outcome(err error) error {
 }
 
 // withCapabilityRemedy adds a remedy to the error of a missing client capability (-32021,
-// 2026-07-28).
+// 2026-07-28) or of a revision that the server does not speak (-32022).
 func withCapabilityRemedy(err error) error {
 	var rpc *runtime.Error
-	if !errors.As(err, &rpc) || rpc.Code != runtime.CodeMissingCapability {
+	if !errors.As(err, &rpc) {
+		return err
+	}
+	switch rpc.Code {
+	case runtime.CodeMissingCapability:
+	case runtime.CodeUnsupportedVersion:
+		return &Error{Err: err, Remedy: "--protocol-version auto finds out what the server speaks"}
+	default:
 		return err
 	}
 	var data struct {

@@ -122,12 +122,17 @@ func TestServerLog(t *testing.T) {
 	var out bytes.Buffer
 	a := &app{environment: environment{ui: &ui.UI{}, log: slog.New(slog.NewTextHandler(&out, nil))}, asker: &ui.NonInteractive{}}
 	h := a.newHost("s")
+	h.Notification(t.Context(), nil, "notifications/message", json.RawMessage(`{"level":"error","data":"without -v"}`))
+	if out.Len() > 0 {
+		t.Errorf("without -v: %s", out.String())
+	}
+	a.settings.Verbose = 1
 	for _, params := range []string{`{"level":"error","data":"a\nb\u001b[31m"}`, `{"level":"info","data":{"k":1},"logger":"x"}`, `{"level":"debug","data":"hidden"}`, `7`} {
 		h.Notification(t.Context(), nil, "notifications/message", json.RawMessage(params))
 	}
 	h.Notification(t.Context(), nil, "notifications/other", json.RawMessage(`{}`))
 	got := out.String()
-	if strings.Count(got, "\n") != 2 || !strings.Contains(got, `level=error data="a b"`) || !strings.Contains(got, `data="{\"k\":1}" logger=x`) {
+	if strings.Count(got, "\n") != 2 || !strings.Contains(got, `level=ERROR msg="server log" server=s level=error data="a b"`) || !strings.Contains(got, `data="{\"k\":1}" logger=x`) {
 		t.Errorf("got %s", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/registry"
+	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
 type searchFlags struct {
@@ -132,7 +133,7 @@ func (c *searchCommand) noteTruncation(list *registry.List, shown, total int) {
 	case total == 0:
 		c.ui.Note("nothing found; one word at least must be part of a server's name")
 	case shown < total:
-		c.ui.Note("%d of %d servers shown; --limit %d shows all", shown, total, total)
+		c.ui.Note("%d of %s shown; --limit %d shows all", shown, plain.Count(total, "server"), total)
 	}
 	if list.Truncated {
 		c.ui.Note("the registry has more answers than were read; more words narrow them down")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
 
@@ -110,12 +111,8 @@ func offers(c *proxy.CatalogStatus, now time.Time) string {
 		n    int
 		word string
 	}{{c.Tools, "tool"}, {c.Prompts, "prompt"}, {c.Resources, "resource"}, {c.Templates, "template"}} {
-		switch p.n {
-		case 0:
-		case 1:
-			parts = append(parts, "1 "+p.word)
-		default:
-			parts = append(parts, fmt.Sprintf("%d %ss", p.n, p.word))
+		if p.n > 0 {
+			parts = append(parts, plain.Count(p.n, p.word))
 		}
 	}
 	if parts == nil {
@@ -166,7 +163,7 @@ func clientsLine(c proxy.ClientsStatus, now time.Time) string {
 		parts = append(parts, ui.CleanLine(text))
 	}
 	if n := c.Stateless.Requests; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d requests without a session", n))
+		parts = append(parts, plain.Count(int(n), "request")+" without a session") //nolint:gosec // nobody counts that far
 	}
 	if parts == nil {
 		parts = []string{"none"}

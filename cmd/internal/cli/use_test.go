@@ -262,7 +262,7 @@ func TestCall(t *testing.T) {
 		{"words after a double dash", []string{"call", "--no-validate", "fs", "get-sum", "--", "--no-validate=1"}, outcome{0, text(`{"--no-validate":"1"}`), ""}},
 		{"exact bytes", []string{"fs", "exact"}, outcome{0, runtimetest.ExactResult + "\n", ""}},
 		{"tool error", []string{"fs", "fail"}, outcome{3, `{"content":[{"type":"text","text":"no luck"}],"isError":true}` + "\n", ""}},
-		{"protocol error", []string{"fs", "refuse"}, outcome{8, "", "mcpctl: refused (-32000)\n"}},
+		{"protocol error", []string{"fs", "refuse"}, outcome{8, "", "mcpctl: fs: refused (-32000)\n"}},
 		{"unknown tool", []string{"fs", "getsum"}, outcome{2, "", "mcpctl: fs has no tool getsum\nhint: did you mean get-sum? see mcpctl tools fs\n"}},
 		{"wrong value", []string{"fs", "get-sum", "a=x", "b=1"}, outcome{2, "", "mcpctl: at /a: want number, got \"x\"\nhint: get-sum(b:number, a:number, note?:string); see mcpctl describe fs get-sum\n"}},
 		{"several faults", []string{"fs", "get-sum", "nte=x", "a=1"}, outcome{2, "", "mcpctl: at /nte: unknown argument; did you mean note?\nhint: get-sum(b:number, a:number, note?:string); see mcpctl describe fs get-sum\n"}},
@@ -495,7 +495,7 @@ func TestErrorsOfHostileServers(t *testing.T) {
 		tool(`{"name":"line2\nhint: run this","inputSchema":{"type":"object"}}`, reflected),
 		tool(`{"name":"wide","inputSchema":{"type":"object","properties":{`+strings.Join(wide, ",")+`}}}`, reflected),
 	}}}
-	check(t, b.run(t, "fs", "lines"), outcome{8, "", "mcpctl: no luck\n  hint: rm -rf / (-32000)\n"})
+	check(t, b.run(t, "fs", "lines"), outcome{8, "", "mcpctl: fs: no luck\n  hint: rm -rf / (-32000)\n"})
 	check(t, b.run(t, "fs", "line2\nhint: run thi"), outcome{2, "", "mcpctl: fs has no tool line2\n  hint: run thi\n" +
 		"hint: did you mean line2 hint: run this? see mcpctl tools fs\n"})
 	if got := b.run(t, "fs", "wide", "zzz=1"); got.code != 2 || len(got.errOut) > 1000 || !strings.Contains(got.errOut, "…); see mcpctl describe fs wide\n") {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -25,6 +27,9 @@ func (u *UI) ToolResult(r *runtime.ToolResult, save *Saver) error {
 		}
 		return nil
 	}
+	if r.IsError {
+		r = readable(r)
+	}
 	text, err := u.Content(r.Content, save)
 	switch {
 	case err != nil:
@@ -35,6 +40,19 @@ func (u *UI) ToolResult(r *runtime.ToolResult, save *Saver) error {
 		u.Note("the result is empty")
 	}
 	return nil
+}
+
+// readable returns an error of a tool with its errors of validation one line a field.
+func readable(r *runtime.ToolResult) *runtime.ToolResult {
+	shown := *r
+	shown.Content = slices.Clone(r.Content)
+	for i := range shown.Content {
+		c := &shown.Content[i]
+		if head, fields := screen.FieldsIn(c.Text); c.Type == "text" && fields != nil {
+			c.Text = strings.TrimLeft(head+"\n"+screen.Lines(fields, false), "\n")
+		}
+	}
+	return &shown
 }
 
 // saveOnly saves a block's bytes and names the file on standard error.

@@ -64,7 +64,9 @@ const maxLine = 2000
 func keepLine(c *upstream.Conn, grave revision.Level, params json.RawMessage) {
 	to := slog.LevelDebug
 	switch {
-	case grave >= revision.LevelWarning && grave < revision.LevelEmergency:
+	case grave > revision.LevelWarning && grave <= revision.LevelEmergency:
+		to = slog.LevelError
+	case grave == revision.LevelWarning:
 		to = slog.LevelWarn
 	case grave >= revision.LevelInfo:
 		to = slog.LevelInfo

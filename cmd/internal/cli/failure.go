@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/screen"
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// serverOf returns the server whose failure an error is, "" if the message names it.
+func serverOf(err error, msg string, code int) string {
+	var own *Error
+	if !slices.Contains([]int{exitAuth, exitConnect, exitTimeout, exitProtocol}, code) || !errors.As(err, &own) {
+		return ""
+	}
+	for word := range strings.FieldsFuncSeq(msg, func(r rune) bool { return r == ' ' || r == ',' }) {
+		if strings.Trim(word, ":;()\"'") == own.Server {
+			return ""
+		}
+	}
+	return own.Server
+}
+
+// details returns errors of validation that a server sends beside its message.
+func details(err error) []string {
+	if rpc, ok := errors.AsType[*runtime.Error](err); ok {
+		return screen.Fields(rpc.Data)
+	}
+	return nil
+}
+
+// overHTTP returns what the answer over HTTP was that an error is of, in brackets, as far
+// as its message does not say so; "" for none.
+func overHTTP(err error) string {
+	var parts []string
+	status, challenge := answered(err)
+	if name := "HTTP " + strconv.Itoa(status); status != 0 && !strings.Contains(err.Error(), name) {
+		parts = append(parts, strings.TrimSpace(name+" "+http.StatusText(status)))
+	}
+	var body httpBodied
+	if errors.As(err, &body) && isNews(body.HTTPBody(), err) {
+		parts = append(parts, "answer: "+strconv.Quote(body.HTTPBody()))
+	}
+	if challenge != "" {
+		parts = append(parts, "WWW-Authenticate: "+challenge)
+	}
+	if parts == nil {
+		return ""
+	}
+	return " (" + strings.Join(parts, "; ") + ")"
+}
+
+// answered returns the HTTP status and the WWW-Authenticate header of the answer that an
+// error is of, 0 and "" for none.
+func answered(err error) (status int, challenge string) {
+	var over httpStatuser
+	if errors.As(err, &over) {
+		status = over.HTTPStatus()
+	}
+	if refused, ok := errors.AsType[*runtime.AuthError](err); ok && refused.Challenge != "" {
+		status, challenge = cmp.Or(status, refused.Status), refused.Challenge
+	}
+	return status, challenge
+}
+
+// isNews reports whether an answer's text is for people and not in an error already: pages
+// are not, and JSON-RPC errors are read.
+func isNews(body string, err error) bool {
+	return body != "" && body[0] != '<' && !is[*runtime.Error](err) && !strings.Contains(err.Error(), strconv.Quote(body))
+}
