@@ -21,7 +21,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm python lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers nightly clean ci
+.PHONY: all build test test-short npm python tmux screens lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers nightly clean ci
 
 all: build
 
@@ -33,7 +33,7 @@ build:
 # (the generator, whose three places with goroutines every generation passes, and
 # the judges of generated code) or disturb (allocation counts). Many tests wait for
 # processes and clocks, so twice as many as there are cores run at once.
-test: npm python staticcheck
+test: npm python staticcheck tmux
 	CGO_ENABLED=1 go test -race -tags integration -timeout 8m -parallel $$((2 * $$(getconf _NPROCESSORS_ONLN))) $$(go list ./... | grep -v /scaffold/gogen)
 	CGO_ENABLED=1 go test -race ./scaffold/gogen -run '^(TestGolden|TestOrder)$$'
 	CGO_ENABLED=1 go -C $(GOSDK) test -race ./...
@@ -64,6 +64,14 @@ lint: tools
 tools:
 	@test/tools/install.sh $(BIN) golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint $(GOLANGCI_VERSION)
 	@test/tools/install.sh $(BIN) gofumpt mvdan.cc/gofumpt $(GOFUMPT_VERSION)
+
+# What draws the screens of test/screens.
+tmux:
+	@test/tools/tmux.sh
+
+# What commands print, on terminals of three widths, written anew: look at the diff.
+screens: tmux
+	go test ./test/screens -update
 
 # What generated packages are looked at with, by go test ./test/codegen.
 staticcheck:

@@ -57,8 +57,10 @@ func (p *page) head(text string) {
 
 // text writes a server's text, indented.
 func (p *page) text(text, indent string) {
-	for line := range strings.Lines(strings.TrimSpace(text)) {
-		p.line("%s", strings.TrimRight(indent+line, " \t\n"))
+	for line := range strings.Lines(strings.TrimSpace(ui.Clean(text))) {
+		for _, part := range screen.Wrap(strings.TrimRight(indent+line, " \t\n"), p.u.Width()) {
+			p.print(part)
+		}
 	}
 }
 

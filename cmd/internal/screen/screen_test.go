@@ -242,3 +242,22 @@ func TestJSON(t *testing.T) {
 		t.Errorf("what is no JSON became %q", got)
 	}
 }
+
+func TestWrap(t *testing.T) {
+	for _, tt := range []struct {
+		line  string
+		width int
+		want  string
+	}{
+		{"  one two three", 11, "  one two|  three"},
+		{"one two", 0, "one two"},
+		{"one  two", 8, "one  two"},
+		{"    https://example.com/a/long/address ends", 12, "    https://example.com/a/long/address|    ends"},
+		{"漢字 漢字", 6, "漢字|漢字"},
+		{"", 5, ""},
+	} {
+		if got := strings.Join(Wrap(tt.line, tt.width), "|"); got != tt.want {
+			t.Errorf("%q in %d columns: got %q, want %q", tt.line, tt.width, got, tt.want)
+		}
+	}
+}

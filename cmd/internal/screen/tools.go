@@ -198,3 +198,27 @@ func (p Palette) marks(marks string) string {
 	}
 	return marks
 }
+
+// Wrap breaks a line between words for a terminal with some columns, 0 for any number.
+// Further lines are indented like the first. A longer word is left whole.
+func Wrap(line string, width int) []string {
+	if width <= 0 || text.StringWidth(line) <= width {
+		return []string{line}
+	}
+	rest := strings.TrimLeft(line, " ")
+	margin := line[:len(line)-len(rest)]
+	var lines []string
+	current := margin
+	for word := range strings.FieldsSeq(rest) {
+		switch {
+		case current == margin:
+			current += word
+		case text.StringWidth(current+" "+word) > width:
+			lines = append(lines, current)
+			current = margin + word
+		default:
+			current += " " + word
+		}
+	}
+	return append(lines, current)
+}

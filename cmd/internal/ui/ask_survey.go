@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/AlecAivazis/survey/v2"
 	"github.com/AlecAivazis/survey/v2/terminal"
@@ -25,7 +26,7 @@ const selectPage = 12
 
 func (s *surveyAsker) Select(ctx context.Context, q Question, options []string) (int, error) {
 	var at int
-	p := &survey.Select{Message: CleanLine(q.Message) + ":", Help: CleanLine(q.Help), Options: s.shown(options), PageSize: selectPage}
+	p := &survey.Select{Message: prompt(q.Message), Help: CleanLine(q.Help), Options: s.shown(options), PageSize: selectPage}
 	if i := slices.Index(options, q.Default); i >= 0 {
 		p.Default = i
 	}
@@ -33,6 +34,15 @@ func (s *surveyAsker) Select(ctx context.Context, q Question, options []string) 
 		return 0, err // an abandoned prompt may still write to at
 	}
 	return at, nil
+}
+
+// prompt returns a question with a colon behind it, unless it ends like a sentence.
+func prompt(message string) string {
+	message = CleanLine(message)
+	if strings.HasSuffix(message, "?") || strings.HasSuffix(message, ".") || strings.HasSuffix(message, ":") {
+		return message
+	}
+	return message + ":"
 }
 
 // optionIndent is how many columns stand before an option, and one behind it.
@@ -55,7 +65,7 @@ func (s *surveyAsker) shown(options []string) []string {
 }
 
 func (s *surveyAsker) MultiSelect(ctx context.Context, q Question, options []string) ([]int, error) {
-	p := &survey.MultiSelect{Message: CleanLine(q.Message) + ":", Help: CleanLine(q.Help), Options: s.shown(options), PageSize: selectPage}
+	p := &survey.MultiSelect{Message: prompt(q.Message), Help: CleanLine(q.Help), Options: s.shown(options), PageSize: selectPage}
 	var marked []int
 	for i, o := range options {
 		if slices.Contains(q.Defaults, o) {
@@ -86,7 +96,7 @@ func (s *surveyAsker) MultiSelect(ctx context.Context, q Question, options []str
 
 func (s *surveyAsker) Input(ctx context.Context, q Question) (string, error) {
 	var text string
-	p := &survey.Input{Message: CleanLine(q.Message) + ":", Help: CleanLine(q.Help), Default: CleanLine(q.Default)}
+	p := &survey.Input{Message: prompt(q.Message), Help: CleanLine(q.Help), Default: CleanLine(q.Default)}
 	err := s.ask(ctx, p, &text, textCheck(q.Check))
 	if err != nil {
 		return "", err
@@ -96,7 +106,7 @@ func (s *surveyAsker) Input(ctx context.Context, q Question) (string, error) {
 
 func (s *surveyAsker) Secret(ctx context.Context, q Question) (string, error) {
 	var text string
-	if err := s.ask(ctx, &survey.Password{Message: CleanLine(q.Message) + ":"}, &text, textCheck(q.Check)); err != nil {
+	if err := s.ask(ctx, &survey.Password{Message: prompt(q.Message)}, &text, textCheck(q.Check)); err != nil {
 		return "", err
 	}
 	return text, nil
