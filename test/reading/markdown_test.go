@@ -111,7 +111,9 @@ func sentences(t text) []sentence {
 func words(s string) int {
 	n := 0
 	for w := range strings.FieldsSeq(s) {
-		if strings.ContainsFunc(w, func(r rune) bool { return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r > 127 && r != '→' && r != '–' }) {
+		if strings.ContainsFunc(w, func(r rune) bool {
+			return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r > 127 && r != '→' && r != '–'
+		}) {
 			n++
 		}
 	}

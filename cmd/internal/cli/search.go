@@ -131,7 +131,7 @@ func (c *searchCommand) printHits(hits []searchHit, recs []registry.Record) erro
 func (c *searchCommand) noteTruncation(list *registry.List, shown, total int) {
 	switch {
 	case total == 0:
-		c.ui.Note("nothing found; one word at least must be part of a server's name")
+		c.ui.Note("nothing found; at least one word must be part of a server's name")
 	case shown < total:
 		c.ui.Note("%d of %s shown; --limit %d shows all", shown, plain.Count(total, "server"), total)
 	}
