@@ -48,6 +48,9 @@ type server struct {
 	Tool      string          `json:"tool"`
 	Arguments json.RawMessage `json:"arguments"`
 	Exit      int             `json:"exit"`
+	// Stops is the step that fails because of the server, "" for none. Nothing is tried
+	// after it.
+	Stops string `json:"stops"`
 	// Fault is what is the server's own: why its call fails, or what is odd about it.
 	Fault string `json:"fault"`
 
@@ -89,7 +92,7 @@ func run(ctx context.Context, dir, page, only string) error {
 	failed := 0
 	for _, s := range servers {
 		for _, st := range s.steps {
-			if st.err != nil {
+			if s.failed(st) {
 				failed++
 				fmt.Printf("%s: %s: %v\n", s.Name, st.name, st.err)
 			}
@@ -176,8 +179,15 @@ func (s *server) step(name string, try func() error) {
 		return
 	}
 	fmt.Printf("%s: %s\n", s.Name, name)
-	s.steps = append(s.steps, step{name, try()})
+	err := try()
+	if name == s.Stops && err == nil {
+		err, s.Stops = errors.New("it works, though the manifest says that it stops here"), ""
+	}
+	s.steps = append(s.steps, step{name, err})
 }
+
+// failed reports whether a step failed that the manifest does not excuse.
+func (s *server) failed(st step) bool { return st.err != nil && st.name != s.Stops }
 
 // try takes a server as far as it goes on its own.
 func (t *trial) try(ctx context.Context, s *server) {
@@ -313,8 +323,10 @@ func (s *server) mark(name string) string {
 	switch {
 	case i < 0:
 		return "–"
-	case s.steps[i].err != nil:
+	case s.failed(s.steps[i]):
 		return "**fails**"
+	case s.steps[i].err != nil:
+		return "stops"
 	case s.Exit != 0 && (name == "call" || name == "serve"):
 		return "refuses"
 	}
