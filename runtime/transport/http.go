@@ -136,7 +136,12 @@ func (t *HTTP) Call(ctx context.Context, req *runtime.Request) (json.RawMessage,
 // reads what follows the answer; it may be run after the call has returned.
 func (t *HTTP) exchange(x *exchange) (result json.RawMessage, rest func(), err error) {
 	modern := revision.IsModern(x.req.Version)
-	header, session := t.sentBefore(x.req)
+	compressed := t.w.wantsGzip(x.req.Method)
+	var header http.Header
+	var session string
+	if !compressed {
+		header, session = t.sentBefore(x.req)
+	}
 	complete := header != nil
 	if !complete {
 		if header, session, err = t.headers(x.req); err != nil {
@@ -150,13 +155,13 @@ func (t *HTTP) exchange(x *exchange) (result json.RawMessage, rest func(), err e
 	}
 	resp, sent, err := t.w.do(x.ctx, outgoing{
 		method: http.MethodPost, url: t.url, accept: acceptBoth, header: header, complete: complete,
-		body: requestBody(x.id, x.req.Method, x.req.Params),
+		gzip: compressed, body: requestBody(x.id, x.req.Method, x.req.Params),
 	})
 	x.sent = sent
 	if err != nil {
 		return nil, nil, err
 	}
-	if !complete && !modern && x.req.Method != revision.MethodInitialize && t.w.shares() {
+	if !complete && !compressed && !modern && x.req.Method != revision.MethodInitialize && t.w.shares() {
 		t.mu.Lock()
 		t.shared = sharedHeaders{x.req.Version, session, header}
 		t.mu.Unlock()

@@ -152,6 +152,9 @@ func TestHTTPHeaders(t *testing.T) {
 				"Transfer-Encoding": "", "Connection": "", "Keep-Alive": "", "Upgrade": "", "Te": "", "Trailer": "", "Expect": "",
 				"Proxy-Authorization": "", "Proxy-Connection": "", "Http2-Settings": "",
 			}
+			if c.method == "tools/list" {
+				always["Accept-Encoding"] = "gzip"
+			}
 			for k, want := range always {
 				if got := strings.Join(h[k], "|"); got != want {
 					t.Errorf("%s: got %q, want %q", k, got, want)

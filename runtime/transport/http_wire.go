@@ -72,7 +72,8 @@ type wire struct {
 	log    *slog.Logger
 	max    int64
 	ids    ids
-	target string // the URL without query and user, for messages
+	large  atomic.Bool // the server has given a large answer
+	target string      // the URL without query and user, for messages
 	redact *secret.Redactor
 }
 
@@ -200,6 +201,7 @@ type outgoing struct {
 	// complete says that header is what another request like this one was sent
 	// with: nothing may be added.
 	complete bool
+	gzip     bool // the answer may be compressed
 }
 
 const (
@@ -230,6 +232,9 @@ func (w *wire) do(ctx context.Context, o outgoing) (resp *http.Response, sent bo
 		sent = watch.connected.Load()
 		if err != nil {
 			return nil, sent, w.sendError(ctx, err, sent)
+		}
+		if o.gzip {
+			decoded(resp)
 		}
 		if w.auth == nil || try > 1 || !challenged(resp) {
 			return resp, true, nil
@@ -288,6 +293,9 @@ func (w *wire) request(ctx context.Context, o outgoing) (*http.Request, error) {
 	if o.body != nil {
 		h["Content-Type"] = contentType
 	}
+	if o.gzip {
+		h["Accept-Encoding"] = acceptsGzip
+	}
 	switch o.accept {
 	case "":
 	case acceptBoth:
@@ -311,6 +319,7 @@ var (
 	userAgent   = []string{"mcpctl"}
 	contentType = []string{"application/json"}
 	acceptsBoth = []string{acceptBoth}
+	acceptsGzip = []string{"gzip"}
 )
 
 // send sends one request. A client of our own has nothing to add to its
@@ -414,6 +423,9 @@ func (w *wire) readBody(resp *http.Response) (body []byte, whole bool, err error
 		case int64(len(body)) > w.max && structured:
 			return nil, false, errTooLarge
 		case errors.Is(err, io.EOF):
+			if len(body) > gzipAbove {
+				w.large.Store(true)
+			}
 			return body, true, nil
 		case err != nil:
 			return body, false, err

@@ -227,6 +227,8 @@ var (
 	_ ability.Pipeline = (*Stdio)(nil)
 	_ ability.Alive    = (*Stdio)(nil)
 	_ ability.PID      = (*Stdio)(nil)
+
+	_ ability.MalformedLines = (*Stdio)(nil)
 )
 
 // Pipeline returns the asynchronous connection underneath, for callers inside

@@ -252,3 +252,10 @@ func (e *ExitError) StderrLines() []string {
 
 // Unwrap makes errors.Is(err, runtime.ErrClosed) hold.
 func (e *ExitError) Unwrap() error { return runtime.ErrClosed }
+
+// MalformedLines returns how many lines of the server were no messages.
+func (s *Stdio) MalformedLines() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.malformed.count
+}

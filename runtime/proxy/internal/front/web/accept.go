@@ -8,7 +8,10 @@ import (
 
 // accept is the media types that a client takes. The one named first decides where
 // nothing else does.
-type accept struct{ json, events, eventsFirst bool }
+type accept struct {
+	json, events, eventsFirst bool
+	gzip                      bool // a large answer may be compressed
+}
 
 // streams reports whether an answer is a stream from the start.
 func (t accept) streams() bool { return t.events && (!t.json || t.eventsFirst) }

@@ -42,11 +42,15 @@ func events(ctx context.Context, w http.ResponseWriter) (s *sseWriter, done func
 
 // writeUntil writes an answer that is no stream, by limits.LastWrite after ctx has
 // ended. net/http writes a small one itself, after the handler.
-func writeUntil(ctx context.Context, w http.ResponseWriter, status int, body []byte) {
+func writeUntil(ctx context.Context, w http.ResponseWriter, to accept, status int, body []byte) {
 	if len(body) > smallBody {
 		p := newWriteDeadline(ctx, w)
 		defer p.done()
 		p.extend(len(body))
+	}
+	if to.gzip && len(body) >= gzipAbove {
+		writeGzip(w, status, body)
+		return
 	}
 	write(w, status, body)
 }

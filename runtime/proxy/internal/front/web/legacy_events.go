@@ -127,7 +127,7 @@ func (o *eventWriter) write(n news) (end bool) {
 		o.w.WriteHeader(http.StatusAccepted) // cancelled: there is no answer
 		return true
 	case o.out == nil && n.ended && len(n.events) == 1 && n.events[0].priority == answering:
-		writeUntil(o.over(), o.w, http.StatusOK, n.events[0].data)
+		writeUntil(o.over(), o.w, o.accepts, http.StatusOK, n.events[0].data)
 		return true
 	case len(n.events) == 0 && n.pause == nil:
 		return n.ended

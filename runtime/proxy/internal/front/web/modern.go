@@ -248,7 +248,7 @@ func (x *modernPost) send(id []byte, a router.Answer, status int) {
 		x.event(framed)
 		return
 	}
-	writeUntil(x.h.lifetime, x.w, status, framed)
+	writeUntil(x.h.lifetime, x.w, x.accepts, status, framed)
 }
 
 // sendClosed answers a request that the front's end has cut short.

@@ -55,7 +55,7 @@ func (c *fastPost) await(r *http.Request, body []byte, m *rawjson.Message) {
 	case x.out != nil:
 		x.event(framed.Bytes())
 	default:
-		writeUntil(x.h.lifetime, x.w, http.StatusOK, framed.Bytes())
+		writeUntil(x.h.lifetime, x.w, x.accepts, http.StatusOK, framed.Bytes())
 	}
 	limits.Release(framed)
 }

@@ -152,6 +152,7 @@ func (h *Streamable) post(w http.ResponseWriter, r *http.Request) (read bool) {
 	if !ok {
 		return false
 	}
+	accepts.gzip = takesGzip(r)
 	h.message(w, r, accepts, b.Bytes())
 	b.release()
 	return true
@@ -253,6 +254,7 @@ func refuse(w http.ResponseWriter, status int, id []byte, code int64, message st
 //nolint:gochecknoglobals // constant header values, shared so that no response allocates its own
 var (
 	jsonType  = []string{"application/json"}
+	gzipped   = []string{"gzip"}
 	sseType   = []string{"text/event-stream"}
 	noStore   = []string{"no-store"}
 	noBuffer  = []string{"no"}

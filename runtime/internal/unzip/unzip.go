@@ -1,0 +1,26 @@
+// Package unzip reads the bodies of HTTP answers that are compressed.
+package unzip
+
+import (
+	"compress/gzip"
+	"io"
+)
+
+// Reader returns a body in plain form. It begins to read with the first Read: a stream
+// may have nothing yet. Who reads bounds what is read, which may be far more than was
+// sent.
+func Reader(body io.ReadCloser) io.ReadCloser { return &reader{ReadCloser: body} }
+
+type reader struct {
+	io.ReadCloser
+	z *gzip.Reader
+}
+
+func (r *reader) Read(p []byte) (n int, err error) {
+	if r.z == nil {
+		if r.z, err = gzip.NewReader(r.ReadCloser); err != nil {
+			return 0, err // io.EOF for an empty body
+		}
+	}
+	return r.z.Read(p)
+}

@@ -1,0 +1,41 @@
+package transport
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/unzip"
+	"github.com/mcpctl/mcpctl/runtime/revision"
+)
+
+// gzipAbove is how large an answer is from which on the next ones are asked for in
+// compressed form, in bytes.
+const gzipAbove = 64 << 10
+
+// wantsGzip reports whether the answer to a request is asked for in compressed form:
+// where it may be large. Calls of tools are many and small, so theirs is once the server
+// has given a large one: the header costs each. A client that is not ours decides itself.
+func (w *wire) wantsGzip(method string) bool {
+	if w.own == nil {
+		return false
+	}
+	switch method {
+	case revision.MethodToolsCall:
+		return w.large.Load()
+	case revision.MethodResourcesRead, revision.MethodPromptsGet:
+		return true
+	}
+	return strings.HasSuffix(method, "/list")
+}
+
+// decoded has the body of an answer read in plain form. What reads it has bounds, which
+// count plain bytes.
+func decoded(resp *http.Response) {
+	if !strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") {
+		return
+	}
+	resp.Header.Del("Content-Encoding")
+	resp.Header.Del("Content-Length")
+	resp.ContentLength = -1
+	resp.Body = unzip.Reader(resp.Body)
+}
