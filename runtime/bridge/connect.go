@@ -75,6 +75,14 @@ func (c *connection) PID() int {
 	return 0
 }
 
+// MalformedLines is how many lines of the server were no messages.
+func (c *connection) MalformedLines() int {
+	if m, ok := c.Transport.(ability.MalformedLines); ok {
+		return m.MalformedLines()
+	}
+	return 0
+}
+
 func statusOf(err error) int {
 	var s ability.HTTPStatus
 	if errors.As(err, &s) {

@@ -85,6 +85,8 @@ type ConnectionStatus struct {
 	// For is who uses it: everybody, clients of equal capabilities, a session, or
 	// one call at a time.
 	For string `json:"for"`
+	// Malformed counts lines that its process has written and that are no messages.
+	Malformed int `json:"malformed,omitempty"`
 }
 
 // Values of [ConnectionStatus.For].

@@ -61,6 +61,14 @@ func (c *statusCommand) printStatus(s *serveStatus, more bool) error {
 		return err
 	}
 	for _, one := range s.Backends {
+		for _, conn := range one.Connections {
+			if conn.Malformed == 0 {
+				continue
+			}
+			if _, err := fmt.Fprintf(c.ui.Out, "%s: malformed lines of its output left out: %d\n", ui.CleanLine(one.Name), conn.Malformed); err != nil {
+				return err
+			}
+		}
 		if e := one.LastError; e != nil {
 			if _, err := fmt.Fprintf(c.ui.Out, "%s, %s ago: %s\n", ui.CleanLine(one.Name), since(e.At, now), ui.CleanLine(e.Message)); err != nil {
 				return err

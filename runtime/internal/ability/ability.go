@@ -38,6 +38,9 @@ type (
 	// PID returns the server's process, 0 where it is none of ours.
 	PID interface{ PID() int }
 
+	// MalformedLines returns how many lines of the server were no messages.
+	MalformedLines interface{ MalformedLines() int }
+
 	// Alive returns a channel that is closed by the server's first sign of life.
 	Alive interface{ Alive() <-chan struct{} }
 

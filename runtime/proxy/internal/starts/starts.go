@@ -27,8 +27,12 @@ func NewTurns() *Turns { return newTurns(perCPU * runtime.GOMAXPROCS(0)) }
 func newTurns(n int) *Turns { return &Turns{free: make(chan struct{}, n)} }
 
 // Wait waits for a turn, which is over with done or after turnTime. A start that is
-// urgent begins without one. It waits no longer than ctx.
-func (t *Turns) Wait(ctx context.Context, urgent <-chan struct{}) (done func()) {
+// urgent begins without one, and so does one that is not local: it costs this machine
+// nothing. It waits no longer than ctx.
+func (t *Turns) Wait(ctx context.Context, urgent <-chan struct{}, local bool) (done func()) {
+	if !local {
+		return func() {}
+	}
 	select {
 	case <-urgent: // also where a turn is free: others can have it
 		return func() {}

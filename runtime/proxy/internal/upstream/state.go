@@ -87,10 +87,11 @@ func (b *Backend) Condition() Condition {
 
 // ConnInfo is what a status says of a connection; see proxy.ConnectionStatus.
 type ConnInfo struct {
-	Revision string
-	PID      int
-	Since    time.Time
-	For      string
+	Revision  string
+	PID       int
+	Since     time.Time
+	For       string
+	Malformed int // lines that were no messages
 }
 
 // Connected returns what a status says of the connections that are ready: the
@@ -107,6 +108,9 @@ func (p *Pool) Connected() []ConnInfo {
 		one := ConnInfo{Revision: c.Version, Since: c.since, For: s.Key.sharing()}
 		if t, ok := c.Client.Transport().(ability.PID); ok {
 			one.PID = t.PID()
+		}
+		if t, ok := c.Client.Transport().(ability.MalformedLines); ok {
+			one.Malformed = t.MalformedLines()
 		}
 		if s == p.b.Primary {
 			primary = 1
