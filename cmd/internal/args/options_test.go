@@ -54,7 +54,7 @@ func TestTakenOptions(t *testing.T) {
 	e, ok := errors.AsType[*args.Error](err)
 	if !ok || e.Error() != "--dry-run is a flag of mcpctl and an argument of the tool" ||
 		e.Remedy != "the argument is written dry_run=VALUE; the flag goes before the tool's name" {
-		t.Errorf("got %v, %s", e, e.Remedy)
+		t.Errorf("got %+v", e)
 	}
 }
 
