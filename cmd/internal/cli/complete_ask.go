@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/runtime/revision"
@@ -34,7 +35,7 @@ func (o *offer) values(ref map[string]string, name, begun string, given map[stri
 	if err != nil {
 		return nil
 	}
-	defer func() { _ = c.Close() }()
+	defer endBy(ctx, c)
 	if !c.Info().Has("completions") {
 		return nil
 	}
@@ -52,4 +53,18 @@ func (o *offer) values(ref map[string]string, name, begun string, given map[stri
 		return nil
 	}
 	return answer.Completion.Values
+}
+
+// endBy closes a connection. What is not closed when ctx ends goes on until the program
+// ends, which is next.
+func endBy(ctx context.Context, c *runtime.Client) {
+	closed := make(chan struct{})
+	go func() {
+		_ = c.Close()
+		close(closed)
+	}()
+	select {
+	case <-closed:
+	case <-ctx.Done():
+	}
 }
