@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 )
@@ -122,7 +123,7 @@ func (c *doctorCommand) check(ctx context.Context, d *doctor.Doctor, entries []c
 	if c.settings.Verbose > 0 || c.ui.JSON {
 		return d.Servers(ctx, entries, nil)
 	}
-	table := c.ui.StartTable()
+	table := ui.NewLiveTable(c.ui)
 	defer table.Stop()
 	names := make([]string, len(entries))
 	for i, e := range entries {
@@ -142,7 +143,7 @@ func (c *doctorCommand) print(result *doctor.Result, all bool) error {
 	if c.ui.WantJSON() {
 		return c.ui.EncodeJSON(result)
 	}
-	text := doctor.Text{Result: result, Width: c.ui.Width(), Color: c.ui.Color, All: all}
+	text := doctor.Text{Result: result, Width: ui.Width(c.ui), Color: c.ui.Color, All: all}
 	_, err := io.WriteString(c.ui.Out, text.String())
 	return err
 }

@@ -18,9 +18,9 @@ type LiveTable struct {
 	drawn         int // lines
 }
 
-// StartTable returns a table. It is nil if standard error is not a terminal, or with
+// NewLiveTable returns a table. It is nil if standard error is not a terminal, or with
 // Quiet.
-func (u *UI) StartTable() *LiveTable {
+func NewLiveTable(u *UI) *LiveTable {
 	f, ok := u.Err.(*os.File)
 	if !ok || !u.ErrTTY || u.Quiet {
 		return nil
@@ -31,6 +31,10 @@ func (u *UI) StartTable() *LiveTable {
 	}
 	return &LiveTable{w: u.Err, width: width, height: height}
 }
+
+// Width returns the number of columns of the terminal that results go to, 0 for none or
+// an unknown size.
+func Width(u *UI) int { return u.width() }
 
 // Draw shows lines in the place of the last ones. What does not fit the terminal is
 // shortened, and counted: the table is no result.

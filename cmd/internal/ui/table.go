@@ -26,13 +26,13 @@ func (u *UI) Table(t screen.Table) error {
 		}
 	}
 	t.Rows = clean
-	_, err := io.WriteString(u.Out, t.Render(u.Width(), u.Palette()))
+	_, err := io.WriteString(u.Out, t.Render(u.width(), u.Palette()))
 	return err
 }
 
 // PrintTools writes a list of tools or prompts, and notes what its marks mean.
 func (u *UI) PrintTools(head string, entries []screen.Tool) error {
-	if _, err := io.WriteString(u.Out, screen.Tools(head, entries, u.Width(), u.Palette())); err != nil {
+	if _, err := io.WriteString(u.Out, screen.Tools(head, entries, u.width(), u.Palette())); err != nil {
 		return err
 	}
 	if legend := screen.Legend(entries); legend != "" {
@@ -44,9 +44,9 @@ func (u *UI) PrintTools(head string, entries []screen.Tool) error {
 // Palette returns the colours of standard output.
 func (u *UI) Palette() screen.Palette { return screen.Palette(u.Color) }
 
-// Width returns the number of columns of the terminal, 0 for none or an unknown
+// width returns the number of columns of the terminal, 0 for none or an unknown
 // size.
-func (u *UI) Width() int {
+func (u *UI) width() int {
 	if !u.OutTTY {
 		return 0
 	}
