@@ -58,7 +58,7 @@ func (p *page) head(text string) {
 // text writes a server's text, indented.
 func (p *page) text(text, indent string) {
 	for line := range strings.Lines(strings.TrimSpace(ui.Clean(text))) {
-		for _, part := range screen.Wrap(strings.TrimRight(indent+line, " \t\n"), p.u.Width()) {
+		for _, part := range screen.Wrap(strings.TrimRight(indent+line, " \t\n"), ui.Width(p.u)) {
 			p.print(part)
 		}
 	}
@@ -100,7 +100,7 @@ func (p *page) arguments(n schema.Node, prefix string, depth int) {
 		p.line("  %s  %s", ui.CleanLine(path), ui.CleanLine(strings.Join(facts, ", ")))
 		p.text(prop.Node.Description(), "      ")
 		if values != nil {
-			for _, line := range screen.Values("      one of: ", values, p.u.Width()) {
+			for _, line := range screen.Values("      one of: ", values, ui.Width(p.u)) {
 				p.print(line)
 			}
 		}

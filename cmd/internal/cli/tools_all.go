@@ -144,7 +144,7 @@ func printServerTools(u *ui.UI, all []serverTools) error {
 		}
 		marked = append(marked, servers[i].Tools...)
 	}
-	if _, err := io.WriteString(u.Out, screen.Overview(servers, u.Width(), u.Palette())); err != nil {
+	if _, err := io.WriteString(u.Out, screen.Overview(servers, ui.Width(u), u.Palette())); err != nil {
 		return err
 	}
 	if legend := screen.Legend(marked); legend != "" {
