@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/adhoc"
+	"github.com/mcpctl/mcpctl/cmd/internal/cmdline"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
@@ -29,12 +30,12 @@ func (s *adhocServer) takenBy(cmd *cobra.Command) {
 
 // cut takes the command behind "--" off the words of a command that has the flags of
 // sets.
-func (s *adhocServer) cut(sets flagSets, words []string) ([]string, error) {
-	_, dash := sets.pieces(words)
+func (s *adhocServer) cut(sets cmdline.Flags, words []string) ([]string, error) {
+	_, dash := sets.Pieces(words)
 	if dash < 0 || !adhoc.IsCommand(words[dash+1:]) {
 		return words, nil
 	}
-	if sets.given(words[:dash], "url") {
+	if sets.Given(words[:dash], "url") {
 		return nil, usagef("--url and a command behind -- exclude one another")
 	}
 	s.command = words[dash+1:]

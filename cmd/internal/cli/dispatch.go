@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
+	"github.com/mcpctl/mcpctl/cmd/internal/cmdline"
 )
 
 // dispatch rewrites the words for cobra:
@@ -23,8 +24,8 @@ import (
 //
 // Flags keep working before, between and after the words.
 func (a *app) dispatch(root *cobra.Command, words []string) ([]string, error) {
-	global := flagSets{root.PersistentFlags()}
-	first, cmd := global.firstWord(words), (*cobra.Command)(nil)
+	global := cmdline.Flags{root.PersistentFlags()}
+	first, cmd := global.First(words), (*cobra.Command)(nil)
 	if first >= 0 {
 		verb := words[first]
 		if verb == cobra.ShellCompRequestCmd || verb == cobra.ShellCompNoDescRequestCmd {
@@ -43,20 +44,20 @@ func (a *app) dispatch(root *cobra.Command, words []string) ([]string, error) {
 	if own == nil || cmd != nil && cmd.Annotations[anyServer] == "" {
 		return words, nil
 	}
-	sets := flagSets{root.PersistentFlags(), own.Flags()}
+	sets := cmdline.Flags{root.PersistentFlags(), own.Flags()}
 	words, err := a.adhoc.cut(sets, words)
 	if err != nil {
 		return nil, err
 	}
 	// The place of the server: a word, unless it is given in another way.
 	fixed := 2
-	if a.adhoc.command != nil || sets.given(words, "url") {
+	if a.adhoc.command != nil || sets.Given(words, "url") {
 		fixed = 1
 	}
 	switch {
 	case cmd != nil:
 		first++
-	case first < 0 && (fixed == 2 || sets.has(words, "--help", "-h", "--version")):
+	case first < 0 && (fixed == 2 || sets.Has(words, "--help", "-h", "--version")):
 		return words, nil
 	case first < 0:
 		return append(words, "tools"), nil
@@ -68,7 +69,7 @@ func (a *app) dispatch(root *cobra.Command, words []string) ([]string, error) {
 	head, tail := slices.Clone(words[:first]), words[first:]
 	if cmd == nil {
 		cmd = subcommand(root, "tools")
-		if _, after := sets.split(tail, fixed); len(after) >= fixed {
+		if _, after := sets.Split(tail, fixed); len(after) >= fixed {
 			cmd = call
 		}
 		head = append(head, cmd.Name())
@@ -76,18 +77,18 @@ func (a *app) dispatch(root *cobra.Command, words []string) ([]string, error) {
 	if cmd.Name() != "call" && cmd.Name() != "prompt" {
 		return append(head, tail...), nil
 	}
-	options, after := sets.split(tail, fixed)
+	options, after := sets.Split(tail, fixed)
 	if cmd == call && fixed == 2 && len(after) > 0 && strings.Contains(after[0], "(") {
 		return nil, a.wantServer(root, words, after[0])
 	}
-	a.given.flags = sets.behind(tail, fixed)
-	if _, dash := sets.pieces(tail); dash >= 0 {
+	a.given.flags = sets.Behind(tail, fixed)
+	if _, dash := sets.Pieces(tail); dash >= 0 {
 		a.given.literal = len(tail) - dash - 1
 	}
 	if cmd == call && slices.ContainsFunc(a.given.flags, isHelp) {
-		describe := flagSets{root.PersistentFlags(), subcommand(root, "describe").Flags()}
-		out := append(describe.only(head), "describe")
-		out = append(out, slices.DeleteFunc(describe.only(options), isHelp)...)
+		describe := cmdline.Flags{root.PersistentFlags(), subcommand(root, "describe").Flags()}
+		out := append(describe.Only(head), "describe")
+		out = append(out, slices.DeleteFunc(describe.Only(options), isHelp)...)
 		return append(append(out, "--"), after[:fixed]...), nil
 	}
 	return append(append(append(head, options...), "--"), after...), nil
@@ -109,7 +110,7 @@ func completeShort(root *cobra.Command, words []string, from int) []string {
 	if from >= len(words) {
 		return words
 	}
-	i := flagSets{root.PersistentFlags()}.firstWord(words[from : len(words)-1])
+	i := cmdline.Flags{root.PersistentFlags()}.First(words[from : len(words)-1])
 	if i < 0 || builtin(words[from+i]) {
 		return words
 	}
@@ -123,8 +124,8 @@ func completeShort(root *cobra.Command, words []string, from int) []string {
 	}
 	// A --name that is the tool's would be an error to cobra.
 	begin, last := from+i+1, len(words)-1
-	sets := flagSets{root.PersistentFlags(), cmd.Flags()}
-	options, after := sets.split(words[begin:last], 2)
+	sets := cmdline.Flags{root.PersistentFlags(), cmd.Flags()}
+	options, after := sets.Split(words[begin:last], 2)
 	after = slices.DeleteFunc(after, func(w string) bool { return strings.HasPrefix(w, "-") })
 	return slices.Concat(words[:begin], options, after, words[last:])
 }
@@ -161,10 +162,10 @@ func commandNames(parent *cobra.Command) []string {
 // wantServer returns an error unless the word is a configured server. words are the
 // whole command line, which may name the configuration.
 func (a *app) wantServer(root *cobra.Command, words []string, word string) error {
-	flags := flagSets{root.PersistentFlags()}
+	flags := cmdline.Flags{root.PersistentFlags()}
 	commands := commandNames(root)
 	path := a.settings.ConfigPath
-	if v, ok := flags.value(words, "config"); ok {
+	if v, ok := flags.Value(words, "config"); ok {
 		path = v
 	}
 	names, err := a.serverNames(path)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/cmdline"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
@@ -585,7 +586,7 @@ func TestTakenFlag(t *testing.T) {
 func TestSplit(t *testing.T) {
 	a := &app{environment: environment{ui: ui.New(strings.NewReader(""), io.Discard, io.Discard)}}
 	root := newRoot(a)
-	sets := flagSets{subcommand(root, "call").Flags()}
+	sets := cmdline.Flags{subcommand(root, "call").Flags()}
 	tests := []struct{ in, flags, after string }{
 		{"s t a=-5 -O d", "-O d", "s t a=-5"},
 		{"-Od s t --args-file=f x=1", "-Od --args-file=f", "s t x=1"},
@@ -599,7 +600,7 @@ func TestSplit(t *testing.T) {
 		{"s t -x", "-x", "s t"},
 	}
 	for _, tt := range tests {
-		flags, after := sets.split(strings.Fields(tt.in), 2)
+		flags, after := sets.Split(strings.Fields(tt.in), 2)
 		if got := strings.Join(flags, " ") + "|" + strings.Join(after, " "); got != tt.flags+"|"+tt.after {
 			t.Errorf("%s: got %s", tt.in, got)
 		}

@@ -1,4 +1,6 @@
-package cli
+// Package cmdline takes a command line apart before cobra does: flags, their values, and the
+// words beside them.
+package cmdline
 
 import (
 	"slices"
@@ -7,26 +9,26 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// flagSets are the flags that words may hold.
-type flagSets []*pflag.FlagSet
+// Flags are the flags that words may hold.
+type Flags []*pflag.FlagSet
 
-// piece is a part of a command line: one word, or a flag with its value.
-type piece struct {
+// Piece is a part of a command line: one word, or a flag with its value.
+type Piece struct {
 	at    int // index of the first word
 	words []string
 	// flag reports a dash, known that it is a flag of the sets.
 	flag, known bool
 }
 
-// pieces returns the parts of a command line up to "--", and the index of that, -1 for
+// Pieces returns the parts of a command line up to "--", and the index of that, -1 for
 // none.
-func (s flagSets) pieces(words []string) (out []piece, dash int) {
+func (s Flags) Pieces(words []string) (out []Piece, dash int) {
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		if w == "--" {
 			return out, i
 		}
-		p := piece{at: i, words: words[i : i+1]}
+		p := Piece{at: i, words: words[i : i+1]}
 		if len(w) > 1 && w[0] == '-' {
 			takesNext := false
 			p.flag = true
@@ -42,7 +44,7 @@ func (s flagSets) pieces(words []string) (out []piece, dash int) {
 
 // flag reports whether a word with a dash is a known flag, and whether the next word
 // is its value.
-func (s flagSets) flag(w string) (known, takesNext bool) {
+func (s Flags) flag(w string) (known, takesNext bool) {
 	if name, long := strings.CutPrefix(w, "--"); long {
 		name, _, hasValue := strings.Cut(name, "=")
 		if name == "help" {
@@ -67,7 +69,7 @@ func (s flagSets) flag(w string) (known, takesNext bool) {
 }
 
 // find returns the flag that look finds in one of the sets, nil for none.
-func (s flagSets) find(look func(set *pflag.FlagSet, name string) *pflag.Flag, name string) *pflag.Flag {
+func (s Flags) find(look func(set *pflag.FlagSet, name string) *pflag.Flag, name string) *pflag.Flag {
 	for _, set := range s {
 		if f := look(set, name); f != nil {
 			return f
@@ -76,10 +78,10 @@ func (s flagSets) find(look func(set *pflag.FlagSet, name string) *pflag.Flag, n
 	return nil
 }
 
-// split separates flags from words. After the first fixed words, an unknown word
+// Split separates flags from words. After the first fixed words, an unknown word
 // with a dash is an argument if it is --name, has a "=" or is a negative number.
-func (s flagSets) split(words []string, fixed int) (flags, after []string) {
-	pieces, dash := s.pieces(words)
+func (s Flags) Split(words []string, fixed int) (flags, after []string) {
+	pieces, dash := s.Pieces(words)
 	for _, p := range pieces {
 		w := p.words[0]
 		argument := !p.known && len(after) >= fixed && len(w) > 1 && (w[1] == '-' || strings.Contains(w, "=") || w[1] >= '0' && w[1] <= '9')
@@ -95,9 +97,9 @@ func (s flagSets) split(words []string, fixed int) (flags, after []string) {
 	return flags, after
 }
 
-// behind returns the known flags behind the first fixed words, without their values.
-func (s flagSets) behind(words []string, fixed int) (flags []string) {
-	pieces, _ := s.pieces(words)
+// Behind returns the known flags behind the first fixed words, without their values.
+func (s Flags) Behind(words []string, fixed int) (flags []string) {
+	pieces, _ := s.Pieces(words)
 	for _, p := range pieces {
 		switch {
 		case !p.flag:
@@ -110,9 +112,9 @@ func (s flagSets) behind(words []string, fixed int) (flags []string) {
 	return flags
 }
 
-// firstWord returns the index of the first word that is not a flag, or -1.
-func (s flagSets) firstWord(words []string) int {
-	pieces, _ := s.pieces(words)
+// First returns the index of the first word that is not a flag, or -1.
+func (s Flags) First(words []string) int {
+	pieces, _ := s.Pieces(words)
 	for _, p := range pieces {
 		if !p.flag {
 			return p.at
@@ -121,15 +123,15 @@ func (s flagSets) firstWord(words []string) int {
 	return -1
 }
 
-// has reports whether one of some flags is among the words.
-func (s flagSets) has(words []string, flags ...string) bool {
-	pieces, _ := s.pieces(words)
-	return slices.ContainsFunc(pieces, func(p piece) bool { return p.flag && slices.Contains(flags, p.words[0]) })
+// Has reports whether one of some flags is among the words.
+func (s Flags) Has(words []string, flags ...string) bool {
+	pieces, _ := s.Pieces(words)
+	return slices.ContainsFunc(pieces, func(p Piece) bool { return p.flag && slices.Contains(flags, p.words[0]) })
 }
 
-// only returns those words that are flags of the sets, and their values.
-func (s flagSets) only(words []string) (out []string) {
-	pieces, _ := s.pieces(words)
+// Only returns those words that are flags of the sets, and their values.
+func (s Flags) Only(words []string) (out []string) {
+	pieces, _ := s.Pieces(words)
 	for _, p := range pieces {
 		if p.known {
 			out = append(out, p.words...)
@@ -138,15 +140,15 @@ func (s flagSets) only(words []string) (out []string) {
 	return out
 }
 
-// given reports whether a flag is among the words.
-func (s flagSets) given(words []string, name string) bool {
-	_, ok := s.value(words, name)
+// Given reports whether a flag is among the words.
+func (s Flags) Given(words []string, name string) bool {
+	_, ok := s.Value(words, name)
 	return ok
 }
 
-// value returns the last value of a flag among the words.
-func (s flagSets) value(words []string, name string) (value string, ok bool) {
-	pieces, _ := s.pieces(words)
+// Value returns the last value of a flag among the words.
+func (s Flags) Value(words []string, name string) (value string, ok bool) {
+	pieces, _ := s.Pieces(words)
 	for _, p := range pieces {
 		if v, found := strings.CutPrefix(p.words[0], "--"+name+"="); found {
 			value, ok = v, true
