@@ -21,6 +21,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/ability"
+	"github.com/mcpctl/mcpctl/runtime/internal/wirelog"
 	"github.com/mcpctl/mcpctl/runtime/origin"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/secret"
@@ -75,6 +76,7 @@ type wire struct {
 	large  atomic.Bool // the server has given a large answer
 	target string      // the URL without query and user, for messages
 	redact *secret.Redactor
+	trace  *wirelog.Log
 }
 
 // newWire checks a URL and the options; the URL comes back without fragment.
@@ -92,6 +94,7 @@ func newWire(rawURL string, o *HTTPOptions) (*wire, *url.URL, error) {
 		auth: o.Authorizer, log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), max: o.MaxMessage, ids: ids{strings: o.StringIDs}, static: http.Header{},
 		target: o.Redactor.String(display(u)), redact: o.Redactor,
 	}
+	w.trace = wirelog.New(w.log, w.redact)
 	if w.max <= 0 {
 		w.max = defaultMaxMessage
 	}
@@ -228,6 +231,7 @@ func (w *wire) do(ctx context.Context, o outgoing) (resp *http.Response, sent bo
 		if err != nil {
 			return nil, sent, markUnsent(err, sent)
 		}
+		w.trace.Sent(o.body)
 		resp, err := w.send(req)
 		sent = watch.connected.Load()
 		if err != nil {
@@ -236,6 +240,7 @@ func (w *wire) do(ctx context.Context, o outgoing) (resp *http.Response, sent bo
 		if o.gzip {
 			decoded(resp)
 		}
+		resp.Body = w.trace.Body(resp.Body)
 		if w.auth == nil || try > 1 || !challenged(resp) {
 			return resp, true, nil
 		}

@@ -25,6 +25,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/proc"
 	"github.com/mcpctl/mcpctl/runtime/internal/stderr"
+	"github.com/mcpctl/mcpctl/runtime/internal/wirelog"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
@@ -134,14 +135,15 @@ func StartStdio(o StdioOptions) (*Stdio, error) {
 		lifetime: ctx, cancel: cancel, requests: make(chan struct{}, maxServerRequests),
 	}
 	s.stderr = stderr.NewTail(o.Logger, o.Redactor, s.noteAlive)
-	s.out = jsonrpc.NewWriter(p.Stdin)
+	trace := wirelog.New(o.Logger, o.Redactor)
+	s.out = jsonrpc.NewWriter(trace.Writer(p.Stdin))
 	s.conn = jsonrpc.NewConn(s.out, (*stdioPeer)(s), o.StringIDs)
 	if o.Redactor != nil {
 		s.conn.RewriteErrors(o.Redactor.JSON)
 	}
 	s.work.Go(func() { s.stderr.Drain(p.Stderr) })
 	s.work.Go(s.watch)
-	s.work.Go(func() { s.conn.Read(jsonrpc.NewLineReader(p.Stdout, o.MaxMessage)) })
+	s.work.Go(func() { s.conn.Read(jsonrpc.NewLineReader(trace.Reader(p.Stdout), o.MaxMessage)) })
 	return s, nil
 }
 
