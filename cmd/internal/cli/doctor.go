@@ -25,20 +25,21 @@ func newDoctor(a *app) *cobra.Command {
 	c := &doctorCommand{app: a}
 	cmd := &cobra.Command{
 		Use:   "doctor [SERVER...]",
-		Short: "Check servers and name the commands that mend them",
-		Long: "Check servers, all or those named: what is in servers.json, the program that runs them, the variables that they need,\n" +
-			"whether they start and answer, which protocol they speak, whether they want a login, their tools and schemas, what they\n" +
-			"write where it does not belong, and who may read secrets. Each finding has the command that mends it.\n\n" +
-			"No tool is called, and nobody is logged in. A server that does not answer is given up after --connect-timeout. Whether a\n" +
-			"package exists is shown by starting it: runners look in caches and registries of their own.\n\n" +
+		Short: "Check servers and show how to fix what is wrong",
+		Long: "Check all servers, or those named. doctor reads their entries, starts them, lists their tools and looks at what they\n" +
+			"write. It checks the program, the variables, the protocol, the login, the schemas, and who may read secrets. Each finding\n" +
+			"has a command that fixes it.\n\n" +
+			"No tool is called, and nobody is logged in. doctor waits for a server no longer than --connect-timeout. It finds out\n" +
+			"whether a package exists by starting it, since runners have their own caches and registries.\n\n" +
 			"The exit code is that of the worst finding, in this order: config 5, connect 6, timeout 7, protocol 8, auth 4.\n" +
 			"Warnings do not fail. As JSON: {\"servers\":[{\"name\",\"ok\",\"checks\":[{\"id\",\"ok\",\"message\",\"fix\"}]}],\"files\":[…]}.",
-		Example: "  mcpctl doctor\n  mcpctl doctor gh --json\n  mcpctl doctor --fix",
+		Example: "  mcpctl doctor\n  mcpctl doctor gh --json\n  mcpctl doctor --fix\n  mcpctl doctor -- npx -y @modelcontextprotocol/server-memory",
 		Args:    cobra.ArbitraryArgs,
 		RunE:    func(cmd *cobra.Command, words []string) error { return c.run(cmd.Context(), words) },
 	}
-	cmd.Flags().BoolVar(&c.fix, "fix", false, "mend what is safe to mend: who may read files with secrets")
+	cmd.Flags().BoolVar(&c.fix, "fix", false, "fix what is safe to fix: who may read files with secrets")
 	a.completeServers(cmd)
+	a.adhoc.takenBy(cmd)
 	return cmd
 }
 
@@ -73,9 +74,9 @@ func (c *doctorCommand) what(words []string) ([]config.Entry, doctor.Files, erro
 	if store := (authCommands{c.app}).tokenStore(); !store.Keyring {
 		files.Tokens = store.Path
 	}
-	if c.settings.URL != "" {
+	if c.adhoc.given() {
 		if len(words) > 0 {
-			return nil, files, usagef("unexpected argument %q beside --url", words[0])
+			return nil, files, usagef("unexpected argument %q", words[0]).withHint("mcpctl doctor --help")
 		}
 		entry, err := c.entryOrURL("")
 		return []config.Entry{entry}, doctor.Files{}, err
