@@ -95,9 +95,9 @@ func statusOf(err error) int {
 
 // errorData describes a failure for programs: {"kind","server","stderr","url"}. The kinds
 // are those of the command line's error objects; stderr, of a program that has
-// ended, are the last lines that it wrote there; url is the page to log in on. status and
-// challenge are what a server has answered with over HTTP, and its WWW-Authenticate header;
-// where the proxy stands for one server body is the beginning of the answer.
+// ended, are the last lines that it wrote there; url is the page to log in on. status is
+// what a server has answered with over HTTP. Where the proxy stands for one server, body is
+// the beginning of that answer and challenge its WWW-Authenticate header.
 func errorData(err error) []byte {
 	f := struct {
 		Kind   string   `json:"kind"`
@@ -110,13 +110,13 @@ func errorData(err error) []byte {
 		Challenge string `json:"challenge,omitempty"`
 	}{Kind: upstream.KindOf(err)}
 	f.Status = statusOf(err)
-	if refused, ok := errors.AsType[*runtime.AuthError](err); ok {
-		f.Challenge = refused.Challenge
-	}
 	if be, ok := errors.AsType[*upstream.Error](err); ok {
 		f.Server = be.Server
 		if body := ability.HTTPBody(nil); be.Single && errors.As(err, &body) {
 			f.Body = body.HTTPBody()
+		}
+		if refused, ok := errors.AsType[*runtime.AuthError](err); ok && be.Single {
+			f.Challenge = refused.Challenge
 		}
 	}
 	if page, ok := errors.AsType[*loginError](err); ok {
