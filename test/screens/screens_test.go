@@ -52,6 +52,7 @@ func screens(serve string) []screen {
 		{name: "tools-all", command: "mcpctl tools tracker >/dev/null; mcpctl tools", whole: []string{longTool + "(", "naturalLanguageQuery", "mcpctl tools far"}, steady: true},
 		{name: "describe", command: "mcpctl describe tracker " + longTool, whole: []string{`"duplicate"`, `"in review"`, "organizationSlug", "naturalLanguageQuery", "mcpctl tracker " + longTool + " organizationSlug=TEXT naturalLanguageQuery=TEXT"}},
 		{name: "resources", command: "mcpctl resources tracker", whole: []string{longURI, "tracker://me"}},
+		{name: "doctor", command: "mcpctl doctor tracker", whole: []string{"tracker"}, steady: true},
 		{name: "status", command: "mcpctl status", whole: []string{"tracker", serve}, steady: true},
 		{name: "error", command: "mcpctl call tracker create_issue title=x", whole: []string{"mcpctl describe tracker create_issue", "labels"}},
 		{name: "tool-error", command: "mcpctl tracker create_issue title=x labels=bug", whole: []string{"title: is too long", "due: is in the past"}},
