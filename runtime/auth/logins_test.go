@@ -30,7 +30,9 @@ func newElsewhere(t *testing.T) elsewhere {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return elsewhere{&http.Client{Jar: jar}, t}
+	own := &http.Transport{} // a connection of another test may be to a listener that had this port before
+	t.Cleanup(own.CloseIdleConnections)
+	return elsewhere{&http.Client{Jar: jar, Transport: own}, t}
 }
 
 // visit requests a page and returns what it shows.

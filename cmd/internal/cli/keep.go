@@ -40,7 +40,7 @@ func newKeep(a *app) *cobra.Command {
 			"A command uses a session of the same configuration file and the same values of placeholders, or starts the server\n" +
 			"itself. --no-session always starts it. A session ends after 30 minutes without a call, or with mcpctl session stop.\n" +
 			"Without SERVER, the sessions that run are listed.",
-		Example: "  mcpctl session browser\n  mcpctl browser navigate url=https://example.com\n  mcpctl browser screenshot\n  mcpctl session stop browser",
+		Example: "  mcpctl session fs\n  mcpctl fs list_allowed_directories\n  mcpctl session stop fs",
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if k.idle < 0 {
 				return usagef("--idle is %s, want 0 or more", k.idle)
@@ -56,7 +56,7 @@ func newKeep(a *app) *cobra.Command {
 		Use:     "stop [SERVER...]",
 		Short:   "End sessions",
 		Long:    "End the sessions of servers, of all configuration files. Without SERVER, all sessions end.",
-		Example: "  mcpctl session stop\n  mcpctl session stop browser",
+		Example: "  mcpctl session stop\n  mcpctl session stop fs",
 		RunE:    func(cmd *cobra.Command, words []string) error { return k.stop(cmd.Context(), words) },
 	}
 	a.completeServers(stop)
