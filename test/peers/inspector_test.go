@@ -24,8 +24,8 @@ func TestInspector(t *testing.T) {
 	)
 	url := serveHTTP(t, config).URL
 	for name, at := range map[string][]string{
-		"stdio legacy": {"--protocol-era", "legacy", "-e", "MCPCTL_CONFIG=" + config, binary, "serve"},
-		"stdio modern": {"--protocol-era", "modern", "-e", "MCPCTL_CONFIG=" + config, binary, "serve"},
+		"stdio legacy": {"--protocol-era", "legacy", "-e", "MCPCTL_CONFIG=" + config, "-e", "MCPCTL_LIST_GRACE=never", binary, "serve"},
+		"stdio modern": {"--protocol-era", "modern", "-e", "MCPCTL_CONFIG=" + config, "-e", "MCPCTL_LIST_GRACE=never", binary, "serve"},
 		"http legacy":  {"--protocol-era", "legacy", "--transport", "http", "--server-url", url},
 		"http modern":  {"--protocol-era", "modern", "--transport", "http", "--server-url", url},
 		"sse legacy":   {"--protocol-era", "legacy", "--transport", "sse", "--server-url", strings.TrimSuffix(url, "/mcp") + "/sse"},
@@ -75,7 +75,7 @@ func TestInspectorBridge(t *testing.T) {
 	tool := configure(t, commandLine(t))
 	far := typescript(t, t.TempDir(), "v2", "far", "http", "").object["url"].(string)
 	stdio := func(config string, words ...string) []string {
-		return append([]string{"-e", "MCPCTL_CONFIG=" + config, "-e", "MCPCTL_HOME=" + t.TempDir(), binary}, words...)
+		return append([]string{"-e", "MCPCTL_CONFIG=" + config, "-e", "MCPCTL_HOME=" + t.TempDir(), "-e", "MCPCTL_LIST_GRACE=never", binary}, words...)
 	}
 	web := func(d *wire.Daemon) []string { return []string{"--transport", "http", "--server-url", d.URL} }
 	type step struct{ words, want string }
