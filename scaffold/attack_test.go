@@ -165,16 +165,16 @@ func containerOptions() map[string]attack {
 		"--name=a/b":                           "is not a value",
 		"--entrypoint=-c":                      "is not a value",
 		"--tmpfs=..":                           "is not a value",
-		"--init alpine":                        `"alpine" stands before the package and would run in its place`,
-		"alpine":                               `"alpine" stands before the package`,
-		"run alpine":                           `"alpine" stands before the package`,
-		"--init run":                           `"run" stands before the package`,
-		"-- alpine":                            `"--" stands before the package`,
-		"-":                                    `"-" stands before the package`,
-		"--name x alpine":                      `"alpine" stands before the package`,
-		"-it alpine sh":                        `"alpine" stands before the package`,
-		"--rm=false alpine":                    `"alpine" stands before the package`,
-		"-im 1g alpine":                        `"alpine" stands before the package`,
+		"--init alpine":                        `"alpine" is before the package and would run instead of it`,
+		"alpine":                               `"alpine" is before the package`,
+		"run alpine":                           `"alpine" is before the package`,
+		"--init run":                           `"run" is before the package`,
+		"-- alpine":                            `"--" is before the package`,
+		"-":                                    `"-" is before the package`,
+		"--name x alpine":                      `"alpine" is before the package`,
+		"-it alpine sh":                        `"alpine" is before the package`,
+		"--rm=false alpine":                    `"alpine" is before the package`,
+		"-im 1g alpine":                        `"alpine" is before the package`,
 		"--name":                               "has no value, and would take the next word",
 		"--name -e":                            "has no value, and would take the next word",
 		"--name ghcr.io/acme/notes:1.2.3 more": "has no value, and would take the next word",
@@ -186,11 +186,11 @@ func containerOptions() map[string]attack {
 	out["docker, a named option without its value before -e"] = attack{image(`{"type":"named","name":"--name"}`, words("-e", "A=1")), "has no value", false}
 	out["docker, an option by a template"] = attack{image(asked("-{x}", "y", "x")), "not among the options", false}
 	out["docker, an option from a variable"] = attack{image(`{"type":"positional","value":"{x}","isRequired":true,"variables":{"x":{"default":"--privileged"}}}`), "all of this machine", false}
-	out["docker, a word from the environment"] = attack{image(`{"type":"positional","valueHint":"options","isRequired":true}`), `stands before the package`, false}
+	out["docker, a word from the environment"] = attack{image(`{"type":"positional","valueHint":"options","isRequired":true}`), `is before the package`, false}
 	out["docker, an option by its default"] = attack{image(`{"type":"named","name":"--pid","default":"host"}`), "namespace of this machine", false}
 	out["docker, an option with a line break"] = attack{image(words("--x\ny\u202e")), `"--x\ny\u202e": not among the options`, false}
 	out["docker, a long option"] = attack{image(words("--" + strings.Repeat("x", 5000))), `xxx…: not among the options`, false}
-	out["docker, an empty word"] = attack{image(words("")), "stands before the package", false}
+	out["docker, an empty word"] = attack{image(words("")), "is before the package", false}
 	return out
 }
 
@@ -210,9 +210,9 @@ func fetchOptions() map[string]attack {
 		"-p @acme/notes-mcp@npm:evil@1":    "which is not the record's package",
 		"-p @acme/notes-mcp@file:.":        "is not a version",
 		"--package=@acme/notes-mcp -pevil": "not among the options",
-		"evil":                             `"evil" stands before the package`,
-		"-y evil":                          `"evil" stands before the package`,
-		"-- evil":                          `stands before the package`,
+		"evil":                             `"evil" is before the package`,
+		"-y evil":                          `"evil" is before the package`,
+		"-- evil":                          `is before the package`,
 		"--registry https://evil.example":  "packages would come from",
 		"--registry=https://evil.example":  "packages would come from",
 		"--reg https://evil.example":       "packages would come from",
@@ -246,13 +246,13 @@ func fetchOptions() map[string]attack {
 		"-qy":                              "not among the options",
 	})
 	add("bunx", func(list ...string) string { return hinted("bunx", list...) }, map[string]string{
-		"-p evil": `installs "evil"`, "--package=evil": `installs "evil"`, "evil": "stands before the package", "--cwd=/": "not among the options", "--config=/x": "not among the options",
+		"-p evil": `installs "evil"`, "--package=evil": `installs "evil"`, "evil": "is before the package", "--cwd=/": "not among the options", "--config=/x": "not among the options",
 	})
 	add("yarn", func(list ...string) string { return hinted("yarn", list...) }, map[string]string{
-		"dlx -p evil": `installs "evil"`, "evil": "stands before the package", "dlx dlx": `"dlx" stands before the package`, "--cwd /": "not among the options",
+		"dlx -p evil": `installs "evil"`, "evil": "is before the package", "dlx dlx": `"dlx" is before the package`, "--cwd /": "not among the options",
 	})
 	add("pnpm", func(list ...string) string { return hinted("pnpm", list...) }, map[string]string{
-		"dlx --package=evil": "not among the options", "-c": "not among the options", "evil": "stands before the package", "--silent": "not among the options",
+		"dlx --package=evil": "not among the options", "-c": "not among the options", "evil": "is before the package", "--silent": "not among the options",
 	})
 	add("uvx", pypiWith, map[string]string{
 		"--from git+https://evil.example/x":      "which is not the record's package",
@@ -260,8 +260,8 @@ func fetchOptions() map[string]attack {
 		"--from evil":                            `installs "evil"`,
 		"--from acme-notes@git+https://evil":     "is not a version",
 		"--from ./acme-notes":                    "which is not the record's package",
-		"evil":                                   `"evil" stands before the package`,
-		"--from acme-notes evil":                 `"evil" stands before the package`,
+		"evil":                                   `"evil" is before the package`,
+		"--from acme-notes evil":                 `"evil" is before the package`,
 		"--index-url https://evil.example":       "packages would come from",
 		"-i https://evil.example":                "packages would come from",
 		"-ihttps://evil.example":                 "packages would come from",
@@ -295,7 +295,7 @@ func fetchOptions() map[string]attack {
 	})
 	add("dnx", nugetWith, map[string]string{
 		"--source https://evil.example": "packages would come from", "--add-source=https://evil": "packages would come from", "--source:https://evil": "not among the options",
-		"--configfile /tmp/x": "take its settings from", "Evil": "stands before the package", "@/tmp/args": "stands before the package", "--verbosity evil": "is not a value",
+		"--configfile /tmp/x": "take its settings from", "Evil": "is before the package", "@/tmp/args": "is before the package", "--verbosity evil": "is not a value",
 	})
 	return out
 }
@@ -332,12 +332,12 @@ func badNames() map[string]attack {
 	}
 	out["nuget version"] = attack{pkg("nuget", "Acme", "[1,)", ""), "is not a version (nuget)", false}
 	for _, id := range []string{"sh", "bash", "rm", "sudo", "python3", "mcpctl", "xmcp"} {
-		out["cargo, another program "+id] = attack{pkg("cargo", id, "1.0.0", `"packageArguments":[`+words("-c", "id")+`]`), "may be another program of this machine", false}
+		out["cargo, another program "+id] = attack{pkg("cargo", id, "1.0.0", `"packageArguments":[`+words("-c", "id")+`]`), "may be another program on this machine", false}
 	}
 	out["cargo version"] = attack{pkg("cargo", "acme-mcp", "--git=https://evil"[1:], ""), "begins with a dash", true}
 	out["cargo version of an address"] = attack{pkg("cargo", "acme-mcp", "https://evil", ""), "is not a version (cargo)", false}
 	out["an option for an identifier"] = attack{pkg("npm", "--registry=http://evil", "1", ""), "begins with a dash", true}
-	out["another registry, of http"] = attack{pkg("npm", "acme", "1.0.0", `"registryBaseUrl":"https://npm.example@evil.example"`), "a user stands before the host, which is evil.example", false}
+	out["another registry, of http"] = attack{pkg("npm", "acme", "1.0.0", `"registryBaseUrl":"https://npm.example@evil.example"`), "there is a user name before the host, which is evil.example", false}
 	out["NUL in an argument"] = attack{npmArgs(`{"type":"positional","value":"a\u0000b"}`), "NUL", true}
 	out["NUL for the user's part"] = attack{image(`{"type":"named","name":"-v","value":"\u0000:/h"}`), "NUL", true}
 	out["NUL in a variable"] = attack{npmEnv(`{"name":"A","value":"a\u0000b"}`), "NUL", true}
@@ -409,10 +409,10 @@ func badRemotes() map[string]attack {
 		return `"remotes":[{"type":"streamable-http","url":"` + url + `"` + more + `}]`
 	}
 	for url, reason := range map[string]string{
-		"https://user@evil.example/mcp":              "a user stands before the host, which is evil.example",
-		"https://user:password@evil.example/mcp":     "a user stands before the host",
+		"https://user@evil.example/mcp":              "there is a user name before the host, which is evil.example",
+		"https://user:password@evil.example/mcp":     "there is a user name before the host",
 		"https://github.com@evil.example/mcp":        "which is evil.example",
-		"https://@evil.example/mcp":                  "a user stands before the host",
+		"https://@evil.example/mcp":                  "there is a user name before the host",
 		"https://169.254.169.254/latest/meta-data":   "link-local",
 		"https://169.254.0.1/mcp":                    "link-local",
 		"https://169.254.169.254./mcp":               "link-local",
@@ -446,7 +446,7 @@ func badRemotes() map[string]attack {
 	for name, more := range map[string]string{
 		"{base}@evil.example/mcp":         "leads elsewhere than its placeholder",
 		"{base}.evil.example/mcp":         "leads elsewhere than its placeholder",
-		"https://{base}@evil.example/mcp": "a user stands before the host",
+		"https://{base}@evil.example/mcp": "there is a user name before the host",
 	} {
 		out["remote "+name] = attack{remote(name, `,"variables":{"base":{"isRequired":true}}`), more, false}
 	}

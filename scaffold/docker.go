@@ -143,7 +143,7 @@ func (b *builder) containerVariable(kv registry.KeyValueInput) {
 		b.needs = append(b.needs, v.needs...)
 		b.env[at].text = v.text
 	default:
-		b.warn(fmt.Sprintf("environment variable %s stands twice in the record; the first counts", kv.Name))
+		b.warn(fmt.Sprintf("environment variable %s is in the record twice; the first one is used", kv.Name))
 	}
 }
 
@@ -159,7 +159,7 @@ func (b *builder) dropDoubleEnv(rt []token) []token {
 			case rt[i+1].plain == "":
 			case b.hasEnv(name):
 				if hasText {
-					b.warn(fmt.Sprintf("environment variable %s stands twice in the record; the first counts", name))
+					b.warn(fmt.Sprintf("environment variable %s is in the record twice; the first one is used", name))
 				}
 				i++
 				continue

@@ -25,7 +25,7 @@ func (b *builder) environment(list []registry.KeyValueInput) {
 	seen := map[string]bool{}
 	for _, kv := range list {
 		if seen[kv.Name] {
-			b.warn(fmt.Sprintf("environment variable %s stands twice in the record; the first counts", kv.Name))
+			b.warn(fmt.Sprintf("environment variable %s is in the record twice; the first one is used", kv.Name))
 			continue
 		}
 		seen[kv.Name] = true

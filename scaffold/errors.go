@@ -30,7 +30,7 @@ func (e *RefusedError) Error() string {
 func (e *RefusedError) Hint() string {
 	switch {
 	case e.Force:
-		return "add --force adds it all the same"
+		return "add --force adds it anyway"
 	case e.Website != "":
 		return "its publisher explains at " + e.Website
 	}

@@ -133,7 +133,7 @@ func (b *builder) checkOption(r *runner, tokens []token) (used int, name, reason
 	case tokens[0].user && word == userPart && strings.HasPrefix(tokens[0].plain, "-"):
 		return 1, "", "" // an option of the user's own
 	case !strings.HasPrefix(word, "-") || word == "-" || word == "--":
-		return 1, "", fmt.Sprintf("%q stands before the package and would run in its place", display(word))
+		return 1, "", fmt.Sprintf("%q is before the package and would run instead of it", display(word))
 	}
 	o, name, val, joined := r.find(word)
 	switch {

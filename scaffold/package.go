@@ -128,7 +128,7 @@ func (b *builder) cargo(p *registry.Package) {
 		b.refuse(fmt.Sprintf("%q is not the name of a crate", p.Identifier))
 		return
 	case !matches(`(?i:(.*[-_])?mcp([-_].*)?)`, p.Identifier):
-		b.danger(fmt.Sprintf("%q would be started by its name alone, which may be another program of this machine", p.Identifier))
+		b.danger(fmt.Sprintf("%q would be started by its name, which may be another program on this machine", p.Identifier))
 	}
 	b.command = p.Identifier
 	if len(p.RuntimeArguments) > 0 {

@@ -77,7 +77,7 @@ func (b *builder) headerInputs(list []registry.KeyValueInput) {
 			b.refuse(fmt.Sprintf("%q cannot be the name of a header", kv.Name))
 			continue
 		case seen[lower]:
-			b.warn(fmt.Sprintf("header %s stands twice in the record; the first counts", kv.Name))
+			b.warn(fmt.Sprintf("header %s is in the record twice; the first one is used", kv.Name))
 			continue
 		case origin.IsFraming(kv.Name):
 			b.refuse(fmt.Sprintf("header %s %s", kv.Name, config.OwnHeader(kv.Name)))

@@ -231,12 +231,12 @@ func TestDocker(t *testing.T) {
 		"one -e a name": {
 			members: pkg("oci", "a.io/x:1", "", `"runtimeArguments":[{"type":"named","name":"-e","value":"A=other"},{"type":"named","name":"-e","value":"B"},{"type":"named","name":"-e","value":"B"}],
 			  "environmentVariables":[{"name":"A","default":"1"}]`),
-			cmd: "docker run -i --rm -e B -e A a.io/x:1", env: env{"A": "1"}, warnings: "A stands twice",
+			cmd: "docker run -i --rm -e B -e A a.io/x:1", env: env{"A": "1"}, warnings: "A is in the record twice",
 		},
 		"the same variable in both places": {
 			members: pkg("oci", "a.io/x:1", "", `"runtimeArguments":[{"type":"named","name":"-e","value":"A={a}","variables":{"a":{"default":"1"}}},{"type":"named","name":"-e","value":"B={b}","variables":{"b":{"default":"2"}}}],
 			  "environmentVariables":[{"name":"A","default":"1"},{"name":"B","default":"1"}]`),
-			cmd: "docker run -i --rm -e A -e B a.io/x:1", env: env{"A": "1", "B": "1"}, warnings: "B stands twice",
+			cmd: "docker run -i --rm -e A -e B a.io/x:1", env: env{"A": "1", "B": "1"}, warnings: "B is in the record twice",
 		},
 		"and the user gives the template's": {
 			members: pkg("oci", "a.io/x:1", "", `"runtimeArguments":[{"type":"named","name":"-e","value":"A=<{a}>","variables":{"a":{"default":"1"}}}],"environmentVariables":[{"name":"A","default":"1"}]`),
@@ -305,7 +305,7 @@ func TestRemotes(t *testing.T) {
 			members: remote(`,"headers":[{"name":"X","value":"Bearer ${AWS_SECRET_ACCESS_KEY}"},{"name":"Y","value":"a$b$$c"}]`),
 			cmd:     "https://h.example/mcp", env: env{"X": "Bearer $${AWS_SECRET_ACCESS_KEY}", "Y": "a$$b$$$$c"}, warnings: "declared nowhere and stays text",
 		},
-		"header twice":              {members: remote(`,"headers":[{"name":"X","value":"1"},{"name":"x","value":"2"}]`), cmd: "https://h.example/mcp", env: env{"X": "1"}, warnings: "stands twice"},
+		"header twice":              {members: remote(`,"headers":[{"name":"X","value":"1"},{"name":"x","value":"2"}]`), cmd: "https://h.example/mcp", env: env{"X": "1"}, warnings: "is in the record twice"},
 		"headers of the user's own": {members: remote(""), o: scaffold.Options{Headers: given("X-A=${A}", "X-B=b")}, cmd: "https://h.example/mcp", env: env{"X-A": "${A}", "X-B": "b"}, required: ""},
 		"http on this machine":      {members: `"remotes":[{"type":"streamable-http","url":"http://127.0.0.1:80/mcp"}]`, cmd: "http://127.0.0.1:80/mcp", warnings: "http, not https"},
 		"http forced":               {members: `"remotes":[{"type":"streamable-http","url":"http://h.example/mcp"}]`, o: scaffold.Options{Force: true}, cmd: "http://h.example/mcp", warnings: "allowed by --force"},

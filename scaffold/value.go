@@ -154,7 +154,7 @@ func (b *inputs) fromUser(in input, g Given) value {
 			b.usage = append(b.usage, fmt.Sprintf("--%s %s: %s", in.kind, in.name, fault))
 		}
 		if in.Secret && g.Value != "" || config.LooksSecret(in.name, g.Value) {
-			b.warn(fmt.Sprintf("the secret %s is now in the file; ${NAME} in its place keeps it out", in.name))
+			b.warn(fmt.Sprintf("the secret %s is now in the file; use ${NAME} instead to keep it out", in.name))
 		}
 	}
 	v.secret = in.Secret

@@ -85,7 +85,7 @@ func TestEnvironment(t *testing.T) {
 		"template":              {members: npmEnv(`{"name":"A","value":"x={v}","variables":{"v":{"isRequired":true,"isSecret":true}}}`), env: env{"A": "x=${THING_V}"}, required: "THING_V"},
 		"template of one":       {members: npmEnv(`{"name":"A","value":"{v}","variables":{"v":{"isRequired":true}}}`), env: env{"A": "${A}"}, required: "A"},
 		"no name of a variable": {members: npmEnv(`{"name":"my.key","isRequired":true}`), o: scaffold.Options{Force: true}, env: env{"my.key": "${THING_MY_KEY}"}, required: "THING_MY_KEY", warnings: "a name that no shell takes"},
-		"twice":                 {members: npmEnv(`{"name":"A","default":"1"},{"name":"A","default":"2"}`), env: env{"A": "1"}, warnings: "stands twice"},
+		"twice":                 {members: npmEnv(`{"name":"A","default":"1"},{"name":"A","default":"2"}`), env: env{"A": "1"}, warnings: "is in the record twice"},
 		"takes over, forced":    {members: npmEnv(`{"name":"LD_PRELOAD","value":"x"}`), o: scaffold.Options{Force: true}, env: env{"LD_PRELOAD": "x"}, warnings: "LD_PRELOAD makes every program load other code; allowed by --force"},
 		"an everyday variable":  {members: npmEnv(`{"name":"HOME","isRequired":true}`), env: env{"HOME": "${THING_HOME}"}, required: "THING_HOME"},
 		"harmless of a family":  {members: npmEnv(`{"name":"NODE_ENV","default":"production"},{"name":"PYTHONUNBUFFERED","value":"1"}`), env: env{"NODE_ENV": "production", "PYTHONUNBUFFERED": "1"}},

@@ -75,7 +75,7 @@ func NewServer(records []json.RawMessage, o Options) (http.Handler, error) {
 	})
 	for i := 1; i < len(s.entries); i++ {
 		if a, b := s.entries[i-1], s.entries[i]; a.name == b.name && a.version == b.version {
-			return nil, fmt.Errorf("%s %s stands twice among the records", a.name, a.version)
+			return nil, fmt.Errorf("%s %s is in the records twice", a.name, a.version)
 		}
 	}
 	s.markLatest()

@@ -98,7 +98,7 @@ func (t *tool) guard(values, behind, free []string) ([]string, error) {
 	i := slices.IndexFunc(values, dashed)
 	switch {
 	case len(behind) > 0 && len(free) > 0:
-		return nil, fmt.Errorf("there can be no %s beside a value behind --", freeArgs)
+		return nil, fmt.Errorf("%s cannot be used with a value after --", freeArgs)
 	case i < 0 && len(behind) > 0:
 		return slices.Concat(values, []string{"--"}, behind), nil
 	case i < 0:
@@ -106,7 +106,7 @@ func (t *tool) guard(values, behind, free []string) ([]string, error) {
 	case !t.endsFlags || slices.ContainsFunc(t.Args, func(a clihelp.Arg) bool { return a.Behind }):
 		return nil, fmt.Errorf("the value %q begins with a dash, and %s could take it for a flag", values[i], t.name)
 	case len(free) > 0:
-		return nil, fmt.Errorf("the value %q begins with a dash: there can be no %s beside it", values[i], freeArgs)
+		return nil, fmt.Errorf("the value %q begins with a dash: %s cannot be used with it", values[i], freeArgs)
 	}
 	return append([]string{"--"}, values...), nil
 }

@@ -223,7 +223,7 @@ func (d *discovery) probe(ctx context.Context, path []string) ([]byte, error) {
 		}
 		last = errors.New("it prints no help")
 		if line := stderrLine(o.stderr); line != "" {
-			last = errors.New("it prints no help but: " + line)
+			last = errors.New("instead of help it prints: " + line)
 		}
 	}
 	if ctx.Err() != nil {

@@ -113,7 +113,7 @@ func TestArgv(t *testing.T) {
 		{"apply", "--force", false, "apply", `{"file":"f","server-side":true}`, "apply --server-side f"},
 		// The caller's own words.
 		{"apply", "", true, "apply", `{"file":"f","args":["--any","-x"]}`, "apply f --any -x"},
-		{"apply", "", true, "apply", `{"file":"-f","args":["x"]}`, "!the value \"-f\" begins with a dash: there can be no args beside it"},
+		{"apply", "", true, "apply", `{"file":"-f","args":["x"]}`, "!the value \"-f\" begins with a dash: args cannot be used with it"},
 		{"apply", "--force", true, "apply", `{"file":"f","args":["--server-side","--field=--force","x"]}`, "apply f --server-side --field=--force x"},
 		{"apply", "--force", true, "apply", `{"file":"f","args":["--force"]}`, `!args: "--force" is none of the flags that are exposed`},
 		{"apply", "--force", true, "apply", `{"file":"f","args":["--force=true"]}`, `!args: "--force=true" is none`},

@@ -172,7 +172,7 @@ func (d *decoder) shape(e *Entry, v hujson.Value, at map[string]hujson.ObjectMem
 		d.fault(m.Name.StartOffset, `"auth" contradicts "command"`, "only a remote server is logged in to; a program gets credentials by env")
 	}
 	if m, ok := at["minIdleTimeout"]; ok && e.IdleTimeout != 0 {
-		d.warn(m.Name.StartOffset, `"minIdleTimeout" has no effect beside "idleTimeout"`, "")
+		d.warn(m.Name.StartOffset, `"minIdleTimeout" has no effect with "idleTimeout"`, "")
 	}
 	idle := []string{"headers", "allowInsecureHttp", "noServerStream"}
 	if hasURL {
@@ -187,7 +187,7 @@ func (d *decoder) shape(e *Entry, v hujson.Value, at map[string]hujson.ObjectMem
 				d.warn(m.Name.StartOffset, fmt.Sprintf(`%q has no effect without "cli": true`, name), "")
 				continue
 			}
-			d.warn(m.Name.StartOffset, fmt.Sprintf("%q has no effect beside %q", name, kind), "")
+			d.warn(m.Name.StartOffset, fmt.Sprintf("%q has no effect with %q", name, kind), "")
 		}
 	}
 }

@@ -15,7 +15,7 @@ func AddressFaults(u *url.URL) []string {
 	var out []string
 	host := u.Hostname()
 	if u.User != nil {
-		out = append(out, fmt.Sprintf("a user stands before the host, which is %s", asciiHost(host)))
+		out = append(out, fmt.Sprintf("there is a user name before the host, which is %s", asciiHost(host)))
 	}
 	if ascii := asciiHost(host); ascii != host {
 		out = append(out, fmt.Sprintf("the host is not ASCII and may look like another; it is %s", ascii))
@@ -25,7 +25,7 @@ func AddressFaults(u *url.URL) []string {
 	ip, err := netip.ParseAddr(host)
 	switch {
 	case isMetadata(host) || err == nil && isLinkLocal(ip.WithZone("").Unmap()):
-		out = append(out, fmt.Sprintf("%s is a link-local address, where machines keep credentials of their own", host))
+		out = append(out, fmt.Sprintf("%s is a link-local address, where machines keep their credentials", host))
 	case err == nil && ip.IsUnspecified():
 		out = append(out, fmt.Sprintf("%s is not the address of a server", host))
 	case err != nil && endsInNumber(host):

@@ -119,7 +119,7 @@ func TestCallsConnectAtOnce(t *testing.T) {
 			return err
 		}
 		for n := range breaker.TripFailures {
-			if err := call(); !errors.Is(err, errRefused) || strings.Contains(err.Error(), "left alone") || s.dials("a") != n+1 {
+			if err := call(); !errors.Is(err, errRefused) || strings.Contains(err.Error(), "is paused") || s.dials("a") != n+1 {
 				t.Errorf("call %d: %v, connected %d times", n, err, s.dials("a"))
 			}
 			time.Sleep(time.Second) // as time goes in the bubble
@@ -141,10 +141,10 @@ func TestCallsConnectAtOnce(t *testing.T) {
 			t.Errorf("%v, connected %d times", err, s.dials("a"))
 		}
 		time.Sleep(time.Nanosecond)
-		if err := call(); !errors.Is(err, errRefused) || strings.Contains(err.Error(), "left alone") || s.dials("a") != breaker.TripFailures+1 {
+		if err := call(); !errors.Is(err, errRefused) || strings.Contains(err.Error(), "is paused") || s.dials("a") != breaker.TripFailures+1 {
 			t.Errorf("the one try: %v, connected %d times", err, s.dials("a"))
 		}
-		if err := call(); s.dials("a") != breaker.TripFailures+1 || !strings.Contains(err.Error(), "left alone") {
+		if err := call(); s.dials("a") != breaker.TripFailures+1 || !strings.Contains(err.Error(), "is paused") {
 			t.Errorf("after the one try: %v, connected %d times", err, s.dials("a"))
 		}
 		s.fails(nil)

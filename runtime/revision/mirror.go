@@ -112,7 +112,7 @@ func (w *schemaWalk) addAnnotation(a, kind any, path []string, reachable bool) e
 	case !IsToken(header):
 		return fmt.Errorf("property %q: %s %q cannot be the name of a header", at, HeaderAnnotation, header)
 	case !reachable || len(path) == 0:
-		return fmt.Errorf("%s %q stands where properties alone do not lead to", HeaderAnnotation, header)
+		return fmt.Errorf("%s %q cannot be reached through properties only", HeaderAnnotation, header)
 	case !hasHeaderForm(kind):
 		return fmt.Errorf("property %q: %s on a type that is not string, integer or boolean", at, HeaderAnnotation)
 	}

@@ -29,11 +29,11 @@ func TestToolMirrorsRules(t *testing.T) {
 		`{"properties":{"a":{"x-mcp-header":"A"}}}`:                                                                                        `! type`,
 		`{"properties":{"a":{"type":"string","x-mcp-header":"Aa"},"b":{"type":"string","x-mcp-header":"aA"}}}`:                             `! the same`,
 		`{"properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"properties":{"c":{"type":"string","x-mcp-header":"A"}}}}}`:          `! the same`,
-		`{"type":"string","x-mcp-header":"A"}`:                                                                                             `! properties alone`,
-		`{"properties":{"a":{"items":{"type":"string","x-mcp-header":"A"}}}}`:                                                              `! properties alone`,
-		`{"oneOf":[{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}]}`:                                                            `! properties alone`,
-		`{"if":{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}}`:                                                                 `! properties alone`,
-		`{"$defs":{"a":{"type":"string","x-mcp-header":"A"}},"properties":{"a":{"$ref":"#/$defs/a"}}}`:                                     `! properties alone`,
+		`{"type":"string","x-mcp-header":"A"}`:                                                                                             `! properties only`,
+		`{"properties":{"a":{"items":{"type":"string","x-mcp-header":"A"}}}}`:                                                              `! properties only`,
+		`{"oneOf":[{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}]}`:                                                            `! properties only`,
+		`{"if":{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}}`:                                                                 `! properties only`,
+		`{"$defs":{"a":{"type":"string","x-mcp-header":"A"}},"properties":{"a":{"$ref":"#/$defs/a"}}}`:                                     `! properties only`,
 	} {
 		mirrors, err := revision.ToolMirrors(json.RawMessage(schema))
 		var names []string

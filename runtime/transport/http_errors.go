@@ -100,7 +100,7 @@ func remedy(err error) string {
 	case errors.As(err, &authority):
 		return "the certificate is not signed by an authority this machine trusts; SSL_CERT_FILE can name one more"
 	case errors.As(err, &hostname), errors.As(err, &cert):
-		return "the server's certificate does not hold for this address; check the host name in the URL"
+		return "the server's certificate is not valid for this address; check the host name in the URL"
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
 		return "the server does not speak TLS on this port; try http:// in the URL"
 	case errors.As(err, &timeout) && timeout.Timeout():

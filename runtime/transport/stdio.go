@@ -313,7 +313,7 @@ func whyNotStarted(o StdioOptions, err error) *runtime.ConnectError {
 	}
 	install := "install " + o.Command + ", or correct the command in servers.json"
 	if words := strings.Fields(o.Command); len(words) > 1 && !strings.ContainsAny(words[0], `/\`) {
-		install = fmt.Sprintf(`"command" is the program alone, its arguments are in "args": mcpctl add NAME -- %s`, o.Command)
+		install = fmt.Sprintf(`"command" is only the program; its arguments belong in "args": mcpctl add NAME -- %s`, o.Command)
 	}
 	if missing, ok := errors.AsType[*exec.Error](err); ok {
 		c.Err, c.Remedy = errors.New("command not found"), install

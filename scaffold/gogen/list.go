@@ -62,7 +62,7 @@ func parseList(data []byte) (list *List, locked bool, err error) {
 	}
 	if file.Tools == nil {
 		if _, ok := member(file.Result, "tools"); ok {
-			return nil, false, errors.New("it is a whole JSON-RPC message, of which only the member result is wanted")
+			return nil, false, errors.New("it is a whole JSON-RPC message; give only its member result")
 		}
 		return nil, false, errors.New("it is no tools/list result: it has no member tools")
 	}

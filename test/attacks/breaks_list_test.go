@@ -159,7 +159,7 @@ func breakages() []breakage {
 			"registry/a header with a line end in its value"),
 		one("registry records", "a container may have all rights", "scaffold", "(*builder).checkOption", `if reason = r.does[name]; reason == "" {`, `if reason = ""; name == "" {`,
 			"registry/docker: all rights", "registry/docker: a device", "registry/npm: a command"),
-		one("registry records", "a word may stand before the package", "scaffold", "(*builder).checkOption", `return 1, "", fmt.Sprintf("%q stands before the package and would run in its place", display(word))`, "_ = fmt.Sprint()\n\t\treturn 1, \"\", \"\"",
+		one("registry records", "a word may stand before the package", "scaffold", "(*builder).checkOption", `return 1, "", fmt.Sprintf("%q is before the package and would run instead of it", display(word))`, "_ = fmt.Sprint()\n\t\treturn 1, \"\", \"\"",
 			"registry/docker: another image in front"),
 		one("registry records", "a mount may have any part", "scaffold", "mount", "default:\n\t\t\tok = false", "default:",
 			"registry/docker: the whole disk as a volume's device"),

@@ -54,10 +54,10 @@ func TestLLMsCatch(t *testing.T) {
 	const good = "- [A](../README.md): what the program does\n- [B](b.md): what the b page has\n"
 	for list, want := range map[string]int{
 		good: 0,
-		"- [A](../README.md): what the program does\n": 1,
-		good + "- [B](b.md): what the b page has\n":    1,
-		good + "- [C](c.md): what the c page has\n":    1,
-		"- [A](../README.md): what the program does\n- [B](b.md): b\n":                      1,
+		"- [A](../README.md): what the program does\n":                                       1,
+		good + "- [B](b.md): what the b page has\n":                                          1,
+		good + "- [C](c.md): what the c page has\n":                                          1,
+		"- [A](../README.md): what the program does\n- [B](b.md): b\n":                       1,
 		"- [A](../README.md): what the program does\n- [B](b.md): whoever wants to read b\n": 1,
 	} {
 		if got := listFaults(list, []string{"README.md", "docs/b.md"}); len(got) != want {

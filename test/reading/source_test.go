@@ -15,7 +15,7 @@ import (
 var (
 	// callRE are functions that are given a text for a person: an error, a hint, a
 	// warning, the usage of a flag.
-	callRE = regexp.MustCompile(`(?i)^(New|\w*Errorf|[FS]printf|Fprintln|usagef?|with\w*Hint|hinted|\w*refused?|warnf?|note|hintf?|(string|bool|int|int64|duration|count|stringslice|stringarray)(var)?p?)$`)
+	callRE = regexp.MustCompile(`(?i)^(New|\w*Errorf|[FS]printf|Fprintln|usagef?|with\w*Hint|hinted|\w*refused?|warnf?|note|hintf?|(string|bool|int|int64|duration|count|stringslice|stringarray)(var)?p?|varp?)$`)
 	// returnRE are functions that return one.
 	returnRE = regexp.MustCompile(`(?i)(hint|remedy|reason|why)$`)
 	// verbRE is a verb of fmt, which becomes one word.

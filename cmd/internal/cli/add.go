@@ -38,13 +38,13 @@ func newAdd(a *app) *cobra.Command {
 		Use:   "add NAME[@VERSION] | ALIAS [--cli] -- COMMAND ARGS... | ALIAS --url URL | ./server.json",
 		Short: "Add a server to the configuration, from the registry or by hand",
 		Long: "Add a server to servers.json.\n\n" +
-			"NAME is a server in the registry; its last part will do where only one server has it.\n" +
-			"What a person has to give becomes a placeholder such as ${TOKEN}, which is taken from the\n" +
-			"environment when the server is used. The values of --env, --arg, --var and --header go into\n" +
-			"the file as they are: ${NAME} in them is a placeholder, $$ a dollar, and --env NAME without\n" +
-			"a value is short for --env NAME='${NAME}'.\n\n" +
-			"With --cli the command is a command-line tool: its subcommands become tools. On a terminal\n" +
-			"mcpctl asks which; without an answer those that only read are exposed.",
+			"NAME is a server in the registry. Its last part is enough if only one server has it.\n" +
+			"Values that you must supply become placeholders such as ${TOKEN}. They are read from the\n" +
+			"environment when the server is used.\n\n" +
+			"The values of --env, --arg, --var and --header are written unchanged. ${NAME} is a placeholder,\n" +
+			"and $$ is a dollar sign. --env NAME without a value is short for --env NAME='${NAME}'.\n\n" +
+			"With --cli, the command is a command-line tool, and its subcommands become tools. On a terminal\n" +
+			"mcpctl asks which. Without an answer, only subcommands that read are exposed.",
 		Example: "  mcpctl add io.github.acme/thing\n" +
 			"  mcpctl add io.github.acme/thing@1.2.0 --as things --env THING_REGION=eu\n" +
 			"  mcpctl add fs -- npx -y @modelcontextprotocol/server-filesystem '${HOME}/notes'\n" +
@@ -56,17 +56,17 @@ func newAdd(a *app) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	o := &c.o
-	f.StringVar(&o.as, "as", "", "name the entry `ALIAS`")
+	f.StringVar(&o.as, "as", "", "name of the entry, an `ALIAS`")
 	f.Var(&o.env, "env", "set an environment variable, `NAME=VALUE` (repeatable)")
-	f.Var(&o.args, "arg", "give an argument of the record, `NAME=VALUE` (repeatable)")
-	f.Var(&o.vars, "var", "give a template variable of the record, `NAME=VALUE` (repeatable)")
+	f.Var(&o.args, "arg", "set an argument of the record, `NAME=VALUE` (repeatable)")
+	f.Var(&o.vars, "var", "set a template variable of the record, `NAME=VALUE` (repeatable)")
 	f.VarP(&o.headers, "header", "H", "set a header of a remote server, `NAME=VALUE` (repeatable)")
-	f.StringVar(&o.pkg, "package", "", "take this package, a `TYPE|NUMBER`")
-	f.StringVar(&o.remote, "remote", "", "take a remote, the best or the one with this `NUMBER`")
+	f.StringVar(&o.pkg, "package", "", "use this package, a `TYPE|NUMBER`")
+	f.StringVar(&o.remote, "remote", "", "use a remote, the best or the one with this `NUMBER`")
 	f.Lookup("remote").NoOptDefVal = "best"
-	f.BoolVar(&o.pre, "pre", false, "take a prerelease where the registry calls it the latest version")
+	f.BoolVar(&o.pre, "pre", false, "allow a prerelease if the registry calls it the latest version")
 	f.BoolVar(&o.replace, "replace", false, "replace an entry of the same name")
-	f.BoolVar(&o.force, "force", false, "allow what is refused for being dangerous")
+	f.BoolVar(&o.force, "force", false, "add a record that is refused as dangerous")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the entry and write nothing")
 	f.BoolVarP(&o.yes, "yes", "y", false, "ask for no values and no confirmation")
 	f.StringVar(&o.cwd, "cwd", "", "with a command: start it in `DIR`")

@@ -29,8 +29,8 @@ func newAuth(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "auth",
 		Short: "Log in to remote servers",
-		Long: `Log in to a remote server, log out, and see which tokens there are. A command that meets a server that wants a
-login starts one on its own, on a terminal or where $BROWSER is set.`,
+		Long: `Log in to a remote server, log out, and list the stored tokens. On a terminal, or if $BROWSER is set, a command that
+needs a login starts it.`,
 		Example: "  mcpctl auth login gh",
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if len(words) > 0 {
@@ -104,7 +104,7 @@ func (a authCommands) noLogin(entry config.Entry) error {
 	if entry.URL == "" {
 		return usagef("%s is no remote server: a program gets its credentials by env", entry.Name)
 	}
-	return usagef("%s has credentials of its own in its entry", entry.Name).withHint("mcpctl get %s", entry.Name)
+	return usagef("%s has credentials in its entry", entry.Name).withHint("mcpctl get %s", entry.Name)
 }
 
 func (a authCommands) login() *cobra.Command {
@@ -112,14 +112,15 @@ func (a authCommands) login() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "login SERVER",
 		Short: "Log in to a server",
-		Long: `Log in to a remote server with the browser, or as its entry's auth says, and keep the token. With --no-browser the
-page's address is printed; where the browser runs on another machine, paste the address that it ends at. With --device, and
-where there is neither a browser nor a terminal, a code is printed, which is entered on any other device. Where a server has
-no such login, a token that is made by hand is asked for; --token-stdin reads it from standard input.`,
+		Long: `Log in to a remote server with the browser, or as its entry's auth says, and store the token.
+
+--no-browser prints the page's address. If the browser runs on another machine, paste the address at which it ends. --device
+prints a code to enter on another device; this is the default without a browser and a terminal. If a server has no such login,
+mcpctl asks for a token that you created by hand. --token-stdin reads it from standard input.`,
 		Example: "  mcpctl auth login gh\n  mcpctl auth login gh --no-browser\n  mcpctl auth login gh --device\n  mcpctl auth login gh --token-stdin < token",
 	}
 	cmd.Flags().BoolVar(&device, "device", false, "log in with a code on another device")
-	cmd.Flags().BoolVar(&stdin, "token-stdin", false, "keep the token that standard input has")
+	cmd.Flags().BoolVar(&stdin, "token-stdin", false, "store the token from standard input")
 	return a.onEntry(cmd, func(ctx context.Context, entry config.Entry) error {
 		if device && stdin {
 			return usagef("--device and --token-stdin exclude one another")
@@ -235,8 +236,8 @@ func canonicalOf(entry config.Entry) string {
 func (a authCommands) logout() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "logout SERVER",
-		Short:   "Forget a server's token, and have it revoked where that is possible",
-		Long:    "Forget the token of a server. The authorization server is told that it is not used any more, where it takes such word.",
+		Short:   "Delete a server's token, and revoke it if possible",
+		Long:    "Delete the token of a server. If the authorization server supports it, the token is also revoked.",
 		Example: "  mcpctl auth logout gh",
 	}
 	return a.onEntry(cmd, func(ctx context.Context, entry config.Entry) error {
@@ -282,7 +283,7 @@ needs. Nobody is asked to log in.`,
 		}
 		line := t.Access
 		if header && t.Type != "" {
-			return usagef("the token of %s is bound to a key: a header alone is no use", entry.Name)
+			return usagef("the token of %s is bound to a key: a header is not enough", entry.Name)
 		}
 		if header {
 			line = "Authorization: Bearer " + line

@@ -18,14 +18,14 @@ func newBridge(a *app) *cobra.Command {
 	b := bridgeCommand{a: a}
 	cmd := &cobra.Command{
 		Use:   "bridge URL|SERVER | bridge --http ADDR -- COMMAND [ARGS...]",
-		Short: "Put one server behind another transport",
-		Long: "Put one remote server behind standard input and output, for hosts that only start commands: under its own names, with its\n" +
-			"own instructions and capabilities, and with the credentials that mcpctl keeps or obtains for it. Nobody is asked on\n" +
+		Short: "Offer one server on another transport",
+		Long: "Offer one remote server on standard input and output, for hosts that only start commands. Names, instructions and\n" +
+			"capabilities stay the same. Bridge uses the credentials that mcpctl stores or obtains for the server. It never asks on\n" +
 			"standard input.\n\n" +
-			"With --http it is the other way round: a command, or a configured server, as Streamable HTTP at /mcp and HTTP+SSE at\n" +
-			"/sse. There is no authentication, so --http takes addresses of this machine only, unless --insecure allows others.\n\n" +
-			"A failure of the way to the server is a JSON-RPC error: -32001 for an HTTP status, which is in data.status, and -32000\n" +
-			"for anything else.",
+			"With --http, offer a command or a configured server over HTTP: Streamable HTTP at /mcp, and HTTP+SSE at /sse. There is\n" +
+			"no authentication, so --http accepts only addresses of this machine. --insecure allows others.\n\n" +
+			"If the server cannot be used, the client gets a JSON-RPC error: -32001 for an HTTP status, which is in data.status,\n" +
+			"and -32000 otherwise.",
 		Example: "  mcpctl bridge https://api.example.com/mcp\n  mcpctl bridge gh --serial\n  mcpctl bridge --http 127.0.0.1:8080 -- npx -y @modelcontextprotocol/server-memory",
 		Args:    cobra.ArbitraryArgs, // settings, and --url with them, are read later
 		RunE: func(cmd *cobra.Command, words []string) error {
@@ -38,13 +38,13 @@ func newBridge(a *app) *cobra.Command {
 	fl := cmd.Flags()
 	fl.SortFlags = false
 	fl.BoolVar(&b.o.Serial, "serial", false, "handle one message after another, in the order of standard input")
-	fl.BoolVar(&b.o.NoServerStream, "no-server-stream", false, "do not open the stream for what the server sends outside of calls")
-	fl.IntVar(&b.o.MaxMessageBytes, "max-message-bytes", 0, "take messages of the server up to `N` bytes (default 67108864)")
-	fl.StringVar(&b.o.HTTP, "http", "", "serve HTTP on this `ADDR` (port 0: any free one)")
+	fl.BoolVar(&b.o.NoServerStream, "no-server-stream", false, "do not open the stream for messages outside of calls")
+	fl.IntVar(&b.o.MaxMessageBytes, "max-message-bytes", 0, "accept messages of the server up to `N` bytes (default 67108864)")
+	fl.StringVar(&b.o.HTTP, "http", "", "serve HTTP on this `ADDR` (port 0: any free port)")
 	fl.StringVar(&b.isolation, "isolation", "", "which clients of --http share the server: `HOW` is auto, shared, principal or session")
 	fl.String("request-timeout", "", "give a request up after this `DURATION` without a sign of life, or never (default 120s)")
 	fl.String("stream-max", "", "end HTTP streams that last longer than this `DURATION`; clients come back for the rest (default never)")
-	fl.BoolVar(&b.o.Insecure, "insecure", false, "allow an address that other machines reach; there is no authentication")
+	fl.BoolVar(&b.o.Insecure, "insecure", false, "allow an address that other machines can reach; there is no authentication")
 	a.adhoc.takenBy(cmd)
 	completeWords(cmd, "isolation", isolations()...)
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -106,7 +106,7 @@ func (b *bridgeCommand) server(words []string, dash int) (config.Entry, error) {
 	case len(words) > 1:
 		return usage("unexpected argument %q", words[1])
 	case len(words) == 1 && b.a.settings.URL != "":
-		return usage("unexpected argument %q beside --url", words[0])
+		return usage("unexpected argument %q with --url", words[0])
 	case len(words) == 1 && strings.Contains(words[0], "://"):
 		return remoteEntry(words[0])
 	case len(words) == 0 && b.a.adhoc.given():

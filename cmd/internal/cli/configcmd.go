@@ -38,18 +38,18 @@ func newConfig(a *app) *cobra.Command {
 	cmd.AddCommand(
 		&cobra.Command{
 			Use: "path", Short: "Print where servers.json is", Args: cobra.NoArgs, Annotations: always,
-			Long: "Print where servers.json is, whether it exists or not: one line, also into a pipe; with --json an object.",
+			Long: "Print the path of servers.json, even if the file does not exist. The output is one line, also into a pipe, or an object with --json.",
 			RunE: func(*cobra.Command, []string) error { return c.path() },
 		},
 		&cobra.Command{
 			Use: "edit", Short: "Open servers.json in $VISUAL or $EDITOR, then check it", Args: cobra.NoArgs, Annotations: always,
-			Long: "Open servers.json in $VISUAL or $EDITOR, then check it. Where there is none, it is made.",
+			Long: "Open servers.json in $VISUAL or $EDITOR, then check it. A missing file is created.",
 			RunE: func(cmd *cobra.Command, _ []string) error { return c.edit(cmd.Context()) },
 		},
 		&cobra.Command{
 			Use: "validate", Short: "Check servers.json and config.yaml", Args: cobra.NoArgs,
-			Long: "Check servers.json and config.yaml: each fault with its line, its column and how to mend it.\n" +
-				"Faults are exit code 5, warnings are not. As JSON: {\"path\",\"ok\",\"servers\",\"problems\"}.",
+			Long: "Check servers.json and config.yaml. Each fault has its line, its column and a fix.\n" +
+				"Faults exit with code 5, warnings with 0. As JSON: {\"path\",\"ok\",\"servers\",\"problems\"}.",
 			RunE: func(*cobra.Command, []string) error { return c.validate() },
 		},
 		&cobra.Command{

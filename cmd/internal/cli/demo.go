@@ -15,12 +15,11 @@ func newDemo(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Show everything on built-in parts, without a network",
-		Long: "Demo starts a registry and an MCP server of its own on this machine, and runs mcpctl against\n" +
-			"them: search, add, call, generate, serve. Every command is printed and then run as a process of\n" +
-			"its own, in a temporary directory; your files are not touched. Inside a checkout of mcpctl the\n" +
-			"generated client is compiled, too.\n\n" +
-			"With --json it prints one object, {\"dir\",\"kept\",\"steps\":[{\"command\",\"exit\",\"stdout\",\"stderr\"}]};\n" +
-			"without it text, also into a pipe.",
+		Long: "Demo starts a registry and an MCP server on this machine, and runs mcpctl against them: search,\n" +
+			"add, call, generate, serve. It prints and runs each command, in a temporary directory. Your files\n" +
+			"are not touched. Inside a checkout of mcpctl, the generated client is compiled too.\n\n" +
+			"The output is text, also into a pipe. With --json it is one object:\n" +
+			"{\"dir\",\"kept\",\"steps\":[{\"command\",\"exit\",\"stdout\",\"stderr\"}]}",
 		Example: "  mcpctl demo\n  mcpctl demo --keep",
 		Args:    cobra.NoArgs,
 		// The tour has settings of its own, so config.yaml does not matter.
@@ -35,7 +34,7 @@ func newDemo(a *app) *cobra.Command {
 			return a.demo(cmd.Context(), keep)
 		},
 	}
-	cmd.Flags().BoolVar(&keep, "keep", false, "keep the directory and say where it is")
+	cmd.Flags().BoolVar(&keep, "keep", false, "keep the directory and print its path")
 	return cmd
 }
 

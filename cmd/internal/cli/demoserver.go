@@ -30,7 +30,7 @@ func newDemoServer(a *app) *cobra.Command {
 			return a.serveDemo(cmd.Context(), s, addr)
 		},
 	}
-	cmd.Flags().StringVar(&addr, "http", "", "serve Streamable HTTP at /mcp of this `address`; port 0 takes a free one")
+	cmd.Flags().StringVar(&addr, "http", "", "serve Streamable HTTP at /mcp of this `address`; port 0 is any free port")
 	return cmd
 }
 

@@ -19,7 +19,7 @@ func (env *environment) addGlobalFlags(root *cobra.Command) {
 	f.SortFlags = false
 	f.String("config", "", "use this `FILE` as servers.json")
 	f.String("registry", "", "base `URL` of the registry (default "+registry.Official+")")
-	f.String("url", "", "talk to the server at this `URL` in place of a configured one")
+	f.String("url", "", "talk to the server at this `URL` instead of a configured one")
 	f.StringArrayP("header", "H", nil, "add a header to HTTP requests, `NAME=VALUE` (repeatable)")
 	f.Bool("json", false, "print JSON, errors too (same as -o json)")
 	f.StringP("output", "o", "auto", "`FORMAT` of results: text, json, or auto: text on a terminal, json elsewhere")
@@ -28,7 +28,7 @@ func (env *environment) addGlobalFlags(root *cobra.Command) {
 	f.String("connect-timeout", "", "give connecting up after this `DURATION`, or never (default 30s)")
 	f.String("protocol-version", "auto", "speak this `REVISION` of the protocol: auto, "+strings.Join(revision.Versions(), ", "))
 	f.String("elicit", "", "`HOW` to answer what a server asks: ask, defaults, decline or a JSON object (default: ask, on a terminal)")
-	f.String("auth", "", "log in to the server as this `JSON` or @FILE says, in place of its entry's auth")
+	f.String("auth", "", "log in to the server as this `JSON` or @FILE says, instead of its entry's auth")
 	f.String("client-id", "", "log in with this `ID` of a registered client")
 	f.String("client-secret-env", "", "and with the secret in this `VAR`")
 	f.StringArray("scope", nil, "ask for this `SCOPE` (repeatable)")

@@ -38,19 +38,18 @@ func newGenerate(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate SERVER... | generate [NAME] -- COMMAND [ARGS...]",
 		Short: "Write a typed Go client for a server",
-		Long: `Write a Go package for each server: one method and one parameter struct a tool,
-functions for its prompts and resources, and a test double in a folder of its
-own. The package imports packages below mcpctl's runtime and the standard
-library only. A second run writes the same bytes; files that would not change
-are not touched.
+		Long: `Write a Go package for each server. Each tool becomes a method with a parameter
+struct; prompts and resources become methods too. A test double is written into a
+separate folder. The package imports only the standard library and packages below
+mcpctl's runtime. A second run writes the same bytes, and does not touch unchanged
+files.
 
-Beside the code it writes mcpctl.lock.json, what the code was made from. With --from,
-a file like that (or any tools/list result) takes the server's place, and SERVER
-only names the package; it need not be configured.
+mcpctl.lock.json holds what the code was made from. --from reads such a file, or
+any tools/list result, instead of the server. SERVER then only names the package
+and need not be configured.
 
-With --record, tools that the server calls read-only are called, where they need
-no arguments, and resources and prompts are read; what comes back becomes
-fixtures for tests. Nothing else is ever called.`,
+--record calls read-only tools without required arguments, and reads resources
+and prompts. The answers become fixtures for tests. Nothing else is called.`,
 		Example: `  mcpctl generate everything
   mcpctl generate fs --out ./internal/fs --package fs
   mcpctl generate fs --from ./generated/fs/mcpctl.lock.json --check

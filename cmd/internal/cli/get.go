@@ -16,14 +16,14 @@ func newGet(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "get ALIAS",
 		Aliases: []string{"show"},
-		Short:   "Print the entry of a configured server, placeholders as they are",
-		Long: "Print the entry of a configured server, placeholders as they are. Secrets that are written in it are shown as " + secret.Redacted + ":\n" +
-			"user and query of its URL, values of headers, and of variables and arguments that look secret. As JSON: {\"name\",\"entry\"}.",
+		Short:   "Print the entry of a configured server, with its placeholders",
+		Long: "Print the entry of a configured server, with its placeholders. Literal secrets are shown as " + secret.Redacted + ":\n" +
+			"user and query of the URL, values of headers, and variables and arguments that look secret. As JSON: {\"name\",\"entry\"}.",
 		Example: "  mcpctl get fs\n  mcpctl get fs --reveal",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.get(args[0], reveal) },
 	}
-	cmd.Flags().BoolVar(&reveal, "reveal", false, "print the entry as it is in the file, secrets too")
+	cmd.Flags().BoolVar(&reveal, "reveal", false, "print the entry as it is in the file, with its secrets")
 	a.completeServer(cmd)
 	return cmd
 }

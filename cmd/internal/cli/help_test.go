@@ -15,7 +15,7 @@ func TestHelp(t *testing.T) {
 	}{
 		{"help", 0, "mcpctl finds MCP servers", ""},
 		{"help add", 0, "Add a server to servers.json", ""},
-		{"help config path", 0, "Print where servers.json is", ""},
+		{"help config path", 0, "Print the path of servers.json", ""},
 		{"help ad", 2, "", "mcpctl: unknown command ad\nhint: did you mean add? see mcpctl --help\n"},
 		{"help config paht", 2, "", "mcpctl: unknown command paht\nhint: did you mean path? see mcpctl config --help\n"},
 		{"help add more", 2, "", "mcpctl: unknown command more\nhint: see mcpctl add --help\n"},

@@ -19,16 +19,16 @@ func newInfo(a *app) *cobra.Command {
 	var pre bool
 	cmd := &cobra.Command{
 		Use:   "info NAME[@VERSION] | ./server.json",
-		Short: "Show what the registry says of a server, and the entry that add would write",
-		Long: "Show what the registry says of a server, the entry that add would write, and what a person has to give.\n" +
-			"Nothing is written. Without VERSION it is the latest one.",
+		Short: "Show a registry record, and the entry that add would write",
+		Long: "Show a registry record, the entry that add would write, and the values that you must supply.\n" +
+			"Nothing is written. The default VERSION is the latest.",
 		Example: "  mcpctl info io.github.acme/thing\n  mcpctl info io.github.acme/thing@1.2.0\n  mcpctl info ./server.json",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.info(cmd.Context(), args[0], pre) },
 
 		ValidArgsFunction: cobra.FixedCompletions([]cobra.Completion{"json"}, cobra.ShellCompDirectiveFilterFileExt),
 	}
-	cmd.Flags().BoolVar(&pre, "pre", false, "take a prerelease where the registry calls it the latest version")
+	cmd.Flags().BoolVar(&pre, "pre", false, "allow a prerelease if the registry calls it the latest version")
 	return cmd
 }
 

@@ -141,7 +141,7 @@ func (k *keepCommand) place(server string) (config.Entry, string, error) {
 		return entry, "", err
 	}
 	if entry.Transport() == config.TransportCLI {
-		return entry, "", usagef("%s is a command-line tool: each call is a process of its own, and there is nothing to keep", server)
+		return entry, "", usagef("%s is a command-line tool: each call is a new process, and there is nothing to keep", server)
 	}
 	x, err := entry.Expand(os.LookupEnv)
 	if err != nil {

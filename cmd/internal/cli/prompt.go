@@ -21,7 +21,7 @@ func newPrompt(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "prompt SERVER NAME [N=V...]",
 		Short:   "Fill in a prompt and print its messages",
-		Long:    "Fill in a prompt and print its messages. Values are text; N=@FILE takes one from a file, @@ stands for an @.",
+		Long:    "Fill in a prompt and print its messages. Values are text; N=@FILE takes one from a file, @@ is an @.",
 		Example: "  mcpctl prompt docs review language=go code=@main.go",
 	}
 	return a.onServer(cmd, 2, -1, func(ctx context.Context, s *session, words []string) error {

@@ -24,7 +24,7 @@ func newRead(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "read SERVER URI",
 		Short: "Print a resource",
-		Long: `Print a resource: text as text, a note in place of bytes. -O writes the contents themselves, text or bytes, to a file;
+		Long: `Print a resource: text as text, a note instead of bytes. -O writes the contents themselves, text or bytes, to a file;
 to several files in a directory that exists; to standard output as -.`,
 		Example: "  mcpctl read docs demo://resource/1\n  mcpctl read docs demo://logo -O logo.png",
 	}
@@ -75,7 +75,7 @@ func (c *readCommand) writeContents(contents []runtime.ResourceContents, raw jso
 	info, err := os.Stat(c.output)
 	isDir := err == nil && info.IsDir()
 	if !isDir && len(contents) != 1 {
-		return (&Error{Err: errors.New("the resource has not exactly one content")}).withHint("-O with a directory that exists saves each in a file of its own")
+		return (&Error{Err: errors.New("the resource has not exactly one content")}).withHint("-O with a directory that exists saves each in a separate file")
 	}
 	for i := range contents {
 		content := &contents[i]

@@ -15,8 +15,8 @@ func newRemove(a *app) *cobra.Command {
 		Use:     "remove ALIAS...",
 		Aliases: []string{"rm"},
 		Short:   "Remove servers from the configuration",
-		Long: "Remove servers from servers.json, each with the comments right above and behind it.\n" +
-			"All of them or, where one is unknown, none.",
+		Long: "Remove servers from servers.json, with the comments directly above and after each entry.\n" +
+			"If one is unknown, none is removed.",
 		Example: "  mcpctl remove fs gh",
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.remove(args) },

@@ -26,8 +26,8 @@ func newSearch(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search WORDS...",
 		Short: "Search the registry for servers",
-		Long: "Search the registry for servers that hold all words in name, title or description.\n" +
-			"Registries look at names only, so at least one word has to be part of the name.",
+		Long: "Search the registry for servers whose name, title or description contains all words.\n" +
+			"At least one word must be part of the name.",
 		Example: "  mcpctl search github issues\n  mcpctl search postgres --type oci --json",
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return (&searchCommand{a, o}).run(cmd.Context(), args) },
@@ -38,7 +38,7 @@ func newSearch(a *app) *cobra.Command {
 	f.SortFlags = false
 	f.IntVar(&o.limit, "limit", 20, "show at most `N` servers")
 	f.StringVar(&o.kind, "type", "", "only servers of this `TYPE`: "+strings.Join(searchTypes(), ", "))
-	f.BoolVar(&o.pre, "pre", false, "show prereleases where a release exists too")
+	f.BoolVar(&o.pre, "pre", false, "also show prereleases of servers that have a release")
 	completeWords(cmd, "type", searchTypes()...)
 	return cmd
 }

@@ -23,9 +23,9 @@ func newStatus(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [PID|ADDR]",
 		Short: "Show what running mcpctl serve processes do",
-		Long: "Show what the running mcpctl serve processes of this user do: for each server behind them its state, process, calls,\n" +
-			"latency, memory and last error, what it offers and what comes next; and who their clients are. A process id or an\n" +
-			"address chooses one of them. Where none runs the exit code is 1.\n\n" +
+		Long: "Show the running mcpctl serve processes of this user: their clients and their servers. For each server it shows the\n" +
+			"state, process, calls, latency, memory, last error, what it offers and what comes next. A process id or an address\n" +
+			"selects one process. If none runs, the exit code is 1.\n\n" +
 			`As JSON: {"serves":[{"pid","version","started","front","listening","config","ready","process","backends","clients","bounds"}]};` + "\n" +
 			`one that does not answer is {"pid","error"}. Servers that a person has to log in to again, since the token ends within a` + "\n" +
 			`day and cannot be refreshed, are in "logins", as in mcpctl auth status.`,

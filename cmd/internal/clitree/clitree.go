@@ -43,7 +43,7 @@ func Choose(ctx context.Context, u *ui.UI, asker ui.Asker, tool string, found cl
 func ask(ctx context.Context, asker ui.Asker, choices []clitool.Choice) ([]int, error) {
 	q := ui.Question{Message: "Which commands are exposed", Flag: "--cli-only SUBCOMMAND", Check: func(answer string) error {
 		if answer == "" {
-			return errors.New("choose one at least; Ctrl+C adds nothing")
+			return errors.New("choose at least one; Ctrl+C adds nothing")
 		}
 		return nil
 	}}

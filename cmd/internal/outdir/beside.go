@@ -64,7 +64,7 @@ func checkBeside(dir, pkg string, double bool, files []gogen.File, beside []goFi
 		}
 		for _, d := range topLevel(f) {
 			if declared[d] {
-				e := &Error{Err: fmt.Errorf("%s declares %s, and so does the generated code", file.path, d)}
+				e := &Error{Err: fmt.Errorf("%s declares %s, as does the generated code", file.path, d)}
 				return e.withHint("rename it, or choose another folder with --out")
 			}
 		}

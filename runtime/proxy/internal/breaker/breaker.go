@@ -92,7 +92,7 @@ type TrippedError struct {
 
 // Error says why, and when it is tried again.
 func (e *TrippedError) Error() string {
-	return fmt.Sprintf("it has failed %d times within %d s and is left alone; next try in %d s; last failure: %v",
+	return fmt.Sprintf("it has failed %d times within %d s and is paused; next try in %d s; last failure: %v",
 		TripFailures, int(tripWindow.Seconds()), int((e.In+time.Second-1)/time.Second), e.Err)
 }
 

@@ -316,7 +316,7 @@ func (s *Slot) noteFailure(err error, now time.Time) {
 	s.attempts.cause = err
 	b.Pool.lastErr, b.Pool.failedAt = err, now
 	if s.attempts.breaker.Failed(now) {
-		b.Log.Warn("backend fails again and again: left alone for a while", "pause", breaker.TripPause, "err", err)
+		b.Log.Warn("backend fails repeatedly: paused", "pause", breaker.TripPause, "err", err)
 	}
 }
 
