@@ -69,7 +69,7 @@ func breakages() []breakage {
 		one("sessions", "a session does not end", proxy, "(*sessions).remove", `delete(t.m, id)`, `_ = id`,
 			"sessions/the id of one that has ended"),
 		one("sessions", "anybody can cancel any call", proxy, "(*Router).CancelFastCall", `bytes.Equal(c.ID, id) && of(c.replyTo)`, `bytes.Equal(c.ID, id) && of != nil`,
-			"sessions/a call cancelled from another session goes on"),
+			"sessions/a call cancelled from another session continues"),
 
 		one("names and answers", "an answer to any id ends a call", "runtime/internal/jsonrpc", "(*inbound).message", "p, ok := c.pending[id]\n", "p, ok := c.pending[id]\n\tfor id, p = range c.pending {\n\t\tok = true\n\t\tbreak\n\t}\n",
 			"answers/before the right one: an id that nobody has"),
@@ -87,7 +87,7 @@ func breakages() []breakage {
 			"ownership/what a server listens for is no other's"),
 
 		{
-			defence: "sealed handles", name: "a cursor holds for any list", below: proxy,
+			defence: "sealed handles", name: "a cursor is valid for any list", below: proxy,
 			edits: []breaks.Edit{
 				{Decl: "cursorAt", From: `cursorPurpose+k.Listing().Method`, To: `cursorPurpose`},
 				{Decl: "firstItem", From: `cursorPurpose+k.Listing().Method`, To: `cursorPurpose`},
@@ -95,9 +95,9 @@ func breakages() []breakage {
 			},
 			cases: []string{"sealed/a cursor: of another list"},
 		},
-		one("sealed handles", "a state holds for any tool", proxy, "Request.unseal", `s.Method != r.Method || s.Target != target`, `s.Method != r.Method`,
+		one("sealed handles", "a state is valid for any tool", proxy, "Request.unseal", `s.Method != r.Method || s.Target != target`, `s.Method != r.Method`,
 			"sealed/a state: for another tool"),
-		one("sealed handles", "a state holds for any method", proxy, "Request.unseal", `s.Method != r.Method || s.Target != target`, `s.Target == ""`,
+		one("sealed handles", "a state is valid for any method", proxy, "Request.unseal", `s.Method != r.Method || s.Target != target`, `s.Target == ""`,
 			"sealed/a state: for another method"),
 		{
 			defence: "sealed handles", name: "what is sealed can be read and changed", below: "runtime/seal",
@@ -112,8 +112,8 @@ func breakages() []breakage {
 			"environments/GITHUB_TOKEN does not reach a server", "environments/NODE_OPTIONS does not reach a server"),
 		one("child environment", "functions of a shell reach a server", "runtime/internal/childenv", "Of", `strings.HasPrefix(value, "()")`, `value == "\x00"`,
 			"environments/a function of a shell as LC_TIME does not"),
-		one("processes", "a server has no group of its own", "runtime/internal/proctree", "Prepare", `Setpgid: true`, `Setpgid: false`,
-			"processes/a server has a group of its own"),
+		one("processes", "a server has no separate group", "runtime/internal/proctree", "Prepare", `Setpgid: true`, `Setpgid: false`,
+			"processes/a server has a separate group"),
 		one("processes", "the guardian does nothing", "runtime/internal/guardian", "Run", `m.sweep()`, `return`,
 			"processes/one that does not hear SIGTERM, serve is killed", "processes/one that has a child in another session, serve is killed"),
 		one("processes", "a shell reads the command", "runtime/internal/proc", "Start", `exec.Command(o.Command, o.Args...)`, "exec.Command(\"/bin/sh\", \"-c\", o.Command+\" \"+func() (s string) {\n\t\tfor _, a := range o.Args {\n\t\t\ts += \" \" + a\n\t\t}\n\t\treturn\n\t}())",
@@ -159,7 +159,7 @@ func breakages() []breakage {
 			"registry/a header with a line end in its value"),
 		one("registry records", "a container may have all rights", "scaffold", "(*builder).checkOption", `if reason = r.does[name]; reason == "" {`, `if reason = ""; name == "" {`,
 			"registry/docker: all rights", "registry/docker: a device", "registry/npm: a command"),
-		one("registry records", "a word may stand before the package", "scaffold", "(*builder).checkOption", `return 1, "", fmt.Sprintf("%q is before the package and would run instead of it", display(word))`, "_ = fmt.Sprint()\n\t\treturn 1, \"\", \"\"",
+		one("registry records", "a word may be before the package", "scaffold", "(*builder).checkOption", `return 1, "", fmt.Sprintf("%q is before the package and would run instead of it", display(word))`, "_ = fmt.Sprint()\n\t\treturn 1, \"\", \"\"",
 			"registry/docker: another image in front"),
 		one("registry records", "a mount may have any part", "scaffold", "mount", "default:\n\t\t\tok = false", "default:",
 			"registry/docker: the whole disk as a volume's device"),

@@ -48,9 +48,8 @@ func TestBreaks(t *testing.T) { defences.Run(t) }
 
 const breaksHead = `# What holds each defence
 
-Each row takes one defence of [security.md](security.md) out of the program, one at a time, and names cases of the suite
-of attacks that fail without it. ` + "`make attacks-breaks`" + ` does that again and rewrites this page; a test checks that
-each break can still be made.
+Each row removes one defence of [security.md](security.md) and names attacks that then succeed. ` + "`make attacks-breaks`" + ` does
+that again and rewrites this page. A test makes sure that each break can still be made.
 
 | defence | break | where | cases that fail | among them |
 |---|---|---|---|---|

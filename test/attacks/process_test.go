@@ -91,7 +91,7 @@ func processes() class {
 				}
 			}
 		}},
-		attack{name: "a server has a group of its own", do: func(t *testing.T, s *stage) {
+		attack{name: "a server has a separate group", do: func(t *testing.T, s *stage) {
 			if got := ask("!group")(t, s); !strings.Contains(got, "true") {
 				t.Errorf("got %s", got)
 			}

@@ -176,7 +176,7 @@ func sessions() class {
 		wire.Eventually(t, wire.Limit, "404", func() bool { return exchange(t, d, wire.RawPost(endpoint, ping, local, isJSON)).Status == 404 })
 	})
 	for name, other := range map[string]bool{"another session": true, "nobody's session": false} {
-		add("a call cancelled from "+name+" goes on", func(t *testing.T, d *wire.Daemon) {
+		add("a call cancelled from "+name+" continues", func(t *testing.T, d *wire.Daemon) {
 			mine, theirs := openSession(t, d, `{}`), []string{}
 			if other {
 				theirs = append(theirs, openSession(t, d, `{}`))

@@ -47,9 +47,9 @@ func TestBreaks(t *testing.T) { mistakes.Run(t) }
 
 const breaksHead = `# What would turn red
 
-Each row is a mistake made on purpose in the code that joins the eras, one at a time, and the lines of
-[eras.md](eras.md) whose cells fail with it. Four fronts and four backends are looked at, or those that the mistake is
-about. ` + "`make eras-breaks`" + ` makes them all again and rewrites this page; a test makes sure that each can still be made.
+Each row is a deliberate mistake in the code that joins the eras, and the checks of [eras.md](eras.md) that fail with it. They
+run with four fronts and four backends, or with those that the mistake concerns. ` + "`make eras-breaks`" + ` makes all mistakes again and
+rewrites this page. A test makes sure that each can still be made.
 
 | mistake | file | cells | lines |
 |---|---|---|---|

@@ -26,14 +26,14 @@ type outcomes map[cell]outcome
 
 const docHead = `# Protocol eras: what works between which
 
-Every line below is one check, run for every pair of a client's way in (a front, the columns) and a server behind
+Each section below is one check. It is run for every pair of a client's transport (a front, the columns) and a server
 (a backend, the rows). A cell names the test that passed: ` + "`go test ./test/eras -run 'TestEras/pairs/<cell>'`" + `. A number in
-brackets says that the protocol leaves nothing to do there, and refers to the reasons at the end; where it stands
-beside a name, that test checks that the refusal is a clear one.
+brackets refers to the reasons at the end: the protocol has nothing to do there. If a test is named too, it checks that
+the refusal is clear.
 
-This page is written by ` + "`go test ./test/eras -update`" + `; a plain run fails where it differs from what happens.
+` + "`go test ./test/eras -update`" + ` writes this page; a run without it fails if the page is out of date.
 
-Legacy is the handshake era, 2024-11-05 to 2025-11-25; modern is 2026-07-28.
+Legacy is the handshake era, 2024-11-05 to 2025-11-25. Modern is 2026-07-28.
 
 `
 
@@ -41,21 +41,14 @@ Legacy is the handshake era, 2024-11-05 to 2025-11-25; modern is 2026-07-28.
 func writeDoc(got outcomes) []byte {
 	var b bytes.Buffer
 	b.WriteString(docHead)
-	b.WriteString("Fronts: ")
-	for i, f := range fronts() {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "`%s` is %s", f.name, f.title)
+	b.WriteString("| front | is |\n|---|---|\n")
+	for _, f := range fronts() {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", f.name, f.title)
 	}
-	b.WriteString(".\n\nBackends: ")
-	for i, k := range backends() {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "`%s` is %s", k.name, k.title)
+	b.WriteString("\n| backend | is |\n|---|---|\n")
+	for _, k := range backends() {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", k.name, k.title)
 	}
-	b.WriteString(".\n")
 	var reasons []string
 	failed, passed, without := 0, 0, 0
 	var body bytes.Buffer

@@ -16,14 +16,14 @@ func flowLines() []line {
 			case f.modern && f.http:
 				return "Over HTTP the cancel of 2026-07-28 is the end of the stream; there is no message (2026-07-28, Cancellation). See cancel-disconnect."
 			case !f.session && !f.modern:
-				return "Without a session nothing tells whose request an id is: every client counts from 1, and a cancel must not end another's call (2025-11-25, Cancellation: only requests of the same direction and sender). Checked: it ends nobody's."
+				return "Without a session, an id does not show its client: every client counts from 1. A cancel must not end another's call (2025-11-25, Cancellation: only requests of the same direction and sender). Checked: it ends nobody's."
 			}
 			return ""
 		}, refused: checkCancelNobody},
 		{name: "cancel-disconnect", title: "Cancel by disconnecting", check: checkCancelDisconnect},
 		{name: "log-level", title: "Log messages at the client's level, within the call", check: checkLevel, impossible: func(f front, _ backend) string {
 			if !f.session && !f.modern {
-				return "logging/setLevel holds for a session (2025-11-25, Logging); without one no level is ever set, and nothing is sent."
+				return "logging/setLevel applies to a session (2025-11-25, Logging); without one, no level is set and nothing is sent."
 			}
 			return ""
 		}, refused: checkNoLog},

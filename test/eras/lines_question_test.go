@@ -28,7 +28,7 @@ func questionLines() []line {
 			name: "32042", title: "Elicitation: a link instead of a result (-32042)", check: checkLinkFirst,
 			impossible: func(_ front, b backend) string {
 				if !b.legacy {
-					return "-32042 is an error of 2025-11-25; 2026-07-28 has none such (2026-07-28, Elicitation). See url."
+					return "-32042 is an error of 2025-11-25; 2026-07-28 has no such error (2026-07-28, Elicitation). See url."
 				}
 				return ""
 			},

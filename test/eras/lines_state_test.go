@@ -49,7 +49,7 @@ func stateLines() []line {
 		{name: "state-target", title: "A state of another tool, and one used twice", impossible: modernOnly, check: checkStateTarget},
 		{name: "private", title: "Lists are no more public than their servers make them", check: checkPrivate, impossible: func(f front, _ backend) string {
 			if !f.modern {
-				return "Cache scopes came with 2026-07-28 (SEP-2549): a client of the handshake era is told none, and keeps nothing."
+				return "Cache scopes came with 2026-07-28 (SEP-2549): a client of the handshake era gets no scope, and caches nothing."
 			}
 			return ""
 		}},
