@@ -53,9 +53,9 @@ func readCalls(out []byte) []callCost {
 
 func (r *report) callPage(p func(string, ...any)) {
 	p("## A call\n")
-	p("A call of a generated client, arguments checked, against the same with `json.Marshal`, `Client.CallTool` and")
-	p("`json.Unmarshal` of plain structs, on the same client with the same answer (`%s`). At most %d more", callTest, callAllocs)
-	p("allocations and %.1f times the time are allowed.\n", callRatio)
+	p("This table compares a call of a generated client, with checked arguments, with `json.Marshal`, `Client.CallTool` and")
+	p("`json.Unmarshal` of plain structs. The client and the answer are the same (`%s`). The bounds are %d more", callTest, callAllocs)
+	p("allocations and %.1f times the time.\n", callRatio)
 	p("| tool | allocations | by hand | time, by hand = 1 |")
 	p("|---|---|---|---|")
 	for _, c := range r.Calls {

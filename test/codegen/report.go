@@ -136,11 +136,11 @@ func (r *report) page() string {
 	var b strings.Builder
 	p := func(format string, a ...any) { fmt.Fprintf(&b, format+"\n", a...) }
 	p("# How generated clients are judged\n")
-	p("Written by `make codegen-report`, which takes a few minutes; what of it needs no other generator is part of `make test`.")
-	p("What [mcpctl generate](generate.md) writes is held to the verdicts of others: the JSON Schema test suite, schemas of real")
-	p("servers with values for them, and the tools that reviewers use. Two other generators, [go-jsonschema](https://github.com/atombender/go-jsonschema)")
-	p("and [quicktype](https://quicktype.io), are given the same. They make types only, and neither promises validation: their")
-	p("figures show what a choice of generator decides, not that they are bad at what they are for.\n")
+	p("`make codegen-report` writes this page in a few minutes. The parts that need no other generator are also in `make test`.")
+	p("")
+	p("The JSON Schema test suite, schemas of real servers and reviewers' tools judge what [mcpctl generate](generate.md) writes. Two other")
+	p("generators get the same input: [go-jsonschema](https://github.com/atombender/go-jsonschema) and [quicktype](https://quicktype.io). They")
+	p("only make types, and do not promise validation. Their figures show what the choice of a generator decides, not that they are bad.\n")
 	r.suitePage(p)
 	r.bakeoffPage(p)
 	r.corpusPage(p)
@@ -162,14 +162,16 @@ func (r *report) suitePage(p printer) {
 		t := cases[d]
 		p("- %s: %d groups, %d cases (%d valid, %d invalid)", d, t.Groups, t.Valid+t.Invalid+t.Excepted, t.Valid, t.Invalid+t.Excepted)
 	}
-	p("\nAll required tests of both drafts, `$ref` groups included, as they come with the Go module `%s` %s.", suite.Module, r.SuiteVersion)
-	p("Each group's schema becomes that of a member `v` of an object, `{\"type\":\"object\",\"properties\":{\"v\":…}}`, with the dialect")
-	p("declared by the object; `$defs` and `definitions` move to the object, other references into the document are made to lead")
-	p("to where their target is now, and schemas with a `$id` of their own stay as they are. runtime/schema gives each")
-	p("wrapped case the suite's verdict (`TestWrap`). The object is the input schema of one tool with `v` required, of another")
-	p("with `v` optional, and an output schema; all are generated, compiled into one program, and given every case.\n")
-	p("*Accepted*: decodes, and `Validate` agrees. *Round-tripped*: encodes to an equal value, numbers compared exactly. *Rejected*:")
-	p("by decoding or by `Validate`. *Raw*: groups whose member is typed as any JSON (many schemas of the suite have no type).\n")
+	p("\nThese are all required tests of both drafts, with the `$ref` groups, from the Go module `%s` %s.", suite.Module, r.SuiteVersion)
+	p("Each group's schema becomes that of the member `v` in an object, `{\"type\":\"object\",\"properties\":{\"v\":…}}`, which declares the")
+	p("dialect. `$defs` and `definitions` move to the object, other references are adjusted, and schemas with an `$id` are not")
+	p("changed. runtime/schema gives each wrapped case the suite's verdict (`TestWrap`).")
+	p("")
+	p("The object is the input schema of one tool with a required `v`, the input schema of another with an optional `v`, and an output schema.")
+	p("All are generated, compiled into one program, and given every case.")
+	p("")
+	p("*Accepted*: decodes, and `Validate` agrees. *Round-tripped*: encodes to an equal value, with exact numbers. *Rejected*: by decoding or")
+	p("by `Validate`. *Raw*: groups whose member is typed as any JSON. Many schemas of the suite have no type.\n")
 	r.suiteTable(p, "", func(j judged) tally { return j.Tally })
 	p("\nWithout the groups that use `$ref`, `$id`, `$anchor` or `$dynamicRef`:\n")
 	r.suiteTable(p, "", func(j judged) tally { return j.Plain })
@@ -201,8 +203,9 @@ func (r *report) suiteTable(p printer, _ string, of func(judged) tally) {
 
 func (r *report) bakeoffPage(p printer) {
 	p("## Ten schemas of real servers\n")
-	p("In the forms that servers have, with 31 valid and 32 invalid values ([bakeoff.json](../test/codegen/testdata/bakeoff.json)); the")
-	p("verdicts are those of two independent validators. Cells are valid values accepted and round-tripped, and invalid ones rejected.\n")
+	p("The schemas are in the form that servers have, with 31 valid and 32 invalid values")
+	p("([bakeoff.json](../test/codegen/testdata/bakeoff.json)). Two independent validators gave the verdicts. A cell has the valid values")
+	p("accepted and round-tripped, and the invalid ones rejected.\n")
 	head, line := "| schema | mcpctl |", "|---|---|"
 	for _, g := range r.Peers {
 		head += " " + g.Name + " |"
@@ -236,9 +239,9 @@ func (r *report) bakeoffPage(p printer) {
 
 func (r *report) corpusPage(p printer) {
 	p("## Packages of real servers\n")
-	p("Generated with their test doubles, compiled, and looked at by `go vet`, %s and gofmt. Exported are types,", r.Staticcheck)
-	p("functions, methods, constants, variables and fields; each has to have a comment. Fields are those that stand for members or")
-	p("items of JSON; untyped ones hold any JSON, as a whole or as elements.\n")
+	p("These packages are generated with their test doubles, compiled, and checked by `go vet`, %s and gofmt. Each exported", r.Staticcheck)
+	p("type, function, method, constant, variable and field must have a comment. Fields represent members or items of JSON. An untyped")
+	p("field holds any JSON, as a whole or as elements.\n")
 	p("| server | tools | schemas | lines | compiles | vet | staticcheck | gofmt | documented | fields | untyped |")
 	p("|---|---|---|---|---|---|---|---|---|---|---|")
 	for _, c := range r.Corpus {
@@ -252,7 +255,7 @@ func (r *report) corpusPage(p printer) {
 		}
 	}
 	total := r.ours()
-	p("\nUntyped in all: **%s**, at most 1 %% is wanted.", share(total.Untyped, total.Fields))
+	p("\nUntyped in total: **%s**. The bound is 1 %%.", share(total.Untyped, total.Fields))
 	if len(left) > 0 {
 		p("They are %s.", strings.Join(left, ", "))
 	}
@@ -272,12 +275,11 @@ func (r *report) scalePage(p printer) {
 		p("Not measured in this run.\n")
 		return
 	}
-	p("A server made up by a program, in the forms that real ones have. `mcpctl generate --from tools.json` as a whole, the best of")
-	p("%d, and `go build` of the package alone. Required are at most %s and %d MB for the largest, and a compiler's time that grows no", r.Rounds, seconds(scaleTime), scaleMemory>>20)
-	p("faster than the number of tools. Measured on %s.", r.Machine)
+	p("A program invents this server, in the form that real ones have. The table has the best of %d runs of", r.Rounds)
+	p("`mcpctl generate --from tools.json`, and `go build` of the package. The bounds are %s and %d MB for the largest server. The", seconds(scaleTime), scaleMemory>>20)
+	p("compiler's time must not grow faster than the number of tools. Measured on %s.", r.Machine)
 	if cores := float64(goruntime.NumCPU()); r.Load > cores*3/2 {
-		p("The machine was busy with other work (load %.0f), so that times on the clock are far above what they are on a quiet one; look at", r.Load)
-		p("those of the processor.")
+		p("The machine was busy with other work (load %.0f), so its elapsed times are too long. Compare the processor times.", r.Load)
 	}
 	p("\n| tools | schemas | generate | processor | memory | files | Go source | compile | processor | processor, a tool |")
 	p("|---|---|---|---|---|---|---|---|---|---|")
@@ -290,8 +292,8 @@ func (r *report) scalePage(p printer) {
 
 func (r *report) exceptionsPage(p printer) {
 	p("## Exceptions\n")
-	p("Groups whose invalid values are not rejected. Their valid values are accepted and round-tripped, and counted above. There is")
-	p("none for `format`: the required tests want it to be an annotation, and it is one.\n")
+	p("Invalid values of these groups are not rejected. Their valid values are accepted and round-tripped, and counted above. `format` is")
+	p("not an exception, because the required tests treat it as an annotation.\n")
 	reason := ""
 	for _, e := range suite.Exceptions() {
 		if e.Reason != reason {
