@@ -69,7 +69,7 @@ func TestPage(t *testing.T) {
 	for _, want := range []string{
 		"| draft2020-12 | **mcpctl**, optional arguments | 0 | 0 | 100 % (4 of 4) | 100 % (4 of 4) | 100 % (3 of 3) | 50 % (1 of 2) |",
 		"| **all** | **20, 20 of 20; 20 of 20** | **20, 20 of 20; 20 of 20** |",
-		"Untyped in all: **0.2 % (1 of 400)**",
+		"Untyped in total: **0.2 % (1 of 400)**",
 		"| 1000 | 0.0 MB | 2.0 s | 0.0 s | 200 MB |",
 		"| echo | 34 | 31 | 1.30 |",
 		"- draft7, refRemote: remote ref\n",

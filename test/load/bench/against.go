@@ -44,7 +44,7 @@ func (b *bench) versus(ctx context.Context) error {
 	}
 	var table strings.Builder
 	m := b.report.Machine
-	fmt.Fprintf(&table, "Measured on %s by `make bench-against`: %d cores of %s, %s; commit %s. %d rounds of %d pairs\nof processes, %v each, 32 callers, 100 B; a round's ratio is the\nmedian of its pairs', the ratio here their geometric mean, with its 95 %% interval.\n\n", m.Date, m.Cores, m.CPU, m.Go, m.Commit, rounds, pairsARound, b.each/2)
+	fmt.Fprintf(&table, "Measured on %s by `make bench-against`: %d cores of %s, %s; commit %s. %d rounds of %d pairs\nof processes, %v each, 32 callers, 100 B. A round's ratio is the\nmedian of its pairs. The table has the geometric mean of the rounds, with its 95 %% interval.\n\n", m.Date, m.Cores, m.CPU, m.Go, m.Commit, rounds, pairsARound, b.each/2)
 	table.WriteString("| way | calls/s before | calls/s | CPU a call before | CPU a call | ratio of CPU | |\n|---|---|---|---|---|---|---|\n")
 	slower := false
 	for i, c := range now {
