@@ -30,14 +30,14 @@ build:
 
 # Unit tests, test scripts, the layer test and the real npm servers, all under
 # the race detector, in one run; then, without it, what it would only slow down
-# (the generator, whose three places with goroutines every generation passes, and
-# the judges of generated code) or disturb (allocation counts). Many tests wait for
+# (the generator, whose three places with goroutines every generation passes, the
+# judges of generated code, and the reading of pages) or disturb (allocation counts). Many tests wait for
 # processes and clocks, so twice as many as there are cores run at once.
 test: npm python staticcheck tmux
-	CGO_ENABLED=1 go test -race -tags integration -timeout 8m -parallel $$((2 * $$(getconf _NPROCESSORS_ONLN))) $$(go list ./... | grep -v /scaffold/gogen)
+	CGO_ENABLED=1 go test -race -tags integration -timeout 8m -parallel $$((2 * $$(getconf _NPROCESSORS_ONLN))) $$(go list ./... | grep -v -e /scaffold/gogen -e /test/reading)
 	CGO_ENABLED=1 go test -race ./scaffold/gogen -run '^(TestGolden|TestOrder)$$'
 	CGO_ENABLED=1 go -C $(GOSDK) test -race ./...
-	go test -tags integration -timeout 8m ./scaffold/gogen/... ./test/codegen
+	go test -tags integration -timeout 8m ./scaffold/gogen/... ./test/codegen ./test/reading
 	go test ./runtime/proxy -run '^TestOwnership$$' -worlds 10000
 	test/tools/alloctests.sh
 
