@@ -85,7 +85,7 @@ func hostMounts() map[string]attack {
 	out["-v shared"] = attack{image(asked("-v", "{f}:/h:rshared", "f")), "is not a mount that a record may ask for", false}
 	out["-v U"] = attack{podman(asked("-v", "{f}:/h:U", "f")), "is not a mount that a record may ask for", false}
 	out["-v, a source of none"] = attack{image(named("-v", ":/h")), "of this machine, which the user did not name", false}
-	out["-v, a target of none"] = attack{image(asked("-v", "{f}:", "f")), "is no path in a container", false}
+	out["-v, a target of none"] = attack{image(asked("-v", "{f}:", "f")), "is not a path in a container", false}
 	return out
 }
 

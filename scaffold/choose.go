@@ -98,7 +98,7 @@ func (b *draft) choose() (*candidate, error) {
 	at := 0
 	switch {
 	case b.o.Package != "" && b.o.Remote != 0:
-		return nil, &UsageError{Reason: "--package and --remote exclude one another"}
+		return nil, &UsageError{Reason: "--package and --remote cannot be used together"}
 	case b.o.Package != "":
 		n, err := strconv.Atoi(b.o.Package)
 		at = slices.IndexFunc(all, func(c candidate) bool {

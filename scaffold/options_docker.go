@@ -102,7 +102,7 @@ func volume(b *builder, spec string) string {
 		return fmt.Sprintf("%q is not a mount that a record may ask for", display(spec))
 	}
 	if !matches(inside, containerPath(parts[1])) {
-		return fmt.Sprintf("%q is no path in a container", display(parts[1]))
+		return fmt.Sprintf("%q is not a path in a container", display(parts[1]))
 	}
 	return checkMountSource(b, parts[0])
 }

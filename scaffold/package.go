@@ -33,7 +33,7 @@ func (b *builder) buildPackage(original *registry.Package) {
 	runner, known := runners(p.RegistryType)[p.RuntimeHint]
 	if !known {
 		runner = runners(p.RegistryType)[""]
-		b.warn(fmt.Sprintf("runtimeHint %q is no runner of %s packages; ignored", p.RuntimeHint, p.RegistryType))
+		b.warn(fmt.Sprintf("runtimeHint %q is not a runner of %s packages; ignored", p.RuntimeHint, p.RegistryType))
 		if len(p.RuntimeArguments) > 0 {
 			b.warn("the runtimeArguments, which belong to that runner, are dropped")
 			p.RuntimeArguments = nil
@@ -265,7 +265,7 @@ func (b *builder) baseURL(p *registry.Package, rt []token) []string {
 	}
 	u, err := url.Parse(p.RegistryBaseURL)
 	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || operandFault(p.RegistryBaseURL) != "" {
-		b.warn(fmt.Sprintf("registryBaseUrl %q is no URL; ignored", p.RegistryBaseURL))
+		b.warn(fmt.Sprintf("registryBaseUrl %q is not a URL; ignored", p.RegistryBaseURL))
 		return nil
 	}
 	b.checkAddress(u)

@@ -158,10 +158,10 @@ func TestCommandLines(t *testing.T) {
 		"yarn":                  {members: pkg("npm", "fs", "1.0.0", `"runtimeHint":"yarn"`), cmd: "yarn dlx fs@1.0.0"},
 		"npm, hint of another type": {
 			members: pkg("npm", "fs", "1.0.0", `"runtimeHint":"bash","runtimeArguments":[{"type":"named","name":"-c","value":"id"}]`),
-			cmd:     "npx -y fs@1.0.0", warnings: `"bash" is no runner|dropped`,
+			cmd:     "npx -y fs@1.0.0", warnings: `"bash" is not a runner|dropped`,
 		},
 		"pypi":               {members: pkg("pypi", "weather-mcp", "0.5.0", `"runtimeHint":"uvx"`), cmd: "uvx weather-mcp@0.5.0"},
-		"pypi, hint python":  {members: pkg("pypi", "time-mcp", "1.0.6", `"runtimeHint":"python"`), cmd: "uvx time-mcp@1.0.6", warnings: `"python" is no runner`},
+		"pypi, hint python":  {members: pkg("pypi", "time-mcp", "1.0.6", `"runtimeHint":"python"`), cmd: "uvx time-mcp@1.0.6", warnings: `"python" is not a runner`},
 		"pypi with extras":   {members: pkg("pypi", "tool[cli,web]", "2.0.0", ""), cmd: "uvx --from tool[cli,web]==2.0.0 tool"},
 		"pypi, own --from":   {members: pkg("pypi", "tool", "2.0.0", `"runtimeArguments":[{"type":"named","name":"--from","value":"tool==2.0.0"},{"type":"positional","value":"tool"}]`), cmd: "uvx --from tool==2.0.0 tool"},
 		"pypi, split --from": {members: pkg("pypi", "my_tool", "2.0.0", `"runtimeArguments":[{"type":"named","name":"--from"},{"type":"positional","value":"my-tool"}]`), cmd: "uvx --from my-tool my_tool"},
@@ -179,7 +179,7 @@ func TestCommandLines(t *testing.T) {
 			members: pkg("npm", "fs", "1.0.0", `"registryBaseUrl":"https://a.example","runtimeArguments":[{"type":"named","name":"--registry","value":"https://b.example"}]`),
 			o:       scaffold.Options{Force: true}, cmd: "npx -y --registry https://b.example fs@1.0.0", warnings: "npx --registry: packages would come from",
 		},
-		"registry of junk": {members: pkg("npm", "fs", "1.0.0", `"registryBaseUrl":"--prefix=/"`), cmd: "npx -y fs@1.0.0", warnings: "is no URL"},
+		"registry of junk": {members: pkg("npm", "fs", "1.0.0", `"registryBaseUrl":"--prefix=/"`), cmd: "npx -y fs@1.0.0", warnings: "is not a URL"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.run(t)
@@ -247,7 +247,7 @@ func TestDocker(t *testing.T) {
 			cmd:     "docker run -i --rm --init a.io/x:1",
 		},
 		"podman":             {members: pkg("oci", "a.io/x:1", "", `"runtimeHint":"podman"`), cmd: "podman run -i --rm a.io/x:1"},
-		"hint of npm":        {members: pkg("oci", "docker.io/n/u", "dev", `"runtimeHint":"npx","runtimeArguments":[{"type":"named","name":"-y","value":""}]`), cmd: "docker run -i --rm docker.io/n/u:dev", warnings: `"npx" is no runner|dropped`},
+		"hint of npm":        {members: pkg("oci", "docker.io/n/u", "dev", `"runtimeHint":"npx","runtimeArguments":[{"type":"named","name":"-y","value":""}]`), cmd: "docker run -i --rm docker.io/n/u:dev", warnings: `"npx" is not a runner|dropped`},
 		"host from the base": {members: pkg("oci", "n/u", "1.0", `"registryBaseUrl":"https://docker.io"`), cmd: "docker run -i --rm docker.io/n/u:1.0"},
 		"a port is no tag":   {members: pkg("oci", "localhost:5000/u", "1.0", ""), cmd: "docker run -i --rm localhost:5000/u:1.0"},
 		"digest":             {members: pkg("oci", "a.io/u@sha256:"+digest, "1.0", ""), cmd: "docker run -i --rm a.io/u@sha256:" + digest},

@@ -232,7 +232,7 @@ func checkValue(in registry.Input, s string) string {
 	switch in.Format {
 	case "number":
 		if _, err := strconv.ParseFloat(s, 64); err != nil {
-			return fmt.Sprintf("%q is no number", s)
+			return fmt.Sprintf("%q is not a number", s)
 		}
 	case "boolean":
 		if s != "true" && s != "false" {

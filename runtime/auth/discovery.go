@@ -241,7 +241,7 @@ func (g *guard) document(ctx context.Context, place string, into any) (bool, err
 		return false, nil
 	}
 	if err := json.Unmarshal(body, into); err != nil {
-		return false, fmt.Errorf("%s is no JSON: %w", clip(place), err)
+		return false, fmt.Errorf("%s is not JSON: %w", clip(place), err)
 	}
 	return true, nil
 }

@@ -171,7 +171,7 @@ func sameOrigin(req *http.Request, via []*http.Request) error {
 func safeURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
-		return nil, fmt.Errorf("%q is no address", clip(text))
+		return nil, fmt.Errorf("%q is not an address", clip(text))
 	}
 	if u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u)) {
 		return nil, fmt.Errorf("%s is neither https nor on this machine", clip(text))

@@ -145,7 +145,7 @@ func CheckToken(text string) (string, error) {
 	case text == "":
 		return "", errors.New("the token is empty")
 	case strings.ContainsFunc(text, bad):
-		return "", errors.New("that is no token: want one word, without a scheme such as Bearer")
+		return "", errors.New("that is not a token: want one word, without a scheme such as Bearer")
 	}
 	return text, nil
 }

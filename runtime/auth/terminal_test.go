@@ -179,7 +179,7 @@ func TestDevice(t *testing.T) {
 		"not offered, but wanted": {only: true, want: "offers no login with a code"},
 		"denied":                  {set: func(w *world) { w.devicePage, w.undecided = page, []string{"access_denied"} }, only: true, want: "access_denied", codes: 1},
 		"expired":                 {set: func(w *world) { w.devicePage, w.undecided = page, []string{"authorization_pending", "expired_token"} }, only: true, want: "the code has expired", codes: 1},
-		"a page that is none":     {set: func(w *world) { w.devicePage = "javascript:alert(1)" }, only: true, want: "no address"},
+		"a page that is none":     {set: func(w *world) { w.devicePage = "javascript:alert(1)" }, only: true, want: "not an address"},
 		"a page in clear":         {set: func(w *world) { w.devicePage = "http://as.example/device" }, only: true, want: "neither https"},
 		"a forgotten client": {set: func(w *world) {
 			w.devicePage = page

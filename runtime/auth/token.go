@@ -72,7 +72,7 @@ func (g *guard) request(ctx context.Context, of grant) (*answer, error) {
 	}
 	var a answer
 	if err := json.Unmarshal(body, &a); err != nil {
-		return nil, fmt.Errorf("the answer of %s is no token", clip(of.endpoint))
+		return nil, fmt.Errorf("the answer of %s is not a token", clip(of.endpoint))
 	}
 	if a.Access == "" {
 		if e := refusalOf(status, of.redactor().JSON(body)); e.Code != "" { // some answer errors with 200

@@ -100,7 +100,7 @@ func TestArgumentsAreMirrored(t *testing.T) {
 	}, h.seen); diff != "" {
 		t.Errorf("headers (-want +got):\n%s", diff)
 	}
-	if err := call("tools/call", `{"name":"m","arguments":{"n":1.5}}`, nil); err == nil || !strings.Contains(err.Error(), "1.5 is no integer") || len(h.seen) != 6 {
+	if err := call("tools/call", `{"name":"m","arguments":{"n":1.5}}`, nil); err == nil || !strings.Contains(err.Error(), "1.5 is not an integer") || len(h.seen) != 6 {
 		t.Errorf("got %v", err)
 	}
 }

@@ -68,7 +68,7 @@ func (t *tool) argv(arguments json.RawMessage) ([]string, error) {
 		return nil, err
 	}
 	for name := range given {
-		return nil, fmt.Errorf("%s is no argument of %s", name, t.name)
+		return nil, fmt.Errorf("%s is not an argument of %s", name, t.name)
 	}
 	values, err = t.guard(values, behind, free)
 	if err != nil {

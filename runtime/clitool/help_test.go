@@ -60,7 +60,7 @@ func TestRead(t *testing.T) {
 		{clap, `{"words":["-a","b"]}`, "-- -a b"},
 		{clap, `{"place":"p","words":["-a"]}`, "p -- -a"},
 		{clap, `{"place":"-p"}`, `error: the value "-p" begins with a dash, and x could take it for a flag`},
-		{click, `{"pair":["a","b"]}`, "error: pair is no argument of x"}, // nobody knows how many
+		{click, `{"pair":["a","b"]}`, "error: pair is not an argument of x"}, // nobody knows how many
 		{click, `{"point":["a","b"],"name":"-n"}`, "--point a b -- -n"},
 		{click, `{"user":"--limit=1"}`, `error: user: the value "--limit=1" begins with a dash, and could be taken for a flag`},
 		{click, `{"limit":-1}`, "--limit=-1"},

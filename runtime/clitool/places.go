@@ -56,7 +56,7 @@ func realDir(path string) (string, error) {
 		return "", err
 	}
 	if !info.IsDir() {
-		return "", errors.New("it is no directory")
+		return "", errors.New("it is not a directory")
 	}
 	return path, nil
 }

@@ -47,7 +47,7 @@ func TestPlaces(t *testing.T) {
 		`"/"`:                   "cwd: it must be in",
 		`"/nowhere/at/all"`:     "cwd: it must be in",
 		`"nowhere"`:             "cwd: there is no such directory",
-		`"file"`:                "cwd: it is no directory",
+		`"file"`:                "cwd: it is not a directory",
 		`""`:                    "cwd: want the path of a directory",
 		`7`:                     "cwd: want the path of a directory",
 		`"a\u0000b"`:            "cwd: want the path of a directory",
@@ -73,7 +73,7 @@ func TestPlacesOfATool(t *testing.T) {
 	tr := open(t, o)
 	r, err := call(t.Context(), tr, "act", `{"word":["cwd"],"cwd":"."}`)
 	require.NoError(t, err)
-	if !r.IsError || r.text() != "cwd is no argument of act" {
+	if !r.IsError || r.text() != "cwd is not an argument of act" {
 		t.Errorf("got %q", r.text())
 	}
 	o.Roots = []string{"nowhere"}

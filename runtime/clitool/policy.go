@@ -221,7 +221,7 @@ func rules(key string, root *clihelp.Command, texts []string, hidden bool) ([]ru
 		r, err := findRule(root, text, hidden)
 		if err == nil && len(r.values) > 0 && key == "cliDeny" {
 			err = &RuleError{
-				Why:    fmt.Sprintf("%s is no subcommand, and what a value means is not known here", strings.Join(r.values, " ")),
+				Why:    fmt.Sprintf("%s is not a subcommand, and mcpctl does not know what a value means here", strings.Join(r.values, " ")),
 				Remedy: "deny the whole command, or name in cliOnly the values that are allowed",
 			}
 		}

@@ -114,14 +114,14 @@ func parseExpression(s string) (part, error) {
 		if bounded {
 			n, err := strconv.Atoi(prefix)
 			if err != nil || n < 1 || n > 9999 || prefix[0] < '1' { // section 2.4.1: 1 to 9999, no sign or leading zero
-				return part{}, fmt.Errorf("%q is no length", prefix)
+				return part{}, fmt.Errorf("%q is not a length", prefix)
 			}
 			v.Prefix = n
 		} else {
 			name, v.Explode = strings.CutSuffix(name, "*")
 		}
 		if !validName(name) {
-			return part{}, fmt.Errorf("%q is no name of a variable", name)
+			return part{}, fmt.Errorf("%q is not the name of a variable", name)
 		}
 		v.Name = name
 		p.vars = append(p.vars, v)

@@ -74,9 +74,9 @@ func TestTemplateRFC(t *testing.T) {
 
 func TestTemplateErrors(t *testing.T) {
 	for template, want := range map[string]string{
-		"{": "without", "a{b": "without", "}": "without", "a}b{c}": "without", "{}": "no variable", "{+}": "no name", "{=a}": "reserved", "{|a}": "reserved",
-		"{a,}": "no name", "{a b}": "no name", "{a-b}": "no name", "{.a.}": "no name", "{a..b}": "no name", "{a:0}": "no length", "{a:10000}": "no length",
-		"{a:+1}": "no length", "{a:01}": "no length", "{a:}": "no length", "{a*:3}": "no name", "{a:3*}": "no length", "{%4}": "no name", "{{a}}": "no name", "\xff": "UTF-8",
+		"{": "without", "a{b": "without", "}": "without", "a}b{c}": "without", "{}": "no variable", "{+}": "not the name", "{=a}": "reserved", "{|a}": "reserved",
+		"{a,}": "not the name", "{a b}": "not the name", "{a-b}": "not the name", "{.a.}": "not the name", "{a..b}": "not the name", "{a:0}": "not a length", "{a:10000}": "not a length",
+		"{a:+1}": "not a length", "{a:01}": "not a length", "{a:}": "not a length", "{a*:3}": "not the name", "{a:3*}": "not a length", "{%4}": "not the name", "{{a}}": "not the name", "\xff": "UTF-8",
 	} {
 		if _, err := codegen.ParseTemplate(template); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want an error with %q", template, err, want)

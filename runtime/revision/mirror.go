@@ -108,7 +108,7 @@ func (w *schemaWalk) addAnnotation(a, kind any, path []string, reachable bool) e
 	header, ok := a.(string)
 	switch {
 	case !ok || header == "":
-		return fmt.Errorf("property %q: %s is no text, or empty", at, HeaderAnnotation)
+		return fmt.Errorf("property %q: %s must be text that is not empty", at, HeaderAnnotation)
 	case !IsToken(header):
 		return fmt.Errorf("property %q: %s %q cannot be the name of a header", at, HeaderAnnotation, header)
 	case !reachable || len(path) == 0:
@@ -221,7 +221,7 @@ func headerText(raw []byte) (text string, ok bool, err error) {
 func integer(text string) (int64, error) {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || f != math.Trunc(f) || math.Abs(f) > maxInteger {
-		return 0, fmt.Errorf("%s is no integer within ±(2^53-1), which a header needs", text)
+		return 0, fmt.Errorf("%s is not an integer within ±(2^53-1), which a header needs", text)
 	}
 	return int64(f), nil
 }

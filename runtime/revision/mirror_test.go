@@ -16,7 +16,7 @@ func TestToolMirrorsRules(t *testing.T) {
 		`{"properties":{"a":{"type":["boolean","null"],"\u0078-mcp-header":"A"}}}`:                                                         `Mcp-Param-A`,
 		`{"properties":{"x-mcp-header":{"type":"object","default":{"x-mcp-header":""}}}}`:                                                  ``,
 		`{"properties":{"a":{"type":"string","x-mcp-header":""}}}`:                                                                         `! empty`,
-		`{"properties":{"a":{"type":"string","x-mcp-header":7}}}`:                                                                          `! no text`,
+		`{"properties":{"a":{"type":"string","x-mcp-header":7}}}`:                                                                          `! must be text`,
 		`{"properties":{"a":{"type":"string","x-mcp-header":"My Region"}}}`:                                                                `! name of a header`,
 		`{"properties":{"a":{"type":"string","x-mcp-header":"A:B"}}}`:                                                                      `! name of a header`,
 		`{"properties":{"a":{"type":"string","x-mcp-header":"Région"}}}`:                                                                   `! name of a header`,

@@ -85,7 +85,7 @@ func eventMessages(ev sse.Event) ([]message, error) {
 func (w *wire) messages(ev sse.Event, more ...any) []message {
 	messages, err := eventMessages(ev)
 	if err != nil {
-		w.log.Warn("server sent an event that is no message", append(more, "sample", w.printable(ev.Data), "err", err)...)
+		w.log.Warn("server sent an event that is not a message", append(more, "sample", w.printable(ev.Data), "err", err)...)
 	}
 	return messages
 }

@@ -115,7 +115,7 @@ func (p *stdioPeer) Malformed(line []byte, err error) {
 	if p.o.Strict {
 		_ = p.process.Stdout.Close() // the reader, which calls this, closes the connection
 	}
-	p.o.Logger.Log(p.lifetime, level, "server wrote a line that is no message", "sample", sample, "err", err)
+	p.o.Logger.Log(p.lifetime, level, "server wrote a line that is not a message", "sample", sample, "err", err)
 }
 
 // Closed finds out how the server ended.
@@ -166,7 +166,7 @@ func (p *stdioPeer) strict() error {
 	if !p.o.Strict || p.malformed.count == 0 {
 		return nil
 	}
-	return &strictError{&runtime.ProtocolError{Reason: (*Stdio)(p).name() + " wrote a line that is no message, which its entry does not allow (strict)", Sample: p.malformed.sample}}
+	return &strictError{&runtime.ProtocolError{Reason: (*Stdio)(p).name() + " wrote a line that is not a message, which its entry does not allow (strict)", Sample: p.malformed.sample}}
 }
 
 // strictError is the end of a connection by a line that is no message.

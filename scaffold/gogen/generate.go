@@ -257,7 +257,7 @@ func CheckPackageName(name string) error {
 	case name == "":
 		return &Error{Reason: "the server's name has no letter for a package name"}
 	case !token.IsIdentifier(name), name == "_":
-		return &Error{Reason: fmt.Sprintf("%q is no package name", name)}
+		return &Error{Reason: fmt.Sprintf("%q is not a package name", name)}
 	case name == "main", name == "init":
 		return &Error{Reason: "a package " + name + " cannot be imported"}
 	}

@@ -97,8 +97,8 @@ func TestErrors(t *testing.T) {
 			{Name: "echo", InputSchema: object}, {Name: "echo", InputSchema: object, Description: "other"},
 		}}, `generate tool "echo": the server lists two different tools of this name`},
 		{"no package name", gogen.Input{Server: "日本"}, "generate: the server's name has no letter for a package name"},
-		{"keyword", gogen.Input{Server: "s", Package: "func"}, `generate: "func" is no package name`},
-		{"not a name", gogen.Input{Server: "s", Package: "a-b"}, `generate: "a-b" is no package name`},
+		{"keyword", gogen.Input{Server: "s", Package: "func"}, `generate: "func" is not a package name`},
+		{"not a name", gogen.Input{Server: "s", Package: "a-b"}, `generate: "a-b" is not a package name`},
 		{"main", gogen.Input{Server: "s", Package: "main"}, "generate: a package main cannot be imported"},
 		{"broken tool", gogen.Input{Server: "s", Tools: []runtime.Tool{{Name: "x", Raw: json.RawMessage(`{`)}}}, `generate tool "x": not JSON: the text breaks off`},
 	}

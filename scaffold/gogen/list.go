@@ -64,7 +64,7 @@ func parseList(data []byte) (list *List, locked bool, err error) {
 		if _, ok := member(file.Result, "tools"); ok {
 			return nil, false, errors.New("it is a whole JSON-RPC message; give only its member result")
 		}
-		return nil, false, errors.New("it is no tools/list result: it has no member tools")
+		return nil, false, errors.New("it is not a tools/list result: it has no member tools")
 	}
 	list = &List{More: file.NextCursor != nil}
 	if list.Tools, err = decodeEntries("tool", *file.Tools, func(t *runtime.Tool, raw json.RawMessage) { t.Raw = raw }); err != nil {

@@ -68,7 +68,7 @@ func breakages() []breakage {
 			`o.Add(MemberResultType, rawjson.Quote(nil, kind))`, `_ = kind`, "object", "call"),
 		one("cache hints are left out", revision, "(*Conversion).toModern",
 			`case kind == ResultComplete && Cacheable(c.Method):`, `case false:`, "read"),
-		one("an output schema that is no object is not wrapped", revision, "(*Conversion).Item",
+		one("an output schema that is not an object is not wrapped", revision, "(*Conversion).Item",
 			`o.Replace(e, wrapSchema(e.Value.Of(item)))`, `_ = wrapSchema`, "array"),
 		one("references into a wrapped schema stay as they are", revision, "rebase",
 			`rawjson.Quote(nil, "#/properties/result"+ref[1:])`, `rawjson.Quote(nil, ref)`, "array"),

@@ -95,14 +95,14 @@ func (c *addCommand) run(cmd *cobra.Command, args []string) error {
 	url := c.settings.URL
 	switch {
 	case len(c.o.cli.only) > 0 && !c.o.cli.on:
-		return usagef("add: --cli-only goes with --cli")
+		return usagef("add: --cli-only needs --cli")
 	case c.o.cli.on && dash < 0:
-		return usagef("add: --cli goes with a command").withHint("mcpctl add ALIAS --cli -- COMMAND ARGS...")
+		return usagef("add: --cli needs a command").withHint("mcpctl add ALIAS --cli -- COMMAND ARGS...")
 	case dash >= 0 && url != "":
-		return usagef("add: --url and a command behind -- exclude one another")
+		return usagef("add: --url and a command after -- cannot be used together")
 	case dash >= 0:
 		if dash != 1 || len(args) < 2 || args[1] == "" {
-			return usagef("add: want one ALIAS before -- and a command behind it").withHint("mcpctl add ALIAS -- COMMAND ARGS...")
+			return usagef("add: want one ALIAS before -- and a command after it").withHint("mcpctl add ALIAS -- COMMAND ARGS...")
 		}
 		return c.byHand(cmd.Context(), cmd.Flags(), args[0], func() (*addition, error) { return c.stdioEntry(cmd.Context(), args[1:]) })
 	case len(args) != 1:
@@ -124,7 +124,7 @@ func (c *addCommand) run(cmd *cobra.Command, args []string) error {
 func (c *addCommand) reject(flags *pflag.FlagSet, what string, names ...string) error {
 	for _, n := range names {
 		if flags.Changed(n) {
-			return usagef("add: --%s does not go with %s", n, what)
+			return usagef("add: --%s cannot be used with %s", n, what)
 		}
 	}
 	return nil

@@ -68,7 +68,7 @@ func (c *addCommand) cleanAlias(alias string) string {
 // what is exposed.
 func (c *addCommand) stdioEntry(ctx context.Context, words []string) (*addition, error) {
 	if len(c.o.headers.givenFlag) > 0 || c.o.sse {
-		return nil, usagef("add: --header and --sse go with --url, not with a command")
+		return nil, usagef("add: --header and --sse need --url, not a command")
 	}
 	env, err := members("--env", c.o.env, false)
 	if err != nil {
@@ -126,7 +126,7 @@ func (c *addCommand) chooseCommands(ctx context.Context, words []string) (clitoo
 // urlEntry returns an entry of url, headers and, for the older transport, type.
 func (c *addCommand) urlEntry(target string) (*addition, error) {
 	if len(c.o.env) > 0 || c.o.cwd != "" {
-		return nil, usagef("add: --env and --cwd go with a command, not with --url")
+		return nil, usagef("add: --env and --cwd need a command, not --url")
 	}
 	headers, err := members("--header", c.o.headers.givenFlag, true)
 	if err != nil {

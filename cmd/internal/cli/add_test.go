@@ -198,7 +198,7 @@ func TestAddDocument(t *testing.T) {
 	for name, text := range map[string]string{"broken": `{"name":`, "list": `[]`, "nameless": `{}`} {
 		path := filepath.Join(dir, name+".json")
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		if got := s.run(t, "add", path); got.code != exitOther || !strings.Contains(got.errOut, "hint: a server.json document is wanted") {
+		if got := s.run(t, "add", path); got.code != exitOther || !strings.Contains(got.errOut, "hint: want a server.json document") {
 			t.Errorf("%s: got %+v", name, got)
 		}
 	}
@@ -234,14 +234,14 @@ func TestAddFails(t *testing.T) {
 		"two words":               {"", []string{"x", "run"}, exitUsage, "hint: for a command: mcpctl add x -- run"},
 		"no alias":                {"", []string{"--", "run"}, exitUsage, "want one ALIAS before --"},
 		"no command":              {"", []string{"x", "--"}, exitUsage, "want one ALIAS before --"},
-		"URL and command":         {"", []string{"x", "--url", "https://h.example", "--", "run"}, exitUsage, "exclude one another"},
-		"header of a command":     {"", []string{"x", "-H", "A=b", "--", "run"}, exitUsage, "go with --url"},
-		"env of a URL":            {"", []string{"x", "--url", "https://h.example", "--env", "A=b"}, exitUsage, "go with a command"},
+		"URL and command":         {"", []string{"x", "--url", "https://h.example", "--", "run"}, exitUsage, "cannot be used together"},
+		"header of a command":     {"", []string{"x", "-H", "A=b", "--", "run"}, exitUsage, "need --url"},
+		"env of a URL":            {"", []string{"x", "--url", "https://h.example", "--env", "A=b"}, exitUsage, "need a command"},
 		"header twice":            {"", []string{"x", "--url", "https://h.example", "-H", "A=b", "-H", "a=c"}, exitUsage, "given twice"},
 		"no header":               {"", []string{"x", "--url", "https://h.example", "-H", "A"}, exitUsage, "mcpctl: --header: want NAME=VALUE\n"},
 		"taken, by hand":          {`{"mcpServers":{"x":{"command":"run"}}}`, []string{"x", "--", "run"}, exitConfig, "hint: choose another ALIAS, or --replace overwrites the entry\n"},
-		"package by hand":         {"", []string{"x", "--package", "npm", "--", "run"}, exitUsage, "--package does not go with"},
-		"cwd of a record":         {"", []string{"thing", "--cwd", "/"}, exitUsage, "--cwd does not go with"},
+		"package by hand":         {"", []string{"x", "--package", "npm", "--", "run"}, exitUsage, "--package cannot be used with"},
+		"cwd of a record":         {"", []string{"thing", "--cwd", "/"}, exitUsage, "--cwd cannot be used with"},
 		"registry that is no URL": {"", []string{"thing", "--registry", "nowhere"}, exitUsage, "http"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -36,7 +36,7 @@ needs a login starts it.`,
 			if len(words) > 0 {
 				return unknownName("unknown command auth", words[0], []string{"login", "logout", "status", "token"}, "mcpctl auth --help")
 			}
-			return usagef("auth wants login, logout, status or token").withHint("%s --help", cmd.CommandPath())
+			return usagef("auth needs one of login, logout, status and token").withHint("%s --help", cmd.CommandPath())
 		},
 	}
 	c := authCommands{a}
@@ -102,7 +102,7 @@ func (a authCommands) authorizer(entry config.Entry) (*auth.Authorizer, error) {
 // noLogin says why nobody logs in to a server.
 func (a authCommands) noLogin(entry config.Entry) error {
 	if entry.URL == "" {
-		return usagef("%s is no remote server: a program gets its credentials by env", entry.Name)
+		return usagef("%s is not a remote server: a program gets its credentials from env", entry.Name)
 	}
 	return usagef("%s has credentials in its entry", entry.Name).withHint("mcpctl get %s", entry.Name)
 }
@@ -123,7 +123,7 @@ mcpctl asks for a token that you created by hand. --token-stdin reads it from st
 	cmd.Flags().BoolVar(&stdin, "token-stdin", false, "store the token from standard input")
 	return a.onEntry(cmd, func(ctx context.Context, entry config.Entry) error {
 		if device && stdin {
-			return usagef("--device and --token-stdin exclude one another")
+			return usagef("--device and --token-stdin cannot be used together")
 		}
 		z, err := a.authorizer(entry)
 		if err != nil {
@@ -164,14 +164,14 @@ const maxToken = 64 << 10
 // takeToken keeps the token that standard input has.
 func (a authCommands) takeToken(ctx context.Context, z *auth.Authorizer) (tokenstore.Token, error) {
 	if a.ui.InTTY {
-		return tokenstore.Token{}, usagef("--token-stdin reads a file or a pipe, not the terminal").withHint("leave it out, and a token is asked for where the server needs one")
+		return tokenstore.Token{}, usagef("--token-stdin reads a file or a pipe, not the terminal").withHint("leave it out, and mcpctl asks for a token")
 	}
 	raw, err := io.ReadAll(io.LimitReader(a.ui.In, maxToken+1))
 	switch {
 	case err != nil:
 		return tokenstore.Token{}, err
 	case len(raw) > maxToken:
-		return tokenstore.Token{}, usagef("--token-stdin: that is no token: it has more than %d bytes", maxToken)
+		return tokenstore.Token{}, usagef("--token-stdin: that is not a token: it has more than %d bytes", maxToken)
 	}
 	text, err := auth.CheckToken(string(raw))
 	if err != nil {
@@ -251,7 +251,7 @@ func (a authCommands) logout() *cobra.Command {
 		}
 		for _, t := range gone {
 			if _, err := auth.Revoke(ctx, t); err != nil {
-				a.log.Warn("the token is forgotten here and not revoked", "err", err)
+				a.log.Warn("the token is deleted here and not revoked", "err", err)
 			}
 		}
 		_, err = io.WriteString(a.ui.Out, "logged out of "+ui.CleanLine(entry.Name)+"\n")
@@ -264,8 +264,8 @@ func (a authCommands) token() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token SERVER",
 		Short: "Print a server's token, for scripts",
-		Long: `Print the access token of a server, refreshed where it is about to end. With --header the line that a request
-needs. Nobody is asked to log in.`,
+		Long: `Print the access token of a server, refreshed if it is about to expire. With --header, print the header line that a request
+needs. It never asks for a login.`,
 		Example: `  curl -H "$(mcpctl auth token gh --header)" https://api.example.com/mcp`,
 	}
 	cmd.Flags().BoolVar(&header, "header", false, "print the whole header line")
@@ -308,9 +308,9 @@ type authPlace struct {
 func (a authCommands) status() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [SERVER...]",
-		Short: "Show which tokens there are, and when they end",
-		Long: `Show the tokens that are kept: for which server, from whom, for what, until when and when they are refreshed.
-A token that ends within a day and cannot be refreshed is named with the command that logs in again.
+		Short: "List the stored tokens, and when they expire",
+		Long: `List the stored tokens: their server, issuer, scopes, expiry and next refresh.
+For a token that expires within a day and cannot be refreshed, it names the command that logs in again.
 As JSON: {"servers":[{"name","issuer","scopes","expiresAt","refreshAt","source","login"}],"store":{"kind","at"}}, where
 kind is file or keyring: see auth.store of config.yaml.`,
 		Example: "  mcpctl auth status\n  mcpctl auth status gh --json",

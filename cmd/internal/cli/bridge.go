@@ -42,8 +42,8 @@ func newBridge(a *app) *cobra.Command {
 	fl.IntVar(&b.o.MaxMessageBytes, "max-message-bytes", 0, "accept messages of the server up to `N` bytes (default 67108864)")
 	fl.StringVar(&b.o.HTTP, "http", "", "serve HTTP on this `ADDR` (port 0: any free port)")
 	fl.StringVar(&b.isolation, "isolation", "", "which clients of --http share the server: `HOW` is auto, shared, principal or session")
-	fl.String("request-timeout", "", "give a request up after this `DURATION` without a sign of life, or never (default 120s)")
-	fl.String("stream-max", "", "end HTTP streams that last longer than this `DURATION`; clients come back for the rest (default never)")
+	fl.String("request-timeout", "", "end a request after this `DURATION` without an answer or progress, or never (default 120s)")
+	fl.String("stream-max", "", "end HTTP streams that last longer than this `DURATION`; clients then reconnect (default never)")
 	fl.BoolVar(&b.o.Insecure, "insecure", false, "allow an address that other machines can reach; there is no authentication")
 	a.adhoc.takenBy(cmd)
 	completeWords(cmd, "isolation", isolations()...)
@@ -129,7 +129,7 @@ func (b *bridgeCommand) server(words []string, dash int) (config.Entry, error) {
 func remoteEntry(address string) (config.Entry, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return config.Entry{}, usagef("%s is no address of a server", config.DisplayURL(address)).withHint("mcpctl bridge https://api.example.com/mcp")
+		return config.Entry{}, usagef("%s is not the address of a server", config.DisplayURL(address)).withHint("mcpctl bridge https://api.example.com/mcp")
 	}
 	return config.Entry{Name: config.DisplayURL(address), URL: config.Escape(address)}, nil
 }
@@ -150,7 +150,7 @@ func (env *environment) flagsFromEnvironment(cmd *cobra.Command, names ...string
 			value = fmt.Sprint(on)
 		}
 		if err := cmd.Flags().Set(name, value); err != nil {
-			return usagef("%s is %q, which is no value of --%s", variable, value, name)
+			return usagef("%s is %q, which is not a value of --%s", variable, value, name)
 		}
 	}
 	return nil

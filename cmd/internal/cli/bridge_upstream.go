@@ -103,7 +103,7 @@ func (b *bridgeCommand) upstreamAuth() (json.RawMessage, error) {
 	if text := get("CALLBACK_PORT"); text != "" {
 		port, err := strconv.ParseUint(text, 10, 16)
 		if err != nil {
-			return nil, usagef("OAUTH2_CALLBACK_PORT is %q, which is no port", text)
+			return nil, usagef("OAUTH2_CALLBACK_PORT is %q, which is not a port", text)
 		}
 		auth["callbackPort"] = port
 	}

@@ -31,7 +31,7 @@ func newConfig(a *app) *cobra.Command {
 			if len(words) > 0 {
 				return unknownName("unknown command config", words[0], []string{"path", "edit", "validate", "schema"}, "mcpctl config --help")
 			}
-			return usagef("config wants path, edit, validate or schema").withHint("%s --help", cmd.CommandPath())
+			return usagef("config needs one of path, edit, validate and schema").withHint("%s --help", cmd.CommandPath())
 		},
 	}
 	always := map[string]string{anyFiles: "yes"}
@@ -82,7 +82,7 @@ func (c *configCommand) path() error {
 // the result.
 func (c *configCommand) edit(ctx context.Context) error {
 	if c.ui.NoInput {
-		return usagef("config edit needs a person, and --no-input forbids that").withHint("mcpctl config path prints where the file is")
+		return usagef("config edit cannot be used with --no-input").withHint("mcpctl config path prints where the file is")
 	}
 	path := c.settings.ConfigPath
 	if path == "" {
@@ -91,7 +91,7 @@ func (c *configCommand) edit(ctx context.Context) error {
 	editor := cmp.Or(c.getenv("VISUAL"), c.getenv("EDITOR"))
 	if editor == "" {
 		if !c.ui.InTTY {
-			return usagef("config edit needs a terminal").withHint("set EDITOR to a program that needs none")
+			return usagef("config edit needs a terminal").withHint("set EDITOR to a program that needs no terminal")
 		}
 		editor = map[bool]string{true: "notepad", false: "vi"}[goruntime.GOOS == "windows"]
 	}

@@ -28,7 +28,7 @@ func newDemo(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, name := range []string{"config", "registry", "url", "header", "protocol-version"} {
 				if cmd.Flags().Changed(name) {
-					return usagef("--%s does not go with demo, which brings its own servers", name)
+					return usagef("--%s cannot be used with demo, which has its own servers", name)
 				}
 			}
 			return a.demo(cmd.Context(), keep)

@@ -94,7 +94,7 @@ func readDocument(path string) (*found, error) {
 		if jerr := json.Unmarshal(raw, new(any)); errors.As(jerr, &syntax) {
 			err = fmt.Errorf("%w (at byte %d)", syntax, syntax.Offset)
 		}
-		return nil, &Error{Code: exitOther, Err: fmt.Errorf("read %s: %w", path, err), Remedy: "a server.json document is wanted, as a registry has it"}
+		return nil, &Error{Code: exitOther, Err: fmt.Errorf("read %s: %w", path, err), Remedy: "want a server.json document, as in a registry"}
 	}
 	return &found{record: *rec}, nil
 }

@@ -80,7 +80,7 @@ func (l *listener) Accept() (net.Conn, error) {
 func peer(c net.Conn) (int, error) {
 	u, ok := c.(*net.UnixConn)
 	if !ok {
-		return -1, fmt.Errorf("%T is no Unix socket", c)
+		return -1, fmt.Errorf("%T is not a Unix socket", c)
 	}
 	raw, err := u.SyscallConn()
 	if err != nil {

@@ -52,7 +52,7 @@ func FindModule(dir string) (Module, error) {
 		}
 		imported := path.Join(name, filepath.ToSlash(rel))
 		if err := module.CheckImportPath(imported); err != nil {
-			return Module{Why: fmt.Sprintf("it imports the client, which lies where it cannot be imported (%v): choose a folder with --out", err)}, nil
+			return Module{Why: fmt.Sprintf("it imports the client, which is in a folder that cannot be imported (%v): choose a folder with --out", err)}, nil
 		}
 		return Module{ImportPath: imported}, nil
 	}

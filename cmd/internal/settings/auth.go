@@ -26,7 +26,7 @@ func (src *source) auth() (*authconfig.Given, error) {
 			text = string(raw)
 		}
 		if json.Unmarshal([]byte(text), &object) != nil {
-			return nil, &ValueError{Source: from, Message: "is no JSON object, nor @FILE with one"}
+			return nil, &ValueError{Source: from, Message: "is not a JSON object or @FILE with one"}
 		}
 	}
 	for flag, key := range map[string]string{"client-id": "clientId", "client-metadata-url": "clientMetadataUrl"} {
@@ -44,7 +44,7 @@ func (src *source) auth() (*authconfig.Given, error) {
 	if source, value := src.text("callback-port"); value != "" {
 		port, err := strconv.Atoi(value)
 		if err != nil {
-			return nil, &ValueError{Source: source, Message: "is " + quote(value) + ", which is no port"}
+			return nil, &ValueError{Source: source, Message: "is " + quote(value) + ", which is not a port"}
 		}
 		from, object["callbackPort"] = source, port
 	}

@@ -121,7 +121,7 @@ func Parse(object []byte) (Config, error) {
 			c.CallbackPort = -1
 		}
 		if *p < 0 || *p > 65535 {
-			return Config{}, errors.New("callbackPort is no port")
+			return Config{}, errors.New("callbackPort is not a port")
 		}
 	}
 	return c, c.check()
@@ -150,7 +150,7 @@ func explain(err error) error {
 	case strings.HasPrefix(err.Error(), "json: unknown field "):
 		return errors.New("unknown key " + strings.TrimPrefix(err.Error(), "json: unknown field "))
 	}
-	return errors.New("it is no JSON object")
+	return errors.New("it is not a JSON object")
 }
 
 // check returns why a configuration cannot be used, nil where it can.

@@ -21,12 +21,12 @@ func TestParse(t *testing.T) {
 		`{"grant":"enterprise","clientId":"a","idp":{"idToken":"hush"}}`:                                  "needs idp.clientId",
 		`{"grant":"enterprise","clientId":"a","idp":{"idToken":"t","clientId":"b","issuer":"https://i"}}`: "",
 		`{"command":["a"],"tokenFile":"b"}`:                                                               "both say where the token comes from",
-		`{"callbackPort":70000}`:                                                                          "callbackPort is no port",
+		`{"callbackPort":70000}`:                                                                          "callbackPort is not a port",
 		`{"clientid":"a"}`:                                                                                "",
 		`{"client_id":"a"}`:                                                                               `unknown key "client_id"`,
 		`{"clientSecret":{"hush":1}}`:                                                                     "clientSecret is a object",
 		`[]`:                                                                                              "array",
-		`{`:                                                                                               "no JSON object",
+		`{`:                                                                                               "not a JSON object",
 	} {
 		_, err := authconfig.Parse([]byte(object))
 		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hush")) {

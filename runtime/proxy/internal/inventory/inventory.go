@@ -163,7 +163,7 @@ func Parse(logger *slog.Logger, page json.RawMessage, l Listing) ([]Item, error)
 		it := Item{Raw: rawjson.OneLine(s.Of(page))}
 		var at [3]rawjson.Span
 		if rawjson.Fields(it.Raw, at[:], "name", "title", l.Key) != nil {
-			logger.Warn("backend lists something that is no object", "method", l.Method)
+			logger.Warn("backend lists something that is not an object", "method", l.Method)
 			continue
 		}
 		if member := duplicated(it.Raw, "name", "title", l.Key); member != "" {

@@ -150,7 +150,7 @@ func byKey(kind string, list []Entry) (map[string]any, error) {
 		if m, ok := v.(map[string]any); ok {
 			out[e.Key] = m
 		} else {
-			return nil, fmt.Errorf("%s %q is no object", kind, e.Key)
+			return nil, fmt.Errorf("%s %q is not an object", kind, e.Key)
 		}
 	}
 	return out, nil

@@ -180,7 +180,7 @@ type Place struct {
 func (d *Document) Resolve(base, ref string) (Place, error) {
 	u, err := parseURI(base, ref)
 	if err != nil {
-		return Place{}, fmt.Errorf("the reference %s is no URI", ref)
+		return Place{}, fmt.Errorf("the reference %s is not a URI", ref)
 	}
 	fragment := u.Fragment
 	u.Fragment, u.RawFragment = "", ""

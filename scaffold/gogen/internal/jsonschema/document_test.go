@@ -25,7 +25,7 @@ func TestResolve(t *testing.T) {
 		{modern, "#/$defs/A/enum/00", "the reference #/$defs/A/enum/00 leads nowhere"},
 		{modern, "#/title", "the reference #/title leads to no schema"},
 		{modern, "https://e.example/c", "the reference https://e.example/c leads to another document"},
-		{modern, "%", "the reference % is no URI"},
+		{modern, "%", "the reference % is not a URI"},
 		{legacy, "#x", "/definitions/A"},
 		{legacy, "#hidden", "the reference #hidden leads nowhere"},
 		{legacy, "#no", "the reference #no leads nowhere"},

@@ -47,7 +47,7 @@ func TestEditedNames(t *testing.T) {
 func TestLockedNameImpossible(t *testing.T) {
 	s := sketch{tools: []tool{{name: "a", in: plain("b")}}}
 	for _, c := range []struct{ method, typ, field, want string }{
-		{"not this", "AParams", "B", `tool a "not this": this is no Go identifier`},
+		{"not this", "AParams", "B", `tool a "not this": this is not a Go identifier`},
 		{"a", "AParams", "B", `tool a "a": an exported name begins with a capital letter`},
 		{"日", "AParams", "B", "capital letter"},
 		{"Tools", "AParams", "B", "the lock file names tool a Tools, which is taken by the generated package itself"},

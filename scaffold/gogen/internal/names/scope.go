@@ -158,7 +158,7 @@ func checkName(name string) error {
 	first, _ := utf8.DecodeRuneInString(name)
 	switch {
 	case !token.IsIdentifier(name):
-		return fmt.Errorf("this is no Go identifier")
+		return fmt.Errorf("this is not a Go identifier")
 	case !unicode.IsUpper(first):
 		return fmt.Errorf("an exported name begins with a capital letter")
 	}
