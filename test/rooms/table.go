@@ -84,6 +84,7 @@ func layerTable() []rule {
 		{pkg: "generated", layer: 3, own: none, std: none},
 		{pkg: "generated/...", layer: 3, own: []string{"runtime", "runtime/codegen", "runtime/codegen/double", "runtime/schema", "generated/..."}},
 
+		{pkg: "cmd/internal/failure", layer: 4, own: none},
 		{pkg: "cmd/internal/screen", layer: 4, third: []string{"github.com/jedib0t/go-pretty/v6"}},
 		{pkg: "cmd/internal/ui", layer: 4, third: []string{"github.com/AlecAivazis/survey/v2", "github.com/jedib0t/go-pretty/v6", "golang.org/x/term", "golang.org/x/sys", "golang.org/x/text"}},
 		{pkg: "cmd/internal/elicit", layer: 4},

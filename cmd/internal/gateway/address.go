@@ -1,33 +1,15 @@
 package gateway
 
 import (
-	"fmt"
 	"net"
 	"strconv"
 	"strings"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 )
 
 // DefaultAddress is where HTTP is served if no address is given.
 const DefaultAddress = "127.0.0.1:8080"
-
-// Error is a failure that decides the exit code of the command.
-type Error struct {
-	Kind   string // of error objects, such as "usage"
-	Remedy string
-	Err    error
-}
-
-// Error returns the text of the cause.
-func (e *Error) Error() string { return e.Err.Error() }
-
-// Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Err }
-
-// Hint returns the remedy.
-func (e *Error) Hint() string { return e.Remedy }
-
-// ExitKind returns the kind.
-func (e *Error) ExitKind() string { return e.Kind }
 
 // completeAddress adds this machine's address to a port alone. ":8080" is not one: it
 // means all addresses elsewhere.
@@ -41,7 +23,7 @@ func (o *Options) completeAddress() {
 // call every tool.
 func (o *Options) checkAddress() error {
 	usage := func(remedy, format string, a ...any) error {
-		return &Error{Kind: "usage", Remedy: remedy, Err: fmt.Errorf(format, a...)}
+		return failure.Usage(format, a...).WithHint("%s", remedy)
 	}
 	o.completeAddress()
 	example := "mcpctl " + o.Command + " --http " + DefaultAddress

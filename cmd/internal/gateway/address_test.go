@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 )
 
 // TestCheckAddress: an address that can never be listened on, or that others
@@ -38,7 +40,7 @@ func TestCheckAddress(t *testing.T) {
 }
 
 func kindOf(err error) string {
-	if e, ok := errors.AsType[*Error](err); ok {
+	if e, ok := errors.AsType[*failure.Error](err); ok {
 		return e.ExitKind()
 	}
 	return ""

@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
 )
 
@@ -40,11 +41,11 @@ func checkBeside(dir, pkg string, double bool, files []gogen.File, beside []goFi
 			name = strings.TrimSuffix(name, "_test")
 		}
 		if name != pkg {
-			e := &Error{Err: fmt.Errorf("%s holds package %s (%s), and a folder can hold one: not %s", dir, name, file.path, pkg)}
+			e := &failure.Error{Err: fmt.Errorf("%s holds package %s (%s), and a folder can hold one: not %s", dir, name, file.path, pkg)}
 			if double {
-				return e.withHint("choose another folder with --out, or move the file away")
+				return e.WithHint("choose another folder with --out, or move the file away")
 			}
-			return e.withHint("choose another folder with --out, or --package %s", name)
+			return e.WithHint("choose another folder with --out, or --package %s", name)
 		}
 		if declared == nil {
 			declared = map[string]bool{}
@@ -64,8 +65,8 @@ func checkBeside(dir, pkg string, double bool, files []gogen.File, beside []goFi
 		}
 		for _, d := range topLevel(f) {
 			if declared[d] {
-				e := &Error{Err: fmt.Errorf("%s declares %s, as does the generated code", file.path, d)}
-				return e.withHint("rename it, or choose another folder with --out")
+				e := &failure.Error{Err: fmt.Errorf("%s declares %s, as does the generated code", file.path, d)}
+				return e.WithHint("rename it, or choose another folder with --out")
 			}
 		}
 	}

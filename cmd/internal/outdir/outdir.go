@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/runtime/store"
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
 )
@@ -67,8 +68,8 @@ func Compare(dir, pkg string, files []gogen.File) (*Plan, error) {
 		case bytes.Equal(unixLines(old), file.Data):
 			f.status = Unchanged
 		case !ours(file.Name, old):
-			e := &Error{Err: fmt.Errorf("%s is not a file that mcpctl generated", f.path)}
-			return nil, e.withHint("choose another folder with --out, or move the file away")
+			e := &failure.Error{Err: fmt.Errorf("%s is not a file that mcpctl generated", f.path)}
+			return nil, e.WithHint("choose another folder with --out, or move the file away")
 		default:
 			f.status = Stale
 		}
@@ -100,7 +101,7 @@ func CheckFolder(flag, dir string) error {
 		case err == nil && info.IsDir():
 			return nil
 		case err == nil:
-			return (&Error{Err: fmt.Errorf("%s is a file, not a folder", at)}).withHint("choose a folder with %s, or move the file away", flag)
+			return (&failure.Error{Err: fmt.Errorf("%s is a file, not a folder", at)}).WithHint("choose a folder with %s, or move the file away", flag)
 		case filepath.Dir(at) == at:
 			return nil // writing reports the error
 		}
@@ -110,7 +111,7 @@ func CheckFolder(flag, dir string) error {
 // WriteError adds a remedy if a directory is not writable.
 func WriteError(flag string, err error) error {
 	if errors.Is(err, fs.ErrPermission) {
-		return (&Error{Err: err}).withHint("choose another folder with %s, or allow writing to this one", flag)
+		return (&failure.Error{Err: err}).WithHint("choose another folder with %s, or allow writing to this one", flag)
 	}
 	return err
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"testing"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 )
 
 // A folder that refuses to be written to has a remedy, named after its flag.
@@ -20,7 +22,7 @@ func TestWriteError(t *testing.T) {
 }
 
 func hint(err error) string {
-	if e, ok := errors.AsType[*Error](err); ok {
+	if e, ok := errors.AsType[*failure.Error](err); ok {
 		return e.Hint()
 	}
 	return ""

@@ -1,4 +1,4 @@
-package cli
+package generating
 
 import (
 	"context"
@@ -20,7 +20,11 @@ import (
 )
 
 // recorder records the answers of one server.
-type recorder struct{ *session }
+type recorder struct {
+	Host
+	server string
+	s      *Server
+}
 
 // recording holds a server's answers for fixtures.
 type recording struct {
@@ -41,7 +45,7 @@ const maxRecorded = 1 << 20
 // take no arguments, prompts without required ones, and resources. Failed calls are
 // left out, a lost connection ends the run.
 func (r *recorder) run(ctx context.Context, l *gogen.List) (*recording, error) {
-	rec := fixture.Record(r.Client, "")
+	rec := fixture.Record(r.s.Client, "")
 	for text, placeholder := range r.secrets() {
 		rec.Hide(text, placeholder)
 	}
@@ -54,7 +58,7 @@ func (r *recorder) run(ctx context.Context, l *gogen.List) (*recording, error) {
 		case ctx.Err() != nil, errors.Is(err, runtime.ErrClosed):
 			return err
 		}
-		r.a.ui.Note("warning: %s: %s is not recorded: %v", r.server, what, err)
+		r.UI.Note("warning: %s: %s is not recorded: %v", r.server, what, err)
 		return nil
 	}
 	for _, t := range l.Tools {
@@ -83,7 +87,7 @@ func (r *recorder) run(ctx context.Context, l *gogen.List) (*recording, error) {
 	}
 	kept := r.keep(rec.Exchanges())
 	if len(kept.exchanges) == 0 {
-		r.a.ui.Note("note: %s: nothing is recorded: no tool is declared read-only and needs no arguments, and there is nothing to read", r.server)
+		r.UI.Note("note: %s: nothing is recorded: no tool is declared read-only and needs no arguments, and there is nothing to read", r.server)
 	}
 	return kept, nil
 }
@@ -93,7 +97,7 @@ func (r *recorder) keep(all []*fixture.Exchange) *recording {
 	out := &recording{}
 	for _, x := range all {
 		if len(x.Result)+len(x.Error) > maxRecorded {
-			r.a.ui.Note("warning: %s: %s %s is not recorded: more than %d MiB", r.server, x.Method, x.Target(), maxRecorded>>20)
+			r.UI.Note("warning: %s: %s %s is not recorded: more than %d MiB", r.server, x.Method, x.Target(), maxRecorded>>20)
 			continue
 		}
 		out.exchanges = append(out.exchanges, x)
@@ -126,14 +130,10 @@ func (r *recorder) secrets() map[string]string {
 			out[text] = placeholder
 		}
 	}
-	for name, value := range r.a.settings.Headers {
+	for name, value := range r.Headers {
 		hide(value, "${"+name+"}")
 	}
-	name := r.server
-	if r.a.adhoc.given() {
-		name = ""
-	}
-	entry, err := r.a.entryOrURL(name)
+	entry, err := r.Entry(r.server)
 	if err != nil {
 		return out // impossible: it was just used
 	}

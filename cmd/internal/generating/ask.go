@@ -1,4 +1,4 @@
-package cli
+package generating
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/nearest"
@@ -18,9 +19,9 @@ import (
 // ask gets the source of each package: from all servers concurrently, or from the
 // file of --from. Of several failures it returns the first server's and prints the
 // others.
-func (c *generateCommand) ask(ctx context.Context, servers []string) ([]*generation, error) {
-	if c.f.from == "" && !c.adhoc.given() {
-		if err := c.shareConfig(); err != nil {
+func (r *run) ask(ctx context.Context, servers []string) ([]*generation, error) {
+	if r.o.From == "" && !r.AdHoc {
+		if err := r.Prepare(); err != nil {
 			return nil, err
 		}
 	}
@@ -28,8 +29,8 @@ func (c *generateCommand) ask(ctx context.Context, servers []string) ([]*generat
 	errs := make([]error, len(servers))
 	var wg sync.WaitGroup
 	for i, server := range servers {
-		all[i] = &generation{server: server, standalone: c.f.standalone}
-		wg.Go(func() { errs[i] = c.askOne(ctx, all[i]) })
+		all[i] = &generation{server: server, standalone: r.o.Standalone}
+		wg.Go(func() { errs[i] = r.askOne(ctx, all[i]) })
 	}
 	wg.Wait()
 	var first error
@@ -37,45 +38,45 @@ func (c *generateCommand) ask(ctx context.Context, servers []string) ([]*generat
 		switch {
 		case err == nil:
 		case first == nil:
-			first = c.withServer(servers[i], err)
+			first = r.Of(servers[i], err)
 		case ctx.Err() == nil:
-			c.ui.Note("warning: %s: %v", servers[i], err)
+			r.UI.Note("warning: %s: %v", servers[i], err)
 		}
 	}
 	return all, first
 }
 
 // askOne sets a generation's list and recording.
-func (c *generateCommand) askOne(ctx context.Context, g *generation) error {
+func (r *run) askOne(ctx context.Context, g *generation) error {
 	choose := func() (err error) {
-		g.list.Tools, err = selectTools(g.list.Tools, c.f.tools)
+		g.list.Tools, err = selectTools(g.list.Tools, r.o.Tools)
 		return err
 	}
-	if c.f.from != "" {
-		data, err := c.readFrom(ctx, c.f.from)
+	if r.o.From != "" {
+		data, err := r.readFrom(ctx, r.o.From)
 		if err != nil {
 			return err
 		}
 		if g.list, err = gogen.ParseTools(data); err != nil {
-			return fromError(c.f.from, err)
+			return fromError(r.o.From, err)
 		}
 		return choose()
 	}
-	return c.with(ctx, []string{g.server}, func(s *session, _ []string) (err error) {
-		if g.list, err = s.offers(ctx); err != nil {
+	return r.With(ctx, g.server, func(s *Server) (err error) {
+		if g.list, err = r.offers(ctx, g.server, s); err != nil {
 			return err
 		}
-		if err = choose(); err != nil || c.f.record == "" {
+		if err = choose(); err != nil || r.o.Record == "" {
 			return err
 		}
-		g.recorded, err = (&recorder{s}).run(ctx, g.list)
+		g.recorded, err = (&recorder{r.Host, g.server, s}).run(ctx, g.list)
 		return err
 	})
 }
 
 // offers lists what a server offers. Only its tools are required; others that it
 // lacks or refuses to list are left out.
-func (s *session) offers(ctx context.Context) (*gogen.List, error) {
+func (h *Host) offers(ctx context.Context, server string, s *Server) (*gogen.List, error) {
 	info := s.Info()
 	l := &gogen.List{Implementation: info.Implementation, Protocol: info.Version}
 	var err error
@@ -84,20 +85,20 @@ func (s *session) offers(ctx context.Context) (*gogen.List, error) {
 			return nil, err
 		}
 	}
-	if l.Prompts, err = offered(ctx, s, "prompts", "prompts", s.ListPrompts); err != nil {
+	if l.Prompts, err = offered(ctx, h, server, s, "prompts", "prompts", s.ListPrompts); err != nil {
 		return nil, err
 	}
-	if l.Resources, err = offered(ctx, s, "resources", "resources", s.ListResources); err != nil {
+	if l.Resources, err = offered(ctx, h, server, s, "resources", "resources", s.ListResources); err != nil {
 		return nil, err
 	}
-	l.Templates, err = offered(ctx, s, "resources", "resource templates", s.ListResourceTemplates)
+	l.Templates, err = offered(ctx, h, server, s, "resources", "resource templates", s.ListResourceTemplates)
 	return l, err
 }
 
 // offered lists the items of a capability. A server that answers with an error has
 // none; one that does not answer fails the run, which would otherwise remove
 // functions that still exist.
-func offered[T any](ctx context.Context, s *session, capability, what string, list func(context.Context) ([]T, error)) ([]T, error) {
+func offered[T any](ctx context.Context, h *Host, server string, s *Server, capability, what string, list func(context.Context) ([]T, error)) ([]T, error) {
 	if !s.Info().Has(capability) {
 		return nil, nil
 	}
@@ -108,20 +109,20 @@ func offered[T any](ctx context.Context, s *session, capability, what string, li
 	case errors.As(err, &refused) && refused.Code == runtime.CodeMethodNotFound:
 		return nil, nil
 	case errors.As(err, &refused), errors.As(err, &malformed):
-		s.a.ui.Note("warning: %s: %s are left out: %v", s.server, what, err)
+		h.UI.Note("warning: %s: %s are left out: %v", server, what, err)
 		return nil, nil
 	}
 	return out, err
 }
 
 // readFrom reads the file of --from, which may be a pipe.
-func (c *generateCommand) readFrom(ctx context.Context, name string) ([]byte, error) {
+func (r *run) readFrom(ctx context.Context, name string) ([]byte, error) {
 	if name == "-" {
-		return c.readStdin(ctx)
+		return r.Stdin(ctx)
 	}
 	data, err := args.ReadFile(name, args.MaxInput)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usagef("--from %s: no such file", name)
+		return nil, failure.Usage("--from %s: no such file", name)
 	}
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		err = failed.Err
@@ -139,11 +140,14 @@ func fromError(name string, err error) error {
 		name = "standard input"
 	}
 	err = fmt.Errorf("%s: %w", name, err)
-	if own := hinter(nil); errors.As(err, &own) {
+	if own := interface{ Hint() string }(nil); errors.As(err, &own) {
 		return err
 	}
-	return (&Error{Err: err}).withHint("mcpctl tools SERVER --json >FILE writes one that can be read")
+	return (&failure.Error{Err: err}).WithHint("mcpctl tools SERVER --json >FILE writes one that can be read")
 }
+
+// mostNear is how many tools are named for a pattern that resembles them.
+const mostNear = 3
 
 // manyTools is how many tools are named for a pattern that resembles none.
 const manyTools = 8
@@ -158,7 +162,7 @@ func selectTools(tools []runtime.Tool, patterns []string) ([]runtime.Tool, error
 	for _, pattern := range patterns {
 		re, err := find.Glob(pattern)
 		if err != nil {
-			return nil, usagef("--tools %s: %w", pattern, err)
+			return nil, failure.Usage("--tools %s: %w", pattern, err)
 		}
 		found := false
 		for i, t := range tools {
@@ -171,16 +175,16 @@ func selectTools(tools []runtime.Tool, patterns []string) ([]runtime.Tool, error
 			for i, t := range tools {
 				names[i] = t.Name
 			}
-			e := usagef("--tools %q matches no tool", pattern)
-			switch near := nearest.Names(pattern, names, nearestNames); {
+			e := failure.Usage("--tools %q matches no tool", pattern)
+			switch near := nearest.Names(pattern, names, mostNear); {
 			case len(near) > 0:
-				return nil, e.withHint("there is %s", strings.Join(near, ", "))
+				return nil, e.WithHint("there is %s", strings.Join(near, ", "))
 			case len(names) > manyTools:
-				return nil, e.withHint("there are %s and %d more", strings.Join(names[:manyTools], ", "), len(names)-manyTools)
+				return nil, e.WithHint("there are %s and %d more", strings.Join(names[:manyTools], ", "), len(names)-manyTools)
 			case len(names) > 0:
-				return nil, e.withHint("there is %s", strings.Join(names, ", "))
+				return nil, e.WithHint("there is %s", strings.Join(names, ", "))
 			}
-			return nil, e.withHint("there is no tool at all")
+			return nil, e.WithHint("there is no tool at all")
 		}
 	}
 	var out []runtime.Tool

@@ -1,4 +1,4 @@
-package cli
+package generating
 
 import (
 	"errors"
@@ -8,13 +8,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/outdir"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
 )
 
-// generatedPackage is one package in the JSON answer of generate.
-type generatedPackage struct {
+// Package is one package in the JSON answer of generate.
+type Package struct {
 	Server  string        `json:"server"`
 	Package string        `json:"package"`
 	Dir     string        `json:"dir"`
@@ -31,11 +32,11 @@ type generatedPackage struct {
 const maxWarnings = 10
 
 // warnGenerated prints on stderr what could not be typed, and what is missing.
-func (c *generateCommand) warnGenerated(g *generation, m outdir.Module) {
-	if c.ui.Quiet {
+func (r *run) warnGenerated(g *generation, m outdir.Module) {
+	if r.UI.Quiet {
 		return
 	}
-	say := func(text string) { fmt.Fprintln(c.ui.Err, "warning: "+ui.CleanLine(g.server+": "+text)) }
+	say := func(text string) { fmt.Fprintln(r.UI.Err, "warning: "+ui.CleanLine(g.server+": "+text)) }
 	if g.list.More {
 		say("the file is one page of several (it has a nextCursor); tools on the others are missing")
 	}
@@ -47,10 +48,10 @@ func (c *generateCommand) warnGenerated(g *generation, m outdir.Module) {
 		say("there are no tools; the client has no methods but lists")
 	}
 	if m.ImportPath == "" && !g.standalone {
-		c.ui.Note("note: %s: no test double: %s; then the same command again", g.server, m.Why)
+		r.UI.Note("note: %s: no test double: %s; then the same command again", g.server, m.Why)
 	}
 	for i, w := range g.out.Warnings {
-		if i == maxWarnings && c.settings.Verbose == 0 {
+		if i == maxWarnings && !r.Verbose {
 			say(fmt.Sprintf("%d more warnings; -v shows all", len(g.out.Warnings)-i))
 			return
 		}
@@ -58,26 +59,26 @@ func (c *generateCommand) warnGenerated(g *generation, m outdir.Module) {
 	}
 }
 
-func (c *generateCommand) printGenerated(answers []generatedPackage, check bool) error {
-	if c.ui.WantJSON() {
-		return c.ui.EncodeJSON(map[string]any{"packages": answers})
+func (r *run) printGenerated(answers []Package, check bool) error {
+	if r.UI.WantJSON() {
+		return r.UI.EncodeJSON(map[string]any{"packages": answers})
 	}
 	for _, p := range answers {
 		for _, file := range p.Files {
-			if _, err := fmt.Fprintf(c.ui.Out, "%-9s  %s\n", file.Status, ui.CleanLine(file.Path)); err != nil {
+			if _, err := fmt.Fprintf(r.UI.Out, "%-9s  %s\n", file.Status, ui.CleanLine(file.Path)); err != nil {
 				return err
 			}
 		}
 		if check && p.Changes != nil {
-			if _, err := fmt.Fprintf(c.ui.Out, "\n%s since %s: %s\n", p.Server, ui.CleanLine(filepath.Join(p.Dir, gogen.LockFile)), p.Changes.summary()); err != nil {
+			if _, err := fmt.Fprintf(r.UI.Out, "\n%s since %s: %s\n", p.Server, ui.CleanLine(filepath.Join(p.Dir, gogen.LockFile)), p.Changes.summary()); err != nil {
 				return err
 			}
-			if err := p.Changes.print(c.ui.Out, c.settings.Verbose > 0); err != nil {
+			if err := p.Changes.print(r.UI.Out, r.Verbose); err != nil {
 				return err
 			}
 		}
-		for _, r := range p.Recorded {
-			if _, err := fmt.Fprintf(c.ui.Out, "%-9s  %s  %s %s\n", "recorded", ui.CleanLine(r.Path), r.Method, ui.CleanLine(r.Target)); err != nil {
+		for _, f := range p.Recorded {
+			if _, err := fmt.Fprintf(r.UI.Out, "%-9s  %s  %s %s\n", "recorded", ui.CleanLine(f.Path), f.Method, ui.CleanLine(f.Target)); err != nil {
 				return err
 			}
 		}
@@ -86,7 +87,7 @@ func (c *generateCommand) printGenerated(answers []generatedPackage, check bool)
 }
 
 // driftError returns an error that names the files that --check found different.
-func (c *generateCommand) driftError(answers []generatedPackage) error {
+func (r *run) driftError(answers []Package) error {
 	var parts []string
 	for _, p := range answers {
 		for _, file := range p.Files {
@@ -101,7 +102,7 @@ func (c *generateCommand) driftError(answers []generatedPackage) error {
 	if len(parts) > most {
 		text += fmt.Sprintf(" and %d more", len(parts)-most)
 	}
-	return &Error{Code: exitDrift, Err: errors.New("generated files differ: " + text), Remedy: "run the same command without --check"}
+	return &failure.Error{Kind: "drift", Err: errors.New("generated files differ: " + text), Remedy: "run the same command without --check"}
 }
 
 // changeReport is what changed since a package's lock file was written.
@@ -180,15 +181,15 @@ func heading(c *gogen.Change) string {
 
 // noteChanges prints on stderr how many changes of each class a run made to an
 // existing package, and which break.
-func (c *generateCommand) noteChanges(g *generation, dir string) {
-	r := g.answer.Changes
-	if r == nil || c.ui.Quiet {
+func (r *run) noteChanges(g *generation, dir string) {
+	changes := g.answer.Changes
+	if changes == nil || r.UI.Quiet {
 		return
 	}
-	c.ui.Note("%s: since %s was written: %s", g.server, filepath.Join(dir, gogen.LockFile), r.summary())
-	for i := range r.List {
-		if change := &r.List[i]; change.Class != gogen.Compatible || change.Notable {
-			c.ui.Note("%s: %s", heading(change), change.String())
+	r.UI.Note("%s: since %s was written: %s", g.server, filepath.Join(dir, gogen.LockFile), changes.summary())
+	for i := range changes.List {
+		if change := &changes.List[i]; change.Class != gogen.Compatible || change.Notable {
+			r.UI.Note("%s: %s", heading(change), change.String())
 		}
 	}
 }
