@@ -5,16 +5,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/control"
 	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 	"github.com/mcpctl/mcpctl/cmd/internal/login"
+	"github.com/mcpctl/mcpctl/cmd/internal/statusview"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
@@ -142,6 +145,23 @@ func (c *statusCommand) logins() []login.Status {
 	return slices.DeleteFunc(login.Statuses(all, names), func(s login.Status) bool {
 		return s.Login == "" || strings.Contains(s.Name, "://")
 	})
+}
+
+// printStatus prints one process for people.
+func (c *statusCommand) printStatus(s *serveStatus, more bool) error {
+	now := time.Now()
+	head := statusview.Head(s, now) + "\n"
+	if more {
+		head = "\n" + head
+	}
+	if _, err := io.WriteString(c.ui.Out, head); err != nil {
+		return err
+	}
+	if err := c.ui.Table(statusview.Table(s, now, c.ui.Palette().State)); err != nil {
+		return err
+	}
+	_, err := io.WriteString(c.ui.Out, statusview.Troubles(s, now))
+	return err
 }
 
 // Status returns the process's answer.

@@ -12,29 +12,6 @@ import (
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
-func TestStatusWords(t *testing.T) {
-	t.Parallel()
-	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	for want, got := range map[string]string{
-		"0s": since(at, at.Add(-time.Hour)), "12s": since(at, at.Add(12*time.Second)), "5m10s": since(at, at.Add(310*time.Second)),
-		"2h13m": since(at, at.Add(133*time.Minute)), "3d4h": since(at, at.Add(76*time.Hour)), "1m0s": since(at, at.Add(59_700*time.Millisecond)),
-		"33µs": latency(0.033), "1.25ms": latency(1.25), "12.3ms": latency(12.34), "456ms": latency(456.4), "1.5s": latency(1500), "120s": latency(120_000),
-		"37.6 MB": memory(37_609_472), "": memory(-1) + computing(-1), "0.5s": computing(0.5), "1m5s": computing(65),
-		"not known":         offers(nil, at),
-		"nothing":           offers(&proxy.CatalogStatus{Source: proxy.SourceLive}, at),
-		"1 tool, 2 prompts": offers(&proxy.CatalogStatus{Tools: 1, Prompts: 2, Source: proxy.SourceLive}, at),
-		"3 tools (stored 1h0m ago), a list is missing": offers(&proxy.CatalogStatus{
-			Tools: 3, Source: proxy.SourceStored, Verified: at.Add(-time.Hour), Missing: map[string]string{"prompts/list": "x"},
-		}, at),
-		"try in 20s":    next(&proxy.BackendStatus{NextTry: at.Add(20 * time.Second), NextReap: at}, at),
-		"close in 1m0s": next(&proxy.BackendStatus{NextReap: at.Add(time.Minute)}, at),
-	} {
-		if got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-}
-
 // TestStatusTable prints one serve in trouble. What servers and clients say of
 // themselves cannot reach the terminal.
 func TestStatusTable(t *testing.T) {

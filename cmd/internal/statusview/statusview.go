@@ -1,25 +1,24 @@
-package cli
+// Package statusview is how the status of a running serve looks to people. It prints
+// nothing.
+package statusview
 
 import (
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
 
-// printStatus prints one process for people.
-func (c *statusCommand) printStatus(s *serveStatus, more bool) error {
-	now := time.Now()
+// Head returns what is above the table of servers: the process, its configuration and
+// its clients.
+func Head(s *gateway.Status, now time.Time) string {
 	var b strings.Builder
-	if more {
-		b.WriteString("\n")
-	}
 	where := "standard input and output"
 	if len(s.Listening) > 0 {
 		where = strings.Join(s.Listening, ", ")
@@ -47,35 +46,34 @@ func (c *statusCommand) printStatus(s *serveStatus, more bool) error {
 			fmt.Fprintf(&b, "%s: %d of %d\n", ui.CleanLine(bound.Name), bound.Used, bound.Max)
 		}
 	}
-	b.WriteString("\n")
-	if _, err := io.WriteString(c.ui.Out, b.String()); err != nil {
-		return err
-	}
+	return b.String()
+}
+
+// Table returns the table of servers, their states painted by state.
+func Table(s *gateway.Status, now time.Time, state func(string) string) screen.Table {
 	rows := make([][]string, len(s.Backends))
 	for i := range s.Backends {
 		rows[i] = backendRow(&s.Backends[i], now)
 	}
-	table := screen.Table{Rows: rows, Paint: map[int]func(string) string{1: c.ui.Palette().State}}
+	table := screen.Table{Rows: rows, Paint: map[int]func(string) string{1: state}}
 	table.Headers = []string{"SERVER", "STATE", "PID", "UP", "CALLS", "FAILED", "NOW", "P50", "P99", "RESTARTS", "MEMORY", "CPU", "OFFERS", "NEXT"}
-	if err := c.ui.Table(table); err != nil {
-		return err
-	}
+	return table
+}
+
+// Troubles returns what is below the table: what servers did wrong.
+func Troubles(s *gateway.Status, now time.Time) string {
+	var b strings.Builder
 	for _, one := range s.Backends {
 		for _, conn := range one.Connections {
-			if conn.Malformed == 0 {
-				continue
-			}
-			if _, err := fmt.Fprintf(c.ui.Out, "%s: malformed lines of its output left out: %d\n", ui.CleanLine(one.Name), conn.Malformed); err != nil {
-				return err
+			if conn.Malformed > 0 {
+				fmt.Fprintf(&b, "%s: malformed lines of its output left out: %d\n", ui.CleanLine(one.Name), conn.Malformed)
 			}
 		}
 		if e := one.LastError; e != nil {
-			if _, err := fmt.Fprintf(c.ui.Out, "%s, %s ago: %s\n", ui.CleanLine(one.Name), since(e.At, now), ui.CleanLine(e.Message)); err != nil {
-				return err
-			}
+			fmt.Fprintf(&b, "%s, %s ago: %s\n", ui.CleanLine(one.Name), since(e.At, now), ui.CleanLine(e.Message))
 		}
 	}
-	return nil
+	return b.String()
 }
 
 func backendRow(b *proxy.BackendStatus, now time.Time) []string {
