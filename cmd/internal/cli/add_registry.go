@@ -9,6 +9,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/records"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -36,7 +37,7 @@ func (c *addCommand) fromRegistry(ctx context.Context, arg string) error {
 	if o.Alias = c.o.as; o.Alias != "" {
 		o.Alias = c.cleanAlias(o.Alias)
 	}
-	plan, err := rec.planFor(o)
+	plan, err := rec.Plan(o)
 	if err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func (c *addCommand) fromRegistry(ctx context.Context, arg string) error {
 }
 
 // findOne finds the record; if several servers have a short name it asks for one.
-func (c *addCommand) findOne(ctx context.Context, asker ui.Asker, file *config.File, arg string) (*found, error) {
+func (c *addCommand) findOne(ctx context.Context, asker ui.Asker, file *config.File, arg string) (*records.Found, error) {
 	rec, err := c.find(ctx, arg, c.o.pre)
 	var ambiguous *registry.AmbiguousError
 	if !errors.As(err, &ambiguous) {
@@ -80,7 +81,7 @@ func (c *addCommand) findOne(ctx context.Context, asker ui.Asker, file *config.F
 	options := make([]string, len(ambiguous.Found))
 	names := make([]string, len(ambiguous.Found))
 	for i := range ambiguous.Found {
-		options[i] = describeRecord(&ambiguous.Found[i])
+		options[i] = records.Line(&ambiguous.Found[i])
 		names[i] = ambiguous.Found[i].Server.Name
 	}
 	at, err := asker.Select(ctx, ui.Question{
@@ -117,7 +118,7 @@ func aliasQuestion(alias string) ui.Question {
 }
 
 // askAlias asks for another alias if the plan's is taken.
-func (c *addCommand) askAlias(ctx context.Context, asker ui.Asker, file *config.File, rec *found, o scaffold.Options, plan *scaffold.Plan) (*scaffold.Plan, error) {
+func (c *addCommand) askAlias(ctx context.Context, asker ui.Asker, file *config.File, rec *records.Found, o scaffold.Options, plan *scaffold.Plan) (*scaffold.Plan, error) {
 	free := func(alias string) error {
 		if err := config.CheckAlias(alias); err != nil {
 			return err
@@ -137,12 +138,12 @@ func (c *addCommand) askAlias(ctx context.Context, asker ui.Asker, file *config.
 		return nil, err
 	}
 	o.Alias = alias
-	return rec.planFor(o)
+	return rec.Plan(o)
 }
 
 // askValues asks for the values of required inputs that are not secret. Without an
 // answer a placeholder stays.
-func (c *addCommand) askValues(ctx context.Context, asker ui.Asker, rec *found, o scaffold.Options, plan *scaffold.Plan) (*scaffold.Plan, error) {
+func (c *addCommand) askValues(ctx context.Context, asker ui.Asker, rec *records.Found, o scaffold.Options, plan *scaffold.Plan) (*scaffold.Plan, error) {
 	given := false
 	for _, r := range plan.Required {
 		if r.Secret {
@@ -174,7 +175,7 @@ func (c *addCommand) askValues(ctx context.Context, asker ui.Asker, rec *found, 
 	if !given {
 		return plan, nil
 	}
-	return rec.planFor(o)
+	return rec.Plan(o)
 }
 
 func (c *addCommand) askValue(ctx context.Context, asker ui.Asker, r scaffold.Requirement) (string, error) {
@@ -224,8 +225,8 @@ func checkRunner(p *scaffold.Plan) {
 	}
 }
 
-func recordTitle(rec *found, p *scaffold.Plan) string {
-	s := rec.record.Server
+func recordTitle(rec *records.Found, p *scaffold.Plan) string {
+	s := rec.Record.Server
 	title := strings.TrimSpace(s.Name + " " + s.Version)
 	return title + ", " + p.Type + " " + p.Reference
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/records"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/secret"
@@ -43,7 +44,7 @@ func (c *addCommand) announce(add *addition) error {
 		c.ui.Note("install it first: %s", shellLine(p.Install))
 	}
 	if p.Start != nil {
-		c.ui.Note("the entry is an address; start the server first: %s", startLine(p))
+		c.ui.Note("the entry is an address; start the server first: %s", records.StartLine(p))
 		c.noteRequired(p.StartRequired)
 	}
 	c.noteOptional(p.Optional)
@@ -150,28 +151,4 @@ func (env *environment) noteOptional(list []scaffold.Option) {
 		more = fmt.Sprintf(" and %d more", n)
 	}
 	env.ui.Note("optional: %s%s", strings.Join(names, ", "), more)
-}
-
-// startLine returns the shell command that starts the server of an HTTP package,
-// with expandable placeholders.
-func startLine(p *scaffold.Plan) string {
-	var out []string
-	for _, e := range p.StartEnv {
-		name, value, _ := strings.Cut(e, "=")
-		out = append(out, name+"="+shellText(value))
-	}
-	for _, w := range p.Start {
-		out = append(out, shellText(w))
-	}
-	return strings.Join(out, " ")
-}
-
-// shellText quotes a text of an entry for a shell, which expands ${NAME} like the
-// entry.
-func shellText(s string) string {
-	if names, _ := config.Variables(s); len(names) == 0 {
-		return shellWord(strings.ReplaceAll(s, "$$", "$"))
-	}
-	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "`", "\\`", "$$", `\$`)
-	return `"` + quote.Replace(s) + `"`
 }

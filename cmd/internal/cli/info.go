@@ -3,15 +3,12 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"slices"
-	"strings"
+	"io"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/records"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
-	"github.com/mcpctl/mcpctl/registry"
-	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/scaffold"
 )
 
@@ -48,135 +45,27 @@ func (a *app) info(ctx context.Context, arg string, pre bool) error {
 	if err != nil {
 		return err
 	}
-	plan, refused := rec.planFor(scaffold.Options{})
+	plan, refused := rec.Plan(scaffold.Options{})
 	if refused != nil {
 		text := refused.Error()
 		if hint := hintOf(refused); hint != "" {
 			text += " (" + hint + ")"
 		}
-		plan = &scaffold.Plan{Warnings: append([]string{text}, rec.notes...)}
+		plan = &scaffold.Plan{Warnings: append([]string{text}, rec.Notes...)}
 	}
 	if a.ui.WantJSON() {
 		return a.ui.EncodeJSON(infoResult{
-			rec.record.Server.Raw, rec.record.Meta.Raw, plan.Entry, nonNil(plan.Required), nonNil(plan.Optional), nonNil(plan.Warnings),
+			rec.Record.Server.Raw, rec.Record.Meta.Raw, plan.Entry, nonNil(plan.Required), nonNil(plan.Optional), nonNil(plan.Warnings),
 		})
 	}
-	var b strings.Builder
-	describeServer(&b, rec)
-	if refused == nil {
-		describePlan(&b, plan)
+	shown := plan
+	if refused != nil {
+		shown = nil
 	}
+	text := records.Describe(rec, shown)
 	for _, w := range plan.Warnings {
-		fmt.Fprintf(&b, "warning: %s\n", ui.CleanLine(w))
+		text += "warning: " + ui.CleanLine(w) + "\n"
 	}
-	_, err = fmt.Fprint(a.ui.Out, b.String())
+	_, err = io.WriteString(a.ui.Out, text)
 	return err
-}
-
-// field writes one line of info, unless the value is empty.
-func field(b *strings.Builder, name, value string) {
-	if value != "" {
-		fmt.Fprintf(b, "%-13s %s\n", name, ui.CleanLine(value))
-	}
-}
-
-// describeServer writes what the registry says.
-func describeServer(b *strings.Builder, rec *found) {
-	s, m := rec.record.Server, rec.record.Meta
-	field(b, "Name", s.Name)
-	field(b, "Title", s.Title)
-	field(b, "Description", s.Description)
-	version := s.Version
-	if rec.latest != "" && rec.latest != s.Version {
-		version += " (latest: " + rec.latest + ")"
-	}
-	field(b, "Version", version)
-	status := string(m.Status)
-	if m.StatusMessage != "" {
-		status += ": " + m.StatusMessage
-	}
-	if rec.registry == "" {
-		status = ""
-	}
-	field(b, "Status", status)
-	field(b, "Namespace", namespaceKind(s.Name))
-	field(b, "Published", m.PublishedAt)
-	repo := s.Repository.URL
-	if s.Repository.Subfolder != "" {
-		repo += " (" + s.Repository.Subfolder + ")"
-	}
-	field(b, "Repository", repo)
-	field(b, "Website", s.WebsiteURL)
-	for i, p := range s.Packages {
-		line := strings.TrimSpace(p.RegistryType + " " + p.Identifier + " " + p.Version)
-		if t := p.Transport.Type; t != "" && t != "stdio" {
-			line += " over " + t
-		}
-		field(b, fmt.Sprintf("Package %d", i+1), line)
-	}
-	for i, r := range s.Remotes {
-		field(b, fmt.Sprintf("Remote %d", i+1), r.Type+" "+r.URL)
-	}
-}
-
-// namespaceKind returns how the registry has verified a name.
-func namespaceKind(name string) string {
-	namespace, _ := registry.SplitName(name)
-	if user, ok := strings.CutPrefix(namespace, "io.github."); ok {
-		return "GitHub user or organisation " + user
-	}
-	if labels := strings.Split(namespace, "."); len(labels) > 1 {
-		slices.Reverse(labels)
-		return "domain " + strings.Join(labels, ".")
-	}
-	return ""
-}
-
-// describePlan writes what add would do.
-func describePlan(b *strings.Builder, p *scaffold.Plan) {
-	fmt.Fprintf(b, "\nadd writes, as %s:\n%s\n", p.Alias, ui.Clean(config.Format(p.Entry)))
-	inputs := func(title string, n int, line func(int) string) {
-		if n == 0 {
-			return
-		}
-		fmt.Fprintf(b, "\n%s:\n", title)
-		for i := range n {
-			fmt.Fprintf(b, "  %s\n", ui.CleanLine(line(i)))
-		}
-	}
-	inputs("required", len(p.Required), func(i int) string {
-		r := p.Required[i]
-		return inputLine("${"+r.Name+"}", r.Flag(), r.Secret, r.Choices, r.Description)
-	})
-	inputs("optional", len(p.Optional), func(i int) string {
-		o := p.Optional[i]
-		return inputLine("", o.Flag(), o.Secret, o.Choices, o.Description)
-	})
-	inputs("alternatives", len(p.Alternatives), func(i int) string {
-		alt := p.Alternatives[i]
-		return alt.Flag + ": " + alt.Type + " " + alt.Reference
-	})
-	if p.Start != nil {
-		fmt.Fprintf(b, "\nstart it first: %s\n", ui.CleanLine(startLine(p)))
-	}
-	if p.Install != nil {
-		fmt.Fprintf(b, "\ninstall it first: %s\n", ui.CleanLine(shellLine(p.Install)))
-	}
-}
-
-func inputLine(hole, flag string, secret bool, choices []string, description string) string {
-	s := flag
-	if hole != "" {
-		s = hole + " or " + flag
-	}
-	if secret {
-		s += " (secret)"
-	}
-	if len(choices) > 0 {
-		s += " one of " + strings.Join(choices, ", ")
-	}
-	if description != "" {
-		s += ": " + description
-	}
-	return s
 }

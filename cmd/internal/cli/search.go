@@ -4,10 +4,10 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/records"
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/plain"
 )
@@ -17,9 +17,6 @@ type searchFlags struct {
 	kind  string
 	pre   bool
 }
-
-// searchTypes returns the values of --type.
-func searchTypes() []string { return []string{"npm", "pypi", "oci", "nuget", "cargo", "remote"} }
 
 func newSearch(a *app) *cobra.Command {
 	var o searchFlags
@@ -37,9 +34,9 @@ func newSearch(a *app) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.IntVar(&o.limit, "limit", 20, "show at most `N` servers")
-	f.StringVar(&o.kind, "type", "", "only servers of this `TYPE`: "+strings.Join(searchTypes(), ", "))
+	f.StringVar(&o.kind, "type", "", "only servers of this `TYPE`: "+strings.Join(records.Types(), ", "))
 	f.BoolVar(&o.pre, "pre", false, "also show prereleases of servers that have a release")
-	completeWords(cmd, "type", searchTypes()...)
+	completeWords(cmd, "type", records.Types()...)
 	return cmd
 }
 
@@ -49,24 +46,12 @@ type searchCommand struct {
 	o searchFlags
 }
 
-// searchHit is one server of the result.
-type searchHit struct {
-	Name        string          `json:"name"`
-	Title       string          `json:"title"`
-	Description string          `json:"description"`
-	Version     string          `json:"version"`
-	Status      registry.Status `json:"status"`
-	Packages    []string        `json:"packages"`
-	Remotes     []string        `json:"remotes"`
-	Installed   bool            `json:"installed"`
-}
-
 func (c *searchCommand) run(ctx context.Context, words []string) error {
 	if c.o.limit < 1 {
 		return usagef("--limit %d: want 1 or more", c.o.limit)
 	}
-	if c.o.kind != "" && !slices.Contains(searchTypes(), c.o.kind) {
-		return usagef("--type %s: want %s", c.o.kind, orList(searchTypes()))
+	if c.o.kind != "" && !slices.Contains(records.Types(), c.o.kind) {
+		return usagef("--type %s: want %s", c.o.kind, orList(records.Types()))
 	}
 	client, err := c.registry()
 	if err != nil {
@@ -77,54 +62,28 @@ func (c *searchCommand) run(ctx context.Context, words []string) error {
 		return err
 	}
 	recs := slices.DeleteFunc(list.Records, func(r registry.Record) bool {
-		if c.o.kind == "remote" {
-			return len(r.Server.Remotes) == 0
-		}
-		return c.o.kind != "" && !slices.Contains(packageTypes(&r.Server), c.o.kind)
+		return !records.HasType(&r.Server, c.o.kind)
 	})
 	total := len(recs)
 	recs = recs[:min(total, c.o.limit)]
 	if !c.o.pre {
-		c.preferReleases(ctx, client, recs)
+		records.PreferReleases(ctx, client, recs, c.log)
 	}
-	installed := c.installed()
-	hits := make([]searchHit, 0, len(recs))
-	for _, r := range recs {
-		hits = append(hits, searchHit{
-			r.Server.Name, r.Server.Title, r.Server.Description, r.Server.Version, r.Meta.Status,
-			packageTypes(&r.Server), remoteTypes(&r.Server), installed[r.Server.Name],
-		})
-	}
-	if err := c.printHits(hits, recs); err != nil {
+	if err := c.printHits(records.Hits(recs, c.installed())); err != nil {
 		return err
 	}
-	c.noteTruncation(list, len(hits), total)
+	c.noteTruncation(list, len(recs), total)
 	return nil
 }
 
-func (c *searchCommand) printHits(hits []searchHit, recs []registry.Record) error {
-	if c.ui.WantJSON() {
+func (c *searchCommand) printHits(hits []records.Hit) error {
+	switch {
+	case c.ui.WantJSON():
 		return c.ui.EncodeJSON(map[string]any{"servers": hits})
-	}
-	if len(hits) == 0 {
+	case len(hits) == 0:
 		return nil
 	}
-	rows := make([][]string, len(hits))
-	for i, h := range hits {
-		about := h.Description
-		if h.Title != "" && !strings.EqualFold(h.Title, h.Name) {
-			about = strings.TrimSuffix(h.Title+": "+about, ": ")
-		}
-		status := string(h.Status)
-		if h.Status == registry.Active {
-			status = ""
-		}
-		if h.Installed {
-			status = strings.TrimPrefix(status+", installed", ", ")
-		}
-		rows[i] = []string{h.Name, h.Version, typesOf(&recs[i].Server), status, about}
-	}
-	return c.ui.NameTable([]string{"NAME", "VERSION", "TYPES", "STATUS", "TITLE"}, rows)
+	return c.ui.NameTable(records.Rows(hits))
 }
 
 // noteTruncation notes what the result does not show.
@@ -141,29 +100,4 @@ func (c *searchCommand) noteTruncation(list *registry.List, shown, total int) {
 	if list.Skipped > 0 {
 		c.ui.Note("%d of the registry's items could not be read", list.Skipped)
 	}
-}
-
-// releaseLookups bounds the requests for releases beside a prerelease.
-const releaseLookups = 8
-
-// preferReleases replaces prereleases by the release that add would take. If that is
-// unknown the record stays.
-func (c *searchCommand) preferReleases(ctx context.Context, client *registry.Client, recs []registry.Record) {
-	var wg sync.WaitGroup
-	asked := 0
-	for i := range recs {
-		if !registry.IsPrerelease(recs[i].Server.Version) || asked == releaseLookups {
-			continue
-		}
-		asked++
-		wg.Go(func() {
-			rec, err := client.Release(ctx, recs[i])
-			if err != nil {
-				c.log.Debug("release not found", "server", recs[i].Server.Name, "err", err)
-				return
-			}
-			recs[i] = rec
-		})
-	}
-	wg.Wait()
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
+	"github.com/mcpctl/mcpctl/cmd/internal/records"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
@@ -51,13 +52,13 @@ func noteProblem(u *ui.UI, p *config.Problem) {
 }
 
 // readConfig reads servers.json. A descriptor opened by the shell, as of --config
-// <(…), may be a pipe, which can be read only once; it is read up to maxDocument. Any
+// <(…), may be a pipe, which can be read only once; it is read up to [records.MaxDocument]. Any
 // other path must be a regular file.
 func readConfig(path string) (*config.File, error) {
 	if !isDescriptor(path) {
 		return config.Load(path)
 	}
-	raw, err := args.ReadFile(path, maxDocument)
+	raw, err := args.ReadFile(path, records.MaxDocument)
 	if err != nil {
 		return nil, config.FileProblem(path, err)
 	}
