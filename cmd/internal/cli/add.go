@@ -3,34 +3,15 @@ package cli
 import (
 	"context"
 	"errors"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/adding"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
-	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/scaffold"
 )
-
-type addFlags struct {
-	as                  string
-	env, args, vars     givenFlag
-	headers             headerFlag
-	pkg, remote         string
-	pre, replace, force bool
-	dryRun, yes         bool
-	cwd                 string
-	sse                 bool
-	cli                 cliFlags
-}
-
-// cliFlags are those of a command-line tool.
-type cliFlags struct {
-	on   bool
-	only []string
-}
 
 func newAdd(a *app) *cobra.Command {
 	c := &addCommand{app: a}
@@ -56,30 +37,30 @@ func newAdd(a *app) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	o := &c.o
-	f.StringVar(&o.as, "as", "", "name of the entry, an `ALIAS`")
-	f.Var(&o.env, "env", "set an environment variable, `NAME=VALUE` (repeatable)")
-	f.Var(&o.args, "arg", "set an argument of the record, `NAME=VALUE` (repeatable)")
-	f.Var(&o.vars, "var", "set a template variable of the record, `NAME=VALUE` (repeatable)")
-	f.VarP(&o.headers, "header", "H", "set a header of a remote server, `NAME=VALUE` (repeatable)")
-	f.StringVar(&o.pkg, "package", "", "use this package, a `TYPE|NUMBER`")
-	f.StringVar(&o.remote, "remote", "", "use a remote, the best or the one with this `NUMBER`")
+	f.StringVar(&o.As, "as", "", "name of the entry, an `ALIAS`")
+	f.Var((*givenFlag)(&o.Env), "env", "set an environment variable, `NAME=VALUE` (repeatable)")
+	f.Var((*givenFlag)(&o.Args), "arg", "set an argument of the record, `NAME=VALUE` (repeatable)")
+	f.Var((*givenFlag)(&o.Vars), "var", "set a template variable of the record, `NAME=VALUE` (repeatable)")
+	f.VarP(headerFlag{(*givenFlag)(&o.Headers)}, "header", "H", "set a header of a remote server, `NAME=VALUE` (repeatable)")
+	f.StringVar(&o.Package, "package", "", "use this package, a `TYPE|NUMBER`")
+	f.StringVar(&o.Remote, "remote", "", "use a remote, the best or the one with this `NUMBER`")
 	f.Lookup("remote").NoOptDefVal = "best"
-	f.BoolVar(&o.pre, "pre", false, "allow a prerelease if the registry calls it the latest version")
-	f.BoolVar(&o.replace, "replace", false, "replace an entry of the same name")
-	f.BoolVar(&o.force, "force", false, "add a record that is refused as dangerous")
-	f.BoolVar(&o.dryRun, "dry-run", false, "print the entry and write nothing")
-	f.BoolVarP(&o.yes, "yes", "y", false, "ask for no values and no confirmation")
-	f.StringVar(&o.cwd, "cwd", "", "with a command: start it in `DIR`")
-	f.BoolVar(&o.cli.on, "cli", false, "with a command: it is a command-line tool")
-	f.StringArrayVar(&o.cli.only, "cli-only", nil, "with --cli: expose this `SUBCOMMAND` (repeatable; '*' is all)")
-	f.BoolVar(&o.sse, "sse", false, "with --url: the server speaks the older HTTP+SSE")
+	f.BoolVar(&o.Pre, "pre", false, "allow a prerelease if the registry calls it the latest version")
+	f.BoolVar(&o.Replace, "replace", false, "replace an entry of the same name")
+	f.BoolVar(&o.Force, "force", false, "add a record that is refused as dangerous")
+	f.BoolVar(&o.DryRun, "dry-run", false, "print the entry and write nothing")
+	f.BoolVarP(&o.Yes, "yes", "y", false, "ask for no values and no confirmation")
+	f.StringVar(&o.Cwd, "cwd", "", "with a command: start it in `DIR`")
+	f.BoolVar(&o.CLI.On, "cli", false, "with a command: it is a command-line tool")
+	f.StringArrayVar(&o.CLI.Only, "cli-only", nil, "with --cli: expose this `SUBCOMMAND` (repeatable; '*' is all)")
+	f.BoolVar(&o.SSE, "sse", false, "with --url: the server speaks the older HTTP+SSE")
 	return cmd
 }
 
 // addCommand is one run of add.
 type addCommand struct {
 	*app
-	o addFlags
+	o adding.Options
 }
 
 // questions returns who is asked.
@@ -94,9 +75,9 @@ func (c *addCommand) run(cmd *cobra.Command, args []string) error {
 	dash := cmd.ArgsLenAtDash()
 	url := c.settings.URL
 	switch {
-	case len(c.o.cli.only) > 0 && !c.o.cli.on:
+	case len(c.o.CLI.Only) > 0 && !c.o.CLI.On:
 		return usagef("add: --cli-only needs --cli")
-	case c.o.cli.on && dash < 0:
+	case c.o.CLI.On && dash < 0:
 		return usagef("add: --cli needs a command").withHint("mcpctl add ALIAS --cli -- COMMAND ARGS...")
 	case dash >= 0 && url != "":
 		return usagef("add: --url and a command after -- cannot be used together")
@@ -104,7 +85,7 @@ func (c *addCommand) run(cmd *cobra.Command, args []string) error {
 		if dash != 1 || len(args) < 2 || args[1] == "" {
 			return usagef("add: want one ALIAS before -- and a command after it").withHint("mcpctl add ALIAS -- COMMAND ARGS...")
 		}
-		return c.byHand(cmd.Context(), cmd.Flags(), args[0], func() (*addition, error) { return c.stdioEntry(cmd.Context(), args[1:]) })
+		return c.byHand(cmd.Context(), cmd.Flags(), func(add *adding.Adder) (string, error) { return add.Command(cmd.Context(), args[0], args[1:]) })
 	case len(args) != 1:
 		hint := "mcpctl add NAME[@VERSION]"
 		if len(args) > 1 {
@@ -112,12 +93,40 @@ func (c *addCommand) run(cmd *cobra.Command, args []string) error {
 		}
 		return usagef("add: want one name, got %d words", len(args)).withHint("%s", hint)
 	case url != "":
-		return c.byHand(cmd.Context(), cmd.Flags(), args[0], func() (*addition, error) { return c.urlEntry(url) })
+		return c.byHand(cmd.Context(), cmd.Flags(), func(add *adding.Adder) (string, error) { return add.URL(cmd.Context(), args[0], url) })
 	}
 	if err := c.reject(cmd.Flags(), "a server of the registry", "cwd", "sse"); err != nil {
 		return err
 	}
 	return c.fromRegistry(cmd.Context(), args[0])
+}
+
+// byHand adds an entry that the user writes out.
+func (c *addCommand) byHand(ctx context.Context, flags *pflag.FlagSet, add func(*adding.Adder) (string, error)) error {
+	if err := c.reject(flags, "a server by hand", "as", "arg", "var", "package", "remote", "pre", "force"); err != nil {
+		return err
+	}
+	alias, err := add(c.adder())
+	if err != nil {
+		return err
+	}
+	return c.offerLogin(ctx, c.questions(), alias)
+}
+
+// fromRegistry adds a record of the registry or a local document.
+func (c *addCommand) fromRegistry(ctx context.Context, arg string) error {
+	alias, err := c.adder().Record(ctx, arg)
+	if err != nil {
+		return err
+	}
+	return c.offerLogin(ctx, c.questions(), alias)
+}
+
+func (c *addCommand) adder() *adding.Adder {
+	return &adding.Adder{Options: c.o, Host: adding.Host{
+		UI: c.ui, Asker: c.questions, Getenv: c.getenv, ConfigPath: c.settings.ConfigPath, Load: c.loadConfig,
+		Find: c.find, Dial: c.dialOptions, AllowInsecureHTTP: c.settings.AllowInsecureHTTP,
+	}}
 }
 
 // reject returns an error for flags that do not apply.
@@ -128,25 +137,6 @@ func (c *addCommand) reject(flags *pflag.FlagSet, what string, names ...string) 
 		}
 	}
 	return nil
-}
-
-// options returns the user's decisions for package scaffold.
-func (c *addCommand) options() (scaffold.Options, error) {
-	o := scaffold.Options{
-		Package: c.o.pkg, Env: c.o.env, Args: c.o.args, Vars: c.o.vars, Headers: c.o.headers.givenFlag, Force: c.o.force,
-	}
-	switch c.o.remote {
-	case "":
-	case "best":
-		o.Remote = scaffold.AnyRemote
-	default:
-		n, err := strconv.Atoi(c.o.remote)
-		if err != nil || n < 1 {
-			return o, usagef("--remote=%s: want a number from 1", c.o.remote)
-		}
-		o.Remote = n
-	}
-	return o, nil
 }
 
 // givenFlag is a repeatable NAME=VALUE, its order kept. NAME alone asks for a
@@ -175,44 +165,13 @@ func (g *givenFlag) Set(s string) error {
 
 // headerFlag is a givenFlag that also takes NAME: VALUE, like -H of the other
 // commands and of curl; the first of the two signs decides.
-type headerFlag struct{ givenFlag }
+type headerFlag struct{ *givenFlag }
 
 // Set adds one.
-func (h *headerFlag) Set(s string) error {
+func (h headerFlag) Set(s string) error {
 	if i := strings.IndexAny(s, "=:"); i > 0 && s[i] == ':' {
-		h.givenFlag = append(h.givenFlag, scaffold.Given{Name: s[:i], Value: strings.TrimSpace(s[i+1:])})
+		*h.givenFlag = append(*h.givenFlag, scaffold.Given{Name: s[:i], Value: strings.TrimSpace(s[i+1:])})
 		return nil
 	}
 	return h.givenFlag.Set(s)
-}
-
-// addition is an entry to be written, and what to print about it.
-type addition struct {
-	plan *scaffold.Plan
-	// title is what is added, in a few words.
-	title string
-	// byHand entries are the user's own, so that placeholders with a value are not
-	// reported.
-	byHand bool
-	// shown reports that the user has confirmed entry and warnings.
-	shown bool
-}
-
-// write writes an entry to servers.json, or with --dry-run checks that it could.
-func (c *addCommand) write(ctx context.Context, add *addition) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := c.checkClearText(add.plan); err != nil {
-		return err
-	}
-	set := func(f *config.File) error { return f.Set(add.plan.Alias, add.plan.Entry, c.o.replace) }
-	if c.o.dryRun {
-		f, err := c.loadConfig()
-		if err != nil {
-			return err
-		}
-		return set(f)
-	}
-	return config.Update(c.settings.ConfigPath, set)
 }

@@ -15,13 +15,13 @@ const probeTime = 3 * time.Second
 
 // offerLogin says that a server that was added wants a login, and offers one on a
 // terminal. What goes wrong here does not undo the addition.
-func (c *addCommand) offerLogin(ctx context.Context, asker ui.Asker, add *addition) error {
-	entry, ok := c.added(add)
+func (c *addCommand) offerLogin(ctx context.Context, asker ui.Asker, alias string) error {
+	entry, ok := c.added(alias)
 	if !ok || !c.wantsLogin(ctx, entry) {
 		return ctx.Err()
 	}
 	_, silent := asker.(*ui.NonInteractive)
-	if silent || c.o.yes {
+	if silent || c.o.Yes {
 		c.ui.Note("the server wants a login: %s", auth.LoginCommand(entry.Name))
 		return nil
 	}
@@ -53,15 +53,15 @@ func (c *addCommand) offerLogin(ctx context.Context, asker ui.Asker, add *additi
 
 // added returns the entry that was written, false for one that nobody logs in to: that
 // of a program, or with an Authorization header.
-func (c *addCommand) added(add *addition) (config.Entry, bool) {
-	if c.o.dryRun {
+func (c *addCommand) added(alias string) (config.Entry, bool) {
+	if c.o.DryRun {
 		return config.Entry{}, false
 	}
 	f, err := config.Load(c.settings.ConfigPath)
 	if err != nil {
 		return config.Entry{}, false
 	}
-	entry, err := f.Use(add.plan.Alias)
+	entry, err := f.Use(alias)
 	return entry, err == nil && entry.URL != ""
 }
 

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/adding"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/scaffold"
@@ -29,9 +31,9 @@ func TestAddOffersPlaceholders(t *testing.T) {
 			a.settings = settings.Settings{ConfigPath: s.file}
 			script := &ui.Scripted{Answers: []any{c.yes, c.yes}}
 			a.asker = script
-			add := &addCommand{app: a, o: addFlags{env: append(givenFlag{}, given...)}}
-			err := add.byHand(t.Context(), newAdd(a).Flags(), "tool", func() (*addition, error) {
-				return add.stdioEntry(t.Context(), []string{"fake-mcp"})
+			add := &addCommand{app: a, o: adding.Options{Env: slices.Clone(given)}}
+			err := add.byHand(t.Context(), newAdd(a).Flags(), func(c *adding.Adder) (string, error) {
+				return c.Command(t.Context(), "tool", []string{"fake-mcp"})
 			})
 			if err != nil || len(script.Asked) != c.asked || strings.Contains(errOut.String()+strings.Join(script.Asked, ""), "hunter2") {
 				t.Errorf("got %v, asked %q\n%s", err, script.Asked, errOut.String())
@@ -49,7 +51,7 @@ func TestAddOffersPlaceholders(t *testing.T) {
 func TestAddRecordOffersPlaceholders(t *testing.T) {
 	s := newShop(t, `{"mcpServers":{}}`)
 	env := givenFlag{{Name: "THING_REGION", Value: "ghp_abcdefghijklmnopqrstuvwxyz0123456789"}}
-	asked, _, err := s.ask(t, addFlags{env: env}, "thing", true, true)
+	asked, _, err := s.ask(t, adding.Options{Env: env}, "thing", true, true)
 	if err != nil || !strings.Contains(s.servers(t), `"THING_REGION": "${THING_REGION}"`) || strings.Contains(s.servers(t), "ghp_") {
 		t.Errorf("got %v, asked %q\n%s", err, asked, s.servers(t))
 	}

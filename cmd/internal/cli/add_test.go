@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/adding"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/registry/registrytest"
@@ -258,7 +259,7 @@ func TestAddFails(t *testing.T) {
 }
 
 // ask runs add with a person who answers.
-func (s *shop) ask(t *testing.T, o addFlags, arg string, answers ...any) (asked []string, out string, err error) {
+func (s *shop) ask(t *testing.T, o adding.Options, arg string, answers ...any) (asked []string, out string, err error) {
 	t.Helper()
 	var outBuf, errBuf bytes.Buffer
 	a := s.app(&outBuf, &errBuf)
@@ -275,11 +276,11 @@ func (s *shop) ask(t *testing.T, o addFlags, arg string, answers ...any) (asked 
 
 func TestAddAsks(t *testing.T) {
 	s := newShop(t, `{"mcpServers":{"thing":{"command":"x"}}}`)
-	asked, _, err := s.ask(t, addFlags{}, "calendar", "io.github.birch", true)
+	asked, _, err := s.ask(t, adding.Options{}, "calendar", "io.github.birch", true)
 	if err != nil || !strings.Contains(s.servers(t), "birch-calendar@1.4.2") {
 		t.Errorf("a choice of two: got %v, asked %q\n%s", err, asked, s.servers(t))
 	}
-	asked, _, err = s.ask(t, addFlags{}, "thing", "thing2", "eu", true)
+	asked, _, err = s.ask(t, adding.Options{}, "thing", "thing2", "eu", true)
 	want := []string{"thing is taken or reserved; another name for the entry", "THING_REGION", "Add it to " + s.file + " as thing2"}
 	if diff := cmp.Diff(want, asked); err != nil || diff != "" {
 		t.Errorf("got %v %s", err, diff)
@@ -288,20 +289,20 @@ func TestAddAsks(t *testing.T) {
 		t.Errorf("got %s", s.servers(t))
 	}
 	// A typed dollar is a dollar; no answer leaves the placeholder.
-	if _, _, err = s.ask(t, addFlags{}, "notebook", "/a$b", true); err != nil || !strings.Contains(s.servers(t), `"/a$$b"`) {
+	if _, _, err = s.ask(t, adding.Options{}, "notebook", "/a$b", true); err != nil || !strings.Contains(s.servers(t), `"/a$$b"`) {
 		t.Errorf("got %v\n%s", err, s.servers(t))
 	}
-	if _, _, err = s.ask(t, addFlags{as: "nb2"}, "notebook", "", true); err != nil || !strings.Contains(s.servers(t), `"${NB2_FOLDER}"`) {
+	if _, _, err = s.ask(t, adding.Options{As: "nb2"}, "notebook", "", true); err != nil || !strings.Contains(s.servers(t), `"${NB2_FOLDER}"`) {
 		t.Errorf("got %v\n%s", err, s.servers(t))
 	}
-	if asked, _, err := s.ask(t, addFlags{as: "t4", yes: true}, "thing"); err != nil || len(asked) > 0 {
+	if asked, _, err := s.ask(t, adding.Options{As: "t4", Yes: true}, "thing"); err != nil || len(asked) > 0 {
 		t.Errorf("--yes: got %v, asked %q", err, asked)
 	}
 	before := s.servers(t)
-	if _, _, err := s.ask(t, addFlags{as: "t5"}, "atlas", false); err == nil || exitCode(err) != exitOther {
+	if _, _, err := s.ask(t, adding.Options{As: "t5"}, "atlas", false); err == nil || exitCode(err) != exitOther {
 		t.Errorf("no: got %v", err)
 	}
-	if _, _, err := s.ask(t, addFlags{}, "calendar", context.Canceled); exitCode(err) != exitInterrupted {
+	if _, _, err := s.ask(t, adding.Options{}, "calendar", context.Canceled); exitCode(err) != exitInterrupted {
 		t.Errorf("broken off: got %v, want exit %d", err, exitInterrupted)
 	}
 	if s.servers(t) != before {

@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/adding"
 	"github.com/mcpctl/mcpctl/cmd/internal/adhoc"
 	"github.com/mcpctl/mcpctl/cmd/internal/cmdline"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -47,7 +48,7 @@ func (s *adhocServer) check() error {
 	if len(s.env) > 0 && s.command == nil {
 		return usagef("--env goes with a command behind --").withHint("an entry has its own: mcpctl config edit; an argument of a tool is written env=VALUE")
 	}
-	_, err := members("--env", s.env, false)
+	_, err := adding.Members("--env", s.env, false)
 	return err
 }
 

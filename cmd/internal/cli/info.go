@@ -55,7 +55,7 @@ func (a *app) info(ctx context.Context, arg string, pre bool) error {
 	}
 	if a.ui.WantJSON() {
 		return a.ui.EncodeJSON(infoResult{
-			rec.Record.Server.Raw, rec.Record.Meta.Raw, plan.Entry, nonNil(plan.Required), nonNil(plan.Optional), nonNil(plan.Warnings),
+			rec.Record.Server.Raw, rec.Record.Meta.Raw, plan.Entry, records.NonNil(plan.Required), records.NonNil(plan.Optional), records.NonNil(plan.Warnings),
 		})
 	}
 	shown := plan

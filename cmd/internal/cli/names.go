@@ -3,6 +3,7 @@ package cli
 import (
 	"strings"
 
+	"github.com/mcpctl/mcpctl/runtime/clitool"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/nearest"
 )
@@ -17,6 +18,8 @@ func orList(names []string) string {
 	}
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
+
+func shellLine(words []string) string { return clitool.Line(words) }
 
 // unknownName returns the error for the name of a tool, prompt or server that does
 // not exist. list is the command that shows those that do.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/records"
 	"github.com/mcpctl/mcpctl/registry"
-	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
 // registryTry is how long one try of a registry may take; a shorter --timeout
@@ -45,20 +44,4 @@ func (a *app) installed() map[string]bool {
 		}
 	}
 	return out
-}
-
-// nonNil returns an empty list for nil, so that JSON has [] and not null.
-func nonNil[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}
-
-// originOrNil returns an entry's origin for JSON, nil if it has none.
-func originOrNil(o config.Origin) *config.Origin {
-	if o.Registry == "" {
-		return nil
-	}
-	return &o
 }

@@ -140,3 +140,11 @@ func Line(r *registry.Record) string {
 	}
 	return ui.CleanLine(s)
 }
+
+// NonNil returns an empty list for nil, so that JSON has [] and not null.
+func NonNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

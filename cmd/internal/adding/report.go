@@ -1,4 +1,4 @@
-package cli
+package adding
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/records"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime/clitool"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 	"github.com/mcpctl/mcpctl/scaffold"
@@ -31,7 +32,7 @@ type addResult struct {
 
 // announce prints what was added on standard output, and what is left to do on
 // standard error.
-func (c *addCommand) announce(add *addition) error {
+func (c *Adder) announce(add *addition) error {
 	p := add.plan
 	if err := c.printAddition(add); err != nil {
 		return err
@@ -41,53 +42,53 @@ func (c *addCommand) announce(add *addition) error {
 		return add.byHand && set
 	}))
 	if p.Install != nil {
-		c.ui.Note("install it first: %s", shellLine(p.Install))
+		c.UI.Note("install it first: %s", clitool.Line(p.Install))
 	}
 	if p.Start != nil {
-		c.ui.Note("the entry is an address; start the server first: %s", records.StartLine(p))
+		c.UI.Note("the entry is an address; start the server first: %s", records.StartLine(p))
 		c.noteRequired(p.StartRequired)
 	}
 	c.noteOptional(p.Optional)
 	for _, alt := range p.Alternatives {
-		c.ui.Note("or %s: %s %s", alt.Flag, alt.Type, alt.Reference)
+		c.UI.Note("or %s: %s %s", alt.Flag, alt.Type, alt.Reference)
 	}
 	if !add.shown {
 		for _, w := range p.Warnings {
-			c.ui.Note("warning: %s", w)
+			c.UI.Note("warning: %s", w)
 		}
 	}
 	return nil
 }
 
-func (c *addCommand) printAddition(add *addition) error {
+func (c *Adder) printAddition(add *addition) error {
 	p := add.plan
-	if c.ui.WantJSON() {
-		return c.ui.EncodeJSON(addResult{
-			p.Alias, c.shown(add), nonNil(p.Required), nonNil(p.Optional), nonNil(p.Warnings), originOrNil(p.Origin),
+	if c.UI.WantJSON() {
+		return c.UI.EncodeJSON(addResult{
+			p.Alias, c.shown(add), records.NonNil(p.Required), records.NonNil(p.Optional), records.NonNil(p.Warnings), originOrNil(p.Origin),
 			p.Alternatives, p.Start, p.StartEnv, p.Install,
 		})
 	}
 	verb := "added"
-	if c.o.dryRun {
+	if c.Options.DryRun {
 		verb = "would add"
 	}
 	text := fmt.Sprintf("%s %s: %s\n", verb, p.Alias, ui.CleanLine(add.title))
 	if !add.shown {
 		text += ui.Clean(config.Format(c.shown(add))) + "\n"
 	}
-	_, err := io.WriteString(c.ui.Out, text)
+	_, err := io.WriteString(c.UI.Out, text)
 	return err
 }
 
 // shown returns the entry for display, without secrets given by the user. Text of a
 // record is public.
-func (c *addCommand) shown(add *addition) json.RawMessage {
+func (c *Adder) shown(add *addition) json.RawMessage {
 	if add.byHand {
 		return config.MaskEntry(add.plan.Entry)
 	}
 	entry := add.plan.Entry
 	var given []secret.Text
-	for _, list := range [][]scaffold.Given{c.o.env, c.o.args, c.o.vars, c.o.headers.givenFlag} {
+	for _, list := range [][]scaffold.Given{c.Options.Env, c.Options.Args, c.Options.Vars, c.Options.Headers} {
 		for _, g := range list {
 			if secret.LooksName(g.Name) || secret.LooksText(g.Value) {
 				given = append(given, secret.New(g.Value))
@@ -101,18 +102,18 @@ func (c *addCommand) shown(add *addition) json.RawMessage {
 }
 
 // noteRequired lists the variables to export; those that are set are marked.
-func (env *environment) noteRequired(list []scaffold.Requirement) {
+func (c *Adder) noteRequired(list []scaffold.Requirement) {
 	if len(list) == 0 {
 		return
 	}
-	env.ui.Note("export before use:")
+	c.UI.Note("export before use:")
 	width := 0
 	for _, r := range list {
 		width = max(width, len(r.Name))
 	}
 	for _, r := range list {
 		var marks []string
-		if _, set := env.lookup(r.Name); set {
+		if _, set := c.lookup(r.Name); set {
 			marks = append(marks, "already set")
 		}
 		if r.Secret {
@@ -131,14 +132,14 @@ func (env *environment) noteRequired(list []scaffold.Requirement) {
 		if r.Description != "" {
 			line += ": " + r.Description
 		}
-		env.ui.Note("  %s", line)
+		c.UI.Note("  %s", line)
 	}
 }
 
 // shownOptions is how many optional inputs are named; more are counted.
 const shownOptions = 10
 
-func (env *environment) noteOptional(list []scaffold.Option) {
+func (c *Adder) noteOptional(list []scaffold.Option) {
 	if len(list) == 0 {
 		return
 	}
@@ -150,5 +151,13 @@ func (env *environment) noteOptional(list []scaffold.Option) {
 	if n := len(list) - len(names); n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	env.ui.Note("optional: %s%s", strings.Join(names, ", "), more)
+	c.UI.Note("optional: %s%s", strings.Join(names, ", "), more)
+}
+
+// originOrNil returns an entry's origin for JSON, nil if it has none.
+func originOrNil(o config.Origin) *config.Origin {
+	if o.Registry == "" {
+		return nil
+	}
+	return &o
 }

@@ -1,4 +1,4 @@
-package cli
+package adding
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime/clitool"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/runtime/secret"
@@ -17,17 +18,17 @@ import (
 // offerPlaceholders asks of values that look secret, and of $NAME, whether a placeholder
 // is written in their place. Where nobody is asked they stay, with a warning if warn is
 // set.
-func (c *addCommand) offerPlaceholders(ctx context.Context, asker ui.Asker, alias string, warn bool) error {
-	if c.o.yes {
+func (c *Adder) offerPlaceholders(ctx context.Context, asker ui.Asker, alias string, warn bool) error {
+	if c.Options.Yes {
 		asker = &ui.NonInteractive{}
 	}
-	for i := range c.o.env {
-		if err := c.offerPlaceholder(ctx, asker, "--env", &c.o.env[i], c.o.env[i].Name, warn); err != nil {
+	for i := range c.Options.Env {
+		if err := c.offerPlaceholder(ctx, asker, "--env", &c.Options.Env[i], c.Options.Env[i].Name, warn); err != nil {
 			return err
 		}
 	}
-	for i := range c.o.headers.givenFlag {
-		g := &c.o.headers.givenFlag[i]
+	for i := range c.Options.Headers {
+		g := &c.Options.Headers[i]
 		if err := c.offerPlaceholder(ctx, asker, "--header", g, scaffold.PlaceholderName(alias, g.Name), warn); err != nil {
 			return err
 		}
@@ -35,7 +36,7 @@ func (c *addCommand) offerPlaceholders(ctx context.Context, asker ui.Asker, alia
 	return nil
 }
 
-func (c *addCommand) offerPlaceholder(ctx context.Context, asker ui.Asker, flag string, g *scaffold.Given, variable string, warn bool) error {
+func (c *Adder) offerPlaceholder(ctx context.Context, asker ui.Asker, flag string, g *scaffold.Given, variable string, warn bool) error {
 	var what, form string
 	bare, isBare := config.BareVariable(g.Value)
 	switch {
@@ -53,8 +54,8 @@ func (c *addCommand) offerPlaceholder(ctx context.Context, asker ui.Asker, flag 
 	yes, err := asker.Confirm(ctx, ui.Question{Message: what + ". Write " + form + " in its place", Help: "${NAME} is replaced by the environment variable NAME when the server is used."})
 	switch {
 	case errors.Is(err, ui.ErrNoAnswer) && warn:
-		c.ui.Note("warning: %s", what)
-		c.ui.Note("hint: %s %s", flag, shellWord(placeholderWord(g.Name, form)))
+		c.UI.Note("warning: %s", what)
+		c.UI.Note("hint: %s %s", flag, clitool.Line([]string{placeholderWord(g.Name, form)}))
 	case errors.Is(err, ui.ErrNoAnswer):
 	case err != nil:
 		return err
@@ -83,7 +84,7 @@ func warnLiterals(plan *scaffold.Plan) {
 
 // checkClearText refuses an entry that would send credentials over http to another
 // machine, unless --allow-insecure-http has it say so.
-func (c *addCommand) checkClearText(plan *scaffold.Plan) error {
+func (c *Adder) checkClearText(plan *scaffold.Plan) error {
 	name, err := encodePlain(plan.Alias)
 	if err != nil {
 		return err
@@ -94,7 +95,7 @@ func (c *addCommand) checkClearText(plan *scaffold.Plan) error {
 	}
 	entry, _ := f.Entry(plan.Alias)
 	err = dial.ClearText(entry)
-	if err == nil || !c.settings.AllowInsecureHTTP {
+	if err == nil || !c.AllowInsecureHTTP {
 		return err
 	}
 	plan.Entry = append(plan.Entry[:len(plan.Entry)-1:len(plan.Entry)-1], `,"allowInsecureHttp":true}`...)

@@ -1,4 +1,4 @@
-package cli
+package adding
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/records"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/registry"
@@ -16,64 +17,61 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold"
 )
 
-// fromRegistry adds a record of the registry or a local document.
-func (c *addCommand) fromRegistry(ctx context.Context, arg string) error {
-	asker := c.questions()
-	if err := c.offerPlaceholders(ctx, asker, config.CleanAlias(cmp.Or(c.o.as, path.Base(arg))), false); err != nil {
-		return err
+// Record adds a record of the registry or a local document, and returns its alias.
+func (c *Adder) Record(ctx context.Context, arg string) (string, error) {
+	asker := c.Asker()
+	if err := c.offerPlaceholders(ctx, asker, config.CleanAlias(cmp.Or(c.Options.As, path.Base(arg))), false); err != nil {
+		return "", err
 	}
-	o, err := c.options()
+	o, err := c.scaffoldOptions()
 	if err != nil {
-		return err
+		return "", err
 	}
-	file, err := c.loadConfig() // before the network: a broken file is an error
+	file, err := c.Load() // before the network: a broken file is an error
 	if err != nil {
-		return err
+		return "", err
 	}
 	rec, err := c.findOne(ctx, asker, file, arg)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if o.Alias = c.o.as; o.Alias != "" {
+	if o.Alias = c.Options.As; o.Alias != "" {
 		o.Alias = c.cleanAlias(o.Alias)
 	}
 	plan, err := rec.Plan(o)
 	if err != nil {
-		return err
+		return "", err
 	}
 	_, silent := asker.(*ui.NonInteractive)
-	talk := !silent && !c.o.yes // ask the user
+	talk := !silent && !c.Options.Yes // ask the user
 	if talk {
 		if plan, err = c.askAlias(ctx, asker, file, rec, o, plan); err != nil {
-			return err
+			return "", err
 		}
 		o.Alias = plan.Alias
 		if plan, err = c.askValues(ctx, asker, rec, o, plan); err != nil {
-			return err
+			return "", err
 		}
 	}
 	if err := config.CheckAlias(plan.Alias); err != nil {
-		return &Error{Err: err, Remedy: "choose a name with --as ALIAS"}
+		return "", &failure.Error{Err: err, Remedy: "choose a name with --as ALIAS"}
 	}
 	checkRunner(plan)
 	add := &addition{plan: plan, title: recordTitle(rec, plan)}
-	if talk && !c.o.dryRun {
+	if talk && !c.Options.DryRun {
 		if err := c.confirm(ctx, asker, add); err != nil {
-			return err
+			return "", err
 		}
 	}
 	if err := c.write(ctx, add); err != nil {
-		return err
+		return "", err
 	}
-	if err := c.announce(add); err != nil {
-		return err
-	}
-	return c.offerLogin(ctx, asker, add)
+	return plan.Alias, c.announce(add)
 }
 
 // findOne finds the record; if several servers have a short name it asks for one.
-func (c *addCommand) findOne(ctx context.Context, asker ui.Asker, file *config.File, arg string) (*records.Found, error) {
-	rec, err := c.find(ctx, arg, c.o.pre)
+func (c *Adder) findOne(ctx context.Context, asker ui.Asker, file *config.File, arg string) (*records.Found, error) {
+	rec, err := c.Find(ctx, arg, c.Options.Pre)
 	var ambiguous *registry.AmbiguousError
 	if !errors.As(err, &ambiguous) {
 		return rec, err
@@ -89,13 +87,13 @@ func (c *addCommand) findOne(ctx context.Context, asker ui.Asker, file *config.F
 		Flag:    "mcpctl add " + strings.Join(names, " or "),
 	}, options)
 	if silent, ok := asker.(*ui.NonInteractive); ok {
-		if !c.ui.JSON { // which prints one line, with the names
+		if !c.UI.JSON { // which prints one line, with the names
 			for _, o := range options {
-				c.ui.Note("  %s", o)
+				c.UI.Note("  %s", o)
 			}
 		}
 		alias := scaffold.Alias(ambiguous.Name)
-		if _, taken := file.Entry(alias); taken && c.o.as == "" && !c.o.replace {
+		if _, taken := file.Entry(alias); taken && c.Options.As == "" && !c.Options.Replace {
 			_, _ = asker.Input(ctx, aliasQuestion(alias)) // recorded for the error
 		}
 		return nil, silent.Missing()
@@ -107,7 +105,7 @@ func (c *addCommand) findOne(ctx context.Context, asker ui.Asker, file *config.F
 	if _, version := registry.SplitVersion(arg); version != "" {
 		name += "@" + version
 	}
-	return c.find(ctx, name, c.o.pre)
+	return c.Find(ctx, name, c.Options.Pre)
 }
 
 func aliasQuestion(alias string) ui.Question {
@@ -118,12 +116,12 @@ func aliasQuestion(alias string) ui.Question {
 }
 
 // askAlias asks for another alias if the plan's is taken.
-func (c *addCommand) askAlias(ctx context.Context, asker ui.Asker, file *config.File, rec *records.Found, o scaffold.Options, plan *scaffold.Plan) (*scaffold.Plan, error) {
+func (c *Adder) askAlias(ctx context.Context, asker ui.Asker, file *config.File, rec *records.Found, o scaffold.Options, plan *scaffold.Plan) (*scaffold.Plan, error) {
 	free := func(alias string) error {
 		if err := config.CheckAlias(alias); err != nil {
 			return err
 		}
-		if _, taken := file.Entry(alias); taken && !c.o.replace {
+		if _, taken := file.Entry(alias); taken && !c.Options.Replace {
 			return &config.ExistsError{Server: alias}
 		}
 		return nil
@@ -143,7 +141,7 @@ func (c *addCommand) askAlias(ctx context.Context, asker ui.Asker, file *config.
 
 // askValues asks for the values of required inputs that are not secret. Without an
 // answer a placeholder stays.
-func (c *addCommand) askValues(ctx context.Context, asker ui.Asker, rec *records.Found, o scaffold.Options, plan *scaffold.Plan) (*scaffold.Plan, error) {
+func (c *Adder) askValues(ctx context.Context, asker ui.Asker, rec *records.Found, o scaffold.Options, plan *scaffold.Plan) (*scaffold.Plan, error) {
 	given := false
 	for _, r := range plan.Required {
 		if r.Secret {
@@ -178,7 +176,7 @@ func (c *addCommand) askValues(ctx context.Context, asker ui.Asker, rec *records
 	return rec.Plan(o)
 }
 
-func (c *addCommand) askValue(ctx context.Context, asker ui.Asker, r scaffold.Requirement) (string, error) {
+func (c *Adder) askValue(ctx context.Context, asker ui.Asker, r scaffold.Requirement) (string, error) {
 	later := "(later: a placeholder ${" + r.Name + "})"
 	if len(r.Choices) > 0 {
 		options := append(append([]string(nil), r.Choices...), later)
@@ -199,12 +197,12 @@ func (c *addCommand) askValue(ctx context.Context, asker ui.Asker, r scaffold.Re
 }
 
 // confirm shows the entry and asks whether to write it.
-func (c *addCommand) confirm(ctx context.Context, asker ui.Asker, add *addition) error {
-	_, _ = fmt.Fprintf(c.ui.Err, "%s\n%s\n", ui.CleanLine(add.title), ui.Clean(config.Format(c.shown(add))))
+func (c *Adder) confirm(ctx context.Context, asker ui.Asker, add *addition) error {
+	_, _ = fmt.Fprintf(c.UI.Err, "%s\n%s\n", ui.CleanLine(add.title), ui.Clean(config.Format(c.shown(add))))
 	for _, w := range add.plan.Warnings {
-		_, _ = fmt.Fprintln(c.ui.Err, "warning: "+ui.CleanLine(w))
+		_, _ = fmt.Fprintln(c.UI.Err, "warning: "+ui.CleanLine(w))
 	}
-	yes, err := asker.Confirm(ctx, ui.Question{Message: "Add it to " + c.settings.ConfigPath + " as " + add.plan.Alias, Flag: "--yes"})
+	yes, err := asker.Confirm(ctx, ui.Question{Message: "Add it to " + c.ConfigPath + " as " + add.plan.Alias, Flag: "--yes"})
 	if err != nil {
 		return err
 	}
@@ -232,7 +230,7 @@ func recordTitle(rec *records.Found, p *scaffold.Plan) string {
 }
 
 // lookup is os.LookupEnv of the run's environment, where empty is unset.
-func (env *environment) lookup(name string) (string, bool) {
-	v := env.getenv(name)
+func (c *Adder) lookup(name string) (string, bool) {
+	v := c.Getenv(name)
 	return v, v != ""
 }

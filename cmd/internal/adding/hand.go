@@ -1,4 +1,4 @@
-package cli
+package adding
 
 import (
 	"bytes"
@@ -11,9 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"github.com/mcpctl/mcpctl/cmd/internal/clitree"
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/clitool"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -22,17 +21,24 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold"
 )
 
+// Command adds an entry that starts a program, and returns its alias.
+func (c *Adder) Command(ctx context.Context, alias string, words []string) (string, error) {
+	return c.byHand(ctx, alias, func() (*addition, error) { return c.stdioEntry(ctx, words) })
+}
+
+// URL adds an entry of a remote server, and returns its alias.
+func (c *Adder) URL(ctx context.Context, alias, url string) (string, error) {
+	return c.byHand(ctx, alias, func() (*addition, error) { return c.urlEntry(url) })
+}
+
 // byHand adds an entry that the user writes out.
-func (c *addCommand) byHand(ctx context.Context, flags *pflag.FlagSet, alias string, entry func() (*addition, error)) error {
-	if err := c.reject(flags, "a server by hand", "as", "arg", "var", "package", "remote", "pre", "force"); err != nil {
-		return err
-	}
-	if err := c.offerPlaceholders(ctx, c.questions(), config.CleanAlias(alias), true); err != nil {
-		return err
+func (c *Adder) byHand(ctx context.Context, alias string, entry func() (*addition, error)) (string, error) {
+	if err := c.offerPlaceholders(ctx, c.Asker(), config.CleanAlias(alias), true); err != nil {
+		return "", err
 	}
 	add, err := entry()
 	if err != nil {
-		return err
+		return "", err
 	}
 	warnLiterals(add.plan)
 	add.plan.Alias = c.cleanAlias(alias)
@@ -42,35 +48,32 @@ func (c *addCommand) byHand(ctx context.Context, flags *pflag.FlagSet, alias str
 	}
 	if err := c.write(ctx, add); err != nil {
 		if _, taken := errors.AsType[*config.ExistsError](err); taken {
-			return &Error{Err: err, Remedy: "choose another ALIAS, or --replace overwrites the entry"}
+			return "", &failure.Error{Err: err, Remedy: "choose another ALIAS, or --replace overwrites the entry"}
 		}
-		return err
+		return "", err
 	}
-	if err := c.announce(add); err != nil {
-		return err
-	}
-	return c.offerLogin(ctx, c.questions(), add)
+	return add.plan.Alias, c.announce(add)
 }
 
 // cleanAlias returns a valid alias for a text and reports the change.
-func (c *addCommand) cleanAlias(alias string) string {
+func (c *Adder) cleanAlias(alias string) string {
 	clean := config.CleanAlias(alias)
 	if clean == "" {
 		return alias // Set reports the error
 	}
 	if clean != alias {
-		c.ui.Note("the entry is named %s", clean)
+		c.UI.Note("the entry is named %s", clean)
 	}
 	return clean
 }
 
 // stdioEntry returns an entry of command, args, env and cwd, and of a command-line tool
 // what is exposed.
-func (c *addCommand) stdioEntry(ctx context.Context, words []string) (*addition, error) {
-	if len(c.o.headers.givenFlag) > 0 || c.o.sse {
-		return nil, usagef("add: --header and --sse need --url, not a command")
+func (c *Adder) stdioEntry(ctx context.Context, words []string) (*addition, error) {
+	if len(c.Options.Headers) > 0 || c.Options.SSE {
+		return nil, failure.Usage("add: --header and --sse need --url, not a command")
 	}
-	env, err := members("--env", c.o.env, false)
+	env, err := Members("--env", c.Options.Env, false)
 	if err != nil {
 		return nil, err
 	}
@@ -82,9 +85,9 @@ func (c *addCommand) stdioEntry(ctx context.Context, words []string) (*addition,
 		Args    []string        `json:"args,omitempty"`
 		Env     json.RawMessage `json:"env,omitempty"`
 		Cwd     string          `json:"cwd,omitempty"`
-	}{words[0], c.o.cli.on, c.o.cli.only, nil, words[1:], env, c.o.cwd}
+	}{words[0], c.Options.CLI.On, c.Options.CLI.Only, nil, words[1:], env, c.Options.Cwd}
 	entry, err := encodePlain(members)
-	if err == nil && c.o.cli.on {
+	if err == nil && c.Options.CLI.On {
 		var e clitool.Exposure
 		if e, err = c.chooseCommands(ctx, words); err == nil {
 			members.Only, members.Deny = e.Only, e.Deny
@@ -94,8 +97,8 @@ func (c *addCommand) stdioEntry(ctx context.Context, words []string) (*addition,
 	if err != nil {
 		return nil, err
 	}
-	plan := &scaffold.Plan{Entry: entry, Type: config.TransportStdio, Reference: shellLine(append(words[:1:1], config.MaskArgs(words[1:])...))}
-	if !strings.Contains(words[0], "$") && (c.o.cwd == "" || !strings.ContainsAny(words[0], `/\`)) {
+	plan := &scaffold.Plan{Entry: entry, Type: config.TransportStdio, Reference: clitool.Line(append(words[:1:1], config.MaskArgs(words[1:])...))}
+	if !strings.Contains(words[0], "$") && (c.Options.Cwd == "" || !strings.ContainsAny(words[0], `/\`)) {
 		plan.Runner = words[0]
 	}
 	checkRunner(plan)
@@ -103,37 +106,37 @@ func (c *addCommand) stdioEntry(ctx context.Context, words []string) (*addition,
 }
 
 // chooseCommands returns what of a command-line tool is exposed.
-func (c *addCommand) chooseCommands(ctx context.Context, words []string) (clitool.Exposure, error) {
-	entry := config.Entry{Name: words[0], Command: words[0], Args: words[1:], Cwd: c.o.cwd, Env: map[string]string{}}
-	for _, g := range c.o.env {
+func (c *Adder) chooseCommands(ctx context.Context, words []string) (clitool.Exposure, error) {
+	entry := config.Entry{Name: words[0], Command: words[0], Args: words[1:], Cwd: c.Options.Cwd, Env: map[string]string{}}
+	for _, g := range c.Options.Env {
 		entry.Env[g.Name] = g.Value
 		if g.Placeholder {
 			entry.Env[g.Name] = "${" + g.Name + "}"
 		}
 	}
 	var asker ui.Asker
-	if !c.o.yes {
-		asker = c.questions()
+	if !c.Options.Yes {
+		asker = c.Asker()
 	}
-	found, err := dial.Commands(ctx, entry, c.dialOptions(entry))
+	found, err := dial.Commands(ctx, entry, c.Dial(entry))
 	if err != nil {
-		c.ui.Note("warning: its commands are not known: %v", err)
-		return clitool.Exposure{Only: c.o.cli.only}, ctx.Err()
+		c.UI.Note("warning: its commands are not known: %v", err)
+		return clitool.Exposure{Only: c.Options.CLI.Only}, ctx.Err()
 	}
-	return clitree.Choose(ctx, c.ui, asker, filepath.Base(words[0]), found, c.o.cli.only)
+	return clitree.Choose(ctx, c.UI, asker, filepath.Base(words[0]), found, c.Options.CLI.Only)
 }
 
 // urlEntry returns an entry of url, headers and, for the older transport, type.
-func (c *addCommand) urlEntry(target string) (*addition, error) {
-	if len(c.o.env) > 0 || c.o.cwd != "" {
-		return nil, usagef("add: --env and --cwd need a command, not --url")
+func (c *Adder) urlEntry(target string) (*addition, error) {
+	if len(c.Options.Env) > 0 || c.Options.Cwd != "" {
+		return nil, failure.Usage("add: --env and --cwd need a command, not --url")
 	}
-	headers, err := members("--header", c.o.headers.givenFlag, true)
+	headers, err := Members("--header", c.Options.Headers, true)
 	if err != nil {
 		return nil, err
 	}
 	kind := ""
-	if c.o.sse {
+	if c.Options.SSE {
 		kind = config.TransportSSE
 	}
 	entry, err := encodePlain(struct {
@@ -153,7 +156,7 @@ func (c *addCommand) urlEntry(target string) (*addition, error) {
 			plan.Warnings = append(plan.Warnings, "the URL: "+fault)
 		}
 	}
-	for _, h := range c.o.headers.givenFlag {
+	for _, h := range c.Options.Headers {
 		if reason := config.OwnHeader(h.Name); reason != "" {
 			plan.Warnings = append(plan.Warnings, "header "+h.Name+" "+reason)
 		}
@@ -161,9 +164,9 @@ func (c *addCommand) urlEntry(target string) (*addition, error) {
 	return &addition{plan: plan, title: plan.Reference, byHand: true}, nil
 }
 
-// members returns NAME=VALUE pairs as an object in their order, nil for none. A
+// Members returns NAME=VALUE pairs as an object in their order, nil for none. A
 // duplicate name is an error; fold ignores letter case, for headers.
-func members(flag string, given []scaffold.Given, fold bool) (json.RawMessage, error) {
+func Members(flag string, given []scaffold.Given, fold bool) (json.RawMessage, error) {
 	if len(given) == 0 {
 		return nil, nil
 	}
@@ -175,13 +178,13 @@ func members(flag string, given []scaffold.Given, fold bool) (json.RawMessage, e
 			key = strings.ToLower(key)
 		}
 		if slices.Contains(seen, key) {
-			return nil, usagef("%s %s: given twice", flag, g.Name)
+			return nil, failure.Usage("%s %s: given twice", flag, g.Name)
 		}
 		seen = append(seen, key)
 		value := g.Value
 		if g.Placeholder {
 			if fold {
-				return nil, usagef("%s: want NAME=VALUE", flag) // not quoted: it may be secret
+				return nil, failure.Usage("%s: want NAME=VALUE", flag) // not quoted: it may be secret
 			}
 			value = "${" + g.Name + "}"
 		}
@@ -239,5 +242,3 @@ func placeholdersOf(entry json.RawMessage) []string {
 	}
 	return out
 }
-
-func shellLine(words []string) string { return clitool.Line(words) }
