@@ -35,7 +35,31 @@ func newDemo(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&keep, "keep", false, "keep the directory and print its path")
+	cmd.AddCommand(newDemoRegistry(a))
 	return cmd
+}
+
+func newDemoRegistry(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "registry",
+		Short: "Serve the demo's sample registry until Ctrl+C",
+		Long: "Serve the sample records of the demo as a registry on a free port of this machine, until Ctrl+C.\n" +
+			"It prints the line that makes search, info and add use it. The sample packages are made up.",
+		Example:           "  mcpctl demo registry",
+		Args:              cobra.NoArgs,
+		Annotations:       map[string]string{anyFiles: "yes"},
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			a.longRunning.Store(true)
+			return demo.Registry(cmd.Context(), func(url string) error {
+				if a.ui.JSON {
+					return a.ui.EncodeJSON(map[string]string{"registry": url})
+				}
+				_, err := fmt.Fprintf(a.ui.Out, "serving the sample records until Ctrl+C; in another terminal:\nexport MCPCTL_REGISTRY=%s\n", url)
+				return err
+			})
+		},
+	}
 }
 
 func (a *app) demo(ctx context.Context, keep bool) error {

@@ -16,8 +16,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/mcpctl/mcpctl/registry/registrytest"
 )
 
 // TourOptions are the settings of a [Tour].
@@ -240,15 +238,7 @@ func startParts(ctx context.Context, o TourOptions) (*parts, error) {
 	if err != nil {
 		return nil, err
 	}
-	records := o.Records
-	if records == nil {
-		if records, err = registrytest.Records(); err != nil {
-			return nil, errors.Join(err, p.close())
-		}
-	}
-	registry, err := registrytest.NewServer(records, registrytest.Options{
-		RemoteURLs: map[string]string{registrytest.Workshop: workshop + "/mcp"},
-	})
+	registry, err := registryHandler(o.Records, workshop+"/mcp")
 	if err == nil {
 		p.registry, err = p.listen(ctx, registry)
 	}
