@@ -21,7 +21,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm python tmux screens lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers nightly clean ci
+.PHONY: all build test test-short npm python tmux screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers nightly clean ci
 
 all: build
 
@@ -72,6 +72,10 @@ tmux:
 # What commands print, on terminals of three widths, written anew: look at the diff.
 screens: tmux
 	go test ./test/screens -update
+
+# docs/terminal.svg, the picture in README.md, from a real run.
+terminal-picture: tmux build
+	go run ./test/picture -mcpctl $(CURDIR)/mcpctl
 
 # What generated packages are looked at with, by go test ./test/codegen.
 staticcheck:
