@@ -16,6 +16,7 @@ import (
 //   - mcpctl SERVER and mcpctl SERVER TOOL become tools and call, if the first word is
 //     a configured server and not a command; with --url or a command behind "--" the
 //     first word is the tool;
+//   - a first word that is a URL is the value of --url;
 //   - a call with --help behind the tool becomes describe;
 //   - the words of a call go behind a "--", so that one like --name=value that
 //     is not a flag of mcpctl stays an argument;
@@ -28,6 +29,9 @@ func (a *app) dispatch(root *cobra.Command, words []string) ([]string, error) {
 	first, cmd := global.First(words), (*cobra.Command)(nil)
 	if first >= 0 {
 		verb := words[first]
+		if isURL(verb) && !global.given(words, "url") {
+			return a.dispatch(root, slices.Replace(slices.Clone(words), first, first+1, "--url", verb))
+		}
 		if verb == cobra.ShellCompRequestCmd || verb == cobra.ShellCompNoDescRequestCmd {
 			return completeShort(root, words, first+1), nil
 		}
@@ -92,6 +96,10 @@ func (a *app) dispatch(root *cobra.Command, words []string) ([]string, error) {
 		return append(append(out, "--"), after[:fixed]...), nil
 	}
 	return append(append(append(head, options...), "--"), after...), nil
+}
+
+func isURL(word string) bool {
+	return strings.HasPrefix(word, "https://") || strings.HasPrefix(word, "http://")
 }
 
 func isHelp(word string) bool { return word == "--help" || word == "-h" }
