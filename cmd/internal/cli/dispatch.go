@@ -29,7 +29,7 @@ func (a *app) dispatch(root *cobra.Command, words []string) ([]string, error) {
 	first, cmd := global.First(words), (*cobra.Command)(nil)
 	if first >= 0 {
 		verb := words[first]
-		if isURL(verb) && !global.given(words, "url") {
+		if isURL(verb) && !global.Given(words, "url") {
 			return a.dispatch(root, slices.Replace(slices.Clone(words), first, first+1, "--url", verb))
 		}
 		if verb == cobra.ShellCompRequestCmd || verb == cobra.ShellCompNoDescRequestCmd {
