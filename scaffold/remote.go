@@ -48,8 +48,8 @@ func (b *builder) endpoint(v value, r *registry.Remote) {
 			b.usage = append(b.usage, fmt.Sprintf("--header %q: not the name of a header", g.Name))
 		case b.hasHeader(g.Name):
 			b.usage = append(b.usage, fmt.Sprintf("--header %s: given twice", g.Name))
-		case config.OwnHeader(g.Name) != "" && !strings.EqualFold(g.Name, "Host"):
-			b.usage = append(b.usage, fmt.Sprintf("--header %s: it %s", g.Name, config.OwnHeader(g.Name)))
+		case origin.OwnHeader(g.Name) != "" && !strings.EqualFold(g.Name, "Host"):
+			b.usage = append(b.usage, fmt.Sprintf("--header %s: it %s", g.Name, origin.OwnHeader(g.Name)))
 		case g.Placeholder:
 			hole := b.placeholder(b.headerInput(registry.KeyValueInput{Name: g.Name}))
 			b.needs = append(b.needs, hole.needs...)
@@ -80,13 +80,13 @@ func (b *builder) headerInputs(list []registry.KeyValueInput) {
 			b.warn(fmt.Sprintf("header %s is in the record twice; the first one is used", kv.Name))
 			continue
 		case origin.IsFraming(kv.Name):
-			b.refuse(fmt.Sprintf("header %s %s", kv.Name, config.OwnHeader(kv.Name)))
+			b.refuse(fmt.Sprintf("header %s %s", kv.Name, origin.OwnHeader(kv.Name)))
 			continue
 		case lower == "host":
-			b.danger(fmt.Sprintf("header %s %s", kv.Name, config.OwnHeader(kv.Name)))
+			b.danger(fmt.Sprintf("header %s %s", kv.Name, origin.OwnHeader(kv.Name)))
 			seen[lower] = true
-		case config.OwnHeader(kv.Name) != "":
-			b.warn(fmt.Sprintf("header %s %s; left out", kv.Name, config.OwnHeader(kv.Name)))
+		case origin.OwnHeader(kv.Name) != "":
+			b.warn(fmt.Sprintf("header %s %s; left out", kv.Name, origin.OwnHeader(kv.Name)))
 			continue
 		default:
 			seen[lower] = true

@@ -318,7 +318,7 @@ func (d *decoder) header(offset int, name string, before map[string]string) {
 			d.fault(offset, fmt.Sprintf("headers.%s is there twice, as %s", name, other), "remove one of the two: letter case does not count")
 		}
 	}
-	switch reason := OwnHeader(name); {
+	switch reason := origin.OwnHeader(name); {
 	case reason == "":
 	case strings.EqualFold(name, "Host"):
 		d.warn(offset, "headers."+name+" "+reason, "put the host into url, unless that is what you want")

@@ -1,10 +1,8 @@
 package transport
 
 import (
-	"net/http"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/unzip"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -26,16 +24,4 @@ func (w *wire) wantsGzip(method string) bool {
 		return true
 	}
 	return strings.HasSuffix(method, "/list")
-}
-
-// decoded has the body of an answer read in plain form. What reads it has bounds, which
-// count plain bytes.
-func decoded(resp *http.Response) {
-	if !strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") {
-		return
-	}
-	resp.Header.Del("Content-Encoding")
-	resp.Header.Del("Content-Length")
-	resp.ContentLength = -1
-	resp.Body = unzip.Reader(resp.Body)
 }

@@ -3,8 +3,6 @@ package transport
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -13,11 +11,11 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"syscall"
 	"unicode"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/ability"
+	"github.com/mcpctl/mcpctl/runtime/internal/netfault"
 	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
@@ -66,7 +64,7 @@ func (w *wire) sendError(ctx context.Context, err error, sent bool) error {
 		sent = false
 	}
 	// Some errors of net/http quote what the server has sent.
-	ce := &runtime.ConnectError{Target: w.target, Err: w.redact.Error(err), Remedy: remedy(err)}
+	ce := &runtime.ConnectError{Target: w.target, Err: w.redact.Error(err), Remedy: netfault.Remedy(err)}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		ce.Err = errConnectionLost
 	}
@@ -82,32 +80,6 @@ func markUnsent(err error, sent bool) error {
 }
 
 var errConnectionLost = errors.New("the server closed the connection without an answer")
-
-func remedy(err error) string {
-	var (
-		dns       *net.DNSError
-		authority x509.UnknownAuthorityError
-		hostname  x509.HostnameError
-		cert      *tls.CertificateVerificationError
-		record    tls.RecordHeaderError
-		timeout   net.Error
-	)
-	switch {
-	case errors.As(err, &dns):
-		return "check the host name in the URL, and that this machine is online"
-	case errors.Is(err, syscall.ECONNREFUSED), strings.Contains(err.Error(), "refused"):
-		return "start the server, or check host and port in the URL"
-	case errors.As(err, &authority):
-		return "the certificate is not signed by an authority this machine trusts; SSL_CERT_FILE can name one more"
-	case errors.As(err, &hostname), errors.As(err, &cert):
-		return "the server's certificate is not valid for this address; check the host name in the URL"
-	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
-		return "the server does not speak TLS on this port; try http:// in the URL"
-	case errors.As(err, &timeout) && timeout.Timeout():
-		return "check host and port in the URL, and whether a firewall or proxy is in the way"
-	}
-	return ""
-}
 
 // ErrSessionExpired says that the server no longer knows the session a request
 // was sent in. It has not acted on the request. The client has to initialise

@@ -22,6 +22,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime/internal/wirelog"
+	"github.com/mcpctl/mcpctl/runtime/internal/unzip"
 	"github.com/mcpctl/mcpctl/runtime/origin"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/secret"
@@ -238,7 +239,7 @@ func (w *wire) do(ctx context.Context, o outgoing) (resp *http.Response, sent bo
 			return nil, sent, w.sendError(ctx, err, sent)
 		}
 		if o.gzip {
-			decoded(resp)
+			unzip.Answer(resp)
 		}
 		resp.Body = w.trace.Body(resp.Body)
 		if w.auth == nil || try > 1 || !challenged(resp) {

@@ -157,7 +157,7 @@ func (c *Adder) urlEntry(target string) (*addition, error) {
 		}
 	}
 	for _, h := range c.Options.Headers {
-		if reason := config.OwnHeader(h.Name); reason != "" {
+		if reason := origin.OwnHeader(h.Name); reason != "" {
 			plan.Warnings = append(plan.Warnings, "header "+h.Name+" "+reason)
 		}
 	}

@@ -4,7 +4,21 @@ package unzip
 import (
 	"compress/gzip"
 	"io"
+	"net/http"
+	"strings"
 )
+
+// Answer has the body of an answer read in plain form. What reads it has bounds, which
+// count plain bytes.
+func Answer(resp *http.Response) {
+	if !strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") {
+		return
+	}
+	resp.Header.Del("Content-Encoding")
+	resp.Header.Del("Content-Length")
+	resp.ContentLength = -1
+	resp.Body = Reader(resp.Body)
+}
 
 // Reader returns a body in plain form. It begins to read with the first Read: a stream
 // may have nothing yet. Who reads bounds what is read, which may be far more than was

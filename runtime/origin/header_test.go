@@ -1,10 +1,10 @@
-package config_test
+package origin_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/origin"
 )
 
 func TestOwnHeader(t *testing.T) {
@@ -15,7 +15,7 @@ func TestOwnHeader(t *testing.T) {
 		"Content-Length": "the connection", "TRANSFER-encoding": "the connection", "connection": "the connection", "Upgrade": "the connection",
 		"te": "the connection", "Trailer": "the connection", "Keep-Alive": "the connection", "Proxy-Anything": "the connection", "Expect": "the connection",
 	} {
-		if got := config.OwnHeader(name); (got == "") != (want == "") || !strings.HasSuffix(got, want) {
+		if got := origin.OwnHeader(name); (got == "") != (want == "") || !strings.HasSuffix(got, want) {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}

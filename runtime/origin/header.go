@@ -1,10 +1,6 @@
-package config
+package origin
 
-import (
-	"strings"
-
-	"github.com/mcpctl/mcpctl/runtime/origin"
-)
+import "strings"
 
 // OwnHeader returns why a configuration must not set a header, "" if it may: it
 // belongs to the protocol, or to the connection. Such a header is not sent, except
@@ -13,9 +9,9 @@ func OwnHeader(name string) string {
 	switch {
 	case strings.EqualFold(name, "host"):
 		return "asks the machine of the URL for another host"
-	case origin.IsProtocols(name):
+	case IsProtocols(name):
 		return "belongs to the protocol"
-	case origin.IsFraming(name):
+	case IsFraming(name):
 		return "belongs to the connection"
 	}
 	return ""
