@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -62,10 +64,11 @@ func (a *app) info(ctx context.Context, arg string, pre bool) error {
 	if refused != nil {
 		shown = nil
 	}
-	text := records.Describe(rec, shown)
+	var b strings.Builder
+	b.WriteString(records.Describe(rec, shown))
 	for _, w := range plan.Warnings {
-		text += "warning: " + ui.CleanLine(w) + "\n"
+		fmt.Fprintf(&b, "warning: %s\n", ui.CleanLine(w))
 	}
-	_, err = io.WriteString(a.ui.Out, text)
+	_, err = io.WriteString(a.ui.Out, b.String())
 	return err
 }

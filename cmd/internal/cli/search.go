@@ -67,7 +67,9 @@ func (c *searchCommand) run(ctx context.Context, words []string) error {
 	total := len(recs)
 	recs = recs[:min(total, c.o.limit)]
 	if !c.o.pre {
-		records.PreferReleases(ctx, client, recs, c.log)
+		records.PreferReleases(ctx, client, recs, func(server string, err error) {
+			c.log.Debug("release not found", "server", server, "err", err)
+		})
 	}
 	if err := c.printHits(records.Hits(recs, c.installed())); err != nil {
 		return err

@@ -80,18 +80,18 @@ func (h *Host) offers(ctx context.Context, server string, s *Server) (*gogen.Lis
 	info := s.Info()
 	l := &gogen.List{Implementation: info.Implementation, Protocol: info.Version}
 	var err error
-	if l.Tools, err = s.ListTools(ctx); err != nil {
+	if l.Tools, err = s.listTools(ctx); err != nil {
 		if refused := (*runtime.Error)(nil); info.Has("tools") || !errors.As(err, &refused) {
 			return nil, err
 		}
 	}
-	if l.Prompts, err = offered(ctx, h, server, s, "prompts", "prompts", s.ListPrompts); err != nil {
+	if l.Prompts, err = offered(ctx, h, server, s, "prompts", "prompts", s.listPrompts); err != nil {
 		return nil, err
 	}
-	if l.Resources, err = offered(ctx, h, server, s, "resources", "resources", s.ListResources); err != nil {
+	if l.Resources, err = offered(ctx, h, server, s, "resources", "resources", s.listResources); err != nil {
 		return nil, err
 	}
-	l.Templates, err = offered(ctx, h, server, s, "resources", "resource templates", s.ListResourceTemplates)
+	l.Templates, err = offered(ctx, h, server, s, "resources", "resource templates", s.listResourceTemplates)
 	return l, err
 }
 

@@ -46,18 +46,18 @@ func listAll[T any](ctx context.Context, s *Server, method, key string, raw func
 // The lists are complete or an error: a missing entry would be a missing
 // function.
 
-func (s *Server) ListTools(ctx context.Context) ([]runtime.Tool, error) {
+func (s *Server) listTools(ctx context.Context) ([]runtime.Tool, error) {
 	return listAll(ctx, s, revision.MethodToolsList, "tools", func(t *runtime.Tool, raw json.RawMessage) { t.Raw = raw })
 }
 
-func (s *Server) ListPrompts(ctx context.Context) ([]runtime.Prompt, error) {
+func (s *Server) listPrompts(ctx context.Context) ([]runtime.Prompt, error) {
 	return listAll(ctx, s, revision.MethodPromptsList, "prompts", func(p *runtime.Prompt, raw json.RawMessage) { p.Raw = raw })
 }
 
-func (s *Server) ListResources(ctx context.Context) ([]runtime.Resource, error) {
+func (s *Server) listResources(ctx context.Context) ([]runtime.Resource, error) {
 	return listAll(ctx, s, revision.MethodResourcesList, "resources", func(r *runtime.Resource, raw json.RawMessage) { r.Raw = raw })
 }
 
-func (s *Server) ListResourceTemplates(ctx context.Context) ([]runtime.ResourceTemplate, error) {
+func (s *Server) listResourceTemplates(ctx context.Context) ([]runtime.ResourceTemplate, error) {
 	return listAll(ctx, s, revision.MethodResourceTemplatesList, "resourceTemplates", func(t *runtime.ResourceTemplate, raw json.RawMessage) { t.Raw = raw })
 }

@@ -2,7 +2,6 @@ package records
 
 import (
 	"context"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -72,7 +71,7 @@ const releaseLookups = 8
 
 // PreferReleases replaces prereleases by the release that add would take. If that is
 // unknown the record stays.
-func PreferReleases(ctx context.Context, client *registry.Client, recs []registry.Record, log *slog.Logger) {
+func PreferReleases(ctx context.Context, client *registry.Client, recs []registry.Record, unknown func(server string, err error)) {
 	var wg sync.WaitGroup
 	asked := 0
 	for i := range recs {
@@ -83,7 +82,7 @@ func PreferReleases(ctx context.Context, client *registry.Client, recs []registr
 		wg.Go(func() {
 			rec, err := client.Release(ctx, recs[i])
 			if err != nil {
-				log.Debug("release not found", "server", recs[i].Server.Name, "err", err)
+				unknown(recs[i].Server.Name, err)
 				return
 			}
 			recs[i] = rec
