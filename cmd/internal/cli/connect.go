@@ -45,7 +45,7 @@ func (a *app) connect(ctx context.Context, server string, h *host) (*runtime.Cli
 		if server != "" {
 			h.entry = entry
 		}
-		o.Handler, o.Capabilities = h, h.capabilities()
+		o.Handler, o.Capabilities = h, h.Capabilities()
 	}
 	c, err := dial.Dial(ctx, entry, o)
 	commands := authCommands{a}

@@ -1,16 +1,12 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"log/slog"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/answering"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -97,59 +93,9 @@ func TestCapabilitiesOffered(t *testing.T) {
 		{"", []string{"/a"}, &ui.NonInteractive{}, `{"roots":{}}`},
 	} {
 		a := &app{environment: environment{ui: &ui.UI{}, settings: settings.Settings{Elicit: c.elicit, Roots: c.roots}}, asker: c.asker}
-		if got := string(a.newHost("s").capabilities()); got != c.want {
+		if got := string(a.newHost("s").Capabilities()); got != c.want {
 			t.Errorf("%q %v: got %s, want %s", c.elicit, c.roots, got, c.want)
 		}
-	}
-}
-
-func TestFileURI(t *testing.T) {
-	for path, want := range map[string]string{
-		"/home/a b/é#?%": "file:///home/a%20b/%C3%A9%23%3F%25",
-		"/":              "file:///",
-		"C:/Users/x":     "file:///C:/Users/x",
-		"//host/share/x": "file://host/share/x",
-	} {
-		if got := fileURI(filepath.FromSlash(path)); got != want {
-			t.Errorf("%s: got %s, want %s", path, got, want)
-		}
-	}
-}
-
-// TestServerLog: a server's message stays on one line and looks like none of
-// ours.
-func TestServerLog(t *testing.T) {
-	var out bytes.Buffer
-	a := &app{environment: environment{ui: &ui.UI{}, log: slog.New(slog.NewTextHandler(&out, nil))}, asker: &ui.NonInteractive{}}
-	h := a.newHost("s")
-	h.Notification(t.Context(), nil, "notifications/message", json.RawMessage(`{"level":"error","data":"without -v"}`))
-	if out.Len() > 0 {
-		t.Errorf("without -v: %s", out.String())
-	}
-	a.settings.Verbose = 1
-	for _, params := range []string{`{"level":"error","data":"a\nb\u001b[31m"}`, `{"level":"info","data":{"k":1},"logger":"x"}`, `{"level":"debug","data":"hidden"}`, `7`} {
-		h.Notification(t.Context(), nil, "notifications/message", json.RawMessage(params))
-	}
-	h.Notification(t.Context(), nil, "notifications/other", json.RawMessage(`{}`))
-	got := out.String()
-	if strings.Count(got, "\n") != 2 || !strings.Contains(got, `level=ERROR msg="server log" server=s level=error data="a b"`) || !strings.Contains(got, `data="{\"k\":1}" logger=x`) {
-		t.Errorf("got %s", got)
-	}
-}
-
-// TestOneQuestionAtATime: a person answers one question, then the next.
-func TestOneQuestionAtATime(t *testing.T) {
-	a := &app{environment: environment{ui: &ui.UI{Err: &bytes.Buffer{}}}, asker: &ui.NonInteractive{}}
-	h := a.newHost("s")
-	h.turn <- struct{}{} // a question is open
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	if got, err := h.Request(ctx, nil, "elicitation/create", json.RawMessage(asksName)); !errors.Is(err, context.DeadlineExceeded) || got != nil {
-		t.Errorf("got %s %v", got, err)
-	}
-	<-h.turn
-	if got, err := h.Request(t.Context(), nil, "elicitation/create", json.RawMessage(asksName)); err != nil || string(got) != `{"action":"cancel"}` {
-		t.Errorf("got %s %v", got, err)
 	}
 }
 
@@ -161,13 +107,13 @@ func TestMissingCapability(t *testing.T) {
 		`{"requiredCapabilities":{"elicitation":{"url":{}}}}`:  "a page opened",
 		`{"requiredCapabilities":{"roots":{}}}`:                "--roots DIR",
 	} {
-		err := withCapabilityRemedy(&runtime.Error{Code: runtime.CodeMissingCapability, Message: "no", Data: json.RawMessage(data)})
+		err := answering.Explain(&runtime.Error{Code: runtime.CodeMissingCapability, Message: "no", Data: json.RawMessage(data)})
 		if exitCode(err) != exitUsage || !strings.Contains(hintOf(err), want) {
 			t.Errorf("%s: got %v, hint %q", data, err, hintOf(err))
 		}
 	}
 	for _, data := range []string{`{"requiredCapabilities":{"sampling":{}}}`, `7`, ``} {
-		err := withCapabilityRemedy(&runtime.Error{Code: runtime.CodeMissingCapability, Message: "no", Data: json.RawMessage(data)})
+		err := answering.Explain(&runtime.Error{Code: runtime.CodeMissingCapability, Message: "no", Data: json.RawMessage(data)})
 		if exitCode(err) != exitProtocol || hintOf(err) != "" {
 			t.Errorf("%s: got %v, hint %q", data, err, hintOf(err))
 		}

@@ -237,7 +237,7 @@ func (a *app) inSession(ctx context.Context, entry config.Entry, h *host) (*runt
 	o := a.dialOptions(entry)
 	o.Auth, o.HTTP.Client, o.Version = nil, local.Client(socket), info.ProtocolVersion
 	if h != nil {
-		o.Handler, o.Capabilities = h, h.capabilities()
+		o.Handler, o.Capabilities = h, h.Capabilities()
 	}
 	return dial.Dial(ctx, config.Entry{Name: entry.Name, URL: "http://session/mcp"}, o)
 }

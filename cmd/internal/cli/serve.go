@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/answering"
 	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -163,7 +164,7 @@ func (a *app) runGateway(ctx context.Context, o gateway.Options) error {
 		Hurry: a.hurry, HurryUp: a.hurryUp, OnHangup: a.onHangup,
 	}
 	if dirs := a.settings.Serve.Roots; len(dirs) > 0 {
-		h.Roots = roots(dirs)
+		h.Roots = answering.Roots(dirs)
 	}
 	return gateway.Run(ctx, h, o)
 }

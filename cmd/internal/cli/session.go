@@ -45,7 +45,7 @@ func (a *app) with(ctx context.Context, words []string, f func(s *session, words
 		dial = a.connect
 	}
 	h := a.newHost(server)
-	if err := h.check(); err != nil {
+	if err := h.Check(); err != nil {
 		return err
 	}
 	c, err := dial(ctx, name, h)
