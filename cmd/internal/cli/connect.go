@@ -90,7 +90,7 @@ func (a *app) dialOptions(entry config.Entry) dial.Options {
 		HTTP:           dial.HTTPOptions{Headers: a.settings.Headers, AllowInsecure: a.settings.AllowInsecureHTTP},
 		ConnectTimeout: a.settings.DialTimeout(entry.ConnectTimeout),
 		Timeout:        a.settings.CallTimeout(entry.RequestTimeout),
-		Hurry:          a.hurry,
+		Hurry:          a.Hurry,
 		Auth:           authCommands{a}.dialAuth(),
 	}
 }

@@ -67,7 +67,7 @@ func (a *app) demo(ctx context.Context, keep bool) error {
 	if err != nil {
 		return fmt.Errorf("demo: find mcpctl itself: %w", err)
 	}
-	a.longRunning.Store(true)
+	a.LongRunning.Store(true)
 	return demo.Tour(ctx, demo.TourOptions{
 		Executable: self, Version: buildVersion().Version, Out: a.ui.Out, JSON: a.ui.JSON, Color: a.ui.Color, Keep: keep,
 	})

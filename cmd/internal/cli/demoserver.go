@@ -23,7 +23,7 @@ func newDemoServer(a *app) *cobra.Command {
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s := demo.NewServer(buildVersion().Version)
-			a.longRunning.Store(true)
+			a.LongRunning.Store(true)
 			if addr == "" {
 				return s.Serve(cmd.Context(), a.ui.In, a.ui.Out)
 			}

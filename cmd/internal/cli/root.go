@@ -10,15 +10,13 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/signal"
 	"sync"
-	"sync/atomic"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/cmd/internal/signals"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -28,7 +26,7 @@ import (
 // app is one run of mcpctl.
 type app struct {
 	environment
-	ending
+	signals.Ending
 
 	// dial replaces connect in tests, asker the user at the terminal; nil is the
 	// real one.
@@ -65,19 +63,6 @@ type serversFile struct {
 	noted  sync.Once
 }
 
-// ending is how signals end a run.
-type ending struct {
-	// longRunning is set by a command that runs until a signal and then drains.
-	longRunning atomic.Bool
-
-	hangups hangups
-
-	// hurry, closed by hurryUp, makes child processes killed. Nil, in tests, is
-	// never.
-	hurry    chan struct{}
-	hurrying sync.Once
-}
-
 // Main runs mcpctl and returns its exit code. args are the words after the
 // program's name.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -85,26 +70,15 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		transport.Guardian(stdin)
 		return exitOK
 	}
-	ctx, end := context.WithCancel(context.Background())
-	defer end()
-	ctx, stop := signal.NotifyContext(ctx, endSignals()...)
-	defer stop()
-	again := make(chan os.Signal, 8)
-	signal.Notify(again, endSignals()...)
-	defer signal.Stop(again)
 	a := &app{
 		environment: environment{ui: ui.New(stdin, stdout, stderr), getenv: os.Getenv, log: slog.New(slog.DiscardHandler)},
-		ending:      ending{hurry: make(chan struct{})},
+		Ending:      signals.Ending{Hurry: make(chan struct{})},
 	}
-	done := make(chan struct{})
-	defer close(done)
-	a.hangups.handle(end, again, done)
-	// Caught, so that a closed stdout (| head) becomes an error of the write, after
-	// which connections close and children are reaped.
-	pipe := make(chan os.Signal, 1)
-	signal.Notify(pipe, syscall.SIGPIPE)
-	defer signal.Stop(pipe)
-	return a.supervise(ctx, again, func() int { return a.run(ctx, args) })
+	code, ended := a.Ending.Run(func(ctx context.Context) int { return a.run(ctx, args) })
+	if !ended {
+		return exitInterrupted
+	}
+	return code
 }
 
 // run is Main with its streams and context made.

@@ -157,11 +157,11 @@ func (a *app) runGateway(ctx context.Context, o gateway.Options) error {
 				withHint("remove %q; who can reach the address can use every server", key)
 		}
 	}
-	a.longRunning.Store(true)
+	a.LongRunning.Store(true)
 	h := gateway.Host{
 		UI: a.ui, Log: a.log, Getenv: a.getenv, Settings: a.settings, Info: a.implementation(),
 		Dial: a.dialOptions, Tokens: authCommands{a}.tokenStore(), Guard: a.guard(),
-		Hurry: a.hurry, HurryUp: a.hurryUp, OnHangup: a.onHangup,
+		Hurry: a.Hurry, HurryUp: a.HurryUp, OnHangup: a.OnHangup,
 	}
 	if dirs := a.settings.Serve.Roots; len(dirs) > 0 {
 		h.Roots = answering.Roots(dirs)

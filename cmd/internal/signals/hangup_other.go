@@ -1,6 +1,6 @@
 //go:build !unix
 
-package cli
+package signals
 
 // controllingTerminal returns false: there is no signal HUP.
 func controllingTerminal() bool { return false }

@@ -1,4 +1,4 @@
-package cli
+package signals
 
 import (
 	"context"
@@ -49,9 +49,9 @@ func (h *hangups) handle(end context.CancelFunc, again chan<- os.Signal, done <-
 // may send it before the terminal goes.
 const hangupRecheck = time.Second
 
-// onHangup replaces the action of the signal HUP, also under nohup, until stop is
+// OnHangup replaces the action of the signal HUP, also under nohup, until stop is
 // called. It still ends mcpctl if the terminal that it was started from has gone.
-func (e *ending) onHangup(do func()) (stop func()) {
+func (e *Ending) OnHangup(do func()) (stop func()) {
 	h := &e.hangups
 	if h.signals == nil {
 		return func() {}
