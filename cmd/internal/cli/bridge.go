@@ -3,15 +3,16 @@ package cli
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/adhoc"
 	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
 func newBridge(a *app) *cobra.Command {
@@ -84,7 +85,7 @@ func (b *bridgeCommand) run(ctx context.Context, words []string, dash int) error
 			return usagef("the isolation of %s is set in its entry", entry.Name).withHint("mcpctl config edit")
 		}
 		if !slices.Contains(isolations(), b.isolation) {
-			return usagef("--isolation is %q, want %s", b.isolation, orList(isolations()))
+			return usagef("--isolation is %q, want %s", b.isolation, plain.Or(isolations()))
 		}
 		entry.Isolation = b.isolation
 	}
@@ -108,11 +109,13 @@ func (b *bridgeCommand) server(words []string, dash int) (config.Entry, error) {
 	case len(words) == 1 && b.a.settings.URL != "":
 		return usage("unexpected argument %q with --url", words[0])
 	case len(words) == 1 && strings.Contains(words[0], "://"):
-		return remoteEntry(words[0])
+		return adhoc.Remote(words[0])
 	case len(words) == 0 && b.a.adhoc.given():
 		return b.a.entryOrURL("")
-	case len(words) == 0 && b.a.getenv(upstreamURL) != "":
-		return b.upstream()
+	case len(words) == 0 && b.a.getenv(adhoc.UpstreamURL) != "":
+		entry, version, err := adhoc.Upstream(b.a.getenv, b.a.ui.Note, b.a.settings.ProtocolVersion)
+		b.a.settings.ProtocolVersion = version
+		return entry, err
 	case len(words) == 0:
 		return usage("missing argument: mcpctl bridge URL|SERVER")
 	}
@@ -123,15 +126,6 @@ func (b *bridgeCommand) server(words []string, dash int) (config.Entry, error) {
 	b.a.file.loaded, b.a.file.path = file, b.a.settings.ConfigPath // for entry
 	b.o.File, b.o.Servers = file, words
 	return b.a.entry(words[0])
-}
-
-// remoteEntry returns the entry of a remote server in no configuration.
-func remoteEntry(address string) (config.Entry, error) {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return config.Entry{}, usagef("%s is not the address of a server", config.DisplayURL(address)).withHint("mcpctl bridge https://api.example.com/mcp")
-	}
-	return config.Entry{Name: config.DisplayURL(address), URL: config.Escape(address)}, nil
 }
 
 // flagsFromEnvironment sets flags of a command that are not given by their variables.

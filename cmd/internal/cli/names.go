@@ -6,18 +6,11 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/clitool"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/nearest"
+	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
 // nearestNames is how many names a suggestion has.
 const nearestNames = 3
-
-// orList returns "a, b or c".
-func orList(names []string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
-}
 
 func shellLine(words []string) string { return clitool.Line(words) }
 
@@ -27,7 +20,7 @@ func unknownName(what, name string, known []string, list string) *Error {
 	e := usagef("%s %s", what, name)
 	var parts []string
 	if near := nearest.Names(name, known, nearestNames); len(near) > 0 {
-		parts = append(parts, "did you mean "+orList(near)+"?")
+		parts = append(parts, "did you mean "+plain.Or(near)+"?")
 	}
 	if list != "" {
 		parts = append(parts, "see "+list)

@@ -51,7 +51,7 @@ func (c *searchCommand) run(ctx context.Context, words []string) error {
 		return usagef("--limit %d: want 1 or more", c.o.limit)
 	}
 	if c.o.kind != "" && !slices.Contains(records.Types(), c.o.kind) {
-		return usagef("--type %s: want %s", c.o.kind, orList(records.Types()))
+		return usagef("--type %s: want %s", c.o.kind, plain.Or(records.Types()))
 	}
 	client, err := c.registry()
 	if err != nil {
