@@ -56,7 +56,7 @@ func (b *builder) endpoint(v value, r *registry.Remote) {
 			b.headers = append(b.headers, pair{g.Name, hole.text})
 		default:
 			if config.LooksSecret(g.Name, g.Value) {
-				b.warn(fmt.Sprintf("the secret %s is now in the file; ${NAME} in its place keeps it out", g.Name))
+				b.warn(fmt.Sprintf("the secret %s is now in the file; use ${NAME} instead to keep it out", g.Name))
 			}
 			b.header(g.Name, userText(g.Value))
 		}

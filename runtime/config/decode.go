@@ -226,7 +226,7 @@ func (d *decoder) text(at string, v hujson.Value) (string, bool) {
 	}
 	d.foreignPlaceholders(at, v, s)
 	if name, ok := BareVariable(s); ok {
-		d.warn(v.StartOffset, at+" has $"+name+", which is no placeholder and stays as it is", "write ${"+name+"} for the variable, $$"+name+" for the text")
+		d.warn(v.StartOffset, at+" has $"+name+", which is not a placeholder and stays as it is", "write ${"+name+"} for the variable, $$"+name+" for the text")
 	}
 	return s, true
 }

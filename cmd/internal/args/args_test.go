@@ -143,7 +143,7 @@ func TestParseRefuses(t *testing.T) {
 		{"unknown", []string{"mod=fast"}, "at /mod: unknown argument; did you mean mode?"},
 		{"unknown in an object", []string{`{"mod":"fast"}`}, "at /mod: unknown argument; did you mean mode?"},
 		{"unknown inside", []string{"edits[0].old_text=x"}, "at /edits/0/old_text: unknown argument; did you mean oldText?"},
-		{"an unknown flag", []string{"--mod=fast"}, "--mod is no argument of the tool and no flag of mcpctl"},
+		{"an unknown flag", []string{"--mod=fast"}, "--mod is neither an argument of the tool nor a flag of mcpctl"},
 		{"a flag without a value", []string{"--mode"}, "--mode has no value"},
 		{"a flag before a flag", []string{"--mode", "--s", "x"}, "--mode has no value"},
 		{"missing inside", []string{"edits[0].n=1"}, "at /edits/0/oldText: required, but missing"},

@@ -101,7 +101,7 @@ func form(p schema.Property) string {
 
 // unknownOption returns the error of an option that is neither an argument nor a flag.
 func (b *builder) unknownOption(name string) error {
-	e := errorf("--%s is no argument of the tool and no flag of mcpctl", short(name))
+	e := errorf("--%s is neither an argument of the tool nor a flag of mcpctl", short(name))
 	var forms []string
 	known := map[string]string{}
 	for _, p := range b.s.Root().Properties() {

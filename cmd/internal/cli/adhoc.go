@@ -37,7 +37,7 @@ func (s *adhocServer) cut(sets cmdline.Flags, words []string) ([]string, error) 
 		return words, nil
 	}
 	if sets.Given(words[:dash], "url") {
-		return nil, usagef("--url and a command behind -- exclude one another")
+		return nil, usagef("--url and a command after -- cannot be used together")
 	}
 	s.command = words[dash+1:]
 	return words[:dash], nil
@@ -46,7 +46,7 @@ func (s *adhocServer) cut(sets cmdline.Flags, words []string) ([]string, error) 
 // check refuses --env without a command that it is for.
 func (s *adhocServer) check() error {
 	if len(s.env) > 0 && s.command == nil {
-		return usagef("--env goes with a command behind --").withHint("an entry has its own: mcpctl config edit; an argument of a tool is written env=VALUE")
+		return usagef("--env needs a command after --").withHint("an entry has its own: mcpctl config edit; an argument of a tool is written env=VALUE")
 	}
 	_, err := adding.Members("--env", s.env, false)
 	return err

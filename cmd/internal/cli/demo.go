@@ -50,7 +50,7 @@ func newDemoRegistry(a *app) *cobra.Command {
 		Annotations:       map[string]string{anyFiles: "yes"},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			a.longRunning.Store(true)
+			a.LongRunning.Store(true)
 			return demo.Registry(cmd.Context(), func(url string) error {
 				if a.ui.JSON {
 					return a.ui.EncodeJSON(map[string]string{"registry": url})

@@ -13,11 +13,11 @@ import (
 func newRun(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run SERVER [-- ARGS...]",
-		Short: "Run a configured server in the place of mcpctl",
-		Long: "Run the command of a configured stdio server in the place of mcpctl, for hosts and for debugging. Its placeholders are\n" +
-			"replaced, and it gets the environment and the directory that it has everywhere. ARGS go behind its own arguments.\n\n" +
+		Short: "Run a configured server instead of mcpctl",
+		Long: "Run the command of a configured stdio server instead of mcpctl, for hosts and for debugging. Its placeholders are\n" +
+			"replaced, and it gets its usual environment and directory. ARGS are added to its arguments.\n\n" +
 			"Nothing reads or changes what the server and its client say. On Linux and macOS the process becomes the server;\n" +
-			"on Windows mcpctl waits for it and ends with its exit code. A remote server has mcpctl bridge in place of it.",
+			"on Windows mcpctl waits for it and ends with its exit code. For a remote server, use mcpctl bridge.",
 		Example: "  mcpctl run fs\n  mcpctl run fs -- --verbose",
 		Args:    cobra.ArbitraryArgs, // checked with the place of "--"
 		RunE: func(cmd *cobra.Command, words []string) error {

@@ -270,8 +270,8 @@ func TestCall(t *testing.T) {
 		{"missing", []string{"fs", "get-sum", `{"note":1}`}, outcome{2, "", "mcpctl: 3 arguments do not fit:\n  at /a: required, but missing\n  at /b: required, but missing\n  at /note: want string, got number\nhint: get-sum(b:number, a:number, note?:string); see mcpctl describe fs get-sum\n"}},
 		{"no arguments wanted", []string{"fs", "get-env", "x=1"}, outcome{2, "", "mcpctl: at /x: unknown argument; there are none\nhint: get-env(); see mcpctl describe fs get-env\n"}},
 		{"like flags", []string{"fs", "get-sum", "--note=x", "--a", "1", "--json", "--b=2"}, outcome{0, text(`{"note":"x","a":1,"b":2}`), ""}},
-		{"unknown flag", []string{"fs", "get-sum", "--nope"}, outcome{2, "", "mcpctl: --nope is no argument of the tool and no flag of mcpctl\nhint: write note=VALUE\n"}},
-		{"misspelt flag", []string{"fs", "get-sum", "--no-validat"}, outcome{2, "", "mcpctl: --no-validat is no argument of the tool and no flag of mcpctl\nhint: did you mean --no-validate?\n"}},
+		{"unknown flag", []string{"fs", "get-sum", "--nope"}, outcome{2, "", "mcpctl: --nope is neither an argument of the tool nor a flag of mcpctl\nhint: write note=VALUE\n"}},
+		{"misspelt flag", []string{"fs", "get-sum", "--no-validat"}, outcome{2, "", "mcpctl: --no-validat is neither an argument of the tool nor a flag of mcpctl\nhint: did you mean --no-validate?\n"}},
 		{"no value", []string{"fs", "get-sum", "--note"}, outcome{2, "", "mcpctl: --note has no value\nhint: write note=VALUE\n"}},
 		{"colon", []string{"fs", "get-sum", "note:x"}, outcome{2, "", "mcpctl: argument \"note:x\": want name=text or name:=json\nhint: write note=x\n"}},
 		{"a function", []string{"fs", `get-sum(a: 1, note: "x y")`}, outcome{2, "", "mcpctl: fs has no tool get-sum(a: 1, note: \"x y\")\nhint: write mcpctl call fs get-sum a=1 'note=x y'\n"}},
@@ -341,7 +341,7 @@ func TestURL(t *testing.T) {
 	if b.dialed != "" {
 		t.Errorf("dialed the configured server %q", b.dialed)
 	}
-	check(t, b.run(t, "call", "get-sum", "--x=1"), outcome{2, "", "mcpctl: --x is no argument of the tool and no flag of mcpctl\n" +
+	check(t, b.run(t, "call", "get-sum", "--x=1"), outcome{2, "", "mcpctl: --x is neither an argument of the tool nor a flag of mcpctl\n" +
 		"hint: arguments are written b=VALUE a=VALUE note=VALUE\n"})
 	check(t, b.run(t, "get-env"), outcome{0, `{"content":[{"type":"text","text":"{}"}]}` + "\n", ""})
 	check(t, b.run(t, "get-enw"), outcome{2, "", "mcpctl: http://127.0.0.1:1/mcp has no tool get-enw\nhint: did you mean get-env? see mcpctl --url http://127.0.0.1:1/mcp tools\n"})

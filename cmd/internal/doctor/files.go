@@ -119,7 +119,7 @@ func (f Files) private(r *Report, path, why string) {
 			r.fail("mode", "config", err.Error(), "")
 			return
 		}
-		r.pass("mode", fmt.Sprintf("mended: its mode was %04o and is %04o", mode, mode&^others))
+		r.pass("mode", fmt.Sprintf("fixed: its mode was %04o and is %04o", mode, mode&^others))
 	default:
 		r.fail("mode", "config", fmt.Sprintf("other users of this machine have access (mode %04o), and %s", mode, why), "mcpctl doctor --fix")
 	}

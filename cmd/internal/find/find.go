@@ -27,7 +27,7 @@ type Hit struct {
 func Pattern(text string) (*regexp.Regexp, error) {
 	re, err := regexp.Compile("(?i)" + text)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no regular expression: %w", text, err)
+		return nil, fmt.Errorf("%q is not a regular expression: %w", text, err)
 	}
 	return re, nil
 }

@@ -41,7 +41,7 @@ func TestGrep(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", pattern, got, want)
 		}
 	}
-	if _, err := find.Pattern("a("); err == nil || !strings.HasPrefix(err.Error(), `"a(" is no regular expression: `) {
+	if _, err := find.Pattern("a("); err == nil || !strings.HasPrefix(err.Error(), `"a(" is not a regular expression: `) {
 		t.Errorf("got %v", err)
 	}
 }

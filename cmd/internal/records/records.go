@@ -79,7 +79,7 @@ func readDocument(path string) (*Found, error) {
 		if jerr := json.Unmarshal(raw, new(any)); errors.As(jerr, &syntax) {
 			err = fmt.Errorf("%w (at byte %d)", syntax, syntax.Offset)
 		}
-		return nil, &failure.Error{Kind: "other", Err: fmt.Errorf("read %s: %w", path, err), Remedy: "a server.json document is wanted, as a registry has it"}
+		return nil, &failure.Error{Kind: "other", Err: fmt.Errorf("read %s: %w", path, err), Remedy: "want a server.json document, as in a registry"}
 	}
 	return &Found{Record: *rec}, nil
 }
