@@ -28,7 +28,7 @@ type compared struct {
 	characters, requests int
 }
 
-var comparedRE = regexp.MustCompile("(?m)^\\| ([^|]+) \\| (mcpctl|mcporter|Inspector) \\| ([^|]+) \\| (\\d+) \\| (\\d+) \\| (\\d+|–) \\|$")
+var comparedRE = regexp.MustCompile(`(?m)^\| ([^|]+) \| (mcpctl|mcporter|Inspector) \| ([^|]+) \| (\d+) \| (\d+) \| (\d+|–) \|$`)
 
 // comparedRows reads the table. Requests that cannot be counted are -1.
 func comparedRows(t *testing.T) []compared {

@@ -69,7 +69,7 @@ func record(ctx context.Context, program string, commands []string) (screen stri
 	if err != nil {
 		return "", fmt.Errorf("make a home: %w", err)
 	}
-	defer os.RemoveAll(home) //nolint:errcheck // a temporary directory
+	defer os.RemoveAll(home)
 	if program, err = exec.LookPath(program); err == nil {
 		program, err = filepath.Abs(program)
 	}
