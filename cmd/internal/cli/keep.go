@@ -8,8 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -108,30 +106,12 @@ func (k *keepCommand) print(kept []sessions.Info) error {
 		return k.a.ui.EncodeJSON(map[string]any{"sessions": kept})
 	}
 	for _, s := range kept {
-		text := fmt.Sprintf("%s is running (process %d)%s", ui.CleanLine(s.Server), s.PID, ends(s))
-		if _, err := fmt.Fprintln(k.a.ui.Out, text); err != nil {
+		if _, err := fmt.Fprintln(k.a.ui.Out, s.Line()); err != nil {
 			return err
 		}
 	}
 	k.a.ui.Note("to end it: mcpctl session stop")
 	return nil
-}
-
-// ends says when a session ends by itself.
-func ends(s sessions.Info) string {
-	if s.Idle == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; it ends after %s without a call", short(time.Duration(s.Idle*float64(time.Second))))
-}
-
-// short returns a duration in whole seconds, or minutes where these are whole.
-func short(d time.Duration) string {
-	text := d.Round(time.Second).String()
-	if minutes, ok := strings.CutSuffix(text, "m0s"); ok {
-		return minutes + "m"
-	}
-	return text
 }
 
 // place returns the entry of a server, and the socket of its session.
@@ -280,30 +260,14 @@ func (k *keepCommand) list(ctx context.Context) error {
 		k.a.ui.Note("no session is running; mcpctl session SERVER starts one")
 		return nil
 	}
-	rows := make([][]string, len(all))
-	for i, s := range all {
-		left := "never"
-		if s.Idle > 0 {
-			left = "in " + short(max(0, time.Until(s.LastUsed.Add(time.Duration(s.Idle*float64(time.Second))))))
-		}
-		rows[i] = []string{s.Server, fmt.Sprint(s.PID), short(time.Since(s.Started)), left, s.Config}
-	}
-	return k.a.ui.NameTable([]string{"SERVER", "PROCESS", "AGE", "ENDS", "CONFIG"}, rows)
+	return k.a.ui.NameTable(sessions.Rows(all, time.Now()))
 }
 
 // stop ends the sessions of servers, all of them for none.
 func (k *keepCommand) stop(ctx context.Context, servers []string) error {
-	all := sessions.Find(ctx, config.StateDir(k.a.getenv))
-	chosen := []sessions.Info{}
-	for _, s := range all {
-		if len(servers) == 0 || slices.Contains(servers, s.Server) {
-			chosen = append(chosen, s)
-		}
-	}
-	for _, server := range servers {
-		if !slices.ContainsFunc(chosen, func(s sessions.Info) bool { return s.Server == server }) {
-			return k.a.withServer(server, usagef("%s has no session", ui.CleanLine(server)).withHint("mcpctl session lists those that run"))
-		}
+	chosen, missing := sessions.Of(servers, sessions.Find(ctx, config.StateDir(k.a.getenv)))
+	if missing != "" {
+		return k.a.withServer(missing, usagef("%s has no session", ui.CleanLine(missing)).withHint("mcpctl session lists those that run"))
 	}
 	for _, s := range chosen {
 		if err := sessions.Stop(ctx, s.Socket); err != nil {
