@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -131,7 +129,10 @@ mcpctl asks for a token that you created by hand. --token-stdin reads it from st
 		}
 		var t tokenstore.Token
 		if stdin {
-			t, err = a.takeToken(ctx, z)
+			var text string
+			if text, err = login.ReadToken(a.ui); err == nil {
+				t, err = z.Take(ctx, text)
+			}
 		} else {
 			t, err = a.logIn(ctx, z, entry, device)
 		}
@@ -141,7 +142,7 @@ mcpctl asks for a token that you created by hand. --token-stdin reads it from st
 		if a.ui.WantJSON() {
 			return a.ui.EncodeJSON(login.StatusOf(entry.Name, t))
 		}
-		_, err = fmt.Fprintf(a.ui.Out, "logged in to %s%s\n", ui.CleanLine(entry.Name), until(t))
+		_, err = fmt.Fprintf(a.ui.Out, "logged in to %s%s\n", ui.CleanLine(entry.Name), login.Until(t))
 		return err
 	})
 }
@@ -156,36 +157,6 @@ func (a authCommands) logIn(ctx context.Context, z *auth.Authorizer, entry confi
 	p.Device = device
 	z.Attend(p)
 	return z.Login(ctx, challenge)
-}
-
-// maxToken bounds a token on standard input, in bytes.
-const maxToken = 64 << 10
-
-// takeToken keeps the token that standard input has.
-func (a authCommands) takeToken(ctx context.Context, z *auth.Authorizer) (tokenstore.Token, error) {
-	if a.ui.InTTY {
-		return tokenstore.Token{}, usagef("--token-stdin reads a file or a pipe, not the terminal").withHint("leave it out, and mcpctl asks for a token")
-	}
-	raw, err := io.ReadAll(io.LimitReader(a.ui.In, maxToken+1))
-	switch {
-	case err != nil:
-		return tokenstore.Token{}, err
-	case len(raw) > maxToken:
-		return tokenstore.Token{}, usagef("--token-stdin: that is not a token: it has more than %d bytes", maxToken)
-	}
-	text, err := auth.CheckToken(string(raw))
-	if err != nil {
-		return tokenstore.Token{}, usagef("--token-stdin: %w", err)
-	}
-	return z.Take(ctx, text)
-}
-
-// until says when a token ends, "" where nothing is known.
-func until(t tokenstore.Token) string {
-	if t.Expires.IsZero() {
-		return ""
-	}
-	return ", until " + t.Expires.Local().Format(time.DateTime)
 }
 
 // challengeOf asks a server what it wants, and reports whether it wants credentials.
@@ -220,19 +191,6 @@ func (a authCommands) onEntry(cmd *cobra.Command, run func(ctx context.Context, 
 	return cmd
 }
 
-// canonicalOf returns the address that a server's tokens are kept under, "" for none.
-func canonicalOf(entry config.Entry) string {
-	x, err := entry.Expand(os.LookupEnv)
-	if err != nil || entry.URL == "" {
-		return ""
-	}
-	u, err := url.Parse(x.URL.Reveal())
-	if err != nil {
-		return ""
-	}
-	return auth.Canonical(u)
-}
-
 func (a authCommands) logout() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "logout SERVER",
@@ -241,7 +199,7 @@ func (a authCommands) logout() *cobra.Command {
 		Example: "  mcpctl auth logout gh",
 	}
 	return a.onEntry(cmd, func(ctx context.Context, entry config.Entry) error {
-		gone, err := a.tokenStore().Remove(ctx, canonicalOf(entry))
+		gone, err := a.tokenStore().Remove(ctx, login.Canonical(entry))
 		if err != nil {
 			return err
 		}
@@ -346,14 +304,14 @@ func (a authCommands) namesOfTokens(words []string) (names map[string]string, wa
 		if err != nil {
 			return nil, nil, err
 		}
-		wanted[canonicalOf(entry)] = true
+		wanted[login.Canonical(entry)] = true
 	}
 	f, err := a.loadConfig()
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, entry := range f.Entries() {
-		if at := canonicalOf(entry); at != "" {
+		if at := login.Canonical(entry); at != "" {
 			names[at] = entry.Name
 		}
 	}
