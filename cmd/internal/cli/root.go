@@ -74,7 +74,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		environment: environment{ui: ui.New(stdin, stdout, stderr), getenv: os.Getenv, log: slog.New(slog.DiscardHandler)},
 		Ending:      signals.Ending{Hurry: make(chan struct{})},
 	}
-	code, ended := a.Ending.Run(func(ctx context.Context) int { return a.run(ctx, args) })
+	code, ended := a.RunUntilSignal(func(ctx context.Context) int { return a.run(ctx, args) })
 	if !ended {
 		return exitInterrupted
 	}

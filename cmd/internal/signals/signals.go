@@ -45,8 +45,8 @@ type Ending struct {
 	hurrying sync.Once
 }
 
-// Run returns run's exit code, and true; false if it does not end although it was told to.
-func (e *Ending) Run(run func(context.Context) int) (code int, ok bool) {
+// RunUntilSignal returns run's exit code, and true; false if it does not end although it was told to.
+func (e *Ending) RunUntilSignal(run func(context.Context) int) (code int, ok bool) {
 	ctx, end := context.WithCancel(context.Background())
 	defer end()
 	ctx, stop := signal.NotifyContext(ctx, endSignals()...)
