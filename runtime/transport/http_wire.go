@@ -21,8 +21,8 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/ability"
-	"github.com/mcpctl/mcpctl/runtime/internal/wirelog"
 	"github.com/mcpctl/mcpctl/runtime/internal/unzip"
+	"github.com/mcpctl/mcpctl/runtime/internal/wirelog"
 	"github.com/mcpctl/mcpctl/runtime/origin"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/secret"

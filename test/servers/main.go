@@ -271,7 +271,7 @@ func (t *trial) words(ctx context.Context, s *server) ([]string, error) {
 
 // serve puts all servers behind one endpoint and calls each there.
 func (t *trial) serve(ctx context.Context, servers []*server) {
-	cmd := exec.Command(t.program, "serve", "--http", "127.0.0.1:0") //nolint:noctx // ended by its id, below
+	cmd := exec.Command(t.program, "serve", "--http", "127.0.0.1:0") // ended by its id, below
 	cmd.Env, cmd.WaitDelay = t.env, 5*time.Second
 	p, err := wire.Launch(cmd, "listening on ")
 	if err != nil {

@@ -39,17 +39,19 @@ func newCall(a *app) *cobra.Command {
 		Short: "Call a tool",
 		Long: `Call a tool and print its result. mcpctl SERVER TOOL [ARGS...] is short for it.
 
-Arguments are read by the tool's schema, never by the look of the value:
+Arguments are read by the tool's schema, never by the look of the value.
+
   '{"a":1}'        the whole object (first word); - takes it from standard input
   a=text           a string stays text; numbers, booleans, null and listed values
                    are checked; an array of scalars: repeat the pair
   a:=json          raw JSON, digits kept as written
   a.b[0].c=text    a place inside; a[]=text appends
   a=@file          the value from a file (a:=@file: JSON; @-: standard input),
-                   as base64 where the schema says so; @@ stands for an @
-  --a text         the same as a=text, and --a alone as a=true for a boolean,
-                   where no flag of mcpctl has the name
-Without any, a pipe or file on standard input holds the whole object.
+                   as base64 where the schema says so; @@ is an @
+  --a text         the same as a=text, unless mcpctl has such a flag;
+                   --a is a=true for a boolean
+
+Without arguments, a pipe or file on standard input holds the whole object.
 A word that begins with a dash is an argument after --. A command there is a server
 that is in no file: mcpctl call TOOL [ARGS...] -- COMMAND [ARGS...].
 With --help behind TOOL it is mcpctl describe SERVER TOOL.

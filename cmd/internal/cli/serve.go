@@ -19,13 +19,14 @@ func newServe(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve [-- COMMAND [ARGS...]]",
 		Short: "Put all configured servers behind one endpoint",
-		Long: "Put all configured servers behind one endpoint: on standard input and output, as hosts start it,\n" +
-			"or with --http as Streamable HTTP at /mcp, and as the older HTTP+SSE at /sse. A server is started when it is first needed, once\n" +
-			"for all clients. One that fails does not disturb the others.\n\n" +
+		Long: "Put all configured servers behind one endpoint: on standard input and output, as hosts start it, or over HTTP.\n" +
+			"--http serves Streamable HTTP at /mcp, and the older HTTP+SSE at /sse. A server is started when it is first needed,\n" +
+			"once for all clients. One that fails does not disturb the others.\n\n" +
 			"Tools and prompts are called SERVER__NAME, in at most 44 characters: longer names get a hash.\n\n" +
-			"With --socket it serves HTTP on a Unix socket (Windows: a named pipe), which processes of this user alone can use.\n\n" +
-			"There is no authentication, so --http takes addresses of this machine only, unless --insecure\n" +
-			"allows others. With --url, or a command behind --, it serves that server alone. The line \"listening on http://ADDR/mcp\" on standard error says that the port is open.",
+			"With --socket it serves HTTP on a Unix socket (Windows: a named pipe), which only processes of this user can use.\n\n" +
+			"There is no authentication, so --http takes addresses of this machine only, unless --insecure allows others. With --url,\n" +
+			"or a command behind --, it serves only that server. The line \"listening on http://ADDR/mcp\" on standard error says\n" +
+			"that the port is open.",
 		Example: "  mcpctl serve\n  mcpctl serve --http 127.0.0.1:8080 --server fs,gh\n  mcpctl serve --http -- npx -y @modelcontextprotocol/server-memory\n  mcpctl serve --socket ~/mcp.sock",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
@@ -39,7 +40,7 @@ func newServe(a *app) *cobra.Command {
 	fl.SortFlags = false
 	fl.StringVar(&f.http, "http", "", "serve HTTP on this `ADDR` (port 0: any free one)")
 	fl.Lookup("http").NoOptDefVal = gateway.DefaultAddress
-	fl.StringVar(&f.socket, "socket", "", "serve HTTP on the Unix socket at this `PATH`, for this user alone")
+	fl.StringVar(&f.socket, "socket", "", "serve HTTP on the Unix socket at this `PATH`, only for this user")
 	fl.StringSliceVar(&f.servers, "server", nil, "serve only these `NAMES`, separated by commas")
 	fl.Bool("no-prefix", false, "keep the servers' own names")
 	fl.String("separator", "__", "`TEXT` between server and name")

@@ -26,7 +26,7 @@ func ReadToken(u *ui.UI) (string, error) {
 	case err != nil:
 		return "", err
 	case len(raw) > maxToken:
-		return "", failure.Usage("--token-stdin: that is no token: it has more than %d bytes", maxToken)
+		return "", failure.Usage("--token-stdin: that is not a token: it has more than %d bytes", maxToken)
 	}
 	text, err := auth.CheckToken(string(raw))
 	if err != nil {
