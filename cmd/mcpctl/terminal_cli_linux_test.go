@@ -48,7 +48,7 @@ func TestChooseCommands(t *testing.T) {
 			`{"command":"kit","cli":true,"cliOnly":["store"],"cliDeny":["store drop"]}`, "store",
 		},
 		"nothing is refused": {
-			[][2]string{{question, keyLeft + "\r"}, {"choose one at least", " \r"}},
+			[][2]string{{question, keyLeft + "\r"}, {"choose at least one", " \r"}},
 			0,
 			`{"command":"kit","cli":true,"cliOnly":["act","config view","get"]}`, "Ctrl+C adds nothing",
 		},

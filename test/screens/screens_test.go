@@ -206,6 +206,7 @@ var changing = []struct {
 }{
 	{regexp.MustCompile(`\d+(\.\d+)?`), "#"},
 	{regexp.MustCompile(`#(µs|ms|s|m|h)(#s|#m)?`), "#t"},
+	{regexp.MustCompile(`((legacy|modern)\)),\s+#t`), "$1"}, // where it took long
 	{regexp.MustCompile(`# re[a-z]*…`), "# resources"},
 	{regexp.MustCompile(`(close in|close|clo) ?[^\s]*…`), "close in #t"},
 	{regexp.MustCompile(`(?m) +$`), ""},
