@@ -21,7 +21,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm python tmux screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers nightly clean ci
+.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers nightly clean ci
 
 all: build
 
@@ -31,13 +31,13 @@ build:
 # Unit tests, test scripts, the layer test and the real npm servers, all under
 # the race detector, in one run; then, without it, what it would only slow down
 # (the generator, whose three places with goroutines every generation passes, the
-# judges of generated code, and the reading of pages) or disturb (allocation counts). Many tests wait for
+# judges of generated code, the reading of pages and the picture) or disturb (allocation counts). Many tests wait for
 # processes and clocks, so twice as many as there are cores run at once.
-test: npm python staticcheck tmux
-	CGO_ENABLED=1 go test -race -tags integration -timeout 8m -parallel $$((2 * $$(getconf _NPROCESSORS_ONLN))) $$(go list ./... | grep -v -e /scaffold/gogen -e /test/reading)
+test: npm python staticcheck terminals
+	CGO_ENABLED=1 go test -race -tags integration -timeout 8m -parallel $$((2 * $$(getconf _NPROCESSORS_ONLN))) $$(go list ./... | grep -v -e /scaffold/gogen -e /test/reading -e /test/picture)
 	CGO_ENABLED=1 go test -race ./scaffold/gogen -run '^(TestGolden|TestOrder)$$'
 	CGO_ENABLED=1 go -C $(GOSDK) test -race ./...
-	go test -tags integration -timeout 8m ./scaffold/gogen/... ./test/codegen ./test/reading
+	go test -tags integration -timeout 8m ./scaffold/gogen/... ./test/codegen ./test/reading ./test/picture
 	go test ./runtime/proxy -run '^TestOwnership$$' -worlds 10000
 	test/tools/alloctests.sh
 
@@ -65,16 +65,16 @@ tools:
 	@test/tools/install.sh $(BIN) golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint $(GOLANGCI_VERSION)
 	@test/tools/install.sh $(BIN) gofumpt mvdan.cc/gofumpt $(GOFUMPT_VERSION)
 
-# What draws the screens of test/screens.
-tmux:
-	@test/tools/tmux.sh
+# tmux and the shells that tests use, where they can be installed.
+terminals:
+	@test/tools/terminals.sh
 
 # What commands print, on terminals of three widths, written anew: look at the diff.
-screens: tmux
+screens: terminals
 	go test ./test/screens -update
 
 # docs/terminal.svg, the picture in README.md, from a real run.
-terminal-picture: tmux build
+terminal-picture: terminals build
 	go run ./test/picture -mcpctl $(CURDIR)/mcpctl
 
 # What generated packages are looked at with, by go test ./test/codegen.

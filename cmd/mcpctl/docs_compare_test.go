@@ -9,33 +9,30 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/demo"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
-// moreRequests is the one job for which mcpctl asks a server for more than others do, as
-// docs/compare.md says: it generates prompts and resources, too.
-const moreRequests = "Emit types"
-
 // compared is a row of the table in docs/compare.md.
 type compared struct {
 	job, program         string
 	commands             []string
-	characters, requests int
+	characters, roundTrips int
 }
 
 var comparedRE = regexp.MustCompile(`(?m)^\| ([^|]+) \| (mcpctl|mcporter|Inspector) \| ([^|]+) \| (\d+) \| (\d+) \| (\d+|–) \|$`)
 
-// comparedRows reads the table. Requests that cannot be counted are -1.
+// comparedRows reads the table. Round trips that cannot be counted are -1.
 func comparedRows(t *testing.T) []compared {
 	t.Helper()
 	var out []compared
 	for _, m := range comparedRE.FindAllStringSubmatch(strings.Join(readPage(t, "docs/compare.md"), "\n"), -1) {
-		row := compared{job: m[1], program: m[2], requests: -1}
+		row := compared{job: m[1], program: m[2], roundTrips: -1}
 		for _, c := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(m[3], -1) {
 			row.commands = append(row.commands, c[1])
 		}
@@ -44,7 +41,7 @@ func comparedRows(t *testing.T) []compared {
 			t.Errorf("%s, %s: %d commands, the page says %d", row.job, row.program, len(row.commands), n)
 		}
 		if n, err := strconv.Atoi(m[6]); err == nil {
-			row.requests = n
+			row.roundTrips = n
 		}
 		out = append(out, row)
 	}
@@ -74,21 +71,52 @@ func TestCompareKeystrokes(t *testing.T) {
 		if len(row.commands) > 0 && (typed < us.characters || len(row.commands) < len(us.commands)) {
 			t.Errorf("%s: %s needs less typing than mcpctl", row.job, row.program)
 		}
-		if row.requests >= 0 && row.requests < us.requests && row.job != moreRequests {
-			t.Errorf("%s: %s needs fewer requests than mcpctl", row.job, row.program)
+		if row.roundTrips >= 0 && row.roundTrips < us.roundTrips {
+			t.Errorf("%s: %s needs fewer round trips than mcpctl", row.job, row.program)
 		}
 	}
 }
 
-// TestCompareRequests runs mcpctl's commands and counts the requests at the server.
-func TestCompareRequests(t *testing.T) {
+// roundTrips counts the requests to a server that wait for one another: those that are under
+// way side by side are one. Each takes long enough to see that.
+type roundTrips struct {
+	next http.Handler
+
+	mu         sync.Mutex // guards what follows
+	active, in int
+}
+
+// ServeHTTP implements [http.Handler].
+func (c *roundTrips) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c.count(1)
+	time.Sleep(50 * time.Millisecond)
+	c.next.ServeHTTP(w, r)
+	c.count(-1)
+}
+
+func (c *roundTrips) count(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n > 0 && c.active == 0 {
+		c.in++
+	}
+	c.active += n
+}
+
+// take returns the count, and begins anew.
+func (c *roundTrips) take() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.in
+	c.in = 0
+	return n
+}
+
+// TestCompareRoundTrips runs mcpctl's commands and counts the round trips to the server.
+func TestCompareRoundTrips(t *testing.T) {
 	t.Parallel()
-	var requests atomic.Int64
-	server := demo.NewServer("test").Handler()
-	counted := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		requests.Add(1)
-		server.ServeHTTP(w, r)
-	}))
+	trips := &roundTrips{next: demo.NewServer("test").Handler()}
+	counted := httptest.NewServer(trips)
 	t.Cleanup(counted.Close)
 	const shown = "http://127.0.0.1:8080/mcp"
 	home := t.TempDir()
@@ -107,15 +135,15 @@ func TestCompareRequests(t *testing.T) {
 	}
 	run("mcpctl tools --live") // the last job has servers that were listed before
 	for _, row := range comparedRows(t) {
-		if row.program != "mcpctl" || row.requests < 0 {
+		if row.program != "mcpctl" || row.roundTrips < 0 {
 			continue
 		}
-		requests.Store(0)
+		trips.take()
 		for _, c := range row.commands {
 			run(c)
 		}
-		if got := int(requests.Load()); got != row.requests {
-			t.Errorf("%s: %d requests, the page says %d", row.job, got, row.requests)
+		if got := trips.take(); got != row.roundTrips {
+			t.Errorf("%s: %d round trips, the page says %d", row.job, got, row.roundTrips)
 		}
 	}
 }

@@ -282,7 +282,7 @@ func (a *Authorizer) Challenged(ctx context.Context, resp *http.Response) (retry
 		return true, nil
 	}
 	if err := a.answer(ctx, used, headers, resp.StatusCode == http.StatusForbidden); err != nil {
-		return false, newError(a.o.Name, resp.StatusCode, strings.Join(headers, ", "), err)
+		return false, newError(a.o.Name, resp.StatusCode, a.o.Redactor.String(strings.Join(headers, ", ")), err)
 	}
 	return true, nil
 }
@@ -373,11 +373,11 @@ func (a *Authorizer) login(ctx context.Context, challenge string, refused bool) 
 	a.asking.Lock()
 	defer a.asking.Unlock()
 	if a.insecure() {
-		return tokenstore.Token{}, newError(a.o.Name, http.StatusUnauthorized, challenge, errInsecure)
+		return tokenstore.Token{}, newError(a.o.Name, http.StatusUnauthorized, a.o.Redactor.String(challenge), errInsecure)
 	}
 	params := bearer([]string{challenge})
 	if err := a.obtain(ctx, demand{params: params, more: wantsMore(params), refused: refused}); err != nil {
-		return tokenstore.Token{}, newError(a.o.Name, http.StatusUnauthorized, challenge, err)
+		return tokenstore.Token{}, newError(a.o.Name, http.StatusUnauthorized, a.o.Redactor.String(challenge), err)
 	}
 	return a.token(), nil
 }

@@ -101,7 +101,7 @@ func layerTable() []rule {
 		{pkg: "cmd/internal/complete", layer: 4, third: []string{"github.com/go-json-experiment/json"}},
 		{pkg: "cmd/internal/cmdline", layer: 4, third: []string{"github.com/spf13/pflag"}},
 		{pkg: "cmd/internal/outdir", layer: 4, third: []string{"golang.org/x/mod", "golang.org/x/sync"}},
-		{pkg: "cmd/internal/...", layer: 4},
+		{pkg: "cmd/internal/...", layer: 4, third: []string{"golang.org/x/sync"}},
 		{pkg: "cmd/mcpctl", layer: 5, own: []string{"cmd/internal/cli"}, std: []string{"os"}},
 
 		{pkg: "docs/...", layer: 6},

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,6 +31,7 @@ type session struct {
 	entry config.Entry
 	// missing are servers missing from lists that the user was warned of.
 	missing map[string]bool
+	warning sync.Mutex // guards missing while lists are asked for side by side
 }
 
 // with connects to the server named by the first word, --url or a command behind "--",

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
@@ -79,20 +81,28 @@ func (r *run) askOne(ctx context.Context, g *generation) error {
 func (h *Host) offers(ctx context.Context, server string, s *Server) (*gogen.List, error) {
 	info := s.Info()
 	l := &gogen.List{Implementation: info.Implementation, Protocol: info.Version}
-	var err error
-	if l.Tools, err = s.listTools(ctx); err != nil {
-		if refused := (*runtime.Error)(nil); info.Has("tools") || !errors.As(err, &refused) {
-			return nil, err
+	// Side by side: a server that is far away is waited for once.
+	all, ctx := errgroup.WithContext(ctx)
+	all.Go(func() (err error) {
+		var refused *runtime.Error
+		if l.Tools, err = s.listTools(ctx); !info.Has("tools") && errors.As(err, &refused) {
+			return nil
 		}
-	}
-	if l.Prompts, err = offered(ctx, h, server, s, "prompts", "prompts", s.listPrompts); err != nil {
-		return nil, err
-	}
-	if l.Resources, err = offered(ctx, h, server, s, "resources", "resources", s.listResources); err != nil {
-		return nil, err
-	}
-	l.Templates, err = offered(ctx, h, server, s, "resources", "resource templates", s.listResourceTemplates)
-	return l, err
+		return err
+	})
+	all.Go(func() (err error) {
+		l.Prompts, err = offered(ctx, h, server, s, "prompts", "prompts", s.listPrompts)
+		return err
+	})
+	all.Go(func() (err error) {
+		l.Resources, err = offered(ctx, h, server, s, "resources", "resources", s.listResources)
+		return err
+	})
+	all.Go(func() (err error) {
+		l.Templates, err = offered(ctx, h, server, s, "resources", "resource templates", s.listResourceTemplates)
+		return err
+	})
+	return l, all.Wait()
 }
 
 // offered lists the items of a capability. A server that answers with an error has
