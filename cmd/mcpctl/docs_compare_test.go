@@ -20,8 +20,8 @@ import (
 
 // compared is a row of the table in docs/compare.md.
 type compared struct {
-	job, program         string
-	commands             []string
+	job, program           string
+	commands               []string
 	characters, roundTrips int
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // calledNames are names of tools as a client may ask for them. Only the exact
-// ones that are listed lead anywhere.
+// ones that are listed lead anywhere, and those with another separator that can mean only one.
 func calledNames() [][2]string {
 	return [][2]string{
 		{"space behind", "good__echo "},
