@@ -68,6 +68,8 @@ func (k *keepCommand) run(ctx context.Context, servers []string) error {
 		return usagef("--foreground takes one server")
 	case len(servers) == 0:
 		return k.list(ctx)
+	case k.a.sessionless() != "":
+		return usagef("session cannot be used with %s: commands start the server themselves then", k.a.sessionless())
 	case k.a.settings.URL != "":
 		return usagef("a session is of a configured server").withHint("mcpctl add ALIAS --url %s", shellWord(config.DisplayURL(k.a.settings.URL)))
 	}
@@ -174,7 +176,11 @@ func (k *keepCommand) start(ctx context.Context, entry config.Entry, socket stri
 		return sessions.Info{}, err
 	}
 	c, err := k.a.inSession(ctx, entry, nil)
-	if err == nil {
+	switch {
+	case err != nil:
+	case c == nil:
+		err = errors.New("the session has ended again")
+	default:
 		err = c.Close()
 	}
 	if err != nil {
@@ -188,18 +194,32 @@ func (k *keepCommand) start(ctx context.Context, entry config.Entry, socket stri
 	return sessions.Ask(ctx, socket)
 }
 
+// sessionless returns the flag that has a command start its server, "" for none.
+func (a *app) sessionless() string {
+	switch s := a.settings; {
+	case s.NoSession:
+		return "--no-session"
+	case len(s.Headers) > 0:
+		return "--header"
+	case s.ProtocolVersion != "":
+		return "--protocol-version"
+	case s.Auth != nil:
+		return "--auth"
+	}
+	return ""
+}
+
 // inSession connects to the session of a server; nil without an error: there is none that
 // fits.
 func (a *app) inSession(ctx context.Context, entry config.Entry, h *host) (*runtime.Client, error) {
-	s := a.settings
-	if s.NoSession || len(s.Headers) > 0 || s.ProtocolVersion != "" || s.Auth != nil {
+	if a.sessionless() != "" {
 		return nil, nil
 	}
 	x, err := entry.Expand(os.LookupEnv)
 	if err != nil {
 		return nil, nil //nolint:nilerr // whoever starts the server says so
 	}
-	socket, err := sessions.Path(config.StateDir(a.getenv), s.ConfigPath, x, false)
+	socket, err := sessions.Path(config.StateDir(a.getenv), a.settings.ConfigPath, x, false)
 	if err != nil {
 		if !errors.Is(err, sessions.ErrNone) {
 			a.log.Debug("no session is used", "server", entry.Name, "err", err)

@@ -70,7 +70,10 @@ func Path(state, file string, x config.Expanded, create bool) (string, error) {
 	if errors.Is(err, fs.ErrNotExist) && !create {
 		return "", ErrNone
 	}
-	if err != nil || len(key) != keySize {
+	if err == nil && len(key) != keySize {
+		err = fmt.Errorf("it has %d bytes, want %d", len(key), keySize)
+	}
+	if err != nil {
 		if !create {
 			return "", fmt.Errorf("%s cannot be used: %w", filepath.Join(state, keyName), err)
 		}

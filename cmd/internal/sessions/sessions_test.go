@@ -56,6 +56,10 @@ func TestPath(t *testing.T) {
 			t.Errorf("%s has the same socket", what)
 		}
 	}
+	require.NoError(t, os.WriteFile(filepath.Join(state, keyName), []byte("short"), 0o600))
+	if _, err := Path(state, "a.json", expand(e, "1"), false); err == nil || !strings.Contains(err.Error(), "it has 5 bytes, want 32") {
+		t.Errorf("a broken key: %v", err)
+	}
 	require.NoError(t, os.Remove(filepath.Join(state, keyName)))
 	if p := path("a.json", expand(e, "s3cret")); p == first {
 		t.Error("the name does not depend on the key")
