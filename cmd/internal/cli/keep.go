@@ -228,7 +228,7 @@ func (a *app) inSession(ctx context.Context, entry config.Entry, h *host) (*runt
 	}
 	info, err := sessions.Ask(ctx, socket)
 	if err != nil {
-		if !sessions.Gone(err) {
+		if !local.Gone(err) {
 			a.log.Warn("its session is not used", "server", entry.Name, "err", err)
 		}
 		return nil, nil

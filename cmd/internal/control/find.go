@@ -4,15 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"os"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/local"
 )
 
 const (
@@ -41,7 +39,7 @@ func Find(ctx context.Context, state string) ([]Found, error) {
 		case err != nil && !alive(pid):
 			_ = os.Remove(path)
 			return nil
-		case isStale(err): // another process has its id by now
+		case local.Gone(err): // another process has its id by now
 			return nil
 		}
 		return &Found{pid, status, err}
@@ -93,35 +91,14 @@ func find(ctx context.Context, state string, look func(pid int, path string) *Fo
 	return out, ctx.Err()
 }
 
-// isStale reports whether no process listens on a socket.
-func isStale(err error) bool {
-	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist)
-}
-
 // ask gets /status from a socket.
 func ask(ctx context.Context, path string) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, askBound)
 	defer cancel()
-	t := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, "unix", path)
-	}}
-	defer t.CloseIdleConnections()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://mcpctl/status", nil)
-	if err != nil {
-		return nil, err
-	}
-	resp, err := (&http.Client{Transport: t}).Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	b, err := local.Request(ctx, http.MethodGet, path, "/status", maxAnswer)
 	switch {
 	case err != nil:
 		return nil, err
-	case resp.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("it answers with %s", resp.Status)
 	case !json.Valid(b):
 		return nil, errors.New("its answer is not JSON")
 	}

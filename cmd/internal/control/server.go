@@ -5,20 +5,22 @@
 //
 // The sockets are in the directory run of the state directory. Where that path is
 // too long for a socket's name they are in a directory for temporary files, whose
-// name both sides compute from the state directory. Windows has such sockets since
-// version 10.
+// name both sides compute from the state directory. On Windows they are named pipes, each
+// with a file of its name.
 package control
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/local"
 )
 
 // Server answers on this process's socket.
@@ -49,16 +51,13 @@ func Listen(ctx context.Context, state string, status func() any) (*Server, erro
 		}
 	}
 	s := &Server{path: socketOf(dir, os.Getpid()), served: make(chan error, 1)}
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "unix", s.path)
+	quiet := slog.New(slog.DiscardHandler) // who is refused learns it
+	l, err := local.Listen(ctx, s.path, quiet)
 	if errors.Is(err, os.ErrNotExist) && Prepare(dir) == nil { // see removeEmpty
-		l, err = lc.Listen(ctx, "unix", s.path)
+		l, err = local.Listen(ctx, s.path, quiet)
 	}
 	if err != nil {
 		return nil, err
-	}
-	if err := os.Chmod(s.path, 0o600); err != nil {
-		return nil, errors.Join(err, l.Close())
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) { answer(w, status()) })

@@ -6,12 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/local"
@@ -27,7 +25,7 @@ const (
 )
 
 // Ask returns what the session at a socket is. Where there is none the error is one for
-// [Gone].
+// [local.Gone].
 func Ask(ctx context.Context, socket string) (Info, error) {
 	var i Info
 	raw, err := request(ctx, http.MethodGet, socket)
@@ -49,7 +47,7 @@ func Stop(ctx context.Context, socket string) error {
 		if _, err := os.Lstat(socket); errors.Is(err, os.ErrNotExist) {
 			return nil
 		}
-		if _, err := Ask(ctx, socket); Gone(err) {
+		if _, err := Ask(ctx, socket); local.Gone(err) {
 			return nil
 		}
 		select {
@@ -68,7 +66,7 @@ func Find(ctx context.Context, state string) []Info {
 		switch {
 		case err == nil:
 			all = append(all, i)
-		case Gone(err):
+		case local.Gone(err):
 			_ = os.Remove(socket)
 		}
 	}
@@ -76,28 +74,9 @@ func Find(ctx context.Context, state string) []Info {
 	return all
 }
 
-// Gone reports whether an error says that nobody listens on a socket.
-func Gone(err error) bool {
-	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist)
-}
-
 // request asks a session, or tells it to end.
 func request(ctx context.Context, method, socket string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, askBound)
 	defer cancel()
-	c := local.Client(socket)
-	defer c.CloseIdleConnections()
-	req, err := http.NewRequestWithContext(ctx, method, "http://session"+path, nil)
-	if err != nil {
-		return nil, err
-	}
-	resp, err := c.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode/100 != 2 {
-		return nil, fmt.Errorf("it answers with %s", resp.Status)
-	}
-	return io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	return local.Request(ctx, method, socket, path, maxAnswer)
 }
