@@ -48,6 +48,14 @@ type Given struct {
 	Placeholder bool
 }
 
+// Text returns the value as it stands in an entry.
+func (g Given) Text() string {
+	if g.Placeholder {
+		return "${" + g.Name + "}"
+	}
+	return g.Value
+}
+
 // Plan is the entry for a record, and what to know about it.
 type Plan struct {
 	// Alias is the entry's name. It is valid in form but may be taken.

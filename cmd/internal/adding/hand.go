@@ -109,10 +109,7 @@ func (c *Adder) stdioEntry(ctx context.Context, words []string) (*addition, erro
 func (c *Adder) chooseCommands(ctx context.Context, words []string) (clitool.Exposure, error) {
 	entry := config.Entry{Name: words[0], Command: words[0], Args: words[1:], Cwd: c.Options.Cwd, Env: map[string]string{}}
 	for _, g := range c.Options.Env {
-		entry.Env[g.Name] = g.Value
-		if g.Placeholder {
-			entry.Env[g.Name] = "${" + g.Name + "}"
-		}
+		entry.Env[g.Name] = g.Text()
 	}
 	var asker ui.Asker
 	if !c.Options.Yes {
@@ -181,18 +178,14 @@ func Members(flag string, given []scaffold.Given, fold bool) (json.RawMessage, e
 			return nil, failure.Usage("%s %s: given twice", flag, g.Name)
 		}
 		seen = append(seen, key)
-		value := g.Value
-		if g.Placeholder {
-			if fold {
-				return nil, failure.Usage("%s: want NAME=VALUE", flag) // not quoted: it may be secret
-			}
-			value = "${" + g.Name + "}"
+		if g.Placeholder && fold {
+			return nil, failure.Usage("%s: want NAME=VALUE", flag) // not quoted: it may be secret
 		}
 		name, err := encodePlain(g.Name)
 		if err != nil {
 			return nil, err
 		}
-		text, err := encodePlain(value)
+		text, err := encodePlain(g.Text())
 		if err != nil {
 			return nil, err
 		}

@@ -81,10 +81,7 @@ func (s *adhocServer) entry() config.Entry {
 		if e.Env == nil {
 			e.Env = map[string]string{}
 		}
-		e.Env[g.Name] = g.Value
-		if g.Placeholder {
-			e.Env[g.Name] = "${" + g.Name + "}"
-		}
+		e.Env[g.Name] = g.Text()
 	}
 	return e
 }

@@ -42,9 +42,6 @@ func (a *app) connect(ctx context.Context, server string, h *host) (*runtime.Cli
 	o := a.dialOptions(entry)
 	o.Grace, o.ShutdownTimeout = callGrace, callShutdown
 	if h != nil {
-		if server != "" {
-			h.entry = entry
-		}
 		o.Handler, o.Capabilities = h, h.Capabilities()
 	}
 	c, err := dial.Dial(ctx, entry, o)

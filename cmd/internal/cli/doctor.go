@@ -60,10 +60,8 @@ func (c *doctorCommand) run(ctx context.Context, words []string) error {
 	if err := c.print(result, len(words) > 0 || c.settings.Verbose > 0); err != nil {
 		return err
 	}
-	for code, kind := range kinds {
-		if kind == result.Worst() {
-			return &Error{Code: code, Err: errors.New("doctor found faults"), Silent: true} // they are printed
-		}
+	if code, ok := codeOf(result.Worst()); ok {
+		return &Error{Code: code, Err: errors.New("doctor found faults"), Silent: true} // they are printed
 	}
 	return nil
 }

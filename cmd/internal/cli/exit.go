@@ -74,10 +74,8 @@ func exitCode(err error) int {
 	}
 	var kinded exitKinder
 	if errors.As(err, &kinded) {
-		for code, kind := range kinds {
-			if kind == kinded.ExitKind() {
-				return code
-			}
+		if code, ok := codeOf(kinded.ExitKind()); ok {
+			return code
 		}
 	}
 	switch {
@@ -95,6 +93,16 @@ func exitCode(err error) int {
 		return exitConnect
 	}
 	return exitOther
+}
+
+// codeOf returns the exit code of a kind.
+func codeOf(kind string) (code int, ok bool) {
+	for code, k := range kinds {
+		if k == kind {
+			return code, true
+		}
+	}
+	return 0, false
 }
 
 // is reports whether err is, or wraps, an error of type E.

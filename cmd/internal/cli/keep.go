@@ -15,6 +15,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 	"github.com/mcpctl/mcpctl/cmd/internal/local"
 	"github.com/mcpctl/mcpctl/cmd/internal/sessions"
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -68,8 +69,8 @@ func (k *keepCommand) run(ctx context.Context, servers []string) error {
 		return usagef("--foreground takes one server")
 	case len(servers) == 0:
 		return k.list(ctx)
-	case k.a.sessionless() != "":
-		return usagef("session cannot be used with %s: commands start the server themselves then", k.a.sessionless())
+	case sessionless(k.a.settings) != "":
+		return usagef("session cannot be used with %s: commands start the server themselves then", sessionless(k.a.settings))
 	case k.a.settings.URL != "":
 		return usagef("a session is of a configured server").withHint("mcpctl add ALIAS --url %s", shellWord(config.DisplayURL(k.a.settings.URL)))
 	}
@@ -195,8 +196,8 @@ func (k *keepCommand) start(ctx context.Context, entry config.Entry, socket stri
 }
 
 // sessionless returns the flag that has a command start its server, "" for none.
-func (a *app) sessionless() string {
-	switch s := a.settings; {
+func sessionless(s settings.Settings) string {
+	switch {
 	case s.NoSession:
 		return "--no-session"
 	case len(s.Headers) > 0:
@@ -212,7 +213,7 @@ func (a *app) sessionless() string {
 // inSession connects to the session of a server; nil without an error: there is none that
 // fits.
 func (a *app) inSession(ctx context.Context, entry config.Entry, h *host) (*runtime.Client, error) {
-	if a.sessionless() != "" {
+	if sessionless(a.settings) != "" {
 		return nil, nil
 	}
 	x, err := entry.Expand(os.LookupEnv)
@@ -253,10 +254,8 @@ func onTheWay(err error) error {
 	if json.Unmarshal(rpc.Data, &data) != nil || data.Server == "" {
 		return err
 	}
-	for code, kind := range kinds {
-		if kind == data.Kind {
-			return &Error{Code: code, Server: data.Server, Err: errors.New(rpc.Message), Remedy: hintOf(err)}
-		}
+	if code, ok := codeOf(data.Kind); ok {
+		return &Error{Code: code, Server: data.Server, Err: errors.New(rpc.Message), Remedy: hintOf(err)}
 	}
 	return err
 }

@@ -68,13 +68,7 @@ func (a *app) with(ctx context.Context, words []string, f func(s *session, words
 }
 
 // wraps reports whether the server is a command-line tool of servers.json.
-func wraps(s *session) bool {
-	if s.a.adhoc.given() {
-		return false
-	}
-	entry, err := s.a.entry(s.server)
-	return err == nil && entry.Transport() == config.TransportCLI
-}
+func wraps(s *session) bool { return s.entry.Transport() == config.TransportCLI }
 
 // onServer makes cmd a command on a server. Run gets the words after the server's
 // name; least and most count that as well, see words.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
 // Files says which files are looked at.
@@ -66,7 +67,7 @@ func (f Files) parse(r *Report) {
 		}
 	}
 	if len(r.Checks) == 0 {
-		r.pass("config", count(len(f.Config.Entries()), "server"))
+		r.pass("config", plain.Count(len(f.Config.Entries()), "server"))
 	}
 }
 

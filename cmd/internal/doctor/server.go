@@ -15,6 +15,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/auth"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
+	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/schema"
 	"github.com/mcpctl/mcpctl/runtime/transport"
@@ -251,7 +252,7 @@ func (d *Doctor) tools(ctx context.Context, r *Report, entry config.Entry, c *ru
 		r.fail("tools", d.Kind(err), "tools/list: "+withoutServer(err, entry.Name), line(command(entry, "tools")+" -vv", d.Hint(err)))
 		return
 	}
-	r.pass("tools", count(len(tools), "tool"))
+	r.pass("tools", plain.Count(len(tools), "tool"))
 	var faults []string
 	for _, t := range tools {
 		faults = append(faults, schemaFaults(t)...)
@@ -276,7 +277,7 @@ func schemaFaults(t runtime.Tool) []string {
 			err = s.Sound()
 		}
 		if err != nil {
-			faults = append(faults, t.Name+": "+what+deepest(err.Error()))
+			faults = append(faults, t.Name+": "+what+": "+strings.TrimPrefix(err.Error(), "schema: "))
 		}
 	}
 	if len(t.InputSchema) == 0 {
@@ -288,19 +289,6 @@ func schemaFaults(t runtime.Tool) []string {
 		check("outputSchema", t.OutputSchema)
 	}
 	return slices.Compact(faults)
-}
-
-// deepest returns the finding in the error of a schema whose place is the deepest: those
-// above it only say that something is wrong below.
-func deepest(text string) string {
-	at, found := "", ": "+strings.TrimPrefix(text, "schema: ")
-	for _, part := range strings.Split(text, "- at '")[1:] {
-		place, message, _ := strings.Cut(strings.TrimSpace(part), "': ")
-		if len(place) > len(at) && !strings.HasSuffix(message, "failed") {
-			at, found = place, place+": "+message
-		}
-	}
-	return found
 }
 
 // withoutServer returns the text of an error, whose line names the server already.

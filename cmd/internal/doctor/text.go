@@ -8,7 +8,9 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
 // Text is a result for people.
@@ -35,16 +37,9 @@ func (t Text) String() string {
 	}
 	ok, warned, failed := t.Result.counts()
 	if len(t.Result.Servers) != 1 {
-		fmt.Fprintf(&b, "\n%s: %d ok, %d with warnings, %d with errors\n", count(len(t.Result.Servers), "server"), ok, warned, failed)
+		fmt.Fprintf(&b, "\n%s: %d ok, %d with warnings, %d with errors\n", plain.Count(len(t.Result.Servers), "server"), ok, warned, failed)
 	}
 	return b.String()
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // report writes one server or file: a line, and below it its findings.
@@ -80,11 +75,10 @@ func (t Text) fix(b *strings.Builder, fix string) {
 // level returns a level in a column of its own.
 func (t Text) level(level string) string {
 	padded := fmt.Sprintf("%-*s", len(levelWarning), level)
-	if !t.Color {
-		return padded
-	}
-	color := map[string]text.Color{levelOK: text.FgGreen, levelWarning: text.FgYellow, levelError: text.FgRed}[level]
-	return color.Sprint(padded)
+	paint := map[string]func(string) string{
+		levelOK: screen.Palette(t.Color).Green, levelWarning: screen.Palette(t.Color).Yellow, levelError: screen.Palette(t.Color).Red,
+	}[level]
+	return paint(padded)
 }
 
 // leastMessage is the least width that a message is wrapped to: a narrower terminal
@@ -96,7 +90,7 @@ const leastMessage = 20
 func (t Text) wrap(b *strings.Builder, before, message string, indent int) {
 	lines := []string{ui.CleanLine(message)}
 	if room := t.Width - indent; room >= leastMessage {
-		lines = wrapped(lines[0], room)
+		lines = screen.Wrap(lines[0], room)
 	}
 	for i, line := range lines {
 		if i > 0 {
@@ -104,23 +98,6 @@ func (t Text) wrap(b *strings.Builder, before, message string, indent int) {
 		}
 		b.WriteString(strings.TrimRight(before+line, " ") + "\n")
 	}
-}
-
-// wrapped breaks a text between words; a word that is longer than a line stays whole.
-func wrapped(message string, width int) []string {
-	var lines []string
-	line := ""
-	for word := range strings.FieldsSeq(message) {
-		if line != "" && text.StringWidth(line)+1+text.StringWidth(word) > width {
-			lines = append(lines, line)
-			line = ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(lines, line)
 }
 
 // summary says what a server that works is like.

@@ -17,14 +17,11 @@ func Answer(resp *http.Response) {
 	resp.Header.Del("Content-Encoding")
 	resp.Header.Del("Content-Length")
 	resp.ContentLength = -1
-	resp.Body = Reader(resp.Body)
+	resp.Body = &reader{ReadCloser: resp.Body}
 }
 
-// Reader returns a body in plain form. It begins to read with the first Read: a stream
-// may have nothing yet. Who reads bounds what is read, which may be far more than was
-// sent.
-func Reader(body io.ReadCloser) io.ReadCloser { return &reader{ReadCloser: body} }
-
+// reader is a body in plain form. It begins to read with the first Read: a stream may have
+// nothing yet. Who reads bounds what is read, which may be far more than was sent.
 type reader struct {
 	io.ReadCloser
 	z *gzip.Reader

@@ -31,8 +31,11 @@ func New(logger *slog.Logger, redact *secret.Redactor) *Log {
 func (l *Log) Sent(text []byte) { l.message("message sent", text, len(text)) }
 
 func (l *Log) message(what string, text []byte, size int) {
+	if l == nil {
+		return
+	}
 	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("data:"))) // of a stream of events
-	if l == nil || len(text) == 0 || text[0] != '{' && text[0] != '[' {
+	if len(text) == 0 || text[0] != '{' && text[0] != '[' {
 		return // a line that is none is reported as malformed
 	}
 	beginning := l.redact.Beginning(string(text[:min(len(text), maxText+l.redact.Longest())]), maxText)

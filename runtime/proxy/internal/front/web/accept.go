@@ -10,7 +10,8 @@ import (
 // nothing else does.
 type accept struct {
 	json, events, eventsFirst bool
-	gzip                      bool // a large answer may be compressed
+	// codings are the lines of Accept-Encoding, which are read for a large answer only.
+	codings []string
 }
 
 // streams reports whether an answer is a stream from the start.

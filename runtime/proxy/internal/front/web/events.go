@@ -48,7 +48,7 @@ func writeUntil(ctx context.Context, w http.ResponseWriter, to accept, status in
 		defer p.done()
 		p.extend(len(body))
 	}
-	if to.gzip && len(body) >= gzipAbove {
+	if len(body) >= gzipAbove && to.takesGzip() {
 		writeGzip(w, status, body)
 		return
 	}

@@ -18,9 +18,9 @@ var gzips = sync.Pool{New: func() any { //nolint:gochecknoglobals // a pool of s
 }}
 
 // takesGzip reports whether a client accepts answers that are compressed so.
-func takesGzip(r *http.Request) bool {
+func (t accept) takesGzip() bool {
 	any := false
-	for _, line := range r.Header["Accept-Encoding"] {
+	for _, line := range t.codings {
 		for part := range strings.SplitSeq(line, ",") {
 			coding, weight, _ := strings.Cut(part, ";")
 			coding = strings.ToLower(strings.TrimSpace(coding))

@@ -144,7 +144,7 @@ func (h *Streamable) post(w http.ResponseWriter, r *http.Request) (read bool) {
 		return false
 	}
 	accepts := acceptOf(r)
-	if accepts == (accept{}) {
+	if !accepts.json && !accepts.events {
 		http.Error(w, "answers are application/json or text/event-stream: Accept names neither", http.StatusNotAcceptable)
 		return false
 	}
@@ -152,7 +152,7 @@ func (h *Streamable) post(w http.ResponseWriter, r *http.Request) (read bool) {
 	if !ok {
 		return false
 	}
-	accepts.gzip = takesGzip(r)
+	accepts.codings = r.Header["Accept-Encoding"]
 	h.message(w, r, accepts, b.Bytes())
 	b.release()
 	return true
