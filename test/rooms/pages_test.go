@@ -86,6 +86,9 @@ func TestRoomMap(t *testing.T) {
 	t.Parallel()
 	layers := map[string]string{}
 	for _, row := range rows(t, "Room map", 1) {
+		if layers[row[2]] != "" {
+			t.Errorf("the room map has %s twice", row[2])
+		}
 		layers[row[2]] = row[1]
 	}
 	seen := map[string]bool{}
