@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonedit"
 )
 
 // ToolOverride changes one tool of a command-line tool, or describes one that is not
@@ -82,7 +84,7 @@ func (d *decoder) tool(at string, obj *hujson.Object) ToolOverride {
 	named := map[string]*string{"command": &o.Command, "name": &o.Name, "title": &o.Title, "description": &o.Description}
 	objects := map[string]*json.RawMessage{"inputSchema": &o.InputSchema, "annotations": &o.Annotations}
 	for _, m := range obj.Members {
-		name := today(memberName(&m))
+		name := today(jsonedit.Name(&m))
 		place := at + "." + name
 		if field := named[name]; field != nil {
 			*field, _ = d.text(place, m.Value)
@@ -93,7 +95,7 @@ func (d *decoder) tool(at string, obj *hujson.Object) ToolOverride {
 				d.wrong(m.Value, place, "an object")
 				continue
 			}
-			*field = standard(m.Value)
+			*field = jsonedit.Standard(m.Value)
 			continue
 		}
 		if name == "args" { // the older form of command

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonedit"
 	"github.com/mcpctl/mcpctl/runtime/origin"
 )
 
@@ -82,7 +83,7 @@ func Keys() []string {
 // entry decodes one value of mcpServers into the fields that can be read, and
 // records faults and warnings.
 func (d *decoder) entry(v hujson.Value) Entry {
-	e := Entry{Raw: standard(v)}
+	e := Entry{Raw: jsonedit.Standard(v)}
 	obj, ok := v.Value.(*hujson.Object)
 	if !ok {
 		d.fault(v.StartOffset, "the entry is "+describe(v)+", want an object", `as in {"command": "npx", "args": ["-y", "some-server"]}`)
@@ -91,7 +92,7 @@ func (d *decoder) entry(v hujson.Value) Entry {
 	all := keys()
 	at := map[string]hujson.ObjectMember{}
 	for _, m := range obj.Members {
-		name := today(memberName(&m))
+		name := today(jsonedit.Name(&m))
 		if _, ok := at[name]; ok {
 			d.fault(m.Name.StartOffset, fmt.Sprintf("the key %q is there twice", name), "remove one of the two")
 			continue
@@ -289,7 +290,7 @@ func textMap(field func(*Entry) *map[string]string) func(*decoder, *Entry, strin
 		}
 		out := make(map[string]string, len(obj.Members))
 		for _, m := range obj.Members {
-			name := memberName(&m)
+			name := jsonedit.Name(&m)
 			if _, ok := out[name]; ok {
 				d.fault(m.Name.StartOffset, fmt.Sprintf("%s.%s is there twice", at, name), "remove one of the two")
 			}
@@ -482,7 +483,7 @@ func (d *decoder) origin(e *Entry, at string, v hujson.Value) {
 	var o Origin
 	fields := map[string]*string{"registry": &o.Registry, "name": &o.Name, "version": &o.Version}
 	for _, m := range obj.Members {
-		name := memberName(&m)
+		name := jsonedit.Name(&m)
 		field, ok := fields[name]
 		switch {
 		case !ok:

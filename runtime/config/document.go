@@ -1,215 +1,27 @@
 package config
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
-	"strconv"
-	"strings"
-	"unicode/utf8"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonedit"
 )
 
 // document is the text of a file, for errors to name their place in it.
 type document struct {
 	path string
-	text []byte // without the byte order mark; offsets of the syntax tree count from here
+	doc  *jsonedit.Document
 }
 
 func (d *document) problemAt(offset int, server, message, remedy string) *Problem {
-	line, column := position(d.text, offset)
+	line, column := d.doc.Position(offset)
 	return &Problem{File: d.path, Line: line, Column: column, Server: server, Message: message, Remedy: remedy}
 }
 
-// checkText refuses text that the parser cannot read.
-func (d *document) checkText() error {
-	if bytes.HasPrefix(d.text, []byte("\xff\xfe")) || bytes.HasPrefix(d.text, []byte("\xfe\xff")) {
-		return &Problem{File: d.path, Line: 1, Column: 1, Message: "the file is UTF-16", Remedy: "save it as UTF-8"}
+// syntaxProblem returns the problem of a text that is not JSON.
+func syntaxProblem(path string, err error) error {
+	e, ok := errors.AsType[*jsonedit.Error](err)
+	if !ok {
+		return err
 	}
-	if !utf8.Valid(d.text) {
-		n := 0
-		for n < len(d.text) {
-			r, size := utf8.DecodeRune(d.text[n:])
-			if r == utf8.RuneError && size == 1 {
-				break
-			}
-			n += size
-		}
-		return d.problemAt(n, "", "a byte that is not UTF-8", "save the file as UTF-8")
-	}
-	depth := 0
-	for i, c := range d.text {
-		switch c {
-		case '{', '[':
-			if depth++; depth > maxDepth {
-				return d.problemAt(i, "", "objects and arrays are nested too deeply", "")
-			}
-		case '}', ']':
-			depth--
-		}
-	}
-	return nil
-}
-
-// position counts lines and characters up to an offset of text.
-func position(text []byte, offset int) (line, column int) {
-	offset = min(max(offset, 0), len(text))
-	before := text[:offset]
-	start := bytes.LastIndexByte(before, '\n') + 1
-	return 1 + bytes.Count(before, []byte("\n")), 1 + utf8.RuneCount(before[start:])
-}
-
-// syntaxError returns the parser's error with its place and a remedy.
-func (d *document) syntaxError(err error) error {
-	var line, column int
-	offset := len(d.text)
-	if _, scanErr := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column); scanErr == nil {
-		offset = min(lineStart(d.text, line)+column-1, len(d.text))
-	}
-	message := err.Error()
-	if inner := errors.Unwrap(err); inner != nil {
-		message = inner.Error()
-	}
-	has := func(s string) bool { return strings.Contains(message, s) }
-	remedy := ""
-	switch {
-	case has("unexpected EOF"):
-		return d.unclosed()
-	case has("after object value"):
-		message, remedy = d.found(offset)+" after a value, where a comma or '}' is due", "put a comma between two members"
-	case has("after array value"):
-		message, remedy = d.found(offset)+" after a value, where a comma or ']' is due", "put a comma between two elements"
-	case has("at start of object name"), (has("at start of value") || has("invalid literal")) && !has("literal: \"") && d.wantsName(offset):
-		message, remedy = d.found(offset)+" where a name is due", `names go in double quotes: "command"`
-	case has("after object name"):
-		message, remedy = d.found(offset)+" after a name, where a colon is due", `as in "command": "npx"`
-	case has("after top-level value"):
-		message, remedy = d.found(offset)+" after the end of the object", "remove what follows the last brace, or a brace too many"
-	case has("invalid literal: \""):
-		message, remedy = d.badString(offset)
-	case has("invalid literal"), has("at start of value"):
-		message, remedy = d.found(offset)+" where a value is due", "text goes in double quotes"
-	}
-	return d.problemAt(offset, "", message, remedy)
-}
-
-// found quotes the word or character at an offset.
-func (d *document) found(offset int) string {
-	rest := d.text[offset:]
-	n := 0
-	for n < len(rest) && n < 20 && (aliasRune(rune(rest[n])) || rest[n] == '$') {
-		n++
-	}
-	if n == 0 {
-		r, _ := utf8.DecodeRune(rest)
-		return strconv.QuoteRune(r)
-	}
-	return strconv.Quote(string(rest[:n]))
-}
-
-// badString returns what is wrong with the string literal at an offset.
-func (d *document) badString(offset int) (message, remedy string) {
-	for i := offset + 1; i < len(d.text) && d.text[i] != '"'; i++ {
-		switch c := d.text[i]; {
-		case c == '\n':
-			return "a string that goes over the end of its line", `close it with a double quote, or write \n`
-		case c < 0x20:
-			return fmt.Sprintf("a string with the control character %q", rune(c)), `write \t for a tab`
-		case c == '\\':
-			i++
-			if i < len(d.text) && !strings.ContainsRune(`"\/bfnrtu`, rune(d.text[i])) {
-				return fmt.Sprintf(`a string with the unknown escape \%c`, d.text[i]), `write \\ for a backslash, as in "C:\\tools"`
-			}
-		}
-	}
-	return "a malformed string", `write \\ for a backslash`
-}
-
-// unclosed reports the innermost string, comment, object or array that the end of
-// the file leaves open.
-func (d *document) unclosed() error {
-	s := scanTo(d.text, len(d.text))
-	switch {
-	case s.inString >= 0:
-		return d.problemAt(s.inString, "", "a string without a closing quote", "")
-	case s.inComment >= 0:
-		return d.problemAt(s.inComment, "", "a comment without an end", "close it with */")
-	case len(s.open) == 0:
-		return d.problemAt(len(d.text), "", "the file ends too early", "")
-	}
-	at := s.open[len(s.open)-1]
-	closing := "}"
-	if d.text[at] == '[' {
-		closing = "]"
-	}
-	return d.problemAt(at, "", fmt.Sprintf("this %q is never closed", d.text[at]), "add the missing "+closing)
-}
-
-// wantsName reports whether the name of a member is due at an offset.
-func (d *document) wantsName(offset int) bool {
-	s := scanTo(d.text, offset)
-	return len(s.open) > 0 && d.text[s.open[len(s.open)-1]] == '{' && s.last != ':'
-}
-
-// scan is what a text has open at some offset.
-type scan struct {
-	open                []int // offsets of '{' and '['
-	last                byte  // the last byte that is no white space or comment
-	inString, inComment int   // where an unclosed one begins, or -1
-}
-
-// scanTo scans text up to an offset, whether or not it is JSON.
-func scanTo(text []byte, limit int) scan {
-	s := scan{inString: -1, inComment: -1}
-	for i := 0; i < limit; i++ {
-		switch c := text[i]; {
-		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
-			continue
-		case bytes.HasPrefix(text[i:], []byte("//")):
-			n := bytes.IndexByte(text[i:], '\n')
-			if n < 0 {
-				return s
-			}
-			i += n
-			continue
-		case bytes.HasPrefix(text[i:], []byte("/*")):
-			n := bytes.Index(text[i+2:], []byte("*/"))
-			if n < 0 {
-				s.inComment = i
-				return s
-			}
-			i += 2 + n + 1
-			continue
-		case c == '{' || c == '[':
-			s.open = append(s.open, i)
-		case (c == '}' || c == ']') && len(s.open) > 0:
-			s.open = s.open[:len(s.open)-1]
-		case c == '"':
-			end := i + 1
-			for end < len(text) && text[end] != '"' {
-				if text[end] == '\\' {
-					end++
-				}
-				end++
-			}
-			if end >= len(text) {
-				s.inString = i
-				return s
-			}
-			i = end
-		}
-		s.last = text[i]
-	}
-	return s
-}
-
-func lineStart(text []byte, line int) int {
-	offset := 0
-	for range line - 1 {
-		i := bytes.IndexByte(text[offset:], '\n')
-		if i < 0 {
-			return len(text)
-		}
-		offset += i + 1
-	}
-	return offset
+	return &Problem{File: path, Line: e.Line, Column: e.Column, Message: e.Message, Remedy: e.Remedy}
 }

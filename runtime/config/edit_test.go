@@ -242,7 +242,7 @@ func TestRemove(t *testing.T) {
 func TestInit(t *testing.T) {
 	f := parse(t, "")
 	require.NoError(t, f.Init())
-	want := "{\n  \"mcpServers\": {\n  }\n}\n"
+	want := "{\n  \"mcpServers\": {}\n}\n"
 	if got := string(f.Bytes()); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

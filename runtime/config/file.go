@@ -1,8 +1,6 @@
 package config
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,22 +9,19 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonedit"
 	"github.com/mcpctl/mcpctl/runtime/nearest"
 )
 
 const (
-	rootKey  = "mcpServers"
-	maxSize  = 4 << 20 // bytes of a file
-	maxDepth = 1000    // objects and arrays within one another
-	bom      = "\uFEFF"
+	rootKey = "mcpServers"
+	maxSize = 4 << 20 // bytes of a file
 )
 
 // File is servers.json in memory. Methods that only read may be called
 // concurrently.
 type File struct {
 	document
-	raw      []byte        // the whole file
-	root     *hujson.Value // nil: the file has no value, only white space and comments
 	servers  *hujson.Value // the object at mcpServers, nil: none
 	missing  bool          // there was no file
 	entries  []Entry
@@ -76,26 +71,21 @@ func reason(err error) string {
 // Parse is [Load] for bytes in memory, which it keeps; path is only used in
 // messages.
 func Parse(path string, raw []byte) (*File, error) {
-	f := &File{document: document{path, bytes.TrimPrefix(raw, []byte(bom))}, raw: raw}
 	if len(raw) > maxSize {
 		return nil, &Problem{File: path, Message: fmt.Sprintf("it is larger than %d MiB", maxSize>>20)}
 	}
-	if err := f.checkText(); err != nil {
-		return nil, err
+	doc, err := jsonedit.Parse(raw)
+	if err != nil {
+		return nil, syntaxProblem(path, err)
 	}
-	// The parser wants a newline after a last line comment.
-	text := append(slices.Clip(f.text), '\n')
-	if onlyExtra(text) {
+	f := &File{document: document{path, doc}}
+	root := doc.Root()
+	if root == nil {
 		return f, nil
 	}
-	root, err := hujson.Parse(text)
-	if err != nil {
-		return nil, f.syntaxError(err)
-	}
-	f.root = &root
 	obj, ok := root.Value.(*hujson.Object)
 	if !ok {
-		return nil, f.problemAt(root.StartOffset, "", "the file holds "+describe(root)+", want an object", `{"mcpServers": {}} is an empty one`)
+		return nil, f.problemAt(root.StartOffset, "", "the file holds "+describe(*root)+", want an object", `{"mcpServers": {}} is an empty one`)
 	}
 	if err := f.readRoot(obj); err != nil {
 		return nil, err
@@ -107,7 +97,7 @@ func Parse(path string, raw []byte) (*File, error) {
 func (f *File) readRoot(obj *hujson.Object) error {
 	for i := range obj.Members {
 		m := &obj.Members[i]
-		switch key := memberName(m); key {
+		switch key := jsonedit.Name(m); key {
 		case "$schema":
 		case rootKey:
 			if f.servers != nil {
@@ -151,7 +141,7 @@ func (f *File) readEntries() {
 	seen := map[string]int{}  // alias to index in entries
 	lines := map[string]int{} // alias to the line that it is in
 	for _, m := range f.servers.Value.(*hujson.Object).Members {
-		name := memberName(&m)
+		name := jsonedit.Name(&m)
 		d := &decoder{doc: &f.document, server: name}
 		if first, ok := seen[name]; ok {
 			p := f.problemAt(m.Name.StartOffset, name, fmt.Sprintf("the alias is there twice, first in line %d", lines[name]), "rename or remove one of the two")
@@ -189,7 +179,7 @@ func (f *File) Path() string { return f.path }
 func (f *File) Missing() bool { return f.missing }
 
 // Bytes returns the whole file, edits included. Do not change them.
-func (f *File) Bytes() []byte { return f.raw }
+func (f *File) Bytes() []byte { return f.doc.Bytes() }
 
 // Entries returns all entries in the file's order, those with a fault too.
 func (f *File) Entries() []Entry { return slices.Clone(f.entries) }
@@ -245,21 +235,3 @@ func (f *File) Warnings() []Problem { return slices.Clone(f.warnings) }
 // Faults returns everything that makes an entry unusable, in the file's order.
 // An entry may have several; [Entry.Fault] is its first.
 func (f *File) Faults() []Problem { return slices.Clone(f.faults) }
-
-// onlyExtra reports whether text is white space and comments alone.
-func onlyExtra(text []byte) bool {
-	v, err := hujson.Parse(append(slices.Clip(text), "null"...))
-	return err == nil && v.StartOffset == len(text)
-}
-
-func memberName(m *hujson.ObjectMember) string {
-	lit, _ := m.Name.Value.(hujson.Literal)
-	return lit.String()
-}
-
-// standard returns a value as plain JSON without white space.
-func standard(v hujson.Value) json.RawMessage {
-	c := v.Clone()
-	c.Minimize()
-	return json.RawMessage(c.Pack())
-}

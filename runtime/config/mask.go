@@ -9,6 +9,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonedit"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
@@ -41,7 +42,7 @@ func MaskEntry(raw json.RawMessage) json.RawMessage {
 	}
 	for i := range object.Members {
 		m := &object.Members[i]
-		switch name := memberName(m); name {
+		switch name := jsonedit.Name(m); name {
 		case "url":
 			maskStrings(&m.Value, "", func(_, text string) string { return maskURL(text) })
 		case "headers":
@@ -64,7 +65,7 @@ func maskStrings(v *hujson.Value, name string, mask func(name, text string) stri
 		}
 	case *hujson.Object:
 		for i := range value.Members {
-			maskStrings(&value.Members[i].Value, memberName(&value.Members[i]), mask)
+			maskStrings(&value.Members[i].Value, jsonedit.Name(&value.Members[i]), mask)
 		}
 	case *hujson.Array:
 		for i := range value.Elements {

@@ -46,14 +46,14 @@ func Update(path string, edit func(*File) error) error {
 	if err != nil {
 		return err
 	}
-	before := bytes.Clone(f.raw)
+	before := bytes.Clone(f.doc.Bytes())
 	if err := edit(f); err != nil {
 		return err
 	}
-	if bytes.Equal(before, f.raw) {
+	if bytes.Equal(before, f.doc.Bytes()) {
 		return nil
 	}
-	if err := atomicfile.Write(target, f.raw, 0o600); err != nil {
+	if err := atomicfile.Write(target, f.doc.Bytes(), 0o600); err != nil {
 		return &Problem{File: path, Message: fmt.Sprintf("cannot be written: %v", err)}
 	}
 	return nil

@@ -230,7 +230,7 @@ func (w *Watcher) load() (*File, error) {
 		return nil, &Problem{File: w.path, Message: "the file is gone"}
 	}
 	f, err := Load(w.path)
-	if err == nil && f.root == nil {
+	if err == nil && f.doc.Root() == nil {
 		return nil, &Problem{File: w.path, Message: "the file is empty", Remedy: `{"mcpServers": {}} is a file without servers`}
 	}
 	return f, err

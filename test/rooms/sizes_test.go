@@ -34,7 +34,6 @@ func oversizes() map[string]map[string]oversize {
 	return map[string]map[string]oversize{
 		"lines": {
 			"cmd/internal/cli":    {6000, "has one file a command, and commands share nothing but the app"},
-			"runtime/config":      {3300, "reads, checks and edits one file, with every member of an entry"},
 			"runtime/bridge":      {4000, "has both eras, a file a part of each"},
 			"runtime/runtimetest": {3900, "is one fake server that can do what any server can"},
 		},

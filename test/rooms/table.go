@@ -49,7 +49,7 @@ func layerTable() []rule {
 		{pkg: "runtime/secret", layer: 0, own: none},
 		{pkg: "runtime", layer: 1, own: []string{"runtime/internal/..."}, notStd: []string{"net/http"}},
 		{pkg: "runtime/internal/ability", layer: 1, own: []string{"runtime", "runtime/internal/jsonrpc"}},
-		{pkg: "runtime/internal/...", layer: 0, third: []string{"github.com/go-json-experiment/json", "github.com/gofrs/flock", "golang.org/x/sys", "golang.org/x/sync"}},
+		{pkg: "runtime/internal/...", layer: 0, third: []string{"github.com/go-json-experiment/json", "github.com/tailscale/hujson", "github.com/gofrs/flock", "golang.org/x/sys", "golang.org/x/sync"}},
 		{pkg: "runtime/seal", layer: 0, own: []string{"runtime/internal/..."}, third: []string{"github.com/gofrs/flock"}},
 
 		// Which revisions there are. Layer 2 needs it, so it stands below.

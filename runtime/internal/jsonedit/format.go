@@ -1,4 +1,4 @@
-package config
+package jsonedit
 
 import (
 	"bytes"
@@ -16,18 +16,16 @@ type style struct {
 	inline  bool   // everything on one line
 }
 
-// style detects how the file is laid out; two spaces by default.
-func (f *File) style() style {
+// style detects how the document is laid out, by the first of some objects that shows it;
+// two spaces by default.
+func (d *Document) style(objects ...*hujson.Value) style {
 	st := style{newline: "\n", unit: "  "}
-	if i := bytes.IndexByte(f.text, '\n'); i > 0 && f.text[i-1] == '\r' {
+	if i := bytes.IndexByte(d.text, '\n'); i > 0 && d.text[i-1] == '\r' {
 		st.newline = "\r\n"
 	}
-	for _, v := range []*hujson.Value{f.servers, f.root} {
-		if v == nil {
-			continue
-		}
+	for _, v := range objects {
 		for _, m := range v.Value.(*hujson.Object).Members {
-			unit, ok := strings.CutPrefix(f.indentAt(m.Name.StartOffset), f.indentAt(v.StartOffset))
+			unit, ok := strings.CutPrefix(d.indentAt(m.Name.StartOffset), d.indentAt(v.StartOffset))
 			if ownLine(m) && ok && unit != "" {
 				st.unit = unit
 				return st
@@ -38,23 +36,27 @@ func (f *File) style() style {
 }
 
 // memberIndent returns the indentation of an object's members.
-func (f *File) memberIndent(v *hujson.Value) string {
+func (d *Document) memberIndent(v *hujson.Value, st style) string {
 	members := v.Value.(*hujson.Object).Members
 	for _, member := range slices.Backward(members) {
 		if ownLine(member) {
-			return f.indentAt(member.Name.StartOffset)
+			return d.indentAt(member.Name.StartOffset)
 		}
 	}
-	return f.indentAt(v.StartOffset) + f.style().unit
+	return d.indentAt(v.StartOffset) + st.unit
 }
 
-// servers writes the member mcpServers with one entry, or none.
-func (st style) servers(name string, value *hujson.Value, indent string) string {
-	if value == nil {
-		return quote(rootKey) + ": {" + st.newline + indent + "}"
+// members writes a member whose value is a value, below objects of their own for the
+// names of a path before the last.
+func (st style) members(v *hujson.Value, path []string, indent string) string {
+	if len(path) == 1 {
+		return quote(path[0]) + ": " + st.format(v, indent)
+	}
+	if st.inline {
+		return quote(path[0]) + ": { " + st.members(v, path[1:], indent) + " }"
 	}
 	inner := indent + st.unit
-	return quote(rootKey) + ": {" + st.newline + inner + quote(name) + ": " + st.format(value, inner) + st.newline + indent + "}"
+	return quote(path[0]) + ": {" + st.newline + inner + st.members(v, path[1:], inner) + st.newline + indent + "}"
 }
 
 const maxInline = 100 // characters of an array that stays on one line
@@ -117,12 +119,12 @@ func quote(s string) string {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(s); err != nil {
-		panic("config: a string without a JSON form: " + err.Error())
+		panic("jsonedit: a string without a JSON form: " + err.Error())
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Format lays a JSON object out as [File.Set] would write it, indented by two
+// Format lays a JSON object out as [Document.Set] would write it, indented by two
 // spaces, for showing an entry. Text that is not JSON is returned as it is.
 func Format(entry json.RawMessage) string {
 	v, err := hujson.Parse(append(bytes.Clone(entry), '\n'))
