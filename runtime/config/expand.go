@@ -94,6 +94,49 @@ func Variables(text string) (names []string, required bool) {
 	return names, len(x.errs) > 0
 }
 
+// Part is a piece of a text: plain text, or a placeholder if Name is set.
+type Part struct {
+	// Text is plain text with its dollars undoubled, or the default of a placeholder as it
+	// is written.
+	Text string
+	Name string
+	// HasDefault reports a default, OrEmpty that it replaces an empty value as well.
+	HasDefault, OrEmpty bool
+}
+
+// Parts takes a text apart at its placeholders; see [Entry.Expand] for their forms.
+func Parts(text string) []Part {
+	var parts []Part
+	plain := func(s string) {
+		if n := len(parts); n > 0 && parts[n-1].Name == "" {
+			parts[n-1].Text += s
+		} else if s != "" {
+			parts = append(parts, Part{Text: s})
+		}
+	}
+	for text != "" {
+		i := strings.IndexByte(text, '$')
+		if i < 0 {
+			i = len(text)
+		}
+		plain(text[:i])
+		text = text[i:]
+		switch p, ok := parsePlaceholder(text); {
+		case text == "":
+		case strings.HasPrefix(text, "$$"):
+			plain("$")
+			text = text[2:]
+		case ok:
+			parts = append(parts, Part{p.text, p.name, p.hasDefault, p.orEmpty})
+			text = text[p.size:]
+		default:
+			plain("$")
+			text = text[1:]
+		}
+	}
+	return parts
+}
+
 type expander struct {
 	lookup  func(string) (string, bool)
 	missing string

@@ -97,3 +97,21 @@ func onlyExtra(text []byte) bool {
 	v, err := hujson.Parse(append(slices.Clip(text), "null"...))
 	return err == nil && v.StartOffset == len(text)
 }
+
+// Names returns the names of an object's members, each once; anything else has none.
+func Names(v *hujson.Value) []string {
+	if v == nil {
+		return nil
+	}
+	obj, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return nil
+	}
+	var names []string
+	for i := range obj.Members {
+		if name := Name(&obj.Members[i]); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,192 @@
+package hosts
+
+import (
+	"encoding/json"
+
+	"github.com/mcpctl/mcpctl/runtime/config"
+)
+
+// form is the language of a file.
+type form int
+
+const (
+	formJSON form = iota // with comments and trailing commas
+	formTOML
+	formYAML
+)
+
+// dialect is how a host writes an entry. A member that is "" does not exist there.
+type dialect struct {
+	form form
+	root []string
+
+	command string
+	// args is "" where command is an array with the arguments.
+	args, env, cwd string
+	// url is of a Streamable HTTP server, sse of an HTTP+SSE server, headers of both.
+	url, sse, headers string
+	// types are written for the transports of package config; nil writes none.
+	types map[string]string
+	// always are members that each entry has.
+	always map[string]json.RawMessage
+	// enabled and disabled switch an entry off.
+	enabled, disabled string
+	// requestTimeout is how long a call may take, in the unit timeoutUnit.
+	requestTimeout, timeoutUnit string
+	oauth                       string
+	syntax                      syntax
+	// expands are the members whose texts may have placeholders; nil is all of them.
+	expands []string
+
+	// special reads and writes what no other host has.
+	special special
+}
+
+// special are members of one host alone.
+type special struct {
+	// read takes a member; false leaves it to the others.
+	read func(in *incoming, name string, value json.RawMessage) bool
+	// write changes what is written of an entry: texts with placeholders in members of
+	// their own.
+	write func(out *members, e config.Entry)
+}
+
+// reads reports whether the form of a dialect is that of a file's name.
+func (d dialect) reads(path string) bool {
+	switch d.form {
+	case formTOML:
+		return hasExt(path, ".toml")
+	case formYAML:
+		return hasExt(path, ".yaml", ".yml")
+	}
+	return hasExt(path, ".json", ".jsonc", ".json5")
+}
+
+// plainDialect is that of most hosts: command, args and env, or url and headers.
+func plainDialect() dialect {
+	return dialect{
+		root: []string{"mcpServers"}, command: "command", args: "args", env: "env", url: "url", headers: "headers", disabled: "disabled",
+	}
+}
+
+// typed is plainDialect with a type on remote entries, whose name of Streamable HTTP varies.
+func typed(stdio, http string) dialect {
+	d := plainDialect()
+	d.types = map[string]string{config.TransportStdio: stdio, config.TransportHTTP: http, config.TransportSSE: "sse"}
+	return d
+}
+
+func cline() dialect {
+	d := typed("", "streamableHttp")
+	d.requestTimeout, d.timeoutUnit = "timeout", "s"
+	return d
+}
+
+// ours is the dialect of servers.json, and of programs with the same placeholders.
+func ours() dialect {
+	d := plainDialect()
+	d.cwd, d.syntax = "cwd", braces()
+	return d
+}
+
+func claudeDesktop() dialect {
+	d := plainDialect()
+	d.url, d.headers, d.disabled = "", "", ""
+	return d
+}
+
+func claudeCodeDialect() dialect {
+	d := typed("stdio", "http")
+	d.disabled, d.syntax, d.oauth = "", braces(), "oauth"
+	return d
+}
+
+func cursor() dialect {
+	d := plainDialect()
+	d.disabled, d.syntax = "", envColon()
+	return d
+}
+
+func vscode() dialect {
+	d := typed("stdio", "http")
+	d.root, d.disabled, d.cwd, d.syntax = []string{"servers"}, "", "cwd", envColon()
+	return d
+}
+
+// serverURL has a name of its own for the address.
+func serverURL() dialect {
+	d := plainDialect()
+	d.url = "serverUrl"
+	return d
+}
+
+func windsurf() dialect {
+	d := serverURL()
+	d.syntax = envColon()
+	return d
+}
+
+func copilot() dialect {
+	d := typed("local", "http")
+	d.disabled = ""
+	d.always = map[string]json.RawMessage{"tools": json.RawMessage(`["*"]`)}
+	return d
+}
+
+func gemini() dialect {
+	d := plainDialect()
+	d.disabled, d.cwd, d.url, d.sse, d.oauth = "", "cwd", "httpUrl", "url", "oauth"
+	d.requestTimeout, d.timeoutUnit = "timeout", "ms"
+	d.syntax, d.expands = dollars(), []string{"env"}
+	return d
+}
+
+func zedDialect() dialect {
+	d := plainDialect()
+	d.root, d.disabled, d.enabled = []string{"context_servers"}, "", "enabled"
+	d.always = map[string]json.RawMessage{"source": json.RawMessage(`"custom"`)}
+	return d
+}
+
+func openCodeDialect() dialect {
+	return dialect{
+		root: []string{"mcp"}, command: "command", env: "environment", url: "url", headers: "headers", enabled: "enabled", oauth: "oauth",
+		types:  map[string]string{config.TransportStdio: "local", config.TransportHTTP: "remote"},
+		syntax: curly(),
+	}
+}
+
+func gooseDialect() dialect {
+	return dialect{
+		form: formYAML, root: []string{"extensions"}, command: "cmd", args: "args", env: "envs", url: "uri", headers: "headers", enabled: "enabled",
+		types:          map[string]string{config.TransportStdio: "stdio", config.TransportHTTP: "streamable_http", config.TransportSSE: "sse"},
+		requestTimeout: "timeout", timeoutUnit: "s",
+		special: special{read: gooseRead, write: gooseWrite},
+	}
+}
+
+func continueDialect() dialect {
+	d := typed("stdio", "streamable-http")
+	d.form, d.disabled, d.cwd, d.syntax = formYAML, "", "cwd", secrets()
+	d.special.read = func(_ *incoming, name string, _ json.RawMessage) bool { return name == "name" }
+	return d
+}
+
+func mcporter() dialect {
+	d := plainDialect()
+	d.disabled, d.cwd, d.url, d.syntax = "", "cwd", "baseUrl", mcporterVariables()
+	d.special.read = mcporterRead
+	return d
+}
+
+func mcproxy() dialect {
+	d := plainDialect()
+	d.special.read = func(in *incoming, name string, value json.RawMessage) bool {
+		if name != "authorizationToken" {
+			return false
+		}
+		in.bearer(in.text(name, value))
+		return true
+	}
+	return d
+}

@@ -1,0 +1,272 @@
+package hosts
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonedit"
+)
+
+// Imported is an entry of a host as servers.json has it.
+type Imported struct {
+	// Entry is the object for servers.json.
+	Entry json.RawMessage
+	// Notes are what was left out or changed, a phrase each.
+	Notes []string
+	// Skip is why the entry cannot be imported, "" if it can.
+	Skip string
+	// Own is the alias of servers.json that the entry stands for, "" for none: it was
+	// written by an export.
+	Own string
+}
+
+// Import translates a server. dir is the project's folder, which placeholders such as
+// ${workspaceFolder} stand for; "" where there is none.
+func (f *File) Import(name, dir string) Imported {
+	return importEntry(f.Location.Host, f.Raw(name), dir)
+}
+
+func importEntry(h *Host, raw json.RawMessage, dir string) Imported {
+	doc, err := jsonedit.Parse(raw)
+	if err != nil || len(jsonedit.Names(doc.Root())) == 0 {
+		return Imported{Skip: "the entry is no object with members"}
+	}
+	in := &incoming{d: h.dialect, dir: dir}
+	for _, name := range jsonedit.Names(doc.Root()) {
+		in.member(name, jsonedit.Standard(*doc.Lookup(name)))
+	}
+	return in.result()
+}
+
+// incoming is an entry being read.
+type incoming struct {
+	d   dialect
+	dir string
+
+	command string
+	args    []string
+	env     pairs
+	cwd     string
+	url     string
+	headers pairs
+	typ     string
+	auth    members
+	off     bool
+	timeout map[string]string // of ours, by member
+	notes   []string
+	skip    string
+}
+
+func (in *incoming) note(format string, a ...any) {
+	in.notes = append(in.notes, fmt.Sprintf(format, a...))
+}
+
+// member reads one member of the host's entry. Hosts take over the forms of one another,
+// so the common names are read for all of them.
+func (in *incoming) member(name string, value json.RawMessage) {
+	d := in.d
+	if d.special.read != nil && d.special.read(in, name, value) {
+		return
+	}
+	if always, ok := d.always[name]; ok && string(always) == string(value) {
+		return
+	}
+	switch name {
+	case d.command, "command":
+		in.readCommand(name, value)
+	case d.args, "args":
+		in.args = append(in.args, in.texts(name, value)...)
+	case d.env, "env":
+		in.env = append(in.env, in.pairs(name, value)...)
+	case "cwd":
+		in.cwd = in.text(name, value)
+	case d.sse:
+		in.url, in.typ = in.text(name, value), config.TransportSSE
+	case d.url, "url", "serverUrl":
+		in.url = in.text(name, value)
+	case d.headers, "headers":
+		in.headers = append(in.headers, in.pairs(name, value)...)
+	case "type", "transport":
+		in.readType(name, value)
+	case d.disabled, "disabled":
+		in.off = string(value) == "true"
+	case d.enabled, "enabled":
+		in.off = string(value) == "false"
+	case d.requestTimeout:
+		in.duration("requestTimeout", name, value, d.timeoutUnit)
+	case d.oauth, "oauth":
+		in.readOAuth(name, value)
+	default:
+		in.note("%s is left out: mcpctl has no such setting", name)
+	}
+}
+
+// readCommand reads a program, or a program with its arguments.
+func (in *incoming) readCommand(name string, value json.RawMessage) {
+	if value[0] != '[' {
+		in.command = in.text(name, value)
+		return
+	}
+	if words := in.texts(name, value); len(words) > 0 {
+		in.command, in.args = words[0], append(words[1:], in.args...)
+	}
+}
+
+func (in *incoming) readType(name string, value json.RawMessage) {
+	var typ string
+	_ = json.Unmarshal(value, &typ)
+	switch strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(typ)) {
+	case "stdio", "local", "http", "streamablehttp", "remote":
+	case "sse":
+		in.typ = config.TransportSSE
+	default:
+		in.skip = fmt.Sprintf("%s %s is no transport of mcpctl", name, value)
+	}
+}
+
+// readOAuth reads what a host knows of a client that is registered by hand.
+func (in *incoming) readOAuth(name string, value json.RawMessage) {
+	doc, err := jsonedit.Parse(value)
+	if err != nil || len(jsonedit.Names(doc.Root())) == 0 {
+		in.note("%s is left out: mcpctl logs in when a server asks for it", name)
+		return
+	}
+	for _, key := range jsonedit.Names(doc.Root()) {
+		v := jsonedit.Standard(*doc.Lookup(key))
+		switch key {
+		case "clientId", "client_id":
+			in.auth.set("clientId", in.text(name+"."+key, v))
+		case "clientSecret", "client_secret":
+			in.auth.set("clientSecret", in.text(name+"."+key, v))
+		case "scopes", "scope":
+			scopes := in.texts(name+"."+key, v)
+			if len(scopes) == 1 {
+				scopes = strings.Fields(scopes[0])
+			}
+			in.auth.set("scopes", scopes)
+		case "callbackPort":
+			in.auth.set("callbackPort", v)
+		case "enabled":
+		default:
+			in.note("%s.%s is left out: mcpctl has no such setting", name, key)
+		}
+	}
+}
+
+// bearer sets the Authorization header to a token, which may have its scheme.
+func (in *incoming) bearer(token string) {
+	if !strings.HasPrefix(strings.ToLower(token), "bearer ") {
+		token = "Bearer " + token
+	}
+	in.headers = append(in.headers, pair{"Authorization", token})
+}
+
+// text reads a text with the host's placeholders. Numbers and words are taken as text.
+func (in *incoming) text(name string, value json.RawMessage) string {
+	var s string
+	switch {
+	case json.Unmarshal(value, &s) == nil:
+	case value[0] == '{' || value[0] == '[':
+		in.note("%s is left out: it is no text", name)
+		return ""
+	default:
+		s = string(value)
+	}
+	if !in.expands(name) {
+		return escape(s)
+	}
+	ours, notes := in.d.syntax.parse(s, in.dir)
+	in.notes = append(in.notes, notes...)
+	return ours
+}
+
+func (in *incoming) expands(name string) bool {
+	name, _, _ = strings.Cut(name, ".")
+	return in.d.expands == nil || slices.Contains(in.d.expands, name)
+}
+
+func (in *incoming) texts(name string, value json.RawMessage) []string {
+	var list []json.RawMessage
+	if json.Unmarshal(value, &list) != nil {
+		return []string{in.text(name, value)}
+	}
+	out := make([]string, len(list))
+	for i, v := range list {
+		out[i] = in.text(name, v)
+	}
+	return out
+}
+
+func (in *incoming) pairs(name string, value json.RawMessage) pairs {
+	doc, err := jsonedit.Parse(value)
+	if err != nil || value[0] != '{' {
+		in.note("%s is left out: it is no object", name)
+		return nil
+	}
+	var out pairs
+	for _, key := range jsonedit.Names(doc.Root()) {
+		out = append(out, pair{key, in.text(name+"."+key, jsonedit.Standard(*doc.Lookup(key)))})
+	}
+	return out
+}
+
+// duration reads a number of units as a duration of ours.
+func (in *incoming) duration(ours, name string, value json.RawMessage, unit string) {
+	n, err := strconv.ParseFloat(string(value), 64)
+	if err != nil || n <= 0 {
+		in.note("%s is left out: it is no number above 0", name)
+		return
+	}
+	if in.timeout == nil {
+		in.timeout = map[string]string{}
+	}
+	text := strconv.FormatFloat(n, 'f', -1, 64) + unit
+	if unit == "ms" && n >= 1000 && n == float64(int(n/1000))*1000 {
+		text = strconv.Itoa(int(n/1000)) + "s"
+	}
+	in.timeout[ours] = text
+}
+
+// result returns the entry, or why there is none.
+func (in *incoming) result() Imported {
+	switch {
+	case in.skip != "":
+	case in.command == "" && in.url == "":
+		in.skip = "it has no command and no address"
+	case in.command != "" && in.url != "":
+		in.skip = "it has both a command and an address"
+	}
+	out := Imported{Notes: in.notes, Skip: in.skip}
+	if in.skip != "" {
+		return out
+	}
+	base := strings.TrimSuffix(in.command[strings.LastIndexAny(in.command, `/\`)+1:], ".exe")
+	if n := len(in.args); base == program && n >= 2 && slices.Contains([]string{"run", "bridge"}, in.args[n-2]) {
+		out.Own = in.args[n-1]
+	}
+	var m members
+	m.set("command", in.command)
+	m.set("args", in.args)
+	m.set("env", in.env)
+	m.set("cwd", in.cwd)
+	if in.url != "" && in.typ != "" {
+		m.set("type", in.typ)
+	}
+	m.set("url", in.url)
+	m.set("headers", in.headers)
+	if in.url != "" && len(in.auth.names) > 0 {
+		m.set("auth", in.auth.raw())
+	}
+	for _, name := range []string{"connectTimeout", "requestTimeout"} {
+		m.set(name, in.timeout[name])
+	}
+	if in.off {
+		m.set("disabled", true)
+	}
+	out.Entry = m.raw()
+	return out
+}
