@@ -15,31 +15,38 @@ const (
 	formYAML
 )
 
-// dialect is how a host writes an entry. A member that is "" does not exist there.
+// dialect is how a host writes an entry.
 type dialect struct {
+	keys keys
 	form form
 	root []string
 
-	command string
-	// args is "" where command is an array with the arguments.
-	args, env, cwd string
-	// url is of a Streamable HTTP server, sse of an HTTP+SSE server, headers of both.
-	url, sse, headers string
 	// types are written for the transports of package config; nil writes none.
 	types map[string]string
 	// always are members that each entry has.
 	always map[string]json.RawMessage
-	// enabled and disabled switch an entry off.
-	enabled, disabled string
-	// requestTimeout is how long a call may take, in the unit timeoutUnit.
-	requestTimeout, timeoutUnit string
-	oauth                       string
-	syntax                      syntax
+	// timeoutUnit is that of the member requestTimeout.
+	timeoutUnit string
+	syntax      syntax
 	// expands are the members whose texts may have placeholders; nil is all of them.
 	expands []string
 
 	// special reads and writes what no other host has.
 	special special
+}
+
+// keys are the names of an entry's members. One that is "" does not exist there.
+type keys struct {
+	command string
+	// args is "" where command is an array with the arguments.
+	args, env, cwd string
+	// url is of a Streamable HTTP server, sse of an HTTP+SSE server, headers of both.
+	url, sse, headers string
+	oauth             string
+	// enabled and disabled switch an entry off.
+	enabled, disabled string
+	// requestTimeout is how long a call may take.
+	requestTimeout string
 }
 
 // special are members of one host alone.
@@ -65,7 +72,8 @@ func (d dialect) reads(path string) bool {
 // plainDialect is that of most hosts: command, args and env, or url and headers.
 func plainDialect() dialect {
 	return dialect{
-		root: []string{"mcpServers"}, command: "command", args: "args", env: "env", url: "url", headers: "headers", disabled: "disabled",
+		root: []string{"mcpServers"},
+		keys: keys{command: "command", args: "args", env: "env", url: "url", headers: "headers", disabled: "disabled"},
 	}
 }
 
@@ -78,45 +86,45 @@ func typed(stdio, http string) dialect {
 
 func cline() dialect {
 	d := typed("", "streamableHttp")
-	d.requestTimeout, d.timeoutUnit = "timeout", "s"
+	d.keys.requestTimeout, d.timeoutUnit = "timeout", "s"
 	return d
 }
 
 // ours is the dialect of servers.json, and of programs with the same placeholders.
 func ours() dialect {
 	d := plainDialect()
-	d.cwd, d.syntax = "cwd", braces()
+	d.keys.cwd, d.syntax = "cwd", braces()
 	return d
 }
 
 func claudeDesktop() dialect {
 	d := plainDialect()
-	d.url, d.headers, d.disabled = "", "", ""
+	d.keys.url, d.keys.headers, d.keys.disabled = "", "", ""
 	return d
 }
 
 func claudeCodeDialect() dialect {
 	d := typed("stdio", "http")
-	d.disabled, d.syntax, d.oauth = "", braces(), "oauth"
+	d.keys.disabled, d.syntax, d.keys.oauth = "", braces(), "oauth"
 	return d
 }
 
 func cursor() dialect {
 	d := plainDialect()
-	d.disabled, d.syntax = "", envColon()
+	d.keys.disabled, d.syntax = "", envColon()
 	return d
 }
 
 func vscode() dialect {
 	d := typed("stdio", "http")
-	d.root, d.disabled, d.cwd, d.syntax = []string{"servers"}, "", "cwd", envColon()
+	d.root, d.keys.disabled, d.keys.cwd, d.syntax = []string{"servers"}, "", "cwd", envColon()
 	return d
 }
 
 // serverURL has a name of its own for the address.
 func serverURL() dialect {
 	d := plainDialect()
-	d.url = "serverUrl"
+	d.keys.url = "serverUrl"
 	return d
 }
 
@@ -128,29 +136,30 @@ func windsurf() dialect {
 
 func copilot() dialect {
 	d := typed("local", "http")
-	d.disabled = ""
+	d.keys.disabled = ""
 	d.always = map[string]json.RawMessage{"tools": json.RawMessage(`["*"]`)}
 	return d
 }
 
 func gemini() dialect {
 	d := plainDialect()
-	d.disabled, d.cwd, d.url, d.sse, d.oauth = "", "cwd", "httpUrl", "url", "oauth"
-	d.requestTimeout, d.timeoutUnit = "timeout", "ms"
+	d.keys.disabled, d.keys.cwd, d.keys.url, d.keys.sse, d.keys.oauth = "", "cwd", "httpUrl", "url", "oauth"
+	d.keys.requestTimeout, d.timeoutUnit = "timeout", "ms"
 	d.syntax, d.expands = dollars(), []string{"env"}
 	return d
 }
 
 func zedDialect() dialect {
 	d := plainDialect()
-	d.root, d.disabled, d.enabled = []string{"context_servers"}, "", "enabled"
+	d.root, d.keys.disabled, d.keys.enabled = []string{"context_servers"}, "", "enabled"
 	d.always = map[string]json.RawMessage{"source": json.RawMessage(`"custom"`)}
 	return d
 }
 
 func openCodeDialect() dialect {
 	return dialect{
-		root: []string{"mcp"}, command: "command", env: "environment", url: "url", headers: "headers", enabled: "enabled", oauth: "oauth",
+		root:   []string{"mcp"},
+		keys:   keys{command: "command", env: "environment", url: "url", headers: "headers", enabled: "enabled", oauth: "oauth"},
 		types:  map[string]string{config.TransportStdio: "local", config.TransportHTTP: "remote"},
 		syntax: curly(),
 	}
@@ -158,23 +167,24 @@ func openCodeDialect() dialect {
 
 func gooseDialect() dialect {
 	return dialect{
-		form: formYAML, root: []string{"extensions"}, command: "cmd", args: "args", env: "envs", url: "uri", headers: "headers", enabled: "enabled",
-		types:          map[string]string{config.TransportStdio: "stdio", config.TransportHTTP: "streamable_http", config.TransportSSE: "sse"},
-		requestTimeout: "timeout", timeoutUnit: "s",
-		special: special{read: gooseRead, write: gooseWrite},
+		form: formYAML, root: []string{"extensions"},
+		keys:        keys{command: "cmd", args: "args", env: "envs", url: "uri", headers: "headers", enabled: "enabled", requestTimeout: "timeout"},
+		types:       map[string]string{config.TransportStdio: "stdio", config.TransportHTTP: "streamable_http", config.TransportSSE: "sse"},
+		timeoutUnit: "s",
+		special:     special{read: gooseRead, write: gooseWrite},
 	}
 }
 
 func continueDialect() dialect {
 	d := typed("stdio", "streamable-http")
-	d.form, d.disabled, d.cwd, d.syntax = formYAML, "", "cwd", secrets()
+	d.form, d.keys.disabled, d.keys.cwd, d.syntax = formYAML, "", "cwd", secrets()
 	d.special.read = func(_ *incoming, name string, _ json.RawMessage) bool { return name == "name" }
 	return d
 }
 
 func mcporter() dialect {
 	d := plainDialect()
-	d.disabled, d.cwd, d.url, d.syntax = "", "cwd", "baseUrl", mcporterVariables()
+	d.keys.disabled, d.keys.cwd, d.keys.url, d.syntax = "", "cwd", "baseUrl", mcporterVariables()
 	d.special.read = mcporterRead
 	return d
 }

@@ -3,7 +3,6 @@ package hosts
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -39,7 +38,7 @@ func (h *Host) Export(e config.Entry, self Self) Exported {
 	if e.Fault != nil {
 		return Exported{Skip: e.Fault.Message}
 	}
-	if e.Disabled && h.dialect.enabled == "" && h.dialect.disabled == "" {
+	if e.Disabled && h.dialect.keys.enabled == "" && h.dialect.keys.disabled == "" {
 		return Exported{Skip: "it is disabled, and " + h.Title + " cannot have it so"}
 	}
 	why := h.why(e)
@@ -55,7 +54,7 @@ func (h *Host) Export(e config.Entry, self Self) Exported {
 	if e.Transport() == config.TransportStdio {
 		command = "run"
 	}
-	through := config.Entry{Command: config.Escape(self.Command), Disabled: e.Disabled}
+	through := config.Entry{Name: e.Name, Command: config.Escape(self.Command), Disabled: e.Disabled}
 	for _, word := range append(slices.Clip(self.Args), command, e.Name) {
 		through.Args = append(through.Args, config.Escape(word))
 	}
@@ -70,13 +69,13 @@ func (h *Host) why(e config.Entry) string {
 	switch {
 	case e.CLI:
 		return "it is a command-line tool"
-	case remote && d.url == "":
+	case remote && d.keys.url == "":
 		return h.Title + " has no remote servers in its file"
-	case remote && e.Type == config.TransportSSE && d.sse == "" && d.types[config.TransportSSE] == "":
+	case remote && e.Type == config.TransportSSE && d.keys.sse == "" && d.types[config.TransportSSE] == "":
 		return h.Title + " has no servers with HTTP+SSE"
 	case len(e.Auth) > 0:
 		return "mcpctl logs in"
-	case e.Cwd != "" && d.cwd == "":
+	case e.Cwd != "" && d.keys.cwd == "":
 		return h.Title + " has no cwd"
 	case e.MissingEnv != "" && e.MissingEnv != config.MissingError:
 		return "of its missingEnv"
@@ -181,31 +180,31 @@ func (d dialect) write(out *members, e config.Entry) bool {
 	}
 	if kind == config.TransportStdio {
 		args := w.texts("args", e.Args)
-		if d.args == "" {
-			out.set(d.command, append([]string{w.text("command", e.Command)}, args...))
+		if d.keys.args == "" {
+			out.set(d.keys.command, append([]string{w.text("command", e.Command)}, args...))
 		} else {
-			out.set(d.command, w.text("command", e.Command))
-			out.set(d.args, args)
+			out.set(d.keys.command, w.text("command", e.Command))
+			out.set(d.keys.args, args)
 		}
-		out.set(d.env, w.pairs("env", e.Env))
-		out.set(d.cwd, w.text("cwd", e.Cwd))
+		out.set(d.keys.env, w.pairs("env", e.Env))
+		out.set(d.keys.cwd, w.text("cwd", e.Cwd))
 	} else {
-		address := d.url
-		if e.Type == config.TransportSSE && d.sse != "" {
-			address = d.sse
+		address := d.keys.url
+		if e.Type == config.TransportSSE && d.keys.sse != "" {
+			address = d.keys.sse
 		}
 		out.set(address, w.text("url", e.URL))
-		out.set(d.headers, w.pairs("headers", e.Headers))
+		out.set(d.keys.headers, w.pairs("headers", e.Headers))
 	}
-	if d.requestTimeout != "" && e.RequestTimeout > 0 {
+	if d.keys.requestTimeout != "" && e.RequestTimeout > 0 {
 		unit := map[string]time.Duration{"ms": time.Millisecond, "s": time.Second}[d.timeoutUnit]
-		out.set(d.requestTimeout, json.RawMessage(strconv.FormatInt(int64((e.RequestTimeout+unit-1)/unit), 10)))
+		out.set(d.keys.requestTimeout, json.RawMessage(strconv.FormatInt(int64((e.RequestTimeout+unit-1)/unit), 10)))
 	}
 	switch {
-	case d.enabled != "":
-		out.set(d.enabled, !e.Disabled)
+	case d.keys.enabled != "":
+		out.set(d.keys.enabled, !e.Disabled)
 	case e.Disabled:
-		out.set(d.disabled, true)
+		out.set(d.keys.disabled, true)
 	}
 	if d.special.write != nil {
 		d.special.write(out, e)
@@ -249,17 +248,12 @@ func (w *outgoing) pairs(name string, m map[string]string) pairs {
 	return out
 }
 
-// Gateway returns the entry of one gateway for all servers, in a host's form. Address is
-// that of mcpctl serve over HTTP; "" has the host start one over stdio.
-func (h *Host) Gateway(address string, self Self) (json.RawMessage, error) {
-	e := config.Entry{Command: config.Escape(self.Command), Args: append(slices.Clip(self.Args), "serve")}
-	if address != "" {
-		if h.dialect.url == "" {
-			return nil, fmt.Errorf("%s has no remote servers in its file", h.Title)
-		}
-		e = config.Entry{URL: config.Escape(address)}
-	}
+// Plain returns an entry of a host as servers.json has it, without a project.
+func (h *Host) Plain(raw json.RawMessage) json.RawMessage { return importEntry(h, raw, "").Entry }
+
+// Gateway returns the entry of one gateway for all servers, which the host starts.
+func (h *Host) Gateway(name string, self Self) json.RawMessage {
 	var out members
-	h.dialect.write(&out, e)
-	return out.raw(), nil
+	h.dialect.write(&out, config.Entry{Name: name, Command: config.Escape(self.Command), Args: append(slices.Clip(self.Args), "serve")})
+	return out.raw()
 }

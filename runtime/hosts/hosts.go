@@ -59,11 +59,15 @@ type Place struct {
 // Locations returns the files of a host, whether or not they exist: the user's first. Of
 // several that the host would read, an existing one goes before its alternatives.
 func (h *Host) Locations(p Place) []Location {
-	all := h.files(p)
-	for i := range all {
-		all[i].Host = h
-		if all[i].Root == nil {
-			all[i].Root = h.dialect.root
+	var all []Location
+	for _, l := range h.files(p) {
+		l.Host = h
+		if l.Root == nil {
+			l.Root = h.dialect.root
+		}
+		// In the home directory, the project's file is the user's.
+		if !slices.ContainsFunc(all, func(o Location) bool { return o.Key() == l.Key() }) {
+			all = append(all, l)
 		}
 	}
 	return all
@@ -128,8 +132,16 @@ func Of(path string, text []byte, p Place) *Location {
 		}
 	}
 	for _, form := range []struct{ host, mark string }{
-		{"codex", ""}, {"goose", ""}, {"continue", ""}, {"opencode", ""}, {"vscode", ""}, {"zed", ""},
-		{"mcproxy", `"authorizationToken"`}, {"mcporter", `"baseUrl"`}, {"cursor", "${env:"}, {"avelino", ""},
+		{"codex", ""},
+		{"goose", ""},
+		{"continue", ""},
+		{"opencode", ""},
+		{"vscode", ""},
+		{"zed", ""},
+		{"mcproxy", `"authorizationToken"`},
+		{"mcporter", `"baseUrl"`},
+		{"cursor", "${env:"},
+		{"avelino", ""},
 	} {
 		h := Find(form.host)
 		l := &Location{Host: h, Scope: ScopeUser, Path: path, Root: h.dialect.root}

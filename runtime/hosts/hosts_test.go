@@ -264,7 +264,9 @@ func TestLocations(t *testing.T) {
 		}
 	}
 	p := place()
-	p.Getenv = func(name string) string { return map[string]string{"CODEX_HOME": "/c", "XDG_CONFIG_HOME": "/xdg"}[name] }
+	p.Getenv = func(name string) string {
+		return map[string]string{"CODEX_HOME": "/c", "XDG_CONFIG_HOME": "/xdg"}[name]
+	}
 	for name, want := range map[string]string{"codex": "/c/config.toml", "zed": "/xdg/zed/settings.json", "vscode": "/xdg/Code/User/mcp.json", "opencode": "/xdg/opencode/opencode.json"} {
 		if got := hosts.Find(name).Locations(p)[0].Path; got != want {
 			t.Errorf("%s: got %s, want %s", name, got, want)

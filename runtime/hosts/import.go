@@ -76,29 +76,29 @@ func (in *incoming) member(name string, value json.RawMessage) {
 		return
 	}
 	switch name {
-	case d.command, "command":
+	case d.keys.command, "command":
 		in.readCommand(name, value)
-	case d.args, "args":
+	case d.keys.args, "args":
 		in.args = append(in.args, in.texts(name, value)...)
-	case d.env, "env":
+	case d.keys.env, "env":
 		in.env = append(in.env, in.pairs(name, value)...)
 	case "cwd":
 		in.cwd = in.text(name, value)
-	case d.sse:
+	case d.keys.sse:
 		in.url, in.typ = in.text(name, value), config.TransportSSE
-	case d.url, "url", "serverUrl":
+	case d.keys.url, "url", "serverUrl":
 		in.url = in.text(name, value)
-	case d.headers, "headers":
+	case d.keys.headers, "headers":
 		in.headers = append(in.headers, in.pairs(name, value)...)
 	case "type", "transport":
 		in.readType(name, value)
-	case d.disabled, "disabled":
+	case d.keys.disabled, "disabled":
 		in.off = string(value) == "true"
-	case d.enabled, "enabled":
+	case d.keys.enabled, "enabled":
 		in.off = string(value) == "false"
-	case d.requestTimeout:
+	case d.keys.requestTimeout:
 		in.duration("requestTimeout", name, value, d.timeoutUnit)
-	case d.oauth, "oauth":
+	case d.keys.oauth, "oauth":
 		in.readOAuth(name, value)
 	default:
 		in.note("%s is left out: mcpctl has no such setting", name)

@@ -3,6 +3,8 @@ package hosts
 import (
 	"bytes"
 	"encoding/json"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonedit"
 )
 
 // members is a JSON object in the making, in the order in which its members are set.
@@ -109,4 +111,17 @@ func encodeText(s string) json.RawMessage {
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(s) // a string has a JSON form
 	return bytes.TrimSpace(b.Bytes())
+}
+
+// Replace returns an object with another text at a path of member names.
+func Replace(object json.RawMessage, text string, path ...string) (json.RawMessage, error) {
+	doc, err := jsonedit.Parse(object)
+	if err != nil {
+		return nil, err
+	}
+	doc, err = doc.Set(encodeText(text), path...)
+	if err != nil {
+		return nil, err
+	}
+	return jsonedit.Standard(*doc.Root()), nil
 }

@@ -13,9 +13,13 @@ import (
 // codexDialect has no placeholders: variables have members of their own.
 func codexDialect() dialect {
 	return dialect{
-		form: formTOML, root: []string{"mcp_servers"}, command: "command", args: "args", env: "env", cwd: "cwd",
-		url: "url", headers: "http_headers", enabled: "enabled", requestTimeout: "tool_timeout_sec", timeoutUnit: "s",
-		special: special{read: codexRead, write: codexWrite},
+		form: formTOML, root: []string{"mcp_servers"},
+		keys: keys{
+			command: "command", args: "args", env: "env", cwd: "cwd", url: "url", headers: "http_headers",
+			enabled: "enabled", requestTimeout: "tool_timeout_sec",
+		},
+		timeoutUnit: "s",
+		special:     special{read: codexRead, write: codexWrite},
 	}
 }
 
@@ -140,6 +144,7 @@ func gooseWrite(out *members, e config.Entry) {
 			env = append(env, pair{name, plainText(e.Env[name])})
 		}
 	}
+	out.set("name", e.Name)
 	out.remove("envs")
 	out.set("envs", env)
 	out.set("env_keys", names)

@@ -49,7 +49,7 @@ func layerTable() []rule {
 		{pkg: "runtime/secret", layer: 0, own: none},
 		{pkg: "runtime", layer: 1, own: []string{"runtime/internal/..."}, notStd: []string{"net/http"}},
 		{pkg: "runtime/internal/ability", layer: 1, own: []string{"runtime", "runtime/internal/jsonrpc"}},
-		{pkg: "runtime/internal/...", layer: 0, third: []string{"github.com/go-json-experiment/json", "github.com/tailscale/hujson", "github.com/gofrs/flock", "golang.org/x/sys", "golang.org/x/sync"}},
+		{pkg: "runtime/internal/...", layer: 0, third: []string{"github.com/go-json-experiment/json", "github.com/tailscale/hujson", "github.com/pelletier/go-toml/v2", "go.yaml.in/yaml/v3", "github.com/gofrs/flock", "golang.org/x/sys", "golang.org/x/sync"}},
 		{pkg: "runtime/seal", layer: 0, own: []string{"runtime/internal/..."}, third: []string{"github.com/gofrs/flock"}},
 
 		// Which revisions there are. Layer 2 needs it, so it stands below.
@@ -59,7 +59,7 @@ func layerTable() []rule {
 		{pkg: "runtime/auth/authconfig", layer: 1, own: []string{"runtime/secret"}},
 		{pkg: "runtime/auth/tokenstore", layer: 1, third: []string{"github.com/zalando/go-keyring"}},
 		{pkg: "runtime/auth", layer: 2, third: []string{"golang.org/x/oauth2", "golang.org/x/sync", "github.com/hashicorp/go-retryablehttp"}},
-		{pkg: "runtime/config", layer: 2, third: []string{"github.com/tailscale/hujson", "github.com/fsnotify/fsnotify", "github.com/pelletier/go-toml/v2", "github.com/goccy/go-yaml"}},
+		{pkg: "runtime/config", layer: 2, third: []string{"github.com/tailscale/hujson", "github.com/fsnotify/fsnotify"}},
 		{pkg: "runtime/store", layer: 2, third: []string{"golang.org/x/oauth2", "github.com/gofrs/flock", "modernc.org/sqlite", "github.com/zalando/go-keyring"}},
 		{pkg: "runtime/access", layer: 2},
 		{pkg: "runtime/bridge", layer: 2, third: []string{"golang.org/x/sync"}},
@@ -72,6 +72,7 @@ func layerTable() []rule {
 		{pkg: "runtime/runtimetest/...", layer: 3, own: []string{"runtime", "runtime/revision", "runtime/runtimetest/internal/..."}},
 		{pkg: "runtime/fixture", layer: 3, own: []string{"runtime"}},
 		{pkg: "runtime/codegen/double", layer: 3, own: []string{"runtime", "runtime/fixture"}},
+		{pkg: "runtime/hosts", layer: 3},
 		{pkg: "runtime/clitool", layer: 3, third: []string{"golang.org/x/sync"}},
 		{pkg: "runtime/dial", layer: 3, third: []string{"golang.org/x/sync"}},
 		// A module of its own: it alone needs the SDK.

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/hostfiles"
+	"github.com/mcpctl/mcpctl/cmd/internal/screen"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/hosts"
+)
+
+func newImport(a *app) *cobra.Command {
+	im := &hostfiles.Import{}
+	cmd := &cobra.Command{
+		Use:   "import [HOST|FILE]...",
+		Short: "Import servers from Claude, Cursor, VS Code and other hosts",
+		Long: "Import servers from the files of other hosts into servers.json. Placeholders are translated, and what mcpctl has no\n" +
+			"setting for is named. A server that servers.json has, by what it runs, is left alone.\n\n" +
+			"HOST is one of these; FILE is any file in one of their forms:\n  " + hostList() + "\n\n" +
+			"Without HOST, all files that are found are read, and mcpctl asks about each host. The hosts' files do not change.",
+		Example: "  mcpctl import\n  mcpctl import cursor claude-code --dry-run\n  mcpctl import ./mcp.json",
+		RunE: func(cmd *cobra.Command, words []string) error {
+			im.Program = a.hostProgram()
+			return im.Run(cmd.Context(), words)
+		},
+		ValidArgsFunction: hostWords(true),
+	}
+	cmd.Flags().BoolVar(&im.All, "all", false, "import everything that is found, and ask nothing")
+	cmd.Flags().BoolVar(&im.DryRun, "dry-run", false, "print what would be imported and write nothing")
+	return cmd
+}
+
+func newExport(a *app) *cobra.Command {
+	ex := &hostfiles.Export{}
+	undo := false
+	cmd := &cobra.Command{
+		Use:   "export HOST [ALIAS...]",
+		Short: "Write servers to the file of another host",
+		Long: "Write servers of servers.json to the file of another host, by default all of them, in the host's own form and with its\n" +
+			"placeholders. Where the host has none, or would get a secret, its entry starts mcpctl run or mcpctl bridge.\n\n" +
+			"Only entries that mcpctl has written are ever replaced. Everything else in the file keeps its bytes, and --undo takes\n" +
+			"an export back.\n\nHOST is one of\n  " + hostList(),
+		Example: "  mcpctl export cursor\n  mcpctl export claude-code gh fs --project --dry-run\n  mcpctl export windsurf --gateway\n  mcpctl export cursor --undo",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, words []string) error {
+			ex.Program, ex.Self = a.hostProgram(), hostfiles.Self(a.getenv, a.settings.ConfigPath)
+			switch {
+			case undo && (len(words) > 1 || ex.Gateway || ex.Replace):
+				return usagef("export: --undo takes everything back, and goes with no alias, --gateway or --replace").withHint("mcpctl export %s --undo", words[0])
+			case undo:
+				return ex.Undo(cmd.Context(), words[0])
+			case ex.Gateway && len(words) > 1:
+				return usagef("export: the gateway has all servers, so --gateway goes with no alias").withHint("mcpctl export %s --gateway", words[0])
+			}
+			return ex.Run(cmd.Context(), words[0], words[1:])
+		},
+		ValidArgsFunction: hostWords(false),
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.BoolVar(&ex.Project, "project", false, "write to the host's file of this project")
+	f.BoolVar(&ex.Gateway, "gateway", false, "write one entry, which starts mcpctl serve with all servers")
+	f.BoolVar(&ex.Replace, "replace", false, "overwrite entries of the same name that mcpctl has not written")
+	f.BoolVar(&undo, "undo", false, "take back what was written to the host's file")
+	f.BoolVar(&ex.DryRun, "dry-run", false, "print the changes and write nothing")
+	return cmd
+}
+
+func newSync(a *app) *cobra.Command {
+	s := &hostfiles.Sync{}
+	watch := false
+	cmd := &cobra.Command{
+		Use:   "sync [HOST...]",
+		Short: "Bring other hosts in line with servers.json",
+		Long: "Bring the files of hosts that were exported to in line with servers.json: new servers, changed and removed ones. With\n" +
+			"--check nothing is written, and the exit code is 10 if a file differs. With --watch, mcpctl goes on until it is\n" +
+			"interrupted, and follows each change of servers.json.",
+		Example: "  mcpctl sync\n  mcpctl sync cursor --check",
+		RunE: func(cmd *cobra.Command, names []string) error {
+			s.Program, s.Self = a.hostProgram(), hostfiles.Self(a.getenv, a.settings.ConfigPath)
+			if watch {
+				if s.Check {
+					return usagef("sync: --check and --watch cannot be used together")
+				}
+				return s.Watch(cmd.Context(), names, a.log, a.report)
+			}
+			return s.Run(cmd.Context(), names)
+		},
+		ValidArgsFunction: hostWords(true),
+	}
+	cmd.Flags().BoolVar(&s.Check, "check", false, "write nothing; exit 10 if a file differs")
+	cmd.Flags().BoolVar(&watch, "watch", false, "follow changes of servers.json until interrupted")
+	return cmd
+}
+
+// hostProgram returns what the commands about hosts need.
+func (env *environment) hostProgram() *hostfiles.Program {
+	return &hostfiles.Program{
+		UI: env.ui, Getenv: env.getenv, ConfigPath: env.settings.ConfigPath, StateDir: config.StateDir(env.getenv), Place: hostfiles.Here(env.getenv),
+		Load:  func() (*config.File, error) { return config.Load(env.settings.ConfigPath) },
+		Asker: func() ui.Asker { return env.ui.Asker() },
+	}
+}
+
+// hostList returns the names of the hosts for a help text.
+func hostList() string {
+	return strings.Join(screen.Wrap(strings.Join(hosts.Names(), " "), 100), "\n  ")
+}
+
+// hostWords completes the names of hosts: all words, or the first alone.
+func hostWords(all bool) cobra.CompletionFunc {
+	return func(_ *cobra.Command, before []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(before) > 0 && !all {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return hosts.Names(), cobra.ShellCompDirectiveDefault
+	}
+}

@@ -1,0 +1,110 @@
+package hostfiles_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/hostfiles"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/hosts"
+	"github.com/mcpctl/mcpctl/test/require"
+)
+
+// program returns one in an empty home directory, whose person gives some answers.
+func program(t *testing.T, answers ...any) (p *hostfiles.Program, out, notes *bytes.Buffer) {
+	t.Helper()
+	home := t.TempDir()
+	out, notes = &bytes.Buffer{}, &bytes.Buffer{}
+	u := ui.New(strings.NewReader(""), out, notes)
+	u.Text = true
+	path := filepath.Join(home, "servers.json")
+	return &hostfiles.Program{
+		UI: u, Getenv: func(string) string { return "" }, ConfigPath: path, StateDir: filepath.Join(home, "state"),
+		Place: hosts.Place{GOOS: "linux", Home: home, Dir: filepath.Join(home, "project"), Getenv: func(string) string { return "" }},
+		Load:  func() (*config.File, error) { return config.Load(path) },
+		Asker: func() ui.Asker { return &ui.Scripted{Answers: answers} },
+	}, out, notes
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+const token = "ghp_000000000000000000000000000000000000"
+
+// TestConsent: a person is asked once for each host, of each text that looks like a secret,
+// and of each server that another host has under another name. No secret is shown.
+func TestConsent(t *testing.T) {
+	t.Parallel()
+	p, out, notes := program(t, true, true, false, false)
+	write(t, filepath.Join(p.Place.Home, ".cursor", "mcp.json"), `{"mcpServers": {"gh": {"url": "https://gh.example.com/mcp", "headers": {"Authorization": "Bearer `+token+`"}}}}`)
+	write(t, filepath.Join(p.Place.Home, ".kiro", "settings", "mcp.json"), `{"mcpServers": {"github": {"url": "https://gh.example.com/mcp"}, "x": {"command": "x"}}}`)
+	im := &hostfiles.Import{Program: p}
+	require.NoError(t, im.Run(t.Context(), nil))
+	raw, err := os.ReadFile(p.ConfigPath)
+	require.NoError(t, err)
+	if text := string(raw); !strings.Contains(text, "Bearer ${GH_AUTHORIZATION}") || strings.Contains(text, token) || strings.Contains(text, `"x"`) {
+		t.Errorf("servers.json is\n%s", text)
+	}
+	if !strings.Contains(notes.String(), "set GH_AUTHORIZATION before use: its value is in ~/.cursor/mcp.json") {
+		t.Errorf("notes: %s", notes)
+	}
+	if strings.Contains(out.String()+notes.String(), token) {
+		t.Error("the secret is shown")
+	}
+}
+
+// TestGateway: the host's own entries of servers that the gateway has are taken out if the
+// person agrees, and come back.
+func TestGateway(t *testing.T) {
+	t.Parallel()
+	for _, agrees := range []bool{true, false} {
+		p, out, _ := program(t, agrees)
+		file := filepath.Join(p.Place.Home, ".cursor", "mcp.json")
+		text := "{\n  // mine\n  \"mcpServers\": {\"fs\": {\"command\": \"npx\", \"args\": [\"fs\"]}, \"own\": {\"command\": \"own\"}}\n}\n"
+		write(t, file, text)
+		write(t, p.ConfigPath, `{"mcpServers": {"files": {"command": "npx", "args": ["-y", "fs"]}}}`)
+		ex := &hostfiles.Export{Program: p, Gateway: true, Self: hosts.Self{Command: "mcpctl"}}
+		require.NoError(t, ex.Run(t.Context(), "cursor", nil))
+		raw, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for part, want := range map[string]bool{`"serve"`: true, `"fs": {`: !agrees, `"own"`: true, "// mine": true} {
+			if strings.Contains(string(raw), part) != want {
+				t.Errorf("agrees %v: %s in the file: %v\n%s", agrees, part, !want, raw)
+			}
+		}
+		if !agrees && !strings.Contains(out.String(), "skip fs: the gateway has it as well") {
+			t.Errorf("got %s", out)
+		}
+		require.NoError(t, (&hostfiles.Export{Program: p}).Undo(t.Context(), "cursor"))
+		if raw, _ := os.ReadFile(file); string(raw) != text {
+			t.Errorf("taken back:\n%s", raw)
+		}
+	}
+}
+
+// TestOtherEdits: what somebody has changed in the file since the export stays at undo.
+func TestOtherEdits(t *testing.T) {
+	t.Parallel()
+	p, _, _ := program(t)
+	file := filepath.Join(p.Place.Home, ".cursor", "mcp.json")
+	write(t, file, `{"mcpServers": {"own": {"command": "own"}}}`)
+	write(t, p.ConfigPath, `{"mcpServers": {"a": {"command": "a"}, "own": {"command": "other"}}}`)
+	ex := &hostfiles.Export{Program: p, Replace: true, Self: hosts.Self{Command: "mcpctl"}}
+	require.NoError(t, ex.Run(t.Context(), "cursor", nil))
+	raw, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, bytes.Replace(raw, []byte(`{"mcpServers"`), []byte(`{"new": 1, "mcpServers"`), 1), 0o600))
+	require.NoError(t, ex.Undo(t.Context(), "cursor"))
+	raw, err = os.ReadFile(file)
+	require.NoError(t, err)
+	if got := strings.Join(strings.Fields(string(raw)), ""); got != `{"new":1,"mcpServers":{"own":{"command":"own"}}}` {
+		t.Errorf("got %s", raw)
+	}
+}

@@ -1,0 +1,396 @@
+package hostfiles
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/cmd/internal/screen"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/hosts"
+	"github.com/mcpctl/mcpctl/runtime/plain"
+	"github.com/mcpctl/mcpctl/runtime/secret"
+	"github.com/mcpctl/mcpctl/scaffold"
+)
+
+// Import copies servers of hosts to servers.json.
+type Import struct {
+	*Program
+	// All takes everything without a question, DryRun writes nothing.
+	All, DryRun bool
+
+	asker ui.Asker
+	found []*candidate
+	taken map[string]string // alias in servers.json, by identity
+	names map[string]bool   // aliases that are in use
+}
+
+// What becomes of a server.
+const (
+	actionAdd     = "add"
+	actionPresent = "present" // it is in servers.json
+	actionJoined  = "joined"  // another host has it as well
+	actionFound   = "found"   // nobody was there to be asked about it
+	actionSkip    = "skip"
+)
+
+// candidate is one server of a host.
+type candidate struct {
+	Host   string          `json:"host"`
+	Scope  string          `json:"scope"`
+	File   string          `json:"file"`
+	Name   string          `json:"name"`
+	Action string          `json:"action"`
+	Alias  string          `json:"alias,omitempty"`
+	Entry  json.RawMessage `json:"entry,omitempty"`
+	Reason string          `json:"reason,omitempty"`
+	Notes  []string        `json:"notes,omitempty"`
+
+	at    *hosts.Location
+	entry config.Entry
+}
+
+// Run imports from the hosts and files that words name, from all hosts without any.
+func (im *Import) Run(ctx context.Context, words []string) error {
+	im.asker = im.Asker()
+	if im.All {
+		im.asker = &ui.NonInteractive{}
+	}
+	f, err := im.Load()
+	if err != nil {
+		return err
+	}
+	im.taken, im.names = map[string]string{}, map[string]bool{}
+	for _, e := range f.Entries() {
+		im.names[e.Name] = true
+		if e.Fault == nil {
+			im.taken[identity(e)] = e.Name
+		}
+	}
+	if err := im.read(words); err != nil {
+		return err
+	}
+	chosen := len(words) > 0 || im.All || im.DryRun
+	if err := im.decide(ctx, f, chosen); err != nil {
+		return err
+	}
+	if !im.DryRun && slices.ContainsFunc(im.found, func(c *candidate) bool { return c.Action == actionAdd }) {
+		if err := config.Update(im.ConfigPath, im.write); err != nil {
+			return err
+		}
+	}
+	return im.print()
+}
+
+// read finds the servers of the hosts and files.
+func (im *Import) read(words []string) error {
+	if len(words) == 0 {
+		for _, h := range hosts.All() {
+			for _, l := range h.Locations(im.Place) {
+				if err := im.readFile(&l); err != nil {
+					im.UI.Note("warning: %s: %v", h.Name, err)
+				}
+			}
+		}
+		return nil
+	}
+	for _, word := range words {
+		all, err := im.locations(word)
+		if err != nil {
+			return err
+		}
+		there := false
+		for _, l := range all {
+			if _, err := os.Stat(l.Path); err == nil {
+				there = true
+			}
+			if err := im.readFile(&l); err != nil {
+				return err
+			}
+		}
+		if !there {
+			return &failure.Error{Kind: "config", Err: fmt.Errorf("%s has no file: %s is not there", word, im.short(all[0].Path))}
+		}
+	}
+	return nil
+}
+
+// locations returns the files that a word of the command line means.
+func (im *Import) locations(word string) ([]hosts.Location, error) {
+	if !strings.ContainsAny(word, `/\.`) {
+		h, err := host(word)
+		if err != nil {
+			return nil, err
+		}
+		all := h.Locations(im.Place)
+		if len(all) == 0 {
+			return nil, failure.Usage("%s has no file of its own: name the file", word).WithHint("mcpctl import FILE")
+		}
+		return all, nil
+	}
+	text, err := os.ReadFile(word) // a file that the user names
+	if err != nil {
+		return nil, config.FileProblem(word, err)
+	}
+	path, err := filepath.Abs(word)
+	if err != nil {
+		return nil, err
+	}
+	l := hosts.Of(path, text, im.Place)
+	if l == nil {
+		return nil, &failure.Error{Kind: "config", Err: fmt.Errorf("%s: no servers in a form that mcpctl knows", word), Remedy: "docs/hosts.md has the forms"}
+	}
+	return []hosts.Location{*l}, nil
+}
+
+// readFile adds the servers of one file, if it is there.
+func (im *Import) readFile(l *hosts.Location) error {
+	f, exists, err := hosts.Load(l)
+	if err != nil || !exists {
+		return err
+	}
+	dir := ""
+	if l.Scope != hosts.ScopeUser {
+		dir = im.Place.Dir
+	}
+	for _, name := range f.Names() {
+		in := f.Import(name, dir)
+		c := &candidate{Host: l.Host.Name, Scope: l.Scope, File: l.Path, Name: name, Notes: in.Notes, at: l}
+		im.found = append(im.found, c)
+		switch {
+		case in.Skip != "":
+			c.skip(in.Skip)
+			continue
+		case in.Own != "":
+			c.Action, c.Alias, c.Reason = actionPresent, in.Own, "written by mcpctl export"
+			continue
+		}
+		c.Entry = in.Entry
+		if c.entry, err = parse(name, in.Entry); err != nil {
+			c.skip(err.Error())
+		}
+	}
+	return nil
+}
+
+func (c *candidate) skip(why string) { c.Action, c.Reason, c.Entry = actionSkip, why, nil }
+
+// decide sets the action and the alias of each server. Where nothing was chosen, it asks
+// about each host.
+func (im *Import) decide(ctx context.Context, f *config.File, chosen bool) error {
+	first := map[string]*candidate{}
+	answers := map[string]bool{}
+	for _, c := range im.found {
+		if c.Action != "" {
+			continue
+		}
+		id := identity(c.entry)
+		if alias, ok := im.taken[id]; ok && first[id] == nil {
+			c.Action, c.Alias, c.Reason = actionPresent, alias, "servers.json has it"
+			continue
+		}
+		if other := first[id]; other != nil {
+			same, err := im.join(ctx, c, other)
+			if err != nil {
+				return err
+			}
+			if same {
+				c.Action, c.Alias, c.Reason = actionJoined, other.Alias, "the same as "+other.Name+" of "+other.Host
+				continue
+			}
+		}
+		if c.at.Host.Confidence == hosts.Unsure && !im.DryRun {
+			c.skip("the form of " + c.at.Host.Title + " is known from one source only: --dry-run shows what would be added")
+			continue
+		}
+		if !chosen {
+			yes, err := im.wants(ctx, c, answers)
+			switch {
+			case errors.Is(err, ui.ErrNoAnswer):
+				c.Action = actionFound
+				continue
+			case err != nil:
+				return err
+			case !yes:
+				c.skip("not chosen")
+				continue
+			}
+		}
+		c.Action, c.Alias = actionAdd, im.alias(c)
+		im.names[c.Alias] = true
+		first[id], im.taken[id] = c, c.Alias
+		if err := im.placeholders(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// join asks whether a server that runs the same as one before is left out. Without a
+// person it is.
+func (im *Import) join(ctx context.Context, c, other *candidate) (bool, error) {
+	if c.Name == other.Name {
+		return true, nil
+	}
+	yes, err := im.asker.Confirm(ctx, ui.Question{Message: fmt.Sprintf("%s of %s runs the same as %s of %s. Import it once", plain.Line(c.Name), c.Host, plain.Line(other.Name), other.Host)})
+	if errors.Is(err, ui.ErrNoAnswer) {
+		return true, nil
+	}
+	return yes, err
+}
+
+// wants asks once for each host whether its servers are imported.
+func (im *Import) wants(ctx context.Context, c *candidate, answers map[string]bool) (bool, error) {
+	key := c.File + c.Scope
+	if yes, asked := answers[key]; asked {
+		return yes, nil
+	}
+	var names []string
+	for _, o := range im.found {
+		if o.File == c.File && o.Scope == c.Scope && o.Action == "" {
+			names = append(names, plain.Line(o.Name))
+		}
+	}
+	yes, err := im.asker.Confirm(ctx, ui.Question{Message: fmt.Sprintf("Import %s from %s (%s)", strings.Join(names, ", "), c.at.Host.Title, im.short(c.File))})
+	if err == nil {
+		answers[key] = yes
+	}
+	return yes, err
+}
+
+// alias returns a free alias for a server: its name, else with the host's, else with a
+// number.
+func (im *Import) alias(c *candidate) string {
+	base := config.CleanAlias(c.Name)
+	if base == "" {
+		base = c.Host + "-server"
+	}
+	free := func(alias string) bool { return config.CheckAlias(alias) == nil && !im.names[alias] }
+	if free(base) {
+		return base
+	}
+	base += "-" + c.Host
+	for n := 1; ; n++ {
+		alias := base
+		if n > 1 {
+			alias += "-" + strconv.Itoa(n)
+		}
+		if free(alias) {
+			return alias
+		}
+	}
+}
+
+// placeholders asks of each text that looks like a secret whether a placeholder takes its
+// place. Without an answer it stays, with a warning. The text itself is never shown.
+func (im *Import) placeholders(ctx context.Context, c *candidate) error {
+	for _, place := range doctor.LiteralSecrets(c.Entry) {
+		kind, name, ok := strings.Cut(place, ".")
+		values := map[string]map[string]string{"env": c.entry.Env, "headers": c.entry.Headers}[kind]
+		if !ok || values == nil {
+			c.Notes = append(c.Notes, place+" looks like a secret, and its text goes into servers.json")
+			continue
+		}
+		variable := name
+		if kind == "headers" {
+			variable = scaffold.PlaceholderName(c.Alias, name)
+		}
+		form := values[name][:secret.AfterScheme(values[name])] + "${" + variable + "}"
+		yes, err := im.asker.Confirm(ctx, ui.Question{
+			Message: fmt.Sprintf("%s of %s looks like a secret. Write %s in its place", place, plain.Line(c.Name), form),
+			Help:    "${NAME} is replaced by the environment variable NAME when the server is used.",
+		})
+		switch {
+		case errors.Is(err, ui.ErrNoAnswer):
+			c.Notes = append(c.Notes, place+" looks like a secret, and its text goes into servers.json")
+		case err != nil:
+			return err
+		case yes:
+			if err := c.replace(kind, name, form); err != nil {
+				return err
+			}
+			c.Notes = append(c.Notes, "set "+variable+" before use: its value is in "+im.short(c.File))
+		}
+	}
+	return nil
+}
+
+// replace writes another text into a member of the entry.
+func (c *candidate) replace(kind, name, text string) error {
+	entry, err := hosts.Replace(c.Entry, text, kind, name)
+	if err != nil {
+		return err
+	}
+	c.Entry = entry
+	c.entry, err = parse(c.Name, entry)
+	return err
+}
+
+// write adds the servers to servers.json.
+func (im *Import) write(f *config.File) error {
+	for _, c := range im.found {
+		if c.Action == actionAdd {
+			if err := f.Set(c.Alias, c.Entry, false); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// print says what became of each server.
+func (im *Import) print() error {
+	if im.UI.WantJSON() {
+		servers := make([]candidate, 0, len(im.found))
+		for _, c := range im.found {
+			shown := *c
+			if shown.Entry != nil {
+				shown.Entry = config.MaskEntry(shown.Entry)
+			}
+			servers = append(servers, shown)
+		}
+		return im.UI.EncodeJSON(map[string]any{"servers": servers})
+	}
+	if len(im.found) == 0 {
+		im.UI.Note("no host on this machine has servers in its files")
+		return nil
+	}
+	var rows [][]string
+	added := 0
+	for _, c := range im.found {
+		what := c.Action
+		switch {
+		case c.Action == actionAdd && im.DryRun:
+			what = "would add"
+		case c.Action == actionAdd:
+			what = "added"
+		}
+		if c.Action == actionAdd {
+			added++
+		}
+		rows = append(rows, []string{plain.Line(c.Name), c.Host, c.Scope, what, c.Alias, plain.Line(c.Reason)})
+	}
+	if err := im.UI.Table(screen.Table{Headers: []string{"NAME", "HOST", "SCOPE", "RESULT", "ALIAS", "REASON"}, Rows: rows, Keep: []int{4}}); err != nil {
+		return err
+	}
+	for _, c := range im.found {
+		for _, note := range c.Notes {
+			if c.Action == actionAdd {
+				im.UI.Note("%s of %s: %s", c.Name, c.Host, note)
+			}
+		}
+	}
+	if slices.ContainsFunc(im.found, func(c *candidate) bool { return c.Action == actionFound }) {
+		im.UI.Note("hint: mcpctl import --all, or mcpctl import HOST")
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package hostfiles
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/hosts"
+)
+
+// Sync brings the files of hosts that were exported to in line with servers.json.
+type Sync struct {
+	Export
+	// Check changes nothing, and fails where a file differs.
+	Check bool
+}
+
+// Run syncs the hosts of some names, all that were exported to without any.
+func (s *Sync) Run(ctx context.Context, names []string) error {
+	led, err := hosts.OpenLedger(s.StateDir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if _, err := host(name); err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(led.Locations(), func(l *hosts.Location) bool { return l.Host.Name == name }) {
+			return failure.Usage("nothing was exported to %s", name).WithHint("mcpctl export %s", name)
+		}
+	}
+	f, err := s.Load()
+	if err != nil {
+		return err
+	}
+	s.DryRun, s.quiet = s.Check, true
+	results := []*exported{}
+	for _, l := range led.Locations() {
+		if len(names) > 0 && !slices.Contains(names, l.Host.Name) {
+			continue
+		}
+		w := led.Files[l.Key()]
+		entries := slices.DeleteFunc(f.Entries(), func(e config.Entry) bool {
+			return !w.All && w.Entries[e.Name].Now == ""
+		})
+		if w.Gateway && !w.All {
+			continue // the gateway reads servers.json itself
+		}
+		out, err := s.write(ctx, l, entries, true)
+		if err != nil {
+			return err
+		}
+		results = append(results, out)
+	}
+	return s.report(results)
+}
+
+// Watch syncs now, and whenever servers.json changes, until ctx ends. Failures after the
+// first time go to failed: the next change may mend them.
+func (s *Sync) Watch(ctx context.Context, names []string, log *slog.Logger, failed func(error)) error {
+	if err := s.Run(ctx, names); err != nil {
+		return err
+	}
+	changed := make(chan error, 1)
+	w := config.Watch(s.ConfigPath, config.WatchOptions{Logger: log, Changed: func(_ *config.File, err error) { changed <- err }})
+	defer w.Close()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-changed:
+			if err == nil {
+				err = s.Run(ctx, names)
+			}
+			if err != nil {
+				failed(err)
+			}
+		}
+	}
+}
+
+func (s *Sync) report(results []*exported) error {
+	differs := slices.ContainsFunc(results, func(r *exported) bool { return r.Changed })
+	switch {
+	case s.UI.WantJSON():
+		if err := s.UI.EncodeJSON(map[string]any{"hosts": results}); err != nil {
+			return err
+		}
+	case len(results) == 0:
+		s.UI.Note("nothing was exported yet; mcpctl export HOST is the first time")
+	default:
+		for _, r := range results {
+			if err := s.print(r); err != nil {
+				return err
+			}
+		}
+	}
+	if s.Check && differs {
+		return &failure.Error{Kind: "drift", Err: fmt.Errorf("hosts' files differ from servers.json"), Remedy: "mcpctl sync"}
+	}
+	return nil
+}
