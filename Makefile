@@ -13,6 +13,7 @@ PYTHON           ?= python3
 PYTHON_VENV      := test/python/venv
 SUITE_STAMP      := test/conformance/node_modules/.stamp
 PEERS_STAMP      := test/codegen/peers/node_modules/.stamp
+HOSTS_STAMP      := test/hosts/node_modules/.stamp
 BRIDGES_STAMP    := test/load/bridges/node_modules/.stamp
 CONFORMANCE      ?=
 BENCH            ?=
@@ -21,7 +22,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers nightly clean ci
+.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers hosts nightly clean ci
 
 all: build
 
@@ -244,6 +245,15 @@ cli-corpus:
 servers:
 	go run ./test/servers $(SERVERS)
 
+# The programs of five hosts read what mcpctl export writes, and mcpctl import what they
+# write. They are 1.2 GB.
+hosts: $(HOSTS_STAMP)
+	go test -tags hosts -timeout 20m -v ./test/hosts
+
+$(HOSTS_STAMP): test/hosts/package.json test/hosts/package-lock.json test/hosts/.npmrc
+	cd test/hosts && npm ci --no-progress --loglevel=error
+	touch $@
+
 # 100,000 random objects for each of three command-line tools, made with cobra, click and
 # clap: none becomes words that the tool reads as another flag. A tool whose language is
 # not installed is skipped. The samples: test/kit.
@@ -264,4 +274,4 @@ ci:
 	.ci/run
 
 clean:
-	rm -rf .bin mcpctl dist test/npm/node_modules test/conformance/node_modules test/codegen/peers/node_modules test/load/bridges/node_modules $(PYTHON_VENV)
+	rm -rf .bin mcpctl dist test/npm/node_modules test/conformance/node_modules test/codegen/peers/node_modules test/load/bridges/node_modules test/hosts/node_modules $(PYTHON_VENV)

@@ -65,6 +65,7 @@ func (d dialect) reads(path string) bool {
 		return hasExt(path, ".toml")
 	case formYAML:
 		return hasExt(path, ".yaml", ".yml")
+	case formJSON:
 	}
 	return hasExt(path, ".json", ".jsonc", ".json5")
 }

@@ -48,6 +48,9 @@ func (h *Host) Export(e config.Entry, self Self) Exported {
 			return Exported{Raw: raw}
 		}
 		why = h.Title + " cannot have one like it"
+		if name := unexpanded(e); name != "" {
+			why = h.Title + " does not replace ${" + name + "} there"
+		}
 	}
 	var out members
 	command := "bridge"

@@ -124,7 +124,7 @@ func (in *incoming) readType(name string, value json.RawMessage) {
 	case "sse":
 		in.typ = config.TransportSSE
 	default:
-		in.skip = fmt.Sprintf("%s %s is no transport of mcpctl", name, value)
+		in.skip = fmt.Sprintf("mcpctl has no transport for %s %s", name, value)
 	}
 }
 
@@ -171,7 +171,7 @@ func (in *incoming) text(name string, value json.RawMessage) string {
 	switch {
 	case json.Unmarshal(value, &s) == nil:
 	case value[0] == '{' || value[0] == '[':
-		in.note("%s is left out: it is no text", name)
+		in.note("%s is left out: want a text", name)
 		return ""
 	default:
 		s = string(value)
@@ -204,7 +204,7 @@ func (in *incoming) texts(name string, value json.RawMessage) []string {
 func (in *incoming) pairs(name string, value json.RawMessage) pairs {
 	doc, err := jsonedit.Parse(value)
 	if err != nil || value[0] != '{' {
-		in.note("%s is left out: it is no object", name)
+		in.note("%s is left out: want an object", name)
 		return nil
 	}
 	var out pairs
@@ -218,7 +218,7 @@ func (in *incoming) pairs(name string, value json.RawMessage) pairs {
 func (in *incoming) duration(ours, name string, value json.RawMessage, unit string) {
 	n, err := strconv.ParseFloat(string(value), 64)
 	if err != nil || n <= 0 {
-		in.note("%s is left out: it is no number above 0", name)
+		in.note("%s is left out: want a number above 0", name)
 		return
 	}
 	if in.timeout == nil {

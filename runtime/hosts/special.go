@@ -31,7 +31,7 @@ func codexRead(in *incoming, name string, value json.RawMessage) bool {
 		for _, v := range list {
 			var of struct{ Name, Source string }
 			if json.Unmarshal(v, &of.Name) != nil && json.Unmarshal(v, &of) != nil || !isName(of.Name) {
-				in.note("%s has %s, which is left out: it is no name of a variable", name, v)
+				in.note("%s has %s, which is left out: want the name of a variable", name, v)
 				continue
 			}
 			in.env = append(in.env, pair{of.Name, "${" + of.Name + "}"})

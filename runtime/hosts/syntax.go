@@ -10,7 +10,7 @@ import (
 // syntax is how a host writes placeholders. The zero syntax has none.
 type syntax struct {
 	// find finds the placeholders in a text; a dollar or brace outside is plain text.
-	find *regexp.Regexp
+	find string
 	// read returns a placeholder as servers.json has it, by the groups of find. Without ok
 	// it stays as it is, and why says so.
 	read func(groups []string, dir string) (ours, why string)
@@ -20,14 +20,24 @@ type syntax struct {
 
 const namePattern = `[A-Za-z_][A-Za-z0-9_]*`
 
+// What finds the placeholders of each host.
+const (
+	bracesPattern   = `\$\{(` + namePattern + `)(:-[^{}$]*)?\}`
+	dollarsPattern  = `\$\{(` + namePattern + `)\}|\$(` + namePattern + `)`
+	envColonPattern = `\$\{([A-Za-z]+)(?::([^}]*))?\}`
+	curlyPattern    = `\{(env|file):([^}]*)\}`
+	continuePattern = `\$\{\{\s*(?:secrets|inputs)\.([^}\s]+)\s*\}\}`
+	mcporterPattern = bracesPattern + `|\$env:(` + namePattern + `)`
+)
+
 // parse returns a host's text as servers.json has it. dir is the folder of the project.
 func (s syntax) parse(text, dir string) (ours string, notes []string) {
-	if s.find == nil {
+	if s.find == "" {
 		return escape(text), nil
 	}
 	var b strings.Builder
 	last := 0
-	for _, at := range s.find.FindAllStringSubmatchIndex(text, -1) {
+	for _, at := range regexp.MustCompile(s.find).FindAllStringSubmatchIndex(text, -1) {
 		b.WriteString(escape(text[last:at[0]]))
 		last = at[1]
 		groups := make([]string, len(at)/2)
@@ -77,7 +87,7 @@ func (s syntax) format(text string) (out string, ok bool) {
 // braces are ${NAME} and ${NAME:-default}.
 func braces() syntax {
 	return syntax{
-		find:  regexp.MustCompile(`\$\{(` + namePattern + `)(:-[^{}$]*)?\}`),
+		find:  bracesPattern,
 		read:  func(g []string, _ string) (string, string) { return "${" + g[1] + g[2] + "}", "" },
 		write: writeBraces,
 	}
@@ -96,7 +106,7 @@ func writeBraces(p config.Part) (string, bool) {
 // dollars are $NAME as well.
 func dollars() syntax {
 	return syntax{
-		find:  regexp.MustCompile(`\$\{(` + namePattern + `)\}|\$(` + namePattern + `)`),
+		find:  dollarsPattern,
 		read:  func(g []string, _ string) (string, string) { return "${" + g[1] + g[2] + "}", "" },
 		write: func(p config.Part) (string, bool) { return "${" + p.Name + "}", !p.HasDefault },
 	}
@@ -105,7 +115,7 @@ func dollars() syntax {
 // envColon are ${env:NAME}, and what editors have beside it.
 func envColon() syntax {
 	return syntax{
-		find: regexp.MustCompile(`\$\{([A-Za-z]+)(?::([^}]*))?\}`),
+		find: envColonPattern,
 		read: func(g []string, dir string) (string, string) {
 			switch {
 			case g[1] == "env" && isName(g[2]):
@@ -127,7 +137,7 @@ func envColon() syntax {
 // curly are {env:NAME} and {file:PATH}.
 func curly() syntax {
 	return syntax{
-		find: regexp.MustCompile(`\{(env|file):([^}]*)\}`),
+		find: curlyPattern,
 		read: func(g []string, _ string) (string, string) {
 			if g[1] == "env" && isName(g[2]) {
 				return "${" + g[2] + "}", ""
@@ -141,7 +151,7 @@ func curly() syntax {
 // secrets are ${{ secrets.NAME }}.
 func secrets() syntax {
 	return syntax{
-		find: regexp.MustCompile(`\$\{\{\s*(?:secrets|inputs)\.([^}\s]+)\s*\}\}`),
+		find: continuePattern,
 		read: func(g []string, _ string) (string, string) {
 			if name := variable(g[1]); name != "" {
 				return "${" + name + "}", ""
@@ -155,22 +165,22 @@ func secrets() syntax {
 // mcporterVariables are ${NAME}, ${NAME:-default} and $env:NAME.
 func mcporterVariables() syntax {
 	return syntax{
-		find:  regexp.MustCompile(`\$\{(` + namePattern + `)(:-[^{}$]*)?\}|\$env:(` + namePattern + `)`),
+		find:  mcporterPattern,
 		read:  func(g []string, _ string) (string, string) { return "${" + g[1] + g[2] + g[3] + "}", "" },
 		write: writeBraces,
 	}
 }
 
-var nameRE = regexp.MustCompile(`^` + namePattern + `$`)
-
-func isName(s string) bool { return nameRE.MatchString(s) }
+func isName(s string) bool {
+	other := func(r rune) bool { return !(r == '_' || '0' <= r && r <= '9' || 'a' <= r|0x20 && r|0x20 <= 'z') }
+	return s != "" && !strings.ContainsFunc(s, other) && (s[0] < '0' || s[0] > '9')
+}
 
 // variable returns the name of a variable for an identifier, such as GITHUB_TOKEN for
 // github-token, "" for none.
 func variable(id string) string {
 	name := strings.Map(func(r rune) rune {
-		switch {
-		case r == '-' || r == '.' || r == '/' || r == ' ':
+		if strings.ContainsRune("-./ ", r) {
 			return '_'
 		}
 		return r

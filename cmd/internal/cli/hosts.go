@@ -18,7 +18,7 @@ func newImport(a *app) *cobra.Command {
 		Use:   "import [HOST|FILE]...",
 		Short: "Import servers from Claude, Cursor, VS Code and other hosts",
 		Long: "Import servers from the files of other hosts into servers.json. Placeholders are translated, and what mcpctl has no\n" +
-			"setting for is named. A server that servers.json has, by what it runs, is left alone.\n\n" +
+			"setting for is named. A server that servers.json has, by what it runs, is not imported again.\n\n" +
 			"HOST is one of these; FILE is any file in one of their forms:\n  " + hostList() + "\n\n" +
 			"Without HOST, all files that are found are read, and mcpctl asks about each host. The hosts' files do not change.",
 		Example: "  mcpctl import\n  mcpctl import cursor claude-code --dry-run\n  mcpctl import ./mcp.json",
@@ -49,11 +49,11 @@ func newExport(a *app) *cobra.Command {
 			ex.Program, ex.Self = a.hostProgram(), hostfiles.Self(a.getenv, a.settings.ConfigPath)
 			switch {
 			case undo && (len(words) > 1 || ex.Gateway || ex.Replace):
-				return usagef("export: --undo takes everything back, and goes with no alias, --gateway or --replace").withHint("mcpctl export %s --undo", words[0])
+				return usagef("export: --undo takes everything back; it cannot be used with an alias, --gateway or --replace").withHint("mcpctl export %s --undo", words[0])
 			case undo:
 				return ex.Undo(cmd.Context(), words[0])
 			case ex.Gateway && len(words) > 1:
-				return usagef("export: the gateway has all servers, so --gateway goes with no alias").withHint("mcpctl export %s --gateway", words[0])
+				return usagef("export: the gateway has all servers; --gateway cannot be used with an alias").withHint("mcpctl export %s --gateway", words[0])
 			}
 			return ex.Run(cmd.Context(), words[0], words[1:])
 		},
@@ -76,8 +76,8 @@ func newSync(a *app) *cobra.Command {
 		Use:   "sync [HOST...]",
 		Short: "Bring other hosts in line with servers.json",
 		Long: "Bring the files of hosts that were exported to in line with servers.json: new servers, changed and removed ones. With\n" +
-			"--check nothing is written, and the exit code is 10 if a file differs. With --watch, mcpctl goes on until it is\n" +
-			"interrupted, and follows each change of servers.json.",
+			"--check nothing is written, and the exit code is 10 if a file differs. With --watch, mcpctl follows each\n" +
+			"change of servers.json until it is interrupted.",
 		Example: "  mcpctl sync\n  mcpctl sync cursor --check",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			s.Program, s.Self = a.hostProgram(), hostfiles.Self(a.getenv, a.settings.ConfigPath)

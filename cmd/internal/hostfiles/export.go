@@ -93,7 +93,7 @@ func (p *Program) location(name string, project bool) (*hosts.Location, error) {
 	i := slices.IndexFunc(all, func(l hosts.Location) bool { return l.Scope == want })
 	switch {
 	case len(all) == 0:
-		return nil, failure.Usage("%s has no file of its own to write to", h.Title)
+		return nil, failure.Usage("%s has no file that mcpctl could write to", h.Title)
 	case i < 0:
 		return nil, failure.Usage("%s has no file for a project", h.Title).WithHint("mcpctl export %s", h.Name)
 	}
@@ -369,7 +369,7 @@ func (ex *Export) Undo(ctx context.Context, name string) error {
 		return err
 	}
 	var left []string
-	gone := false
+	gone, exact := false, false
 	edit := func(f *hosts.File, _ bool) (*hosts.File, error) {
 		led, err := hosts.OpenLedger(ex.StateDir)
 		if err != nil {
@@ -383,7 +383,7 @@ func (ex *Export) Undo(ctx context.Context, name string) error {
 		if err != nil {
 			return nil, err
 		}
-		if !ok {
+		if exact = ok; !ok {
 			if f, left, err = w.Revert(f); err != nil {
 				return nil, &hosts.FileError{Path: l.Path, Err: err}
 			}
@@ -422,8 +422,8 @@ func (ex *Export) Undo(ctx context.Context, name string) error {
 		what = "would be as it was before the export"
 	case gone:
 		what = "is gone: there was none before the export"
-	case len(left) > 0:
-		what = "has no more of what was exported, but for what has changed since"
+	case !exact:
+		what = "has no more of what was exported; other changes stay"
 	}
 	_, err = fmt.Fprintf(ex.UI.Out, "%s %s\n", ex.short(l.Path), what)
 	return err

@@ -133,7 +133,7 @@ func (im *Import) locations(word string) ([]hosts.Location, error) {
 		}
 		all := h.Locations(im.Place)
 		if len(all) == 0 {
-			return nil, failure.Usage("%s has no file of its own: name the file", word).WithHint("mcpctl import FILE")
+			return nil, failure.Usage("%s keeps no file in a known place: name the file", word).WithHint("mcpctl import FILE")
 		}
 		return all, nil
 	}
@@ -306,7 +306,7 @@ func (im *Import) placeholders(ctx context.Context, c *candidate) error {
 		}
 		form := values[name][:secret.AfterScheme(values[name])] + "${" + variable + "}"
 		yes, err := im.asker.Confirm(ctx, ui.Question{
-			Message: fmt.Sprintf("%s of %s looks like a secret. Write %s in its place", place, plain.Line(c.Name), form),
+			Message: fmt.Sprintf("%s of %s looks like a secret. Write %s instead", place, plain.Line(c.Name), form),
 			Help:    "${NAME} is replaced by the environment variable NAME when the server is used.",
 		})
 		switch {

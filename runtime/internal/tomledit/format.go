@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -52,7 +51,7 @@ func inline(d *jsontext.Decoder) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	switch t.Kind() {
+	switch t.Kind() { //nolint:exhaustive // the rest has no form in TOML, or is no value
 	case '"':
 		return quote(t.String()), nil
 	case '0':
@@ -103,13 +102,14 @@ func number(text string) (string, error) {
 	return text, nil
 }
 
-var bare = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
-
 func key(name string) string {
-	if bare.MatchString(name) {
-		return name
+	quoted := func(r rune) bool {
+		return !(r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z')
 	}
-	return quote(name)
+	if name == "" || strings.ContainsFunc(name, quoted) {
+		return quote(name)
+	}
+	return name
 }
 
 // quote returns a basic string.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -188,10 +187,10 @@ func (d *Document) block(value json.RawMessage, path []string, column int, list 
 	}
 	node := v.Content[0]
 	plain(node)
-	for i := len(path) - 1; i >= 0; i-- {
-		key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: path[i]}
+	for i, name := range slices.Backward(path) {
+		key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: name}
 		if i == 0 && list {
-			node = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{named(node, path[i])}}
+			node = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{named(node, name)}}
 			break
 		}
 		node = &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{key, node}}
@@ -228,8 +227,10 @@ func named(n *yaml.Node, name string) *yaml.Node {
 	return &out
 }
 
-// oldBool are the words that YAML 1.1 reads as true and false.
-var oldBool = regexp.MustCompile(`^(?i:y|n|yes|no|on|off)$`)
+// oldBool reports whether YAML 1.1 reads a word as true or false.
+func oldBool(s string) bool {
+	return slices.Contains([]string{"y", "n", "yes", "no", "on", "off"}, strings.ToLower(s))
+}
 
 // plain writes a value that was read from JSON as people write YAML.
 func plain(n *yaml.Node) {
@@ -238,7 +239,7 @@ func plain(n *yaml.Node) {
 	switch {
 	case flow:
 		n.Style = yaml.FlowStyle
-	case n.Tag == "!!str" && oldBool.MatchString(n.Value):
+	case n.Tag == "!!str" && oldBool(n.Value):
 		n.Style = yaml.DoubleQuotedStyle
 	}
 	for _, c := range n.Content {
