@@ -11,7 +11,6 @@ import (
 	"maps"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/textproto"
 	"net/url"
 	"strconv"
@@ -21,6 +20,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/ability"
+	"github.com/mcpctl/mcpctl/runtime/internal/http1client"
 	"github.com/mcpctl/mcpctl/runtime/internal/unzip"
 	"github.com/mcpctl/mcpctl/runtime/internal/wirelog"
 	"github.com/mcpctl/mcpctl/runtime/origin"
@@ -66,8 +66,8 @@ const defaultMaxMessage = 64 << 20
 // wire sends HTTP requests to one server. It is the part that both transports
 // share.
 type wire struct {
-	client *http.Client
-	own    *http.Transport // ours to close; nil when the caller brought a client
+	client *http.Client        // with own: for its rule of redirects alone
+	own    *http1client.Client // ours to close; nil when the caller brought a client
 	static http.Header
 	host   string // from the static headers; "" is the URL's
 	auth   Authorizer
@@ -111,8 +111,7 @@ func newWire(rawURL string, o *HTTPOptions) (*wire, *url.URL, error) {
 	if o.Client != nil {
 		*w.client = *o.Client
 	} else {
-		w.own = newRoundTripper()
-		w.client.Transport = w.own
+		w.own = http1client.New(newRoundTripper())
 	}
 	w.client.CheckRedirect = w.redirectRule(w.client.CheckRedirect)
 	return w, u, nil
@@ -218,12 +217,7 @@ const (
 // ever repeated, since a call may act. Sent reports whether a connection was
 // there to write to.
 func (w *wire) do(ctx context.Context, o outgoing) (resp *http.Response, sent bool, err error) {
-	var watch watch
-	watch.trace.GotConn = watch.gotConn
-	if f := ability.Sent(ctx); f != nil {
-		watch.trace.WroteRequest = func(httptrace.WroteRequestInfo) { f() }
-	}
-	ctx = httptrace.WithClientTrace(ctx, &watch.trace)
+	note := http1client.Note{Wrote: ability.Sent(ctx)}
 	for try := 1; ; try++ {
 		if try > 1 {
 			o.header = o.header.Clone() // of the last request somebody may still be reading
@@ -233,8 +227,8 @@ func (w *wire) do(ctx context.Context, o outgoing) (resp *http.Response, sent bo
 			return nil, sent, markUnsent(err, sent)
 		}
 		w.trace.Sent(o.body)
-		resp, err := w.send(req)
-		sent = watch.connected.Load()
+		resp, err := w.send(req, &note)
+		sent = note.Connected()
 		if err != nil {
 			return nil, sent, w.sendError(ctx, err, sent)
 		}
@@ -258,14 +252,6 @@ func (w *wire) do(ctx context.Context, o outgoing) (resp *http.Response, sent bo
 	}
 }
 
-// watch learns whether a request got a connection.
-type watch struct {
-	trace     httptrace.ClientTrace
-	connected atomic.Bool
-}
-
-func (w *watch) gotConn(httptrace.GotConnInfo) { w.connected.Store(true) }
-
 // shares reports whether the headers of one request may be sent with another, too:
 // authorizers, and clients that are not ours, may add to them.
 func (w *wire) shares() bool { return w.auth == nil && w.own != nil }
@@ -280,8 +266,8 @@ func (w *wire) request(ctx context.Context, o outgoing) (*http.Request, error) {
 	}).WithContext(ctx)
 	if o.body != nil {
 		req.ContentLength = int64(len(o.body))
-		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(o.body)), nil }
-		req.Body, _ = req.GetBody()
+		body := http1client.NewBody(o.body)
+		req.Body, req.GetBody = body, body.Again
 	}
 	if w.host != "" {
 		req.Host = w.host
@@ -331,16 +317,16 @@ var (
 // send sends one request. A client of our own has nothing to add to its
 // connections but redirects, and takes part where there is one only: it copies
 // each header.
-func (w *wire) send(req *http.Request) (*http.Response, error) {
+func (w *wire) send(req *http.Request, note *http1client.Note) (*http.Response, error) {
 	if w.own == nil {
-		return w.client.Do(req)
+		return w.client.Do(req.WithContext(note.Trace(req.Context())))
 	}
-	resp, err := w.own.RoundTrip(req)
+	resp, err := w.own.Do(req, note)
 	if err != nil || !redirects(resp.StatusCode) {
 		return resp, err
 	}
 	again := *w.client
-	again.Transport = &resumed{rest: w.own, first: resp}
+	again.Transport = &resumed{rest: w.own, note: note, first: resp}
 	return again.Do(req)
 }
 
@@ -355,7 +341,8 @@ func redirects(status int) bool {
 // resumed returns the answer of a request that was sent before, and then sends
 // what follows.
 type resumed struct {
-	rest  http.RoundTripper
+	rest  *http1client.Client
+	note  *http1client.Note
 	first *http.Response
 }
 
@@ -367,7 +354,7 @@ func (r *resumed) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return first, nil
 	}
-	return r.rest.RoundTrip(req)
+	return r.rest.Do(req, r.note)
 }
 
 const (
@@ -382,7 +369,7 @@ const (
 // closeIdle closes the connections of a client of our own.
 func (w *wire) closeIdle() {
 	if w.own != nil {
-		w.own.CloseIdleConnections()
+		w.own.Close()
 	}
 }
 
