@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/revision"
@@ -85,11 +86,11 @@ type exchange struct {
 	req     *runtime.Request
 	id      []byte
 	session string // the session it was sent in, "" for none
-	// ctx ends with the caller's context, the transport, or the call; its
-	// cause is errAnswered where the call had its answer first.
-	ctx    context.Context //nolint:containedctx // the call's own, shorter than the value
-	cancel context.CancelCauseFunc
-	sent   bool // a connection was there to write to
+	sent    bool   // a connection was there to write to
+
+	// Scope ends with the caller's context, the transport, or the call; its cause is
+	// errAnswered where the call had its answer first.
+	deadline.Scope
 }
 
 var errAnswered = errors.New("answered")
@@ -109,19 +110,18 @@ func (t *HTTP) Call(ctx context.Context, req *runtime.Request) (json.RawMessage,
 	}
 	// The exchange may outlive the call: what follows an answer is read to the
 	// end so that the connection can be used again.
-	x.ctx, x.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
-	stopCaller := context.AfterFunc(ctx, func() { x.cancel(ctx.Err()) })
+	x.Begin(ctx)
 	stopLife := t.life.track(x)
 	defer t.in.tokens.add(req)()
 
 	result, rest, err := t.exchange(x)
-	stopCaller()
-	if rest != nil && t.life.spawn(func() { rest(); stopLife(); x.cancel(errAnswered) }) {
+	x.Detach()
+	if rest != nil && t.life.spawn(func() { rest(); stopLife(); x.End(errAnswered) }) {
 		return result, err
 	}
 	stopLife()
-	ended := x.ctx.Err() != nil
-	x.cancel(errAnswered)
+	ended := x.Err() != nil
+	x.End(errAnswered)
 	switch {
 	case err == nil || !ended: // the server's own answer, or a failure on the way
 		return result, err
@@ -153,7 +153,7 @@ func (t *HTTP) exchange(x *exchange) (result json.RawMessage, rest func(), err e
 		header[headerMethod] = []string{x.req.Method} // required on every request
 		mirror(header, x.req.Mirror)
 	}
-	resp, sent, err := t.w.do(x.ctx, outgoing{
+	resp, sent, err := t.w.do(x, outgoing{
 		method: http.MethodPost, url: t.url, accept: acceptBoth, header: header, complete: complete,
 		gzip: compressed, body: requestBody(x.id, x.req.Method, x.req.Params),
 	})

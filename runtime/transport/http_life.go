@@ -50,7 +50,7 @@ func (l *lifetime) track(x *exchange) (stop func()) {
 	l.calls[x] = struct{}{}
 	l.mu.Unlock()
 	if over {
-		x.cancel(runtime.ErrClosed)
+		x.End(runtime.ErrClosed)
 	}
 	return func() {
 		l.mu.Lock()
@@ -65,7 +65,7 @@ func (l *lifetime) cancel() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for x := range l.calls {
-		x.cancel(runtime.ErrClosed)
+		x.End(runtime.ErrClosed)
 	}
 }
 

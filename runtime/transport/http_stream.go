@@ -125,7 +125,7 @@ func (w *wire) broken(err error) error {
 // take delivers a message that is not an answer.
 func (x *exchange) take(m *message) {
 	if !m.isRequest() {
-		x.t.in.notification(x.ctx, x.req, m)
+		x.t.in.notification(x, x.req, m)
 		return
 	}
 	if revision.IsModern(x.req.Version) {
@@ -135,8 +135,8 @@ func (x *exchange) take(m *message) {
 		return
 	}
 	aborted, stop := context.WithCancel(context.Background())
-	undo := context.AfterFunc(x.ctx, func() {
-		if !errors.Is(context.Cause(x.ctx), errAnswered) {
+	undo := context.AfterFunc(x, func() {
+		if !errors.Is(deadline.Cause(x), errAnswered) {
 			stop()
 		}
 	})
@@ -249,7 +249,7 @@ func (x *exchange) untilAnswer(rd *sse.Reader) (answer *message, received bool, 
 // rest reads what follows an answer, within bounds, and delivers it as
 // belonging to no call.
 func (x *exchange) rest(rd *sse.Reader, body io.ReadCloser) {
-	timer := time.AfterFunc(restTime, func() { x.cancel(errAnswered) })
+	timer := time.AfterFunc(restTime, func() { x.End(errAnswered) })
 	defer timer.Stop()
 	defer body.Close()
 	for range restEvents {
@@ -286,15 +286,15 @@ func (x *exchange) resume(lastID string, wait time.Duration, cause error) (*http
 		if n > 0 {
 			wait = max(wait, backoff(n))
 		}
-		if err := deadline.Pause(x.ctx, wait); err != nil {
+		if err := deadline.Pause(x, wait); err != nil {
 			return nil, err
 		}
 		// The call's own session: in a later one, the id is another stream's.
 		header := sessionHeaders(&runtime.Request{Version: x.req.Version}, x.session)
 		header[headerLastID] = []string{lastID}
-		resp, _, err := x.t.w.do(x.ctx, outgoing{method: http.MethodGet, url: x.t.url, accept: acceptStream, header: header})
+		resp, _, err := x.t.w.do(x, outgoing{method: http.MethodGet, url: x.t.url, accept: acceptStream, header: header})
 		if err != nil {
-			if x.ctx.Err() != nil {
+			if x.Err() != nil {
 				return nil, err
 			}
 			continue

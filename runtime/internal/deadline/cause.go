@@ -13,7 +13,7 @@ func WithCause(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
 		return err
 	}
-	if cause := context.Cause(ctx); !errors.Is(err, cause) {
+	if cause := Cause(ctx); !errors.Is(err, cause) {
 		return fmt.Errorf("%w: %w", err, cause)
 	}
 	return err

@@ -23,15 +23,14 @@ func Pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Clock ends a context Limit after the last sign of life, and never later than
+// Clock is a context that ends Limit after the last sign of life, and never later than
 // Ceiling after the start. It is safe for concurrent use.
 type Clock struct {
+	Scope
+
 	limit   time.Duration
 	ceiling time.Duration
 	end     time.Time
-	ctx     clocked         // the context that the clock ends, cancelled by Stop
-	parent  context.Context //nolint:containedctx // what ctx was made from, for its values alone
-	cancel  context.CancelCauseFunc
 
 	mu        sync.Mutex // guards what follows
 	timer     *time.Timer
@@ -40,26 +39,20 @@ type Clock struct {
 
 // Start makes a context with a clock. A limit of 0 or less never ends it.
 func Start(ctx context.Context, limit, ceiling time.Duration) (context.Context, *Clock) {
-	k := &Clock{limit: limit, ceiling: ceiling, end: time.Now().Add(ceiling), parent: ctx}
-	k.ctx.clock = k
-	k.ctx.Context, k.cancel = context.WithCancelCause(ctx)
+	k := &Clock{limit: limit, ceiling: ceiling, end: time.Now().Add(ceiling)}
+	k.Begin(ctx)
 	if limit > 0 {
-		k.timer = time.AfterFunc(min(limit, ceiling), func() { k.cancel(ErrExpired) })
+		k.timer = time.AfterFunc(min(limit, ceiling), func() { k.End(ErrExpired) })
 	}
-	return &k.ctx, k
+	return k, k
 }
 
-// clocked is a context that tells its clock.
-type clocked struct {
-	context.Context //nolint:containedctx // what it is
-	clock           *Clock
-}
-
-func (c *clocked) Value(name any) any {
+// Value implements [context.Context].
+func (k *Clock) Value(name any) any {
 	if name == (key{}) {
-		return c.clock
+		return k
 	}
-	return c.Context.Value(name)
+	return k.Scope.Value(name)
 }
 
 // key finds the clock of a context.
@@ -132,7 +125,7 @@ func (k *Clock) Suspend() (resume func()) {
 }
 
 // Expired reports whether the clock, and not its parent, has ended the context.
-func (k *Clock) Expired() bool { return errors.Is(context.Cause(k.ctx.Context), ErrExpired) }
+func (k *Clock) Expired() bool { return errors.Is(k.ended(), ErrExpired) }
 
 // Bound is what a clock that has expired has ended the context for: the limit
 // without a sign of life, or the ceiling.
@@ -143,13 +136,10 @@ func (k *Clock) Bound() time.Duration {
 	return k.ceiling
 }
 
-// End ends the context for another reason.
-func (k *Clock) End(why error) { k.cancel(why) }
-
 // Stop frees the clock and ends its context.
 func (k *Clock) Stop() {
 	if k.timer != nil {
 		k.timer.Stop()
 	}
-	k.cancel(nil)
+	k.End(nil)
 }

@@ -1,13 +1,12 @@
 package http1client
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"sync/atomic"
 
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/http1"
 )
 
@@ -50,7 +49,7 @@ func (b *body) end(err error) error {
 		return http.ErrBodyReadAfterClose // closed meanwhile
 	}
 	if ctx := b.x.ctx; !errors.Is(err, io.EOF) && ctx.Err() != nil {
-		err = context.Cause(ctx)
+		err = deadline.Cause(ctx)
 	}
 	b.x.release(b.keep && errors.Is(err, io.EOF) && !b.untilClose)
 	return err
@@ -61,7 +60,7 @@ func (b *body) end(err error) error {
 func (b *body) Close() error {
 	b.closed.Store(true)
 	if b.over.CompareAndSwap(false, true) {
-		b.x.stop()
+		b.x.watch.Stop()
 		b.x.close()
 	}
 	return nil
@@ -92,7 +91,7 @@ func (b *body) nextChunk() error {
 		case err != nil:
 			return err
 		case line != "":
-			return fmt.Errorf("malformed chunk in the response: %q follows", line[:min(len(line), 100)])
+			return errChunk
 		}
 	}
 	b.begun = true
@@ -102,7 +101,7 @@ func (b *body) nextChunk() error {
 	}
 	size, ok := http1.ChunkSize(line)
 	if !ok {
-		return fmt.Errorf("malformed chunk size in the response: %q", line[:min(len(line), 100)])
+		return errChunk
 	}
 	b.left = size
 	if size > 0 {
@@ -117,7 +116,7 @@ func (b *body) nextChunk() error {
 			return io.EOF
 		}
 		if _, _, ok := http1.Field(line); !ok {
-			return fmt.Errorf("malformed trailer in the response: %q", line[:min(len(line), 100)])
+			return errField
 		}
 	}
 	return errTooLarge

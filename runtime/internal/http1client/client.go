@@ -18,6 +18,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 )
 
 // maxHosts bounds the hosts that a client has connections of its own to; requests to
@@ -60,7 +62,7 @@ func (n *Note) Trace(ctx context.Context) context.Context {
 	if n.Wrote != nil {
 		t.WroteRequest = func(httptrace.WroteRequestInfo) { n.Wrote() }
 	}
-	return httptrace.WithClientTrace(ctx, t)
+	return deadline.WithValues(httptrace.WithClientTrace(ctx, t), ctx)
 }
 
 // Do sends a request and returns its response, as an [http.RoundTripper] does: redirects

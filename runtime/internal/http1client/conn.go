@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"syscall"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 )
 
 const (
@@ -21,10 +22,22 @@ const (
 	maxInterim = 5
 )
 
-var errTooLarge = errors.New("the response has too large a header")
+// The errors of responses quote nothing of them: a server may repeat credentials, which
+// are not known any more where a quotation is cut.
+var (
+	errNotHTTP  = errors.New("malformed HTTP response: it does not begin with the version and a status")
+	errLineEnd  = errors.New("malformed HTTP response: a line does not end in CRLF")
+	errTooLarge = errors.New("malformed HTTP response: its header is too large")
+	errField    = errors.New("malformed HTTP response: a header line is not a name and a value")
+	errCoding   = errors.New("malformed HTTP response: unsupported Transfer-Encoding")
+	errLength   = errors.New("malformed HTTP response: more than one Content-Length, or one that is no number")
+	errChunk    = errors.New("malformed HTTP response: a chunk does not have its size")
+	errSwitch   = errors.New("malformed HTTP response: it switches to a protocol that nobody asked for")
+	errInterims = errors.New("malformed HTTP response: too many responses of 1xx before it")
+)
 
-// conn is one connection. One goroutine at a time uses it; abort alone may be called
-// by others meanwhile.
+// conn is one connection. One goroutine at a time uses it; it may be closed by others
+// meanwhile.
 type conn struct {
 	host      *host
 	nc        net.Conn
@@ -37,7 +50,7 @@ type conn struct {
 
 	// Of the exchange that is under way.
 	ctx   context.Context //nolint:containedctx // that of the request
-	stop  func() bool     // has ctx not end the connection any more
+	watch deadline.Watch  // ends the connection with ctx
 	sent  int             // bytes of the request that were written
 	heard bool            // bytes of the response were read
 	buf   []byte          // buf[r:w] is read and not used yet
@@ -55,11 +68,16 @@ func newConn(h *host, nc net.Conn) *conn {
 
 func (x *conn) close() { _ = x.nc.Close() }
 
+// watcher closes a connection when the context of its request ends.
+type watcher conn
+
+func (x *watcher) Tell() { _ = x.nc.Close() }
+
 // exchange writes a request, which is in out as a whole, and reads the head of its
 // response. After an error the connection is closed.
 func (x *conn) exchange(req *http.Request, out []byte, n *Note) (*http.Response, error) {
 	x.ctx, x.sent, x.heard = req.Context(), 0, false
-	x.stop = context.AfterFunc(x.ctx, x.close)
+	x.watch.Start(x.ctx, (*watcher)(x))
 	var err error
 	if x.sent, err = x.nc.Write(out); err == nil {
 		if n.Wrote != nil {
@@ -70,10 +88,10 @@ func (x *conn) exchange(req *http.Request, out []byte, n *Note) (*http.Response,
 			return resp, nil
 		}
 	}
-	x.stop()
+	x.watch.Stop()
 	x.close()
 	if x.ctx.Err() != nil {
-		err = context.Cause(x.ctx)
+		err = deadline.Cause(x.ctx)
 	}
 	return nil, err
 }
@@ -88,8 +106,8 @@ func (x *conn) again(req *http.Request) bool {
 // release ends an exchange. A connection is kept if its response has ended and was the
 // last thing to come.
 func (x *conn) release(keep bool) {
-	keep = x.stop() && keep && x.r == x.w
-	x.ctx, x.stop = nil, nil
+	keep = x.watch.Stop() && keep && x.r == x.w
+	x.ctx = nil
 	if !keep {
 		x.close()
 		return
@@ -148,7 +166,7 @@ func (x *conn) head() (string, error) {
 			}
 			end := seen + i
 			if end == line || x.buf[x.r+end-1] != '\r' {
-				return "", malformed(x.buf[x.r:x.w])
+				return "", errLineEnd
 			}
 			if end == line+1 {
 				text := string(x.buf[x.r : x.r+line])
@@ -159,7 +177,7 @@ func (x *conn) head() (string, error) {
 		}
 		seen = x.w - x.r
 		if n := min(seen, len(protocol)); string(x.buf[x.r:x.r+n]) != protocol[:n] {
-			return "", malformed(x.buf[x.r:x.w])
+			return "", errNotHTTP
 		}
 		if seen > maxHead {
 			return "", errTooLarge
@@ -177,7 +195,7 @@ func (x *conn) line() (string, error) {
 		if i := bytes.IndexByte(x.buf[x.r+seen:x.w], '\n'); i >= 0 {
 			line := x.buf[x.r : x.r+seen+i]
 			if len(line) == 0 || line[len(line)-1] != '\r' {
-				return "", malformed(line)
+				return "", errLineEnd
 			}
 			x.r += len(line) + 1
 			return string(line[:len(line)-1]), nil
@@ -202,8 +220,3 @@ func midway(err error, begun bool) error {
 
 // protocol is how each response begins.
 const protocol = "HTTP/1."
-
-// malformed is the error of a response that is not HTTP/1.1, in the words of net/http.
-func malformed(text []byte) error {
-	return fmt.Errorf("malformed HTTP response %q", text[:min(len(text), 100)])
-}

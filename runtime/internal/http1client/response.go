@@ -1,8 +1,6 @@
 package http1client
 
 import (
-	"errors"
-	"fmt"
 	"net/http"
 	"net/textproto"
 	"strings"
@@ -31,7 +29,7 @@ func (x *conn) response(req *http.Request) (*http.Response, error) {
 		}
 		switch {
 		case a.StatusCode == http.StatusSwitchingProtocols:
-			return nil, errors.New("the server switches to a protocol that it was not asked for")
+			return nil, errSwitch
 		case a.StatusCode < 200:
 			continue
 		case a.ContentLength == 0:
@@ -44,7 +42,7 @@ func (x *conn) response(req *http.Request) (*http.Response, error) {
 		}
 		return &a.Response, nil
 	}
-	return nil, errors.New("the server sends too many responses of 1xx")
+	return nil, errInterims
 }
 
 // parse reads a head. It reports whether the connection can be used after the response.
@@ -60,7 +58,7 @@ func (a *answer) parse(text string) (keep bool, err error) {
 		line, text, _ = strings.Cut(text, "\r\n")
 		name, value, ok := http1.Field(line)
 		if !ok {
-			return false, fmt.Errorf("malformed header line in the response: %q", line[:min(len(line), 100)])
+			return false, errField
 		}
 		name = textproto.CanonicalMIMEHeaderKey(name)
 		all = append(all, value)
@@ -79,7 +77,7 @@ func (a *answer) parseStatus(line string) error {
 	code, _, _ := strings.Cut(status, " ")
 	n, ok := http1.Length(code)
 	if !ok || len(code) != 3 || n < 100 || version != "HTTP/1.1" && version != "HTTP/1.0" || !http1.IsValue(status) {
-		return malformed([]byte(line))
+		return errNotHTTP
 	}
 	a.Status, a.StatusCode, a.Proto, a.ProtoMajor = status, int(n), version, 1
 	if version == "HTTP/1.1" {
@@ -106,16 +104,16 @@ func (a *answer) frame() (keep bool, err error) {
 	a.ContentLength = -1
 	switch {
 	case coding != nil && (length != nil || a.ProtoMinor == 0 || len(coding) > 1 || !strings.EqualFold(coding[0], "chunked")):
-		return false, fmt.Errorf("the response has the unsupported Transfer-Encoding %q", coding[0])
+		return false, errCoding
 	case len(length) > 1:
-		return false, errors.New("the response has more than one Content-Length")
+		return false, errLength
 	case coding != nil:
 		a.TransferEncoding = []string{"chunked"}
 		delete(a.Header, "Transfer-Encoding")
 	case length != nil:
 		n, ok := http1.Length(length[0])
 		if !ok {
-			return false, fmt.Errorf("the response has the malformed Content-Length %q", length[0])
+			return false, errLength
 		}
 		a.ContentLength = n
 	}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 )
 
 // Event is one notification of a call.
@@ -121,7 +123,7 @@ func (c *Conn) Call(ctx context.Context, q *Call, events func(Event)) (result, o
 // Reason says, in the words of the peer's log, why nobody waits for an answer any
 // more: the reason of notifications/cancelled.
 func Reason(ctx context.Context) string {
-	switch cause := context.Cause(ctx); {
+	switch cause := deadline.Cause(ctx); {
 	case errors.Is(cause, context.DeadlineExceeded):
 		return "timed out"
 	case cause == nil, errors.Is(cause, context.Canceled):

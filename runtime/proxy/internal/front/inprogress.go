@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -56,26 +57,26 @@ func (f *Set) Take(from *Sender, kind Kind, text []byte, m *rawjson.Message) {
 // own raw ids. The zero value is ready.
 type InProgress struct {
 	mu sync.Mutex // guards m
-	m  map[string]*context.CancelCauseFunc
+	m  map[string]*deadline.Scope
 }
 
 // Begin adds a request and returns its context; done must be called at its end.
 func (r *InProgress) Begin(ctx context.Context, id []byte) (_ context.Context, done func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
+	s := deadline.NewScope(ctx)
 	key := string(id)
 	r.mu.Lock()
 	if r.m == nil {
-		r.m = map[string]*context.CancelCauseFunc{}
+		r.m = map[string]*deadline.Scope{}
 	}
-	r.m[key] = &cancel
+	r.m[key] = s
 	r.mu.Unlock()
-	return ctx, func() {
+	return s, func() {
 		r.mu.Lock()
-		if r.m[key] == &cancel { // else it was cancelled, and another may have the id
+		if r.m[key] == s { // else it was cancelled, and another may have the id
 			delete(r.m, key)
 		}
 		r.mu.Unlock()
-		cancel(nil)
+		s.End(nil)
 	}
 }
 
@@ -83,11 +84,11 @@ func (r *InProgress) Begin(ctx context.Context, id []byte) (_ context.Context, d
 // at once: the next request with it may be a fast call, which is not in here.
 func (r *InProgress) cancel(id []byte) bool {
 	r.mu.Lock()
-	cancel := r.m[string(id)]
+	s := r.m[string(id)]
 	delete(r.m, string(id))
 	r.mu.Unlock()
-	if cancel != nil {
-		(*cancel)(upstream.ErrCancelled)
+	if s != nil {
+		s.End(upstream.ErrCancelled)
 	}
-	return cancel != nil
+	return s != nil
 }

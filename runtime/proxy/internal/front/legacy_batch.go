@@ -5,6 +5,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
@@ -51,7 +52,7 @@ func (f *Set) Batch(ctx context.Context, line []byte, c Batcher) []byte {
 		wg.Go(func() {
 			defer done()
 			a := f.Router.Serve(each, *r)
-			if context.Cause(each) != upstream.ErrCancelled { //nolint:errorlint // set by identity
+			if deadline.Cause(each) != upstream.ErrCancelled { //nolint:errorlint // set by identity
 				answers[i] = router.Frame(nil, m.ID.Of(text), a)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -77,10 +78,10 @@ func list(ctx context.Context, logger *slog.Logger, client *runtime.Client, l Li
 			continue
 		}
 		if ctx.Err() != nil {
-			if errors.Is(context.Cause(ctx), context.DeadlineExceeded) { // that for all lists
+			if errors.Is(deadline.Cause(ctx), context.DeadlineExceeded) { // that for all lists
 				err = &runtime.TimeoutError{Op: "lists", After: listsTime}
 			} else {
-				err = context.Cause(ctx)
+				err = deadline.Cause(ctx)
 			}
 		}
 		return items, fresh, err

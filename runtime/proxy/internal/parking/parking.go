@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/workers"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/seal"
@@ -216,7 +217,7 @@ func (k *Call) Ask(ctx context.Context, method string, params json.RawMessage) (
 	case r := <-q.answer:
 		return r.result, r.err
 	case <-ctx.Done(): // the server has taken its question back, or the call has ended
-		return nil, context.Cause(ctx)
+		return nil, deadline.Cause(ctx)
 	case <-k.done: // ctx may live longer
 		return nil, ErrLost
 	}
@@ -272,7 +273,7 @@ func (k *Call) Wait(ctx context.Context) (Outcome, error) {
 		case <-k.newQuestion:
 			asks = true
 		case <-ctx.Done():
-			k.cancel(context.Cause(ctx))
+			k.cancel(deadline.Cause(ctx))
 			<-k.done
 			return Outcome{}, ctx.Err()
 		}

@@ -89,7 +89,7 @@ func (r Request) exchange(ctx context.Context, b *upstream.Backend, edits []rawj
 	}
 	var rpc *runtime.Error
 	switch {
-	case errors.As(context.Cause(ctx), &rpc): // refused
+	case errors.As(deadline.Cause(ctx), &rpc): // refused
 		return nil, rpc
 	case clock.Expired():
 		err = &runtime.TimeoutError{Op: r.Method, After: clock.Bound().Round(time.Millisecond)}

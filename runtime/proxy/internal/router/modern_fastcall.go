@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
@@ -294,7 +295,7 @@ func (p *PendingFastCall) wait(ctx context.Context) outcome {
 	select {
 	case <-done:
 	case <-ctx.Done():
-		if p.abandon(context.Cause(ctx)) {
+		if p.abandon(deadline.Cause(ctx)) {
 			p.setOutcome(outcome{why: ctx.Err()})
 		}
 		<-done // the answer has won the race, or setOutcome was just called

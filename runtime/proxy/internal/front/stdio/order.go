@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/ability"
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 )
 
@@ -41,14 +42,21 @@ type sending []opening
 
 // add notes a request, until what ctx belongs to is sent, or done is called.
 func (s *sending) add(ctx context.Context, done func()) (context.Context, func()) {
-	sent := make(opening)
-	once := sync.OnceFunc(func() { close(sent) })
-	*s = append(slices.DeleteFunc(*s, opening.over), sent)
-	return ability.WithSent(ctx, once), func() {
-		once()
+	r := &sent{opening: make(opening)}
+	*s = append(slices.DeleteFunc(*s, opening.over), r.opening)
+	return deadline.WithValues(ability.WithSent(ctx, r.note), ctx), func() {
+		r.note()
 		done()
 	}
 }
+
+// sent is one of them.
+type sent struct {
+	once sync.Once
+	opening
+}
+
+func (r *sent) note() { r.once.Do(func() { close(r.opening) }) }
 
 // wait returns once all of them are sent, or have no need to be, or time is up.
 func (s *sending) wait(ctx context.Context) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
@@ -14,7 +15,7 @@ import (
 
 // refuseRest answers the requests that are still under way, or wait for their turn,
 // because the front ends: a client need not time out to learn that.
-func refuseRest(f *stdioFront, endRequests context.CancelCauseFunc) {
+func refuseRest(f *stdioFront, endRequests func(why error)) {
 	for _, id := range f.queue.clear() {
 		refuse(f, id)
 	}
@@ -40,7 +41,7 @@ func refuse(f *stdioFront, id []byte) { f.send(jsonrpc.AppendError(nil, id, fron
 // (specification, Cancellation). It may wait for a client that reads slowly.
 func reply(ctx context.Context, f *stdioFront, id []byte, a router.Answer) {
 	switch {
-	case errors.Is(context.Cause(ctx), upstream.ErrProxyClosed):
+	case errors.Is(deadline.Cause(ctx), upstream.ErrProxyClosed):
 		refuse(f, id)
 	case ctx.Err() == nil && f.out.Wait() == nil:
 		f.respond(id, a)

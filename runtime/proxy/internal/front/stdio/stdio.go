@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/internal/workers"
@@ -136,8 +137,8 @@ func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, o Opt
 	}
 	lifetime, end := context.WithCancel(ctx)
 	defer end()
-	serving, endRequests := context.WithCancelCause(context.WithoutCancel(ctx))
-	defer endRequests(upstream.ErrProxyClosed)
+	serving := deadline.NewScope(context.WithoutCancel(ctx))
+	defer serving.End(upstream.ErrProxyClosed)
 	f := &stdioFront{
 		p: p, o: o, out: jsonrpc.NewWriter(out), lifetime: lifetime, serving: serving, ending: make(chan struct{}),
 		load: load{eased: make(chan struct{}, 1)},
@@ -172,14 +173,14 @@ func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, o Opt
 	case err := <-read:
 		f.sender.Client.State.End() // it can answer no question any more
 		f.settle()
-		refuseRest(f, endRequests)
+		refuseRest(f, serving.End)
 		f.endListens()
 		return errors.Join(err, f.finish(takeTime))
 	case <-f.out.Failed():
 		f.endListens()
 		return fmt.Errorf("write to the client: %w", f.out.Err())
 	case <-ctx.Done():
-		refuseRest(f, endRequests)
+		refuseRest(f, serving.End)
 		f.endListens()
 		return f.finish(limits.LastWrite)
 	}

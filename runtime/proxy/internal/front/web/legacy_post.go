@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
@@ -108,7 +109,7 @@ func (h *Streamable) serveLong(w http.ResponseWriter, r *http.Request, x *post, 
 	if !h.work.Go(func() { // ends with its context: the session's or the front's
 		defer ended()
 		a := h.p.Router.Serve(ctx, req)
-		if context.Cause(ctx) == upstream.ErrCancelled { //nolint:errorlint // set by identity
+		if deadline.Cause(ctx) == upstream.ErrCancelled { //nolint:errorlint // set by identity
 			x.stream.finish(nil)
 			return
 		}

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
@@ -226,7 +227,8 @@ func newSession(ctx context.Context, p *front.Set) *session {
 	s.replay.all = &p.Budget.Unsent
 	s.sender = front.Sender{Client: upstream.NewClient(s.push), Owns: s.owns}
 	s.sender.Client.SendLater = s.Notify
-	s.lifetime, s.end = context.WithCancel(ctx)
+	lifetime := deadline.NewScope(ctx)
+	s.lifetime, s.end = lifetime, func() { lifetime.End(nil) }
 	s.unlisten = p.Router.Join(s.sender.Client, s)
 	return s
 }

@@ -1,0 +1,174 @@
+package deadline
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+var errGone = errors.New("the user has gone")
+
+// TestScopeEnds: a scope ends with what it was made from and for the same cause, and so
+// does what is made from it, by this package and by the standard library.
+func TestScopeEnds(t *testing.T) {
+	type name struct{}
+	for _, tt := range []struct {
+		name string
+		make func(t *testing.T) (ctx context.Context, end func(error))
+	}{
+		{"a scope", func(t *testing.T) (context.Context, func(error)) {
+			s := NewScope(t.Context())
+			return s, s.End
+		}},
+		{"of a scope", func(t *testing.T) (context.Context, func(error)) {
+			s := NewScope(t.Context())
+			return NewScope(s), s.End
+		}},
+		{"of a cancelled context", func(t *testing.T) (context.Context, func(error)) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			return NewScope(ctx), cancel
+		}},
+		{"of values of a scope", func(t *testing.T) (context.Context, func(error)) {
+			s := NewScope(t.Context())
+			return NewScope(context.WithValue(s, name{}, 1)), s.End
+		}},
+		{"values of a scope", func(t *testing.T) (context.Context, func(error)) {
+			s := NewScope(t.Context())
+			return WithValues(context.WithValue(s, name{}, 1), s), s.End
+		}},
+		{"a clock of a scope", func(t *testing.T) (context.Context, func(error)) {
+			s := NewScope(t.Context())
+			ctx, _ := Start(s, time.Hour, time.Hour)
+			return ctx, s.End
+		}},
+		{"a context of a scope", func(t *testing.T) (context.Context, func(error)) {
+			s := NewScope(t.Context())
+			ctx, cancel := context.WithCancel(s)
+			t.Cleanup(cancel)
+			return ctx, s.End
+		}},
+		{"of a context of a scope", func(t *testing.T) (context.Context, func(error)) {
+			s := NewScope(t.Context())
+			ctx, cancel := context.WithCancel(s)
+			t.Cleanup(cancel)
+			return NewScope(ctx), s.End
+		}},
+	} {
+		for why, want := range map[error]error{errGone: errGone, nil: context.Canceled} {
+			ctx, end := tt.make(t)
+			below, cancel := context.WithTimeout(ctx, time.Hour)
+			if ctx.Err() != nil || Cause(ctx) != nil {
+				t.Fatalf("%s: %v at the start", tt.name, ctx.Err())
+			}
+			end(why)
+			if ctx.Err() != context.Canceled || !errors.Is(Cause(ctx), want) {
+				t.Errorf("%s: got %v for %v, want %v", tt.name, ctx.Err(), Cause(ctx), want)
+			}
+			for _, c := range []context.Context{ctx, below} {
+				select {
+				case <-c.Done():
+				case <-time.After(5 * time.Second):
+					t.Fatalf("%s: not done", tt.name)
+				}
+			}
+			if !errors.Is(below.Err(), context.Canceled) || !errors.Is(Cause(below), want) {
+				t.Errorf("%s: below: got %v for %v, want %v", tt.name, below.Err(), Cause(below), want)
+			}
+			end(errors.New("again"))
+			if !errors.Is(Cause(ctx), want) {
+				t.Errorf("%s: the second end counts: %v", tt.name, Cause(ctx))
+			}
+			cancel()
+			late := NewScope(ctx)
+			if late.Err() == nil || !errors.Is(Cause(late), want) {
+				t.Errorf("%s: made later: %v for %v", tt.name, late.Err(), Cause(late))
+			}
+		}
+	}
+}
+
+// TestScopeAlone: what ends below a scope, or after it was detached, does not end it.
+func TestScopeAlone(t *testing.T) {
+	parent := NewScope(t.Context())
+	s, below := NewScope(parent), NewScope(parent)
+	ctx, cancel := context.WithCancelCause(s)
+	cancel(errGone)
+	below.End(errGone)
+	if s.Err() != nil || parent.Err() != nil || !errors.Is(Cause(ctx), errGone) {
+		t.Errorf("got %v, %v, %v", s.Err(), parent.Err(), Cause(ctx))
+	}
+	s.Detach()
+	parent.End(errGone)
+	if s.Err() != nil {
+		t.Errorf("detached, and ended: %v", s.Err())
+	}
+	s.End(nil)
+	if s.Err() == nil {
+		t.Error("not ended")
+	}
+}
+
+type counter struct{ atomic.Int32 }
+
+func (c *counter) Tell() { c.Add(1) }
+
+// TestWatch: a watcher is told once, or Stop reports that it will not be told, however
+// both meet.
+func TestWatch(t *testing.T) {
+	for range 200 {
+		s := NewScope(t.Context())
+		var told [8]counter
+		var stopped [8]bool
+		var work sync.WaitGroup
+		for i := range told {
+			var w Watch
+			for range 2 { // it can be used again
+				w.Start(s, &told[i])
+				if i%2 == 0 || !w.Stop() {
+					break
+				}
+			}
+			if i%2 == 1 {
+				w.Start(s, &told[i])
+			}
+			work.Go(func() { stopped[i] = i%4 < 2 && w.Stop() })
+		}
+		work.Go(func() { s.End(nil) })
+		work.Wait()
+		for i := range told {
+			if n := told[i].Load(); n > 1 || stopped[i] != (n == 0) {
+				t.Fatalf("watcher %d: told %d times, stopped: %t", i, n, stopped[i])
+			}
+		}
+	}
+}
+
+// TestScopeCosts: scopes of scopes, and who watches them, need no memory but their own;
+// contexts made of them need no goroutine.
+func TestScopeCosts(t *testing.T) {
+	root := NewScope(t.Context())
+	defer root.End(nil)
+	var c counter
+	var w Watch
+	if n := testing.AllocsPerRun(100, func() {
+		s := NewScope(root)
+		w.Start(s, &c)
+		w.Stop()
+		s.End(nil)
+	}); n > 1 {
+		t.Errorf("%v allocations, want 1", n)
+	}
+	before := runtime.NumGoroutine()
+	for range 20 {
+		ctx, cancel := context.WithCancel(WithValues(context.WithValue(root, scopeKey{}, root), root))
+		defer cancel()
+		_ = ctx
+	}
+	if n := runtime.NumGoroutine() - before; n > 0 {
+		t.Errorf("%d goroutines", n)
+	}
+}
