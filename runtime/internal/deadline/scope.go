@@ -52,6 +52,7 @@ func (s *Scope) End(why error) {
 		why = context.Canceled
 	}
 	s.end(context.Canceled, why)
+	s.up.Stop() // not in end: the watch tells, perhaps before Start has returned
 }
 
 func (s *Scope) end(err, cause error) {
@@ -70,7 +71,6 @@ func (s *Scope) end(err, cause error) {
 		w.linked = false
 	}
 	s.mu.Unlock()
-	s.up.Stop()
 	for first != nil {
 		w := first
 		first = w.next

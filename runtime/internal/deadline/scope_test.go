@@ -112,6 +112,20 @@ func TestScopeAlone(t *testing.T) {
 	}
 }
 
+// TestScopeEndsAtOnce: the parent may end while a scope begins.
+func TestScopeEndsAtOnce(t *testing.T) {
+	for range 200 {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		go cancel(errGone)
+		s := NewScope(ctx)
+		<-s.Done()
+		s.End(nil)
+		if !errors.Is(Cause(s), errGone) {
+			t.Fatalf("got %v", Cause(s))
+		}
+	}
+}
+
 type counter struct{ atomic.Int32 }
 
 func (c *counter) Tell() { c.Add(1) }
@@ -139,6 +153,9 @@ func TestWatch(t *testing.T) {
 		}
 		work.Go(func() { s.End(nil) })
 		work.Wait()
+		if s.Err() == nil {
+			t.Fatal("not ended")
+		}
 		for i := range told {
 			if n := told[i].Load(); n > 1 || stopped[i] != (n == 0) {
 				t.Fatalf("watcher %d: told %d times, stopped: %t", i, n, stopped[i])
