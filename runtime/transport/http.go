@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
+	"github.com/mcpctl/mcpctl/runtime/internal/http1client"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/revision"
@@ -87,6 +88,9 @@ type exchange struct {
 	id      []byte
 	session string // the session it was sent in, "" for none
 	sent    bool   // a connection was there to write to
+	idSpace [22]byte
+	note    http1client.Note
+	one     [1]message // nearly all answers
 
 	// Scope ends with the caller's context, the transport, or the call; its cause is
 	// errAnswered where the call had its answer first.
@@ -106,20 +110,20 @@ func (t *HTTP) Call(ctx context.Context, req *runtime.Request) (json.RawMessage,
 	}
 	x := &exchange{t: t, req: req, id: req.ID}
 	if x.id == nil {
-		x.id = t.w.ids.next()
+		x.id = t.w.ids.appendNext(x.idSpace[:0])
 	}
 	// The exchange may outlive the call: what follows an answer is read to the
 	// end so that the connection can be used again.
 	x.Begin(ctx)
-	stopLife := t.life.track(x)
+	t.life.track(x)
 	defer t.in.tokens.add(req)()
 
 	result, rest, err := t.exchange(x)
 	x.Detach()
-	if rest != nil && t.life.spawn(func() { rest(); stopLife(); x.End(errAnswered) }) {
+	if rest != nil && t.life.spawn(func() { rest(); t.life.forget(x); x.End(errAnswered) }) {
 		return result, err
 	}
-	stopLife()
+	t.life.forget(x)
 	ended := x.Err() != nil
 	x.End(errAnswered)
 	switch {
@@ -155,7 +159,7 @@ func (t *HTTP) exchange(x *exchange) (result json.RawMessage, rest func(), err e
 	}
 	resp, sent, err := t.w.do(x, outgoing{
 		method: http.MethodPost, url: t.url, accept: acceptBoth, header: header, complete: complete,
-		gzip: compressed, body: requestBody(x.id, x.req.Method, x.req.Params),
+		gzip: compressed, body: requestBody(x.id, x.req.Method, x.req.Params), note: &x.note,
 	})
 	x.sent = sent
 	if err != nil {

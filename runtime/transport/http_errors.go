@@ -279,7 +279,7 @@ func (w *wire) refused(resp *http.Response, inSession bool) *StatusError {
 	defer resp.Body.Close()
 	body, _, _ := w.readBody(resp) // what there is of it: the status is the news
 	var rpc *runtime.Error
-	messages, _ := readMessages(body) // what is no JSON-RPC holds no error of it
+	messages, _ := readMessages(nil, body) // what is no JSON-RPC holds no error of it
 	for i := range messages {
 		if m := &messages[i]; m.isAnswer() && m.object != nil {
 			rpc = w.refusal(m.object)

@@ -40,8 +40,8 @@ func (l *lifetime) spawn(f func()) bool {
 	return true
 }
 
-// track ends a call with ctx. The function takes it back.
-func (l *lifetime) track(x *exchange) (stop func()) {
+// track ends a call with ctx; forget takes it back.
+func (l *lifetime) track(x *exchange) {
 	l.mu.Lock()
 	over := l.ctx.Err() != nil
 	if l.calls == nil {
@@ -52,11 +52,12 @@ func (l *lifetime) track(x *exchange) (stop func()) {
 	if over {
 		x.End(runtime.ErrClosed)
 	}
-	return func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		delete(l.calls, x)
-	}
+}
+
+func (l *lifetime) forget(x *exchange) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.calls, x)
 }
 
 // cancel ends ctx, and the calls that are tracked.

@@ -59,16 +59,16 @@ type message struct {
 func (m *message) isAnswer() bool  { return m.method == "" }
 func (m *message) isRequest() bool { return m.method != "" && m.id != nil }
 
-// readMessages cuts a text into its messages: one, or those of a batch, which
-// revision 2025-03-26 allows.
-func readMessages(text []byte) ([]message, error) {
+// readMessages cuts a text into its messages, which it appends to space: one, or those
+// of a batch, which revision 2025-03-26 allows.
+func readMessages(space []message, text []byte) ([]message, error) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	if trimmed := bytes.TrimLeft(text, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '[' {
 		m, err := readMessage(text)
 		if err != nil {
 			return nil, err
 		}
-		return []message{m}, nil
+		return append(space, m), nil
 	}
 	if err := rawjson.Valid(text); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func readMessages(text []byte) ([]message, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []message
+	out := space
 	for _, at := range spans {
 		m, err := readMessage(at.Of(text))
 		if err != nil {

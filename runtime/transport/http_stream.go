@@ -46,7 +46,7 @@ func (x *exchange) answer(resp *http.Response) (json.RawMessage, func(), error) 
 	var messages []message
 	malformed := errNotMessage
 	if whole && looksLikeJSON(body) {
-		messages, malformed = readMessages(body)
+		messages, malformed = readMessages(x.one[:0], body)
 	}
 	for i := range messages {
 		m := &messages[i]
@@ -78,7 +78,7 @@ func eventMessages(ev sse.Event) ([]message, error) {
 	if ev.Name != "message" || len(ev.Data) == 0 {
 		return nil, nil
 	}
-	return readMessages(ev.Data)
+	return readMessages(nil, ev.Data)
 }
 
 // messages is eventMessages with what is none logged, with more attributes.

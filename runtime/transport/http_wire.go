@@ -123,13 +123,13 @@ type ids struct {
 	strings bool
 }
 
-// next returns one that was not used before, raw.
-func (i *ids) next() []byte {
+// appendNext appends one that was not used before, raw.
+func (i *ids) appendNext(b []byte) []byte {
 	n := i.last.Add(1)
 	if i.strings {
-		return append(strconv.AppendUint([]byte{'"'}, n, 10), '"')
+		return append(strconv.AppendUint(append(b, '"'), n, 10), '"')
 	}
-	return strconv.AppendUint(nil, n, 10)
+	return strconv.AppendUint(b, n, 10)
 }
 
 func (w *wire) addStatic(name, value string) error {
@@ -204,7 +204,8 @@ type outgoing struct {
 	// complete says that header is what another request like this one was sent
 	// with: nothing may be added.
 	complete bool
-	gzip     bool // the answer may be compressed
+	gzip     bool              // the answer may be compressed
+	note     *http1client.Note // how far the request has come; nil for a new one
 }
 
 const (
@@ -217,7 +218,11 @@ const (
 // ever repeated, since a call may act. Sent reports whether a connection was
 // there to write to.
 func (w *wire) do(ctx context.Context, o outgoing) (resp *http.Response, sent bool, err error) {
-	note := http1client.Note{Wrote: ability.Sent(ctx)}
+	note := o.note
+	if note == nil {
+		note = new(http1client.Note)
+	}
+	note.Wrote = ability.Sent(ctx)
 	for try := 1; ; try++ {
 		if try > 1 {
 			o.header = o.header.Clone() // of the last request somebody may still be reading
@@ -227,7 +232,7 @@ func (w *wire) do(ctx context.Context, o outgoing) (resp *http.Response, sent bo
 			return nil, sent, markUnsent(err, sent)
 		}
 		w.trace.Sent(o.body)
-		resp, err := w.send(req, &note)
+		resp, err := w.send(req, note)
 		sent = note.Connected()
 		if err != nil {
 			return nil, sent, w.sendError(ctx, err, sent)
@@ -266,8 +271,7 @@ func (w *wire) request(ctx context.Context, o outgoing) (*http.Request, error) {
 	}).WithContext(ctx)
 	if o.body != nil {
 		req.ContentLength = int64(len(o.body))
-		body := http1client.NewBody(o.body)
-		req.Body, req.GetBody = body, body.Again
+		req.Body = http1client.NewBody(o.body)
 	}
 	if w.host != "" {
 		req.Host = w.host
@@ -319,7 +323,7 @@ var (
 // each header.
 func (w *wire) send(req *http.Request, note *http1client.Note) (*http.Response, error) {
 	if w.own == nil {
-		return w.client.Do(req.WithContext(note.Trace(req.Context())))
+		return w.client.Do(http1client.Standard(req, note))
 	}
 	resp, err := w.own.Do(req, note)
 	if err != nil || !redirects(resp.StatusCode) {
@@ -327,7 +331,7 @@ func (w *wire) send(req *http.Request, note *http1client.Note) (*http.Response, 
 	}
 	again := *w.client
 	again.Transport = &resumed{rest: w.own, note: note, first: resp}
-	return again.Do(req)
+	return again.Do(http1client.Standard(req, note))
 }
 
 func redirects(status int) bool {

@@ -213,7 +213,7 @@ func (t *SSE) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, 
 	}
 	id := req.ID
 	if id == nil {
-		id = t.w.ids.next()
+		id = t.w.ids.appendNext(nil)
 	}
 	c := &waiting{req: req, out: make(chan outcome, 1)}
 	t.mu.Lock()
@@ -268,7 +268,7 @@ func (t *SSE) postCall(ctx context.Context, c *waiting, id []byte) {
 		return
 	}
 	// Some servers answer in the POST's own body.
-	if messages, err := readMessages(body); err == nil {
+	if messages, err := readMessages(nil, body); err == nil {
 		for i := range messages {
 			if m := &messages[i]; m.isAnswer() && sameID(m.id, id) {
 				t.deliver(m)

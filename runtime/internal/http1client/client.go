@@ -56,8 +56,8 @@ type Note struct {
 // Connected reports whether there was a connection to write the request to.
 func (n *Note) Connected() bool { return n.connected.Load() }
 
-// Trace returns a context with which net/http tells the note.
-func (n *Note) Trace(ctx context.Context) context.Context {
+// trace returns a context with which net/http tells the note.
+func (n *Note) trace(ctx context.Context) context.Context {
 	t := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { n.connected.Store(true) }}
 	if n.Wrote != nil {
 		t.WroteRequest = func(httptrace.WroteRequestInfo) { n.Wrote() }
@@ -97,13 +97,23 @@ func (c *Client) Do(req *http.Request, n *Note) (*http.Response, error) {
 
 // handOn has net/http send a request.
 func (c *Client) handOn(req *http.Request, n *Note) (*http.Response, error) {
-	return c.rest.RoundTrip(req.WithContext(n.Trace(req.Context())))
+	return c.rest.RoundTrip(Standard(req, n))
+}
+
+// Standard returns a request for net/http, which tells the note and can send a [Body]
+// again.
+func Standard(req *http.Request, n *Note) *http.Request {
+	req = req.WithContext(n.trace(req.Context()))
+	if b, ok := req.Body.(*Body); ok {
+		req.GetBody = b.again
+	}
+	return req
 }
 
 // direct returns the host of a request that the client can send itself, nil for one to
 // hand on.
 func (c *Client) direct(req *http.Request) *host {
-	if !canPeek || req.URL.Scheme != "http" {
+	if !supported || req.URL.Scheme != "http" {
 		return nil
 	}
 	c.mu.Lock()

@@ -23,7 +23,7 @@ const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 // TestReuse: after which responses a connection is used again.
 func TestReuse(t *testing.T) {
-	if !canPeek {
+	if !supported {
 		t.Skip("net/http sends all requests here")
 	}
 	for _, tt := range []struct {
@@ -59,7 +59,7 @@ func TestReuse(t *testing.T) {
 // TestClosed: what becomes of a request where the server closes the connection, and how
 // often it is sent.
 func TestClosed(t *testing.T) {
-	if !canPeek {
+	if !supported {
 		t.Skip("net/http sends all requests here")
 	}
 	// first answers the first request of the first connection, and then does what the
@@ -245,8 +245,37 @@ func TestConcurrent(t *testing.T) {
 		})
 	}
 	work.Wait()
-	if n := c.idle(); n > 4 || canPeek && n == 0 {
+	if n := c.idle(); n > 4 || supported && n == 0 {
 		t.Errorf("%d connections are kept, want at most 4", n)
+	}
+}
+
+// TestSlowReader: a request that the system takes in pieces.
+func TestSlowReader(t *testing.T) {
+	want := strings.Repeat("x", maxBody)
+	s := listen(t, "127.0.0.1:0", func(c net.Conn, r *bufio.Reader, _ int) {
+		time.Sleep(5 * time.Millisecond)
+		req, err := http.ReadRequest(r)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if got, err := io.ReadAll(req.Body); err != nil || string(got) != want {
+			t.Errorf("got %d bytes, %v, want %d", len(got), err, len(want))
+		}
+		_, _ = io.WriteString(c, ok)
+	})
+	c := newClient(t)
+	dial := c.rest.DialContext
+	c.rest.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		nc, err := dial(ctx, network, addr)
+		if tcp, ok := nc.(*net.TCPConn); ok {
+			err = tcp.SetWriteBuffer(1)
+		}
+		return nc, err
+	}
+	if _, body, err := whole(c, post(t, t.Context(), s.url, want)); err != nil || body != "ok" {
+		t.Errorf("got %q, %v", body, err)
 	}
 }
 
@@ -266,8 +295,7 @@ func TestHandedOn(t *testing.T) {
 		{"a plain one", false, func(*http.Request) {}, true},
 		{"a proxy", true, func(*http.Request) {}, false},
 		{"a large body", false, func(r *http.Request) {
-			b := NewBody(make([]byte, maxBody+1))
-			r.Body, r.GetBody, r.ContentLength = b, b.Again, maxBody+1
+			r.Body, r.ContentLength = NewBody(make([]byte, maxBody+1)), maxBody+1
 		}, false},
 		{"another body", false, func(r *http.Request) { r.Body = io.NopCloser(r.Body) }, false},
 		{"another method", false, func(r *http.Request) { r.Method = "PUT" }, false},
@@ -291,7 +319,7 @@ func TestHandedOn(t *testing.T) {
 		if err != nil || !note.Connected() {
 			t.Errorf("%s: %v, connected: %t", tt.name, err, note.Connected())
 		}
-		if ours := c.idle() == 1; ours != tt.ours && canPeek {
+		if ours := c.idle() == 1; ours != tt.ours && supported {
 			t.Errorf("%s: sent by the client: %t, want %t", tt.name, ours, tt.ours)
 		}
 		c.Close()
@@ -334,7 +362,7 @@ func TestDialErrors(t *testing.T) {
 // TestIdleEnd: a connection is closed when it was idle for long, and one in use when the
 // client is closed and its response has ended.
 func TestIdleEnd(t *testing.T) {
-	if !canPeek {
+	if !supported {
 		t.Skip("net/http sends all requests here")
 	}
 	s := listen(t, "127.0.0.1:0", each(ok))

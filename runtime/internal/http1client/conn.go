@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"syscall"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 )
@@ -41,12 +40,9 @@ var (
 type conn struct {
 	host      *host
 	nc        net.Conn
-	raw       syscall.RawConn // nil where there is none
-	peek      func(fd uintptr) bool
-	peeked    error
-	one       [1]byte
 	idleSince uint64 // see Client.closeOld
 	reused    bool
+	trade     trade
 
 	// Of the exchange that is under way.
 	ctx   context.Context //nolint:containedctx // that of the request
@@ -57,13 +53,9 @@ type conn struct {
 	r, w  int
 }
 
-func newConn(h *host, nc net.Conn) *conn {
+func newConn(h *host, nc net.Conn) (*conn, error) {
 	x := &conn{host: h, nc: nc}
-	if sc, ok := nc.(syscall.Conn); ok {
-		x.raw, _ = sc.SyscallConn() // without one, the connection is not used again
-	}
-	x.peek = x.look
-	return x
+	return x, x.prepare()
 }
 
 func (x *conn) close() { _ = x.nc.Close() }
@@ -78,11 +70,8 @@ func (x *watcher) Tell() { _ = x.nc.Close() }
 func (x *conn) exchange(req *http.Request, out []byte, n *Note) (*http.Response, error) {
 	x.ctx, x.sent, x.heard = req.Context(), 0, false
 	x.watch.Start(x.ctx, (*watcher)(x))
-	var err error
-	if x.sent, err = x.nc.Write(out); err == nil {
-		if n.Wrote != nil {
-			n.Wrote()
-		}
+	err := x.send(out, n)
+	if err == nil {
 		var resp *http.Response
 		if resp, err = x.response(req); err == nil {
 			return resp, nil
@@ -94,6 +83,16 @@ func (x *conn) exchange(req *http.Request, out []byte, n *Note) (*http.Response,
 		err = deadline.Cause(x.ctx)
 	}
 	return nil, err
+}
+
+// sendSlowly writes what was not written of a request.
+func (x *conn) sendSlowly(out []byte, n *Note) error {
+	more, err := x.nc.Write(out[x.sent:])
+	x.sent += more
+	if err == nil && n.Wrote != nil {
+		n.Wrote()
+	}
+	return err
 }
 
 // again reports whether a request that has failed may be sent on another connection,

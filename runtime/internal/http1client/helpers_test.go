@@ -101,7 +101,7 @@ func post(t *testing.T, ctx context.Context, target, body string) *http.Request 
 	b := NewBody([]byte(body))
 	return (&http.Request{
 		Method: http.MethodPost, URL: u, Host: u.Host, Header: http.Header{"Content-Type": {"application/json"}},
-		Body: b, GetBody: b.Again, ContentLength: int64(len(body)),
+		Body: b, ContentLength: int64(len(body)),
 	}).WithContext(ctx)
 }
 
@@ -109,7 +109,7 @@ func post(t *testing.T, ctx context.Context, target, body string) *http.Request 
 func get(t *testing.T, target string) *http.Request {
 	t.Helper()
 	r := post(t, t.Context(), target, "")
-	r.Method, r.Body, r.GetBody = http.MethodGet, nil, nil
+	r.Method, r.Body = http.MethodGet, nil
 	return r
 }
 

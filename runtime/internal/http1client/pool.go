@@ -40,21 +40,15 @@ func address(u *url.URL) string {
 
 // connection returns one that was used before, or a new one.
 func (c *Client) connection(ctx context.Context, h *host) (*conn, error) {
-	for {
-		x := h.take()
-		if x == nil {
-			nc, err := c.rest.DialContext(ctx, "tcp", h.addr)
-			if err != nil {
-				return nil, err
-			}
-			return newConn(h, nc), nil
-		}
-		if x.quiet() {
-			x.reused = true
-			return x, nil
-		}
-		x.close()
+	if x := h.take(); x != nil {
+		x.reused = true
+		return x, nil
 	}
+	nc, err := c.rest.DialContext(ctx, "tcp", h.addr)
+	if err != nil {
+		return nil, err
+	}
+	return newConn(h, nc)
 }
 
 // take returns the connection that was used last, nil where none is idle.

@@ -25,8 +25,8 @@ var _ io.ReadCloser = (*Body)(nil)
 // NewBody returns a body with a text, which must not change.
 func NewBody(text []byte) *Body { return &Body{text: text} }
 
-// Again returns the body as it was at first, for [http.Request.GetBody].
-func (b *Body) Again() (io.ReadCloser, error) { return NewBody(b.text), nil }
+// again returns the body as it was at first.
+func (b *Body) again() (io.ReadCloser, error) { return NewBody(b.text), nil }
 
 // Read implements [io.Reader].
 func (b *Body) Read(p []byte) (int, error) {

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // replay is a connection on which a server answers with bytes and closes it.
@@ -42,7 +44,8 @@ func ours(t *testing.T, raw []byte, most int) (outcome, error) {
 	h := &host{c: c}
 	c.hosts["h"] = h
 	nc := &replay{r: bytes.NewReader(raw), max: most}
-	x := newConn(h, nc)
+	x, err := newConn(h, nc)
+	require.NoError(t, err)
 	resp, err := x.exchange(post(t, t.Context(), "http://h/", ""), nil, new(Note))
 	if err != nil {
 		return outcome{Err: true}, err
