@@ -70,7 +70,7 @@ func (p *Lot) Close() {
 	all := slices.Collect(maps.Values(p.calls))
 	p.mu.Unlock()
 	for _, k := range all {
-		k.cancel(runtime.ErrClosed)
+		k.scope.End(runtime.ErrClosed)
 	}
 	p.work.Close()
 }
@@ -101,10 +101,10 @@ type Ticket struct {
 
 // Call is one call. Its client is present while Wait runs.
 type Call struct {
-	p      *Lot
-	id     string
-	cancel context.CancelCauseFunc
-	done   chan struct{} // closed when the call has ended
+	p     *Lot
+	id    string
+	scope deadline.Scope // its context
+	done  chan struct{}  // closed when the call has ended
 
 	result json.RawMessage // read after done, as err
 	err    error
@@ -136,14 +136,14 @@ type reply struct {
 // nil and must not wait, is called with what the server sends until Wait returns.
 func (p *Lot) Start(ctx context.Context, emit func(method string, params []byte), run func(ctx context.Context, k *Call) (json.RawMessage, error)) *Call {
 	k := &Call{p: p, id: rand.Text(), done: make(chan struct{}), newQuestion: make(chan struct{}, 1), emit: emit}
-	ctx, k.cancel = context.WithCancelCause(ctx)
+	k.scope.Begin(ctx)
 	if !p.work.Go(func() { // waited for by Close
-		defer k.cancel(nil)
-		result, err := run(ctx, k)
+		defer k.scope.End(nil)
+		result, err := run(&k.scope, k)
 		k.end(result, err)
 	}) {
 		k.err = runtime.ErrClosed
-		k.cancel(runtime.ErrClosed)
+		k.scope.End(runtime.ErrClosed)
 		close(k.done)
 	}
 	return k
@@ -187,7 +187,7 @@ func (k *Call) Fail(err error) {
 		k.failure = err
 	}
 	k.mu.Unlock()
-	k.cancel(err)
+	k.scope.End(err)
 }
 
 // Ask puts a question of the server to the client and waits for the answer,
@@ -273,7 +273,7 @@ func (k *Call) Wait(ctx context.Context) (Outcome, error) {
 		case <-k.newQuestion:
 			asks = true
 		case <-ctx.Done():
-			k.cancel(deadline.Cause(ctx))
+			k.scope.End(deadline.Cause(ctx))
 			<-k.done
 			return Outcome{}, ctx.Err()
 		}
@@ -328,7 +328,7 @@ func (k *Call) expire(round int) {
 		q.answer <- r
 	}
 	k.open = nil
-	k.expiryTimer = time.AfterFunc(endGrace, func() { k.cancel(errNotAnswered) })
+	k.expiryTimer = time.AfterFunc(endGrace, func() { k.scope.End(errNotAnswered) })
 	k.mu.Unlock()
 	k.p.unregister(k.id)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/persist"
@@ -86,7 +87,8 @@ type Observer interface {
 // used.
 func NewSet(o Options) *Set {
 	s := &Set{o: o, Log: o.Logger, Random: rand.Float64, turns: starts.NewTurns()}
-	s.Lifetime, s.cancel = context.WithCancel(context.Background())
+	lifetime := deadline.NewScope(context.Background()) // requests are made of it
+	s.Lifetime, s.cancel = lifetime, func() { lifetime.End(nil) }
 	s.persisting = persist.New(s.Lifetime, &s.Work, o.Store, o.Logger)
 	return s
 }
