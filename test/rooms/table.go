@@ -134,8 +134,9 @@ func proxyTable() []rule {
 		{"router", "limits settings inventory client parking upstream catalog questions subscriptions runtime runtime/bridge runtime/revision runtime/seal runtime/internal/..."},
 		{"front", "limits client upstream router runtime runtime/revision runtime/internal/..."},
 		{"front/stdio", "limits client upstream subscriptions router front runtime/revision runtime/internal/..."},
+		{"front/http1", ""},
 		{"front/web", "limits client upstream subscriptions router front runtime runtime/revision runtime/internal/..."},
-		{"", "inventory settings client upstream catalog router front front/stdio front/web runtime runtime/seal runtime/store runtime/internal/..."},
+		{"", "inventory settings client upstream catalog router front front/stdio front/http1 front/web runtime runtime/seal runtime/store runtime/internal/..."},
 	} {
 		row := rule{pkg: strings.TrimSuffix(proxyRooms+r[0], "/internal/"), layer: 3, own: []string{}}
 		for name := range strings.FieldsSeq(r[1]) {

@@ -40,7 +40,7 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 		keeper := sessions.Keep(ctx, kept, mux)
 		handler, over = keeper, keeper.Over()
 	}
-	srv := newServer(handler)
+	srv := proxy.NewHTTPServer(newServer(handler))
 	g.addrs.Store(&[]string{address})
 	fmt.Fprintf(g.h.UI.Err, "listening on %s\n", address)
 	served := make(chan error, 1)

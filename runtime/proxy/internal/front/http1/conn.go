@@ -1,0 +1,148 @@
+package http1
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+)
+
+// bufferSize is how much is read at once, with a byte for watch. It bounds a usual
+// head: one that is larger is for net/http.
+const bufferSize = 4 << 10
+
+// maxLineEnds bounds the line ends after a request that are taken for none of the
+// next: as many as net/http drops (RFC 7230, 3.5).
+const maxLineEnds = 4
+
+// conn is a connection as long as its requests are usual. Its goroutine reads,
+// calls the handler and writes.
+type conn struct {
+	s      *Server
+	rwc    net.Conn
+	base   http.Request // what all requests have in common
+	head   head
+	header http.Header // of the answer, for the handler
+
+	buf      []byte
+	r, w     int // buf[r:w] was read, and is not used yet
+	lineEnds int // how many more may be dropped
+
+	mu    sync.Mutex // guards what follows
+	state state
+}
+
+func newConn(s *Server, rwc net.Conn) *conn {
+	c := &conn{s: s, rwc: rwc, header: http.Header{}, buf: make([]byte, bufferSize), state: state{count: 1}}
+	ctx := context.WithValue(context.Background(), http.ServerContextKey, s.rest)
+	ctx = context.WithValue(ctx, http.LocalAddrContextKey, rwc.LocalAddr())
+	c.base = *(&http.Request{
+		Method: http.MethodPost, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, RemoteAddr: rwc.RemoteAddr().String(),
+	}).WithContext(ctx)
+	return c
+}
+
+// run serves the connection until it ends, or until net/http has taken it from q.
+func (c *conn) run(q *queue) {
+	handed := false
+	defer func() {
+		if !handed {
+			c.close()
+		}
+		c.s.remove(c)
+	}()
+	c.s.wake()
+	for {
+		switch c.next() {
+		case usual:
+			if c.serve() {
+				continue
+			}
+		case other:
+			c.enter(leaving)
+			handed = q.put(accepted{c: &continued{c.rwc, c.buf[c.r:c.w]}})
+		case part: // the client has gone, or has not gone on
+		}
+		return
+	}
+}
+
+// next reads the next head.
+func (c *conn) next() shape {
+	for {
+		for ; c.lineEnds > 0 && c.r < c.w && (c.buf[c.r] == '\r' || c.buf[c.r] == '\n'); c.lineEnds-- {
+			c.r++
+		}
+		size, is := c.head.read(c.buf[c.r:c.w])
+		if is != part {
+			c.r += size
+			return is
+		}
+		c.r, c.w = 0, copy(c.buf, c.buf[c.r:c.w])
+		switch {
+		case c.w >= bufferSize-1:
+			return other
+		case c.w > 0:
+			c.enter(arriving)
+		case c.s.closing.Load():
+			return part
+		}
+		n, err := c.rwc.Read(c.buf[c.w : bufferSize-1])
+		c.w += n
+		switch {
+		case n > 0: // an error comes again
+		case errors.Is(err, io.EOF) && c.w > 0:
+			return other // net/http answers half a head
+		case err != nil:
+			return part
+		}
+	}
+}
+
+// serve answers the request whose head was read. It reports whether there can be
+// another one on the connection.
+func (c *conn) serve() (again bool) {
+	ctx, cancel := context.WithCancel(c.base.Context())
+	defer cancel()
+	x := &exchange{c: c, cancel: cancel, length: unknown}
+	x.body = body{x: x, left: c.head.length}
+	r := c.base.WithContext(ctx)
+	r.URL, r.RequestURI, r.Host, r.Header, r.ContentLength, r.Body = c.head.url, c.head.target, c.head.host, c.head.header, c.head.length, &x.body
+	if c.head.length == 0 {
+		r.Body = http.NoBody
+	}
+	waits := serving
+	if c.head.length > int64(c.w-c.r) {
+		waits = receiving
+	}
+	c.begin(waits, cancel)
+	answered := x.handle(c.s.handler(), r)
+	cancel()
+	x.drain()
+	gone := c.finish(x)
+	if !answered || !x.end() || gone {
+		c.linger(x)
+		return false
+	}
+	clear(c.header)
+	c.lineEnds = maxLineEnds
+	c.enter(idle)
+	return true
+}
+
+// linger has a client that still sends read the answer: it would be lost if the
+// connection were closed with something unread.
+func (c *conn) linger(x *exchange) {
+	if x.body.left == 0 {
+		return
+	}
+	if half, ok := c.rwc.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite()
+	}
+	c.enter(lingering)
+	_, _ = io.Copy(io.Discard, c.rwc) // the client may be gone
+}
+
+func (c *conn) close() { _ = c.rwc.Close() }

@@ -1,0 +1,224 @@
+package http1
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net"
+	"os"
+	"time"
+)
+
+const (
+	// tick is how often connections are looked at. What takes less costs neither a
+	// deadline nor a watch for the client's end.
+	tick = 25 * time.Millisecond
+	// answerTime is how long a client may take for the rest of an answer.
+	answerTime = time.Minute
+	// lingerTime is how long a client that still sends may take to read an answer.
+	lingerTime = 500 * time.Millisecond
+)
+
+// phase is what a connection waits for.
+type phase int
+
+const (
+	fresh     phase = iota // the first request
+	idle                   // the next request
+	arriving               // the rest of a head
+	receiving              // the rest of a body
+	serving                // the handler, while there is nothing of the request to come
+	answering              // the client, to take the rest of an answer
+	lingering              // the client, to see that the connection is closed
+	leaving                // net/http
+)
+
+// state is what a connection's goroutine tells sweep, and what that has done.
+type state struct {
+	phase phase
+	count uint64             // of phases so far
+	abort context.CancelFunc // ends the context of the request
+
+	seen  uint64    // the count when sweep last looked
+	since time.Time // when sweep first saw it
+	acted bool      // sweep has done what there is to do in this phase
+
+	bounded  bool   // sweep has set a deadline
+	ownRead  bool   // the handler has set one for reading, and sweep sets none
+	ownWrite bool   // the handler has set one for writing
+	watch    *watch // for the client's end; nil: nobody does
+}
+
+// watch is a read while the handler runs: it ends with the client, or with the
+// beginning of another request.
+type watch struct {
+	done chan struct{} // closed when the rest is there
+	n    int           // bytes read, at conn.buf[conn.w]
+	err  error
+}
+
+// wake has sweep look at what a connection does. It is called after each change.
+func (s *Server) wake() {
+	if !s.sweeping.Load() && s.sweeping.CompareAndSwap(false, true) {
+		go s.sweep() // ends when nothing changes any more, or with the last connection
+	}
+}
+
+// sweep bounds what takes long, and watches for clients that go.
+func (s *Server) sweep() {
+	t := time.NewTicker(tick)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+		case <-s.over:
+			return
+		}
+		if !s.look() {
+			continue
+		}
+		s.sweeping.Store(false)
+		// What changed meanwhile has woken nobody.
+		if s.look() || !s.sweeping.CompareAndSwap(false, true) {
+			return
+		}
+	}
+}
+
+// look looks at each connection, and reports whether there is nothing more to do
+// before one changes.
+func (s *Server) look() (done bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	done = true
+	now := time.Now()
+	for c := range s.conns {
+		done = c.look(now) && done
+	}
+	return done
+}
+
+func (c *conn) look(now time.Time) (done bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	st := &c.state
+	switch {
+	case st.seen != st.count:
+		st.seen, st.since, st.acted = st.count, now, false
+		return false
+	case st.acted:
+		return true
+	}
+	st.acted = true
+	switch rest := c.s.rest; st.phase {
+	case idle:
+		c.bound(c.rwc.SetReadDeadline, cmp.Or(rest.IdleTimeout, rest.ReadTimeout))
+	case fresh, arriving:
+		c.bound(c.rwc.SetReadDeadline, cmp.Or(rest.ReadHeaderTimeout, rest.ReadTimeout))
+	case receiving:
+		if !st.ownRead {
+			c.bound(c.rwc.SetReadDeadline, rest.ReadTimeout)
+		}
+	case serving:
+		c.startWatch()
+	case answering:
+		c.bound(c.rwc.SetWriteDeadline, answerTime)
+	case lingering:
+		c.bound(c.rwc.SetReadDeadline, lingerTime)
+	case leaving:
+	}
+	return true
+}
+
+// bound ends a phase that lasts too long; 0 is no bound. The caller holds the lock.
+func (c *conn) bound(set func(time.Time) error, most time.Duration) {
+	if most > 0 {
+		_ = set(c.state.since.Add(most)) // it may be closed
+		c.state.bounded = true
+	}
+}
+
+// startWatch watches for the client's end. The caller holds the lock.
+func (c *conn) startWatch() {
+	if c.state.ownRead {
+		_ = c.rwc.SetReadDeadline(time.Time{}) // the request has been read
+	}
+	w := &watch{done: make(chan struct{})}
+	c.state.watch = w
+	abort, free := c.state.abort, c.buf[c.w:]
+	go func() { // ends by finish
+		defer close(w.done)
+		if w.n, w.err = c.rwc.Read(free); w.err != nil {
+			abort() // does nothing after finish
+		}
+	}()
+}
+
+// begin begins a request, whose context abort ends.
+func (c *conn) begin(p phase, abort context.CancelFunc) {
+	c.mu.Lock()
+	c.state.abort = abort
+	c.mu.Unlock()
+	c.enter(p)
+}
+
+// enter begins a phase, without the deadline of the one before.
+func (c *conn) enter(p phase) {
+	c.mu.Lock()
+	c.state.enter(c.rwc, p)
+	c.mu.Unlock()
+	c.s.wake()
+}
+
+// enter begins a phase. A head that goes on arriving has no more time than before.
+func (st *state) enter(rwc net.Conn, p phase) {
+	if p == arriving && st.phase != idle {
+		st.phase = p
+		return
+	}
+	switch {
+	case st.bounded && st.phase == answering:
+		_ = rwc.SetWriteDeadline(time.Time{}) // it may be closed
+	case st.bounded:
+		_ = rwc.SetReadDeadline(time.Time{}) // likewise
+	}
+	st.bounded = false
+	st.phase = p
+	st.count++
+}
+
+// finish ends what belongs to a request after its handler, and reports whether the
+// client was seen to go.
+func (c *conn) finish(x *exchange) (gone bool) {
+	c.mu.Lock()
+	x.over.Store(true)
+	st := &c.state
+	w := st.watch
+	st.watch = nil
+	st.enter(c.rwc, answering)
+	if st.ownRead {
+		_ = c.rwc.SetReadDeadline(time.Time{}) // it may be closed, here and below
+	}
+	if st.ownWrite {
+		_ = c.rwc.SetWriteDeadline(time.Time{})
+	}
+	st.ownRead, st.ownWrite = false, false
+	c.mu.Unlock()
+	if w == nil {
+		return false
+	}
+	_ = c.rwc.SetReadDeadline(time.Unix(1, 0)) // ends the read
+	<-w.done
+	_ = c.rwc.SetReadDeadline(time.Time{})
+	c.w += w.n
+	return w.err != nil && !errors.Is(w.err, os.ErrDeadlineExceeded)
+}
+
+// closeIdle closes the connection if no request is under way.
+func (c *conn) closeIdle() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.state.phase <= idle {
+		c.close()
+	}
+}
