@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -42,10 +41,10 @@ func TestHTTPGzip(t *testing.T) {
 			require.NoError(t, err)
 			defer func() { _ = p.Close() }()
 			front := p.NewHTTPFront(proxy.HTTPOptions{})
-			s := httptest.NewServer(front)
-			defer s.Close()
+			s := serveHTTP(t, front)
+			defer s.close()
 			defer front.Close()
-			url := s.URL
+			url := s.url
 			ask := func(encoding string) (*http.Response, string) {
 				body, head := `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, http.Header{"Content-Type": {"application/json"}}
 				if tt.modern {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -26,12 +25,12 @@ func startHTTP(t *testing.T, b *backends, o proxy.HTTPOptions) *web {
 	t.Helper()
 	p, _ := start(t, b, proxy.Options{Servers: proxy.Named("a", "b")})
 	front := p.NewHTTPFront(o)
-	s := httptest.NewServer(front)
+	s := serveHTTP(t, front)
 	t.Cleanup(func() {
 		front.Close()
-		s.Close()
+		s.close()
 	})
-	return &web{t: t, url: s.URL, hc: s.Client()}
+	return &web{t: t, url: s.url, hc: s.client()}
 }
 
 // post sends a body and gives status, headers and the whole answer.

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -26,13 +25,13 @@ func walled(t *testing.T, o proxy.HTTPOptions) (addr string) {
 	mux.Handle("/messages", old.Messages())
 	mux.Handle("/healthz", p.Health(o))
 	mux.Handle("/readyz", p.Health(o))
-	s := httptest.NewServer(mux)
+	s := serveHTTP(t, mux)
 	t.Cleanup(func() {
 		front.Close()
 		old.Close()
-		s.Close()
+		s.close()
 	})
-	return s.Listener.Addr().String()
+	return s.address
 }
 
 // raw sends bytes on a connection of their own and gives status and headers of

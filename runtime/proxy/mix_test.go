@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -246,16 +245,16 @@ func TestNothingReachesAnotherClient(t *testing.T) {
 	b := newPool(map[string]*runtimetest.Server{"a": s})
 	p := b.serve(t, proxy.Options{})
 	front := p.NewHTTPFront(proxy.HTTPOptions{})
-	web := httptest.NewServer(front)
+	web := serveHTTP(t, front)
 	t.Cleanup(func() {
 		front.Close()
-		web.Close()
+		web.close()
 		http.DefaultClient.CloseIdleConnections()
 	})
 	clients := []*mixer{
 		overStdio(t, p, "one", canElicit), overStdio(t, p, "two", canElicit), overStdio(t, p, "deaf", `{}`),
-		overHTTP(t, web.URL, "web1"), overHTTP(t, web.URL, "web2"),
-		overModernHTTP(t, web.URL, "new1"), overModernHTTP(t, web.URL, "new2"),
+		overHTTP(t, web.url, "web1"), overHTTP(t, web.url, "web2"),
+		overModernHTTP(t, web.url, "new1"), overModernHTTP(t, web.url, "new2"),
 	}
 	var wg sync.WaitGroup
 	for _, m := range clients {

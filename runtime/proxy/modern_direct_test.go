@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -234,11 +233,11 @@ func TestDirectCallLosesItsServer(t *testing.T) {
 func serveFront(t *testing.T, p *proxy.Proxy) string {
 	t.Helper()
 	front := p.NewHTTPFront(proxy.HTTPOptions{})
-	s := httptest.NewServer(front)
+	s := serveHTTP(t, front)
 	t.Cleanup(func() {
 		front.Close()
-		s.Close()
+		s.close()
 		http.DefaultClient.CloseIdleConnections()
 	})
-	return s.URL
+	return s.url
 }

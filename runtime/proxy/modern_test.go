@@ -45,12 +45,12 @@ func serveJuly(t *testing.T, o proxy.Options, servers map[string]*runtimetest.Se
 	}
 	p := b.serve(t, o)
 	front := p.NewHTTPFront(proxy.HTTPOptions{})
-	s := httptest.NewServer(front)
+	s := serveHTTP(t, front)
 	t.Cleanup(func() {
 		front.Close()
-		s.Close()
+		s.close()
 	})
-	return &july{t: t, p: p, front: front, url: s.URL, hc: s.Client()}
+	return &july{t: t, p: p, front: front, url: s.url, hc: s.client()}
 }
 
 // outcome is an answer with what came before it.

@@ -172,6 +172,7 @@ func (s server) send(tb testing.TB, text []byte, piece int) (replies []reply, se
 	rwc, err := net.Dial("tcp", s.address)
 	require.NoError(tb, err)
 	defer rwc.Close()
+	_ = rwc.(*net.TCPConn).SetLinger(0) // the port is free at once
 	_ = rwc.SetDeadline(time.Now().Add(20 * time.Second))
 	sent := make(chan struct{})
 	go func() {
