@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"sync"
 )
 
@@ -48,6 +49,9 @@ func newConn(s *Server, rwc net.Conn) *conn {
 func (c *conn) run(q *queue) {
 	handed := false
 	defer func() {
+		if why := recover(); why != nil && why != http.ErrAbortHandler { //nolint:errorlint // as net/http compares it
+			c.s.logf("http: panic serving %v: %v\n%s", c.base.RemoteAddr, why, debug.Stack())
+		}
 		if !handed {
 			c.close()
 		}
@@ -118,11 +122,11 @@ func (c *conn) serve() (again bool) {
 		waits = receiving
 	}
 	c.begin(waits, cancel)
-	answered := x.handle(c.s.handler(), r)
+	c.s.handler().ServeHTTP(x, r)
 	cancel()
 	x.drain()
 	gone := c.finish(x)
-	if !answered || !x.end() || gone {
+	if !x.end() || gone {
 		c.linger(x)
 		return false
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -60,17 +59,6 @@ type exchange struct {
 
 	out  *[]byte // to be sent: the head, and what follows it
 	held *[]byte // the body as long as the head is not whole
-}
-
-// handle calls the handler, and reports whether it has returned.
-func (x *exchange) handle(h http.Handler, r *http.Request) (returned bool) {
-	defer func() {
-		if why := recover(); why != nil && why != http.ErrAbortHandler { //nolint:errorlint // as net/http compares it
-			x.c.s.logf("http: panic serving %v: %v\n%s", r.RemoteAddr, why, debug.Stack())
-		}
-	}()
-	h.ServeHTTP(x, r)
-	return true
 }
 
 // Header implements [http.ResponseWriter].
