@@ -21,7 +21,7 @@ import (
 )
 
 // TestAllocServe holds how many allocations of the serving process a call
-// costs, everything included: net/http, timers, the collector's own. It counts
+// costs, everything included: HTTP, timers, the collector's own. It counts
 // with runtime.MemStats.Mallocs before and after some thousand calls of clients
 // in another process. The package tests of the call path (testing.AllocsPerRun)
 // tell where one comes from that is too many. The lines it logs are read by
@@ -43,8 +43,8 @@ func TestAllocServe(t *testing.T) {
 	}{
 		{"stdio", false, gen.Session, 2},
 		{"stdio-stateless", false, gen.Stateless, 8},
-		{"http", true, gen.Session, 45},
-		{"http-stateless", true, gen.Stateless, 45},
+		{"http", true, gen.Session, 12},
+		{"http-stateless", true, gen.Stateless, 14},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -163,7 +163,8 @@ type reply struct {
 }
 
 // send sends bytes, in pieces of a size, and half of the connection's end. It
-// returns the answers and what the handler has seen.
+// returns the answers, what the handler has seen, and whether the connection was
+// reset, which loses answers that are on their way.
 func (s server) send(tb testing.TB, text []byte, piece int) (replies []reply, seen []sight, quick int, reset bool) {
 	tb.Helper()
 	s.saw.mu.Lock()
@@ -174,27 +175,27 @@ func (s server) send(tb testing.TB, text []byte, piece int) (replies []reply, se
 	defer rwc.Close()
 	_ = rwc.(*net.TCPConn).SetLinger(0) // the port is free at once
 	_ = rwc.SetDeadline(time.Now().Add(20 * time.Second))
-	sent := make(chan struct{})
+	sent := make(chan error, 1)
 	go func() {
-		defer close(sent)
 		for rest := text; len(rest) > 0; {
 			n := min(piece, len(rest))
 			if _, err := rwc.Write(rest[:n]); err != nil {
+				sent <- err // and reading does not tell it again
 				return
 			}
 			rest = rest[n:]
 		}
-		_ = rwc.(*net.TCPConn).CloseWrite()
+		sent <- rwc.(*net.TCPConn).CloseWrite()
 	}()
 	all, err := io.ReadAll(rwc)
-	<-sent
+	notSent := <-sent
 	var ne net.Error
 	if errors.As(err, &ne) && ne.Timeout() {
 		tb.Fatalf("the server keeps the connection after its end; so far %q", all)
 	}
 	s.saw.mu.Lock()
 	defer s.saw.mu.Unlock()
-	return parse(all), s.saw.seen, s.saw.quick, err != nil
+	return parse(all), s.saw.seen, s.saw.quick, err != nil || notSent != nil
 }
 
 // parse takes answers apart.
@@ -239,9 +240,19 @@ func compare(tb testing.TB, quick, plain server, text []byte, piece int) (served
 		got, want = got[:max(n-1, 0)], want[:max(n-1, 0)]
 	}
 	if len(got)+len(want) > 0 && !reflect.DeepEqual(got, want) {
-		tb.Errorf("%q:\ngot          %+v\nwith net/http %+v", text, got, want)
+		tb.Errorf("%q:\ngot           %+v\nwith net/http %+v", text, short(got), short(want))
 	}
 	return served
+}
+
+// short returns answers with short bodies, to be shown.
+func short(all []reply) []reply {
+	for i := range all {
+		if body := all[i].Body; len(body) > 200 {
+			all[i].Body = fmt.Sprintf("%s… %d bytes", body[:100], len(body))
+		}
+	}
+	return all
 }
 
 // lines joins lines of a head, and a body.
@@ -272,6 +283,8 @@ var samples = []struct {
 	{"another path", post("/", "1") + post("/nothing", "1") + post("/none", "1") + post("/accepted", "1") + post("/page", "1"), 5},
 	{"line ends between", post("/", "1") + "\r\n" + post("/", "1") + "\r\n\r\n" + post("/", "1"), 3},
 	{"many line ends between", post("/", "1") + "\r\n\r\n\r\n" + post("/", "1"), 1},
+	{"fewer bytes between than a method", post("/", "1") + "\r\nG", 1},
+	{"a body that has too much", lines("1"+probe[:len(probe)-3], "POST / HTTP/1.1", "Host: a", "Content-Length: "+strconv.Itoa(2*len(probe)-4)), 1},
 	{"line ends before", "\r\n" + post("/", "1"), 0},
 	{"unread", post("/unread", "abc") + post("/unread", strings.Repeat("x", 100<<10)), 2},
 	{"unread and large", post("/unread", strings.Repeat("x", 300<<10)), 1},

@@ -14,9 +14,9 @@ import (
 // head: one that is larger is for net/http.
 const bufferSize = 4 << 10
 
-// maxLineEnds bounds the line ends after a request that are taken for none of the
-// next: as many as net/http drops (RFC 7230, 3.5).
-const maxLineEnds = 4
+// few is how many bytes after a request net/http waits for before it takes them for
+// another. It drops line ends among them (RFC 7230, 3.5).
+const few = 4
 
 // conn is a connection as long as its requests are usual. Its goroutine reads,
 // calls the handler and writes.
@@ -27,9 +27,10 @@ type conn struct {
 	head   head
 	header http.Header // of the answer, for the handler
 
-	buf      []byte
-	r, w     int // buf[r:w] was read, and is not used yet
-	lineEnds int // how many more may be dropped
+	buf     []byte
+	r, w    int  // buf[r:w] was read, and is not used yet
+	served  bool // a request was answered
+	dropped int  // line ends after it
 
 	mu    sync.Mutex // guards what follows
 	state state
@@ -76,11 +77,12 @@ func (c *conn) run(q *queue) {
 // next reads the next head.
 func (c *conn) next() shape {
 	for {
-		for ; c.lineEnds > 0 && c.r < c.w && (c.buf[c.r] == '\r' || c.buf[c.r] == '\n'); c.lineEnds-- {
+		for ; c.served && c.dropped < few && c.r < c.w && (c.buf[c.r] == '\r' || c.buf[c.r] == '\n'); c.dropped++ {
 			c.r++
 		}
 		size, is := c.head.read(c.buf[c.r:c.w])
-		if is != part {
+		tooFew := c.served && c.dropped+c.w-c.r < few
+		if is == usual || is == other && !tooFew {
 			c.r += size
 			return is
 		}
@@ -97,7 +99,7 @@ func (c *conn) next() shape {
 		c.w += n
 		switch {
 		case n > 0: // an error comes again
-		case errors.Is(err, io.EOF) && c.w > 0:
+		case errors.Is(err, io.EOF) && c.w > 0 && !tooFew:
 			return other // net/http answers half a head
 		case err != nil:
 			return part
@@ -131,7 +133,7 @@ func (c *conn) serve() (again bool) {
 		return false
 	}
 	clear(c.header)
-	c.lineEnds = maxLineEnds
+	c.served, c.dropped = true, 0
 	c.enter(idle)
 	return true
 }

@@ -13,7 +13,7 @@
 //   - A client that disconnects is noticed when its request is one to two ticks
 //     old, not earlier.
 //   - Deadlines for slow clients are up to one tick late, and begin anew when a
-//     connection goes to net/http. The time for a body begins after the head.
+//     connection goes to net/http.
 //   - There are no informational responses, no trailers and no hijacking.
 //
 // Locks: Server.mu before conn.mu.

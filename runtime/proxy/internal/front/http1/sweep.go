@@ -42,6 +42,7 @@ type state struct {
 	seen  uint64    // the count when sweep last looked
 	since time.Time // when sweep first saw it
 	acted bool      // sweep has done what there is to do in this phase
+	began time.Time // when the request was seen to begin, zero if its head came at once
 
 	bounded  bool   // sweep has set a deadline
 	ownRead  bool   // the handler has set one for reading, and sweep sets none
@@ -105,6 +106,9 @@ func (c *conn) look(now time.Time) (done bool) {
 	switch {
 	case st.seen != st.count:
 		st.seen, st.since, st.acted = st.count, now, false
+		if st.phase == fresh || st.phase == arriving {
+			st.began = now
+		}
 		return false
 	case st.acted:
 		return true
@@ -112,28 +116,28 @@ func (c *conn) look(now time.Time) (done bool) {
 	st.acted = true
 	switch rest := c.s.rest; st.phase {
 	case idle:
-		c.bound(c.rwc.SetReadDeadline, cmp.Or(rest.IdleTimeout, rest.ReadTimeout))
+		c.bound(c.rwc.SetReadDeadline, st.since, cmp.Or(rest.IdleTimeout, rest.ReadTimeout))
 	case fresh, arriving:
-		c.bound(c.rwc.SetReadDeadline, cmp.Or(rest.ReadHeaderTimeout, rest.ReadTimeout))
+		c.bound(c.rwc.SetReadDeadline, st.since, cmp.Or(rest.ReadHeaderTimeout, rest.ReadTimeout))
 	case receiving:
 		if !st.ownRead {
-			c.bound(c.rwc.SetReadDeadline, rest.ReadTimeout)
+			c.bound(c.rwc.SetReadDeadline, cmp.Or(st.began, st.since), rest.ReadTimeout)
 		}
 	case serving:
 		c.startWatch()
 	case answering:
-		c.bound(c.rwc.SetWriteDeadline, answerTime)
+		c.bound(c.rwc.SetWriteDeadline, st.since, answerTime)
 	case lingering:
-		c.bound(c.rwc.SetReadDeadline, lingerTime)
+		c.bound(c.rwc.SetReadDeadline, st.since, lingerTime)
 	case leaving:
 	}
 	return true
 }
 
 // bound ends a phase that lasts too long; 0 is no bound. The caller holds the lock.
-func (c *conn) bound(set func(time.Time) error, most time.Duration) {
+func (c *conn) bound(set func(time.Time) error, since time.Time, most time.Duration) {
 	if most > 0 {
-		_ = set(c.state.since.Add(most)) // it may be closed
+		_ = set(since.Add(most)) // it may be closed
 		c.state.bounded = true
 	}
 }
@@ -183,6 +187,9 @@ func (st *state) enter(rwc net.Conn, p phase) {
 		_ = rwc.SetReadDeadline(time.Time{}) // likewise
 	}
 	st.bounded = false
+	if p == idle {
+		st.began = time.Time{}
+	}
 	st.phase = p
 	st.count++
 }

@@ -143,7 +143,8 @@ func TestSlowClients(t *testing.T) {
 		{"is idle", post("/", "1"), "", 0, idleTime, ""},
 		{"begins another head", post("/", "1"), "PO", 0, headTime, ""},
 		{"sends another head byte by byte", post("/", "1"), "POST / HTTP/1.1\r\n", time.Second, headTime, ""},
-		{"begins a body", "", lines("12", "POST / HTTP/1.1", "Host: a", "Content-Length: 3"), 0, readTime + lingerTime, "HTTP/1.1 400 Bad Request\r\n"},
+		{"begins a body", "", lines("12", "POST / HTTP/1.1", "Host: a", "Content-Length: 3"), 0, readTime + lingerTime - 3*tick, "HTTP/1.1 400 Bad Request\r\n"},
+		{"sends another head and a body slowly", post("/", "1"), lines("12", "POST / HTTP/1.1", "Host: a", "Content-Length: 3"), 100 * time.Millisecond, readTime + lingerTime, "HTTP/1.1 400 Bad Request\r\n"},
 		{"begins another body", post("/", "1"), lines("", "POST / HTTP/1.1", "Host: a", "Content-Length: 3"), 0, readTime + lingerTime, "HTTP/1.1 400 Bad Request\r\n"},
 	}
 	for _, tt := range tests {
