@@ -127,8 +127,8 @@ func (c *conn) serve() (again bool) {
 	c.s.handler().ServeHTTP(x, r)
 	cancel()
 	x.drain()
-	gone := c.finish(x)
-	if !x.end() || gone {
+	c.finish(x)
+	if !x.end() {
 		c.linger(x)
 		return false
 	}

@@ -3,9 +3,7 @@ package http1
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net"
-	"os"
 	"time"
 )
 
@@ -55,7 +53,6 @@ type state struct {
 type watch struct {
 	done chan struct{} // closed when the rest is there
 	n    int           // bytes read, at conn.buf[conn.w]
-	err  error
 }
 
 // wake has sweep look at what a connection does. It is called after each change.
@@ -152,7 +149,8 @@ func (c *conn) startWatch() {
 	abort, free := c.state.abort, c.buf[c.w:]
 	go func() { // ends by finish
 		defer close(w.done)
-		if w.n, w.err = c.rwc.Read(free); w.err != nil {
+		var err error
+		if w.n, err = c.rwc.Read(free); err != nil {
 			abort() // does nothing after finish
 		}
 	}()
@@ -194,9 +192,9 @@ func (st *state) enter(rwc net.Conn, p phase) {
 	st.count++
 }
 
-// finish ends what belongs to a request after its handler, and reports whether the
-// client was seen to go.
-func (c *conn) finish(x *exchange) (gone bool) {
+// finish ends what belongs to a request after its handler. If the client was seen to
+// go, the next read tells it again, after what the client sent before.
+func (c *conn) finish(x *exchange) {
 	c.mu.Lock()
 	x.over.Store(true)
 	st := &c.state
@@ -212,13 +210,12 @@ func (c *conn) finish(x *exchange) (gone bool) {
 	st.ownRead, st.ownWrite = false, false
 	c.mu.Unlock()
 	if w == nil {
-		return false
+		return
 	}
 	_ = c.rwc.SetReadDeadline(time.Unix(1, 0)) // ends the read
 	<-w.done
 	_ = c.rwc.SetReadDeadline(time.Time{})
 	c.w += w.n
-	return w.err != nil && !errors.Is(w.err, os.ErrDeadlineExceeded)
 }
 
 // closeIdle closes the connection if no request is under way.

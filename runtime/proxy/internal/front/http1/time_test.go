@@ -270,6 +270,31 @@ func TestClientGoes(t *testing.T) {
 	}
 }
 
+// TestEndsAfterMore: what a client has sent before its end is served, though the end is
+// seen while the request before it is.
+func TestEndsAfterMore(t *testing.T) {
+	t.Parallel()
+	var served []string
+	s := New(&http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		served = append(served, r.URL.Path)
+		if r.URL.Path == "/slow" {
+			<-r.Context().Done() // the end is seen
+		}
+	})})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	go s.Serve(l)
+	defer s.Close()
+	c, err := net.Dial("tcp", l.Addr().String())
+	require.NoError(t, err)
+	defer c.Close()
+	write(t, c, post("/slow", "1")+post("/next", "1")+post("/last", "1"))
+	require.NoError(t, c.(*net.TCPConn).CloseWrite())
+	if got, err := io.ReadAll(c); strings.Count(string(got), "200 OK") != 3 {
+		t.Errorf("%v were served, the client reads %q, %v", served, got, err)
+	}
+}
+
 // TestDeadlines: those that a handler sets hold, and for its own request only.
 func TestDeadlines(t *testing.T) {
 	t.Parallel()
