@@ -5,6 +5,9 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // StartOf returns when a process was started, in ticks since boot; 0: not known.
@@ -24,9 +27,14 @@ func Find(pid int) (Process, bool) {
 // since cannot be meant. False: /proc cannot be read.
 func Look(in func(group int) bool, carries func(value string) bool, since uint64) (found []Process, sees bool) {
 	all := PIDs()
+	return lookAmong(all, in, carries, since), len(all) > 0
+}
+
+// lookAmong is Look among some processes.
+func lookAmong(pids []int, in func(group int) bool, carries func(value string) bool, since uint64) (found []Process) {
 	buf := make([]byte, 8<<10)
 	self := os.Getpid()
-	for _, pid := range all {
+	for _, pid := range pids {
 		s, ok := ReadStat(pid, buf[:1024])
 		if !ok || !s.Living() || s.Started < since || pid == self {
 			continue
@@ -44,7 +52,47 @@ func Look(in func(group int) bool, carries func(value string) bool, since uint64
 			found = append(found, Process{s.PID, s.Group, s.Started})
 		}
 	}
-	return found, len(all) > 0
+	return found
+}
+
+const (
+	// nextMost and nextAge bound what nextPIDs is sure of: numbers are given out in
+	// a circle, which takes longer than this to go round.
+	nextMost = 128
+	nextAge  = 10 * 100 // in ticks, see Tree.Started
+)
+
+// deserted reports whether certainly none of a tree lives, without a look at all
+// processes: most trees are young, and what they have started has the next numbers.
+func (t Tree) deserted(in func(group int) bool, carries func(value string) bool) bool {
+	next, ok := nextPIDs(t.Group, t.Started)
+	return ok && len(lookAmong(next, in, carries, t.Started)) == 0
+}
+
+// nextPIDs returns the numbers that have been given out since a process was started;
+// some are those of threads, or of nobody. False: they are not known.
+func nextPIDs(pid int, started uint64) ([]int, bool) {
+	var up unix.Timespec
+	if started == 0 || unix.ClockGettime(unix.CLOCK_BOOTTIME, &up) != nil {
+		return nil, false
+	}
+	if age := uint64(up.Nano()/int64(10*time.Millisecond)) - started; age > nextAge {
+		return nil, false
+	}
+	buf := make([]byte, 128)
+	fields := bytes.Fields(buf[:readFile("/proc/loadavg", buf)])
+	if len(fields) < 5 {
+		return nil, false
+	}
+	last, err := strconv.Atoi(string(fields[4]))
+	if err != nil || last < pid || last-pid > nextMost {
+		return nil, false
+	}
+	next := make([]int, 0, last-pid)
+	for n := pid + 1; n <= last; n++ {
+		next = append(next, n)
+	}
+	return next, true
 }
 
 // Environ returns the environment a process was started with.

@@ -71,7 +71,11 @@ func (t Tree) Look() ([]Process, bool) {
 	if t.Mark != "" {
 		carries = func(value string) bool { return HasMark(value, t.Mark) }
 	}
-	return Look(func(group int) bool { return group == t.Group }, carries, t.Started)
+	in := func(group int) bool { return group == t.Group }
+	if t.deserted(in, carries) {
+		return nil, true
+	}
+	return Look(in, carries, t.Started)
 }
 
 // Release does nothing: a group needs no handle.

@@ -2,7 +2,11 @@ package proctree
 
 import (
 	"fmt"
+	"os/exec"
+	"slices"
 	"testing"
+
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestParseStat: a name may be anything.
@@ -20,4 +24,48 @@ func TestParseStat(t *testing.T) {
 			t.Errorf("%q: got %+v", bad, got)
 		}
 	}
+}
+
+// TestNextPIDs: what has been started after a process is among the next numbers, and
+// where that is not certain they are not told.
+func TestNextPIDs(t *testing.T) {
+	var pid int
+	found := false
+	for range 50 { // others may start many meanwhile, or the numbers begin anew
+		first, second := sleeper(t), sleeper(t)
+		next, ok := nextPIDs(first, StartOf(first))
+		pid = first
+		if found = ok && slices.Contains(next, second) && !slices.Contains(next, first); found {
+			break
+		}
+	}
+	if !found {
+		t.Error("a process is never among those started after the one before")
+	}
+	started := StartOf(pid)
+	for name, c := range map[string]struct {
+		pid     int
+		started uint64
+	}{
+		"it is not known when it was started": {pid, 0},
+		"it is old":                           {pid, started - nextAge - 100},
+		"the numbers have begun anew":         {1 << 30, started},
+		"many have been given out":            {pid - nextMost - 1, started},
+	} {
+		if next, ok := nextPIDs(c.pid, c.started); ok {
+			t.Errorf("%s: got %v", name, next)
+		}
+	}
+}
+
+// sleeper starts a process that lives as long as the test.
+func sleeper(t *testing.T) (pid int) {
+	t.Helper()
+	cmd := exec.Command("sleep", "60")
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	return cmd.Process.Pid
 }
