@@ -1,10 +1,11 @@
 package proc
 
 import (
-	"os/exec"
 	"syscall"
 	"time"
 	"unsafe"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/proctree"
 )
 
 // siginfo is siginfo_t as far as it matters.
@@ -17,7 +18,7 @@ type siginfo struct {
 
 // await waits for the end of a child, leaves it to be waited for, and returns how
 // it has ended. waitid returns for a child that was stopped, too.
-func await(cmd *exec.Cmd) string {
+func await(c proctree.Child) string {
 	const (
 		idPID   = 1        // P_PID
 		options = 4 | 0x20 // WEXITED | WNOWAIT
@@ -25,12 +26,11 @@ func await(cmd *exec.Cmd) string {
 	)
 	for {
 		var info siginfo
-		_, _, err := syscall.Syscall6(syscall.SYS_WAITID, idPID, uintptr(cmd.Process.Pid), uintptr(unsafe.Pointer(&info)), options, 0, 0)
+		_, _, err := syscall.Syscall6(syscall.SYS_WAITID, idPID, uintptr(c.PID), uintptr(unsafe.Pointer(&info)), options, 0, 0)
 		switch {
 		case err == syscall.EINTR:
 		case err != 0:
-			_ = cmd.Wait()
-			return cmd.ProcessState.String()
+			return waitText(c.Wait())
 		case info.code >= codeExited && info.code <= codeDumped:
 			return statusText(info.code, info.status)
 		default:

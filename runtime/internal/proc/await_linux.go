@@ -2,25 +2,25 @@ package proc
 
 import (
 	"errors"
-	"os/exec"
 	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/proctree"
 )
 
 // await waits for the end of a child, leaves it to be waited for, and returns how
 // it has ended.
-func await(cmd *exec.Cmd) string {
+func await(c proctree.Child) string {
 	var info unix.Siginfo
 	for {
-		err := unix.Waitid(unix.P_PID, cmd.Process.Pid, &info, unix.WEXITED|unix.WNOWAIT, nil)
+		err := unix.Waitid(unix.P_PID, c.PID, &info, unix.WEXITED|unix.WNOWAIT, nil)
 		switch {
 		case err == nil:
 			return statusText(info.Code, childStatus(&info))
 		case !errors.Is(err, syscall.EINTR):
-			_ = cmd.Wait() // a system without waitid
-			return cmd.ProcessState.String()
+			return waitText(c.Wait()) // a system without waitid
 		}
 	}
 }

@@ -1,12 +1,8 @@
-//go:build !linux && !darwin
+//go:build unix && !linux && !darwin
 
 package proc
 
-import "os/exec"
+import "github.com/mcpctl/mcpctl/runtime/internal/proctree"
 
-// await waits for the end of a child and returns how it has ended. On Windows the
-// job is ours by its handle, not by a number.
-func await(cmd *exec.Cmd) string {
-	_ = cmd.Wait()
-	return cmd.ProcessState.String()
-}
+// await waits for the end of a child and returns how it has ended.
+func await(c proctree.Child) string { return waitText(c.Wait()) }

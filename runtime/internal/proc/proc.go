@@ -49,7 +49,7 @@ type Options struct {
 type Process struct {
 	Stdin, Stdout, Stderr *os.File
 
-	cmd     *exec.Cmd
+	child   proctree.Child
 	tree    proctree.Tree
 	guard   *guardian.Guard
 	hurry   <-chan struct{}
@@ -64,7 +64,7 @@ type Process struct {
 func Start(o Options) (*Process, error) {
 	// The child's lifetime is Stop's business: no context ends it.
 	cmd := exec.Command(o.Command, o.Args...) //nolint:noctx // running what the user configured is the purpose
-	p := &Process{cmd: cmd, guard: o.Guard, hurry: o.Hurry, done: make(chan struct{}), mayReap: make(chan struct{}), reaped: make(chan struct{})}
+	p := &Process{guard: o.Guard, hurry: o.Hurry, done: make(chan struct{}), mayReap: make(chan struct{}), reaped: make(chan struct{})}
 	cmd.Env, cmd.Dir = o.Env, o.Dir
 	var mark string
 	if o.Guard != nil {
@@ -75,15 +75,14 @@ func Start(o Options) (*Process, error) {
 		return nil, err
 	}
 	defer closeAll(theirs[:])
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs[0], theirs[1], theirs[2]
 	proctree.Prepare(cmd, o.NoTerminal)
-	if err := cmd.Start(); err != nil {
+	if p.child, err = proctree.Start(cmd, theirs); err != nil {
 		p.closePipes()
 		return nil, err
 	}
-	if p.tree, err = proctree.Adopt(cmd, mark); err != nil {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
+	if p.tree, err = proctree.Adopt(p.child, mark); err != nil {
+		p.child.Kill()
+		_ = p.child.Wait()
 		p.closePipes()
 		return nil, fmt.Errorf("put %s into a job: %w", o.Command, err)
 	}
@@ -109,15 +108,15 @@ func (p *Process) pipes() (theirs [3]*os.File, err error) {
 
 // watch notes the end of the child, and waits for it when Stop lets it.
 func (p *Process) watch() {
-	p.status = await(p.cmd)
+	p.status = await(p.child)
 	close(p.done)
 	<-p.mayReap
-	_ = p.cmd.Wait() // how it ended is known
+	_ = p.child.Wait() // how it ended is known
 	close(p.reaped)
 }
 
 // PID is the child's process id.
-func (p *Process) PID() int { return p.cmd.Process.Pid }
+func (p *Process) PID() int { return p.child.PID }
 
 // Done is closed when the child itself has ended. Descendants may live on and
 // hold its pipes until Stop.

@@ -1,4 +1,4 @@
-//go:build linux || darwin
+//go:build unix
 
 package proc
 
@@ -10,6 +10,7 @@ import (
 // si_code of a child that has ended.
 const (
 	codeExited = 1
+	codeKilled = 2
 	codeDumped = 3
 )
 
@@ -23,4 +24,15 @@ func statusText(code, status int32) string {
 		text += " (core dumped)"
 	}
 	return text
+}
+
+// waitText is statusText of what waiting for a child returns.
+func waitText(s syscall.WaitStatus) string {
+	switch {
+	case s.Exited():
+		return statusText(codeExited, int32(s.ExitStatus()))
+	case s.CoreDump():
+		return statusText(codeDumped, int32(s.Signal()))
+	}
+	return statusText(codeKilled, int32(s.Signal()))
 }

@@ -48,12 +48,12 @@ func NewJob() (windows.Handle, error) {
 // outside: nothing that Go starts can be suspended until it is there, and the
 // moment is shorter than a process takes to begin. The job of a Guard has it
 // all the same.
-func Adopt(cmd *exec.Cmd, _ string) (Tree, error) {
+func Adopt(c Child, _ string) (Tree, error) {
 	job, err := NewJob()
 	if err != nil {
 		return Tree{}, err
 	}
-	h, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(cmd.Process.Pid))
+	h, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(c.PID))
 	if err == nil {
 		err = windows.AssignProcessToJobObject(job, h)
 		_ = windows.CloseHandle(h)

@@ -57,8 +57,8 @@ func Prepare(cmd *exec.Cmd, noTerminal bool) {
 }
 
 // Adopt returns the tree of a child that has been started and not waited for.
-func Adopt(cmd *exec.Cmd, mark string) (Tree, error) {
-	return Tree{cmd.Process.Pid, StartOf(cmd.Process.Pid), mark}, nil
+func Adopt(c Child, mark string) (Tree, error) {
+	return Tree{c.PID, StartOf(c.PID), mark}, nil
 }
 
 // Signal signals the group. It is the child's as long as the child has not been
