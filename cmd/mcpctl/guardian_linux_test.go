@@ -96,18 +96,8 @@ func below(text string) (pids []int) {
 func guardianOf(t *testing.T, serve int) int {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) { // until it has its name
-		names, _ := filepath.Glob("/proc/[0-9]*/stat")
-		for _, name := range names {
-			stat, _ := os.ReadFile(name) // it may have ended meanwhile
-			var pid, parent int
-			var state string
-			before, rest, _ := strings.Cut(string(stat), " (mcp-guardian) ")
-			if _, err := fmt.Sscan(before, &pid); err != nil {
-				continue
-			}
-			if _, err := fmt.Sscan(rest, &state, &parent); err == nil && parent == serve {
-				return pid
-			}
+		if pids := childrenOf(serve, "(mcp-guardian)"); len(pids) > 0 {
+			return pids[0]
 		}
 	}
 	t.Fatal("no guardian")
@@ -165,4 +155,86 @@ func TestServeKilled(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCallKilled: kill -9 of a one-shot call in flight leaves nothing of its server, of
+// what that has started, and of the shell that waits for this. An ordinary end leaves
+// what a server has moved out of its group, which is meant to outlive it.
+func TestCallKilled(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		end  func(*exec.Cmd)
+		left int
+	}{
+		"killed": {func(cmd *exec.Cmd) { _ = cmd.Process.Kill() }, 0},
+		"told":   {func(cmd *exec.Cmd) { _ = cmd.Process.Signal(syscall.SIGTERM) }, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			log := filepath.Join(dir, "log")
+			config := filepath.Join(dir, "servers.json")
+			// The shell stays, as npx does.
+			script := `sleep 60 & setsid sleep 60 & fake-mcp -linger 1m -silent-method tools/call -log '` + log + `'; :`
+			require.NoError(t, os.WriteFile(config, []byte(`{"mcpServers":{"a":{"command":"sh","args":["-c",`+strconv.Quote(script)+`],"env":{"A":"`+dir+`"}}}}`), 0o600))
+			cmd := exec.Command("mcpctl", "--config", config, "a", "echo", "message=x")
+			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "MCPCTL_HOME=" + dir, "GORACE=atexit_sleep_ms=0"}
+			require.NoError(t, cmd.Start())
+			defer cmd.Wait()
+			defer cmd.Process.Kill()
+			until := time.Now().Add(10 * time.Second)
+			for called := false; !called && time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+				text, _ := os.ReadFile(log)
+				called = strings.Contains(string(text), "tools/call")
+			}
+			waiters := childrenOf(cmd.Process.Pid, "(sh)")
+			if n := len(below("A=" + dir)); n != 4 || len(waiters) != 2 { // one is the server
+				t.Errorf("%d processes of the server, want 4; shells of mcpctl: %v", n, waiters)
+			}
+			for _, pid := range waiters {
+				environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+				if err != nil || strings.Contains(string(environ), "MCPCTL_HOME=") {
+					t.Errorf("a shell has the environment of mcpctl: %q %v", environ, err)
+				}
+			}
+			c.end(cmd)
+			_ = cmd.Wait()
+			left := func() []int {
+				pids := below("A=" + dir)
+				for _, pid := range waiters {
+					if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil && !strings.Contains(string(stat), ") Z ") {
+						pids = append(pids, pid)
+					}
+				}
+				return pids
+			}
+			for until = time.Now().Add(6 * time.Second); len(left()) != c.left && time.Now().Before(until); {
+				time.Sleep(10 * time.Millisecond)
+			}
+			pids := left()
+			if len(pids) != c.left {
+				t.Errorf("left: %d, want %d", pids, c.left)
+			}
+			for _, pid := range pids {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		})
+	}
+}
+
+// childrenOf lists the children of a process by name.
+func childrenOf(parent int, name string) (pids []int) {
+	names, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, file := range names {
+		stat, _ := os.ReadFile(file) // it may have ended meanwhile
+		var pid, of int
+		var state string
+		before, rest, found := strings.Cut(string(stat), " "+name+" ")
+		_, err := fmt.Sscan(before, &pid)
+		_, err2 := fmt.Sscan(rest, &state, &of)
+		if found && err == nil && err2 == nil && of == parent {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }

@@ -277,6 +277,9 @@ type GuardOptions struct {
 	// first. Run so it must call [Guardian] with its standard input, and end.
 	Path string
 	Args []string
+	// Short is for a process that is over in a moment: its guardian starts faster, as a
+	// shell, /bin/sh, which becomes Path only where this process is killed.
+	Short bool
 	// Logger is told of a guardian that cannot be started or has ended before
 	// its time; nil discards.
 	Logger *slog.Logger
@@ -288,7 +291,7 @@ const GuardianVariable = guardian.Variable
 
 // NewGuard returns a guard. Its Close is called when all servers have been closed.
 func NewGuard(o GuardOptions) *Guard {
-	return guardian.New(guardian.Options{Path: o.Path, Args: o.Args, Logger: o.Logger})
+	return guardian.New(guardian.Options{Path: o.Path, Args: o.Args, Short: o.Short, Logger: o.Logger})
 }
 
 // Guardian is the life of a guardian: it returns when there is nothing left to

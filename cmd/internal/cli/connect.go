@@ -88,6 +88,7 @@ func (a *app) dialOptions(entry config.Entry) dial.Options {
 		ConnectTimeout: a.settings.DialTimeout(entry.ConnectTimeout),
 		Timeout:        a.settings.CallTimeout(entry.RequestTimeout),
 		Hurry:          a.Hurry,
+		Guard:          a.short.of(&a.environment),
 		Auth:           authCommands{a}.dialAuth(),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	goruntime "runtime"
+	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime/transport"
 )
@@ -23,18 +24,41 @@ func isGuardian(words []string) bool {
 }
 
 // guard returns a guard that ends the servers of a long-running command if mcpctl is
-// killed; nil, with a warning, if mcpctl cannot start itself. One-shot commands have
-// none: starting a process costs time. The caller closes it after all servers.
+// killed; nil, with a warning, if mcpctl cannot start itself. The caller closes it after
+// all servers.
 func (a *app) guard() *transport.Guard {
-	if a.getenv(transport.GuardianVariable) != "" {
-		return nil // this is a guardian
-	}
 	path, err := executable()
 	if err != nil {
 		a.log.Warn("mcpctl does not find itself: servers outlive it where it is killed", "err", err)
 		return nil
 	}
-	return transport.NewGuard(transport.GuardOptions{Path: path, Args: []string{guardianName, guardianWord}, Logger: a.log})
+	return newGuard(&a.environment, path, false)
+}
+
+// newGuard returns a guard whose guardian is the program at path; nil in a guardian.
+func newGuard(env *environment, path string, short bool) *transport.Guard {
+	if env.getenv(transport.GuardianVariable) != "" {
+		return nil
+	}
+	return transport.NewGuard(transport.GuardOptions{Path: path, Args: []string{guardianName, guardianWord}, Short: short, Logger: env.log})
+}
+
+// shortGuard is the guard of all servers of a one-shot command.
+type shortGuard struct {
+	once  sync.Once
+	guard *transport.Guard
+}
+
+// of returns the guard, which the first call makes and run closes; nil if mcpctl does not
+// find itself, and on Windows, where servers end with their last handle.
+func (s *shortGuard) of(env *environment) *transport.Guard {
+	s.once.Do(func() {
+		path, err := os.Executable() // the shell that waits is another program
+		if err == nil && goruntime.GOOS != "windows" {
+			s.guard = newGuard(env, path, true)
+		}
+	})
+	return s.guard
 }
 
 // executable returns the path of this executable, on Linux one that works also after the

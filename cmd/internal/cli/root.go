@@ -28,6 +28,8 @@ type app struct {
 	environment
 	signals.Ending
 
+	short shortGuard
+
 	// dial replaces connect in tests, asker the user at the terminal; nil is the
 	// real one.
 	dial  func(ctx context.Context, server string, h *host) (*runtime.Client, error)
@@ -90,6 +92,7 @@ func (a *app) run(ctx context.Context, words []string) int {
 	if err == nil {
 		root.SetArgs(words)
 		err = root.ExecuteContext(ctx)
+		a.short.guard.Close()
 	}
 	if err != nil && !ui.ReaderGone(err) {
 		a.report(err)

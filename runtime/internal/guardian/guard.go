@@ -60,6 +60,11 @@ type Options struct {
 	// must call [Run] with its standard input and do nothing else.
 	Path string
 	Args []string
+	// Short is for a process that is over in a moment. A shell, which starts in half a
+	// millisecond, waits for the end of the pipe and becomes the guardian only where one
+	// is needed. It is not replaced if it ends early, and Close does not wait for it.
+	// Where there is no shell, it is a guardian from the beginning.
+	Short bool
 	// Logger; nil discards.
 	Logger *slog.Logger
 }
@@ -91,14 +96,20 @@ func (g *Guard) begin() {
 	g.begun = true
 }
 
-// Mark returns a child's environment and the mark that is in it.
+// Mark returns a child's environment and the mark by which whoever stops the child finds
+// what has left its group. With Options.Short only the guardian looks for that: what a
+// command starts to outlive it does, as without a guard.
 func (g *Guard) Mark(env []string) ([]string, string) {
 	g.begin()
 	if env == nil {
 		env = os.Environ()
 	}
 	m := proctree.MarkFor(g.id, g.next.Add(1))
-	return proctree.WithMark(env, m), m
+	env = proctree.WithMark(env, m)
+	if g.o.Short {
+		m = ""
+	}
+	return env, m
 }
 
 // restartWait returns how long to wait before a guardian is replaced, by how often

@@ -40,6 +40,9 @@ type keeper struct {
 
 // start starts the first guardian and keeps one from then on.
 func (g *Guard) start() error {
+	if g.o.Short && g.startShort() == nil {
+		return nil
+	}
 	ended, err := g.launch()
 	if err != nil {
 		return err
@@ -214,11 +217,11 @@ func (g *Guard) Remove(t proctree.Tree) {
 	g.write([]byte(lineRemove + " " + strconv.Itoa(t.Group) + "\n"))
 }
 
-// PID is the process id of the guardian, 0 while there is none.
+// PID is the process id of the guardian, 0 while there is none of its own.
 func (g *Guard) PID() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.pipe == nil {
+	if g.pipe == nil || g.keeper.cmd == nil {
 		return 0
 	}
 	return g.keeper.cmd.Process.Pid

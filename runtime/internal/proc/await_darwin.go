@@ -32,7 +32,7 @@ func await(c proctree.Child) string {
 		case err != 0:
 			return waitText(c.Wait())
 		case info.code >= codeExited && info.code <= codeDumped:
-			return statusText(info.code, info.status)
+			return statusText(int(info.code), int(info.status))
 		default:
 			time.Sleep(pause)
 		}

@@ -18,7 +18,7 @@ func await(c proctree.Child) string {
 		err := unix.Waitid(unix.P_PID, c.PID, &info, unix.WEXITED|unix.WNOWAIT, nil)
 		switch {
 		case err == nil:
-			return statusText(info.Code, childStatus(&info))
+			return statusText(int(info.Code), int(childStatus(&info)))
 		case !errors.Is(err, syscall.EINTR):
 			return waitText(c.Wait()) // a system without waitid
 		}

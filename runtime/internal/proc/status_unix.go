@@ -15,9 +15,9 @@ const (
 )
 
 // statusText words an end as os.ProcessState does.
-func statusText(code, status int32) string {
+func statusText(code, status int) string {
 	if code == codeExited {
-		return "exit status " + strconv.Itoa(int(status))
+		return "exit status " + strconv.Itoa(status)
 	}
 	text := "signal: " + syscall.Signal(status).String()
 	if code == codeDumped {
@@ -30,9 +30,9 @@ func statusText(code, status int32) string {
 func waitText(s syscall.WaitStatus) string {
 	switch {
 	case s.Exited():
-		return statusText(codeExited, int32(s.ExitStatus()))
+		return statusText(codeExited, s.ExitStatus())
 	case s.CoreDump():
-		return statusText(codeDumped, int32(s.Signal()))
+		return statusText(codeDumped, int(s.Signal()))
 	}
-	return statusText(codeKilled, int32(s.Signal()))
+	return statusText(codeKilled, int(s.Signal()))
 }

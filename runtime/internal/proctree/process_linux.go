@@ -76,7 +76,8 @@ func nextPIDs(pid int, started uint64) ([]int, bool) {
 	if started == 0 || unix.ClockGettime(unix.CLOCK_BOOTTIME, &up) != nil {
 		return nil, false
 	}
-	if age := uint64(up.Nano()/int64(10*time.Millisecond)) - started; age > nextAge {
+	now := uint64(up.Nano() / int64(10*time.Millisecond)) //nolint:gosec // since boot: not negative
+	if now-started > nextAge {
 		return nil, false
 	}
 	buf := make([]byte, 128)
