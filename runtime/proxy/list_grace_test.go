@@ -124,9 +124,9 @@ func TestListGraceTellsTogether(t *testing.T) {
 	})
 }
 
-// TestStartsTakeTurns: few servers are started at once. A list gives each its whole
-// time from when its turn has come, a call has its own server started at once, and
-// those that are not started on this machine do not wait.
+// TestStartsTakeTurns: few servers are started at once while the processors are at work. A
+// list gives each its whole time from when its turn has come, a call has its own server
+// started at once, and those that are not started on this machine do not wait.
 func TestStartsTakeTurns(t *testing.T) {
 	const n = 40
 	atOnce := 2 * stdruntime.GOMAXPROCS(0)
@@ -150,7 +150,8 @@ func TestStartsTakeTurns(t *testing.T) {
 					servers[i].Local, servers[i].DiscoveryTimeout = tt.local, 1500*time.Millisecond
 					s.take[servers[i].Name] = time.Second
 				}
-				c, _, _ := run(t, s.dial, proxy.Options{Servers: servers})
+				c, p, _ := run(t, s.dial, proxy.Options{Servers: servers})
+				p.SetSpare(nil)
 				start := time.Now()
 				if names, partial := offered(c); len(names) != n || partial != "" || time.Since(start) != tt.took || s.most != tt.most {
 					t.Errorf("after %s, %d at once: %d tools, %s", time.Since(start), s.most, len(names), partial)
@@ -166,7 +167,8 @@ func TestStartsTakeTurns(t *testing.T) {
 				servers[i].Local = true
 				s.take[servers[i].Name] = time.Second
 			}
-			c, _, _ := run(t, s.dial, proxy.Options{Servers: servers})
+			c, p, _ := run(t, s.dial, proxy.Options{Servers: servers})
+			p.SetSpare(nil)
 			list := c.begin(`"l"`, "tools/list", `{}`)
 			time.Sleep(100 * time.Millisecond) // all are waiting for their turn
 			start := time.Now()
@@ -191,7 +193,8 @@ func TestStartsTakeTurns(t *testing.T) {
 					s.take[servers[i].Name] = time.Hour
 				}
 			}
-			c, _, _ := run(t, s.dial, proxy.Options{Servers: servers, ListGrace: 2 * time.Second})
+			c, p, _ := run(t, s.dial, proxy.Options{Servers: servers, ListGrace: 2 * time.Second})
+			p.SetSpare(nil)
 			start := time.Now()
 			names, _ := offered(c)
 			for len(names) < n-atOnce && time.Since(start) < time.Minute {

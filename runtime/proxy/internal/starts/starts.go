@@ -11,20 +11,36 @@ import (
 
 const (
 	// perCPU is how many servers are started at once for each processor: part of a
-	// start is to wait, for files or a package registry.
-	perCPU = 2
+	// start is to wait, for files or a package registry. While a processor has nothing to
+	// do there are more, up to mostPerCPU: what they wait for may come to all at once.
+	perCPU, mostPerCPU = 2, 16
+	// lookFirst and lookMost are how often the next in line looks for such a processor.
+	// What was started just before is at work by then, if it has work to do.
+	lookFirst, lookMost = time.Millisecond, 50 * time.Millisecond
 	// turnTime is how long a start can keep others waiting. One that takes longer
 	// goes on beside the next.
 	turnTime = 10 * time.Second
 )
 
 // Turns hands out turns to start a server. All methods may be called concurrently.
-type Turns struct{ free chan struct{} }
+type Turns struct {
+	free  chan struct{} // turns that are taken
+	extra chan struct{} // and those beyond, of processors with nothing to do
+	next  chan struct{} // held by the one that looks for such a processor
+
+	// Spare reports whether a processor has nothing to do; nil: that is not known. It is
+	// set before the first Wait.
+	Spare func() bool
+}
 
 // NewTurns returns turns for this machine.
-func NewTurns() *Turns { return newTurns(perCPU * runtime.GOMAXPROCS(0)) }
-
-func newTurns(n int) *Turns { return &Turns{free: make(chan struct{}, n)} }
+func NewTurns() *Turns {
+	n := runtime.GOMAXPROCS(0)
+	return &Turns{
+		free: make(chan struct{}, perCPU*n), extra: make(chan struct{}, (mostPerCPU-perCPU)*n), next: make(chan struct{}, 1),
+		Spare: spare(n),
+	}
+}
 
 // Wait waits for a turn, which is over with done or after turnTime. A start that is
 // urgent begins without one, and so does one that is not local: it costs this machine
@@ -40,12 +56,38 @@ func (t *Turns) Wait(ctx context.Context, urgent <-chan struct{}, local bool) (d
 	}
 	select {
 	case t.free <- struct{}{}:
+		return turn(t.free)
+	case t.next <- struct{}{}:
+		defer func() { <-t.next }()
 	case <-urgent:
 		return func() {}
 	case <-ctx.Done():
 		return func() {}
 	}
-	end := sync.OnceFunc(func() { <-t.free })
+	for step := lookFirst; ; step = min(2*step, lookMost) {
+		select {
+		case t.free <- struct{}{}:
+			return turn(t.free)
+		case <-urgent:
+			return func() {}
+		case <-ctx.Done():
+			return func() {}
+		case <-time.After(step):
+		}
+		if t.Spare == nil || !t.Spare() {
+			continue
+		}
+		select {
+		case t.extra <- struct{}{}:
+			return turn(t.extra)
+		default:
+		}
+	}
+}
+
+// turn ends a turn that has been taken, once, with done or after turnTime.
+func turn(taken <-chan struct{}) (done func()) {
+	end := sync.OnceFunc(func() { <-taken })
 	timer := time.AfterFunc(turnTime, end)
 	return func() {
 		timer.Stop()

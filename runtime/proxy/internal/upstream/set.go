@@ -48,7 +48,7 @@ type Set struct {
 	persisting *persist.Queue
 	begun      atomic.Bool            // there is a client, or will be
 	Solo       atomic.Pointer[Client] // the only client there will be, nil where others may come
-	turns      *starts.Turns          // to start servers on this machine
+	Turns      *starts.Turns          // to start servers on this machine
 	Random     func() float64         // shortens what is waited for, at least 0 and less than 1
 
 	Lifetime context.Context //nolint:containedctx // that of the backends, ended by End
@@ -86,7 +86,7 @@ type Observer interface {
 // NewSet returns a set without backends. Its observer is to be set before it is
 // used.
 func NewSet(o Options) *Set {
-	s := &Set{o: o, Log: o.Logger, Random: rand.Float64, turns: starts.NewTurns()}
+	s := &Set{o: o, Log: o.Logger, Random: rand.Float64, Turns: starts.NewTurns()}
 	lifetime := deadline.NewScope(context.Background()) // requests are made of it
 	s.Lifetime, s.cancel = lifetime, func() { lifetime.End(nil) }
 	s.persisting = persist.New(s.Lifetime, &s.Work, o.Store, o.Logger)

@@ -137,7 +137,7 @@ var errSlotClosed = fmt.Errorf("%w: %w", runtime.ErrNotSent, runtime.ErrClosed)
 func (s *Slot) connect(a *dialing) {
 	b := s.Backend
 	s.awaitEnd(b.life.ctx)
-	done := b.Set.turns.Wait(b.life.ctx, a.Urgent(), b.Config().Local)
+	done := b.Set.Turns.Wait(b.life.ctx, a.Urgent(), b.Config().Local)
 	start := time.Now()
 	b.Pool.mu.Lock()
 	a.Connects(start)
