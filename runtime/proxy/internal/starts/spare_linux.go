@@ -5,21 +5,36 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/proctree"
 )
 
-// spare returns whether one of n processors has nothing to do, by how many threads of
-// the machine want to run: Linux says it as of now. Nil where that is not known: with
-// fewer processors than the machine has, the limit of a container holds threads back, and
-// they do not count as wanting to run.
-func spare(n int) func() bool {
-	if n < runtime.NumCPU() {
-		return nil
+// treeShare bounds the part of a processor that looks at all processes take: one in so
+// many.
+const treeShare = 8
+
+// spare returns how many servers more can start on n processors. One can where a
+// processor has nothing to do. On a machine that others keep at work, as many can as
+// there are turns that no process of ours makes use of.
+func spare(n int) func() int {
+	// With fewer processors than the machine has, the limit of a container holds threads
+	// back, and then they do not count as wanting to run.
+	limited := n < runtime.NumCPU()
+	own := descendants{turns: perCPU * n}
+	return func() int {
+		if !limited && idle(n) {
+			return 1
+		}
+		return own.spare(time.Now())
 	}
-	return func() bool {
-		text, err := os.ReadFile("/proc/loadavg")
-		want, ok := wantToRun(text)
-		return err == nil && ok && want-1 < n // one is this
-	}
+}
+
+// idle reports whether one of n processors has nothing to do now.
+func idle(n int) bool {
+	text, err := os.ReadFile("/proc/loadavg")
+	want, ok := wantToRun(text)
+	return err == nil && ok && want-1 < n // one is this
 }
 
 // wantToRun returns how many threads run or could, by /proc/loadavg, see proc(5):
@@ -32,4 +47,62 @@ func wantToRun(text []byte) (int, bool) {
 	now, _, ok := bytes.Cut(fields[3], []byte("/"))
 	n, err := strconv.Atoi(string(now))
 	return n, ok && err == nil && n > 0
+}
+
+// descendants looks at what this process has started, and that has started.
+type descendants struct {
+	turns int
+	next  time.Time     // when to look
+	ticks map[int]int64 // that each had computed at the last look
+}
+
+// spare returns how many turns no descendant makes use of, 0 where it is too early to say.
+func (d *descendants) spare(now time.Time) int {
+	if now.Before(d.next) {
+		return 0
+	}
+	all := map[int]proctree.Stat{}
+	buf := make([]byte, 1024)
+	for _, pid := range proctree.PIDs() {
+		if s, ok := proctree.ReadStat(pid, buf); ok {
+			all[pid] = s
+		}
+	}
+	busy := d.busy(all, os.Getpid())
+	took := time.Since(now)
+	d.next = now.Add(max(lookMost, treeShare*took))
+	return max(d.turns-busy, 0)
+}
+
+// busy returns how many descendants of a process run, want to, wait for a disk, or have
+// computed since the last look.
+func (d *descendants) busy(all map[int]proctree.Stat, of int) (busy int) {
+	before := d.ticks
+	d.ticks = map[int]int64{}
+	for pid, s := range all {
+		if !descends(all, s, of) {
+			continue
+		}
+		d.ticks[pid] = s.Ticks
+		had, known := before[pid]
+		if s.Living() && (s.State == 'R' || s.State == 'D' || known && had != s.Ticks) {
+			busy++
+		}
+	}
+	return busy
+}
+
+// descends reports whether a process is among those below another.
+func descends(all map[int]proctree.Stat, s proctree.Stat, of int) bool {
+	for range len(all) { // a number may be used anew while all are read
+		if s.Parent == of {
+			return true
+		}
+		parent, ok := all[s.Parent]
+		if !ok {
+			return false
+		}
+		s = parent
+	}
+	return false
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/internal/proctree"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
@@ -19,33 +20,63 @@ func TestWantToRun(t *testing.T) {
 			t.Errorf("%q: got %d %v, want %d", text, got, ok, want)
 		}
 	}
-	if spare(runtime.NumCPU()-1) != nil {
-		t.Error("behind the limit of a container it is known")
+}
+
+// TestBusyDescendants: those that wait are not at work, nor are those of others.
+func TestBusyDescendants(t *testing.T) {
+	t.Parallel()
+	const us = 10
+	of := func(pid, parent int, state byte, ticks int64) proctree.Stat {
+		return proctree.Stat{PID: pid, Parent: parent, State: state, Ticks: ticks}
+	}
+	var d descendants
+	for i, c := range []struct {
+		all  []proctree.Stat
+		want int
+	}{
+		{[]proctree.Stat{of(1, 0, 'S', 9), of(us, 1, 'R', 5), of(7, 1, 'R', 9)}, 0},
+		{[]proctree.Stat{of(us, 1, 'R', 6), of(11, us, 'S', 0), of(12, 11, 'R', 0), of(7, 1, 'R', 99)}, 1},
+		{[]proctree.Stat{of(us, 1, 'R', 7), of(11, us, 'S', 0), of(12, 11, 'S', 0)}, 0},
+		{[]proctree.Stat{of(11, us, 'R', 0), of(12, 11, 'D', 0), of(13, 99, 'R', 0)}, 2},
+		{[]proctree.Stat{of(11, us, 'S', 0), of(12, 11, 'S', 1)}, 1},
+		{[]proctree.Stat{of(11, us, 'S', 0), of(12, 11, 'Z', 2)}, 0},
+		{[]proctree.Stat{of(21, 22, 'R', 0), of(22, 21, 'R', 0)}, 0}, // as numbers that are used anew can look
+	} {
+		all := map[int]proctree.Stat{}
+		for _, s := range c.all {
+			all[s.PID] = s
+		}
+		if got := d.busy(all, us); got != c.want {
+			t.Errorf("%d: got %d, want %d", i, got, c.want)
+		}
 	}
 }
 
-// TestSpare: no processor has nothing to do while there is work for each.
+// TestSpare: beside servers of ours that wait more can start, whatever others do; beside
+// those that compute none.
 func TestSpare(t *testing.T) {
 	n := runtime.GOMAXPROCS(0)
-	has := spare(n)
-	if has == nil {
-		t.Skip("it is not known here")
-	}
-	for range n {
-		cmd := exec.Command("sh", "-c", "while :; do :; done")
-		require.NoError(t, cmd.Start())
-		defer cmd.Wait()
-		defer cmd.Process.Kill()
-	}
-	time.Sleep(5 * time.Millisecond)
-	free := 0
-	for range 20 {
-		if has() {
-			free++
+	for script, want := range map[string]bool{"exec sleep 60": true, "while :; do :; done": false} {
+		var all []*exec.Cmd
+		for range perCPU * n {
+			cmd := exec.Command("sh", "-c", script)
+			require.NoError(t, cmd.Start())
+			all = append(all, cmd)
 		}
-		time.Sleep(time.Millisecond)
-	}
-	if free > 5 {
-		t.Errorf("%d of 20 looks find a processor with nothing to do", free)
+		has := spare(n)
+		found := 0
+		for range 20 {
+			time.Sleep(5 * time.Millisecond)
+			if has() > 0 {
+				found++
+			}
+		}
+		if got := found > 2; got != want {
+			t.Errorf("%s: %d of 20 looks find room", script, found)
+		}
+		for _, cmd := range all {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		}
 	}
 }

@@ -11,12 +11,12 @@ import (
 
 const (
 	// perCPU is how many servers are started at once for each processor: part of a
-	// start is to wait, for files or a package registry. While a processor has nothing to
-	// do there are more, up to mostPerCPU: what they wait for may come to all at once.
+	// start is to wait, for files or a package registry. Where that is all that servers do
+	// there are more, up to mostPerCPU: what they wait for may come to all at once.
 	perCPU, mostPerCPU = 2, 16
-	// lookFirst and lookMost are how often the next in line looks for such a processor.
-	// What was started just before is at work by then, if it has work to do.
-	lookFirst, lookMost = time.Millisecond, 50 * time.Millisecond
+	// lookFirst and lookMost are how often the next in line looks whether it is so. What
+	// was started just before is at work by then, if it has work to do.
+	lookFirst, lookMost = time.Millisecond, 10 * time.Millisecond
 	// turnTime is how long a start can keep others waiting. One that takes longer
 	// goes on beside the next.
 	turnTime = 10 * time.Second
@@ -25,12 +25,15 @@ const (
 // Turns hands out turns to start a server. All methods may be called concurrently.
 type Turns struct {
 	free  chan struct{} // turns that are taken
-	extra chan struct{} // and those beyond, of processors with nothing to do
-	next  chan struct{} // held by the one that looks for such a processor
+	extra chan struct{} // and those beyond, while servers only wait
+	next  chan struct{} // held by the one that looks whether they do, with what follows
 
-	// Spare reports whether a processor has nothing to do; nil: that is not known. It is
-	// set before the first Wait.
-	Spare func() bool
+	looked time.Time
+	left   int // how many more can start, as of looked
+
+	// Spare returns how many servers more can start now; nil: that is not known. It is set
+	// before the first Wait.
+	Spare func() int
 }
 
 // NewTurns returns turns for this machine.
@@ -65,6 +68,9 @@ func (t *Turns) Wait(ctx context.Context, urgent <-chan struct{}, local bool) (d
 		return func() {}
 	}
 	for step := lookFirst; ; step = min(2*step, lookMost) {
+		if t.takeExtra() {
+			return turn(t.extra)
+		}
 		select {
 		case t.free <- struct{}{}:
 			return turn(t.free)
@@ -73,15 +79,25 @@ func (t *Turns) Wait(ctx context.Context, urgent <-chan struct{}, local bool) (d
 		case <-ctx.Done():
 			return func() {}
 		case <-time.After(step):
+			if t.Spare != nil {
+				t.looked, t.left = time.Now(), t.Spare()
+			}
 		}
-		if t.Spare == nil || !t.Spare() {
-			continue
-		}
-		select {
-		case t.extra <- struct{}{}:
-			return turn(t.extra)
-		default:
-		}
+	}
+}
+
+// takeExtra takes a turn beyond the others, where the last look has found that there is
+// one. The caller holds next.
+func (t *Turns) takeExtra() bool {
+	if t.left <= 0 || time.Since(t.looked) >= lookMost {
+		return false
+	}
+	t.left--
+	select {
+	case t.extra <- struct{}{}:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -9,19 +9,21 @@ import (
 	"time"
 )
 
-// TestSpareTurns: while a processor has nothing to do more servers are started than
-// there are turns, but not without end; else the others wait for a turn.
+// TestSpareTurns: while there is room more servers are started than there are turns, but
+// not without end; else the others wait for a turn.
 func TestSpareTurns(t *testing.T) {
 	turns, most := perCPU*runtime.GOMAXPROCS(0), mostPerCPU*runtime.GOMAXPROCS(0)
+	const while = 500 * time.Millisecond
 	for name, c := range map[string]struct {
-		spare func(begun int, since time.Duration) bool // nil: it is not known
-		want  int                                       // that have begun after two seconds
+		spare func(begun int, since time.Duration) int // nil: it is not known
+		want  int                                      // that have begun after two seconds
 	}{
-		"all have something to do":    {func(int, time.Duration) bool { return false }, turns},
-		"it is not known":             {nil, turns},
-		"none has":                    {func(int, time.Duration) bool { return true }, most},
-		"none has after a while":      {func(_ int, since time.Duration) bool { return since > time.Second }, most},
-		"each start takes one, alone": {func(begun int, _ time.Duration) bool { return begun < turns+3 }, turns + 3},
+		"none":                {func(int, time.Duration) int { return 0 }, turns},
+		"it is not known":     {nil, turns},
+		"one at a time":       {func(int, time.Duration) int { return 1 }, most},
+		"many at a time":      {func(int, time.Duration) int { return 1000 }, most},
+		"after a while":       {func(_ int, since time.Duration) int { return int(since / while) }, most},
+		"until some have one": {func(begun int, _ time.Duration) int { return min(turns+3-begun, 2) }, turns + 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -31,7 +33,7 @@ func TestSpareTurns(t *testing.T) {
 				var begun atomic.Int64
 				all.Spare = nil
 				if c.spare != nil {
-					all.Spare = func() bool { return c.spare(int(begun.Load()), time.Since(start)) }
+					all.Spare = func() int { return c.spare(int(begun.Load()), time.Since(start)) }
 				}
 				for range 2 * most {
 					go func() {
@@ -57,7 +59,7 @@ func TestSpareTurns(t *testing.T) {
 func TestSpareTurnsSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all, start := NewTurns(), time.Now()
-		all.Spare = func() bool { return true }
+		all.Spare = func() int { return 1 }
 		var last atomic.Int64
 		for range 10 * runtime.GOMAXPROCS(0) {
 			go func() {
