@@ -32,7 +32,7 @@ type Options struct {
 // any number of processes may use at once. All methods may be called
 // concurrently; they run one at a time.
 //
-// The file is opened or created on first use, and closed after a while without
+// The file is opened on first use and created with the first record, and closed after a while without
 // use. A damaged file is renamed, which is logged, and a new one is created; one
 // that a newer mcpctl has written is left alone. Methods return errors of reading
 // and writing, and the next call tries again.
@@ -97,8 +97,10 @@ func (db *DB) closeFile() error {
 	return err
 }
 
-// withFile calls f with the open file, and again with a new one if it is damaged.
-func (db *DB) withFile(ctx context.Context, f func(*sql.DB) error) error {
+// withFile calls f with the open file, and again with a new one if it is damaged. Without
+// create it does nothing where there is no file: to make one takes several syncs, which
+// the first list need not wait for.
+func (db *DB) withFile(ctx context.Context, create bool, f func(*sql.DB) error) error {
 	select {
 	case <-db.turn:
 	case <-ctx.Done():
@@ -107,6 +109,9 @@ func (db *DB) withFile(ctx context.Context, f func(*sql.DB) error) error {
 	defer func() { db.turn <- struct{}{} }()
 	if db.closed {
 		return ErrClosed
+	}
+	if _, err := os.Stat(db.path); !create && db.open == nil && errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
 	err := db.try(ctx, f)
 	if damaged(err) && db.renameDamaged(err) {

@@ -8,7 +8,7 @@ import (
 
 // Limit has a database be full at a number of pages.
 func Limit(ctx context.Context, db *DB, pages int) {
-	err := db.withFile(ctx, func(open *sql.DB) error {
+	err := db.withFile(ctx, true, func(open *sql.DB) error {
 		_, err := open.ExecContext(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", pages))
 		return err
 	})

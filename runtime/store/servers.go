@@ -30,9 +30,9 @@ func (db *DB) Load(ctx context.Context, servers []ID) (map[string]Record, error)
 	for _, id := range servers {
 		digests[id.Name] = id.Digest
 	}
-	var found map[string]Record
-	err := db.withFile(ctx, func(open *sql.DB) error {
-		found = map[string]Record{}
+	found := map[string]Record{}
+	err := db.withFile(ctx, false, func(open *sql.DB) error {
+		clear(found)
 		rows, err := open.QueryContext(ctx, `SELECT name, digest, verified, count, first, last, interval, asks, untold, data
 			FROM servers LEFT JOIN catalogs ON server = id WHERE scope = ?`, db.o.Scope)
 		if err != nil {
@@ -68,7 +68,7 @@ func (db *DB) Keep(ctx context.Context, changes []Change) error {
 	db.mu.Lock()
 	names := db.names
 	db.mu.Unlock()
-	err := db.withFile(ctx, func(open *sql.DB) error {
+	err := db.withFile(ctx, true, func(open *sql.DB) error {
 		tx, err := open.BeginTx(ctx, nil)
 		if err != nil {
 			return err
