@@ -1,6 +1,7 @@
 package jsonrpc_test
 
 import (
+	"io"
 	"os"
 	"testing"
 
@@ -11,7 +12,8 @@ import (
 )
 
 // TestPipeHoldsPage: a pipe to a client takes a page of a list, some 100 KiB,
-// while the client is not looking.
+// while the client is not looking. One that has got small messages alone stays as
+// it is.
 func TestPipeHoldsPage(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()
@@ -27,7 +29,25 @@ func TestPipeHoldsPage(t *testing.T) {
 	}
 	out, restore := jsonrpc.Nonblocking(w)
 	defer restore()
-	if n, err := unix.Write(int(out.Fd()), make([]byte, page)); n != page {
+	size := func() int {
+		n, err := unix.FcntlInt(r.Fd(), unix.F_GETPIPE_SZ, 0)
+		require.NoError(t, err)
+		return n
+	}
+	to := jsonrpc.NewWriter(out)
+	defer to.Abandon()
+	for range 3 {
+		require.NoError(t, to.Append(make([]byte, 30<<10)))
+		to.Flush()
+	}
+	if n := size(); n != 1<<16 {
+		t.Errorf("small messages: the pipe holds %d bytes", n)
+	}
+	_, err = io.ReadFull(r, make([]byte, 90<<10))
+	require.NoError(t, err)
+	require.NoError(t, to.Append(make([]byte, page)))
+	to.Flush()
+	if n, err := unix.IoctlGetInt(int(r.Fd()), unix.TIOCINQ); n != page {
 		t.Errorf("%d of %d bytes were taken: %v", n, page, err)
 	}
 }

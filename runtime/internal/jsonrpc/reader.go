@@ -32,12 +32,13 @@ type LineReader struct {
 }
 
 // NewLineReader reads lines of at most max bytes; 0 means 64 MiB: an image of
-// 20 MB takes 27 MB in base64, and as much again where it is quoted twice.
+// 20 MB takes 27 MB in base64, and as much again where it is quoted twice. A pipe
+// in non-blocking mode is waited for with the poller.
 func NewLineReader(r io.Reader, max int) *LineReader {
 	if max == 0 {
 		max = 64 << 20
 	}
-	return &LineReader{r: r, buf: make([]byte, readBuffer), newline: -1, max: max}
+	return &LineReader{r: pipeInput(r), buf: make([]byte, readBuffer), newline: -1, max: max}
 }
 
 // Next returns the next line without its line end, valid until the next call.
@@ -171,6 +172,9 @@ func (l *LineReader) room() {
 		l.end = copy(l.buf, l.buf[l.start:l.end])
 		l.start = 0
 		return
+	}
+	if p, ok := l.r.(interface{ widen() }); ok {
+		p.widen()
 	}
 	// No more than the longest line takes, and what shows that one is longer.
 	bigger := make([]byte, min(4*len(l.buf), max(l.max, len(l.buf))+readBuffer))

@@ -9,10 +9,19 @@ import (
 	"syscall"
 )
 
-// tryWriter returns a single write attempt on a pipe or socket in non-blocking
-// mode, nil for anything else. It is used by one goroutine at a time.
-func tryWriter(w io.Writer) func([]byte) (int, error) {
-	f, ok := w.(*os.File)
+// stream is a pipe or socket in non-blocking mode. It is used by one goroutine at a
+// time.
+type stream struct {
+	raw  syscall.RawConn
+	once func(fd uintptr) bool // kept, so that it is allocated once and not for each call
+	data []byte
+	n    int
+	err  error
+}
+
+// streamOf returns the stream of a file, nil for anything else.
+func streamOf(file any) *stream {
+	f, ok := file.(*os.File)
 	if !ok {
 		return nil
 	}
@@ -27,42 +36,86 @@ func tryWriter(w io.Writer) func([]byte) (int, error) {
 	}); err != nil || !nonblocking {
 		return nil
 	}
-	a := &attempt{raw: raw}
-	a.once = a.write
-	return a.try
+	return &stream{raw: raw}
 }
 
-// attempt keeps the closure that RawConn.Write wants, so that it is allocated
-// once and not for each write.
-type attempt struct {
-	raw  syscall.RawConn
-	once func(fd uintptr) bool
-	data []byte
-	n    int
-	err  error
+// defaultPipe is how much a pipe holds that nobody has widened.
+const defaultPipe = 64 << 10
+
+// tryWriter returns a single write attempt on a pipe or socket in non-blocking
+// mode, nil for anything else. It is used by one goroutine at a time.
+func tryWriter(w io.Writer) func([]byte) (int, error) {
+	s := streamOf(w)
+	if s == nil {
+		return nil
+	}
+	s.once = s.write
+	return s.try
 }
 
-func (a *attempt) write(fd uintptr) bool {
-	a.n, a.err = syscall.Write(int(fd), a.data)
+func (s *stream) write(fd uintptr) bool {
+	s.n, s.err = writeNow(fd, s.data)
+	if s.n < len(s.data) && len(s.data) > defaultPipe && (s.err == nil || errors.Is(s.err, syscall.EAGAIN)) {
+		widen(fd)
+		n, err := writeNow(fd, s.data[s.n:])
+		s.n, s.err = s.n+n, err
+	}
 	return true
 }
 
-func (a *attempt) try(data []byte) (int, error) {
-	a.data = data
-	err := a.raw.Write(a.once)
-	a.data = nil
+func (s *stream) try(data []byte) (int, error) {
+	s.data = data
+	err := s.raw.Write(s.once)
+	s.data = nil
 	if err != nil {
 		return 0, err
 	}
-	if errors.Is(a.err, syscall.EAGAIN) || errors.Is(a.err, syscall.EINTR) {
-		return 0, nil
+	if errors.Is(s.err, syscall.EAGAIN) || errors.Is(s.err, syscall.EINTR) { // the rest waits for room
+		return s.n, nil
 	}
-	return max(a.n, 0), a.err
+	return s.n, s.err
+}
+
+// pipeReader reads a stream, and waits with the poller.
+type pipeReader struct{ *stream }
+
+// pipeInput returns what reads r best.
+func pipeInput(r io.Reader) io.Reader {
+	s := streamOf(r)
+	if s == nil {
+		return r
+	}
+	s.once = s.read
+	return pipeReader{s}
+}
+
+func (s *stream) read(fd uintptr) bool {
+	s.n, s.err = readNow(fd, s.data)
+	return !errors.Is(s.err, syscall.EAGAIN)
+}
+
+// Read implements [io.Reader]. A file that is closed is [os.ErrClosed].
+func (r pipeReader) Read(p []byte) (int, error) {
+	r.data = p
+	err := r.raw.Read(r.once)
+	r.data = nil
+	switch {
+	case err != nil: // it has no deadline
+		return 0, os.ErrClosed
+	case r.err == nil && r.n == 0 && len(p) > 0:
+		return 0, io.EOF
+	}
+	return r.n, r.err
+}
+
+// widen makes room for large messages in the pipe.
+func (r pipeReader) widen() {
+	_ = r.raw.Control(func(fd uintptr) { widen(fd) }) // one that is closed needs none
 }
 
 // Nonblocking returns f in non-blocking mode where f is a pipe or socket, and a
-// function that puts it back; a terminal or a file stays as it is, because
-// others may share it.
+// function that puts it back and ends a read or write under way; a terminal or a
+// file stays as it is, because others may share it.
 func Nonblocking(f *os.File) (*os.File, func()) {
 	info, err := f.Stat()
 	if err != nil || info.Mode()&(os.ModeNamedPipe|os.ModeSocket) == 0 {
@@ -73,7 +126,6 @@ func Nonblocking(f *os.File) (*os.File, func()) {
 		return f, func() {}
 	}
 	syscall.CloseOnExec(fd)
-	widen(fd)
 	if err := syscall.SetNonblock(fd, true); err != nil {
 		_ = syscall.Close(fd)
 		return f, func() {}

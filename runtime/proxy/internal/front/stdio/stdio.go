@@ -126,14 +126,19 @@ type listens struct {
 // Serve serves one client over a pair of streams, one JSON-RPC message a
 // line, until the input ends, the output fails or ctx is done. Requests in
 // flight when the input ends are answered first, for up to drainTime; those that are
-// under way at the end are answered with an error that says so. An out that
-// is a pipe is written to without blocking. A client that does not read is not
+// under way at the end are answered with an error that says so. Pipes are read and
+// written without blocking, and put back at the end. A client that does not read is not
 // read from, and holds up the answers of the stdio backends it has called.
 func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, o Options) error {
-	if f, ok := out.(*os.File); ok && !same(in, f) {
+	if f, ok := out.(*os.File); ok {
 		nonblocking, restore := jsonrpc.Nonblocking(f)
 		defer restore()
 		out = nonblocking
+	}
+	if f, ok := in.(*os.File); ok {
+		nonblocking, restore := jsonrpc.Nonblocking(f)
+		defer restore()
+		in = nonblocking
 	}
 	lifetime, end := context.WithCancel(ctx)
 	defer end()
@@ -167,7 +172,7 @@ func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, o Opt
 	}
 	read := make(chan error, 1)
 	// Ends with the input. Where ctx or the output ends first, it may be left in a
-	// read that nothing can interrupt.
+	// read that nothing can interrupt, unless the input is a pipe.
 	go func() { read <- f.read(in) }()
 	select {
 	case err := <-read:
@@ -184,18 +189,6 @@ func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, o Opt
 		f.endListens()
 		return f.finish(limits.LastWrite)
 	}
-}
-
-// same reports whether input and output are one socket: they share its mode, and
-// reads must go on blocking.
-func same(in io.Reader, out *os.File) bool {
-	f, ok := in.(*os.File)
-	if !ok {
-		return false
-	}
-	a, errIn := f.Stat()
-	b, errOut := out.Stat()
-	return errIn == nil && errOut == nil && os.SameFile(a, b)
 }
 
 // settle waits for the requests in flight.
