@@ -2,7 +2,7 @@
 // other byte alone. It is what lets a message cross mcpctl unchanged: the text
 // is validated once, and what must be read or replaced is addressed by span.
 //
-// Validation is jsontext's (RFC 8259 grammar, whole text) with two allowances
+// Validation is that of RFC 8259, of the whole text, with two allowances
 // that other MCP peers make: duplicate member names deep inside a payload and
 // escaped lone surrogates pass. Raw invalid UTF-8 does not.
 package rawjson

@@ -12,25 +12,20 @@ type Entry struct {
 // Entries returns the members of an object in their order, one that stands
 // twice included. The text must be one JSON object.
 func Entries(text []byte) ([]Entry, error) {
-	s := acquire(text)
-	defer s.release()
+	s := scanner{text: text}
 	if err := s.begin('{', ErrNotObject); err != nil {
 		return nil, err
 	}
 	var out []Entry
-	for s.dec.PeekKind() != '}' {
-		key, err := s.value()
-		if err != nil {
-			return nil, eof(err)
-		}
+	for n := 0; s.next(n, '}'); n++ {
+		key, _ := s.key()
 		name, _ := String(text, key)
-		value, err := s.value()
-		if err != nil {
-			return nil, eof(err)
-		}
-		out = append(out, Entry{name, key, value})
+		out = append(out, Entry{name, key, s.value()})
 	}
-	return out, s.finish()
+	if err := s.finish(); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // Object is an object inside a text together with what is to become of its own

@@ -12,26 +12,20 @@ import (
 // one JSON object.
 func Fields(text []byte, into []Span, names ...string) error {
 	clear(into)
-	s := acquire(text)
-	defer s.release()
+	s := scanner{text: text}
 	if err := s.begin('{', ErrNotObject); err != nil {
 		return err
 	}
-	for s.dec.PeekKind() != '}' {
-		name, err := s.name()
-		if err != nil {
-			return eof(err)
-		}
+	for n := 0; s.next(n, '}'); n++ {
+		name := s.name()
 		at := &Span{}
-		for i, n := range names {
-			if string(name) == n && !into[i].Present() {
+		for i, want := range names {
+			if string(name) == want && !into[i].Present() {
 				at = &into[i]
 				break
 			}
 		}
-		if *at, err = s.value(); err != nil {
-			return eof(err)
-		}
+		*at = s.value()
 	}
 	return s.finish()
 }
@@ -57,23 +51,15 @@ func FieldString(text []byte, name string) (string, bool) {
 // visit only, and the span of the value. It does not allocate, but for names with
 // escapes. The text must be one JSON object.
 func Walk(text []byte, visit func(name []byte, value Span)) error {
-	s := acquire(text)
-	defer s.release()
+	s := scanner{text: text}
 	if err := s.begin('{', ErrNotObject); err != nil {
 		return err
 	}
-	for s.dec.PeekKind() != '}' {
-		name, err := s.name()
-		if err != nil {
-			return eof(err)
+	for n := 0; s.next(n, '}'); n++ {
+		name := s.name()
+		if at := s.value(); !s.bad {
+			visit(name, at)
 		}
-		// The decoder reuses the bytes of a name when it reads on.
-		s.kept = append(s.kept[:0], name...)
-		at, err := s.value()
-		if err != nil {
-			return eof(err)
-		}
-		visit(s.kept, at)
 	}
 	return s.finish()
 }
@@ -83,20 +69,18 @@ var ErrNotArray = errors.New("value is not a JSON array")
 
 // Elements returns the span of each element of an array, relative to text.
 func Elements(text []byte) ([]Span, error) {
-	s := acquire(text)
-	defer s.release()
+	s := scanner{text: text}
 	if err := s.begin('[', ErrNotArray); err != nil {
 		return nil, err
 	}
 	var out []Span
-	for s.dec.PeekKind() != ']' {
-		v, err := s.value()
-		if err != nil {
-			return nil, eof(err)
-		}
-		out = append(out, v)
+	for n := 0; s.next(n, ']'); n++ {
+		out = append(out, s.value())
 	}
-	return out, s.finish()
+	if err := s.finish(); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // String returns the text of the string at a span, "" and false for anything

@@ -3,9 +3,6 @@ package rawjson
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"io"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -65,18 +62,16 @@ func Scan(text []byte, m *Message) error {
 	if !utf8.Valid(text) {
 		return ErrInvalidUTF8
 	}
-	s := acquire(text)
-	defer s.release()
-	if s.dec.PeekKind() != '{' {
-		if err := s.dec.SkipValue(); err != nil {
-			return eof(err)
+	s := scanner{text: text}
+	if s.space() != '{' {
+		s.value()
+		if err := s.finish(); err != nil {
+			return err
 		}
-		return errors.Join(s.end(), ErrNotObject)
+		return ErrNotObject
 	}
-	if _, err := s.message(m, envelope); err != nil {
-		return eof(err)
-	}
-	if err := s.end(); err != nil {
+	s.message(m, envelope)
+	if err := s.finish(); err != nil {
 		return err
 	}
 	if s.dup != "" {
@@ -153,24 +148,16 @@ func (m *Message) member(l level, name []byte) *Span {
 }
 
 // message reads one object of a message and, inside it, params and _meta.
-func (s *scanner) message(m *Message, l level) (Span, error) {
-	start, err := s.open()
-	if err != nil {
-		return Span{}, err
-	}
-	for s.dec.PeekKind() != '}' {
-		name, err := s.name()
-		if err != nil {
-			return Span{}, err
-		}
+func (s *scanner) message(m *Message, l level) Span {
+	start := s.open()
+	for n := 0; s.next(n, '}'); n++ {
+		name := s.name()
 		if l == meta && !bytes.HasPrefix(name, []byte("io.modelcontextprotocol/")) {
 			m.MetaOthers++
 		}
 		at := m.member(l, name)
 		if at == nil {
-			if err := s.dec.SkipValue(); err != nil {
-				return Span{}, err
-			}
+			s.value()
 			continue
 		}
 		if at.Present() {
@@ -179,123 +166,13 @@ func (s *scanner) message(m *Message, l level) (Span, error) {
 			}
 			at = &Span{}
 		}
-		var span Span
-		if inner := l + 1; inner <= meta && s.dec.PeekKind() == '{' && (at == &m.Params || at == &m.Meta) {
-			span, err = s.message(m, inner)
+		if inner := l + 1; inner <= meta && (at == &m.Params || at == &m.Meta) && s.space() == '{' {
+			*at = s.message(m, inner)
 		} else {
-			span, err = s.value()
+			*at = s.value()
 		}
-		if err != nil {
-			return Span{}, err
-		}
-		*at = span
 	}
-	return s.close(start)
-}
-
-// scanner is a decoder together with the text it reads, pooled.
-type scanner struct {
-	dec     jsontext.Decoder
-	buf     bytes.Buffer
-	scratch []byte
-	kept    []byte // a copy of a name
-	dup     string
-}
-
-//nolint:gochecknoglobals // a pool of scratch space and constant options
-var (
-	scanners        = sync.Pool{New: func() any { return new(scanner) }}
-	allowDuplicates = jsontext.AllowDuplicateNames(true)
-	allowSurrogates = jsontext.AllowInvalidUTF8(true)
-)
-
-func acquire(text []byte) *scanner {
-	s, _ := scanners.Get().(*scanner)
-	s.buf = *bytes.NewBuffer(text)
-	s.dec.Reset(&s.buf, allowDuplicates, allowSurrogates)
-	s.dup = ""
-	return s
-}
-
-func (s *scanner) release() {
-	s.buf = bytes.Buffer{}
-	scanners.Put(s)
-}
-
-// open reads a bracket and returns where it stands.
-func (s *scanner) open() (int, error) {
-	_, err := s.dec.ReadToken()
-	return int(s.dec.InputOffset()) - 1, err
-}
-
-// close reads a closing bracket and returns the span of the whole.
-func (s *scanner) close(start int) (Span, error) {
-	_, err := s.dec.ReadToken()
-	return Span{start, int(s.dec.InputOffset())}, err
-}
-
-// begin reads the bracket of an object or array whose members are read next; a
-// value of another kind is the error other.
-func (s *scanner) begin(bracket jsontext.Kind, other error) error {
-	if s.dec.PeekKind() != bracket {
-		return other
-	}
-	if _, err := s.open(); err != nil {
-		return eof(err)
-	}
-	return nil
-}
-
-// finish reads what begin has opened to the end of the text.
-func (s *scanner) finish() error {
-	if _, err := s.close(0); err != nil {
-		return eof(err)
-	}
-	return s.end()
-}
-
-// value reads one value.
-func (s *scanner) value() (Span, error) {
-	v, err := s.dec.ReadValue()
-	end := int(s.dec.InputOffset())
-	return Span{end - len(v), end}, err
-}
-
-// name reads a member name and returns it unescaped; it is valid until the next
-// read.
-func (s *scanner) name() ([]byte, error) {
-	v, err := s.dec.ReadValue()
-	if err != nil {
-		return nil, err
-	}
-	if bytes.IndexByte(v, '\\') < 0 {
-		return v[1 : len(v)-1], nil
-	}
-	s.scratch = Unquote(s.scratch[:0], v)
-	return s.scratch, nil
-}
-
-// end makes sure that nothing but white space follows.
-func (s *scanner) end() error {
-	if _, err := s.dec.ReadToken(); err == nil {
-		return fmt.Errorf("text after the end of the message at offset %d", s.dec.InputOffset())
-	} else if !errors.Is(err, io.EOF) {
-		return eof(err)
-	}
-	return nil
-}
-
-// eof turns the end of the text inside a value into an unexpected one. What is
-// wrong with a text is said without the names of members around it, which may be
-// anything: the text is another's, and the error goes into logs.
-func eof(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	if wrong, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-		return &jsontext.SyntacticError{ByteOffset: wrong.ByteOffset, Err: wrong.Err}
-	}
-	return err
+	return Span{start, s.at}
 }
 
 // Unquote appends the text of a valid JSON string to dst. A lone surrogate
@@ -321,10 +198,7 @@ func Valid(text []byte) error {
 	if !utf8.Valid(text) {
 		return ErrInvalidUTF8
 	}
-	s := acquire(text)
-	defer s.release()
-	if err := s.dec.SkipValue(); err != nil {
-		return eof(err)
-	}
-	return s.end()
+	s := scanner{text: text}
+	s.value()
+	return s.finish()
 }
