@@ -22,7 +22,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers hosts nightly clean ci
+.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers hosts nightly clean ci
 
 all: build
 
@@ -156,6 +156,11 @@ bench-against:
 # the table of docs/performance.md. They are installed for that alone.
 bench-bridges: $(BRIDGES_STAMP)
 	go run ./test/load/bench -bridges $(BENCH)
+
+# mcpctl beside programs that do the same: proxies and command lines. What no registry
+# gives is named by path: BENCH='-peer "NAME VERSION=PATH,DIALECT"'.
+bench-peers: $(BRIDGES_STAMP)
+	go run ./test/load/bench -peers $(BENCH)
 
 BRIDGES := test/load/bridges
 $(BRIDGES_STAMP): $(BRIDGES)/package.json $(BRIDGES)/package-lock.json $(BRIDGES)/.npmrc $(BRIDGES)/requirements.txt

@@ -39,7 +39,7 @@ func now(call, fd uintptr, p []byte) (int, error) {
 		return 0, nil
 	}
 	for {
-		n, _, errno := syscall.RawSyscall(call, fd, uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)))
+		n, _, errno := syscall.RawSyscall(call, fd, uintptr(unsafe.Pointer(&p[0])), uintptr(len(p))) //nolint:gosec // as the kernel takes it; p is kept meanwhile
 		switch errno {
 		case 0:
 			return int(n), nil

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -237,9 +238,9 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// TestBridgesFail: another program that fails is told of in the table, with the reason;
+// TestPeersFail: another program that fails is told of in the table, with the reason;
 // a failure of direct calls or of mcpctl ends the run.
-func TestBridgesFail(t *testing.T) {
+func TestPeersFail(t *testing.T) {
 	t.Parallel()
 	broken := func(name string) contender {
 		return contender{name, func(context.Context) (*gen.Conn, func(), error) {
@@ -249,8 +250,13 @@ func TestBridgesFail(t *testing.T) {
 	table := func(others ...contender) (string, error) {
 		b := quickBench()
 		b.each, b.o.rounds = 40*time.Millisecond, 2
-		called := map[string]string{"direct": "directly", "bridge": "mcpctl bridge", "other": "other 1.0"}
-		return b.bridgeTable(t.Context(), []direction{{"there", append([]contender{inProcess("direct", echo.Options{}, 0)}, others...)}}, called)
+		return b.besideTable(t.Context(), comparison{
+			ratio: "of direct", called: map[string]string{"direct": "directly", "bridge": "mcpctl bridge", "other": "other 1.0"},
+			ways: []way{{
+				name: "there", callers: []int{1, 32}, reference: "direct", ours: []string{"direct", "bridge"},
+				contenders: calling(append([]contender{inProcess("direct", echo.Options{}, 0)}, others...)...),
+			}},
+		})
 	}
 	got, err := table(inProcess("bridge", echo.Options{}, time.Millisecond), broken("other"))
 	require.NoError(t, err)
@@ -265,6 +271,91 @@ func TestBridgesFail(t *testing.T) {
 	if _, err := table(broken("bridge")); err == nil {
 		t.Error("got a table without mcpctl")
 	}
+}
+
+// TestOnce: of what is done once, the table has times, and ratios of times.
+func TestOnce(t *testing.T) {
+	t.Parallel()
+	takes := func(name string, d time.Duration) timed {
+		return timed{name, func(context.Context, gen.Work) (gen.Result, error) { return onceTook(d, d/2), nil }}
+	}
+	b := quickBench()
+	b.o.rounds = 2
+	got, err := b.besideTable(t.Context(), comparison{ratio: "of mcpctl", called: map[string]string{"mcpctl": "mcpctl", "other": "other"}, ways: []way{{
+		name: "once", callers: []int{1}, reference: "mcpctl", ours: []string{"mcpctl"}, once: true,
+		contenders: []timed{takes("mcpctl", 20*time.Millisecond), takes("other", 30*time.Millisecond)},
+	}}})
+	require.NoError(t, err)
+	for _, want := range []string{"| once | mcpctl | 1 | – | 1 | 20.0 ms | – | 10.0 ms | – |", "| once | other | 1 | – | **1.50** (1.50 to 1.50) | 30.0 ms | – | 15.0 ms | – |"} {
+		if !strings.Contains(got, want+"\n") {
+			t.Errorf("got\n%s\nwithout %s", got, want)
+		}
+	}
+}
+
+func TestPeerFlags(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"MCProxy 0.1.0=/opt/mcproxy,mcproxy": "",
+		"/opt/mcproxy,mcproxy":               "want NAME=PATH,DIALECT",
+		"x=/opt/x":                           "want NAME=PATH,DIALECT",
+		"=/opt/x,avelino":                    "want NAME=PATH,DIALECT",
+		"x=/opt/x,other":                     `no dialect "other"; there are avelino, mcpctl, mcproxy, tbxark`,
+	} {
+		var p peerFlags
+		err := p.Set(text)
+		if want == "" && (err != nil || len(p) != 1 || p[0].name != "MCProxy 0.1.0" || filepath.Base(p[0].path) != "mcproxy" || p[0].dialect != "mcproxy") {
+			t.Errorf("%s: got %v, %v", text, p, err)
+		}
+		if want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("%s: got %v, want %s", text, err, want)
+		}
+	}
+}
+
+// TestDialects: what a program is started with is in files of its own directory, and
+// names its servers and its port.
+func TestDialects(t *testing.T) {
+	t.Parallel()
+	servers := map[string]any{"load": command("backend", "a"), "far": map[string]any{"url": "http://127.0.0.1:1/mcp"}}
+	for name, d := range dialects {
+		for _, start := range []func(string, place) (launch, error){d.stdio, d.web, d.call} {
+			if start == nil {
+				continue
+			}
+			at := place{dir: t.TempDir(), port: "4711", servers: servers}
+			l, err := start("program", at)
+			require.NoError(t, err)
+			files, err := filepath.Glob(filepath.Join(at.dir, "*"))
+			require.NoError(t, err)
+			said := strings.Join(append(slices.Clone(l.words), l.env...), " ")
+			if len(files) != 1 || l.words[0] != "program" || !strings.Contains(said, files[0]) {
+				t.Fatalf("%s: starts %s with the files %v", name, said, files)
+			}
+			text, err := os.ReadFile(files[0])
+			require.NoError(t, err)
+			if !strings.Contains(string(text), `"command":"backend"`) || !strings.Contains(string(text), "127.0.0.1:1/mcp") {
+				t.Errorf("%s: got %s", name, text)
+			}
+			if d.path == "" {
+				t.Errorf("%s has no endpoint", name)
+			}
+		}
+		if l, err := d.web("program", place{dir: t.TempDir(), port: "4711", servers: servers}); err != nil || !portTold(l) {
+			t.Errorf("%s is not told its port: %v %v", name, l, err)
+		}
+	}
+}
+
+// portTold reports whether a program learns the port 4711.
+func portTold(l launch) bool {
+	for _, word := range l.words {
+		text, _ := os.ReadFile(word) // not every word is a file
+		if strings.Contains(word+string(text), "4711") {
+			return true
+		}
+	}
+	return false
 }
 
 // TestMeasuredApart: a group that was measured alone has a machine of its own, until it

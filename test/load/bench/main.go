@@ -7,6 +7,7 @@
 //	make bench BENCH=-render      writes the page anew from the raw figures
 //	make bench-against OLD=FILE   the same loads for another build and this one, in turn
 //	make bench-bridges            mcpctl bridge beside other bridges, in turn
+//	make bench-peers              mcpctl beside programs that do the same, in turn
 //
 // Each figure of a row is measured beside its reference, in turn, in the same
 // rounds: the medians of the rounds count, and ratios are taken round by round.
@@ -40,7 +41,9 @@ func main() {
 	flag.BoolVar(&o.render, "render", false, "measure nothing: write the page from the figures that there are")
 	flag.StringVar(&o.against, "against", "", "compare with another `build` of mcpctl, and measure nothing else")
 	flag.BoolVar(&o.bridges, "bridges", false, "measure mcpctl bridge beside other bridges, and nothing else")
-	flag.IntVar(&o.rounds, "rounds", 0, "how many rounds -against has, or -bridges, `N` (default 20, or 7)")
+	flag.BoolVar(&o.beside, "peers", false, "measure mcpctl beside programs that do the same, and nothing else")
+	flag.Var(&o.peers, "peer", "`NAME=PATH,DIALECT`: measure this program, too, with -peers; dialects are avelino, mcproxy, mcpctl and tbxark")
+	flag.IntVar(&o.rounds, "rounds", 0, "how many rounds -against has, or -bridges and -peers, `N` (default 20, or 7)")
 	flag.Parse()
 	if err := run(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -52,6 +55,8 @@ func main() {
 type options struct {
 	root, work, out, only, against string
 	short, resume, render, bridges bool
+	beside                         bool // -peers
+	peers                          peerFlags
 	rounds                         int
 }
 
@@ -83,8 +88,14 @@ func run(ctx context.Context, o options) error {
 	case o.against != "":
 		b.o.rounds = cmp.Or(o.rounds, 20)
 		return b.versus(ctx)
-	case o.bridges:
-		b.o.rounds = cmp.Or(o.rounds, bridgeRounds)
+	case o.bridges, o.beside:
+		b.o.rounds = cmp.Or(o.rounds, besideRounds)
+		if b.o.root, err = filepath.Abs(o.root); err != nil { // programs are found by it
+			return err
+		}
+		if o.beside {
+			return b.peers(ctx)
+		}
 		return b.bridges(ctx)
 	}
 	if err := b.measure(ctx); err != nil {

@@ -133,6 +133,11 @@ func (b *bench) home(name string) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
+	return homeIn(dir), nil
+}
+
+// homeIn is an environment whose directories are all one that is there.
+func homeIn(dir string) []string {
 	var env []string
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "MCPCTL_") && !strings.HasPrefix(v, "XDG_") {
@@ -140,7 +145,7 @@ func (b *bench) home(name string) ([]string, error) {
 		}
 	}
 	return append(env, "HOME="+dir, "USERPROFILE="+dir, "MCPCTL_HOME="+filepath.Join(dir, "state"),
-		"XDG_CONFIG_HOME="+dir, "XDG_STATE_HOME="+dir, "XDG_CACHE_HOME="+dir, "XDG_RUNTIME_DIR="+dir, "MCPCTL_LIST_GRACE=never"), nil
+		"XDG_CONFIG_HOME="+dir, "XDG_STATE_HOME="+dir, "XDG_CACHE_HOME="+dir, "XDG_RUNTIME_DIR="+dir, "MCPCTL_LIST_GRACE=never")
 }
 
 // config writes a servers.json and returns its name.
