@@ -1,11 +1,25 @@
 // Package schemas holds the JSON Schemas that mcpctl publishes and uses. Each
-// names its source and revision in $comment.
+// names its source and revision in $comment or $id.
 package schemas
 
-import _ "embed"
+import "embed"
 
 //go:embed servers.schema.json
 var servers string
 
+// meta has the schemas of schemas as json-schema.org publishes them, each in
+// the file that its address names.
+//
+//go:embed meta
+var meta embed.FS
+
 // Servers is the schema of servers.json (JSON Schema 2020-12).
 func Servers() []byte { return []byte(servers) }
+
+// Meta returns the document that JSON Schema itself has at a path of
+// https://json-schema.org, such as draft/2020-12/schema. It reports false for
+// any other path.
+func Meta(path string) ([]byte, bool) {
+	doc, err := meta.ReadFile("meta/" + path + ".json")
+	return doc, err == nil
+}

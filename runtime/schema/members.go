@@ -3,6 +3,8 @@ package schema
 import (
 	"slices"
 	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/pattern"
 )
 
 // either makes one place of several alternatives.
@@ -56,7 +58,7 @@ func (w *walk) member(v any, name string, m *members) {
 	if patterns, ok := o.get("patternProperties").(*object); ok {
 		m.closed = true
 		for _, p := range patterns.keys {
-			if re, err := compileRegexp(p); err == nil && re.MatchString(name) {
+			if pattern.Compile(p).MatchString(name) {
 				m.open = append(m.open, patterns.m[p])
 			}
 		}

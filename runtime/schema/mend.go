@@ -143,11 +143,9 @@ func expressible(v any) (members *object, others bool) {
 	}
 	members = &object{m: map[string]any{}}
 	for _, k := range o.keys {
-		if re, err := compileRegexp(k); err == nil {
-			if _, vague := re.(anything); vague {
-				others = true
-				continue
-			}
+		if !Checkable(k) {
+			others = true
+			continue
 		}
 		members.keys = append(members.keys, k)
 		members.m[k] = o.m[k]

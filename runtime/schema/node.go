@@ -222,7 +222,7 @@ func kindOf(v any) Kinds {
 	case bool:
 		return Boolean
 	case json.Number:
-		if IsInteger(string(v)) {
+		if _, exp := decimal(string(v)); exp >= 0 {
 			return Integer
 		}
 		return Number
@@ -232,6 +232,25 @@ func kindOf(v any) Kinds {
 		return Array
 	}
 	return Object
+}
+
+// kindWord is the name of a value's type; a whole number is a number, too.
+func kindWord(v any) string {
+	if _, ok := v.(json.Number); ok {
+		return "number"
+	}
+	return kindOf(v).names()[0]
+}
+
+// names are the types of a set, "number" before "integer".
+func (k Kinds) names() []string {
+	var out []string
+	for _, name := range []string{"null", "boolean", "number", "integer", "string", "array", "object"} {
+		if kind := kindOfName(name); kind&k == kind && (name != "integer" || k&Number == 0) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // IsInteger reports whether a JSON number is a whole one, as JSON Schema

@@ -168,6 +168,40 @@ func TestUnusableSchemas(t *testing.T) {
 	}
 }
 
+// TestMetaschemas wants what is sound to be sound by the schema of schemas too,
+// and a tool to be able to ask for a schema.
+func TestMetaschemas(t *testing.T) {
+	tests := []struct {
+		schema, value string
+		fits          bool
+	}{
+		{`{"$ref":"https://json-schema.org/draft/2020-12/schema"}`, `{"type":"object","properties":{"a":{"minLength":2}}}`, true},
+		{`{"$ref":"https://json-schema.org/draft/2020-12/schema"}`, `{"properties":{"a":{"minLength":-2}}}`, false},
+		{`{"$ref":"https://json-schema.org/draft/2019-09/schema"}`, `{"properties":{"a":{"type":"strnig"}}}`, false},
+		{`{"$ref":"https://json-schema.org/draft/2019-09/schema"}`, `{"properties":{"a":{"type":"string"}}}`, true},
+		{`{"$ref":"http://json-schema.org/draft-07/schema#"}`, `{"if":7}`, false},
+		{`{"$ref":"http://json-schema.org/draft-07/schema#"}`, `{"if":{}}`, true},
+		{`{"$ref":"http://json-schema.org/draft-06/schema#"}`, `{"const":7,"items":[]}`, false},
+		{`{"$ref":"http://json-schema.org/draft-04/schema#"}`, `{"not":true}`, false},
+		{`{"$ref":"http://json-schema.org/draft-04/schema#/definitions/positiveInteger"}`, `7`, true},
+	}
+	for _, tt := range tests {
+		err := parse(t, tt.schema).Validate(json.RawMessage(tt.value))
+		var invalid *schema.ValidationError
+		if (err == nil) != tt.fits || err != nil && !errors.As(err, &invalid) {
+			t.Errorf("%s with %s: got %v, want it to fit: %v", tt.schema, tt.value, err, tt.fits)
+		}
+		_, meta, _ := strings.Cut(tt.schema, `:"`)
+		if strings.Contains(meta, "definitions") {
+			continue
+		}
+		declared := `{"$schema":"` + strings.TrimSuffix(meta, `"}`) + `",` + tt.value[1:]
+		if err := parse(t, declared).Sound(); (err == nil) != tt.fits {
+			t.Errorf("%s: got %v, want it to be sound: %v", declared, err, tt.fits)
+		}
+	}
+}
+
 // A schema of a few lines can ask for an astronomic amount of work.
 func TestValidateIsBounded(t *testing.T) {
 	var defs []string

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -133,25 +132,6 @@ func checkNumber(n json.Number) error {
 	return nil
 }
 
-// native returns the form that the validator takes: maps in place of objects.
-func native(v any) any {
-	switch v := v.(type) {
-	case *object:
-		m := make(map[string]any, len(v.m))
-		for k, x := range v.m {
-			m[k] = native(x)
-		}
-		return m
-	case []any:
-		a := make([]any, len(v))
-		for i, x := range v {
-			a[i] = native(x)
-		}
-		return a
-	}
-	return v
-}
-
 // text is the JSON of a decoded value, numbers as they were written, members
 // in their order.
 func text(v any) string {
@@ -176,16 +156,6 @@ func text(v any) string {
 			parts[i] = Quote(k) + ":" + text(v.m[k])
 		}
 		return "{" + strings.Join(parts, ",") + "}"
-	case map[string]any:
-		keys := make([]string, 0, len(v))
-		for k := range v {
-			keys = append(keys, k)
-		}
-		slices.Sort(keys)
-		for i, k := range keys {
-			keys[i] = Quote(k) + ":" + text(v[k])
-		}
-		return "{" + strings.Join(keys, ",") + "}"
 	}
 	return fmt.Sprint(v)
 }

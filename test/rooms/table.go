@@ -49,6 +49,7 @@ func layerTable() []rule {
 		{pkg: "runtime/secret", layer: 0, own: none},
 		{pkg: "runtime", layer: 1, own: []string{"runtime/internal/..."}, notStd: []string{"net/http"}},
 		{pkg: "runtime/internal/ability", layer: 1, own: []string{"runtime", "runtime/internal/jsonrpc"}},
+		{pkg: "runtime/internal/pattern", layer: 0, own: none, third: []string{"github.com/dlclark/regexp2"}},
 		{pkg: "runtime/internal/...", layer: 0, third: []string{"github.com/go-json-experiment/json", "github.com/tailscale/hujson", "github.com/pelletier/go-toml/v2", "go.yaml.in/yaml/v3", "github.com/gofrs/flock", "golang.org/x/sys", "golang.org/x/sync"}},
 		{pkg: "runtime/seal", layer: 0, own: []string{"runtime/internal/..."}, third: []string{"github.com/gofrs/flock"}},
 
@@ -63,7 +64,7 @@ func layerTable() []rule {
 		{pkg: "runtime/store", layer: 2, third: []string{"golang.org/x/oauth2", "github.com/gofrs/flock", "modernc.org/sqlite", "github.com/zalando/go-keyring"}},
 		{pkg: "runtime/access", layer: 2},
 		{pkg: "runtime/bridge", layer: 2, third: []string{"golang.org/x/sync"}},
-		{pkg: "runtime/schema", layer: 2, third: []string{"github.com/santhosh-tekuri/jsonschema/v6", "github.com/dlclark/regexp2", "golang.org/x/text"}},
+		{pkg: "runtime/schema", layer: 2},
 		// What generated code links: nothing but the standard library besides.
 		{pkg: "runtime/codegen", layer: 2, own: []string{"runtime", "runtime/internal/..."}},
 		{pkg: "registry", layer: 2, third: []string{"github.com/hashicorp/go-retryablehttp", "golang.org/x/sync", "golang.org/x/time"}},
@@ -81,7 +82,7 @@ func layerTable() []rule {
 		{pkg: "scaffold", layer: 3},
 		{pkg: "scaffold/gogen/internal/model", layer: 3},
 		{pkg: "scaffold/gogen/internal/emit", layer: 3, third: []string{"github.com/dave/jennifer", "golang.org/x/sync"}},
-		{pkg: "scaffold/gogen/...", layer: 3, third: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/sync"}},
+		{pkg: "scaffold/gogen/...", layer: 3, third: []string{"golang.org/x/sync"}},
 		{pkg: "generated", layer: 3, own: none, std: none},
 		{pkg: "generated/...", layer: 3, own: []string{"runtime", "runtime/codegen", "runtime/codegen/double", "runtime/schema", "generated/..."}},
 
