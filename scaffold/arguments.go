@@ -92,7 +92,7 @@ func (b *inputs) arguments(list []registry.Argument, runtime bool) []token {
 // argument renders one argument; ok is false where it is left out.
 func (b *inputs) argument(a registry.Argument, runtime, required bool) (tokens []token, ok bool) {
 	in := b.argInput(a)
-	if word := variablePattern.FindString(a.Name); word != "" && a.Named {
+	if word := variablePattern().FindString(a.Name); word != "" && a.Named {
 		b.warn(fmt.Sprintf("%s: %s in a name is text", in.label, word))
 	}
 	if given := b.given(KindArg, append([]string{in.name}, in.aliases...)...); len(given) > 0 {

@@ -120,7 +120,7 @@ func envSpec(list []registry.Argument) (spec string, consumed int, ok bool) {
 
 // isTemplate reports whether a text refers to a variable that is declared.
 func (b *inputs) isTemplate(a registry.Argument, text string) bool {
-	return slices.ContainsFunc(variablePattern.FindAllStringSubmatch(text, -1), func(m []string) bool {
+	return slices.ContainsFunc(variablePattern().FindAllStringSubmatch(text, -1), func(m []string) bool {
 		return declares(a.Variables, m[1]) || declares(b.envIn, m[1])
 	})
 }

@@ -103,7 +103,7 @@ func (b *inputs) findEnvVars(name string, value *string) {
 	if value == nil || !isVariableName(name) {
 		return
 	}
-	m := variablePattern.FindStringSubmatch(*value)
+	m := variablePattern().FindStringSubmatch(*value)
 	if m == nil || m[0] != *value {
 		return
 	}

@@ -189,7 +189,7 @@ func (b *inputs) urlScope(name string, required bool) (value, bool) {
 
 // requireURLInputs marks the inputs that a package's URL needs as required.
 func requireURLInputs(p *registry.Package) {
-	for _, m := range variablePattern.FindAllStringSubmatch(p.Transport.URL, -1) {
+	for _, m := range variablePattern().FindAllStringSubmatch(p.Transport.URL, -1) {
 		for _, list := range []*[]registry.Argument{&p.PackageArguments, &p.RuntimeArguments} {
 			*list = append([]registry.Argument(nil), *list...)
 			for i := range *list {

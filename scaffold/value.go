@@ -3,13 +3,13 @@ package scaffold
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/lazy"
 )
 
 // source is the origin of a value.
@@ -212,7 +212,7 @@ func (b *inputs) option(in input) {
 	}
 	if in.Value != nil {
 		// It depends on a variable that is not set: that is what to set.
-		for _, m := range variablePattern.FindAllStringSubmatch(*in.Value, -1) {
+		for _, m := range variablePattern().FindAllStringSubmatch(*in.Value, -1) {
 			if v, ok := b.vars[m[1]]; ok && (declares(in.Variables, m[1]) || b.outer[m[1]]) {
 				o.Kind, o.Input = KindVar, m[1]
 				o.Secret = o.Secret || v.Secret
@@ -244,7 +244,7 @@ func checkValue(in registry.Input, s string) string {
 
 // variablePattern matches {name} and ${name}. A name has none of the characters
 // that JSON or a shell would have in braces.
-var variablePattern = regexp.MustCompile(`\$?\{([^{}\s"':,;$]+)\}`)
+var variablePattern = lazy.Regexp(`\$?\{([^{}\s"':,;$]+)\}`)
 
 // variable is the merged definition of a template variable.
 type variable struct {
@@ -289,7 +289,7 @@ func (b *inputs) template(in input, s string, required bool, from source) (out v
 		shape.WriteString(s)
 	}
 	last := 0
-	for _, m := range variablePattern.FindAllStringSubmatchIndex(s, -1) {
+	for _, m := range variablePattern().FindAllStringSubmatchIndex(s, -1) {
 		before, whole, name := s[last:m[0]], s[m[0]:m[1]], s[m[2]:m[3]]
 		last = m[1]
 		b.noteDollar(in, before)

@@ -4,9 +4,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/lazy"
 )
 
-var number = lazily(`^[+-]?\d+(?:\.\d+)?$`)
+var number = lazy.Regexp(`^[+-]?\d+(?:\.\d+)?$`)
 
 func kindOfNumber(s string) Kind {
 	if strings.Contains(s, ".") {
@@ -43,8 +45,8 @@ func plural(name string) bool {
 }
 
 var (
-	choiceWord = lazily(`^[A-Za-z0-9][A-Za-z0-9_.:+/@-]*$`)
-	lowerWord  = lazily(`^[a-z0-9][a-z0-9_.+-]*$`)
+	choiceWord = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9_.:+/@-]*$`)
+	lowerWord  = lazy.Regexp(`^[a-z0-9][a-z0-9_.+-]*$`)
 )
 
 // choices returns the values that a placeholder lists: {a,b}, a|b, (a|b). Words that
@@ -84,19 +86,19 @@ func bounded(values []string) []string {
 }
 
 var (
-	possible  = lazily(`(?i)(?:\[possible values|[\[(]choices|\bone of|allowed values|valid values|supported values|possible values): *[\[({]?([^\])}]*?)(?:[\])};]|\.(?:\s|$)|, default\b| \(|$)`)
-	quotedOr  = lazily(`(?i)(?:must be|either|one of) ((?:["'\x60][\w.-]+["'\x60],? )+or ["'\x60][\w.-]+["'\x60])`)
-	barsIn    = lazily(`[({]([a-z0-9][a-z0-9_.-]*(?: ?\| ?[a-z0-9][a-z0-9_.-]*)+)[)}]`)
-	quotedIn  = lazily(`\(("[\w.-]+"(?:(?:\||, ?)"[\w.-]+")+)\)`)
-	bracesIn  = lazily(`\{([a-z0-9][a-z0-9_.-]*(?:, ?[a-z0-9][a-z0-9_.-]*)+)\}`)
-	parenIn   = lazily(`(?i)one of \(((?:[\w.-]+, ?)+(?:or )?[\w.-]+)\)`)
-	defaultIn = lazily(`(?i)[(\[][^()\[\]]{0,60}?\bdefault(?:s to| is|:|=)? *("[^"]*"|'[^']*'|\[[^\]]*\]|[^()\[\];]*)`)
-	atEnd     = lazily(`(?i) - default:? (\S+)$`)
-	manyTimes = lazily(`(?i)multiple times|more than once|(?:can|may) be (?:repeated|used up to|given several)|\brepeatable\b|\[(?:array|count)\]|\(repeat`)
-	mustGive  = lazily(`(?i)[(\[](?:required|mandatory)\b|;\s*required\]|^\*?required[.:]`)
-	outdated  = lazily(`(?i)^\W*deprecated\b|[(\[;.,]\s*deprecated\b|\bis deprecated\b|\bhas been deprecated\b`)
-	typeIn    = lazily(`\[(boolean|string|number|array|count)\]`)
-	bulletAt  = lazily(`^([a-z0-9][\w.-]*)(?::| *$| *\[)`)
+	possible  = lazy.Regexp(`(?i)(?:\[possible values|[\[(]choices|\bone of|allowed values|valid values|supported values|possible values): *[\[({]?([^\])}]*?)(?:[\])};]|\.(?:\s|$)|, default\b| \(|$)`)
+	quotedOr  = lazy.Regexp(`(?i)(?:must be|either|one of) ((?:["'\x60][\w.-]+["'\x60],? )+or ["'\x60][\w.-]+["'\x60])`)
+	barsIn    = lazy.Regexp(`[({]([a-z0-9][a-z0-9_.-]*(?: ?\| ?[a-z0-9][a-z0-9_.-]*)+)[)}]`)
+	quotedIn  = lazy.Regexp(`\(("[\w.-]+"(?:(?:\||, ?)"[\w.-]+")+)\)`)
+	bracesIn  = lazy.Regexp(`\{([a-z0-9][a-z0-9_.-]*(?:, ?[a-z0-9][a-z0-9_.-]*)+)\}`)
+	parenIn   = lazy.Regexp(`(?i)one of \(((?:[\w.-]+, ?)+(?:or )?[\w.-]+)\)`)
+	defaultIn = lazy.Regexp(`(?i)[(\[][^()\[\]]{0,60}?\bdefault(?:s to| is|:|=)? *("[^"]*"|'[^']*'|\[[^\]]*\]|[^()\[\];]*)`)
+	atEnd     = lazy.Regexp(`(?i) - default:? (\S+)$`)
+	manyTimes = lazy.Regexp(`(?i)multiple times|more than once|(?:can|may) be (?:repeated|used up to|given several)|\brepeatable\b|\[(?:array|count)\]|\(repeat`)
+	mustGive  = lazy.Regexp(`(?i)[(\[](?:required|mandatory)\b|;\s*required\]|^\*?required[.:]`)
+	outdated  = lazy.Regexp(`(?i)^\W*deprecated\b|[(\[;.,]\s*deprecated\b|\bis deprecated\b|\bhas been deprecated\b`)
+	typeIn    = lazy.Regexp(`\[(boolean|string|number|array|count)\]`)
+	bulletAt  = lazy.Regexp(`^([a-z0-9][\w.-]*)(?::| *$| *\[)`)
 )
 
 // describe notes what a flag's description says of its value.
@@ -203,7 +205,7 @@ func listedValues(text string) []string {
 	return nil
 }
 
-var listBreak = lazily(` *(?:[,|]|\bor\b|\band\b) *(?:or |and )?`)
+var listBreak = lazy.Regexp(` *(?:[,|]|\bor\b|\band\b) *(?:or |and )?`)
 
 func listOf(s string) []string {
 	s = strings.TrimRight(s, ". ")

@@ -3,6 +3,8 @@ package clihelp
 import (
 	"slices"
 	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/lazy"
 )
 
 // item is one entry of a list of commands or arguments.
@@ -15,11 +17,11 @@ type item struct {
 }
 
 var (
-	itemName = lazily(`^([A-Za-z0-9_\[][\w.+:\[-]*)\*?`)
-	cellName = lazily(`^(?:[A-Za-z0-9_][\w.+-]*|\[\[?)$`)
-	argWord  = lazily(`^(?:\[.*|<.*|\(.*|\{.*|.*[\])>}]|[A-Z][A-Z0-9_.|=-]*|\.\.\.|.*\.\.\.|\|)$`)
-	aliasIn  = lazily(`\s*[\[(]alias(?:es)?: ?([^\])]*)[\])]`)
-	aliasOf  = lazily(`(?i)^alias(?:es)?(?: for|:)`)
+	itemName = lazy.Regexp(`^([A-Za-z0-9_\[][\w.+:\[-]*)\*?`)
+	cellName = lazy.Regexp(`^(?:[A-Za-z0-9_][\w.+-]*|\[\[?)$`)
+	argWord  = lazy.Regexp(`^(?:\[.*|<.*|\(.*|\{.*|.*[\])>}]|[A-Z][A-Z0-9_.|=-]*|\.\.\.|.*\.\.\.|\|)$`)
+	aliasIn  = lazy.Regexp(`\s*[\[(]alias(?:es)?: ?([^\])]*)[\])]`)
+	aliasOf  = lazy.Regexp(`(?i)^alias(?:es)?(?: for|:)`)
 )
 
 // readCommand reads a line that lists a subcommand. prefix are the words that may stand

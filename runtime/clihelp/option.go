@@ -3,19 +3,21 @@ package clihelp
 import (
 	"slices"
 	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/lazy"
 )
 
 // flagName matches one spelling of a flag at the beginning of a text.
-var flagName = lazily(`^(?:--\[no-?\]-?|--\(no-\)|--?)(?:[A-Za-z0-9][A-Za-z0-9_.+-]*|[?#:@^%!])`)
+var flagName = lazy.Regexp(`^(?:--\[no-?\]-?|--\(no-\)|--?)(?:[A-Za-z0-9][A-Za-z0-9_.+-]*|[?#:@^%!])`)
 
 // separator matches what stands between two spellings of one flag.
-var separator = lazily(`^(?:, *| ?\| ?| ?/ ?| or | )-`)
+var separator = lazy.Regexp(`^(?:, *| ?\| ?| ?/ ?| or | )-`)
 
 // apart matches the rest of a line whose other spelling stands in a column of its own.
-var apart = lazily(`^ {2,}-(?:-[a-z]|[A-Za-z]  )`)
+var apart = lazy.Regexp(`^ {2,}-(?:-[a-z]|[A-Za-z]  )`)
 
 // inColumn matches a value that stands in a column of its own.
-var inColumn = lazily(`^ {2,}([A-Z][A-Z_]{2,})  +[^ ]`)
+var inColumn = lazy.Regexp(`^ {2,}([A-Z][A-Z_]{2,})  +[^ ]`)
 
 // spelling is one name of a flag with its value as written.
 type spelling struct {
@@ -233,7 +235,7 @@ func newFlag(names []spelling) Flag {
 	return f
 }
 
-var noForm = lazily(`^--(?:\[no-?\]-?|\(no-\))`)
+var noForm = lazy.Regexp(`^--(?:\[no-?\]-?|\(no-\))`)
 
 // setValue notes what the value of a flag looks like.
 func (f *Flag) setValue(s spelling) {
@@ -293,9 +295,9 @@ func joined(v string, glued bool) string {
 }
 
 var (
-	tuple    = lazily(`^<[^<>]+ [^<>]+>\.\.\.$`)              // <TEXT INTEGER>...
-	brackets = lazily(`^<[^<>]+>(?: [<\[][^<>\[\]]+[>\]])+$`) // <FIRST> <SECOND>
-	unknown  = lazily(`^(?:[A-Z][A-Z_ ]*|\[[^=].*\])\.\.\.$`) // TEXT...
+	tuple    = lazy.Regexp(`^<[^<>]+ [^<>]+>\.\.\.$`)              // <TEXT INTEGER>...
+	brackets = lazy.Regexp(`^<[^<>]+>(?: [<\[][^<>\[\]]+[>\]])+$`) // <FIRST> <SECOND>
+	unknown  = lazy.Regexp(`^(?:[A-Z][A-Z_ ]*|\[[^=].*\])\.\.\.$`) // TEXT...
 )
 
 // wordsOf returns Words of a value.
@@ -313,7 +315,7 @@ func wordsOf(v string, glued bool) int {
 	return 0
 }
 
-var duration = lazily(`^(?:\d+(?:ms|[smh]))+$`)
+var duration = lazy.Regexp(`^(?:\d+(?:ms|[smh]))+$`)
 
 // literal notes a value that is written as the default: --flag=false, --flag='x',
 // --flag=[]. It reports whether it is one.
@@ -335,7 +337,7 @@ func (f *Flag) literal(v string) bool {
 	return true
 }
 
-var nameMarks = lazily(`[<>\[\]{}()]|\.\.\.`)
+var nameMarks = lazy.Regexp(`[<>\[\]{}()]|\.\.\.`)
 
 // valueName returns a value as written without its marks.
 func valueName(s string) string {
@@ -373,4 +375,4 @@ func several(text string) []Flag {
 	return flags
 }
 
-var sizes = lazily(`^[A-Z]+\[\w+\]$|^\[.*\][A-Z]+$`)
+var sizes = lazy.Regexp(`^[A-Z]+\[\w+\]$|^\[.*\][A-Z]+$`)

@@ -3,6 +3,8 @@ package clihelp
 import (
 	"slices"
 	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/lazy"
 )
 
 // section is what the lines under a heading are.
@@ -98,9 +100,9 @@ func (p *parser) step(i int) int {
 	return i + 1
 }
 
-var aliasLine = lazily(`^alias(?:es)?: \b`)
+var aliasLine = lazy.Regexp(`^alias(?:es)?: \b`)
 
-var usageWord = lazily(`^(?i:usage|synopsis)\b:? *`)
+var usageWord = lazy.Regexp(`^(?i:usage|synopsis)\b:? *`)
 
 // usageStart reports that a line opens the forms of usage, and returns what of them
 // stands on it.
@@ -172,13 +174,13 @@ func (p *parser) form(s string) {
 }
 
 var (
-	capitals   = lazily(`^[A-Z][A-Z0-9 /()&'-]{2,}$`)
-	sayOther   = lazily(`(?i)^(?:[\w ]{0,30} )?examples?(?: [\w ]{0,30})?$|\btopics?\b|\bguides?\b|concept|\bformats\b|protocols|interfaces|^environment|^see also|learn more|exit (status|code)|\bvalues\b|\balias commands|^notes?$|shortcuts`)
-	sayFlags   = lazily(`(?i)\b(options?|flags?|switches)\b`)
-	sayArgs    = lazily(`(?i)^(positional arguments|arguments?|positionals|parameters|args|operands)$`)
-	sayCommand = lazily(`(?i)\b(sub-?)?commands?\b|\bfunctions\b|\bapplets\b`)
-	sayHow     = lazily(`(?i)\b(?:see|show|for|get) (?:more )?help\b|, (?:use|run|try)\b`)
-	sayAliases = lazily(`(?i)^alias(es)?$`)
+	capitals   = lazy.Regexp(`^[A-Z][A-Z0-9 /()&'-]{2,}$`)
+	sayOther   = lazy.Regexp(`(?i)^(?:[\w ]{0,30} )?examples?(?: [\w ]{0,30})?$|\btopics?\b|\bguides?\b|concept|\bformats\b|protocols|interfaces|^environment|^see also|learn more|exit (status|code)|\bvalues\b|\balias commands|^notes?$|shortcuts`)
+	sayFlags   = lazy.Regexp(`(?i)\b(options?|flags?|switches)\b`)
+	sayArgs    = lazy.Regexp(`(?i)^(positional arguments|arguments?|positionals|parameters|args|operands)$`)
+	sayCommand = lazy.Regexp(`(?i)\b(sub-?)?commands?\b|\bfunctions\b|\bapplets\b`)
+	sayHow     = lazy.Regexp(`(?i)\b(?:see|show|for|get) (?:more )?help\b|, (?:use|run|try)\b`)
+	sayAliases = lazy.Regexp(`(?i)^alias(es)?$`)
 )
 
 // headingAt reports whether a line is the heading of a section, and of which.
@@ -351,8 +353,8 @@ func (p *parser) prose(i int) {
 }
 
 var (
-	theFlag  = lazily(`^The ((?:-[a-z][\w-]*(?:=[^\s,]+)?(?:, and |, | and )?)+) flags?('s value)?(?: |$)`)
-	flagWord = lazily(`-[a-z][\w-]*(?:=[^\s,]+)?`)
+	theFlag  = lazy.Regexp(`^The ((?:-[a-z][\w-]*(?:=[^\s,]+)?(?:, and |, | and )?)+) flags?('s value)?(?: |$)`)
+	flagWord = lazy.Regexp(`-[a-z][\w-]*(?:=[^\s,]+)?`)
 )
 
 // flagsInProse notes flags of which a paragraph speaks, as go's help does: "The -m flag
@@ -372,7 +374,7 @@ func (p *parser) flagsInProse(s string) {
 	}
 }
 
-var looksLikeUsage = lazily(`^[a-z][\w.-]*(?: [a-z][\w.-]*)* (?:\[[^\]]+\]|<[^>]+>)(?: |$|\.)`)
+var looksLikeUsage = lazy.Regexp(`^[a-z][\w.-]*(?: [a-z][\w.-]*)* (?:\[[^\]]+\]|<[^>]+>)(?: |$|\.)`)
 
 // aliases notes other names of the command itself: "list, ls", or whole paths.
 func (p *parser) aliases(s string) {
@@ -603,7 +605,7 @@ func (p *parser) finish() {
 	p.cmd.Deprecated = outdated().MatchString(p.cmd.Summary)
 }
 
-var suffixes = lazily(`(?i)multipl\w+ suffix|\+N\b`)
+var suffixes = lazy.Regexp(`(?i)multipl\w+ suffix|\+N\b`)
 
 func whole(lines []line) string {
 	var b strings.Builder

@@ -1,11 +1,11 @@
 package clihelp
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/mcpctl/mcpctl/runtime/lazy"
 )
 
 // Bounds of what is read and returned. What is beyond them is left out.
@@ -26,7 +26,7 @@ type line struct {
 
 func (l line) blank() bool { return l.text == "" }
 
-var escapes = lazily(`\x1b\[[0-9;:?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][0-9A-B]|\x1b.?`)
+var escapes = lazy.Regexp(`\x1b\[[0-9;:?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][0-9A-B]|\x1b.?`)
 
 // clean returns text without escape sequences, overstrikes and control characters.
 func clean(text []byte) string {
@@ -102,7 +102,7 @@ func columns(s string) []string {
 	return wide().Split(s, -1)
 }
 
-var wide = lazily(` {2,}`)
+var wide = lazy.Regexp(` {2,}`)
 
 // join appends a line to a description that is no longer than its bound.
 func join(text, more string) string {
@@ -155,10 +155,4 @@ func partner(c byte) byte {
 		return '{'
 	}
 	return '<'
-}
-
-// lazily compiles an expression when it is first used: all of them together take longer
-// than a command that reads no help should take to start.
-func lazily(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }

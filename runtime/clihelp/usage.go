@@ -3,6 +3,8 @@ package clihelp
 import (
 	"slices"
 	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/lazy"
 )
 
 // usage is what the forms of usage of one command say.
@@ -64,7 +66,7 @@ func readUsage(forms []string, path []string, takes takes, group bool) usage {
 	return u
 }
 
-var lowerBars = lazily(`^[a-z][a-z0-9-]*(?:\|[a-z][a-z0-9-]*)*$`)
+var lowerBars = lazy.Regexp(`^[a-z][a-z0-9-]*(?:\|[a-z][a-z0-9-]*)*$`)
 
 func (f Flag) anyName() string {
 	if f.Long != "" {
@@ -388,9 +390,9 @@ func cluster(s string) bool {
 	return mixed || strings.ContainsAny(s, "0123456789") || slices.IsSorted(letters) && len(letters) > 2
 }
 
-var plainLetters = lazily(`^[A-Za-z0-9]+$`)
+var plainLetters = lazy.Regexp(`^[A-Za-z0-9]+$`)
 
-var stuck = lazily(`^(-[A-Z])([a-z]{3,})$`)
+var stuck = lazy.Regexp(`^(-[A-Z])([a-z]{3,})$`)
 
 // flagRead is a flag of a usage line, and how many bytes after it its value took.
 type flagRead struct {
@@ -482,7 +484,7 @@ func commandWord(name string) bool {
 	return false
 }
 
-var genericWords = lazily(`(?i)^[<\[]?(?:[\w/& -]*[ -])?(?:options?|flags?|opts)[>\]]?(?:\.\.\.)?[>\]]?(?: *\.\.\.)?$`)
+var genericWords = lazy.Regexp(`(?i)^[<\[]?(?:[\w/& -]*[ -])?(?:options?|flags?|opts)[>\]]?(?:\.\.\.)?[>\]]?(?: *\.\.\.)?$`)
 
 // generic reports that an item stands for options as such.
 func generic(s string) bool {

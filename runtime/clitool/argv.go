@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime/clihelp"
+	"github.com/mcpctl/mcpctl/runtime/lazy"
 )
 
 // maxCount bounds how often a switch can be given.
@@ -246,7 +246,7 @@ func withValue(f *clihelp.Flag, text string) ([]string, error) {
 	return []string{nameOf(f), text}, nil
 }
 
-var integerRE = regexp.MustCompile(`^(-?[0-9]+)(\.0+)?$`)
+var integerRE = lazy.Regexp(`^(-?[0-9]+)(\.0+)?$`)
 
 // valueText returns a value as one word.
 func valueText(kind clihelp.Kind, enum []string, value any) (string, error) {
@@ -259,7 +259,7 @@ func valueText(kind clihelp.Kind, enum []string, value any) (string, error) {
 		text = v
 	case json.Number:
 		text = v.String()
-		m := integerRE.FindStringSubmatch(text)
+		m := integerRE().FindStringSubmatch(text)
 		switch {
 		case kind == clihelp.String:
 			return "", errors.New("want a text")

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/clihelp"
+	"github.com/mcpctl/mcpctl/runtime/lazy"
 )
 
 // Bounds of a discovery.
@@ -132,9 +132,9 @@ func merged(listed, own clihelp.Command) clihelp.Command {
 }
 
 var (
-	wordRE  = regexp.MustCompile(`^[A-Za-z0-9_][\w.:+@/-]*$`)
-	longRE  = regexp.MustCompile(`^--?[A-Za-z0-9][\w.:+-]*$`)
-	shortRE = regexp.MustCompile(`^-[A-Za-z0-9?#@]$`)
+	wordRE  = lazy.Regexp(`^[A-Za-z0-9_][\w.:+@/-]*$`)
+	longRE  = lazy.Regexp(`^--?[A-Za-z0-9][\w.:+-]*$`)
+	shortRE = lazy.Regexp(`^-[A-Za-z0-9?#@]$`)
 )
 
 // helpers returns the commands that only help. Libraries add them to tools with subcommands.
@@ -151,7 +151,7 @@ func sound(c clihelp.Command) clihelp.Command {
 			return true
 		}
 		word := s.Path[len(s.Path)-1]
-		return !wordRE.MatchString(word) || slices.Contains(helpers(), word)
+		return !wordRE().MatchString(word) || slices.Contains(helpers(), word)
 	})
 	seen := map[string]bool{}
 	c.Sub = slices.DeleteFunc(c.Sub, func(s clihelp.Command) bool {
@@ -162,13 +162,13 @@ func sound(c clihelp.Command) clihelp.Command {
 	flags := c.Flags
 	c.Flags = nil
 	for _, f := range flags {
-		if !longRE.MatchString(f.Long) {
+		if !longRE().MatchString(f.Long) {
 			f.Long = ""
 		}
-		if !shortRE.MatchString(f.Short) {
+		if !shortRE().MatchString(f.Short) {
 			f.Short = ""
 		}
-		if !longRE.MatchString(f.Negated) {
+		if !longRE().MatchString(f.Negated) {
 			f.Negated = ""
 		}
 		if f.Words < 0 { // too few would take the words behind them
@@ -252,7 +252,7 @@ func isHelp(text []byte, path []string) bool {
 }
 
 // manTitle is the first line of a man page, which some tools print as their help.
-var manTitle = regexp.MustCompile(`^\s*\S+\(\d\w*\)\s.*\S+\(\d\w*\)\s*(\n|$)`)
+var manTitle = lazy.Regexp(`^\s*\S+\(\d\w*\)\s.*\S+\(\d\w*\)\s*(\n|$)`)
 
 // readHelp reads a help, which may be one in JSON. Of a man page it takes the line that
 // says what the command is, not the whole of its description.
@@ -261,7 +261,7 @@ func readHelp(text []byte, path []string) clihelp.Command {
 		return c
 	}
 	c := clihelp.Parse(text, path)
-	if manTitle.Match(text) {
+	if manTitle().Match(text) {
 		c.Summary = clihelp.ParseMan(text, path).Summary
 		c.Text = c.Summary
 	}
@@ -270,12 +270,12 @@ func readHelp(text []byte, path []string) clihelp.Command {
 
 // endMarks are what the help of those parsers has for which a word -- ends the flags:
 // cobra, click, argparse, clap, commander, and whoever says so.
-var endMarks = regexp.MustCompile(`(?m)\[flags\]$|help for \S+$|Show this message and exit\.|show this help message and exit|^ +-h, --help +Print help|display help for command|\[--\]`)
+var endMarks = lazy.Regexp(`(?m)\[flags\]$|help for \S+$|Show this message and exit\.|show this help message and exit|^ +-h, --help +Print help|display help for command|\[--\]`)
 
 // clickMark is what the help of every command of click has.
 const clickMark = "Show this message and exit."
 
-func endsFlags(text []byte) bool { return endMarks.Match(text) }
+func endsFlags(text []byte) bool { return endMarks().Match(text) }
 
 func stderrLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")

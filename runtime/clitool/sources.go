@@ -5,22 +5,22 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime/clihelp"
+	"github.com/mcpctl/mcpctl/runtime/lazy"
 )
 
 // Marks of help texts.
 var (
 	// cobraMark ends the help of a group of commands made with cobra.
-	cobraMark = regexp.MustCompile("(?m)^ *Use [\"`]\\S+ .*(\\[command\\]|<command>).*--help[\"`] (for|to get) more information")
+	cobraMark = lazy.Regexp("(?m)^ *Use [\"`]\\S+ .*(\\[command\\]|<command>).*--help[\"`] (for|to get) more information")
 	// optionsMark says where kubectl and its like have the flags of all commands.
-	optionsMark = regexp.MustCompile(`Use "\S+ options" for a list of global`)
+	optionsMark = lazy.Regexp(`Use "\S+ options" for a list of global`)
 	// jsonMark is a form of help that is made for programs.
-	jsonMark = regexp.MustCompile(`--help[=-]json\b|--json-help\b`)
+	jsonMark = lazy.Regexp(`--help[=-]json\b|--json-help\b`)
 	// completeEnd is the last line of what __complete prints.
-	completeEnd = regexp.MustCompile(`(?m)^:\d+$`)
+	completeEnd = lazy.Regexp(`(?m)^:\d+$`)
 )
 
 // read returns what is known of a command, and its help where it has printed one. The
@@ -41,7 +41,7 @@ func (d *discovery) read(ctx context.Context, path []string) (clihelp.Command, [
 	if len(path) == 0 {
 		c = d.readRoot(ctx, text, c)
 	}
-	if cobraMark.Match(text) {
+	if cobraMark().Match(text) {
 		c = clihelp.Merge(c, d.complete(ctx, path))
 	}
 	if len(path) > 0 && len(d.globals) > 0 {
@@ -52,12 +52,12 @@ func (d *discovery) read(ctx context.Context, path []string) (clihelp.Command, [
 
 // readRoot looks at what the tool's own help c says of further help.
 func (d *discovery) readRoot(ctx context.Context, text []byte, c clihelp.Command) clihelp.Command {
-	if words := jsonMark.Find(text); words != nil && d.help == nil {
+	if words := jsonMark().Find(text); words != nil && d.help == nil {
 		if j, ok := clihelp.ParseJSON(printed(ctx, d.program, string(words)), nil); ok {
 			c = j
 		}
 	}
-	if optionsMark.Match(text) {
+	if optionsMark().Match(text) {
 		d.globals = readHelp(printed(ctx, d.program, "options"), nil).Flags
 		c = clihelp.Merge(c, clihelp.Command{Flags: d.globals})
 	}
@@ -82,7 +82,7 @@ func (d *discovery) complete(ctx context.Context, path []string) clihelp.Command
 	var out clihelp.Command
 	for _, word := range []string{"", "-"} {
 		text := printed(ctx, d.program, append(append([]string{"__complete"}, path...), word)...)
-		if !completeEnd.Match(text) {
+		if !completeEnd().Match(text) {
 			return clihelp.Command{}
 		}
 		c := clihelp.ParseComplete(text, path)
@@ -101,7 +101,7 @@ func (d *discovery) complete(ctx context.Context, path []string) clihelp.Command
 // tool itself the completion file of the fish shell that was installed with it.
 func (d *discovery) elsewhere(ctx context.Context, path []string) (clihelp.Command, bool) {
 	name := d.program.base()
-	if len(d.program.Args) > 0 || !wordRE.MatchString(name) {
+	if len(d.program.Args) > 0 || !wordRE().MatchString(name) {
 		return clihelp.Command{}, false
 	}
 	man := *d.program

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime/clihelp"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/lazy"
 )
 
 // Members of _meta that tools of this package have.
@@ -82,7 +82,7 @@ func (b *builder) tools(commands []selected) ([]*tool, error) {
 			continue
 		}
 		words := strings.Fields(o.Command)
-		if b.known(words) || slices.ContainsFunc(words, func(w string) bool { return !wordRE.MatchString(w) }) || o.InputSchema == nil {
+		if b.known(words) || slices.ContainsFunc(words, func(w string) bool { return !wordRE().MatchString(w) }) || o.InputSchema == nil {
 			continue // it is not exposed, or says too little
 		}
 		t, err := b.tool(selected{Command: &clihelp.Command{Path: words}, whole: true}, o)
@@ -106,8 +106,8 @@ func (b *builder) known(words []string) bool {
 
 // unfit and unfitParam are what names of tools and of their arguments cannot have.
 var (
-	unfit      = regexp.MustCompile(`[^a-z0-9]+`)
-	unfitParam = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
+	unfit      = lazy.Regexp(`[^a-z0-9]+`)
+	unfitParam = lazy.Regexp(`[^A-Za-z0-9_.-]+`)
 )
 
 // toolName returns a name that no other tool has: the command's words, joined by
@@ -117,7 +117,7 @@ func (b *builder) toolName(c selected, wanted string) string {
 	if len(words) == 0 {
 		words = []string{b.program.base()}
 	}
-	name := strings.Trim(unfit.ReplaceAllString(strings.ToLower(strings.Join(words, "_")), "_"), "_")
+	name := strings.Trim(unfit().ReplaceAllString(strings.ToLower(strings.Join(words, "_")), "_"), "_")
 	if wanted != "" {
 		name = wanted
 	}
@@ -209,7 +209,7 @@ func (t *tool) chooses() bool { return t.places != nil && t.places.choice() }
 func (t *tool) addParams() {
 	taken := map[string]bool{freeArgs: t.free, dirArg: t.chooses()}
 	unique := func(prefix, text string) string {
-		name := strings.Trim(unfitParam.ReplaceAllString(text, "_"), "_-.")
+		name := strings.Trim(unfitParam().ReplaceAllString(text, "_"), "_-.")
 		if name == "" || taken[name] {
 			name = prefix + name
 		}
@@ -265,7 +265,7 @@ func (t *tool) addOwn(schema json.RawMessage) error {
 		case "array":
 			f.Repeated = true
 		}
-		if !longRE.MatchString(f.Long) {
+		if !longRE().MatchString(f.Long) {
 			return &RuleError{Key: "tools", Rule: t.name, Why: fmt.Sprintf("%q cannot be the name of a flag", name), Remedy: "correct its inputSchema"}
 		}
 		if named(f, t.denied) {
@@ -386,7 +386,7 @@ func valueSchema(kind clihelp.Kind, enum []string, repeated, required, optional 
 	return all.raw()
 }
 
-var numberRE = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
+var numberRE = lazy.Regexp(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
 
 // defaultOf returns a default in the type of its flag.
 func defaultOf(kind clihelp.Kind, enum []string, text string) (json.RawMessage, bool) {
@@ -396,9 +396,9 @@ func defaultOf(kind clihelp.Kind, enum []string, text string) (json.RawMessage, 
 	case kind == clihelp.Bool:
 		return json.RawMessage(text), text == "true" || text == "false"
 	case kind == clihelp.Integer:
-		return json.RawMessage(text), numberRE.MatchString(text) && !strings.Contains(text, ".")
+		return json.RawMessage(text), numberRE().MatchString(text) && !strings.Contains(text, ".")
 	case kind == clihelp.Number:
-		return json.RawMessage(text), numberRE.MatchString(text)
+		return json.RawMessage(text), numberRE().MatchString(text)
 	}
 	return quote(text), true
 }

@@ -1,9 +1,9 @@
 package config
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/runtime/lazy"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
@@ -18,23 +18,23 @@ func LooksSecret(name, value string) bool {
 	if secret.LooksText(literal) {
 		return true
 	}
-	return secret.LooksName(name) && maskFrom(value, secret.AfterScheme(value)) != value && !place.MatchString(value) && !placeName.MatchString(name)
+	return secret.LooksName(name) && maskFrom(value, secret.AfterScheme(value)) != value && !place().MatchString(value) && !placeName().MatchString(name)
 }
 
 var (
-	place     = regexp.MustCompile(`^(/|\./|\.\./|~/|[A-Za-z]:\\|https?://)`)
-	placeName = regexp.MustCompile(`(?i)[_-](file|path|dir|url|uri|id|name)$`)
+	place     = lazy.Regexp(`^(/|\./|\.\./|~/|[A-Za-z]:\\|https?://)`)
+	placeName = lazy.Regexp(`(?i)[_-](file|path|dir|url|uri|id|name)$`)
 )
 
 // bareVariable finds $NAME as the whole of a text, or as a whole part of a path or URL.
-var bareVariable = regexp.MustCompile(`(?:^|[/:=@])\$([A-Za-z_][A-Za-z0-9_]*)(?:$|[/:@&?])`)
+var bareVariable = lazy.Regexp(`(?:^|[/:=@])\$([A-Za-z_][A-Za-z0-9_]*)(?:$|[/:@&?])`)
 
 // BareVariable returns the name in a text that refers to a variable as $NAME, as shells
 // have it: the text stays as it is, and ${NAME} was probably meant. Texts of several
 // words, but for a scheme such as Bearer, are left to their reader.
 func BareVariable(text string) (name string, ok bool) {
 	text = text[secret.AfterScheme(text):]
-	if m := bareVariable.FindStringSubmatch(text); m != nil && !strings.ContainsAny(text, " \t\n;|") {
+	if m := bareVariable().FindStringSubmatch(text); m != nil && !strings.ContainsAny(text, " \t\n;|") {
 		return m[1], true
 	}
 	return "", false

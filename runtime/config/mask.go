@@ -2,7 +2,6 @@ package config
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonedit"
+	"github.com/mcpctl/mcpctl/runtime/lazy"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
@@ -104,7 +104,7 @@ func maskHeader(name, text string) string {
 func maskNamed(name, text string) string {
 	// The default of a placeholder whose variable looks secret is secret as well.
 	if names, _ := Variables(text); slices.ContainsFunc(names, secret.LooksName) {
-		text = defaults.ReplaceAllString(text, "${1}"+secret.Redacted+"}")
+		text = defaults().ReplaceAllString(text, "${1}"+secret.Redacted+"}")
 	}
 	switch {
 	case secret.LooksName(name):
@@ -125,14 +125,14 @@ func maskFrom(text string, at int) string {
 		return text
 	}
 	// Where defaults of placeholders are the only literal text, mask those alone.
-	masked := defaults.ReplaceAllString(text[at:], "${1}"+secret.Redacted+"}")
+	masked := defaults().ReplaceAllString(text[at:], "${1}"+secret.Redacted+"}")
 	if strings.Trim(strings.ReplaceAll(literalOf(masked), secret.Redacted, ""), " ") == "" {
 		return text[:at] + masked
 	}
 	return text[:at] + secret.Redacted
 }
 
-var defaults = regexp.MustCompile(`(\$\{[A-Za-z_][A-Za-z0-9_]*:?-)[^{}]*\}`)
+var defaults = lazy.Regexp(`(\$\{[A-Za-z_][A-Za-z0-9_]*:?-)[^{}]*\}`)
 
 // maskValue is maskFrom, except for a short value without a secret name.
 func maskValue(name, text string, at int) string {

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	goruntime "runtime"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/internal/childenv"
+	"github.com/mcpctl/mcpctl/runtime/lazy"
 )
 
 // withheld are variables of our environment that a server does not get, and that may be
@@ -33,8 +33,8 @@ func withheldFrom(entry config.Entry, said string, call bool) *withheld {
 		return nil
 	}
 	hidden := hiddenVariables(entry, os.Environ())
-	names := slices.DeleteFunc(variableWord.FindAllString(said, -1), func(word string) bool { return !hidden[word] })
-	if !call || aboutAccess.MatchString(said) {
+	names := slices.DeleteFunc(variableWord().FindAllString(said, -1), func(word string) bool { return !hidden[word] })
+	if !call || aboutAccess().MatchString(said) {
 		names = append(names, slices.DeleteFunc(wellKnown(entry), func(name string) bool { return !hidden[name] })...)
 	}
 	if len(names) == 0 {
@@ -45,8 +45,8 @@ func withheldFrom(entry config.Entry, said string, call bool) *withheld {
 }
 
 var (
-	variableWord = regexp.MustCompile(`\b[A-Za-z_][A-Za-z0-9_]{2,}\b`)
-	aboutAccess  = regexp.MustCompile(`(?i)credential|config|connect|auth|denied|forbidden|permission|region|profile|daemon|socket|\bhost|\bkey\b`)
+	variableWord = lazy.Regexp(`\b[A-Za-z_][A-Za-z0-9_]{2,}\b`)
+	aboutAccess  = lazy.Regexp(`(?i)credential|config|connect|auth|denied|forbidden|permission|region|profile|daemon|socket|\bhost|\bkey\b`)
 )
 
 // hiddenVariables returns the names of variables of ours that the entry's server does

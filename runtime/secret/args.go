@@ -1,8 +1,9 @@
 package secret
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/lazy"
 )
 
 // InArgs returns where in each argument a secret begins, -1 for nowhere: behind
@@ -33,12 +34,12 @@ func InArgs(args []string, literal func(string) string) []int {
 	return out
 }
 
-var assigned = regexp.MustCompile(`^(-{0,2}[A-Za-z_][A-Za-z0-9_.-]*)(=|: *)`)
+var assigned = lazy.Regexp(`^(-{0,2}[A-Za-z_][A-Za-z0-9_.-]*)(=|: *)`)
 
 // assignment parses NAME=VALUE and NAME: VALUE into the name and the offset of the
 // value, -1 for other texts.
 func assignment(arg string) (name string, at int) {
-	m := assigned.FindStringSubmatch(arg)
+	m := assigned().FindStringSubmatch(arg)
 	if m == nil || strings.HasPrefix(arg[len(m[0]):], "//") {
 		return "", -1
 	}

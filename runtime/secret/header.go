@@ -3,8 +3,9 @@ package secret
 import (
 	"encoding/base64"
 	"net/textproto"
-	"regexp"
 	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/lazy"
 )
 
 // PublicHeader reports whether a header belongs to the protocol and says nothing
@@ -43,7 +44,7 @@ func OfCredentials(value string) []Text {
 	return out
 }
 
-var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z-]* +`)
+var scheme = lazy.Regexp(`^[A-Za-z][A-Za-z-]* +`)
 
 // AfterScheme returns where the credentials begin in the value of a header.
-func AfterScheme(text string) int { return len(scheme.FindString(text)) }
+func AfterScheme(text string) int { return len(scheme().FindString(text)) }

@@ -3,10 +3,11 @@ package secret
 import (
 	"math"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/mcpctl/mcpctl/runtime/lazy"
 )
 
 // LooksName reports whether the name of a variable, header, flag or parameter
@@ -62,7 +63,7 @@ func nameWords(name string) []string {
 }
 
 // known are the beginnings of credentials of well-known services.
-var known = regexp.MustCompile(`^(?:gh[opsur]_|github_pat_|glpat-|sk-|sk_live_|sk_test_|rk_live_|pk_live_|xox[abeprs]-|xapp-|AKIA|ASIA|AIza|ya29\.|eyJ|npm_|pypi-|hf_|ntn_|lin_api_|dop_v1_|figd_|shpat_|SG\.|-----BEGIN )`)
+var known = lazy.Regexp(`^(?:gh[opsur]_|github_pat_|glpat-|sk-|sk_live_|sk_test_|rk_live_|pk_live_|xox[abeprs]-|xapp-|AKIA|ASIA|AIza|ya29\.|eyJ|npm_|pypi-|hf_|ntn_|lin_api_|dop_v1_|figd_|shpat_|SG\.|-----BEGIN )`)
 
 const (
 	// knownLength is the least length of a text with a known beginning: others are
@@ -79,7 +80,7 @@ const (
 // credential of a well-known service, is a URL with a password in it, or is one
 // long word of letters and digits mixed at random.
 func LooksText(text string) bool {
-	if known.MatchString(text) && len(text) >= knownLength {
+	if known().MatchString(text) && len(text) >= knownLength {
 		return true
 	}
 	if scheme, rest, ok := strings.Cut(text, "://"); ok && scheme != "" {

@@ -42,11 +42,12 @@ func layerTable() []rule {
 		{pkg: "schemas/...", layer: 0, own: none, std: []string{"embed"}},
 		// Rules that runtime shares with registry and cmd.
 		{pkg: "runtime/origin", layer: 0, own: none},
+		{pkg: "runtime/lazy", layer: 0, own: none},
 		{pkg: "runtime/plain", layer: 0, own: none},
 		{pkg: "runtime/nearest", layer: 0, own: none},
-		{pkg: "runtime/clihelp", layer: 0, own: none},
-		// Keeps secrets out of print: everything may use it, it uses nothing.
-		{pkg: "runtime/secret", layer: 0, own: none},
+		{pkg: "runtime/clihelp", layer: 0, own: []string{"runtime/lazy"}},
+		// Keeps secrets out of print: everything may use it, it uses next to nothing.
+		{pkg: "runtime/secret", layer: 0, own: []string{"runtime/lazy"}},
 		{pkg: "runtime", layer: 1, own: []string{"runtime/internal/..."}, notStd: []string{"net/http"}},
 		{pkg: "runtime/internal/ability", layer: 1, own: []string{"runtime", "runtime/internal/jsonrpc"}},
 		{pkg: "runtime/internal/pattern", layer: 0, own: none, third: []string{"github.com/dlclark/regexp2"}},
@@ -129,7 +130,7 @@ func proxyTable() []rule {
 		{"parking", "runtime runtime/revision runtime/seal runtime/internal/..."},
 		// Knows no front and no name that clients see.
 		{"upstream", "limits breaker starts keep meter inventory settings persist relist client runtime runtime/bridge runtime/revision runtime/seal runtime/store runtime/internal/..."},
-		{"catalog", "inventory upstream runtime runtime/bridge runtime/revision runtime/seal runtime/internal/... golang.org/x/sync"},
+		{"catalog", "inventory upstream runtime runtime/lazy runtime/bridge runtime/revision runtime/seal runtime/internal/... golang.org/x/sync"},
 		{"questions", "limits upstream runtime runtime/revision runtime/internal/..."},
 		{"subscriptions", "limits inventory upstream catalog runtime runtime/bridge runtime/revision runtime/internal/..."},
 		{"router", "limits settings inventory client parking upstream catalog questions subscriptions runtime runtime/bridge runtime/revision runtime/seal runtime/internal/..."},

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"regexp"
 	goruntime "runtime"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/lazy"
 	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
@@ -82,14 +82,14 @@ func line(command, remedy string) string {
 	switch {
 	case remedy == "":
 		return command
-	case strings.HasPrefix(remedy, "mcpctl ") && !prose.MatchString(remedy):
+	case strings.HasPrefix(remedy, "mcpctl ") && !prose().MatchString(remedy):
 		return remedy
 	}
 	return command + remarkSign + remedy
 }
 
 // prose finds what remedies say of a command that they begin with.
-var prose = regexp.MustCompile(` (shows|reach|prints|gives) `)
+var prose = lazy.Regexp(` (shows|reach|prints|gives) `)
 
 func holdsSecrets(f *config.File) bool {
 	for _, e := range f.Entries() {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/elicit"
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/lazy"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -154,12 +154,12 @@ func address(s string) (any, error) {
 	return strings.TrimRight(s, "/"), nil
 }
 
-var placeholder = regexp.MustCompile(`\$\{[^}]*\}`)
+var placeholder = lazy.Regexp(`\$\{[^}]*\}`)
 
 // urlReason returns why a text is not the URL of a server, "" if it is.
 // Placeholders may be anywhere in it, also in the host.
 func urlReason(s string) string {
-	u, err := url.Parse(placeholder.ReplaceAllString(s, "1"))
+	u, err := url.Parse(placeholder().ReplaceAllString(s, "1"))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return "want a URL that begins with https:// or http://"
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mcpctl/mcpctl/runtime/lazy"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 )
 
@@ -205,7 +206,7 @@ func (o *owners) looksWrapped(uri string) bool {
 	return ok
 }
 
-var expression = regexp.MustCompile(`\\\{([+#./;?&]?)[^{}]*\\\}`)
+var expression = lazy.Regexp(`\\\{([+#./;?&]?)[^{}]*\\\}`)
 
 // matcher returns a function that reports whether a URI can be an expansion of a
 // template (RFC 6570): {+x} and {#x} match anything, other expressions what has no
@@ -213,7 +214,7 @@ var expression = regexp.MustCompile(`\\\{([+#./;?&]?)[^{}]*\\\}`)
 func matcher(template string) func(uri string) bool {
 	literal, _, _ := strings.Cut(template, "{")
 	compiled := sync.OnceValue(func() *regexp.Regexp {
-		pattern := expression.ReplaceAllStringFunc(regexp.QuoteMeta(template), func(e string) string {
+		pattern := expression().ReplaceAllStringFunc(regexp.QuoteMeta(template), func(e string) string {
 			switch e[2] {
 			case '+', '\\', '/', ';', '?', '&', '#':
 				return ".*"

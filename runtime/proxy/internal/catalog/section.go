@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"hash/crc32"
 	"slices"
 	"sync"
 
@@ -114,7 +113,7 @@ func (s *Section) digest() [sha256.Size]byte {
 			e := &s.entries[i]
 			about = append(append(about, e.exposed...), 0)
 			about = binary.AppendUvarint(about, uint64(len(e.item.Raw)))
-			about = binary.BigEndian.AppendUint32(about, crc32.Checksum(e.item.Raw, inventory.Castagnoli))
+			about = binary.BigEndian.AppendUint32(about, inventory.Checksum(e.item.Raw))
 			if e.titled {
 				about = append(about, 1)
 			}

@@ -42,8 +42,10 @@ type Head struct {
 	Remote bool `json:"remote,omitempty"`
 }
 
-// Castagnoli is the table of the checksum.
-var Castagnoli = crc32.MakeTable(crc32.Castagnoli) //nolint:gochecknoglobals // a constant table
+// Checksum is the checksum of a stored form. Its table is made by the first call.
+func Checksum(data []byte) uint32 {
+	return crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli))
+}
 
 // Encode returns the stored form; nil where it is too large, or every list is empty:
 // a server that lists nothing now may list something at the next start.
@@ -80,7 +82,7 @@ func Encode(cat *Inventory, head Head) []byte {
 			out = append(out, it.Raw...)
 		}
 	}
-	binary.BigEndian.PutUint32(out, crc32.Checksum(out[4:], Castagnoli))
+	binary.BigEndian.PutUint32(out, Checksum(out[4:]))
 	return out
 }
 
@@ -89,7 +91,7 @@ var errStoredForm = errors.New("it is not in the form that this version stores")
 // Decode reads the stored form. The items are parts of data.
 func Decode(logger *slog.Logger, data []byte) (*Inventory, Head, error) {
 	var head Head
-	if len(data) < 4 || binary.BigEndian.Uint32(data) != crc32.Checksum(data[4:], Castagnoli) {
+	if len(data) < 4 || binary.BigEndian.Uint32(data) != Checksum(data[4:]) {
 		return nil, head, errors.New("it is damaged")
 	}
 	r := storedReader{rest: data[4:]}

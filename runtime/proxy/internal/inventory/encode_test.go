@@ -3,7 +3,6 @@ package inventory
 import (
 	"encoding/binary"
 	"encoding/json"
-	"hash/crc32"
 	"log/slog"
 	"testing"
 
@@ -84,7 +83,7 @@ func FuzzStoredForm(f *testing.F) {
 	log := slog.New(slog.DiscardHandler)
 	f.Add(Encode(sample(f, log), Head{})[4:])
 	f.Fuzz(func(t *testing.T, data []byte) {
-		cat, head, err := Decode(log, append(binary.BigEndian.AppendUint32(nil, crc32.Checksum(data, Castagnoli)), data...))
+		cat, head, err := Decode(log, append(binary.BigEndian.AppendUint32(nil, Checksum(data)), data...))
 		if err != nil {
 			return
 		}

@@ -1,11 +1,11 @@
 package emit
 
 import (
-	"regexp"
 	"strconv"
 
 	"github.com/dave/jennifer/jen"
 
+	"github.com/mcpctl/mcpctl/runtime/lazy"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
@@ -102,13 +102,13 @@ func (e *goTypes) field(f *model.Field) *jen.Statement {
 }
 
 // plainName matches names that a json struct tag can spell readably.
-var plainName = regexp.MustCompile(`^[A-Za-z0-9_.$/:@+ -]+$`)
+var plainName = lazy.Regexp(`^[A-Za-z0-9_.$/:@+ -]+$`)
 
 // tag returns what the codec of package codegen cannot see from the field's
 // type.
 func tag(f *model.Field) map[string]string {
 	tag := map[string]string{"json": f.JSON}
-	if !plainName.MatchString(f.JSON) || f.JSON == "-" {
+	if !plainName().MatchString(f.JSON) || f.JSON == "-" {
 		tag["json"], tag["name"] = "-", f.JSON
 	}
 	var mcp string
