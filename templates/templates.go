@@ -1,17 +1,17 @@
-// Package templates has the pages that people see in a browser, as html/template
-// reads them.
+// Package templates has the pages that people see in a browser. A name in double
+// braces stands for a text, which has to be escaped.
 package templates
 
 import _ "embed"
 
-// Callback is the page at the end of a login. It has Title, Text, Server (whom the
-// login was for, "" for nobody) and Failed.
+// Callback is the page at the end of a login. It has title, class, which is "failed" or
+// nothing, and paragraphs, which are elements.
 //
 //go:embed callback.html
 var Callback string
 
 // Connect is the page that leads to a login which a client has asked for. It has
-// Server and Issuer.
+// server and issuer.
 //
 //go:embed connect.html
 var Connect string

@@ -3,8 +3,10 @@ package auth
 import (
 	"crypto/rand"
 	"crypto/subtle"
-	"html/template"
+	"html"
+	"io"
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/mcpctl/mcpctl/templates"
@@ -31,7 +33,9 @@ const (
 
 type connectPage struct{ Server, Issuer string }
 
-var entrancePage = template.Must(template.New("connect").Parse(templates.Connect)) //nolint:gochecknoglobals // parsed once
+func (p connectPage) html() string {
+	return strings.NewReplacer("{{server}}", html.EscapeString(p.Server), "{{issuer}}", html.EscapeString(p.Issuer)).Replace(templates.Connect)
+}
 
 // enter opens an entrance to a page, and returns its address.
 func (l *listener) enter(next string, contents connectPage) string {
@@ -43,7 +47,7 @@ func (l *listener) enter(next string, contents connectPage) string {
 func (e *entrance) serve(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_ = entrancePage.Execute(w, e.contents)
+		_, _ = io.WriteString(w, e.contents.html())
 		return
 	}
 	if !e.bind(w, r) {

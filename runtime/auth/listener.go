@@ -1,16 +1,17 @@
 package auth
 
 import (
-	"bytes"
 	"context"
 	"crypto/subtle"
 	"errors"
 	"fmt"
-	"html/template"
+	"html"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/mcpctl/mcpctl/templates"
@@ -97,12 +98,26 @@ func (l *listener) serve(ctx context.Context, state, server string) {
 	}()
 }
 
-// page is what the browser shows at the end; its texts are escaped.
-var page = template.Must(template.New("callback").Parse(templates.Callback)) //nolint:gochecknoglobals // parsed once
-
+// callbackPage is what the browser shows at the end. Server is whom the login was for,
+// "" for nobody.
 type callbackPage struct {
 	Title, Text, Server string
 	Failed              bool
+}
+
+func (p callbackPage) html() string {
+	lines, class := []string{p.Text}, ""
+	if p.Server != "" {
+		lines = []string{"Server: " + p.Server, p.Text}
+	}
+	if p.Failed {
+		lines, class = append(lines, "You can close this page."), "failed"
+	}
+	var paragraphs strings.Builder
+	for _, line := range lines {
+		paragraphs.WriteString("<p>" + html.EscapeString(line) + "</p>\n")
+	}
+	return strings.NewReplacer("{{title}}", html.EscapeString(p.Title), "{{class}}", class, "{{paragraphs}}", paragraphs.String()).Replace(templates.Callback)
 }
 
 // answer takes the redirect. Other requests, such as for an icon, and those without
@@ -149,12 +164,11 @@ func (l *listener) answer(w http.ResponseWriter, r *http.Request, server string)
 
 // showPage sends a page, whole: mcpctl may end as soon as it has the answer.
 func showPage(w http.ResponseWriter, status int, p callbackPage) {
-	var text bytes.Buffer
-	_ = page.Execute(&text, p) // nothing of it can fail
+	text := p.html()
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Length", strconv.Itoa(text.Len()))
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(status)
-	_, _ = text.WriteTo(w)
+	_, _ = io.WriteString(w, text)
 	_ = http.NewResponseController(w).Flush()
 }
 

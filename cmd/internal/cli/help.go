@@ -45,7 +45,7 @@ for --no-input, and most a setting in config.yaml beside servers.json. --url has
 func addHelp(root *cobra.Command) {
 	// Added before the command is looked up, so that --help may come first.
 	root.InitDefaultHelpFlag()
-	root.InitDefaultVersionFlag()
+	addVersionFlag(root)
 	root.SetHelpCommand(&cobra.Command{
 		Use:     "help [COMMAND]",
 		Short:   "Describe a command",

@@ -110,12 +110,10 @@ func newRoot(a *app) *cobra.Command {
 		Example:       rootExample,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       buildVersion().Version,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			return a.setup(cmd)
 		},
 	}
-	root.SetVersionTemplate("mcpctl {{.Version}}\n")
 	root.SetIn(a.ui.In)
 	root.SetOut(a.ui.Out)
 	root.SetErr(a.ui.Err)

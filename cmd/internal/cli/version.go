@@ -57,6 +57,21 @@ func buildVersion() versionInfo {
 	return v
 }
 
+// addVersionFlag adds --version to root, which has nothing to run and shows its help
+// otherwise. Cobra's own flag needs a template for this output, and a program with
+// templates keeps every method of every type.
+func addVersionFlag(root *cobra.Command) {
+	asked := root.Flags().Bool("version", false, "version for mcpctl")
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, words []string) {
+		if cmd != root || !*asked || cmd.Flags().Changed("help") {
+			help(cmd, words)
+			return
+		}
+		_, _ = fmt.Fprintf(cmd.OutOrStdout(), "mcpctl %s\n", buildVersion().Version)
+	})
+}
+
 func newVersion(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",

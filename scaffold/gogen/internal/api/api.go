@@ -6,8 +6,8 @@ package api
 import (
 	"go/ast"
 	"go/parser"
+	"go/printer"
 	"go/token"
-	"go/types"
 	"maps"
 	"slices"
 	"strings"
@@ -76,7 +76,7 @@ func (r *reader) function(d *ast.FuncDecl) {
 	if star, ok := recv.(*ast.StarExpr); ok {
 		recv, text = star.X, text+ofPointer
 	}
-	if of := types.ExprString(recv); ast.IsExported(of) {
+	if of := exprText(recv); ast.IsExported(of) {
 		r.api[of+"."+name] = text
 	}
 }
@@ -94,7 +94,7 @@ func signature(f *ast.FuncType) string {
 		}
 		for _, p := range fields.List {
 			for range max(1, len(p.Names)) {
-				out = append(out, types.ExprString(p.Type))
+				out = append(out, exprText(p.Type))
 			}
 		}
 		return out
@@ -114,6 +114,15 @@ func signature(f *ast.FuncType) string {
 	}
 }
 
+// exprText is a type, or a value's type, on one line.
+func exprText(e ast.Expr) string {
+	var b strings.Builder
+	if err := printer.Fprint(&b, token.NewFileSet(), e); err != nil {
+		return err.Error() // of an expression that is none
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
 func (r *reader) typ(s *ast.TypeSpec) {
 	name := s.Name.Name
 	if !s.Name.IsExported() {
@@ -121,7 +130,7 @@ func (r *reader) typ(s *ast.TypeSpec) {
 	}
 	t, ok := s.Type.(*ast.StructType)
 	if !ok {
-		r.api[name] = "type " + types.ExprString(s.Type)
+		r.api[name] = "type " + exprText(s.Type)
 		return
 	}
 	r.api[name] = "struct"
@@ -130,13 +139,13 @@ func (r *reader) typ(s *ast.TypeSpec) {
 	}
 	for _, f := range t.Fields.List {
 		if len(f.Names) == 0 {
-			text := types.ExprString(f.Type)
+			text := exprText(f.Type)
 			base, _, _ := strings.Cut(text[strings.LastIndexByte(strings.SplitN(text, "[", 2)[0], '.')+1:], "[")
 			r.api[name+"."+base] = "embedded " + text
 		}
 		for _, n := range f.Names {
 			if n.IsExported() {
-				r.api[name+"."+n.Name] = types.ExprString(f.Type)
+				r.api[name+"."+n.Name] = exprText(f.Type)
 			}
 		}
 	}
@@ -172,12 +181,12 @@ func (r *reader) value(tok token.Token, s *ast.ValueSpec) {
 		}
 		text := tok.String()
 		if s.Type != nil {
-			text += " " + types.ExprString(s.Type)
+			text += " " + exprText(s.Type)
 		}
 		if i < len(s.Values) {
 			switch v := s.Values[i].(type) {
 			case *ast.CompositeLit:
-				text += " " + types.ExprString(v.Type)
+				text += " " + exprText(v.Type)
 			case *ast.BasicLit:
 				if s.Type == nil {
 					text += " " + strings.ToLower(v.Kind.String())

@@ -2,8 +2,8 @@ package emit
 
 import (
 	"go/token"
-	gotypes "go/types"
 	"slices"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 
@@ -55,8 +55,15 @@ func Double(p *model.Package, path string) (File, error) {
 // shadowed reports whether a name cannot be that of an import, as the double's
 // code uses it otherwise.
 func shadowed(name string) bool {
-	return token.IsKeyword(name) || gotypes.Universe.Lookup(name) != nil ||
+	return token.IsKeyword(name) || slices.Contains(predeclared(), name) ||
 		slices.Contains([]string{"c", "f", "h", "t", "ctx", "opts", "fixtures"}, name)
+}
+
+// predeclared are the identifiers that every Go file knows.
+func predeclared() []string {
+	return strings.Fields(`any bool byte comparable complex64 complex128 error float32 float64 int int8 int16 int32 int64 rune string
+		uint uint8 uint16 uint32 uint64 uintptr true false iota nil
+		append cap clear close complex copy delete imag len make max min new panic print println real recover`)
 }
 
 // doubler writes one test double.
