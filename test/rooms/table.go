@@ -89,7 +89,7 @@ func layerTable() []rule {
 
 		{pkg: "cmd/internal/failure", layer: 4, own: none},
 		{pkg: "cmd/internal/screen", layer: 4, third: []string{"github.com/jedib0t/go-pretty/v6"}},
-		{pkg: "cmd/internal/ui", layer: 4, third: []string{"github.com/AlecAivazis/survey/v2", "github.com/jedib0t/go-pretty/v6", "golang.org/x/term", "golang.org/x/sys", "golang.org/x/text"}},
+		{pkg: "cmd/internal/ui", layer: 4, third: []string{"github.com/AlecAivazis/survey/v2", "github.com/jedib0t/go-pretty/v6", "golang.org/x/term", "golang.org/x/sys"}},
 		{pkg: "cmd/internal/elicit", layer: 4},
 		{pkg: "cmd/internal/doctor", layer: 4, third: []string{"github.com/jedib0t/go-pretty/v6"}},
 		// viper hands errors of its YAML reader through, and takes decode hooks in

@@ -3,7 +3,6 @@ package ui
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,17 +33,6 @@ func TestTerminalJSON(t *testing.T) {
 	}
 	if _, err := u.Log().Write([]byte("text=" + text + "\n")); err != nil || errs.String() != "text="+shown+"\n" {
 		t.Errorf("a line of the log: got %q, %v", errs.String(), err)
-	}
-}
-
-// TestPromptErrors: a prompt's error about an answer is plain text.
-func TestPromptErrors(t *testing.T) {
-	err := textCheck(func(string) error { return errors.New("want\x1b[31m a\u200b\nb") })("x")
-	if err == nil || err.Error() != "want a b" {
-		t.Errorf("got %v", err)
-	}
-	if err := textCheck(func(string) error { return nil })("x"); err != nil {
-		t.Errorf("got %v", err)
 	}
 }
 

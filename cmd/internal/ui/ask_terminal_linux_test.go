@@ -220,3 +220,54 @@ func TestDefaultOption(t *testing.T) {
 		t.Errorf("got %d %v, want the default", i, err)
 	}
 }
+
+// TestLinesOnATerminal: a text, a secret and a yes are asked for; what is refused is
+// asked for again, help is shown, and a secret never is.
+func TestLinesOnATerminal(t *testing.T) {
+	p := newPerson(t)
+	a := p.asker(t)
+	answers := make(chan string)
+	go func() {
+		for keys := range answers {
+			p.reads(t.Context())
+			p.types(t, keys)
+		}
+	}()
+	defer close(answers)
+	check := func(s string) error {
+		if s == "bad" {
+			answers <- "good\r"
+			return errors.New("want\x1b[31m another\nword")
+		}
+		return nil
+	}
+	answers <- "bad\r"
+	if got, err := a.Input(t.Context(), ui.Question{Message: "name", Check: check}); got != "good" || err != nil {
+		t.Errorf("a text: got %q %v, want good", got, err)
+	}
+	answers <- "\r"
+	if got, err := a.Input(t.Context(), ui.Question{Message: "name", Default: "usual"}); got != "usual" || err != nil {
+		t.Errorf("a default: got %q %v", got, err)
+	}
+	answers <- "hidden\r"
+	if got, err := a.Secret(t.Context(), ui.Question{Message: "key"}); got != "hidden" || err != nil {
+		t.Errorf("a secret: got %q %v", got, err)
+	}
+	answers <- "?\rwhat\rN\r"
+	if got, err := a.Confirm(t.Context(), ui.Question{Message: "sure", Help: "why we ask"}); got || err != nil {
+		t.Errorf("no: got %v %v", got, err)
+	}
+	answers <- "\r"
+	if got, err := a.Confirm(t.Context(), ui.Question{Message: "sure"}); !got || err != nil {
+		t.Errorf("yes: got %v %v", got, err)
+	}
+	drawn := p.drawnText()
+	for _, want := range []string{"name:", "invalid: want another word", "usual", "******", "why we ask", `"what" is not a valid answer`} {
+		if !strings.Contains(drawn, want) {
+			t.Errorf("%q is not drawn: %q", want, drawn)
+		}
+	}
+	if strings.Contains(drawn, "hidden") {
+		t.Errorf("a secret is shown: %q", drawn)
+	}
+}
