@@ -77,15 +77,15 @@ func (t *terminalAsker) MultiSelect(ctx context.Context, q Question, options []s
 }
 
 func (t *terminalAsker) Input(ctx context.Context, q Question) (string, error) {
-	return t.line(ctx, q, 0)
+	return t.text(ctx, q, 0)
 }
 
 func (t *terminalAsker) Secret(ctx context.Context, q Question) (string, error) {
 	q.Help, q.Default = "", ""
-	return t.line(ctx, q, '*')
+	return t.text(ctx, q, '*')
 }
 
-func (t *terminalAsker) line(ctx context.Context, q Question, mask rune) (string, error) {
+func (t *terminalAsker) text(ctx context.Context, q Question, mask rune) (string, error) {
 	var answer string
 	err := t.ask(ctx, func(d *dialog) (err error) {
 		answer, err = d.line(q, mask)
@@ -195,10 +195,41 @@ func (d *dialog) refuse(err error) {
 
 // read reads a line behind a question.
 func (d *dialog) read(question string, mask rune) (string, error) {
-	_, _ = io.WriteString(d.stdio.Out, question+" ")
-	typed, err := d.keys.ReadLine(mask)
-	d.drawn += d.rows(question + " " + string(typed))
-	return string(typed), err
+	l := &typing{mask: mask}
+	for {
+		below := d.drawLine(question, l)
+		key, _, err := d.keys.ReadRune()
+		for range below {
+			_ = d.cursor.NextLine(1)
+		}
+		switch {
+		case err != nil:
+			return "", err
+		case key == terminal.KeyInterrupt:
+			return "", terminal.InterruptErr
+		case l.press(key):
+			return string(l.text), nil
+		}
+	}
+}
+
+// drawLine draws a question and what has been typed, and leaves the cursor in the
+// line. It returns how many lines further down the end of the drawing is.
+func (d *dialog) drawLine(question string, l *typing) (below int) {
+	before, behind := l.shown()
+	d.draw(question + " " + before + behind)
+	row, column := 0, text.StringWidthWithoutEscSequences(question+" "+before)
+	if d.width > 0 {
+		row, column = column/d.width, column%d.width
+	}
+	below = d.drawn - row
+	for range below {
+		_ = d.cursor.PreviousLine(1)
+	}
+	if column > 0 {
+		_ = d.cursor.Forward(column)
+	}
+	return below
 }
 
 // line asks for a line of text. A mask other than zero is shown in its place.

@@ -72,9 +72,6 @@ func (p *person) draw(s string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.drawn.WriteString(s)
-	if strings.Contains(s, "\x1b[6n") { // where is the cursor?
-		_, _ = p.screen.WriteString("\x1b[10;1R")
-	}
 	for text, seen := range p.waits {
 		if strings.Contains(p.drawn.String(), text) {
 			close(seen)
@@ -112,6 +109,15 @@ func (p *person) reads(ctx context.Context) {
 		case <-look.C:
 		}
 	}
+}
+
+// answers types keys as soon as the program takes single ones.
+func (p *person) answers(t *testing.T, keys string) {
+	t.Helper()
+	go func() {
+		p.reads(t.Context())
+		p.types(t, keys)
+	}()
 }
 
 func (p *person) types(t *testing.T, keys string) {
@@ -226,48 +232,40 @@ func TestDefaultOption(t *testing.T) {
 func TestLinesOnATerminal(t *testing.T) {
 	p := newPerson(t)
 	a := p.asker(t)
-	answers := make(chan string)
-	go func() {
-		for keys := range answers {
-			p.reads(t.Context())
-			p.types(t, keys)
-		}
-	}()
-	defer close(answers)
 	check := func(s string) error {
 		if s == "bad" {
-			answers <- "good\r"
 			return errors.New("want\x1b[31m another\nword")
 		}
 		return nil
 	}
-	answers <- "bad\r"
+	p.answers(t, "bad\rgood\r")
 	if got, err := a.Input(t.Context(), ui.Question{Message: "name", Check: check}); got != "good" || err != nil {
 		t.Errorf("a text: got %q %v, want good", got, err)
 	}
-	answers <- "\r"
+	p.answers(t, "\r")
 	if got, err := a.Input(t.Context(), ui.Question{Message: "name", Default: "usual"}); got != "usual" || err != nil {
 		t.Errorf("a default: got %q %v", got, err)
 	}
-	answers <- "hidden\r"
+	p.answers(t, "hidden\r")
 	if got, err := a.Secret(t.Context(), ui.Question{Message: "key"}); got != "hidden" || err != nil {
 		t.Errorf("a secret: got %q %v", got, err)
 	}
-	answers <- "?\rwhat\rN\r"
+	p.answers(t, "?\rwhat\rN\r")
 	if got, err := a.Confirm(t.Context(), ui.Question{Message: "sure", Help: "why we ask"}); got || err != nil {
 		t.Errorf("no: got %v %v", got, err)
 	}
-	answers <- "\r"
+	p.answers(t, "\r")
 	if got, err := a.Confirm(t.Context(), ui.Question{Message: "sure"}); !got || err != nil {
 		t.Errorf("yes: got %v %v", got, err)
 	}
-	drawn := p.drawnText()
-	for _, want := range []string{"name:", "invalid: want another word", "usual", "******", "why we ask", `"what" is not a valid answer`} {
-		if !strings.Contains(drawn, want) {
-			t.Errorf("%q is not drawn: %q", want, drawn)
+	for _, want := range []string{"name:", "invalid: want another word", "usual", "******", "why we ask", `"what" is not a valid answer`, "Yes"} {
+		select {
+		case <-p.sees(want):
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%q is not drawn: %q", want, p.drawnText())
 		}
 	}
-	if strings.Contains(drawn, "hidden") {
+	if drawn := p.drawnText(); strings.Contains(drawn, "hidden") {
 		t.Errorf("a secret is shown: %q", drawn)
 	}
 }
