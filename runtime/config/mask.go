@@ -216,3 +216,19 @@ func DisplayURL(text string) string {
 	}
 	return out
 }
+
+// Target returns the command line or the URL of the server for display: what looks secret
+// is [secret.Redacted], placeholders stay.
+func (e Entry) Target() string {
+	if e.URL != "" {
+		return DisplayURL(e.URL)
+	}
+	words := []string{e.Command}
+	for _, arg := range MaskArgs(e.Args) {
+		if arg == "" || strings.ContainsAny(arg, " \t\n\"'\\") {
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		words = append(words, arg)
+	}
+	return strings.Join(words, " ")
+}

@@ -119,7 +119,7 @@ func proxyTable() []rule {
 	for _, r := range [][2]string{
 		{"limits", "runtime/internal/..."},
 		{"breaker", ""},
-		{"starts", ""},
+		{"starts", "runtime/internal/..."},
 		{"keep", ""},
 		{"meter", "runtime/store"},
 		{"inventory", "runtime runtime/bridge runtime/revision runtime/internal/..."},

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
@@ -58,7 +56,7 @@ func (a *app) list() error {
 		if disabled {
 			state = map[bool]string{true: "disabled", false: "enabled"}[e.Disabled]
 		}
-		rows = append(rows, []string{e.Name, state, e.Transport(), target(e), origin})
+		rows = append(rows, []string{e.Name, state, e.Transport(), e.Target(), origin})
 	}
 	a.noteFaults(f)
 	if a.ui.WantJSON() {
@@ -72,19 +70,4 @@ func (a *app) list() error {
 		Headers: []string{"NAME", "STATE", "TRANSPORT", "TARGET", "ORIGIN"}, Rows: rows, Keep: []int{3, 4},
 		Paint: map[int]func(string) string{1: a.ui.Palette().State},
 	})
-}
-
-// target returns a server's command line or URL for display.
-func target(e config.Entry) string {
-	if e.URL != "" {
-		return config.DisplayURL(e.URL)
-	}
-	words := []string{e.Command}
-	for _, arg := range config.MaskArgs(e.Args) {
-		if arg == "" || strings.ContainsAny(arg, " \t\n\"'\\") {
-			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-		}
-		words = append(words, arg)
-	}
-	return strings.Join(words, " ")
 }

@@ -86,9 +86,8 @@ type Observer interface {
 // NewSet returns a set without backends. Its observer is to be set before it is
 // used.
 func NewSet(o Options) *Set {
-	s := &Set{o: o, Log: o.Logger, Random: rand.Float64, Turns: starts.NewTurns()}
 	lifetime := deadline.NewScope(context.Background()) // requests are made of it
-	s.Lifetime, s.cancel = lifetime, func() { lifetime.End(nil) }
+	s := &Set{o: o, Log: o.Logger, Random: rand.Float64, Turns: starts.NewTurns(), Lifetime: lifetime, cancel: func() { lifetime.End(nil) }}
 	s.persisting = persist.New(s.Lifetime, &s.Work, o.Store, o.Logger)
 	return s
 }
