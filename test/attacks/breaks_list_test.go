@@ -43,7 +43,7 @@ func breakages() []breakage {
 			"json/id twice, HTTP", "json/tool twice, once escaped, HTTP", "json/method twice, stdio"),
 		one("strict JSON", "invalid UTF-8 is taken", "runtime/internal/rawjson", "Scan", `if !utf8.Valid(text) {`, `if text == nil {`,
 			"json/invalid UTF-8, HTTP", "json/overlong UTF-8, stdio"),
-		one("strict JSON", "text behind a message is passed over", "runtime/internal/rawjson", "(*scanner).end", `if _, err := s.dec.ReadToken(); err == nil {`, `if _, err := s.dec.ReadToken(); err == nil || true { return nil } else if err == nil {`,
+		one("strict JSON", "text behind a message is passed over", "runtime/internal/rawjson", "(*scanner).finish", `case s.at < len(s.text):`, `case false:`,
 			"json/text behind, HTTP", "json/two messages, stdio"),
 		one("strict JSON", "an id may be anything", proxy, "Malformed", `UsableID(m.ID.Of(line)) == nil`, `m.ID.Of(line) == nil`,
 			"json/id that is an object, HTTP", "json/id that is null, HTTP"),

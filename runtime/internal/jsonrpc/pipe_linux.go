@@ -38,14 +38,9 @@ func now(call, fd uintptr, p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	for {
-		n, _, errno := syscall.RawSyscall(call, fd, uintptr(unsafe.Pointer(&p[0])), uintptr(len(p))) //nolint:gosec // as the kernel takes it; p is kept meanwhile
-		switch errno {
-		case 0:
-			return int(n), nil
-		case syscall.EINTR:
-		default:
-			return 0, errno
-		}
+	n, _, errno := syscall.RawSyscall(call, fd, uintptr(unsafe.Pointer(&p[0])), uintptr(len(p))) //nolint:gosec // as the kernel takes it; p is kept meanwhile
+	if errno != 0 {
+		return 0, errno
 	}
+	return int(n), nil
 }

@@ -12,11 +12,12 @@ import (
 // stream is a pipe or socket in non-blocking mode. It is used by one goroutine at a
 // time.
 type stream struct {
-	raw  syscall.RawConn
-	once func(fd uintptr) bool // kept, so that it is allocated once and not for each call
-	data []byte
-	n    int
-	err  error
+	raw    syscall.RawConn
+	once   func(fd uintptr) bool // kept, so that it is allocated once and not for each call
+	data   []byte
+	n      int
+	err    error
+	untold int // reads since one was waited for, or the scheduler was told of one
 }
 
 // streamOf returns the stream of a file, nil for anything else.
@@ -89,9 +90,29 @@ func pipeInput(r io.Reader) io.Reader {
 	return pipeReader{s}
 }
 
+// maxUntold is how many reads in a row the scheduler is not told of. Its monitor may
+// sleep meanwhile, and a peer that always has more to be read would keep all others
+// from their turn.
+const maxUntold = 16
+
 func (s *stream) read(fd uintptr) bool {
-	s.n, s.err = readNow(fd, s.data)
-	return !errors.Is(s.err, syscall.EAGAIN)
+	for {
+		if s.untold++; s.untold < maxUntold {
+			s.n, s.err = readNow(fd, s.data)
+		} else {
+			s.untold = 0
+			s.n, s.err = syscall.Read(int(fd), s.data)
+			s.n = max(s.n, 0)
+		}
+		switch {
+		case errors.Is(s.err, syscall.EINTR):
+		case errors.Is(s.err, syscall.EAGAIN):
+			s.untold = 0
+			return false
+		default:
+			return true
+		}
+	}
 }
 
 // Read implements [io.Reader]. A file that is closed is [os.ErrClosed].

@@ -71,6 +71,25 @@ func (w *Writer) Append(frames []byte) error {
 	return nil
 }
 
+// offeredAt is how much may be buffered before frames that may be left out are:
+// what matters would have to wait behind them.
+const offeredAt = 1 << 20
+
+// Offer is Append for frames that may be left out: they are refused (ErrFull)
+// where the other side has fallen behind.
+func (w *Writer) Offer(frames []byte) error {
+	buf, err := w.Begin()
+	if err != nil {
+		return err
+	}
+	if len(buf) > offeredAt {
+		w.End(buf)
+		return ErrFull
+	}
+	w.End(append(buf, frames...))
+	return nil
+}
+
 // Flush sends what is buffered, or leaves it to whoever is sending now. It
 // does not block.
 func (w *Writer) Flush() {

@@ -117,3 +117,28 @@ func (quiet) Notification(string, []byte)    {}
 func (quiet) Request([]byte, string, []byte) {}
 func (quiet) Malformed([]byte, error)        {}
 func (quiet) Closed(err error) error         { return err }
+
+// TestOfferIsBounded: what may be left out is refused by an output whose reader has
+// fallen behind, and all else is taken.
+func TestOfferIsBounded(t *testing.T) {
+	t.Parallel()
+	_, out := io.Pipe()
+	w := jsonrpc.NewWriter(out)
+	defer func() { _ = out.Close(); w.Close() }()
+	taken := 0
+	for range 40 {
+		if err := w.Offer(make([]byte, 100<<10)); err == nil {
+			taken++
+		} else if !errors.Is(err, jsonrpc.ErrFull) {
+			t.Fatal(err)
+		}
+	}
+	if taken < 10 || taken > 12 {
+		t.Errorf("%d of 40 frames were taken", taken)
+	}
+	require.NoError(t, w.Append(make([]byte, 100<<10)))
+	w.Abandon()
+	if err := w.Offer([]byte("x")); err == nil || errors.Is(err, jsonrpc.ErrFull) {
+		t.Errorf("an output that is closed: %v", err)
+	}
+}

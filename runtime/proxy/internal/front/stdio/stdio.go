@@ -152,6 +152,7 @@ func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, o Opt
 		f.send(frame)
 		return f.out.Err()
 	}), Owns: f.owns}
+	f.sender.Client.SendLater = f.Notify
 	if o.Single {
 		f.sender.Before = func() { f.sending.wait(f.lifetime) }
 	}
@@ -478,8 +479,15 @@ func (f *stdioFront) Progressed(_ *router.FastCall, params []byte) *jsonrpc.Writ
 	return f.out
 }
 
+// Notify sends a notification. Log messages are dropped while the client is
+// behind: a server may write them faster than any client reads.
 func (f *stdioFront) Notify(method string, params []byte) {
-	f.send(jsonrpc.AppendNotification(nil, method, params))
+	frame := jsonrpc.AppendNotification(nil, method, params)
+	if method != revision.NotificationMessage {
+		f.send(frame)
+	} else if f.out.Offer(frame) == nil {
+		f.out.Flush()
+	}
 }
 
 func (f *stdioFront) Busy() int { return int(f.load.inFlight.Load()) }
