@@ -17,6 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/seal"
 )
 
@@ -89,6 +90,46 @@ func TestBatchesCount(t *testing.T) {
 		}
 		if n, held := front.load.inFlight.Load(), front.load.held.Load(); n != 0 || held != 0 {
 			t.Errorf("%d in flight, %d bytes at the end", n, held)
+		}
+	})
+}
+
+// TestLogFloodIsDropped: of log messages that a client does not read little is kept,
+// and everything else.
+func TestLogFloodIsDropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fronts, _ := mutely(t)
+		in, client := io.Pipe()
+		taken, out := io.Pipe()
+		ended := make(chan error, 1)
+		go func() { ended <- Serve(t.Context(), fronts, in, out, Options{}) }()
+		synctest.Wait()
+		front, ok := fronts.List()[0].(*stdioFront)
+		if !ok {
+			t.Fatal("no front")
+		}
+		line := json.RawMessage(`{"level":"info","data":"` + strings.Repeat("x", 100<<10) + `"}`)
+		for range 40 {
+			front.sender.Client.Tell(revision.NotificationMessage, line)
+			front.Notify(revision.NotificationMessage, line)
+		}
+		front.Notify(revision.NotificationToolsListChanged, nil)
+		_ = client.Close()
+		read := make(chan []byte, 1)
+		go func() {
+			all, _ := io.ReadAll(taken)
+			read <- all
+		}()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		_ = out.Close()
+		all := string(<-read)
+		if n := strings.Count(all, revision.NotificationMessage); n < 5 || n > 20 {
+			t.Errorf("%d of 80 log messages came", n)
+		}
+		if !strings.Contains(all, revision.NotificationToolsListChanged) {
+			t.Error("what is not a log message was dropped")
 		}
 	})
 }
