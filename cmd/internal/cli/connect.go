@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -113,5 +114,5 @@ func (a *app) toolCache() string {
 
 // implementation identifies mcpctl, as client and as server.
 func (env *environment) implementation() runtime.Implementation {
-	return runtime.Implementation{Name: "mcpctl", Version: buildVersion().Version}
+	return runtime.Implementation{Name: "mcpctl", Version: cmp.Or(env.built, "devel")}
 }

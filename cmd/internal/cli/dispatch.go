@@ -171,7 +171,6 @@ func commandNames(parent *cobra.Command) []string {
 // whole command line, which may name the configuration.
 func (a *app) wantServer(root *cobra.Command, words []string, word string) error {
 	flags := cmdline.Flags{root.PersistentFlags()}
-	commands := commandNames(root)
 	path := a.settings.ConfigPath
 	if v, ok := flags.Value(words, "config"); ok {
 		path = v
@@ -183,7 +182,7 @@ func (a *app) wantServer(root *cobra.Command, words []string, word string) error
 	if slices.Contains(names, word) {
 		return nil
 	}
-	e := unknownName("unknown command or server", word, append(names, commands...), "mcpctl --help and mcpctl list")
+	e := unknownName("unknown command or server", word, append(names, commandNames(newRoot(a))...), "mcpctl --help and mcpctl list")
 	if form := dottedForm(word, names); form != nil {
 		e.Remedy = "write mcpctl " + shellLine(form)
 	}

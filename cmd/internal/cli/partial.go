@@ -29,8 +29,8 @@ func (s *session) warnPartial(page json.RawMessage) {
 	if json.Unmarshal(page, &list) != nil || json.Unmarshal(list.Meta.Partial, &missing) != nil {
 		return
 	}
-	s.warning.Lock()
-	defer s.warning.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, m := range missing {
 		name := ui.CleanLine(m.Server)
 		if s.missing[name] || name == "" {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/cmdline"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/signals"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
@@ -48,6 +49,7 @@ type environment struct {
 
 	tokens tokenStore
 
+	built string // the version of this program, once the command tree is built
 	file  serversFile
 	adhoc adhocServer
 	given givenWords
@@ -87,7 +89,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 func (a *app) run(ctx context.Context, words []string) int {
 	// For failures before the flags are parsed.
 	a.ui.JSON = asksJSON(words, a.getenv)
-	root := newRoot(a)
+	root := newRootFor(a, words)
 	words, err := a.dispatch(root, words)
 	if err == nil {
 		root.SetArgs(words)
@@ -102,7 +104,35 @@ func (a *app) run(ctx context.Context, words []string) int {
 }
 
 // newRoot builds the command tree.
-func newRoot(a *app) *cobra.Command {
+func newRoot(a *app) *cobra.Command { return withCommands(a, newBareRoot(a)) }
+
+func withCommands(a *app, root *cobra.Command) *cobra.Command {
+	addCommands(root, a)
+	addHelp(root)
+	a.completeFirst(root)
+	usageErrors(root)
+	return root
+}
+
+// newRootFor builds the command tree as far as it is needed for words. Those that begin
+// with no command are short for one of three.
+func newRootFor(a *app, words []string) *cobra.Command {
+	root := newBareRoot(a)
+	first := cmdline.Flags{root.PersistentFlags()}.First(words)
+	if first < 0 || config.Reserved(words[first]) || builtin(words[first]) || isURL(words[first]) {
+		return withCommands(a, root)
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.AddCommand(newTools(a), newCall(a), newDescribe(a))
+	root.InitDefaultHelpFlag()
+	root.InitDefaultVersionFlag()
+	usageErrors(root)
+	return root
+}
+
+// newBareRoot returns mcpctl without commands.
+func newBareRoot(a *app) *cobra.Command {
+	a.built = buildVersion().Version
 	root := &cobra.Command{
 		Use:           "mcpctl",
 		Short:         "Find, call, generate clients for and serve MCP servers",
@@ -124,9 +154,5 @@ func newRoot(a *app) *cobra.Command {
 		return usagef("%w", err).withHint("%s --help", cmd.CommandPath())
 	})
 	a.addGlobalFlags(root)
-	addCommands(root, a)
-	addHelp(root)
-	a.completeFirst(root)
-	usageErrors(root)
 	return root
 }

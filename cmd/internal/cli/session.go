@@ -29,9 +29,12 @@ type session struct {
 	server string
 	// entry is the configured one, empty for a server that is in no file.
 	entry config.Entry
+
+	mu sync.Mutex // guards what follows: lists are asked for side by side
 	// missing are servers missing from lists that the user was warned of.
 	missing map[string]bool
-	warning sync.Mutex // guards missing while lists are asked for side by side
+	// lists are to be stored, by the member that holds them in a result.
+	lists map[string][]json.RawMessage
 }
 
 // with connects to the server named by the first word, --url or a command behind "--",
@@ -60,6 +63,9 @@ func (a *app) with(ctx context.Context, words []string, f func(s *session, words
 	}
 	s.wantLog(ctx)
 	err = h.explain(c, h.outcome(onTheWay(f(s, words))))
+	var keeping sync.WaitGroup
+	keeping.Go(s.keep) // while the server ends
+	defer keeping.Wait()
 	// A server that ends badly does not change the result.
 	if closing := c.Close(); closing != nil {
 		a.log.Debug("close", "server", server, "err", closing)
@@ -169,13 +175,29 @@ func (s *session) list(ctx context.Context, method, key string) (json.RawMessage
 	if err != nil {
 		return nil, nil, &runtime.ProtocolError{Reason: method + ": " + err.Error()}
 	}
-	s.keep(key, items)
+	s.heard(key, items)
 	return joined, items, nil
 }
 
-// keep stores a whole list of a configured server.
-func (s *session) keep(key string, items []json.RawMessage) {
-	if s.entry.Name != "" && s.missing == nil {
+// heard notes a whole list of a configured server, for keep.
+func (s *session) heard(key string, items []json.RawMessage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.entry.Name == "" || s.missing != nil {
+		return
+	}
+	if s.lists == nil {
+		s.lists = map[string][]json.RawMessage{}
+	}
+	s.lists[key] = items
+}
+
+// keep stores the lists that were heard.
+func (s *session) keep() {
+	s.mu.Lock()
+	lists := s.lists
+	s.mu.Unlock()
+	for key, items := range lists {
 		s.a.known().Keep(s.entry, key, items)
 	}
 }
