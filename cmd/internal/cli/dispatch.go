@@ -69,6 +69,7 @@ func (a *app) dispatch(root *cobra.Command, words []string) ([]string, error) {
 		if err := a.wantServer(root, words, words[first]); err != nil {
 			return nil, err
 		}
+		a.guardEarly(words[first])
 	}
 	head, tail := slices.Clone(words[:first]), words[first:]
 	if cmd == nil {

@@ -6,6 +6,7 @@ import (
 	goruntime "runtime"
 	"sync"
 
+	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/transport"
 )
 
@@ -59,6 +60,22 @@ func (s *shortGuard) of(env *environment) *transport.Guard {
 		}
 	})
 	return s.guard
+}
+
+// close closes the guard, if there is one.
+func (s *shortGuard) close() {
+	s.once.Do(func() {})
+	s.guard.Close()
+}
+
+// guardEarly starts the guardian of a one-shot command on a server, beside what is done
+// before the server starts.
+func (env *environment) guardEarly(server string) {
+	if f := env.file.loaded; f != nil {
+		if e, ok := f.Entry(server); ok && e.Transport() == config.TransportStdio {
+			go env.short.of(env).Begin() // Mark waits for it
+		}
+	}
 }
 
 // executable returns the path of this executable, on Linux one that works also after the

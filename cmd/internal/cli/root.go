@@ -29,8 +29,6 @@ type app struct {
 	environment
 	signals.Ending
 
-	short shortGuard
-
 	// dial replaces connect in tests, asker the user at the terminal; nil is the
 	// real one.
 	dial  func(ctx context.Context, server string, h *host) (*runtime.Client, error)
@@ -48,6 +46,7 @@ type environment struct {
 	settings settings.Settings
 
 	tokens tokenStore
+	short  shortGuard
 
 	built string // the version of this program, once the command tree is built
 	file  serversFile
@@ -94,8 +93,8 @@ func (a *app) run(ctx context.Context, words []string) int {
 	if err == nil {
 		root.SetArgs(words)
 		err = root.ExecuteContext(ctx)
-		a.short.guard.Close()
 	}
+	a.short.close()
 	if err != nil && !ui.ReaderGone(err) {
 		a.report(err)
 		return exitCode(err)

@@ -79,8 +79,12 @@ func New(o Options) *Guard {
 	return &Guard{o: o, id: hex.EncodeToString(id[:]), groups: map[int]uint64{}}
 }
 
-// begin starts the guardian unless that has been done.
-func (g *Guard) begin() {
+// Begin starts the guardian, which the first child does else. It may run beside the
+// beginning of that: Mark waits for it.
+func (g *Guard) Begin() {
+	if g == nil {
+		return
+	}
 	g.first.Lock()
 	defer g.first.Unlock()
 	if g.begun {
@@ -100,7 +104,7 @@ func (g *Guard) begin() {
 // what has left its group. With Options.Short only the guardian looks for that: what a
 // command starts to outlive it does, as without a guard.
 func (g *Guard) Mark(env []string) ([]string, string) {
-	g.begin()
+	g.Begin()
 	if env == nil {
 		env = os.Environ()
 	}
