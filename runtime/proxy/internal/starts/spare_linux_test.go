@@ -65,14 +65,14 @@ func TestSpare(t *testing.T) {
 		}
 		has := spare(n)
 		found := 0
-		for range 20 {
+		for looks := 0; looks < 20 || want && found < 2 && looks < 2000; looks++ {
 			time.Sleep(5 * time.Millisecond)
 			if has() > 0 {
 				found++
 			}
 		}
-		if got := found > 2; got != want {
-			t.Errorf("%s: %d of 20 looks find room", script, found)
+		if got := found >= 2; got != want && (want || found > 5) {
+			t.Errorf("%s: %d looks find room", script, found)
 		}
 		for _, cmd := range all {
 			_ = cmd.Process.Kill()
