@@ -130,9 +130,9 @@ func readMetrics(names ...string) []int64 {
 
 // ballastSize is the size of the GC ballast, where a server is reached over HTTP. serve
 // uses 1 to 2 MB; the runtime then collects at 4 MB, and with 4 to 5 KB of garbage per
-// such call, that is an eighth of the CPU time. Unlike a higher GC percentage it costs the same however much is in
-// use: at most twice this much memory, and none for itself, as it is never written
-// to. Calls to processes leave hardly any garbage.
+// such call, that is an eighth of the CPU time. Unlike a higher GC percentage it costs
+// the same however much is in use: at most twice this much memory, and none for itself,
+// as it is never written to. Calls to processes leave hardly any garbage.
 const ballastSize = 8 << 20
 
 // ballast is a GC ballast: memory that counts as in use and is never touched.

@@ -32,6 +32,13 @@ func NewScope(parent context.Context) *Scope {
 	return s
 }
 
+// WithEnd is [context.WithCancel] with a scope, for a context of which many others are
+// made.
+func WithEnd(parent context.Context) (_ context.Context, end func()) {
+	s := NewScope(parent)
+	return s, func() { s.End(nil) }
+}
+
 // Begin makes a zero Scope a context, once and before any other method.
 func (s *Scope) Begin(parent context.Context) {
 	s.parent = parent

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/parking"
 	"github.com/mcpctl/mcpctl/runtime/seal"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -123,7 +124,7 @@ func TestParkedExpires(t *testing.T) {
 				r, err := k.Ask(ctx, "elicitation/create", nil)
 				if stubborn {
 					<-ctx.Done()
-					err = context.Cause(ctx)
+					err = deadline.Cause(ctx)
 				}
 				ended <- fmt.Sprint(string(r), err)
 				return r, err

@@ -86,8 +86,8 @@ type Observer interface {
 // NewSet returns a set without backends. Its observer is to be set before it is
 // used.
 func NewSet(o Options) *Set {
-	lifetime := deadline.NewScope(context.Background()) // requests are made of it
-	s := &Set{o: o, Log: o.Logger, Random: rand.Float64, Turns: starts.NewTurns(), Lifetime: lifetime, cancel: func() { lifetime.End(nil) }}
+	s := &Set{o: o, Log: o.Logger, Random: rand.Float64, Turns: starts.NewTurns()}
+	s.Lifetime, s.cancel = deadline.WithEnd(context.Background())
 	s.persisting = persist.New(s.Lifetime, &s.Work, o.Store, o.Logger)
 	return s
 }

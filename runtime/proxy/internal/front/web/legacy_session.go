@@ -227,8 +227,7 @@ func newSession(ctx context.Context, p *front.Set) *session {
 	s.replay.all = &p.Budget.Unsent
 	s.sender = front.Sender{Client: upstream.NewClient(s.push), Owns: s.owns}
 	s.sender.Client.SendLater = s.Notify
-	lifetime := deadline.NewScope(ctx)
-	s.lifetime, s.end = lifetime, func() { lifetime.End(nil) }
+	s.lifetime, s.end = deadline.WithEnd(ctx)
 	s.unlisten = p.Router.Join(s.sender.Client, s)
 	return s
 }
