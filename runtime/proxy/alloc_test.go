@@ -65,9 +65,9 @@ func TestHTTPCallAllocates(t *testing.T) {
 }
 
 // TestHTTPToHTTPAllocates holds what a call over HTTP costs on both sides, with
-// what net/http does for client and server (78 of them: see BenchmarkHTTPFloor).
+// what net/http does on the side of the server and of the front.
 func TestHTTPToHTTPAllocates(t *testing.T) {
-	for era, most := range map[string]float64{"session": 170, "stateless": 200} {
+	for era, most := range map[string]float64{"session": 80, "stateless": 112} {
 		c := newWebPathOf(t, httpProxy(t, fmt.Appendf(nil, pathResult, "r")))
 		if era == "stateless" {
 			c.modern()
