@@ -35,7 +35,7 @@ func breakages() []breakage {
 		one("only the first progress message is passed on", proxy, "(*progressGate).restore",
 			`g.begun && n <= g.last`, `g.begun`, "progress"),
 		one("a cancel by message ends nothing", proxy, "(*InProgress).cancel",
-			`(*cancel)(upstream.ErrCancelled)`, `_ = upstream.ErrCancelled`, "cancel-message"),
+			`s.End(upstream.ErrCancelled)`, `_ = upstream.ErrCancelled`, "cancel-message"),
 		one("a call without a goroutine cannot be cancelled", "runtime/proxy/internal/router", "abandon",
 			`if conn.Pipe.Abandon(n, why.Error()) {`, `if n == 1<<63 {`, "cancel-message"),
 		one("calls outlive the client on stdio", proxy, "Serve",
