@@ -43,8 +43,19 @@ func IsValue(s string) bool {
 // CRLF. False: it is malformed, or continues the line before (RFC 9112, 5.2).
 func Field(line string) (name, value string, ok bool) {
 	name, value, found := strings.Cut(line, ":")
-	value = strings.Trim(value, " \t")
+	value = trim(value)
 	return name, value, found && IsToken(name) && IsValue(value)
+}
+
+// trim is [strings.Trim] of spaces and tabs, which takes a fraction of the time.
+func trim(s string) string {
+	for s != "" && (s[0] == ' ' || s[0] == '\t') {
+		s = s[1:]
+	}
+	for s != "" && (s[len(s)-1] == ' ' || s[len(s)-1] == '\t') {
+		s = s[:len(s)-1]
+	}
+	return s
 }
 
 // Length returns the value of a Content-Length: digits alone, below 2^63.

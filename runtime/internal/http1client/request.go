@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/http1"
@@ -107,9 +108,10 @@ func isVisible(s string) bool {
 // frames reports whether a field says where a message ends or what becomes of its
 // connection.
 func frames(name string) bool {
-	switch http.CanonicalHeaderKey(name) {
-	case "Host", "Content-Length", "Transfer-Encoding", "Connection", "Trailer", "Te", "Expect", "Upgrade":
-		return true
+	for _, f := range [...]string{"Host", "Content-Length", "Transfer-Encoding", "Connection", "Trailer", "Te", "Expect", "Upgrade"} {
+		if len(f) == len(name) && strings.EqualFold(f, name) {
+			return true
+		}
 	}
 	return false
 }
