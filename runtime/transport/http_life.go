@@ -2,6 +2,8 @@ package transport
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -64,8 +66,9 @@ func (l *lifetime) forget(x *exchange) {
 func (l *lifetime) cancel() {
 	l.endCtx()
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	for x := range l.calls {
+	all := slices.Collect(maps.Keys(l.calls))
+	l.mu.Unlock()
+	for _, x := range all { // which closes connections
 		x.End(runtime.ErrClosed)
 	}
 }
