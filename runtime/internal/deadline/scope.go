@@ -132,7 +132,9 @@ func (s *Scope) Value(name any) any {
 // AfterFunc is how package context follows a context that is not its own.
 func (s *Scope) AfterFunc(f func()) (stop func() bool) {
 	w := &funcWatch{f: f}
-	w.Start(s, w)
+	if !w.link(s, w) {
+		go f() // the caller may hold a lock that f needs, as package context does
+	}
 	return w.Stop
 }
 
@@ -222,26 +224,33 @@ type Watch struct {
 // Start begins to watch a context. A watch that was stopped may be started again, one
 // whose watcher was told may not.
 func (w *Watch) Start(ctx context.Context, who Watcher) {
-	w.who, w.stop, w.of = who, nil, scopeOf(ctx)
-	if w.of == nil {
-		if ctx.Done() != nil {
-			w.stop = context.AfterFunc(ctx, who.Tell)
+	s := scopeOf(ctx)
+	switch {
+	case s != nil:
+		if !w.link(s, who) {
+			who.Tell()
 		}
-		return
+	case ctx.Done() != nil:
+		w.of, w.stop = nil, context.AfterFunc(ctx, who.Tell)
+	default:
+		w.of, w.stop = nil, nil
 	}
-	s := w.of
+}
+
+// link has a watcher told of the end of a scope; false where that has ended.
+func (w *Watch) link(s *Scope, who Watcher) bool {
+	w.who, w.stop, w.of = who, nil, s
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.err != nil {
-		s.mu.Unlock()
-		who.Tell()
-		return
+		return false
 	}
 	w.linked, w.prev, w.next = true, nil, s.first
 	if s.first != nil {
 		s.first.prev = w
 	}
 	s.first = w
-	s.mu.Unlock()
+	return true
 }
 
 // Stop ends the watch. False: the watcher was told, or is being told.

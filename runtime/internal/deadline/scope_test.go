@@ -87,6 +87,13 @@ func TestScopeEnds(t *testing.T) {
 			if late.Err() == nil || !errors.Is(Cause(late), want) {
 				t.Errorf("%s: made later: %v for %v", tt.name, late.Err(), Cause(late))
 			}
+			std, stop := context.WithTimeout(ctx, time.Hour)
+			select {
+			case <-std.Done():
+			case <-time.After(5 * time.Second):
+				t.Errorf("%s: a context that is made later does not end", tt.name)
+			}
+			stop()
 		}
 	}
 }

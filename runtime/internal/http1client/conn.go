@@ -29,7 +29,7 @@ var (
 	errTooLarge = errors.New("malformed HTTP response: its header is too large")
 	errField    = errors.New("malformed HTTP response: a header line is not a name and a value")
 	errCoding   = errors.New("malformed HTTP response: unsupported Transfer-Encoding")
-	errLength   = errors.New("malformed HTTP response: more than one Content-Length, or one that is no number")
+	errLength   = errors.New("malformed HTTP response: more than one Content-Length, or a malformed one")
 	errChunk    = errors.New("malformed HTTP response: a chunk does not have its size")
 	errSwitch   = errors.New("malformed HTTP response: it switches to a protocol that nobody asked for")
 	errInterims = errors.New("malformed HTTP response: too many responses of 1xx before it")
