@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 )
@@ -35,8 +36,8 @@ var (
 	errInterims = errors.New("malformed HTTP response: too many responses of 1xx before it")
 )
 
-// conn is one connection. One goroutine at a time uses it; it may be closed by others
-// meanwhile.
+// conn is one connection. One goroutine at a time uses it; others may end its
+// waiting, or close it.
 type conn struct {
 	host      *host
 	nc        net.Conn
@@ -60,10 +61,11 @@ func newConn(h *host, nc net.Conn) (*conn, error) {
 
 func (x *conn) close() { _ = x.nc.Close() }
 
-// watcher closes a connection when the context of its request ends.
+// watcher ends the waiting for a connection when the context of its request ends; who
+// waited closes it.
 type watcher conn
 
-func (x *watcher) Tell() { _ = x.nc.Close() }
+func (x *watcher) Tell() { _ = x.nc.SetDeadline(time.Unix(1, 0)) }
 
 // exchange writes a request, which is in out as a whole, and reads the head of its
 // response. After an error the connection is closed.
