@@ -35,46 +35,46 @@ func newDescribe(a *app) *cobra.Command {
 }
 
 func (s *session) showTool(ctx context.Context, t *runtime.Tool) error {
-	p := &page{u: s.a.ui}
+	p := &ui.Page{UI: s.a.ui}
 	head := ui.CleanLine(t.Name)
 	if name := ui.CleanLine(screen.Title(t)); name != "" && name != head {
 		head += " - " + name
 	}
-	p.title(head, screen.Hints(t.Annotations))
+	p.Title(head, screen.Hints(t.Annotations))
 	if t.Description != "" {
-		p.line("")
-		p.text(t.Description, "")
+		p.Line("")
+		p.Text(t.Description, "")
 	}
 	in, err := schema.Parse(t.InputSchema)
 	if err != nil {
-		p.head("ARGUMENTS cannot be shown: " + err.Error())
-		return p.err
+		p.Head("ARGUMENTS cannot be shown: " + err.Error())
+		return p.Err
 	}
 	if err := in.Sound(); err != nil {
-		p.head("The input schema is broken: " + strings.TrimPrefix(err.Error(), "schema: "))
+		p.Head("The input schema is broken: " + strings.TrimPrefix(err.Error(), "schema: "))
 	}
-	p.head("ARGUMENTS")
+	p.Head("ARGUMENTS")
 	if len(in.Root().Properties()) == 0 {
-		p.line("  none")
+		p.Line("  none")
 	}
-	p.arguments(in.Root(), "", 1)
+	p.Arguments(in.Root(), "", 1)
 	if out, err := schema.Parse(t.OutputSchema); err == nil && len(t.OutputSchema) > 0 {
-		p.head("STRUCTURED RESULT")
+		p.Head("STRUCTURED RESULT")
 		if len(out.Root().Properties()) == 0 {
-			p.line("  %s", out.Root().Type())
+			p.Line("  %s", out.Root().Type())
 		}
-		p.arguments(out.Root(), "", 1)
+		p.Arguments(out.Root(), "", 1)
 	}
-	p.head("EXAMPLE")
+	p.Head("EXAMPLE")
 	words := args.Sample(in)
-	p.line("  %s", s.example(t, words))
+	p.Line("  %s", s.example(t, words))
 	if wraps(s) {
-		if raw, err := args.Parse(in, args.Source{Words: words, NoValidate: true}); err == nil && p.err == nil {
-			p.head("RUNS")
-			p.err = clitree.DryRun(ctx, s, s.a.ui, "  ", t.Name, raw)
+		if raw, err := args.Parse(in, args.Source{Words: words, NoValidate: true}); err == nil && p.Err == nil {
+			p.Head("RUNS")
+			p.Err = clitree.DryRun(ctx, s, s.a.ui, "  ", t.Name, raw)
 		}
 	}
-	return p.err
+	return p.Err
 }
 
 // example returns a command line that calls the tool with these words.

@@ -106,13 +106,13 @@ func (c *promptCommand) showMessages(raw json.RawMessage) error {
 	}
 	for i := range res.Messages {
 		m := &res.Messages[i]
-		p := &page{u: c.a.ui}
+		p := &ui.Page{UI: c.a.ui}
 		if i > 0 {
-			p.line("")
+			p.Line("")
 		}
-		p.line("%s:", ui.CleanLine(m.Role))
-		if p.err != nil {
-			return p.err
+		p.Line("%s:", ui.CleanLine(m.Role))
+		if p.Err != nil {
+			return p.Err
 		}
 		if _, err := c.a.ui.Content([]runtime.Content{m.Content}, nil); err != nil {
 			return err

@@ -101,14 +101,14 @@ func showTools(u *ui.UI, tools []runtime.Tool, withSchema bool) error {
 }
 
 func showSchemas(u *ui.UI, t *runtime.Tool, gap bool) error {
-	p := &page{u: u}
+	p := &ui.Page{UI: u}
 	if gap {
-		p.line("")
+		p.Line("")
 	}
-	p.line("%s", signature(t))
-	p.schema("input schema", t.InputSchema)
-	p.schema("output schema", t.OutputSchema)
-	return p.err
+	p.Line("%s", signature(t))
+	p.Schema("input schema", t.InputSchema)
+	p.Schema("output schema", t.OutputSchema)
+	return p.Err
 }
 
 // signature returns a tool's name and arguments: get-sum(a:number, b?:number).
