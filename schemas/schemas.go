@@ -7,7 +7,7 @@ import "embed"
 //go:embed servers.schema.json
 var servers string
 
-// meta has the schemas of schemas as json-schema.org publishes them, each in
+// meta has the schemas of schemas that json-schema.org defines, without annotations, each in
 // the file that its address names.
 //
 //go:embed meta
