@@ -34,8 +34,11 @@ func TestTokenOnATerminal(t *testing.T) {
 			fake := s.start()
 			defer s.Close()
 			defer fake.Close()
-			p := openTerminal(t)
-			p.line = inTurn(c.types...)
+			var answers [][2]string
+			for _, keys := range c.types {
+				answers = append(answers, [2]string{"(not shown):", keys})
+			}
+			p := openTerminal(t, answers...)
 			out, code := atTerminal(t, p, []string{"MCPCTL_CALLBACK_PORT=0"}, "--url", fake.URL, "-o", "text", "tools")
 			if code != c.code || (code == 0) != strings.Contains(out, "echo") {
 				t.Errorf("got exit %d, %s; drawn:\n%s", code, out, p.text())
@@ -47,18 +50,6 @@ func TestTokenOnATerminal(t *testing.T) {
 				t.Errorf("the token is drawn:\n%s", p.text())
 			}
 		})
-	}
-}
-
-// inTurn types lines one after another.
-func inTurn(lines ...string) func(string) string {
-	return func(string) string {
-		if len(lines) == 0 {
-			return ""
-		}
-		keys := lines[0]
-		lines = lines[1:]
-		return keys
 	}
 }
 
@@ -84,7 +75,7 @@ func TestPasteOnATerminal(t *testing.T) {
 	fake := s.start()
 	defer s.Close()
 	defer fake.Close()
-	p := openTerminal(t)
+	p := openTerminal(t, [2]string{"if it cannot reach this machine:", ""})
 	p.line = func(drawn string) string {
 		m := regexp.MustCompile(`http://\S+/authorize\S+`).FindString(drawn)
 		c := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -119,8 +110,7 @@ func TestAddOffersLogin(t *testing.T) {
 			fake := s.start()
 			defer s.Close()
 			defer fake.Close()
-			p := openTerminal(t)
-			p.line = inTurn(c.key)
+			p := openTerminal(t, [2]string{"Log in now", c.key})
 			browser := filepath.Join(t.TempDir(), "browser")
 			require.NoError(t, os.WriteFile(browser, []byte("#!/bin/sh\nexec fake-browser \"$1\"\n"), 0o700))
 			out, code := atTerminal(t, p, []string{"BROWSER=" + browser, "MCPCTL_CALLBACK_PORT=0"}, "-o", "json", "add", "a", "--url", fake.URL)

@@ -24,15 +24,13 @@ import (
 type terminal struct {
 	screen, tty *os.File
 	done        chan struct{}
-	// line returns what is typed into a question that takes a line, by all that is drawn.
+	// line returns what is typed where an answer is empty, by all that is drawn.
 	line func(drawn string) (keys string)
 
 	mu      sync.Mutex // guards what follows
 	drawn   strings.Builder
 	seen    int // how much of drawn has been answered
 	answers [][2]string
-	located int // how much of drawn has been looked at for questions of where the cursor is
-	asked   int // such questions
 }
 
 func openTerminal(t *testing.T, answers ...[2]string) *terminal {
@@ -71,28 +69,8 @@ func (p *terminal) watch() {
 		}
 		p.mu.Lock()
 		p.drawn.Write(buf[:n])
-		p.locate()
 		p.answer()
 		p.mu.Unlock()
-	}
-}
-
-// locate answers where the cursor is: a question that takes a line asks that twice, and
-// would lose keys that come behind the answer. Those before it must have no R, which
-// ends an answer. The caller holds the lock.
-func (p *terminal) locate() {
-	const where = "\x1b[6n"
-	for {
-		i := strings.Index(p.drawn.String()[p.located:], where)
-		if i < 0 {
-			return
-		}
-		p.located += i + len(where)
-		keys := ""
-		if p.asked++; p.asked%2 == 0 && p.line != nil {
-			keys = p.line(p.drawn.String())
-		}
-		_, _ = p.screen.WriteString(keys + "\x1b[40;1R")
 	}
 }
 
@@ -112,7 +90,11 @@ func (p *terminal) answer() {
 			}
 			time.Sleep(time.Millisecond)
 		}
-		_, _ = p.screen.WriteString(p.answers[0][1])
+		keys := p.answers[0][1]
+		if keys == "" {
+			keys = p.line(p.drawn.String())
+		}
+		_, _ = p.screen.WriteString(keys)
 		p.answers = p.answers[1:]
 	}
 }

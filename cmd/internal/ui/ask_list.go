@@ -104,9 +104,9 @@ func (l *list) rows() []string {
 		i := left[k]
 		box := ""
 		if l.marked != nil {
-			box = "[ ] "
+			box = "[ ]  "
 			if l.marked[i] {
-				box = "\x1b[32m[x]" + plainText + " "
+				box = "\x1b[32m[x]" + plainText + "  "
 			}
 		}
 		switch {

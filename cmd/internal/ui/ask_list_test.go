@@ -25,11 +25,11 @@ func TestList(t *testing.T) {
 		{"nothing left", "zz\r", false, "", false, ""},
 		{"taken back", "zz" + backspace + backspace + "\r", false, "> apple|  Banana|  cherry", true, "apple"},
 		{"all of it", "cherr" + word, false, "> apple|  Banana|  cherry", false, "apple"},
-		{"marked", " " + down + " \r", true, "  [x] apple|> [x] Banana|  [ ] cherry", true, "apple, Banana"},
-		{"unmarked", "  \r", true, "> [ ] apple|  [ ] Banana|  [ ] cherry", true, ""},
-		{"all", right + "\r", true, "> [x] apple|  [x] Banana|  [x] cherry", true, "apple, Banana, cherry"},
-		{"none", right + left, true, "> [ ] apple|  [ ] Banana|  [ ] cherry", false, ""},
-		{"marked behind a filter", "ch ", true, "  [ ] apple|  [ ] Banana|> [x] cherry", false, "cherry"},
+		{"marked", " " + down + " \r", true, "  [x]  apple|> [x]  Banana|  [ ]  cherry", true, "apple, Banana"},
+		{"unmarked", "  \r", true, "> [ ]  apple|  [ ]  Banana|  [ ]  cherry", true, ""},
+		{"all", right + "\r", true, "> [x]  apple|  [x]  Banana|  [x]  cherry", true, "apple, Banana, cherry"},
+		{"none", right + left, true, "> [ ]  apple|  [ ]  Banana|  [ ]  cherry", false, ""},
+		{"marked behind a filter", "ch ", true, "  [ ]  apple|  [ ]  Banana|> [x]  cherry", false, "cherry"},
 		{"none is an answer", "zz\r", true, "", true, ""},
 	}
 	for _, tt := range tests {
