@@ -136,7 +136,7 @@ func proxyTable() []rule {
 		{"router", "limits settings inventory client parking upstream catalog questions subscriptions runtime runtime/bridge runtime/revision runtime/seal runtime/internal/..."},
 		{"front", "limits client upstream router runtime runtime/revision runtime/internal/..."},
 		{"front/stdio", "limits client upstream subscriptions router front runtime/revision runtime/internal/..."},
-		{"front/http1", ""},
+		{"front/http1", "runtime/internal/..."},
 		{"front/web", "limits client upstream subscriptions router front runtime runtime/revision runtime/internal/..."},
 		{"", "inventory settings client upstream catalog router front front/stdio front/http1 front/web runtime runtime/seal runtime/store runtime/internal/..."},
 	} {

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
-	"github.com/mcpctl/mcpctl/runtime/internal/http1"
+	"github.com/mcpctl/mcpctl/runtime/internal/httpsyntax"
 )
 
 // maxTrailers bounds the trailers of a body, which are checked and left out.
@@ -99,7 +99,7 @@ func (b *body) nextChunk() error {
 	if err != nil {
 		return err
 	}
-	size, ok := http1.ChunkSize(line)
+	size, ok := httpsyntax.ChunkSize(line)
 	if !ok {
 		return errChunk
 	}
@@ -115,7 +115,7 @@ func (b *body) nextChunk() error {
 		if line == "" {
 			return io.EOF
 		}
-		if _, _, ok := http1.Field(line); !ok {
+		if _, _, ok := httpsyntax.Field(line); !ok {
 			return errField
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/http1"
+	"github.com/mcpctl/mcpctl/runtime/internal/httpsyntax"
 )
 
 // maxBody bounds the bodies that the client writes before it reads, in bytes: a server
@@ -78,11 +78,11 @@ func appendRequest(b []byte, req *http.Request) (_ []byte, ok bool) {
 	b = append(append(append(b, req.Method...), ' '), target...)
 	b = append(append(append(b, " HTTP/1.1\r\nHost: "...), host...), "\r\n"...)
 	for name, values := range req.Header {
-		if !http1.IsToken(name) || frames(name) {
+		if !httpsyntax.IsToken(name) || frames(name) {
 			return b, false
 		}
 		for _, v := range values {
-			if !http1.IsValue(v) || v == "" {
+			if !httpsyntax.IsValue(v) || v == "" {
 				return b, false
 			}
 			b = append(append(append(append(b, name...), ": "...), v...), "\r\n"...)

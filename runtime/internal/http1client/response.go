@@ -5,7 +5,7 @@ import (
 	"net/textproto"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/http1"
+	"github.com/mcpctl/mcpctl/runtime/internal/httpsyntax"
 )
 
 // answer is a response with its body, in one piece of memory.
@@ -56,7 +56,7 @@ func (a *answer) parse(text string) (keep bool, err error) {
 	all := make([]string, 0, n) // the values of all fields
 	for text != "" {
 		line, text, _ = strings.Cut(text, "\r\n")
-		name, value, ok := http1.Field(line)
+		name, value, ok := httpsyntax.Field(line)
 		if !ok {
 			return false, errField
 		}
@@ -75,8 +75,8 @@ func (a *answer) parse(text string) (keep bool, err error) {
 func (a *answer) parseStatus(line string) error {
 	version, status, _ := strings.Cut(line, " ")
 	code, _, _ := strings.Cut(status, " ")
-	n, ok := http1.Length(code)
-	if !ok || len(code) != 3 || n < 100 || version != "HTTP/1.1" && version != "HTTP/1.0" || !http1.IsValue(status) {
+	n, ok := httpsyntax.Length(code)
+	if !ok || len(code) != 3 || n < 100 || version != "HTTP/1.1" && version != "HTTP/1.0" || !httpsyntax.IsValue(status) {
 		return errNotHTTP
 	}
 	a.Status, a.StatusCode, a.Proto, a.ProtoMajor = status, int(n), version, 1
@@ -111,7 +111,7 @@ func (a *answer) frame() (keep bool, err error) {
 		a.TransferEncoding = []string{"chunked"}
 		delete(a.Header, "Transfer-Encoding")
 	case length != nil:
-		n, ok := http1.Length(length[0])
+		n, ok := httpsyntax.Length(length[0])
 		if !ok {
 			return false, errLength
 		}

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/httpsyntax"
 )
 
 const (
@@ -105,7 +107,7 @@ func (x *exchange) say(status int) {
 		case "Date":
 			x.dated = true
 		}
-		if !isToken(name) {
+		if !httpsyntax.IsToken(name) {
 			continue
 		}
 		for _, v := range values {

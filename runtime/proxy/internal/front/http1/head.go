@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/httpsyntax"
 )
 
 // shape is what the bytes at the front of a connection are.
@@ -171,9 +173,8 @@ func parseLine(raw string) (l line, ok bool) {
 	if !ok {
 		return l, false
 	}
-	name, value, ok := strings.Cut(text, ":")
-	value = strings.Trim(value, " \t")
-	if !ok || !isToken(name) || !within(strings.ReplaceAll(value, "\t", " "), ' ', '~') {
+	name, value, ok := httpsyntax.Field(text)
+	if !ok || !within(strings.ReplaceAll(value, "\t", " "), ' ', '~') {
 		return l, false
 	}
 	l = line{raw: raw, name: textproto.CanonicalMIMEHeaderKey(name), value: value}
@@ -199,11 +200,6 @@ const (
 	hostBytes = letters + digits + ".-_:[]"
 	maxDigits = 15 // of a Content-Length
 )
-
-// isToken reports whether a name is a token (RFC 9110, 5.6.2).
-func isToken(name string) bool {
-	return name != "" && strings.Trim(name, letters+digits+"!#$%&'*+-.^_`|~") == ""
-}
 
 // isLength reports whether a value is a number without a sign or leading zeros.
 func isLength(value string) bool {

@@ -1,7 +1,7 @@
-// Package http1 reads the parts that requests and responses of HTTP/1.1 have in
+// Package httpsyntax reads the parts that requests and responses of HTTP/1.1 have in
 // common (RFC 9112). It refuses what a recipient may read in two ways: an error of
 // framing is an error of security.
-package http1
+package httpsyntax
 
 import (
 	"math"
