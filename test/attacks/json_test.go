@@ -71,7 +71,7 @@ func shapes() []shape {
 		{name: "id with all its digits", text: `{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, http: `200 result "id":9007199254740993,`},
 		{name: "id that is a fraction", text: `{"jsonrpc":"2.0","id":1.50,"method":"ping"}`, http: `200 result "id":1.50,`},
 		{name: "id beyond all numbers", text: `{"jsonrpc":"2.0","id":1e400,"method":"ping"}`, http: `200 result "id":1e400,`},
-		{name: "id of a million digits", text: `{"jsonrpc":"2.0","id":` + strings.Repeat("9", 1<<20) + `,"method":"ping"}`, http: "200|400 "},
+		{name: "id of a million digits", text: `{"jsonrpc":"2.0","id":` + strings.Repeat("9", 1<<20) + `,"method":"ping"}`, http: `200 result "id":999`},
 		{name: "id that ends the answer", text: `{"jsonrpc":"2.0","id":"1\",\"result\":\"WRONG","method":"ping"}`, http: `200 result "id":"1\",\"result\":\"WRONG",`},
 		{name: "id with a line end", text: `{"jsonrpc":"2.0","id":"a\nb","method":"ping"}`, http: `200 result "id":"a\nb",`},
 
