@@ -65,16 +65,16 @@ func sample() *report {
 		Machine: machine{CPU: "a CPU", Cores: 2, OS: "linux/amd64", Kernel: "6.0", Go: "go1.26", Commit: "abc", Date: "2026-11-20"},
 		Busy:    map[string]float64{"http": .02},
 		Loads: map[string]loads{
-			"stdio":    {"relay": runs(70_000, 400, 1200, 3, 7000), "serve": runs(66_000, 410, 1300, 4, 17_000)},
+			"stdio":    {"relay": runs(70_000, 400, 1200, 3, 7000), "serve": runs(66_000, 410, 1300, 3.5, 17_000)},
 			"single":   {"relay": runs(12_000, 80, 150, 20, 7000), "serve": runs(11_000, 85, 160, 25, 17_000)},
-			"large":    {"relay": runs(700, 80, 150, 120, 7000), "serve": runs(700, 85, 160, 250, 17_000)},
-			"http":     {"direct": runs(35_000, 700, 4000, 20, 17_000), "serve": runs(24_000, 1000, 4000, 28, 17_000), "serve-stateless": runs(22_000, 1100, 4200, 30, 18_000), "serve-remote": runs(15_000, 2000, 5900, 50, 18_000)},
+			"large":    {"relay": runs(700, 80, 150, 120, 7000), "serve": runs(700, 85, 160, 190, 17_000)},
+			"http":     {"direct": runs(35_000, 700, 4000, 20, 17_000), "serve": runs(32_000, 1000, 4000, 28, 17_000), "serve-stateless": runs(32_000, 1100, 4200, 30, 18_000), "serve-remote": runs(21_500, 2000, 5900, 50, 18_000)},
 			"bridge":   {"direct": runs(35_000, 700, 4000, 20, 17_000), "bridge": runs(23_000, 1500, 5900, 50, 40_000)},
 			"sessions": {"direct": runs(35_000, 7000, 14_000, 20, 17_000), "serve": runs(24_000, 9000, 24_000, 28, 17_000)},
 		},
 		Curves:      map[string][][]gen.Result{},
 		Memory:      map[string]int64{"idle": 20_000, "idle-listed": 25_000, "after-calls-stdio": 20_000, "after-calls-http": 40_000},
-		Allocations: map[string]float64{"stdio": 0.01, "http": 34, "http-stateless": 38},
+		Allocations: map[string]float64{"stdio": 0.01, "http": 8, "http-stateless": 10},
 		ColdStart:   &coldStart{242, 231, 1.05},
 	}
 	for i, c := range curveNames {

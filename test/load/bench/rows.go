@@ -72,16 +72,16 @@ func judge(r *report) []row {
 		}
 	}
 	ratio("stdio", "stdio → stdio, 100 B, 32 callers: calls/s, of a relay's", "serve", "relay", rate, .85, false)
-	ratio("stdio", "the same: CPU of the proxy a call, of a relay's", "serve", "relay", cpu, 2, true)
+	ratio("stdio", "the same: CPU of the proxy a call, of a relay's", "serve", "relay", cpu, 1.2, true)
 	ratio("single", "the same, 1 caller: p50, of a relay's", "serve", "relay", halfTime, 1.25, true)
-	ratio("large", "64 KiB arguments, 8 callers: CPU of the proxy a call, of a relay's", "serve", "relay", cpu, 3, true)
-	ratio("http", "HTTP → stdio, 32 callers, sessions: calls/s, of the server called directly", "serve", "direct", rate, .65, false)
-	ratio("http", "the same, stateless", "serve-stateless", "direct", rate, .60, false)
+	ratio("large", "64 KiB arguments, 8 callers: CPU of the proxy a call, of a relay's", "serve", "relay", cpu, 1.6, true)
+	ratio("http", "HTTP → stdio, 32 callers, sessions: calls/s, of the server called directly", "serve", "direct", rate, .90, false)
+	ratio("http", "the same, stateless", "serve-stateless", "direct", rate, .90, false)
 	if l := r.Loads["http"]; l != nil {
 		peak := max(peakOf(l["serve"]), peakOf(l["serve-stateless"]))
 		value("http", "the same, both eras: most memory ever held", mb(peak), 30, "MB", peak > 0)
 	}
-	ratio("http", "HTTP → HTTP, 32 callers: calls/s, of the server called directly", "serve-remote", "direct", rate, .40, false)
+	ratio("http", "HTTP → HTTP, 32 callers: calls/s, of the server called directly", "serve-remote", "direct", rate, .60, false)
 	ratio("bridge", "stdio → HTTP through bridge, 32 callers: calls/s, of the server called directly", "bridge", "direct", rate, .60, false)
 	ratio("sessions", "64 sessions × 4 callers over HTTP: p99, of the server called directly", "serve", "direct", worstTime, 3, true)
 
@@ -104,8 +104,8 @@ func judge(r *report) []row {
 		value("allocations", what, n, bound, "", ok)
 	}
 	allocations("allocations a call, stdio → stdio", "stdio", 2)
-	allocations("allocations a call, HTTP → stdio, sessions", "http", 45)
-	allocations("the same, stateless", "http-stateless", 45)
+	allocations("allocations a call, HTTP → stdio, sessions", "http", 12)
+	allocations("the same, stateless", "http-stateless", 14)
 	if c := r.ColdStart; c != nil {
 		value("coldstart", "one call of the command line, of a bare Go SDK program's", c.Ratio, 1.15, "", true)
 	}
