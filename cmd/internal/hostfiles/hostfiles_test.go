@@ -108,3 +108,46 @@ func TestOtherEdits(t *testing.T) {
 		t.Errorf("got %s", raw)
 	}
 }
+
+// TestSyncNamed: a host that got some servers by name gets no others by sync; one that got
+// all gets new ones.
+func TestSyncNamed(t *testing.T) {
+	t.Parallel()
+	for _, named := range []bool{true, false} {
+		p, _, _ := program(t)
+		file := filepath.Join(p.Place.Home, ".cursor", "mcp.json")
+		ex := hostfiles.Export{Program: p, Self: hosts.Self{Command: "mcpctl"}}
+		var aliases []string
+		if named {
+			aliases = []string{"a"}
+		}
+		write(t, p.ConfigPath, `{"mcpServers": {"a": {"command": "a"}}}`)
+		require.NoError(t, ex.Run(t.Context(), "cursor", aliases))
+		for _, servers := range []string{`"a": {"command": "a2"}`, `"a": {"command": "a3"}, "b": {"command": "b"}`} {
+			write(t, p.ConfigPath, `{"mcpServers": {`+servers+`}}`)
+			require.NoError(t, (&hostfiles.Sync{Export: ex}).Run(t.Context(), nil))
+		}
+		raw, err := os.ReadFile(file)
+		require.NoError(t, err)
+		if text := string(raw); !strings.Contains(text, `"a3"`) || strings.Contains(text, `"b"`) == named {
+			t.Errorf("named %v: the file has\n%s", named, text)
+		}
+	}
+}
+
+// TestSameServerTwice: two aliases of one server are both written, the first time and again.
+func TestSameServerTwice(t *testing.T) {
+	t.Parallel()
+	p, out, _ := program(t)
+	write(t, p.ConfigPath, `{"mcpServers": {"a": {"command": "x", "env": {"A": "1"}}, "b": {"command": "x", "env": {"A": "2"}}}}`)
+	ex := hostfiles.Export{Program: p, Self: hosts.Self{Command: "mcpctl"}}
+	require.NoError(t, ex.Run(t.Context(), "cursor", nil))
+	if got := out.String(); !strings.Contains(got, "wrote a\nwrote b\n") {
+		t.Errorf("got %s", got)
+	}
+	out.Reset()
+	require.NoError(t, ex.Run(t.Context(), "cursor", nil))
+	if got := out.String(); !strings.Contains(got, "unchanged a\nunchanged b\n") {
+		t.Errorf("again: %s", got)
+	}
+}

@@ -49,7 +49,7 @@ func (s *Sync) Run(ctx context.Context, names []string) error {
 		if w.Gateway && !w.All {
 			continue // the gateway reads servers.json itself
 		}
-		out, err := s.write(ctx, l, entries, true)
+		out, err := s.write(ctx, l, plan{entries: entries, prune: true})
 		if err != nil {
 			return err
 		}
