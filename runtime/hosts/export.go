@@ -38,7 +38,7 @@ func (h *Host) Export(e config.Entry, self Self) Exported {
 	if e.Fault != nil {
 		return Exported{Skip: e.Fault.Message}
 	}
-	if e.Disabled && h.dialect.keys.enabled == "" && h.dialect.keys.disabled == "" {
+	if e.Disabled && h.dialect().keys.enabled == "" && h.dialect().keys.disabled == "" {
 		return Exported{Skip: "it is disabled, and " + h.Title + " cannot have it so"}
 	}
 	why := h.why(e)
@@ -61,13 +61,13 @@ func (h *Host) Export(e config.Entry, self Self) Exported {
 	for _, word := range append(slices.Clip(self.Args), command, e.Name) {
 		through.Args = append(through.Args, config.Escape(word))
 	}
-	h.dialect.write(&out, through)
+	h.dialect().write(&out, through)
 	return Exported{Raw: out.raw(), Through: why}
 }
 
 // why says why a host cannot do itself what an entry says, "" if it can.
 func (h *Host) why(e config.Entry) string {
-	d := h.dialect
+	d := h.dialect()
 	remote := e.URL != ""
 	switch {
 	case e.CLI:
@@ -115,7 +115,7 @@ func unexpanded(e config.Entry) string {
 // another server, for instance because a text means something else to the host.
 func (h *Host) direct(e config.Entry) (json.RawMessage, bool) {
 	var out members
-	if !h.dialect.write(&out, e) {
+	if !h.dialect().write(&out, e) {
 		return nil, false
 	}
 	raw := out.raw()
@@ -135,19 +135,15 @@ func essence(raw json.RawMessage) []byte {
 	}
 	out := map[string]any{}
 	for _, name := range []string{"command", "args", "env", "cwd", "url", "headers", "auth", "disabled"} {
-		v := doc.Lookup(name)
-		if v == nil {
-			continue
-		}
-		plain := string(jsonedit.Standard(*v))
-		if plain == "[]" || plain == "{}" || plain == "false" || plain == `""` {
-			continue
-		}
 		var value any
-		_ = json.Unmarshal([]byte(plain), &value)
-		out[name] = canonical(value)
+		switch plain := doc.Value(name); string(plain) {
+		case "", "[]", "{}", "false", `""`:
+		default:
+			_ = json.Unmarshal(plain, &value)
+			out[name] = canonical(value)
+		}
 	}
-	if v := doc.Lookup("type"); v != nil && string(jsonedit.Standard(*v)) == `"sse"` {
+	if string(doc.Value("type")) == `"sse"` {
 		out["type"] = "sse"
 	}
 	text, _ := json.Marshal(out)
@@ -257,6 +253,6 @@ func (h *Host) Plain(raw json.RawMessage) json.RawMessage { return importEntry(h
 // Gateway returns the entry of one gateway for all servers, which the host starts.
 func (h *Host) Gateway(name string, self Self) json.RawMessage {
 	var out members
-	h.dialect.write(&out, config.Entry{Name: name, Command: config.Escape(self.Command), Args: append(slices.Clip(self.Args), "serve")})
+	h.dialect().write(&out, config.Entry{Name: name, Command: config.Escape(self.Command), Args: append(slices.Clip(self.Args), "serve")})
 	return out.raw()
 }

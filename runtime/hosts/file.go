@@ -29,19 +29,13 @@ type document interface {
 func Read(l *Location, text []byte) (*File, error) {
 	var doc document
 	var err error
-	switch l.Host.dialect.form {
+	switch l.Host.dialect().form {
 	case formTOML:
-		var d *tomledit.Document
-		d, err = tomledit.Parse(text)
-		doc = tomlDocument{d}
+		doc, err = parsed(tomledit.Parse(text))
 	case formYAML:
-		var d *yamledit.Document
-		d, err = yamledit.Parse(text)
-		doc = yamlDocument{d}
-	default:
-		var d *jsonedit.Document
-		d, err = jsonedit.Parse(text)
-		doc = jsonDocument{d}
+		doc, err = parsed(yamledit.Parse(text))
+	case formJSON:
+		doc, err = parsed(jsonedit.Parse(text))
 	}
 	if err != nil {
 		return nil, err
@@ -79,65 +73,32 @@ func (f *File) become(doc document, err error) (*File, error) {
 
 func (f *File) at(name string) []string { return append(slices.Clip(f.Location.Root), name) }
 
-type jsonDocument struct{ *jsonedit.Document }
+func parsed[D editor[D]](d D, err error) (document, error) { return edited[D]{d}, err }
 
-func (d jsonDocument) names(path []string) []string { return jsonedit.Names(d.Lookup(path...)) }
-
-func (d jsonDocument) value(path []string) json.RawMessage {
-	v := d.Lookup(path...)
-	if v == nil {
-		return nil
-	}
-	return jsonedit.Standard(*v)
+// editor is what the rooms that edit a language have in common.
+type editor[D any] interface {
+	Bytes() []byte
+	Names(path ...string) []string
+	Value(path ...string) json.RawMessage
+	Line(path ...string) int
+	Set(value json.RawMessage, path ...string) (D, error)
+	Remove(path ...string) (D, error)
 }
 
-func (d jsonDocument) line(path []string) int {
-	v := d.Lookup(path...)
-	if v == nil {
-		return 0
-	}
-	line, _ := d.Position(v.StartOffset)
-	return line
+// edited is a document of one of them.
+type edited[D editor[D]] struct{ d D }
+
+func (e edited[D]) Bytes() []byte                       { return e.d.Bytes() }
+func (e edited[D]) names(path []string) []string        { return e.d.Names(path...) }
+func (e edited[D]) value(path []string) json.RawMessage { return e.d.Value(path...) }
+func (e edited[D]) line(path []string) int              { return e.d.Line(path...) }
+
+func (e edited[D]) set(value json.RawMessage, path []string) (document, error) {
+	d, err := e.d.Set(value, path...)
+	return edited[D]{d}, err
 }
 
-func (d jsonDocument) set(value json.RawMessage, path []string) (document, error) {
-	edited, err := d.Set(value, path...)
-	return jsonDocument{edited}, err
-}
-
-func (d jsonDocument) remove(path []string) (document, error) {
-	edited, err := d.Remove(path...)
-	return jsonDocument{edited}, err
-}
-
-type tomlDocument struct{ *tomledit.Document }
-
-func (d tomlDocument) names(path []string) []string        { return d.Names(path...) }
-func (d tomlDocument) value(path []string) json.RawMessage { return d.Value(path...) }
-func (d tomlDocument) line(path []string) int              { return d.Line(path...) }
-
-func (d tomlDocument) set(value json.RawMessage, path []string) (document, error) {
-	edited, err := d.Set(value, path...)
-	return tomlDocument{edited}, err
-}
-
-func (d tomlDocument) remove(path []string) (document, error) {
-	edited, err := d.Remove(path...)
-	return tomlDocument{edited}, err
-}
-
-type yamlDocument struct{ *yamledit.Document }
-
-func (d yamlDocument) names(path []string) []string        { return d.Names(path...) }
-func (d yamlDocument) value(path []string) json.RawMessage { return d.Value(path...) }
-func (d yamlDocument) line(path []string) int              { return d.Line(path...) }
-
-func (d yamlDocument) set(value json.RawMessage, path []string) (document, error) {
-	edited, err := d.Set(value, path...)
-	return yamlDocument{edited}, err
-}
-
-func (d yamlDocument) remove(path []string) (document, error) {
-	edited, err := d.Remove(path...)
-	return yamlDocument{edited}, err
+func (e edited[D]) remove(path []string) (document, error) {
+	d, err := e.d.Remove(path...)
+	return edited[D]{d}, err
 }

@@ -35,8 +35,9 @@ type Host struct {
 	Name, Title string
 	Confidence  Confidence
 	// Files returns where the host looks, the user's file first.
-	files   func(p Place) []Location
-	dialect dialect
+	files func(p Place) []Location
+	// dialect is made when it is needed: the names alone are in the help of each command.
+	dialect func() dialect
 }
 
 // Location is a file of a host.
@@ -63,7 +64,7 @@ func (h *Host) Locations(p Place) []Location {
 	for _, l := range h.files(p) {
 		l.Host = h
 		if l.Root == nil {
-			l.Root = h.dialect.root
+			l.Root = h.dialect().root
 		}
 		// In the home directory, the project's file is the user's.
 		if !slices.ContainsFunc(all, func(o Location) bool { return o.Key() == l.Key() }) {
@@ -75,32 +76,31 @@ func (h *Host) Locations(p Place) []Location {
 
 // All returns the hosts by name.
 func All() []*Host {
-	out := []*Host{
-		{Name: "antigravity", Title: "Antigravity", Confidence: Agreed, files: inHome(".gemini/antigravity/mcp_config.json"), dialect: serverURL()},
-		{Name: "amp", Title: "Amp", Confidence: Unsure, files: roots([]string{"amp.mcpServers"}, configDir("amp/settings.json")), dialect: plainDialect()},
-		{Name: "avelino", Title: "avelino/mcp", files: inHome(".config/mcp/servers.json"), dialect: ours()},
-		{Name: "claude-code", Title: "Claude Code", files: claudeCode, dialect: claudeCodeDialect()},
-		{Name: "claude-desktop", Title: "Claude Desktop", Confidence: Agreed, files: appSupport("Claude/claude_desktop_config.json"), dialect: claudeDesktop()},
-		{Name: "cline", Title: "Cline", Confidence: Agreed, files: codeStorage("saoudrizwan.claude-dev/settings/cline_mcp_settings.json"), dialect: cline()},
-		{Name: "codex", Title: "Codex", files: codex, dialect: codexDialect()},
-		{Name: "continue", Title: "Continue", Confidence: Agreed, files: inHome(".continue/config.yaml"), dialect: continueDialect()},
-		{Name: "copilot", Title: "GitHub Copilot CLI", files: userAndProject(".copilot/mcp-config.json", ".github/mcp.json"), dialect: copilot()},
-		{Name: "cursor", Title: "Cursor", files: userAndProject(".cursor/mcp.json", ".cursor/mcp.json"), dialect: cursor()},
-		{Name: "gemini", Title: "Gemini CLI", files: userAndProject(".gemini/settings.json", ".gemini/settings.json"), dialect: gemini()},
-		{Name: "goose", Title: "Goose", Confidence: Agreed, files: goose, dialect: gooseDialect()},
-		{Name: "kiro", Title: "Kiro", Confidence: Agreed, files: userAndProject(".kiro/settings/mcp.json", ".kiro/settings/mcp.json"), dialect: plainDialect()},
-		{Name: "lmstudio", Title: "LM Studio", Confidence: Unsure, files: inHome(".lmstudio/mcp.json"), dialect: plainDialect()},
-		{Name: "mcporter", Title: "mcporter", files: mcporterFiles, dialect: mcporter()},
-		{Name: "mcproxy", Title: "MCProxy", files: func(Place) []Location { return nil }, dialect: mcproxy()},
-		{Name: "opencode", Title: "OpenCode", files: openCode, dialect: openCodeDialect()},
-		{Name: "philschmid", Title: "mcp-cli by philschmid", files: userAndProject(".config/mcp/mcp_servers.json", "mcp_servers.json"), dialect: ours()},
-		{Name: "roo", Title: "Roo Code", Confidence: Unsure, files: roo, dialect: typed("", "streamable-http")},
-		{Name: "vscode", Title: "VS Code", files: code("Code"), dialect: vscode()},
-		{Name: "vscode-insiders", Title: "VS Code Insiders", files: code("Code - Insiders"), dialect: vscode()},
-		{Name: "windsurf", Title: "Windsurf", Confidence: Agreed, files: inHome(".codeium/windsurf/mcp_config.json"), dialect: windsurf()},
-		{Name: "zed", Title: "Zed", files: zed, dialect: zedDialect()},
+	return []*Host{
+		{Name: "antigravity", Title: "Antigravity", Confidence: Agreed, files: inHome(".gemini/antigravity/mcp_config.json"), dialect: serverURL},
+		{Name: "amp", Title: "Amp", Confidence: Unsure, files: roots([]string{"amp.mcpServers"}, configDir("amp/settings.json")), dialect: plainDialect},
+		{Name: "avelino", Title: "avelino/mcp", files: inHome(".config/mcp/servers.json"), dialect: ours},
+		{Name: "claude-code", Title: "Claude Code", files: claudeCode, dialect: claudeCodeDialect},
+		{Name: "claude-desktop", Title: "Claude Desktop", Confidence: Agreed, files: appSupport("Claude/claude_desktop_config.json"), dialect: claudeDesktop},
+		{Name: "cline", Title: "Cline", Confidence: Agreed, files: codeStorage("saoudrizwan.claude-dev/settings/cline_mcp_settings.json"), dialect: cline},
+		{Name: "codex", Title: "Codex", files: codex, dialect: codexDialect},
+		{Name: "continue", Title: "Continue", Confidence: Agreed, files: inHome(".continue/config.yaml"), dialect: continueDialect},
+		{Name: "copilot", Title: "GitHub Copilot CLI", files: userAndProject(".copilot/mcp-config.json", ".github/mcp.json"), dialect: copilot},
+		{Name: "cursor", Title: "Cursor", files: userAndProject(".cursor/mcp.json", ".cursor/mcp.json"), dialect: cursor},
+		{Name: "gemini", Title: "Gemini CLI", files: userAndProject(".gemini/settings.json", ".gemini/settings.json"), dialect: gemini},
+		{Name: "goose", Title: "Goose", Confidence: Agreed, files: goose, dialect: gooseDialect},
+		{Name: "kiro", Title: "Kiro", Confidence: Agreed, files: userAndProject(".kiro/settings/mcp.json", ".kiro/settings/mcp.json"), dialect: plainDialect},
+		{Name: "lmstudio", Title: "LM Studio", Confidence: Unsure, files: inHome(".lmstudio/mcp.json"), dialect: plainDialect},
+		{Name: "mcporter", Title: "mcporter", files: mcporterFiles, dialect: mcporter},
+		{Name: "mcproxy", Title: "MCProxy", files: func(Place) []Location { return nil }, dialect: mcproxy},
+		{Name: "opencode", Title: "OpenCode", files: openCode, dialect: openCodeDialect},
+		{Name: "philschmid", Title: "mcp-cli by philschmid", files: userAndProject(".config/mcp/mcp_servers.json", "mcp_servers.json"), dialect: ours},
+		{Name: "roo", Title: "Roo Code", Confidence: Unsure, files: roo, dialect: func() dialect { return typed("", "streamable-http") }},
+		{Name: "vscode", Title: "VS Code", files: code("Code"), dialect: vscode},
+		{Name: "vscode-insiders", Title: "VS Code Insiders", files: code("Code - Insiders"), dialect: vscode},
+		{Name: "windsurf", Title: "Windsurf", Confidence: Agreed, files: inHome(".codeium/windsurf/mcp_config.json"), dialect: windsurf},
+		{Name: "zed", Title: "Zed", files: zed, dialect: zedDialect},
 	}
-	return out
 }
 
 // Find returns the host of a name, nil for none.
@@ -121,43 +121,41 @@ func Names() []string {
 	return names
 }
 
-// Of returns the location that a file is, of some place: that of the host whose file it
-// is, otherwise one that fits its content. Nil: it is no file of a known form.
-func Of(path string, text []byte, p Place) *Location {
+// Open reads any file: as that of the host whose file it is, otherwise by its content. The
+// error is a [*FileError]; it is [ErrForm] for a file of no known form.
+func Open(path string, p Place) (*File, error) {
+	text, err := readText(path)
+	if err != nil {
+		return nil, &FileError{path, err}
+	}
+	at, err := filepath.Abs(path)
+	if err != nil {
+		return nil, &FileError{path, err}
+	}
 	for _, h := range All() {
 		for _, l := range h.Locations(p) {
-			if same(l.Path, path) && len(l.Root) <= len(h.dialect.root) {
-				return &l
+			if l.Path == at { // the first list in it
+				f, err := Read(&l, text)
+				if err != nil {
+					return nil, &FileError{path, err}
+				}
+				return f, nil
 			}
 		}
 	}
 	for _, form := range []struct{ host, mark string }{
-		{"codex", ""},
-		{"goose", ""},
-		{"continue", ""},
-		{"opencode", ""},
-		{"vscode", ""},
-		{"zed", ""},
-		{"mcproxy", `"authorizationToken"`},
-		{"mcporter", `"baseUrl"`},
-		{"cursor", "${env:"},
-		{"avelino", ""},
+		{"codex", ""}, {"goose", ""}, {"continue", ""}, {"opencode", ""}, {"vscode", ""}, {"zed", ""},
+		{"mcproxy", `"authorizationToken"`}, {"mcporter", `"baseUrl"`}, {"cursor", "${env:"}, {"avelino", ""},
 	} {
 		h := Find(form.host)
-		l := &Location{Host: h, Scope: ScopeUser, Path: path, Root: h.dialect.root}
-		if h.dialect.reads(path) && strings.Contains(string(text), form.mark) {
-			if f, err := Read(l, text); err == nil && len(f.Names()) > 0 {
-				return l
+		if d := h.dialect(); d.reads(path) && strings.Contains(string(text), form.mark) {
+			f, err := Read(&Location{Host: h, Scope: ScopeUser, Path: at, Root: d.root}, text)
+			if err == nil && len(f.Names()) > 0 {
+				return f, nil
 			}
 		}
 	}
-	return nil
-}
-
-func same(a, b string) bool {
-	x, errX := filepath.Abs(a)
-	y, errY := filepath.Abs(b)
-	return errX == nil && errY == nil && x == y
+	return nil, &FileError{path, ErrForm}
 }
 
 // inHome returns a file of the user alone.

@@ -3,6 +3,7 @@ package hosts_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -40,15 +41,12 @@ func sample(t testing.TB, h *hosts.Host) (*hosts.Location, []byte) {
 	}
 	raw, err := os.ReadFile(paths[0])
 	require.NoError(t, err)
-	l := hosts.Of(paths[0], raw, place())
 	if all := h.Locations(place()); len(all) > 0 {
-		l = &all[0]
-	} else if l == nil {
-		t.Fatalf("%s: its sample is of no host", h.Name)
-	} else {
-		l.Host = h
+		return &all[0], raw
 	}
-	return l, raw
+	f, err := hosts.Open(paths[0], place())
+	require.NoError(t, err)
+	return f.Location, raw
 }
 
 // TestImport: what each host's sample becomes.
@@ -274,32 +272,33 @@ func TestLocations(t *testing.T) {
 	}
 }
 
-// TestOf: a file of no host is read by its form.
-func TestOf(t *testing.T) {
+// TestOpen: a file in another place is read by its form, a host's own file as that.
+func TestOpen(t *testing.T) {
 	t.Parallel()
+	dir := t.TempDir()
+	p := place()
+	p.Home = filepath.Join(dir, "home")
 	for _, h := range hosts.All() {
-		path, raw := "", []byte(nil)
-		for _, ext := range []string{"json", "toml", "yaml"} {
-			if text, err := os.ReadFile(filepath.Join("testdata", h.Name+"."+ext)); err == nil {
-				path, raw = "/elsewhere/x."+ext, text
+		paths, err := filepath.Glob(filepath.Join("testdata", h.Name+".[jty]*"))
+		require.NoError(t, err)
+		text, err := os.ReadFile(paths[len(paths)-1])
+		require.NoError(t, err)
+		path := filepath.Join(dir, filepath.Base(paths[len(paths)-1]))
+		require.NoError(t, os.WriteFile(path, text, 0o600))
+		f, err := hosts.Open(path, p)
+		switch {
+		case h.Name == "amp": // its list is below a key of its own
+			if !errors.Is(err, hosts.ErrForm) {
+				t.Errorf("amp: %v", err)
 			}
-		}
-		l := hosts.Of(path, raw, place())
-		if h.Name == "amp" { // its list is below a key of its own
-			if l != nil {
-				t.Errorf("amp is read as %s", l.Host.Name)
-			}
-			continue
-		}
-		if l == nil {
-			t.Errorf("%s is read as no host", h.Name)
-			continue
-		}
-		if f, err := hosts.Read(l, raw); err != nil || len(f.Names()) == 0 {
+		case err != nil || len(f.Names()) == 0:
 			t.Errorf("%s: %v", h.Name, err)
 		}
 	}
-	if l := hosts.Of("/home/me/.claude.json", nil, place()); l == nil || l.Host.Name != "claude-code" || l.Scope != hosts.ScopeUser {
-		t.Errorf("got %+v", l)
+	require.NoError(t, os.MkdirAll(p.Home, 0o700))
+	own := filepath.Join(p.Home, ".claude.json")
+	require.NoError(t, os.WriteFile(own, []byte("{}"), 0o600))
+	if f, err := hosts.Open(own, p); err != nil || f.Location.Host.Name != "claude-code" || f.Location.Scope != hosts.ScopeUser {
+		t.Errorf("got %+v, %v", f, err)
 	}
 }

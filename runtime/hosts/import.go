@@ -32,12 +32,12 @@ func (f *File) Import(name, dir string) Imported {
 
 func importEntry(h *Host, raw json.RawMessage, dir string) Imported {
 	doc, err := jsonedit.Parse(raw)
-	if err != nil || len(jsonedit.Names(doc.Root())) == 0 {
+	if err != nil || len(doc.Names()) == 0 {
 		return Imported{Skip: "the entry is no object with members"}
 	}
-	in := &incoming{d: h.dialect, dir: dir}
-	for _, name := range jsonedit.Names(doc.Root()) {
-		in.member(name, jsonedit.Standard(*doc.Lookup(name)))
+	in := &incoming{d: h.dialect(), dir: dir}
+	for _, name := range doc.Names() {
+		in.member(name, doc.Value(name))
 	}
 	return in.result()
 }
@@ -131,12 +131,12 @@ func (in *incoming) readType(name string, value json.RawMessage) {
 // readOAuth reads what a host knows of a client that is registered by hand.
 func (in *incoming) readOAuth(name string, value json.RawMessage) {
 	doc, err := jsonedit.Parse(value)
-	if err != nil || len(jsonedit.Names(doc.Root())) == 0 {
+	if err != nil || len(doc.Names()) == 0 {
 		in.note("%s is left out: mcpctl logs in when a server asks for it", name)
 		return
 	}
-	for _, key := range jsonedit.Names(doc.Root()) {
-		v := jsonedit.Standard(*doc.Lookup(key))
+	for _, key := range doc.Names() {
+		v := doc.Value(key)
 		switch key {
 		case "clientId", "client_id":
 			in.auth.set("clientId", in.text(name+"."+key, v))
@@ -208,8 +208,8 @@ func (in *incoming) pairs(name string, value json.RawMessage) pairs {
 		return nil
 	}
 	var out pairs
-	for _, key := range jsonedit.Names(doc.Root()) {
-		out = append(out, pair{key, in.text(name+"."+key, jsonedit.Standard(*doc.Lookup(key)))})
+	for _, key := range doc.Names() {
+		out = append(out, pair{key, in.text(name+"."+key, doc.Value(key))})
 	}
 	return out
 }

@@ -1,10 +1,11 @@
 package hosts
 
 import (
-	"bytes"
 	"encoding/json"
+	"strconv"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonedit"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
 // members is a JSON object in the making, in the order in which its members are set.
@@ -15,15 +16,17 @@ type members struct {
 
 // set adds or replaces a member; an empty text, list or map adds none.
 func (m *members) set(name string, value any) {
-	raw := encode(value)
-	if name == "" || raw == nil {
-		return
+	if raw := encode(value); name != "" && raw != nil {
+		m.put(name, raw)
 	}
-	if _, ok := m.values[name]; !ok {
-		m.names = append(m.names, name)
-	}
+}
+
+func (m *members) put(name string, raw json.RawMessage) {
 	if m.values == nil {
 		m.values = map[string]json.RawMessage{}
+	}
+	if m.values[name] == nil {
+		m.names = append(m.names, name)
 	}
 	m.values[name] = raw
 }
@@ -41,18 +44,14 @@ func (m *members) remove(name string) {
 
 // raw returns the object.
 func (m *members) raw() json.RawMessage {
-	var b bytes.Buffer
-	b.WriteByte('{')
+	b := []byte{'{'}
 	for i, name := range m.names {
 		if i > 0 {
-			b.WriteByte(',')
+			b = append(b, ',')
 		}
-		b.Write(encode(name))
-		b.WriteByte(':')
-		b.Write(m.values[name])
+		b = append(append(rawjson.Quote(b, name), ':'), m.values[name]...)
 	}
-	b.WriteByte('}')
-	return b.Bytes()
+	return append(b, '}')
 }
 
 // pairs is a map of texts that keeps its order.
@@ -60,57 +59,42 @@ type pairs []pair
 
 type pair struct{ name, value string }
 
-// encode returns a value as JSON with <, > and & as they are, nil for what is empty.
+// encode returns a value as JSON, nil for what is empty.
 func encode(value any) json.RawMessage {
 	switch v := value.(type) {
 	case json.RawMessage:
-		if len(v) == 0 {
-			return nil
-		}
 		return v
-	case pairs:
-		if len(v) == 0 {
-			return nil
+	case bool:
+		return strconv.AppendBool(nil, v)
+	case string:
+		if v != "" {
+			return rawjson.Quote(nil, v)
 		}
+	case []string:
+		if len(v) > 0 {
+			return list(v)
+		}
+	case pairs:
 		var m members
 		for _, p := range v {
-			m.values = setOnce(m.values)
-			m.names = append(m.names, p.name)
-			m.values[p.name] = encodeText(p.value)
+			m.put(p.name, rawjson.Quote(nil, p.value))
 		}
-		return m.raw()
-	case []string:
-		if len(v) == 0 {
-			return nil
+		if len(v) > 0 {
+			return m.raw()
 		}
-	case string:
-		if v == "" {
-			return nil
-		}
-		return encodeText(v)
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(value) != nil {
-		return nil
-	}
-	return bytes.TrimSpace(b.Bytes())
+	return nil
 }
 
-func setOnce(m map[string]json.RawMessage) map[string]json.RawMessage {
-	if m == nil {
-		m = map[string]json.RawMessage{}
+func list(texts []string) json.RawMessage {
+	b := []byte{'['}
+	for i, text := range texts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = rawjson.Quote(b, text)
 	}
-	return m
-}
-
-func encodeText(s string) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string has a JSON form
-	return bytes.TrimSpace(b.Bytes())
+	return append(b, ']')
 }
 
 // Replace returns an object with another text at a path of member names.
@@ -119,9 +103,9 @@ func Replace(object json.RawMessage, text string, path ...string) (json.RawMessa
 	if err != nil {
 		return nil, err
 	}
-	doc, err = doc.Set(encodeText(text), path...)
+	doc, err = doc.Set(rawjson.Quote(nil, text), path...)
 	if err != nil {
 		return nil, err
 	}
-	return jsonedit.Standard(*doc.Root()), nil
+	return doc.Value(), nil
 }

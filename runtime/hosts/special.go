@@ -45,8 +45,8 @@ func codexRead(in *incoming, name string, value json.RawMessage) bool {
 		if err != nil {
 			return false
 		}
-		for _, header := range jsonedit.Names(doc.Root()) {
-			if v := in.text(name, jsonedit.Standard(*doc.Lookup(header))); isName(v) {
+		for _, header := range doc.Names() {
+			if v := in.text(name, doc.Value(header)); isName(v) {
 				in.headers = append(in.headers, pair{header, "${" + v + "}"})
 			}
 		}
@@ -69,15 +69,8 @@ func codexWrite(out *members, e config.Entry) {
 	if !e.Disabled {
 		out.remove("enabled")
 	}
-	var names []string
-	var env, headers, fromEnv pairs
-	for _, name := range slices.Sorted(maps.Keys(e.Env)) {
-		if e.Env[name] == "${"+name+"}" {
-			names = append(names, name)
-		} else {
-			env = append(env, pair{name, plainText(e.Env[name])})
-		}
-	}
+	names, env := passedOn(e.Env)
+	var headers, fromEnv pairs
 	for _, name := range slices.Sorted(maps.Keys(e.Headers)) {
 		text := e.Headers[name]
 		parts := config.Parts(strings.TrimPrefix(text, "Bearer "))
@@ -98,6 +91,18 @@ func codexWrite(out *members, e config.Entry) {
 	out.set("env_vars", names)
 	out.set("http_headers", headers)
 	out.set("env_http_headers", fromEnv)
+}
+
+// passedOn returns the variables that a server gets as they are, and the others.
+func passedOn(env map[string]string) (names []string, others pairs) {
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		if env[name] == "${"+name+"}" {
+			names = append(names, name)
+		} else {
+			others = append(others, pair{name, plainText(env[name])})
+		}
+	}
+	return names, others
 }
 
 // plainText returns a text without placeholders as it is meant, otherwise the text, which
@@ -135,15 +140,7 @@ func gooseRead(in *incoming, name string, value json.RawMessage) bool {
 
 // gooseWrite names the keys that Goose asks for and keeps by itself.
 func gooseWrite(out *members, e config.Entry) {
-	var names []string
-	var env pairs
-	for _, name := range slices.Sorted(maps.Keys(e.Env)) {
-		if e.Env[name] == "${"+name+"}" {
-			names = append(names, name)
-		} else {
-			env = append(env, pair{name, plainText(e.Env[name])})
-		}
-	}
+	names, env := passedOn(e.Env)
 	out.set("name", e.Name)
 	out.remove("envs")
 	out.set("envs", env)

@@ -39,26 +39,29 @@ func (e *FileError) Unwrap() error { return e.Err }
 // ExitKind is that of a broken configuration.
 func (*FileError) ExitKind() string { return "config" }
 
+// ErrForm is why a file cannot be read as that of any host.
+var ErrForm = errors.New("no servers in a form that mcpctl knows")
+
 // Load reads the file of a location. Exists is false where there is none; the file is
 // empty then. The error is a [*FileError].
 func Load(l *Location) (f *File, exists bool, err error) {
-	raw, err := atomicfile.Read(l.Path, maxSize)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		f, err = Read(l, nil)
-	case err != nil:
-		if pe, ok := errors.AsType[*fs.PathError](err); ok {
-			err = pe.Err
-		}
+	text, err := readText(l.Path)
+	if exists = !errors.Is(err, fs.ErrNotExist); exists && err != nil {
 		return nil, false, &FileError{l.Path, err}
-	default:
-		exists = true
-		f, err = Read(l, raw)
 	}
-	if err != nil {
+	if f, err = Read(l, text); err != nil {
 		return nil, exists, &FileError{l.Path, err}
 	}
 	return f, exists, nil
+}
+
+// readText reads a file. Errors do not repeat its path.
+func readText(path string) ([]byte, error) {
+	text, err := atomicfile.Read(path, maxSize)
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pe.Err
+	}
+	return text, err
 }
 
 // Update edits the file of a location: it takes a lock, loads, calls edit, and writes if

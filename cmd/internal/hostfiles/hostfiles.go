@@ -3,6 +3,7 @@ package hostfiles
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -108,5 +109,8 @@ func parse(name string, raw json.RawMessage) (config.Entry, error) {
 	}
 	e, _ := f.Entry("x")
 	e.Name = name
-	return e, e.Err()
+	if e.Fault != nil {
+		return e, errors.New(e.Fault.Message)
+	}
+	return e, nil
 }

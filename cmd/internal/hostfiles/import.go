@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -96,68 +94,63 @@ func (im *Import) read(words []string) error {
 	if len(words) == 0 {
 		for _, h := range hosts.All() {
 			for _, l := range h.Locations(im.Place) {
-				if err := im.readFile(&l); err != nil {
+				f, _, err := hosts.Load(&l)
+				if err != nil {
 					im.UI.Note("warning: %s: %v", h.Name, err)
+					continue
 				}
+				im.add(f)
 			}
 		}
 		return nil
 	}
 	for _, word := range words {
-		all, err := im.locations(word)
+		if strings.ContainsAny(word, `/\.`) {
+			f, err := hosts.Open(word, im.Place)
+			switch {
+			case errors.Is(err, hosts.ErrForm):
+				return &failure.Error{Err: err, Remedy: "docs/hosts.md has the forms"}
+			case err != nil:
+				return err
+			}
+			im.add(f)
+			continue
+		}
+		h, err := host(word)
 		if err != nil {
 			return err
 		}
-		there := false
-		for _, l := range all {
-			if _, err := os.Stat(l.Path); err == nil {
-				there = true
-			}
-			if err := im.readFile(&l); err != nil {
-				return err
-			}
-		}
-		if !there {
-			return &failure.Error{Kind: "config", Err: fmt.Errorf("%s has no file: %s is not there", word, im.short(all[0].Path))}
+		if err := im.readHost(h); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// locations returns the files that a word of the command line means.
-func (im *Import) locations(word string) ([]hosts.Location, error) {
-	if !strings.ContainsAny(word, `/\.`) {
-		h, err := host(word)
+// readHost adds the servers of a host. It is an error if the host has no file.
+func (im *Import) readHost(h *hosts.Host) error {
+	all := h.Locations(im.Place)
+	if len(all) == 0 {
+		return failure.Usage("%s keeps no file in a known place: name the file", h.Name).WithHint("mcpctl import FILE")
+	}
+	there := false
+	for _, l := range all {
+		f, exists, err := hosts.Load(&l)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		all := h.Locations(im.Place)
-		if len(all) == 0 {
-			return nil, failure.Usage("%s keeps no file in a known place: name the file", word).WithHint("mcpctl import FILE")
-		}
-		return all, nil
+		there = there || exists
+		im.add(f)
 	}
-	text, err := os.ReadFile(word) // a file that the user names
-	if err != nil {
-		return nil, config.FileProblem(word, err)
+	if !there {
+		return &failure.Error{Kind: "config", Err: fmt.Errorf("%s has no file: %s is not there", h.Name, im.short(all[0].Path))}
 	}
-	path, err := filepath.Abs(word)
-	if err != nil {
-		return nil, err
-	}
-	l := hosts.Of(path, text, im.Place)
-	if l == nil {
-		return nil, &failure.Error{Kind: "config", Err: fmt.Errorf("%s: no servers in a form that mcpctl knows", word), Remedy: "docs/hosts.md has the forms"}
-	}
-	return []hosts.Location{*l}, nil
+	return nil
 }
 
-// readFile adds the servers of one file, if it is there.
-func (im *Import) readFile(l *hosts.Location) error {
-	f, exists, err := hosts.Load(l)
-	if err != nil || !exists {
-		return err
-	}
+// add adds the servers of one file.
+func (im *Import) add(f *hosts.File) {
+	l := f.Location
 	dir := ""
 	if l.Scope != hosts.ScopeUser {
 		dir = im.Place.Dir
@@ -175,11 +168,11 @@ func (im *Import) readFile(l *hosts.Location) error {
 			continue
 		}
 		c.Entry = in.Entry
+		var err error
 		if c.entry, err = parse(name, in.Entry); err != nil {
 			c.skip(err.Error())
 		}
 	}
-	return nil
 }
 
 func (c *candidate) skip(why string) { c.Action, c.Reason, c.Entry = actionSkip, why, nil }

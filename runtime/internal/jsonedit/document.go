@@ -61,6 +61,28 @@ func (d *Document) Lookup(path ...string) *hujson.Value {
 	return v
 }
 
+// Names returns the names in the object at a path, in the order of the text, each once.
+func (d *Document) Names(path ...string) []string { return Names(d.Lookup(path...)) }
+
+// Value returns the value at a path as plain JSON, nil for none.
+func (d *Document) Value(path ...string) json.RawMessage {
+	v := d.Lookup(path...)
+	if v == nil {
+		return nil
+	}
+	return Standard(*v)
+}
+
+// Line returns the line in which the value at a path begins, 0 for none.
+func (d *Document) Line(path ...string) int {
+	v := d.Lookup(path...)
+	if v == nil {
+		return 0
+	}
+	line, _ := d.Position(v.StartOffset)
+	return line
+}
+
 // Name returns the name of a member.
 func Name(m *hujson.ObjectMember) string {
 	lit, _ := m.Name.Value.(hujson.Literal)

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
 // style is how a file is laid out.
@@ -114,15 +116,7 @@ func literal(lit hujson.Literal) string {
 }
 
 // quote writes a JSON string with <, > and & as they are.
-func quote(s string) string {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil {
-		panic("jsonedit: a string without a JSON form: " + err.Error())
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
+func quote(s string) string { return string(rawjson.Quote(nil, s)) }
 
 // Format lays a JSON object out as [Document.Set] would write it, indented by two
 // spaces, for showing an entry. Text that is not JSON is returned as it is.

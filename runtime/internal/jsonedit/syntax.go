@@ -88,7 +88,7 @@ func (d *Document) syntaxError(err error) error {
 		message, remedy = d.found(offset)+" after a value, where a comma or '}' is due", "put a comma between two members"
 	case has("after array value"):
 		message, remedy = d.found(offset)+" after a value, where a comma or ']' is due", "put a comma between two elements"
-	case has("at start of object name"), (has("at start of value") || has("invalid literal")) && !has("literal: \"") && d.wantsName(offset):
+	case has("at start of object name"), (has("at start of value") || has("invalid literal")) && !has("literal: \"") && wantsName(d.text, offset):
 		message, remedy = d.found(offset)+" where a name is due", `names go in double quotes: "command"`
 	case has("after object name"):
 		message, remedy = d.found(offset)+" after a name, where a colon is due", `as in "command": "npx"`
@@ -155,9 +155,9 @@ func (d *Document) unclosed() error {
 }
 
 // wantsName reports whether the name of a member is due at an offset.
-func (d *Document) wantsName(offset int) bool {
-	s := scanTo(d.text, offset)
-	return len(s.open) > 0 && d.text[s.open[len(s.open)-1]] == '{' && s.last != ':'
+func wantsName(text []byte, offset int) bool {
+	s := scanTo(text, offset)
+	return len(s.open) > 0 && text[s.open[len(s.open)-1]] == '{' && s.last != ':'
 }
 
 // scan is what a text has open at some offset.
