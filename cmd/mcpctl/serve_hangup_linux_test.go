@@ -4,35 +4,23 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/mcpctl/mcpctl/test/pty"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // pseudoTerminal returns both ends of a terminal.
 func pseudoTerminal(t *testing.T) (screen, tty *os.File) {
 	t.Helper()
-	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Skip("no pseudo-terminals here: ", err)
-	}
-	t.Cleanup(func() { _ = screen.Close() })
-	n, err := unix.IoctlGetInt(int(screen.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Skip("no pseudo-terminals here: ", err)
-	}
-	require.NoError(t, unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0))
-	tty, err = os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Skip("no pseudo-terminals here: ", err)
-	}
-	t.Cleanup(func() { _ = tty.Close() })
+	screen, tty = pty.Open(t, 120)
+	t.Cleanup(func() {
+		_ = tty.Close()
+		_ = screen.Close()
+	})
 	return screen, tty
 }
 

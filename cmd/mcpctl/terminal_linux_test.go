@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/mcpctl/mcpctl/test/pty"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
@@ -35,20 +35,7 @@ type terminal struct {
 
 func openTerminal(t *testing.T, answers ...[2]string) *terminal {
 	t.Helper()
-	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	if err != nil {
-		t.Skip("no pseudo-terminals here: ", err)
-	}
-	n, err := unix.IoctlGetInt(int(screen.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Skip("no pseudo-terminals here: ", err)
-	}
-	require.NoError(t, unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0))
-	tty, err := os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Skip("no pseudo-terminals here: ", err)
-	}
-	require.NoError(t, unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 120}))
+	screen, tty := pty.Open(t, 120)
 	p := &terminal{screen: screen, tty: tty, done: make(chan struct{}), answers: answers}
 	go p.watch()
 	t.Cleanup(func() {

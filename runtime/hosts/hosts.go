@@ -144,8 +144,16 @@ func Open(path string, p Place) (*File, error) {
 		}
 	}
 	for _, form := range []struct{ host, mark string }{
-		{"codex", ""}, {"goose", ""}, {"continue", ""}, {"opencode", ""}, {"vscode", ""}, {"zed", ""},
-		{"mcproxy", `"authorizationToken"`}, {"mcporter", `"baseUrl"`}, {"cursor", "${env:"}, {"avelino", ""},
+		{"codex", ""},
+		{"goose", ""},
+		{"continue", ""},
+		{"opencode", ""},
+		{"vscode", ""},
+		{"zed", ""},
+		{"mcproxy", `"authorizationToken"`},
+		{"mcporter", `"baseUrl"`},
+		{"cursor", "${env:"},
+		{"avelino", ""},
 	} {
 		h := Find(form.host)
 		if d := h.dialect(); d.reads(path) && strings.Contains(string(text), form.mark) {
