@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/lazy"
 )
 
 // syntax is how a host writes placeholders. The zero syntax has none.
 type syntax struct {
 	// find finds the placeholders in a text; a dollar or brace outside is plain text.
-	find string
+	find func() *regexp.Regexp
 	// read returns a placeholder as servers.json has it, by the groups of find. Without ok
 	// it stays as it is, and why says so.
 	read func(groups []string, dir string) (ours, why string)
@@ -18,26 +19,29 @@ type syntax struct {
 	write func(p config.Part) (text string, ok bool)
 }
 
-const namePattern = `[A-Za-z_][A-Za-z0-9_]*`
+const (
+	namePattern = `[A-Za-z_][A-Za-z0-9_]*`
+	bracesForm  = `\$\{(` + namePattern + `)(:-[^{}$]*)?\}`
+)
 
 // What finds the placeholders of each host.
-const (
-	bracesPattern   = `\$\{(` + namePattern + `)(:-[^{}$]*)?\}`
-	dollarsPattern  = `\$\{(` + namePattern + `)\}|\$(` + namePattern + `)`
-	envColonPattern = `\$\{([A-Za-z]+)(?::([^}]*))?\}`
-	curlyPattern    = `\{(env|file):([^}]*)\}`
-	continuePattern = `\$\{\{\s*(?:secrets|inputs)\.([^}\s]+)\s*\}\}`
-	mcporterPattern = bracesPattern + `|\$env:(` + namePattern + `)`
+var (
+	findBraces   = lazy.Regexp(bracesForm)
+	findDollars  = lazy.Regexp(`\$\{(` + namePattern + `)\}|\$(` + namePattern + `)`)
+	findEnvColon = lazy.Regexp(`\$\{([A-Za-z]+)(?::([^}]*))?\}`)
+	findCurly    = lazy.Regexp(`\{(env|file):([^}]*)\}`)
+	findContinue = lazy.Regexp(`\$\{\{\s*(?:secrets|inputs)\.([^}\s]+)\s*\}\}`)
+	findMcporter = lazy.Regexp(bracesForm + `|\$env:(` + namePattern + `)`)
 )
 
 // parse returns a host's text as servers.json has it. dir is the folder of the project.
 func (s syntax) parse(text, dir string) (ours string, notes []string) {
-	if s.find == "" {
+	if s.find == nil {
 		return escape(text), nil
 	}
 	var b strings.Builder
 	last := 0
-	for _, at := range regexp.MustCompile(s.find).FindAllStringSubmatchIndex(text, -1) {
+	for _, at := range s.find().FindAllStringSubmatchIndex(text, -1) {
 		b.WriteString(escape(text[last:at[0]]))
 		last = at[1]
 		groups := make([]string, len(at)/2)
@@ -87,7 +91,7 @@ func (s syntax) format(text string) (out string, ok bool) {
 // braces are ${NAME} and ${NAME:-default}.
 func braces() syntax {
 	return syntax{
-		find:  bracesPattern,
+		find:  findBraces,
 		read:  func(g []string, _ string) (string, string) { return "${" + g[1] + g[2] + "}", "" },
 		write: writeBraces,
 	}
@@ -106,7 +110,7 @@ func writeBraces(p config.Part) (string, bool) {
 // dollars are $NAME as well.
 func dollars() syntax {
 	return syntax{
-		find:  dollarsPattern,
+		find:  findDollars,
 		read:  func(g []string, _ string) (string, string) { return "${" + g[1] + g[2] + "}", "" },
 		write: func(p config.Part) (string, bool) { return "${" + p.Name + "}", !p.HasDefault },
 	}
@@ -115,7 +119,7 @@ func dollars() syntax {
 // envColon are ${env:NAME}, and what editors have beside it.
 func envColon() syntax {
 	return syntax{
-		find: envColonPattern,
+		find: findEnvColon,
 		read: func(g []string, dir string) (string, string) {
 			switch {
 			case g[1] == "env" && isName(g[2]):
@@ -137,7 +141,7 @@ func envColon() syntax {
 // curly are {env:NAME} and {file:PATH}.
 func curly() syntax {
 	return syntax{
-		find: curlyPattern,
+		find: findCurly,
 		read: func(g []string, _ string) (string, string) {
 			if g[1] == "env" && isName(g[2]) {
 				return "${" + g[2] + "}", ""
@@ -151,7 +155,7 @@ func curly() syntax {
 // secrets are ${{ secrets.NAME }}.
 func secrets() syntax {
 	return syntax{
-		find: continuePattern,
+		find: findContinue,
 		read: func(g []string, _ string) (string, string) {
 			if name := variable(g[1]); name != "" {
 				return "${" + name + "}", ""
@@ -165,7 +169,7 @@ func secrets() syntax {
 // mcporterVariables are ${NAME}, ${NAME:-default} and $env:NAME.
 func mcporterVariables() syntax {
 	return syntax{
-		find:  mcporterPattern,
+		find:  findMcporter,
 		read:  func(g []string, _ string) (string, string) { return "${" + g[1] + g[2] + g[3] + "}", "" },
 		write: writeBraces,
 	}
