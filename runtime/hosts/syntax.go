@@ -12,8 +12,8 @@ import (
 type syntax struct {
 	// find finds the placeholders in a text; a dollar or brace outside is plain text.
 	find func() *regexp.Regexp
-	// read returns a placeholder as servers.json has it, by the groups of find. Without ok
-	// it stays as it is, and why says so.
+	// read returns a placeholder as servers.json has it, by the groups of find; why is a
+	// note where that is not quite the same, "" where it is.
 	read func(groups []string, dir string) (ours, why string)
 	// write returns a placeholder of ours; ok is false where the host has no such.
 	write func(p config.Part) (text string, ok bool)
