@@ -54,9 +54,17 @@ func TestOtherSeparator(t *testing.T) {
 	}
 }
 
-// TestOtherSeparatorOfThePast: what begins with the name of a server that was removed
-// stays that server's, and a name that a server has listed stays that name.
-func TestOtherSeparatorOfThePast(t *testing.T) {
+// TestOtherSeparatorListed: what begins with the name of a server that was removed
+// stays that server's, and a name that a server lists, or has listed, stays that name.
+func TestOtherSeparatorListed(t *testing.T) {
+	t.Run("by another, as a whole", func(t *testing.T) {
+		servers := stubs{"gh": simple("search"), "fs": simple("gh.search")}
+		c, _ := world(t, servers, proxy.Options{Servers: proxy.Named("gh", "fs")})
+		c.result("tools/list", `{}`)
+		if got := c.call("tools/call", `{"name":"gh.search"}`); !refuses(got) || servers["gh"].calls() > 0 {
+			t.Errorf("got %s", got)
+		}
+	})
 	t.Run("a server removed", func(t *testing.T) {
 		servers := stubs{"gh": simple("x.search"), "gh.x": simple("search")}
 		c, p := world(t, servers, proxy.Options{Servers: proxy.Named("gh", "gh.x")})

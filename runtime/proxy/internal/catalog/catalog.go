@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -71,8 +72,8 @@ func newCatalog(p *Publisher) *Catalog {
 		names: p.names, removed: slices.Clone(p.past.removed), single: len(all) == 1 && !all[0].Config().WrapURIs && len(p.past.removed) == 0,
 		named: map[string]*upstream.Backend{}, owners: newOwners(), apps: map[*upstream.Backend]bool{}, pages: pages{of: map[pageKey]*page{}},
 	}
-	former := p.past.keys(inventory.Tools)
-	c.bareTools = sync.OnceValue(func() map[string]*Route { return c.byBareName(former) })
+	former, known := p.past.keys(inventory.Tools), maps.Collect(p.known())
+	c.bareTools = sync.OnceValue(func() map[string]*Route { return c.byBareName(former, known) })
 	for _, b := range all {
 		c.named[b.Name] = b
 	}
@@ -221,17 +222,23 @@ func (c *Catalog) claim(p *Publisher) {
 	}
 }
 
-// byBareName returns the tools by their servers' own names. former are the names of
-// tools that servers list no more.
-func (c *Catalog) byBareName(former map[string]claim) map[string]*Route {
+// byBareName returns the tools by their servers' own names, where one server alone has
+// that name. former are the names that servers list no more; known may have tools that
+// the list leaves out.
+func (c *Catalog) byBareName(former map[string]claim, known map[*upstream.Backend]*inventory.Inventory) map[string]*Route {
+	claims := maps.Clone(former)
+	for b, has := range known {
+		for i := range has.Items[inventory.Tools] {
+			key := has.Items[inventory.Tools][i].Key
+			claims[key] = claims[key].with(b.Name)
+		}
+	}
 	bare := make(map[string]*Route, c.lists[inventory.Tools].count)
 	for _, s := range c.lists[inventory.Tools].sections {
 		for i := range s.routes {
-			r := &s.routes[i]
-			if _, taken := bare[r.Bare]; taken || !former[r.Bare].with(r.Backend.Name).sole() {
-				r = nil
+			if r := &s.routes[i]; claims[r.Bare].sole() {
+				bare[r.Bare] = r
 			}
-			bare[s.routes[i].Bare] = r
 		}
 	}
 	return bare

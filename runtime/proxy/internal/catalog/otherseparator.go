@@ -56,11 +56,12 @@ func (c *Catalog) spelt(all []split, name string) string {
 
 // otherwiseSpelt returns the route of the one tool or prompt that a name with another
 // separator can be meant for, nil where there is none or more than one, of those that
-// its server lists or has listed.
+// its server lists or has listed. Nor where another server lists, or has listed, the
+// whole name as its own.
 func otherwiseSpelt(p *Publisher, c *Catalog, k inventory.Kind, name string) (found *Route) {
 	all := c.splits(name)
 	b := c.named[c.spelt(all, name)]
-	if b == nil || p.o.NoPrefix {
+	if b == nil || p.o.NoPrefix || listedByAnother(p, k, b, name) {
 		return nil
 	}
 	for _, s := range all {
@@ -87,6 +88,19 @@ func (c *Catalog) listed(k inventory.Kind, b *upstream.Backend, bare string) *Ro
 		}
 	}
 	return nil
+}
+
+// listedByAnother reports whether a backend other than b lists, or has listed, a name as
+// its own.
+func listedByAnother(p *Publisher, k inventory.Kind, b *upstream.Backend, name string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for other, has := range p.known() {
+		if other != b && slices.ContainsFunc(has.Items[k], func(it inventory.Item) bool { return it.Key == name }) {
+			return true
+		}
+	}
+	return p.past.of.ofAnother(b.Name, k, name) != ""
 }
 
 // wasListed reports whether a server has listed a name that it may list no more.
