@@ -42,7 +42,7 @@ func TestEntries(t *testing.T) {
 		if !json.Valid(e.Raw) || strings.Contains(string(e.Raw), ",}") {
 			t.Errorf("%s: Raw is %s", e.Name, e.Raw)
 		}
-		e.Raw = nil
+		e.File, e.Raw = "", nil
 		got = append(got, e)
 	}
 	want := []config.Entry{

@@ -25,15 +25,18 @@ const (
 // Entry is one object of servers.json. Values are as in the file, placeholders
 // unexpanded; see [Entry.Expand].
 type Entry struct {
-	// Name is the alias.
+	// Name is the alias, File the path of the file that the entry is in, as it was given.
 	Name string
+	File string
 
 	// Command, Args, Env and Cwd start a stdio server or a command-line tool.
-	// Env adds to the environment; an empty Cwd is the current directory.
+	// Env adds to the environment. A Cwd that is empty or not absolute is below Base,
+	// which is "" for the current directory.
 	Command string
 	Args    []string
 	Env     map[string]string
 	Cwd     string
+	Base    string
 
 	// URL and Headers reach a remote server. Header names are as written.
 	URL     string
@@ -174,6 +177,7 @@ func (e Entry) Connection() string {
 	}
 	text, err := json.Marshal(struct {
 		Command, Cwd, URL, Transport, MissingEnv, RequestIDFormat string
+		Base                                                      string `json:",omitempty"`
 		Args, CLIOnly                                             []string
 		CLIDeny                                                   []string       `json:",omitempty"`
 		CLIDepth                                                  int            `json:",omitempty"`
@@ -188,7 +192,7 @@ func (e Entry) Connection() string {
 		Auth                                                      json.RawMessage `json:",omitempty"`
 		Fault                                                     string
 	}{
-		e.Command, e.Cwd, e.URL, e.Transport(), e.MissingEnv, e.RequestIDFormat, e.Args, e.CLIOnly,
+		e.Command, e.Cwd, e.URL, e.Transport(), e.MissingEnv, e.RequestIDFormat, e.Base, e.Args, e.CLIOnly,
 		e.CLIDeny, e.CLIDepth, e.CLIRoots, e.CLIArgs, e.CLIHelp, e.Tools, e.Env, e.Headers, e.CLI, e.Strict, e.AllowInsecureHTTP, e.NoServerStream, e.MaxMessageBytes, e.Auth, fault,
 	})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -44,6 +45,9 @@ func (e Entry) Expand(lookup func(string) (string, bool)) (Expanded, error) {
 	}
 	out.Env = x.fields("env", e.Env)
 	out.Cwd = x.field("cwd", e.Cwd)
+	if e.Base != "" && !filepath.IsAbs(out.Cwd) {
+		out.Cwd = filepath.Join(e.Base, out.Cwd)
+	}
 	for i, dir := range e.CLIRoots {
 		out.CLIRoots = append(out.CLIRoots, x.field(fmt.Sprintf("cliRoots[%d]", i), dir))
 	}

@@ -28,6 +28,7 @@ type File struct {
 	unknown  []string // keys beside mcpServers
 	warnings []Problem
 	faults   []Problem
+	withheld map[string]error // of a merged file: what Use refuses, and why
 }
 
 // Load reads the file at path. A missing file is an empty one. The error is a
@@ -161,7 +162,7 @@ func (f *File) readEntries() {
 			d.warn(m.Name.StartOffset, "the alias is the name of a command, so mcpctl "+name+" means that one", "mcpctl tools "+name+" and the like reach the server; another alias is shorter")
 		}
 		e := d.entry(m.Value)
-		e.Name = name
+		e.Name, e.File = name, f.path
 		if len(d.faults) > 0 {
 			e.Fault = &d.faults[0]
 		}
@@ -205,12 +206,15 @@ func (f *File) Entry(name string) (Entry, bool) {
 // Use returns a usable entry. The error is a [*NotFoundError] for an unknown
 // alias and a [*Problem] for one that is disabled or has a fault.
 func (f *File) Use(name string) (Entry, error) {
+	if err := f.Withheld(name); err != nil {
+		return Entry{}, err
+	}
 	e, ok := f.Entry(name)
 	if !ok {
 		return Entry{}, f.notFound(name)
 	}
 	if e.Disabled {
-		return e, &Problem{File: f.path, Server: name, Message: "it is disabled", Remedy: `remove "disabled" from its entry`}
+		return e, &Problem{File: e.File, Server: name, Message: "it is disabled", Remedy: `remove "disabled" from its entry`}
 	}
 	return e, e.Err()
 }

@@ -54,7 +54,7 @@ func TestSchemaKeys(t *testing.T) {
 	entry := reflect.TypeFor[config.Entry]()
 	for field := range entry.Fields() {
 		switch name := field.Name; name {
-		case "Name", "Raw", "Fault": // not members of the object
+		case "Name", "File", "Base", "Raw", "Fault": // not members of the object
 		default:
 			fields = append(fields, strings.ToLower(name))
 		}

@@ -38,8 +38,8 @@ func oversizes() map[string]map[string]oversize {
 			"runtime/runtimetest": {3900, "is one fake server that can do what any server can"},
 		},
 		"fields": {
-			"cmd/internal/settings.Settings":       {25, options},
-			"runtime/config.Entry":                 {37, wire},
+			"cmd/internal/settings.Settings":       {26, options},
+			"runtime/config.Entry":                 {39, wire},
 			"runtime/dial.Options":                 {18, options},
 			"runtime/internal/rawjson.Message":     {22, "has one span a member that routing needs, so that a message is scanned once"},
 			"runtime/proxy.Options":                {17, options},

@@ -43,6 +43,8 @@ type Host struct {
 	// ConfigPath is where servers.json is, which Load reads.
 	ConfigPath string
 	Load       func() (*config.File, error)
+	// Update edits the file; nil is config.Update.
+	Update func(edit func(*config.File) error) error
 	// Find resolves a name in the registry, or a local document.
 	Find func(ctx context.Context, arg string, pre bool) (*records.Found, error)
 	// Dial returns the settings for connecting to a server.
@@ -103,6 +105,9 @@ func (c *Adder) write(ctx context.Context, add *addition) error {
 			return err
 		}
 		return set(f)
+	}
+	if c.Update != nil {
+		return c.Update(set)
 	}
 	return config.Update(c.ConfigPath, set)
 }

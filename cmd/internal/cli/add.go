@@ -9,12 +9,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/adding"
+	"github.com/mcpctl/mcpctl/cmd/internal/configuring"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/scaffold"
 )
 
 func newAdd(a *app) *cobra.Command {
-	c := &addCommand{app: a}
+	c, project := &addCommand{app: a}, false
 	cmd := &cobra.Command{
 		Use:   "add NAME[@VERSION] | ALIAS [--cli] -- COMMAND ARGS... | ALIAS --url URL | ./server.json",
 		Short: "Add a server to the configuration, from the registry or by hand",
@@ -31,7 +32,7 @@ func newAdd(a *app) *cobra.Command {
 			"  mcpctl add fs -- npx -y @modelcontextprotocol/server-filesystem '${HOME}/notes'\n" +
 			"  mcpctl add gh --url https://api.example.com/mcp --header 'Authorization=Bearer ${GITHUB_TOKEN}'\n" +
 			"  mcpctl add k8s --cli --cli-only get --cli-only describe -- kubectl",
-		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd, args, project) },
 		ValidArgsFunction: cobra.FixedCompletions([]cobra.Completion{"json"}, cobra.ShellCompDirectiveFilterFileExt),
 	}
 	f := cmd.Flags()
@@ -46,6 +47,7 @@ func newAdd(a *app) *cobra.Command {
 	f.StringVar(&o.Remote, "remote", "", "use a remote, the best or the one with this `NUMBER`")
 	f.Lookup("remote").NoOptDefVal = "best"
 	f.BoolVar(&o.Pre, "pre", false, "allow a prerelease if the registry calls it the latest version")
+	f.BoolVar(&project, "project", false, "write to the file of this project, .mcpctl/servers.json")
 	f.BoolVar(&o.Replace, "replace", false, "replace an entry of the same name")
 	f.BoolVar(&o.Force, "force", false, "add a record that is refused as dangerous")
 	f.BoolVar(&o.DryRun, "dry-run", false, "print the entry and write nothing")
@@ -60,18 +62,25 @@ func newAdd(a *app) *cobra.Command {
 // addCommand is one run of add.
 type addCommand struct {
 	*app
-	o adding.Options
+	o      adding.Options
+	target *configuring.Target
 }
 
 // questions returns who is asked.
-func (c *addCommand) questions() ui.Asker {
-	if c.asker != nil {
-		return c.asker
+func questions(a *app) func() ui.Asker {
+	return func() ui.Asker {
+		if a.asker != nil {
+			return a.asker
+		}
+		return a.ui.Asker()
 	}
-	return c.ui.Asker()
 }
 
-func (c *addCommand) run(cmd *cobra.Command, args []string) error {
+func (c *addCommand) run(cmd *cobra.Command, args []string, project bool) error {
+	var err error
+	if c.target, err = editable(&c.environment, project); err != nil {
+		return err
+	}
 	dash := cmd.ArgsLenAtDash()
 	url := c.settings.URL
 	switch {
@@ -110,7 +119,8 @@ func (c *addCommand) byHand(ctx context.Context, flags *pflag.FlagSet, add func(
 	if err != nil {
 		return err
 	}
-	return c.offerLogin(ctx, c.questions(), alias)
+	noteCovered(&c.environment, c.target, alias)
+	return c.offerLogin(ctx, questions(c.app)(), alias)
 }
 
 // fromRegistry adds a record of the registry or a local document.
@@ -119,12 +129,13 @@ func (c *addCommand) fromRegistry(ctx context.Context, arg string) error {
 	if err != nil {
 		return err
 	}
-	return c.offerLogin(ctx, c.questions(), alias)
+	noteCovered(&c.environment, c.target, alias)
+	return c.offerLogin(ctx, questions(c.app)(), alias)
 }
 
 func (c *addCommand) adder() *adding.Adder {
 	return &adding.Adder{Options: c.o, Host: adding.Host{
-		UI: c.ui, Asker: c.questions, Getenv: c.getenv, ConfigPath: c.settings.ConfigPath, Load: c.loadConfig,
+		UI: c.ui, Asker: questions(c.app), Getenv: c.getenv, ConfigPath: c.target.Path, Load: c.target.Load, Update: c.target.Update,
 		Find: c.find, Dial: c.dialOptions, AllowInsecureHTTP: c.settings.AllowInsecureHTTP,
 	}}
 }

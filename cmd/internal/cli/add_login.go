@@ -58,7 +58,7 @@ func (c *addCommand) added(alias string) (config.Entry, bool) {
 	if c.o.DryRun {
 		return config.Entry{}, false
 	}
-	f, err := config.Load(c.settings.ConfigPath)
+	f, err := c.target.Load()
 	if err != nil {
 		return config.Entry{}, false
 	}

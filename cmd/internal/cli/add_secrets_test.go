@@ -31,7 +31,7 @@ func TestAddOffersPlaceholders(t *testing.T) {
 			a.settings = settings.Settings{ConfigPath: s.file}
 			script := &ui.Scripted{Answers: []any{c.yes, c.yes}}
 			a.asker = script
-			add := &addCommand{app: a, o: adding.Options{Env: slices.Clone(given)}}
+			add := &addCommand{app: a, target: userFile(t, a), o: adding.Options{Env: slices.Clone(given)}}
 			err := add.byHand(t.Context(), newAdd(a).Flags(), func(c *adding.Adder) (string, error) {
 				return c.Command(t.Context(), "tool", []string{"fake-mcp"})
 			})

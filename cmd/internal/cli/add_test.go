@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/adding"
+	"github.com/mcpctl/mcpctl/cmd/internal/configuring"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/registry/registrytest"
@@ -258,6 +259,14 @@ func TestAddFails(t *testing.T) {
 	}
 }
 
+// userFile returns the user's file as what a command edits.
+func userFile(t *testing.T, a *app) *configuring.Target {
+	t.Helper()
+	target, err := editable(&a.environment, false)
+	require.NoError(t, err)
+	return target
+}
+
 // ask runs add with a person who answers.
 func (s *shop) ask(t *testing.T, o adding.Options, arg string, answers ...any) (asked []string, out string, err error) {
 	t.Helper()
@@ -266,7 +275,7 @@ func (s *shop) ask(t *testing.T, o adding.Options, arg string, answers ...any) (
 	a.settings = settings.Settings{ConfigPath: s.file, Registry: s.url}
 	script := &ui.Scripted{Answers: answers}
 	a.asker = script
-	c := &addCommand{app: a, o: o}
+	c := &addCommand{app: a, o: o, target: userFile(t, a)}
 	err = c.fromRegistry(t.Context(), arg)
 	if len(script.Answers) > 0 {
 		t.Errorf("answers never asked for: %v", script.Answers)

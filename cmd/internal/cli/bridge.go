@@ -119,12 +119,10 @@ func (b *bridgeCommand) server(words []string, dash int) (config.Entry, error) {
 	case len(words) == 0:
 		return usage("missing argument: mcpctl bridge URL|SERVER")
 	}
-	file, err := b.a.loadConfig()
-	if err != nil {
+	if err := serveLayers(b.a, &b.o); err != nil {
 		return config.Entry{}, err
 	}
-	b.a.file.loaded, b.a.file.path = file, b.a.settings.ConfigPath // for entry
-	b.o.File, b.o.Servers = file, words
+	b.o.Servers = words
 	return b.a.entry(words[0])
 }
 

@@ -139,11 +139,14 @@ func (a *app) completeServers(cmd *cobra.Command) {
 // serverCompletions returns the configured names; none if the file cannot be read,
 // since a shell cannot show an error.
 func (a *app) serverCompletions(begun string) []cobra.Completion {
-	names, err := a.serverNames(a.settings.ConfigPath)
+	names, err := a.serverNames(a.settings.ConfigPath, a.settings.ConfigAlone)
 	if err != nil {
 		return nil
 	}
-	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, begun) })
+	unusable := func(name string) bool {
+		return !strings.HasPrefix(name, begun) || a.file.set.File().Withheld(name) != nil
+	}
+	return slices.DeleteFunc(names, unusable)
 }
 
 // serverFlag returns the completion of a flag of servers separated by commas.

@@ -172,11 +172,8 @@ func commandNames(parent *cobra.Command) []string {
 // whole command line, which may name the configuration.
 func (a *app) wantServer(root *cobra.Command, words []string, word string) error {
 	flags := cmdline.Flags{root.PersistentFlags()}
-	path := a.settings.ConfigPath
-	if v, ok := flags.Value(words, "config"); ok {
-		path = v
-	}
-	names, err := a.serverNames(path)
+	path, alone := flags.Value(words, "config")
+	names, err := a.serverNames(path, alone)
 	if err != nil {
 		return err
 	}

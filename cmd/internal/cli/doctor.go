@@ -48,6 +48,7 @@ func (c *doctorCommand) run(ctx context.Context, words []string) error {
 	if err != nil {
 		return err
 	}
+	files.Fix = c.fix
 	d := &doctor.Doctor{Dial: c.options, Kind: func(err error) string { return kinds[exitCode(err)] }, Hint: hintOf}
 	if files.Config != nil {
 		d.Warnings = files.Config.Warnings()
@@ -68,7 +69,7 @@ func (c *doctorCommand) run(ctx context.Context, words []string) error {
 
 // what returns the servers to check, and the files that they are in.
 func (c *doctorCommand) what(words []string) ([]config.Entry, doctor.Files, error) {
-	files := doctor.Files{Path: c.settings.ConfigPath, Fix: c.fix}
+	files := doctor.Files{Path: c.settings.ConfigPath}
 	if store := (authCommands{c.app}).tokenStore(); !store.Keyring {
 		files.Tokens = store.Path
 	}
@@ -79,19 +80,16 @@ func (c *doctorCommand) what(words []string) ([]config.Entry, doctor.Files, erro
 		entry, err := c.entryOrURL("")
 		return []config.Entry{entry}, doctor.Files{}, err
 	}
-	f, err := readConfig(files.Path)
+	set, err := loadLayers(&c.environment)
 	if broken, ok := errors.AsType[*config.Problem](err); ok {
-		files.Broken = broken
+		files.Path, files.Broken = broken.File, broken
 		return nil, files, nil
 	}
 	if err != nil {
 		return nil, files, err
 	}
-	if f.Missing() && c.file.wanted {
-		files.Broken = &config.Problem{File: files.Path, Message: "there is no such file", Remedy: "mcpctl --config " + shellWord(files.Path) + " add NAME"}
-		return nil, files, nil
-	}
-	files.Config = f
+	f := set.File()
+	files.Config, files.Layers = f, set.Layers
 	if len(words) == 0 {
 		return f.Enabled(), files, nil
 	}

@@ -61,7 +61,7 @@ func (env *environment) setup(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	env.settings, env.adhoc.url = s, s.URL
+	env.settings, env.adhoc.url, env.file.command = s, s.URL, true
 	if err := env.adhoc.check(); err != nil {
 		return err
 	}

@@ -30,14 +30,19 @@ func newGet(a *app) *cobra.Command {
 
 // get prints an entry, also one with a fault.
 func (a *app) get(alias string, reveal bool) error {
-	f, err := a.loadConfig()
+	set, err := loadLayers(&a.environment)
 	if err != nil {
 		return err
 	}
+	f := set.File()
 	e, ok := f.Entry(alias)
-	if !ok {
+	if !ok || f.Withheld(alias) != nil {
 		_, err := f.Use(alias)
 		return err
+	}
+	layer, file := "", ""
+	if set.Several() {
+		layer, file = set.Of(e), e.File
 	}
 	if e.Fault != nil {
 		a.ui.Note("warning: %s", e.Fault.Error())
@@ -50,7 +55,12 @@ func (a *app) get(alias string, reveal bool) error {
 		return a.ui.EncodeJSON(struct {
 			Name  string          `json:"name"`
 			Entry json.RawMessage `json:"entry"`
-		}{e.Name, entry})
+			Layer string          `json:"layer,omitempty"`
+			File  string          `json:"file,omitempty"`
+		}{e.Name, entry, layer, file})
+	}
+	if layer != "" {
+		a.ui.Note("in the file of the %s, %s", layer, file)
 	}
 	_, err = fmt.Fprintln(a.ui.Out, ui.Clean(config.Format(entry)))
 	return err

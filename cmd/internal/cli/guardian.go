@@ -71,8 +71,8 @@ func (s *shortGuard) close() {
 // guardEarly starts the guardian of a one-shot command on a server, beside what is done
 // before the server starts.
 func (env *environment) guardEarly(server string) {
-	if f := env.file.loaded; f != nil {
-		if e, ok := f.Entry(server); ok && e.Transport() == config.TransportStdio {
+	if set := env.file.set; set != nil {
+		if e, ok := set.File().Entry(server); ok && e.Transport() == config.TransportStdio {
 			go env.short.of(env).Begin() // Mark waits for it
 		}
 	}

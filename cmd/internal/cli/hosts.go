@@ -13,7 +13,7 @@ import (
 )
 
 func newImport(a *app) *cobra.Command {
-	im := &hostfiles.Import{}
+	im, project := &hostfiles.Import{}, false
 	cmd := &cobra.Command{
 		Use:   "import [HOST|FILE]...",
 		Short: "Import servers from Claude, Cursor, VS Code and other hosts",
@@ -23,12 +23,18 @@ func newImport(a *app) *cobra.Command {
 			"Without HOST, all files that are found are read, and mcpctl asks about each host. The hosts' files do not change.",
 		Example: "  mcpctl import\n  mcpctl import cursor claude-code --dry-run\n  mcpctl import ./mcp.json",
 		RunE: func(cmd *cobra.Command, words []string) error {
+			target, err := editable(&a.environment, project)
+			if err != nil {
+				return err
+			}
 			im.Program = a.hostProgram()
+			im.ConfigPath, im.Load, im.Update = target.Path, target.Load, target.Update
 			return im.Run(cmd.Context(), words)
 		},
 		ValidArgsFunction: hostWords(true),
 	}
 	cmd.Flags().BoolVar(&im.All, "all", false, "import everything that is found, and ask nothing")
+	cmd.Flags().BoolVar(&project, "project", false, "write to the file of this project, .mcpctl/servers.json")
 	cmd.Flags().BoolVar(&im.DryRun, "dry-run", false, "print what would be imported and write nothing")
 	return cmd
 }

@@ -130,13 +130,13 @@ func (k *keepCommand) place(server string) (config.Entry, string, error) {
 	if err != nil {
 		return entry, "", err
 	}
-	socket, err := sessions.Path(config.StateDir(k.a.getenv), k.a.settings.ConfigPath, x, true)
+	socket, err := sessions.Path(config.StateDir(k.a.getenv), entry.File, x, true)
 	return entry, socket, err
 }
 
 // keep is the session of a server, until it ends.
 func (k *keepCommand) keep(ctx context.Context, entry config.Entry, socket string) error {
-	file, err := filepath.Abs(k.a.settings.ConfigPath)
+	file, err := filepath.Abs(entry.File)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,10 @@ func (k *keepCommand) start(ctx context.Context, entry config.Entry, socket stri
 	if err != nil {
 		return sessions.Info{}, err
 	}
-	words := []string{"session", "--foreground", "--idle", k.idle.String(), "--config", k.a.settings.ConfigPath}
+	words := []string{"session", "--foreground", "--idle", k.idle.String()}
+	if k.a.settings.ConfigAlone { // else it finds the layers that this command has found
+		words = append(words, "--config", k.a.settings.ConfigPath)
+	}
 	if k.a.settings.AllowInsecureHTTP {
 		words = append(words, "--allow-insecure-http")
 	}
@@ -220,7 +223,7 @@ func (a *app) inSession(ctx context.Context, entry config.Entry, h *host) (*runt
 	if err != nil {
 		return nil, nil //nolint:nilerr // whoever starts the server says so
 	}
-	socket, err := sessions.Path(config.StateDir(a.getenv), a.settings.ConfigPath, x, false)
+	socket, err := sessions.Path(config.StateDir(a.getenv), entry.File, x, false)
 	if err != nil {
 		if !errors.Is(err, sessions.ErrNone) {
 			a.log.Debug("no session is used", "server", entry.Name, "err", err)

@@ -29,14 +29,18 @@ type listed struct {
 	URL       string         `json:"url,omitempty"`
 	Disabled  bool           `json:"disabled,omitempty"`
 	Origin    *config.Origin `json:"origin,omitempty"`
+	// Layer and File say where the entry is, if there are several layers.
+	Layer string `json:"layer,omitempty"`
+	File  string `json:"file,omitempty"`
 }
 
 // list prints the usable entries and notes the others.
 func (a *app) list() error {
-	f, err := a.loadConfig()
+	set, err := loadLayers(&a.environment)
 	if err != nil {
 		return err
 	}
+	f := set.File()
 	servers := []listed{}
 	var rows [][]string
 	disabled := len(f.Enabled()) < len(f.Entries()) // else everybody's state is the same
@@ -44,7 +48,11 @@ func (a *app) list() error {
 		if e.Fault != nil {
 			continue
 		}
-		servers = append(servers, listed{e.Name, e.Transport(), e.Command, config.MaskArgs(e.Args), config.DisplayURL(e.URL), e.Disabled, e.Origin})
+		one := listed{Name: e.Name, Transport: e.Transport(), Command: e.Command, Args: config.MaskArgs(e.Args), URL: config.DisplayURL(e.URL), Disabled: e.Disabled, Origin: e.Origin}
+		if set.Several() {
+			one.Layer, one.File = set.Of(e), e.File
+		}
+		servers = append(servers, one)
 		origin := ""
 		if e.Origin != nil {
 			origin = e.Origin.Name
@@ -56,7 +64,7 @@ func (a *app) list() error {
 		if disabled {
 			state = map[bool]string{true: "disabled", false: "enabled"}[e.Disabled]
 		}
-		rows = append(rows, []string{e.Name, state, e.Transport(), e.Target(), origin})
+		rows = append(rows, []string{e.Name, state, one.Layer, e.Transport(), e.Target(), origin})
 	}
 	a.noteFaults(f)
 	if a.ui.WantJSON() {
@@ -67,7 +75,7 @@ func (a *app) list() error {
 		return nil
 	}
 	return a.ui.Table(screen.Table{
-		Headers: []string{"NAME", "STATE", "TRANSPORT", "TARGET", "ORIGIN"}, Rows: rows, Keep: []int{3, 4},
+		Headers: []string{"NAME", "STATE", "LAYER", "TRANSPORT", "TARGET", "ORIGIN"}, Rows: rows, Keep: []int{4, 5},
 		Paint: map[int]func(string) string{1: a.ui.Palette().State},
 	})
 }

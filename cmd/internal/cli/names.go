@@ -3,6 +3,7 @@ package cli
 import (
 	"strings"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/clitool"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/nearest"
@@ -29,23 +30,20 @@ func unknownName(what, name string, known []string, list string) *Error {
 	return e
 }
 
-// serverNames returns the servers of a configuration, by default the user's, in the
-// order of the file; none without a file.
-func (env *environment) serverNames(path string) ([]string, error) {
+// serverNames returns the servers of a configuration, of all layers for "", those of a
+// project's file that is not trusted as well; none without a file.
+func (env *environment) serverNames(path string, alone bool) ([]string, error) {
 	if path == "" {
 		var err error
 		if path, err = config.Path(env.getenv); err != nil {
 			return nil, err
 		}
+		alone = env.getenv(settings.Variable("config")) != ""
 	}
-	file, err := readConfig(path)
+	set, err := readLayers(env.getenv, path, alone)
 	if err != nil {
 		return nil, err
 	}
-	env.file.loaded, env.file.path = file, path
-	var names []string
-	for _, e := range file.Entries() {
-		names = append(names, e.Name)
-	}
-	return names, nil
+	env.file.set, env.file.path = set, path
+	return set.Names(), nil
 }

@@ -11,6 +11,7 @@ import (
 )
 
 func newRemove(a *app) *cobra.Command {
+	project := false
 	cmd := &cobra.Command{
 		Use:     "remove ALIAS...",
 		Aliases: []string{"rm"},
@@ -19,23 +20,28 @@ func newRemove(a *app) *cobra.Command {
 			"If one is unknown, none is removed.",
 		Example: "  mcpctl remove fs gh",
 		Args:    cobra.MinimumNArgs(1),
-		RunE:    func(_ *cobra.Command, args []string) error { return a.remove(args) },
+		RunE:    func(_ *cobra.Command, args []string) error { return a.remove(args, project) },
 	}
+	cmd.Flags().BoolVar(&project, "project", false, "remove them from the file of this project")
 	a.completeServers(cmd)
 	return cmd
 }
 
-func (a *app) remove(aliases []string) error {
+func (a *app) remove(aliases []string, project bool) error {
 	var removed []string
 	for _, alias := range aliases {
 		if !slices.Contains(removed, alias) {
 			removed = append(removed, alias)
 		}
 	}
-	err := config.Update(a.settings.ConfigPath, func(f *config.File) error {
+	target, err := editable(&a.environment, project)
+	if err != nil {
+		return err
+	}
+	err = target.Update(func(f *config.File) error {
 		for _, alias := range removed {
 			if err := f.Remove(alias); err != nil {
-				return err
+				return elsewhere(&a.environment, target, alias, err)
 			}
 		}
 		return nil

@@ -21,6 +21,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/layers"
 	"github.com/mcpctl/mcpctl/runtime/transport"
 )
 
@@ -56,14 +57,20 @@ type environment struct {
 
 // serversFile is servers.json as far as it has been read.
 type serversFile struct {
-	// loaded was read by dispatch at path, for the command.
-	loaded *config.File
-	path   string
-	// shared keeps loaded, which does not change after shareConfig.
+	// set was read by dispatch, for the user's file at path, for the command.
+	set  *layers.Set
+	path string
+	// shared keeps set, which does not change after shareConfig.
 	shared bool
+	// scope is the file that what is learned of the servers is kept for, once it is known:
+	// that of the project, if it counts.
+	scope string
 	// wanted says that --config names the file, and the command does not create it.
 	wanted bool
-	noted  sync.Once
+	// command says that a command runs, not a completion: the user may be asked whether a
+	// project's file is trusted. declined says that the answer was no.
+	command, declined bool
+	noted             sync.Once
 }
 
 // Main runs mcpctl and returns its exit code. args are the words after the

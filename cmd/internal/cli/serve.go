@@ -9,9 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/answering"
+	"github.com/mcpctl/mcpctl/cmd/internal/configuring"
 	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/layers"
 )
 
 func newServe(a *app) *cobra.Command {
@@ -128,15 +130,29 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		entry.Name = a.adhoc.name()
 		return a.runGateway(ctx, gateway.Options{Command: "serve", Entries: []config.Entry{entry}, HTTP: f.http, Insecure: f.insecure})
 	}
-	file, err := a.loadConfig()
+	o := gateway.Options{Command: "serve", Servers: f.servers, HTTP: f.http, Socket: f.socket, Insecure: f.insecure}
+	if err := serveLayers(a, &o); err != nil {
+		return err
+	}
+	var err error
+	if o.Entries, err = f.choose(o.File); err != nil {
+		return err
+	}
+	return a.runGateway(ctx, o)
+}
+
+// serveLayers reads the configuration of a gateway, which follows it.
+func serveLayers(a *app, o *gateway.Options) error {
+	set, err := loadLayers(&a.environment)
 	if err != nil {
 		return err
 	}
-	entries, err := f.choose(file)
-	if err != nil {
-		return err
+	a.file.set, a.file.path = set, a.settings.ConfigPath // for entry
+	o.File = set.File()
+	o.Layers = layers.WatchOptions{
+		Set: set, Places: configuring.Places(a.getenv, a.settings.ConfigPath, a.settings.ConfigAlone), Trust: configuring.Trust(a.getenv),
 	}
-	return a.runGateway(ctx, gateway.Options{Command: "serve", File: file, Entries: entries, Servers: f.servers, HTTP: f.http, Socket: f.socket, Insecure: f.insecure})
+	return nil
 }
 
 // promises returns a key of servers.json that other gateways protect their HTTP front by,

@@ -1,40 +1,80 @@
 package cli
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
+	"github.com/mcpctl/mcpctl/cmd/internal/configuring"
 	"github.com/mcpctl/mcpctl/cmd/internal/records"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/layers"
 )
 
-// loadConfig returns servers.json; a missing file is an empty one. It fails for an
-// unreadable file; faults of entries stay with them. It takes the file from dispatch
-// if that has read it: see readConfig.
+// loadConfig returns servers.json, that of all layers together; a missing file is an
+// empty one. It fails for an unreadable file; faults of entries stay with them.
 func (env *environment) loadConfig() (*config.File, error) {
-	if f := env.file.loaded; f != nil && env.file.path == env.settings.ConfigPath {
-		if !env.file.shared {
-			env.file.loaded = nil // the caller may change it
-		}
-		env.file.note(env.ui, f)
-		return f, nil
-	}
-	f, err := readConfig(env.settings.ConfigPath)
+	set, err := loadLayers(env)
 	if err != nil {
 		return nil, err
 	}
-	if env.file.wanted && f.Missing() {
-		return nil, &config.Problem{File: env.settings.ConfigPath, Message: "there is no such file", Remedy: "mcpctl --config " + shellWord(env.settings.ConfigPath) + " add NAME creates it"}
-	}
-	env.file.note(env.ui, f)
-	return f, nil
+	return set.File(), nil
 }
 
-// note reports, once, what is odd about servers.json as a whole.
-func (file *serversFile) note(u *ui.UI, f *config.File) {
+// loadLayers returns the layers of servers.json, after asking the user about a project's
+// file that is not trusted. It takes what dispatch has read, if it has; see readConfig.
+func loadLayers(env *environment) (*layers.Set, error) {
+	set := env.file.set
+	if set == nil || env.file.path != env.settings.ConfigPath {
+		var err error
+		if set, err = readLayers(env.getenv, env.settings.ConfigPath, env.settings.ConfigAlone); err != nil {
+			return nil, err
+		}
+		if user := set.Layer(layers.User); env.file.wanted && user.File.Missing() {
+			return nil, &config.Problem{File: user.Path, Message: "there is no such file", Remedy: "mcpctl --config " + shellWord(user.Path) + " add NAME creates it"}
+		}
+	}
+	if env.file.shared {
+		return set, nil
+	}
+	env.file.set = nil // it may have changed the next time
+	if l := set.Untrusted(); l != nil && env.file.command && !env.file.declined {
+		// Nobody else waits for the answer; an interrupt ends the question.
+		state, err := configuring.AskTrust(context.Background(), env.ui, env.ui.Asker(), configuring.Trust(env.getenv), l)
+		if err != nil {
+			return nil, err
+		}
+		set = set.With(state)
+		env.file.declined = state != layers.Used
+	}
+	env.file.scope = set.File().Path()
+	env.file.note(env.ui, set)
+	return set, nil
+}
+
+// readLayers reads the layers with the user's file at path, or that file alone.
+func readLayers(getenv func(string) string, path string, alone bool) (*layers.Set, error) {
+	if isDescriptor(path) {
+		f, err := readConfig(path)
+		if err != nil {
+			return nil, err
+		}
+		return layers.Single(f), nil
+	}
+	return layers.Load(configuring.Places(getenv, path, alone), configuring.Trust(getenv))
+}
+
+// note reports, once, what is odd about the files as a whole, and which are not used.
+func (file *serversFile) note(u *ui.UI, set *layers.Set) {
 	file.noted.Do(func() {
+		if file.command {
+			for _, w := range set.Warnings() {
+				noteProblem(u, &w)
+			}
+		}
+		f := set.File()
 		for _, w := range f.Warnings() {
 			if w.Server == "" {
 				noteProblem(u, &w)
@@ -74,11 +114,11 @@ func isDescriptor(path string) bool {
 // shareConfig reads servers.json once for several concurrent connections, which only
 // read it.
 func (env *environment) shareConfig() error {
-	f, err := env.loadConfig()
+	set, err := loadLayers(env)
 	if err != nil {
 		return err
 	}
-	env.file.loaded, env.file.path, env.file.shared = f, env.settings.ConfigPath, true
+	env.file.set, env.file.path, env.file.shared = set, env.settings.ConfigPath, true
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -17,7 +18,7 @@ import (
 
 // known returns the stored lists of the configured servers.
 func (env *environment) known() known.Lists {
-	return known.New(config.StateDir(env.getenv), env.settings.ConfigPath, env.log)
+	return known.New(config.StateDir(env.getenv), cmp.Or(env.file.scope, env.settings.ConfigPath), env.log)
 }
 
 // serverTools is one server in the tools of several; the form of --json.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/layers"
 	"github.com/mcpctl/mcpctl/runtime/lazy"
 	"github.com/mcpctl/mcpctl/runtime/plain"
 )
@@ -20,6 +21,8 @@ type Files struct {
 	// Config is what is in it, Broken why it could not be read.
 	Config *config.File
 	Broken *config.Problem
+	// Layers are the files that Config was read from, if there are several.
+	Layers []layers.Layer
 	// Tokens is the file of the tokens, "" where there is none.
 	Tokens string
 	// Fix mends what can be mended without harm: who may read a file.
@@ -31,18 +34,38 @@ func (f Files) Check() []*Report {
 	if f.Path == "" {
 		return []*Report{}
 	}
-	servers := &Report{Name: f.Path, OK: true}
-	f.parse(servers)
-	if f.Config != nil && holdsSecrets(f.Config) {
-		f.private(servers, f.Path, "it holds secrets")
+	var reports []*Report
+	for _, l := range f.Layers {
+		of := f
+		of.Path, of.Config = l.Path, l.File
+		if l.File == nil { // it is ignored, which is a warning of the command
+			continue
+		}
+		r := of.file()
+		if l.State != layers.Used {
+			r.warn("trust", fmt.Sprintf("this file of the %s is not used: %s", l.Name, l.State), "mcpctl config trust")
+		}
+		reports = append(reports, r)
 	}
-	reports := []*Report{servers}
+	if len(f.Layers) == 0 {
+		reports = append(reports, f.file())
+	}
 	if _, err := os.Lstat(f.Tokens); f.Tokens != "" && err == nil {
 		tokens := &Report{Name: f.Tokens, OK: true}
 		f.private(tokens, f.Tokens, "it holds tokens")
 		reports = append(reports, tokens)
 	}
 	return reports
+}
+
+// file returns what is found of one servers.json.
+func (f Files) file() *Report {
+	r := &Report{Name: f.Path, OK: true}
+	f.parse(r)
+	if f.Config != nil && holdsSecrets(f.Config) {
+		f.private(r, f.Path, "it holds secrets")
+	}
+	return r
 }
 
 // parse reports faults and warnings of the file as a whole; those of an entry are with

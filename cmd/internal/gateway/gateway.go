@@ -22,6 +22,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
+	"github.com/mcpctl/mcpctl/runtime/layers"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/seal"
 	"github.com/mcpctl/mcpctl/runtime/store"
@@ -74,8 +75,10 @@ type Options struct {
 	// Serial handles the messages of standard input one after another.
 	Serial bool
 	// File is the configuration, nil for none, Entries those of its entries to serve.
+	// Layers are the files that it was read from, which are followed.
 	File    *config.File
 	Entries []config.Entry
+	Layers  layers.WatchOptions
 	// Servers are the names that Entries were chosen by; nil: all are served.
 	Servers []string
 	// NoServerStream and MaxMessageBytes are in the place of those of an entry, unless

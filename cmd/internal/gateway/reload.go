@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/layers"
 )
 
 // reloading applies changes of the configuration to a running serve.
@@ -45,11 +46,13 @@ func (g *gateway) follow(file *config.File) (stop func()) {
 	for _, p := range file.Faults() {
 		r.faults[p.Error()] = true // reported when the server is used
 	}
-	if info, err := os.Stat(file.Path()); err == nil && !info.Mode().IsRegular() {
+	o := g.o.Layers
+	if info, err := os.Stat(o.Places.User); err == nil && !info.Mode().IsRegular() {
 		// A pipe can be read only once.
-		return g.h.OnHangup(func() { g.h.UI.Note("%s cannot be read again", file.Path()) })
+		return g.h.OnHangup(func() { g.h.UI.Note("%s cannot be read again", o.Places.User) })
 	}
-	w := config.Watch(file.Path(), config.WatchOptions{File: file, Changed: r.changed, Beside: r.beside, Logger: g.h.Log})
+	o.Changed, o.Beside, o.Logger = r.changed, r.beside, g.h.Log
+	w := layers.Watch(o)
 	unhang := g.h.OnHangup(func() {
 		r.mu.Lock()
 		r.asked = true

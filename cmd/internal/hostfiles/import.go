@@ -26,6 +26,9 @@ type Import struct {
 	// All takes everything without a question, DryRun writes nothing.
 	All, DryRun bool
 
+	// Update edits servers.json; nil is config.Update.
+	Update func(edit func(*config.File) error) error
+
 	asker ui.Asker
 	found []*candidate
 	taken map[string]string // alias in servers.json, by identity
@@ -82,7 +85,11 @@ func (im *Import) Run(ctx context.Context, words []string) error {
 		return err
 	}
 	if !im.DryRun && slices.ContainsFunc(im.found, func(c *candidate) bool { return c.Action == actionAdd }) {
-		if err := config.Update(im.ConfigPath, im.write); err != nil {
+		update := im.Update
+		if update == nil {
+			update = func(edit func(*config.File) error) error { return config.Update(im.ConfigPath, edit) }
+		}
+		if err := update(im.write); err != nil {
 			return err
 		}
 	}

@@ -36,8 +36,10 @@ const maxFile = 1 << 20
 // Settings are all of mcpctl's settings, checked. Durations: zero is not set,
 // negative is off.
 type Settings struct {
-	// ConfigPath is servers.json, which need not exist.
-	ConfigPath string
+	// ConfigPath is the user's servers.json, which need not exist. ConfigAlone says that
+	// --config or its variable names it: there are no other layers then.
+	ConfigPath  string
+	ConfigAlone bool
 
 	// Registry is the base URL of the registry.
 	Registry string
@@ -157,6 +159,7 @@ func Load(o Options) (Settings, error) {
 	if s.ConfigPath, err = src.configPath(); err != nil && !o.SkipFile {
 		return s, err
 	}
+	s.ConfigAlone = src.forced("config")
 	v := viper.NewWithOptions(viper.WithLogger(slog.New(slog.DiscardHandler)))
 	if s.ConfigPath != "" {
 		if !o.SkipFile {

@@ -119,7 +119,7 @@ func TestSources(t *testing.T) {
 			s.Headers = map[string]string{"X-A": "flag", "X-B": "env=b", "Authorization": "Bearer a=b", "X-C": "c:d"}
 		}},
 		{"config and url", run{flags: []string{"--config", "other.json", "--url", "http://127.0.0.1:1/mcp"}}, func(s *settings.Settings) {
-			s.ConfigPath, s.URL = "other.json", "http://127.0.0.1:1/mcp"
+			s.ConfigPath, s.ConfigAlone, s.URL = "other.json", true, "http://127.0.0.1:1/mcp"
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

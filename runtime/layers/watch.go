@@ -1,0 +1,158 @@
+package layers
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"sync"
+
+	"github.com/mcpctl/mcpctl/runtime/config"
+)
+
+// WatchOptions are settings of a [Watcher].
+type WatchOptions struct {
+	Places Places
+	Trust  Trust
+	// Set was read last.
+	Set *Set
+	// Changed is called, never concurrently, with what the layers say now, or with a nil
+	// File and why a file cannot be used; see [config.WatchOptions].
+	Changed func(f *config.File, err error)
+	// Beside, when not nil, is called when something beside the user's file may have
+	// changed, sometimes in vain.
+	Beside func()
+	// Logger is told of a project file that changes and is not trusted; not nil.
+	Logger *slog.Logger
+}
+
+// Watcher follows the files of the layers that there were at first, and the decision about
+// the project's. Its methods may be called concurrently.
+type Watcher struct {
+	o      WatchOptions
+	files  []*config.Watcher
+	events chan error // of the files: nil for a change, or why one cannot be read
+	look   chan struct{}
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+
+	// Only the loop uses the rest.
+
+	set    *Set
+	warned string // the digest of the project file that the logger was told of
+}
+
+// Watch follows the layers until Close.
+func Watch(o WatchOptions) *Watcher {
+	ctx, cancel := context.WithCancel(context.Background())
+	w := &Watcher{o: o, events: make(chan error), look: make(chan struct{}, 1), cancel: cancel, set: o.Set}
+	decided := stat(o.Trust.Path())
+	for _, l := range o.Set.Layers {
+		file := config.WatchOptions{File: l.File, Logger: o.Logger, Changed: func(_ *config.File, err error) {
+			if err != nil && (l.State != Used || l.File.Missing()) {
+				return // it is not used in any case
+			}
+			select {
+			case w.events <- err:
+			case <-ctx.Done():
+			}
+		}}
+		switch l.Name {
+		case User:
+			file.Beside = o.Beside
+		case Project: // its watcher looks every few seconds, without an event, too
+			file.Beside = func() {
+				if now := stat(o.Trust.Path()); now != decided {
+					decided = now
+					w.Look()
+				}
+			}
+		}
+		w.files = append(w.files, config.Watch(l.Path, file))
+	}
+	w.work.Go(func() { // ends with ctx
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-w.look:
+				w.reload()
+			case err := <-w.events:
+				if err != nil {
+					o.Changed(nil, err)
+					continue
+				}
+				w.reload()
+			}
+		}
+	})
+	return w
+}
+
+// stat returns what changes when a file is replaced.
+func stat(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprint(info.Size(), info.ModTime())
+}
+
+// Look reads the files at once and calls Changed in any case.
+func (w *Watcher) Look() {
+	select {
+	case w.look <- struct{}{}:
+	default: // it is about to
+	}
+}
+
+// Close stops the watcher and returns after the last call of Changed.
+func (w *Watcher) Close() {
+	w.cancel()
+	for _, f := range w.files {
+		f.Close()
+	}
+	w.work.Wait()
+}
+
+// reload reads all layers and reports what they say.
+func (w *Watcher) reload() {
+	set, err := Load(w.o.Places, w.o.Trust)
+	if err == nil {
+		err = gone(w.set, set)
+	}
+	if err != nil {
+		w.o.Changed(nil, err)
+		return
+	}
+	w.set = w.keepTrusted(set)
+	w.o.Changed(w.set.File(), nil)
+}
+
+// gone returns an error for a file that was there before: an editor may be about to write
+// it again.
+func gone(before, now *Set) error {
+	for _, l := range before.Layers {
+		after := now.Layer(l.Name)
+		if l.File != nil && !l.File.Missing() && (after == nil || after.File != nil && after.File.Missing()) {
+			return config.FileProblem(l.Path, fs.ErrNotExist)
+		}
+	}
+	return nil
+}
+
+// keepTrusted keeps what the project's file said before if what it says now is not
+// trusted. If it says the same, the user has withdrawn the trust.
+func (w *Watcher) keepTrusted(set *Set) *Set {
+	before, now := w.set.Layer(Project), set.Layer(Project)
+	if before == nil || now == nil || before.State != Used || now.State == Used || now.File == nil || before.File.Digest() == now.File.Digest() {
+		return set
+	}
+	if digest := now.File.Digest(); w.warned != digest {
+		w.warned = digest
+		w.o.Logger.Warn("the project's file has changed and is not trusted: what it said before stays", "file", now.Path, "hint", "mcpctl config trust")
+	}
+	*now = *before
+	return set
+}
