@@ -337,6 +337,9 @@ func (n *session) ask(ctx context.Context, out func([]byte), method string, para
 		}
 		return m.Result, nil
 	case <-ctx.Done():
+		if n.life.Err() == nil { // the client is still there
+			out(n.s.request(nil, "notifications/cancelled", wire.Object("requestId", id)))
+		}
 		return nil, context.Cause(ctx)
 	case <-n.life.Done():
 		return nil, context.Cause(n.life)

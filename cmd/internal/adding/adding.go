@@ -3,7 +3,9 @@
 package adding
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"strconv"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
@@ -51,6 +53,21 @@ type Host struct {
 	Dial func(config.Entry) dial.Options
 	// AllowInsecureHTTP lets an entry send credentials over http.
 	AllowInsecureHTTP bool
+	// Approve decides whether an entry is written; nil has all written. No lock is held
+	// meanwhile.
+	Approve Approve
+}
+
+// Approve returns nil if an entry may be written, otherwise the error that Adder ends with.
+type Approve func(ctx context.Context, p Proposal) error
+
+// Proposal is an entry that is about to be written.
+type Proposal struct {
+	Plan *scaffold.Plan
+	// ByHand entries are not made from a record.
+	ByHand bool
+	// Before is the entry that is replaced, nil for none.
+	Before *config.Entry
 }
 
 // Adder adds one entry.
@@ -106,8 +123,49 @@ func (c *Adder) write(ctx context.Context, add *addition) error {
 		}
 		return set(f)
 	}
-	if c.Update != nil {
-		return c.Update(set)
+	if c.Approve == nil {
+		return c.update(set)
 	}
-	return config.Update(c.ConfigPath, set)
+	before, err := c.approved(ctx, add)
+	if err != nil {
+		return err
+	}
+	return c.update(func(f *config.File) error {
+		if !bytes.Equal(rawOf(f, add.plan.Alias), before) {
+			return &failure.Error{Kind: "config", Err: fmt.Errorf("%s has changed in servers.json since the question was asked", add.plan.Alias)}
+		}
+		return set(f)
+	})
+}
+
+// update changes the file that is edited.
+func (c *Adder) update(change func(*config.File) error) error {
+	if c.Update != nil {
+		return c.Update(change)
+	}
+	return config.Update(c.ConfigPath, change)
+}
+
+// approved returns what the approved entry replaces, nil for nothing. What could not be
+// written is an error before anybody is asked.
+func (c *Adder) approved(ctx context.Context, add *addition) (before []byte, err error) {
+	f, err := config.Load(c.ConfigPath)
+	if err != nil {
+		return nil, err
+	}
+	p := Proposal{Plan: add.plan, ByHand: add.byHand}
+	if e, ok := f.Entry(add.plan.Alias); ok {
+		p.Before = &e
+	}
+	before = rawOf(f, add.plan.Alias)
+	if err := f.Set(add.plan.Alias, add.plan.Entry, c.Options.Replace); err != nil {
+		return nil, err
+	}
+	return before, c.Approve(ctx, p)
+}
+
+// rawOf returns the text of an entry, nil for none.
+func rawOf(f *config.File, alias string) []byte {
+	e, _ := f.Entry(alias)
+	return bytes.Clone(e.Raw)
 }

@@ -46,6 +46,7 @@ func commandGroups(a *app) []commandGroup {
 		{"serve", "Serve:", []*cobra.Command{
 			newServe(a),
 			newBridge(a),
+			newMCP(a),
 			newRun(a),
 			newStatus(a),
 		}},

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/adding"
 	"github.com/mcpctl/mcpctl/cmd/internal/cmdline"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/signals"
@@ -34,6 +35,8 @@ type app struct {
 	// real one.
 	dial  func(ctx context.Context, server string, h *host) (*runtime.Client, error)
 	asker ui.Asker
+	// approve decides whether add writes an entry; nil has all written.
+	approve adding.Approve
 }
 
 // environment is what a run works with: streams, environment variables, settings

@@ -12,6 +12,7 @@ package demo
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -86,6 +87,31 @@ func (s *Server) Handler() http.Handler {
 		}
 		plain.ServeHTTP(w, r)
 	})
+}
+
+// Listen serves Streamable HTTP at /mcp of an address until ctx ends, and says on log where
+// that is.
+func (s *Server) Listen(ctx context.Context, addr string, log io.Writer) error {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", addr)
+	if err != nil {
+		return fmt.Errorf("demo-server: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", s.Handler())
+	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	fmt.Fprintf(log, "listening on http://%s/mcp\n", l.Addr())
+	done := make(chan error, 1)
+	go func() { done <- srv.Serve(l) }()
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		err = errors.Join(srv.Close(), <-done)
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
 }
 
 // localOrigin keeps web pages away: a browser names the page's origin, and

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/adding"
+	"github.com/mcpctl/mcpctl/cmd/internal/management"
+	"github.com/mcpctl/mcpctl/cmd/internal/signals"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+)
+
+func newMCP(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "mcp",
+		Short: "Let agents find, add and check servers, as an MCP server",
+		Long: "Serve the management of servers.json as an MCP server on standard input and output, for agents. Its tools search the\n" +
+			"registry, show and check what is configured, and add and remove servers. Before a change, the host asks a person,\n" +
+			"who sees exactly what would be run or contacted. Secrets are never asked for, shown or written.",
+		Example: "  mcpctl add manage -- mcpctl mcp\n  mcpctl export claude-code manage",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			a.LongRunning.Store(true)
+			return management.Serve(cmd.Context(), a.ui.In, a.ui.Out, management.Options{
+				Version: a.built, ConfigPath: a.settings.ConfigPath,
+				Run: func(ctx context.Context, approve adding.Approve, words ...string) management.Outcome {
+					return again(ctx, a, cmd, approve, words)
+				},
+			})
+		},
+	}
+}
+
+// again runs mcpctl with other words and the same global flags. Nobody is asked at a
+// terminal.
+func again(ctx context.Context, a *app, cmd *cobra.Command, approve adding.Approve, words []string) management.Outcome {
+	head := []string{"--no-input"}
+	for _, name := range []string{"config", "registry", "timeout", "connect-timeout", "allow-insecure-http"} {
+		if f := cmd.Flag(name); f.Changed {
+			head = append(head, "--"+name+"="+f.Value.String())
+		}
+	}
+	var out, notes bytes.Buffer
+	b := &app{
+		environment: environment{ui: ui.New(strings.NewReader(""), &out, &notes), getenv: a.getenv, log: slog.New(slog.DiscardHandler)},
+		Ending:      signals.Ending{Hurry: a.Hurry}, approve: approve,
+	}
+	code := b.run(ctx, append(head, words...))
+	return management.Outcome{Stdout: out.Bytes(), Stderr: notes.Bytes(), Code: code}
+}
