@@ -91,6 +91,7 @@ func newSync(a *app) *cobra.Command {
 				if s.Check {
 					return usagef("sync: --check and --watch cannot be used together")
 				}
+				a.LongRunning.Store(true)
 				return s.Watch(cmd.Context(), names, a.log, a.report)
 			}
 			return s.Run(cmd.Context(), names)

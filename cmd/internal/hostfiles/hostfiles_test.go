@@ -2,10 +2,13 @@ package hostfiles_test
 
 import (
 	"bytes"
+	"context"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/hostfiles"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
@@ -149,5 +152,65 @@ func TestSameServerTwice(t *testing.T) {
 	require.NoError(t, ex.Run(t.Context(), "cursor", nil))
 	if got := out.String(); !strings.Contains(got, "unchanged a\nunchanged b\n") {
 		t.Errorf("again: %s", got)
+	}
+}
+
+// TestWatch follows servers.json while one of two hosts cannot be written: that is said
+// once, and the other gets what changes.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	p, _, _ := program(t)
+	servers := func(names ...string) {
+		text := ""
+		for _, name := range names {
+			text += `"` + name + `": {"command": "` + name + `"},`
+		}
+		write(t, p.ConfigPath, `{"mcpServers": {`+text+`}}`)
+	}
+	servers("a")
+	for _, host := range []string{"cursor", "codex"} {
+		require.NoError(t, (&hostfiles.Export{Program: p, Self: hosts.Self{Command: "mcpctl"}}).Run(t.Context(), host, nil))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	failed := make(chan error, 10)
+	ended := make(chan error)
+	s := &hostfiles.Sync{Export: hostfiles.Export{Program: p, Self: hosts.Self{Command: "mcpctl"}}}
+	go func() { ended <- s.Watch(ctx, nil, slog.New(slog.DiscardHandler), func(err error) { failed <- err }) }()
+	codex := filepath.Join(p.Place.Home, ".codex", "config.toml")
+	follows := func(name string) {
+		t.Helper()
+		for range 200 {
+			if raw, _ := os.ReadFile(codex); strings.Contains(string(raw), "[mcp_servers."+name+"]") {
+				return
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		t.Fatalf("%s does not come", name)
+	}
+	servers("a", "b")
+	follows("b")
+	write(t, filepath.Join(p.Place.Home, ".cursor", "mcp.json"), "{broken")
+	servers("a", "b", "c")
+	follows("c")
+	servers("a", "b", "c", "d")
+	follows("d")
+	cancel()
+	require.NoError(t, <-ended)
+	if len(failed) != 1 {
+		t.Fatalf("got %d failures", len(failed))
+	}
+	if err := <-failed; !strings.Contains(err.Error(), "mcp.json") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestWatchStart ends when the first run fails, however servers.json changes meanwhile.
+func TestWatchStart(t *testing.T) {
+	t.Parallel()
+	p, _, _ := program(t)
+	write(t, p.ConfigPath, `{}`)
+	s := &hostfiles.Sync{Export: hostfiles.Export{Program: p}}
+	if err := s.Watch(t.Context(), []string{"cursor"}, nil, nil); err == nil || !strings.Contains(err.Error(), "nothing was exported to cursor") {
+		t.Errorf("got %v", err)
 	}
 }

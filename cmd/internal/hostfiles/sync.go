@@ -2,6 +2,7 @@ package hostfiles
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -16,6 +17,8 @@ type Sync struct {
 	Export
 	// Check changes nothing, and fails where a file differs.
 	Check bool
+
+	following bool // what is as it was is not named
 }
 
 // Run syncs the hosts of some names, all that were exported to without any.
@@ -38,6 +41,7 @@ func (s *Sync) Run(ctx context.Context, names []string) error {
 	}
 	s.DryRun, s.quiet = s.Check, true
 	results := []*exported{}
+	var failures error
 	for _, l := range led.Locations() {
 		if len(names) > 0 && !slices.Contains(names, l.Host.Name) {
 			continue
@@ -51,22 +55,40 @@ func (s *Sync) Run(ctx context.Context, names []string) error {
 		}
 		out, err := s.write(ctx, l, plan{entries: entries, prune: true})
 		if err != nil {
-			return err
+			failures = errors.Join(failures, err) // the other hosts get theirs
+			continue
 		}
-		results = append(results, out)
+		if out.Changed || !s.following {
+			results = append(results, out)
+		}
 	}
-	return s.report(results)
+	return errors.Join(failures, s.report(results, failures != nil))
 }
 
 // Watch syncs now, and whenever servers.json changes, until ctx ends. Failures after the
-// first time go to failed: the next change may mend them.
+// first time go to failed, each once until it is over: the next change may mend them.
 func (s *Sync) Watch(ctx context.Context, names []string, log *slog.Logger, failed func(error)) error {
+	f, err := s.Load()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	changed := make(chan error)
+	w := config.Watch(s.ConfigPath, config.WatchOptions{File: f, Logger: log, Changed: func(_ *config.File, err error) {
+		select {
+		case changed <- err:
+		case <-ctx.Done():
+		}
+	}})
+	defer func() {
+		cancel() // what the watcher has to say is not waited for
+		w.Close()
+	}()
 	if err := s.Run(ctx, names); err != nil {
 		return err
 	}
-	changed := make(chan error, 1)
-	w := config.Watch(s.ConfigPath, config.WatchOptions{Logger: log, Changed: func(_ *config.File, err error) { changed <- err }})
-	defer w.Close()
+	s.following = true
+	said := ""
 	for {
 		select {
 		case <-ctx.Done():
@@ -75,20 +97,26 @@ func (s *Sync) Watch(ctx context.Context, names []string, log *slog.Logger, fail
 			if err == nil {
 				err = s.Run(ctx, names)
 			}
-			if err != nil {
-				failed(err)
+			text := ""
+			if err != nil && ctx.Err() == nil {
+				if text = err.Error(); text != said {
+					failed(err)
+				}
 			}
+			said = text
 		}
 	}
 }
 
-func (s *Sync) report(results []*exported) error {
+func (s *Sync) report(results []*exported, failed bool) error {
 	differs := slices.ContainsFunc(results, func(r *exported) bool { return r.Changed })
 	switch {
+	case len(results) == 0 && s.following:
 	case s.UI.WantJSON():
 		if err := s.UI.EncodeJSON(map[string]any{"hosts": results}); err != nil {
 			return err
 		}
+	case len(results) == 0 && failed:
 	case len(results) == 0:
 		s.UI.Note("nothing was exported yet; mcpctl export HOST is the first time")
 	default:
