@@ -14,6 +14,7 @@ PYTHON_VENV      := test/python/venv
 SUITE_STAMP      := test/conformance/node_modules/.stamp
 PEERS_STAMP      := test/codegen/peers/node_modules/.stamp
 HOSTS_STAMP      := test/hosts/node_modules/.stamp
+HOSTS_SHORT      := test/hosts/short/node_modules/.stamp
 BRIDGES_STAMP    := test/load/bridges/node_modules/.stamp
 CONFORMANCE      ?=
 BENCH            ?=
@@ -22,7 +23,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers hosts nightly clean ci
+.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short nightly clean ci
 
 all: build
 
@@ -250,10 +251,24 @@ cli-corpus:
 servers:
 	go run ./test/servers $(SERVERS)
 
+# Three records of npm and two of PyPI, added from a registry on this machine and called: the
+# real npx and uvx download and start the servers. make test does so with one, of test/npm.
+packages:
+	@command -v uvx >/dev/null || { echo 'packages: uvx is not installed, so no record of PyPI can be tried: pip install uv' >&2; exit 1; }
+	go test -tags integration ./test/peers -run '^TestRecords$$' -download -count 1 -v -timeout 15m
+
 # The programs of five hosts read what mcpctl export writes, and mcpctl import what they
 # write. They are 1.2 GB.
 hosts: $(HOSTS_STAMP)
 	go test -tags hosts -timeout 20m -v ./test/hosts
+
+# Two of them, whose programs install and run in a few seconds.
+hosts-short: npm $(HOSTS_SHORT)
+	go test -tags hosts -timeout 5m ./test/hosts -run '^TestHosts$$/^(codex|mcporter)$$' -programs short/node_modules/.bin,../npm/node_modules/.bin
+
+$(HOSTS_SHORT): test/hosts/short/package.json test/hosts/short/package-lock.json test/hosts/short/.npmrc
+	cd test/hosts/short && npm ci --no-progress --loglevel=error
+	touch $@
 
 $(HOSTS_STAMP): test/hosts/package.json test/hosts/package-lock.json test/hosts/.npmrc
 	cd test/hosts && npm ci --no-progress --loglevel=error
@@ -279,4 +294,4 @@ ci:
 	.ci/run
 
 clean:
-	rm -rf .bin mcpctl dist test/npm/node_modules test/conformance/node_modules test/codegen/peers/node_modules test/load/bridges/node_modules test/hosts/node_modules $(PYTHON_VENV)
+	rm -rf .bin mcpctl dist test/npm/node_modules test/conformance/node_modules test/codegen/peers/node_modules test/load/bridges/node_modules test/hosts/node_modules test/hosts/short/node_modules $(PYTHON_VENV)

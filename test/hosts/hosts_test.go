@@ -6,6 +6,7 @@ package hosts_test
 
 import (
 	"context"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,8 @@ import (
 
 	"github.com/mcpctl/mcpctl/test/require"
 )
+
+var programs = flag.String("programs", "node_modules/.bin", "the hosts' programs are in these `DIRECTORIES`, separated by commas")
 
 // machine is a home directory with mcpctl and the hosts' programs on its path.
 type machine struct {
@@ -31,10 +34,14 @@ func newMachine(t *testing.T) *machine {
 	m := &machine{t: t, dir: filepath.Join(home, "project")}
 	require.NoError(t, os.MkdirAll(m.dir, 0o700))
 	require.NoError(t, os.MkdirAll(bin, 0o700))
-	programs, err := filepath.Abs("node_modules/.bin")
-	require.NoError(t, err)
+	path := []string{bin}
+	for dir := range strings.SplitSeq(*programs, ",") {
+		dir, err := filepath.Abs(dir)
+		require.NoError(t, err)
+		path = append(path, dir)
+	}
 	m.env = []string{
-		"HOME=" + home, "PATH=" + strings.Join([]string{bin, programs, os.Getenv("PATH")}, string(os.PathListSeparator)),
+		"HOME=" + home, "PATH=" + strings.Join(append(path, os.Getenv("PATH")), string(os.PathListSeparator)),
 		"XDG_CONFIG_HOME=" + home + "/.config", "XDG_STATE_HOME=" + home + "/.state", "XDG_DATA_HOME=" + home + "/.data", "XDG_CACHE_HOME=" + home + "/.cache",
 		"SHOP_TOKEN=shop-token", "DESK_TOKEN=desk-token", "GEMINI_CLI_TRUST_WORKSPACE=true", "NO_COLOR=1", "TERM=dumb",
 	}
@@ -124,6 +131,7 @@ func TestHosts(t *testing.T) {
 		},
 	} {
 		t.Run(h.name, func(t *testing.T) {
+			t.Parallel()
 			m := newMachine(t)
 			m.run("mcpctl", "export", h.name)
 			m.prints(h.list, h.want...)
