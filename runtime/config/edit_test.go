@@ -53,7 +53,6 @@ func TestSet(t *testing.T) {
 	// head
 	"mcpServers": {
 		"a": {"command": "a"}, // about a
-		// more below
 		"new": {
 			"command": "npx",
 			"args": ["-y", "x@1.0"],
@@ -61,6 +60,7 @@ func TestSet(t *testing.T) {
 				"A": "${A}"
 			}
 		},
+		// more below
 	},
 	"x": 1.0, // keep
 }

@@ -141,7 +141,7 @@ func TestRoundTrip(t *testing.T) {
 		direct := 0
 		for range 60 {
 			e := entry(t, r)
-			text := disturbed(r, raw)
+			text := disturbed(r, l, raw)
 			f, err := hosts.Read(l, text)
 			require.NoError(t, err)
 			out := h.Export(e, self)
@@ -182,9 +182,84 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// disturbed returns a text with other line ends, a byte order mark or tabs.
-func disturbed(r *rand.Rand, raw []byte) []byte {
-	out := bytes.Clone(raw)
+// TestImportExportImport: what is imported from any host, exported to any host and imported
+// again is the same server, or mcpctl, which starts it.
+func TestImportExportImport(t *testing.T) {
+	t.Parallel()
+	direct, all := 0, 0
+	for _, from := range hosts.All() {
+		l, raw := sample(t, from)
+		f, err := hosts.Read(l, raw)
+		require.NoError(t, err)
+		for _, name := range f.Names() {
+			in := f.Import(name, "/work/app")
+			if in.Skip != "" || in.Own != "" {
+				continue
+			}
+			parsed, err := config.Parse("", fmt.Appendf(nil, `{"mcpServers":{"new":%s}}`, in.Entry))
+			require.NoError(t, err)
+			e, _ := parsed.Entry("new")
+			for _, to := range hosts.All() {
+				l, raw := sample(t, to)
+				f, err := hosts.Read(l, raw)
+				require.NoError(t, err)
+				out := to.Export(e, self)
+				if out.Skip != "" {
+					continue
+				}
+				set, err := f.Set("new", out.Raw)
+				require.NoError(t, err)
+				back := set.Import("new", "")
+				all++
+				if out.Through == "" {
+					direct++
+					if diff := cmp.Diff(expanded(t, in.Entry), expanded(t, back.Entry)); diff != "" || len(back.Notes) > 0 {
+						t.Errorf("%s of %s was written for %s as %s, notes %q (-want +got):\n%s", name, from.Name, to.Name, out.Raw, back.Notes, diff)
+					}
+				} else if back.Own != "new" {
+					t.Errorf("%s of %s is read back from %s as %s", name, from.Name, to.Name, back.Entry)
+				}
+			}
+		}
+	}
+	if direct*2 < all {
+		t.Errorf("only %d of %d were written in the host's own form", direct, all)
+	}
+	t.Logf("%d of %d were written in the host's own form", direct, all)
+}
+
+// disturbed returns a text with comments, members of no meaning, tabs, other line ends or a
+// byte order mark.
+func disturbed(r *rand.Rand, l *hosts.Location, raw []byte) []byte {
+	yaml, toml := strings.HasSuffix(l.Path, ".yaml"), strings.HasSuffix(l.Path, ".toml")
+	mark := "//"
+	if yaml || toml {
+		mark = "#"
+	}
+	var b strings.Builder
+	for line := range strings.Lines(string(raw)) {
+		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+		if r.IntN(5) == 0 {
+			fmt.Fprintf(&b, "%s%s %d {\"}\n", indent, mark, r.IntN(100))
+		}
+		switch {
+		case r.IntN(6) > 0:
+		case yaml && indent == "" && strings.HasSuffix(line, ":\n"):
+			fmt.Fprintf(&b, "x-%d: {a: 1}\n", r.IntN(1e9))
+		case toml && strings.HasPrefix(line, "["):
+			fmt.Fprintf(&b, "[x%d]\na = 1\n", r.IntN(1e9))
+		case !yaml && !toml && strings.HasPrefix(line, "  \""):
+			fmt.Fprintf(&b, "  \"x-%d\": {\"a\": [1, null]},\n", r.IntN(1e9))
+		}
+		if end := strings.TrimRight(line, "\r\n"); r.IntN(8) == 0 && strings.TrimSpace(end) != "" {
+			line = end + " " + mark + " behind\n"
+		}
+		b.WriteString(line)
+	}
+	out := []byte(b.String())
+	if r.IntN(3) == 0 && !yaml {
+		out = bytes.ReplaceAll(out, []byte("\n  "), []byte("\n\t"))
+	}
 	if r.IntN(3) == 0 {
 		out = bytes.ReplaceAll(out, []byte("\n"), []byte("\r\n"))
 	}
@@ -194,11 +269,11 @@ func disturbed(r *rand.Rand, raw []byte) []byte {
 	return out
 }
 
-// lines checks that all lines that were there are there in their order, but for the comma
-// behind the last server.
+// lines checks that all lines that were there are there in their order, but for commas.
 func lines(t *testing.T, name string, before, after []byte) {
 	t.Helper()
-	for line := range bytes.Lines(before) {
+	after = bytes.ReplaceAll(after, []byte(","), nil)
+	for line := range bytes.Lines(bytes.ReplaceAll(before, []byte(","), nil)) {
 		_, rest, ok := bytes.Cut(after, bytes.TrimRight(line, "\r\n"))
 		if !ok {
 			t.Fatalf("%s: the line %q is gone", name, line)

@@ -167,7 +167,7 @@ func (d *Document) insertMember(v *hujson.Value, st style, text func(indent stri
 	} else {
 		edits = append(edits, splice{tail, tail, ","})
 	}
-	at := extraEnd(d.text, tail, closing)
+	at := d.lineEnd(tail, closing)
 	if ownLine(last) || bytes.Contains(d.text[tail:at], []byte("//")) {
 		return append(edits, splice{at, at, st.newline + indent + text(indent, false) + comma})
 	}
@@ -278,6 +278,21 @@ func extraEnd(text []byte, start, end int) int {
 	for _, t := range tokens(text, start, end) {
 		if t.comment {
 			at = t.end
+		}
+	}
+	return at
+}
+
+// lineEnd returns where the last comment in the line of an offset ends, or the offset.
+// Comments in lines of their own belong to nobody, and stay behind what is added.
+func (d *Document) lineEnd(start, end int) int {
+	at := start
+	for _, t := range tokens(d.text, start, end) {
+		switch {
+		case t.comment:
+			at = t.end
+		case bytes.Contains(d.text[t.start:t.end], []byte("\n")):
+			return at
 		}
 	}
 	return at
