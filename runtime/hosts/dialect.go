@@ -112,7 +112,15 @@ func claudeCodeDialect() dialect {
 
 func cursor() dialect {
 	d := plainDialect()
-	d.keys.disabled, d.syntax = "", envColon()
+	d.keys.disabled, d.keys.oauth, d.syntax = "", "auth", envColon()
+	return d
+}
+
+// rooDialect: src/services/mcp/McpHub.ts of Roo Code.
+func rooDialect() dialect {
+	d := typed("", "streamable-http")
+	d.keys.cwd, d.syntax = "cwd", envColon()
+	d.keys.requestTimeout, d.timeoutUnit = "timeout", "s"
 	return d
 }
 
@@ -160,9 +168,9 @@ func zedDialect() dialect {
 func openCodeDialect() dialect {
 	return dialect{
 		root:   []string{"mcp"},
-		keys:   keys{command: "command", env: "environment", url: "url", headers: "headers", enabled: "enabled", oauth: "oauth"},
+		keys:   keys{command: "command", env: "environment", url: "url", headers: "headers", enabled: "enabled", oauth: "oauth", requestTimeout: "timeout"},
 		types:  map[string]string{config.TransportStdio: "local", config.TransportHTTP: "remote"},
-		syntax: curly(),
+		syntax: curly(), timeoutUnit: "ms",
 	}
 }
 
@@ -179,7 +187,7 @@ func gooseDialect() dialect {
 func continueDialect() dialect {
 	d := typed("stdio", "streamable-http")
 	d.form, d.keys.disabled, d.keys.cwd, d.syntax = formYAML, "", "cwd", secrets()
-	d.special.read = func(_ *incoming, name string, _ json.RawMessage) bool { return name == "name" }
+	d.special = special{read: continueRead, write: continueWrite}
 	return d
 }
 

@@ -95,7 +95,7 @@ func All() []*Host {
 		{Name: "mcproxy", Title: "MCProxy", files: func(Place) []Location { return nil }, dialect: mcproxy},
 		{Name: "opencode", Title: "OpenCode", files: openCode, dialect: openCodeDialect},
 		{Name: "philschmid", Title: "mcp-cli by philschmid", files: userAndProject(".config/mcp/mcp_servers.json", "mcp_servers.json"), dialect: ours},
-		{Name: "roo", Title: "Roo Code", Confidence: Unsure, files: roo, dialect: func() dialect { return typed("", "streamable-http") }},
+		{Name: "roo", Title: "Roo Code", Confidence: Unsure, files: roo, dialect: rooDialect},
 		{Name: "vscode", Title: "VS Code", files: code("Code"), dialect: vscode},
 		{Name: "vscode-insiders", Title: "VS Code Insiders", files: code("Code - Insiders"), dialect: vscode},
 		{Name: "windsurf", Title: "Windsurf", Confidence: Agreed, files: inHome(".codeium/windsurf/mcp_config.json"), dialect: windsurf},

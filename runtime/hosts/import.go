@@ -138,9 +138,9 @@ func (in *incoming) readOAuth(name string, value json.RawMessage) {
 	for _, key := range doc.Names() {
 		v := doc.Value(key)
 		switch key {
-		case "clientId", "client_id":
+		case "clientId", "client_id", "CLIENT_ID":
 			in.auth.set("clientId", in.text(name+"."+key, v))
-		case "clientSecret", "client_secret":
+		case "clientSecret", "client_secret", "CLIENT_SECRET":
 			in.auth.set("clientSecret", in.text(name+"."+key, v))
 		case "scopes", "scope":
 			scopes := in.texts(name+"."+key, v)
@@ -239,6 +239,8 @@ func (in *incoming) result() Imported {
 		in.skip = "it has no command and no address"
 	case in.command != "" && in.url != "":
 		in.skip = "it has both a command and an address"
+	case strings.HasPrefix(in.url, "unix:") || strings.HasPrefix(in.url, "pipe:"):
+		in.skip = "mcpctl reaches no server over a socket or a pipe"
 	}
 	out := Imported{Notes: in.notes, Skip: in.skip}
 	if in.skip != "" {

@@ -54,6 +54,8 @@ func codexRead(in *incoming, name string, value json.RawMessage) bool {
 		in.duration("connectTimeout", name, value, "s")
 	case "startup_timeout_ms":
 		in.duration("connectTimeout", name, value, "ms")
+	case "oauth_resource":
+		in.auth.set("resource", in.text(name, value))
 	case "scopes":
 		in.auth.set("scopes", in.texts(name, value))
 	case "enabled": // written only where it is off
@@ -145,6 +147,42 @@ func gooseWrite(out *members, e config.Entry) {
 	out.remove("envs")
 	out.set("envs", env)
 	out.set("env_keys", names)
+}
+
+// continueRead reads the headers of a remote server, which stand with other options of
+// requests.
+func continueRead(in *incoming, name string, value json.RawMessage) bool {
+	switch name {
+	case "name", "serverName", "faviconUrl", "sourceFile":
+	case "connectionTimeout":
+		in.duration("connectTimeout", name, value, "ms")
+	case "requestOptions":
+		doc, err := jsonedit.Parse(value)
+		if err != nil {
+			return false
+		}
+		for _, option := range doc.Names() {
+			if option == "headers" {
+				in.headers = append(in.headers, in.pairs(name+"."+option, doc.Value(option))...)
+				continue
+			}
+			in.note("%s.%s is left out: mcpctl has no such setting", name, option)
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+func continueWrite(out *members, _ config.Entry) {
+	headers := out.values["headers"]
+	if headers == nil {
+		return
+	}
+	out.remove("headers")
+	var options members
+	options.set("headers", headers)
+	out.set("requestOptions", options.raw())
 }
 
 func mcporterRead(in *incoming, name string, value json.RawMessage) bool {

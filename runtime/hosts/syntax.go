@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -128,6 +129,10 @@ func envColon() syntax {
 				return "${HOME}", ""
 			case g[1] == "workspaceFolder" && dir != "":
 				return escape(dir), ""
+			case g[1] == "workspaceFolderBasename" && dir != "":
+				return escape(filepath.Base(dir)), ""
+			case g[1] == "pathSeparator":
+				return string(filepath.Separator), ""
 			case g[1] == "input" && variable(g[2]) != "":
 				name := variable(g[2])
 				return "${" + name + "}", g[0] + " is asked for by the host; here it is the environment variable " + name

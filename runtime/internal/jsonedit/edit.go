@@ -167,7 +167,7 @@ func (d *Document) insertMember(v *hujson.Value, st style, text func(indent stri
 	} else {
 		edits = append(edits, splice{tail, tail, ","})
 	}
-	at := d.lineEnd(tail, closing)
+	at := lineEnd(d.text, tail, closing)
 	if ownLine(last) || bytes.Contains(d.text[tail:at], []byte("//")) {
 		return append(edits, splice{at, at, st.newline + indent + text(indent, false) + comma})
 	}
@@ -285,13 +285,13 @@ func extraEnd(text []byte, start, end int) int {
 
 // lineEnd returns where the last comment in the line of an offset ends, or the offset.
 // Comments in lines of their own belong to nobody, and stay behind what is added.
-func (d *Document) lineEnd(start, end int) int {
+func lineEnd(text []byte, start, end int) int {
 	at := start
-	for _, t := range tokens(d.text, start, end) {
+	for _, t := range tokens(text, start, end) {
 		switch {
 		case t.comment:
 			at = t.end
-		case bytes.Contains(d.text[t.start:t.end], []byte("\n")):
+		case bytes.Contains(text[t.start:t.end], []byte("\n")):
 			return at
 		}
 	}
