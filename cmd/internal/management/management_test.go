@@ -177,7 +177,7 @@ const yes = `{"action":"accept","content":{"approve":true}}`
 
 var revisions = []string{"2025-06-18", "2025-11-25", "2026-07-28"}
 
-func TestConsent(t *testing.T) {
+func TestAnswers(t *testing.T) {
 	t.Parallel()
 	for _, revision := range revisions {
 		for _, tt := range []struct {
@@ -191,7 +191,8 @@ func TestConsent(t *testing.T) {
 			{`{"action":"accept","content":{}}`, 0, "not one of a person"},
 			{`{"action":"accept"}`, 0, "not one of a person"},
 			{`{"action":"decline"}`, 0, "The person has declined. Nothing is changed. A person can do it in a terminal: mcpctl add io.example/thing"},
-			{`{"action":"cancel"}`, 0, "closed the question"},
+			{`{"action":"decline","content":{"approve":true}}`, 0, "The person has declined"},
+			{`{"action":"cancel","content":{"approve":true}}`, 0, "closed the question"},
 			{`{"approve":true}`, 0, "not one of a person"},
 			{`[true]`, 0, "not one of a person"},
 		} {
@@ -294,8 +295,8 @@ func TestNobodyToAsk(t *testing.T) {
 	}
 }
 
-// TestBound has an answer count for its own question alone, once, and in time.
-func TestBound(t *testing.T) {
+// TestAnswerCountsOnce has an answer count for its own question alone, once, and in time.
+func TestAnswerCountsOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := &program{proposal: proposal()}
@@ -393,14 +394,14 @@ func TestWaiting(t *testing.T) {
 		_ = h.in.Close()
 		for h.out.Scan() {
 		}
-		if err := <-h.ended; err != nil || time.Since(begun) > time.Second || p.added > 0 {
+		if err := <-h.ended; err != nil || time.Since(begun) >= time.Second || p.added > 0 {
 			t.Errorf("got %v after %s", err, time.Since(begun))
 		}
 	})
 }
 
-// TestWords has arguments of a model become words of which none is another flag.
-func TestWords(t *testing.T) {
+// TestModelWords has arguments of a model become words of which none is another flag.
+func TestModelWords(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		arguments string
