@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -212,5 +213,39 @@ func TestWatchStart(t *testing.T) {
 	s := &hostfiles.Sync{Export: hostfiles.Export{Program: p}}
 	if err := s.Watch(t.Context(), []string{"cursor"}, nil, nil); err == nil || !strings.Contains(err.Error(), "nothing was exported to cursor") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestAccounts has servers that run the same with other variables stay apart, unless a person
+// joins them.
+func TestAccounts(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		answers []any // nil: nobody is asked
+		want    []string
+	}{
+		{nil, []string{"home", "work"}},
+		{[]any{false, true}, []string{"home", "work"}},
+		{[]any{true, true}, []string{"work"}},
+	} {
+		p, out, _ := program(t, tt.answers...)
+		write(t, filepath.Join(p.Place.Home, ".cursor", "mcp.json"), `{"mcpServers": {
+			"work": {"command": "pg", "env": {"BASE": "work"}}, "home": {"command": "pg", "env": {"BASE": "home"}}}}`)
+		write(t, filepath.Join(p.Place.Home, ".kiro", "settings", "mcp.json"), `{"mcpServers": {"again": {"command": "pg", "env": {"BASE": "work"}}}}`)
+		im := &hostfiles.Import{Program: p, All: tt.answers == nil}
+		require.NoError(t, im.Run(t.Context(), []string{"cursor", "kiro"}))
+		f, err := config.Load(p.ConfigPath)
+		require.NoError(t, err)
+		var got []string
+		for _, e := range f.Entries() {
+			got = append(got, e.Name)
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, tt.want) || !strings.Contains(out.String(), "the same as work of cursor") {
+			t.Errorf("%v: got %q, want %q\n%s", tt.answers, got, tt.want, out)
+		}
+		if len(tt.want) == 1 && !strings.Contains(out.String(), "with other env") {
+			t.Errorf("it is not said what is lost:\n%s", out)
+		}
 	}
 }

@@ -1,10 +1,12 @@
 package hostfiles
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -187,7 +189,7 @@ func (c *candidate) skip(why string) { c.Action, c.Reason, c.Entry = actionSkip,
 // decide sets the action and the alias of each server. Where nothing was chosen, it asks
 // about each host.
 func (im *Import) decide(ctx context.Context, f *config.File, chosen bool) error {
-	first := map[string]*candidate{}
+	first := map[string][]*candidate{}
 	answers := map[string]bool{}
 	for _, c := range im.found {
 		if c.Action != "" {
@@ -195,18 +197,17 @@ func (im *Import) decide(ctx context.Context, f *config.File, chosen bool) error
 		}
 		id := identity(c.entry)
 		if alias, ok := im.taken[id]; ok && first[id] == nil {
-			c.Action, c.Alias, c.Reason = actionPresent, alias, "servers.json has it"
+			there, _ := f.Entry(alias)
+			c.Action, c.Alias, c.Reason = actionPresent, alias, "servers.json has it"+differing(c.entry, there)
 			continue
 		}
-		if other := first[id]; other != nil {
-			same, err := im.join(ctx, c, other)
-			if err != nil {
-				return err
-			}
-			if same {
-				c.Action, c.Alias, c.Reason = actionJoined, other.Alias, "the same as "+other.Name+" of "+other.Host
-				continue
-			}
+		other, err := im.joined(ctx, c, first[id])
+		if err != nil {
+			return err
+		}
+		if other != nil {
+			c.Action, c.Alias, c.Reason = actionJoined, other.Alias, "the same as "+other.Name+" of "+other.Host+differing(c.entry, other.entry)
+			continue
 		}
 		if c.at.Host.Confidence == hosts.Unsure && !im.DryRun {
 			c.skip("the form of " + c.at.Host.Title + " is known from one source only: --dry-run shows what would be added")
@@ -227,7 +228,7 @@ func (im *Import) decide(ctx context.Context, f *config.File, chosen bool) error
 		}
 		c.Action, c.Alias = actionAdd, im.alias(c)
 		im.names[c.Alias] = true
-		first[id], im.taken[id] = c, c.Alias
+		first[id], im.taken[id] = append(first[id], c), c.Alias
 		if err := im.placeholders(ctx, c); err != nil {
 			return err
 		}
@@ -235,17 +236,53 @@ func (im *Import) decide(ctx context.Context, f *config.File, chosen bool) error
 	return nil
 }
 
-// join asks whether a server that runs the same as one before is left out. Without a
-// person it is.
-func (im *Import) join(ctx context.Context, c, other *candidate) (bool, error) {
-	if c.Name == other.Name {
-		return true, nil
+// joined returns the server before, of those that run the same, that a server is imported
+// with, nil for none. Where their names, environments or headers differ, a person decides.
+// Without one, two that differ in what they are given are two: they may be two accounts.
+func (im *Import) joined(ctx context.Context, c *candidate, before []*candidate) (*candidate, error) {
+	if len(before) == 0 {
+		return nil, nil
 	}
-	yes, err := im.asker.Confirm(ctx, ui.Question{Message: fmt.Sprintf("%s of %s runs the same as %s of %s. Import it once", plain.Line(c.Name), c.Host, plain.Line(other.Name), other.Host)})
+	other := before[0]
+	for _, b := range before {
+		if differing(c.entry, b.entry) == "" {
+			other = b
+		}
+	}
+	differs := differing(c.entry, other.entry)
+	if differs == "" && c.Name == other.Name {
+		return other, nil
+	}
+	yes, err := im.asker.Confirm(ctx, ui.Question{Message: fmt.Sprintf("%s of %s runs the same as %s of %s%s. Import it once", plain.Line(c.Name), c.Host, plain.Line(other.Name), other.Host, differs)})
 	if errors.Is(err, ui.ErrNoAnswer) {
-		return true, nil
+		yes, err = differs == "", nil
 	}
-	return yes, err
+	if err != nil || !yes {
+		return nil, err
+	}
+	return other, nil
+}
+
+// differing says, for the end of a sentence, what an entry gives a server other than another
+// entry does; "" for nothing.
+func differing(a, b config.Entry) string {
+	var names []string
+	if !maps.Equal(a.Env, b.Env) {
+		names = append(names, "env")
+	}
+	if !maps.Equal(a.Headers, b.Headers) {
+		names = append(names, "headers")
+	}
+	if a.Cwd != b.Cwd {
+		names = append(names, "cwd")
+	}
+	if !bytes.Equal(a.Auth, b.Auth) {
+		names = append(names, "auth")
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return ", with other " + strings.Join(names, " and ")
 }
 
 // wants asks once for each host whether its servers are imported.
