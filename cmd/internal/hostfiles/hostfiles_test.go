@@ -177,24 +177,25 @@ func TestWatch(t *testing.T) {
 	ended := make(chan error)
 	s := &hostfiles.Sync{Export: hostfiles.Export{Program: p, Self: hosts.Self{Command: "mcpctl"}}}
 	go func() { ended <- s.Watch(ctx, nil, slog.New(slog.DiscardHandler), func(err error) { failed <- err }) }()
-	codex := filepath.Join(p.Place.Home, ".codex", "config.toml")
-	follows := func(name string) {
+	codex, cursor := filepath.Join(p.Place.Home, ".codex", "config.toml"), filepath.Join(p.Place.Home, ".cursor", "mcp.json")
+	follows := func(path, text string) {
 		t.Helper()
-		for range 200 {
-			if raw, _ := os.ReadFile(codex); strings.Contains(string(raw), "[mcp_servers."+name+"]") {
+		for range 500 {
+			if raw, _ := os.ReadFile(path); strings.Contains(string(raw), text) {
 				return
 			}
 			time.Sleep(20 * time.Millisecond)
 		}
-		t.Fatalf("%s does not come", name)
+		t.Fatalf("%s does not come", text)
 	}
 	servers("a", "b")
-	follows("b")
-	write(t, filepath.Join(p.Place.Home, ".cursor", "mcp.json"), "{broken")
+	follows(codex, "[mcp_servers.b]")
+	follows(cursor, `"b"`) // written last
+	write(t, cursor, "{broken")
 	servers("a", "b", "c")
-	follows("c")
+	follows(codex, "[mcp_servers.c]")
 	servers("a", "b", "c", "d")
-	follows("d")
+	follows(codex, "[mcp_servers.d]")
 	cancel()
 	require.NoError(t, <-ended)
 	if len(failed) != 1 {
