@@ -19,12 +19,12 @@ func Limit(ctx context.Context, db *DB, pages int) {
 
 // Hold has the turn until it is released.
 func Hold(db *DB) (release func()) {
-	<-db.turn
-	return func() { db.turn <- struct{}{} }
+	<-db.file.turn
+	return func() { db.file.turn <- struct{}{} }
 }
 
 // Spoil has a database take its open file for damaged.
 func Spoil(db *DB) {
 	defer Hold(db)()
-	db.renameDamaged(sql.ErrConnDone)
+	db.file.renameDamaged(sql.ErrConnDone)
 }

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"context"
 	"io/fs"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
 )
@@ -20,4 +22,12 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 // [*fs.PathError]; those of a refusal offer Hint() string.
 func ReadFile(path string, most int64) ([]byte, error) {
 	return atomicfile.Read(path, most)
+}
+
+// Lock takes the lock file at path, which is made with its folder where there is none,
+// and stays. It waits for within at most: the error is then
+// [context.DeadlineExceeded], or that of ctx. The system releases the lock if the
+// process ends.
+func Lock(ctx context.Context, path string, within time.Duration) (unlock func(), err error) {
+	return atomicfile.Lock(ctx, path, within)
 }

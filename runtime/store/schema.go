@@ -39,30 +39,31 @@ func migrations() []string {
 }
 
 // migrate updates the file to the newest schema. The caller has the turn.
-func (db *DB) migrate(ctx context.Context) error {
-	version, err := version(ctx, db.open)
-	if err != nil || version == len(migrations()) {
+func (f *File) migrate(ctx context.Context) error {
+	steps := f.o.Migrations
+	version, err := version(ctx, f.open)
+	if err != nil || version == len(steps) {
 		return err
 	}
-	if version > len(migrations()) {
-		db.newer = fmt.Errorf("schema %d is of a newer mcpctl", version)
-		return db.newer
+	if version > len(steps) {
+		f.newer = fmt.Errorf("schema %d is of a newer mcpctl", version)
+		return f.newer
 	}
-	tx, err := db.open.BeginTx(ctx, nil)
+	tx, err := f.open.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // no effect once committed
 	// Another process may have done it meanwhile.
-	if version, err = versionIn(tx.QueryRowContext(ctx, "PRAGMA user_version")); err != nil || version >= len(migrations()) {
+	if version, err = versionIn(tx.QueryRowContext(ctx, "PRAGMA user_version")); err != nil || version >= len(steps) {
 		return err
 	}
-	for _, step := range migrations()[version:] {
+	for _, step := range steps[version:] {
 		if _, err := tx.ExecContext(ctx, step); err != nil {
 			return err
 		}
 	}
-	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", len(migrations()))); err != nil {
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", len(steps))); err != nil {
 		return err
 	}
 	return tx.Commit()
