@@ -36,7 +36,8 @@ import (
 
 // Options are settings of a client. The zero value reads the public registry.
 type Options struct {
-	// BaseURL is the registry, with or without /v0.1 or /v0. "" is [Official].
+	// BaseURL is the registry, with or without /v0.1 or /v0, or the URL of a file whose
+	// name ends in .json: the whole list, in the form of the API. "" is [Official].
 	BaseURL string
 	// HTTPClient makes the requests; TryTimeout replaces its Timeout. Nil is a
 	// client that honours the proxy variables. Redirects follow this package's
@@ -53,6 +54,9 @@ type Options struct {
 	Retries int
 	// RetryWait is the first pause between tries; it doubles. Zero: 300 ms.
 	RetryWait time.Duration
+	// MaxRetryAfter is the longest Retry-After that is waited for; beyond it the read
+	// fails and says how long to wait. Zero: 10 s.
+	MaxRetryAfter time.Duration
 	// MaxBody is how many bytes one answer may have. Zero: 32 MiB.
 	MaxBody int64
 	// MaxPages is how many pages a list may have before it is cut. Zero: 20.
@@ -61,15 +65,12 @@ type Options struct {
 	UserAgent string
 }
 
-// maxRetryAfter is the longest Retry-After that is waited for; beyond it the read
-// fails and says how long to wait.
-const maxRetryAfter = 10 * time.Second
-
 // Client reads one registry. All methods may be called concurrently.
 type Client struct {
 	o    Options
-	base string // up to and including /v0.1, without user information
+	base string // up to and including /v0.1, or the static file; without user information
 	user *url.Userinfo
+	file bool // base is a static file with the whole list
 	http *retryablehttp.Client
 }
 
@@ -81,6 +82,7 @@ func New(o Options) (*Client, error) {
 	o.RetryWait = orDefault(o.RetryWait, 300*time.Millisecond)
 	o.MaxBody = orDefault(o.MaxBody, 32<<20)
 	o.MaxPages = orDefault(o.MaxPages, 20)
+	o.MaxRetryAfter = orDefault(o.MaxRetryAfter, 10*time.Second)
 	o.Retries = cmp.Or(o.Retries, 2)
 	o.UserAgent = cmp.Or(o.UserAgent, "mcpctl")
 	c := &Client{o: o}
@@ -95,8 +97,8 @@ func New(o Options) (*Client, error) {
 	hc.CheckRedirect = redirectRule(hc.CheckRedirect)
 	c.http = &retryablehttp.Client{
 		HTTPClient: &hc, Logger: leveled{o.Logger},
-		RetryWaitMin: o.RetryWait, RetryWaitMax: maxRetryAfter, RetryMax: max(o.Retries, 0),
-		CheckRetry: checkRetry, Backoff: retryablehttp.DefaultBackoff,
+		RetryWaitMin: o.RetryWait, RetryWaitMax: o.MaxRetryAfter, RetryMax: max(o.Retries, 0),
+		CheckRetry: c.checkRetry, Backoff: retryablehttp.DefaultBackoff,
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
 	return c, nil
@@ -137,9 +139,12 @@ func (c *Client) setBase(raw string) error {
 	c.user, u.User = u.User, nil
 	u.RawQuery, u.Fragment, u.RawFragment = "", "", ""
 	path := strings.TrimRight(u.EscapedPath(), "/")
-	path = strings.TrimSuffix(path, "/servers")
-	if !strings.HasSuffix(path, "/v0.1") && !strings.HasSuffix(path, "/v0") {
-		path += "/v0.1"
+	c.file = strings.HasSuffix(path, ".json")
+	if !c.file {
+		path = strings.TrimSuffix(path, "/servers")
+		if !strings.HasSuffix(path, "/v0.1") && !strings.HasSuffix(path, "/v0") {
+			path += "/v0.1"
+		}
 	}
 	u.Path, u.RawPath = "", ""
 	c.base = u.String() + path
@@ -158,7 +163,7 @@ func (c *Client) Official() bool { return c.URL() == Official }
 // checkRetry allows another try after 429, a status of 500 or more, and failed
 // connections; never after a timeout (a slow registry does not get faster), an
 // unknown host, a bad certificate, or a refused redirect.
-func checkRetry(ctx context.Context, resp *http.Response, err error) (bool, error) {
+func (c *Client) checkRetry(ctx context.Context, resp *http.Response, err error) (bool, error) {
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
@@ -168,7 +173,7 @@ func checkRetry(ctx context.Context, resp *http.Response, err error) (bool, erro
 	var nerr net.Error
 	var dns *net.DNSError
 	switch {
-	case errors.As(err, &nerr) && nerr.Timeout(), errors.As(err, &dns) && dns.IsNotFound, err == nil && retryAfter(resp) > maxRetryAfter:
+	case errors.As(err, &nerr) && nerr.Timeout(), errors.As(err, &dns) && dns.IsNotFound, err == nil && retryAfter(resp) > c.o.MaxRetryAfter:
 		return false, nil
 	}
 	again, _ := retryablehttp.DefaultRetryPolicy(ctx, resp, err)
@@ -203,16 +208,40 @@ func (l leveled) Debug(msg string, kv ...any) { l.log.Debug(msg, kv...) }
 // static file server.
 var errNotJSON404 = errors.New("HTTP 404 with a page instead of JSON")
 
+// reply is a complete answer of a registry.
+type reply struct {
+	body   json.RawMessage
+	header http.Header
+	// unchanged says that the answer with the given ETag is still the right one; body is
+	// empty then.
+	unchanged bool
+}
+
 // get reads one path below the base URL. The error is a [*Error]; callers look for
 // errNotJSON404 inside it first.
 func (c *Client) get(ctx context.Context, op, path string, query url.Values) (json.RawMessage, error) {
+	r, err := c.getUnless(ctx, op, path, query, "")
+	if err != nil {
+		return nil, err
+	}
+	return r.body, nil
+}
+
+// getUnless is get, for an answer that may be unchanged since the one with an ETag.
+func (c *Client) getUnless(ctx context.Context, op, path string, query url.Values, etag string) (*reply, error) {
 	target := c.base + path
+	if c.file {
+		if path != listPath {
+			return nil, &Error{Op: op, Err: errNotJSON404}
+		}
+		target, query = c.base, nil // a file has no parameters
+	}
 	if len(query) > 0 {
 		target += "?" + query.Encode()
 	}
-	body, err := c.read(ctx, target)
+	r, err := c.read(ctx, target, etag)
 	if err == nil {
-		return body, nil
+		return r, nil
 	}
 	e := &Error{Op: op, Err: err}
 	var conn *runtime.ConnectError
@@ -230,13 +259,16 @@ func (c *Client) get(ctx context.Context, op, path string, query url.Values) (js
 	return nil, e
 }
 
-func (c *Client) read(ctx context.Context, target string) (json.RawMessage, error) {
+func (c *Client) read(ctx context.Context, target, etag string) (*reply, error) {
 	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodGet, target, nil)
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("Accept", "application/json, application/problem+json")
 	req.Header.Set("User-Agent", c.o.UserAgent)
+	if etag != "" {
+		req.Header.Set("If-None-Match", etag)
+	}
 	if c.user != nil {
 		pw, _ := c.user.Password()
 		req.SetBasicAuth(c.user.Username(), pw)
@@ -250,13 +282,19 @@ func (c *Client) read(ctx context.Context, target string) (json.RawMessage, erro
 		return nil, c.failure(ctx, err)
 	}
 	defer resp.Body.Close()
+	if resp.ContentLength > c.o.MaxBody {
+		return nil, c.tooLarge()
+	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, c.o.MaxBody+1))
 	c.o.Logger.Debug("registry answer", "url", target, "status", resp.StatusCode, "bytes", len(body), "elapsed", time.Since(start))
 	if err != nil {
 		return nil, c.failure(ctx, err)
 	}
 	if int64(len(body)) > c.o.MaxBody {
-		return nil, &runtime.ProtocolError{Reason: fmt.Sprintf("the answer of %s has more than %d bytes", c.URL(), c.o.MaxBody)}
+		return nil, c.tooLarge()
+	}
+	if resp.StatusCode == http.StatusNotModified && etag != "" {
+		return &reply{header: resp.Header, unchanged: true}, nil
 	}
 	if resp.StatusCode != http.StatusOK {
 		return nil, c.refusal(resp, body)
@@ -264,7 +302,11 @@ func (c *Client) read(ctx context.Context, target string) (json.RawMessage, erro
 	if !json.Valid(body) {
 		return nil, &runtime.ProtocolError{Reason: c.URL() + " does not answer like an MCP registry: expected JSON, got " + kindOf(resp, body), Sample: sample(body)}
 	}
-	return body, nil
+	return &reply{body: body, header: resp.Header}, nil
+}
+
+func (c *Client) tooLarge() error {
+	return &runtime.ProtocolError{Reason: fmt.Sprintf("the answer of %s has more than %d bytes", c.URL(), c.o.MaxBody)}
 }
 
 // failure returns the error of a request without a complete answer.

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 )
@@ -23,6 +24,25 @@ type Query struct {
 	Version string
 	// IncludeDeleted includes deleted versions.
 	IncludeDeleted bool
+	// UpdatedSince, unless zero, asks for what has changed later, deleted versions
+	// included.
+	UpdatedSince time.Time
+}
+
+// Page is one page of a list.
+type Page struct {
+	Records []Record
+	// Skipped counts items that were not records.
+	Skipped int
+	// Next is the cursor of the next page, "" for none. It may be one that was there
+	// before.
+	Next string
+	// ETag is the tag of this answer, "" for none. Unchanged says that the answer with
+	// the given tag still holds; there are no records then.
+	ETag      string
+	Unchanged bool
+	// Date is the registry's time, or this machine's if the answer has none.
+	Date time.Time
 }
 
 // List is a list of records.
@@ -37,6 +57,8 @@ type List struct {
 // pageSize is the API's largest page.
 const pageSize = 100
 
+const listPath = "/servers"
+
 // List reads all pages of a list, in the registry's order. It stops, with
 // Truncated set, at [Options.MaxPages], and silently at a repeated cursor: static
 // registries have only one page. The caller filters: not every registry does.
@@ -44,37 +66,16 @@ func (c *Client) List(ctx context.Context, q Query) (*List, error) {
 	out := &List{}
 	cursor, seen := "", map[string]bool{"": true}
 	for page := 0; ; page++ {
-		v := url.Values{"limit": {strconv.Itoa(pageSize)}}
-		set := func(name, value string) {
-			if value != "" {
-				v.Set(name, value)
-			}
-		}
-		set("search", q.Search)
-		set("version", q.Version)
-		set("cursor", cursor)
-		if q.IncludeDeleted {
-			v.Set("include_deleted", "true")
-		}
-		body, err := c.get(ctx, "list", "/servers", v)
+		p, err := c.Page(ctx, q, cursor, "")
 		if err != nil {
-			var status *StatusError
-			if errors.As(err, &status) && status.Status == http.StatusNotFound {
-				return nil, &Error{
-					Op: "list", Remedy: "check --registry or MCPCTL_REGISTRY",
-					Err: fmt.Errorf("%w: %w", &runtime.ProtocolError{Reason: "no MCP registry at " + c.URL()}, status),
-				}
-			}
 			return nil, err
 		}
-		next, err := parsePage(body, out)
-		if err != nil {
-			return nil, &Error{Op: "list", Err: &runtime.ProtocolError{Reason: c.URL() + " does not answer like an MCP registry: " + err.Error(), Sample: sample(body)}}
-		}
-		if seen[next] {
+		out.Records = append(out.Records, p.Records...)
+		out.Skipped += p.Skipped
+		if seen[p.Next] {
 			return out, nil
 		}
-		seen[next], cursor = true, next
+		seen[p.Next], cursor = true, p.Next
 		if page+1 == c.o.MaxPages {
 			out.Truncated = true
 			return out, nil
@@ -82,47 +83,87 @@ func (c *Client) List(ctx context.Context, q Query) (*List, error) {
 	}
 }
 
-// parsePage adds the records of one page and returns the next cursor. A page is
-// an object with a member servers, which may be null, or the bare array.
-func parsePage(body json.RawMessage, into *List) (next string, err error) {
+// Page reads the page of a list at a cursor, "" for the first. With the tag of an
+// earlier answer the page may be Unchanged.
+func (c *Client) Page(ctx context.Context, q Query, cursor, etag string) (*Page, error) {
+	v := url.Values{"limit": {strconv.Itoa(pageSize)}}
+	set := func(name, value string) {
+		if value != "" {
+			v.Set(name, value)
+		}
+	}
+	set("search", q.Search)
+	set("version", q.Version)
+	set("cursor", cursor)
+	if q.IncludeDeleted {
+		v.Set("include_deleted", "true")
+	}
+	if !q.UpdatedSince.IsZero() {
+		v.Set("updated_since", q.UpdatedSince.UTC().Format(time.RFC3339))
+	}
+	r, err := c.getUnless(ctx, "list", listPath, v, etag)
+	if err != nil {
+		var status *StatusError
+		if errors.As(err, &status) && status.Status == http.StatusNotFound {
+			return nil, &Error{
+				Op: "list", Remedy: "check --registry or MCPCTL_REGISTRY",
+				Err: fmt.Errorf("%w: %w", &runtime.ProtocolError{Reason: "no MCP registry at " + c.URL()}, status),
+			}
+		}
+		return nil, err
+	}
+	p := &Page{ETag: r.header.Get("ETag"), Unchanged: r.unchanged, Date: time.Now()}
+	if date, err := http.ParseTime(r.header.Get("Date")); err == nil {
+		p.Date = date
+	}
+	if r.unchanged {
+		return p, nil
+	}
+	if err := p.parse(r.body); err != nil {
+		return nil, &Error{Op: "list", Err: &runtime.ProtocolError{Reason: c.URL() + " does not answer like an MCP registry: " + err.Error(), Sample: sample(r.body)}}
+	}
+	return p, nil
+}
+
+// parse reads the records and the next cursor. A page is an object with a member
+// servers, which may be null, or the bare array.
+func (p *Page) parse(body json.RawMessage) error {
 	var items []json.RawMessage
 	switch trimmed := bytes.TrimSpace(body); {
 	case bytes.HasPrefix(trimmed, []byte("[")):
 		if err := json.Unmarshal(body, &items); err != nil {
-			return "", err
+			return err
 		}
 	case bytes.HasPrefix(trimmed, []byte("{")):
 		var page object
 		if err := json.Unmarshal(body, &page); err != nil {
-			return "", err
+			return err
 		}
 		if _, ok := page["servers"]; !ok {
-			return "", errors.New("no member servers")
+			return errors.New("no member servers")
 		}
 		if raw := page.get("servers"); raw != nil && json.Unmarshal(raw, &items) != nil {
-			return "", errors.New("servers is not a list")
+			return errors.New("servers is not a list")
 		}
 		var meta object
 		if json.Unmarshal(page["metadata"], &meta) == nil {
-			next = (&decoder{}).text(meta, "", "nextCursor")
+			p.Next = (&decoder{}).text(meta, "", "nextCursor")
 		}
 	default:
-		return "", errors.New("not a list of servers")
+		return errors.New("not a list of servers")
 	}
-	skipped := 0
 	for _, raw := range items {
 		rec, err := ParseRecord(raw)
 		if err != nil {
-			skipped++
+			p.Skipped++
 			continue
 		}
-		into.Records = append(into.Records, *rec)
+		p.Records = append(p.Records, *rec)
 	}
-	into.Skipped += skipped
-	if skipped > 0 && skipped == len(items) {
-		return "", errors.New("servers holds no server documents")
+	if p.Skipped > 0 && p.Skipped == len(items) {
+		return errors.New("servers holds no server documents")
 	}
-	return next, nil
+	return nil
 }
 
 // Versions returns all versions of a server, newest publication first. Deleted
@@ -135,11 +176,11 @@ func (c *Client) Versions(ctx context.Context, name string) ([]Record, error) {
 		}
 		return nil, err
 	}
-	l := &List{}
-	if _, err := parsePage(body, l); err != nil {
+	p := &Page{}
+	if err := p.parse(body); err != nil {
 		return nil, &Error{Op: "get " + name, Err: &runtime.ProtocolError{Reason: err.Error(), Sample: sample(body)}}
 	}
-	recs := exactly(l.Records, name, "")
+	recs := exactly(p.Records, name, "")
 	if len(recs) == 0 {
 		return nil, &NotFoundError{Name: name}
 	}
