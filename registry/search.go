@@ -128,3 +128,11 @@ func SplitName(name string) (namespace, last string) {
 	}
 	return "", name
 }
+
+// OfDomain reports whether a server's name is of a domain that its publisher has proved
+// to own, as com.example/thing. Names of a GitHub user or organisation, anonymous ones
+// and those without a namespace are not.
+func OfDomain(name string) bool {
+	namespace, _ := SplitName(name)
+	return strings.Contains(namespace, ".") && !strings.HasPrefix(namespace, "io.github.") && namespace != "io.modelcontextprotocol.anonymous"
+}

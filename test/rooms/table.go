@@ -63,6 +63,7 @@ func layerTable() []rule {
 		{pkg: "runtime/auth", layer: 2, third: []string{"golang.org/x/oauth2", "golang.org/x/sync", "github.com/hashicorp/go-retryablehttp"}},
 		{pkg: "runtime/config", layer: 2, third: []string{"github.com/tailscale/hujson", "github.com/fsnotify/fsnotify"}},
 		{pkg: "runtime/store", layer: 2, third: []string{"golang.org/x/oauth2", "github.com/gofrs/flock", "modernc.org/sqlite", "github.com/zalando/go-keyring"}},
+		{pkg: "runtime/search", layer: 2, own: none, third: []string{"modernc.org/sqlite"}},
 		{pkg: "runtime/access", layer: 2},
 		{pkg: "runtime/bridge", layer: 2, third: []string{"golang.org/x/sync"}},
 		{pkg: "runtime/schema", layer: 2},
@@ -71,6 +72,7 @@ func layerTable() []rule {
 		{pkg: "registry", layer: 2, third: []string{"github.com/hashicorp/go-retryablehttp", "golang.org/x/sync", "golang.org/x/time"}},
 
 		{pkg: "registry/registrytest", layer: 3},
+		{pkg: "registry/mirror", layer: 3},
 		{pkg: "runtime/runtimetest/...", layer: 3, own: []string{"runtime", "runtime/revision", "runtime/runtimetest/internal/..."}},
 		{pkg: "runtime/fixture", layer: 3, own: []string{"runtime"}},
 		{pkg: "runtime/codegen/double", layer: 3, own: []string{"runtime", "runtime/fixture"}},

@@ -149,7 +149,7 @@ func (c *Adder) update(change func(*config.File) error) error {
 // approved returns what the approved entry replaces, nil for nothing. What could not be
 // written is an error before anybody is asked.
 func (c *Adder) approved(ctx context.Context, add *addition) (before []byte, err error) {
-	f, err := config.Load(c.ConfigPath)
+	f, err := c.Load()
 	if err != nil {
 		return nil, err
 	}

@@ -136,7 +136,7 @@ func (c *addCommand) fromRegistry(ctx context.Context, arg string) error {
 func (c *addCommand) adder() *adding.Adder {
 	return &adding.Adder{Options: c.o, Host: adding.Host{
 		UI: c.ui, Asker: questions(c.app), Getenv: c.getenv, ConfigPath: c.target.Path, Load: c.target.Load, Update: c.target.Update,
-		Find: c.find, Dial: c.dialOptions, AllowInsecureHTTP: c.settings.AllowInsecureHTTP,
+		Find: registryCommands{c.app}.find, Dial: c.dialOptions, AllowInsecureHTTP: c.settings.AllowInsecureHTTP,
 		Approve: c.approve,
 	}}
 }

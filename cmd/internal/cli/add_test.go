@@ -19,6 +19,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/registry/registrytest"
+	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
@@ -272,7 +273,7 @@ func (s *shop) ask(t *testing.T, o adding.Options, arg string, answers ...any) (
 	t.Helper()
 	var outBuf, errBuf bytes.Buffer
 	a := s.app(&outBuf, &errBuf)
-	a.settings = settings.Settings{ConfigPath: s.file, Registry: s.url}
+	a.settings = settings.Settings{ConfigPath: s.file, Registries: []config.Entry{{URL: s.url}}}
 	script := &ui.Scripted{Answers: answers}
 	a.asker = script
 	c := &addCommand{app: a, o: o, target: userFile(t, a)}

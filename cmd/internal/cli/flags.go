@@ -18,7 +18,7 @@ func (env *environment) addGlobalFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.SortFlags = false
 	f.String("config", "", "use this `FILE` as servers.json")
-	f.String("registry", "", "base `URL` of the registry (default "+registry.Official+")")
+	f.StringArray("registry", nil, "base `URL` of a registry (repeatable, the first has precedence; default "+registry.Official+")")
 	f.String("url", "", "talk to the server at this `URL` instead of a configured one")
 	f.StringArrayP("header", "H", nil, "add a header to HTTP requests, `NAME=VALUE` (repeatable)")
 	f.Bool("json", false, "print JSON, errors too (same as -o json)")

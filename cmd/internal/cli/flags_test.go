@@ -100,7 +100,7 @@ func TestFlagsReachCommands(t *testing.T) {
 	a, _ := setUp(t, map[string]string{"MCPCTL_CONNECT_TIMEOUT": "never", "MCPCTL_REGISTRY": "http://127.0.0.1:1/"}, false,
 		"--timeout=5s", "-H", "x-a=b", "--protocol-version", "2025-06-18", "--url", "http://127.0.0.1:2/mcp", "--no-input", "-q")
 	f := a.settings
-	if f.Timeout != 5*time.Second || f.ConnectTimeout != -1 || f.Registry != "http://127.0.0.1:1" || f.ProtocolVersion != "2025-06-18" ||
+	if f.Timeout != 5*time.Second || f.ConnectTimeout != -1 || len(f.Registries) != 1 || f.Registries[0].URL != "http://127.0.0.1:1" || f.ProtocolVersion != "2025-06-18" ||
 		f.URL != "http://127.0.0.1:2/mcp" || len(f.Headers) != 1 || f.Headers["X-A"] != "b" || !a.ui.NoInput || !a.ui.Quiet || a.ui.JSON || a.ui.Text {
 		t.Errorf("settings %+v, ui %+v", f, a.ui)
 	}

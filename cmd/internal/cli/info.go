@@ -43,7 +43,7 @@ type infoResult struct {
 }
 
 func (a *app) info(ctx context.Context, arg string, pre bool) error {
-	rec, err := a.find(ctx, arg, pre)
+	rec, err := registryCommands{a}.find(ctx, arg, pre)
 	if err != nil {
 		return err
 	}

@@ -2,46 +2,52 @@ package cli
 
 import (
 	"context"
+	"os"
+	"slices"
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/records"
+	"github.com/mcpctl/mcpctl/cmd/internal/registries"
 	"github.com/mcpctl/mcpctl/registry"
+	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
 // registryTry is how long one try of a registry may take; a shorter --timeout
 // shortens it.
 const registryTry = 30 * time.Second
 
-// registry returns the client of the configured registry.
-func (env *environment) registry() (*registry.Client, error) {
+// registryCommands is what commands do with registries.
+type registryCommands struct{ *app }
+
+// registries returns the configured registries.
+func (a registryCommands) registries() *registries.Program {
 	try := registryTry
-	if t := env.settings.Timeout; t > 0 {
+	if t := a.settings.Timeout; t > 0 {
 		try = min(try, t)
 	}
-	return registry.New(registry.Options{
-		BaseURL: env.settings.Registry, Logger: env.log, TryTimeout: try,
-		UserAgent: "mcpctl/" + buildVersion().Version,
-	})
+	sources := slices.Clone(a.settings.Registries)
+	for i := range sources {
+		sources[i].AllowInsecureHTTP = sources[i].AllowInsecureHTTP || a.settings.AllowInsecureHTTP
+	}
+	return &registries.Program{
+		UI: a.ui, Log: a.log, Lookup: os.LookupEnv, Sources: sources, Try: try, UserAgent: "mcpctl/" + buildVersion().Version,
+		Auth: authCommands(a).dialAuth(), StateDir: config.StateDir(a.getenv),
+	}
 }
 
 // find resolves the argument of add and info.
-func (env *environment) find(ctx context.Context, arg string, pre bool) (*records.Found, error) {
-	return records.Find(ctx, env.registry, arg, pre)
+func (a registryCommands) find(ctx context.Context, arg string, pre bool) (*records.Found, error) {
+	return records.Find(ctx, a.registries().Find, arg, pre)
 }
 
-// installed returns the registry's servers that are in servers.json; none if that is
+// installed returns whether a record's server is in servers.json: under its name, or as
+// an entry that starts its package or reaches its address. Nothing is if the file is
 // broken, since searching must still work.
-func (a *app) installed() map[string]bool {
-	out := map[string]bool{}
+func (a registryCommands) installed() func(*registry.Server) bool {
 	f, err := a.loadConfig()
 	if err != nil {
 		a.log.Debug("servers.json not read", "err", err)
-		return out
+		return func(*registry.Server) bool { return false }
 	}
-	for _, e := range f.Entries() {
-		if e.Origin != nil {
-			out[e.Origin.Name] = true
-		}
-	}
-	return out
+	return registries.Installed(f.Entries())
 }

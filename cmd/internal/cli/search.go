@@ -4,102 +4,140 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/records"
+	"github.com/mcpctl/mcpctl/cmd/internal/registries"
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
-type searchFlags struct {
-	limit int
-	kind  string
-	pre   bool
-}
-
 func newSearch(a *app) *cobra.Command {
-	var o searchFlags
+	var o registries.Search
+	pre := false
 	cmd := &cobra.Command{
-		Use:   "search WORDS...",
+		Use:   "search [WORDS...]",
 		Short: "Search the registry for servers",
-		Long: "Search the registry for servers whose name, title or description contains all words.\n" +
-			"At least one word must be part of the name.",
-		Example: "  mcpctl search github issues\n  mcpctl search postgres --type oci --json",
-		Args:    cobra.MinimumNArgs(1),
-		RunE:    func(cmd *cobra.Command, args []string) error { return (&searchCommand{a, o}).run(cmd.Context(), args) },
-
+		Long: "Search the registry for servers by words of their names, titles and descriptions, best match first.\n\n" +
+			"mcpctl keeps a copy of the registry and searches that. It asks the registry for changes once an hour, for 3 seconds at\n" +
+			"most. A small registry is copied by the first search; a large one by --refresh. Until then the registry's own\n" +
+			"search is used, which knows only names. Without WORDS, --refresh only brings the copy up to date.",
+		Example: "  mcpctl search github issues\n  mcpctl search postgres --type oci --json\n  mcpctl search --refresh",
+		RunE: func(cmd *cobra.Command, words []string) error {
+			switch o.Words = strings.TrimSpace(strings.Join(words, " ")); {
+			case o.Words == "" && !o.Refresh:
+				return usagef("missing argument").withHint("usage: %s", cmd.UseLine())
+			case o.Limit < 1:
+				return usagef("--limit %d: want 1 or more", o.Limit)
+			case o.Type != "" && !slices.Contains(records.Types(), o.Type):
+				return usagef("--type %s: want %s", o.Type, plain.Or(records.Types()))
+			}
+			return registryCommands{a}.search(cmd.Context(), o, pre)
+		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.IntVar(&o.limit, "limit", 20, "show at most `N` servers")
-	f.StringVar(&o.kind, "type", "", "only servers of this `TYPE`: "+strings.Join(records.Types(), ", "))
-	f.BoolVar(&o.pre, "pre", false, "also show prereleases of servers that have a release")
+	f.IntVar(&o.Limit, "limit", 20, "show at most `N` servers")
+	f.StringVar(&o.Type, "type", "", "only servers of this `TYPE`: "+strings.Join(records.Types(), ", "))
+	f.BoolVar(&pre, "pre", false, "also show prereleases of servers that have a release")
+	f.BoolVar(&o.Refresh, "refresh", false, "bring the copy of the registry up to date first, however long it takes")
 	completeWords(cmd, "type", records.Types()...)
 	return cmd
 }
 
-// searchCommand is one run of mcpctl search.
-type searchCommand struct {
-	*app
-	o searchFlags
+// searchResult is the JSON of search.
+type searchResult struct {
+	Servers    []records.Hit `json:"servers"`
+	Registries []searched    `json:"registries"`
 }
 
-func (c *searchCommand) run(ctx context.Context, words []string) error {
-	if c.o.limit < 1 {
-		return usagef("--limit %d: want 1 or more", c.o.limit)
-	}
-	if c.o.kind != "" && !slices.Contains(records.Types(), c.o.kind) {
-		return usagef("--type %s: want %s", c.o.kind, plain.Or(records.Types()))
-	}
-	client, err := c.registry()
+// searched is how one registry was searched, in the form of --json.
+type searched struct {
+	URL   string     `json:"url"`
+	AsOf  *time.Time `json:"asOf,omitempty"`
+	Error string     `json:"error,omitempty"`
+}
+
+func (a registryCommands) search(ctx context.Context, o registries.Search, pre bool) error {
+	found, err := a.registries().Search(ctx, o)
 	if err != nil {
 		return err
 	}
-	list, err := client.Search(ctx, strings.Join(words, " "))
-	if err != nil {
+	if !pre {
+		a.preferReleases(ctx, found)
+	}
+	installed := a.installed()
+	hits := []records.Hit{}
+	for i := range found.Hits {
+		h := &found.Hits[i]
+		hits = append(hits, records.NewHit(&h.Record, h.Registry, installed(&h.Record.Server)))
+	}
+	if err := a.printHits(hits, found.Parts); err != nil {
 		return err
 	}
-	recs := slices.DeleteFunc(list.Records, func(r registry.Record) bool {
-		return !records.HasType(&r.Server, c.o.kind)
-	})
-	total := len(recs)
-	recs = recs[:min(total, c.o.limit)]
-	if !c.o.pre {
-		records.PreferReleases(ctx, client, recs, func(server string, err error) {
-			c.log.Debug("release not found", "server", server, "err", err)
-		})
+	for _, note := range found.Notes() {
+		a.ui.Note("%s", note)
 	}
-	if err := c.printHits(records.Hits(recs, c.installed())); err != nil {
-		return err
+	if o.Words != "" {
+		a.noteTruncation(found)
 	}
-	c.noteTruncation(list, len(recs), total)
 	return nil
 }
 
-func (c *searchCommand) printHits(hits []records.Hit) error {
+// releaseTime is how long releases are looked for beside prereleases.
+const releaseTime = 3 * time.Second
+
+func (a registryCommands) preferReleases(ctx context.Context, found *registries.Found) {
+	ctx, cancel := context.WithTimeout(ctx, releaseTime)
+	defer cancel()
+	recs := make([]*registry.Record, len(found.Hits))
+	for i := range found.Hits {
+		recs[i] = &found.Hits[i].Record
+	}
+	records.PreferReleases(ctx, recs, func(i int) *registry.Client { return found.Asked[found.Hits[i].Registry] }, func(server string, err error) {
+		a.log.Debug("release not found", "server", server, "err", err)
+	})
+}
+
+func (a registryCommands) printHits(hits []records.Hit, parts []registries.Part) error {
 	switch {
-	case c.ui.WantJSON():
-		return c.ui.EncodeJSON(map[string]any{"servers": hits})
+	case a.ui.WantJSON():
+		from := make([]searched, len(parts))
+		for i, p := range parts {
+			from[i].URL = p.URL
+			if !p.AsOf.IsZero() {
+				at := p.AsOf.UTC().Truncate(time.Second)
+				from[i].AsOf = &at
+			}
+			if p.Err != nil {
+				from[i].Error = p.Err.Error()
+			}
+		}
+		return a.ui.EncodeJSON(searchResult{hits, from})
 	case len(hits) == 0:
 		return nil
 	}
-	return c.ui.NameTable(records.Rows(hits))
+	return a.ui.NameTable(records.Rows(hits, len(parts) > 1))
 }
 
 // noteTruncation notes what the result does not show.
-func (c *searchCommand) noteTruncation(list *registry.List, shown, total int) {
-	switch {
-	case total == 0:
-		c.ui.Note("nothing found; at least one word must be part of a server's name")
-	case shown < total:
-		c.ui.Note("%d of %s shown; --limit %d shows all", shown, plain.Count(total, "server"), total)
+func (a registryCommands) noteTruncation(found *registries.Found) {
+	switch shown := len(found.Hits); {
+	case shown == 0 && found.Live():
+		a.ui.Note("nothing found; at least one word must be part of a server's name")
+	case shown == 0:
+		a.ui.Note("nothing found")
+	case found.More:
+		a.ui.Note("%d of more than %s shown, the best ones; more words narrow them down", shown, plain.Count(found.Total, "server"))
+	case shown < found.Total:
+		a.ui.Note("%d of %s shown; --limit %d shows all", shown, plain.Count(found.Total, "server"), found.Total)
 	}
-	if list.Truncated {
-		c.ui.Note("the registry has more answers than were read; more words narrow them down")
-	}
-	if list.Skipped > 0 {
-		c.ui.Note("%d of the registry's items could not be read", list.Skipped)
+	for _, p := range found.Parts {
+		if n := p.Skipped(); n > 0 {
+			a.ui.Note("%d of the registry's items could not be read", n)
+		}
 	}
 }

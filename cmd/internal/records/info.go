@@ -50,6 +50,9 @@ func describeServer(b *strings.Builder, rec *Found) {
 	}
 	field(b, "Status", status)
 	field(b, "Namespace", namespaceKind(s.Name))
+	if rec.Several {
+		field(b, "Registry", rec.Registry)
+	}
 	field(b, "Published", m.PublishedAt)
 	repo := s.Repository.URL
 	if s.Repository.Subfolder != "" {

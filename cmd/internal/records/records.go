@@ -29,23 +29,17 @@ type Found struct {
 	// Registry is the record's URL, "" for a local document.
 	Registry string
 	Official bool
+	// Several says that there are several registries, so that it matters which one it is.
+	Several bool
 }
 
-// Find resolves the argument of add and info: a name in the registry, which is opened
-// then, or a local document.
-func Find(ctx context.Context, open func() (*registry.Client, error), arg string, pre bool) (*Found, error) {
+// Find resolves the argument of add and info: a local document, or a name, which
+// inRegistry finds.
+func Find(ctx context.Context, inRegistry func(ctx context.Context, arg string, pre bool) (*Found, error), arg string, pre bool) (*Found, error) {
 	if isDocument(arg) {
 		return readDocument(arg)
 	}
-	c, err := open()
-	if err != nil {
-		return nil, err
-	}
-	res, err := c.Resolve(ctx, arg, pre)
-	if err != nil {
-		return nil, err
-	}
-	return &Found{Record: res.Record, Notes: res.Notes, Latest: res.Latest, Registry: c.URL(), Official: c.Official()}, nil
+	return inRegistry(ctx, arg, pre)
 }
 
 // isDocument reports whether an argument is a path and not a server's name: it begins

@@ -30,25 +30,24 @@ type Hit struct {
 	Packages    []string        `json:"packages"`
 	Remotes     []string        `json:"remotes"`
 	Installed   bool            `json:"installed"`
+	Registry    string          `json:"registry"`
 
 	types string // for people
 }
 
-// Hits returns the records as the result of a search.
-func Hits(recs []registry.Record, installed map[string]bool) []Hit {
-	hits := make([]Hit, len(recs))
-	for i := range recs {
-		s := &recs[i].Server
-		hits[i] = Hit{
-			s.Name, s.Title, s.Description, s.Version, recs[i].Meta.Status,
-			packageTypes(s), remoteTypes(s), installed[s.Name], typesOf(s),
-		}
-	}
-	return hits
+// NewHit returns a record as the result of a search.
+func NewHit(r *registry.Record, registryURL string, installed bool) Hit {
+	s := &r.Server
+	return Hit{s.Name, s.Title, s.Description, s.Version, r.Meta.Status, packageTypes(s), remoteTypes(s), installed, registryURL, typesOf(s)}
 }
 
-// Rows returns the table of a search, its headers first.
-func Rows(hits []Hit) (headers []string, rows [][]string) {
+// Rows returns the table of a search, its headers first. With several registries it has
+// them, too.
+func Rows(hits []Hit, several bool) (headers []string, rows [][]string) {
+	headers = []string{"NAME", "VERSION", "TYPES", "STATUS", "TITLE"}
+	if several {
+		headers = append(headers, "REGISTRY")
+	}
 	for _, h := range hits {
 		about := h.Description
 		if h.Title != "" && !strings.EqualFold(h.Title, h.Name) {
@@ -61,31 +60,35 @@ func Rows(hits []Hit) (headers []string, rows [][]string) {
 		if h.Installed {
 			status = strings.TrimPrefix(status+", installed", ", ")
 		}
-		rows = append(rows, []string{h.Name, h.Version, h.types, status, about})
+		row := []string{h.Name, h.Version, h.types, status, about}
+		if several {
+			row = append(row, h.Registry)
+		}
+		rows = append(rows, row)
 	}
-	return []string{"NAME", "VERSION", "TYPES", "STATUS", "TITLE"}, rows
+	return headers, rows
 }
 
 // releaseLookups bounds the requests for releases beside a prerelease.
 const releaseLookups = 8
 
-// PreferReleases replaces prereleases by the release that add would take. If that is
-// unknown the record stays.
-func PreferReleases(ctx context.Context, client *registry.Client, recs []registry.Record, unknown func(server string, err error)) {
+// PreferReleases replaces prereleases by the release that add would take. client returns
+// the registry of a record. If the release is unknown the record stays.
+func PreferReleases(ctx context.Context, recs []*registry.Record, client func(i int) *registry.Client, unknown func(server string, err error)) {
 	var wg sync.WaitGroup
 	asked := 0
-	for i := range recs {
-		if !registry.IsPrerelease(recs[i].Server.Version) || asked == releaseLookups {
+	for i, rec := range recs {
+		if !registry.IsPrerelease(rec.Server.Version) || asked == releaseLookups {
 			continue
 		}
 		asked++
 		wg.Go(func() {
-			rec, err := client.Release(ctx, recs[i])
+			release, err := client(i).Release(ctx, *rec)
 			if err != nil {
-				unknown(recs[i].Server.Name, err)
+				unknown(rec.Server.Name, err)
 				return
 			}
-			recs[i] = rec
+			*rec = release
 		})
 	}
 	wg.Wait()

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -76,9 +77,10 @@ func (f *file) mapping(n *yaml.Node, prefix string) error {
 			return f.problemAt(v, name+" holds settings of its own", "indented below it, one a line")
 		case !slices.Contains(known, name):
 			return f.problemAt(k, fmt.Sprintf("unknown setting %q", name), remedy(name, known))
-		case v.Kind == yaml.SequenceNode && slices.ContainsFunc(keys(), func(k key) bool { return k.name == name && k.list }):
+		case mayBe(name, v):
 			for _, item := range v.Content {
-				if item.Kind != yaml.ScalarNode || item.Tag == "!!null" {
+				object := item.Kind == yaml.MappingNode && mayBe(name, item)
+				if v.Kind == yaml.SequenceNode && (item.Kind != yaml.ScalarNode || item.Tag == "!!null") && !object {
 					return f.problemAt(item, name+" is a list of texts", "")
 				}
 			}
@@ -89,17 +91,40 @@ func (f *file) mapping(n *yaml.Node, prefix string) error {
 	return nil
 }
 
-// text returns the value of a setting as written in the file, lists a line per item.
+// mayBe reports whether the value of a setting is a list or an object and may be one.
+func mayBe(name string, v *yaml.Node) bool {
+	return slices.ContainsFunc(keys(), func(k key) bool {
+		return k.name == name && (k.list && v.Kind == yaml.SequenceNode || k.objects && v.Kind == yaml.MappingNode)
+	})
+}
+
+// text returns the value of a setting as written in the file, lists a line per item,
+// objects as JSON.
 func (f *file) text(name string) string {
 	n := f.at[name]
 	if n.Kind != yaml.SequenceNode {
-		return n.Value
+		return itemText(n)
 	}
 	var items []string
 	for _, item := range n.Content {
-		items = append(items, item.Value)
+		items = append(items, itemText(item))
 	}
 	return strings.Join(items, "\n")
+}
+
+func itemText(n *yaml.Node) string {
+	if n.Kind != yaml.MappingNode {
+		return n.Value
+	}
+	var object any
+	if err := n.Decode(&object); err != nil {
+		return "{" // which no setting takes
+	}
+	raw, err := json.Marshal(object)
+	if err != nil {
+		return "{"
+	}
+	return string(raw)
 }
 
 func remedy(name string, known []string) string {

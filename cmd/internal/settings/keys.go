@@ -27,13 +27,15 @@ type key struct {
 	parse func(string) (any, error)
 	// list allows a list of texts in the file; parse gets a line per item.
 	list bool
+	// objects allows an object in the place of a text; parse gets it as JSON on one line.
+	objects bool
 	// not is a flag and variable that set the opposite, "" for none.
 	not string
 }
 
 func keys() []key {
 	return []key{
-		{name: "registry", flag: "registry", def: registry.Official, parse: address},
+		{name: "registry", flag: "registry", def: registry.Official, parse: registries, list: true, objects: true},
 		{name: "output", flag: "output", def: "auto", parse: oneOf("auto", "text", "json")},
 		{name: "noInput", flag: "no-input", def: false, parse: boolean},
 		{name: "quiet", flag: "quiet", def: false, parse: boolean},
@@ -145,13 +147,6 @@ func lines(s string) (any, error) {
 func policy(s string) (any, error) {
 	_, err := elicit.ParsePolicy(s)
 	return s, err
-}
-
-func address(s string) (any, error) {
-	if reason := urlReason(s); reason != "" {
-		return nil, fmt.Errorf("%s", reason)
-	}
-	return strings.TrimRight(s, "/"), nil
 }
 
 var placeholder = lazy.Regexp(`\$\{[^}]*\}`)

@@ -41,8 +41,9 @@ type Settings struct {
 	ConfigPath  string
 	ConfigAlone bool
 
-	// Registry is the base URL of the registry.
-	Registry string
+	// Registries are the registries in their order of precedence, as entries of remote
+	// servers, placeholders unexpanded.
+	Registries []config.Entry `mapstructure:"registry"`
 	// Output is "auto", "text" or "json".
 	Output string
 	// NoInput forbids questions; Quiet drops notes and hints; Verbose is 0, 1

@@ -33,7 +33,7 @@ func (r run) load(t *testing.T) (settings.Settings, error) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, settings.FileName), []byte(r.file), 0o600))
 	}
 	fs := pflag.NewFlagSet("test", pflag.ContinueOnError)
-	for _, name := range []string{"config", "registry", "output", "timeout", "connect-timeout", "protocol-version", "log-format", "color", "url", "separator", "request-timeout", "stream-max", "list-grace", "elicit"} {
+	for _, name := range []string{"config", "output", "timeout", "connect-timeout", "protocol-version", "log-format", "color", "url", "separator", "request-timeout", "stream-max", "list-grace", "elicit"} {
 		fs.String(name, "", "")
 	}
 	for _, name := range []string{"json", "no-input", "quiet", "no-prefix"} {
@@ -41,6 +41,7 @@ func (r run) load(t *testing.T) (settings.Settings, error) {
 	}
 	fs.CountP("verbose", "v", "")
 	fs.StringArrayP("header", "H", nil, "")
+	fs.StringArray("registry", nil, "")
 	fs.StringArray("roots", nil, "")
 	require.NoError(t, fs.Parse(r.flags))
 	s, err := settings.Load(settings.Options{Flags: fs, SkipFile: r.skip, Getenv: func(name string) string {
@@ -60,16 +61,24 @@ func (r run) load(t *testing.T) (settings.Settings, error) {
 func defaults() settings.Settings {
 	return settings.Settings{
 		ConfigPath: string(filepath.Separator) + "servers.json",
-		Registry:   registry.Official, Output: "auto", LogFormat: "text", Color: "auto", Headers: map[string]string{},
+		Registries: at(registry.Official), Output: "auto", LogFormat: "text", Color: "auto", Headers: map[string]string{},
 		Tokens: settings.Tokens{Store: "file"}, Serve: settings.Serve{Separator: "__", Prefix: true, NameOverhead: 20},
 	}
+}
+
+// at returns the entries of registries at URLs.
+func at(urls ...string) (all []config.Entry) {
+	for _, url := range urls {
+		all = append(all, config.Entry{Name: "registry " + url, URL: url})
+	}
+	return all
 }
 
 func TestSources(t *testing.T) {
 	const file = "timeout: 2m\nserve:\n  separator: ___\n  prefix: false\n  nameOverhead: 5\n  requestTimeout: never\n  listGrace: 5s\n  streamMax: 50s\n" +
 		"registry: http://file.example/\ncolor: never\nprotocolVersion: 2025-11-25\nnoInput: yes\nverbose: 1\noutput: json\nauth:\n  store: keyring\n"
 	fromFile := func(s *settings.Settings) {
-		s.Timeout, s.Registry, s.Color, s.ColorSet = 2*time.Minute, "http://file.example", "never", true
+		s.Timeout, s.Registries, s.Color, s.ColorSet = 2*time.Minute, at("http://file.example"), "never", true
 		s.ProtocolVersion, s.NoInput, s.Verbose, s.Output = "2025-11-25", true, 1, "json"
 		s.Tokens.Store = "keyring"
 		s.Serve = settings.Serve{Separator: "___", NameOverhead: 5, RequestTimeout: -1, ListGrace: 5 * time.Second, StreamMax: 50 * time.Second}
@@ -118,6 +127,20 @@ func TestSources(t *testing.T) {
 		}, func(s *settings.Settings) {
 			s.Headers = map[string]string{"X-A": "flag", "X-B": "env=b", "Authorization": "Bearer a=b", "X-C": "c:d"}
 		}},
+		{"registries by flag", run{flags: []string{"--registry", "https://a.example/", "--registry", "https://b.example/x"}}, func(s *settings.Settings) {
+			s.Registries = at("https://a.example", "https://b.example/x")
+		}},
+		{"registries by variable", run{env: map[string]string{"MCPCTL_REGISTRY": "https://a.example https://b.example\n"}}, func(s *settings.Settings) {
+			s.Registries = at("https://a.example", "https://b.example")
+		}},
+		{"registries in the file", run{file: "registry:\n- https://a.example\n- url: https://b.example/\n  headers: {Authorization: 'Bearer ${T}'}\n"}, func(s *settings.Settings) {
+			s.Registries = at("https://a.example", "https://b.example")
+			s.Registries[1].Headers = map[string]string{"Authorization": "Bearer ${T}"}
+		}},
+		{"a registry in the file", run{file: "registry: {url: 'https://b.example', allowInsecureHttp: true}\n"}, func(s *settings.Settings) {
+			s.Registries = at("https://b.example")
+			s.Registries[0].AllowInsecureHTTP = true
+		}},
 		{"config and url", run{flags: []string{"--config", "other.json", "--url", "http://127.0.0.1:1/mcp"}}, func(s *settings.Settings) {
 			s.ConfigPath, s.ConfigAlone, s.URL = "other.json", true, "http://127.0.0.1:1/mcp"
 		}},
@@ -127,7 +150,7 @@ func TestSources(t *testing.T) {
 			require.NoError(t, err)
 			want := defaults()
 			tt.want(&want)
-			if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(settings.Settings{})); diff != "" {
+			if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(settings.Settings{}), cmpopts.IgnoreFields(config.Entry{}, "Raw")); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -153,6 +176,10 @@ func TestWrongValues(t *testing.T) {
 		{run{flags: []string{"--timeout=-5s"}}, []string{"--timeout"}},
 		{run{flags: []string{"-o", "yaml"}, env: nil}, []string{"--output", "yaml"}},
 		{run{flags: []string{"--registry", "example.com"}}, []string{"--registry", "https://"}},
+		{run{flags: []string{"--registry", "https://a.example", "--registry", "user:hush@b.example"}}, []string{"--registry", "b.example", "https://"}},
+		{run{flags: []string{"--registry", `{"url":"https://a.example","token":"hush"}`}}, []string{"--registry", "{…}", "url, headers, auth and allowInsecureHttp"}},
+		{run{env: map[string]string{"MCPCTL_REGISTRY": `{"url":"https://a.example","auth":{"grant":"hush"}}`}}, []string{"MCPCTL_REGISTRY", "grant"}},
+		{run{env: map[string]string{"MCPCTL_REGISTRY": " "}}, []string{"MCPCTL_REGISTRY", "want a URL"}},
 		{run{flags: []string{"--separator", "a b"}}, []string{"--separator"}},
 		{run{flags: []string{"--url", "ftp://x"}}, []string{"--url"}},
 		{run{flags: []string{"--config="}}, []string{"--config"}},
@@ -181,7 +208,7 @@ func TestWrongValues(t *testing.T) {
 			continue
 		}
 		for _, w := range tt.want {
-			if !strings.Contains(ve.Error(), w) {
+			if !strings.Contains(ve.Error(), w) || strings.Contains(ve.Error(), "hush") {
 				t.Errorf("%v: %q lacks %q", tt.run, ve, w)
 			}
 		}
@@ -213,6 +240,9 @@ func TestBrokenFile(t *testing.T) {
 		{"elicit: perhaps\n", 1, 9, "defaults", ""},
 		{"serve:\n  roots: no-such-directory\n", 2, 10, "does not exist", ""},
 		{"serve:\n  roots:\n  - [a]\n", 3, 5, "list of texts", ""},
+		{"serve:\n  roots:\n  - {a: b}\n", 3, 5, "list of texts", ""},
+		{"registry:\n- https://a.example\n- [https://b.example]\n", 3, 3, "list of texts", ""},
+		{"registry:\n- https://a.example\n- {url: https://b.example, key: x}\n", 2, 1, "url, headers, auth", ""},
 		{"serve:\n  streamMax: [1s]\n", 2, 14, "plain value", ""},
 		{"<html>\n<body>x: y</body>", 0, 0, "", ""},
 	} {

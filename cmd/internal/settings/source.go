@@ -89,7 +89,7 @@ func (src *source) resolve(v *viper.Viper, k key) error {
 	}
 	parsed, err := k.parse(value)
 	if k.name == "registry" {
-		value = config.DisplayURL(value) // for the message
+		value = displayRegistries(value) // for the message
 	}
 	switch {
 	case err == nil:
@@ -110,9 +110,13 @@ func (src *source) resolve(v *viper.Viper, k key) error {
 // override returns the value of a setting's flag or variable, and its name.
 func (src *source) override(k key) (value, name string, ok bool) {
 	for _, flag := range []string{k.flag, k.not} {
-		if flag != "" && src.changed(flag) {
-			return src.flag(flag), "--" + flag, true
+		if flag == "" || !src.changed(flag) {
+			continue
 		}
+		if words, err := src.o.Flags.GetStringArray(flag); err == nil {
+			return strings.Join(words, "\n"), "--" + flag, true
+		}
+		return src.flag(flag), "--" + flag, true
 	}
 	// --json and MCPCTL_JSON are synonyms of output.
 	if k.name == "output" {
