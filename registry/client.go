@@ -167,7 +167,8 @@ func (c *Client) checkRetry(ctx context.Context, resp *http.Response, err error)
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
-	if errors.Is(err, origin.ErrTooMany) || errors.Is(err, origin.ErrDowngrade) {
+	var refused *runtime.AuthError // of a transport that obtains credentials
+	if errors.Is(err, origin.ErrTooMany) || errors.Is(err, origin.ErrDowngrade) || errors.As(err, &refused) {
 		return false, nil
 	}
 	var nerr net.Error
@@ -246,7 +247,14 @@ func (c *Client) getUnless(ctx context.Context, op, path string, query url.Value
 	e := &Error{Op: op, Err: err}
 	var conn *runtime.ConnectError
 	var proto *runtime.ProtocolError
+	var refused *runtime.AuthError
+	var remedy interface{ Hint() string }
 	switch {
+	case errors.As(err, &refused):
+		e.Remedy = "the setting registry takes an object with url and headers, or auth"
+		if errors.As(err, &remedy) && remedy.Hint() != "" {
+			e.Remedy = remedy.Hint()
+		}
 	case errors.As(err, &conn), errors.As(err, &proto):
 		e.Remedy = "check --registry or MCPCTL_REGISTRY"
 		if c.Official() {
@@ -320,6 +328,9 @@ func (c *Client) failure(ctx context.Context, err error) error {
 	}
 	if uerr, ok := errors.AsType[*url.Error](err); ok {
 		err = uerr.Err // Target names the URL, without its query
+	}
+	if refused := (*runtime.AuthError)(nil); errors.As(err, &refused) {
+		return err
 	}
 	return &runtime.ConnectError{Target: c.URL(), Err: err}
 }

@@ -29,9 +29,13 @@ func (a registryCommands) registries() *registries.Program {
 	for i := range sources {
 		sources[i].AllowInsecureHTTP = sources[i].AllowInsecureHTTP || a.settings.AllowInsecureHTTP
 	}
+	auth := authCommands(a).dialAuth()
+	if auth != nil {
+		auth.Config = nil // --auth is for servers
+	}
 	return &registries.Program{
 		UI: a.ui, Log: a.log, Lookup: os.LookupEnv, Sources: sources, Try: try, UserAgent: "mcpctl/" + buildVersion().Version,
-		Auth: authCommands(a).dialAuth(), StateDir: config.StateDir(a.getenv),
+		Auth: auth, StateDir: config.StateDir(a.getenv),
 	}
 }
 

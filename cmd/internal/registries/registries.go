@@ -79,6 +79,7 @@ func (p *Program) client(source config.Entry, wait time.Duration) (*registry.Cli
 	log := slog.New(redact.Handler(p.Log.Handler()))
 	c := &credentials{base: base, headers: config.Revealed(x.Headers), next: http.DefaultTransport}
 	if source.Auth != nil && p.Auth != nil {
+		x.Entry.Name = config.DisplayURL(source.URL) // for mcpctl --url URL auth login
 		if c.authorizer = p.Auth.Authorizer(x, log, redact); c.authorizer != nil && p.Auth.Person != nil {
 			c.authorizer.Attend(p.Auth.Person)
 		}

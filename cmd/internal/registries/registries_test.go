@@ -21,6 +21,7 @@ import (
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/registry/registrytest"
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -273,6 +274,45 @@ func TestCredentials(t *testing.T) {
 	var clear *dial.ClearTextError
 	if _, err = p.Search(t.Context(), registries.Search{Words: "clock", Limit: 1}); !errors.As(err, &clear) {
 		t.Errorf("credentials over http: got %v", err)
+	}
+}
+
+// TestAuth: the auth object of a source obtains tokens; a refusal is no reason to try
+// again, and says what to do.
+func TestAuth(t *testing.T) {
+	t.Parallel()
+	token := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(token, []byte("t0ken-of-a-file\n"), 0o600))
+	var requests atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		if r.Header.Get("Authorization") != "Bearer t0ken-of-a-file" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		_, _ = w.Write([]byte(`{"servers":[{"name":"a.b/clock","version":"1.0.0"}]}`))
+	}))
+	defer s.Close()
+	source := at(s.URL)
+	source.Auth = json.RawMessage(fmt.Sprintf(`{"tokenFile":%q}`, token))
+	p := newPlace(t, source)
+	p.Auth = &dial.Auth{Store: &tokenstore.Store{Path: filepath.Join(t.TempDir(), "auth.json")}}
+	if found, _ := p.search(t, "clock"); found != "a.b/clock@1.0.0" {
+		t.Errorf("found %q", found)
+	}
+	require.NoError(t, os.WriteFile(token, []byte("wrong"), 0o600))
+	requests.Store(0)
+	_, err := p.Find(t.Context(), "a.b/clock", false)
+	var refused *runtime.AuthError
+	if !errors.As(err, &refused) || requests.Load() != 1 {
+		t.Errorf("got %v after %d requests, want a refusal after one", err, requests.Load())
+	}
+	p.Sources[0].Auth = json.RawMessage(`{}`)
+	p.StateDir = ""
+	_, err = p.Find(t.Context(), "a.b/clock", false)
+	var mend interface{ Hint() string }
+	if !errors.As(err, &mend) || !strings.Contains(mend.Hint(), "mcpctl --url "+s.URL+" auth login") {
+		t.Errorf("got %v with the hint %q", err, mend.Hint())
 	}
 }
 
