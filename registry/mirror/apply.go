@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"time"
 
 	"github.com/mcpctl/mcpctl/registry"
 )
@@ -66,6 +67,9 @@ func (b *batch) take(r *registry.Record) (first bool, err error) {
 	}
 	gone := r.Meta.Status == registry.Deleted || r.Meta.Marked && !r.Meta.Latest
 	switch {
+	case gone && old.id != 0 && r.Meta.Status == registry.Active && b.walk.isDelta() && old.version != r.Server.Version:
+		// It may be the release that is preferred to a prerelease.
+		return false, b.exec(`UPDATE servers SET release = NULL WHERE id = ?`, old.id)
 	case gone && old.id != 0 && old.version == r.Server.Version && b.walk.isDelta():
 		// The newer one may be on another page, or not have changed.
 		return false, b.exec(`UPDATE servers SET stale = 1 WHERE id = ?`, old.id)
@@ -121,6 +125,25 @@ func (b *batch) sweep() (left int, err error) {
 		return 0, err
 	}
 	return left, b.exec(`DELETE FROM servers WHERE registry = ? AND walk <> ?`, b.registry, b.walk.number)
+}
+
+// unusedFor is how long copies are kept that no Sync has asked for.
+const unusedFor = 90 * 24 * time.Hour
+
+// prune removes the copies of registries that are no longer used.
+func (b *batch) prune(now time.Time) error {
+	const unused = `SELECT id FROM registries WHERE id <> ?1 AND max(synced, started, failed) < ?2`
+	before := toNanos(now.Add(-unusedFor))
+	for _, statement := range []string{
+		`DELETE FROM words WHERE rowid IN (SELECT id FROM servers WHERE registry IN (` + unused + `))`,
+		`DELETE FROM servers WHERE registry IN (` + unused + `)`,
+		`DELETE FROM registries WHERE id IN (` + unused + `)`,
+	} {
+		if err := b.exec(statement, b.registry, before); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // keepWalk stores how far the walk is.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -156,4 +157,12 @@ func (f *fake) fill(n int) {
 	for i := range n {
 		f.set(old(), fmt.Sprintf("a.b/s%05d", i), "1.0.0", "active", fmt.Sprintf("Keeps thing number %d", i))
 	}
+}
+
+// sameSet reports whether two lists of names have the same names.
+func sameSet(a, b string) bool {
+	x, y := strings.Split(a, ", "), strings.Split(b, ", ")
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
 }

@@ -76,6 +76,7 @@ func migrations() []string {
 			walk INTEGER NOT NULL,               -- the last one that saw it
 			stale INTEGER NOT NULL DEFAULT 0,    -- its version is gone: which one is the newest has to be asked
 			record BLOB NOT NULL,
+			release BLOB,                        -- of a prerelease: what KeepRelease was told
 			UNIQUE (registry, name)
 		);
 		` + index.Schema()}
@@ -126,6 +127,20 @@ func (m *Mirror) Get(ctx context.Context, url, name string) (*registry.Record, e
 		return nil, err
 	}
 	return unpack(blob)
+}
+
+// KeepRelease stores which release is preferred to the copied version of a server, until
+// another version of it is published.
+func (m *Mirror) KeepRelease(ctx context.Context, url string, copied, release *registry.Record) error {
+	blob, err := new(packer).pack(release)
+	if err != nil || blob == nil {
+		return err
+	}
+	return m.file.Do(ctx, false, func(db *sql.DB) error {
+		_, err := db.ExecContext(ctx, `UPDATE servers SET release = ? WHERE name = ? AND version = ? AND registry = (SELECT id FROM registries WHERE url = ?)`,
+			blob, copied.Server.Name, copied.Server.Version, url)
+		return err
+	})
 }
 
 // lockPath is the lock file of whoever writes the copy of a registry.

@@ -28,6 +28,8 @@ type Query struct {
 type Hit struct {
 	Record   registry.Record
 	Registry string // its URL
+	// Release is what [Mirror.KeepRelease] was told of a prerelease, nil for nothing.
+	Release *registry.Record
 }
 
 // Result is what a search has found.
@@ -66,11 +68,11 @@ func (m *Mirror) Search(ctx context.Context, q Query) (*Result, error) {
 		}
 		out.Total, out.More = len(found), len(found) >= ranked
 		for _, f := range found[:min(len(found), q.Limit)] {
-			rec, err := s.record(f.id)
+			hit, err := s.hit(f)
 			if err != nil {
 				return err
 			}
-			out.Hits = append(out.Hits, Hit{*rec, f.url})
+			out.Hits = append(out.Hits, *hit)
 		}
 		return nil
 	})
@@ -212,7 +214,8 @@ func (s *searcher) parts(known map[int64]*match) ([]match, error) {
 	var args []any
 	like := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 	for w := range strings.FieldsSeq(s.q.Words) {
-		where, args = append(where, `name LIKE ? ESCAPE '\'`), append(args, "%"+like.Replace(w)+"%")
+		// Everybody on GitHub has github in the name.
+		where, args = append(where, `CASE WHEN name LIKE 'io.github.%' THEN substr(name, 11) ELSE name END LIKE ? ESCAPE '\'`), append(args, "%"+like.Replace(w)+"%")
 	}
 	if len(where) == 0 || len(where) > 20 {
 		return nil, nil
@@ -295,10 +298,18 @@ func (s *searcher) unique(found []match) ([]match, error) {
 	return slices.DeleteFunc(found, func(f match) bool { return f.order != first[f.name] }), nil
 }
 
-func (s *searcher) record(id int64) (*registry.Record, error) {
-	var blob []byte
-	if err := s.db.QueryRowContext(s.ctx, `SELECT record FROM servers WHERE id = ?`, id).Scan(&blob); err != nil {
+func (s *searcher) hit(f match) (*Hit, error) {
+	var record, release []byte
+	if err := s.db.QueryRowContext(s.ctx, `SELECT record, release FROM servers WHERE id = ?`, f.id).Scan(&record, &release); err != nil {
 		return nil, err
 	}
-	return unpack(blob)
+	rec, err := unpack(record)
+	if err != nil {
+		return nil, err
+	}
+	hit := &Hit{Record: *rec, Registry: f.url}
+	if release != nil {
+		hit.Release, err = unpack(release)
+	}
+	return hit, err
 }

@@ -296,6 +296,9 @@ func (s *syncer) finish(ctx, asking context.Context, etag string) error {
 			}
 			s.servers, whole = left, w.started
 		}
+		if err := b.prune(time.Now()); err != nil {
+			return err
+		}
 		return b.exec(`UPDATE registries SET synced = ?, whole = ?, since = ?, etag = ? WHERE id = ?`,
 			toNanos(w.started), toNanos(whole), toNanos(w.next), etag, b.registry)
 	})

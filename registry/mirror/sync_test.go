@@ -57,6 +57,45 @@ func TestSyncChanges(t *testing.T) {
 	}
 }
 
+// TestReleases: what is known of a prerelease is kept until something of the server is
+// published.
+func TestReleases(t *testing.T) {
+	t.Parallel()
+	f, m := newFake(t), open(t)
+	c := f.client(one)
+	f.set(old(), "a.b/atlas", "2.0.0", "active", "maps")
+	f.set(old(), "a.b/atlas", "3.0.0-rc.1", "active", "maps")
+	require.NoError(t, m.Sync(t.Context(), c, mirror.Options{}))
+	release := func() *registry.Record {
+		t.Helper()
+		res, err := m.Search(t.Context(), mirror.Query{Words: "atlas", Registries: []string{one}, Limit: 1})
+		if err != nil || len(res.Hits) != 1 || res.Hits[0].Record.Server.Version != "3.0.0-rc.1" {
+			t.Fatalf("got %+v, %v", res, err)
+		}
+		return res.Hits[0].Release
+	}
+	if got := release(); got != nil {
+		t.Errorf("got %+v before it is known", got)
+	}
+	latest, err := c.Get(t.Context(), "a.b/atlas", "")
+	require.NoError(t, err)
+	stable, err := c.Release(t.Context(), *latest)
+	require.NoError(t, err)
+	require.NoError(t, m.KeepRelease(t.Context(), one, latest, &stable))
+	if got := release(); got == nil || got.Server.Version != "2.0.0" {
+		t.Errorf("got %+v", got)
+	}
+	require.NoError(t, m.Sync(t.Context(), c, mirror.Options{}))
+	if got := release(); got == nil {
+		t.Error("forgotten without a change")
+	}
+	f.set(time.Now(), "a.b/atlas", "2.1.0", "active", "maps")
+	require.NoError(t, m.Sync(t.Context(), c, mirror.Options{}))
+	if got := release(); got != nil {
+		t.Errorf("got %+v after another release", got)
+	}
+}
+
 // TestSyncStatic: registries that ignore what they are asked, or that are a file.
 func TestSyncStatic(t *testing.T) {
 	t.Parallel()

@@ -10,13 +10,11 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/records"
 	"github.com/mcpctl/mcpctl/cmd/internal/registries"
-	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
 func newSearch(a *app) *cobra.Command {
 	var o registries.Search
-	pre := false
 	cmd := &cobra.Command{
 		Use:   "search [WORDS...]",
 		Short: "Search the registry for servers",
@@ -34,7 +32,7 @@ func newSearch(a *app) *cobra.Command {
 			case o.Type != "" && !slices.Contains(records.Types(), o.Type):
 				return usagef("--type %s: want %s", o.Type, plain.Or(records.Types()))
 			}
-			return registryCommands{a}.search(cmd.Context(), o, pre)
+			return registryCommands{a}.search(cmd.Context(), o)
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
@@ -42,7 +40,7 @@ func newSearch(a *app) *cobra.Command {
 	f.SortFlags = false
 	f.IntVar(&o.Limit, "limit", 20, "show at most `N` servers")
 	f.StringVar(&o.Type, "type", "", "only servers of this `TYPE`: "+strings.Join(records.Types(), ", "))
-	f.BoolVar(&pre, "pre", false, "also show prereleases of servers that have a release")
+	f.BoolVar(&o.Pre, "pre", false, "also show prereleases of servers that have a release")
 	f.BoolVar(&o.Refresh, "refresh", false, "bring the copy of the registry up to date first, however long it takes")
 	completeWords(cmd, "type", records.Types()...)
 	return cmd
@@ -61,13 +59,10 @@ type searched struct {
 	Error string     `json:"error,omitempty"`
 }
 
-func (a registryCommands) search(ctx context.Context, o registries.Search, pre bool) error {
+func (a registryCommands) search(ctx context.Context, o registries.Search) error {
 	found, err := a.registries().Search(ctx, o)
 	if err != nil {
 		return err
-	}
-	if !pre {
-		a.preferReleases(ctx, found)
 	}
 	installed := a.installed()
 	hits := []records.Hit{}
@@ -85,21 +80,6 @@ func (a registryCommands) search(ctx context.Context, o registries.Search, pre b
 		a.noteTruncation(found)
 	}
 	return nil
-}
-
-// releaseTime is how long releases are looked for beside prereleases.
-const releaseTime = 3 * time.Second
-
-func (a registryCommands) preferReleases(ctx context.Context, found *registries.Found) {
-	ctx, cancel := context.WithTimeout(ctx, releaseTime)
-	defer cancel()
-	recs := make([]*registry.Record, len(found.Hits))
-	for i := range found.Hits {
-		recs[i] = &found.Hits[i].Record
-	}
-	records.PreferReleases(ctx, recs, func(i int) *registry.Client { return found.Asked[found.Hits[i].Registry] }, func(server string, err error) {
-		a.log.Debug("release not found", "server", server, "err", err)
-	})
 }
 
 func (a registryCommands) printHits(hits []records.Hit, parts []registries.Part) error {

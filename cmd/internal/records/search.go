@@ -1,10 +1,8 @@
 package records
 
 import (
-	"context"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/mcpctl/mcpctl/registry"
 )
@@ -67,29 +65,4 @@ func Rows(hits []Hit, several bool) (headers []string, rows [][]string) {
 		rows = append(rows, row)
 	}
 	return headers, rows
-}
-
-// releaseLookups bounds the requests for releases beside a prerelease.
-const releaseLookups = 8
-
-// PreferReleases replaces prereleases by the release that add would take. client returns
-// the registry of a record. If the release is unknown the record stays.
-func PreferReleases(ctx context.Context, recs []*registry.Record, client func(i int) *registry.Client, unknown func(server string, err error)) {
-	var wg sync.WaitGroup
-	asked := 0
-	for i, rec := range recs {
-		if !registry.IsPrerelease(rec.Server.Version) || asked == releaseLookups {
-			continue
-		}
-		asked++
-		wg.Go(func() {
-			release, err := client(i).Release(ctx, *rec)
-			if err != nil {
-				unknown(rec.Server.Name, err)
-				return
-			}
-			*rec = release
-		})
-	}
-	wg.Wait()
 }

@@ -37,7 +37,7 @@ func newPlace(t *testing.T, sources ...config.Entry) *place {
 	t.Helper()
 	p := &place{}
 	p.Program = registries.Program{
-		UI: ui.New(strings.NewReader(""), &bytes.Buffer{}, &p.errOut), Log: slog.New(slog.DiscardHandler), Try: 5 * time.Second, StateDir: t.TempDir(),
+		UI: ui.New(strings.NewReader(""), &bytes.Buffer{}, &p.errOut), Log: slog.New(slog.DiscardHandler), Try: 30 * time.Second, Patience: time.Minute, StateDir: t.TempDir(),
 		Lookup: func(name string) (string, bool) { return "s3cret-value", name == "TOKEN" }, Sources: sources,
 	}
 	return p
@@ -171,6 +171,28 @@ func TestSlow(t *testing.T) {
 	}
 	if _, notes := p.search(t, "clock"); notes != "as of 2h0m ago" && !strings.HasPrefix(notes, "as of 2h0m ") {
 		t.Errorf("said %q", notes)
+	}
+}
+
+// TestLarge: nobody waits for the copy of a large registry, which grows with each search.
+func TestLarge(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		if q.Has("search") {
+			_, _ = w.Write([]byte(`{"servers":[{"name":"a.b/clock","version":"1.0.0"}]}`))
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+		_, _ = fmt.Fprintf(w, `{"servers":[{"name":"a.b/n%s","version":"1.0.0"}],"metadata":{"nextCursor":"x%s"}}`, q.Get("cursor"), q.Get("cursor"))
+	}))
+	defer s.Close()
+	p := newPlace(t, at(s.URL))
+	begun := time.Now()
+	const said = "only names were searched; mcpctl search --refresh copies the registry"
+	found, notes := p.search(t, "clock")
+	if took := time.Since(begun); found != "a.b/clock@1.0.0" || !strings.HasPrefix(notes, said) || !strings.HasSuffix(notes, "servers so far)") || took > 20*time.Second {
+		t.Errorf("found %q, said %q, took %s", found, notes, took)
 	}
 }
 

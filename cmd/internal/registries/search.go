@@ -32,6 +32,8 @@ type Search struct {
 	Words string
 	Type  string // of a package, or remote; "" is any
 	Limit int
+	// Pre leaves prereleases of servers that have a release.
+	Pre bool
 	// Refresh brings the copies up to date first, however long it takes.
 	Refresh bool
 }
@@ -44,8 +46,8 @@ type Found struct {
 	Total int
 	More  bool
 	Parts []Part // in the order of the registries
-	// Asked are the registries by their URLs.
-	Asked map[string]*registry.Client
+
+	asked map[string]*registry.Client // by their URLs
 }
 
 // Part is how one registry was searched.
@@ -80,10 +82,10 @@ func (p *Program) Search(ctx context.Context, s Search) (*Found, error) {
 	if copies != nil {
 		defer func() { _ = copies.Close() }()
 	}
-	out := &Found{Parts: make([]Part, len(clients)), Asked: map[string]*registry.Client{}}
+	out := &Found{Parts: make([]Part, len(clients)), asked: map[string]*registry.Client{}}
 	var wg sync.WaitGroup
 	for i, c := range clients {
-		out.Asked[c.URL()] = c
+		out.asked[c.URL()] = c
 		wg.Go(func() { out.Parts[i] = p.part(ctx, s, c, copies) })
 	}
 	wg.Wait()
@@ -105,7 +107,13 @@ func (p *Program) Search(ctx context.Context, s Search) (*Found, error) {
 	if s.Words == "" {
 		return out, nil
 	}
-	return out, p.merge(ctx, s, copies, out)
+	if err := p.merge(ctx, s, copies, out); err != nil {
+		return nil, err
+	}
+	if !s.Pre {
+		p.preferReleases(ctx, copies, out)
+	}
+	return out, nil
 }
 
 // part brings one registry's copy up to date as far as there is time, and asks the
@@ -170,14 +178,20 @@ func (p *Program) first(ctx context.Context, s Search, c *registry.Client, copie
 	copying, stopCopying := context.WithTimeout(ctx, p.patience())
 	defer stopAsking()
 	defer stopCopying()
-	begun := time.Now()
-	answered := make(chan struct{})
+	answered, begun := make(chan struct{}), time.Now()
 	go func() {
 		defer close(answered)
 		part.ask(asking, c, s.Words)
-		time.AfterFunc(leastPatience-time.Since(begun), stopCopying)
 	}()
-	err := copies.Sync(copying, c, mirror.Options{})
+	err := copies.Sync(copying, c, mirror.Options{Progress: func(int, int) {
+		select {
+		case <-answered: // what has come of a large registry is kept for the next search
+			if time.Since(begun) > leastPatience {
+				stopCopying()
+			}
+		default:
+		}
+	}})
 	st, stateErr := copies.State(ctx, c.URL())
 	if stateErr == nil && !st.Synced.IsZero() {
 		stopAsking()
@@ -216,10 +230,16 @@ func (p *Program) refresh(ctx context.Context, c *registry.Client, copies *mirro
 	progress := p.UI.StartProgress()
 	defer progress.Stop()
 	begun, copied := time.Now(), 0
-	err := copies.Sync(ctx, c, mirror.Options{Wait: time.Hour, Whole: true, Progress: func(servers, pages int) {
+	o := mirror.Options{Whole: true, Progress: func(servers, pages int) {
 		copied = servers
 		progress.Update(runtime.Progress{Progress: float64(servers), Message: fmt.Sprintf("servers of %s, %s read", hostOf(c.URL()), plain.Count(pages, "page"))})
-	}})
+	}}
+	err := copies.Sync(ctx, c, o)
+	if errors.Is(err, mirror.ErrBusy) {
+		p.UI.Note("another mcpctl copies %s; this one waits for it", hostOf(c.URL()))
+		o.Wait = time.Hour
+		err = copies.Sync(ctx, c, o)
+	}
 	progress.Stop()
 	switch {
 	case err == nil:
