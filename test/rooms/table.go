@@ -67,6 +67,7 @@ func layerTable() []rule {
 		{pkg: "runtime/access", layer: 2},
 		{pkg: "runtime/bridge", layer: 2, third: []string{"golang.org/x/sync"}},
 		{pkg: "runtime/schema", layer: 2},
+		{pkg: "runtime/packages", layer: 2, own: []string{"runtime/lazy", "runtime/secret", "runtime/internal/..."}, third: []string{"golang.org/x/sync"}},
 		// What generated code links: nothing but the standard library besides.
 		{pkg: "runtime/codegen", layer: 2, own: []string{"runtime", "runtime/internal/..."}},
 		{pkg: "registry", layer: 2, third: []string{"github.com/hashicorp/go-retryablehttp", "golang.org/x/sync", "golang.org/x/time"}},
