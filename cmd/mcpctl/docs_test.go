@@ -129,7 +129,7 @@ func newDocChecker(t *testing.T) *docChecker {
 	servers := map[string]any{}
 	// The words in capitals stand for any server where a page gives the form
 	// of a command.
-	for _, name := range []string{"SERVER", "workshop", "notes", "fs", "gh", "docs", "everything", "memory", "shelf", "room"} {
+	for _, name := range []string{"SERVER", "workshop", "notes", "fs", "gh", "docs", "everything", "memory", "shelf", "room", "shop"} {
 		servers[name] = map[string]string{"command": "mcpctl"}
 	}
 	b, err := json.Marshal(map[string]any{"mcpServers": servers})

@@ -15,7 +15,7 @@ func TestConnection(t *testing.T) {
 	}
 	for _, same := range []string{
 		`"args":["b"],"command":"a","type":"stdio","env":{"A":"${B}"}`, entry + `,"start":"eager","idleTimeout":"never","isolation":"session"`,
-		entry + `,"wrapUris":true,"requestTimeout":"5s","connectTimeout":"5s","probeTimeout":"5s","shutdownTimeout":"5s","origin":{"name":"x"}`,
+		entry + `,"wrapUris":true,"requestTimeout":"5s","connectTimeout":"5s","probeTimeout":"5s","shutdownTimeout":"5s","pin":"hold","origin":{"name":"x"}`,
 	} {
 		if of(same) != of(entry) {
 			t.Errorf("%s: another connection than %s", same, entry)
@@ -27,6 +27,30 @@ func TestConnection(t *testing.T) {
 	} {
 		if of(other) == of(entry) {
 			t.Errorf("%s: the same connection as %s", other, entry)
+		}
+	}
+}
+
+// TestIdentity: settings of serve do not change it, nor does a secret that somebody has
+// written into the file; everything that decides what runs does.
+func TestIdentity(t *testing.T) {
+	const entry = `"command":"a","args":["b"],"env":{"API_TOKEN":"ghp_0123456789abcdefghijklmnopqrstuvwxyz"}`
+	of := func(entry string) string {
+		t.Helper()
+		e, _ := parse(t, `{"mcpServers":{"s":{`+entry+`}}}`).Entry("s")
+		return e.Identity()
+	}
+	for _, same := range []string{
+		entry + `,"pin":"hold","start":"eager","origin":{"name":"x"}`,
+		`"args":["b"],"env":{"API_TOKEN":"ghp_zyxwvutsrqponmlkjihgfedcba9876543210"},"command":"a"`,
+	} {
+		if of(same) != of(entry) {
+			t.Errorf("%s: another identity", same)
+		}
+	}
+	for _, other := range []string{`"command":"a","args":["b"]`, `"command":"c","args":["b"]`, entry + `,"cwd":"/"`, entry + `,"cli":true`, `"url":"https://a"`} {
+		if of(other) == of(entry) {
+			t.Errorf("%s: the same identity", other)
 		}
 	}
 }

@@ -67,6 +67,7 @@ func keys() []key {
 		{"noServerStream", boolean(func(e *Entry) *bool { return &e.NoServerStream })},
 		{"maxMessageBytes", size(func(e *Entry) *int { return &e.MaxMessageBytes }, MinMessage, MaxMessage)},
 		{"strict", boolean(func(e *Entry) *bool { return &e.Strict })},
+		{"pin", choice(func(e *Entry) *string { return &e.Pin }, "off", "warn", "hold")},
 		{"origin", func(d *decoder, e *Entry, at string, v hujson.Value) { d.origin(e, at, v) }},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -113,6 +114,9 @@ type Entry struct {
 	MaxMessageBytes int
 	// Strict makes lines that are not MCP messages an error.
 	Strict bool
+	// Pin is what happens to tools and the like that are not as servers.lock.json has
+	// them: "" or "warn", "hold" or "off"; see package pins.
+	Pin string
 	// Origin is the registry record the entry was made of, nil for none.
 	Origin *Origin
 
@@ -197,6 +201,32 @@ func (e Entry) Connection() string {
 	})
 	if err != nil {
 		panic("config: strings have no JSON form: " + err.Error())
+	}
+	return digest(text)
+}
+
+// Identity returns a digest of what the entry starts or reaches, for a file that others
+// may read: what looks like a secret is masked first. It changes with the command, its
+// arguments and environment, the address, headers, credentials and what is exposed of a
+// command-line tool.
+func (e Entry) Identity() string {
+	all, of := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	if json.Unmarshal(MaskEntry(e.Raw), &all) != nil {
+		return digest(nil) // it has a fault
+	}
+	for name, value := range all {
+		switch name = today(name); name {
+		case "command", "args", "env", "cwd", "url", "headers", "auth", "type", "tools", "missingEnv":
+			of[name] = value
+		default:
+			if strings.HasPrefix(name, "cli") {
+				of[name] = value
+			}
+		}
+	}
+	text, err := json.Marshal(of)
+	if err != nil {
+		panic("config: JSON has no JSON form: " + err.Error())
 	}
 	return digest(text)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/pins"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
@@ -92,6 +93,9 @@ type Options struct {
 	// none can: it is under way, or begun. Its error says why it cannot begin. It may be
 	// called concurrently. Nil: nobody logs in, and clients get the failure.
 	Login func(ctx context.Context, server string, failure error) (Login, error)
+	// Pins says what of the servers is held back from clients; nil: nothing is. After
+	// [pins.Guard.Set], call Repin.
+	Pins *pins.Guard
 	// Logger; nil discards.
 	Logger *slog.Logger
 }
@@ -122,6 +126,7 @@ type Proxy struct {
 	router *router.Router
 	fronts *front.Set
 	stdio  stdio.Options
+	pins   *pins.Guard
 }
 
 // New returns a proxy. Nothing is connected yet.
@@ -151,11 +156,11 @@ func New(o Options) (*Proxy, error) {
 			Single: o.Single,
 		},
 		Catalog: catalog.Options{
-			Single: o.Single, NoPrefix: o.NoPrefix || o.Single, Separator: o.Separator, NameLimit: o.NameLimit, PageSize: o.PageSize, ListGrace: o.ListGrace, Ring: o.Ring, Info: info, Logger: o.Logger,
+			Single: o.Single, NoPrefix: o.NoPrefix || o.Single, Separator: o.Separator, NameLimit: o.NameLimit, PageSize: o.PageSize, ListGrace: o.ListGrace, Ring: o.Ring, Info: info, Pins: o.Pins, Logger: o.Logger,
 		},
 		Logger: o.Logger, Login: loginOf(o.Login),
 	})
-	p := &Proxy{router: rt, fronts: front.NewSet(rt), stdio: stdio.Options{Solo: o.Solo, Serial: o.Serial, Single: o.Single}}
+	p := &Proxy{router: rt, fronts: front.NewSet(rt), stdio: stdio.Options{Solo: o.Solo, Serial: o.Serial, Single: o.Single}, pins: o.Pins}
 	if _, err := p.Reconfigure(o.Servers); err != nil {
 		return nil, err
 	}
@@ -234,6 +239,11 @@ func (p *Proxy) Reconfigure(servers []Server) (Changes, error) {
 	c, err := p.router.Reconfigure(settingsOf(servers))
 	return Changes(c), err
 }
+
+// Repin compares what the named servers offer with what is locked of them now, after
+// Pins was told. When it returns, lists and calls follow that, and clients have been
+// notified where a list has changed.
+func (p *Proxy) Repin(servers []string) { catalog.Repin(p.router.Catalog, servers) }
 
 // settingsOf returns the servers as settings of backends.
 func settingsOf(servers []Server) []settings.Settings {

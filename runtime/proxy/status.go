@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/proc"
+	"github.com/mcpctl/mcpctl/runtime/pins"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -129,6 +130,23 @@ type CatalogStatus struct {
 	Digest string `json:"digest,omitempty"`
 	// Missing are the lists that have failed, by method, with why.
 	Missing map[string]string `json:"missing,omitempty"`
+	// Pin is how that differs from what is locked; nil where nothing is compared, or
+	// where it does not differ.
+	Pin *PinStatus `json:"pin,omitempty"`
+}
+
+// PinStatus is how what a server offers differs from what is locked of it.
+type PinStatus struct {
+	// Mode is warn or hold. With hold, what is new or changed is not among what the
+	// server offers to clients.
+	Mode    string `json:"mode"`
+	New     int    `json:"new"`
+	Changed int    `json:"changed"`
+	// Unlocked reports that nothing is locked.
+	Unlocked bool `json:"unlocked,omitempty"`
+	// Difference names what differs, Fix is the command that shows it.
+	Difference string `json:"difference"`
+	Fix        string `json:"fix"`
 }
 
 // Values of [CatalogStatus.Source].
@@ -260,6 +278,9 @@ func (p *Proxy) catalogOf(b *upstream.Backend) *CatalogStatus {
 			}
 			s.Missing[k.Listing().Method] = client.Clipped(cat.Failed[k].Error(), maxMessage)
 		}
+	}
+	if v := p.pins.Verdict(b.Name); v != nil && len(v.Changes) > 0 {
+		s.Pin = &PinStatus{string(v.Mode), v.Count(pins.New), v.Count(pins.Changed), v.Unlocked, v.String(), pins.Hint(b.Name, v)}
 	}
 	if sum := b.Persisted.Digest(); sum != 0 {
 		s.Digest = fmt.Sprintf("%016x", sum)

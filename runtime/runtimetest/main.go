@@ -50,6 +50,7 @@ import (
 //	                        process id to FILE; it keeps the file open, so the
 //	                        reader of a named pipe sees its end
 //	-log FILE               appends every message that arrives
+//	-tools FILE             Tools, a JSON array of definitions; calls return the name
 //
 // Beside New's tools it has "env" (the value of one variable, or its absence)
 // and "pid" (of the process).
@@ -166,6 +167,10 @@ func (p *program) parse(args []string) (*Server, error) {
 	fs.BoolVar(&f.LegacyDiscover, "legacy-discover", false, "")
 	fs.BoolVar(&f.ExitOnInitialize, "exit-on-initialize", false, "")
 	fs.StringVar(&p.control, "control", "", "")
+	fs.Func("tools", "", func(path string) (err error) {
+		s.Tools, err = toolsOf(path)
+		return err
+	})
 	if err := fs.Parse(args); err != nil {
 		return nil, err
 	}
@@ -173,6 +178,23 @@ func (p *program) parse(args []string) (*Server, error) {
 		f.Rubbish = []string{"Server is starting, please wait ...", `{"level":"info","msg":"a log line that is JSON"}`}
 	}
 	return s, nil
+}
+
+// toolsOf reads tools from a file.
+func toolsOf(path string) ([]Tool, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var definitions []json.RawMessage
+	if err := json.Unmarshal(raw, &definitions); err != nil {
+		return nil, err
+	}
+	tools := make([]Tool, len(definitions))
+	for i, d := range definitions {
+		tools[i] = Tool{Definition: d, Call: func(context.Context, *Call) (json.RawMessage, error) { return Text(wire.Field(d, "name")), nil }}
+	}
+	return tools, nil
 }
 
 func (p *program) openLog(s *Server) error {

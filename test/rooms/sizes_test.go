@@ -39,10 +39,10 @@ func oversizes() map[string]map[string]oversize {
 		},
 		"fields": {
 			"cmd/internal/settings.Settings":       {26, options},
-			"runtime/config.Entry":                 {39, wire},
+			"runtime/config.Entry":                 {40, wire},
 			"runtime/dial.Options":                 {18, options},
 			"runtime/internal/rawjson.Message":     {22, "has one span a member that routing needs, so that a message is scanned once"},
-			"runtime/proxy.Options":                {17, options},
+			"runtime/proxy.Options":                {18, options},
 			"runtime/proxy.BackendStatus":          {18, wire},
 			"runtime/runtimetest.Faults":           {20, options},
 			"runtime/runtimetest.Server":           {22, options},

@@ -57,6 +57,8 @@ func layerTable() []rule {
 		// Which revisions there are. Layer 2 needs it, so it stands below.
 		{pkg: "runtime/revision", layer: 1, own: []string{"runtime", "runtime/internal/..."}},
 
+		{pkg: "runtime/pins", layer: 1, own: []string{"runtime/plain", "runtime/internal/..."}},
+
 		{pkg: "runtime/transport", layer: 2, third: []string{"golang.org/x/sync"}},
 		{pkg: "runtime/auth/authconfig", layer: 1, own: []string{"runtime/secret"}},
 		{pkg: "runtime/auth/tokenstore", layer: 1, third: []string{"github.com/zalando/go-keyring"}},
@@ -135,7 +137,7 @@ func proxyTable() []rule {
 		{"parking", "runtime runtime/revision runtime/seal runtime/internal/..."},
 		// Knows no front and no name that clients see.
 		{"upstream", "limits breaker starts keep meter inventory settings persist relist client runtime runtime/bridge runtime/revision runtime/seal runtime/store runtime/internal/..."},
-		{"catalog", "inventory upstream runtime runtime/lazy runtime/bridge runtime/revision runtime/seal runtime/internal/... golang.org/x/sync"},
+		{"catalog", "inventory upstream runtime runtime/pins runtime/lazy runtime/bridge runtime/revision runtime/seal runtime/internal/... golang.org/x/sync"},
 		{"questions", "limits upstream runtime runtime/revision runtime/internal/..."},
 		{"subscriptions", "limits inventory upstream catalog runtime runtime/bridge runtime/revision runtime/internal/..."},
 		{"router", "limits settings inventory client parking upstream catalog questions subscriptions runtime runtime/bridge runtime/revision runtime/seal runtime/internal/..."},
@@ -143,7 +145,7 @@ func proxyTable() []rule {
 		{"front/stdio", "limits client upstream subscriptions router front runtime/revision runtime/internal/..."},
 		{"front/http1", "runtime/internal/..."},
 		{"front/web", "limits client upstream subscriptions router front runtime runtime/revision runtime/internal/..."},
-		{"", "inventory settings client upstream catalog router front front/stdio front/http1 front/web runtime runtime/seal runtime/store runtime/internal/..."},
+		{"", "inventory settings client upstream catalog router front front/stdio front/http1 front/web runtime runtime/pins runtime/seal runtime/store runtime/internal/..."},
 	} {
 		row := rule{pkg: strings.TrimSuffix(proxyRooms+r[0], "/internal/"), layer: 3, own: []string{}}
 		for name := range strings.FieldsSeq(r[1]) {

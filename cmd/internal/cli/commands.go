@@ -22,6 +22,7 @@ func commandGroups(a *app) []commandGroup {
 			newImport(a),
 			newExport(a),
 			newSync(a),
+			newLock(a),
 			newConfig(a),
 			newDoctor(a),
 		}},

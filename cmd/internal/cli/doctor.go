@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
+	"github.com/mcpctl/mcpctl/cmd/internal/locking"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
@@ -49,7 +50,7 @@ func (c *doctorCommand) run(ctx context.Context, words []string) error {
 		return err
 	}
 	files.Fix = c.fix
-	d := &doctor.Doctor{Dial: c.options, Kind: func(err error) string { return kinds[exitCode(err)] }, Hint: hintOf}
+	d := &doctor.Doctor{Dial: c.options, Kind: func(err error) string { return kinds[exitCode(err)] }, Hint: hintOf, Drift: locking.Drift(c.settings.ConfigPath)}
 	if files.Config != nil {
 		d.Warnings = files.Config.Warnings()
 	}

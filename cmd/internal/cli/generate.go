@@ -63,7 +63,7 @@ func generatingHost(a *app) generating.Host {
 		Prepare: a.shareConfig, Of: a.withServer, Stdin: a.readStdin,
 		With: func(ctx context.Context, server string, use func(*generating.Server) error) error {
 			return a.with(ctx, []string{server}, func(s *session, _ []string) error {
-				return use(&generating.Server{Client: s.Client, Pages: s.ListPages})
+				return use(&generating.Server{Client: s.Client.Client, Pages: s.ListPages})
 			})
 		},
 		Entry: func(server string) (config.Entry, error) {

@@ -7,7 +7,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 )
 
-// ListPages is [runtime.Client.ListPages] and warns of servers missing from a
+// ListPages is [locking.Client.ListPages] and warns of servers missing from a
 // gateway's list.
 func (s *session) ListPages(ctx context.Context, method string) ([]json.RawMessage, error) {
 	pages, err := s.Client.ListPages(ctx, method)

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
+	"github.com/mcpctl/mcpctl/cmd/internal/locking"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -22,7 +23,7 @@ import (
 
 // session is one command's connection to one server.
 type session struct {
-	*runtime.Client
+	*locking.Client
 	a *app
 	// server is the configured name, the redacted URL of --url, or a name for the command
 	// behind "--".
@@ -57,10 +58,14 @@ func (a *app) with(ctx context.Context, words []string, f func(s *session, words
 	if err != nil {
 		return a.withServer(server, h.outcome(err))
 	}
-	s := &session{Client: c, a: a, server: server}
+	s := &session{a: a, server: server}
 	if name != "" {
 		s.entry = h.entry
 	}
+	if s.Client, err = locking.NewClient(c, a.settings.ConfigPath, s.entry, a.ui.Note); err != nil {
+		return a.withServer(server, err)
+	}
+	defer s.Warn()
 	s.wantLog(ctx)
 	err = h.explain(c, h.outcome(onTheWay(f(s, words))))
 	var keeping sync.WaitGroup

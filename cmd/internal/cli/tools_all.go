@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/known"
+	"github.com/mcpctl/mcpctl/cmd/internal/locking"
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -18,7 +19,9 @@ import (
 
 // known returns the stored lists of the configured servers.
 func (env *environment) known() known.Lists {
-	return known.New(config.StateDir(env.getenv), cmp.Or(env.file.scope, env.settings.ConfigPath), env.log)
+	lists := known.New(config.StateDir(env.getenv), cmp.Or(env.file.scope, env.settings.ConfigPath), env.log)
+	lists.Filter = locking.Stored(env.settings.ConfigPath)
+	return lists
 }
 
 // serverTools is one server in the tools of several; the form of --json.

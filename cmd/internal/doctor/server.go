@@ -27,6 +27,10 @@ type Doctor struct {
 	Dial func(config.Entry) dial.Options
 	// Kind and Hint return the kind of an error and what it advises to do.
 	Kind, Hint func(error) string
+	// Drift returns how a server differs from what is locked of it, and the command that
+	// shows that; two empty texts where it does not differ, or nothing is locked. locked
+	// reports whether there was anything to compare with. Nil: nothing is compared.
+	Drift func(ctx context.Context, entry config.Entry, c *runtime.Client) (text, fix string, locked bool)
 	// Warnings are those of servers.json.
 	Warnings []config.Problem
 }
@@ -142,6 +146,7 @@ func (d *Doctor) connection(ctx context.Context, r *Report, entry config.Entry) 
 	r.pass("handshake", strings.TrimSpace(info.Implementation.Name+" "+info.Implementation.Version))
 	r.pass("era", "protocol "+info.Version+" ("+era(info.Version)+")")
 	d.tools(ctx, r, entry, c)
+	d.drift(ctx, r, entry, c)
 	if sample := dial.Malformed(c); sample != "" {
 		r.warn("output", fmt.Sprintf("it writes to standard output what is no MCP message: %q", sample), line(command(entry, "run"), "let it write that to standard error; mcpctl passes such lines over"))
 	}
@@ -266,6 +271,21 @@ func (d *Doctor) tools(ctx context.Context, r *Report, entry config.Entry, c *ru
 		text += fmt.Sprintf("; and %d more", more)
 	}
 	r.fail("schemas", "protocol", text, line(command(entry, "tools")+" --schema", "tell its maker; call --no-validate sends arguments unchecked"))
+}
+
+// drift compares the server with what is locked of it.
+func (d *Doctor) drift(ctx context.Context, r *Report, entry config.Entry, c *runtime.Client) {
+	if d.Drift == nil || entry.Raw == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, defaultLimit)
+	defer cancel()
+	switch text, fix, locked := d.Drift(ctx, entry, c); {
+	case text != "":
+		r.warn("lock", text, fix)
+	case locked:
+		r.pass("lock", "it is as it was locked")
+	}
 }
 
 // schemaFaults says what is wrong with the schemas of a tool.

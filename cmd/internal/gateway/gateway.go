@@ -108,6 +108,7 @@ type gateway struct {
 	store   *store.DB // nil without a state directory
 	ballast ballast
 	logins  *auth.Logins
+	pins    pinning
 
 	started time.Time
 	addrs   atomic.Pointer[[]string]     // URLs of the HTTP front, nil before it listens
@@ -162,6 +163,9 @@ func Run(ctx context.Context, h Host, o Options) error {
 // open creates the proxy.
 func (g *gateway) open(entries []config.Entry) error {
 	h := g.h
+	if err := g.openPins(entries); err != nil {
+		return err
+	}
 	g.ballast.allocate(entries)
 	servers, byName := g.servers(entries)
 	g.entries.Store(&byName)
@@ -180,6 +184,7 @@ func (g *gateway) open(entries []config.Entry) error {
 		Info:           h.Info,
 		Roots:          h.Roots,
 		Login:          g.login,
+		Pins:           g.pins.guard,
 		Logger:         h.Log,
 	}
 	if g.store != nil {
@@ -207,12 +212,14 @@ func (g *gateway) reconfigure(entries []config.Entry) (proxy.Changes, error) {
 	both := maps.Clone(before) // a removed one may still be dialled
 	maps.Copy(both, after)
 	g.entries.Store(&both)
+	repinned := g.pins.set(entries)
 	changes, err := g.proxy.Reconfigure(servers)
 	if err != nil {
 		g.entries.Store(&before)
 		return changes, err
 	}
 	g.entries.Store(&after)
+	g.proxy.Repin(repinned)
 	return changes, nil
 }
 

@@ -157,8 +157,10 @@ func (r *reloading) choose(f *config.File) []config.Entry {
 	return chosen
 }
 
-// beside reports that config.yaml has changed, which needs a restart.
+// beside looks at the other files of the folder: what is locked counts at once, and
+// that config.yaml has changed is reported, because it needs a restart.
 func (r *reloading) beside() {
+	r.g.followPins()
 	now, err := settings.ReadFile(r.g.h.Settings.File())
 	if err != nil && !os.IsNotExist(err) {
 		return

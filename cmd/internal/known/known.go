@@ -30,6 +30,9 @@ const (
 
 // Lists are the stored lists of the servers of one configuration.
 type Lists struct {
+	// Filter returns what of a stored list is shown; nil: all of it.
+	Filter func(server config.Entry, kind string, items []json.RawMessage) []json.RawMessage
+
 	dir   string // "" stores nothing
 	scope string
 	log   *slog.Logger
@@ -41,7 +44,7 @@ func New(stateDir, configPath string, log *slog.Logger) Lists {
 	if abs, err := filepath.Abs(configPath); err == nil {
 		configPath = abs
 	}
-	return Lists{stateDir, configPath, log}
+	return Lists{dir: stateDir, scope: configPath, log: log}
 }
 
 // Listed is one list of one server: its entries as the server sent them, and when.
@@ -114,7 +117,19 @@ func (l Lists) Load(ctx context.Context, servers []config.Entry, kind string) ma
 			out[name] = listed
 		}
 	}
+	for _, e := range servers {
+		if listed, ok := out[e.Name]; ok {
+			out[e.Name] = l.filtered(e, kind, listed)
+		}
+	}
 	return out
+}
+
+func (l Lists) filtered(server config.Entry, kind string, listed Listed) Listed {
+	if l.Filter != nil {
+		listed.Items = l.Filter(server, kind, listed.Items)
+	}
+	return listed
 }
 
 // read reads a list with the decoder that takes a third of the time, and everything that

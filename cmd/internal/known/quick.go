@@ -17,7 +17,7 @@ func (l Lists) Quick(ctx context.Context, server config.Entry, kind string) List
 		return Listed{}
 	}
 	if listed, ok := l.read(server, kind); ok && time.Since(listed.At) < fresh {
-		return listed
+		return l.filtered(server, kind, listed)
 	}
 	return l.Load(ctx, []config.Entry{server}, kind)[server.Name]
 }

@@ -69,6 +69,10 @@ func Troubles(s *gateway.Status, now time.Time) string {
 				fmt.Fprintf(&b, "%s: malformed lines of its output left out: %d\n", ui.CleanLine(one.Name), conn.Malformed)
 			}
 		}
+		if one.Catalog != nil && one.Catalog.Pin != nil {
+			pin := one.Catalog.Pin
+			fmt.Fprintf(&b, "%s: not as it is locked: %s (%s)\n", ui.CleanLine(one.Name), ui.CleanLine(pin.Difference), ui.CleanLine(pin.Fix))
+		}
 		if e := one.LastError; e != nil {
 			fmt.Fprintf(&b, "%s, %s ago: %s\n", ui.CleanLine(one.Name), since(e.At, now), ui.CleanLine(e.Message))
 		}

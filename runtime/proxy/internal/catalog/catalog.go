@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mcpctl/mcpctl/runtime/pins"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
@@ -32,6 +33,9 @@ type Catalog struct {
 	// several have or had it; apps are the backends with user interfaces.
 	bareTools func() map[string]*Route
 	apps      map[*upstream.Backend]bool
+	// held has the backends of which something may be held back, with what is; nil
+	// where no server is to be held.
+	held map[*upstream.Backend]*pins.Verdict
 }
 
 // list is one of the lists that clients see.
@@ -70,7 +74,7 @@ func newCatalog(p *Publisher) *Catalog {
 	all := p.set.All()
 	c := &Catalog{
 		names: p.names, removed: slices.Clone(p.past.removed), single: len(all) == 1 && !all[0].Config().WrapURIs && len(p.past.removed) == 0,
-		named: map[string]*upstream.Backend{}, owners: newOwners(), apps: map[*upstream.Backend]bool{}, pages: pages{of: map[pageKey]*page{}},
+		held: holding(p), named: map[string]*upstream.Backend{}, owners: newOwners(), apps: map[*upstream.Backend]bool{}, pages: pages{of: map[pageKey]*page{}},
 	}
 	former, known := p.past.keys(inventory.Tools), maps.Collect(p.known())
 	c.bareTools = sync.OnceValue(func() map[string]*Route { return c.byBareName(former, known) })

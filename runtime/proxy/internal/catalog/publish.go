@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/pins"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/seal"
@@ -23,6 +24,7 @@ type Options struct {
 	Ring                *seal.Ring
 	Info                []byte        // who the proxy says it is, as JSON
 	ListGrace           time.Duration // see proxy.Options
+	Pins                *pins.Guard   // says what is held back; nil: nothing is
 	Logger              *slog.Logger
 }
 
@@ -49,7 +51,9 @@ type offersOf map[*upstream.Backend]*offers
 
 // offers is one backend's part in the lists. Publisher.mu guards it.
 type offers struct {
-	inventory *inventory.Inventory      // what it last offered, nil before the first time
+	listed    *inventory.Inventory      // what it last offered, nil before the first time
+	inventory *inventory.Inventory      // of that, what is not held back
+	held      *pins.Verdict             // what is, nil for nothing
 	sections  [inventory.Kinds]*Section // as of the latest catalog
 	replaced  bool                      // it is in no configuration any more
 	inherited bool                      // the inventory is of the backend in whose place it came
@@ -76,7 +80,8 @@ func (all offersOf) at(b *upstream.Backend) *offers {
 	return o
 }
 
-// inventory returns what a backend last offered, nil before the first time.
+// inventory returns what a backend last offered and is not held back, nil before the
+// first time.
 func (all offersOf) inventory(b *upstream.Backend) *inventory.Inventory {
 	if o := all[b]; o != nil {
 		return o.inventory
@@ -96,7 +101,8 @@ func (p *Publisher) known() iter.Seq2[*upstream.Backend, *inventory.Inventory] {
 	}
 }
 
-// Inventory returns what a backend last offered, nil before the first time.
+// Inventory returns what a backend last offered and is not held back, nil before the
+// first time.
 func (p *Publisher) Inventory(b *upstream.Backend) *inventory.Inventory {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -131,7 +137,9 @@ type updates struct {
 // backend says to have changed in any case. It reports whether any list has.
 func (p *Publisher) Publish(b *upstream.Backend, offers *inventory.Inventory, said inventory.ListSet) (news bool) {
 	u := &update{backend: b, offers: offers, said: said}
+	compareHeld(p, u)
 	p.publishAll(u)
+	compareLater(p, u)
 	return u.news
 }
 
@@ -141,7 +149,9 @@ func (p *Publisher) TakeOver(all []upstream.Recalled) {
 	for i, r := range all {
 		us[i] = &update{backend: r.Backend, offers: r.Offers}
 	}
+	compareHeld(p, us...)
 	p.publishAll(us...)
+	compareLater(p, us...)
 }
 
 // publishAll publishes several updates with one catalog. What comes while one is
@@ -169,10 +179,10 @@ func (p *Publisher) publishAll(us ...*update) {
 			continue
 		}
 		if u.offers != nil {
-			u.offers.FillIn(o.inventory)
-			inventory.Redefined(u.backend.Log, o.inventory, u.offers)
-			p.past.note(u.backend.Name, o.inventory, u.offers)
-			o.inventory, o.inherited = u.offers, false
+			u.offers.FillIn(o.listed)
+			inventory.Redefined(u.backend.Log, o.listed, u.offers)
+			o.inherited = false
+			admit(p, u.backend, u.offers)
 		}
 		said = said.With(u.said)
 	}
@@ -212,7 +222,7 @@ func (p *Publisher) Enroll(r *upstream.Reconfiguration) {
 		is := p.offers.at(successor)
 		is.renamed = was.renamed
 		if is.inventory == nil && was.inventory != nil {
-			is.inventory, is.inherited = was.inventory, true
+			is.listed, is.inventory, is.held, is.inherited = was.listed, was.inventory, was.held, true
 		}
 		p.past.note(old.Name, was.inventory, is.inventory)
 	}
@@ -255,7 +265,7 @@ func (p *Publisher) SaveAgain(r *upstream.Reconfiguration) {
 		b.Persisted.SaveUsage()
 		p.mu.Lock()
 		o := p.offers.at(b)
-		has, inherited := o.inventory, o.inherited
+		has, inherited := o.listed, o.inherited
 		p.mu.Unlock()
 		if has != nil && !inherited {
 			b.Persisted.Save(has)

@@ -12,6 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/pins"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
@@ -22,7 +23,14 @@ import (
 func (p *Publisher) Resolve(ctx context.Context, k inventory.Kind, name string) (*Route, error) {
 	c := p.Current.Load()
 	if r := c.Routes[k][name]; r != nil {
-		return r, nil
+		after, err := settled(ctx, p, c, r.Backend)
+		if err != nil {
+			return nil, err
+		}
+		if r = after.Routes[k][name]; r != nil {
+			return r, nil
+		}
+		c = after
 	}
 	owner := c.names.owner(name)
 	server := owner
@@ -46,6 +54,9 @@ func (p *Publisher) Resolve(ctx context.Context, k inventory.Kind, name string) 
 		return r, nil
 	}
 	if b := p.Only(); b != nil {
+		if c, err := settled(ctx, p, c, b); err != nil || c.held[b].Holds(pinned(k), name) {
+			return nil, cmp.Or(err, unknown(k, name))
+		}
 		return routeTo(b, name, false), nil
 	}
 	for _, b := range p.set.All() {
@@ -60,7 +71,7 @@ func (p *Publisher) Resolve(ctx context.Context, k inventory.Kind, name string) 
 	if r := otherwiseSpelt(p, c, k, name); r != nil {
 		return r, nil
 	}
-	return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: fmt.Sprintf("unknown %s: %s", strings.TrimSuffix(k.Listing().Member, "s"), name)}
+	return nil, unknown(k, name)
 }
 
 // Only returns the server that the proxy stands for, nil where it has servers of its
@@ -73,8 +84,24 @@ func (p *Publisher) Only() *upstream.Backend {
 }
 
 // ResolveURI finds the backend that a resource URI belongs to; see claim. Where
-// what is known is enough, no other server is waited for.
+// what is known is enough, no other server is waited for. What is held back is not
+// found.
 func (p *Publisher) ResolveURI(ctx context.Context, uri string) (*Route, error) {
+	r, err := findURI(ctx, p, uri)
+	if err != nil {
+		return nil, err
+	}
+	c, err := settled(ctx, p, p.Current.Load(), r.Backend)
+	if err == nil {
+		err = c.admits(r, uri)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func findURI(ctx context.Context, p *Publisher, uri string) (*Route, error) {
 	if r, err := p.claimed(ctx, uri); r != nil || err != nil {
 		return r, err
 	}
@@ -197,7 +224,7 @@ func (p *Publisher) Template(ctx context.Context, key string) *Route {
 		if r := c.Routes[inventory.Templates][key]; r != nil {
 			return r
 		}
-		if by := c.owners.exact[key]; by.sole() && c.named[by.server] != nil {
+		if by := c.owners.exact[key]; by.sole() && c.named[by.server] != nil && !c.held[c.named[by.server]].Holds(pins.Templates, key) {
 			return routeTo(c.named[by.server], key, false)
 		}
 		if !again {

@@ -1,0 +1,164 @@
+package locking
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/pins"
+	"github.com/mcpctl/mcpctl/runtime/plain"
+	"github.com/mcpctl/mcpctl/runtime/revision"
+)
+
+func method(l pins.List) string {
+	return [pins.Lists]string{revision.MethodToolsList, revision.MethodPromptsList, revision.MethodResourcesList, revision.MethodResourceTemplatesList}[l]
+}
+
+// result is one server in the output of lock.
+type result struct {
+	Name string `json:"name"`
+	// State is locked, for the first time; changed; unchanged; removed; or failed.
+	State     string    `json:"state"`
+	Tools     int       `json:"tools"`
+	Prompts   int       `json:"prompts"`
+	Resources int       `json:"resources"`
+	Templates int       `json:"resourceTemplates"`
+	Resolved  *resolved `json:"resolved,omitempty"`
+	Note      string    `json:"note,omitempty"`
+	Error     string    `json:"error,omitempty"`
+}
+
+// Lock writes what servers offer, of all that are configured or of the named. What
+// cannot be reached keeps what was locked of it, and is the error.
+func (p *Program) Lock(ctx context.Context, names []string) error {
+	f, err := p.Load()
+	if err != nil {
+		return err
+	}
+	entries, err := p.choose(f, names)
+	if err != nil {
+		return err
+	}
+	path := pins.Path(f.Path())
+	if _, err := pins.Load(path); err != nil {
+		return err // before servers are started for nothing
+	}
+	all, err := p.observe(ctx, entries)
+	if err != nil {
+		return err
+	}
+	results := make([]result, len(all))
+	err = pins.Update(path, func(lock *pins.File) error {
+		for i, o := range all {
+			results[i] = resultOf(o, lock.Servers[o.entry.Name])
+			if o.err == nil {
+				o.put(lock)
+			}
+		}
+		if len(names) == 0 {
+			results = append(results[:len(all)], removeOthers(lock, f)...)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := p.printLocked(path, results); err != nil {
+		return err
+	}
+	return p.failed(all)
+}
+
+// resultOf says what a server's lock becomes; s is what it is, nil for none.
+func resultOf(o *observed, s *pins.Server) result {
+	r := result{Name: o.entry.Name, State: "locked", Note: o.note}
+	if o.err != nil {
+		r.State, r.Error = "failed", o.err.Error()
+		return r
+	}
+	if s != nil {
+		r.State = "changed"
+		if len(o.differences(s)) == 0 {
+			r.State = "unchanged"
+		}
+	}
+	counts := [pins.Lists]*int{&r.Tools, &r.Prompts, &r.Resources, &r.Templates}
+	for l := range pins.Lists {
+		*counts[l] = len(o.offer.Items[l])
+	}
+	r.Resolved = resolvedOf(o.resolved)
+	return r
+}
+
+// removeOthers drops what is locked of servers that are configured no more.
+func removeOthers(lock *pins.File, f *config.File) []result {
+	var gone []result
+	for name := range lock.Servers {
+		if _, ok := f.Entry(name); !ok {
+			delete(lock.Servers, name)
+			gone = append(gone, result{Name: name, State: "removed"})
+		}
+	}
+	slices.SortFunc(gone, func(a, b result) int { return strings.Compare(a.Name, b.Name) })
+	return gone
+}
+
+func (p *Program) printLocked(path string, results []result) error {
+	if p.UI.WantJSON() {
+		return p.UI.EncodeJSON(map[string]any{"file": path, "servers": results})
+	}
+	if len(results) == 0 {
+		p.UI.Note("there is no server to lock; mcpctl add NAME adds one")
+		return nil
+	}
+	rows := make([][]string, len(results))
+	for i, r := range results {
+		rows[i] = []string{r.Name, r.State, r.offers(), r.leads()}
+	}
+	if err := p.UI.NameTable([]string{"SERVER", "STATE", "OFFERS", "RUNS"}, rows); err != nil {
+		return err
+	}
+	for _, r := range results {
+		if r.Note != "" {
+			p.UI.Note("note: %s: %s", r.Name, r.Note)
+		}
+	}
+	p.UI.Note("%s, next to servers.json, is for version control", filepath.Base(path))
+	return nil
+}
+
+func (r *result) offers() string {
+	if r.State == "failed" || r.State == "removed" {
+		return ""
+	}
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		noun string
+	}{{r.Tools, "tool"}, {r.Prompts, "prompt"}, {r.Resources, "resource"}, {r.Templates, "template"}} {
+		if part.n > 0 {
+			parts = append(parts, plain.Count(part.n, part.noun))
+		}
+	}
+	if parts == nil {
+		return "nothing"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (r *result) leads() string {
+	switch {
+	case r.State == "failed":
+		return r.Error
+	case r.Resolved == nil:
+		return ""
+	}
+	text := strings.TrimSpace(fmt.Sprintf("%s %s %s", r.Resolved.Type, r.Resolved.Name+r.Resolved.URL+r.Resolved.Command, r.Resolved.Version))
+	if r.Resolved.Integrity == nil && (r.Resolved.Type == "npm" || r.Resolved.Type == "pypi" || r.Resolved.Type == "oci") {
+		text += " (no digest)"
+	}
+	return text
+}

@@ -1,0 +1,182 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/pins"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+)
+
+// What is held back leaves the inventory before a catalog is built from it: lists,
+// calls and whose a URI is all follow from that one inventory, so they agree.
+
+// admit takes over what a backend offers, without what is held back. The caller holds
+// the lock, and has had it compared before: this finds the outcome of that.
+func admit(p *Publisher, b *upstream.Backend, listed *inventory.Inventory) {
+	o := p.offers.at(b)
+	before := o.inventory
+	o.listed, o.inventory, o.held = listed, listed, nil
+	if p.o.Pins.Mode(b.Name) == pins.Hold {
+		if v := p.o.Pins.Check(b.Name, offerOf(listed)); v.HoldsAny() {
+			o.inventory, o.held = without(listed, v), v
+		}
+	}
+	p.past.note(b.Name, before, o.inventory)
+}
+
+// compareHeld compares what backends offer that have something held back, so that
+// nobody waits for it at the lock.
+func compareHeld(p *Publisher, us ...*update) {
+	for _, u := range us {
+		if u.offers == nil || p.o.Pins.Mode(u.backend.Name) != pins.Hold {
+			continue
+		}
+		p.mu.Lock()
+		u.offers.FillIn(p.offers.at(u.backend).listed)
+		p.mu.Unlock()
+		p.o.Pins.Check(u.backend.Name, offerOf(u.offers))
+	}
+}
+
+// compareLater compares what backends offer where that only leads to a warning.
+func compareLater(p *Publisher, us ...*update) {
+	for _, u := range us {
+		if u.offers != nil && p.o.Pins.Mode(u.backend.Name) == pins.Warn {
+			p.set.Work.Go(func() { p.o.Pins.Check(u.backend.Name, offerOf(u.offers)) })
+		}
+	}
+}
+
+// Repin compares again what the named servers offer, because something else is locked
+// now, and replaces the catalog by one without what is held back.
+func Repin(p *Publisher, servers []string) {
+	type known struct {
+		b      *upstream.Backend
+		listed *inventory.Inventory
+	}
+	var all []known
+	p.mu.Lock()
+	for _, b := range p.set.All() {
+		if o := p.offers[b]; o != nil && o.listed != nil && slices.Contains(servers, b.Name) {
+			all = append(all, known{b, o.listed})
+		}
+	}
+	p.mu.Unlock()
+	for _, one := range all {
+		p.o.Pins.Check(one.b.Name, offerOf(one.listed))
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, one := range all {
+		if o := p.offers[one.b]; o != nil && o.listed != nil {
+			admit(p, one.b, o.listed)
+		}
+	}
+	after := newCatalog(p)
+	before := p.Current.Swap(after)
+	p.Listeners.announce(before, after, inventory.ListSet{})
+}
+
+// offerOf returns an inventory as it is compared. Inventories have no name of the
+// server: clients do not see it.
+func offerOf(has *inventory.Inventory) *pins.Offer {
+	o := &pins.Offer{About: &pins.About{Instructions: has.Instructions}}
+	for k := range inventory.Kinds {
+		if has.Failed[k] != nil && has.Items[k] == nil {
+			continue
+		}
+		items := make([]pins.Item, len(has.Items[k]))
+		for i := range items {
+			items[i] = pins.Item{Key: has.Items[k][i].Key, Raw: has.Items[k][i].Raw}
+		}
+		o.Items[pinned(k)] = items
+	}
+	return o
+}
+
+// pinned returns a kind as package pins has it.
+func pinned(k inventory.Kind) pins.List {
+	return [inventory.Kinds]pins.List{pins.Tools, pins.Prompts, pins.Resources, pins.Templates}[k]
+}
+
+// without returns an inventory that lacks what is held back.
+func without(has *inventory.Inventory, v *pins.Verdict) *inventory.Inventory {
+	out := *has
+	for k := range inventory.Kinds {
+		held := v.Held(pinned(k))
+		if len(held) > 0 {
+			out.Items[k] = slices.DeleteFunc(slices.Clone(has.Items[k]), func(it inventory.Item) bool { return held[it.Key] })
+		}
+	}
+	if v.HoldsInstructions() {
+		out.Instructions = ""
+	}
+	return &out
+}
+
+// holding returns the backends of which something may be held back, with what is.
+// The caller holds the lock.
+func holding(p *Publisher) map[*upstream.Backend]*pins.Verdict {
+	var all map[*upstream.Backend]*pins.Verdict
+	for _, b := range p.set.All() {
+		if p.o.Pins.Mode(b.Name) != pins.Hold {
+			continue
+		}
+		if all == nil {
+			all = map[*upstream.Backend]*pins.Verdict{}
+		}
+		all[b] = nil
+		if o := p.offers[b]; o != nil {
+			all[b] = o.held
+		}
+	}
+	return all
+}
+
+// settled returns the catalog once the lists of a backend have been compared over the
+// connection that there is: nothing is called over one whose lists nobody has looked
+// at. Where nothing can be held back it returns at once.
+func settled(ctx context.Context, p *Publisher, c *Catalog, b *upstream.Backend) (*Catalog, error) {
+	if _, held := c.held[b]; !held || b.Primary.Ready.Load() != nil {
+		return c, nil
+	}
+	if _, err := b.Primary.Acquire(ctx); err != nil {
+		return nil, b.Fail(err)
+	}
+	return p.Current.Load(), nil
+}
+
+// admits refuses a URI, in the form of its server, that is held back or that only what
+// is held back leads to.
+func (c *Catalog) admits(r *Route, uri string) error {
+	v := c.held[r.Backend]
+	if !v.HoldsAny() {
+		return nil
+	}
+	refused := v.Holds(pins.Resources, r.Bare) || v.Holds(pins.Templates, r.Bare)
+	if !refused && c.Routes[inventory.Resources][uri] == nil {
+		for template := range v.Held(pins.Templates) {
+			refused = refused || matcher(template)(r.Bare)
+		}
+		refused = refused && !matching(c.owners.templates[schemeOrNone(r.Bare)], r.Bare).has(r.Backend.Name)
+	}
+	if refused {
+		return notFound(uri, "no server lists "+uri)
+	}
+	return nil
+}
+
+func schemeOrNone(uri string) string {
+	scheme, _ := schemeOf(uri)
+	return scheme
+}
+
+// unknown is the answer to a name that nothing has.
+func unknown(k inventory.Kind, name string) error {
+	return &runtime.Error{Code: runtime.CodeInvalidParams, Message: fmt.Sprintf("unknown %s: %s", strings.TrimSuffix(k.Listing().Member, "s"), name)}
+}
