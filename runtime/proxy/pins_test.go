@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"encoding/json"
+	"io"
 	"log/slog"
 	"strings"
 	"testing"
@@ -109,6 +110,21 @@ func TestPinHold(t *testing.T) {
 	}
 	sameAsUnknown(t, a, c.call, names)
 	sameAsUnknown(t, a, func(method, params string) string { return c.july(`"x"`, method, params, `{}`) }, names)
+	front := p.NewHTTPFront(proxy.HTTPOptions{})
+	s := serveHTTP(t, front)
+	w := &july{t: t, p: p, front: front, url: s.url, hc: s.client()}
+	sameAsUnknown(t, a, func(method, params string) string {
+		body, head := request(`"x"`, method, params, `{}`, "")
+		resp := w.open(t.Context(), body, head)
+		defer resp.Body.Close()
+		answer, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		return strings.TrimSuffix(string(answer), "\n") + resp.Status
+	}, names)
+	front.Close()
+	s.close()
 	for method, params := range map[string]string{
 		"resources/read": `{"uri":"mcp+a:a:held"}`, "resources/subscribe": `{"uri":"a:held"}`,
 		"completion/complete": `{"ref":{"type":"ref/prompt","name":"a__held1"},"argument":{"name":"x","value":""}}`,

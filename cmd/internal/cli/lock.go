@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/locking"
-	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/runtime/packages"
@@ -40,12 +39,6 @@ func lockProgram(a *app) *locking.Program {
 	return &locking.Program{
 		UI: a.ui, Load: a.loadConfig, Kind: func(err error) string { return kinds[exitCode(err)] }, Hint: hintOf, Keep: a.known().Keep,
 		Packages: &packages.Tools{Hurry: a.Hurry},
-		Asker: func() ui.Asker {
-			if a.asker != nil {
-				return a.asker
-			}
-			return a.ui.Asker()
-		},
 		Dial: func(entry config.Entry) dial.Options {
 			o := a.dialOptions(entry)
 			o.Grace, o.ShutdownTimeout, o.Lookup = callGrace, callShutdown, os.LookupEnv

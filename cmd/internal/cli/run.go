@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
+	"github.com/mcpctl/mcpctl/runtime/pins"
 )
 
 func newRun(a *app) *cobra.Command {
@@ -54,6 +55,9 @@ func become(a *app, words, more []string) error {
 		return usagef("%s is a command-line tool, which speaks MCP only through mcpctl", entry.Name).withHint("mcpctl bridge %s", entry.Name)
 	default:
 		return usagef("%s is a remote server: there is nothing to run", entry.Name).withHint("mcpctl bridge %s", entry.Name)
+	}
+	if entry.Pin == string(pins.Hold) {
+		a.ui.Note("warning: %s has \"pin\": \"hold\", and run compares nothing (mcpctl bridge %s does)", entry.Name, entry.Name)
 	}
 	var streams dial.Streams
 	streams.In, _ = a.ui.In.(*os.File)

@@ -355,14 +355,19 @@ func (p *Program) nothingToApprove(o *observed, s *pins.Server, item string) err
 }
 
 func (p *Program) consent(ctx context.Context, what string, n int) error {
-	ok, err := p.Asker().Confirm(ctx, ui.Question{Message: fmt.Sprintf("Approve %s of %s", plain.Count(n, "change"), plain.Line(what)), Flag: "--yes"})
+	asker := p.Asker
+	if asker == nil {
+		asker = p.UI.Asker()
+	}
+	// Leaving it is what a bare Enter does.
+	answer, err := asker.Select(ctx, ui.Question{Message: fmt.Sprintf("Approve %s of %s", plain.Count(n, "change"), plain.Line(what)), Flag: "--yes"}, []string{"leave it", "approve"})
 	switch {
 	case errors.Is(err, ui.ErrNoAnswer):
 		return failure.Usage("approve needs consent, and there is nobody to ask").WithHint("mcpctl lock approve %s --yes", what)
 	case err != nil:
 		return err
-	case !ok:
-		return &failure.Error{Kind: "interrupted", Err: errors.New("nothing is approved")}
+	case answer == 0:
+		return errors.New("nothing is approved")
 	}
 	return nil
 }

@@ -25,8 +25,9 @@ import (
 
 // Program is what the commands need of the program that they run in.
 type Program struct {
-	UI    *ui.UI
-	Asker func() ui.Asker
+	UI *ui.UI
+	// Asker asks for consent; nil asks on the terminal.
+	Asker ui.Asker
 	// Load reads servers.json.
 	Load func() (*config.File, error)
 	// Dial returns the settings for connecting to a server.
@@ -111,6 +112,11 @@ func (p *Program) offer(ctx context.Context, entry config.Entry) (*pins.Offer, e
 	o := p.Dial(entry)
 	if o.ConnectTimeout < 0 || o.ConnectTimeout == 0 && entry.ConnectTimeout <= 0 {
 		o.ConnectTimeout = defaultLimit
+	}
+	if o.Auth != nil { // nobody logs in here: the error says how
+		unattended := *o.Auth
+		unattended.Person = nil
+		o.Auth = &unattended
 	}
 	o.Handler, o.Capabilities = runtime.NopHandler{}, json.RawMessage(everything)
 	c, err := dial.Dial(ctx, entry, o)
