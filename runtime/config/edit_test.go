@@ -323,3 +323,23 @@ func subsequence(a, b []byte) bool {
 	}
 	return len(a) == 0
 }
+
+// TestAmend: what is equal keeps its bytes and comments.
+func TestAmend(t *testing.T) {
+	t.Parallel()
+	before := "// top\r\n{\r\n\t\"mcpServers\": {\r\n\t\t\"a\": { /* mine */ \"command\": \"a\" },\r\n\t\t\"fs\": {\r\n\t\t\t// runs it\r\n\t\t\t\"command\": \"npx\",\r\n" +
+		"\t\t\t\"args\": [\"-y\", \"p@1\"], // pinned\r\n\t\t\t\"env\": {\r\n\t\t\t\t\"A\": \"1\", // one\r\n\t\t\t\t\"B\": \"\\u0032\",\r\n\t\t\t},\r\n\t\t\t\"cwd\": \"/x\", // gone\r\n\t\t},\r\n\t},\r\n}\r\n"
+	after := "// top\r\n{\r\n\t\"mcpServers\": {\r\n\t\t\"a\": { /* mine */ \"command\": \"a\" },\r\n\t\t\"fs\": {\r\n\t\t\t// runs it\r\n\t\t\t\"command\": \"npx\",\r\n" +
+		"\t\t\t\"args\": [\"-y\", \"p@2\"], // pinned\r\n\t\t\t\"env\": {\r\n\t\t\t\t\"A\": \"1\", // one\r\n\t\t\t\t\"B\": \"\\u0032\",\r\n\t\t\t\t\"C\": \"3\",\r\n\t\t\t},\r\n\t\t\t\"type\": \"stdio\",\r\n\t\t},\r\n\t},\r\n}\r\n"
+	f, err := config.Parse("servers.json", []byte(before))
+	require.NoError(t, err)
+	require.NoError(t, f.Amend("fs", json.RawMessage(`{"command":"npx","args":["-y","p@2"],"env":{"A":"1","B":"\u0032","C":"3"},"type":"stdio"}`)))
+	if diff := cmp.Diff(after, string(f.Bytes())); diff != "" {
+		t.Error(diff)
+	}
+	for alias, entry := range map[string]string{"none": `{"command":"x"}`, "fs": `{"url":"https://x","command":"x"}`, "a": `[]`} {
+		if err := f.Amend(alias, json.RawMessage(entry)); err == nil || string(f.Bytes()) != after {
+			t.Errorf("%s %s: got %v", alias, entry, err)
+		}
+	}
+}
