@@ -27,11 +27,11 @@ func (c *Client) History(ctx context.Context, name string) (History, error) {
 	case errors.As(err, &status) && (status.Status == http.StatusBadRequest || status.Status == http.StatusUnprocessableEntity):
 		recs, err = c.Versions(ctx, name) // it does not know the parameter
 	case err == nil:
-		l := &List{}
-		if _, err = parsePage(body, l); err != nil {
+		var all Page
+		if err = all.parse(body); err != nil {
 			err = &Error{Op: "get " + name, Err: &runtime.ProtocolError{Reason: c.URL() + " does not answer like an MCP registry: " + err.Error(), Sample: sample(body)}}
 		}
-		recs = slices.DeleteFunc(l.Records, func(r Record) bool { return r.Server.Name != name })
+		recs = slices.DeleteFunc(all.Records, func(r Record) bool { return r.Server.Name != name })
 	}
 	if err != nil {
 		return nil, err

@@ -33,6 +33,7 @@ import (
 //	fakeauth allow TOKEN | asked GRANT…
 //	                             takes a token from now on; wants that tokens were asked for so since the last time
 //	takeport VARIABLE            listens on a port of this machine
+//	stubrunners NAME...          programs such as npx, which note what they are started with; see stubRunners
 //	closedout CMD ARGS…          runs it with a stdout whose reader has gone, wants exit 0 and no stderr
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
@@ -46,6 +47,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"closedout":     closedout,
 		"fakeauth":      fakeauth,
 		"takeport":      takeport,
+		"stubrunners":   stubRunners,
 	}
 }
 

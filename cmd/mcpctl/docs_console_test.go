@@ -253,7 +253,7 @@ func newDocShell(t *testing.T, more ...string) *docShell {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_CONFIG_HOME=" + filepath.Join(home, ".config"),
-		"TMPDIR=" + home, "LC_ALL=C", "TERM=dumb", "MCPCTL_REGISTRY=" + reg.URL, "MCPCTL_OUTPUT=text", noRaceSleep,
+		"TMPDIR=" + home, "LC_ALL=C", "TERM=dumb", "MCPCTL_REGISTRY=" + reg.URL, "MCPCTL_OUTPUT=text", "NPM_CONFIG_OFFLINE=true", noRaceSleep,
 	}
 	cmd.Env = append(cmd.Env, more...)
 	stdin, err := cmd.StdinPipe()

@@ -25,6 +25,7 @@ func TestMain(m *testing.M) {
 		"fake-mcp":     func() { os.Exit(runtimetest.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 		"hostile-mcp":  func() { os.Exit(hostile.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 		"fake-browser": fakeBrowser,
+		"stub-runner":  stubRunner,
 		"kit":          func() { os.Exit(kit.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 		// For TestAllocServe.
 		"mcpctl-counted": counted,
@@ -63,6 +64,8 @@ func hermetic(env *testscript.Env) error {
 	}
 	// A registry that is asked by mistake refuses at once.
 	env.Setenv("MCPCTL_REGISTRY", "http://127.0.0.1:1")
+	// npm has no registry to ask, either.
+	env.Setenv("NPM_CONFIG_OFFLINE", "true")
 	// On a busy machine a list would go without a server that is still starting.
 	env.Setenv("MCPCTL_LIST_GRACE", "never")
 	// Built with the race detector, each process would sleep a second at its

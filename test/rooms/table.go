@@ -86,7 +86,9 @@ func layerTable() []rule {
 		// A module of its own: it alone needs the SDK.
 		{pkg: "runtime/gosdk", layer: 3, own: []string{"runtime"}, third: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	}, proxyTable(), []rule{
+		{pkg: "scaffold/merge", layer: 3, own: none},
 		{pkg: "scaffold", layer: 3},
+		{pkg: "scaffold/upgrade", layer: 3},
 		{pkg: "scaffold/gogen/internal/model", layer: 3},
 		{pkg: "scaffold/gogen/internal/emit", layer: 3, third: []string{"github.com/dave/jennifer", "golang.org/x/sync"}},
 		{pkg: "scaffold/gogen/...", layer: 3, third: []string{"golang.org/x/sync"}},

@@ -142,17 +142,26 @@ func (c *Adder) askAlias(ctx context.Context, asker ui.Asker, file *config.File,
 // askValues asks for the values of required inputs that are not secret. Without an
 // answer a placeholder stays.
 func (c *Adder) askValues(ctx context.Context, asker ui.Asker, rec *records.Found, o scaffold.Options, plan *scaffold.Plan) (*scaffold.Plan, error) {
-	given := false
-	for _, r := range plan.Required {
+	given, err := c.AskValues(ctx, asker, plan.Required, &o)
+	if err != nil || !given {
+		return plan, err
+	}
+	return rec.Plan(o)
+}
+
+// AskValues asks for the values of inputs that are neither secret nor set in the
+// environment, and adds the answers to the options. given reports whether there are any.
+func (h *Host) AskValues(ctx context.Context, asker ui.Asker, required []scaffold.Requirement, o *scaffold.Options) (given bool, err error) {
+	for _, r := range required {
 		if r.Secret {
 			continue
 		}
-		if value, set := c.lookup(r.Name); set && value != "" {
+		if value, set := h.lookup(r.Name); set && value != "" {
 			continue
 		}
-		value, err := c.askValue(ctx, asker, r)
+		value, err := askValue(ctx, asker, r)
 		if err != nil {
-			return nil, err
+			return given, err
 		}
 		if value == "" {
 			continue
@@ -170,13 +179,10 @@ func (c *Adder) askValues(ctx context.Context, asker ui.Asker, rec *records.Foun
 			o.Headers = append(o.Headers, g)
 		}
 	}
-	if !given {
-		return plan, nil
-	}
-	return rec.Plan(o)
+	return given, nil
 }
 
-func (c *Adder) askValue(ctx context.Context, asker ui.Asker, r scaffold.Requirement) (string, error) {
+func askValue(ctx context.Context, asker ui.Asker, r scaffold.Requirement) (string, error) {
 	later := "(later: a placeholder ${" + r.Name + "})"
 	if len(r.Choices) > 0 {
 		options := append(append([]string(nil), r.Choices...), later)
@@ -230,7 +236,7 @@ func recordTitle(rec *records.Found, p *scaffold.Plan) string {
 }
 
 // lookup is os.LookupEnv of the run's environment, where empty is unset.
-func (c *Adder) lookup(name string) (string, bool) {
-	v := c.Getenv(name)
+func (h *Host) lookup(name string) (string, bool) {
+	v := h.Getenv(name)
 	return v, v != ""
 }

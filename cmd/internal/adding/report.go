@@ -37,7 +37,7 @@ func (c *Adder) announce(add *addition) error {
 	if err := c.printAddition(add); err != nil {
 		return err
 	}
-	c.noteRequired(slices.DeleteFunc(slices.Clone(p.Required), func(r scaffold.Requirement) bool {
+	c.NoteRequired(slices.DeleteFunc(slices.Clone(p.Required), func(r scaffold.Requirement) bool {
 		_, set := c.lookup(r.Name)
 		return add.byHand && set
 	}))
@@ -46,7 +46,7 @@ func (c *Adder) announce(add *addition) error {
 	}
 	if p.Start != nil {
 		c.UI.Note("the entry is an address; start the server first: %s", records.StartLine(p))
-		c.noteRequired(p.StartRequired)
+		c.NoteRequired(p.StartRequired)
 	}
 	c.noteOptional(p.Optional)
 	for _, alt := range p.Alternatives {
@@ -101,19 +101,19 @@ func (c *Adder) shown(add *addition) json.RawMessage {
 	return secret.NewRedactor(given...).JSON(entry)
 }
 
-// noteRequired lists the variables to export; those that are set are marked.
-func (c *Adder) noteRequired(list []scaffold.Requirement) {
+// NoteRequired lists the variables to export; those that are set are marked.
+func (h *Host) NoteRequired(list []scaffold.Requirement) {
 	if len(list) == 0 {
 		return
 	}
-	c.UI.Note("export before use:")
+	h.UI.Note("export before use:")
 	width := 0
 	for _, r := range list {
 		width = max(width, len(r.Name))
 	}
 	for _, r := range list {
 		var marks []string
-		if _, set := c.lookup(r.Name); set {
+		if _, set := h.lookup(r.Name); set {
 			marks = append(marks, "already set")
 		}
 		if r.Secret {
@@ -132,7 +132,7 @@ func (c *Adder) noteRequired(list []scaffold.Requirement) {
 		if r.Description != "" {
 			line += ": " + r.Description
 		}
-		c.UI.Note("  %s", line)
+		h.UI.Note("  %s", line)
 	}
 }
 

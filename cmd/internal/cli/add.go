@@ -134,11 +134,15 @@ func (c *addCommand) fromRegistry(ctx context.Context, arg string) error {
 }
 
 func (c *addCommand) adder() *adding.Adder {
-	return &adding.Adder{Options: c.o, Host: adding.Host{
+	return &adding.Adder{Options: c.o, Host: *c.host()}
+}
+
+func (c *addCommand) host() *adding.Host {
+	return &adding.Host{
 		UI: c.ui, Asker: questions(c.app), Getenv: c.getenv, ConfigPath: c.target.Path, Load: c.target.Load, Update: c.target.Update,
 		Find: registryCommands{c.app}.find, Dial: c.dialOptions, AllowInsecureHTTP: c.settings.AllowInsecureHTTP,
 		Approve: c.approve,
-	}}
+	}
 }
 
 // reject returns an error for flags that do not apply.

@@ -19,6 +19,7 @@ func commandGroups(a *app) []commandGroup {
 			newList(a),
 			newGet(a),
 			newRemove(a),
+			newUpdate(a),
 			newImport(a),
 			newExport(a),
 			newSync(a),

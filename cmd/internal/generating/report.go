@@ -11,6 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/outdir"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
 )
 
@@ -23,7 +24,7 @@ type Package struct {
 	Tools   int           `json:"tools"`
 	// Changes are those since the lock file was written; nil is none, or no lock
 	// file.
-	Changes *changeReport `json:"changes,omitempty"`
+	Changes *ChangeReport `json:"changes,omitempty"`
 	// Recorded are the fixtures of --record.
 	Recorded []recordedFile `json:"recorded,omitempty"`
 }
@@ -70,10 +71,10 @@ func (r *run) printGenerated(answers []Package, check bool) error {
 			}
 		}
 		if check && p.Changes != nil {
-			if _, err := fmt.Fprintf(r.UI.Out, "\n%s since %s: %s\n", p.Server, ui.CleanLine(filepath.Join(p.Dir, gogen.LockFile)), p.Changes.summary()); err != nil {
+			if _, err := fmt.Fprintf(r.UI.Out, "\n%s since %s: %s\n", p.Server, ui.CleanLine(filepath.Join(p.Dir, gogen.LockFile)), p.Changes.Summary()); err != nil {
 				return err
 			}
-			if err := p.Changes.print(r.UI.Out, r.Verbose); err != nil {
+			if err := p.Changes.Print(r.UI.Out, r.Verbose); err != nil {
 				return err
 			}
 		}
@@ -105,37 +106,49 @@ func (r *run) driftError(answers []Package) error {
 	return &failure.Error{Kind: "drift", Err: errors.New("generated files differ: " + text), Remedy: "run the same command without --check"}
 }
 
-// changeReport is what changed since a package's lock file was written.
-type changeReport struct {
+// ChangeReport is what changed between two states of a server.
+type ChangeReport struct {
 	gogen.Counts
 	List []gogen.Change `json:"list"`
 }
 
 // compareLocks returns the changes since the lock file in the directory, nil for
 // none.
-func compareLocks(old *gogen.Lock, out *gogen.Output, decimals bool) (*changeReport, error) {
+func compareLocks(old *gogen.Lock, out *gogen.Output, decimals bool) (*ChangeReport, error) {
 	now, err := out.Lock()
 	if err != nil {
 		return nil, err
 	}
-	changes, err := gogen.Changes(old, now, decimals)
+	return report(gogen.Changes(old, now, decimals))
+}
+
+// CompareTools returns the changes between two lists of tools, nil for none.
+func CompareTools(old, now []runtime.Tool) (*ChangeReport, error) {
+	state := func(tools []runtime.Tool) *gogen.Lock {
+		return &gogen.Lock{List: gogen.List{Tools: tools, Names: &gogen.Names{}}}
+	}
+	return report(gogen.Changes(state(old), state(now), false))
+}
+
+func report(changes []gogen.Change, err error) (*ChangeReport, error) {
 	if err != nil || len(changes) == 0 {
 		return nil, err
 	}
-	return &changeReport{Counts: gogen.CountChanges(changes), List: changes}, nil
+	return &ChangeReport{Counts: gogen.CountChanges(changes), List: changes}, nil
 }
 
-func (r *changeReport) summary() string {
+// Summary counts the changes by class.
+func (r *ChangeReport) Summary() string {
 	return fmt.Sprintf("%d wire-breaking, %d source-breaking, %d compatible", r.Wire, r.Source, r.Compatible)
 }
 
 // maxGoLines is how many lines about Go code are printed per change without -v.
 const maxGoLines = 3
 
-// print writes a readable diff: the changes by class, the worst first, one per line,
+// Print writes a readable diff: the changes by class, the worst first, one per line,
 // and below breaking ones the affected code. Changes of texts are counted, and with
 // all listed.
-func (r *changeReport) print(w io.Writer, all bool) error {
+func (r *ChangeReport) Print(w io.Writer, all bool) error {
 	var b strings.Builder
 	title, prose := "", 0
 	for i := range r.List {
@@ -186,7 +199,7 @@ func (r *run) noteChanges(g *generation, dir string) {
 	if changes == nil || r.UI.Quiet {
 		return
 	}
-	r.UI.Note("%s: since %s was written: %s", g.server, filepath.Join(dir, gogen.LockFile), changes.summary())
+	r.UI.Note("%s: since %s was written: %s", g.server, filepath.Join(dir, gogen.LockFile), changes.Summary())
 	for i := range changes.List {
 		if change := &changes.List[i]; change.Class != gogen.Compatible || change.Notable {
 			r.UI.Note("%s: %s", heading(change), change.String())

@@ -1,6 +1,8 @@
 package records
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,17 +13,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/scaffold"
 )
-
-// Describe returns what the registry says of a server and what add would do, for people.
-// The plan is nil for a record that add refuses.
-func Describe(rec *Found, plan *scaffold.Plan) string {
-	var b strings.Builder
-	describeServer(&b, rec)
-	if plan != nil {
-		describePlan(&b, plan)
-	}
-	return b.String()
-}
 
 // field writes one line of info, unless the value is empty.
 func field(b *strings.Builder, name, value string) {
@@ -54,6 +45,9 @@ func describeServer(b *strings.Builder, rec *Found) {
 		field(b, "Registry", rec.Registry)
 	}
 	field(b, "Published", m.PublishedAt)
+	if m.UpdatedAt != m.PublishedAt {
+		field(b, "Updated", m.UpdatedAt)
+	}
 	repo := s.Repository.URL
 	if s.Repository.Subfolder != "" {
 		repo += " (" + s.Repository.Subfolder + ")"
@@ -88,6 +82,9 @@ func namespaceKind(name string) string {
 // describePlan writes what add would do.
 func describePlan(b *strings.Builder, p *scaffold.Plan) {
 	fmt.Fprintf(b, "\nadd writes, as %s:\n%s\n", p.Alias, ui.Clean(config.Format(p.Entry)))
+	if line := entryLine(p.Entry); line != "" {
+		fmt.Fprintf(b, "\nit runs: %s\n", ui.CleanLine(line))
+	}
 	inputs := func(title string, n int, line func(int) string) {
 		if n == 0 {
 			return
@@ -132,6 +129,33 @@ func inputLine(hole, flag string, secret bool, choices []string, description str
 		s += ": " + description
 	}
 	return s
+}
+
+// entryLine returns the shell command that an entry stands for, "" for that of a URL.
+func entryLine(entry json.RawMessage) string {
+	var e struct {
+		Command string
+		Args    []string
+		Env     json.RawMessage
+	}
+	if json.Unmarshal(entry, &e) != nil || e.Command == "" {
+		return ""
+	}
+	p := scaffold.Plan{Start: append([]string{e.Command}, e.Args...)}
+	d := json.NewDecoder(bytes.NewReader(e.Env))
+	for name := ""; ; {
+		t, err := d.Token()
+		text, ok := t.(string)
+		switch {
+		case err != nil:
+			return StartLine(&p)
+		case !ok:
+		case name == "":
+			name = text
+		default:
+			p.StartEnv, name = append(p.StartEnv, name+"="+text), ""
+		}
+	}
 }
 
 // StartLine returns the shell command that starts the server of an HTTP package,

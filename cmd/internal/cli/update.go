@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/known"
+	"github.com/mcpctl/mcpctl/cmd/internal/updating"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/packages"
+)
+
+func newUpdate(a *app) *cobra.Command {
+	u, project := &updating.Updater{}, false
+	cmd := &cobra.Command{
+		Use: "update [ALIAS...]", Short: updating.Short, Long: updating.Long, Example: updating.Example,
+		RunE: func(cmd *cobra.Command, aliases []string) error {
+			target, err := editable(&a.environment, project)
+			if err != nil {
+				return err
+			}
+			u.Host = (&addCommand{app: a, target: target}).host()
+			u.Registry = registryCommands{a}.registries().At
+			u.Known, u.Packages = known.New(config.StateDir(a.getenv), a.settings.ConfigPath, a.log), &packages.Tools{Hurry: a.Hurry}
+			return u.Run(cmd.Context(), aliases)
+		},
+	}
+	cmd.Flags().SortFlags = false
+	for _, f := range u.Options.Flags() {
+		cmd.Flags().BoolVarP(f.Value, f.Name, f.Short, false, f.Usage)
+	}
+	cmd.Flags().BoolVar(&project, "project", false, "update the file of this project")
+	a.completeServers(cmd)
+	return cmd
+}
