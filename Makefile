@@ -23,7 +23,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy nightly clean ci
+.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus nightly clean ci
 
 all: build
 
@@ -250,6 +250,12 @@ cli-corpus:
 # MCPCTL_REGISTRY_CORPUS), what 100 queries find in it.
 registry-copy:
 	MCPCTL_COPY=20000 go test ./registry/mirror -run 'TestLarge|TestRecall' -count 1 -v
+
+# A folder of published documents (servers.jsonl, refused.jsonl) through add, lint and update,
+# as commands and in the packages below them: about two minutes.
+REGISTRY_CORPUS ?= $(CURDIR)/../registry-corpus
+registry-corpus:
+	MCPCTL_REGISTRY_CORPUS=$(abspath $(REGISTRY_CORPUS)) go test ./scaffold/... ./registry/... ./cmd/internal/cli -run 'Published|DocumentsThat|Recorded' -count 1 -timeout 30m
 
 # 24 published servers that no other test knows: added, listed, called, generated for and
 # served. It writes the table of docs/servers.md, and needs npm, Python and their

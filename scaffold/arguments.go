@@ -80,7 +80,7 @@ func (b *inputs) arguments(list []registry.Argument, runtime bool) []token {
 			if in := b.argInput(a); in.name != "" {
 				b.option(in)
 			} else {
-				b.warn("an argument has neither a value nor a name; left out")
+				b.warn(RuleArgument, "an argument has neither a value nor a name; left out")
 			}
 			continue
 		}
@@ -93,7 +93,7 @@ func (b *inputs) arguments(list []registry.Argument, runtime bool) []token {
 func (b *inputs) argument(a registry.Argument, runtime, required bool) (tokens []token, ok bool) {
 	in := b.argInput(a)
 	if word := variablePattern().FindString(a.Name); word != "" && a.Named {
-		b.warn(fmt.Sprintf("%s: %s in a name is text", in.label, word))
+		b.warn(RuleTemplateName, fmt.Sprintf("%s: %s in a name is text", in.label, word))
 	}
 	if given := b.given(KindArg, append([]string{in.name}, in.aliases...)...); len(given) > 0 {
 		if len(given) > 1 && !a.Repeated {
@@ -174,7 +174,7 @@ func (b *inputs) noteArgument(in input, v value) {
 		}
 	}
 	if v.secret {
-		b.warn(fmt.Sprintf("%s is a secret on the command line, which other users of this machine can see", in.label))
+		b.warn(RuleSecretArgument, fmt.Sprintf("%s is a secret on the command line, which other users of this machine can see", in.label))
 	}
 }
 

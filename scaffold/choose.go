@@ -158,5 +158,5 @@ func (b *draft) nothingToRun() error {
 	if len(found) > 0 {
 		reason = "it has only " + strings.Join(found, ", ") + ", which mcpctl cannot run"
 	}
-	return &RefusedError{Name: b.srv.Name, Version: b.srv.Version, Reasons: []string{reason}, Website: cmp.Or(b.srv.WebsiteURL, b.srv.Repository.URL)}
+	return &RefusedError{Name: b.srv.Name, Version: b.srv.Version, Reasons: []string{reason}, Findings: []Finding{{Rule: RuleNothingToRun, Text: reason, Refused: true}}, Website: cmp.Or(b.srv.WebsiteURL, b.srv.Repository.URL)}
 }

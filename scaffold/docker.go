@@ -30,9 +30,9 @@ func (b *builder) docker(p *registry.Package, r *runner) {
 	image, tag := image(p)
 	switch {
 	case tag == "" || tag == "latest":
-		b.warn(image + " is not pinned to a version")
+		b.warn(RuleUnpinned, image+" is not pinned to a version")
 	case p.Version != "" && !strings.HasPrefix(tag, "sha256:") && strings.TrimPrefix(tag, "v") != strings.TrimPrefix(p.Version, "v"):
-		b.warn(fmt.Sprintf("the package has version %s, its image the tag %s", p.Version, tag))
+		b.warn(RuleImageVersion, fmt.Sprintf("the package has version %s, its image the tag %s", p.Version, tag))
 	}
 	args = append(args, config.Escape(image))
 	args = append(args, texts(b.arguments(split.tail, false))...)
@@ -143,7 +143,7 @@ func (b *builder) containerVariable(kv registry.KeyValueInput) {
 		b.needs = append(b.needs, v.needs...)
 		b.env[at].text = v.text
 	default:
-		b.warn(fmt.Sprintf("environment variable %s is in the record twice; the first one is used", kv.Name))
+		b.warn(RuleDuplicate, fmt.Sprintf("environment variable %s is in the record twice; the first one is used", kv.Name))
 	}
 }
 
@@ -159,7 +159,7 @@ func (b *builder) dropDoubleEnv(rt []token) []token {
 			case rt[i+1].plain == "":
 			case b.hasEnv(name):
 				if hasText {
-					b.warn(fmt.Sprintf("environment variable %s is in the record twice; the first one is used", name))
+					b.warn(RuleDuplicate, fmt.Sprintf("environment variable %s is in the record twice; the first one is used", name))
 				}
 				i++
 				continue

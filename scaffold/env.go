@@ -25,7 +25,7 @@ func (b *builder) environment(list []registry.KeyValueInput) {
 	seen := map[string]bool{}
 	for _, kv := range list {
 		if seen[kv.Name] {
-			b.warn(fmt.Sprintf("environment variable %s is in the record twice; the first one is used", kv.Name))
+			b.warn(RuleDuplicate, fmt.Sprintf("environment variable %s is in the record twice; the first one is used", kv.Name))
 			continue
 		}
 		seen[kv.Name] = true
@@ -47,12 +47,12 @@ func (b *builder) environmentVariable(kv registry.KeyValueInput) bool {
 	}
 	switch fault := family(kv.Name); {
 	case !matches(`[A-Za-z0-9_][A-Za-z0-9_.-]*`, kv.Name):
-		b.refuse(fmt.Sprintf("%q cannot be the name of an environment variable", kv.Name))
+		b.refuse(RuleEnvName, fmt.Sprintf("%q cannot be the name of an environment variable", kv.Name))
 		return false
 	case !isVariableName(kv.Name):
-		b.danger(fmt.Sprintf("environment variable %q has a name that no shell takes, so few servers mean it", kv.Name))
+		b.danger(RuleEnvName, fmt.Sprintf("environment variable %q has a name that no shell takes, so few servers mean it", kv.Name))
 	case fault != "" && v.shape != userPart:
-		b.danger("environment variable " + kv.Name + " " + fault)
+		b.danger(RuleEnvFamily, "environment variable "+kv.Name+" "+fault)
 	}
 	b.env = append(b.env, pair{kv.Name, v.text})
 	return true
@@ -71,13 +71,13 @@ func (b *builder) moreEnvironment() {
 		case b.hasEnv(g.Name):
 			b.usage = append(b.usage, fmt.Sprintf("--env %s: given twice", g.Name))
 		case g.Placeholder:
-			b.warn(unknownEnv(g.Name))
+			b.warn(RuleGiven, unknownEnv(g.Name))
 			in := b.envInput(registry.KeyValueInput{Name: g.Name})
 			v := b.placeholder(in)
 			b.needs = append(b.needs, v.needs...)
 			b.env = append(b.env, pair{g.Name, v.text})
 		default:
-			b.warn(unknownEnv(g.Name))
+			b.warn(RuleGiven, unknownEnv(g.Name))
 			b.env = append(b.env, pair{g.Name, userText(g.Value)})
 		}
 	}

@@ -10,6 +10,8 @@ import (
 type RefusedError struct {
 	Name, Version string
 	Reasons       []string
+	// Findings are the reasons with their rules, and the warnings so far.
+	Findings []Finding
 	// Force is set where --force would allow it.
 	Force bool
 	// Website is where the publisher explains how to install it; "" is unknown.

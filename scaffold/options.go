@@ -56,7 +56,7 @@ func withWarning(warning, pattern string, names ...string) option {
 	o.check = func(b *builder, val string) string {
 		reason := check(b, val)
 		if reason == "" {
-			b.warn(fmt.Sprintf(warning, display(val)))
+			b.warn(RuleRunnerEffect, fmt.Sprintf(warning, display(val)))
 		}
 		return reason
 	}
@@ -107,7 +107,7 @@ func (b *builder) checkOptions(r *runner, tokens []token) {
 	for len(tokens) > 0 {
 		used, name, reason := b.checkOption(r, tokens)
 		if reason != "" {
-			b.danger(strings.TrimSpace(r.command[0]+" "+shortName(name)) + ": " + reason)
+			b.danger(RuleRunnerOption, strings.TrimSpace(r.command[0]+" "+shortName(name))+": "+reason)
 		}
 		tokens = tokens[used:]
 	}

@@ -124,7 +124,7 @@ func checkMountSource(b *builder, src string) string {
 	case src == userPart:
 		return ""
 	case matches(`[A-Za-z0-9][A-Za-z0-9_.-]+`, src):
-		b.warn(fmt.Sprintf("the container uses the volume %s, as every container may that names it", src))
+		b.warn(RuleRunnerEffect, fmt.Sprintf("the container uses the volume %s, as every container may that names it", src))
 		return ""
 	}
 	return fmt.Sprintf("the container would see %s of this machine, which the user did not name", display(src))
@@ -177,9 +177,9 @@ func network(b *builder, name string) string {
 	switch {
 	case name == "bridge" || name == "none" || name == "default":
 	case strings.EqualFold(name, "host"):
-		b.warn("the container uses the host network")
+		b.warn(RuleRunnerEffect, "the container uses the host network")
 	case matches(`[A-Za-z0-9][A-Za-z0-9_.-]*`, name):
-		b.warn(fmt.Sprintf("the container joins the network %s, and reaches what else is in it", name))
+		b.warn(RuleRunnerEffect, fmt.Sprintf("the container joins the network %s, and reaches what else is in it", name))
 	default:
 		return fmt.Sprintf("%q is not a network that a record may name", display(name))
 	}
@@ -193,7 +193,7 @@ func publish(b *builder, spec string) string {
 		return fmt.Sprintf("%q is not a port", display(spec))
 	}
 	if !strings.HasPrefix(spec, "127.") && !strings.HasPrefix(spec, "[::1]") {
-		b.warn(fmt.Sprintf("port %s of the container is open to other machines; 127.0.0.1:PORT:PORT keeps it on this one", display(spec)))
+		b.warn(RuleRunnerEffect, fmt.Sprintf("port %s of the container is open to other machines; 127.0.0.1:PORT:PORT keeps it on this one", display(spec)))
 	}
 	return ""
 }

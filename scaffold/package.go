@@ -17,25 +17,25 @@ func (b *builder) buildPackage(original *registry.Package) {
 	p := *original
 	b.pkg = &p
 	if fault := operandFault(p.Identifier); fault != "" {
-		b.refuse("the package identifier " + fault)
+		b.refuse(RuleIdentifier, "the package identifier "+fault)
 		return
 	}
 	if fault := operandFault(p.Version); p.Version != "" && fault != "" {
-		b.refuse("the package version " + fault)
+		b.refuse(RulePackageVersion, "the package version "+fault)
 		return
 	}
 	if len(b.o.Headers) > 0 && !isHTTP(p.Transport.Type) {
 		return // checkGiven reports them
 	}
 	if fault := identifierFault(&p); fault != "" {
-		b.danger(fault)
+		b.danger(RuleIdentifier, fault)
 	}
 	runner, known := runners(p.RegistryType)[p.RuntimeHint]
 	if !known {
 		runner = runners(p.RegistryType)[""]
-		b.warn(fmt.Sprintf("runtimeHint %q is not a runner of %s packages; ignored", p.RuntimeHint, p.RegistryType))
+		b.warn(RuleRuntimeHint, fmt.Sprintf("runtimeHint %q is not a runner of %s packages; ignored", p.RuntimeHint, p.RegistryType))
 		if len(p.RuntimeArguments) > 0 {
-			b.warn("the runtimeArguments, which belong to that runner, are dropped")
+			b.warn(RuleDropped, "the runtimeArguments, which belong to that runner, are dropped")
 			p.RuntimeArguments = nil
 		}
 	}
@@ -87,7 +87,7 @@ func (b *builder) fetchedPackage(p *registry.Package, r *runner) {
 	b.checkOptions(r, rt)
 	operand, pinned := operand(p)
 	if !pinned {
-		b.warn(fmt.Sprintf("%s is not pinned to a version", p.Identifier))
+		b.warn(RuleUnpinned, fmt.Sprintf("%s is not pinned to a version", p.Identifier))
 	}
 	pa := texts(b.arguments(p.PackageArguments, false))
 	if b.command == "npx" {
@@ -125,19 +125,19 @@ func (b *builder) cargo(p *registry.Package) {
 	switch {
 	case !matches(`[A-Za-z0-9_-]+`, p.Identifier):
 		// It is the command, so it must not be a path or a word of a shell.
-		b.refuse(fmt.Sprintf("%q is not the name of a crate", p.Identifier))
+		b.refuse(RuleIdentifier, fmt.Sprintf("%q is not the name of a crate", p.Identifier))
 		return
 	case !matches(`(?i:(.*[-_])?mcp([-_].*)?)`, p.Identifier):
-		b.danger(fmt.Sprintf("%q would be started by its name, which may be another program on this machine", p.Identifier))
+		b.danger(RuleCargoName, fmt.Sprintf("%q would be started by its name, which may be another program on this machine", p.Identifier))
 	}
 	b.command = p.Identifier
 	if len(p.RuntimeArguments) > 0 {
-		b.warn("cargo has no runner, so the runtimeArguments are dropped")
+		b.warn(RuleDropped, "cargo has no runner, so the runtimeArguments are dropped")
 	}
 	b.args = texts(b.arguments(p.PackageArguments, false))
 	operand, pinned := operand(p)
 	if !pinned {
-		b.warn(p.Identifier + " is not pinned to a version")
+		b.warn(RuleUnpinned, p.Identifier+" is not pinned to a version")
 	}
 	b.plan.Install = []string{"cargo", "install", "--locked", operand}
 }
@@ -265,7 +265,7 @@ func (b *builder) baseURL(p *registry.Package, rt []token) []string {
 	}
 	u, err := url.Parse(p.RegistryBaseURL)
 	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || operandFault(p.RegistryBaseURL) != "" {
-		b.warn(fmt.Sprintf("registryBaseUrl %q is not a URL; ignored", p.RegistryBaseURL))
+		b.warn(RuleBaseURL, fmt.Sprintf("registryBaseUrl %q is not a URL; ignored", p.RegistryBaseURL))
 		return nil
 	}
 	b.checkAddress(u)
@@ -278,7 +278,7 @@ func (b *builder) baseURL(p *registry.Package, rt []token) []string {
 	case "dnx":
 		flag, path = "--source", "/v3/index.json"
 	default:
-		b.warn(fmt.Sprintf("%s cannot be told to use %s", b.command, p.RegistryBaseURL))
+		b.warn(RuleBaseURL, fmt.Sprintf("%s cannot be told to use %s", b.command, p.RegistryBaseURL))
 		return nil
 	}
 	if hasFlag(rt, flag) {
@@ -288,7 +288,7 @@ func (b *builder) baseURL(p *registry.Package, rt []token) []string {
 	if strings.Trim(u.Path, "/") == "" && path != "" {
 		text = strings.TrimRight(text, "/") + path
 	}
-	b.warn("packages come from " + text)
+	b.warn(RuleBaseURL, "packages come from "+text)
 	return []string{flag, config.Escape(text)}
 }
 

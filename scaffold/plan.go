@@ -73,6 +73,9 @@ type Plan struct {
 	Optional []Option
 	// Warnings are sentences for the user.
 	Warnings []string
+	// Findings are the warnings with their rules, but for those about what the registry
+	// sent in a wrong form.
+	Findings []Finding
 	// Alternatives are the other packages and remotes that could be chosen.
 	Alternatives []Alternative
 	// Runner is the program that has to be installed, "" for none.
@@ -165,7 +168,7 @@ func New(server registry.Server, o Options) (*Plan, error) {
 	}
 	b.checkGiven()
 	if len(b.refusals) > 0 {
-		return nil, &RefusedError{Name: server.Name, Version: server.Version, Reasons: b.refusals, Force: b.forceable && !o.Force}
+		return nil, &RefusedError{Name: server.Name, Version: server.Version, Reasons: b.refusals, Findings: b.plan.Findings, Force: b.forceable && !o.Force}
 	}
 	if len(b.usage) > 0 {
 		return nil, &UsageError{Reason: strings.Join(b.usage, "; "), Remedy: "mcpctl info " + server.Name + " lists the inputs"}
@@ -219,9 +222,10 @@ type builder struct {
 
 type pair struct{ name, text string }
 
-func (b *draft) warn(s string) {
+func (b *draft) warn(r Rule, s string) {
 	if !slices.Contains(b.plan.Warnings, s) {
 		b.plan.Warnings = append(b.plan.Warnings, s)
+		b.plan.Findings = append(b.plan.Findings, Finding{Rule: r, Text: s})
 	}
 }
 
@@ -230,35 +234,36 @@ func (b *draft) warn(s string) {
 func (b *draft) refuseNUL(c *candidate) bool {
 	text, err := json.Marshal([]any{c.pkg, c.remote})
 	if err != nil || bytes.Contains(bytes.ReplaceAll(text, []byte(`\\`), nil), []byte(`\u0000`)) {
-		b.refuse("it holds a NUL character")
+		b.refuse(RuleNUL, "it holds a NUL character")
 		return true
 	}
 	return false
 }
 
 // refuse adds a reason that nothing overrides.
-func (b *draft) refuse(reason string) {
+func (b *draft) refuse(r Rule, reason string) {
 	b.forceable = false
-	b.note(reason)
+	b.note(Finding{Rule: r, Text: reason, Refused: true})
 }
 
 // note adds a reason for a refusal, each once.
-func (b *draft) note(reason string) {
-	if !slices.Contains(b.refusals, reason) {
-		b.refusals = append(b.refusals, reason)
+func (b *draft) note(f Finding) {
+	if !slices.Contains(b.refusals, f.Text) {
+		b.refusals = append(b.refusals, f.Text)
+		b.plan.Findings = append(b.plan.Findings, f)
 	}
 }
 
 // danger adds a reason that --force overrides.
-func (b *draft) danger(reason string) {
+func (b *draft) danger(r Rule, reason string) {
 	if b.o.Force {
-		b.warn(reason + "; allowed by --force")
+		b.warn(r, reason+"; allowed by --force")
 		return
 	}
 	if len(b.refusals) == 0 {
 		b.forceable = true
 	}
-	b.note(reason)
+	b.note(Finding{Rule: r, Text: reason, Refused: true, Force: true})
 }
 
 // texts returns all texts of the entry that may hold placeholders.

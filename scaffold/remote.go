@@ -56,7 +56,7 @@ func (b *builder) endpoint(v value, r *registry.Remote) {
 			b.headers = append(b.headers, pair{g.Name, hole.text})
 		default:
 			if config.LooksSecret(g.Name, g.Value) {
-				b.warn(fmt.Sprintf("the secret %s is now in the file; use ${NAME} instead to keep it out", g.Name))
+				b.warn(RuleGiven, fmt.Sprintf("the secret %s is now in the file; use ${NAME} instead to keep it out", g.Name))
 			}
 			b.header(g.Name, userText(g.Value))
 		}
@@ -74,19 +74,19 @@ func (b *builder) headerInputs(list []registry.KeyValueInput) {
 	for _, kv := range list {
 		switch lower := strings.ToLower(kv.Name); {
 		case !isToken(kv.Name):
-			b.refuse(fmt.Sprintf("%q cannot be the name of a header", kv.Name))
+			b.refuse(RuleHeaderName, fmt.Sprintf("%q cannot be the name of a header", kv.Name))
 			continue
 		case seen[lower]:
-			b.warn(fmt.Sprintf("header %s is in the record twice; the first one is used", kv.Name))
+			b.warn(RuleDuplicate, fmt.Sprintf("header %s is in the record twice; the first one is used", kv.Name))
 			continue
 		case origin.IsFraming(kv.Name):
-			b.refuse(fmt.Sprintf("header %s %s", kv.Name, origin.OwnHeader(kv.Name)))
+			b.refuse(RuleHeaderReserved, fmt.Sprintf("header %s %s", kv.Name, origin.OwnHeader(kv.Name)))
 			continue
 		case lower == "host":
-			b.danger(fmt.Sprintf("header %s %s", kv.Name, origin.OwnHeader(kv.Name)))
+			b.danger(RuleHeaderReserved, fmt.Sprintf("header %s %s", kv.Name, origin.OwnHeader(kv.Name)))
 			seen[lower] = true
 		case origin.OwnHeader(kv.Name) != "":
-			b.warn(fmt.Sprintf("header %s %s; left out", kv.Name, origin.OwnHeader(kv.Name)))
+			b.warn(RuleHeaderReserved, fmt.Sprintf("header %s %s; left out", kv.Name, origin.OwnHeader(kv.Name)))
 			continue
 		default:
 			seen[lower] = true
@@ -102,7 +102,7 @@ func (b *builder) headerInputs(list []registry.KeyValueInput) {
 
 func (b *builder) header(name, text string) {
 	if strings.ContainsAny(text, "\r\n\x00") {
-		b.refuse(fmt.Sprintf("the value of header %s holds a line break or NUL", name))
+		b.refuse(RuleHeaderValue, fmt.Sprintf("the value of header %s holds a line break or NUL", name))
 		return
 	}
 	b.headers = append(b.headers, pair{name, text})
@@ -134,22 +134,22 @@ func (b *builder) checkURL(v value) {
 	probe = strings.ReplaceAll(probe, "$$", "$")
 	open := strings.HasPrefix(v.text, "${") && !strings.HasPrefix(probe, "http")
 	if open {
-		b.warn("the URL begins with a placeholder; give it one that begins with https://")
+		b.warn(RuleURLPlaceholder, "the URL begins with a placeholder; give it one that begins with https://")
 		probe = "https://" + probe
 	}
 	u, err := url.Parse(probe)
 	switch {
 	case err == nil && open && u.Host != "x":
 		// The rest would turn the user's URL into one of another host.
-		b.danger(fmt.Sprintf("%q leads elsewhere than its placeholder", v.text))
+		b.danger(RuleURLPlaceholder, fmt.Sprintf("%q leads elsewhere than its placeholder", v.text))
 	case err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") || operandFault(probe) != "":
-		b.refuse(fmt.Sprintf("%q is not the URL of a server", v.text))
+		b.refuse(RuleURL, fmt.Sprintf("%q is not the URL of a server", v.text))
 		return
 	case u.Scheme == "https":
 	case origin.IsLoopback(u.Hostname()):
-		b.warn("the URL is http, not https, on this machine")
+		b.warn(RuleHTTP, "the URL is http, not https, on this machine")
 	default:
-		b.danger(fmt.Sprintf("%q is http, not https", v.text))
+		b.danger(RuleHTTP, fmt.Sprintf("%q is http, not https", v.text))
 	}
 	b.checkAddress(u)
 }
@@ -158,7 +158,7 @@ func (b *builder) checkURL(v value) {
 // no server.
 func (b *builder) checkAddress(u *url.URL) {
 	for _, fault := range origin.AddressFaults(u) {
-		b.danger("the URL: " + fault)
+		b.danger(RuleAddress, "the URL: "+fault)
 	}
 }
 

@@ -154,7 +154,7 @@ func (b *inputs) fromUser(in input, g Given) value {
 			b.usage = append(b.usage, fmt.Sprintf("--%s %s: %s", in.kind, in.name, fault))
 		}
 		if in.Secret && g.Value != "" || config.LooksSecret(in.name, g.Value) {
-			b.warn(fmt.Sprintf("the secret %s is now in the file; use ${NAME} instead to keep it out", in.name))
+			b.warn(RuleGiven, fmt.Sprintf("the secret %s is now in the file; use ${NAME} instead to keep it out", in.name))
 		}
 	}
 	v.secret = in.Secret
@@ -177,7 +177,7 @@ func (b *inputs) fromRegistry(in input, required bool) (value, bool) {
 		return v, ok
 	case in.Default != nil && *in.Default != "" && !in.Secret:
 		if fault := checkValue(in.Input, *in.Default); fault != "" && !strings.Contains(*in.Default, "{") {
-			b.warn(fmt.Sprintf("%s: the default: %s", in.label, fault))
+			b.warn(RuleDefault, fmt.Sprintf("%s: the default: %s", in.label, fault))
 		}
 		return b.template(in, *in.Default, required, fromDefault)
 	case len(in.Choices) == 1 && !in.Secret:
@@ -328,17 +328,17 @@ func (b *inputs) template(in input, s string, required bool, from source) (out v
 // but is not one here.
 func (b *inputs) noteDollar(in input, s string) {
 	if strings.Contains(s, "${") {
-		b.warn(fmt.Sprintf("%s: ${…} in the registry's text stays text", in.label))
+		b.warn(RuleDollar, fmt.Sprintf("%s: ${…} in the registry's text stays text", in.label))
 	}
 }
 
 // unresolved reports a {name} that is not declared anywhere.
 func (b *inputs) unresolved(in input, whole string) {
 	if in.kind == kindURL {
-		b.refuse(fmt.Sprintf("%s: %s is declared nowhere", in.label, whole))
+		b.refuse(RuleUndeclared, fmt.Sprintf("%s: %s is declared nowhere", in.label, whole))
 		return
 	}
-	b.warn(fmt.Sprintf("%s: %s is declared nowhere and stays text", in.label, whole))
+	b.warn(RuleUndeclared, fmt.Sprintf("%s: %s is declared nowhere and stays text", in.label, whole))
 }
 
 // kindURL is the URL of a remote, which the user cannot set as a whole.

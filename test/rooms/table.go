@@ -89,6 +89,7 @@ func layerTable() []rule {
 		{pkg: "scaffold/merge", layer: 3, own: none},
 		{pkg: "scaffold", layer: 3},
 		{pkg: "scaffold/upgrade", layer: 3},
+		{pkg: "scaffold/lint", layer: 3},
 		{pkg: "scaffold/gogen/internal/model", layer: 3},
 		{pkg: "scaffold/gogen/internal/emit", layer: 3, third: []string{"github.com/dave/jennifer", "golang.org/x/sync"}},
 		{pkg: "scaffold/gogen/...", layer: 3, third: []string{"golang.org/x/sync"}},

@@ -20,6 +20,7 @@ func commandGroups(a *app) []commandGroup {
 			newGet(a),
 			newRemove(a),
 			newUpdate(a),
+			newLint(a),
 			newImport(a),
 			newExport(a),
 			newSync(a),
