@@ -505,10 +505,10 @@ func TestDocsComplete(t *testing.T) {
 			}
 		}
 	}
-	configure := strings.Join(readPage(t, "docs/configure.md"), "\n")
+	configure := strings.Join(append(readPage(t, "docs/configure.md"), readPage(t, "docs/settings.md")...), "\n")
 	for _, key := range append(settings.Keys(), config.Keys()...) {
 		if !strings.Contains(configure, "`"+key) {
-			t.Errorf("docs/configure.md does not say what %s is", key)
+			t.Errorf("neither docs/configure.md nor docs/settings.md says what %s is", key)
 		}
 	}
 }

@@ -119,7 +119,7 @@ func (c *addCommand) byHand(ctx context.Context, flags *pflag.FlagSet, add func(
 	if err != nil {
 		return err
 	}
-	noteCovered(&c.environment, c.target, alias)
+	c.target.NoteCovered(alias)
 	return c.offerLogin(ctx, questions(c.app)(), alias)
 }
 
@@ -129,7 +129,7 @@ func (c *addCommand) fromRegistry(ctx context.Context, arg string) error {
 	if err != nil {
 		return err
 	}
-	noteCovered(&c.environment, c.target, alias)
+	c.target.NoteCovered(alias)
 	return c.offerLogin(ctx, questions(c.app)(), alias)
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/configuring"
+	"github.com/mcpctl/mcpctl/runtime/layers"
 	"github.com/mcpctl/mcpctl/schemas"
 )
 
@@ -27,12 +28,16 @@ func newConfig(a *app) *cobra.Command {
 		Long: "Print the JSON Schema of servers.json, for editors and other programs.",
 		RunE: func(*cobra.Command, []string) error { return a.ui.PrintJSON(schemas.Servers()) },
 	})
+	cmd.AddCommand(newConfigValues(a)...)
 	return cmd
 }
 
 // configuringOf returns what the commands about the configuration need.
 func configuringOf(a *app) *configuring.Program {
-	return &configuring.Program{UI: a.ui, Asker: questions(a), Getenv: a.getenv, Settings: a.settings, Read: readConfig, Wanted: a.file.wanted}
+	return &configuring.Program{
+		UI: a.ui, Asker: questions(a), Getenv: a.getenv, Settings: a.settings, Read: readConfig, Wanted: a.file.wanted,
+		Layers: func() (*layers.Set, error) { return loadLayers(&a.environment) },
+	}
 }
 
 func newConfigPath(a *app) *cobra.Command {

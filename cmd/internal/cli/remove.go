@@ -41,7 +41,7 @@ func (a *app) remove(aliases []string, project bool) error {
 	err = target.Update(func(f *config.File) error {
 		for _, alias := range removed {
 			if err := f.Remove(alias); err != nil {
-				return elsewhere(&a.environment, target, alias, err)
+				return err
 			}
 		}
 		return nil

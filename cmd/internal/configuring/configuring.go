@@ -5,6 +5,8 @@ package configuring
 import (
 	"os"
 
+	"github.com/spf13/pflag"
+
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -17,8 +19,12 @@ type Program struct {
 	Asker    func() ui.Asker
 	Getenv   func(string) string
 	Settings settings.Settings
+	// Flags are those of the command, of which the settings were read.
+	Flags *pflag.FlagSet
 	// Read reads the user's file, which may be a descriptor.
 	Read func(path string) (*config.File, error)
+	// Layers reads the layers of servers.json.
+	Layers func() (*layers.Set, error)
 	// Wanted says that the user's file is named and has to be there.
 	Wanted bool
 }

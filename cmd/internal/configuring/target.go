@@ -1,6 +1,8 @@
 package configuring
 
 import (
+	"cmp"
+	"errors"
 	"os"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
@@ -14,14 +16,15 @@ import (
 type Target struct {
 	Path, Layer string
 
-	ui    *ui.UI
-	trust layers.Trust
+	ui     *ui.UI
+	trust  layers.Trust
+	places layers.Places // of all layers
 }
 
 // NewTarget returns the user's file, or with project that of the project in the working
 // directory, which need not exist.
 func NewTarget(u *ui.UI, getenv func(string) string, s settings.Settings, project bool) (*Target, error) {
-	t := &Target{Path: s.ConfigPath, Layer: layers.User, ui: u, trust: Trust(getenv)}
+	t := &Target{Path: s.ConfigPath, Layer: layers.User, ui: u, trust: Trust(getenv), places: Places(getenv, s.ConfigPath, s.ConfigAlone)}
 	if !project {
 		return t, nil
 	}
@@ -57,8 +60,16 @@ func (t *Target) Load() (*config.File, error) {
 }
 
 // Update edits the file. A project's file that the user has not trusted is edited, but not
-// trusted by that.
+// trusted by that. The error for an alias that the file lacks says which layer has it.
 func (t *Target) Update(edit func(*config.File) error) error {
+	err := t.update(edit)
+	if missing, ok := errors.AsType[*config.NotFoundError](err); ok {
+		return cmp.Or(t.elsewhere(missing.Server), err)
+	}
+	return err
+}
+
+func (t *Target) update(edit func(*config.File) error) error {
 	if t.Layer != layers.Project {
 		return config.Update(t.Path, edit)
 	}
@@ -69,9 +80,13 @@ func (t *Target) Update(edit func(*config.File) error) error {
 	return err
 }
 
-// Elsewhere explains why an alias is not in the file: another layer has it. It returns
+// elsewhere explains why an alias is not in the file: another layer has it. It returns
 // nil if none has.
-func (t *Target) Elsewhere(set *layers.Set, alias string) error {
+func (t *Target) elsewhere(alias string) error {
+	set, err := layers.Load(t.places, t.trust)
+	if err != nil {
+		return nil //nolint:nilerr // what is wrong with another file is not the matter here
+	}
 	for _, l := range set.Layers {
 		if l.Name == t.Layer || l.File == nil {
 			continue
@@ -93,14 +108,13 @@ func (t *Target) Elsewhere(set *layers.Set, alias string) error {
 
 // NoteCovered says that a server in the file does not count, because a project's file has
 // the same alias.
-func (t *Target) NoteCovered(set *layers.Set, aliases ...string) {
-	l := set.Layer(layers.Project)
-	if l == nil || l.File == nil || t.Layer == layers.Project {
+func (t *Target) NoteCovered(alias string) {
+	if t.Layer == layers.Project || t.places.Project == "" {
 		return
 	}
-	for _, alias := range aliases {
-		if _, ok := l.File.Entry(alias); ok {
-			t.ui.Note("note: in this project, the %s of %s goes before it", alias, l.Path)
+	if f, err := config.Load(t.places.Project); err == nil {
+		if _, ok := f.Entry(alias); ok {
+			t.ui.Note("note: in this project, the %s of %s goes before it", alias, t.places.Project)
 		}
 	}
 }

@@ -31,31 +31,40 @@ type key struct {
 	objects bool
 	// not is a flag and variable that set the opposite, "" for none.
 	not string
+	// values says which values there are, about what they do, and preset what an empty
+	// default means; for docs/settings.md.
+	values, about, preset string
 }
+
+// Which values a setting has, in docs/settings.md.
+const (
+	aDuration = "duration"
+	aBoolean  = "true or false"
+)
 
 func keys() []key {
 	return []key{
-		{name: "registry", flag: "registry", def: registry.Official, parse: registries, list: true, objects: true},
-		{name: "output", flag: "output", def: "auto", parse: oneOf("auto", "text", "json")},
-		{name: "noInput", flag: "no-input", def: false, parse: boolean},
-		{name: "quiet", flag: "quiet", def: false, parse: boolean},
-		{name: "verbose", flag: "verbose", def: 0, parse: verbosity},
-		{name: "logFormat", flag: "log-format", def: "text", parse: oneOf("text", "json")},
-		{name: "color", flag: "color", def: "auto", parse: oneOf("auto", "always", "never")},
-		{name: "timeout", flag: "timeout", def: "", parse: duration},
-		{name: "connectTimeout", flag: "connect-timeout", def: "", parse: duration},
-		{name: "protocolVersion", flag: "protocol-version", def: "auto", parse: knownRevision},
-		{name: "elicit", flag: "elicit", def: "", parse: policy},
-		{name: "auth.store", def: "file", parse: oneOf("file", "keyring")},
-		{name: "allowInsecureHttp", flag: "allow-insecure-http", def: false, parse: boolean},
-		{name: "noSession", flag: "no-session", def: false, parse: boolean},
-		{name: "serve.separator", flag: "separator", def: "__", parse: separator},
-		{name: "serve.prefix", not: "no-prefix", def: true, parse: boolean},
-		{name: "serve.nameOverhead", def: 20, parse: overhead},
-		{name: "serve.requestTimeout", flag: "request-timeout", def: "", parse: duration},
-		{name: "serve.listGrace", flag: "list-grace", def: "", parse: duration},
-		{name: "serve.streamMax", flag: "stream-max", def: "", parse: duration},
-		{name: "serve.roots", def: "", parse: lines, list: true},
+		{name: "registry", flag: "registry", def: registry.Official, parse: registries, list: true, objects: true, values: "URL, object, or list of them", about: "registries in their order of precedence; an object has `url` and credentials, as an entry of servers.json"},
+		{name: "output", flag: "output", def: "auto", parse: oneOf("auto", "text", "json"), values: "auto, text, json", about: "form of results; auto is text on a terminal and JSON elsewhere"},
+		{name: "noInput", flag: "no-input", def: false, parse: boolean, values: aBoolean, about: "asks nothing; what is missing is an error"},
+		{name: "quiet", flag: "quiet", def: false, parse: boolean, values: aBoolean, about: "prints no hints and notes"},
+		{name: "verbose", flag: "verbose", def: 0, parse: verbosity, values: "0, 1, 2", about: "logs more: 1 information, 2 each message"},
+		{name: "logFormat", flag: "log-format", def: "text", parse: oneOf("text", "json"), values: "text, json", about: "form of the log on standard error"},
+		{name: "color", flag: "color", def: "auto", parse: oneOf("auto", "always", "never"), values: "auto, always, never", about: "when to colour; auto follows `NO_COLOR` and the terminal"},
+		{name: "timeout", flag: "timeout", def: "", parse: duration, values: aDuration, preset: "60s", about: "how long a call may take without a sign of life"},
+		{name: "connectTimeout", flag: "connect-timeout", def: "", parse: duration, values: aDuration, preset: "30s", about: "how long connecting may take"},
+		{name: "protocolVersion", flag: "protocol-version", def: "auto", parse: knownRevision, values: "auto, or a revision", about: "revision of the protocol that is spoken to servers"},
+		{name: "elicit", flag: "elicit", def: "", parse: policy, values: "ask, defaults, decline, or a JSON object", preset: "ask, on a terminal", about: "how questions of servers are answered"},
+		{name: "auth.store", def: "file", parse: oneOf("file", "keyring"), values: "file, keyring", about: "where tokens are kept"},
+		{name: "allowInsecureHttp", flag: "allow-insecure-http", def: false, parse: boolean, values: aBoolean, about: "sends credentials to servers on other machines also over http"},
+		{name: "noSession", flag: "no-session", def: false, parse: boolean, values: aBoolean, about: "starts servers, whether or not a session runs"},
+		{name: "serve.separator", flag: "separator", def: "__", parse: separator, values: "1 to 8 letters, digits, `_`, `-`", about: "text between server and name"},
+		{name: "serve.prefix", not: "no-prefix", def: true, parse: boolean, values: aBoolean, about: "puts the server in front of each name; the flag turns it off"},
+		{name: "serve.nameOverhead", def: 20, parse: overhead, values: "0 to 56 characters", about: "what clients add to names, which they limit to 64 characters"},
+		{name: "serve.requestTimeout", flag: "request-timeout", def: "", parse: duration, values: aDuration, preset: "120s", about: "how long a request through serve may take without a sign of life"},
+		{name: "serve.listGrace", flag: "list-grace", def: "", parse: duration, values: aDuration, preset: "2s", about: "how long a list waits for servers that are starting"},
+		{name: "serve.streamMax", flag: "stream-max", def: "", parse: duration, values: aDuration, preset: "never", about: "how long an HTTP stream lasts"},
+		{name: "serve.roots", def: "", parse: lines, list: true, values: "list of directories", preset: "none", about: "directories that servers are told to work in, relative to the file's folder"},
 	}
 }
 

@@ -1,0 +1,111 @@
+package settings
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Setting is one row of docs/settings.md.
+type Setting struct {
+	// Name is that in config.yaml, Flag without its dashes, and Variable the environment
+	// variable; "" for none.
+	Name, Flag, Variable string
+	// Values says which values there are, with their unit. Default is the value without
+	// any, About what the setting does.
+	Values, Default, About string
+	// Serve says that it is of mcpctl serve and bridge, not of every command.
+	Serve bool
+}
+
+// Table returns all settings: those of config.yaml, and flags that are in no file.
+func Table() []Setting {
+	var table []Setting
+	for _, k := range keys() {
+		flag := k.flag + k.not // one of them is ""
+		s := Setting{
+			Name: k.name, Flag: flag, Values: k.values, Default: fmt.Sprint(k.def), About: k.about,
+			Serve: strings.HasPrefix(k.name, "serve."),
+		}
+		if k.preset != "" {
+			s.Default = k.preset
+		}
+		if flag != "" {
+			s.Variable = Variable(flag)
+		}
+		table = append(table, s)
+	}
+	return append(table, flagsOnly()...)
+}
+
+// flagsOnly are the settings that config.yaml does not have.
+func flagsOnly() []Setting {
+	table := []Setting{
+		{Flag: "config", Values: "FILE", Default: "the layers", About: "the only servers.json that is read; its folder has config.yaml"},
+		{Flag: "json", Values: aBoolean, Default: "false", About: "the same as `--output json`"},
+		{Flag: "header", Values: "NAME=VALUE, one a line in the variable", Default: "none", About: "headers of HTTP requests to servers"},
+		{Flag: "roots", Values: "directories, as in `PATH` in the variable", Default: "none", About: "directories that servers are told to work in"},
+		{Flag: "auth", Values: "JSON object or @FILE", Default: "the entry's `auth`", About: "how to log in to the server"},
+		{Flag: "client-id", Values: "text", Default: "the entry's `auth`", About: "id of a registered client"},
+		{Flag: "client-secret-env", Values: "name of a variable", Default: "none", About: "variable with the secret of that client"},
+		{Flag: "scope", Values: "texts, separated by spaces in the variable", Default: "what the server says", About: "scopes to ask for"},
+		{Flag: "client-metadata-url", Values: "URL", Default: "none", About: "document that describes the client"},
+		{Flag: "callback-port", Values: "port, 0 for any", Default: "8085 to 8099", About: "port that the end of a login comes to"},
+		{Flag: "no-browser", Values: aBoolean, Default: "false", About: "opens no browser: prints the page to log in on"},
+		{Flag: "url", Values: "URL", Default: "none", About: "a server that no file has"},
+		{Flag: "http", Values: "ADDR", Default: "standard input and output", About: "serves HTTP on this address", Serve: true},
+		{Flag: "socket", Values: "PATH", Default: "standard input and output", About: "serves HTTP on this Unix socket", Serve: true},
+		{Flag: "server", Values: "names, separated by commas", Default: "all", About: "serves only these servers", Serve: true},
+		{Flag: "insecure", Values: aBoolean, Default: "false", About: "allows an address that other machines reach", Serve: true},
+	}
+	for i := range table {
+		if table[i].Flag != "url" { // which takes the place of a word
+			table[i].Variable = Variable(table[i].Flag)
+		}
+	}
+	return table
+}
+
+// Page returns docs/settings.md.
+func Page() string {
+	var b strings.Builder
+	b.WriteString(`# Settings
+
+<!-- Written by go test ./cmd/internal/settings -run TestPage -update, from the table in cmd/internal/settings. -->
+
+Every setting of mcpctl, from one table in its source. A flag comes before the environment variable, the variable before
+` + "`config.yaml`, and that before the default. `mcpctl config sources` shows which of them a value comes from, and `mcpctl config set NAME\nVALUE` writes one to `config.yaml`" + `, which is next to your servers.json. [Configure](configure.md#settings) has examples.
+
+A duration is a number with a unit, such as ` + "`500ms`, `30s`, `5m` or `1h30m`. `never` and `0`" + ` mean no limit. The timeouts of an entry in
+servers.json come after the environment and before config.yaml. A wrong value is always an error, with its place.
+`)
+	for _, serve := range []bool{false, true} {
+		b.WriteString("\n## " + map[bool]string{false: "All commands", true: "serve"}[serve] + "\n\n")
+		b.WriteString("| in config.yaml | flag | variable | values | default | what it does |\n|---|---|---|---|---|---|\n")
+		for _, s := range Table() {
+			if s.Serve == serve {
+				fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", code("", s.Name), code("--", s.Flag), code("", s.Variable), s.Values, strings.ReplaceAll(s.Default, "__", "`__`"), s.About)
+			}
+		}
+	}
+	b.WriteString(`
+## Variables without a flag
+
+| variable | what it does |
+|---|---|
+| ` + "`MCPCTL_HOME`" + ` | folder of servers.json, config.yaml and the [state](configure.md#state) |
+| ` + "`MCPCTL_SYSTEM_CONFIG`" + ` | the system's [servers.json](layers.md) |
+| ` + "`XDG_CONFIG_HOME`, `XDG_STATE_HOME`" + ` | folders of the configuration and the state, without ` + "`MCPCTL_HOME`" + ` |
+| ` + "`NO_COLOR`" + ` | no colours, unless ` + "`color`" + ` is set |
+| ` + "`VISUAL`, `EDITOR`" + ` | the editor of ` + "`mcpctl config edit`" + ` |
+| ` + "`BROWSER`" + ` | the browser that opens the page of a login |
+`)
+	return b.String()
+}
+
+// code returns a word of a table, "" for none.
+func code(before, word string) string {
+	if word == "" {
+		return ""
+	}
+	return "`" + before + word + "`"
+}
