@@ -2,6 +2,7 @@ package layers_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	goruntime "runtime"
@@ -366,7 +367,35 @@ func TestUpdateProject(t *testing.T) {
 	}
 }
 
-// TestDecisionsOfManyProcesses: none is lost, and there is a bound.
+// TestUpdateTogether: edits of a project's file at once all arrive, and it stays trusted.
+func TestUpdateTogether(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const n = 12
+	errs := make(chan error)
+	for i := range n {
+		go func() {
+			trusted, err := layers.UpdateProject(w.project(), w.trust, func(f *config.File) error {
+				return f.Set(fmt.Sprintf("s%d", i), []byte(`{"command":"x"}`), false)
+			})
+			if !trusted && err == nil {
+				err = errors.New("an edit is not trusted")
+			}
+			errs <- err
+		}()
+	}
+	for range n {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	set := w.set(t)
+	if got := len(set.File().Entries()); got != n || set.Layer(layers.Project).State != layers.Used {
+		t.Errorf("%d servers, want %d; the file is %s", got, n, set.Layer(layers.Project).State)
+	}
+}
+
+// TestDecisions of several writers: none is lost, and there is a bound.
 func TestDecisions(t *testing.T) {
 	t.Parallel()
 	trust := layers.Trust{Dir: t.TempDir()}

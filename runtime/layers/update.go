@@ -6,21 +6,31 @@ import "github.com/mcpctl/mcpctl/runtime/config"
 // written is trusted: the file is trusted afterwards if it was before, or had no servers.
 // It reports whether that is so.
 func UpdateProject(path string, t Trust, edit func(*config.File) error) (trusted bool, err error) {
-	decision, _, err := t.of(path)
-	if err != nil {
-		return false, err
-	}
-	after := ""
+	before := ""
 	err = config.Update(path, func(f *config.File) error {
-		trusted = len(f.Entries()) == 0 || decision.Trusted && decision.Digest == f.Digest()
-		if err := edit(f); err != nil {
+		// Under the lock of the file: another edit may just have made it a trusted one.
+		decision, _, err := t.of(path)
+		if err != nil {
 			return err
 		}
-		after = f.Digest() // of what is written, whatever becomes of the file
-		return nil
+		own := len(f.Entries()) == 0 || decision.Trusted && decision.Digest == f.Digest()
+		before = f.Digest()
+		if err := edit(f); err != nil || !own {
+			return err
+		}
+		trusted = true
+		return t.Decide(path, f.Digest(), true)
 	})
-	if err != nil || !trusted {
-		return false, err
+	if err != nil && trusted { // decided, and then not written
+		return false, t.undo(path, before, err)
 	}
-	return true, t.Decide(path, after, true)
+	return trusted && err == nil, err
+}
+
+// undo trusts what a file said before an edit that failed, and returns why it failed.
+func (t Trust) undo(path, before string, failed error) error {
+	if err := t.Decide(path, before, true); err != nil {
+		return err
+	}
+	return failed
 }
