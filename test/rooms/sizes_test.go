@@ -33,11 +33,12 @@ func oversizes() map[string]map[string]oversize {
 	)
 	return map[string]map[string]oversize{
 		"lines": {
-			"cmd/internal/cli":    {6000, "has one file a command, and commands share nothing but the app"},
+			"cmd/internal/cli":    {6300, "has one file a command, and commands share nothing but the app"},
 			"runtime/bridge":      {4000, "has both eras, a file a part of each"},
 			"runtime/runtimetest": {3900, "is one fake server that can do what any server can"},
 		},
 		"fields": {
+			"cmd/internal/cli.addCommand":          {16, "is the app and what one run of add has"},
 			"cmd/internal/settings.Settings":       {26, options},
 			"runtime/config.Entry":                 {40, wire},
 			"runtime/dial.Options":                 {18, options},

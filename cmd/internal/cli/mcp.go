@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/adding"
 	"github.com/mcpctl/mcpctl/cmd/internal/management"
@@ -40,8 +41,16 @@ func newMCP(a *app) *cobra.Command {
 func again(ctx context.Context, a *app, cmd *cobra.Command, approve adding.Approve, words []string) management.Outcome {
 	head := []string{"--no-input"}
 	for _, name := range []string{"config", "registry", "timeout", "connect-timeout", "allow-insecure-http"} {
-		if f := cmd.Flag(name); f.Changed {
-			head = append(head, "--"+name+"="+f.Value.String())
+		f := cmd.Flag(name)
+		if !f.Changed {
+			continue
+		}
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, v := range values {
+			head = append(head, "--"+name+"="+v)
 		}
 	}
 	var out, notes bytes.Buffer
