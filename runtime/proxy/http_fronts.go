@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/wall"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/web"
 )
 
@@ -13,6 +15,13 @@ type HTTPOptions struct {
 	// this machine's loopback, so that no web page can reach the front by a
 	// host name of its own (DNS rebinding).
 	AnyHost bool
+	// Hosts are HOST or HOST:PORT that Host and Origin may name besides.
+	Hosts []string
+	// IPHosts accepts any IP address there as well.
+	IPHosts bool
+	// Door says who asks, by the credential of each request. Nil: nobody is asked for
+	// one.
+	Door Door
 	// MaxBody bounds the body of a request, in bytes; 0 is 64 MiB.
 	MaxBody int64
 	// StreamMax bounds the age of a stream of events, for what lies between and
@@ -21,17 +30,39 @@ type HTTPOptions struct {
 	StreamMax time.Duration
 }
 
+func (o HTTPOptions) inner() web.Options {
+	return web.Options{
+		Wall:    wall.Wall{AnyHost: o.AnyHost, Hosts: o.Hosts, IPHosts: o.IPHosts, Door: o.Door},
+		MaxBody: o.MaxBody, StreamMax: o.StreamMax,
+	}
+}
+
+// Door says who asks; see [HTTPOptions].
+type Door = wall.Door
+
+// Guard returns a handler that puts the wall which o describes before all paths of next
+// but walled: those are of fronts, which have it. It answers the same for paths that
+// there are and that there are not.
+func Guard(o HTTPOptions, next http.Handler, walled ...string) http.Handler {
+	return web.Guard(o.inner(), next, walled)
+}
+
 // HTTPFront is the Streamable HTTP endpoint, the http.Handler of its path.
 type HTTPFront struct{ front *web.Streamable }
 
 // NewHTTPFront returns an endpoint. Close ends its streams.
 func (p *Proxy) NewHTTPFront(o HTTPOptions) *HTTPFront {
-	return &HTTPFront{web.NewStreamable(p.fronts, web.Options(o))}
+	return &HTTPFront{web.NewStreamable(p.fronts, o.inner())}
 }
 
 // Close ends all sessions, streams and requests, and returns when they have
 // ended. Shut down the server that runs the handler after it.
 func (h *HTTPFront) Close() { h.front.Close() }
+
+// Expel ends the streams of those for whom gone reports true, once their requests have
+// been answered. Nothing else of theirs ends here: their next request is refused by
+// the door.
+func (h *HTTPFront) Expel(gone func(*access.Principal) bool) { h.front.Expel(gone) }
 
 // ServeHTTP serves the endpoint.
 func (h *HTTPFront) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.front.ServeHTTP(w, r) }
@@ -51,7 +82,7 @@ type SSEFront struct{ front *web.SSE }
 
 // NewSSEFront returns a front. Close ends its sessions.
 func (p *Proxy) NewSSEFront(o SSEOptions) *SSEFront {
-	return &SSEFront{web.NewSSE(p.fronts, web.Options(o.HTTPOptions), o.Messages)}
+	return &SSEFront{web.NewSSE(p.fronts, o.HTTPOptions.inner(), o.Messages)}
 }
 
 // Close ends all sessions and requests, and returns when they have ended. Shut
@@ -61,6 +92,9 @@ func (f *SSEFront) Close() { f.front.Close() }
 // ServeHTTP serves GET: a session for as long as the stream lasts.
 func (f *SSEFront) ServeHTTP(w http.ResponseWriter, r *http.Request) { f.front.ServeHTTP(w, r) }
 
+// Expel ends the sessions of those for whom gone reports true.
+func (f *SSEFront) Expel(gone func(*access.Principal) bool) { f.front.Expel(gone) }
+
 // Messages returns the handler of the path that clients POST to.
 func (f *SSEFront) Messages() http.Handler { return f.front.Messages() }
 
@@ -69,4 +103,4 @@ func (f *SSEFront) Messages() http.Handler { return f.front.Messages() }
 // [Proxy.Drain] on. Servers are connected on demand and fail one by one, so none
 // makes it unready. The answers are {"status":"ok"|"ready"|"ending"}. No lock is
 // taken. Of the options, AnyHost counts.
-func (p *Proxy) Health(o HTTPOptions) http.Handler { return web.Health(p.fronts, web.Options(o)) }
+func (p *Proxy) Health(o HTTPOptions) http.Handler { return web.Health(p.fronts, o.inner()) }

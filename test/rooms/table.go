@@ -66,7 +66,9 @@ func layerTable() []rule {
 		{pkg: "runtime/config", layer: 2, third: []string{"github.com/tailscale/hujson", "github.com/fsnotify/fsnotify"}},
 		{pkg: "runtime/store", layer: 2, third: []string{"golang.org/x/oauth2", "github.com/gofrs/flock", "modernc.org/sqlite", "github.com/zalando/go-keyring"}},
 		{pkg: "runtime/search", layer: 2, own: none, third: []string{"modernc.org/sqlite"}},
-		{pkg: "runtime/access", layer: 2},
+		// Does no I/O: who asks is decided by what it is given.
+		{pkg: "runtime/access", layer: 1, own: none, notStd: []string{"net", "net/http", "os"}},
+		{pkg: "runtime/access/tokenfile", layer: 2, own: []string{"runtime/access", "runtime/internal/..."}},
 		{pkg: "runtime/bridge", layer: 2, third: []string{"golang.org/x/sync"}},
 		{pkg: "runtime/schema", layer: 2},
 		{pkg: "runtime/packages", layer: 2, own: []string{"runtime/lazy", "runtime/secret", "runtime/internal/..."}, third: []string{"golang.org/x/sync"}},
@@ -148,8 +150,9 @@ func proxyTable() []rule {
 		{"front", "limits client upstream router runtime runtime/revision runtime/internal/..."},
 		{"front/stdio", "limits client upstream subscriptions router front runtime/revision runtime/internal/..."},
 		{"front/http1", "runtime/internal/..."},
-		{"front/web", "limits client upstream subscriptions router front runtime runtime/revision runtime/internal/..."},
-		{"", "inventory settings client upstream catalog router front front/stdio front/http1 front/web runtime runtime/pins runtime/seal runtime/store runtime/internal/..."},
+		{"front/wall", "runtime/access"},
+		{"front/web", "limits client upstream subscriptions router front front/wall runtime runtime/access runtime/revision runtime/internal/..."},
+		{"", "inventory settings client upstream catalog router front front/stdio front/http1 front/wall front/web runtime runtime/access runtime/pins runtime/seal runtime/store runtime/internal/..."},
 	} {
 		row := rule{pkg: strings.TrimSuffix(proxyRooms+r[0], "/internal/"), layer: 3, own: []string{}}
 		for name := range strings.FieldsSeq(r[1]) {

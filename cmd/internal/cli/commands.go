@@ -42,6 +42,7 @@ func commandGroups(a *app) []commandGroup {
 		}},
 		{"authorise", "Authorise:", []*cobra.Command{
 			newAuth(a),
+			newAccess(a),
 		}},
 		{"generate", "Generate:", []*cobra.Command{
 			newGenerate(a),

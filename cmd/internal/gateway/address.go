@@ -11,6 +11,12 @@ import (
 // DefaultAddress is where HTTP is served if no address is given.
 const DefaultAddress = "127.0.0.1:8080"
 
+// isLoopback reports whether a host is this machine's alone.
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
 // completeAddress adds this machine's address to a port alone. ":8080" is not one: it
 // means all addresses elsewhere.
 func (o *Options) completeAddress() {
@@ -34,10 +40,9 @@ func (o *Options) checkAddress() error {
 	if n, err := strconv.Atoi(port); err == nil && (n < 0 || n > 65535) {
 		return usage(example, "address %q: a port is at most 65535", o.HTTP)
 	}
-	ip := net.ParseIP(host)
-	if o.Insecure || strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback() {
+	if o.Insecure || o.asks || isLoopback(host) {
 		return nil
 	}
-	return usage("use "+DefaultAddress+", or --insecure where the network is trusted",
+	return usage("use "+DefaultAddress+", set serve.auth in config.yaml, or use --insecure where the network is trusted",
 		"%s can be reached from other machines, and there is no authentication", o.HTTP)
 }

@@ -91,6 +91,8 @@ type Options struct {
 	Insecure bool
 	// Socket is the path to serve HTTP on in place of an address, see package local.
 	Socket string
+	// asks reports that clients over HTTP are asked for a credential.
+	asks bool
 	// Session makes it one that commands find, see package sessions; nil: it is none.
 	Session *sessions.Options
 }
@@ -119,6 +121,7 @@ type gateway struct {
 func Run(ctx context.Context, h Host, o Options) error {
 	settle := relaxGC()
 	defer settle()
+	o.asks = o.asksFor(h.Settings.Serve.Access)
 	g := &gateway{h: h, o: o, logins: auth.NewLogins(), started: time.Now()}
 	if !o.Bridge && o.File != nil {
 		g.store = h.store(o.File)

@@ -23,7 +23,14 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	web := proxy.HTTPOptions{AnyHost: o.Insecure || o.Socket != "", StreamMax: g.h.Settings.Serve.StreamMax}
+	web := proxy.HTTPOptions{AnyHost: o.Insecure && !o.asks || o.Socket != "", StreamMax: g.h.Settings.Serve.StreamMax}
+	door, err := g.newDoor()
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	if door != nil {
+		web.Door, web.IPHosts, web.Hosts = door, true, g.h.Settings.Serve.Access.Hosts
+	}
 	front, old := p.NewHTTPFront(web), p.NewSSEFront(proxy.SSEOptions{HTTPOptions: web})
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", front)
@@ -32,7 +39,7 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	health := p.Health(web)
 	mux.Handle("/healthz", health)
 	mux.Handle("/readyz", health)
-	var handler http.Handler = mux
+	handler := proxy.Guard(web, mux, "/mcp", "/sse", "/messages", "/healthz", "/readyz")
 	over := make(<-chan struct{})
 	if o.Session != nil {
 		kept := *o.Session
@@ -40,7 +47,17 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 		keeper := sessions.Keep(ctx, kept, mux)
 		handler, over = keeper, keeper.Over()
 	}
-	srv := proxy.NewHTTPServer(newServer(handler))
+	srv, err := g.newServer(handler)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	if door != nil {
+		following, stop := context.WithCancel(ctx)
+		var work sync.WaitGroup
+		work.Go(func() { door.follow(following, g, front, old) })
+		defer work.Wait()
+		defer stop()
+	}
 	g.addrs.Store(&[]string{address})
 	fmt.Fprintf(g.h.UI.Err, "listening on %s\n", address)
 	served := make(chan error, 1)
@@ -92,7 +109,11 @@ func (g *gateway) listen(ctx context.Context) (net.Listener, string, error) {
 	if err != nil {
 		return nil, "", &failure.Error{Kind: "connect", Err: fmt.Errorf("listen on %s: %w", o.HTTP, err), Remedy: "choose another address: mcpctl " + o.Command + " --http 127.0.0.1:0"}
 	}
-	return l, fmt.Sprintf("http://%s/mcp", l.Addr()), nil
+	scheme := "http"
+	if g.usesTLS() {
+		scheme = "https"
+	}
+	return l, fmt.Sprintf("%s://%s/mcp", scheme, l.Addr()), nil
 }
 
 // protocol returns the revision that the only server speaks, "" where it is not connected.

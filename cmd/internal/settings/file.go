@@ -67,7 +67,11 @@ func (f *file) mapping(n *yaml.Node, prefix string) error {
 		}
 		f.at[name] = v
 		group := slices.ContainsFunc(known, func(s string) bool { return strings.HasPrefix(s, name+".") })
+		remedies := strangers()
 		switch {
+		case sections()[name] != nil: // see access
+		case remedies[name] != "":
+			return f.problemAt(k, fmt.Sprintf("unknown setting %q", name), remedies[name])
 		case group && v.Kind == yaml.MappingNode:
 			if err := f.mapping(v, name+"."); err != nil {
 				return err

@@ -110,6 +110,8 @@ type Serve struct {
 	// Roots are the directories offered to servers that have no client's roots,
 	// absolute. They exist.
 	Roots []string
+	// Access is who may reach it over HTTP.
+	Access Access `mapstructure:"-"`
 }
 
 // File returns the path of config.yaml, which is beside servers.json and need not exist.
@@ -174,7 +176,8 @@ func Load(o Options) (Settings, error) {
 			return s, err
 		}
 	}
-	if err := v.UnmarshalExact(&s, viper.DecodeHook(mapstructure.StringToTimeDurationHookFunc())); err != nil {
+	// The file's names are known: see parseFile. Those of sections are not for viper.
+	if err := v.Unmarshal(&s, viper.DecodeHook(mapstructure.StringToTimeDurationHookFunc())); err != nil {
 		return s, fmt.Errorf("settings: %w", err)
 	}
 	s.timeoutForced = src.forced("timeout")
@@ -193,6 +196,9 @@ func Load(o Options) (Settings, error) {
 	_, none := src.text("no-browser")
 	s.NoBrowser = none == "true" || none == "1"
 	if err := src.serveRoots(&s); err != nil {
+		return s, err
+	}
+	if s.Serve.Access, err = src.file.access(); err != nil {
 		return s, err
 	}
 	if s.URL = src.flag("url"); s.URL != "" {

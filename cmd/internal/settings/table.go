@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -34,7 +35,16 @@ func Table() []Setting {
 		}
 		table = append(table, s)
 	}
-	return append(table, flagsOnly()...)
+	return slices.Concat(table, sectionTable(), flagsOnly())
+}
+
+// sectionTable are the settings of config.yaml that are no plain values.
+func sectionTable() []Setting {
+	return []Setting{
+		{Name: "serve.auth", Values: "list of providers: `token: {}`", Default: "none", About: "which [credentials](share.md) clients over HTTP need", Serve: true},
+		{Name: "serve.hosts", Values: "list of HOST or HOST:PORT", Default: "none", About: "names that clients reach serve by, besides its address", Serve: true},
+		{Name: "serve.tls", Values: "`cert` and `key`, files in PEM", Default: "none", About: "serves HTTP over TLS; the files are followed", Serve: true},
+	}
 }
 
 // flagsOnly are the settings that config.yaml does not have.

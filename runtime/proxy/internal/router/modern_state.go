@@ -64,12 +64,12 @@ func (s *state) strange(b *upstream.Backend, what string) string {
 }
 
 // statePurpose keeps request states apart from other sealed texts. The principal
-// would follow it; there is only the anonymous one.
+// follows it: what is sealed for one is of no use to another.
 const statePurpose = "requestState:"
 
 // sealed returns the state as a JSON string.
-func (s *state) sealed(ring *seal.Ring) []byte {
-	return rawjson.Quote(nil, ring.Seal(statePurpose, marshal(s), seal.StateTTL))
+func (s *state) sealed(ring *seal.Ring, principal string) []byte {
+	return rawjson.Quote(nil, ring.Seal(statePurpose+principal, marshal(s), seal.StateTTL))
 }
 
 // unseal returns the state that the request has come back with, nil for none.
@@ -81,7 +81,7 @@ func (r Request) unseal(target string) (*state, error) {
 	if !ok {
 		return nil, upstream.Invalid("params.requestState is not a string")
 	}
-	plain, err := r.rt.o.Catalog.Ring.Open(statePurpose, sealed)
+	plain, err := r.rt.o.Catalog.Ring.Open(statePurpose+r.From.Principal, sealed)
 	if err != nil {
 		return nil, upstream.Invalid("params.requestState: %v", err)
 	}

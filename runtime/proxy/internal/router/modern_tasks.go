@@ -56,7 +56,7 @@ func (r Request) task(ctx context.Context) ([]byte, error) {
 	}
 	return upstream.RetryReplaced(func() ([]byte, error) {
 		b, bare := taskOf(r.rt.Set, id)
-		if b == nil {
+		if b == nil || !r.rt.TaskOwners.isOf(id, r.From.Principal) {
 			return nil, upstream.Invalid("unknown task")
 		}
 		r.From.Slot = nil
@@ -150,6 +150,7 @@ type taskOwners struct {
 }
 
 type taskOwner struct {
+	who     string // the principal
 	slot    *upstream.Slot
 	modern  bool   // any connection will do
 	release func() // lets the connection go: the task has ended, as far as is known
@@ -157,7 +158,7 @@ type taskOwner struct {
 
 // note remembers the connection of a task, by a result that is the task as
 // exposed, and keeps it while the task is under way.
-func (o *taskOwners) note(by *upstream.Conn, result []byte) {
+func (o *taskOwners) note(by *upstream.Conn, who string, result []byte) {
 	var at [2]rawjson.Span
 	if rawjson.Fields(result, at[:], "taskId", "status") != nil {
 		return
@@ -166,7 +167,7 @@ func (o *taskOwners) note(by *upstream.Conn, result []byte) {
 	if !ok {
 		return
 	}
-	to := taskOwner{slot: by.Slot, modern: by.Modern(), release: func() {}}
+	to := taskOwner{who: who, slot: by.Slot, modern: by.Modern(), release: func() {}}
 	o.Lock()
 	defer o.Unlock()
 	if o.all == nil {
@@ -203,6 +204,15 @@ func (o *taskOwners) ended(id string) {
 	if to, ok := o.all[id]; ok {
 		to.release()
 	}
+}
+
+// isOf reports whether a task is a principal's. Where nobody is asked for a credential
+// all are. A task that nobody remembers, as after a restart, is no principal's.
+func (o *taskOwners) isOf(id, principal string) bool {
+	o.Lock()
+	defer o.Unlock()
+	to, known := o.all[id]
+	return principal == "" || known && to.who == principal
 }
 
 // of returns the connection of a task, nil if it is not known or any will do.

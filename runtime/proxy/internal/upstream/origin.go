@@ -12,8 +12,8 @@ import (
 
 // Origin is who a request comes from, and the way back to it while that is served.
 type Origin struct {
-	// Version is the revision that the client speaks, "" where it has not said.
-	Version string
+	// Version is the client's revision, Principal its id in package access; "" for unknown.
+	Version, Principal string
 	// Capabilities are what the client can be asked, raw; nil for nothing.
 	Capabilities json.RawMessage
 	// Client is the client's session; nil where the request stands alone: one of

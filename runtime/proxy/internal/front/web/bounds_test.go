@@ -17,6 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/wall"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
@@ -68,7 +69,7 @@ func newBounded(t *testing.T) *bounded {
 		t.Fatal(err)
 	}
 	f := front.NewSet(rt)
-	b := &bounded{t: t, f: f, h: NewStreamable(f, Options{AnyHost: true}), m: m}
+	b := &bounded{t: t, f: f, h: NewStreamable(f, Options{Wall: wall.Wall{AnyHost: true}}), m: m}
 	t.Cleanup(func() {
 		b.h.Close()
 		rt.Close()
@@ -204,7 +205,7 @@ func TestBodiesAreBounded(t *testing.T) {
 func TestStreamsAreBounded(t *testing.T) {
 	b := newBounded(t)
 	id := b.session()
-	s := b.h.Sessions.get(id)
+	s := b.h.Sessions.get(id, "")
 	var stops []func()
 	for range limits.MaxSessionStreams {
 		one := &stream{}
@@ -232,7 +233,7 @@ func TestStreamsAreBounded(t *testing.T) {
 		t.Errorf("%d streams are counted", n)
 	}
 	b.h.streams.Store(0)
-	f := NewSSE(b.f, Options{AnyHost: true}, "")
+	f := NewSSE(b.f, Options{Wall: wall.Wall{AnyHost: true}}, "")
 	for i := range limits.MaxStreams {
 		f.m[fmt.Sprint(i)] = nil
 	}
@@ -302,7 +303,7 @@ func TestUnsentIsBounded(t *testing.T) {
 // TestPendingIsBounded: what waits for a client's next stream.
 func TestPendingIsBounded(t *testing.T) {
 	b := newBounded(t)
-	s := b.h.Sessions.get(b.session())
+	s := b.h.Sessions.get(b.session(), "")
 	for i := range 100 {
 		s.Notify("notifications/resources/updated", fmt.Appendf(nil, `{"uri":"u%d","x":"%s"}`, i, strings.Repeat("x", maxPendingBytes/8)))
 	}
@@ -345,7 +346,7 @@ func TestSessionsAreBounded(t *testing.T) {
 		b.h.Sessions.Mu.Lock()
 		n := len(b.h.Sessions.m)
 		b.h.Sessions.Mu.Unlock()
-		if b.h.Sessions.get(first) == nil || b.h.Sessions.get(second) == nil || n != maxSessions-sessionFew+1 {
+		if b.h.Sessions.get(first, "") == nil || b.h.Sessions.get(second, "") == nil || n != maxSessions-sessionFew+1 {
 			t.Errorf("%d sessions are left", n)
 		}
 		close(b.m.let)

@@ -22,7 +22,9 @@ func Health(p *front.Set, o Options) http.Handler {
 
 func (o *Options) probe(state func() (status int, word string)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if !o.admit(w, r) {
+		open := *o // probes need no credential
+		open.Wall.Door = nil
+		if _, ok := open.admit(w, r); !ok {
 			return
 		}
 		head := w.Header()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -25,14 +26,15 @@ var _ router.ReplyTo = (*post)(nil)
 type post struct {
 	stream  stream
 	session *session // nil: a request without one
-	id      []byte   // the client's own, raw, valid while the handler runs
+	who     *access.Principal
+	id      []byte // the client's own, raw, valid while the handler runs
 	accepts accept
 	// version is the revision of a request without a session, "" for unknown.
 	version string
 }
 
-func newPost(unsent *limits.Counter, s *session, id []byte, version string, accepts accept) *post {
-	x := &post{session: s, id: id, version: version, accepts: accepts}
+func newPost(unsent *limits.Counter, s *session, who *access.Principal, id []byte, version string, accepts accept) *post {
+	x := &post{session: s, who: who, id: id, version: version, accepts: accepts}
 	x.stream.start(unsent)
 	return x
 }
@@ -127,7 +129,7 @@ func (h *Streamable) serveLong(w http.ResponseWriter, r *http.Request, x *post, 
 func (h *Streamable) initialize(w http.ResponseWriter, r *http.Request, x *post, body []byte, m *rawjson.Message) {
 	a := h.p.Router.Serve(r.Context(), router.Request{Line: body, Msg: new(*m), Method: "initialize"})
 	if a.Object == nil {
-		s := h.Sessions.open(h.lifetime, h.p)
+		s := h.Sessions.open(h.lifetime, h.p, x.who)
 		if s == nil {
 			busy(w, http.StatusServiceUnavailable, m.ID.Of(body), "too many sessions are in use: try again later")
 			return
@@ -185,7 +187,7 @@ func (x *post) pause(retry time.Duration) {
 func (x *post) Origin() upstream.Origin {
 	from := x.session.Origin()
 	if x.session == nil {
-		from.Version = x.version
+		from.Version, from.Principal = x.version, x.who.Key()
 	}
 	if !x.accepts.events {
 		return from

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
@@ -47,6 +48,7 @@ const (
 type session struct {
 	p       *front.Set
 	id      string
+	who     *access.Principal // nil where nobody is asked who they are
 	sender  front.Sender
 	replay  replayBuffer
 	serving atomic.Int64 // requests being answered, even if their connections are gone
@@ -67,7 +69,7 @@ func (s *session) Origin() upstream.Origin {
 		return upstream.Origin{}
 	}
 	version, capabilities := s.sender.Client.TermsOf()
-	return upstream.Origin{Version: version, Capabilities: capabilities, Client: s.sender.Client}
+	return upstream.Origin{Version: version, Capabilities: capabilities, Client: s.sender.Client, Principal: s.who.Key()}
 }
 
 // enter counts a request, false where there are too many; leave takes it back.
@@ -197,8 +199,8 @@ type sessions struct {
 
 // open begins a session that lasts as long as ctx at most, nil where there is no
 // room for one more.
-func (t *sessions) open(ctx context.Context, p *front.Set) *session {
-	s := newSession(ctx, p) // under no lock that each request takes
+func (t *sessions) open(ctx context.Context, p *front.Set, who *access.Principal) *session {
+	s := newSession(ctx, p, who) // under no lock that each request takes
 	t.Mu.Lock()
 	old, room := t.expired(time.Now())
 	for _, o := range old {
@@ -222,8 +224,8 @@ func (t *sessions) open(ctx context.Context, p *front.Set) *session {
 	return s
 }
 
-func newSession(ctx context.Context, p *front.Set) *session {
-	s := &session{p: p, id: rand.Text(), used: time.Now()}
+func newSession(ctx context.Context, p *front.Set, who *access.Principal) *session {
+	s := &session{p: p, id: rand.Text(), who: who, used: time.Now()}
 	s.replay.all = &p.Budget.Unsent
 	s.sender = front.Sender{Client: upstream.NewClient(s.push), Owns: s.owns}
 	s.sender.Client.SendLater = s.Notify
@@ -264,10 +266,14 @@ func (t *sessions) expired(now time.Time) (old []*session, room bool) {
 	return old, len(old) > 0
 }
 
-func (t *sessions) get(id string) *session {
+// get returns the session with an id, nil where it is not one of the principal's.
+func (t *sessions) get(id, principal string) *session {
 	t.Mu.Lock()
 	s := t.m[id]
 	t.Mu.Unlock()
+	if s != nil && s.who.Key() != principal {
+		return nil
+	}
 	if s != nil {
 		s.mu.Lock()
 		s.used = time.Now()
@@ -276,10 +282,15 @@ func (t *sessions) get(id string) *session {
 	return s
 }
 
-func (t *sessions) remove(id string) bool {
+func (t *sessions) remove(id, principal string) bool {
 	t.Mu.Lock()
 	s := t.m[id]
-	delete(t.m, id)
+	if s != nil && s.who.Key() != principal {
+		s = nil
+	}
+	if s != nil {
+		delete(t.m, id)
+	}
 	t.Mu.Unlock()
 	if s != nil {
 		s.close()
@@ -306,13 +317,13 @@ func (t *sessions) clear() {
 // listen serves GET: what belongs to no request, until the client goes or the
 // session ends; or, with Last-Event-ID, what follows on the stream of that
 // event, whichever method opened it (2025-11-25, Resumability and Redelivery).
-func (h *Streamable) listen(w http.ResponseWriter, r *http.Request) {
+func (h *Streamable) listen(w http.ResponseWriter, r *http.Request, who *access.Principal) {
 	accepts := acceptOf(r)
 	if !accepts.events {
 		http.Error(w, "GET gives text/event-stream, which Accept does not name", http.StatusNotAcceptable)
 		return
 	}
-	s := h.Sessions.get(r.Header.Get("Mcp-Session-Id"))
+	s := h.Sessions.get(r.Header.Get("Mcp-Session-Id"), who.Key())
 	if s == nil {
 		status := http.StatusNotFound
 		if r.Header.Get("Mcp-Session-Id") == "" {

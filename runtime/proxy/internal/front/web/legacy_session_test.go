@@ -10,18 +10,18 @@ import (
 func TestSessionsLeaveNothingBehind(t *testing.T) {
 	b := newBounded(t)
 	var all sessions
-	ended, old := all.open(t.Context(), b.f), all.open(t.Context(), b.f)
-	if !all.remove(ended.id) || all.remove(ended.id) {
+	ended, old := all.open(t.Context(), b.f, nil), all.open(t.Context(), b.f, nil)
+	if !all.remove(ended.id, "") || all.remove(ended.id, "") {
 		t.Error("a session ends once")
 	}
 	old.used = time.Now().Add(-2 * sessionIdle)
-	listening := all.open(t.Context(), b.f)
+	listening := all.open(t.Context(), b.f, nil)
 	detach := listening.listen(new(stream))
 	listening.used = old.used // a stream counts as use
-	all.open(t.Context(), b.f)
+	all.open(t.Context(), b.f, nil)
 	detach()
 	for s, want := range map[*session]bool{ended: false, old: false, listening: true} {
-		if got := all.get(s.id) != nil; got != want || (s.lifetime.Err() == nil) != want {
+		if got := all.get(s.id, "") != nil; got != want || (s.lifetime.Err() == nil) != want {
 			t.Errorf("got alive %v, want %v", got, want)
 		}
 	}

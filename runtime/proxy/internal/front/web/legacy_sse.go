@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
@@ -92,6 +93,7 @@ type sseSession struct {
 	stream stream // everything for the client
 	f      *SSE
 	id     string
+	who    *access.Principal
 	sender front.Sender
 	seen   atomic.Int64  // when the last message came, in nanoseconds since 1970
 	places chan struct{} // taken by each request until its answer is sent
@@ -102,7 +104,8 @@ type sseSession struct {
 
 // ServeHTTP serves GET: a session for as long as the stream lasts.
 func (f *SSE) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !f.o.admit(w, r) {
+	who, ok := f.o.admit(w, r)
+	if !ok {
 		return
 	}
 	if r.Method != http.MethodGet {
@@ -113,7 +116,7 @@ func (f *SSE) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "GET gives text/event-stream, which Accept does not name", http.StatusNotAcceptable)
 		return
 	}
-	s := &sseSession{f: f, id: rand.Text(), places: make(chan struct{}, sseInFlight)}
+	s := &sseSession{f: f, id: rand.Text(), who: who, places: make(chan struct{}, sseInFlight)}
 	s.stream.start(&f.p.Budget.Unsent)
 	s.sender = front.Sender{Client: upstream.NewClient(func(frame []byte) error { return s.stream.push(frame, heavy) }), Owns: s.owns}
 	s.lifetime, s.end = context.WithCancelCause(f.lifetime)
@@ -208,7 +211,8 @@ func (s *sseSession) ping() {
 func (f *SSE) Messages() http.Handler { return http.HandlerFunc(f.messages) }
 
 func (f *SSE) messages(w http.ResponseWriter, r *http.Request) {
-	if !f.o.admit(w, r) {
+	who, ok := f.o.admit(w, r)
+	if !ok {
 		return
 	}
 	if r.Method != http.MethodPost {
@@ -224,7 +228,7 @@ func (f *SSE) messages(w http.ResponseWriter, r *http.Request) {
 	f.Mu.Lock()
 	s := f.m[id]
 	f.Mu.Unlock()
-	if s == nil {
+	if s == nil || s.who.Key() != who.Key() {
 		http.Error(w, "unknown session: its stream has ended", http.StatusNotFound)
 		f.o.drain(w, r)
 		return
@@ -361,7 +365,7 @@ func (s *sseSession) answer(frames []byte) {
 func (s *sseSession) Origin() upstream.Origin {
 	version, capabilities := s.sender.Client.TermsOf()
 	return upstream.Origin{
-		Version: version, Capabilities: capabilities, Client: s.sender.Client, Emit: s.Notify,
+		Version: version, Capabilities: capabilities, Client: s.sender.Client, Principal: s.who.Key(), Emit: s.Notify,
 		Ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 			return s.sender.Client.Ask(ctx, s.sender.Client.Push, method, params)
 		},

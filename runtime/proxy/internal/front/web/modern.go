@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
@@ -19,7 +20,7 @@ import (
 
 // modern serves a POST of the stateless era: one message, answered on its own
 // connection, whose end is the cancel of the request.
-func (h *Streamable) modern(w http.ResponseWriter, r *http.Request, accepts accept, body []byte, m *rawjson.Message) {
+func (h *Streamable) modern(w http.ResponseWriter, r *http.Request, who *access.Principal, accepts accept, body []byte, m *rawjson.Message) {
 	if !m.ID.Present() { // a notification: there is none that means anything here
 		w.WriteHeader(http.StatusAccepted)
 		return
@@ -36,7 +37,7 @@ func (h *Streamable) modern(w http.ResponseWriter, r *http.Request, accepts acce
 		write(w, no.Status, no.Frame())
 		return
 	}
-	if method == revision.MethodToolsCall && !accepts.streams() && h.fastCall(w, r, accepts, body, m) {
+	if method == revision.MethodToolsCall && !accepts.streams() && h.fastCall(w, r, who, accepts, body, m) {
 		return
 	}
 	x := &modernPost{h: h, w: w, accepts: accepts, wake: make(chan struct{}, 1)}
@@ -51,8 +52,9 @@ func (h *Streamable) modern(w http.ResponseWriter, r *http.Request, accepts acce
 	defer cancel(nil)
 	req := router.Request{Line: bytes.Clone(body), Msg: new(*m), Method: method, Header: r.Header}
 	req.From = router.ModernCaller(&req, x.push)
+	req.From.Principal = who.Key()
 	if method == revision.MethodSubscriptionsListen {
-		h.modernListen(ctx, x, req)
+		h.modernListen(ctx, x, who, req)
 		return
 	}
 	h.serveModern(r, x, id, cancel, func() (router.Answer, bool) { return h.p.Router.ServeModern(ctx, req), true })
@@ -257,7 +259,7 @@ func (x *modernPost) sendClosed(id []byte) {
 }
 
 // modernListen serves a listen over HTTP: a stream from the start.
-func (h *Streamable) modernListen(ctx context.Context, x *modernPost, r router.Request) {
+func (h *Streamable) modernListen(ctx context.Context, x *modernPost, who *access.Principal, r router.Request) {
 	f, err := router.FilterOf(r)
 	if err != nil {
 		x.finish(r.Msg.ID.Of(r.Line), h.p.Router.FailedModern(r.Method, err))
@@ -271,6 +273,8 @@ func (h *Streamable) modernListen(ctx context.Context, x *modernPost, r router.R
 	clearReadDeadline(x.w)
 	h.serving.Add(-1) // it lasts until its client ends it
 	defer h.serving.Add(1)
+	ctx, forget := h.listens.add(ctx, who)
+	defer forget()
 	ended := make(chan struct{})
 	if h.work.Go(func() {
 		defer close(ended)

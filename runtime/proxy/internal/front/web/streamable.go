@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/internal/workers"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/wall"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/revision"
@@ -22,7 +24,7 @@ import (
 
 // Options are settings of a front over HTTP; see proxy.HTTPOptions.
 type Options struct {
-	AnyHost   bool
+	Wall      wall.Wall
 	MaxBody   int64
 	StreamMax time.Duration
 }
@@ -42,6 +44,7 @@ type Streamable struct {
 		last     atomic.Int64 // in nanoseconds since 1970
 	}
 	streams atomic.Int64 // that belong to no request
+	listens listens
 
 	lifetime context.Context //nolint:containedctx // owned, ended by Close
 	cancel   context.CancelFunc
@@ -102,11 +105,12 @@ func (h *Streamable) doneWith(t *time.Timer) {
 }
 
 func (h *Streamable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !h.o.admit(w, r) {
+	who, ok := h.o.admit(w, r)
+	if !ok {
 		return
 	}
 	if r.Method == http.MethodPost {
-		if !h.post(w, r) {
+		if !h.post(w, r, who) {
 			h.o.drain(w, r)
 		}
 		return
@@ -122,9 +126,9 @@ func (h *Streamable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		// Header). POST checks it against its message.
 		http.Error(w, "no revision with sessions: "+version, http.StatusBadRequest)
 	case r.Method == http.MethodGet:
-		h.listen(w, r)
+		h.listen(w, r, who)
 	default:
-		h.end(w, r)
+		h.end(w, r, who)
 	}
 }
 
@@ -137,7 +141,7 @@ func (o *Options) notAllowed(w http.ResponseWriter, r *http.Request, allow, why 
 }
 
 // post serves a POST. It reports whether it has read the body.
-func (h *Streamable) post(w http.ResponseWriter, r *http.Request) (read bool) {
+func (h *Streamable) post(w http.ResponseWriter, r *http.Request, who *access.Principal) (read bool) {
 	defer h.serving.Add(-1)
 	if h.serving.Add(1) > limits.MaxServing {
 		busy(w, http.StatusServiceUnavailable, nil, "too many requests are being answered: try again later")
@@ -153,13 +157,13 @@ func (h *Streamable) post(w http.ResponseWriter, r *http.Request) (read bool) {
 		return false
 	}
 	accepts.codings = r.Header["Accept-Encoding"]
-	h.message(w, r, accepts, b.Bytes())
+	h.message(w, r, who, accepts, b.Bytes())
 	b.release()
 	return true
 }
 
 // message handles one body, which is valid only while it runs.
-func (h *Streamable) message(w http.ResponseWriter, r *http.Request, accepts accept, body []byte) {
+func (h *Streamable) message(w http.ResponseWriter, r *http.Request, who *access.Principal, accepts accept, body []byte) {
 	var m rawjson.Message
 	kind, no := front.Classify(body, &m)
 	if kind == front.Refused {
@@ -170,7 +174,7 @@ func (h *Streamable) message(w http.ResponseWriter, r *http.Request, accepts acc
 	version := r.Header.Get("Mcp-Protocol-Version")
 	switch modern := front.IsModern(body, &m, version, r.Header.Get("Mcp-Session-Id") != ""); {
 	case modern && !batch:
-		h.modern(w, r, accepts, body, &m)
+		h.modern(w, r, who, accepts, body, &m)
 		return
 	case version == revision.Modern: // a batch, or an answer
 		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, "not a message of "+revision.Modern)
@@ -185,7 +189,7 @@ func (h *Streamable) message(w http.ResponseWriter, r *http.Request, accepts acc
 	}
 	var s *session
 	if id := r.Header.Get("Mcp-Session-Id"); id != "" {
-		if s = h.Sessions.get(id); s == nil {
+		if s = h.Sessions.get(id, who.Key()); s == nil {
 			// "MUST respond with 404 Not Found", so that the client starts again.
 			refuse(w, http.StatusNotFound, m.ID.Of(body), runtime.CodeInvalidRequest, "unknown or expired session")
 			return
@@ -197,13 +201,13 @@ func (h *Streamable) message(w http.ResponseWriter, r *http.Request, accepts acc
 	}
 	switch {
 	case batch && (version == front.BatchVersion || version == "" && s == nil):
-		h.batch(w, r, newPost(&h.p.Budget.Unsent, s, nil, version, accepts), body)
+		h.batch(w, r, newPost(&h.p.Budget.Unsent, s, who, nil, version, accepts), body)
 	case batch:
 		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, "batches are only for "+front.BatchVersion)
 	case kind == front.Request && !h.p.Ready():
 		refuseDraining(w, m.ID.Of(body))
 	case kind == front.Request:
-		h.request(w, r, newPost(&h.p.Budget.Unsent, s, m.ID.Of(body), version, accepts), body, &m)
+		h.request(w, r, newPost(&h.p.Budget.Unsent, s, who, m.ID.Of(body), version, accepts), body, &m)
 	default:
 		if s != nil {
 			h.p.Take(&s.sender, kind, body, &m)
@@ -234,13 +238,13 @@ func (h *Streamable) batch(w http.ResponseWriter, r *http.Request, x *post, body
 }
 
 // end serves DELETE, which ends a session.
-func (h *Streamable) end(w http.ResponseWriter, r *http.Request) {
+func (h *Streamable) end(w http.ResponseWriter, r *http.Request, who *access.Principal) {
 	id := r.Header.Get("Mcp-Session-Id")
 	if id == "" {
 		http.Error(w, "DELETE ends a session: name it in Mcp-Session-Id", http.StatusBadRequest)
 		return
 	}
-	if !h.Sessions.remove(id) {
+	if !h.Sessions.remove(id, who.Key()) {
 		http.Error(w, "unknown session", http.StatusNotFound)
 		return
 	}

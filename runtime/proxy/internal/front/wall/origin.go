@@ -1,43 +1,31 @@
-package web
+package wall
 
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
-
-// admit refuses what a web page may have sent, unless AnyHost is set, and reports
-// whether the request may go on.
-func (o *Options) admit(w http.ResponseWriter, r *http.Request) bool {
-	if o.AnyHost {
-		return true
-	}
-	if err := local(r); err != nil {
-		http.Error(w, err.Error(), http.StatusForbidden)
-		o.drain(w, r)
-		return false
-	}
-	return true
-}
 
 // local refuses requests that a web page could have sent through a name that
 // leads here: "Servers MUST validate the Origin header" (2025-11-25,
 // Transports, Security Warning). Browsers leave Origin out of some requests, such
 // as those of images and links; Sec-Fetch-Site tells where these come from
 // (W3C, Fetch Metadata Request Headers).
-func local(r *http.Request) error {
-	if !loopback(r.Host) {
+func (w *Wall) local(r *http.Request) error {
+	if !w.own(r.Host) {
+		if w.Door != nil {
+			return fmt.Errorf("host %q is not one of serve.hosts", r.Host)
+		}
 		return fmt.Errorf("host %q is not this machine's loopback", r.Host)
 	}
 	switch origins := r.Header["Origin"]; {
 	case len(origins) > 1:
 		return fmt.Errorf("origin is there %d times", len(origins))
-	case len(origins) == 1 && !loopbackOrigin(origins[0]):
+	case len(origins) == 1 && !w.ownOrigin(origins[0]):
 		return fmt.Errorf("origin %q is not allowed", origins[0])
 	case len(origins) == 1:
 		return nil
@@ -50,11 +38,24 @@ func local(r *http.Request) error {
 	return nil
 }
 
-// loopbackOrigin reports whether a value of Origin, SCHEME://HOST[:PORT] and
-// nothing more (RFC 6454, 6.2), is of this machine.
-func loopbackOrigin(origin string) bool {
+// own reports whether HOST[:PORT] is this machine's loopback, one of Hosts, or with
+// IPHosts an address.
+func (w *Wall) own(hostport string) bool {
+	if loopback(hostport) {
+		return true
+	}
+	host, _, ok := cutPort(hostport)
+	if w.IPHosts && ok && net.ParseIP(strings.Trim(host, "[]")) != nil || w.IPHosts && net.ParseIP(hostport) != nil {
+		return true // nobody's name leads here
+	}
+	return slices.ContainsFunc(w.Hosts, func(h string) bool { return strings.EqualFold(h, hostport) || strings.EqualFold(h, host) })
+}
+
+// ownOrigin reports whether a value of Origin, SCHEME://HOST[:PORT] and nothing more
+// (RFC 6454, 6.2), is of this machine, or of one of Hosts.
+func (w *Wall) ownOrigin(origin string) bool {
 	scheme, host, ok := strings.Cut(origin, "://")
-	return ok && scheme != "" && strings.Trim(scheme, schemeChars) == "" && loopback(host)
+	return ok && scheme != "" && strings.Trim(scheme, schemeChars) == "" && w.own(host)
 }
 
 const schemeChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-."
@@ -88,20 +89,4 @@ func cutPort(hostport string) (host, port string, ok bool) {
 		return hostport, "", false
 	}
 	return hostport[:at], hostport[at+1:], true
-}
-
-// forgoTime is how long what is left of a refused request may take to come.
-const forgoTime = 5 * time.Second
-
-// drain reads what is left of a refused request and drops it, as much again as
-// MaxBody at most: a client that sends before it reads gets the answer. Else its
-// connection is reset while it sends. A client that waits for a word before it
-// sends (Expect) is not made to. What has been written must be small: it goes out
-// after the handler.
-func (o *Options) drain(w http.ResponseWriter, r *http.Request) {
-	if r.Body == nil || r.Body == http.NoBody || r.Header.Get("Expect") != "" {
-		return
-	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(forgoTime)) // not every server has one
-	_, _ = io.CopyN(io.Discard, r.Body, o.MaxBody)                               // the client may be gone
 }

@@ -1,0 +1,6 @@
+// Package access says who asks: it makes a [Principal] of the credential of a request,
+// or says why it does not.
+//
+// It does no I/O. Fronts extract credentials and write refusals, and package tokenfile
+// keeps tokens.
+package access

@@ -1,0 +1,27 @@
+package access
+
+// Refusal is why a credential is not accepted. It has no part of the credential.
+type Refusal struct {
+	// Status is that of the HTTP answer.
+	Status int
+	// Code is the error of RFC 6750, 3.1, "" where there was no credential.
+	Code string
+	// Description is one of a few texts.
+	Description string
+}
+
+func (r *Refusal) Error() string { return r.Description }
+
+var (
+	// ErrNoCredential is that a request has none.
+	ErrNoCredential = &Refusal{Status: 401, Description: "a credential is required: send Authorization: Bearer TOKEN"}
+	// ErrMalformed is that a request has a credential in a form or place that none has.
+	ErrMalformed = &Refusal{Status: 400, Code: "invalid_request", Description: "one Authorization header with Bearer and a token is required"}
+	// ErrInURL is that a request has a token where it ends in logs.
+	ErrInURL = &Refusal{Status: 400, Code: "invalid_request", Description: "a token must not be in the URL"}
+	// ErrUnavailable is that credentials cannot be checked now.
+	ErrUnavailable = &Refusal{Status: 503, Code: "temporarily_unavailable", Description: "credentials cannot be checked now"}
+
+	errUnknownToken = &Refusal{Status: 401, Code: "invalid_token", Description: "the token is not known"}
+	errExpired      = &Refusal{Status: 401, Code: "invalid_token", Description: "the token has expired"}
+)

@@ -1,0 +1,196 @@
+// Package tokenfile keeps the static tokens of those who may use serve: their names and
+// hashes, in one file. The file is private to its owner and replaced whole. A lock
+// beside it is held while it is changed.
+package tokenfile
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
+)
+
+const (
+	// Name is the file's name in the state directory.
+	Name = "access-tokens.json"
+	// maxFile bounds the file, in bytes.
+	maxFile = 4 << 20
+	// lockWait bounds how long another process that changes the file is waited for.
+	lockWait = 10 * time.Second
+)
+
+// ErrNotFound is that no token has an id or a name.
+var ErrNotFound = errors.New("there is no such token")
+
+// File is a file of tokens, which need not exist. Its methods may be called
+// concurrently, also by several processes.
+type File struct{ path string }
+
+// New returns the file at a path.
+func New(path string) *File { return &File{path} }
+
+// Path returns where the file is.
+func (f *File) Path() string { return f.path }
+
+type document struct {
+	Tokens []access.Token `json:"tokens"`
+}
+
+// List returns the tokens, the oldest first. A file that is not there has none.
+func (f *File) List() ([]access.Token, error) {
+	b, err := atomicfile.Read(f.path, maxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f.parse(b)
+}
+
+func (f *File) parse(b []byte) ([]access.Token, error) {
+	var d document
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(&d)
+	if err == nil && (d.Tokens == nil || dec.More()) {
+		err = errors.New("it is no object with tokens alone")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s is not a file of tokens: %w", f.path, err)
+	}
+	if _, err := access.NewTokens(d.Tokens); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.path, err)
+	}
+	return d.Tokens, nil
+}
+
+// Change has change return the tokens that the file is to have of those that it has.
+// With an error the file stays as it is.
+func (f *File) Change(ctx context.Context, change func([]access.Token) ([]access.Token, error)) error {
+	unlock, err := atomicfile.Lock(ctx, f.path+".lock", lockWait)
+	if err != nil {
+		return fmt.Errorf("%s is in use: %w", f.path, err)
+	}
+	defer unlock()
+	atomicfile.Sweep(f.path)
+	all, err := f.List()
+	if err != nil {
+		return err
+	}
+	if all, err = change(slices.Clone(all)); err != nil {
+		return err
+	}
+	b, err := json.MarshalIndent(document{slices.Concat([]access.Token{}, all)}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(f.path, append(b, '\n'), 0o600)
+}
+
+// Find returns where the token with an id is, or those with a name, an [ErrNotFound]
+// for none.
+func Find(all []access.Token, word string) ([]int, error) {
+	var found []int
+	for i, t := range all {
+		if t.ID == word {
+			return []int{i}, nil
+		}
+		if t.Name == word {
+			found = append(found, i)
+		}
+	}
+	if found == nil {
+		return nil, fmt.Errorf("%q: %w", word, ErrNotFound)
+	}
+	return found, nil
+}
+
+// Follower has the tokens of a file as it is: what another process changes holds from
+// the next look on. It is safe for concurrent use.
+type Follower struct {
+	f   *File
+	now func() time.Time
+
+	mu     sync.RWMutex // guards what follows
+	tokens *access.Tokens
+	err    error
+	seen   os.FileInfo // nil where there was no file
+}
+
+// Follow returns a follower that has read the file.
+func Follow(f *File) *Follower {
+	w := &Follower{f: f, now: time.Now}
+	info, _ := os.Stat(f.path) // nil where there is none
+	w.look(info)
+	return w
+}
+
+// Changed looks whether the file has changed, and reads it then. From a file that
+// cannot be used on no token counts, until it can; see Failure.
+func (w *Follower) Changed() bool {
+	info, _ := os.Stat(w.f.path) // nil where there is none
+	w.mu.RLock()
+	same := w.err == nil && (info == nil) == (w.seen == nil) && (info == nil || os.SameFile(info, w.seen) && info.ModTime().Equal(w.seen.ModTime()) && info.Size() == w.seen.Size())
+	w.mu.RUnlock()
+	if same {
+		return false
+	}
+	return w.look(info)
+}
+
+// Failure returns why the file cannot be used, nil where it can.
+func (w *Follower) Failure() error {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	return w.err
+}
+
+func (w *Follower) look(info os.FileInfo) (changed bool) {
+	b, err := atomicfile.Read(w.f.path, maxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		b, err = nil, nil
+	}
+	var all []access.Token
+	if err == nil && b != nil {
+		all, err = w.f.parse(b)
+	}
+	var tokens *access.Tokens
+	if err == nil {
+		tokens, err = access.NewTokens(all)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before := w.err
+	w.tokens, w.err, w.seen = tokens, err, info
+	return err == nil || before == nil || before.Error() != err.Error()
+}
+
+// Principal returns whose token a text is, or a refusal.
+func (w *Follower) Principal(text string) (*access.Principal, *access.Refusal) {
+	w.mu.RLock()
+	tokens := w.tokens
+	w.mu.RUnlock()
+	if tokens == nil {
+		return nil, access.ErrUnavailable
+	}
+	return tokens.Principal(text, w.now())
+}
+
+// Has reports whether a principal still has a token. While the file cannot be used it
+// is true: nobody new is let in, and nobody is put out for that.
+func (w *Follower) Has(p *access.Principal) bool {
+	w.mu.RLock()
+	tokens := w.tokens
+	w.mu.RUnlock()
+	return tokens == nil || tokens.Has(p, w.now())
+}

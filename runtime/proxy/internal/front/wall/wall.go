@@ -1,0 +1,102 @@
+// Package wall lets requests over HTTP in: from where they come, and with whose
+// credential. It knows nothing of what they ask for.
+package wall
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/access"
+)
+
+// Wall is what stands before a handler. The zero value lets in what comes from this
+// machine.
+type Wall struct {
+	// AnyHost lets any Host and Origin in.
+	AnyHost bool
+	// Hosts are HOST or HOST:PORT that both may name beside this machine's loopback,
+	// and with IPHosts any IP address.
+	Hosts   []string
+	IPHosts bool
+	// Door says who asks; nil: nobody is asked for a credential.
+	Door Door
+}
+
+// Door says who asks. Its methods may be called concurrently, and must not wait.
+type Door interface {
+	// Bearer returns whose a token is, or why it is not accepted.
+	Bearer(token string) (*access.Principal, *access.Refusal)
+}
+
+// Admit refuses a request that a web page may have sent, unless AnyHost is set, and one
+// without a credential where one is required. It reports whether the request may go on,
+// and who asks, nil where nobody is asked for a credential. Of a refused request the
+// body is still to be read.
+func (w *Wall) Admit(out http.ResponseWriter, r *http.Request) (*access.Principal, bool) {
+	if !w.AnyHost {
+		if err := w.local(r); err != nil {
+			http.Error(out, err.Error(), http.StatusForbidden)
+			return nil, false
+		}
+	}
+	if w.Door == nil {
+		return nil, true
+	}
+	p, no := w.principal(r)
+	if no != nil {
+		refuse(out, no)
+		return nil, false
+	}
+	return p, true
+}
+
+// principal returns whose the credential of a request is, or why it is not accepted.
+func (w *Wall) principal(r *http.Request) (*access.Principal, *access.Refusal) {
+	if strings.Contains(r.URL.RawQuery, "access_token") {
+		if q, err := url.ParseQuery(r.URL.RawQuery); err != nil || q.Has("access_token") {
+			return nil, access.ErrInURL
+		}
+	}
+	values := r.Header["Authorization"]
+	switch len(values) {
+	case 0:
+		return nil, access.ErrNoCredential
+	case 1:
+	default:
+		return nil, access.ErrMalformed
+	}
+	const scheme = "Bearer"
+	name, token, _ := strings.Cut(values[0], " ")
+	if !strings.EqualFold(name, scheme) {
+		return nil, access.ErrNoCredential
+	}
+	if token = strings.TrimLeft(token, " "); token == "" || strings.ContainsAny(token, " ,\t") {
+		return nil, access.ErrMalformed
+	}
+	return w.Door.Bearer(token)
+}
+
+// refuse writes a refusal: a challenge for the client's next try (RFC 6750,
+// 3), but none where a try cannot help now.
+func refuse(w http.ResponseWriter, no *access.Refusal) {
+	head := w.Header()
+	if no.Status == http.StatusServiceUnavailable {
+		head.Set("Retry-After", "5")
+	} else {
+		challenge := `Bearer realm="mcpctl"`
+		if no.Code != "" {
+			challenge += `, error="` + no.Code + `", error_description="` + no.Description + `"`
+		}
+		head.Set("WWW-Authenticate", challenge)
+	}
+	head.Set("Cache-Control", "no-store")
+	head.Set("Content-Type", "application/json")
+	body, _ := json.Marshal(struct { // it always has a JSON form
+		Error       string `json:"error,omitempty"`
+		Description string `json:"error_description"`
+	}{no.Code, no.Description})
+	w.WriteHeader(no.Status)
+	_, _ = w.Write(append(body, '\n')) // the client may be gone
+}
