@@ -261,3 +261,70 @@ func TestDoorBinds(t *testing.T) {
 		t.Errorf("its own stream: got %s", got)
 	}
 }
+
+// TestExpel ends the streams of one principal and of nobody else: those of GET, of
+// HTTP+SSE, and of subscriptions/listen.
+func TestExpel(t *testing.T) {
+	t.Parallel()
+	d, alice, bob, _, _ := newDoor(t)
+	p, _ := start(t, two(), proxy.Options{Servers: proxy.Named("a", "b")})
+	o := proxy.HTTPOptions{Door: d}
+	front, old := p.NewHTTPFront(o), p.NewSSEFront(proxy.SSEOptions{HTTPOptions: o})
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", front)
+	mux.Handle("/sse", old)
+	s := serveHTTP(t, mux)
+	t.Cleanup(func() {
+		front.Close()
+		old.Close()
+		s.close()
+	})
+	const listen = `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"}}}}`
+	open := func(token string) (ended []<-chan struct{}) {
+		auth := "Host: localhost\r\nAccept: text/event-stream\r\nAuthorization: Bearer " + token + "\r\n"
+		opened := knockWith(t, s.address, knocks[1], "Authorization: Bearer "+token+"\r\n")
+		id := regexp.MustCompile(`Mcp-Session-Id: (\S+)`).FindStringSubmatch(opened)
+		for _, request := range []string{
+			"GET /mcp HTTP/1.1\r\n" + auth + "Mcp-Session-Id: " + id[1] + "\r\n\r\n",
+			"GET /sse HTTP/1.1\r\n" + auth + "\r\n",
+			fmt.Sprintf("POST /mcp HTTP/1.1\r\n%sContent-Type: application/json\r\nMcp-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\nContent-Length: %d\r\n\r\n%s", auth, len(listen), listen),
+		} {
+			c, err := net.Dial("tcp", s.address)
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = c.Close() })
+			_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+			_, err = io.WriteString(c, request)
+			require.NoError(t, err)
+			resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+			require.NoError(t, err)
+			if resp.StatusCode != http.StatusOK {
+				t.Fatalf("%q: got %s", request, resp.Status)
+			}
+			done := make(chan struct{})
+			go func() { // ends with the connection
+				defer close(done)
+				_, _ = io.Copy(io.Discard, resp.Body)
+			}()
+			ended = append(ended, done)
+		}
+		return ended
+	}
+	hers, his := open(alice), open(bob)
+	gone := func(p *access.Principal) bool { return p.Name == "alice" }
+	front.Expel(gone)
+	old.Expel(gone)
+	for i, ended := range hers {
+		select {
+		case <-ended:
+		case <-time.After(10 * time.Second):
+			t.Errorf("stream %d goes on", i)
+		}
+	}
+	for i, ended := range his {
+		select {
+		case <-ended:
+			t.Errorf("stream %d of another has ended", i)
+		default:
+		}
+	}
+}

@@ -43,6 +43,10 @@ func (o *Options) checkAddress() error {
 	if o.Insecure || o.asks || isLoopback(host) {
 		return nil
 	}
-	return usage("use "+DefaultAddress+", set serve.auth in config.yaml, or use --insecure where the network is trusted",
+	remedy := "use " + DefaultAddress + ", or --insecure where the network is trusted"
+	if o.Command == "serve" {
+		remedy = "use " + DefaultAddress + ", or ask for tokens: mcpctl access --help; --insecure asks nobody"
+	}
+	return usage(remedy,
 		"%s can be reached from other machines, and there is no authentication", o.HTTP)
 }

@@ -90,7 +90,10 @@ func (f *File) Change(ctx context.Context, change func([]access.Token) ([]access
 	if all, err = change(slices.Clone(all)); err != nil {
 		return err
 	}
-	b, err := json.MarshalIndent(document{slices.Concat([]access.Token{}, all)}, "", "  ")
+	if all == nil {
+		all = []access.Token{} // and not null
+	}
+	b, err := json.MarshalIndent(document{all}, "", "  ")
 	if err != nil {
 		return err
 	}

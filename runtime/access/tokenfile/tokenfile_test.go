@@ -39,6 +39,11 @@ func TestFile(t *testing.T) {
 	if info.Mode().Perm() != 0o600 && os.PathSeparator == '/' {
 		t.Errorf("the file has mode %v", info.Mode())
 	}
+	require.NoError(t, f.Change(t.Context(), func([]access.Token) ([]access.Token, error) { return nil, nil }))
+	if all, err := f.List(); len(all) > 0 || err != nil {
+		t.Errorf("without tokens: got %v, %v", all, err)
+	}
+	require.NoError(t, os.WriteFile(f.Path(), b, 0o600))
 	refused := errors.New("no")
 	err = f.Change(t.Context(), func([]access.Token) ([]access.Token, error) { return nil, refused })
 	if now, _ := os.ReadFile(f.Path()); !errors.Is(err, refused) || string(now) != string(b) {
