@@ -77,7 +77,7 @@ func random(n int) string {
 func checksum(text string) string {
 	sum := ^uint32(0)
 	for i := range len(text) {
-		sum = crc32.IEEETable[byte(sum)^text[i]] ^ sum>>8
+		sum = crc32.IEEETable[sum&0xff^uint32(text[i])] ^ sum>>8
 	}
 	sum = ^sum
 	var out [sumLength]byte

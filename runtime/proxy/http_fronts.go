@@ -82,7 +82,7 @@ type SSEFront struct{ front *web.SSE }
 
 // NewSSEFront returns a front. Close ends its sessions.
 func (p *Proxy) NewSSEFront(o SSEOptions) *SSEFront {
-	return &SSEFront{web.NewSSE(p.fronts, o.HTTPOptions.inner(), o.Messages)}
+	return &SSEFront{web.NewSSE(p.fronts, o.inner(), o.Messages)}
 }
 
 // Close ends all sessions and requests, and returns when they have ended. Shut

@@ -29,6 +29,11 @@ const (
 	expiryCheck = 5 * time.Second
 )
 
+// expeller is a front that ends streams.
+type expeller interface {
+	Expel(gone func(*access.Principal) bool)
+}
+
 // door lets in who has a token. See [proxy.Door].
 type door struct{ tokens *tokenfile.Follower }
 
@@ -65,9 +70,7 @@ func (d *door) Bearer(token string) (*access.Principal, *access.Refusal) {
 
 // follow takes over changes of the tokens, and ends streams of those whose tokens have
 // ended, until ctx ends.
-func (d *door) follow(ctx context.Context, g *gateway, fronts ...interface {
-	Expel(gone func(*access.Principal) bool)
-}) {
+func (d *door) follow(ctx context.Context, g *gateway, fronts ...expeller) {
 	poll := time.NewTicker(tokensPoll)
 	defer poll.Stop()
 	checked := time.Now()

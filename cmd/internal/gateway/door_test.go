@@ -68,7 +68,7 @@ func TestTLS(t *testing.T) {
 	go func() { served <- srv.Serve(l) }()
 	get := func(http2 bool) (proto, name string) {
 		t.Helper()
-		tr := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: http2} //nolint:gosec // the name is looked at below
+		tr := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: http2}
 		defer tr.CloseIdleConnections()
 		resp, err := (&http.Client{Transport: tr, Timeout: 10 * time.Second}).Get("https://" + l.Addr().String())
 		require.NoError(t, err)

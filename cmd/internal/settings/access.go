@@ -38,14 +38,19 @@ func strangers() map[string]string {
 	return map[string]string{"serverAuth": auth, "oauthAs": auth, "serve.serverAuth": auth, "serve.oauthAs": auth}
 }
 
+// node returns where a setting is in the file, nil for nowhere.
+func (f *file) node(name string) *yaml.Node {
+	if f == nil {
+		return nil
+	}
+	return f.at[name]
+}
+
 // access reads the sections.
 func (f *file) access() (a Access, err error) {
-	if f == nil {
-		return a, nil
-	}
 	all := sections()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if n := f.at[name]; n != nil {
+		if n := f.node(name); n != nil {
 			if err := all[name](f, n, &a); err != nil {
 				return a, err
 			}

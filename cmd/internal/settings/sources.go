@@ -58,6 +58,13 @@ func Sources(o Options) ([]Source, error) {
 		s.Value = k.shown(s.Value)
 		out = append(out, s)
 	}
+	for _, row := range sectionTable() {
+		s := Source{Name: row.Name, Value: row.Default, Source: "default"}
+		if n := src.file.node(row.Name); n != nil {
+			s.Value, s.Source, s.From = key{}.shown(src.file.text(row.Name)), "config.yaml", fmt.Sprintf("%s:%d", src.file.path, n.Line)
+		}
+		out = append(out, s)
+	}
 	return out, nil
 }
 
@@ -90,6 +97,9 @@ func (src *source) readPlain(path string) error {
 func Check(path string, text []byte) error {
 	f, err := parseFile(path, text)
 	if err != nil {
+		return err
+	}
+	if _, err := f.access(); err != nil {
 		return err
 	}
 	for _, k := range keys() {

@@ -34,6 +34,7 @@ func TestPage(t *testing.T) {
 func TestTable(t *testing.T) {
 	other := map[string]string{ // a value that is not the default
 		"registry": "https://r.example.com", "output": "json", "verbose": "2", "logFormat": "json", "color": "never", "protocolVersion": "2025-11-25",
+		"serve.auth": `{"token":{}}`, "serve.tls": `{"cert":"/c","key":"/k"}`, "serve.hosts": "a.example",
 		"elicit": "decline", "auth.store": "keyring", "serve.separator": "--", "serve.nameOverhead": "7", "serve.roots": "/",
 	}
 	seen := map[string]bool{}
@@ -76,8 +77,8 @@ func TestTable(t *testing.T) {
 		if group, name, nested := strings.Cut(s.Name, "."); nested {
 			file = group + ":\n  " + name + ": " + value + "\n"
 		}
-		if s.Name == "serve.roots" {
-			file = "serve:\n  roots: [/]\n"
+		if s.Name == "serve.roots" || s.Name == "serve.auth" || s.Name == "serve.hosts" { // lists
+			file = strings.Replace(file, value, "["+value+"]", 1)
 		}
 		sourceIs(run{file: file}, "config.yaml")
 		require.NoError(t, settings.Check("config.yaml", []byte(file)))

@@ -63,7 +63,7 @@ func (f *File) parse(b []byte) ([]access.Token, error) {
 	dec.DisallowUnknownFields()
 	err := dec.Decode(&d)
 	if err == nil && (d.Tokens == nil || dec.More()) {
-		err = errors.New("it is no object with tokens alone")
+		err = errors.New("want an object with tokens, and nothing after it")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s is not a file of tokens: %w", f.path, err)

@@ -81,7 +81,7 @@ func (s *sseWriter) flush() error {
 	var err error
 	s.deadline.extend(len(s.b))
 	if len(s.b) > 0 {
-		_, err = s.w.Write(s.b)
+		_, err = s.w.Write(s.b) //nolint:gosec // events, and typed so
 	}
 	if err == nil {
 		if err = s.deadline.f.Flush(); errors.Is(err, http.ErrNotSupported) {
