@@ -132,7 +132,7 @@ const unusedFor = 90 * 24 * time.Hour
 
 // prune removes the copies of registries that are no longer used.
 func (b *batch) prune(now time.Time) error {
-	const unused = `SELECT id FROM registries WHERE id <> ?1 AND max(synced, started, failed) < ?2`
+	const unused = `SELECT id FROM registries WHERE id <> ?1 AND used < ?2`
 	before := toNanos(now.Add(-unusedFor))
 	for _, statement := range []string{
 		`DELETE FROM words WHERE rowid IN (SELECT id FROM servers WHERE registry IN (` + unused + `))`,

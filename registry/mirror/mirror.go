@@ -54,6 +54,7 @@ func migrations() []string {
 	return []string{`CREATE TABLE registries (
 			id INTEGER PRIMARY KEY,
 			url TEXT NOT NULL UNIQUE,
+			used INTEGER NOT NULL,               -- when a sync last began
 			synced INTEGER NOT NULL DEFAULT 0,   -- when the last complete walk began; 0: the copy is not complete
 			whole INTEGER NOT NULL DEFAULT 0,    -- the same of the last walk over the whole list
 			failed INTEGER NOT NULL DEFAULT 0,   -- when a sync got nothing, if that was the last one

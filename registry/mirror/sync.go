@@ -110,7 +110,7 @@ type syncer struct {
 // load reads the registry's row, which is created if there is none.
 func (s *syncer) load(ctx context.Context) error {
 	return s.m.file.Do(ctx, true, func(db *sql.DB) (err error) {
-		if _, err := db.ExecContext(ctx, `INSERT INTO registries (url) VALUES (?) ON CONFLICT DO NOTHING`, s.c.URL()); err != nil {
+		if _, err := db.ExecContext(ctx, `INSERT INTO registries (url, used) VALUES (?, ?) ON CONFLICT DO UPDATE SET used = excluded.used`, s.c.URL(), toNanos(time.Now())); err != nil {
 			return err
 		}
 		if s.row, err = loadRow(ctx, db, s.c.URL()); err != nil {

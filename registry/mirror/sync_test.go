@@ -36,7 +36,7 @@ func TestSyncChanges(t *testing.T) {
 	f.set(now, "a.b/goes", "1.0.0", "deleted", "a clock that goes")
 	f.set(now, "a.b/shrinks", "2.0.0", "deleted", "a clock that shrinks")
 	f.set(now, "a.b/ages", "1.0.0", "deprecated", "a clock that ages")
-	f.set(now, "a.b/comes", "0.1.0", "active", "a clock that comes")
+	f.set(now.Add(-2*time.Minute), "a.b/comes", "0.1.0", "active", "a clock that comes")
 	f.set(now, "a.b/stays", "0.9.0", "active", "an older clock, published later")
 	require.NoError(t, m.Sync(t.Context(), c, mirror.Options{}))
 	if got := f.lists(); len(got) != 1 || !strings.HasPrefix(got[0], "limit=10&updated_since=20") {
@@ -207,7 +207,7 @@ func TestSyncFails(t *testing.T) {
 		}
 		_, _ = w.Write([]byte(`{"servers":[` + strings.Join(items, ",") + `],"metadata":{"nextCursor":"` + next + `"}}`))
 	}
-	n := 0
+	n, m := 0, open(t)
 	for name, tt := range map[string]struct {
 		answer func(w http.ResponseWriter, r *http.Request)
 		want   string
@@ -231,8 +231,12 @@ func TestSyncFails(t *testing.T) {
 		}, "it asks to wait 2m0s", new(*runtime.ConnectError)},
 		"500":   {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }, "HTTP 500", new(*runtime.ConnectError)},
 		"large": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(strings.Repeat(" ", 2<<20))) }, "more than 1048576 bytes", new(*runtime.ProtocolError)},
+		"announced": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "200000000")
+			_, _ = w.Write([]byte(`{"servers":[]}`))
+		}, "more than 1048576 bytes", new(*runtime.ProtocolError)},
 		"elsewhere": {func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "http://one.example.com/", http.StatusFound)
+			http.Redirect(w, r, "http://elsewhere.example.com/", http.StatusFound)
 		}, "https", new(*runtime.ConnectError)},
 		"in circles": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, r.URL.String(), http.StatusFound)
@@ -242,8 +246,9 @@ func TestSyncFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n = 0
-			f, m := newFake(t), open(t)
-			c := f.client(one)
+			f := newFake(t)
+			url := "https://" + strings.ReplaceAll(name, " ", "-") + ".example.com"
+			c := f.client(url)
 			f.fill(3)
 			require.NoError(t, m.Sync(t.Context(), c, mirror.Options{}))
 			f.answer(func(w http.ResponseWriter, r *http.Request, _ http.Handler) { tt.answer(w, r) })
@@ -251,16 +256,16 @@ func TestSyncFails(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tt.want) || !errors.As(err, tt.kind) {
 				t.Errorf("got %v, want %q as a %T", err, tt.want, tt.kind)
 			}
-			if got := names(t, m, "thing number"); got != "a.b/s00000@1.0.0, a.b/s00001@1.0.0, a.b/s00002@1.0.0" {
+			if got := names(t, m, "thing number", url); got != "a.b/s00000@1.0.0, a.b/s00001@1.0.0, a.b/s00002@1.0.0" {
 				t.Errorf("the copy has changed: %s", got)
 			}
-			st, err := m.State(t.Context(), one)
+			st, err := m.State(t.Context(), url)
 			if err != nil || st.Synced.IsZero() || st.Failed.IsZero() {
 				t.Errorf("got %+v, %v; want a complete copy, and the failure noted", st, err)
 			}
 			f.answer(nil)
 			require.NoError(t, m.Sync(t.Context(), c, mirror.Options{}))
-			if st, err = m.State(t.Context(), one); err != nil || !st.Failed.IsZero() {
+			if st, err = m.State(t.Context(), url); err != nil || !st.Failed.IsZero() {
 				t.Errorf("afterwards: got %+v, %v", st, err)
 			}
 		})
