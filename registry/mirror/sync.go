@@ -163,6 +163,11 @@ func (s *syncer) pages(ctx context.Context) error {
 			}
 		}
 		p, err := s.c.Page(ctx, q, w.cursor, etag)
+		var refused *registry.StatusError
+		if w.pages == 0 && w.isDelta() && errors.As(err, &refused) {
+			s.begin(time.Time{}) // it knows no changes
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -173,7 +178,11 @@ func (s *syncer) pages(ctx context.Context) error {
 			s.begin(time.Time{})
 			continue
 		case w.pages == 0:
+			// The earlier of the two clocks: changes that come twice do no harm.
 			w.next = p.Date.Add(-overlap)
+			if now := time.Now(); p.Date.After(now) {
+				w.next = now.Add(-overlap)
+			}
 		}
 		// A page that is here is stored, whatever becomes of ctx.
 		more, err := s.store(context.WithoutCancel(ctx), ctx, p)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -147,6 +149,52 @@ func TestSyncStatic(t *testing.T) {
 				t.Errorf("after an empty list: got %s", got)
 			}
 		})
+	}
+}
+
+// TestSyncWithoutChanges: a registry that refuses to tell changes is read whole, and one
+// whose clock is ahead misses nothing.
+func TestSyncWithoutChanges(t *testing.T) {
+	t.Parallel()
+	f, m := newFake(t), open(t)
+	c := f.client(one)
+	f.set(old(), "a.b/clock", "1.0.0", "active", "tells the time")
+	f.answer(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if r.URL.Query().Has("updated_since") {
+			http.Error(w, `{"detail":"no such parameter"}`, http.StatusUnprocessableEntity)
+			return
+		}
+		w.Header().Set("Date", "Fri, 01 Jan 2100 00:00:00 GMT")
+		next.ServeHTTP(w, r)
+	})
+	require.NoError(t, m.Sync(t.Context(), c, mirror.Options{}))
+	f.set(time.Now(), "a.b/clock", "1.1.0", "active", "tells the time")
+	require.NoError(t, m.Sync(t.Context(), c, mirror.Options{}))
+	if got := names(t, m, "clock"); got != "a.b/clock@1.1.0" {
+		t.Errorf("got %s", got)
+	}
+	f.answer(nil)
+	f.set(time.Now(), "a.b/clock", "1.2.0", "active", "tells the time")
+	require.NoError(t, m.Sync(t.Context(), c, mirror.Options{}))
+	if got := names(t, m, "clock"); got != "a.b/clock@1.2.0" {
+		t.Errorf("after the clock was ahead: got %s", got)
+	}
+}
+
+// TestDamagedFile: a file that is no database is put aside, and the copy made anew.
+func TestDamagedFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "registry.db"), []byte(strings.Repeat("no database ", 1000)), 0o600))
+	f, m := newFake(t), mirror.Open(dir, nil)
+	defer func() { _ = m.Close() }()
+	f.set(old(), "a.b/clock", "1.0.0", "active", "tells the time")
+	if st, err := m.State(t.Context(), one); err != nil || st.Servers != 0 {
+		t.Errorf("got %+v, %v", st, err)
+	}
+	require.NoError(t, m.Sync(t.Context(), f.client(one), mirror.Options{}))
+	if got := names(t, m, "clock"); got != "a.b/clock@1.0.0" {
+		t.Errorf("got %s", got)
 	}
 }
 

@@ -129,15 +129,15 @@ func (p *Program) part(ctx context.Context, s Search, c *registry.Client, copies
 		return part
 	}
 	st, err := copies.State(ctx, c.URL())
-	now := time.Now()
-	switch rested := now.Sub(st.Failed) > rest; {
+	rested := older(st.Failed, rest)
+	switch {
 	case err != nil:
 		part.copyErr = err
 	case s.Refresh:
 		part.Err = p.refresh(ctx, c, copies)
 	case st.Synced.IsZero() && rested:
 		return p.first(ctx, s, c, copies)
-	case !st.Synced.IsZero() && now.Sub(st.Synced) > fresh && rested:
+	case !st.Synced.IsZero() && older(st.Synced, fresh) && rested:
 		part.Err = p.update(ctx, c, copies)
 	}
 	part.look(ctx, copies)
@@ -149,6 +149,13 @@ func (p *Program) part(ctx context.Context, s Search, c *registry.Client, copies
 		part.ask(ctx, c, s.Words)
 	}
 	return part
+}
+
+// older reports whether a time is longer ago than that. One in the future is of a clock
+// that was wrong.
+func older(at time.Time, than time.Duration) bool {
+	age := time.Since(at)
+	return age > than || age < 0
 }
 
 // look notes what the copy is.
