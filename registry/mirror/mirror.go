@@ -90,7 +90,8 @@ const registryBits = 40
 type State struct {
 	// Synced is when the copy was true, zero if it is not complete.
 	Synced time.Time
-	// Failed is when a sync got nothing, zero if the last one got something.
+	// Failed is when a sync got nothing, zero if the last one got something, or was refused
+	// for its credentials.
 	Failed time.Time
 	// Servers counts the records, also those of a copy that is not complete.
 	Servers int
@@ -113,21 +114,33 @@ func (m *Mirror) State(ctx context.Context, url string) (State, error) {
 	return st, err
 }
 
-// Get returns the record of a server from the copy, nil if it has none. A copy that is
-// not complete is searched, too.
+// Get returns the record of a server from the copy, nil if it has none. A name without a
+// slash is the last part of exactly one name. A copy that is not complete is searched,
+// too.
 func (m *Mirror) Get(ctx context.Context, url, name string) (*registry.Record, error) {
-	var blob []byte
+	var blobs [][]byte
 	err := m.file.Do(ctx, false, func(db *sql.DB) error {
-		err := db.QueryRowContext(ctx, `SELECT record FROM servers WHERE name = ? AND registry = (SELECT id FROM registries WHERE url = ?)`, name, url).Scan(&blob)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
+		blobs = nil
+		// The second condition needs no index: it is for people, who ask once.
+		rows, err := db.QueryContext(ctx, `SELECT record FROM servers WHERE registry = (SELECT id FROM registries WHERE url = ?1)
+			AND (name = ?2 OR instr(?2, '/') = 0 AND lower(substr(name, instr(name, '/') + 1)) = lower(?2)) LIMIT 2`, url, name)
+		if err != nil {
+			return err
 		}
-		return err
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			var blob []byte
+			if err := rows.Scan(&blob); err != nil {
+				return err
+			}
+			blobs = append(blobs, blob)
+		}
+		return rows.Err()
 	})
-	if err != nil || blob == nil {
+	if err != nil || len(blobs) != 1 {
 		return nil, err
 	}
-	return unpack(blob)
+	return unpack(blobs[0])
 }
 
 // KeepRelease stores which release is preferred to the copied version of a server, until

@@ -97,6 +97,25 @@ func TestSearchFilters(t *testing.T) {
 	}
 }
 
+func TestGet(t *testing.T) {
+	t.Parallel()
+	f, m := newFake(t), open(t)
+	f.set1("a.b/clock", "one")
+	f.set1("a.b/Calendar", "one of two")
+	f.set1("c.d/calendar", "the other")
+	require.NoError(t, m.Sync(t.Context(), f.client(one), mirror.Options{}))
+	for name, want := range map[string]string{"a.b/clock": "a.b/clock", "Clock": "a.b/clock", "calendar": "", "a.b/Calendar": "a.b/Calendar", "a.b/CLOCK": "", "none": "", "": ""} {
+		rec, err := m.Get(t.Context(), one, name)
+		require.NoError(t, err)
+		if rec == nil && want != "" || rec != nil && rec.Server.Name != want {
+			t.Errorf("%s: got %+v, want %s", name, rec, want)
+		}
+	}
+	if rec, err := m.Get(t.Context(), two, "a.b/clock"); rec != nil || err != nil {
+		t.Errorf("of another registry: got %+v, %v", rec, err)
+	}
+}
+
 // TestPrune: a copy that nobody has updated for long goes with the next Sync of another.
 func TestPrune(t *testing.T) {
 	t.Parallel()

@@ -86,7 +86,8 @@ func (m *Mirror) Sync(ctx context.Context, c *registry.Client, o Options) error 
 		return nil
 	}
 	err = s.run(ctx)
-	if err != nil && s.got == 0 {
+	var refused *runtime.AuthError // which the user mends, and tries again at once
+	if err != nil && s.got == 0 && !errors.As(err, &refused) {
 		s.noteFailure(ctx)
 	}
 	return err

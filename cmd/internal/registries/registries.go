@@ -80,9 +80,8 @@ func (p *Program) client(source config.Entry, wait time.Duration) (*registry.Cli
 	c := &credentials{base: base, headers: config.Revealed(x.Headers), next: http.DefaultTransport}
 	if source.Auth != nil && p.Auth != nil {
 		x.Entry.Name = config.DisplayURL(source.URL) // for mcpctl --url URL auth login
-		if c.authorizer = p.Auth.Authorizer(x, log, redact); c.authorizer != nil && p.Auth.Person != nil {
-			c.authorizer.Attend(p.Auth.Person)
-		}
+		// Nobody logs in here: a search has no time for that.
+		c.authorizer = p.Auth.Authorizer(x, log, redact)
 	}
 	return registry.New(registry.Options{
 		BaseURL: x.URL.Reveal(), HTTPClient: &http.Client{Transport: c}, Logger: log,

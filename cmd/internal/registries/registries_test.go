@@ -332,11 +332,18 @@ func TestAuth(t *testing.T) {
 		t.Errorf("got %v after %d requests, want a refusal after one", err, requests.Load())
 	}
 	p.Sources[0].Auth = json.RawMessage(`{}`)
-	p.StateDir = ""
+	p.StateDir = t.TempDir()
+	if _, err = p.Search(t.Context(), registries.Search{Words: "clock", Limit: 1}); !errors.As(err, &refused) {
+		t.Errorf("got %v", err)
+	}
 	_, err = p.Find(t.Context(), "a.b/clock", false)
 	var mend interface{ Hint() string }
 	if !errors.As(err, &mend) || !strings.Contains(mend.Hint(), "mcpctl --url "+s.URL+" auth login") {
-		t.Errorf("got %v with the hint %q", err, mend.Hint())
+		t.Fatalf("got %v, want a hint", err)
+	}
+	require.NoError(t, p.Auth.Store.Put(t.Context(), tokenstore.Token{Server: s.URL, Access: "t0ken-of-a-file", Source: tokenstore.SourceManual}))
+	if found, notes := p.search(t, "clock"); found != "a.b/clock@1.0.0" || notes != "" {
+		t.Errorf("with the token of a login: found %q, said %q", found, notes)
 	}
 }
 

@@ -79,14 +79,21 @@ func registryEntry(text string) (config.Entry, error) {
 // that is no registry, without secrets.
 func displayRegistries(s string) string {
 	for _, text := range registryTexts(s) {
-		_, err := registryEntry(text)
-		switch {
-		case err == nil:
-		case strings.HasPrefix(text, "{"):
-			return "{…}"
-		default:
-			return config.DisplayURL(text)
+		if _, err := registryEntry(text); err != nil {
+			return displayRegistry(text)
 		}
 	}
 	return ""
+}
+
+// displayRegistry returns the text of one registry without secrets: of an object its URL.
+func displayRegistry(text string) string {
+	var object struct{ URL string }
+	if !strings.HasPrefix(text, "{") {
+		return config.DisplayURL(text)
+	}
+	if json.Unmarshal([]byte(text), &object) != nil || object.URL == "" {
+		return "{…}"
+	}
+	return "{" + config.DisplayURL(object.URL) + "…}"
 }

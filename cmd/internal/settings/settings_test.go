@@ -177,7 +177,7 @@ func TestWrongValues(t *testing.T) {
 		{run{flags: []string{"-o", "yaml"}, env: nil}, []string{"--output", "yaml"}},
 		{run{flags: []string{"--registry", "example.com"}}, []string{"--registry", "https://"}},
 		{run{flags: []string{"--registry", "https://a.example", "--registry", "user:hush@b.example"}}, []string{"--registry", "b.example", "https://"}},
-		{run{flags: []string{"--registry", `{"url":"https://a.example","token":"hush"}`}}, []string{"--registry", "{…}", "url, headers, auth and allowInsecureHttp"}},
+		{run{flags: []string{"--registry", `{"url":"https://a.example","token":"hush"}`}}, []string{"--registry", "{https://a.example…}", "url, headers, auth and allowInsecureHttp"}},
 		{run{env: map[string]string{"MCPCTL_REGISTRY": `{"url":"https://a.example","auth":{"grant":"hush"}}`}}, []string{"MCPCTL_REGISTRY", "grant"}},
 		{run{env: map[string]string{"MCPCTL_REGISTRY": " "}}, []string{"MCPCTL_REGISTRY", "want a URL"}},
 		{run{flags: []string{"--separator", "a b"}}, []string{"--separator"}},
