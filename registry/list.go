@@ -59,6 +59,13 @@ const pageSize = 100
 
 const listPath = "/servers"
 
+// maxItems bounds the servers of one answer: a static list has all of them. Decoded, a
+// server takes many times the bytes of its shortest document.
+const maxItems = 100_000
+
+// maxCursor bounds a cursor, in bytes: it becomes a part of a URL, and is remembered.
+const maxCursor = 8 << 10
+
 // List reads all pages of a list, in the registry's order. It stops, with
 // Truncated set, at [Options.MaxPages], and silently at a repeated cursor: static
 // registries have only one page. The caller filters: not every registry does.
@@ -149,8 +156,14 @@ func (p *Page) parse(body json.RawMessage) error {
 		if json.Unmarshal(page["metadata"], &meta) == nil {
 			p.Next = (&decoder{}).text(meta, "", "nextCursor")
 		}
+		if len(p.Next) > maxCursor {
+			return fmt.Errorf("nextCursor has more than %d bytes", maxCursor)
+		}
 	default:
 		return errors.New("not a list of servers")
+	}
+	if len(items) > maxItems {
+		return fmt.Errorf("one answer has more than %d servers", maxItems)
 	}
 	for _, raw := range items {
 		rec, err := ParseRecord(raw)

@@ -269,6 +269,12 @@ func TestSyncFails(t *testing.T) {
 			n++
 			page(w, "same", "a.b/n"+strings.Repeat("x", n))
 		}, "its list repeats a cursor", new(*runtime.ProtocolError)},
+		"long cursor": {func(w http.ResponseWriter, _ *http.Request) {
+			page(w, strings.Repeat("x", 9000), "a.b/one")
+		}, "nextCursor has more than 8192 bytes", new(*runtime.ProtocolError)},
+		"many at once": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte("[" + strings.Repeat("{},", 100_000) + "{}]"))
+		}, "one answer has more than 100000 servers", new(*runtime.ProtocolError)},
 		"HTML": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			_, _ = w.Write([]byte("<html>"))

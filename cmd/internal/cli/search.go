@@ -111,7 +111,7 @@ func (a registryCommands) noteTruncation(found *registries.Found) {
 	case shown == 0:
 		a.ui.Note("nothing found")
 	case found.More:
-		a.ui.Note("%d of more than %s shown, the best ones; more words narrow them down", shown, plain.Count(found.Total, "server"))
+		a.ui.Note("%d of more than %s shown, the best ones; --limit shows more", shown, plain.Count(found.Total, "server"))
 	case shown < found.Total:
 		a.ui.Note("%d of %s shown; --limit %d shows all", shown, plain.Count(found.Total, "server"), found.Total)
 	}
