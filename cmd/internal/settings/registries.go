@@ -97,3 +97,12 @@ func displayRegistry(text string) string {
 	}
 	return "{" + config.DisplayURL(object.URL) + "…}"
 }
+
+// shownRegistries returns the value of the setting without secrets.
+func shownRegistries(s string) string {
+	var all []string
+	for _, text := range registryTexts(s) {
+		all = append(all, displayRegistry(text))
+	}
+	return strings.Join(all, ", ")
+}

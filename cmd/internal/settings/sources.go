@@ -72,7 +72,7 @@ func Sources(o Options) ([]Source, error) {
 func (k key) shown(value string) string {
 	switch {
 	case k.name == "registry":
-		return config.DisplayURL(value)
+		return shownRegistries(value)
 	case k.name == "elicit" && strings.HasPrefix(value, "{"):
 		return "{…}" // answers, which may be secret
 	}
