@@ -243,18 +243,21 @@ func TestPinStored(t *testing.T) {
 		kept := &memory{}
 		a := pinnedServer()
 		o := proxy.Options{Servers: digested("a"), Store: kept, Pins: guard(&journal{}, map[string]pins.Policy{"a": {Mode: pins.Hold, Locked: lock(t)}})}
+		o.Servers[0].Connection = "the same"
 		c, _, end := run(t, stubs{"a": a}.dial, o)
 		ask(c)
 		end()
 		a.change()
-		c, _, end = run(t, stubs{"a": a}.dial, o)
+		c, p, end := run(t, stubs{"a": a}.dial, o)
 		c.result("initialize", greeting)
 		c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 		sameAsUnknown(t, a, c.call, [][3]string{{"tools/call", `{"name":"a__held1"}`, `{"name":"a__other"}`}})
+		// A new setting has everything stored again, what is held too.
+		o.Servers[0].Digest = "another"
+		if _, err := p.Reconfigure(o.Servers); err != nil {
+			t.Error(err)
+		}
 		end()
-		a.mu.Lock()
-		a.seen = nil
-		a.mu.Unlock()
 		// What is held was stored with the rest: once approved, it is there at the start.
 		o.Pins = guard(&journal{}, map[string]pins.Policy{"a": {Mode: pins.Off}})
 		never := &dialled{to: stubs{}.dial}
