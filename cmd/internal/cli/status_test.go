@@ -24,7 +24,8 @@ func TestStatusTable(t *testing.T) {
 			Backends: []proxy.BackendStatus{{
 				Name: "gh", State: "broken", Paused: true, NextTry: now.Add(20*time.Second + 300*time.Millisecond), Calls: 12, FailedCalls: 5, Restarts: 4,
 				LastError: &proxy.ErrorStatus{Message: "gone\x1b[2J\nfor good", At: now.Add(-time.Minute)},
-			}, {Name: "fs", State: "ready", Connections: []proxy.ConnectionStatus{{PID: 7, Since: now.Add(-time.Minute)}, {PID: 8, Since: now}}}},
+			}, {Name: "fs", State: "ready", Connections: []proxy.ConnectionStatus{{PID: 7, Since: now.Add(-time.Minute)}, {PID: 8, Since: now}},
+				Catalog: &proxy.CatalogStatus{Pin: &proxy.PinStatus{Mode: "hold", Difference: "changed: tool \x1b[2Ja; held back", Fix: "mcpctl lock diff fs"}}}},
 			Clients: proxy.ClientsStatus{Sessions: 9, Recent: []proxy.ClientStatus{
 				{Front: "http", Name: "evil\x1b[31m", LastSeen: now, InFlight: 2}, {Front: "sse", LastSeen: now}, {}, {}, {}, {},
 			}},
@@ -38,6 +39,7 @@ func TestStatusTable(t *testing.T) {
 	for _, want := range []string{
 		"serve 4711, mcpctl 1.2.3, up 2h0m, on standard input and output\n", "configuration /etc/servers.json, read 1h0m ago\n  not in force: line 3: what is this\n",
 		"it is ending", "httpSessions: 9000 of 10000\n", "evil", "waits for 2", "and 4 more", "gh      paused", "try in 20s", "7 +1", "gh, 1m0s ago: gone for good\n",
+		"fs: not as it is locked: changed: tool a; held back (mcpctl lock diff fs)\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in:\n%s", want, text)

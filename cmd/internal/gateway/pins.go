@@ -39,6 +39,7 @@ func (g *gateway) openPins(entries []config.Entry) error {
 		}
 		file = &pins.File{}
 	}
+	file.DropTexts() // a proxy is long-lived, and shows no text
 	g.pins.file = file
 	g.pins.set(entries)
 	return nil
@@ -78,6 +79,7 @@ func (p *pinning) read() (news bool, err error) {
 		if file, err = pins.Parse(p.path, raw); err != nil {
 			return false, err
 		}
+		file.DropTexts()
 	}
 	p.file = file
 	return true, nil
