@@ -66,6 +66,12 @@ func TestServeFollowsLock(t *testing.T) {
 	if got := s.said(); !strings.Contains(got, "server does not offer what is locked") || !strings.Contains(got, "mcpctl lock diff a") {
 		t.Errorf("it is not logged:\n%s", got)
 	}
+	// Another setting counts at once, too.
+	shows := func() bool { return strings.Contains(s.call("tools/list", `{}`), `"Sends."`) }
+	s.rename(strings.Replace(entry, "hold", "warn", 1))
+	s.until("with warn the tool is there", shows)
+	s.rename(entry)
+	s.until("with hold it is not", func() bool { return !shows() })
 	lockNow(t, config, "approve", "a/turned", "--yes")
 	s.until("the approved tool is there", func() bool { return strings.Contains(s.call("tools/list", `{}`), `"Sends."`) })
 	if got := s.text("a__turned", `{}`); got != "turned" {

@@ -83,7 +83,7 @@ func (e *FileError) ExitKind() string { return "config" }
 // Load reads the file at path. A missing file is an empty one. Its error is a
 // [*FileError].
 func Load(path string) (*File, error) {
-	raw, err := read(path)
+	raw, err := Read(path)
 	if err != nil || raw == nil {
 		return &File{Servers: map[string]*Server{}}, err
 	}
@@ -93,7 +93,7 @@ func Load(path string) (*File, error) {
 // LoadServer reads the part of one server, nil where there is none. It is quicker
 // than [Load] where there are many.
 func LoadServer(path, name string) (*Server, error) {
-	raw, err := read(path)
+	raw, err := Read(path)
 	if err != nil || raw == nil {
 		return nil, err
 	}
@@ -108,8 +108,9 @@ func LoadServer(path, name string) (*Server, error) {
 	return parseServer(path, raw, name, at)
 }
 
-// read returns the bytes of the file, nil where there is none.
-func read(path string) ([]byte, error) {
+// Read returns the bytes of the file at path, nil where there is none. Only regular
+// files are read, so it does not wait. Its error is a [*FileError].
+func Read(path string) ([]byte, error) {
 	raw, err := atomicfile.Read(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

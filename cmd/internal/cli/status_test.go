@@ -24,8 +24,10 @@ func TestStatusTable(t *testing.T) {
 			Backends: []proxy.BackendStatus{{
 				Name: "gh", State: "broken", Paused: true, NextTry: now.Add(20*time.Second + 300*time.Millisecond), Calls: 12, FailedCalls: 5, Restarts: 4,
 				LastError: &proxy.ErrorStatus{Message: "gone\x1b[2J\nfor good", At: now.Add(-time.Minute)},
-			}, {Name: "fs", State: "ready", Connections: []proxy.ConnectionStatus{{PID: 7, Since: now.Add(-time.Minute)}, {PID: 8, Since: now}},
-				Catalog: &proxy.CatalogStatus{Pin: &proxy.PinStatus{Mode: "hold", Difference: "changed: tool \x1b[2Ja; held back", Fix: "mcpctl lock diff fs"}}}},
+			}, {
+				Name: "fs", State: "ready", Connections: []proxy.ConnectionStatus{{PID: 7, Since: now.Add(-time.Minute)}, {PID: 8, Since: now}},
+				Catalog: &proxy.CatalogStatus{Pin: &proxy.PinStatus{Mode: "hold", Difference: "changed: tool \x1b[2Ja; held back", Fix: "mcpctl lock diff fs"}},
+			}},
 			Clients: proxy.ClientsStatus{Sessions: 9, Recent: []proxy.ClientStatus{
 				{Front: "http", Name: "evil\x1b[31m", LastSeen: now, InFlight: 2}, {Front: "sse", LastSeen: now}, {}, {}, {}, {},
 			}},

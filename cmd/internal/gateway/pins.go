@@ -1,10 +1,7 @@
 package gateway
 
 import (
-	"bytes"
-	"errors"
-	"io/fs"
-	"os"
+	"crypto/sha256"
 	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -16,9 +13,9 @@ type pinning struct {
 	guard *pins.Guard
 	path  string // of servers.lock.json, "" where nothing is compared
 
-	mu   sync.Mutex // guards what follows
-	file *pins.File // the last that could be read
-	raw  []byte     // of what was read last, also if it could not be
+	mu   sync.Mutex        // guards what follows
+	file *pins.File        // the last that could be read
+	seen [sha256.Size]byte // of what was read last, or of why it could not be
 }
 
 // openPins reads what is locked. A file that cannot be read is an error where a server
@@ -29,8 +26,7 @@ func (g *gateway) openPins(entries []config.Entry) error {
 		return nil
 	}
 	g.pins.path = pins.Path(g.o.File.Path())
-	g.pins.raw, _ = os.ReadFile(g.pins.path) // an error is one of Load, too
-	file, err := pins.Load(g.pins.path)
+	file, err := g.pins.load()
 	if err != nil {
 		for _, e := range entries {
 			if pins.Mode(e.Pin).Or() != pins.Off {
@@ -39,7 +35,6 @@ func (g *gateway) openPins(entries []config.Entry) error {
 		}
 		file = &pins.File{}
 	}
-	file.DropTexts() // a proxy is long-lived, and shows no text
 	g.pins.file = file
 	g.pins.set(entries)
 	return nil
@@ -61,28 +56,31 @@ func (p *pinning) set(entries []config.Entry) (changed []string) {
 	return p.guard.Set(policies)
 }
 
-// read reads the file again. It reports whether there is anything new; a file that
-// cannot be read is told of once, and what was locked before stays.
-func (p *pinning) read() (news bool, err error) {
-	raw, err := os.ReadFile(p.path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, nil // it is being replaced, or was made unreadable: looked at again with the next event
+// load reads the file, if it is another than the last one; else both results are nil.
+func (p *pinning) load() (*pins.File, error) {
+	raw, err := pins.Read(p.path)
+	seen := sha256.Sum256(raw)
+	if err != nil {
+		seen = sha256.Sum256([]byte(err.Error()))
 	}
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if bytes.Equal(raw, p.raw) {
-		return false, nil
+	same := seen == p.seen && p.file != nil
+	p.seen = seen
+	p.mu.Unlock()
+	switch {
+	case same:
+		return nil, nil
+	case err != nil:
+		return nil, err
 	}
-	p.raw = raw
 	file := &pins.File{}
-	if len(raw) > 0 {
+	if raw != nil {
 		if file, err = pins.Parse(p.path, raw); err != nil {
-			return false, err
+			return nil, err
 		}
-		file.DropTexts()
 	}
-	p.file = file
-	return true, nil
+	file.DropTexts() // a proxy is long-lived, and shows no text
+	return file, nil
 }
 
 // followPins takes over what has been locked or approved since.
@@ -90,14 +88,17 @@ func (g *gateway) followPins() {
 	if g.pins.path == "" {
 		return
 	}
-	news, err := g.pins.read()
-	if err != nil {
+	file, err := g.pins.load()
+	switch {
+	case err != nil:
 		g.h.Log.Warn("the lock file cannot be used: what it said before stays", problem(err)...)
 		return
-	}
-	if !news {
+	case file == nil:
 		return
 	}
+	g.pins.mu.Lock()
+	g.pins.file = file
+	g.pins.mu.Unlock()
 	byName := *g.entries.Load()
 	entries := make([]config.Entry, 0, len(byName))
 	for _, e := range byName {

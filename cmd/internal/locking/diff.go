@@ -268,6 +268,9 @@ func printDifference(page *ui.Page, d difference, change *changeOutput) {
 // Approve takes over what a server says now: all of it, or the entries of a name or
 // URI. It shows the difference first and asks, unless yes.
 func (p *Program) Approve(ctx context.Context, what string, yes bool) error {
+	if !yes && p.UI.WantJSON() {
+		return failure.Usage("as JSON, approve shows the change together with the result").WithHint("mcpctl lock diff --json shows it before; then mcpctl lock approve %s --yes", what)
+	}
 	f, lock, _, err := p.open(nil)
 	if err != nil {
 		return err

@@ -55,6 +55,9 @@ func compareLater(p *Publisher, us ...*update) {
 // Repin compares again what the named servers offer, because something else is locked
 // now, and replaces the catalog by one without what is held back.
 func Repin(p *Publisher, servers []string) {
+	if len(servers) == 0 {
+		return
+	}
 	type known struct {
 		b      *upstream.Backend
 		listed *inventory.Inventory
