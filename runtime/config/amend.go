@@ -47,10 +47,18 @@ func amend(doc, want *jsonedit.Document, at, from []string) (*jsonedit.Document,
 		case len(doc.Names(here...)) > 0 && len(want.Names(there...)) > 0:
 			doc, err = amend(doc, want, here, there)
 		default:
-			doc, err = doc.Set(value, here...)
+			doc, err = set(doc, value, here)
 		}
 	}
 	return doc, err
+}
+
+// set writes a value; of a list that keeps its length, only the elements that differ.
+func set(doc *jsonedit.Document, value json.RawMessage, path []string) (*jsonedit.Document, error) {
+	if edited, ok, err := doc.SetElements(value, path...); ok || err != nil {
+		return edited, err
+	}
+	return doc.Set(value, path...)
 }
 
 func join(path []string, name string) []string { return append(slices.Clip(path), name) }

@@ -328,9 +328,9 @@ func subsequence(a, b []byte) bool {
 func TestAmend(t *testing.T) {
 	t.Parallel()
 	before := "// top\r\n{\r\n\t\"mcpServers\": {\r\n\t\t\"a\": { /* mine */ \"command\": \"a\" },\r\n\t\t\"fs\": {\r\n\t\t\t// runs it\r\n\t\t\t\"command\": \"npx\",\r\n" +
-		"\t\t\t\"args\": [\"-y\", \"p@1\"], // pinned\r\n\t\t\t\"env\": {\r\n\t\t\t\t\"A\": \"1\", // one\r\n\t\t\t\t\"B\": \"\\u0032\",\r\n\t\t\t},\r\n\t\t\t\"cwd\": \"/x\", // gone\r\n\t\t},\r\n\t},\r\n}\r\n"
+		"\t\t\t\"args\": [\"-y\", // yes\r\n\t\t\t\t\"p@1\", // pinned\r\n\t\t\t],\r\n\t\t\t\"env\": {\r\n\t\t\t\t\"A\": \"1\", // one\r\n\t\t\t\t\"B\": \"\\u0032\",\r\n\t\t\t},\r\n\t\t\t\"cwd\": \"/x\", // gone\r\n\t\t},\r\n\t},\r\n}\r\n"
 	after := "// top\r\n{\r\n\t\"mcpServers\": {\r\n\t\t\"a\": { /* mine */ \"command\": \"a\" },\r\n\t\t\"fs\": {\r\n\t\t\t// runs it\r\n\t\t\t\"command\": \"npx\",\r\n" +
-		"\t\t\t\"args\": [\"-y\", \"p@2\"], // pinned\r\n\t\t\t\"env\": {\r\n\t\t\t\t\"A\": \"1\", // one\r\n\t\t\t\t\"B\": \"\\u0032\",\r\n\t\t\t\t\"C\": \"3\",\r\n\t\t\t},\r\n\t\t\t\"type\": \"stdio\",\r\n\t\t},\r\n\t},\r\n}\r\n"
+		"\t\t\t\"args\": [\"-y\", // yes\r\n\t\t\t\t\"p@2\", // pinned\r\n\t\t\t],\r\n\t\t\t\"env\": {\r\n\t\t\t\t\"A\": \"1\", // one\r\n\t\t\t\t\"B\": \"\\u0032\",\r\n\t\t\t\t\"C\": \"3\",\r\n\t\t\t},\r\n\t\t\t\"type\": \"stdio\",\r\n\t\t},\r\n\t},\r\n}\r\n"
 	f, err := config.Parse("servers.json", []byte(before))
 	require.NoError(t, err)
 	require.NoError(t, f.Amend("fs", json.RawMessage(`{"command":"npx","args":["-y","p@2"],"env":{"A":"1","B":"\u0032","C":"3"},"type":"stdio"}`)))

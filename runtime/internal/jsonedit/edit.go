@@ -48,6 +48,39 @@ func (d *Document) Remove(path ...string) (*Document, error) {
 	}
 }
 
+// SetElements is Set for a list in place of one with as many elements: those that are equal
+// keep their bytes, and so do all comments in the list. ok is false where the value at the
+// path is no such list.
+func (d *Document) SetElements(value json.RawMessage, path ...string) (edited *Document, ok bool, err error) {
+	v, err := hujson.Parse(append(slices.Clip([]byte(value)), '\n'))
+	if err != nil {
+		return nil, false, err
+	}
+	v.Minimize()
+	now, isList := v.Value.(*hujson.Array)
+	old, wasList := lookupArray(d.Lookup(path...))
+	if !isList || !wasList || len(now.Elements) != len(old.Elements) {
+		return nil, false, nil
+	}
+	st := d.style()
+	var edits []splice
+	for i, e := range old.Elements {
+		if !bytes.Equal(Standard(e), Standard(now.Elements[i])) {
+			edits = append(edits, splice{e.StartOffset, e.EndOffset, st.format(&now.Elements[i], d.indentAt(e.StartOffset))})
+		}
+	}
+	edited, err = d.apply(edits, path)
+	return edited, err == nil, err
+}
+
+func lookupArray(v *hujson.Value) (a *hujson.Array, ok bool) {
+	if v == nil {
+		return nil, false
+	}
+	a, ok = v.Value.(*hujson.Array)
+	return a, ok
+}
+
 // setting returns the edits of Set.
 func (d *Document) setting(v *hujson.Value, path []string) ([]splice, error) {
 	if d.root == nil {
