@@ -1,9 +1,11 @@
 package scaffold_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
+	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/scaffold"
 )
 
@@ -497,4 +499,20 @@ func TestAttacks(t *testing.T) {
 		t.Errorf("got %d records, want 150", count)
 	}
 	t.Logf("%d records", count)
+}
+
+// TestTooMany: a record that is large beyond reason is refused at once, in place of keeping
+// the processor busy.
+func TestTooMany(t *testing.T) {
+	t.Parallel()
+	for name, s := range map[string]registry.Server{
+		"remotes": {Name: "io.example/x", Remotes: make([]registry.Remote, 101)},
+		"inputs":  {Name: "io.example/x", Packages: []registry.Package{{RegistryType: "npm", Identifier: "x", EnvironmentVariables: make([]registry.KeyValueInput, 5001)}}},
+	} {
+		_, err := scaffold.New(s, scaffold.Options{Force: true})
+		var refused *scaffold.RefusedError
+		if !errors.As(err, &refused) || refused.Force || !strings.Contains(err.Error(), "more than") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -154,6 +155,9 @@ func New(server registry.Server, o Options) (*Plan, error) {
 	}}
 	b.plan.Alias = b.alias
 	b.plan.Origin = config.Origin{Registry: o.Registry, Name: server.Name, Version: server.Version}
+	if reason := tooMany(&server); reason != "" {
+		return nil, &RefusedError{Name: server.Name, Version: server.Version, Reasons: []string{reason}, Findings: []Finding{{Rule: RuleTooMany, Text: reason, Refused: true}}}
+	}
 	c, err := b.choose()
 	if err != nil {
 		return nil, err
@@ -182,6 +186,45 @@ func New(server registry.Server, o Options) (*Plan, error) {
 		b.plan.StartRequired = used(b.needs, slices.Concat(b.plan.Start, b.plan.StartEnv))
 	}
 	return b.plan, nil
+}
+
+// Bounds of a record, far above any that is published.
+const (
+	maxChoices = 100  // packages and remotes
+	maxInputs  = 5000 // in all of them
+)
+
+// tooMany returns why a record is out of these bounds, "" if it is not.
+func tooMany(s *registry.Server) string {
+	n := 0
+	remote := func(r *registry.Remote) { n += variables(r.Headers) + variables(r.Variables) }
+	for i := range s.Packages {
+		p := &s.Packages[i]
+		n += variables(p.EnvironmentVariables)
+		for _, a := range slices.Concat(p.RuntimeArguments, p.PackageArguments) {
+			n += 1 + variables(a.Variables)
+		}
+		remote(&p.Transport)
+	}
+	for i := range s.Remotes {
+		remote(&s.Remotes[i])
+	}
+	switch choices := len(s.Packages) + len(s.Remotes); {
+	case choices > maxChoices:
+		return fmt.Sprintf("it has %d packages and remotes, more than %d", choices, maxChoices)
+	case n > maxInputs:
+		return fmt.Sprintf("it has %d inputs, more than %d", n, maxInputs)
+	}
+	return ""
+}
+
+// variables counts inputs and their variables.
+func variables(list []registry.KeyValueInput) int {
+	n := len(list)
+	for _, in := range list {
+		n += len(in.Variables)
+	}
+	return n
 }
 
 // draft is an unfinished plan: what it is made from, and the objections to it.

@@ -8,6 +8,7 @@ type Rule string
 const (
 	RuleNothingToRun   Rule = "nothing-to-run"
 	RuleNUL            Rule = "nul"
+	RuleTooMany        Rule = "too-many"
 	RuleIdentifier     Rule = "identifier"
 	RulePackageVersion Rule = "package-version"
 	RuleUnpinned       Rule = "unpinned"

@@ -55,7 +55,7 @@ func amend(doc, want *jsonedit.Document, at, from []string) (*jsonedit.Document,
 
 // set writes a value; of a list that keeps its length, only the elements that differ.
 func set(doc *jsonedit.Document, value json.RawMessage, path []string) (*jsonedit.Document, error) {
-	if edited, ok, err := doc.SetElements(value, path...); ok || err != nil {
+	if edited, ok, err := jsonedit.SetElements(doc, value, path...); ok || err != nil {
 		return edited, err
 	}
 	return doc.Set(value, path...)

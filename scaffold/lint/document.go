@@ -40,11 +40,10 @@ func (l *linter) document(doc *node) {
 	switch schema := doc.get("$schema"); {
 	case schema == nil:
 		l.add("schema", doc, "$schema is missing")
+	case strings.Contains(schema.text, "/2025-07-09/"):
+		l.addError("schema", schema, "$schema is %s, which the registry takes no more", schema)
 	case !strings.Contains(schema.text, "/"+newestSchema+"/"):
 		l.add("schema", schema, "$schema is %s", schema)
-		if strings.Contains(schema.text, "/2025-07-09/") { // which the registry takes no more
-			l.worst()
-		}
 	}
 	switch name := doc.get("name"); {
 	case name == nil:

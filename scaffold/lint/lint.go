@@ -65,17 +65,31 @@ func Document(raw []byte) []Finding {
 	return slices.Compact(l.findings)
 }
 
+// add adds a finding.
 func (l *linter) add(name string, at *node, format string, a ...any) {
 	l.addAt(name, at.offset, at.pointer, fmt.Sprintf(format, a...))
 }
 
-// worst makes the last finding an error.
-func (l *linter) worst() { l.findings[len(l.findings)-1].Severity = Error }
+// addError adds a finding that is an error here, whatever its rule says.
+func (l *linter) addError(name string, at *node, format string, a ...any) {
+	l.put(rule(name), Error, at.offset, at.pointer, fmt.Sprintf(format, a...))
+}
 
 func (l *linter) addAt(name string, offset int, pointer, message string) {
 	r := rule(name)
+	l.put(r, r.Severity, offset, pointer, message)
+}
+
+// maxFindings is how many findings are kept, and errors that come after them. Nobody reads
+// more.
+const maxFindings = 1000
+
+func (l *linter) put(r Rule, severity Severity, offset int, pointer, message string) {
+	if n := len(l.findings); n >= maxFindings && severity == Warning || n >= 2*maxFindings {
+		return
+	}
 	line, column := position(l.raw, offset)
-	l.findings = append(l.findings, Finding{r.Number, r.Name, r.Severity, line, column, pointer, message, r.Fix})
+	l.findings = append(l.findings, Finding{r.Number, r.Name, severity, line, column, pointer, message, r.Fix})
 }
 
 // plans dry-runs add with each package and remote, and reports what it says.
@@ -95,8 +109,11 @@ func (l *linter) plans(doc *node) {
 	o := scaffold.Options{Registry: registry.Official}
 	if _, err := scaffold.New(*s, o); err != nil {
 		for _, f := range findingsOf(err) {
-			if f.Rule == scaffold.RuleNothingToRun {
+			if f.Rule == scaffold.RuleNothingToRun || f.Rule == scaffold.RuleTooMany {
 				l.add(string(f.Rule), doc, "%s", f.Text)
+			}
+			if f.Rule == scaffold.RuleTooMany {
+				return
 			}
 		}
 	}
@@ -118,16 +135,17 @@ func (l *linter) plan(s *registry.Server, o scaffold.Options, at *node) {
 		findings = p.Findings
 	}
 	for _, f := range findings {
-		if foundElsewhere(f, at) {
+		if foundElsewhere(f, at) || len(l.findings) >= maxFindings && !f.Refused {
 			continue
 		}
 		place := source(either(at.get(memberOf(f.Rule)), at), f.Text)
 		if place == at && isAddress(f.Rule) {
 			place = either(at.get("url"), either(at.get("transport").get("url"), at))
 		}
-		l.add(string(f.Rule), place, "%s", f.Text)
 		if f.Refused {
-			l.worst()
+			l.addError(string(f.Rule), place, "%s", f.Text)
+		} else {
+			l.add(string(f.Rule), place, "%s", f.Text)
 		}
 	}
 }

@@ -119,6 +119,7 @@ func TestRules(t *testing.T) {
 		{header(`"name":"X-A","value":"a\u0000b"`), "error nul /remotes/0"},
 		{npm(`,"registryBaseUrl":"nowhere"`), "warning registry-base-url /packages/0/registryBaseUrl"},
 		{npm(`,"registryBaseUrl":"https://npm.example.com"`), "warning registry-base-url /packages/0/registryBaseUrl"},
+		{npm(`,"environmentVariables":[` + strings.TrimSuffix(strings.Repeat(`{"name":"A1","default":"{x}"},`, 5001), ",") + `]`), "error too-many "},
 		{npm(""), ""},
 	} {
 		var got []string
@@ -131,7 +132,7 @@ func TestRules(t *testing.T) {
 		}
 		slices.Sort(got)
 		if strings.Join(got, "|") != tt.want {
-			t.Errorf("%s\ngot  %s\nwant %s", tt.doc, strings.Join(got, "|"), tt.want)
+			t.Errorf("%.2000s\ngot  %.2000s\nwant %s", tt.doc, strings.Join(got, "|"), tt.want)
 		}
 	}
 	for _, r := range lint.Rules() {

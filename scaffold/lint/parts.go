@@ -105,8 +105,7 @@ func (l *linter) remote(r *node) {
 	case strings.Contains(address, "{{"):
 		l.add("url", r.get("url"), "{{ and }} are not braces of a variable")
 	case err == nil && u.Scheme == "http", err == nil && origin.IsLoopback(u.Hostname()):
-		l.add("http", r.get("url"), "the registry takes no remote at %s", r.get("url"))
-		l.worst()
+		l.addError("http", r.get("url"), "the registry takes no remote at %s", r.get("url"))
 	}
 	used := []string{address}
 	for _, h := range r.list("headers") {

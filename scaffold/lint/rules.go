@@ -81,6 +81,7 @@ func Rules() []Rule {
 		{"L177", string(scaffold.RuleHeaderReserved), Warning, "The header is written by the client.", "remove it"},
 		{"L178", string(scaffold.RuleHeaderValue), Error, "The value of a header has a line break.", "write it in one line"},
 		{"L179", string(scaffold.RuleNUL), Error, "A text has a NUL character, which no argument, variable or header can hold.", "remove it"},
+		{"L180", string(scaffold.RuleTooMany), Error, "The document has more than 100 packages and remotes, or more than 5,000 inputs.", "leave out what few users need"},
 	}
 }
 

@@ -96,6 +96,7 @@ func (p *parser) value(pointer string, depth int) (*node, error) {
 }
 
 func (p *parser) object(n *node, depth int) error {
+	seen := map[string]bool{}
 	for p.d.More() {
 		at := p.next()
 		t, err := p.d.Token()
@@ -104,9 +105,10 @@ func (p *parser) object(n *node, depth int) error {
 		}
 		name, _ := t.(string)
 		pointer := n.pointer + "/" + escapePointer(name)
-		if n.get(name) != nil {
+		if seen[name] {
 			p.report(at, pointer, "%q is there twice", name)
 		}
+		seen[name] = true
 		v, err := p.value(pointer, depth+1)
 		if err != nil {
 			return err

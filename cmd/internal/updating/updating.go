@@ -141,6 +141,9 @@ func (u *Updater) Run(ctx context.Context, aliases []string) error {
 				return err
 			}
 		}
+		if len(results) == 1 && r.do.err != nil {
+			continue // the command's error says it
+		}
 		if err := u.show(r); err != nil {
 			return err
 		}

@@ -48,10 +48,10 @@ func (d *Document) Remove(path ...string) (*Document, error) {
 	}
 }
 
-// SetElements is Set for a list in place of one with as many elements: those that are equal
+// SetElements is [Document.Set] for a list in place of one with as many elements: those that are equal
 // keep their bytes, and so do all comments in the list. ok is false where the value at the
 // path is no such list.
-func (d *Document) SetElements(value json.RawMessage, path ...string) (edited *Document, ok bool, err error) {
+func SetElements(d *Document, value json.RawMessage, path ...string) (edited *Document, ok bool, err error) {
 	v, err := hujson.Parse(append(slices.Clip([]byte(value)), '\n'))
 	if err != nil {
 		return nil, false, err
