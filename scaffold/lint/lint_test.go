@@ -155,10 +155,7 @@ func TestPlace(t *testing.T) {
 // corpus returns a collection of published documents; nil where there is none.
 func corpus(t *testing.T, name string) [][]byte {
 	t.Helper()
-	dir := os.Getenv("MCPCTL_REGISTRY_CORPUS")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "registry-corpus")
-	}
+	dir := os.Getenv("MCPCTL_REGISTRY_CORPUS") // see make registry-corpus
 	b, err := os.ReadFile(filepath.Join(dir, name))
 	if err != nil {
 		t.Skip("no published documents here")

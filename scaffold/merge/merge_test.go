@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -83,6 +84,14 @@ func TestNotObjects(t *testing.T) {
 			}
 		}
 	}
+}
+
+// cases is how many random cases a test has: few beside other tests, many in the nightly run.
+func cases() int {
+	if os.Getenv("MCPCTL_NIGHTLY") != "" {
+		return 5000
+	}
+	return 100
 }
 
 // An entry of the property test: some members, and two lists of some slots.
@@ -171,7 +180,7 @@ func splice(list []string, at int, e edit) []string {
 func TestProperties(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
-	for range 300 {
+	for range cases() {
 		var mine, theirs, both, clashesMine, clashesTheirs []edit
 		for place := range places {
 			m, th := edit{place, random.IntN(3), fmt.Sprint("m", place)}, edit{place, random.IntN(3), fmt.Sprint("t", place)}
@@ -212,7 +221,7 @@ func TestLaws(t *testing.T) {
 		}
 		return s
 	}
-	for range 300 {
+	for range cases() {
 		x, y, z := list(), list(), list()
 		b, m, th := x.encode(t), y.encode(t), z.encode(t)
 		for _, law := range []struct {
@@ -249,12 +258,12 @@ func TestLaws(t *testing.T) {
 func TestLongLists(t *testing.T) {
 	t.Parallel()
 	var a, b []string
-	for i := range 100_000 {
+	for i := range 20_000 {
 		a, b = append(a, fmt.Sprint("a", i)), append(b, fmt.Sprint("b", i))
 	}
 	a, b = append(a, "end"), append(b, "end")
 	hunks := merge.Hunks(a, b)
-	if len(hunks) != 1 || hunks[0].Start != 0 || hunks[0].End != 100_000 || !slices.Equal(merge.Apply(a, hunks), b) {
+	if len(hunks) != 1 || hunks[0].Start != 0 || hunks[0].End != 20_000 || !slices.Equal(merge.Apply(a, hunks), b) {
 		t.Errorf("got %d hunks", len(hunks))
 	}
 }
