@@ -299,6 +299,7 @@ cli-property:
 # whole of what CI has in a short form.
 nightly: npm python
 	MCPCTL_NIGHTLY=1 go test -tags integration ./test/peers -timeout 15m
+	MCPCTL_NIGHTLY=1 go test ./scaffold/merge -count 1
 	go test ./runtime/auth -run TestKilled -kills 5000 -timeout 15m
 	$(MAKE) --no-print-directory eras-random ownership-worlds faults attacks soak conformance keycloak cli-corpus cli-property registry-copy
 
