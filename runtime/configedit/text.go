@@ -14,7 +14,7 @@ import (
 
 const (
 	lockWait = 10 * time.Second
-	maxText  = 1 << 20 // bytes
+	maxText  = 4 << 20 // bytes
 )
 
 // UpdateText edits the text file at path under a lock file next to it, as [config.Update]

@@ -82,7 +82,7 @@ func layerTable() []rule {
 		{pkg: "runtime/fixture", layer: 3, own: []string{"runtime"}},
 		{pkg: "runtime/codegen/double", layer: 3, own: []string{"runtime", "runtime/fixture"}},
 		{pkg: "runtime/layers", layer: 3},
-		{pkg: "runtime/configedit", layer: 3},
+		{pkg: "runtime/configedit", layer: 3, third: []string{"github.com/tailscale/hujson"}},
 		{pkg: "runtime/hosts", layer: 3},
 		{pkg: "runtime/clitool", layer: 3, third: []string{"golang.org/x/sync"}},
 		{pkg: "runtime/dial", layer: 3, third: []string{"golang.org/x/sync"}},
@@ -110,7 +110,6 @@ func layerTable() []rule {
 		{pkg: "cmd/internal/local", layer: 4, own: none, third: []string{"github.com/Microsoft/go-winio", "golang.org/x/sys"}},
 		{pkg: "cmd/internal/control", layer: 4},
 		{pkg: "cmd/internal/sessions", layer: 4, third: []string{"golang.org/x/sys"}},
-		{pkg: "cmd/internal/configuring", layer: 4, third: []string{"github.com/spf13/pflag"}},
 		{pkg: "cmd/internal/cli", layer: 5, third: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/mod", "golang.org/x/sync", "golang.org/x/sys", "golang.org/x/term"}},
 		// Read long lists at a key press.
 		{pkg: "cmd/internal/known", layer: 4, third: []string{"github.com/go-json-experiment/json"}},

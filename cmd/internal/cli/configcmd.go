@@ -35,7 +35,7 @@ func newConfig(a *app) *cobra.Command {
 // configuringOf returns what the commands about the configuration need.
 func configuringOf(a *app) *configuring.Program {
 	return &configuring.Program{
-		UI: a.ui, Asker: questions(a), Getenv: a.getenv, Settings: a.settings, Read: readConfig, Wanted: a.file.wanted,
+		UI: a.ui, Asker: questions(a), Getenv: a.getenv, Settings: a.settings, Wanted: a.file.wanted,
 		Layers: func() (*layers.Set, error) { return loadLayers(&a.environment) },
 	}
 }
@@ -65,12 +65,18 @@ func newConfigEdit(a *app) *cobra.Command {
 }
 
 func newConfigValidate(a *app) *cobra.Command {
-	return &cobra.Command{
+	var o configuring.ValidateOptions
+	cmd := &cobra.Command{
 		Use: "validate", Short: "Check servers.json and config.yaml", Args: cobra.NoArgs,
 		Long: "Check servers.json, in all layers, and config.yaml. Each fault has its line, its column and a fix.\n" +
-			"Faults exit with code 5, warnings with 0. As JSON: {\"path\",\"ok\",\"servers\",\"problems\"}, and \"files\" if there are several.",
-		RunE: func(*cobra.Command, []string) error { return printed(configuringOf(a).Validate()) },
+			"Faults exit with code 5, warnings with 0. As JSON: {\"path\",\"ok\",\"servers\",\"problems\"}, and \"files\" if there are several.\n\n" +
+			"--fix fixes the faults of servers.json that have one meaning, and keeps the file as it was in servers.json.bak.",
+		RunE: func(*cobra.Command, []string) error { return printed(configuringOf(a).Validate(o)) },
 	}
+	cmd.Flags().BoolVar(&o.Fix, "fix", false, "fix what is safe to fix")
+	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "with --fix: print what would be fixed and write nothing")
+	cmd.Flags().BoolVar(&o.Project, "project", false, "with --fix: the file of this project")
+	return cmd
 }
 
 // printed is the error of a command that has printed the faults which it has found.

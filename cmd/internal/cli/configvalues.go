@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/configuring"
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 )
 
 const pathHelp = "PATH is a setting of config.yaml, such as timeout or serve.listGrace, or leads from a server on, as in\n" +
@@ -15,7 +16,7 @@ func newConfigValues(a *app) []*cobra.Command {
 	run := func(do func(*configuring.Program, []string) error) func(*cobra.Command, []string) error {
 		return func(cmd *cobra.Command, words []string) error {
 			p := configuringOf(a)
-			p.Flags = cmd.Flags()
+			p.Sources = settings.Options{Getenv: a.getenv, Flags: cmd.Flags()}
 			return do(p, words)
 		}
 	}
@@ -46,7 +47,7 @@ func newConfigValues(a *app) []*cobra.Command {
 		Long: "Show where each server and each setting comes from: the layer and the file of a server, and for a setting the flag, the\n" +
 			"variable, config.yaml or the default. As JSON: {\"servers\",\"settings\"}.",
 		Example: "  mcpctl config sources\n  mcpctl config sources --json",
-		RunE:    run(func(p *configuring.Program, _ []string) error { return p.Sources() }),
+		RunE:    run(func(p *configuring.Program, _ []string) error { return p.PrintSources() }),
 	}
 	for _, cmd := range []*cobra.Command{get, set, unset} {
 		cmd.Flags().BoolVar(&o.Project, "project", false, "only the file of this project")

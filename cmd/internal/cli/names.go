@@ -3,6 +3,7 @@ package cli
 import (
 	"strings"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/configuring"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/clitool"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -40,7 +41,7 @@ func (env *environment) serverNames(path string, alone bool) ([]string, error) {
 		}
 		alone = env.getenv(settings.Variable("config")) != ""
 	}
-	set, err := readLayers(env.getenv, path, alone)
+	set, err := configuring.ReadLayers(env.getenv, path, alone)
 	if err != nil {
 		return nil, err
 	}

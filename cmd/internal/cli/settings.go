@@ -2,12 +2,8 @@ package cli
 
 import (
 	"context"
-	"path/filepath"
-	"strings"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/args"
 	"github.com/mcpctl/mcpctl/cmd/internal/configuring"
-	"github.com/mcpctl/mcpctl/cmd/internal/records"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/layers"
@@ -24,12 +20,12 @@ func (env *environment) loadConfig() (*config.File, error) {
 }
 
 // loadLayers returns the layers of servers.json, after asking the user about a project's
-// file that is not trusted. It takes what dispatch has read, if it has; see readConfig.
+// file that is not trusted. It takes what dispatch has read, if it has.
 func loadLayers(env *environment) (*layers.Set, error) {
 	set := env.file.set
 	if set == nil || env.file.path != env.settings.ConfigPath {
 		var err error
-		if set, err = readLayers(env.getenv, env.settings.ConfigPath, env.settings.ConfigAlone); err != nil {
+		if set, err = configuring.ReadLayers(env.getenv, env.settings.ConfigPath, env.settings.ConfigAlone); err != nil {
 			return nil, err
 		}
 		if user := set.Layer(layers.User); env.file.wanted && user.File.Missing() {
@@ -52,18 +48,6 @@ func loadLayers(env *environment) (*layers.Set, error) {
 	env.file.scope = set.File().Path()
 	env.file.note(env.ui, set)
 	return set, nil
-}
-
-// readLayers reads the layers with the user's file at path, or that file alone.
-func readLayers(getenv func(string) string, path string, alone bool) (*layers.Set, error) {
-	if isDescriptor(path) {
-		f, err := readConfig(path)
-		if err != nil {
-			return nil, err
-		}
-		return layers.Single(f), nil
-	}
-	return layers.Load(configuring.Places(getenv, path, alone), configuring.Trust(getenv))
 }
 
 // note reports, once, what is odd about the files as a whole, and which are not used.
@@ -89,26 +73,6 @@ func noteProblem(u *ui.UI, p *config.Problem) {
 	if p.Hint() != "" {
 		u.Note("hint: %s", p.Hint())
 	}
-}
-
-// readConfig reads servers.json. A descriptor opened by the shell, as of --config
-// <(…), may be a pipe, which can be read only once; it is read up to [records.MaxDocument]. Any
-// other path must be a regular file.
-func readConfig(path string) (*config.File, error) {
-	if !isDescriptor(path) {
-		return config.Load(path)
-	}
-	raw, err := args.ReadFile(path, records.MaxDocument)
-	if err != nil {
-		return nil, config.FileProblem(path, err)
-	}
-	return config.Parse(path, raw)
-}
-
-// isDescriptor reports whether a path is a descriptor of this process.
-func isDescriptor(path string) bool {
-	path = filepath.ToSlash(filepath.Clean(path))
-	return path == "/dev/stdin" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/")
 }
 
 // shareConfig reads servers.json once for several concurrent connections, which only

@@ -4,9 +4,11 @@ package configuring
 
 import (
 	"os"
+	"path/filepath"
+	"strings"
 
-	"github.com/spf13/pflag"
-
+	"github.com/mcpctl/mcpctl/cmd/internal/args"
+	"github.com/mcpctl/mcpctl/cmd/internal/records"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -19,10 +21,8 @@ type Program struct {
 	Asker    func() ui.Asker
 	Getenv   func(string) string
 	Settings settings.Settings
-	// Flags are those of the command, of which the settings were read.
-	Flags *pflag.FlagSet
-	// Read reads the user's file, which may be a descriptor.
-	Read func(path string) (*config.File, error)
+	// Sources are what the settings were read from.
+	Sources settings.Options
 	// Layers reads the layers of servers.json.
 	Layers func() (*layers.Set, error)
 	// Wanted says that the user's file is named and has to be there.
@@ -42,4 +42,36 @@ func Places(getenv func(string) string, user string, alone bool) layers.Places {
 		return layers.Places{User: user}
 	}
 	return layers.Find(getenv, user, dir)
+}
+
+// ReadLayers reads the layers with the user's file at path, or that file alone.
+func ReadLayers(getenv func(string) string, path string, alone bool) (*layers.Set, error) {
+	if isDescriptor(path) {
+		f, err := readFile(path)
+		if err != nil {
+			return nil, err
+		}
+		return layers.Single(f), nil
+	}
+	return layers.Load(Places(getenv, path, alone), Trust(getenv))
+}
+
+// readFile reads servers.json. A descriptor opened by the shell, as of --config
+// <(…), may be a pipe, which can be read only once; it is read up to [records.MaxDocument]. Any
+// other path must be a regular file.
+func readFile(path string) (*config.File, error) {
+	if !isDescriptor(path) {
+		return config.Load(path)
+	}
+	raw, err := args.ReadFile(path, records.MaxDocument)
+	if err != nil {
+		return nil, config.FileProblem(path, err)
+	}
+	return config.Parse(path, raw)
+}
+
+// isDescriptor reports whether a path is a descriptor of this process.
+func isDescriptor(path string) bool {
+	path = filepath.ToSlash(filepath.Clean(path))
+	return path == "/dev/stdin" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/")
 }

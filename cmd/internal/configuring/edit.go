@@ -74,7 +74,7 @@ func (p *Program) Edit(ctx context.Context, project bool) error {
 	if err := cmd.Run(); err != nil {
 		return &failure.Error{Err: fmt.Errorf("editor %s: %w", editor, err), Remedy: "VISUAL and EDITOR name the editor"}
 	}
-	return p.Validate()
+	return p.Validate(ValidateOptions{})
 }
 
 // editorCommand returns the command of an editor with arguments, as in "code

@@ -24,13 +24,13 @@ type serverSource struct {
 	State string `json:"state,omitempty"`
 }
 
-// Sources prints where each server and each setting comes from.
-func (p *Program) Sources() error {
+// PrintSources prints where each server and each setting comes from.
+func (p *Program) PrintSources() error {
 	set, err := p.Layers()
 	if err != nil {
 		return err
 	}
-	all, err := settings.Sources(settings.Options{Getenv: p.Getenv, Flags: p.Flags})
+	all, err := settings.Sources(p.Sources)
 	if err != nil {
 		return err
 	}

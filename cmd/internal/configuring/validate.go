@@ -39,6 +39,7 @@ type checked struct {
 type validation struct {
 	findings []finding
 	files    []checked
+	fixed    *fixed          // by --fix
 	first    *config.Problem // the first error
 }
 
@@ -75,13 +76,26 @@ func (v *validation) check(layer, path string, wanted bool, read func(string) (*
 	return nil
 }
 
+// ValidateOptions are the flags of config validate.
+type ValidateOptions struct {
+	// Fix mends what is safe to mend in the user's file, or with Project in that of the
+	// project. DryRun only says what it would mend.
+	Fix, Project, DryRun bool
+}
+
 // Validate prints all faults of the files, and fails if there are any, but not for
 // warnings. A broken config.yaml has failed before.
-func (p *Program) Validate() error {
+func (p *Program) Validate(o ValidateOptions) error {
 	user := p.Settings.ConfigPath
 	at := Places(p.Getenv, user, p.Settings.ConfigAlone)
 	v := &validation{findings: []finding{}}
-	if err := v.check(layers.User, user, p.Wanted, p.Read); err != nil {
+	if o.Fix {
+		var err error
+		if v.fixed, err = p.fix(o); err != nil {
+			return err
+		}
+	}
+	if err := v.check(layers.User, user, p.Wanted, readFile); err != nil {
 		return err
 	}
 	for _, l := range []struct{ name, path string }{{layers.System, at.System}, {layers.Project, at.Project}} {
@@ -108,7 +122,8 @@ func (v *validation) encode(u *ui.UI, user string) error {
 		Servers  int       `json:"servers"`
 		Problems []finding `json:"problems"`
 		Files    []checked `json:"files,omitempty"`
-	}{user, v.first == nil, v.files[0].Servers, v.findings, nil}
+		Fixed    *fixed    `json:"fixed,omitempty"`
+	}{user, v.first == nil, v.files[0].Servers, v.findings, nil, v.fixed}
 	if len(v.files) > 1 {
 		out.Files = v.files
 	}
@@ -122,6 +137,9 @@ func (v *validation) encode(u *ui.UI, user string) error {
 }
 
 func (v *validation) print(u *ui.UI) error {
+	if err := v.fixed.print(u); err != nil {
+		return err
+	}
 	for _, p := range v.findings {
 		text := p.Severity + ": " + p.problem.Error() + "\n"
 		if p.Hint != "" {

@@ -149,7 +149,7 @@ func unknown(f *config.File, at place) error {
 }
 
 func (p *Program) getSetting(name string) error {
-	all, err := settings.Sources(settings.Options{Getenv: p.Getenv, Flags: p.Flags})
+	all, err := settings.Sources(p.Sources)
 	if err != nil {
 		return err
 	}

@@ -137,6 +137,18 @@ type splice struct {
 
 // apply makes the edits, and verifies that only what the path leads to has changed.
 func (d *Document) apply(edits []splice, path []string) (*Document, error) {
+	edited, err := splices(d, edits)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.EqualFunc(d.sources(path), edited.sources(path), bytes.Equal) {
+		return nil, errors.New("the edit would change something else")
+	}
+	return edited, nil
+}
+
+// splices makes the edits.
+func splices(d *Document, edits []splice) (*Document, error) {
 	slices.SortStableFunc(edits, func(a, b splice) int { return a.start - b.start })
 	out := slices.Clone(d.raw[:len(d.raw)-len(d.text)])
 	last := 0
@@ -144,15 +156,22 @@ func (d *Document) apply(edits []splice, path []string) (*Document, error) {
 		out = append(append(out, d.text[last:s.start]...), s.text...)
 		last = s.end
 	}
-	out = append(out, d.text[last:]...)
-	edited, err := Parse(out)
+	edited, err := Parse(append(out, d.text[last:]...))
 	if err != nil {
 		return nil, errors.New("the edit would break the file")
 	}
-	if !slices.EqualFunc(d.sources(path), edited.sources(path), bytes.Equal) {
-		return nil, errors.New("the edit would change something else")
-	}
 	return edited, nil
+}
+
+// Replace writes a text in the place of another part of the document, such as a name or a
+// value of its syntax tree.
+func Replace(d *Document, start, end int, text string) (*Document, error) {
+	return splices(d, []splice{{start, end, text}})
+}
+
+// RemoveMember is [Document.Remove] for one member of an object, whatever its name is.
+func RemoveMember(d *Document, object *hujson.Value, i int) (*Document, error) {
+	return splices(d, d.removal(object, i))
 }
 
 // sources returns the bytes of every member beside a path: those of the root that are not
