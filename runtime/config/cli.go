@@ -56,7 +56,7 @@ func (d *decoder) depth(e *Entry, at string, v hujson.Value) {
 		}
 	}
 	if n < 1 {
-		d.fault(v.StartOffset, fmt.Sprintf("%s is %s, want a number from 1 to %d", at, describe(v), maxCLIDepth), "")
+		d.fault(v.StartOffset, fmt.Sprintf("%s is %s, want a number from 1 to %d", at, describe(v), maxCLIDepth), "leave it out for 2")
 		return
 	}
 	e.CLIDepth = n
@@ -105,7 +105,7 @@ func (d *decoder) tool(at string, obj *hujson.Object) ToolOverride {
 			o.Command = strings.Join(words.Args, " ")
 			continue
 		}
-		d.warn(m.Name.StartOffset, fmt.Sprintf("unknown key %q, ignored", place), "")
+		d.warn(m.Name.StartOffset, fmt.Sprintf("unknown key %q, ignored", place), "remove it")
 	}
 	return o
 }

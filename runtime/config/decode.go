@@ -122,7 +122,7 @@ func unknownKeyRemedy(name string) string {
 	case "timeout":
 		return "did you mean requestTimeout?"
 	}
-	return suggest(name, Keys())
+	return cmp.Or(suggest(name, Keys()), "remove it; mcpctl config schema has all keys")
 }
 
 // shape checks the members against one another: command or url, and a type
@@ -135,7 +135,7 @@ func (d *decoder) shape(e *Entry, v hujson.Value, at map[string]hujson.ObjectMem
 		d.fault(max(command.Name.StartOffset, address.Name.StartOffset), `both "command" and "url"`, "keep command for a program started here, url for a remote server")
 		return
 	case !hasCommand && !hasURL:
-		remedy := ""
+		remedy := `write "command" for a program, "url" for a remote server`
 		for name := range at {
 			if hint := unknownKeyRemedy(name); hint == "did you mean url?" || hint == "did you mean command?" {
 				remedy = hint
@@ -144,9 +144,9 @@ func (d *decoder) shape(e *Entry, v hujson.Value, at map[string]hujson.ObjectMem
 		d.fault(v.StartOffset, `neither "command" nor "url"`, remedy)
 		return
 	case hasCommand && e.Command == "" && isString(command.Value):
-		d.fault(command.Value.StartOffset, "command is empty", "")
+		d.fault(command.Value.StartOffset, "command is empty", "write the program to start")
 	case hasURL && e.URL == "" && isString(address.Value):
-		d.fault(address.Value.StartOffset, "url is empty", "")
+		d.fault(address.Value.StartOffset, "url is empty", "as in https://api.example.com/mcp")
 	case hasURL && isString(address.Value) && !strings.Contains(e.URL, "$"):
 		if reason := urlFault(e.URL); reason != "" {
 			d.fault(address.Value.StartOffset, "url: "+reason, "as in https://api.example.com/mcp")
@@ -165,7 +165,7 @@ func (d *decoder) shape(e *Entry, v hujson.Value, at map[string]hujson.ObjectMem
 	}
 	if low, high := e.MinIdleTimeout, e.MaxIdleTimeout; low > 0 && high > 0 && low > high {
 		later := max(at["minIdleTimeout"].Name.StartOffset, at["maxIdleTimeout"].Name.StartOffset)
-		d.fault(later, fmt.Sprintf("minIdleTimeout, %v, is above maxIdleTimeout, %v", low, high), "")
+		d.fault(later, fmt.Sprintf("minIdleTimeout, %v, is above maxIdleTimeout, %v", low, high), "make one of them smaller or larger")
 	}
 	if hasURL && e.CLI {
 		d.fault(at["cli"].Name.StartOffset, `"cli" contradicts "url"`, "only a command can be a command-line tool")
@@ -174,7 +174,7 @@ func (d *decoder) shape(e *Entry, v hujson.Value, at map[string]hujson.ObjectMem
 		d.fault(m.Name.StartOffset, `"auth" contradicts "command"`, "only a remote server is logged in to; a program gets credentials by env")
 	}
 	if m, ok := at["minIdleTimeout"]; ok && e.IdleTimeout != 0 {
-		d.warn(m.Name.StartOffset, `"minIdleTimeout" has no effect with "idleTimeout"`, "")
+		d.warn(m.Name.StartOffset, `"minIdleTimeout" has no effect with "idleTimeout"`, "remove one of the two")
 	}
 	idle := []string{"headers", "allowInsecureHttp", "noServerStream"}
 	if hasURL {
@@ -186,10 +186,10 @@ func (d *decoder) shape(e *Entry, v hujson.Value, at map[string]hujson.ObjectMem
 		if m, ok := at[name]; ok {
 			kind := map[bool]string{true: "url", false: "command"}[hasURL]
 			if slices.Contains(cliKeys(), name) && !hasURL {
-				d.warn(m.Name.StartOffset, fmt.Sprintf(`%q has no effect without "cli": true`, name), "")
+				d.warn(m.Name.StartOffset, fmt.Sprintf(`%q has no effect without "cli": true`, name), `remove it, or add "cli": true`)
 				continue
 			}
-			d.warn(m.Name.StartOffset, fmt.Sprintf("%q has no effect with %q", name, kind), "")
+			d.warn(m.Name.StartOffset, fmt.Sprintf("%q has no effect with %q", name, kind), "remove it")
 		}
 	}
 }
@@ -204,7 +204,7 @@ func (d *decoder) warn(offset int, message, remedy string) {
 
 // wrong reports a value of the wrong type.
 func (d *decoder) wrong(v hujson.Value, at, want string) {
-	remedy := ""
+	remedy := "mcpctl config schema shows the form"
 	if lit, ok := v.Value.(hujson.Literal); ok && strings.HasPrefix(want, "a string") && lit.Kind() != 'n' {
 		remedy = "write " + strconv.Quote(string(lit))
 	}
@@ -224,7 +224,7 @@ func (d *decoder) text(at string, v hujson.Value) (string, bool) {
 	}
 	s := v.Value.(hujson.Literal).String()
 	if strings.ContainsRune(s, 0) {
-		d.fault(v.StartOffset, at+" contains a NUL character", "")
+		d.fault(v.StartOffset, at+" contains a NUL character", "remove it")
 	}
 	d.foreignPlaceholders(at, v, s)
 	if name, ok := BareVariable(s); ok {
@@ -296,7 +296,7 @@ func textMap(field func(*Entry) *map[string]string) func(*decoder, *Entry, strin
 				d.fault(m.Name.StartOffset, fmt.Sprintf("%s.%s is there twice", at, name), "remove one of the two")
 			}
 			if reason := nameFault(at, name); reason != "" {
-				d.fault(m.Name.StartOffset, fmt.Sprintf("%s: %q %s", at, name, reason), "")
+				d.fault(m.Name.StartOffset, fmt.Sprintf("%s: %q %s", at, name, reason), "rename it")
 			}
 			if at == "headers" {
 				d.header(m.Name.StartOffset, name, out)
@@ -304,7 +304,7 @@ func textMap(field func(*Entry) *map[string]string) func(*decoder, *Entry, strin
 			if s, ok := d.text(at+"."+name, m.Value); ok {
 				out[name] = s
 				if at == "headers" && strings.ContainsAny(s, "\r\n") {
-					d.fault(m.Value.StartOffset, "headers."+name+" contains a line break", "")
+					d.fault(m.Value.StartOffset, "headers."+name+" contains a line break", "remove it: a header is one line")
 				}
 			}
 		}
@@ -395,7 +395,7 @@ func size(field func(*Entry) *int, least, most int) func(*decoder, *Entry, strin
 		lit, ok := v.Value.(hujson.Literal)
 		n, err := strconv.ParseFloat(string(lit), 64)
 		if !ok || err != nil || n != math.Trunc(n) || n < float64(least) || n > float64(most) {
-			d.fault(v.StartOffset, fmt.Sprintf("%s: want a whole number from %d to %d", at, least, most), "")
+			d.fault(v.StartOffset, fmt.Sprintf("%s: want a whole number from %d to %d", at, least, most), "write a number in that range, without quotes")
 			return
 		}
 		*field(e) = int(n)
@@ -405,12 +405,12 @@ func size(field func(*Entry) *int, least, most int) func(*decoder, *Entry, strin
 func choice(field func(*Entry) *string, words ...string) func(*decoder, *Entry, string, hujson.Value) {
 	return func(d *decoder, e *Entry, at string, v hujson.Value) {
 		if !isString(v) {
-			d.fault(v.StartOffset, at+" is "+describe(v)+", want "+strings.Join(words, " or "), "")
+			d.fault(v.StartOffset, at+" is "+describe(v)+", want "+strings.Join(words, " or "), "write "+strconv.Quote(words[0]))
 			return
 		}
 		s := v.Value.(hujson.Literal).String()
 		if !slices.Contains(words, s) {
-			d.fault(v.StartOffset, fmt.Sprintf("%s is %q, want %s", at, s, strings.Join(words, " or ")), "")
+			d.fault(v.StartOffset, fmt.Sprintf("%s is %q, want %s", at, s, strings.Join(words, " or ")), cmp.Or(suggest(s, words), "leave it out for the default"))
 			return
 		}
 		*field(e) = s
@@ -420,7 +420,7 @@ func choice(field func(*Entry) *string, words ...string) func(*decoder, *Entry, 
 func duration(field func(*Entry) *time.Duration) func(*decoder, *Entry, string, hujson.Value) {
 	return func(d *decoder, e *Entry, at string, v hujson.Value) {
 		if !isString(v) {
-			remedy := ""
+			remedy := `as in "500ms", "30s", "5m", or "never"`
 			if v.Value.Kind() == '0' {
 				remedy = fmt.Sprintf(`with its unit: "%ss" or "%sms"`, v.Value.(hujson.Literal), v.Value.(hujson.Literal))
 			}
@@ -488,7 +488,7 @@ func (d *decoder) origin(e *Entry, at string, v hujson.Value) {
 		field, ok := fields[name]
 		switch {
 		case !ok:
-			d.warn(m.Name.StartOffset, fmt.Sprintf("unknown key %q, ignored", at+"."+name), "")
+			d.warn(m.Name.StartOffset, fmt.Sprintf("unknown key %q, ignored", at+"."+name), "remove it")
 		case !isString(m.Value):
 			d.wrong(m.Value, at+"."+name, "a string")
 		default:

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -121,7 +122,7 @@ func rootRemedy(key string) string {
 	if slices.Contains([]string{"servers", "mcp", "context_servers", "mcp_servers"}, key) {
 		return fmt.Sprintf(`rename %q to "mcpServers"`, key)
 	}
-	return suggest(key, []string{rootKey, "$schema"})
+	return cmp.Or(suggest(key, []string{rootKey, "$schema"}), "remove it, if no other program reads it")
 }
 
 // maxNear is how many names [File.Nearest] returns.
@@ -153,7 +154,7 @@ func (f *File) readEntries() {
 			continue
 		}
 		if why := aliasFault(name); why != "" {
-			remedy := ""
+			remedy := "rename it: letters, digits, '.', '_' and '-'"
 			if mended := CleanAlias(name); mended != "" {
 				remedy = "rename it to " + mended
 			}

@@ -51,7 +51,7 @@ func (d *Document) checkText() error {
 		switch c {
 		case '{', '[':
 			if depth++; depth > maxDepth {
-				return d.errorAt(i, "objects and arrays are nested too deeply", "")
+				return d.errorAt(i, "objects and arrays are nested too deeply", "no setting needs that: remove it")
 			}
 		case '}', ']':
 			depth--
@@ -140,11 +140,11 @@ func (d *Document) unclosed() error {
 	s := scanTo(d.text, len(d.text))
 	switch {
 	case s.inString >= 0:
-		return d.errorAt(s.inString, "a string without a closing quote", "")
+		return d.errorAt(s.inString, "a string without a closing quote", "add the quote; a line break in a text is \\n")
 	case s.inComment >= 0:
 		return d.errorAt(s.inComment, "a comment without an end", "close it with */")
 	case len(s.open) == 0:
-		return d.errorAt(len(d.text), "the file ends too early", "")
+		return d.errorAt(len(d.text), "the file ends too early", "close what is open with } or ]")
 	}
 	at := s.open[len(s.open)-1]
 	closing := "}"
