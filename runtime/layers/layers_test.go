@@ -149,7 +149,7 @@ func TestFind(t *testing.T) {
 	}
 	if goruntime.GOOS != "windows" { // which lets few users make links
 		require.NoError(t, os.Symlink(w.at("home", "shop"), w.at("elsewhere", "link")))
-		if got := find(w.at("elsewhere", "link", "deep")); got != w.project() {
+		if got := layers.ProjectPath(w.getenv, w.at("elsewhere", "link", "deep")); got != w.project() {
 			t.Errorf("through a link: %q", got)
 		}
 	}

@@ -28,22 +28,36 @@ type Places struct {
 	System, User, Project string
 }
 
-// Find returns the places of the layers for a program that works in dir. user is the path
-// of the user's file. The project's file is looked for in dir and the folders above it,
+// Find returns the places of the layers for a program that works in dir, a path without
+// symbolic links. user is the path of the user's file. The project's file is looked for in dir and the folders above it,
 // up to the root of the file system; the home directory and those above it are no project.
 func Find(getenv func(string) string, user, dir string) Places {
 	p := Places{System: systemPath(goruntime.GOOS, getenv), User: user}
-	for at := range upwards(getenv, dir) {
+	// This is in the way of every command: one call of the system for each folder, and more
+	// only where there is a file.
+	for at := dir; filepath.IsAbs(at); at = filepath.Dir(at) {
 		path := PathIn(at)
-		if _, err := os.Lstat(path); err != nil {
-			continue
+		if _, err := os.Lstat(path); err == nil {
+			if isProject(getenv, dir, at) && !samePlace(path, user) {
+				p.Project = path
+			}
+			break
 		}
-		if !samePlace(path, user) {
-			p.Project = path
+		if at == filepath.Dir(at) {
+			break
 		}
-		break
 	}
 	return p
+}
+
+// isProject reports whether a folder at or above dir can be a project.
+func isProject(getenv func(string) string, dir, at string) bool {
+	for other := range upwards(getenv, dir) {
+		if other == at {
+			return true
+		}
+	}
+	return false
 }
 
 // ProjectPath returns where the file of the project is that dir belongs to, or would be:

@@ -3,9 +3,9 @@
 package configuring
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
 	"github.com/mcpctl/mcpctl/cmd/internal/records"
@@ -37,8 +37,11 @@ func Trust(getenv func(string) string) layers.Trust {
 // Places returns where the files of the layers are. With a file that --config names,
 // there is that alone.
 func Places(getenv func(string) string, user string, alone bool) layers.Places {
-	dir, err := os.Getwd()
-	if alone || err != nil {
+	if alone {
+		return layers.Places{User: user}
+	}
+	dir, err := syscall.Getwd() // which has no symbolic links, unlike os.Getwd
+	if err != nil {
 		return layers.Places{User: user}
 	}
 	return layers.Find(getenv, user, dir)

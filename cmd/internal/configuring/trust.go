@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -125,11 +124,7 @@ func (p *Program) say(path string, trusted bool, text string) error {
 // project's folder. Without a word it is that of the working directory.
 func (p *Program) projectFile(words []string) (string, error) {
 	if len(words) == 0 {
-		dir, err := os.Getwd()
-		if err != nil {
-			return "", err
-		}
-		if at := layers.Find(p.Getenv, p.Settings.ConfigPath, dir).Project; at != "" {
+		if at := Places(p.Getenv, p.Settings.ConfigPath, false).Project; at != "" {
 			return at, nil
 		}
 		return "", failure.Usage("no project file in this folder or above it").WithHint("mcpctl config trust PATH")
