@@ -51,6 +51,7 @@ func TestMend(t *testing.T) {
 	for _, in := range []string{
 		entry(`"command": "x", "url": "https://x.example.com"`), entry(`"args": ["x"]`), entry(`"command": "x", "requestTimeout": 30`),
 		entry(`"command": "x", "args": "-y fs"`), entry(`"command": "x", "timeout": 30`), entry(`"command": "x", "frobnicate": 1`), entry(`"command": "x", "cwd": "/", "cwd": "/tmp"`),
+		entry(`"command": "x", "mixIdleTimeout": "1m"`), // like two keys
 		entry(`"command": "x", "env": {"A": null}`), entry(`"command": "x", "env": {"A": {}}`), entry(`"command": "x", "comand": "y"`), entry(`"command": "x", "type": "websocket"`),
 		`{"mcpServers": {"a": {"command": "x"}, "a": {"command": "y"}}}`, `{"mcpServers": {"a b": {"command": "x"}, "a-b": {"command": "y"}}}`,
 		`{"servers": 3, "x": 1}`, entry(`"url": "https://x.example.com", "headers": {"A": "x", "a": "y"}`), entry(`"command": "${env:X}"`),
