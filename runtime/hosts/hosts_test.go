@@ -187,33 +187,38 @@ func TestRoundTrip(t *testing.T) {
 func TestImportExportImport(t *testing.T) {
 	t.Parallel()
 	direct, all := 0, 0
-	for _, from := range hosts.All() {
-		l, raw := sample(t, from)
+	seen := map[string]bool{}
+	files := map[string]*hosts.File{}
+	for _, h := range hosts.All() {
+		l, raw := sample(t, h)
 		f, err := hosts.Read(l, raw)
 		require.NoError(t, err)
+		files[h.Name] = f
+	}
+	for _, from := range hosts.All() {
+		f := files[from.Name]
 		for _, name := range f.Names() {
 			in := f.Import(name, "/work/app")
-			if in.Skip != "" || in.Own != "" {
+			if in.Skip != "" || in.Own != "" || seen[string(in.Entry)] {
 				continue
 			}
+			seen[string(in.Entry)] = true
 			parsed, err := config.Parse("", fmt.Appendf(nil, `{"mcpServers":{"new":%s}}`, in.Entry))
 			require.NoError(t, err)
 			e, _ := parsed.Entry("new")
+			want := expanded(t, in.Entry)
 			for _, to := range hosts.All() {
-				l, raw := sample(t, to)
-				f, err := hosts.Read(l, raw)
-				require.NoError(t, err)
 				out := to.Export(e, self)
 				if out.Skip != "" {
 					continue
 				}
-				set, err := f.Set("new", out.Raw)
+				set, err := files[to.Name].Set("new", out.Raw)
 				require.NoError(t, err)
 				back := set.Import("new", "")
 				all++
 				if out.Through == "" {
 					direct++
-					if diff := cmp.Diff(expanded(t, in.Entry), expanded(t, back.Entry)); diff != "" || len(back.Notes) > 0 {
+					if diff := cmp.Diff(want, expanded(t, back.Entry)); diff != "" || len(back.Notes) > 0 {
 						t.Errorf("%s of %s was written for %s as %s, notes %q (-want +got):\n%s", name, from.Name, to.Name, out.Raw, back.Notes, diff)
 					}
 				} else if back.Own != "new" {
