@@ -106,4 +106,21 @@ func agrees(t *testing.T, m *managed, config, prefix string) {
 	if n := len(m.asked); n != 2 {
 		t.Errorf("the person was asked %d times for two answers", n)
 	}
+	if prefix == "" {
+		return
+	}
+	// The running serve has what was added.
+	if res := call("add_server", `{"alias":"shop","command":`+wire.Quote(binary)+`,"args":["demo-server"]}`); res.IsError {
+		t.Errorf("the shop: got %+v", res.Content[0])
+	}
+	for {
+		_, err := m.CallTool(ctx, &mcp.CallToolParams{Name: "shop__echo", Arguments: map[string]any{"message": "hi"}})
+		if err == nil {
+			return
+		}
+		if ctx.Err() != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond) // until it has read the file
+	}
 }
