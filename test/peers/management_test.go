@@ -86,7 +86,7 @@ func agrees(t *testing.T, m *managed, config, prefix string) {
 	if res := call("add_server", notes); !res.IsError {
 		t.Errorf("declined: got %+v", res)
 	}
-	if message := <-m.asked; !strings.Contains(message, "Runs: npx -y notes") {
+	if message := <-m.asked; !strings.Contains(message, "Runs: `npx -y notes`") {
 		t.Errorf("asked %q", message)
 	}
 	m.action.Store("accept")

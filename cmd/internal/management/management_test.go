@@ -221,6 +221,7 @@ func TestAnswers(t *testing.T) {
 func TestMessage(t *testing.T) {
 	t.Parallel()
 	p := &program{proposal: proposal()}
+	p.proposal.Plan.Entry = json.RawMessage(`{"command":"npx","args":["-y","thing@1.0.0"],"env":{"A":"a` + "`" + `b","THING_TOKEN":"${THING_TOKEN}"}}`)
 	p.proposal.Before = &config.Entry{Command: "old", Args: []string{"--token", "sk-abcdefghijklmnopqrstuvwxyz012345"}}
 	h := newHost(t, p, "2025-11-25", forms)
 	defer h.close()
@@ -232,16 +233,17 @@ func TestMessage(t *testing.T) {
 	if err := json.Unmarshal([]byte(params), &asked); err != nil {
 		t.Fatal(err)
 	}
-	want := `An agent asks to add an MCP server to mcpctl.
+	want := strings.ReplaceAll(`An agent asks to add an MCP server to mcpctl.
 
-Name: thing
-From the registry: com.example/thing 1.0.0, http://127.0.0.1/v0.1
-Runs: npx -y thing@1.0.0
-Environment: THING_TOKEN=${THING_TOKEN}
-Takes from the environment: THING_TOKEN (secret)
-REPLACES: old --token [redacted]
-Warning: first line second
-File: /home/me/servers.json`
+Name: 'thing'
+From the registry: 'com.example/thing 1.0.0, http://127.0.0.1/v0.1'
+Runs: 'npx -y thing@1.0.0'
+Environment: '' A=a'b ''
+Environment: 'THING_TOKEN=${THING_TOKEN}'
+Takes from the environment, a secret: 'THING_TOKEN'
+REPLACES: 'old --token [redacted]'
+Warning: 'first line second'
+File: '/home/me/servers.json'`, "'", "`")
 	if asked.Message != want {
 		t.Errorf("got\n%s\nwant\n%s", asked.Message, want)
 	}
@@ -411,7 +413,7 @@ func TestModelWords(t *testing.T) {
 		{`{"name":"io.example/thing@1.2.0","alias":"t","arguments":{"--x":"--yes"},"variables":{"v":"1"},"env":{"A":"1"},"package":"npm","replace":true}`, "add|--json|--yes|--env=A=1|--arg=--x=--yes|--var=v=1|--replace|--as=t|--package=npm|io.example/thing@1.2.0", ""},
 		{`{"alias":"t","command":"--yes","args":["--force","-x","--"]}`, "add|--json|--yes|t|--|--yes|--force|-x|--", ""},
 		{`{"alias":"t","url":"https://example.com/mcp","sse":true,"headers":{"Authorization":"Bearer ghp_abcdefghijklmnopqrstuvwxyz0123456789"}}`, "add|--json|--yes|--header=Authorization=Bearer ${T_AUTHORIZATION}|--sse|--url=https://example.com/mcp|t", ""},
-		{`{"name":"thing","remote":true}`, "add|--json|--yes|--remote|thing", ""},
+		{`{"name":"thing","remote":true,"command":"","args":[],"env":{},"headers":null,"replace":false}`, "add|--json|--yes|--remote|thing", ""},
 		{`{"name":"--force"}`, "", "not the name of a server"},
 		{`{"name":"./server.json"}`, "", "not the name of a server"},
 		{`{"name":"package.json"}`, "", "not the name of a server"},
@@ -488,7 +490,7 @@ func TestRemove(t *testing.T) {
 		p := &program{added: 1}
 		h := newHost(t, p, revision, forms)
 		params, to := h.ask("remove_server", `{"server":"thing"}`)
-		if !strings.Contains(params, `It runs or contacts: npx thing`) {
+		if !strings.Contains(params, "It runs or contacts: `npx thing`") {
 			t.Errorf("got %s", params)
 		}
 		m := h.answer("remove_server", `{"server":"thing"}`, to, yes)
