@@ -38,7 +38,6 @@ func oversizes() map[string]map[string]oversize {
 			"runtime/runtimetest": {3900, "is one fake server that can do what any server can"},
 		},
 		"fields": {
-			"cmd/internal/cli.addCommand":          {16, "is the app and what one run of add has"},
 			"cmd/internal/settings.Settings":       {26, options},
 			"runtime/config.Entry":                 {40, wire},
 			"runtime/dial.Options":                 {18, options},

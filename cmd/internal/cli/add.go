@@ -141,7 +141,7 @@ func (c *addCommand) host() *adding.Host {
 	return &adding.Host{
 		UI: c.ui, Asker: questions(c.app), Getenv: c.getenv, ConfigPath: c.target.Path, Load: c.target.Load, Update: c.target.Update,
 		Find: registryCommands{c.app}.find, Dial: c.dialOptions, AllowInsecureHTTP: c.settings.AllowInsecureHTTP,
-		Approve: c.approve,
+		Approve: c.file.approve,
 	}
 }
 

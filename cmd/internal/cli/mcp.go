@@ -55,8 +55,10 @@ func again(ctx context.Context, a *app, cmd *cobra.Command, approve adding.Appro
 	}
 	var out, notes bytes.Buffer
 	b := &app{
-		environment: environment{ui: ui.New(strings.NewReader(""), &out, &notes), getenv: a.getenv, log: slog.New(slog.DiscardHandler)},
-		Ending:      signals.Ending{Hurry: a.Hurry}, approve: approve,
+		environment: environment{
+			ui: ui.New(strings.NewReader(""), &out, &notes), getenv: a.getenv, log: slog.New(slog.DiscardHandler), file: serversFile{approve: approve},
+		},
+		Ending: signals.Ending{Hurry: a.Hurry},
 	}
 	code := b.run(ctx, append(head, words...))
 	return management.Outcome{Stdout: out.Bytes(), Stderr: notes.Bytes(), Code: code}

@@ -35,8 +35,6 @@ type app struct {
 	// real one.
 	dial  func(ctx context.Context, server string, h *host) (*runtime.Client, error)
 	asker ui.Asker
-	// approve decides whether add writes an entry; nil has all written.
-	approve adding.Approve
 }
 
 // environment is what a run works with: streams, environment variables, settings
@@ -74,6 +72,8 @@ type serversFile struct {
 	// project's file is trusted. declined says that the answer was no.
 	command, declined bool
 	noted             sync.Once
+	// approve decides whether add writes an entry; nil has all written.
+	approve adding.Approve
 }
 
 // Main runs mcpctl and returns its exit code. args are the words after the
