@@ -1,12 +1,9 @@
 package cli
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/hostfiles"
-	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/hosts"
@@ -15,12 +12,9 @@ import (
 func newImport(a *app) *cobra.Command {
 	im, project := &hostfiles.Import{}, false
 	cmd := &cobra.Command{
-		Use:   "import [HOST|FILE]...",
-		Short: "Import servers from Claude, Cursor, VS Code and other hosts",
-		Long: "Import servers from the files of other hosts into servers.json. Placeholders are translated, and what mcpctl has no\n" +
-			"setting for is named. A server that servers.json has, by what it runs, is not imported again.\n\n" +
-			"HOST is one of these; FILE is any file in one of their forms:\n  " + hostList() + "\n\n" +
-			"Without HOST, all files that are found are read, and mcpctl asks about each host. The hosts' files do not change.",
+		Use:     "import [HOST|FILE]...",
+		Short:   "Import servers from Claude, Cursor, VS Code and other hosts",
+		Long:    hostfiles.ImportLong(),
 		Example: "  mcpctl import\n  mcpctl import cursor claude-code --dry-run\n  mcpctl import ./mcp.json",
 		RunE: func(cmd *cobra.Command, words []string) error {
 			target, err := editable(&a.environment, project)
@@ -43,12 +37,9 @@ func newExport(a *app) *cobra.Command {
 	ex := &hostfiles.Export{}
 	undo := false
 	cmd := &cobra.Command{
-		Use:   "export HOST [ALIAS...]",
-		Short: "Write servers to the file of another host",
-		Long: "Write servers of servers.json to the file of another host, by default all of them, in the host's own form and with its\n" +
-			"placeholders. Where the host has none, or would get a secret, its entry starts mcpctl run or mcpctl bridge.\n\n" +
-			"Only entries that mcpctl has written are ever replaced. Everything else in the file keeps its bytes, and --undo takes\n" +
-			"an export back.\n\nHOST is one of\n  " + hostList(),
+		Use:     "export HOST [ALIAS...]",
+		Short:   "Write servers to the file of another host",
+		Long:    hostfiles.ExportLong(),
 		Example: "  mcpctl export cursor\n  mcpctl export claude-code gh fs --project --dry-run\n  mcpctl export windsurf --gateway\n  mcpctl export cursor --undo",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
@@ -79,11 +70,9 @@ func newSync(a *app) *cobra.Command {
 	s := &hostfiles.Sync{}
 	watch := false
 	cmd := &cobra.Command{
-		Use:   "sync [HOST...]",
-		Short: "Bring other hosts in line with servers.json",
-		Long: "Bring the files of hosts that were exported to in line with servers.json: new servers, changed and removed ones. With\n" +
-			"--check nothing is written, and the exit code is 10 if a file differs. With --watch, mcpctl follows each\n" +
-			"change of servers.json until it is interrupted.",
+		Use:     "sync [HOST...]",
+		Short:   "Bring other hosts in line with servers.json",
+		Long:    hostfiles.SyncLong,
 		Example: "  mcpctl sync\n  mcpctl sync cursor --check",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			s.Program, s.Self = a.hostProgram(), hostfiles.Self(a.getenv, a.settings.ConfigPath)
@@ -110,11 +99,6 @@ func (env *environment) hostProgram() *hostfiles.Program {
 		Load:  func() (*config.File, error) { return config.Load(env.settings.ConfigPath) },
 		Asker: func() ui.Asker { return env.ui.Asker() },
 	}
-}
-
-// hostList returns the names of the hosts for a help text.
-func hostList() string {
-	return strings.Join(screen.Wrap(strings.Join(hosts.Names(), " "), 100), "\n  ")
 }
 
 // hostWords completes the names of hosts: all words, or the first alone.

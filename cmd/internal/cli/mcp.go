@@ -17,11 +17,9 @@ import (
 
 func newMCP(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "mcp",
-		Short: "Let agents find, add and check servers, as an MCP server",
-		Long: "Serve the management of servers.json as an MCP server on standard input and output, for agents. Its tools search the\n" +
-			"registry, show and check what is configured, and add and remove servers. Before a change, the host asks a person,\n" +
-			"who sees exactly what would be run or contacted. Secrets are never asked for, shown or written.",
+		Use:     "mcp",
+		Short:   "Let agents find, add and check servers, as an MCP server",
+		Long:    management.Long,
 		Example: "  mcpctl add manage -- mcpctl mcp\n  mcpctl export claude-code manage",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

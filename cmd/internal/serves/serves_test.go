@@ -1,4 +1,4 @@
-package cli
+package serves
 
 import (
 	"bytes"
@@ -35,8 +35,7 @@ func TestStatusTable(t *testing.T) {
 		},
 	}
 	var out bytes.Buffer
-	a := &app{environment: environment{ui: ui.New(nil, &out, nil)}}
-	require.NoError(t, (&statusCommand{a}).printStatus(s, false))
+	require.NoError(t, (&Program{UI: ui.New(nil, &out, nil)}).printStatus(s, false))
 	text := out.String()
 	for _, want := range []string{
 		"serve 4711, mcpctl 1.2.3, up 2h0m, on standard input and output\n", "configuration /etc/servers.json, read 1h0m ago\n  not in force: line 3: what is this\n",
