@@ -20,8 +20,8 @@ type WatchOptions struct {
 	// Changed is called, never concurrently, with what the layers say now, or with a nil
 	// File and why a file cannot be used; see [config.WatchOptions].
 	Changed func(f *config.File, err error)
-	// Beside, when not nil, is called when something beside the user's file may have
-	// changed, sometimes in vain.
+	// Beside, when not nil, is called when something beside one of the files may have
+	// changed, sometimes in vain; never concurrently.
 	Beside func()
 	// Logger is told of a project file that changes and is not trusted; not nil.
 	Logger *slog.Logger
@@ -36,6 +36,8 @@ type Watcher struct {
 	look   chan struct{}
 	cancel context.CancelFunc
 	work   sync.WaitGroup
+
+	besides sync.Mutex // held while Beside runs
 
 	// Only the loop uses the rest.
 
@@ -58,15 +60,16 @@ func Watch(o WatchOptions) *Watcher {
 			case <-ctx.Done():
 			}
 		}}
-		switch l.Name {
-		case User:
-			file.Beside = o.Beside
-		case Project: // its watcher looks every few seconds, without an event, too
-			file.Beside = func() {
-				if now := stat(o.Trust.Path()); now != decided {
-					decided = now
-					w.Look()
-				}
+		file.Beside = func() {
+			w.besides.Lock()
+			defer w.besides.Unlock()
+			// The watcher of a project looks every few seconds, without an event, too.
+			if now := stat(o.Trust.Path()); l.Name == Project && now != decided {
+				decided = now
+				w.Look()
+			}
+			if o.Beside != nil {
+				o.Beside()
 			}
 		}
 		w.files = append(w.files, config.Watch(l.Path, file))

@@ -30,6 +30,10 @@ func Path(config string) string {
 	return strings.TrimSuffix(config, filepath.Ext(config)) + ".lock.json"
 }
 
+// ConfigPath returns the servers.json that a lock is beside, the inverse of [Path] for
+// files named *.json.
+func ConfigPath(lock string) string { return strings.TrimSuffix(lock, ".lock.json") + ".json" }
+
 // File is servers.lock.json in memory.
 type File struct {
 	Servers map[string]*Server

@@ -37,7 +37,7 @@ func newLock(a *app) *cobra.Command {
 // lockProgram returns what the commands about the lock need.
 func lockProgram(a *app) *locking.Program {
 	return &locking.Program{
-		UI: a.ui, Load: a.loadConfig, Kind: func(err error) string { return kinds[exitCode(err)] }, Hint: hintOf, Keep: a.known().Keep,
+		UI: a.ui, Load: a.loadConfig, ConfigPath: a.settings.ConfigPath, Kind: func(err error) string { return kinds[exitCode(err)] }, Hint: hintOf, Keep: a.known().Keep,
 		Packages: &packages.Tools{Hurry: a.Hurry},
 		Dial: func(entry config.Entry) dial.Options {
 			o := a.dialOptions(entry)

@@ -1,110 +1,150 @@
 package gateway
 
 import (
+	"cmp"
 	"crypto/sha256"
+	"errors"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/pins"
 )
 
-// pinning is what is locked of the servers, as a running gateway follows it.
+// pinning is what is locked of the servers, as a running gateway follows it: by the lock
+// beside each file that has entries.
 type pinning struct {
 	guard *pins.Guard
-	path  string // of servers.lock.json, "" where nothing is compared
+	other string // the servers.json of entries that are in no file, "" where nothing is compared
 
-	mu   sync.Mutex        // guards what follows
-	file *pins.File        // the last that could be read
-	seen [sha256.Size]byte // of what was read last, or of why it could not be
+	mu    sync.Mutex // guards what follows
+	files map[string]*lockFile
 }
+
+// lockFile is one servers.lock.json.
+type lockFile struct {
+	seen [sha256.Size]byte // of what was read last, or of why it could not be
+	file *pins.File        // the last that could be used
+}
+
+// pathOf returns where the lock of an entry is.
+func (p *pinning) pathOf(e config.Entry) string { return pins.Path(cmp.Or(e.File, p.other)) }
 
 // openPins reads what is locked. A file that cannot be read is an error where a server
 // is to be compared with it.
 func (g *gateway) openPins(entries []config.Entry) error {
-	g.pins.guard = &pins.Guard{Log: g.h.Log}
+	p := &g.pins
+	p.guard = &pins.Guard{Log: g.h.Log}
 	if g.o.File == nil {
 		return nil
 	}
-	g.pins.path = pins.Path(g.o.File.Path())
-	file, err := g.pins.load()
-	if err != nil {
-		for _, e := range entries {
-			if pins.Mode(e.Pin).Or() != pins.Off {
-				return err
-			}
+	p.other, p.files = g.o.File.Path(), map[string]*lockFile{}
+	for _, e := range entries {
+		if _, err := p.load(p.pathOf(e)); err != nil && pins.Mode(e.Pin).Or() != pins.Off {
+			return err
 		}
-		file = &pins.File{}
 	}
-	g.pins.file = file
-	g.pins.set(entries)
+	p.set(entries)
 	return nil
 }
 
 // set has the entries compared as they say, and returns the names of those for which
 // that is new.
 func (p *pinning) set(entries []config.Entry) (changed []string) {
-	if p.path == "" {
+	if p.other == "" {
 		return nil
 	}
-	p.mu.Lock()
-	file := p.file
-	p.mu.Unlock()
 	policies := make(map[string]pins.Policy, len(entries))
 	for _, e := range entries {
-		policies[e.Name] = pins.Policy{Mode: pins.Mode(e.Pin), Locked: file.Servers[e.Name]}
+		policies[e.Name] = pins.Policy{Mode: pins.Mode(e.Pin), Locked: p.of(e)}
 	}
 	return p.guard.Set(policies)
 }
 
-// load reads the file, if it is another than the last one; else both results are nil.
-func (p *pinning) load() (*pins.File, error) {
-	raw, err := pins.Read(p.path)
+// of returns what is locked of an entry, nil for nothing.
+func (p *pinning) of(e config.Entry) *pins.Server {
+	path := p.pathOf(e)
+	p.mu.Lock()
+	l := p.files[path]
+	p.mu.Unlock()
+	if l == nil { // of a layer that is new
+		_, _ = p.load(path) // followPins tells
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.files[path].file.Servers[e.Name]
+}
+
+// load reads a file. It reports whether there is anything new; what was locked before
+// stays where the file cannot be used. The same error is returned once.
+func (p *pinning) load(path string) (news bool, err error) {
+	raw, err := pins.Read(path)
 	seen := sha256.Sum256(raw)
 	if err != nil {
 		seen = sha256.Sum256([]byte(err.Error()))
 	}
 	p.mu.Lock()
-	same := seen == p.seen && p.file != nil
-	p.seen = seen
+	l := p.files[path]
+	same := l != nil && l.seen == seen
+	if l == nil {
+		l = &lockFile{file: &pins.File{}}
+		p.files[path] = l
+	}
+	l.seen = seen
 	p.mu.Unlock()
 	switch {
 	case same:
-		return nil, nil
+		return false, nil
 	case err != nil:
-		return nil, err
+		return false, err
 	}
 	file := &pins.File{}
 	if raw != nil {
-		if file, err = pins.Parse(p.path, raw); err != nil {
-			return nil, err
+		if file, err = pins.Parse(path, raw); err != nil {
+			return false, err
 		}
 	}
 	file.DropTexts() // a proxy is long-lived, and shows no text
-	return file, nil
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l.file = file
+	return true, nil
+}
+
+// reload reads all files again. It returns the paths of those that have anything new.
+func (p *pinning) reload() (news []string, err error) {
+	p.mu.Lock()
+	paths := slices.Sorted(maps.Keys(p.files))
+	p.mu.Unlock()
+	for _, path := range paths {
+		changed, fault := p.load(path)
+		if changed {
+			news = append(news, path)
+		}
+		err = errors.Join(err, fault)
+	}
+	return news, err
 }
 
 // followPins takes over what has been locked or approved since.
 func (g *gateway) followPins() {
-	if g.pins.path == "" {
+	if g.pins.other == "" {
 		return
 	}
-	file, err := g.pins.load()
-	switch {
-	case err != nil:
+	news, err := g.pins.reload()
+	if err != nil {
 		g.h.Log.Warn("the lock file cannot be used: what it said before stays", problem(err)...)
-		return
-	case file == nil:
+	}
+	if len(news) == 0 {
 		return
 	}
-	g.pins.mu.Lock()
-	g.pins.file = file
-	g.pins.mu.Unlock()
 	byName := *g.entries.Load()
 	entries := make([]config.Entry, 0, len(byName))
 	for _, e := range byName {
 		entries = append(entries, e)
 	}
 	changed := g.pins.set(entries)
-	g.h.Log.Info("lock file read", "file", g.pins.path, "changed", changed)
+	g.h.Log.Info("lock file read", "file", news, "changed", changed)
 	g.proxy.Repin(changed)
 }

@@ -78,7 +78,7 @@ func (p *Program) Verify(ctx context.Context, names []string, offline bool) erro
 }
 
 // open reads servers.json and the lock, and chooses the servers to compare.
-func (p *Program) open(names []string) (*config.File, *pins.File, []config.Entry, error) {
+func (p *Program) open(names []string) (*config.File, locks, []config.Entry, error) {
 	f, err := p.Load()
 	if err != nil {
 		return nil, nil, nil, err
@@ -87,7 +87,7 @@ func (p *Program) open(names []string) (*config.File, *pins.File, []config.Entry
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	lock, err := pins.Load(pins.Path(f.Path()))
+	lock, err := p.loadLocks(f)
 	return f, lock, entries, err
 }
 
@@ -105,19 +105,16 @@ func (p *Program) compare(ctx context.Context, names []string, show func([]compa
 
 // conclude shows how servers differ from their locks, and returns the error for that:
 // a difference goes before a server that could not be reached.
-func (p *Program) conclude(f *config.File, lock *pins.File, all []*observed, names []string, show func([]compared) error) error {
+func (p *Program) conclude(f *config.File, lock locks, all []*observed, names []string, show func([]compared) error) error {
 	results := make([]compared, len(all))
 	differs := false
 	for i, o := range all {
-		results[i] = comparedOf(o, lock.Servers[o.entry.Name])
+		results[i] = comparedOf(o, lock.of(o.entry, f))
 	}
 	if len(names) == 0 {
-		for name := range lock.Servers {
-			if _, ok := f.Entry(name); !ok {
-				results = append(results, compared{Name: name, State: "removed", Changes: []changeOutput{{What: "entry", State: string(pins.Gone)}}})
-			}
+		for _, name := range lock.others(f) {
+			results = append(results, compared{Name: name, State: "removed", Changes: []changeOutput{{What: "entry", State: string(pins.Gone)}}})
 		}
-		slices.SortStableFunc(results[len(all):], func(a, b compared) int { return strings.Compare(a.Name, b.Name) })
 	}
 	var first string
 	for i := range results {
@@ -291,7 +288,7 @@ func (p *Program) Approve(ctx context.Context, what string, yes bool) error {
 	if err := p.failed(all); err != nil {
 		return err
 	}
-	s := lock.Servers[alias]
+	s := lock.of(entry, f)
 	changes := o.differences(s)
 	if part {
 		changes = slices.DeleteFunc(changes, func(c pins.Change) bool { return c.Key != item })
@@ -313,7 +310,7 @@ func (p *Program) Approve(ctx context.Context, what string, yes bool) error {
 			return err
 		}
 	}
-	err = pins.Update(pins.Path(f.Path()), func(lock *pins.File) error {
+	err = pins.Update(pathOf(entry, f.Path()), func(lock *pins.File) error {
 		if !part {
 			o.put(lock)
 			return nil

@@ -17,7 +17,7 @@ func Drift(configPath string) func(ctx context.Context, entry config.Entry, c *r
 			return "", "", false
 		}
 		var err error
-		if policy.Locked, err = pins.LoadServer(pins.Path(configPath), entry.Name); err != nil {
+		if policy.Locked, err = pins.LoadServer(pathOf(entry, configPath), entry.Name); err != nil {
 			return err.Error(), "mcpctl lock", false
 		}
 		info := c.Info()

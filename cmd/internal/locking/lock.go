@@ -3,6 +3,7 @@ package locking
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,34 +43,51 @@ func (p *Program) Lock(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	path := pins.Path(f.Path())
-	if _, err := pins.Load(path); err != nil {
-		return err // before servers are started for nothing
+	files, err := p.loadLocks(f) // before servers are started for nothing
+	if err != nil {
+		return err
 	}
 	all, err := p.observe(ctx, entries)
 	if err != nil {
 		return err
 	}
 	results := make([]result, len(all))
-	err = pins.Update(path, func(lock *pins.File) error {
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		gone, err := update(f, path, all, results, len(names) == 0)
+		if err != nil {
+			return err
+		}
+		results = append(results, gone...)
+	}
+	if err := p.printLocked(f, results); err != nil {
+		return err
+	}
+	return p.failed(all)
+}
+
+// update writes what was observed of the servers whose lock is at a path, and sets their
+// results. With others, it removes servers that are configured no more.
+func update(f *config.File, path string, all []*observed, results []result, others bool) (gone []result, err error) {
+	mine := func(o *observed) bool { return pathOf(o.entry, f.Path()) == path }
+	if !slices.ContainsFunc(all, mine) && !others {
+		return nil, nil
+	}
+	return gone, pins.Update(path, func(lock *pins.File) error {
+		gone = nil
 		for i, o := range all {
+			if !mine(o) {
+				continue
+			}
 			results[i] = resultOf(o, lock.Servers[o.entry.Name])
 			if o.err == nil {
 				o.put(lock)
 			}
 		}
-		if len(names) == 0 {
-			results = append(results[:len(all)], removeOthers(lock, f)...)
+		if others {
+			gone = removeOthers(lock, path, f)
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	if err := p.printLocked(path, results); err != nil {
-		return err
-	}
-	return p.failed(all)
 }
 
 // resultOf says what a server's lock becomes; s is what it is, nil for none.
@@ -94,10 +112,10 @@ func resultOf(o *observed, s *pins.Server) result {
 }
 
 // removeOthers drops what is locked of servers that are configured no more.
-func removeOthers(lock *pins.File, f *config.File) []result {
+func removeOthers(lock *pins.File, path string, f *config.File) []result {
 	var gone []result
 	for name := range lock.Servers {
-		if _, ok := f.Entry(name); !ok {
+		if !has(f, path, name) {
 			delete(lock.Servers, name)
 			gone = append(gone, result{Name: name, State: "removed"})
 		}
@@ -106,7 +124,8 @@ func removeOthers(lock *pins.File, f *config.File) []result {
 	return gone
 }
 
-func (p *Program) printLocked(path string, results []result) error {
+func (p *Program) printLocked(f *config.File, results []result) error {
+	path := pins.Path(f.Path())
 	if p.UI.WantJSON() {
 		return p.UI.EncodeJSON(map[string]any{"file": path, "servers": results})
 	}

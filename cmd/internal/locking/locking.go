@@ -28,8 +28,9 @@ type Program struct {
 	UI *ui.UI
 	// Asker asks for consent; nil asks on the terminal.
 	Asker ui.Asker
-	// Load reads servers.json.
-	Load func() (*config.File, error)
+	// Load reads servers.json, in all its layers; ConfigPath is that of the user.
+	Load       func() (*config.File, error)
+	ConfigPath string
 	// Dial returns the settings for connecting to a server.
 	Dial func(config.Entry) dial.Options
 	// Keep stores a list that a server has sent, for commands that start none.

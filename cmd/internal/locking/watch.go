@@ -30,8 +30,7 @@ func newWatch(configPath string, entry config.Entry, note func(format string, a 
 	if mode == pins.Off || entry.Name == "" {
 		return nil, nil
 	}
-	path := pins.Path(configPath)
-	locked, err := pins.LoadServer(path, entry.Name)
+	locked, err := pins.LoadServer(pathOf(entry, configPath), entry.Name)
 	switch {
 	case err != nil && mode == pins.Hold:
 		return nil, err
@@ -122,7 +121,7 @@ func Stored(configPath string) func(server config.Entry, member string, items []
 		if !ok || pins.Mode(server.Pin) != pins.Hold {
 			return items
 		}
-		locked, err := pins.LoadServer(pins.Path(configPath), server.Name)
+		locked, err := pins.LoadServer(pathOf(server, configPath), server.Name)
 		if err != nil {
 			return nil // nothing is known to be approved
 		}
