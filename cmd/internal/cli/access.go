@@ -11,10 +11,9 @@ import (
 
 func newAccess(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "access",
-		Short: "Say who may reach mcpctl serve over HTTP",
-		Long: "Say who may reach mcpctl serve over HTTP. Servers ask for a token if config.yaml says so:\n\n" +
-			"  serve:\n    auth:\n      - token: {}",
+		Use:     "access",
+		Short:   "Say who may reach mcpctl serve over HTTP",
+		Long:    tokens.AccessLong,
 		Example: "  mcpctl access token add alice --expires 90d",
 	}
 	cmd.AddCommand(newAccessToken(a))
@@ -23,11 +22,7 @@ func newAccess(a *app) *cobra.Command {
 
 func newAccessToken(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "token",
-		Short: "Create, list, replace and revoke tokens",
-		Long: "Create, list, replace and revoke the tokens with which clients reach mcpctl serve, as Authorization: Bearer TOKEN. Only\n" +
-			"hashes are kept. Changes hold at once in a running serve.",
-		Example: "  mcpctl access token add alice --group staff --expires 90d\n  mcpctl access token revoke alice",
+		Use: "token", Short: "Create, list, replace and revoke tokens", Long: tokens.Long, Example: tokens.Example,
 	}
 	c := func() *tokens.Command { return &tokens.Command{UI: a.ui, StateDir: config.StateDir(a.getenv)} }
 	var groups []string
@@ -66,14 +61,11 @@ func newAccessToken(a *app) *cobra.Command {
 // parent returns a command that needs one of those below it.
 func parent(cmd *cobra.Command) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, words []string) error {
-		var names []string
-		for _, sub := range cmd.Commands() {
-			names = append(names, sub.Name())
-		}
+		names, path := commandNames(cmd), strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 		if len(words) > 0 {
-			return unknownName("unknown command "+strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "), words[0], names, cmd.CommandPath()+" --help")
+			return unknownName("unknown command "+path, words[0], names, cmd.CommandPath()+" --help")
 		}
-		return usagef("%s needs one of %s", strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "), strings.Join(names, ", ")).withHint("%s --help", cmd.CommandPath())
+		return usagef("%s needs one of %s", path, strings.Join(names, ", ")).withHint("%s --help", cmd.CommandPath())
 	}
 	return cmd
 }

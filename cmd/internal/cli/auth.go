@@ -30,16 +30,10 @@ func newAuth(a *app) *cobra.Command {
 		Long: `Log in to a remote server, log out, and list the stored tokens. On a terminal, or if $BROWSER is set, a command that
 needs a login starts it.`,
 		Example: "  mcpctl auth login gh",
-		RunE: func(cmd *cobra.Command, words []string) error {
-			if len(words) > 0 {
-				return unknownName("unknown command auth", words[0], []string{"login", "logout", "status", "token"}, "mcpctl auth --help")
-			}
-			return usagef("auth needs one of login, logout, status and token").withHint("%s --help", cmd.CommandPath())
-		},
 	}
 	c := authCommands{a}
 	cmd.AddCommand(c.login(), c.logout(), c.status(), c.token())
-	return cmd
+	return parent(cmd)
 }
 
 // authCommands are the commands below auth.
@@ -108,13 +102,9 @@ func (a authCommands) noLogin(entry config.Entry) error {
 func (a authCommands) login() *cobra.Command {
 	var device, stdin bool
 	cmd := &cobra.Command{
-		Use:   "login SERVER",
-		Short: "Log in to a server",
-		Long: `Log in to a remote server with the browser, or as its entry's auth says, and store the token.
-
---no-browser prints the page's address. If the browser runs on another machine, paste the address at which it ends. --device
-prints a code to enter on another device; this is the default without a browser and a terminal. If a server has no such login,
-mcpctl asks for a token that you created by hand. --token-stdin reads it from standard input.`,
+		Use:     "login SERVER",
+		Short:   "Log in to a server",
+		Long:    login.Long,
 		Example: "  mcpctl auth login gh\n  mcpctl auth login gh --no-browser\n  mcpctl auth login gh --device\n  mcpctl auth login gh --token-stdin < token",
 	}
 	cmd.Flags().BoolVar(&device, "device", false, "log in with a code on another device")

@@ -18,15 +18,9 @@ import (
 func newBridge(a *app) *cobra.Command {
 	b := bridgeCommand{a: a}
 	cmd := &cobra.Command{
-		Use:   "bridge URL|SERVER | bridge --http ADDR -- COMMAND [ARGS...]",
-		Short: "Offer one server on another transport",
-		Long: "Offer one remote server on standard input and output, for hosts that only start commands. Names, instructions and\n" +
-			"capabilities stay the same. Bridge uses the credentials that mcpctl stores or obtains for the server. It never asks on\n" +
-			"standard input.\n\n" +
-			"With --http, offer a command or a configured server over HTTP: Streamable HTTP at /mcp, and HTTP+SSE at /sse. There is\n" +
-			"no authentication, so --http accepts only addresses of this machine. --insecure allows others.\n\n" +
-			"If the server cannot be used, the client gets a JSON-RPC error: -32001 for an HTTP status, which is in data.status,\n" +
-			"and -32000 otherwise.",
+		Use:     "bridge URL|SERVER | bridge --http ADDR -- COMMAND [ARGS...]",
+		Short:   "Offer one server on another transport",
+		Long:    gateway.BridgeLong,
 		Example: "  mcpctl bridge https://api.example.com/mcp\n  mcpctl bridge gh --serial\n  mcpctl bridge --http 127.0.0.1:8080 -- npx -y @modelcontextprotocol/server-memory",
 		Args:    cobra.ArbitraryArgs, // settings, and --url with them, are read later
 		RunE: func(cmd *cobra.Command, words []string) error {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,12 +15,6 @@ func newConfig(a *app) *cobra.Command {
 		Use:     "config",
 		Short:   "Show, edit and check servers.json",
 		Example: "  mcpctl config path\n  mcpctl config validate",
-		RunE: func(cmd *cobra.Command, words []string) error {
-			if len(words) > 0 {
-				return unknownName("unknown command config", words[0], commandNames(cmd), "mcpctl config --help")
-			}
-			return usagef("config needs one of %s", strings.Join(commandNames(cmd), ", ")).withHint("%s --help", cmd.CommandPath())
-		},
 	}
 	cmd.AddCommand(newConfigPath(a), newConfigEdit(a), newConfigValidate(a), newConfigTrust(a), &cobra.Command{
 		Use: "schema", Short: "Print the JSON Schema of servers.json", Args: cobra.NoArgs, Annotations: map[string]string{anyFiles: "yes"},
@@ -29,7 +22,7 @@ func newConfig(a *app) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error { return a.ui.PrintJSON(schemas.Servers()) },
 	})
 	cmd.AddCommand(newConfigValues(a)...)
-	return cmd
+	return parent(cmd)
 }
 
 // configuringOf returns what the commands about the configuration need.

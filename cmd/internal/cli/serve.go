@@ -19,16 +19,9 @@ import (
 func newServe(a *app) *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{
-		Use:   "serve [-- COMMAND [ARGS...]]",
-		Short: "Put all configured servers behind one endpoint",
-		Long: "Put all configured servers behind one endpoint: on standard input and output, as hosts start it, or over HTTP.\n" +
-			"--http serves Streamable HTTP at /mcp, and the older HTTP+SSE at /sse. A server is started when it is first needed,\n" +
-			"once for all clients. One that fails does not disturb the others.\n\n" +
-			"Tools and prompts are called SERVER__NAME, in at most 44 characters: longer names get a hash.\n\n" +
-			"With --socket it serves HTTP on a Unix socket (Windows: a named pipe), which only processes of this user can use.\n\n" +
-			"There is no authentication, so --http takes addresses of this machine only, unless --insecure allows others. With --url,\n" +
-			"or a command behind --, it serves only that server. The line \"listening on http://ADDR/mcp\" on standard error says\n" +
-			"that the port is open.",
+		Use:     "serve [-- COMMAND [ARGS...]]",
+		Short:   "Put all configured servers behind one endpoint",
+		Long:    gateway.ServeLong,
 		Example: "  mcpctl serve\n  mcpctl serve --http 127.0.0.1:8080 --server fs,gh\n  mcpctl serve --http -- npx -y @modelcontextprotocol/server-memory\n  mcpctl serve --socket ~/mcp.sock",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
@@ -49,7 +42,7 @@ func newServe(a *app) *cobra.Command {
 	fl.String("request-timeout", "", "give a request up after this `DURATION` without a sign of life, or never (default 120s)")
 	fl.String("list-grace", "", "answer a list after this `DURATION` without servers that are still starting, or never (default 2s)")
 	fl.String("stream-max", "", "end HTTP streams that last longer than this `DURATION`; clients come back for the rest (default never)")
-	fl.BoolVar(&f.insecure, "insecure", false, "allow an address that other machines reach; there is no authentication")
+	fl.BoolVar(&f.insecure, "insecure", false, "allow an address that other machines reach, without asking for tokens")
 	a.adhoc.takenBy(cmd)
 	completeFlag(cmd, "server", serverFlag(a))
 	return cmd
