@@ -18,10 +18,13 @@ func newUpdate(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := target.Trusted(); err != nil {
+				return err
+			}
 			u.Host = (&addCommand{app: a, target: target}).host()
 			u.Registry = registryCommands{a}.registries().At
 			u.Known, u.Packages = known.New(config.StateDir(a.getenv), a.settings.ConfigPath, a.log), &packages.Tools{Hurry: a.Hurry}
-			return u.Run(cmd.Context(), aliases)
+			return target.Explain(u.Run(cmd.Context(), aliases))
 		},
 	}
 	cmd.Flags().SortFlags = false

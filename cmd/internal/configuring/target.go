@@ -62,11 +62,32 @@ func (t *Target) Load() (*config.File, error) {
 // Update edits the file. A project's file that the user has not trusted is edited, but not
 // trusted by that. The error for an alias that the file lacks says which layer has it.
 func (t *Target) Update(edit func(*config.File) error) error {
-	err := t.update(edit)
+	return t.Explain(t.update(edit))
+}
+
+// Explain returns an error for an alias that the file lacks as one that says which layer
+// has it.
+func (t *Target) Explain(err error) error {
 	if missing, ok := errors.AsType[*config.NotFoundError](err); ok {
 		return cmp.Or(t.elsewhere(missing.Server), err)
 	}
 	return err
+}
+
+// Trusted returns an error for a project's file that is there and that the user has not
+// trusted: what it runs must not be started.
+func (t *Target) Trusted() error {
+	if t.Layer != layers.Project {
+		return nil
+	}
+	set, err := layers.Load(t.places, t.trust)
+	if err != nil {
+		return err
+	}
+	if l := set.Layer(layers.Project); l != nil && l.File != nil && l.State != layers.Used {
+		return (&failure.Error{Kind: "config", Err: errors.New(l.Path + ": you have not trusted it")}).WithHint("mcpctl config trust shows what it runs, and trusts it")
+	}
+	return nil
 }
 
 func (t *Target) update(edit func(*config.File) error) error {
