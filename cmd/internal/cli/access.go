@@ -28,10 +28,8 @@ func newAccessToken(a *app) *cobra.Command {
 	var groups []string
 	var expires, grace string
 	add := &cobra.Command{
-		Use: "add NAME", Short: "Create a token and print it, this once",
-		Long:    "Create a token for a person or a program and print it. It is shown this once, since only its hash is kept.",
-		Example: "  mcpctl access token add ci --group ci --expires 90d",
-		Args:    cobra.ExactArgs(1),
+		Use: "add NAME", Short: "Create a token and print it, this once", Long: tokens.AddLong, Example: "  mcpctl access token add ci --group ci --expires 90d",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return c().Add(cmd.Context(), words[0], groups, expires)
 		},
@@ -39,10 +37,8 @@ func newAccessToken(a *app) *cobra.Command {
 	add.Flags().StringArrayVar(&groups, "group", nil, "put it into this `GROUP` (repeatable)")
 	add.Flags().StringVar(&expires, "expires", "", "end it after this `TIME`, such as 90d or 2030-01-31")
 	rotate := &cobra.Command{
-		Use: "rotate ID|NAME", Short: "Replace a token by a new one and print that",
-		Long:    "Replace a token by a new one of the same name and groups and print that. It lasts as long as the old one did.",
-		Example: "  mcpctl access token rotate ci --grace 1h",
-		Args:    cobra.ExactArgs(1),
+		Use: "rotate ID|NAME", Short: "Replace a token by a new one and print that", Long: tokens.RotateLong, Example: "  mcpctl access token rotate ci --grace 1h",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return c().Rotate(cmd.Context(), words[0], grace)
 		},

@@ -15,10 +15,10 @@ func newUpdate(a *app) *cobra.Command {
 		Use: "update [ALIAS...]", Short: updating.Short, Long: updating.Long, Example: updating.Example,
 		RunE: func(cmd *cobra.Command, aliases []string) error {
 			target, err := editable(&a.environment, project)
-			if err != nil {
-				return err
+			if err == nil {
+				err = target.Trusted()
 			}
-			if err := target.Trusted(); err != nil {
+			if err != nil {
 				return err
 			}
 			u.Host = (&addCommand{app: a, target: target}).host()
