@@ -5,8 +5,7 @@ import "time"
 // Principal is who asks. It is immutable, and may be shared.
 type Principal struct {
 	// ID is the issuer's part, "|", and the name that the issuer gives:
-	// "token|ci" for a static token, "local|1000" for a user of this machine.
-	// Principals are equal if their IDs are.
+	// "token|ci" for a static token. Principals are equal if their IDs are.
 	ID string
 	// Name is for people to read, and is never compared.
 	Name string
@@ -24,7 +23,3 @@ func (p *Principal) Key() string {
 	}
 	return p.ID
 }
-
-// Local returns the principal of a user of this machine, by the user id that the system
-// gives for the other end of a socket.
-func Local(uid string) *Principal { return &Principal{ID: "local|" + uid, Name: "user " + uid} }
