@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
@@ -23,38 +20,19 @@ const lockWait = 10 * time.Second
 // The lock is a file of its own beside the target, ".servers.json.lock" for
 // servers.json, and stays there. Leftovers of killed updates are removed.
 func Update(path string, edit func(*File) error) error {
-	target, err := atomicfile.Resolve(path)
-	if err != nil {
-		return &Problem{File: path, Message: reason(err)}
+	err := atomicfile.Update(context.Background(), path, lockWait, func() ([]byte, error) {
+		f, err := Load(path)
+		if err != nil {
+			return nil, err
+		}
+		before := bytes.Clone(f.doc.Bytes())
+		if err := edit(f); err != nil || bytes.Equal(before, f.doc.Bytes()) {
+			return nil, err
+		}
+		return f.doc.Bytes(), nil
+	})
+	if failed, ok := errors.AsType[*atomicfile.UpdateError](err); ok {
+		return FileProblem(path, failed)
 	}
-	dir := filepath.Dir(target)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return &Problem{File: path, Message: reason(err)}
-	}
-	lockPath := filepath.Join(dir, "."+filepath.Base(target)+".lock")
-	unlock, err := atomicfile.Lock(context.Background(), lockPath, lockWait)
-	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		return &Problem{File: path, Message: "another program is editing it", Remedy: "try again; lsof " + lockPath + " shows which one"}
-	case err != nil:
-		return &Problem{File: path, Message: "cannot be locked: " + reason(err)}
-	}
-	defer unlock()
-	atomicfile.Sweep(target)
-
-	f, err := Load(path)
-	if err != nil {
-		return err
-	}
-	before := bytes.Clone(f.doc.Bytes())
-	if err := edit(f); err != nil {
-		return err
-	}
-	if bytes.Equal(before, f.doc.Bytes()) {
-		return nil
-	}
-	if err := atomicfile.Write(target, f.doc.Bytes(), 0o600); err != nil {
-		return &Problem{File: path, Message: fmt.Sprintf("cannot be written: %v", err)}
-	}
-	return nil
+	return err
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"path/filepath"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -20,29 +19,19 @@ const (
 // UpdateText edits the text file at path under a lock file next to it, as [config.Update]
 // does. A missing file is an empty one. The file is replaced whole, and only if it changes.
 func UpdateText(path string, edit func(text []byte) ([]byte, error)) error {
-	target, err := atomicfile.Resolve(path)
-	if err != nil {
-		return config.FileProblem(path, err)
+	err := atomicfile.Update(context.Background(), path, lockWait, func() ([]byte, error) {
+		before, err := atomicfile.Read(path, maxText)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, config.FileProblem(path, err)
+		}
+		after, err := edit(before)
+		if err != nil || bytes.Equal(before, after) {
+			return nil, err
+		}
+		return append([]byte{}, after...), nil // an empty file is one, too
+	})
+	if failed, ok := errors.AsType[*atomicfile.UpdateError](err); ok {
+		return config.FileProblem(path, failed)
 	}
-	unlock, err := atomicfile.Lock(context.Background(), filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+".lock"), lockWait)
-	if errors.Is(err, context.DeadlineExceeded) {
-		return &config.Problem{File: path, Message: "another program is editing it", Remedy: "try again"}
-	}
-	if err != nil {
-		return config.FileProblem(path, err)
-	}
-	defer unlock()
-	atomicfile.Sweep(target)
-	before, err := atomicfile.Read(target, maxText)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return config.FileProblem(path, err)
-	}
-	after, err := edit(before)
-	if err != nil || bytes.Equal(before, after) {
-		return err
-	}
-	if err := atomicfile.Write(target, after, 0o600); err != nil {
-		return config.FileProblem(path, err)
-	}
-	return nil
+	return err
 }

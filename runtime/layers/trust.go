@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -103,21 +102,16 @@ func (t Trust) update(change func([]Decision) []Decision) error {
 	if t.Dir == "" {
 		return &config.Problem{Message: "there is no place for decisions about project files", Remedy: "set HOME or MCPCTL_HOME"}
 	}
-	unlock, err := atomicfile.Lock(context.Background(), filepath.Join(t.Dir, "."+trustName+".lock"), trustWait)
-	if err != nil {
-		return config.FileProblem(t.Path(), fmt.Errorf("cannot be locked: %w", err))
+	err := atomicfile.Update(context.Background(), t.Path(), trustWait, func() ([]byte, error) {
+		all, err := t.Decisions()
+		if err != nil {
+			return nil, err
+		}
+		raw, err := json.MarshalIndent(map[string][]Decision{"files": change(all)}, "", "  ")
+		return append(raw, '\n'), err
+	})
+	if failed, ok := errors.AsType[*atomicfile.UpdateError](err); ok {
+		return config.FileProblem(t.Path(), failed)
 	}
-	defer unlock()
-	all, err := t.Decisions()
-	if err != nil {
-		return err
-	}
-	raw, err := json.MarshalIndent(map[string][]Decision{"files": change(all)}, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := atomicfile.Write(t.Path(), append(raw, '\n'), 0o600); err != nil {
-		return config.FileProblem(t.Path(), err)
-	}
-	return nil
+	return err
 }

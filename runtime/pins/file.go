@@ -2,6 +2,7 @@ package pins
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -170,7 +171,7 @@ func parts(path string, raw []byte) (map[string]rawjson.Span, error) {
 		return nil, &FileError{Path: path, Reason: "it has no servers", Remedy: "restore it from version control, or delete it and lock again: mcpctl lock"}
 	}
 	if v := string(at[0].Of(raw)); v != fmt.Sprint(form) {
-		return nil, &FileError{Path: path, Reason: "lockVersion is " + or(v, "missing") + fmt.Sprintf(", want %d", form), Remedy: "use the mcpctl that has written it, or a newer one"}
+		return nil, &FileError{Path: path, Reason: "lockVersion is " + cmp.Or(v, "missing") + fmt.Sprintf(", want %d", form), Remedy: "use the mcpctl that has written it, or a newer one"}
 	}
 	entries, err := rawjson.Entries(at[1].Of(raw))
 	if err != nil {
@@ -184,13 +185,6 @@ func parts(path string, raw []byte) (map[string]rawjson.Span, error) {
 		out[e.Name] = rawjson.Span{Start: at[1].Start + e.Value.Start, End: at[1].Start + e.Value.End}
 	}
 	return out, nil
-}
-
-func or(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
 }
 
 // serverForm is a server in the file.
@@ -269,33 +263,22 @@ func (s *Server) Damaged() []string {
 // The lock is a file of its own, ".servers.lock.json.lock". Leftovers of updates that
 // were killed are removed.
 func Update(path string, edit func(*File) error) error {
-	target, err := atomicfile.Resolve(path)
-	if err != nil {
-		return &FileError{Path: path, Reason: reason(err), Err: err}
+	err := atomicfile.Update(context.Background(), path, lockWait, func() ([]byte, error) {
+		f, err := Load(path)
+		if err != nil {
+			return nil, err
+		}
+		if err := edit(f); err != nil {
+			return nil, err
+		}
+		after := f.Bytes()
+		if before, err := os.ReadFile(path); err == nil && bytes.Equal(before, after) {
+			return nil, nil
+		}
+		return after, nil
+	})
+	if failed, ok := errors.AsType[*atomicfile.UpdateError](err); ok {
+		return &FileError{Path: path, Reason: failed.Reason, Remedy: failed.Remedy, Err: failed}
 	}
-	lockPath := filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+".lock")
-	unlock, err := atomicfile.Lock(context.Background(), lockPath, lockWait)
-	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		return &FileError{Path: path, Reason: "another program is editing it", Remedy: "try again; lsof " + lockPath + " shows which one", Err: err}
-	case err != nil:
-		return &FileError{Path: path, Reason: "cannot be locked: " + reason(err), Err: err}
-	}
-	defer unlock()
-	atomicfile.Sweep(target)
-	f, err := Load(path)
-	if err != nil {
-		return err
-	}
-	if err := edit(f); err != nil {
-		return err
-	}
-	after := f.Bytes()
-	if before, err := os.ReadFile(target); err == nil && bytes.Equal(before, after) {
-		return nil
-	}
-	if err := atomicfile.Write(target, after, 0o600); err != nil {
-		return &FileError{Path: path, Reason: fmt.Sprintf("cannot be written: %v", err), Err: err}
-	}
-	return nil
+	return err
 }

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -77,27 +76,24 @@ func (f *File) parse(b []byte) ([]access.Token, error) {
 // Change has change return the tokens that the file is to have of those that it has.
 // With an error the file stays as it is.
 func (f *File) Change(ctx context.Context, change func([]access.Token) ([]access.Token, error)) error {
-	unlock, err := atomicfile.Lock(ctx, f.path+".lock", lockWait)
-	if err != nil {
-		return fmt.Errorf("%s is in use: %w", f.path, err)
+	err := atomicfile.Update(ctx, f.path, lockWait, func() ([]byte, error) {
+		all, err := f.List()
+		if err != nil {
+			return nil, err
+		}
+		if all, err = change(all); err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = []access.Token{} // and not null
+		}
+		b, err := json.MarshalIndent(document{all}, "", "  ")
+		return append(b, '\n'), err
+	})
+	if failed, ok := errors.AsType[*atomicfile.UpdateError](err); ok {
+		return fmt.Errorf("%s: %w", f.path, failed)
 	}
-	defer unlock()
-	atomicfile.Sweep(f.path)
-	all, err := f.List()
-	if err != nil {
-		return err
-	}
-	if all, err = change(slices.Clone(all)); err != nil {
-		return err
-	}
-	if all == nil {
-		all = []access.Token{} // and not null
-	}
-	b, err := json.MarshalIndent(document{all}, "", "  ")
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(f.path, append(b, '\n'), 0o600)
+	return err
 }
 
 // Find returns where the token with an id is, or those with a name, an [ErrNotFound]
