@@ -132,7 +132,7 @@ func breakages() []breakage {
 			"edits/who reads in the middle"),
 		one("files", "two changes do not wait for each other", "runtime/internal/atomicfile", "Lock", `l.TryLockContext(ctx, lockTry)`, `ctx.Err() == nil, error(nil)`,
 			"edits/many at once"),
-		one("files", "others can read a new servers.json", "runtime/config", "Update", `0o600); err != nil {`, `0o644); err != nil {`,
+		one("files", "others can read a new servers.json", "runtime/internal/atomicfile", "Update", `0o600); err != nil {`, `0o644); err != nil {`,
 			"files/a new servers.json is its owner's"),
 		one("files", "a link is replaced", "runtime/internal/atomicfile", "Resolve", `case info.Mode()&fs.ModeSymlink == 0:`, `case info.Mode() != 0:`,
 			"edits/a link is followed"),
@@ -208,7 +208,7 @@ func breakages() []breakage {
 			"logins/a browser"),
 		one("files", "a pipe is read", "runtime/internal/atomicfile", "Regular", `case mode.IsRegular():`, `case mode&fs.ModeDir == 0:`,
 			"files/a pipe that nobody writes to as servers.json, list"),
-		one("files", "what a killed edit has left stays", "runtime/config", "Update", `atomicfile.Sweep(target)`, `_ = target`,
+		one("files", "what a killed edit has left stays", "runtime/internal/atomicfile", "Update", `Sweep(target)`, `_ = target`,
 			"edits/what was left of one is removed"),
 	}
 }

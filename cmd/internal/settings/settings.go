@@ -10,7 +10,6 @@
 package settings
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -166,7 +165,7 @@ func Load(o Options) (Settings, error) {
 	v := viper.NewWithOptions(viper.WithLogger(slog.New(slog.DiscardHandler)))
 	if s.ConfigPath != "" {
 		if !o.SkipFile {
-			if err := src.readFile(v, s.File()); err != nil {
+			if err := src.readFile(s.File()); err != nil {
 				return s, err
 			}
 		}
@@ -176,8 +175,7 @@ func Load(o Options) (Settings, error) {
 			return s, err
 		}
 	}
-	// The file's names are known: see parseFile. Those of sections are not for viper.
-	if err := v.Unmarshal(&s, viper.DecodeHook(mapstructure.StringToTimeDurationHookFunc())); err != nil {
+	if err := v.UnmarshalExact(&s, viper.DecodeHook(mapstructure.StringToTimeDurationHookFunc())); err != nil {
 		return s, fmt.Errorf("settings: %w", err)
 	}
 	s.timeoutForced = src.forced("timeout")
@@ -212,8 +210,9 @@ func Load(o Options) (Settings, error) {
 // ReadFile returns the bytes of config.yaml, which must be a regular file.
 func ReadFile(path string) ([]byte, error) { return store.ReadFile(path, maxFile) }
 
-// readFile parses config.yaml, checks its keys and passes it to viper.
-func (src *source) readFile(v *viper.Viper, path string) error {
+// readFile parses config.yaml and checks its keys; a missing one is an empty one. The
+// values reach viper one by one, as they are written: see resolve.
+func (src *source) readFile(path string) error {
 	b, err := ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -221,12 +220,6 @@ func (src *source) readFile(v *viper.Viper, path string) error {
 	case err != nil:
 		return config.FileProblem(path, err)
 	}
-	if src.file, err = parseFile(path, b); err != nil {
-		return err
-	}
-	v.SetConfigType("yaml")
-	if err := v.ReadConfig(bytes.NewReader(b)); err != nil {
-		return &config.Problem{File: path, Message: err.Error()}
-	}
-	return nil
+	src.file, err = parseFile(path, b)
+	return err
 }

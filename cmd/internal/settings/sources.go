@@ -1,13 +1,9 @@
 package settings
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"strconv"
 	"strings"
-
-	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
 // Source is where the value of a setting comes from.
@@ -30,7 +26,7 @@ func Sources(o Options) ([]Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := src.readPlain(Settings{ConfigPath: path}.File()); err != nil {
+	if err := src.readFile(Settings{ConfigPath: path}.File()); err != nil {
 		return nil, err
 	}
 	var out []Source
@@ -77,19 +73,6 @@ func (k key) shown(value string) string {
 		return "{…}" // answers, which may be secret
 	}
 	return strings.ReplaceAll(value, "\n", ", ")
-}
-
-// readPlain parses config.yaml without viper; a missing one is an empty one.
-func (src *source) readPlain(path string) error {
-	b, err := ReadFile(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return config.FileProblem(path, err)
-	}
-	src.file, err = parseFile(path, b)
-	return err
 }
 
 // Check returns what is wrong with the text of a config.yaml, nil for nothing: a
