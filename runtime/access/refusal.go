@@ -21,7 +21,8 @@ var (
 	ErrInURL = &Refusal{Status: 400, Code: "invalid_request", Description: "a token must not be in the URL"}
 	// ErrUnavailable is that credentials cannot be checked now.
 	ErrUnavailable = &Refusal{Status: 503, Code: "temporarily_unavailable", Description: "credentials cannot be checked now"}
-
-	errUnknownToken = &Refusal{Status: 401, Code: "invalid_token", Description: "the token is not known"}
-	errExpired      = &Refusal{Status: 401, Code: "invalid_token", Description: "the token has expired"}
+	// ErrUnknownToken is that a token is none that is accepted.
+	ErrUnknownToken = &Refusal{Status: 401, Code: "invalid_token", Description: "the token is not known"}
+	// ErrExpired is that a credential has ended.
+	ErrExpired = &Refusal{Status: 401, Code: "invalid_token", Description: "the token has expired"}
 )

@@ -126,7 +126,7 @@ func NewTokens(all []Token) (*Tokens, error) {
 		if err != nil || len(sum) != sha256.Size {
 			return nil, errors.New("token " + one.ID + ": sha256 is not the hash of a token")
 		}
-		k := known{principal: &Principal{ID: "token|" + one.Name, Name: one.Name, Groups: one.Groups, Expires: one.Expires}}
+		k := known{principal: &Principal{ID: "token|" + one.Name, Name: one.Name, Provider: "token", Groups: one.Groups, Expires: one.Expires}}
 		copy(k.sum[:], sum)
 		t.byID[one.ID] = k
 	}
@@ -138,7 +138,7 @@ func NewTokens(all []Token) (*Tokens, error) {
 func (t *Tokens) Principal(text string, now time.Time) (*Principal, *Refusal) {
 	id, ok := idOf(text)
 	if !ok {
-		return nil, errUnknownToken
+		return nil, ErrUnknownToken
 	}
 	k, ok := t.byID[id]
 	var all [tokenLength]byte // on the stack
@@ -146,9 +146,9 @@ func (t *Tokens) Principal(text string, now time.Time) (*Principal, *Refusal) {
 	sum := sha256.Sum256(all[:])
 	switch {
 	case !ok || subtle.ConstantTimeCompare(sum[:], k.sum[:]) != 1:
-		return nil, errUnknownToken
-	case !k.principal.Expires.IsZero() && !now.Before(k.principal.Expires):
-		return nil, errExpired
+		return nil, ErrUnknownToken
+	case k.principal.Expired(now):
+		return nil, ErrExpired
 	}
 	return k.principal, nil
 }
@@ -156,7 +156,7 @@ func (t *Tokens) Principal(text string, now time.Time) (*Principal, *Refusal) {
 // Has reports whether a principal still has a token.
 func (t *Tokens) Has(p *Principal, now time.Time) bool {
 	for k := range maps.Values(t.byID) {
-		if k.principal.ID == p.ID && (k.principal.Expires.IsZero() || now.Before(k.principal.Expires)) {
+		if k.principal.ID == p.ID && !k.principal.Expired(now) {
 			return true
 		}
 	}

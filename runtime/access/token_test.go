@@ -58,14 +58,14 @@ func TestTokenRefused(t *testing.T) {
 		}
 	}
 	for name, text := range tests {
-		if p, no := tokens.Principal(text, start); p != nil || no != errUnknownToken {
+		if p, no := tokens.Principal(text, start); p != nil || no != ErrUnknownToken {
 			t.Errorf("%s: got %v, %v", name, p, no)
 		}
 	}
-	if p, no := tokens.Principal(text, start.Add(time.Hour)); p != nil || no != errExpired {
+	if p, no := tokens.Principal(text, start.Add(time.Hour)); p != nil || no != ErrExpired {
 		t.Errorf("expired: got %v, %v", p, no)
 	}
-	if p, no := newTokens(t).Principal(text, start); p != nil || no != errUnknownToken {
+	if p, no := newTokens(t).Principal(text, start); p != nil || no != ErrUnknownToken {
 		t.Errorf("removed: got %v, %v", p, no)
 	}
 }

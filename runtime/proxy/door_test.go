@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -24,13 +25,19 @@ type doorTokens struct {
 	now    time.Time
 }
 
-// Bearer implements [proxy.Door]. "unavailable" stands for tokens that cannot be read.
-func (d *doorTokens) Bearer(token string) (*access.Principal, *access.Refusal) {
-	if token == "unavailable" {
+// Who implements [proxy.Door]. "unavailable" stands for tokens that cannot be read.
+func (d *doorTokens) Who(_ context.Context, c access.Credential) (*access.Principal, *access.Refusal) {
+	switch c.Bearer {
+	case "":
+		return nil, access.ErrNoCredential
+	case "unavailable":
 		return nil, access.ErrUnavailable
 	}
-	return d.tokens.Load().Principal(token, d.now)
+	return d.tokens.Load().Principal(c.Bearer, d.now)
 }
+
+// Challenge implements [proxy.Door].
+func (*doorTokens) Challenge(*access.Refusal) string { return `realm="mcpctl"` }
 
 // newDoor returns a door and tokens for it: two principals', an expired and a revoked
 // one.

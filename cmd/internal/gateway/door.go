@@ -16,6 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/access/door"
 	"github.com/mcpctl/mcpctl/runtime/access/tokenfile"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
@@ -34,11 +35,14 @@ type expeller interface {
 	Expel(gone func(*access.Principal) bool)
 }
 
-// door lets in who has a token. See [proxy.Door].
-type door struct{ tokens *tokenfile.Follower }
+// entrance lets in who has a credential.
+type entrance struct {
+	*door.Door
+	tokens *tokenfile.Follower
+}
 
-// newDoor returns the door of a serve, nil where nobody is asked for a credential.
-func (g *gateway) newDoor() (*door, error) {
+// newDoor returns the entrance of a serve, nil where nobody is asked for a credential.
+func (g *gateway) newDoor() (*entrance, error) {
 	if !g.o.asks {
 		return nil, nil
 	}
@@ -56,21 +60,13 @@ func (g *gateway) newDoor() (*door, error) {
 	if host, _, err := net.SplitHostPort(g.o.HTTP); err == nil && !g.usesTLS() && !isLoopback(host) {
 		g.h.UI.Say("warning: tokens are sent without TLS: set serve.tls in config.yaml, or put a proxy with TLS in front")
 	}
-	return &door{tokens: tokenfile.Follow(f)}, nil
-}
-
-// Bearer implements [proxy.Door]. A token that is not known may be new.
-func (d *door) Bearer(token string) (*access.Principal, *access.Refusal) {
-	p, no := d.tokens.Principal(token)
-	if no == nil || !access.IsToken(token) || !d.tokens.Changed() {
-		return p, no
-	}
-	return d.tokens.Principal(token)
+	tokens := tokenfile.Follow(f)
+	return &entrance{Door: door.New(tokens), tokens: tokens}, nil
 }
 
 // follow takes over changes of the tokens, and ends streams of those whose tokens have
 // ended, until ctx ends.
-func (d *door) follow(ctx context.Context, g *gateway, fronts ...expeller) {
+func (d *entrance) follow(ctx context.Context, g *gateway, fronts ...expeller) {
 	poll := time.NewTicker(tokensPoll)
 	defer poll.Stop()
 	checked := time.Now()
@@ -93,7 +89,7 @@ func (d *door) follow(ctx context.Context, g *gateway, fronts ...expeller) {
 		}
 		checked = time.Now()
 		for _, f := range fronts {
-			f.Expel(func(p *access.Principal) bool { return !d.tokens.Has(p) })
+			f.Expel(func(p *access.Principal) bool { return !d.Valid(p) })
 		}
 	}
 }
@@ -117,7 +113,7 @@ func (g *gateway) newServer(h http.Handler) (server, error) {
 	if !g.usesTLS() {
 		return proxy.NewHTTPServer(srv), nil
 	}
-	c := &certificate{cert: a.Cert, key: a.Key}
+	c := &certificate{cert: a.TLS.Cert, key: a.TLS.Key}
 	if _, err := c.get(nil); err != nil {
 		return nil, &failure.Error{Kind: "config", Err: fmt.Errorf("serve.tls: %w", err), Remedy: "serve.tls.cert and serve.tls.key name a certificate and its key, in PEM"}
 	}
@@ -134,7 +130,7 @@ func (o *Options) asksFor(a settings.Access) bool {
 
 // usesTLS reports whether HTTP is served over TLS.
 func (g *gateway) usesTLS() bool {
-	return g.o.Command == "serve" && g.o.Socket == "" && g.o.Session == nil && g.h.Settings.Serve.Access.Cert != ""
+	return g.o.Command == "serve" && g.o.Socket == "" && g.o.Session == nil && g.h.Settings.Serve.Access.TLS.Cert != ""
 }
 
 // certificate is that of files, which are followed.

@@ -25,6 +25,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/access/door"
 	"github.com/mcpctl/mcpctl/runtime/access/tokenfile"
 	"github.com/mcpctl/mcpctl/test/require"
 )
@@ -57,7 +58,7 @@ func TestTLS(t *testing.T) {
 	writeCert(t, cert, key, "one", start)
 	var log bytes.Buffer
 	g := &gateway{o: Options{Command: "serve", HTTP: "127.0.0.1:0"}, h: Host{
-		Log: slog.New(slog.NewTextHandler(&log, nil)), Settings: settings.Settings{Serve: settings.Serve{Access: settings.Access{Cert: cert, Key: key}}},
+		Log: slog.New(slog.NewTextHandler(&log, nil)), Settings: settings.Settings{Serve: settings.Serve{Access: settings.Access{TLS: settings.TLS{Cert: cert, Key: key}}}},
 	}}
 	srv, err := g.newServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }))
 	require.NoError(t, err)
@@ -107,11 +108,11 @@ func TestTLSFiles(t *testing.T) {
 	cert, key, other := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"), filepath.Join(dir, "other.pem")
 	writeCert(t, cert, key, "one", time.Now())
 	writeCert(t, filepath.Join(dir, "x.pem"), other, "two", time.Now())
-	for name, a := range map[string]settings.Access{
+	for name, a := range map[string]settings.TLS{
 		"no certificate": {Cert: filepath.Join(dir, "none.pem"), Key: key}, "no key": {Cert: cert, Key: filepath.Join(dir, "none.pem")},
 		"another's key": {Cert: cert, Key: other}, "the wrong way round": {Cert: key, Key: cert},
 	} {
-		g := &gateway{o: Options{Command: "serve", HTTP: "0"}, h: Host{Log: slog.New(slog.DiscardHandler), Settings: settings.Settings{Serve: settings.Serve{Access: a}}}}
+		g := &gateway{o: Options{Command: "serve", HTTP: "0"}, h: Host{Log: slog.New(slog.DiscardHandler), Settings: settings.Settings{Serve: settings.Serve{Access: settings.Access{TLS: a}}}}}
 		_, err := g.newServer(http.NotFoundHandler())
 		var kind interface{ ExitKind() string }
 		if !errors.As(err, &kind) || kind.ExitKind() != "config" {
@@ -137,17 +138,18 @@ func (e *expelled) Expel(gone func(*access.Principal) bool) {
 func TestDoorFollows(t *testing.T) {
 	t.Parallel()
 	f := tokenfile.New(filepath.Join(t.TempDir(), tokenfile.Name))
-	d := &door{tokens: tokenfile.Follow(f)}
+	tokens := tokenfile.Follow(f)
+	d := &entrance{Door: door.New(tokens), tokens: tokens}
 	set := func(all ...access.Token) {
 		t.Helper()
 		require.NoError(t, f.Change(t.Context(), func([]access.Token) ([]access.Token, error) { return all, nil }))
 	}
 	one, text := access.NewToken("alice", nil, time.Now(), time.Time{})
-	if p, no := d.Bearer(text); p != nil || no.Status != 401 {
+	if p, no := d.Who(t.Context(), access.Credential{Bearer: text}); p != nil || no.Status != 401 {
 		t.Errorf("got %v, %v", p, no)
 	}
 	set(one)
-	p, no := d.Bearer(text)
+	p, no := d.Who(t.Context(), access.Credential{Bearer: text})
 	if no != nil || p.ID != "token|alice" {
 		t.Fatalf("got %v, %v", p, no)
 	}
@@ -172,7 +174,7 @@ func TestDoorFollows(t *testing.T) {
 			t.Fatal("streams do not end")
 		}
 	}
-	if _, no := d.Bearer(text); no == nil || no.Status != 401 {
+	if _, no := d.Who(t.Context(), access.Credential{Bearer: text}); no == nil || no.Status != 401 {
 		t.Errorf("revoked: got %v", no)
 	}
 	cancel()

@@ -3,28 +3,40 @@ package settings
 import (
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/mcpctl/mcpctl/runtime/nearest"
 )
 
 // Access says who may reach serve over HTTP, and how.
 type Access struct {
-	// Tokens asks for a static token of mcpctl access token.
-	Tokens bool
-	// Cert and Key are files with a certificate chain and its key, in PEM; "" without
-	// TLS. They are absolute.
-	Cert, Key string
+	// Providers says which credentials are accepted.
+	Providers Providers
+	// TLS is how serve proves who it is.
+	TLS TLS
 	// Hosts are HOST or HOST:PORT that clients reach serve by, besides its address.
 	Hosts []string
 }
 
+// Providers are those of serve.auth, nil for one that is not there.
+type Providers struct {
+	// Token asks for a static token of mcpctl access token.
+	Token *TokenProvider
+}
+
+// TokenProvider has no settings.
+type TokenProvider struct{}
+
+// TLS are files in PEM, absolute; "" for none.
+type TLS struct {
+	// Cert and Key are a certificate chain and its key. Both are there or none.
+	Cert string `yaml:"cert"`
+	Key  string `yaml:"key"`
+}
+
 // Required reports whether a credential is required.
-func (a Access) Required() bool { return a.Tokens }
+func (a Access) Required() bool { return a.Providers != Providers{} }
 
 // sections are settings that are not plain values. An unknown name below one is an
 // error: what nobody reads must not seem to protect anything.
@@ -59,60 +71,51 @@ func (f *file) access() (a Access, err error) {
 	return a, nil
 }
 
+// providers are what reads each kind of provider.
+func providers() map[string]func(*file, *yaml.Node, *Providers) error {
+	return map[string]func(*file, *yaml.Node, *Providers) error{"token": (*file).tokenProvider}
+}
+
 // serveAuth reads a list of providers, each a mapping with one name.
 func (f *file) serveAuth(n *yaml.Node, a *Access) error {
 	const example = "as in auth: [token: {}]"
 	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
 		return f.problemAt(n, "serve.auth is no list of providers", example)
 	}
+	all, seen := providers(), map[string]bool{}
 	for _, item := range n.Content {
 		if item.Kind != yaml.MappingNode || len(item.Content) != 2 {
 			return f.problemAt(item, "serve.auth has an item that is not one provider", example)
 		}
 		name, of := item.Content[0], item.Content[1]
 		switch {
-		case name.Value != "token":
-			return f.problemAt(name, fmt.Sprintf("unknown provider %q", name.Value), "the provider that there is: token, "+example)
-		case a.Tokens:
-			return f.problemAt(name, "serve.auth has token twice", "remove one of the two")
-		case of.Kind == yaml.MappingNode && len(of.Content) > 0:
-			return f.problemAt(of.Content[0], fmt.Sprintf("unknown setting %q of token", of.Content[0].Value), "it has none: token: {}")
-		case of.Kind != yaml.MappingNode && of.Tag != "!!null":
-			return f.problemAt(of, "token has no plain value", example)
+		case all[name.Value] == nil:
+			return f.problemAt(name, fmt.Sprintf("unknown provider %q", name.Value), "providers are "+strings.Join(slices.Sorted(maps.Keys(all)), ", ")+", "+example)
+		case seen[name.Value]:
+			return f.problemAt(name, "serve.auth has "+name.Value+" twice", "remove one of the two")
 		}
-		a.Tokens = true
+		seen[name.Value] = true
+		if err := all[name.Value](f, of, &a.Providers); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
+func (f *file) tokenProvider(n *yaml.Node, p *Providers) error {
+	p.Token = &TokenProvider{}
+	return f.decode("token", n, p.Token, "as in token: {}")
+}
+
 func (f *file) serveTLS(n *yaml.Node, a *Access) error {
 	const example = "as in tls: {cert: cert.pem, key: key.pem}"
-	if n.Kind != yaml.MappingNode {
-		return f.problemAt(n, "serve.tls has no cert and key", example)
+	if err := f.decode("serve.tls", n, &a.TLS, example); err != nil {
+		return err
 	}
-	into := map[string]*string{"cert": &a.Cert, "key": &a.Key}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		k, v := n.Content[i], n.Content[i+1]
-		to := into[k.Value]
-		switch {
-		case to == nil:
-			remedy := example
-			if near := nearest.Names(k.Value, []string{"cert", "key"}, 1); len(near) > 0 {
-				remedy = "did you mean " + near[0] + "?"
-			}
-			return f.problemAt(k, fmt.Sprintf("unknown setting %q of serve.tls", k.Value), remedy)
-		case *to != "":
-			return f.problemAt(k, "serve.tls has "+k.Value+" twice", "remove one of the two")
-		case v.Kind != yaml.ScalarNode || v.Value == "":
-			return f.problemAt(v, "serve.tls: "+k.Value+" is no path", example)
-		}
-		if *to = v.Value; !filepath.IsAbs(*to) {
-			*to = filepath.Join(filepath.Dir(f.path), *to)
-		}
-	}
-	if a.Cert == "" || a.Key == "" {
+	if a.TLS.Cert == "" || a.TLS.Key == "" {
 		return f.problemAt(n, "serve.tls needs both cert and key", example)
 	}
+	a.TLS.Cert, a.TLS.Key = f.absolute(a.TLS.Cert), f.absolute(a.TLS.Key)
 	return nil
 }
 

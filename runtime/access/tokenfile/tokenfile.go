@@ -174,20 +174,35 @@ func (w *Follower) look(info os.FileInfo) (changed bool) {
 	return err == nil || before == nil || before.Error() != err.Error()
 }
 
-// Principal returns whose token a text is, or a refusal.
-func (w *Follower) Principal(text string) (*access.Principal, *access.Refusal) {
+// Kind is that of static tokens.
+func (*Follower) Kind() string { return "token" }
+
+// Accepts reports whether a credential has the form of a static token.
+func (*Follower) Accepts(c access.Credential) bool { return access.IsToken(c.Bearer) }
+
+// Principal returns whose token a credential is, or a refusal. A token that is not known
+// may be new: the file is looked at.
+func (w *Follower) Principal(_ context.Context, c access.Credential) (*access.Principal, *access.Refusal) {
+	p, no := w.principal(c.Bearer)
+	if no == nil || !w.Changed() {
+		return p, no
+	}
+	return w.principal(c.Bearer)
+}
+
+func (w *Follower) principal(token string) (*access.Principal, *access.Refusal) {
 	w.mu.RLock()
 	tokens := w.tokens
 	w.mu.RUnlock()
 	if tokens == nil {
 		return nil, access.ErrUnavailable
 	}
-	return tokens.Principal(text, w.now())
+	return tokens.Principal(token, w.now())
 }
 
-// Has reports whether a principal still has a token. While the file cannot be used it
+// Valid reports whether a principal still has a token. While the file cannot be used it
 // is true: nobody new is let in, and nobody is put out for that.
-func (w *Follower) Has(p *access.Principal) bool {
+func (w *Follower) Valid(p *access.Principal) bool {
 	w.mu.RLock()
 	tokens := w.tokens
 	w.mu.RUnlock()

@@ -81,21 +81,19 @@ func TestFollow(t *testing.T) {
 		t.Error("nothing has changed")
 	}
 	text := add(t, f, "ci")
-	if p, no := w.Principal(text); p != nil || no == nil {
-		t.Errorf("before a look: got %v, %v", p, no)
-	}
 	if !w.Changed() || w.Changed() {
 		t.Error("one change was not seen, or twice")
 	}
-	p, no := w.Principal(text)
-	if no != nil || p.Name != "ci" || !w.Has(p) {
+	text = add(t, f, "ci") // a new token is looked for at once
+	p, no := w.Principal(t.Context(), access.Credential{Bearer: text})
+	if no != nil || p.Name != "ci" || !w.Valid(p) {
 		t.Fatalf("got %v, %v", p, no)
 	}
 	for _, broken := range []string{"", "{", "[]", `{"tokens":[{"id":"a","sha256":"b"}]}`, `{"token":[]}`, "null x"} {
 		require.NoError(t, os.WriteFile(f.Path(), []byte(broken), 0o600))
 		_ = os.Chtimes(f.Path(), time.Time{}, time.Now().Add(time.Hour)) // in the same tick of the clock
 		w.Changed()
-		if _, no := w.Principal(text); no != access.ErrUnavailable || w.Failure() == nil || !w.Has(p) {
+		if _, no := w.Principal(t.Context(), access.Credential{Bearer: text}); no != access.ErrUnavailable || w.Failure() == nil || !w.Valid(p) {
 			t.Errorf("%q: got %v, %v", broken, no, w.Failure())
 		}
 	}
@@ -103,7 +101,7 @@ func TestFollow(t *testing.T) {
 	if !w.Changed() || w.Failure() != nil {
 		t.Errorf("without the file: %v", w.Failure())
 	}
-	if _, no := w.Principal(text); no == nil || no.Status != 401 || w.Has(p) {
+	if _, no := w.Principal(t.Context(), access.Credential{Bearer: text}); no == nil || no.Status != 401 || w.Valid(p) {
 		t.Errorf("without the file: got %v", no)
 	}
 }

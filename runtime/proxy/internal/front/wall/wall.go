@@ -3,6 +3,7 @@
 package wall
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -24,10 +25,14 @@ type Wall struct {
 	Door Door
 }
 
-// Door says who asks. Its methods may be called concurrently, and must not wait.
+// Door says who asks. Its methods may be called concurrently.
 type Door interface {
-	// Bearer returns whose a token is, or why it is not accepted.
-	Bearer(token string) (*access.Principal, *access.Refusal)
+	// Who returns whose a credential is, or why it is not accepted. It may wait for
+	// others until ctx ends.
+	Who(ctx context.Context, c access.Credential) (*access.Principal, *access.Refusal)
+	// Challenge returns what WWW-Authenticate says after the scheme about a refusal,
+	// besides its error: realm="mcpctl", or where a client gets a token.
+	Challenge(no *access.Refusal) string
 }
 
 // Admit refuses a request that a web page may have sent, unless AnyHost is set, and one
@@ -46,7 +51,7 @@ func (w *Wall) Admit(out http.ResponseWriter, r *http.Request) (*access.Principa
 	}
 	p, no := w.principal(r)
 	if no != nil {
-		refuse(out, no)
+		w.refuse(out, no)
 		return nil, false
 	}
 	return p, true
@@ -59,33 +64,44 @@ func (w *Wall) principal(r *http.Request) (*access.Principal, *access.Refusal) {
 			return nil, access.ErrInURL
 		}
 	}
-	values := r.Header["Authorization"]
+	c := access.Credential{Peer: r.RemoteAddr, Header: r.Header}
+	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
+		c.Certificate = r.TLS.PeerCertificates[0]
+	}
+	var no *access.Refusal
+	if c.Bearer, no = bearer(r.Header["Authorization"]); no != nil {
+		return nil, no
+	}
+	return w.Door.Who(r.Context(), c)
+}
+
+// bearer returns the token in the lines of Authorization, "" for none.
+func bearer(values []string) (string, *access.Refusal) {
 	switch len(values) {
 	case 0:
-		return nil, access.ErrNoCredential
+		return "", nil
 	case 1:
 	default:
-		return nil, access.ErrMalformed
+		return "", access.ErrMalformed
 	}
-	const scheme = "Bearer"
 	name, token, _ := strings.Cut(values[0], " ")
-	if !strings.EqualFold(name, scheme) {
-		return nil, access.ErrNoCredential
+	if !strings.EqualFold(name, "Bearer") {
+		return "", nil
 	}
 	if token = strings.TrimLeft(token, " "); token == "" || strings.ContainsAny(token, " ,\t") {
-		return nil, access.ErrMalformed
+		return "", access.ErrMalformed
 	}
-	return w.Door.Bearer(token)
+	return token, nil
 }
 
 // refuse writes a refusal: a challenge for the client's next try (RFC 6750,
 // 3), but none where a try cannot help now.
-func refuse(w http.ResponseWriter, no *access.Refusal) {
-	head := w.Header()
+func (w *Wall) refuse(out http.ResponseWriter, no *access.Refusal) {
+	head := out.Header()
 	if no.Status == http.StatusServiceUnavailable {
 		head.Set("Retry-After", "5")
 	} else {
-		challenge := `Bearer realm="mcpctl"`
+		challenge := "Bearer " + w.Door.Challenge(no)
 		if no.Code != "" {
 			challenge += `, error="` + no.Code + `", error_description="` + no.Description + `"`
 		}
@@ -97,6 +113,6 @@ func refuse(w http.ResponseWriter, no *access.Refusal) {
 		Error       string `json:"error,omitempty"`
 		Description string `json:"error_description"`
 	}{no.Code, no.Description})
-	w.WriteHeader(no.Status)
-	_, _ = w.Write(append(body, '\n')) // the client may be gone
+	out.WriteHeader(no.Status)
+	_, _ = out.Write(append(body, '\n')) // the client may be gone
 }
