@@ -80,11 +80,11 @@ func TestFollow(t *testing.T) {
 	if w.Changed() {
 		t.Error("nothing has changed")
 	}
-	text := add(t, f, "ci")
+	add(t, f, "ci")
 	if !w.Changed() || w.Changed() {
 		t.Error("one change was not seen, or twice")
 	}
-	text = add(t, f, "ci") // a new token is looked for at once
+	text := add(t, f, "ci") // a new token is looked for at once
 	p, no := w.Principal(t.Context(), access.Credential{Bearer: text})
 	if no != nil || p.Name != "ci" || !w.Valid(p) {
 		t.Fatalf("got %v, %v", p, no)
