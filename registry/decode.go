@@ -80,7 +80,7 @@ type object map[string]json.RawMessage
 func (o object) get(name string) json.RawMessage {
 	raw, ok := o[name]
 	if !ok {
-		raw = o[snake(name)]
+		raw = o[SnakeCase(name)]
 	}
 	if string(bytes.TrimSpace(raw)) == "null" {
 		return nil
@@ -88,8 +88,8 @@ func (o object) get(name string) json.RawMessage {
 	return raw
 }
 
-// snake turns registryBaseUrl into registry_base_url.
-func snake(name string) string {
+// SnakeCase turns registryBaseUrl into registry_base_url.
+func SnakeCase(name string) string {
 	var b strings.Builder
 	for _, r := range name {
 		if r >= 'A' && r <= 'Z' {

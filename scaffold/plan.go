@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
 // Options are a user's decisions. The zero value leaves all to the rules.
@@ -354,7 +355,7 @@ func (b *builder) entry() (json.RawMessage, error) {
 	if b.o.Registry != "" {
 		e.Origin = &b.plan.Origin
 	}
-	return encode(e)
+	return plain.JSON(e)
 }
 
 // pairs is a JSON object that keeps its order.
@@ -367,24 +368,15 @@ func (p pairs) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		name, err := encode(kv.name)
+		name, err := plain.JSON(kv.name)
 		if err != nil {
 			return nil, err
 		}
-		text, err := encode(kv.text)
+		text, err := plain.JSON(kv.text)
 		if err != nil {
 			return nil, err
 		}
 		out = slices.Concat(out, name, []byte{':'}, text)
 	}
 	return append(out, '}'), nil
-}
-
-// encode returns JSON in which < > & stay readable.
-func encode(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }

@@ -220,6 +220,22 @@ func (f *File) Use(name string) (Entry, error) {
 	return e, e.Err()
 }
 
+// UseAll is Use for several names: their entries in the same order, each once.
+func (f *File) UseAll(names []string) ([]Entry, error) {
+	var out []Entry
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			continue
+		}
+		e, err := f.Use(name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
 func (f *File) notFound(name string) error {
 	return &NotFoundError{Server: name, Nearest: f.Nearest(name), Empty: len(f.entries) == 0}
 }

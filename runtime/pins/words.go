@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/runtime/internal/codec"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/plain"
 )
@@ -92,7 +93,7 @@ func flattenInto(out map[string]value, place string, raw []byte, depth int) {
 		if place == "" {
 			return name
 		}
-		return place + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+		return place + codec.Pointer(name)
 	}
 	if entries, err := rawjson.Entries(raw); err == nil && len(entries) > 0 && depth < deepest {
 		for _, e := range entries {

@@ -118,7 +118,7 @@ func (l *linter) members(n *node, known string) {
 		if slices.Contains(names, m.name) {
 			continue
 		}
-		at := slices.IndexFunc(names, func(name string) bool { return snake(name) == m.name })
+		at := slices.IndexFunc(names, func(name string) bool { return registry.SnakeCase(name) == m.name })
 		if at >= 0 {
 			l.addAt("old-spelling", m.offset, m.value.pointer, m.name+" is spelt "+names[at]+" now")
 			continue

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/mcpctl/mcpctl/registry"
 )
 
 // maxDepth bounds objects and lists within one another.
@@ -163,7 +165,7 @@ func (n *node) get(name string) *node {
 		return nil
 	}
 	for i := range n.members {
-		if m := &n.members[i]; (m.name == name || m.name == snake(name)) && m.value.kind != 'n' {
+		if m := &n.members[i]; (m.name == name || m.name == registry.SnakeCase(name)) && m.value.kind != 'n' {
 			return m.value
 		}
 	}
@@ -202,18 +204,6 @@ func (n *node) at(path string) *node {
 		n = next
 	}
 	return n
-}
-
-func snake(name string) string {
-	var b strings.Builder
-	for _, r := range name {
-		if r >= 'A' && r <= 'Z' {
-			b.WriteByte('_')
-			r += 'a' - 'A'
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }
 
 func escapePointer(name string) string {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
 // Side is whose change counts where both have changed the same.
@@ -288,11 +290,8 @@ func canonical(raw json.RawMessage) string {
 }
 
 func encode(v any) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // texts, numbers and what was decoded
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	raw, _ := plain.JSON(v) // texts, numbers and what was decoded
+	return raw
 }
 
 // without returns the names of a list that are not in another.

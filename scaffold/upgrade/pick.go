@@ -99,7 +99,7 @@ func (u *upgrading) likeness(p *scaffold.Plan) float64 {
 func words(command string, args []string) []string {
 	out := []string{command}
 	for _, a := range args {
-		out = append(out, bareName(a))
+		out = append(out, registry.WithoutVersion(a))
 	}
 	return out
 }
@@ -139,7 +139,9 @@ func packageIn(was *registry.Package, now *registry.Server) (pick, error) {
 			return p.RegistryType == was.RegistryType && isHTTP(p.Transport.Type) == isHTTP(was.Transport.Type) && same(p.Identifier, was.Identifier)
 		})
 	}
-	at := like(func(a, b string) bool { return strings.EqualFold(bareName(a), bareName(b)) })
+	at := like(func(a, b string) bool {
+		return strings.EqualFold(registry.WithoutVersion(a), registry.WithoutVersion(b))
+	})
 	if at < 0 {
 		at = like(func(string, string) bool { return true })
 	}
@@ -187,7 +189,7 @@ func Running(s *registry.Server, entry config.Entry) *registry.Package {
 // Coordinates returns the name and the version of a package, for its own registry. The
 // version is "" where the record has none.
 func Coordinates(p *registry.Package) (name, version string) {
-	name = bareName(p.Identifier)
+	name = registry.WithoutVersion(p.Identifier)
 	version = strings.TrimLeft(strings.TrimPrefix(p.Identifier, name), "@:=")
 	if version == "" {
 		version = p.Version

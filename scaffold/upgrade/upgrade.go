@@ -10,13 +10,13 @@
 package upgrade
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/scaffold"
 	"github.com/mcpctl/mcpctl/scaffold/merge"
 )
@@ -227,7 +227,7 @@ func (u *upgrading) older(p *scaffold.Plan) (entry json.RawMessage, reference st
 	var args []string
 	if json.Unmarshal(members["args"], &args) == nil {
 		for i, arg := range args {
-			at := slices.IndexFunc(u.entry.Args, func(mine string) bool { return bareName(mine) == bareName(arg) })
+			at := slices.IndexFunc(u.entry.Args, func(mine string) bool { return registry.WithoutVersion(mine) == registry.WithoutVersion(arg) })
 			if arg == config.Escape(p.Reference) && at >= 0 {
 				args[i], reference = u.entry.Args[at], u.entry.Args[at]
 			}
@@ -237,21 +237,9 @@ func (u *upgrading) older(p *scaffold.Plan) (entry json.RawMessage, reference st
 	return encode(members), reference
 }
 
-// bareName returns a package or image without its version.
-func bareName(operand string) string {
-	from := strings.LastIndexByte(operand, '/') + 1
-	if i := strings.IndexAny(operand[from:], "@:="); i > 0 {
-		return operand[:from+i]
-	}
-	return operand
-}
-
 func encode(v any) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // texts and what was decoded
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	raw, _ := plain.JSON(v) // texts and what was decoded
+	return raw
 }
 
 // distance is how many lines two entries differ in.

@@ -90,7 +90,7 @@ func layerTable() []rule {
 		// A module of its own: it alone needs the SDK.
 		{pkg: "runtime/gosdk", layer: 3, own: []string{"runtime"}, third: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	}, proxyTable(), []rule{
-		{pkg: "scaffold/merge", layer: 3, own: none},
+		{pkg: "scaffold/merge", layer: 3, own: []string{"runtime/plain"}},
 		{pkg: "scaffold", layer: 3},
 		{pkg: "scaffold/upgrade", layer: 3},
 		{pkg: "scaffold/lint", layer: 3},

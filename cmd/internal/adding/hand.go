@@ -1,7 +1,6 @@
 package adding
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,6 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/runtime/origin"
+	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/scaffold"
 )
 
@@ -86,12 +86,12 @@ func (c *Adder) stdioEntry(ctx context.Context, words []string) (*addition, erro
 		Env     json.RawMessage `json:"env,omitempty"`
 		Cwd     string          `json:"cwd,omitempty"`
 	}{words[0], c.Options.CLI.On, c.Options.CLI.Only, nil, words[1:], env, c.Options.Cwd}
-	entry, err := encodePlain(members)
+	entry, err := plain.JSON(members)
 	if err == nil && c.Options.CLI.On {
 		var e clitool.Exposure
 		if e, err = c.chooseCommands(ctx, words); err == nil {
 			members.Only, members.Deny = e.Only, e.Deny
-			entry, err = encodePlain(members)
+			entry, err = plain.JSON(members)
 		}
 	}
 	if err != nil {
@@ -136,7 +136,7 @@ func (c *Adder) urlEntry(target string) (*addition, error) {
 	if c.Options.SSE {
 		kind = config.TransportSSE
 	}
-	entry, err := encodePlain(struct {
+	entry, err := plain.JSON(struct {
 		Type    string          `json:"type,omitempty"`
 		URL     string          `json:"url"`
 		Headers json.RawMessage `json:"headers,omitempty"`
@@ -181,11 +181,11 @@ func Members(flag string, given []scaffold.Given, fold bool) (json.RawMessage, e
 		if g.Placeholder && fold {
 			return nil, failure.Usage("%s: want NAME=VALUE", flag) // not quoted: it may be secret
 		}
-		name, err := encodePlain(g.Name)
+		name, err := plain.JSON(g.Name)
 		if err != nil {
 			return nil, err
 		}
-		text, err := encodePlain(g.Text())
+		text, err := plain.JSON(g.Text())
 		if err != nil {
 			return nil, err
 		}
@@ -195,17 +195,6 @@ func Members(flag string, given []scaffold.Given, fold bool) (json.RawMessage, e
 		b = append(append(append(b, name...), ':'), text...)
 	}
 	return append(b, '}'), nil
-}
-
-// encodePlain is json.Marshal without escapes for < > &.
-func encodePlain(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
 // placeholdersOf returns the variables that an entry requires, in order.

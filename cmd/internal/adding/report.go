@@ -12,6 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/clitool"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 	"github.com/mcpctl/mcpctl/scaffold"
 )
@@ -92,7 +93,7 @@ func (c *Adder) shown(add *addition) json.RawMessage {
 		for _, g := range list {
 			if secret.LooksName(g.Name) || secret.LooksText(g.Value) {
 				given = append(given, secret.New(g.Value))
-				if whole, err := encodePlain(g.Value); err == nil && g.Value != "" { // of any length
+				if whole, err := plain.JSON(g.Value); err == nil && g.Value != "" { // of any length
 					entry = bytes.ReplaceAll(entry, whole, []byte(`"`+secret.Redacted+`"`))
 				}
 			}

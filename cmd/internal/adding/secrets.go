@@ -11,6 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/clitool"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
+	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 	"github.com/mcpctl/mcpctl/scaffold"
 )
@@ -85,7 +86,7 @@ func warnLiterals(plan *scaffold.Plan) {
 // checkClearText refuses an entry that would send credentials over http to another
 // machine, unless --allow-insecure-http has it say so.
 func (c *Adder) checkClearText(plan *scaffold.Plan) error {
-	name, err := encodePlain(plan.Alias)
+	name, err := plain.JSON(plan.Alias)
 	if err != nil {
 		return err
 	}

@@ -94,15 +94,11 @@ func (f *serveFlags) resolve(a *app, cmd *cobra.Command, words []string) error {
 // choose returns the servers to serve.
 func (f *serveFlags) choose(file *config.File) ([]config.Entry, error) {
 	if len(f.servers) > 0 {
-		var out []config.Entry
-		for _, name := range f.servers {
-			e, err := file.Use(strings.TrimSpace(name))
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, e)
+		names := make([]string, len(f.servers))
+		for i, name := range f.servers {
+			names[i] = strings.TrimSpace(name)
 		}
-		return out, nil
+		return file.UseAll(names)
 	}
 	if len(file.Entries()) == 0 {
 		return nil, (&Error{Code: exitConfig, Err: fmt.Errorf("no servers in %s", file.Path())}).withHint("mcpctl add NAME, or mcpctl search WORDS")

@@ -121,15 +121,7 @@ func (ex *Export) entries(f *config.File, aliases []string) ([]config.Entry, err
 	if len(aliases) == 0 {
 		return f.Entries(), nil
 	}
-	var out []config.Entry
-	for _, alias := range aliases {
-		e, err := f.Use(alias)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, e)
-	}
-	return out, nil
+	return f.UseAll(aliases)
 }
 
 // errDry ends an edit that is not to be written.

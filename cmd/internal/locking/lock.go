@@ -114,13 +114,10 @@ func resultOf(o *observed, s *pins.Server) result {
 // removeOthers drops what is locked of servers that are configured no more.
 func removeOthers(lock *pins.File, path string, f *config.File) []result {
 	var gone []result
-	for name := range lock.Servers {
-		if !has(f, path, name) {
-			delete(lock.Servers, name)
-			gone = append(gone, result{Name: name, State: "removed"})
-		}
+	for _, name := range slices.Sorted(slices.Values(orphans(f, path, lock))) {
+		delete(lock.Servers, name)
+		gone = append(gone, result{Name: name, State: "removed"})
 	}
-	slices.SortFunc(gone, func(a, b result) int { return strings.Compare(a.Name, b.Name) })
 	return gone
 }
 

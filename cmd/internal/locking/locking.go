@@ -65,17 +65,7 @@ func (p *Program) choose(f *config.File, names []string) ([]config.Entry, error)
 	if len(names) == 0 {
 		return slices.DeleteFunc(f.Enabled(), func(e config.Entry) bool { return pins.Mode(e.Pin) == pins.Off }), nil
 	}
-	var entries []config.Entry
-	for _, name := range names {
-		e, err := f.Use(name)
-		if err != nil {
-			return nil, err
-		}
-		if !slices.ContainsFunc(entries, func(o config.Entry) bool { return o.Name == name }) {
-			entries = append(entries, e)
-		}
-	}
-	return entries, nil
+	return f.UseAll(names)
 }
 
 // observe looks at servers side by side.

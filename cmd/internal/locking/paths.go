@@ -44,28 +44,33 @@ func (l locks) of(e config.Entry, f *config.File) *pins.Server {
 func (l locks) others(f *config.File) []string {
 	gone := map[string]bool{}
 	for path, lock := range l {
-		for name := range lock.Servers {
-			if !has(f, path, name) {
-				gone[name] = true
-			}
+		for _, name := range orphans(f, path, lock) {
+			gone[name] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(gone))
 }
 
-// has reports whether a server is configured whose lock is at a path. A server that
-// another layer covers is: its own file has it.
-func has(f *config.File, path, name string) bool {
-	e, ok := f.Entry(name)
-	return ok && (pathOf(e, f.Path()) == path || covers(path, name))
-}
-
-// covers reports whether the servers.json beside a lock has a server of a name.
-func covers(lock, name string) bool {
-	own, err := config.Load(pins.ConfigPath(lock))
-	if err != nil {
-		return true // nobody knows
+// orphans returns the servers of a lock that its own file has no more. A server that
+// another layer covers is none: its own file has it.
+func orphans(f *config.File, path string, lock *pins.File) (names []string) {
+	for name := range lock.Servers {
+		if e, ok := f.Entry(name); !ok || pathOf(e, f.Path()) != path {
+			names = append(names, name)
+		}
 	}
-	_, ok := own.Entry(name)
-	return ok
+	if names == nil {
+		return nil
+	}
+	own, err := config.Load(pins.ConfigPath(path))
+	return slices.DeleteFunc(names, func(name string) bool {
+		if _, used := f.Entry(name); !used {
+			return false
+		}
+		if err != nil {
+			return true // nobody knows
+		}
+		_, ok := own.Entry(name)
+		return ok
+	})
 }

@@ -7,10 +7,10 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"strings"
 	"sync"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 )
 
@@ -254,11 +254,8 @@ func (s *consent) verdict(raw json.RawMessage, p proposal) error {
 	return &refused{why, p.command}
 }
 
-// marshal is json.Marshal of a value that has a form in JSON, without escapes for < > &.
+// marshal is [plain.JSON] of a value that has a form in JSON.
 func marshal(v any) json.RawMessage {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // maps and texts of ours always have one
-	return json.RawMessage(strings.TrimSpace(b.String()))
+	raw, _ := plain.JSON(v) // maps and texts of ours always have one
+	return raw
 }

@@ -155,14 +155,11 @@ func failed(text string) (json.RawMessage, error) {
 // structured is the result of a tool: the object and, for clients that have no use for
 // it, the same as text.
 func structured(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	raw, err := plain.JSON(v)
+	if err != nil {
 		return nil, err
 	}
-	raw := bytes.TrimSpace(b.Bytes())
-	return json.Marshal(map[string]any{"content": []content{{"text", string(raw)}}, "structuredContent": json.RawMessage(raw)})
+	return json.Marshal(map[string]any{"content": []content{{"text", string(raw)}}, "structuredContent": raw})
 }
 
 // run runs a command of mcpctl, and returns the object that it prints. Of a command that
@@ -230,10 +227,11 @@ func cleaned(v any) any {
 			v[i] = cleaned(v[i])
 		}
 	case map[string]any:
+		out := make(map[string]any, len(v))
 		for key, value := range v {
-			delete(v, key)
-			v[plain.Line(key)] = cleaned(value)
+			out[plain.Line(key)] = cleaned(value)
 		}
+		return out
 	}
 	return v
 }

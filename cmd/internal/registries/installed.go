@@ -19,7 +19,7 @@ func Installed(entries []config.Entry) func(*registry.Server) bool {
 			// A plain word is rather a subcommand, such as run or mcp.
 			if strings.ContainsAny(word, "/@-_.") && word[0] != '-' {
 				uses[word] = true
-				uses[withoutVersion(word)] = true
+				uses[registry.WithoutVersion(word)] = true
 			}
 		}
 	}
@@ -28,7 +28,7 @@ func Installed(entries []config.Entry) func(*registry.Server) bool {
 			return true
 		}
 		for _, p := range s.Packages {
-			if id := p.Identifier; uses[id] || uses[withoutVersion(id)] {
+			if id := p.Identifier; uses[id] || uses[registry.WithoutVersion(id)] {
 				return true
 			}
 		}
@@ -39,13 +39,4 @@ func Installed(entries []config.Entry) func(*registry.Server) bool {
 		}
 		return false
 	}
-}
-
-// withoutVersion returns a package without its version, and an image without its tag.
-func withoutVersion(word string) string {
-	name, slash := word, strings.LastIndexByte(word, '/')+1
-	if i := strings.IndexAny(word[slash:], "@:="); i > 0 {
-		name = word[:slash+i]
-	}
-	return name
 }

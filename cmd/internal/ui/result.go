@@ -2,7 +2,6 @@ package ui
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -99,11 +98,9 @@ func (u *UI) PrintJSON(raw []byte) error {
 // unescaped. Members of type json.RawMessage keep their digits, but not their white
 // space.
 func (u *UI) EncodeJSON(v any) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	raw, err := plain.JSON(v)
+	if err != nil {
 		return err
 	}
-	return u.PrintJSON(b.Bytes())
+	return u.PrintJSON(append(raw, '\n'))
 }
