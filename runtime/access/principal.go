@@ -10,6 +10,9 @@ type Principal struct {
 	ID string
 	// Name is for people to read, and is never compared.
 	Name string
+	// Email is an address that the settings let the issuer vouch for, and that it has
+	// verified, in lower case; "" for none.
+	Email string
 	// Provider is the kind of the provider that has made the principal: see package
 	// door.
 	Provider string
@@ -21,6 +24,8 @@ type Principal struct {
 	Client string
 	// Tags are the claims that the settings name, each with its values. Nil for none.
 	Tags map[string][]string
+	// Signer is the key that the credential is signed with, "" for none.
+	Signer string
 	// Expires is when the credential ends, zero for never.
 	Expires time.Time
 }

@@ -1,0 +1,81 @@
+package jwt
+
+import (
+	"encoding/base64"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// maxToken bounds a token, in bytes.
+const maxToken = 16 << 10
+
+// object is a JSON object, its members undecoded.
+type object map[string]jsontext.Value
+
+// token is a JWT as it was sent: nothing in it is verified.
+type token struct {
+	text   string
+	header header
+	claims object
+	issuer string
+}
+
+// header has the members of a JOSE header (RFC 7515, 4.1) that count. Keys that it
+// contains or leads to (jwk, jku, x5c, x5u) do not.
+type header struct {
+	Algorithm string         `json:"alg"`
+	Type      string         `json:"typ"`
+	Key       string         `json:"kid"`
+	Critical  jsontext.Value `json:"crit"`
+	Plain     jsontext.Value `json:"b64"`
+}
+
+// parse reads a JWT in compact form: three parts in base64url, of which two are JSON
+// objects without duplicate members. It reports false for anything else.
+func parse(text string) (t token, ok bool) {
+	if len(text) > maxToken || strings.Count(text, ".") != 2 {
+		return t, false
+	}
+	parts := strings.Split(text, ".")
+	t.text = text
+	if !decode(parts[0], &t.header) || !decode(parts[1], &t.claims) || t.claims == nil || parts[2] == "" {
+		return t, false
+	}
+	t.issuer, ok = t.claims.text("iss")
+	return t, ok
+}
+
+func decode(part string, into any) bool {
+	if strings.ContainsAny(part, "\r\n") { // which the decoder skips
+		return false
+	}
+	b, err := base64.RawURLEncoding.Strict().DecodeString(part)
+	return err == nil && len(b) > 0 && b[0] == '{' && json.Unmarshal(b, into) == nil
+}
+
+// text returns a member that is a text.
+func (o object) text(name string) (s string, ok bool) {
+	raw := o[name]
+	return s, raw.Kind() == '"' && json.Unmarshal(raw, &s) == nil
+}
+
+// texts returns a member that is a text or a list of texts.
+func (o object) texts(name string) (all []string, ok bool) {
+	if s, ok := o.text(name); ok {
+		return []string{s}, true
+	}
+	var items []jsontext.Value
+	if raw := o[name]; raw.Kind() != '[' || json.Unmarshal(raw, &items) != nil {
+		return nil, false
+	}
+	for _, item := range items {
+		s, ok := object{"": item}.text("")
+		if !ok {
+			return nil, false
+		}
+		all = append(all, s)
+	}
+	return all, true
+}
