@@ -143,12 +143,25 @@ func wellKnown(base *url.URL, name, path string) string {
 	return base.Scheme + "://" + base.Host + "/.well-known/" + name + path
 }
 
-// issuerOf reads the metadata of an authorization server, from where RFC 8414 and
-// OpenID have it.
+// issuerOf reads the metadata of an authorization server.
 func (g *guard) issuerOf(ctx context.Context, id string) (*issuer, error) {
-	base, err := g.safe(id)
+	raw, err := g.metadataOf(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("authorization server: %w", err)
+	}
+	var iss issuer
+	if err := json.Unmarshal(raw, &iss); err != nil {
+		return nil, fmt.Errorf("authorization server: the metadata of %s: %w", clip(id), err)
+	}
+	return &iss, g.check(&iss)
+}
+
+// metadataOf returns the metadata of an authorization server, from where RFC 8414 and
+// OpenID have it.
+func (g *guard) metadataOf(ctx context.Context, id string) (json.RawMessage, error) {
+	base, err := g.safe(id)
+	if err != nil {
+		return nil, err
 	}
 	path := strings.TrimSuffix(base.EscapedPath(), "/")
 	places := []string{wellKnown(base, "oauth-authorization-server", path), wellKnown(base, "openid-configuration", path)}
@@ -157,22 +170,28 @@ func (g *guard) issuerOf(ctx context.Context, id string) (*issuer, error) {
 	}
 	var failure error
 	for _, place := range places {
-		var iss issuer
-		found, err := g.document(ctx, place, &iss)
-		switch {
-		case err != nil:
+		var raw json.RawMessage
+		found, err := g.document(ctx, place, &raw)
+		if err != nil {
 			failure = both(failure, err)
-		case !found:
-		case iss.Issuer != id:
-			failure = both(failure, fmt.Errorf("%s says that it is %q", clip(id), clip(iss.Issuer)))
-		default:
-			return &iss, g.check(&iss)
+			continue
 		}
+		if !found {
+			continue
+		}
+		var named struct {
+			Issuer string `json:"issuer"`
+		}
+		_ = json.Unmarshal(raw, &named) // of anything else the name is ""
+		if named.Issuer == id {
+			return raw, nil
+		}
+		failure = both(failure, fmt.Errorf("%s says that it is %q", clip(id), clip(named.Issuer)))
 	}
 	if failure == nil {
 		failure = noOAuth{fmt.Errorf("%s has no metadata", clip(id))}
 	}
-	return nil, fmt.Errorf("authorization server: %w", failure)
+	return nil, failure
 }
 
 // check refuses an authorization server that cannot be used safely.
