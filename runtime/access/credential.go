@@ -9,6 +9,9 @@ type Credential struct {
 	Bearer string
 	// Certificate is the client's, which TLS has verified; nil for none.
 	Certificate *x509.Certificate
+	// Chains are those by which TLS has verified it. Each begins with Certificate and
+	// ends with an authority.
+	Chains [][]*x509.Certificate
 	// Peer is who is at the other end of the connection: HOST:PORT, or "@" or a path
 	// for a Unix socket.
 	Peer string

@@ -28,6 +28,9 @@ type Principal struct {
 	Signer string
 	// Expires is when the credential ends, zero for never.
 	Expires time.Time
+	// Proof is what the provider has made it of, where that can end before Expires. Only
+	// the provider's Valid reads it.
+	Proof any
 }
 
 // Key returns the ID, "" for nil: the one who is there where nobody is asked who they

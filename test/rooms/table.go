@@ -70,6 +70,8 @@ func layerTable() []rule {
 		{pkg: "runtime/access", layer: 1, own: none, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/jwt", layer: 1, own: []string{"runtime/access", "runtime/secret"}, third: []string{"github.com/go-jose/go-jose/v4", "github.com/go-json-experiment/json"}, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/keyset", layer: 3, own: []string{"runtime/access/jwt", "runtime/auth"}},
+		{pkg: "runtime/access/certs", layer: 1, own: []string{"runtime/access"}, notStd: []string{"net", "net/http", "os"}},
+		{pkg: "runtime/access/mtls", layer: 2, own: []string{"runtime/access", "runtime/access/certs"}, notStd: []string{"net/http", "os"}},
 		{pkg: "runtime/access/door", layer: 2, own: []string{"runtime/access"}},
 		{pkg: "runtime/access/tokenfile", layer: 2, own: []string{"runtime/access", "runtime/internal/..."}},
 		{pkg: "runtime/bridge", layer: 2, third: []string{"golang.org/x/sync"}},

@@ -2,21 +2,20 @@ package gateway
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/cmd/internal/tlsfiles"
 	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/access/door"
+	"github.com/mcpctl/mcpctl/runtime/access/mtls"
 	"github.com/mcpctl/mcpctl/runtime/access/tokenfile"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
@@ -38,34 +37,81 @@ type expeller interface {
 // entrance lets in who has a credential.
 type entrance struct {
 	*door.Door
-	tokens *tokenfile.Follower
+	tokens *tokenfile.Follower // nil where none are asked for
+	files  *tlsfiles.Files     // nil without TLS
+}
+
+// Who implements [proxy.Door]. A certificate that TLS has verified may have been revoked
+// since, or its authority removed.
+func (d *entrance) Who(ctx context.Context, c access.Credential) (*access.Principal, *access.Refusal) {
+	if c.Certificate != nil {
+		if no := d.files.Trust().Check(c.Chains, time.Now()); no != nil {
+			return nil, no
+		}
+	}
+	return d.Door.Who(ctx, c)
 }
 
 // newDoor returns the entrance of a serve, nil where nobody is asked for a credential.
-func (g *gateway) newDoor() (*entrance, error) {
+// files are those of its TLS, nil for none.
+func (g *gateway) newDoor(files *tlsfiles.Files) (*entrance, error) {
 	if !g.o.asks {
 		return nil, nil
 	}
+	d := &entrance{files: files}
+	asked := g.h.Settings.Serve.Access.Providers
+	var providers []door.Provider
+	if asked.Token != nil {
+		if err := d.openTokens(g); err != nil {
+			return nil, err
+		}
+		providers = append(providers, d.tokens)
+	}
+	if asked.MTLS != nil {
+		providers = append(providers, mtls.New(mtls.Options{From: asked.MTLS.From, Groups: asked.MTLS.Groups, Trust: files.Trust, Now: time.Now}))
+	}
+	d.Door = door.New(providers...)
+	return d, nil
+}
+
+// openTokens reads the file of tokens, and warns of what keeps them from being of use
+// or from staying secret.
+func (d *entrance) openTokens(g *gateway) error {
 	dir := config.StateDir(g.h.Getenv)
 	if dir == "" {
-		return nil, &failure.Error{Kind: "config", Err: errors.New("serve.auth: there is no directory to keep tokens in"), Remedy: "set HOME or MCPCTL_HOME"}
+		return &failure.Error{Kind: "config", Err: errors.New("serve.auth: there is no directory to keep tokens in"), Remedy: "set HOME or MCPCTL_HOME"}
 	}
 	f := tokenfile.New(filepath.Join(dir, tokenfile.Name))
 	switch all, err := f.List(); {
 	case err != nil:
-		g.h.UI.Say("warning: nobody is let in: %v", err)
+		g.h.UI.Say("warning: no token is accepted: %v", err)
 	case len(all) == 0:
-		g.h.UI.Say("warning: nobody is let in: there is no token yet (mcpctl access token add NAME)")
+		g.h.UI.Say("warning: no token is accepted: there is none yet (mcpctl access token add NAME)")
 	}
-	if host, _, err := net.SplitHostPort(g.o.HTTP); err == nil && !g.usesTLS() && !isLoopback(host) {
+	if host, _, err := net.SplitHostPort(g.o.HTTP); err == nil && d.files == nil && !isLoopback(host) {
 		g.h.UI.Say("warning: tokens are sent without TLS: set serve.tls in config.yaml, or put a proxy with TLS in front")
 	}
-	tokens := tokenfile.Follow(f)
-	return &entrance{Door: door.New(tokens), tokens: tokens}, nil
+	d.tokens = tokenfile.Follow(f)
+	return nil
 }
 
-// follow takes over changes of the tokens, and ends streams of those whose tokens have
-// ended, until ctx ends.
+// changed takes over what has changed of tokens and certificates, and reports whether
+// anything has.
+func (d *entrance) changed(g *gateway) bool {
+	changed := d.files != nil && d.files.Look()
+	if d.tokens == nil || !d.tokens.Changed() {
+		return changed
+	}
+	if err := d.tokens.Failure(); err != nil {
+		g.h.Log.Warn("the tokens cannot be used: nobody is let in with one", "err", err)
+	} else {
+		g.h.Log.Info("tokens read")
+	}
+	return true
+}
+
+// follow takes over changes of what lets somebody in, and ends streams of those who are
+// not let in any more, until ctx ends.
 func (d *entrance) follow(ctx context.Context, g *gateway, fronts ...expeller) {
 	poll := time.NewTicker(tokensPoll)
 	defer poll.Stop()
@@ -76,15 +122,7 @@ func (d *entrance) follow(ctx context.Context, g *gateway, fronts ...expeller) {
 			return
 		case <-poll.C:
 		}
-		changed := d.tokens.Changed()
-		if changed {
-			if err := d.tokens.Failure(); err != nil {
-				g.h.Log.Warn("the tokens cannot be used: nobody is let in", "err", err)
-			} else {
-				g.h.Log.Info("tokens read")
-			}
-		}
-		if !changed && time.Since(checked) < expiryCheck {
+		if !d.changed(g) && time.Since(checked) < expiryCheck {
 			continue
 		}
 		checked = time.Now()
@@ -106,20 +144,27 @@ type tlsServer struct{ *http.Server }
 
 func (s tlsServer) Serve(l net.Listener) error { return s.ServeTLS(l, "", "") }
 
-// newServer returns what serves a handler: with TLS where the settings say so.
-func (g *gateway) newServer(h http.Handler) (server, error) {
-	srv := newServer(h)
-	a := g.h.Settings.Serve.Access
+// openTLS reads the files of serve.tls; nil where HTTP is served without TLS.
+func (g *gateway) openTLS() (*tlsfiles.Files, error) {
 	if !g.usesTLS() {
-		return proxy.NewHTTPServer(srv), nil
+		return nil, nil
 	}
-	c := &certificate{cert: a.TLS.Cert, key: a.TLS.Key}
-	if _, err := c.get(nil); err != nil {
-		return nil, &failure.Error{Kind: "config", Err: fmt.Errorf("serve.tls: %w", err), Remedy: "serve.tls.cert and serve.tls.key name a certificate and its key, in PEM"}
+	files, err := tlsfiles.Open(g.h.Settings.Serve.Access.TLS, g.h.Log)
+	if err != nil {
+		return nil, &failure.Error{Kind: "config", Err: fmt.Errorf("serve.tls: %w", err), Remedy: "cert, key, clientCA and crl of serve.tls are files in PEM"}
 	}
-	srv.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get}
+	return files, nil
+}
+
+// newServer returns what serves a handler: with TLS where there are files for it.
+func (g *gateway) newServer(h http.Handler, files *tlsfiles.Files) server {
+	srv := newServer(h)
+	if files == nil {
+		return proxy.NewHTTPServer(srv)
+	}
+	srv.TLSConfig = files.Config()
 	srv.ErrorLog = slog.NewLogLogger(g.h.Log.Handler(), slog.LevelDebug) // of clients that do not complete a handshake
-	return tlsServer{srv}, nil
+	return tlsServer{srv}
 }
 
 // asksFor reports whether clients of a serve are asked for a credential: over HTTP, and
@@ -131,38 +176,4 @@ func (o *Options) asksFor(a settings.Access) bool {
 // usesTLS reports whether HTTP is served over TLS.
 func (g *gateway) usesTLS() bool {
 	return g.o.Command == "serve" && g.o.Socket == "" && g.o.Session == nil && g.h.Settings.Serve.Access.TLS.Cert != ""
-}
-
-// certificate is that of files, which are followed.
-type certificate struct {
-	cert, key string
-
-	mu     sync.Mutex // guards what follows, and is held while the files are read
-	loaded *tls.Certificate
-	seen   [2]time.Time // when the files were changed
-}
-
-// get returns the certificate as the files are; the one before as long as they cannot
-// be used.
-func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var now [2]time.Time
-	for i, path := range []string{c.cert, c.key} {
-		if info, err := os.Stat(path); err == nil {
-			now[i] = info.ModTime()
-		}
-	}
-	if c.loaded != nil && now == c.seen {
-		return c.loaded, nil
-	}
-	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
-	if err != nil {
-		if c.loaded != nil {
-			return c.loaded, nil
-		}
-		return nil, err
-	}
-	c.loaded, c.seen = &pair, now
-	return c.loaded, nil
 }

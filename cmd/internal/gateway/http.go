@@ -24,7 +24,11 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 		return err
 	}
 	web := proxy.HTTPOptions{AnyHost: o.Insecure && !o.asks || o.Socket != "", StreamMax: g.h.Settings.Serve.StreamMax}
-	door, err := g.newDoor()
+	files, err := g.openTLS()
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	door, err := g.newDoor(files)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -47,10 +51,7 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 		keeper := sessions.Keep(ctx, kept, mux)
 		handler, over = keeper, keeper.Over()
 	}
-	srv, err := g.newServer(handler)
-	if err != nil {
-		return errors.Join(err, l.Close())
-	}
+	srv := g.newServer(handler, files)
 	if door != nil {
 		following, stop := context.WithCancel(ctx)
 		var work sync.WaitGroup

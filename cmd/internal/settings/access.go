@@ -23,6 +23,8 @@ type Access struct {
 type Providers struct {
 	// Token asks for a static token of mcpctl access token.
 	Token *TokenProvider
+	// MTLS accepts the certificates of clients.
+	MTLS *MTLSProvider
 }
 
 // TokenProvider has no settings.
@@ -33,6 +35,12 @@ type TLS struct {
 	// Cert and Key are a certificate chain and its key. Both are there or none.
 	Cert string `yaml:"cert"`
 	Key  string `yaml:"key"`
+	// ClientCA are the authorities of clients' certificates, CRL what these have
+	// revoked.
+	ClientCA string `yaml:"clientCA"`
+	CRL      string `yaml:"crl"`
+	// MinVersion is "1.3", or "1.2" for clients that have no other.
+	MinVersion string `yaml:"minVersion"`
 }
 
 // Required reports whether a credential is required.
@@ -73,7 +81,9 @@ func (f *file) access() (a Access, err error) {
 
 // providers are what reads each kind of provider.
 func providers() map[string]func(*file, *yaml.Node, *Providers) error {
-	return map[string]func(*file, *yaml.Node, *Providers) error{"token": (*file).tokenProvider}
+	return map[string]func(*file, *yaml.Node, *Providers) error{
+		"token": (*file).tokenProvider, "mtls": (*file).mtlsProvider,
+	}
 }
 
 // serveAuth reads a list of providers, each a mapping with one name.
@@ -115,7 +125,21 @@ func (f *file) serveTLS(n *yaml.Node, a *Access) error {
 	if a.TLS.Cert == "" || a.TLS.Key == "" {
 		return f.problemAt(n, "serve.tls needs both cert and key", example)
 	}
-	a.TLS.Cert, a.TLS.Key = f.absolute(a.TLS.Cert), f.absolute(a.TLS.Key)
+	if a.TLS.CRL != "" && a.TLS.ClientCA == "" {
+		return f.problemAt(n, "serve.tls has crl without clientCA", "as in tls: {cert: cert.pem, key: key.pem, clientCA: ca.pem, crl: crl.pem}")
+	}
+	switch a.TLS.MinVersion {
+	case "":
+		a.TLS.MinVersion = "1.3"
+	case "1.2", "1.3":
+	default:
+		return f.problemAt(n, "serve.tls.minVersion is neither 1.2 nor 1.3", example)
+	}
+	for _, path := range []*string{&a.TLS.Cert, &a.TLS.Key, &a.TLS.ClientCA, &a.TLS.CRL} {
+		if *path != "" {
+			*path = f.absolute(*path)
+		}
+	}
 	return nil
 }
 

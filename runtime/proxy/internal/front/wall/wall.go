@@ -66,7 +66,7 @@ func (w *Wall) principal(r *http.Request) (*access.Principal, *access.Refusal) {
 	}
 	c := access.Credential{Peer: r.RemoteAddr, Header: r.Header}
 	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
-		c.Certificate = r.TLS.PeerCertificates[0]
+		c.Certificate, c.Chains = r.TLS.PeerCertificates[0], r.TLS.VerifiedChains
 	}
 	var no *access.Refusal
 	if c.Bearer, no = bearer(r.Header["Authorization"]); no != nil {

@@ -1,0 +1,83 @@
+package settings_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/test/require"
+)
+
+// refused are files of settings that would let in somebody else than their writer
+// thinks.
+var refused = []string{
+	"mtls: {}",
+	"mtls: {form: [uri]}",
+	"mtls: {from: [cn]}",
+	"mtls: {from: [uri, uri]}",
+	"mtls: {groups: {'*[a]': x}}",
+	"mtls: {groups: {'*': ''}}",
+	"mtls: {groups: [a]}",
+}
+
+// TestRefused: testdata/refused.txt has what is said of each.
+func TestRefused(t *testing.T) {
+	var got strings.Builder
+	for _, provider := range refused {
+		text := "serve:\n  auth:\n    - " + strings.ReplaceAll(provider, "\n", "\n      ") + "\n"
+		if !strings.Contains(provider, "mtls: {}") {
+			text = "serve:\n  tls: {cert: c, key: k, clientCA: a}\n" + strings.TrimPrefix(text, "serve:\n")
+		}
+		fmt.Fprintf(&got, "%s\n%s\n", provider, shown(t, text))
+	}
+	for _, tls := range []string{"{cert: c}", "{cert: c, key: k, crl: l}", "{cert: c, key: k, minVersion: 1.1}", "{cert: c, key: k, clientCa: a}", "{cert: c, key: k, clientCA: }"} {
+		fmt.Fprintf(&got, "tls: %s\n%s\n", tls, shown(t, "serve:\n  tls: "+tls+"\n"))
+	}
+	const golden = "testdata/refused.txt"
+	if *update {
+		require.NoError(t, os.WriteFile(golden, []byte(got.String()), 0o644))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	if got.String() != string(want) {
+		t.Errorf("%s is not current (-update): got\n%s", golden, got.String())
+	}
+}
+
+// shown returns what is said of a file of settings: where, what, and the remedy.
+func shown(t *testing.T, text string) string {
+	t.Helper()
+	_, err := run{file: text}.load(t)
+	var p *config.Problem
+	if !errors.As(err, &p) {
+		t.Errorf("%q is accepted: %v", text, err)
+		return ""
+	}
+	return fmt.Sprintf("  %d:%d: %s\n  %s\n", p.Line, p.Column, p.Message, p.Hint())
+}
+
+// TestProviders: what is accepted is read as it is written.
+func TestProviders(t *testing.T) {
+	s, err := run{file: `serve:
+  tls: {cert: c, key: k, clientCA: a, crl: l, minVersion: 1.2}
+  auth:
+    - mtls: {from: [dns], groups: {"*.corp": staff}}
+`}.load(t)
+	require.NoError(t, err)
+	a := s.Serve.Access
+	for path, name := range map[string]string{a.TLS.Cert: "c", a.TLS.Key: "k", a.TLS.ClientCA: "a", a.TLS.CRL: "l"} {
+		if !filepath.IsAbs(path) || filepath.Base(path) != name {
+			t.Errorf("got %q for %s", path, name)
+		}
+	}
+	if a.TLS.MinVersion != "1.2" {
+		t.Errorf("got %+v", a.TLS)
+	}
+	if m := a.Providers.MTLS; m == nil || len(m.From) != 1 || m.Groups["*.corp"] != "staff" || !a.Required() {
+		t.Errorf("got %+v", m)
+	}
+}
