@@ -26,9 +26,9 @@ const maxName = 1024
 // Refusals of [Name].
 var (
 	// ErrNoName is that a certificate has none of the names that are asked for.
-	ErrNoName = &access.Refusal{Status: 401, Code: "invalid_token", Description: "the certificate has no name that is accepted"}
+	ErrNoName = &access.Refusal{Status: 401, Code: "invalid_token", Description: "the certificate has no name that is accepted", Reason: "certificate name"}
 	// ErrSeveral is that it has several of one kind.
-	ErrSeveral = &access.Refusal{Status: 401, Code: "invalid_token", Description: "the certificate has several names"}
+	ErrSeveral = &access.Refusal{Status: 401, Code: "invalid_token", Description: "the certificate has several names", Reason: "certificate names"}
 )
 
 // Name returns the name of who has a certificate: the only subject alternative name of

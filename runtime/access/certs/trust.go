@@ -15,11 +15,11 @@ import (
 // Refusals of [Trust.Check].
 var (
 	// ErrRevoked is that a list of the issuer has the certificate.
-	ErrRevoked = &access.Refusal{Status: 401, Code: "invalid_token", Description: "the certificate has been revoked"}
+	ErrRevoked = &access.Refusal{Status: 401, Code: "invalid_token", Description: "the certificate has been revoked", Reason: "certificate revoked"}
 	// ErrEnded is that a certificate is not valid now.
-	ErrEnded = &access.Refusal{Status: 401, Code: "invalid_token", Description: "the certificate has expired"}
+	ErrEnded = &access.Refusal{Status: 401, Code: "invalid_token", Description: "the certificate has expired", Reason: "certificate expired"}
 	// ErrUntrusted is that no authority that counts now has issued the certificate.
-	ErrUntrusted = &access.Refusal{Status: 401, Code: "invalid_token", Description: "the certificate is not accepted"}
+	ErrUntrusted = &access.Refusal{Status: 401, Code: "invalid_token", Description: "the certificate is not accepted", Reason: "certificate untrusted"}
 )
 
 // Trust is which certificates of clients are accepted. It is immutable but for what it
