@@ -17,6 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/stdio"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/seal"
 	"github.com/mcpctl/mcpctl/runtime/store"
@@ -149,7 +150,7 @@ func New(o Options) (*Proxy, error) {
 	info := client.Describe(o.Info)
 	rt := router.New(router.Options{
 		Backends: upstream.Options{
-			Dial: func(ctx context.Context, k upstream.Key, h runtime.Handler) (*runtime.Client, error) {
+			Dial: func(ctx context.Context, k sharing.Key, h runtime.Handler) (*runtime.Client, error) {
 				return o.Dial(ctx, Key(k), h)
 			},
 			RequestTimeout: o.RequestTimeout, Info: info, Roots: o.Roots, Store: o.Store, Logger: o.Logger,

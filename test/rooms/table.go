@@ -141,12 +141,13 @@ func proxyTable() []rule {
 		{"meter", "runtime/store"},
 		{"inventory", "runtime runtime/bridge runtime/revision runtime/internal/..."},
 		{"settings", "limits runtime/store"},
+		{"sharing", "settings runtime/revision"},
 		{"persist", "runtime/store"},
 		{"relist", "inventory"},
 		{"client", "runtime runtime/revision runtime/internal/..."},
 		{"parking", "runtime runtime/revision runtime/seal runtime/internal/..."},
 		// Knows no front and no name that clients see.
-		{"upstream", "limits breaker starts keep meter inventory settings persist relist client runtime runtime/bridge runtime/revision runtime/seal runtime/store runtime/internal/..."},
+		{"upstream", "limits breaker starts keep meter inventory settings sharing persist relist client runtime runtime/bridge runtime/revision runtime/seal runtime/store runtime/internal/..."},
 		{"catalog", "inventory upstream runtime runtime/pins runtime/lazy runtime/bridge runtime/revision runtime/seal runtime/internal/... golang.org/x/sync"},
 		{"questions", "limits upstream runtime runtime/revision runtime/internal/..."},
 		{"subscriptions", "limits inventory upstream catalog runtime runtime/bridge runtime/revision runtime/internal/..."},
@@ -156,7 +157,7 @@ func proxyTable() []rule {
 		{"front/http1", "runtime/internal/..."},
 		{"front/wall", "runtime/access"},
 		{"front/web", "limits client upstream subscriptions router front front/wall runtime runtime/access runtime/revision runtime/internal/..."},
-		{"", "inventory settings client upstream catalog router front front/stdio front/http1 front/wall front/web runtime runtime/access runtime/pins runtime/seal runtime/store runtime/internal/..."},
+		{"", "inventory settings sharing client upstream catalog router front front/stdio front/http1 front/wall front/web runtime runtime/access runtime/pins runtime/seal runtime/store runtime/internal/..."},
 	} {
 		row := rule{pkg: strings.TrimSuffix(proxyRooms+r[0], "/internal/"), layer: 3, own: []string{}}
 		for name := range strings.FieldsSeq(r[1]) {

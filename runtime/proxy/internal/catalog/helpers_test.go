@@ -9,6 +9,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/persist"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/seal"
 )
@@ -32,7 +33,7 @@ func publisherOf(tb testing.TB, o Options, servers ...string) *Publisher {
 // has of them.
 func stored(o Options, from persist.Store, servers []settings.Settings) (p *Publisher, closes func()) {
 	log := slog.New(slog.DiscardHandler)
-	set := upstream.NewSet(upstream.Options{Logger: log, Store: from, Dial: func(context.Context, upstream.Key, runtime.Handler) (*runtime.Client, error) {
+	set := upstream.NewSet(upstream.Options{Logger: log, Store: from, Dial: func(context.Context, sharing.Key, runtime.Handler) (*runtime.Client, error) {
 		return nil, runtime.ErrClosed
 	}})
 	set.Observer = unconnected{}

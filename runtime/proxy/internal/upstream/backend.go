@@ -16,6 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/meter"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -58,12 +59,12 @@ type lifetime struct {
 // NewBackend returns a backend that is not connected.
 func NewBackend(set *Set, of settings.Settings) *Backend {
 	b := &Backend{Set: set, Log: set.Log.With("server", of.Name), Name: of.Name}
-	b.Pool = Pool{b: b, slots: map[Key]*Slot{}}
+	b.Pool = Pool{b: b, slots: map[sharing.Key]*Slot{}}
 	b.Lists.b, b.Persisted.b = b, b
 	b.life = lifetime{replaced: make(chan struct{}), gone: make(chan struct{})}
 	b.life.ctx, b.life.end = context.WithCancel(set.Lifetime)
 	b.SetSettings(of)
-	b.Primary = &Slot{Backend: b, Key: Key{Server: of.Name, Capabilities: SharedOffer}}
+	b.Primary = &Slot{Backend: b, Key: sharing.Everybodys(of.Name, false)}
 	return b
 }
 

@@ -4,18 +4,9 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
-
-// era is how a server speaks with its clients.
-type era struct {
-	modern       bool   // the primary connection is of the modern era
-	speaksBoth   bool   // and the server speaks the handshake, too: clients of that era are better served in it
-	remote       bool   // it shakes hands, and is no process of ours
-	asksClients  bool   // it has asked a client something in the handshake era
-	unattributed bool   // and did not say inside which call
-	offer        string // what it was told that it can ask when it offered what is stored
-}
 
 // noteEra notes what a new connection says of the server's era. The caller holds
 // the lock.
@@ -25,14 +16,14 @@ func (p *Pool) noteEra(c *Conn) {
 		for _, v := range c.Client.Info().Versions {
 			legacy = legacy || !revision.IsModern(v)
 		}
-		p.era.modern = c.Modern()
-		p.era.remote = !c.Modern() && c.Pipe == nil
-		p.era.speaksBoth = c.Modern() && legacy
+		p.era.Modern = c.Modern()
+		p.era.Remote = !c.Modern() && c.Pipe == nil
+		p.era.SpeaksBoth = c.Modern() && legacy
 	} else if c.Slot.Key.Legacy && sessionless(c.Client.Transport()) {
 		// Such a server can neither ask in the client's era nor be told of a
 		// cancel: the stateless era has all that it has, and these.
 		p.b.Log.Info("backend keeps no session after a handshake: its other era is used")
-		p.era.speaksBoth = false
+		p.era.SpeaksBoth = false
 	}
 	p.publishFastPath()
 }
@@ -54,7 +45,7 @@ func sessionless(t runtime.Transport) bool {
 }
 
 // currentEra returns what is known of it now.
-func (p *Pool) currentEra() era {
+func (p *Pool) currentEra() sharing.Era {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.era
@@ -71,40 +62,40 @@ func (p *Pool) SetAsksClients(c *Conn, unattributed bool) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.era.asksClients {
+	if !p.era.AsksClients {
 		p.b.Log.Info("backend asks its clients")
 	}
-	p.era.asksClients, p.era.unattributed = true, p.era.unattributed || unattributed
+	p.era.AsksClients, p.era.Unattributed = true, p.era.Unattributed || unattributed
 	c.reserved = c.reserved || c.onlyClient() != nil
 	p.publishFastPath()
 }
 
 // learn notes what is found out about the era by other means than a connection.
-func (p *Pool) learn(what func(e *era)) {
+func (p *Pool) learn(what func(e *sharing.Era)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	what(&p.era)
 }
 
 // SetRemote notes whether the server is no process of ours.
-func (p *Pool) SetRemote(remote bool) { p.learn(func(e *era) { e.remote = remote }) }
+func (p *Pool) SetRemote(remote bool) { p.learn(func(e *sharing.Era) { e.Remote = remote }) }
 
 // publishFastPath publishes over which connections fast calls go; nil: SelectSlot
 // decides. The caller holds the lock.
 func (p *Pool) publishFastPath() {
 	var c *Conn
 	s, isolation := p.b.Primary, p.b.Config().Isolation
-	if p.era.speaksBoth {
-		s = p.slots[Key{Server: p.b.Name, Legacy: true, Capabilities: SharedOffer}]
+	if p.era.SpeaksBoth {
+		s = p.slots[sharing.Everybodys(p.b.Name, true)]
 	}
-	private := isolation == settings.IsolationSession || isolation == settings.IsolationAuto && p.era.asksClients && (p.era.speaksBoth || !p.era.modern)
+	private := isolation == settings.IsolationSession || isolation == settings.IsolationAuto && p.era.AsksClients && (p.era.SpeaksBoth || !p.era.Modern)
 	if s != nil && !private {
 		c = s.Ready.Load()
 	}
 	p.b.LegacyShared.Store(c)
 	// See SelectSlot, for a caller of the modern era.
 	if c = p.b.Primary.Ready.Load(); c != nil &&
-		(!c.takesFastCalls() || p.era.asksClients && (isolation == settings.IsolationAuto || isolation == settings.IsolationSession)) {
+		(!c.takesFastCalls() || p.era.AsksClients && (isolation == settings.IsolationAuto || isolation == settings.IsolationSession)) {
 		c = nil
 	}
 	p.b.ModernShared.Store(c)

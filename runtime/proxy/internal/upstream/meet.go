@@ -20,7 +20,7 @@ func (b *Backend) IsDue(now time.Time, grace time.Duration) bool {
 	}
 	b.Pool.mu.Lock()
 	defer b.Pool.mu.Unlock()
-	if b.Pool.closed || recalled && (b.Pool.era.modern || b.Pool.era.offer == b.Set.declares()) {
+	if b.Pool.closed || recalled && (b.Pool.era.Modern || b.Pool.era.Offer == b.Set.declares()) {
 		return false
 	}
 	at := &b.Primary.attempts

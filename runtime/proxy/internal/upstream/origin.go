@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -51,6 +52,11 @@ func (o *Origin) askable() bool { return o.Ask != nil && (o.Stream == nil || !o.
 
 // Modern reports whether the client's requests are self-contained.
 func (o *Origin) Modern() bool { return revision.IsModern(o.Version) }
+
+// sharing returns what of the request decides over its connection.
+func (o *Origin) sharing() sharing.Request {
+	return sharing.Request{Version: o.Version, Capabilities: o.Capabilities, InSession: o.Client != nil}
+}
 
 // Inflight is a client's request that a server has not answered yet.
 type Inflight interface {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
@@ -120,9 +121,9 @@ func (p *Persisted) recallCatalog(kept store.Catalog) *inventory.Inventory {
 		p.b.Log.Debug("what a server offered before is of no use", "err", err)
 		return nil
 	}
-	p.b.Pool.learn(func(e *era) {
+	p.b.Pool.learn(func(e *sharing.Era) {
 		if !p.b.ConnectedOnce.Load() {
-			e.modern, e.speaksBoth, e.remote, e.offer = head.Modern, head.Dual, head.Remote, head.Offer
+			e.Modern, e.SpeaksBoth, e.Remote, e.Offer = head.Modern, head.Dual, head.Remote, head.Offer
 		}
 	})
 	p.mu.Lock()
@@ -144,7 +145,7 @@ func (p *Persisted) Save(cat *inventory.Inventory) {
 		return
 	}
 	era := p.b.Pool.currentEra()
-	data := inventory.Encode(cat, inventory.Head{Modern: era.modern, Dual: era.speaksBoth, Remote: era.remote})
+	data := inventory.Encode(cat, inventory.Head{Modern: era.Modern, Dual: era.SpeaksBoth, Remote: era.Remote})
 	if data == nil {
 		return // what was kept before is better than nothing
 	}
@@ -193,7 +194,7 @@ func sumOf(data []byte) uint64 {
 // it asks. It is to be called before its first request.
 func (p *Persisted) RecallUsage(u store.Usage) {
 	p.b.Activity.Resume(u)
-	p.b.Pool.learn(func(e *era) { e.asksClients, e.unattributed = u.Asks, u.Untold })
+	p.b.Pool.learn(func(e *sharing.Era) { e.AsksClients, e.Unattributed = u.Asks, u.Untold })
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.usage = u
@@ -204,7 +205,7 @@ func (p *Persisted) RecallUsage(u store.Usage) {
 func (p *Persisted) SaveUsage() {
 	u := p.b.Activity.Usage()
 	era := p.b.Pool.currentEra()
-	u.Asks, u.Untold = era.asksClients, era.unattributed
+	u.Asks, u.Untold = era.AsksClients, era.Unattributed
 	p.mu.Lock()
 	news := u != p.usage
 	p.usage = u

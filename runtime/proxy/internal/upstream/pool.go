@@ -4,36 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
-	"github.com/mcpctl/mcpctl/runtime/revision"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 )
-
-// Key says which connection to a server is meant; see proxy.Key.
-type Key struct {
-	Server       string
-	Legacy       bool
-	Scope        string
-	Capabilities string
-}
-
-// Beginnings of [Key.Scope].
-const (
-	scopeSession = "session "
-	scopeCall    = "call "
-)
-
-// isShared reports whether a connection is the one that clients of an era share.
-func (k Key) isShared() bool { return k.Capabilities == SharedOffer && k.Scope == "" }
-
-// SharedOffer is what a connection declares that any client may come to use:
-// all that we can carry. What a server asks goes by what its caller has declared.
-const SharedOffer = `{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}},"roots":{},` +
-	`"extensions":{"` + revision.ExtensionUI + `":{"mimeTypes":["text/html;profile=mcp-app"]}}}`
 
 const (
 	// MaxSlots bounds the connections of a backend besides the shared ones.
@@ -48,16 +24,16 @@ const (
 type Pool struct {
 	b *Backend
 
-	mu         sync.Mutex    // guards what follows, the slots, and of a Conn what says so; held for memory work only
-	closed     bool          // nothing connects any more
-	slots      map[Key]*Slot // besides the primary one
-	busy       []*Conn       // that are no slot's any more, and still have calls
-	exclusives uint64        // exclusive slots ever made
-	keptUntil  time.Time     // connections are kept until then, see KeepForAnswers
-	restarts   uint64        // connections made in the place of one that was lost
-	lastErr    error         // the latest failure or end of any slot, nil for none
+	mu         sync.Mutex            // guards what follows, the slots, and of a Conn what says so; held for memory work only
+	closed     bool                  // nothing connects any more
+	slots      map[sharing.Key]*Slot // besides the primary one
+	busy       []*Conn               // that are no slot's any more, and still have calls
+	exclusives uint64                // exclusive slots ever made
+	keptUntil  time.Time             // connections are kept until then, see KeepForAnswers
+	restarts   uint64                // connections made in the place of one that was lost
+	lastErr    error                 // the latest failure or end of any slot, nil for none
 	failedAt   time.Time
-	era        era
+	era        sharing.Era
 }
 
 // Acquire returns the connection that a client's request takes. done is called
@@ -82,7 +58,7 @@ func (p *Pool) Acquire(ctx context.Context, from *Origin) (_ *Conn, done func(),
 		switch {
 		case err == nil && s.Exclusive:
 			return c, func() { p.Release(s) }, nil
-		case err == nil && again && s.Key.Legacy && !p.currentEra().speaksBoth:
+		case err == nil && again && s.Key.Legacy && !p.currentEra().SpeaksBoth:
 			continue // its handshake has shown to lead nowhere
 		case err == nil:
 			return c, func() {}, nil
@@ -116,8 +92,9 @@ func (p *Pool) fallback(from *Origin, s *Slot) *Slot {
 // shared returns the slot that clients of the caller's era share, and whether it
 // prefers the handshake. The caller holds the lock.
 func (p *Pool) shared(from *Origin) (_ *Slot, legacy bool) {
-	if p.era.speaksBoth && !from.Modern() {
-		return p.slotFor(Key{Server: p.b.Name, Legacy: true, Capabilities: SharedOffer}, nil), true
+	request := from.sharing()
+	if request.Legacy(&p.era) {
+		return p.slotFor(sharing.Everybodys(p.b.Name, true), nil), true
 	}
 	return p.b.Primary, false
 }
@@ -139,34 +116,21 @@ func (p *Pool) SelectSlot(from *Origin) *Slot {
 		return shared // nobody would close what is its own
 	}
 	isolation := p.b.Config().Isolation
-	private := isolation == settings.IsolationSession && from.Client != nil
-	asked := p.era.asksClients && (legacy || !p.era.modern) && isolation != settings.IsolationShared && isolation != settings.IsolationPrincipal
-	// A connection that costs no process tells the server the truth: some go by
-	// what a client has declared without ever asking. Sessions are told apart
-	// when there is more to it than that.
-	truth := p.era.remote && from.Modern() && isolation == settings.IsolationAuto
-	if !private && !asked && !truth {
+	request := from.sharing()
+	choice, offer := request.Choose(&p.era, isolation)
+	if choice == sharing.Shared {
 		return shared
 	}
-	to := revision.Latest
-	if p.era.modern && !legacy {
-		to = revision.Modern
-	}
-	offer := string(revision.Offer(from.Capabilities, from.Version, to))
-	if offer == SharedOffer && !private && !asked {
-		return shared
-	}
-	if c := shared.Ready.Load(); from.Client != nil && !private && c != nil && c.reserved && c.FirstClient.Load() == from.Client {
+	if c := shared.Ready.Load(); from.Client != nil && isolation != settings.IsolationSession && c != nil && c.reserved && c.FirstClient.Load() == from.Client {
 		p.assign(from.Client, shared)
 		return shared
 	}
-	key := Key{Server: p.b.Name, Legacy: legacy, Capabilities: string(p.b.Set.WithRoots(json.RawMessage(offer)))}
+	key := sharing.Key{Server: p.b.Name, Legacy: legacy, Capabilities: string(p.b.Set.WithRoots(json.RawMessage(offer)))}
 	var s *Slot
-	switch {
-	case from.Client != nil && (private || offer != "{}"):
-		key.Scope = scopeSession + from.Client.ID
-		s = p.slotFor(key, from.Client)
-	case offer == "{}" || !p.era.unattributed:
+	switch choice {
+	case sharing.Session:
+		s = p.slotFor(key.OfSession(from.Client.ID), from.Client)
+	case sharing.Equals:
 		s = p.slotFor(key, nil)
 	default:
 		s = p.exclusiveSlot(key)
@@ -195,11 +159,11 @@ func (p *Pool) assign(who *Client, s *Slot) {
 
 // slotFor returns the slot with a key, nil where there are too many to make one.
 // The caller holds the lock.
-func (p *Pool) slotFor(key Key, owner *Client) *Slot {
+func (p *Pool) slotFor(key sharing.Key, owner *Client) *Slot {
 	if s := p.slots[key]; s != nil {
 		return s
 	}
-	if !key.isShared() && !p.makeRoom() {
+	if !key.IsShared() && !p.makeRoom() {
 		return nil
 	}
 	s := &Slot{Backend: p.b, Key: key, Owner: owner}
@@ -210,7 +174,7 @@ func (p *Pool) slotFor(key Key, owner *Client) *Slot {
 
 // exclusiveSlot returns a slot that nobody else uses until it is released, nil where
 // there are too many. The caller holds the lock.
-func (p *Pool) exclusiveSlot(key Key) *Slot {
+func (p *Pool) exclusiveSlot(key sharing.Key) *Slot {
 	for k, s := range p.slots {
 		if s.Exclusive && !s.use.taken && k.Capabilities == key.Capabilities && k.Legacy == key.Legacy {
 			s.use.taken = true
@@ -218,8 +182,7 @@ func (p *Pool) exclusiveSlot(key Key) *Slot {
 		}
 	}
 	p.exclusives++
-	key.Scope = scopeCall + strconv.FormatUint(p.exclusives, 10)
-	s := p.slotFor(key, nil)
+	s := p.slotFor(key.OfCall(p.exclusives), nil)
 	if s != nil {
 		s.Exclusive, s.use.taken = true, true
 	}
@@ -232,7 +195,7 @@ func (p *Pool) makeRoom() bool {
 	n, now := 0, time.Now()
 	var idle *Slot
 	for k, s := range p.slots {
-		if k.isShared() {
+		if k.IsShared() {
 			continue
 		}
 		n++
@@ -287,7 +250,7 @@ func (p *Pool) closeClient(who *Client) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for k, s := range p.slots {
-		if s.Owner == who && strings.HasPrefix(k.Scope, scopeSession) {
+		if s.Owner == who && k.IsSessions() {
 			s.close()
 		}
 	}

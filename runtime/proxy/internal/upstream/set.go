@@ -15,6 +15,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/persist"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/starts"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
@@ -22,7 +23,7 @@ import (
 // Options are settings of a set of backends. All but Store and Roots are required.
 type Options struct {
 	// Dial connects to a server; see proxy.Dial.
-	Dial func(ctx context.Context, key Key, h runtime.Handler) (*runtime.Client, error)
+	Dial func(ctx context.Context, key sharing.Key, h runtime.Handler) (*runtime.Client, error)
 	// RequestTimeout holds where a server has none of its own; negative is no bound.
 	RequestTimeout time.Duration
 	// Info is who servers are told that their clients are, as JSON.
@@ -197,5 +198,5 @@ func (s *Set) declares() string {
 			return string(s.WithRoots(revision.Offer(capabilities, version, revision.Latest)))
 		}
 	}
-	return SharedOffer
+	return sharing.SharedOffer
 }

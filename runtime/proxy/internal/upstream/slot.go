@@ -16,6 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/keep"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/starts"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
@@ -25,7 +26,7 @@ import (
 // again when it was lost.
 type Slot struct {
 	Backend *Backend
-	Key     Key
+	Key     sharing.Key
 	// Owner is whose alone it is, nil where it is no session's own.
 	Owner *Client
 	// Exclusive says that it takes one call at a time.
@@ -239,7 +240,7 @@ func (s *Slot) noteDialed(c *Conn, offers *inventory.Inventory) {
 func (s *Slot) open() (*Conn, *inventory.Inventory, error) {
 	b := s.Backend
 	key := s.Key
-	if offer := b.Set.declares(); key.Capabilities == SharedOffer && offer != SharedOffer {
+	if offer := b.Set.declares(); key.Capabilities == sharing.SharedOffer && offer != sharing.SharedOffer {
 		key.Capabilities = offer
 		// One connection in its own era is all that the only client needs.
 		key.Legacy = true
@@ -276,7 +277,7 @@ func (s *Slot) open() (*Conn, *inventory.Inventory, error) {
 	return c, offers, nil
 }
 
-func (s *Slot) dial(key Key) (*Conn, error) {
+func (s *Slot) dial(key sharing.Key) (*Conn, error) {
 	c := NewConn(s, key.Capabilities)
 	client, err := s.Backend.Set.o.Dial(s.Backend.life.ctx, key, &backendHandler{conn: c})
 	if err != nil {

@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/ability"
@@ -105,7 +104,7 @@ func (p *Pool) Connected() []ConnInfo {
 		if c == nil {
 			continue
 		}
-		one := ConnInfo{Revision: c.Version, Since: c.since, For: s.Key.sharing()}
+		one := ConnInfo{Revision: c.Version, Since: c.since, For: s.Key.Users()}
 		if t, ok := c.Client.Transport().(ability.PID); ok {
 			one.PID = t.PID()
 		}
@@ -119,17 +118,4 @@ func (p *Pool) Connected() []ConnInfo {
 	}
 	slices.SortFunc(out[primary:], func(a, b ConnInfo) int { return a.Since.Compare(b.Since) })
 	return out
-}
-
-// sharing returns who may use a connection, as a status says it.
-func (k Key) sharing() string {
-	switch {
-	case k.isShared():
-		return "everybody"
-	case strings.HasPrefix(k.Scope, scopeSession):
-		return "session"
-	case strings.HasPrefix(k.Scope, scopeCall):
-		return "call"
-	}
-	return "equals"
 }

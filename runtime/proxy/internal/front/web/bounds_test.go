@@ -21,6 +21,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/seal"
 )
@@ -60,7 +61,7 @@ func newBounded(t *testing.T) *bounded {
 	m := &mute{begun: make(chan struct{}, 2*limits.MaxBackendServing), let: make(chan struct{})}
 	log := slog.New(slog.DiscardHandler)
 	rt := router.New(router.Options{
-		Backends: upstream.Options{Logger: log, Dial: func(context.Context, upstream.Key, runtime.Handler) (*runtime.Client, error) {
+		Backends: upstream.Options{Logger: log, Dial: func(context.Context, sharing.Key, runtime.Handler) (*runtime.Client, error) {
 			return runtime.NewClient(m, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2025-11-25", Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil
 		}},
 		Catalog: catalog.Options{Separator: "__", NameLimit: 44, Ring: seal.NewRing(), Logger: log}, Logger: log,

@@ -1,0 +1,70 @@
+package sharing
+
+import (
+	"encoding/json"
+
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
+	"github.com/mcpctl/mcpctl/runtime/revision"
+)
+
+// Era is how a server speaks with its clients.
+type Era struct {
+	Modern       bool   // its preferred era is the modern one
+	SpeaksBoth   bool   // and it speaks the handshake, too: clients of that era are better served in it
+	Remote       bool   // it shakes hands, and is no process of ours
+	AsksClients  bool   // it has asked a client something in the handshake era
+	Unattributed bool   // and did not say inside which call
+	Offer        string // what it was told that it can ask when it offered what is stored
+}
+
+// Choice is which connection a request takes.
+type Choice int
+
+// Which connection a request takes.
+const (
+	Shared  Choice = iota // the one that clients of the era share
+	Session               // its session's own
+	Equals                // one for all clients that can be asked the same
+	Call                  // one that nobody else uses until the request has ended
+)
+
+// Request is what of a client's request decides.
+type Request struct {
+	// Version is the client's revision, Capabilities are what it can be asked, raw.
+	Version      string
+	Capabilities json.RawMessage
+	// InSession says that it belongs to a session.
+	InSession bool
+}
+
+// Legacy reports whether the request takes the handshake era of the server.
+func (r *Request) Legacy(e *Era) bool { return e.SpeaksBoth && !revision.IsModern(r.Version) }
+
+// Choose returns which connection the request takes, and what the server is told
+// over it that it can ask.
+func (r *Request) Choose(e *Era, isolation settings.Isolation) (_ Choice, offer string) {
+	modern, legacy := revision.IsModern(r.Version), r.Legacy(e)
+	private := isolation == settings.IsolationSession && r.InSession
+	asked := e.AsksClients && (legacy || !e.Modern) && isolation != settings.IsolationShared && isolation != settings.IsolationPrincipal
+	// A connection that costs no process tells the server the truth: some go by
+	// what a client has declared without ever asking. Sessions are told apart
+	// when there is more to it than that.
+	truth := e.Remote && modern && isolation == settings.IsolationAuto
+	if !private && !asked && !truth {
+		return Shared, SharedOffer
+	}
+	to := revision.Latest
+	if e.Modern && !legacy {
+		to = revision.Modern
+	}
+	offer = string(revision.Offer(r.Capabilities, r.Version, to))
+	switch {
+	case offer == SharedOffer && !private && !asked:
+		return Shared, SharedOffer
+	case r.InSession && (private || offer != "{}"):
+		return Session, offer
+	case offer == "{}" || !e.Unattributed:
+		return Equals, offer
+	}
+	return Call, offer
+}

@@ -1,0 +1,63 @@
+package sharing
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/revision"
+)
+
+// Key says which connection to a server is meant; see proxy.Key.
+type Key struct {
+	Server       string
+	Legacy       bool
+	Scope        string
+	Capabilities string
+}
+
+// Beginnings of [Key.Scope].
+const (
+	scopeSession = "session "
+	scopeCall    = "call "
+)
+
+// SharedOffer is what a connection declares that any client may come to use:
+// all that we can carry. What a server asks goes by what its caller has declared.
+const SharedOffer = `{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}},"roots":{},` +
+	`"extensions":{"` + revision.ExtensionUI + `":{"mimeTypes":["text/html;profile=mcp-app"]}}}`
+
+// Everybodys returns the key of the connection that clients of an era share.
+func Everybodys(server string, legacy bool) Key {
+	return Key{Server: server, Legacy: legacy, Capabilities: SharedOffer}
+}
+
+// OfSession returns the key of one that is a session's own.
+func (k Key) OfSession(id string) Key {
+	k.Scope = scopeSession + id
+	return k
+}
+
+// OfCall returns the key of one that a call has for itself. n is different for each.
+func (k Key) OfCall(n uint64) Key {
+	k.Scope = scopeCall + strconv.FormatUint(n, 10)
+	return k
+}
+
+// IsShared reports whether a connection is the one that clients of an era share.
+func (k Key) IsShared() bool { return k.Capabilities == SharedOffer && k.Scope == "" }
+
+// IsSessions reports whether it is a session's own.
+func (k Key) IsSessions() bool { return strings.HasPrefix(k.Scope, scopeSession) }
+
+// Users returns who may use a connection, as a status says it.
+func (k Key) Users() string {
+	switch {
+	case k.IsShared():
+		return "everybody"
+	case k.IsSessions():
+		return "session"
+	case strings.HasPrefix(k.Scope, scopeCall):
+		return "call"
+	}
+	return "equals"
+}
