@@ -251,7 +251,8 @@ func TestLinkThatIsClosedInTheMeantime(t *testing.T) {
 	b.Pool.SetAsksClients(b.Primary.Ready.Load(), true)
 	from := settledPeer(formOnly)
 	for range 50 {
-		l := b.Pool.SelectSlot(from)
+		l, err := b.Pool.SelectSlot(from)
+		require.NoError(t, err)
 		l.Close()
 		if _, err := l.Acquire(t.Context()); err == nil {
 			t.Fatal("a closed slot connects")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/pins"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
@@ -29,13 +30,18 @@ import (
 type Dial func(ctx context.Context, key Key, h runtime.Handler) (*runtime.Client, error)
 
 // Key identifies a connection to a server. Those with equal keys are
-// interchangeable.
+// interchangeable; principals are equal if their IDs are.
 type Key struct {
 	// Server is the configured name.
 	Server string
 	// Legacy prefers the handshake where the server speaks both eras.
 	Legacy bool
-	// Scope is whose connection it is: "" is everybody's.
+	// Principal is who alone uses the connection: the one whose request was the latest
+	// when it was needed. Nil is nobody in particular: principals are not told apart for
+	// this server, or the door has none.
+	Principal *access.Principal
+	// Scope is whose connection it is: "" is everybody's, or that of all clients of
+	// Principal.
 	Scope string
 	// Capabilities is the raw object of what the server may ask over it; "" is
 	// nothing. A modern connection ignores it: there each request says so.
@@ -150,8 +156,8 @@ func New(o Options) (*Proxy, error) {
 	info := client.Describe(o.Info)
 	rt := router.New(router.Options{
 		Backends: upstream.Options{
-			Dial: func(ctx context.Context, k sharing.Key, h runtime.Handler) (*runtime.Client, error) {
-				return o.Dial(ctx, Key(k), h)
+			Dial: func(ctx context.Context, k sharing.Key, who *access.Principal, h runtime.Handler) (*runtime.Client, error) {
+				return o.Dial(ctx, Key{Server: k.Server, Legacy: k.Legacy, Principal: who, Scope: k.Scope, Capabilities: k.Capabilities}, h)
 			},
 			RequestTimeout: o.RequestTimeout, Info: info, Roots: o.Roots, Store: o.Store, Logger: o.Logger,
 			Single: o.Single,
@@ -251,7 +257,7 @@ func settingsOf(servers []Server) []settings.Settings {
 	all := make([]settings.Settings, len(servers))
 	for i, s := range servers {
 		all[i] = settings.Settings{
-			Name: s.Name, Transport: s.Transport, Local: s.Local, Isolation: settings.Isolation(s.Isolation), WrapURIs: s.WrapURIs, Start: settings.Start(s.Start),
+			Name: s.Name, Transport: s.Transport, Local: s.Local, Isolation: settings.Isolation(s.Isolation), PerPrincipal: s.PerPrincipal, MaxPrincipals: s.MaxPrincipals, WrapURIs: s.WrapURIs, Start: settings.Start(s.Start),
 			IdleTimeout: s.IdleTimeout, MinIdleTimeout: s.MinIdleTimeout, MaxIdleTimeout: s.MaxIdleTimeout,
 			RequestTimeout: s.RequestTimeout, DiscoveryTimeout: s.DiscoveryTimeout, Connection: s.Connection, Digest: s.Digest,
 		}

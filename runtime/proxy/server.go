@@ -15,6 +15,14 @@ type Server struct {
 	Local bool
 	// Isolation is which clients share a connection; "" is IsolationAuto.
 	Isolation Isolation
+	// PerPrincipal says that Dial connects with the credentials of Key.Principal, so that
+	// no two principals share a connection: IsolationAuto is IsolationPrincipal then. What
+	// the server offers is learned over the connection of whoever needs it first.
+	PerPrincipal bool
+	// MaxPrincipals bounds the principals that have connections of their own; zero is
+	// 64. For a further one those of a principal are closed that are idle, else its
+	// requests fail.
+	MaxPrincipals int
 	// WrapURIs always exposes resource URIs in the form that names the server, so
 	// that links that are in no list lead there on every replica.
 	WrapURIs bool
@@ -57,8 +65,8 @@ const (
 	// IsolationShared shares one connection in each era, always. A question that
 	// cannot be attributed to one client is refused.
 	IsolationShared Isolation = "shared"
-	// IsolationPrincipal shares among the clients of one principal: all of them,
-	// as long as clients are not told apart.
+	// IsolationPrincipal shares among the clients of one principal, and among all
+	// clients of whom the door does not say who they are.
 	IsolationPrincipal Isolation = "principal"
 	// IsolationSession connects each client session on its own, for
 	// servers that keep state. Requests without a session share one.

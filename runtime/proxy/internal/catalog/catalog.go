@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime/pins"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/errkind"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
@@ -322,7 +323,7 @@ func partialReport(p *Publisher, k inventory.Kind) []byte {
 			err = o.inventory.Failed[k]
 		}
 		if err != nil {
-			out = append(out, missing{b.Name, upstream.KindOf(err)})
+			out = append(out, missing{b.Name, errkind.Of(err)})
 		}
 	}
 	if out == nil {

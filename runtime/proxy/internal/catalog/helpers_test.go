@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/persist"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
@@ -33,7 +34,7 @@ func publisherOf(tb testing.TB, o Options, servers ...string) *Publisher {
 // has of them.
 func stored(o Options, from persist.Store, servers []settings.Settings) (p *Publisher, closes func()) {
 	log := slog.New(slog.DiscardHandler)
-	set := upstream.NewSet(upstream.Options{Logger: log, Store: from, Dial: func(context.Context, sharing.Key, runtime.Handler) (*runtime.Client, error) {
+	set := upstream.NewSet(upstream.Options{Logger: log, Store: from, Dial: func(context.Context, sharing.Key, *access.Principal, runtime.Handler) (*runtime.Client, error) {
 		return nil, runtime.ErrClosed
 	}})
 	set.Observer = unconnected{}

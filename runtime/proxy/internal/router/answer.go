@@ -9,6 +9,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/errkind"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
@@ -108,7 +109,7 @@ func errorData(err error) []byte {
 		Status    int    `json:"status,omitempty"`
 		Body      string `json:"body,omitempty"`
 		Challenge string `json:"challenge,omitempty"`
-	}{Kind: upstream.KindOf(err)}
+	}{Kind: errkind.Of(err)}
 	f.Status = statusOf(err)
 	if be, ok := errors.AsType[*upstream.Error](err); ok {
 		f.Server = be.Server

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -34,18 +35,18 @@ type PendingFastCall struct {
 	conn         *upstream.Conn
 	route        *catalog.Route
 	Capabilities json.RawMessage // the client's
+	Who          *access.Principal
 	Front        PendingFront
 	id           uint64    // of the call in conn.Pipe
 	call         *FastCall // as long as it is pending there
 
-	mu         sync.Mutex // guards what follows; never held when the pipe is called, which may hold its lock
-	isOver     bool       // the client is answered or gone
-	isParking  bool       // Front.Park was called
-	hasOutcome bool
-	outcome    outcome
-	parked     *parking.Call
-	ready      chan struct{} // closed once parked is set, or isOver; nil if nobody waits
-	done       chan struct{} // closed once there is an outcome; nil if nobody waits
+	mu        sync.Mutex // guards what follows; never held when the pipe is called, which may hold its lock
+	isOver    bool       // the client is answered or gone
+	isParking bool       // Front.Park was called
+	outcome   *outcome   // nil as long as there is none
+	parked    *parking.Call
+	ready     chan struct{} // closed once parked is set, or isOver; nil if nobody waits
+	done      chan struct{} // closed once there is an outcome; nil if nobody waits
 }
 
 var _ ReplyTo = (*PendingFastCall)(nil)
@@ -84,7 +85,7 @@ func (rt *Router) FastCallModern(line []byte, m *rawjson.Message, p *PendingFast
 		return nil, false, nil
 	}
 	conn := r.Backend.ModernShared.Load()
-	if conn == nil {
+	if conn == nil || p.Who != nil && r.Backend.Config().ByPrincipal() {
 		return nil, false, nil
 	}
 	if !conn.Shared.Load() {
@@ -170,10 +171,10 @@ func (p *PendingFastCall) framed(c *FastCall, a jsonrpc.Answer) *bytes.Buffer {
 func (p *PendingFastCall) setOutcome(o outcome) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.hasOutcome {
+	if p.outcome != nil {
 		return
 	}
-	p.hasOutcome, p.outcome = true, o
+	p.outcome = &o
 	if p.done != nil {
 		close(p.done)
 	}
@@ -286,7 +287,7 @@ func (p *PendingFastCall) wait(ctx context.Context) outcome {
 	p.mu.Lock()
 	if p.done == nil {
 		p.done = make(chan struct{})
-		if p.hasOutcome {
+		if p.outcome != nil {
 			close(p.done)
 		}
 	}
@@ -300,12 +301,12 @@ func (p *PendingFastCall) wait(ctx context.Context) outcome {
 		}
 		<-done // the answer has won the race, or setOutcome was just called
 	}
-	return p.outcome
+	return *p.outcome
 }
 
 // Origin returns the client, who is asked by parking the call.
 func (p *PendingFastCall) Origin() upstream.Origin {
-	return upstream.Origin{Version: revision.Modern, Capabilities: p.Capabilities, Level: revision.LevelNone, Emit: p.emit, Ask: p.ask, Refuse: p.refuse}
+	return upstream.Origin{Version: revision.Modern, Who: p.Who, Capabilities: p.Capabilities, Level: revision.LevelNone, Emit: p.emit, Ask: p.ask, Refuse: p.refuse}
 }
 
 // Client returns nil: requests of the stateless era stand alone.

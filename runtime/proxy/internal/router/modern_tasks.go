@@ -56,7 +56,7 @@ func (r Request) task(ctx context.Context) ([]byte, error) {
 	}
 	return upstream.RetryReplaced(func() ([]byte, error) {
 		b, bare := taskOf(r.rt.Set, id)
-		if b == nil || !r.rt.TaskOwners.isOf(id, r.From.Principal) {
+		if b == nil || !r.rt.TaskOwners.isOf(id, r.From.Who.Key()) {
 			return nil, upstream.Invalid("unknown task")
 		}
 		r.From.Slot = nil

@@ -15,6 +15,8 @@ type Settings struct {
 	Name, Transport string
 	Local           bool // it is started on this machine
 	Isolation       Isolation
+	PerPrincipal    bool // its credentials are those of who calls
+	MaxPrincipals   int
 	WrapURIs        bool
 	Start           Start
 	// IdleTimeout of zero is adaptive, between MinIdleTimeout and MaxIdleTimeout;
@@ -48,6 +50,14 @@ const (
 	IsolationSession   Isolation = "session"
 )
 
+// defaultPrincipals is MaxPrincipals where nothing is configured: each has a process.
+const defaultPrincipals = 64
+
+// ByPrincipal reports whether principals never share a connection.
+func (s *Settings) ByPrincipal() bool {
+	return s.PerPrincipal || s.Isolation == IsolationPrincipal
+}
+
 // Way stands for how the server is reached.
 func (s *Settings) Way() string {
 	if s.Connection == "" {
@@ -60,6 +70,12 @@ func (s *Settings) Way() string {
 func (s Settings) WithDefaults(requestTimeout time.Duration) Settings {
 	if s.Isolation == "" {
 		s.Isolation = IsolationAuto
+	}
+	if s.PerPrincipal && s.Isolation == IsolationAuto {
+		s.Isolation = IsolationPrincipal
+	}
+	if s.MaxPrincipals <= 0 {
+		s.MaxPrincipals = defaultPrincipals
 	}
 	if s.Start == "" {
 		s.Start = startLazy

@@ -11,6 +11,7 @@ import (
 type Key struct {
 	Server       string
 	Legacy       bool
+	Principal    string // whose it is, "" where principals are not told apart
 	Scope        string
 	Capabilities string
 }
@@ -26,9 +27,15 @@ const (
 const SharedOffer = `{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}},"roots":{},` +
 	`"extensions":{"` + revision.ExtensionUI + `":{"mimeTypes":["text/html;profile=mcp-app"]}}}`
 
-// Everybodys returns the key of the connection that clients of an era share.
+// Everybodys returns the key of the connection that all clients of an era share.
 func Everybodys(server string, legacy bool) Key {
 	return Key{Server: server, Legacy: legacy, Capabilities: SharedOffer}
+}
+
+// For returns the key of a principal's own connection instead.
+func (k Key) For(principal string) Key {
+	k.Principal = principal
+	return k
 }
 
 // OfSession returns the key of one that is a session's own.
@@ -43,8 +50,12 @@ func (k Key) OfCall(n uint64) Key {
 	return k
 }
 
-// IsShared reports whether a connection is the one that clients of an era share.
+// IsShared reports whether a connection is the one that clients of an era share: all of
+// them, or those of one principal.
 func (k Key) IsShared() bool { return k.Capabilities == SharedOffer && k.Scope == "" }
+
+// IsEverybodys reports whether all clients of an era share it.
+func (k Key) IsEverybodys() bool { return k.IsShared() && k.Principal == "" }
 
 // IsSessions reports whether it is a session's own.
 func (k Key) IsSessions() bool { return strings.HasPrefix(k.Scope, scopeSession) }
@@ -52,8 +63,10 @@ func (k Key) IsSessions() bool { return strings.HasPrefix(k.Scope, scopeSession)
 // Users returns who may use a connection, as a status says it.
 func (k Key) Users() string {
 	switch {
-	case k.IsShared():
+	case k.IsEverybodys():
 		return "everybody"
+	case k.IsShared():
+		return "principal"
 	case k.IsSessions():
 		return "session"
 	case strings.HasPrefix(k.Scope, scopeCall):

@@ -88,10 +88,13 @@ func (h *Hub) followRoute(ctx context.Context, from *upstream.Origin, l catalog.
 	}
 	// Where the client's calls go: a server may report a change only to the session
 	// that has made it.
-	slot := b.Pool.SelectSlot(from)
-	if slot.Exclusive {
+	slot, err := b.Pool.SelectSlot(from)
+	if err == nil && slot.Exclusive {
 		b.Pool.Release(slot)
-		slot = b.Primary
+		slot, err = b.Pool.SharedSlot(from)
+	}
+	if err != nil {
+		return nil, b.Fail(err)
 	}
 	c, err := slot.Acquire(ctx)
 	if err != nil {

@@ -59,7 +59,7 @@ type lifetime struct {
 // NewBackend returns a backend that is not connected.
 func NewBackend(set *Set, of settings.Settings) *Backend {
 	b := &Backend{Set: set, Log: set.Log.With("server", of.Name), Name: of.Name}
-	b.Pool = Pool{b: b, slots: map[sharing.Key]*Slot{}}
+	b.Pool = Pool{b: b, slots: slots{}}
 	b.Lists.b, b.Persisted.b = b, b
 	b.life = lifetime{replaced: make(chan struct{}), gone: make(chan struct{})}
 	b.life.ctx, b.life.end = context.WithCancel(set.Lifetime)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/late"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
@@ -57,8 +57,8 @@ type calls struct {
 	level   revision.Level // the log level that the server was told
 	// promised are the clients that are to hear of the end of an elicitation, by its
 	// raw id.
-	promised  map[string]*Client
-	abandoned []abandoned // a moment ago
+	promised  late.Promises[*Client]
+	abandoned late.Abandoned[*Client] // nil for one without a session
 }
 
 // NewConn returns the connection of a slot before it has a client. offer is what
@@ -180,7 +180,7 @@ func (cs *calls) add(c *Conn, w Waiter) (end func(abandoned bool)) {
 		if abandoned {
 			// A modern server says nothing without being told a level.
 			if from := w.Origin(); !c.Modern() || !from.Modern() || from.Level < revision.LevelNone {
-				cs.noteAbandoned(from.Client)
+				cs.abandoned.Add(from.Client)
 			}
 		}
 		cs.mu.Unlock()
@@ -281,56 +281,13 @@ func (c *Conn) LowerLevel(to revision.Level) (revert func(), ok bool) {
 	}, true
 }
 
-const (
-	// abandonedTime is how long something of a call that was given up may still come:
-	// the server has to read of the cancel first, and what it sent before was on
-	// its way.
-	abandonedTime = 500 * time.Millisecond
-	// maxAbandoned bounds the calls that are remembered for it. At the bound the
-	// oldest goes: of as many at once, the latest say the same.
-	maxAbandoned = 64
-)
-
-// abandoned is a call that was given up a moment ago.
-type abandoned struct {
-	who   *Client // nil for a client without a session: nobody else is known to be it
-	until time.Time
-}
-
-// NoteAbandoned notes that a call has ended without an answer: until the server
-// knows, what it says without naming a call may belong to this one.
+// NoteAbandoned notes that a call has ended without an answer, nil for a client without
+// a session.
 func (c *Conn) NoteAbandoned(who *Client) {
 	c.calls.mu.Lock()
 	defer c.calls.mu.Unlock()
-	c.calls.noteAbandoned(who)
+	c.calls.abandoned.Add(who)
 }
-
-// noteAbandoned is NoteAbandoned for a caller that holds the lock.
-func (cs *calls) noteAbandoned(who *Client) {
-	now := time.Now()
-	cs.abandoned = slices.DeleteFunc(cs.abandoned, func(a abandoned) bool { return !now.Before(a.until) })
-	if len(cs.abandoned) >= maxAbandoned {
-		cs.abandoned = cs.abandoned[1:]
-	}
-	cs.abandoned = append(cs.abandoned, abandoned{who, now.Add(abandonedTime)})
-}
-
-// abandonedByOthers reports whether what the server says may belong to a call that
-// another client has given up. who is nil for a client without a session. The
-// caller holds the lock.
-func (cs *calls) abandonedByOthers(who *Client) bool {
-	if len(cs.abandoned) == 0 {
-		return false
-	}
-	now := time.Now()
-	return slices.ContainsFunc(cs.abandoned, func(a abandoned) bool {
-		return now.Before(a.until) && (a.who == nil || a.who != who)
-	})
-}
-
-// maxPromised bounds the elicitations of one connection whose end is awaited;
-// beyond it one of them is not passed on.
-const maxPromised = 256
 
 // Promise notes which client is to hear of the end of an elicitation by URL
 // (2025-11-25, Elicitation, Completion Notifications).
@@ -345,16 +302,7 @@ func (c *Conn) Promise(who *Client, method string, params json.RawMessage) {
 	c.Slot.Backend.Pool.KeepForAnswers()
 	c.calls.mu.Lock()
 	defer c.calls.mu.Unlock()
-	if c.calls.promised == nil {
-		c.calls.promised = map[string]*Client{}
-	}
-	if len(c.calls.promised) >= maxPromised {
-		for id := range c.calls.promised {
-			delete(c.calls.promised, id)
-			break
-		}
-	}
-	c.calls.promised[string(at.Of(params))] = who
+	c.calls.promised.Add(string(at.Of(params)), who)
 }
 
 // completed passes on that an elicitation has ended, to the client that was asked
@@ -364,10 +312,8 @@ func (c *Conn) completed(params json.RawMessage) {
 	if err != nil || !at.Present() {
 		return
 	}
-	id := string(at.Of(params))
 	c.calls.mu.Lock()
-	who := c.calls.promised[id]
-	delete(c.calls.promised, id)
+	who := c.calls.promised.Take(string(at.Of(params)))
 	c.calls.mu.Unlock()
 	if who != nil && who.Revision() == "2025-11-25" { // no other has the message
 		who.Tell(revision.NotificationElicitationComplete, params)

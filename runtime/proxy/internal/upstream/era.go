@@ -81,7 +81,8 @@ func (p *Pool) learn(what func(e *sharing.Era)) {
 func (p *Pool) SetRemote(remote bool) { p.learn(func(e *sharing.Era) { e.Remote = remote }) }
 
 // publishFastPath publishes over which connections fast calls go; nil: SelectSlot
-// decides. The caller holds the lock.
+// decides. Where principals are told apart, a session's is found with the session, and
+// ModernShared is for those who are nobody in particular. The caller holds the lock.
 func (p *Pool) publishFastPath() {
 	var c *Conn
 	s, isolation := p.b.Primary, p.b.Config().Isolation
@@ -89,7 +90,7 @@ func (p *Pool) publishFastPath() {
 		s = p.slots[sharing.Everybodys(p.b.Name, true)]
 	}
 	private := isolation == settings.IsolationSession || isolation == settings.IsolationAuto && p.era.AsksClients && (p.era.SpeaksBoth || !p.era.Modern)
-	if s != nil && !private {
+	if s != nil && !private && !p.b.Config().ByPrincipal() {
 		c = s.Ready.Load()
 	}
 	p.b.LegacyShared.Store(c)

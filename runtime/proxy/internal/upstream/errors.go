@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/internal/ability"
-	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 )
 
 // Ends of a request that are no server's doing.
@@ -48,26 +46,3 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
-
-// KindOf returns the kind of a failure of a backend or of the way to it, as the
-// command line's error objects name it (docs/serve.md, "When a server fails").
-func KindOf(err error) string {
-	var (
-		timeout *runtime.TimeoutError
-		proto   *runtime.ProtocolError
-		rpc     *runtime.Error
-		auth    *runtime.AuthError
-		kinded  ability.ExitKind
-	)
-	switch {
-	case errors.As(err, &kinded):
-		return kinded.ExitKind()
-	case errors.As(err, &timeout), errors.Is(err, jsonrpc.ErrTimeout):
-		return "timeout"
-	case errors.As(err, &auth):
-		return "auth"
-	case errors.As(err, &proto), errors.As(err, &rpc):
-		return "protocol"
-	}
-	return "connect"
-}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 	"github.com/mcpctl/mcpctl/runtime/revision"
@@ -13,8 +14,10 @@ import (
 
 // Origin is who a request comes from, and the way back to it while that is served.
 type Origin struct {
-	// Version is the client's revision, Principal its id in package access; "" for unknown.
-	Version, Principal string
+	// Version is the client's revision, "" for unknown.
+	Version string
+	// Who is nil where nobody is asked who they are.
+	Who *access.Principal
 	// Capabilities are what the client can be asked, raw; nil for nothing.
 	Capabilities json.RawMessage
 	// Client is the client's session; nil where the request stands alone: one of
@@ -139,7 +142,7 @@ func (c *Conn) SoleClient(ends func()) (_ *Active, several bool) {
 		if a == nil && !c.Shared.Load() {
 			who = c.FirstClient.Load() // nobody else has ever used the connection
 		}
-		several = c.calls.abandonedByOthers(who)
+		several = c.calls.abandoned.ByOthers(who)
 		c.calls.mu.Unlock()
 	}
 	if several || a == nil {

@@ -24,14 +24,14 @@ const (
 type Pool struct {
 	b *Backend
 
-	mu         sync.Mutex            // guards what follows, the slots, and of a Conn what says so; held for memory work only
-	closed     bool                  // nothing connects any more
-	slots      map[sharing.Key]*Slot // besides the primary one
-	busy       []*Conn               // that are no slot's any more, and still have calls
-	exclusives uint64                // exclusive slots ever made
-	keptUntil  time.Time             // connections are kept until then, see KeepForAnswers
-	restarts   uint64                // connections made in the place of one that was lost
-	lastErr    error                 // the latest failure or end of any slot, nil for none
+	mu         sync.Mutex // guards what follows, the slots, and of a Conn what says so; held for memory work only
+	closed     bool       // nothing connects any more
+	slots      slots      // besides the primary one
+	busy       []*Conn    // that are no slot's any more, and still have calls
+	exclusives uint64     // exclusive slots ever made
+	keptUntil  time.Time  // connections are kept until then, see KeepForAnswers
+	restarts   uint64     // connections made in the place of one that was lost
+	lastErr    error      // the latest failure or end of any slot, nil for none
 	failedAt   time.Time
 	era        sharing.Era
 }
@@ -53,7 +53,10 @@ func (p *Pool) Acquire(ctx context.Context, from *Origin) (_ *Conn, done func(),
 			}
 			continue
 		}
-		s := p.SelectSlot(from)
+		s, err := p.SelectSlot(from)
+		if err != nil {
+			return nil, nil, err
+		}
 		c, err := s.Acquire(ctx)
 		switch {
 		case err == nil && s.Exclusive:
@@ -82,21 +85,11 @@ func (p *Pool) Acquire(ctx context.Context, from *Origin) (_ *Conn, done func(),
 func (p *Pool) fallback(from *Origin, s *Slot) *Slot {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	shared, _ := p.shared(from)
-	if shared == s || p.b.Config().Isolation != settings.IsolationAuto || p.closed {
+	shared, err := p.shared(from)
+	if err != nil || shared == s || p.b.Config().Isolation != settings.IsolationAuto || p.closed {
 		return nil
 	}
 	return shared
-}
-
-// shared returns the slot that clients of the caller's era share, and whether it
-// prefers the handshake. The caller holds the lock.
-func (p *Pool) shared(from *Origin) (_ *Slot, legacy bool) {
-	request := from.sharing()
-	if request.Legacy(&p.era) {
-		return p.slotFor(sharing.Everybodys(p.b.Name, true), nil), true
-	}
-	return p.b.Primary, false
 }
 
 // Release takes an exclusive slot back.
@@ -107,25 +100,29 @@ func (p *Pool) Release(s *Slot) {
 }
 
 // SelectSlot chooses the slot for a client's request. A private one is remembered
-// with the client, where the fast path finds it.
-func (p *Pool) SelectSlot(from *Origin) *Slot {
+// with the client, where the fast path finds it. The error is a [*CrowdedError].
+func (p *Pool) SelectSlot(from *Origin) (*Slot, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	shared, legacy := p.shared(from)
+	shared, err := p.shared(from)
+	if err != nil {
+		return nil, err
+	}
 	if from.Client != nil && from.Client.State.Ended.Load() {
-		return shared // nobody would close what is its own
+		return shared, nil // nobody would close what is its own
 	}
 	isolation := p.b.Config().Isolation
 	request := from.sharing()
 	choice, offer := request.Choose(&p.era, isolation)
 	if choice == sharing.Shared {
-		return shared
+		return shared, nil
 	}
 	if c := shared.Ready.Load(); from.Client != nil && isolation != settings.IsolationSession && c != nil && c.reserved && c.FirstClient.Load() == from.Client {
 		p.assign(from.Client, shared)
-		return shared
+		return shared, nil
 	}
-	key := sharing.Key{Server: p.b.Name, Legacy: legacy, Capabilities: string(p.b.Set.WithRoots(json.RawMessage(offer)))}
+	key := shared.Key
+	key.Capabilities = string(p.b.Set.WithRoots(json.RawMessage(offer)))
 	var s *Slot
 	switch choice {
 	case sharing.Session:
@@ -136,17 +133,17 @@ func (p *Pool) SelectSlot(from *Origin) *Slot {
 		s = p.exclusiveSlot(key)
 	}
 	if s == nil {
-		return shared // there are too many already
+		return shared, nil // there are too many already
 	}
 	if isolation == settings.IsolationAuto && s.attempts.failures > 0 && time.Now().Before(s.attempts.retryAt) {
 		s.use.taken = false
-		return shared // see fallback
+		return shared, nil // see fallback
 	}
-	s.use.last = time.Now()
+	s.who, s.use.last = shared.who, time.Now()
 	if from.Client != nil {
 		p.assign(from.Client, s)
 	}
-	return s
+	return s, nil
 }
 
 // assign has a client's calls and subscriptions go over a slot from now on. The
@@ -163,7 +160,7 @@ func (p *Pool) slotFor(key sharing.Key, owner *Client) *Slot {
 	if s := p.slots[key]; s != nil {
 		return s
 	}
-	if !key.IsShared() && !p.makeRoom() {
+	if !key.IsShared() && !p.slots.makeRoom() {
 		return nil
 	}
 	s := &Slot{Backend: p.b, Key: key, Owner: owner}
@@ -176,7 +173,7 @@ func (p *Pool) slotFor(key sharing.Key, owner *Client) *Slot {
 // there are too many. The caller holds the lock.
 func (p *Pool) exclusiveSlot(key sharing.Key) *Slot {
 	for k, s := range p.slots {
-		if s.Exclusive && !s.use.taken && k.Capabilities == key.Capabilities && k.Legacy == key.Legacy {
+		if s.Exclusive && !s.use.taken && k.Capabilities == key.Capabilities && k.Legacy == key.Legacy && k.Principal == key.Principal {
 			s.use.taken = true
 			return s
 		}
@@ -187,30 +184,6 @@ func (p *Pool) exclusiveSlot(key sharing.Key) *Slot {
 		s.Exclusive, s.use.taken = true, true
 	}
 	return s
-}
-
-// makeRoom reports whether one more slot may be made, closing one that is idle
-// where there are too many. The caller holds the lock.
-func (p *Pool) makeRoom() bool {
-	n, now := 0, time.Now()
-	var idle *Slot
-	for k, s := range p.slots {
-		if k.IsShared() {
-			continue
-		}
-		n++
-		if now.Sub(s.lastUse()) > YieldIdle && !s.isNeeded(now) && (idle == nil || s.use.last.Before(idle.use.last)) {
-			idle = s
-		}
-	}
-	if n < MaxSlots {
-		return true
-	}
-	if idle == nil {
-		return false
-	}
-	idle.closeIdle()
-	return idle.closed
 }
 
 // lastUse returns when the slot was last seen in use. The caller holds the lock.

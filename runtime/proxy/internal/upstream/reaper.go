@@ -90,7 +90,7 @@ func (p *Pool) Reap() (left bool) {
 		if ever && !now.Before(at) && !s.isNeeded(now) {
 			s.closeIdle()
 		}
-		left = left || s.Ready.Load() != nil || s != p.b.Primary && !s.Key.IsShared()
+		left = left || s.Ready.Load() != nil || s != p.b.Primary && !s.Key.IsEverybodys()
 	}
 	return left
 }
@@ -99,7 +99,7 @@ func (p *Pool) Reap() (left bool) {
 // if nobody uses it; false for never. The caller holds the lock.
 func (s *Slot) idleAt(u store.Usage) (time.Time, bool) {
 	b, c := s.Backend, s.Ready.Load()
-	if s != b.Primary && !s.Key.IsShared() {
+	if s != b.Primary && !s.Key.IsEverybodys() {
 		d, ever := OwnIdle, true
 		if set := b.Config(); set.IdleTimeout != 0 {
 			d, ever = set.IdleBound(u, true)
@@ -145,7 +145,7 @@ func (s *Slot) closeIdle() {
 	if c != nil {
 		b.Log.Info("backend is idle: disconnected", "requests", b.Activity.Begins.N.Load())
 	}
-	if s != b.Primary && !s.Key.IsShared() {
+	if s != b.Primary && !s.Key.IsEverybodys() {
 		s.close()
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
@@ -23,7 +24,7 @@ import (
 // Options are settings of a set of backends. All but Store and Roots are required.
 type Options struct {
 	// Dial connects to a server; see proxy.Dial.
-	Dial func(ctx context.Context, key sharing.Key, h runtime.Handler) (*runtime.Client, error)
+	Dial func(ctx context.Context, key sharing.Key, who *access.Principal, h runtime.Handler) (*runtime.Client, error)
 	// RequestTimeout holds where a server has none of its own; negative is no bound.
 	RequestTimeout time.Duration
 	// Info is who servers are told that their clients are, as JSON.

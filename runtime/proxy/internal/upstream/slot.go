@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/breaker"
@@ -36,6 +37,7 @@ type Slot struct {
 
 	// What follows is guarded by Pool.mu.
 
+	who          *access.Principal // the latest with the key's principal, nil for ""
 	attempts     attempts
 	reconnecting reconnecting
 	use          use
@@ -279,7 +281,10 @@ func (s *Slot) open() (*Conn, *inventory.Inventory, error) {
 
 func (s *Slot) dial(key sharing.Key) (*Conn, error) {
 	c := NewConn(s, key.Capabilities)
-	client, err := s.Backend.Set.o.Dial(s.Backend.life.ctx, key, &backendHandler{conn: c})
+	s.Backend.Pool.mu.Lock()
+	who := s.who
+	s.Backend.Pool.mu.Unlock()
+	client, err := s.Backend.Set.o.Dial(s.Backend.life.ctx, key, who, &backendHandler{conn: c})
 	if err != nil {
 		return nil, err
 	}

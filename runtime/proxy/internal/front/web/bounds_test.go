@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/wall"
@@ -61,7 +62,7 @@ func newBounded(t *testing.T) *bounded {
 	m := &mute{begun: make(chan struct{}, 2*limits.MaxBackendServing), let: make(chan struct{})}
 	log := slog.New(slog.DiscardHandler)
 	rt := router.New(router.Options{
-		Backends: upstream.Options{Logger: log, Dial: func(context.Context, sharing.Key, runtime.Handler) (*runtime.Client, error) {
+		Backends: upstream.Options{Logger: log, Dial: func(context.Context, sharing.Key, *access.Principal, runtime.Handler) (*runtime.Client, error) {
 			return runtime.NewClient(m, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2025-11-25", Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil
 		}},
 		Catalog: catalog.Options{Separator: "__", NameLimit: 44, Ring: seal.NewRing(), Logger: log}, Logger: log,

@@ -186,8 +186,9 @@ func (x *post) pause(retry time.Duration) {
 
 func (x *post) Origin() upstream.Origin {
 	from := x.session.Origin()
+	from.Who = x.who // whose credential may be newer than the session's
 	if x.session == nil {
-		from.Version, from.Principal = x.version, x.who.Key()
+		from.Version = x.version
 	}
 	if !x.accepts.events {
 		return from

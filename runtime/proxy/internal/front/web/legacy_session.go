@@ -69,7 +69,7 @@ func (s *session) Origin() upstream.Origin {
 		return upstream.Origin{}
 	}
 	version, capabilities := s.sender.Client.TermsOf()
-	return upstream.Origin{Version: version, Capabilities: capabilities, Client: s.sender.Client, Principal: s.who.Key()}
+	return upstream.Origin{Version: version, Capabilities: capabilities, Client: s.sender.Client, Who: s.who}
 }
 
 // enter counts a request, false where there are too many; leave takes it back.

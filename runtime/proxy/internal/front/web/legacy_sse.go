@@ -365,7 +365,7 @@ func (s *sseSession) answer(frames []byte) {
 func (s *sseSession) Origin() upstream.Origin {
 	version, capabilities := s.sender.Client.TermsOf()
 	return upstream.Origin{
-		Version: version, Capabilities: capabilities, Client: s.sender.Client, Principal: s.who.Key(), Emit: s.Notify,
+		Version: version, Capabilities: capabilities, Client: s.sender.Client, Who: s.who, Emit: s.Notify,
 		Ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 			return s.sender.Client.Ask(ctx, s.sender.Client.Push, method, params)
 		},

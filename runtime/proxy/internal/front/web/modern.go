@@ -52,7 +52,7 @@ func (h *Streamable) modern(w http.ResponseWriter, r *http.Request, who *access.
 	defer cancel(nil)
 	req := router.Request{Line: bytes.Clone(body), Msg: new(*m), Method: method, Header: r.Header}
 	req.From = router.ModernCaller(&req, x.push)
-	req.From.Principal = who.Key()
+	req.From.Who = who
 	if method == revision.MethodSubscriptionsListen {
 		h.modernListen(ctx, x, who, req)
 		return

@@ -20,14 +20,13 @@ import (
 type fastPost struct {
 	router.PendingFastCall
 	x      modernPost
-	who    *access.Principal
 	framed chan *bytes.Buffer // has room for one: the answer, nil where the call is parked
 }
 
 // fastCall serves a call; false where it needs a goroutine.
 func (h *Streamable) fastCall(w http.ResponseWriter, r *http.Request, who *access.Principal, accepts accept, body []byte, m *rawjson.Message) bool {
-	c := &fastPost{who: who, x: modernPost{h: h, w: w, accepts: accepts}, framed: make(chan *bytes.Buffer, 1)}
-	c.Capabilities, c.Front = h.p.Router.Declared(m.MetaCapabilities.Of(body)), c
+	c := &fastPost{x: modernPost{h: h, w: w, accepts: accepts}, framed: make(chan *bytes.Buffer, 1)}
+	c.Who, c.Capabilities, c.Front = who, h.p.Router.Declared(m.MetaCapabilities.Of(body)), c
 	conn, taken, err := h.p.Router.FastCallModern(body, m, &c.PendingFastCall, r.Header, time.Now())
 	switch {
 	case err != nil:
@@ -70,7 +69,7 @@ func (c *fastPost) serve(r *http.Request, body []byte, m *rawjson.Message) {
 	x.wake = make(chan struct{}, 1)
 	req := router.Request{Line: bytes.Clone(body), Msg: new(*m), Method: revision.MethodToolsCall, Header: r.Header}
 	req.From = router.ModernCaller(&req, x.push)
-	req.From.Principal = c.who.Key()
+	req.From.Who = c.Who
 	h.serveModern(r, x, m.ID.Of(body), cancel, func() (router.Answer, bool) { return h.p.Router.ContinueParked(ctx, &c.PendingFastCall, req) })
 }
 

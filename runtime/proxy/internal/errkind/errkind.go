@@ -1,0 +1,33 @@
+// Package errkind says of what kind a failure is.
+package errkind
+
+import (
+	"errors"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/ability"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+)
+
+// Of returns the kind of a failure of a backend or of the way to it, as the
+// command line's error objects name it (docs/serve.md, "When a server fails").
+func Of(err error) string {
+	var (
+		timeout *runtime.TimeoutError
+		proto   *runtime.ProtocolError
+		rpc     *runtime.Error
+		auth    *runtime.AuthError
+		kinded  ability.ExitKind
+	)
+	switch {
+	case errors.As(err, &kinded):
+		return kinded.ExitKind()
+	case errors.As(err, &timeout), errors.Is(err, jsonrpc.ErrTimeout):
+		return "timeout"
+	case errors.As(err, &auth):
+		return "auth"
+	case errors.As(err, &proto), errors.As(err, &rpc):
+		return "protocol"
+	}
+	return "connect"
+}

@@ -1,0 +1,170 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
+)
+
+// dials are the keys that a server was connected with.
+type dials struct {
+	mu  sync.Mutex // guards all
+	all []Key
+}
+
+// ids returns whose the connections were, in order.
+func (d *dials) ids() (all []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, key := range d.all {
+		all = append(all, key.Principal.Key())
+	}
+	return all
+}
+
+// apart is a backend over a fake server in memory.
+func apart(t *testing.T, s *runtimetest.Server, set Server) (*upstream.Backend, *dials) {
+	t.Helper()
+	set.Name = "a"
+	d := &dials{}
+	p, err := New(Options{
+		Servers: []Server{set},
+		Dial: func(ctx context.Context, key Key, h runtime.Handler) (*runtime.Client, error) {
+			d.mu.Lock()
+			d.all = append(d.all, key)
+			d.mu.Unlock()
+			return ConnectAs(ctx, key, h, bridge.Options{Open: func(context.Context) (runtime.Transport, error) { return s.Connect(h), nil }})
+		},
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = p.Close() })
+	b := p.router.Set.All()[0]
+	routers.Store(b, p.router)
+	return b, d
+}
+
+// by returns the origin with a principal: another value each time, as of one token
+// after another.
+func by(id string, from *upstream.Origin) *upstream.Origin {
+	from.Who = &access.Principal{ID: id}
+	return from
+}
+
+// TestPrincipalsApart: those of one share as the settings say, and nobody else does.
+func TestPrincipalsApart(t *testing.T) {
+	for name, x := range map[string]struct {
+		set      Server
+		versions []string
+		want     string // equal letters share
+	}{
+		"auto":                  {Server{}, nil, "aaaaaaa"},
+		"principal":             {Server{Isolation: IsolationPrincipal}, nil, "aaabbbc"},
+		"principal, modern":     {Server{Isolation: IsolationPrincipal}, []string{"2026-07-28"}, "aaabbbc"},
+		"principal, both eras":  {Server{Isolation: IsolationPrincipal}, []string{"2026-07-28", "2025-11-25"}, "aabccde"},
+		"own credentials":       {Server{PerPrincipal: true}, nil, "aaabbbc"},
+		"and shared":            {Server{PerPrincipal: true, Isolation: IsolationShared}, nil, "aaabbbc"},
+		"and one for a session": {Server{PerPrincipal: true, Isolation: IsolationSession}, nil, "abcdefg"},
+		"one for a session":     {Server{Isolation: IsolationSession}, nil, "abcdecf"},
+	} {
+		s := runtimetest.New()
+		s.Versions = x.versions
+		b, d := apart(t, s, x.set)
+		_, done := get(t, b, settledPeer(`{}`)) // so that it is known
+		done()
+		b.Pool.SetRemote(false) // as a process is
+		callers := []*upstream.Origin{
+			by("p|alice", settledPeer(formOnly)), by("p|alice", settledPeer(`{}`)), by("p|alice", alone(canAll)),
+			by("p|bob", settledPeer(formOnly)), by("p|bob", settledPeer(canAll)), by("p|bob", alone(formOnly)),
+			settledPeer(formOnly),
+		}
+		seen, got := map[*upstream.Conn]byte{}, ""
+		for range 2 { // the second time what was noted with a session counts
+			got = ""
+			for _, from := range callers {
+				c, done := get(t, b, from)
+				done()
+				if seen[c] == 0 {
+					seen[c] = byte('a' + len(seen))
+				}
+				got += string(seen[c])
+				if key := c.Slot.Key; key.Principal != "" && key.Principal != from.Who.ID {
+					t.Errorf("%s: %s uses the connection of %s", name, from.Who.Key(), key.Principal)
+				}
+				if from.Client != nil && x.set.Isolation == IsolationPrincipal && from.Client.State.ConnTo(b) != c {
+					t.Errorf("%s: fast calls take another connection", name)
+				}
+			}
+		}
+		if got != x.want {
+			t.Errorf("%s: got %s, want %s, connected for %q", name, got, x.want, d.ids())
+		}
+	}
+}
+
+// TestPrincipalsAreBounded: the idlest makes room once it is idle for long enough, and
+// nobody who is being served.
+func TestPrincipalsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, d := apart(t, runtimetest.New(), Server{Isolation: IsolationPrincipal, MaxPrincipals: 2})
+		acquire := func(id string) error {
+			_, done, err := b.Pool.Acquire(t.Context(), by(id, alone(`{}`)))
+			if err == nil {
+				done()
+			}
+			return err
+		}
+		require.NoError(t, acquire("p|1"))
+		time.Sleep(time.Second)
+		require.NoError(t, acquire("p|2"))
+		crowded, ok := errors.AsType[*upstream.CrowdedError](acquire("p|3"))
+		if !ok || crowded.Most != 2 || crowded.In != upstream.YieldIdle-time.Second {
+			t.Fatalf("got %v", crowded)
+		}
+		time.Sleep(upstream.YieldIdle - time.Second/2)
+		require.NoError(t, acquire("p|3")) // in the place of 1
+		release := b.Pool.Connections()
+		if err := acquire("p|1"); err == nil {
+			t.Errorf("2 was idle for less than %s", upstream.YieldIdle)
+		}
+		if len(release) != 3 { // with the one of nobody in particular
+			t.Errorf("%d connections", len(release))
+		}
+		time.Sleep(2 * upstream.YieldIdle)
+		for _, c := range b.Pool.Connections() {
+			defer c.Slot.Keep()()
+		}
+		if err := acquire("p|1"); err == nil {
+			t.Error("connections that are kept make room")
+		}
+		if got := len(d.ids()); got != 4 {
+			t.Errorf("connected for %q", d.ids())
+		}
+	})
+}
+
+// TestPrincipalsEnd: their connections are closed when they are idle.
+func TestPrincipalsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, d := apart(t, runtimetest.New(), Server{Isolation: IsolationPrincipal})
+		get(t, b, by("p|1", alone(`{}`)))
+		get(t, b, by("p|1", settledPeer(`{}`)))
+		time.Sleep(upstream.OwnIdle + 2*upstream.ReapEvery)
+		if n := b.Pool.CountSlots(); n != 0 {
+			t.Errorf("%d connections are left", n)
+		}
+		get(t, b, by("p|1", alone(`{}`)))
+		if got := d.ids(); len(got) != 3 || got[2] != "p|1" {
+			t.Errorf("connected for %q", got)
+		}
+	})
+}
