@@ -72,6 +72,22 @@ type (
 	}
 )
 
+// Sessionless reports whether a connection over HTTP that began with a handshake
+// has no session.
+func Sessionless(t runtime.Transport) bool {
+	for range 4 { // wrappers
+		if s, ok := t.(SessionID); ok {
+			return s.SessionID() == ""
+		}
+		u, ok := t.(Unwrap)
+		if !ok {
+			return false
+		}
+		t = u.Unwrap()
+	}
+	return false
+}
+
 // Paused is a handler of a call's events that is told when the server ends the
 // stream of the call for a while.
 type Paused interface{ Paused(retry time.Duration) }

@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
@@ -19,29 +18,13 @@ func (p *Pool) noteEra(c *Conn) {
 		p.era.Modern = c.Modern()
 		p.era.Remote = !c.Modern() && c.Pipe == nil
 		p.era.SpeaksBoth = c.Modern() && legacy
-	} else if c.Slot.Key.Legacy && sessionless(c.Client.Transport()) {
+	} else if c.Slot.Key.Legacy && ability.Sessionless(c.Client.Transport()) {
 		// Such a server can neither ask in the client's era nor be told of a
 		// cancel: the stateless era has all that it has, and these.
 		p.b.Log.Info("backend keeps no session after a handshake: its other era is used")
 		p.era.SpeaksBoth = false
 	}
 	p.publishFastPath()
-}
-
-// sessionless reports whether a connection over HTTP that began with a handshake
-// has no session.
-func sessionless(t runtime.Transport) bool {
-	for range 4 { // wrappers
-		if s, ok := t.(ability.SessionID); ok {
-			return s.SessionID() == ""
-		}
-		u, ok := t.(ability.Unwrap)
-		if !ok {
-			return false
-		}
-		t = u.Unwrap()
-	}
-	return false
 }
 
 // currentEra returns what is known of it now.

@@ -165,7 +165,7 @@ func (p *Pool) slotFor(key sharing.Key, owner *Client) *Slot {
 	}
 	s := &Slot{Backend: p.b, Key: key, Owner: owner}
 	p.slots[key] = s
-	p.b.Set.watchIdle()
+	p.b.Set.reaper.Begin()
 	return s
 }
 

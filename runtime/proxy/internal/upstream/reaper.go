@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"sync"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
@@ -18,60 +17,14 @@ const (
 	OwnIdle = 10 * time.Minute
 )
 
-// reaper closes idle connections, all servers' in one go. It runs while anything
-// is connected. The zero value is ready.
-type reaper struct {
-	mu     sync.Mutex // guards what follows; taken after a backend's
-	timer  *time.Timer
-	next   time.Time // when it looks again, zero while nothing is connected
-	closed bool
-}
-
-// watchIdle starts the reaper, if it does not run: something is connected.
-func (s *Set) watchIdle() {
-	r := &s.reaper
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed || !r.next.IsZero() {
-		return
-	}
-	r.next = time.Now().Add(ReapEvery)
-	if r.timer == nil {
-		r.timer = time.AfterFunc(ReapEvery, s.reap)
-		return
-	}
-	r.timer.Reset(ReapEvery)
-}
-
-func (r *reaper) stop() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.closed = true
-	if r.timer != nil {
-		r.timer.Stop()
-	}
-}
-
-// reap closes what is idle, and has written how servers are used.
-func (s *Set) reap() {
-	r := &s.reaper
-	r.mu.Lock()
-	r.next = time.Time{}
-	if r.closed {
-		r.mu.Unlock()
-		return
-	}
-	s.Work.Add(1)
-	r.mu.Unlock()
-	defer s.Work.Done()
-	left := false
+// reap closes what is idle, and has written how servers are used. It reports whether
+// anything is left.
+func (s *Set) reap() (left bool) {
 	for _, b := range s.All() {
 		left = b.Pool.Reap() || left
 		b.Persisted.SaveUsage()
 	}
-	if left {
-		s.watchIdle()
-	}
+	return left
 }
 
 // Reap has the backend's idle connections closed, side by side and without

@@ -15,6 +15,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/keep"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/persist"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/starts"
@@ -46,7 +47,7 @@ type Set struct {
 	Observer Observer
 
 	Roster     atomic.Pointer[[]*Backend] // in configured order; the slice is never edited
-	reaper     reaper
+	reaper     *keep.Rounds               // close idle connections, all servers' in one go
 	persisting *persist.Queue
 	begun      atomic.Bool            // there is a client, or will be
 	Solo       atomic.Pointer[Client] // the only client there will be, nil where others may come
@@ -90,6 +91,7 @@ type Observer interface {
 func NewSet(o Options) *Set {
 	s := &Set{o: o, Log: o.Logger, Random: rand.Float64, Turns: starts.NewTurns()}
 	s.Lifetime, s.cancel = deadline.WithEnd(context.Background())
+	s.reaper = keep.NewRounds(ReapEvery, &s.Work, s.reap)
 	s.persisting = persist.New(s.Lifetime, &s.Work, o.Store, o.Logger)
 	return s
 }
@@ -133,7 +135,7 @@ func (s *Set) Begin() {
 // End stops everything that goes on by itself. Close follows.
 func (s *Set) End() {
 	s.cancel()
-	s.reaper.stop()
+	s.reaper.Stop()
 }
 
 // Close ends all backends, side by side, and returns when they are gone. No

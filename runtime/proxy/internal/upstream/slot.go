@@ -235,7 +235,7 @@ func (s *Slot) noteDialed(c *Conn, offers *inventory.Inventory) {
 		b.ConnectedOnce.Store(true)
 		b.Lists.connected(offers.Whole())
 	}
-	b.Set.watchIdle()
+	b.Set.reaper.Begin()
 }
 
 // open connects and, over the primary slot, loads what is offered.
@@ -248,7 +248,7 @@ func (s *Slot) open() (*Conn, *inventory.Inventory, error) {
 		key.Legacy = true
 	}
 	c, err := s.dial(key)
-	if err == nil && key != s.Key && slices.ContainsFunc(c.Client.Info().Versions, revision.IsModern) && sessionless(c.Client.Transport()) {
+	if err == nil && key != s.Key && slices.ContainsFunc(c.Client.Info().Versions, revision.IsModern) && ability.Sessionless(c.Client.Transport()) {
 		_ = c.Client.Close() // its other era has more, see noteEra
 		key.Legacy = false
 		c, err = s.dial(key)

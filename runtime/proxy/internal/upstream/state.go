@@ -41,9 +41,7 @@ const (
 // Condition returns how the way to the backend is.
 func (b *Backend) Condition() Condition {
 	usage := b.Activity.Usage()
-	b.Set.reaper.mu.Lock()
-	look := b.Set.reaper.next
-	b.Set.reaper.mu.Unlock()
+	look := b.Set.reaper.Next()
 	b.Pool.mu.Lock()
 	defer b.Pool.mu.Unlock()
 	now := time.Now()
