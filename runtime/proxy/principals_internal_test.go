@@ -2,7 +2,10 @@ package proxy
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -11,6 +14,9 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -18,8 +24,29 @@ import (
 
 // dials are the keys that a server was connected with.
 type dials struct {
-	mu  sync.Mutex // guards all
-	all []Key
+	mu      sync.Mutex // guards what follows
+	all     []Key
+	refused []string
+}
+
+// refuse refuses principals from now on, with those before; nobody where none is given.
+func (d *dials) refuse(ids ...string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.refused = append(d.refused, ids...); len(ids) == 0 {
+		d.refused = nil
+	}
+}
+
+// note notes a dial.
+func (d *dials) note(key Key) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.all = append(d.all, key)
+	if slices.Contains(d.refused, key.Principal.Key()) {
+		return errors.New("no credentials of " + key.Principal.Key())
+	}
+	return nil
 }
 
 // ids returns whose the connections were, in order.
@@ -40,9 +67,9 @@ func apart(t *testing.T, s *runtimetest.Server, set Server) (*upstream.Backend, 
 	p, err := New(Options{
 		Servers: []Server{set},
 		Dial: func(ctx context.Context, key Key, h runtime.Handler) (*runtime.Client, error) {
-			d.mu.Lock()
-			d.all = append(d.all, key)
-			d.mu.Unlock()
+			if err := d.note(key); err != nil {
+				return nil, err
+			}
 			return ConnectAs(ctx, key, h, bridge.Options{Open: func(context.Context) (runtime.Transport, error) { return s.Connect(h), nil }})
 		},
 	})
@@ -126,7 +153,7 @@ func TestPrincipalsAreBounded(t *testing.T) {
 		require.NoError(t, acquire("p|1"))
 		time.Sleep(time.Second)
 		require.NoError(t, acquire("p|2"))
-		crowded, ok := errors.AsType[*upstream.CrowdedError](acquire("p|3"))
+		crowded, ok := errors.AsType[*sharing.CrowdedError](acquire("p|3"))
 		if !ok || crowded.Most != 2 || crowded.In != upstream.YieldIdle-time.Second {
 			t.Fatalf("got %v", crowded)
 		}
@@ -141,7 +168,7 @@ func TestPrincipalsAreBounded(t *testing.T) {
 		}
 		time.Sleep(2 * upstream.YieldIdle)
 		for _, c := range b.Pool.Connections() {
-			defer c.Slot.Keep()()
+			defer c.Slot.Keeps.Add(time.Time{})()
 		}
 		if err := acquire("p|1"); err == nil {
 			t.Error("connections that are kept make room")
@@ -167,4 +194,67 @@ func TestPrincipalsEnd(t *testing.T) {
 			t.Errorf("connected for %q", got)
 		}
 	})
+}
+
+// TestPerPrincipal: a server with the credentials of who calls is connected for somebody
+// only. The first of them has it listed, without what may be that one's alone.
+func TestPerPrincipal(t *testing.T) {
+	s := runtimetest.New()
+	s.Resources = []runtimetest.Resource{{Definition: json.RawMessage(`{"uri":"file:///alice","name":"alice"}`)}}
+	b, d := apart(t, s, Server{PerPrincipal: true})
+	rt, _ := routers.Load(b)
+	catalog := rt.(*router.Router).Catalog
+	list := func(k inventory.Kind, from *upstream.Origin) string {
+		out, err := catalog.List(t.Context(), from, k, nil)
+		require.NoError(t, err)
+		return string(out)
+	}
+	d.refuse("")
+	d.refuse("p|mallory")
+	for _, from := range []*upstream.Origin{alone(`{}`), by("p|mallory", alone(`{}`))} {
+		if out := list(inventory.Tools, from); strings.Contains(out, `"a__`) || !strings.Contains(out, `"kind":"auth"`) || strings.Contains(out, "mallory") {
+			t.Errorf("nobody whose credentials are taken has called: got %s", out)
+		}
+	}
+	if out := list(inventory.Tools, by("p|alice", alone(`{}`))); !strings.Contains(out, `"a__`) {
+		t.Errorf("alice: got %s", out)
+	}
+	if got := d.ids(); !slices.Equal(got, []string{"", "p|mallory", "p|alice"}) {
+		t.Errorf("connected for %q", got)
+	}
+	if out := list(inventory.Resources, by("p|alice", alone(`{}`))); strings.Contains(out, "alice") {
+		t.Errorf("what one principal has is in the lists of all: got %s", out)
+	}
+	if _, _, err := b.Pool.Acquire(t.Context(), by("p|mallory", alone(`{}`))); err == nil {
+		t.Error("mallory uses alice's connection")
+	}
+	c, done := get(t, b, by("p|bob", alone(`{}`)))
+	done()
+	if c.Slot.Key.Principal != "p|bob" {
+		t.Errorf("bob uses the connection of %q", c.Slot.Key.Principal)
+	}
+}
+
+// TestLoggedIn: the connections of the one who has logged in are made anew.
+func TestLoggedIn(t *testing.T) {
+	b, d := apart(t, runtimetest.New(), Server{PerPrincipal: true})
+	d.refuse("p|alice")
+	acquire := func(id string) error {
+		_, done, err := b.Pool.Acquire(t.Context(), by(id, alone(`{}`)))
+		if err == nil {
+			done()
+		}
+		return err
+	}
+	if acquire("p|alice") == nil {
+		t.Fatal("alice is connected")
+	}
+	require.NoError(t, acquire("p|bob"))
+	d.refuse()
+	b.LoggedIn("p|alice")
+	require.NoError(t, acquire("p|alice"))
+	require.NoError(t, acquire("p|bob"))
+	if got := d.ids(); !slices.Equal(got, []string{"p|alice", "p|bob", "p|alice"}) {
+		t.Errorf("connected for %q", got)
+	}
 }

@@ -27,22 +27,22 @@ const (
 // Discover connects the backends that have offered nothing yet, all at once, and
 // waits for them, for none longer than its time, nor than grace unless that is zero.
 // Those that failed a moment ago are left alone. Clients are told of what a late one
-// offers.
-func (p *Publisher) Discover(ctx context.Context, grace time.Duration) {
-	meet(ctx, due(p.set.All(), grace), grace)
+// offers. from is who wants to know, nil for nobody in particular.
+func (p *Publisher) Discover(ctx context.Context, from *upstream.Origin, grace time.Duration) {
+	meet(ctx, from, due(p.set.All(), from, grace), grace)
 }
 
 // due returns the backends that are to be connected because nothing is known.
-func due(all []*upstream.Backend, grace time.Duration) []*upstream.Backend {
+func due(all []*upstream.Backend, from *upstream.Origin, grace time.Duration) []*upstream.Backend {
 	now := time.Now()
-	return slices.DeleteFunc(slices.Clone(all), func(b *upstream.Backend) bool { return !b.IsDue(now, grace) })
+	return slices.DeleteFunc(slices.Clone(all), func(b *upstream.Backend) bool { return !b.IsDue(from, now, grace) })
 }
 
 // meet connects backends and waits for them. Failures are reported with the lists.
-func meet(ctx context.Context, backends []*upstream.Backend, grace time.Duration) {
+func meet(ctx context.Context, from *upstream.Origin, backends []*upstream.Backend, grace time.Duration) {
 	var wg sync.WaitGroup
 	for _, b := range backends {
-		wg.Go(func() { b.Meet(ctx, grace, false) })
+		wg.Go(func() { b.Meet(ctx, from, grace, false) })
 	}
 	wg.Wait()
 }
@@ -119,7 +119,7 @@ func (p *Publisher) refreshAll() {
 	for _, b := range outdated(p.set.All()) {
 		group.Go(func() error {
 			if p.set.Lifetime.Err() == nil {
-				b.Meet(p.set.Lifetime, 0, false)
+				b.Meet(p.set.Lifetime, nil, 0, false)
 			}
 			return nil
 		})

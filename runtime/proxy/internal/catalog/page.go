@@ -72,9 +72,9 @@ func (ps *pages) at(key pageKey) *page {
 }
 
 // List returns the answer to a list method, once every backend has been asked, in
-// the words of an era. It is not to be changed: others get the same.
-func (p *Publisher) List(ctx context.Context, k inventory.Kind, params []byte, modern bool) ([]byte, error) {
-	p.Discover(ctx, p.o.ListGrace)
+// the words of the client's era. It is not to be changed: others get the same.
+func (p *Publisher) List(ctx context.Context, from *upstream.Origin, k inventory.Kind, params []byte) ([]byte, error) {
+	p.Discover(ctx, from, p.o.ListGrace)
 	if err := deadline.Err(ctx); err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (p *Publisher) List(ctx context.Context, k inventory.Kind, params []byte, m
 		p.revalidate(k)
 		p.Refresh()
 	}
-	return p.page(c, k, modern, first), nil
+	return p.page(c, k, from.Modern(), first), nil
 }
 
 // show returns the catalog that a list is given out of. Where names have no

@@ -144,12 +144,12 @@ func holding(p *Publisher) map[*upstream.Backend]*pins.Verdict {
 // settled returns the catalog once the lists of a backend have been compared over the
 // connection that there is: nothing is called over one whose lists nobody has looked
 // at. Where nothing can be held back it returns at once.
-func settled(ctx context.Context, p *Publisher, c *Catalog, b *upstream.Backend) (*Catalog, error) {
-	if _, held := c.held[b]; !held || b.Primary.Ready.Load() != nil {
+func settled(ctx context.Context, from *upstream.Origin, p *Publisher, c *Catalog, b *upstream.Backend) (*Catalog, error) {
+	if _, held := c.held[b]; !held || b.Pool.Told() != nil {
 		return c, nil
 	}
-	if _, err := b.Primary.Acquire(ctx); err != nil {
-		return nil, b.Fail(err)
+	if err := b.Learn(ctx, from); err != nil {
+		return nil, err
 	}
 	return p.Current.Load(), nil
 }

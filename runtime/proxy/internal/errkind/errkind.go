@@ -31,3 +31,12 @@ func Of(err error) string {
 	}
 	return "connect"
 }
+
+// Own returns a failure to connect as one of ours: what a server answers to
+// the handshake is no answer to the client's request.
+func Own(err error) error {
+	if _, ok := errors.AsType[*runtime.Error](err); ok {
+		return errors.New(err.Error())
+	}
+	return err
+}

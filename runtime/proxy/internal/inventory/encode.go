@@ -173,3 +173,11 @@ func (r *storedReader) item(logger *slog.Logger, k Kind, it *Item) error {
 	}
 	return nil
 }
+
+// Sum stands for a stored catalogue: its checksum and its length. 0 is none.
+func Sum(data []byte) uint64 {
+	if len(data) < 4 {
+		return 0
+	}
+	return uint64(binary.BigEndian.Uint32(data))<<32 | uint64(len(data))
+}

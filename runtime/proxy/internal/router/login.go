@@ -149,7 +149,7 @@ func (l *logins) await(b *upstream.Backend, login Login, f *followed) {
 	delete(l.known, login.ID())
 	l.mu.Unlock()
 	if err == nil {
-		b.LoggedIn()
+		b.LoggedIn("")
 	}
 	for who := range f.clients {
 		if who.Revision() == revision.Latest { // no other has the message

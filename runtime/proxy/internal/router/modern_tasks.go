@@ -180,7 +180,7 @@ func (o *taskOwners) note(by *upstream.Conn, who string, result []byte) {
 		}
 	}
 	if status, _ := rawjson.String(result, at[1]); !hasEnded(status) {
-		to.release = to.slot.KeepUntil(time.Now().Add(TaskKept))
+		to.release = to.slot.Keeps.Add(time.Now().Add(TaskKept))
 	}
 	for other, was := range o.all {
 		if len(o.all) < maxTaskOwners {

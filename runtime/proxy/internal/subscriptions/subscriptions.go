@@ -69,7 +69,7 @@ const followTime = 10 * time.Second
 // follow subscribes to one resource.
 func (h *Hub) follow(ctx context.Context, from *upstream.Origin, l catalog.Listener, uri string) (stop func(), err error) {
 	return upstream.RetryReplaced(func() (func(), error) {
-		to, err := h.catalog.ResolveURI(ctx, uri)
+		to, err := h.catalog.ResolveURI(ctx, from, uri)
 		if err != nil {
 			return nil, err
 		}
@@ -83,8 +83,8 @@ func (h *Hub) follow(ctx context.Context, from *upstream.Origin, l catalog.Liste
 
 func (h *Hub) followRoute(ctx context.Context, from *upstream.Origin, l catalog.Listener, uri string, to *catalog.Route) (stop func(), err error) {
 	b := to.Backend
-	if _, err := b.Primary.Acquire(ctx); err != nil {
-		return nil, b.Fail(err)
+	if err := b.Learn(ctx, from); err != nil {
+		return nil, err
 	}
 	// Where the client's calls go: a server may report a change only to the session
 	// that has made it.
@@ -169,7 +169,7 @@ func (h *Hub) put(l *upstream.Slot, s *Subscription) *watched {
 		h.slots[l][s.Bare] = w
 	}
 	w.subs[s] = struct{}{}
-	s.watched, s.release = w, l.Keep()
+	s.watched, s.release = w, l.Keeps.Add(time.Time{})
 	return w
 }
 
@@ -457,21 +457,19 @@ func (h *Hub) ForgetClient(who *upstream.Client) {
 // in the background; without one they end, and can be made again.
 func (h *Hub) Replaced(b, successor *upstream.Backend) {
 	var ended []*Subscription
-	moved := false
+	var moved []*upstream.Slot
+	goTo := h.successors(b, successor)
 	h.mu.Lock()
-	for l, all := range h.slots {
-		if l.Backend != b {
-			continue
-		}
-		for _, w := range all {
+	for l, to := range goTo { // what is subscribed after that finds out itself, see reclaim
+		for _, w := range h.slots[l] {
 			for s := range w.subs {
 				h.take(s)
-				if successor == nil {
+				if to == nil {
 					ended = append(ended, s)
 					continue
 				}
-				h.put(successor.Primary, s).missed = true
-				moved = true
+				h.put(to, s).missed = true
+				moved = append(moved, to)
 			}
 		}
 		delete(h.slots, l)
@@ -480,9 +478,29 @@ func (h *Hub) Replaced(b, successor *upstream.Backend) {
 		delete(h.watches[s.who], s.URI)
 	}
 	h.mu.Unlock()
-	if moved {
-		successor.Start()
+	for _, to := range moved {
+		to.Start()
 	}
+}
+
+// successors returns the slots of a backend over which something is subscribed, with
+// those that take their places, nil for none. It holds no lock while it asks for these.
+func (h *Hub) successors(b, successor *upstream.Backend) map[*upstream.Slot]*upstream.Slot {
+	goTo := map[*upstream.Slot]*upstream.Slot{}
+	h.mu.Lock()
+	for l := range h.slots {
+		if l.Backend == b {
+			goTo[l] = nil
+		}
+	}
+	h.mu.Unlock()
+	if successor == nil {
+		return goTo
+	}
+	for l := range goTo {
+		goTo[l] = upstream.Successor(successor, l)
+	}
+	return goTo
 }
 
 // reclaim removes a subscription that was made at a backend after the others had

@@ -12,6 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/breaker"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/errkind"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/meter"
@@ -114,7 +115,7 @@ func (b *Backend) tryTwice(ctx context.Context, from *Origin, build BuildRequest
 			continue
 		}
 		if _, ok := errors.AsType[*bridge.SessionError](err); ok && c != nil {
-			err = ownError(err)
+			err = errkind.Own(err)
 		}
 		return result, c, err
 	}
@@ -148,7 +149,7 @@ const refreshAge = 10 * time.Minute
 // been connected yet or a list could not be had, and it has not failed a moment
 // ago.
 func (b *Backend) Outdated(now time.Time) bool {
-	if !b.IsListed.Load() || b.Config().Start == settings.StartCached {
+	if set := b.Config(); !b.IsListed.Load() || set.Start == settings.StartCached || set.PerPrincipal {
 		return false
 	}
 	b.Pool.mu.Lock()
@@ -167,25 +168,37 @@ func (b *Backend) Outdated(now time.Time) bool {
 
 // Start connects the backend if it is always to be connected. It is to be called
 // when the backend is new to a proxy that has begun, or set to that.
-func (b *Backend) Start() {
-	b.Pool.mu.Lock()
-	defer b.Pool.mu.Unlock()
-	b.Primary.reconnect(0)
+func (b *Backend) Start() { b.Primary.Start() }
+
+// Start connects the slot if it is wanted though nobody calls over it.
+func (s *Slot) Start() {
+	s.Backend.Pool.mu.Lock()
+	defer s.Backend.Pool.mu.Unlock()
+	s.reconnect(0)
 }
 
 // LoggedIn has the backend connected anew by whoever needs it next, and by lists at
-// once: somebody has logged in to it, and what is connected may be somebody else's or
-// nobody's.
-func (b *Backend) LoggedIn() {
+// once: a principal has logged in to it, "" for the one whose credentials are for all,
+// and what is connected may be somebody else's or nobody's.
+func (b *Backend) LoggedIn(principal string) {
 	b.Pool.mu.Lock()
+	var tellers []*Slot
 	for _, s := range b.Pool.everySlot() {
+		if principal != "" && principal != s.Key.Principal {
+			continue
+		}
+		if s.tells() {
+			tellers = append(tellers, s)
+		}
 		s.attempts.failures, s.attempts.retryAt, s.attempts.breaker = 0, time.Time{}, breaker.Breaker{}
 		if !b.Pool.closed {
 			b.retire(s)
 		}
 	}
 	b.Pool.mu.Unlock()
-	_, _ = b.Primary.join(true) // who needs it learns how that ends
+	for _, s := range tellers {
+		_, _ = s.join(true) // who needs it learns how that ends
+	}
 }
 
 // retire takes the connection of a slot out of use, if there is one; calls in flight go

@@ -128,13 +128,13 @@ func (l *Lists) relistNow() {
 func (l *Lists) Reload(said inventory.ListSet) {
 	news, whole := false, false
 	b := l.b
-	c := b.Primary.Ready.Load()
+	c := b.Pool.Told()
 	if c != nil {
-		offers, err := inventory.Load(b.life.ctx, b.Log, c.Client)
+		offers, err := b.load(c)
 		if err != nil {
 			b.Log.Warn("cannot list a changed backend", "err", err)
 		} else {
-			offers.Offer, whole = c.Offer, offers.Whole()
+			whole = offers.Whole()
 			news = b.Set.Observer.Listed(b, offers, said)
 			b.Persisted.Save(offers)
 		}

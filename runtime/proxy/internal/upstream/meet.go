@@ -13,9 +13,13 @@ import (
 // yet, or what is stored was offered where it could ask other things; and it has
 // not failed a moment ago, and is not late already. grace bounds how long the list
 // waits for any server, zero does not.
-func (b *Backend) IsDue(now time.Time, grace time.Duration) bool {
+func (b *Backend) IsDue(from *Origin, now time.Time, grace time.Duration) bool {
 	recalled := b.IsListed.Load()
 	if recalled && b.ConnectedOnce.Load() {
+		return false
+	}
+	teller, err := b.Pool.Teller(from)
+	if err != nil {
 		return false
 	}
 	b.Pool.mu.Lock()
@@ -23,7 +27,7 @@ func (b *Backend) IsDue(now time.Time, grace time.Duration) bool {
 	if b.Pool.closed || recalled && (b.Pool.era.Modern || b.Pool.era.Offer == b.Set.declares()) {
 		return false
 	}
-	at := &b.Primary.attempts
+	at := &teller.attempts
 	if a := at.current; a != nil {
 		return now.Before(a.WaitEnd(now, b.Config().DiscoverWait(), grace))
 	}
@@ -35,16 +39,25 @@ func (b *Backend) IsDue(now time.Time, grace time.Duration) bool {
 func (b *Backend) Coming() <-chan struct{} {
 	b.Pool.mu.Lock()
 	defer b.Pool.mu.Unlock()
-	if a := b.Primary.attempts.current; a != nil && !b.IsListed.Load() {
-		return a.done
+	if b.IsListed.Load() {
+		return nil
+	}
+	for _, s := range b.Pool.everySlot() {
+		if s.tells() && s.attempts.current != nil {
+			return s.attempts.current.done
+		}
 	}
 	return nil
 }
 
 // Meet connects the backend, which learns what it offers, and waits for that as
 // long as lists with a grace do. It is urgent where a call waits for it.
-func (b *Backend) Meet(ctx context.Context, grace time.Duration, urgent bool) {
-	a, err := b.Primary.join(urgent)
+func (b *Backend) Meet(ctx context.Context, from *Origin, grace time.Duration, urgent bool) {
+	teller, err := b.Pool.Teller(from)
+	if err != nil {
+		return // whoever calls learns why
+	}
+	a, err := teller.join(urgent)
 	for waits := err == nil; waits; {
 		b.Pool.mu.Lock()
 		t := time.NewTimer(time.Until(a.WaitEnd(time.Now(), b.Config().DiscoverWait(), grace)))
@@ -57,17 +70,30 @@ func (b *Backend) Meet(ctx context.Context, grace time.Duration, urgent bool) {
 		case <-ctx.Done():
 			waits = false
 		case <-t.C: // else its turn has come meanwhile
-			waits = !b.giveUpWaiting(a, grace)
+			waits = !b.giveUpWaiting(teller, a, grace)
 		}
 		t.Stop()
 	}
 }
 
+// Learn connects the backend, which learns what it offers, for a call that waits for
+// it. The error is a [*Error].
+func (b *Backend) Learn(ctx context.Context, from *Origin) error {
+	teller, err := b.Pool.Teller(from)
+	if err == nil {
+		_, err = teller.Acquire(ctx)
+	}
+	if err != nil {
+		return b.Fail(err)
+	}
+	return nil
+}
+
 // giveUpWaiting notes that lists go without a connecting that has taken too long, and
 // reports false where they are to wait on. It goes on, for the calls that need the
 // backend.
-func (b *Backend) giveUpWaiting(a *dialing, grace time.Duration) bool {
-	now, bound, at := time.Now(), b.Config().DiscoverWait(), &b.Primary.attempts
+func (b *Backend) giveUpWaiting(s *Slot, a *dialing, grace time.Duration) bool {
+	now, bound, at := time.Now(), b.Config().DiscoverWait(), &s.attempts
 	b.Pool.mu.Lock()
 	over := !now.Before(a.WaitEnd(now, bound, grace))
 	late := !now.Before(a.WaitEnd(now, bound, 0)) // not the grace alone is over

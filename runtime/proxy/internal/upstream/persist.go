@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"encoding/binary"
 	"slices"
 	"sync"
 	"time"
@@ -17,7 +16,7 @@ type Persisted struct {
 
 	mu       sync.Mutex // guards what follows; no other lock is taken under it
 	usage    store.Usage
-	digest   uint64    // stands for the catalogue that is kept, 0 for none, see sumOf
+	digest   uint64    // stands for the catalogue that is kept, 0 for none, see inventory.Sum
 	verified time.Time // when any process last saw it offer what is known; zero for never
 }
 
@@ -103,7 +102,7 @@ func (p *Persisted) compare(kept store.Catalog) (news, same bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	news = kept.Verified.After(p.verified)
-	same = p.digest == sumOf(kept.Data)
+	same = p.digest == inventory.Sum(kept.Data)
 	if news && same {
 		p.verified = kept.Verified
 	}
@@ -128,7 +127,7 @@ func (p *Persisted) recallCatalog(kept store.Catalog) *inventory.Inventory {
 	})
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.digest, p.verified, cat.Verified = sumOf(kept.Data), kept.Verified, kept.Verified
+	p.digest, p.verified, cat.Verified = inventory.Sum(kept.Data), kept.Verified, kept.Verified
 	return cat
 }
 
@@ -149,7 +148,7 @@ func (p *Persisted) Save(cat *inventory.Inventory) {
 	if data == nil {
 		return // what was kept before is better than nothing
 	}
-	sum := sumOf(data)
+	sum := inventory.Sum(data)
 	p.mu.Lock()
 	same := p.digest == sum
 	p.digest = sum
@@ -180,14 +179,6 @@ func (p *Persisted) Digest() uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.digest
-}
-
-// sumOf stands for a stored catalogue: its checksum and its length. 0 is none.
-func sumOf(data []byte) uint64 {
-	if len(data) < 4 {
-		return 0
-	}
-	return uint64(binary.BigEndian.Uint32(data))<<32 | uint64(len(data))
 }
 
 // RecallUsage takes over how the backend was used in earlier processes, and whether

@@ -40,8 +40,12 @@ type Pool struct {
 // when the request has ended.
 func (p *Pool) Acquire(ctx context.Context, from *Origin) (_ *Conn, done func(), _ error) {
 	if !p.b.ConnectedOnce.Load() {
-		// The primary connection tells the era, and what there is to ask for.
-		if _, err := p.b.Primary.Acquire(ctx); err != nil {
+		// It tells the era, and what there is to ask for.
+		teller, err := p.Teller(from)
+		if err == nil {
+			_, err = teller.Acquire(ctx)
+		}
+		if err != nil {
 			return nil, nil, err
 		}
 	}
@@ -85,7 +89,8 @@ func (p *Pool) Acquire(ctx context.Context, from *Origin) (_ *Conn, done func(),
 func (p *Pool) fallback(from *Origin, s *Slot) *Slot {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	shared, err := p.shared(from)
+	request := from.sharing()
+	shared, err := p.shared(from, request.Legacy(&p.era))
 	if err != nil || shared == s || p.b.Config().Isolation != settings.IsolationAuto || p.closed {
 		return nil
 	}
@@ -100,11 +105,12 @@ func (p *Pool) Release(s *Slot) {
 }
 
 // SelectSlot chooses the slot for a client's request. A private one is remembered
-// with the client, where the fast path finds it. The error is a [*CrowdedError].
+// with the client, where the fast path finds it. The error is a [*sharing.CrowdedError].
 func (p *Pool) SelectSlot(from *Origin) (*Slot, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	shared, err := p.shared(from)
+	request := from.sharing()
+	shared, err := p.shared(from, request.Legacy(&p.era))
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +118,6 @@ func (p *Pool) SelectSlot(from *Origin) (*Slot, error) {
 		return shared, nil // nobody would close what is its own
 	}
 	isolation := p.b.Config().Isolation
-	request := from.sharing()
 	choice, offer := request.Choose(&p.era, isolation)
 	if choice == sharing.Shared {
 		return shared, nil
@@ -264,5 +269,8 @@ func (p *Pool) Connections() (all []*Conn) {
 func (p *Pool) Failure() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.b.Config().PerPrincipal && !p.b.ConnectedOnce.Load() {
+		return sharing.ErrUnmet // why somebody's cannot be connected is nobody else's business
+	}
 	return p.b.Primary.attempts.lastErr
 }

@@ -1,17 +1,16 @@
 package upstream
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 )
 
-// shared returns the slot that clients of the caller's era share: all of them, or
-// those of its principal where principals are told apart. The caller holds the lock.
-func (p *Pool) shared(from *Origin) (*Slot, error) {
-	request, apart := from.sharing(), p.b.Config().ByPrincipal()
-	key := sharing.Everybodys(p.b.Name, request.Legacy(&p.era))
+// shared returns the slot that clients of an era share: all of them, or those of the
+// caller's principal where principals are told apart. The caller holds the lock.
+func (p *Pool) shared(from *Origin, legacy bool) (*Slot, error) {
+	apart := p.b.Config().ByPrincipal()
+	key := sharing.Everybodys(p.b.Name, legacy)
 	s := p.b.Primary
 	switch {
 	case apart && from.Who != nil:
@@ -32,21 +31,62 @@ func (p *Pool) shared(from *Origin) (*Slot, error) {
 	return s, nil
 }
 
+// Teller returns the slot over which to learn what the server offers: the primary one,
+// or where its credentials are those of who calls, that of the caller's principal. from
+// is nil for nobody in particular. The error is a [*sharing.CrowdedError].
+func (p *Pool) Teller(from *Origin) (*Slot, error) {
+	if from == nil || from.Who == nil || !p.b.Config().PerPrincipal {
+		return p.b.Primary, nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.shared(&Origin{Who: from.Who}, false)
+}
+
+// tells reports whether what the server offers may be learned over the slot.
+func (s *Slot) tells() bool {
+	return s == s.Backend.Primary || s.Key.Principal != "" && s.Key.IsShared() && !s.Key.Legacy && s.Backend.Config().PerPrincipal
+}
+
+// Told returns a connection over which the server tells what it offers, nil where there
+// is none.
+func (p *Pool) Told() *Conn {
+	if c := p.b.Primary.Ready.Load(); c != nil || !p.b.Config().PerPrincipal {
+		return c
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.everySlot() {
+		if c := s.Ready.Load(); c != nil && s.tells() {
+			return c
+		}
+	}
+	return nil
+}
+
+// Successor returns the slot of a backend that takes the place of one of the backend
+// that it has replaced, nil where there is no room for it.
+func Successor(b *Backend, old *Slot) *Slot {
+	old.Backend.Pool.mu.Lock()
+	who := old.who
+	old.Backend.Pool.mu.Unlock()
+	if who == nil {
+		return b.Primary
+	}
+	b.Pool.mu.Lock()
+	defer b.Pool.mu.Unlock()
+	s, err := b.Pool.shared(&Origin{Who: who}, false)
+	if err != nil {
+		return nil
+	}
+	return s
+}
+
 // SharedSlot returns the slot that the clients of the caller's era and principal share.
-// The error is a [*CrowdedError].
+// The error is a [*sharing.CrowdedError].
 func (p *Pool) SharedSlot(from *Origin) (*Slot, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.shared(from)
-}
-
-// CrowdedError is that as many principals have connections to a server as may.
-type CrowdedError struct {
-	Most int
-	// In is after how long one of them may make room.
-	In time.Duration
-}
-
-func (e *CrowdedError) Error() string {
-	return fmt.Sprintf("%d principals use the server now, and maxPrincipals allows no more: try again in %s", e.Most, e.In.Round(time.Second))
+	request := from.sharing()
+	return p.shared(from, request.Legacy(&p.era))
 }

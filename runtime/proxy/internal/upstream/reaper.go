@@ -78,14 +78,14 @@ func (s *Slot) isNeeded(now time.Time) bool {
 	switch {
 	case s.use.taken, s.attempts.current != nil, c != nil && c.isBusy():
 		return true
-	case s == b.Primary && asked:
+	case asked && s.tells():
 		return true
 	case s.Owner != nil && b.Config().Isolation == settings.IsolationSession:
 		return true // it lives as long as the session
 	case now.Before(b.Pool.keptUntil):
 		return true
 	}
-	return s.keeps.Any(now)
+	return s.Keeps.Any(now)
 }
 
 // closeIdle closes the slot's connection unless somebody is just about to use it.

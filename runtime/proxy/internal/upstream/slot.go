@@ -14,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/breaker"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/errkind"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/keep"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
@@ -45,7 +46,9 @@ type Slot struct {
 	suspectedAt  time.Time       // last connected anew because the server seemed another
 	closed       bool
 
-	keeps keep.Reasons // what keeps it connected though nobody calls
+	// Keeps are what keeps it connected though nobody calls; those without end have it
+	// connected again when the connection is lost, too.
+	Keeps keep.Reasons
 }
 
 // attempts are those to connect a slot.
@@ -123,7 +126,7 @@ func (s *Slot) join(urgent bool) (*dialing, error) {
 		return a, nil
 	}
 	s.attempts.current = a
-	if s == b.Primary {
+	if s.tells() {
 		b.Lists.Begin()
 	}
 	b.Set.Work.Go(func() { s.connect(a) })
@@ -162,7 +165,7 @@ func (s *Slot) connect(a *dialing) {
 	case errors.Is(err, ErrReplaced):
 	default:
 		b.Log.Warn("backend cannot be used", "elapsed", time.Since(start), "err", err)
-		if s == b.Primary {
+		if s.tells() {
 			b.Set.Observer.Listed(b, nil, inventory.ListSet{})
 		}
 	}
@@ -186,11 +189,11 @@ func (s *Slot) conclude(a *dialing, c *Conn, offers *inventory.Inventory, err er
 	case c.gone != nil: // before anybody could have used it
 		err = c.gone
 	}
-	if s == b.Primary {
+	if s.tells() {
 		b.Lists.End()
 	}
 	if err != nil {
-		err = ownError(err)
+		err = errkind.Own(err)
 		s.noteDialFailed(err)
 	} else {
 		s.noteDialed(c, offers)
@@ -231,8 +234,10 @@ func (s *Slot) noteDialed(c *Conn, offers *inventory.Inventory) {
 	s.use.last, c.since = now, now
 	s.Ready.Store(c)
 	b.Pool.noteEra(c)
-	if s == b.Primary {
+	if s.tells() {
 		b.ConnectedOnce.Store(true)
+	}
+	if offers != nil {
 		b.Lists.connected(offers.Whole())
 	}
 	b.Set.reaper.Begin()
@@ -268,15 +273,28 @@ func (s *Slot) open() (*Conn, *inventory.Inventory, error) {
 	}
 	close(c.Opened)
 	b.Set.Observer.Opening(b.life.ctx, c)
-	if s != b.Primary {
+	if !s.tells() || s != b.Primary && b.Pool.Told() != nil {
 		return c, nil, nil
 	}
-	offers, err := inventory.Load(b.life.ctx, b.Log, c.Client)
+	offers, err := b.load(c)
 	if err != nil {
 		return c, nil, fmt.Errorf("list what %s offers: %w", b.Name, err)
 	}
-	offers.Offer = c.Offer
 	return c, offers, nil
+}
+
+// load asks for what the server offers. What only one principal may have is not in it:
+// all clients get the same lists.
+func (b *Backend) load(c *Conn) (*inventory.Inventory, error) {
+	offers, err := inventory.Load(b.life.ctx, b.Log, c.Client)
+	if err != nil {
+		return nil, err
+	}
+	offers.Offer = c.Offer
+	if b.Config().PerPrincipal {
+		offers.Items[inventory.Resources] = nil
+	}
+	return offers, nil
 }
 
 func (s *Slot) dial(key sharing.Key) (*Conn, error) {
@@ -368,7 +386,7 @@ type reconnecting struct {
 func (s *Slot) isWanted() bool {
 	b := s.Backend
 	return !b.Pool.closed && !s.closed &&
-		(s == b.Primary && b.Config().Start == settings.StartEager && b.Set.begun.Load() || s.keeps.Any(time.Time{}))
+		(s == b.Primary && !b.Config().PerPrincipal && b.Config().Start == settings.StartEager && b.Set.begun.Load() || s.Keeps.Any(time.Time{}))
 }
 
 // reconnect connects, in the background, a slot that is wanted and not connected,
@@ -417,15 +435,6 @@ func (s *Slot) pauseBeforeReconnect(failures int) bool {
 	return false
 }
 
-// ownError returns a failure to connect as one of ours: what a server answers to
-// the handshake is no answer to the client's request.
-func ownError(err error) error {
-	if _, ok := errors.AsType[*runtime.Error](err); ok {
-		return errors.New(err.Error())
-	}
-	return err
-}
-
 // endWait bounds how long connecting waits for the connection before it to be
 // ended: longer than any transport takes.
 const endWait = 10 * time.Second
@@ -458,11 +467,3 @@ func (s *Slot) awaitEnd(ctx context.Context) {
 	case <-ctx.Done():
 	}
 }
-
-// Keep keeps the slot, and has it connected again when the connection is lost,
-// until release.
-func (s *Slot) Keep() (release func()) { return s.KeepUntil(time.Time{}) }
-
-// KeepUntil keeps the slot from being closed as idle, until a time or release. The
-// zero time is that of Keep.
-func (s *Slot) KeepUntil(until time.Time) (release func()) { return s.keeps.Add(until) }

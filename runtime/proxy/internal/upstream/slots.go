@@ -51,17 +51,12 @@ func (all slots) makeRoomFor(principal string, most int) error {
 	if _, has := used[principal]; has || len(used) < most {
 		return nil
 	}
-	idlest := ""
-	for id, at := range used {
-		if idlest == "" || at.Before(used[idlest]) {
-			idlest = id
-		}
-	}
-	wait := YieldIdle - now.Sub(used[idlest])
+	idlest, last := sharing.Idlest(used)
+	wait := YieldIdle - now.Sub(last)
 	if wait < 0 && all.closePrincipal(idlest) {
 		return nil
 	}
-	return &CrowdedError{Most: most, In: max(wait, time.Second)}
+	return &sharing.CrowdedError{Most: most, In: max(wait, time.Second)}
 }
 
 // closePrincipal closes the connections of a principal, and reports false where one is
