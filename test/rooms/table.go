@@ -72,6 +72,7 @@ func layerTable() []rule {
 		{pkg: "runtime/access/keyset", layer: 3, own: []string{"runtime/access/jwt", "runtime/auth"}},
 		{pkg: "runtime/access/certs", layer: 1, own: []string{"runtime/access"}, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/mtls", layer: 2, own: []string{"runtime/access", "runtime/access/certs"}, notStd: []string{"net/http", "os"}},
+		{pkg: "runtime/access/link", layer: 1, own: []string{"runtime/seal"}, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/door", layer: 2, own: []string{"runtime/access"}},
 		{pkg: "runtime/access/tokenfile", layer: 2, own: []string{"runtime/access", "runtime/internal/..."}},
 		{pkg: "runtime/bridge", layer: 2, third: []string{"golang.org/x/sync"}},
