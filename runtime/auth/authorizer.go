@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
+	"github.com/mcpctl/mcpctl/runtime/auth/signing"
 	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/secret"
@@ -91,7 +92,7 @@ func (a *Authorizer) Authorize(ctx context.Context, req *http.Request) error {
 	a.mu.Lock()
 	nonce := a.nonce
 	a.mu.Unlock()
-	p, err := proof(t.Key, req.Method, req.URL.String(), t.Access, nonce)
+	p, err := signing.Proof(t.Key, req.Method, req.URL.String(), t.Access, nonce)
 	if err != nil {
 		return err
 	}
@@ -444,7 +445,7 @@ func needsPerson(c *authconfig.Config) bool { return c.Grant == "" || c.Grant ==
 // server wants that.
 func (f *flow) token(ctx context.Context, d *discovered, scopes []string) (tokenstore.Token, error) {
 	if f.config.DPoP || d.resource.Bound {
-		key, err := newProofKey()
+		key, err := signing.NewProofKey()
 		if err != nil {
 			return tokenstore.Token{}, err
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/auth/signing"
 	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 )
@@ -22,6 +23,9 @@ const (
 	methodPost  = "client_secret_post"
 	methodJWT   = "private_key_jwt"
 )
+
+// schemeDPoP is the type of a token that is bound to a key (RFC 9449).
+const schemeDPoP = "DPoP"
 
 // OAuthError is what an authorization server answers in the place of a token
 // (RFC 6749, 5.2).
@@ -133,7 +137,7 @@ func (g *guard) post(ctx context.Context, of grant) (status int, body []byte, er
 			req.SetBasicAuth(url.QueryEscape(of.client.ID), url.QueryEscape(of.client.Secret))
 		}
 		if of.key != "" {
-			p, err := proof(of.key, http.MethodPost, of.endpoint, "", nonce)
+			p, err := signing.Proof(of.key, http.MethodPost, of.endpoint, "", nonce)
 			if err != nil {
 				return 0, nil, err
 			}

@@ -61,6 +61,7 @@ func layerTable() []rule {
 
 		{pkg: "runtime/transport", layer: 2, third: []string{"golang.org/x/sync"}},
 		{pkg: "runtime/auth/authconfig", layer: 1, own: []string{"runtime/secret"}},
+		{pkg: "runtime/auth/signing", layer: 1, own: []string{"runtime/internal/..."}},
 		{pkg: "runtime/auth/tokenstore", layer: 1, third: []string{"github.com/zalando/go-keyring"}},
 		{pkg: "runtime/auth", layer: 2, third: []string{"golang.org/x/oauth2", "golang.org/x/sync", "github.com/hashicorp/go-retryablehttp"}},
 		{pkg: "runtime/config", layer: 2, third: []string{"github.com/tailscale/hujson", "github.com/fsnotify/fsnotify"}},

@@ -1,4 +1,4 @@
-package auth
+package signing
 
 import (
 	"crypto/ecdsa"
@@ -13,11 +13,8 @@ import (
 	"time"
 )
 
-// schemeDPoP is the type of a token that is bound to a key (RFC 9449).
-const schemeDPoP = "DPoP"
-
-// newProofKey returns a key that tokens are bound to, as it is kept.
-func newProofKey() (string, error) {
+// NewProofKey returns a key that tokens are bound to, as it is kept.
+func NewProofKey() (string, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return "", err
@@ -29,10 +26,10 @@ func newProofKey() (string, error) {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw})), nil
 }
 
-// proof returns what shows that we have the key, for one request. access is the token
+// Proof returns what shows that we have the key, for one request. access is the token
 // that goes with it, nonce what the receiver wants in it; "" is none (RFC 9449, 4.2).
-func proof(key, method, address, access, nonce string) (string, error) {
-	signer, err := readKey(key)
+func Proof(key, method, address, access, nonce string) (string, error) {
+	signer, err := ReadKey(key)
 	if err != nil {
 		return "", err
 	}
@@ -58,7 +55,7 @@ func proof(key, method, address, access, nonce string) (string, error) {
 	if nonce != "" {
 		claims["nonce"] = nonce
 	}
-	return signJWT(private, map[string]any{
+	return JWT(private, map[string]any{
 		"typ": "dpop+jwt", "alg": "ES256",
 		"jwk": map[string]string{"kty": "EC", "crv": "P-256", "x": enc.EncodeToString(public[1:33]), "y": enc.EncodeToString(public[33:])},
 	}, claims)
