@@ -2,7 +2,7 @@
 // braces stands for a text, which has to be escaped.
 package templates
 
-import _ "embed"
+import "embed"
 
 // Callback is the page at the end of a login. It has title, class, which is "failed" or
 // nothing, and paragraphs, which are elements.
@@ -15,3 +15,9 @@ var Callback string
 //
 //go:embed connect.html
 var Connect string
+
+// Pages has the pages of serve: page.css, page.html, and what stands in page.html, in
+// files that begin with page_.
+//
+//go:embed page.css page*.html
+var Pages embed.FS

@@ -75,6 +75,7 @@ func layerTable() []rule {
 		{pkg: "runtime/access/mtls", layer: 2, own: []string{"runtime/access", "runtime/access/certs"}, notStd: []string{"net/http", "os"}},
 		{pkg: "runtime/access/link", layer: 1, own: []string{"runtime/seal"}, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/door", layer: 2, own: []string{"runtime/access"}},
+		{pkg: "runtime/access/openid", layer: 2, own: []string{"runtime/origin", "runtime/secret"}, third: []string{"github.com/coreos/go-oidc/v3", "golang.org/x/oauth2"}},
 		{pkg: "runtime/access/tokenfile", layer: 2, own: []string{"runtime/access", "runtime/internal/..."}},
 		{pkg: "runtime/bridge", layer: 2, third: []string{"golang.org/x/sync"}},
 		{pkg: "runtime/schema", layer: 2},

@@ -111,6 +111,7 @@ type gateway struct {
 	ballast ballast
 	logins  *auth.Logins
 	pins    pinning
+	ring    *seal.Ring // seals what clients and browsers hold
 
 	started time.Time
 	addrs   atomic.Pointer[[]string]     // URLs of the HTTP front, nil before it listens
@@ -170,6 +171,7 @@ func (g *gateway) open(entries []config.Entry) error {
 		return err
 	}
 	g.ballast.allocate(entries)
+	g.ring = h.ring()
 	servers, byName := g.servers(entries)
 	g.entries.Store(&byName)
 	o := proxy.Options{
@@ -183,7 +185,7 @@ func (g *gateway) open(entries []config.Entry) error {
 		NameLimit:      nameLimit - h.Settings.Serve.NameOverhead,
 		RequestTimeout: h.Settings.Serve.RequestTimeout,
 		ListGrace:      cmp.Or(h.Settings.Serve.ListGrace, listGrace),
-		Ring:           h.ring(),
+		Ring:           g.ring,
 		Info:           h.Info,
 		Roots:          h.Roots,
 		Login:          g.login,

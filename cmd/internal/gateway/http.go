@@ -44,6 +44,11 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	mux.Handle("/healthz", health)
 	mux.Handle("/readyz", health)
 	handler := proxy.Guard(web, mux, "/mcp", "/sse", "/messages", "/healthz", "/readyz")
+	if door != nil {
+		if handler, err = g.withPages(handler, door, address); err != nil {
+			return errors.Join(err, l.Close())
+		}
+	}
 	over := make(<-chan struct{})
 	if o.Session != nil {
 		kept := *o.Session

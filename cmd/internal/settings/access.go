@@ -17,6 +17,8 @@ type Access struct {
 	TLS TLS
 	// Hosts are HOST or HOST:PORT that clients reach serve by, besides its address.
 	Hosts []string
+	// Login is how people log in on the pages of serve.
+	Login Login
 }
 
 // Providers are those of serve.auth, nil for one that is not there.
@@ -49,7 +51,7 @@ func (a Access) Required() bool { return a.Providers != Providers{} }
 // sections are settings that are not plain values. An unknown name below one is an
 // error: what nobody reads must not seem to protect anything.
 func sections() map[string]func(*file, *yaml.Node, *Access) error {
-	return map[string]func(*file, *yaml.Node, *Access) error{"serve.auth": (*file).serveAuth, "serve.tls": (*file).serveTLS, "serve.hosts": (*file).serveHosts}
+	return map[string]func(*file, *yaml.Node, *Access) error{"serve.auth": (*file).serveAuth, "serve.tls": (*file).serveTLS, "serve.hosts": (*file).serveHosts, "serve.login": (*file).serveLogin}
 }
 
 // strangers are names of other programs, and what to write instead.

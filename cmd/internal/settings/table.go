@@ -44,6 +44,7 @@ func sectionTable() []Setting {
 		{Name: "serve.auth", Values: "list of providers: `token`, `mtls`", Default: "none", About: "which [credentials](share.md) clients over HTTP need", Serve: true},
 		{Name: "serve.hosts", Values: "list of HOST or HOST:PORT", Default: "none", About: "names in the URLs of clients; addresses need no entry", Serve: true},
 		{Name: "serve.tls", Values: "`cert` and `key`, files in PEM; `clientCA`, `crl`, `minVersion`", Default: "none", About: "serves HTTP over TLS; the files are followed", Serve: true},
+		{Name: "serve.login", Values: "`issuer`, `clientId`, `clientSecret`, `scopes`", Default: "none", About: "where people log in on [the pages of serve](share.md#each-with-their-own-account)", Serve: true},
 	}
 }
 

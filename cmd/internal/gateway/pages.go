@@ -1,0 +1,82 @@
+package gateway
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/cmd/internal/pages"
+	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/access/openid"
+	"github.com/mcpctl/mcpctl/runtime/origin"
+	"github.com/mcpctl/mcpctl/runtime/secret"
+)
+
+// withPages puts the pages for people before a handler. endpoint is the URL that clients
+// reach serve at. Where a browser could not keep a cookie secret there are no pages.
+func (g *gateway) withPages(next http.Handler, d *entrance, endpoint string) (http.Handler, error) {
+	a := g.h.Settings.Serve.Access
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return nil, err
+	}
+	party, err := g.party()
+	switch {
+	case err != nil:
+		return nil, err
+	case u.Scheme == "https" && !unspecified(u), origin.IsLoopback(strings.ToLower(u.Hostname())):
+	case party != nil:
+		return nil, &failure.Error{Kind: "config", Err: fmt.Errorf("serve.login: people cannot log in at %s, which is neither https nor on this machine", endpoint), Remedy: "set serve.url in config.yaml to the https URL that clients use"}
+	default:
+		return next, nil
+	}
+	p := pages.New(pages.Options{
+		Endpoint: u, Door: d, Static: a.Providers.Token != nil, Party: party, Principal: g.person,
+		Ring: g.ring, Log: g.h.Log,
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if pages.Has(r.URL.Path) {
+			p.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	}), nil
+}
+
+// unspecified reports whether a URL is of all addresses, which is none to go to.
+func unspecified(u *url.URL) bool { return u.Hostname() == "0.0.0.0" || u.Hostname() == "::" }
+
+// party returns who logs people in, nil for nobody.
+func (g *gateway) party() (*openid.Party, error) {
+	l := g.h.Settings.Serve.Access.Login
+	if l.Issuer == "" {
+		return nil, nil
+	}
+	c := openid.Config{Issuer: l.Issuer, ClientID: l.ClientID, Scopes: l.Scopes}
+	if l.ClientSecret != "" {
+		name := strings.TrimSuffix(strings.TrimPrefix(l.ClientSecret, "${"), "}")
+		c.ClientSecret = secret.New(g.h.Getenv(name))
+		if c.ClientSecret.IsZero() {
+			return nil, &failure.Error{Kind: "config", Err: errors.New("serve.login.clientSecret: the variable " + name + " is not set"), Remedy: "export " + name + "=…"}
+		}
+	}
+	return openid.New(c), nil
+}
+
+// person returns who has logged in, by the claims of the provider.
+func (g *gateway) person(claims []byte) (*access.Principal, error) {
+	var c struct {
+		Issuer  string `json:"iss"`
+		Subject string `json:"sub"`
+		Name    string `json:"preferred_username"`
+	}
+	if err := json.Unmarshal(claims, &c); err != nil {
+		return nil, err
+	}
+	return &access.Principal{ID: c.Issuer + "|" + c.Subject, Name: cmp.Or(c.Name, c.Subject), Provider: "jwt"}, nil
+}
