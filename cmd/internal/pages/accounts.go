@@ -16,7 +16,7 @@ func (v *visit) list() {
 	if v.o.Linker != nil {
 		for _, server := range v.o.Linker.Linkable() {
 			a := account{v, server}
-			state, action := "not linked", fill(`<a class="button" href="{{to}}">Link {{server}}</a>`, "to", v.prefix(a.path()), "server", server)
+			state, action := "not linked", fill(`<a class="button" href="{{to}}" aria-label="Link {{server}}">Link</a>`, "to", v.prefix(a.path()), "server", server)
 			if a.isLinked() {
 				state, action = "linked with your account", a.unlinkForm()
 			}
