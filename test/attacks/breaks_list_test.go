@@ -12,18 +12,20 @@ type breakage struct {
 	cases []string
 }
 
+// one is a break of one edit.
+func one(defence, name, below, decl, from, to string, cases ...string) breakage {
+	return breakage{defence: defence, name: name, below: below, edits: []breaks.Edit{{Decl: decl, From: from, To: to}}, cases: cases}
+}
+
 // breakages are all of them, by the defence that they are about.
 func breakages() []breakage {
-	one := func(defence, name, below, decl, from, to string, cases ...string) breakage {
-		return breakage{defence: defence, name: name, below: below, edits: []breaks.Edit{{Decl: decl, From: from, To: to}}, cases: cases}
-	}
 	const (
 		proxy     = "runtime/proxy"
 		transport = "runtime/transport"
 		cli       = "cmd/internal/cli"
 		gateway   = "cmd/internal/gateway"
 	)
-	return []breakage{
+	return append([]breakage{
 		one("browser wall", "any Host is taken", proxy, "(*Wall).local", `if !w.own(r.Host) {`, `if r.Host == "" {`,
 			"hosts/another name", "hosts/localhost as a part"),
 		one("browser wall", "a host that begins like loopback is taken", proxy, "loopback", `if len(hostport) == len(name) && strings.EqualFold(hostport, name) {`, `if strings.HasPrefix(strings.ToLower(hostport), name) {`,
@@ -210,5 +212,5 @@ func breakages() []breakage {
 			"files/a pipe that nobody writes to as servers.json, list"),
 		one("files", "what a killed edit has left stays", "runtime/internal/atomicfile", "Update", `Sweep(target)`, `_ = target`,
 			"edits/what was left of one is removed"),
-	}
+	}, identityBreakages()...)
 }

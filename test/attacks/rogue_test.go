@@ -5,6 +5,7 @@ package attacks_test
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -40,6 +41,8 @@ type spec struct {
 	Exits bool `json:"exits"`
 	// Instructions are its own.
 	Instructions string `json:"instructions"`
+	// Heard is a file that gets its environment and every line that comes; "" none.
+	Heard string `json:"heard"`
 }
 
 // rogue returns the entry of a server.
@@ -80,6 +83,7 @@ type server struct {
 func rogueMain(path string) int {
 	s := &server{path: path, out: os.Stdout, heard: make(chan struct{}, 100)}
 	sp := s.spec()
+	hear(sp.Heard, strings.Join(os.Environ(), "\n")+"\n")
 	if sp.Stderr != "" {
 		fmt.Fprintln(os.Stderr, sp.Stderr)
 	}
@@ -92,7 +96,24 @@ func rogueMain(path string) int {
 		if err != nil {
 			return 0
 		}
+		hear(sp.Heard, line)
 		s.handle(strings.TrimSuffix(line, "\n"))
+	}
+}
+
+// hear adds a text to a file, where there is one.
+func hear(path, text string) {
+	if path == "" {
+		return
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = f.WriteString(text)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(4)
 	}
 }
 

@@ -21,6 +21,7 @@ const quiet = 300 * time.Millisecond
 type sse struct {
 	endpoint, id string
 	out          *wire.Output
+	ended        chan struct{} // closed at its end
 }
 
 // openSSE opens one, which lasts as long as the test.
@@ -50,16 +51,15 @@ func stream(t testing.TB, d *wire.Daemon, path, header string) *sse {
 		cancel()
 		t.Fatal(err)
 	}
-	s := &sse{out: wire.NewOutput()}
-	done := make(chan struct{})
+	s := &sse{out: wire.NewOutput(), ended: make(chan struct{})}
 	go func() {
-		defer close(done)
+		defer close(s.ended)
 		_, _ = bufio.NewReader(res.Body).WriteTo(s.out) // until the test ends it
 	}()
 	t.Cleanup(func() {
 		cancel()
 		_ = res.Body.Close()
-		<-done
+		<-s.ended
 		c.Close()
 	})
 	return s

@@ -31,6 +31,7 @@ type stage struct {
 	daemons map[string]*wire.Daemon
 	pipe    *stdio  // see lines
 	remote  *remote // of those cases that share one
+	gates   map[string]*gate
 }
 
 func newStage(t *testing.T) *stage { return &stage{t: t, daemons: map[string]*wire.Daemon{}} }

@@ -41,7 +41,8 @@ type Setup struct {
 	// Each, where it is not nil, adds to an entry what the suite needs; it gets
 	// the mark.
 	Each func(mark string, entry map[string]any)
-	// Config is a servers.json in place of Servers, Home a folder that is there.
+	// Config is a servers.json in place of Servers, or where these are to be written.
+	// Home is a folder that is there.
 	Config, Home string
 	Stdio        bool     // serve standard input and output; a free port otherwise
 	Args         []string // more words of the command
@@ -58,6 +59,8 @@ func Serve(t testing.TB, s Setup) *Daemon {
 	}
 	if d.Config == "" {
 		d.Config = filepath.Join(t.TempDir(), "servers.json")
+	}
+	if s.Config == "" || s.Servers != nil {
 		d.Configure(t, s)
 	}
 	cmd := exec.Command(s.Program, cmp.Or(s.Command, "serve"))
