@@ -105,7 +105,7 @@ func TestPrincipal(t *testing.T) {
 	}
 	who.Expires, who.Signer = time.Time{}, ""
 	got := fmt.Sprintf("%+v", *who)
-	const want = "{ID:https://idp.example|8f3a Name:ann@example.com Email:ann@example.com Provider:jwt Groups:[idp:a idp:b] Scopes:[mcp read] Client:cli Tags:map[level:[3] team:[x y]] Signer: Expires:0001-01-01 00:00:00 +0000 UTC}"
+	const want = "{ID:https://idp.example|8f3a Name:ann@example.com Email:ann@example.com Provider:jwt Groups:[idp:a idp:b] Scopes:[mcp read] Client:cli Tags:map[level:[3] team:[x y]] Signer: Expires:0001-01-01 00:00:00 +0000 UTC Proof:<nil>}"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
