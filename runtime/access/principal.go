@@ -24,8 +24,6 @@ type Principal struct {
 	Client string
 	// Tags are the claims that the settings name, each with its values. Nil for none.
 	Tags map[string][]string
-	// Signer is the key that the credential is signed with, "" for none.
-	Signer string
 	// Expires is when the credential ends, zero for never.
 	Expires time.Time
 	// Proof is what the provider has made it of, where that can end before Expires. Only

@@ -37,8 +37,9 @@ type expeller interface {
 // entrance lets in who has a credential.
 type entrance struct {
 	*door.Door
-	tokens *tokenfile.Follower // nil where none are asked for
-	files  *tlsfiles.Files     // nil without TLS
+	tokens  *tokenfile.Follower // nil where none are asked for
+	files   *tlsfiles.Files     // nil without TLS
+	issuers *issuers
 }
 
 // Who implements [proxy.Door]. A certificate that TLS has verified may have been revoked
@@ -53,8 +54,8 @@ func (d *entrance) Who(ctx context.Context, c access.Credential) (*access.Princi
 }
 
 // newDoor returns the entrance of a serve, nil where nobody is asked for a credential.
-// files are those of its TLS, nil for none.
-func (g *gateway) newDoor(files *tlsfiles.Files) (*entrance, error) {
+// files are those of its TLS, nil for none; endpoint is the URL that it listens at.
+func (g *gateway) newDoor(files *tlsfiles.Files, endpoint string) (*entrance, error) {
 	if !g.o.asks {
 		return nil, nil
 	}
@@ -67,10 +68,18 @@ func (g *gateway) newDoor(files *tlsfiles.Files) (*entrance, error) {
 		}
 		providers = append(providers, d.tokens)
 	}
+	var err error
+	if d.issuers, err = g.openIssuers(endpoint); err != nil {
+		return nil, err
+	}
+	providers = append(providers, d.issuers.providers...)
 	if asked.MTLS != nil {
 		providers = append(providers, mtls.New(mtls.Options{From: asked.MTLS.From, Groups: asked.MTLS.Groups, Trust: files.Trust, Now: time.Now}))
 	}
 	d.Door = door.New(providers...)
+	if d.issuers.resource != "" {
+		d.Door = d.Advertise(metadataURL(d.issuers.resource), d.issuers.scopes)
+	}
 	return d, nil
 }
 
@@ -89,7 +98,7 @@ func (d *entrance) openTokens(g *gateway) error {
 		g.h.UI.Say("warning: no token is accepted: there is none yet (mcpctl access token add NAME)")
 	}
 	if host, _, err := net.SplitHostPort(g.o.HTTP); err == nil && d.files == nil && !isLoopback(host) {
-		g.h.UI.Say("warning: tokens are sent without TLS: set serve.tls in config.yaml, or put a proxy with TLS in front")
+		g.h.UI.Say("warning: %s", sentInClear)
 	}
 	d.tokens = tokenfile.Follow(f)
 	return nil

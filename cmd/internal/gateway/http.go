@@ -28,7 +28,7 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	door, err := g.newDoor(files)
+	door, err := g.newDoor(files, address)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -48,6 +48,7 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 		if handler, err = g.withPages(handler, door, address); err != nil {
 			return errors.Join(err, l.Close())
 		}
+		handler = withMetadata(handler, web, door.issuers)
 	}
 	over := make(<-chan struct{})
 	if o.Session != nil {
@@ -61,6 +62,9 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 		following, stop := context.WithCancel(ctx)
 		var work sync.WaitGroup
 		work.Go(func() { door.follow(following, g, front, old) })
+		for _, run := range door.issuers.runs {
+			work.Go(func() { run(following) })
+		}
 		defer work.Wait()
 		defer stop()
 	}

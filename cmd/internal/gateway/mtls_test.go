@@ -34,7 +34,7 @@ func walled(t *testing.T, a settings.Access) (d *entrance, knock func(c *http.Cl
 	}}
 	files, err := g.openTLS()
 	require.NoError(t, err)
-	d, err = g.newDoor(files)
+	d, err = g.newDoor(files, "")
 	require.NoError(t, err)
 	hello := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") })
 	srv := g.newServer(proxy.Guard(proxy.HTTPOptions{Door: d}, hello), files)

@@ -3,6 +3,7 @@ package settings
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -15,6 +16,8 @@ type Access struct {
 	Providers Providers
 	// TLS is how serve proves who it is.
 	TLS TLS
+	// URL is where clients reach serve, without a slash at its end; "" is its address.
+	URL string
 	// Hosts are HOST or HOST:PORT that clients reach serve by, besides its address.
 	Hosts []string
 	// Login is how people log in on the pages of serve.
@@ -27,6 +30,9 @@ type Providers struct {
 	Token *TokenProvider
 	// MTLS accepts the certificates of clients.
 	MTLS *MTLSProvider
+	// JWT and Introspect accept access tokens of issuers.
+	JWT        []*JWTProvider
+	Introspect *IntrospectProvider
 }
 
 // TokenProvider has no settings.
@@ -46,18 +52,30 @@ type TLS struct {
 }
 
 // Required reports whether a credential is required.
-func (a Access) Required() bool { return a.Providers != Providers{} }
+func (a Access) Required() bool { return !reflect.ValueOf(a.Providers).IsZero() }
 
 // sections are settings that are not plain values. An unknown name below one is an
 // error: what nobody reads must not seem to protect anything.
 func sections() map[string]func(*file, *yaml.Node, *Access) error {
-	return map[string]func(*file, *yaml.Node, *Access) error{"serve.auth": (*file).serveAuth, "serve.tls": (*file).serveTLS, "serve.hosts": (*file).serveHosts, "serve.login": (*file).serveLogin}
+	return map[string]func(*file, *yaml.Node, *Access) error{
+		"serve.auth":  (*file).serveAuth,
+		"serve.hosts": (*file).serveHosts,
+		"serve.login": (*file).serveLogin,
+		"serve.tls":   (*file).serveTLS,
+		"serve.url":   (*file).serveURL,
+	}
 }
 
 // strangers are names of other programs, and what to write instead.
 func strangers() map[string]string {
-	const auth = "as in serve: {auth: [token: {}]}"
-	return map[string]string{"serverAuth": auth, "oauthAs": auth, "serve.serverAuth": auth, "serve.oauthAs": auth}
+	const (
+		auth   = "as in serve: {auth: [token: {}]}"
+		tokens = "mcpctl serve accepts the tokens of an issuer, and issues none: serve: {auth: [jwt: {issuer: https://idp.example.com}]}" //nolint:gosec // no credential
+		rules  = "whom serve.auth lets in may use every tool: there are no rules for single tools yet"
+	)
+	return map[string]string{
+		"serverAuth": auth, "serve.serverAuth": auth, "oauthAs": tokens, "serve.oauthAs": tokens, "acl": rules, "serve.acl": rules,
+	}
 }
 
 // node returns where a setting is in the file, nil for nowhere.
@@ -84,7 +102,7 @@ func (f *file) access() (a Access, err error) {
 // providers are what reads each kind of provider.
 func providers() map[string]func(*file, *yaml.Node, *Providers) error {
 	return map[string]func(*file, *yaml.Node, *Providers) error{
-		"token": (*file).tokenProvider, "mtls": (*file).mtlsProvider,
+		"token": (*file).tokenProvider, "mtls": (*file).mtlsProvider, "jwt": (*file).jwtProvider, "introspect": (*file).introspectProvider,
 	}
 }
 
@@ -103,7 +121,7 @@ func (f *file) serveAuth(n *yaml.Node, a *Access) error {
 		switch {
 		case all[name.Value] == nil:
 			return f.problemAt(name, fmt.Sprintf("unknown provider %q", name.Value), "providers are "+strings.Join(slices.Sorted(maps.Keys(all)), ", ")+", "+example)
-		case seen[name.Value]:
+		case seen[name.Value] && name.Value != "jwt": // there may be several issuers
 			return f.problemAt(name, "serve.auth has "+name.Value+" twice", "remove one of the two")
 		}
 		seen[name.Value] = true

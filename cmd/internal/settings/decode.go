@@ -26,12 +26,7 @@ func (f *file) decode(name string, n *yaml.Node, to any, example string) error {
 		return f.problemAt(n, name+" has no plain value", example)
 	}
 	members := map[string]reflect.Value{}
-	var names []string
-	into := reflect.ValueOf(to).Elem()
-	for i := range into.NumField() {
-		tag := into.Type().Field(i).Tag.Get("yaml")
-		members[tag], names = into.Field(i), append(names, tag)
-	}
+	names := membersOf(reflect.ValueOf(to).Elem(), members)
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
@@ -48,6 +43,20 @@ func (f *file) decode(name string, n *yaml.Node, to any, example string) error {
 		}
 	}
 	return nil
+}
+
+// membersOf adds the members of a struct by their tags, also those of structs in it
+// without a tag, and returns the tags in their order.
+func membersOf(into reflect.Value, members map[string]reflect.Value) (names []string) {
+	for i := range into.NumField() {
+		tag, field := into.Type().Field(i).Tag.Get("yaml"), into.Field(i)
+		if tag == "" {
+			names = append(names, membersOf(field, members)...)
+			continue
+		}
+		members[tag], names = field, append(names, tag)
+	}
+	return names
 }
 
 // member reads one member's value.

@@ -35,6 +35,7 @@ func TestTable(t *testing.T) {
 	other := map[string]string{ // a value that is not the default
 		"registry": "https://r.example.com", "output": "json", "verbose": "2", "logFormat": "json", "color": "never", "protocolVersion": "2025-11-25",
 		"serve.auth": `{"token":{}}`, "serve.tls": `{"cert":"/c","key":"/k"}`, "serve.hosts": "a.example", "serve.login": `{"clientId":"c","issuer":"https://i.example"}`,
+		"serve.url": "https://a.example/mcp",
 		"elicit": "decline", "auth.store": "keyring", "serve.separator": "--", "serve.nameOverhead": "7", "serve.roots": "/",
 	}
 	seen := map[string]bool{}

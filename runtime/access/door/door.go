@@ -5,8 +5,11 @@ package door
 
 import (
 	"context"
+	"strings"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
 // Provider makes principals of one kind of credential. Its methods may be called
@@ -26,10 +29,20 @@ type Provider interface {
 }
 
 // Door asks for a credential. It is immutable, and implements [proxy.Door].
-type Door struct{ providers []Provider }
+type Door struct {
+	providers []Provider
+	metadata  string // a URL, "" for none
+	scopes    []string
+}
 
 // New returns a door. The first provider that accepts a credential decides.
-func New(providers ...Provider) *Door { return &Door{providers} }
+func New(providers ...Provider) *Door { return &Door{providers: providers} }
+
+// Advertise returns a door that leads clients to metadata, a URL: it says who issues
+// tokens (RFC 9728). Scopes are those that a client has to ask for.
+func (d *Door) Advertise(metadata string, scopes []string) *Door {
+	return &Door{d.providers, metadata, scopes}
+}
 
 // Who implements [proxy.Door].
 func (d *Door) Who(ctx context.Context, c access.Credential) (*access.Principal, *access.Refusal) {
@@ -44,8 +57,35 @@ func (d *Door) Who(ctx context.Context, c access.Credential) (*access.Principal,
 	return nil, access.ErrNoCredential
 }
 
-// Challenge implements [proxy.Door].
-func (*Door) Challenge(*access.Refusal) string { return `realm="mcpctl"` }
+// Challenge implements [proxy.Door]. Where no issuer is known that a client could get a
+// token from, none is named, so that no client tries to.
+func (d *Door) Challenge(no *access.Refusal) string {
+	if d.metadata == "" {
+		return `realm="mcpctl"`
+	}
+	challenge := `resource_metadata="` + d.metadata + `"`
+	scopes := d.scopes
+	if no.Scopes != nil {
+		scopes = no.Scopes
+	}
+	if len(scopes) > 0 {
+		challenge += `, scope="` + strings.Join(scopes, " ") + `"`
+	}
+	return challenge
+}
+
+// Subject returns the token of a principal that ends last, of those that its provider
+// remembers; false for none. It is for exchange at an authorization server.
+func (d *Door) Subject(p *access.Principal) (token secret.Text, expires time.Time, ok bool) {
+	for _, one := range d.providers {
+		if has, is := one.(interface {
+			Subject(id string) (secret.Text, time.Time, bool)
+		}); is && one.Kind() == p.Provider {
+			return has.Subject(p.ID)
+		}
+	}
+	return token, expires, false
+}
 
 // Valid reports whether a principal is still let in.
 func (d *Door) Valid(p *access.Principal) bool {

@@ -4,6 +4,4 @@
 //
 // A token that has been accepted is remembered for a while, so that it is not verified
 // for each request. It is accepted no longer than the key that has signed it.
-//
-// Provider.mu guards the remembered tokens. No other lock is taken under it.
 package jwt

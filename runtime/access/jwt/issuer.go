@@ -2,6 +2,7 @@ package jwt
 
 import (
 	"context"
+	"crypto/x509"
 	"slices"
 	"strings"
 	"time"
@@ -23,10 +24,18 @@ func NewIssuer(r Rules, keys Keys) *Issuer { return &Issuer{r, keys} }
 // verified is a token that is accepted.
 type verified struct {
 	principal *access.Principal
-	bound     *binding
+	bound     *Binding
 	// issuer and set say whose keys have verified it.
 	issuer *Issuer
 	set    *KeySet
+}
+
+// by returns the principal if the token may be used by who has a certificate.
+func (v *verified) by(cert *x509.Certificate) (*access.Principal, *access.Refusal) {
+	if no := v.bound.Check(cert); no != nil {
+		return nil, no
+	}
+	return v.principal, nil
 }
 
 // verify checks all of a token but what it is bound to. What costs least comes first:
@@ -57,8 +66,21 @@ func (i *Issuer) verify(ctx context.Context, t token, now time.Time) (*verified,
 	if no := i.rules.missing(p); no != nil {
 		return nil, no
 	}
-	p.Signer = found[at].thumbprint
+	p.Proof = signer{i.keys, found[at].thumbprint}
 	return &verified{principal: p, bound: bound, issuer: i, set: set}, nil
+}
+
+// signer is the key that has signed the token of a principal.
+type signer struct {
+	keys       Keys
+	thumbprint string
+}
+
+// counts reports whether the issuer still has the key. Where its keys are not known
+// nobody is put out for that.
+func (s signer) counts() bool {
+	set := s.keys.Set()
+	return set == nil || set.Has(s.thumbprint)
 }
 
 // checkHeader checks a header (RFC 8725, 3.1, 3.10 and 3.11).

@@ -103,9 +103,9 @@ func TestPrincipal(t *testing.T) {
 	if no != nil {
 		t.Fatal(no.Reason)
 	}
-	who.Expires, who.Signer = time.Time{}, ""
+	who.Expires, who.Proof = time.Time{}, nil
 	got := fmt.Sprintf("%+v", *who)
-	const want = "{ID:https://idp.example|8f3a Name:ann@example.com Email:ann@example.com Provider:jwt Groups:[idp:a idp:b] Scopes:[mcp read] Client:cli Tags:map[level:[3] team:[x y]] Signer: Expires:0001-01-01 00:00:00 +0000 UTC Proof:<nil>}"
+	const want = "{ID:https://idp.example|8f3a Name:ann@example.com Email:ann@example.com Provider:jwt Groups:[idp:a idp:b] Scopes:[mcp read] Client:cli Tags:map[level:[3] team:[x y]] Expires:0001-01-01 00:00:00 +0000 UTC Proof:<nil>}"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -383,25 +383,6 @@ func TestRemembered(t *testing.T) {
 	})
 }
 
-// TestMany: what is remembered is bounded.
-func TestMany(t *testing.T) {
-	t.Parallel()
-	k := &keys{}
-	ed := signers["ed"]
-	k.are(t, ed)
-	p := jwt.New("jwt", jwt.NewIssuer(rules(), k))
-	first := ed.Sign(claims(nil), nil)
-	who, _ := ask(p, first)
-	jwt.Fill(p, 5000)
-	if again, _ := ask(p, first); again != who {
-		t.Error("it is forgotten too early")
-	}
-	jwt.Fill(p, 5001)
-	if again, _ := ask(p, first); again == who || again == nil {
-		t.Error("it is remembered for ever")
-	}
-}
-
 // TestBound: a token that is bound to a certificate is for who has that, also when it is
 // remembered (RFC 8705, 3).
 func TestBound(t *testing.T) {
@@ -449,6 +430,27 @@ func TestIssuers(t *testing.T) {
 	}
 	if _, no := ask(p, a.Sign(claims(idp.Claims{"jti": 1}), nil)); no != nil {
 		t.Errorf("the other goes on: got %v", no)
+	}
+}
+
+// TestPerson: who logs in is the same principal as with an access token.
+func TestPerson(t *testing.T) {
+	t.Parallel()
+	r := rules()
+	asked, no := ask(jwt.New("jwt", jwt.NewIssuer(r, known(t))), signed(idp.Claims{"groups": "eng", "preferred_username": "ann", "client_id": nil}))
+	if no != nil {
+		t.Fatal(no.Reason)
+	}
+	b, err := json.Marshal(idp.Claims{"iss": issuer, "sub": "8f3a", "aud": "pages", "nonce": "n", "groups": []string{"eng"}, "preferred_username": "ann", "exp": 1})
+	require.NoError(t, err)
+	who, no := r.Person(b)
+	if no != nil || who.ID != asked.ID || who.Name != "ann" || !slices.Equal(who.Groups, asked.Groups) || who.Provider != "jwt" {
+		t.Errorf("got %+v, %v, want %+v", who, no, asked)
+	}
+	for _, claims := range []string{"", "[]", "{}", `{"iss":"https://idp.example"}`, `{"iss":"https://idp.example/","sub":"a"}`, `{"iss":"https://idp.example","sub":"a","sub":"b"}`} {
+		if who, no := r.Person([]byte(claims)); who != nil || no == nil {
+			t.Errorf("%s: got %v", claims, who)
+		}
 	}
 }
 

@@ -2,26 +2,39 @@ package jwt
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/x509"
-	"sync/atomic"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/access/remember"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 )
+
+// rememberTime bounds how long a token is remembered.
+const rememberTime = 5 * time.Minute
 
 // Provider makes principals of tokens of issuers. It implements [door.Provider]. It is
 // safe for concurrent use.
 type Provider struct {
 	kind    string
 	issuers map[string]*Issuer // by iss
-	memory  memory
+	seen    *remember.Table[*remembered]
+}
+
+// remembered is a token that has been accepted.
+type remembered struct {
+	*verified
+	until time.Time
+}
+
+// holds reports whether the token need not be verified again.
+func (r *remembered) holds(now time.Time) bool {
+	return now.Before(r.until) && !r.principal.Expired(now) && r.issuer.keys.Set() == r.set
 }
 
 // New returns a provider of principals of a kind.
 func New(kind string, issuers ...*Issuer) *Provider {
-	p := &Provider{kind: kind, issuers: map[string]*Issuer{}, memory: newMemory()}
+	p := &Provider{kind: kind, issuers: map[string]*Issuer{}, seen: remember.New[*remembered]()}
 	for _, i := range issuers {
 		p.issuers[i.rules.Issuer] = i
 	}
@@ -37,7 +50,7 @@ func (p *Provider) Accepts(c access.Credential) bool {
 	if c.Bearer == "" {
 		return false
 	}
-	if p.memory.find(c.Bearer) != nil {
+	if _, ok := p.seen.Find(c.Bearer); ok {
 		return true
 	}
 	t, ok := parse(c.Bearer)
@@ -53,7 +66,7 @@ func (p *Provider) Principal(ctx context.Context, c access.Credential) (*access.
 // it, nil for none. It allocates nothing for a token that is remembered.
 func (p *Provider) Token(ctx context.Context, text string, cert *x509.Certificate) (*access.Principal, *access.Refusal) {
 	now := time.Now()
-	if r := p.memory.find(text); r != nil && r.holds(now) {
+	if r, ok := p.seen.Find(text); ok && r.holds(now) {
 		return r.by(cert)
 	}
 	t, ok := parse(text)
@@ -68,54 +81,25 @@ func (p *Provider) Token(ctx context.Context, text string, cert *x509.Certificat
 	if no != nil {
 		return nil, no
 	}
-	return p.memory.keep(text, v, now).by(cert)
+	p.seen.Keep(text, &remembered{verified: v, until: now.Add(rememberTime)})
+	return v.by(cert)
 }
 
 // Valid implements [door.Provider]: the token has not ended, and its issuer still has the
 // key that has signed it.
 func (p *Provider) Valid(who *access.Principal) bool {
-	if who.Expired(time.Now()) {
-		return false
-	}
-	for _, i := range p.issuers {
-		if set := i.keys.Set(); set == nil || set.Has(who.Signer) {
-			return true // where the keys are not known nobody is put out for that
-		}
-	}
-	return false
-}
-
-// remembered is a token that has been accepted.
-type remembered struct {
-	*verified
-	text  string
-	until time.Time
-	// cert is the last certificate that the token was bound to, nil for none yet.
-	cert atomic.Pointer[x509.Certificate]
-}
-
-// holds reports whether the token need not be verified again.
-func (r *remembered) holds(now time.Time) bool {
-	return now.Before(r.until) && !r.principal.Expired(now) && r.issuer.keys.Set() == r.set
-}
-
-// by returns the principal if the token may be used by who has a certificate.
-func (r *remembered) by(cert *x509.Certificate) (*access.Principal, *access.Refusal) {
-	if r.bound == nil || cert != nil && r.cert.Load() == cert {
-		return r.principal, nil
-	}
-	if cert == nil || sha256.Sum256(cert.Raw) != *r.bound {
-		return nil, errBinding
-	}
-	r.cert.Store(cert)
-	return r.principal, nil
+	by, ok := who.Proof.(signer)
+	return ok && !who.Expired(time.Now()) && by.counts()
 }
 
 // Subject returns the token of a principal that ends last, of those that are remembered
 // and have not ended; false for none. It is for exchange at an authorization server.
 func (p *Provider) Subject(id string) (token secret.Text, expires time.Time, ok bool) {
-	if r := p.memory.latest(id, time.Now()); r != nil {
-		return secret.New(r.text), r.principal.Expires, true
-	}
-	return token, expires, false
+	now := time.Now()
+	p.seen.Each(func(text string, r *remembered) {
+		if who := r.principal; who.ID == id && !who.Expired(now) && (!ok || who.Expires.After(expires)) {
+			token, expires, ok = secret.New(text), who.Expires, true
+		}
+	})
+	return token, expires, ok
 }

@@ -1,8 +1,6 @@
 package jwt
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"math"
 	"slices"
 	"strings"
@@ -49,12 +47,9 @@ const (
 	lastYear = 9999
 )
 
-// binding is the hash of the certificate that a token is bound to (RFC 8705, 3.1).
-type binding = [sha256.Size]byte
-
 // principal makes a principal of claims, and returns which certificate they are bound
-// to, nil for none.
-func (r *Rules) principal(c object, now time.Time) (*access.Principal, *binding, *access.Refusal) {
+// to.
+func (r *Rules) principal(c object, now time.Time) (*access.Principal, *Binding, *access.Refusal) {
 	if c["nonce"] != nil || c["at_hash"] != nil { // OpenID Connect Core 1.0, 2 and 3.1.3.6
 		return nil, nil, errIDToken
 	}
@@ -85,6 +80,45 @@ func (r *Rules) principal(c object, now time.Time) (*access.Principal, *binding,
 		return nil, nil, errBinding
 	}
 	return p, bound, nil
+}
+
+// Claims makes a principal of claims in JSON that their issuer vouches for, as it does
+// for those of a token, and returns which certificate they are bound to.
+func (r *Rules) Claims(claims []byte, now time.Time) (*access.Principal, *Binding, *access.Refusal) {
+	var c object
+	if json.Unmarshal(claims, &c) != nil {
+		return nil, nil, access.ErrUnknownToken
+	}
+	p, bound, no := r.principal(c, now)
+	if no == nil {
+		no = r.missing(p)
+	}
+	if no != nil {
+		return nil, nil, no
+	}
+	return p, bound, nil
+}
+
+// Person makes a principal of the claims of an ID token that has been verified: the same
+// as an access token of the same person makes, without its scopes and its end.
+func (r *Rules) Person(claims []byte) (*access.Principal, *access.Refusal) {
+	var c object
+	if json.Unmarshal(claims, &c) != nil {
+		return nil, access.ErrUnknownToken
+	}
+	if iss, _ := c.text("iss"); iss != r.Issuer {
+		return nil, errIssuer
+	}
+	p := &access.Principal{Provider: r.Kind}
+	no := r.identify(c, p)
+	if no == nil {
+		p.Groups, no = r.groups(c)
+	}
+	if no != nil {
+		return nil, no
+	}
+	p.Tags = r.tags(c)
+	return p, nil
 }
 
 // missing returns a refusal of a principal that lacks scopes, nil for none.
@@ -257,25 +291,6 @@ func (r *Rules) tags(c object) (tags map[string][]string) {
 		tags[name] = values
 	}
 	return tags
-}
-
-// boundTo returns the hash of the certificate that a token is bound to, nil for none;
-// false for a token that is bound in a way that nobody here checks.
-func boundTo(c object) (*binding, bool) {
-	if c["cnf"] == nil {
-		return nil, true
-	}
-	var cnf object
-	if json.Unmarshal(c["cnf"], &cnf) != nil || len(cnf) != 1 {
-		return nil, false
-	}
-	text, _ := cnf.text("x5t#S256")
-	sum, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(sum) != sha256.Size {
-		return nil, false
-	}
-	bound := binding(sum)
-	return &bound, true
 }
 
 func or(a, b string) string {

@@ -1,0 +1,150 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/runtime/access/door"
+	"github.com/mcpctl/mcpctl/runtime/access/introspect"
+	"github.com/mcpctl/mcpctl/runtime/access/jwt"
+	"github.com/mcpctl/mcpctl/runtime/access/keyset"
+	"github.com/mcpctl/mcpctl/runtime/auth"
+	"github.com/mcpctl/mcpctl/runtime/secret"
+)
+
+// minSecret is how many characters a secret has at least: 128 bits, if each has 8.
+const minSecret = 16
+
+const sentInClear = "tokens are sent without TLS: set serve.tls in config.yaml, or put a proxy with TLS in front"
+
+// issuers are those whose tokens a serve accepts. The zero value is none.
+type issuers struct {
+	providers []door.Provider
+	// resource is what serve is called in tokens: its URL.
+	resource string
+	names    []string // of the issuers
+	scopes   []string
+	runs     []func(context.Context)
+}
+
+// openIssuers returns the issuers of the settings. endpoint is the URL that serve listens
+// at.
+func (g *gateway) openIssuers(endpoint string) (*issuers, error) {
+	a := g.h.Settings.Serve.Access
+	all := a.Providers.Issuers()
+	i := &issuers{}
+	if len(all) == 0 {
+		return i, nil
+	}
+	var err error
+	if i.resource, err = g.resource(endpoint); err != nil {
+		return nil, err
+	}
+	for _, one := range all {
+		i.names = append(i.names, one.Issuer)
+		i.scopes = append(i.scopes, one.Scopes...)
+	}
+	slices.Sort(i.scopes)
+	i.scopes = slices.Compact(i.scopes)
+	if host, _, err := net.SplitHostPort(g.o.HTTP); err == nil && a.Providers.Token == nil && !g.usesTLS() && !isLoopback(host) {
+		g.h.UI.Say("warning: %s", sentInClear)
+	}
+	if err := i.openJWT(g, a.Providers.JWT); err != nil {
+		return nil, err
+	}
+	if x := a.Providers.Introspect; x != nil {
+		return i, i.openIntrospect(g, x)
+	}
+	return i, nil
+}
+
+// resource returns what serve is called in tokens: the URL of the settings, or the one
+// that it listens at if clients on this machine alone reach that.
+func (g *gateway) resource(endpoint string) (string, error) {
+	if set := g.h.Settings.Serve.Access.URL; set != "" {
+		return set, nil
+	}
+	host, _, err := net.SplitHostPort(g.o.HTTP)
+	if err == nil && !isLoopback(host) {
+		return "", &failure.Error{
+			Kind: "config", Err: errors.New("serve.url is missing: the tokens of an issuer are for a URL, and other machines reach serve by one that it does not know"),
+			Remedy: "add url: https://NAME/mcp below serve in config.yaml, with the name that clients use",
+		}
+	}
+	return endpoint, nil
+}
+
+func (i *issuers) openJWT(g *gateway, all []*settings.JWTProvider) error {
+	var accepted []*jwt.Issuer
+	for _, x := range all {
+		publisher, err := auth.NewPublisher(x.Issuer.Issuer)
+		if x.JWKS != "" { // which may be further inside
+			publisher, err = auth.NewPublisher(x.JWKS)
+		}
+		if err != nil {
+			return issuerError("jwt", err)
+		}
+		keys := keyset.New(x.Issuer.Issuer, keyset.From(publisher, x.JWKS), g.h.Log)
+		i.runs = append(i.runs, keys.Run)
+		accepted = append(accepted, jwt.NewIssuer(rulesOf("jwt", x.Issuer, i.resource), keys))
+	}
+	if accepted != nil {
+		i.providers = append(i.providers, jwt.New("jwt", accepted...))
+	}
+	return nil
+}
+
+func (i *issuers) openIntrospect(g *gateway, x *settings.IntrospectProvider) error {
+	publisher, err := auth.NewPublisher(x.Endpoint)
+	if err != nil {
+		return issuerError("introspect", err)
+	}
+	name := strings.TrimSuffix(strings.TrimPrefix(x.ClientSecret, "${"), "}")
+	password := secret.New(g.h.Getenv(name))
+	switch {
+	case password.IsZero():
+		return &failure.Error{Kind: "config", Err: fmt.Errorf("serve.auth: introspect.clientSecret: the variable %s is not set", name), Remedy: "export " + name + "=…"}
+	case len(password.Reveal()) < minSecret:
+		return &failure.Error{Kind: "config", Err: fmt.Errorf("serve.auth: introspect.clientSecret: the value of %s is too short: anyone could guess it", name), Remedy: fmt.Sprintf("have the issuer make a secret of %d characters or more", minSecret)}
+	}
+	ask := func(ctx context.Context, token string) (int, []byte, error) {
+		form := url.Values{"token": {token}, "token_type_hint": {"access_token"}}
+		return publisher.Ask(ctx, x.Endpoint, x.ClientID, password, form)
+	}
+	p := introspect.New(rulesOf("introspect", x.Issuer, i.resource), ask, g.h.Log)
+	i.runs, i.providers = append(i.runs, p.Run), append(i.providers, p)
+	return nil
+}
+
+func issuerError(kind string, err error) error {
+	return &failure.Error{Kind: "config", Err: fmt.Errorf("serve.auth: %s: %w", kind, err), Remedy: "issuer, jwks and endpoint are https URLs, or http on this machine"}
+}
+
+// rulesOf returns what the tokens of an issuer must have to let somebody into a resource.
+func rulesOf(kind string, i settings.Issuer, resource string) jwt.Rules {
+	return jwt.Rules{
+		Kind: kind, Issuer: i.Issuer, Audiences: append([]string{resource}, i.Audiences...), Scopes: i.Scopes,
+		Subject: i.SubjectClaim, Client: i.ClientClaim, Groups: i.GroupsClaim, Name: i.Name, GroupPrefix: i.GroupPrefix,
+		EmailDomains: i.EmailDomains, Tags: i.Tags,
+	}
+}
+
+// metadataPath is where metadata of protected resources is (RFC 9728, 3).
+const metadataPath = "/.well-known/oauth-protected-resource"
+
+// metadataURL returns where the metadata of a resource is: its path follows the
+// well-known one.
+func metadataURL(resource string) string {
+	u, err := url.Parse(resource)
+	if err != nil {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host + metadataPath + u.EscapedPath()
+}

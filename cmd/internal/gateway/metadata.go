@@ -1,0 +1,69 @@
+package gateway
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"github.com/mcpctl/mcpctl/runtime/proxy"
+)
+
+// withMetadata puts the metadata of serve before a handler: it says to everyone who
+// issues tokens (RFC 9728). Without issuers there is none, which clients take as that.
+func withMetadata(next http.Handler, web proxy.HTTPOptions, i *issuers) http.Handler {
+	doc := metadata(i)
+	paths := map[string]bool{metadataPath: true, metadataPath + "/mcp": true, metadataPath + "/sse": true}
+	if u, err := url.Parse(i.resource); err == nil {
+		paths[metadataPath+u.Path] = true // of a proxy that passes the whole path on
+	}
+	open := web
+	open.Door = nil
+	answer := proxy.Guard(open, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { writeMetadata(w, r, doc) }))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !paths[r.URL.Path] {
+			next.ServeHTTP(w, r)
+			return
+		}
+		public := r.Clone(r.Context())
+		for _, name := range []string{"Origin", "Sec-Fetch-Site"} { // pages of others may read it
+			public.Header.Del(name)
+		}
+		answer.ServeHTTP(w, public)
+	})
+}
+
+// metadata returns the document, nil for none.
+func metadata(i *issuers) []byte {
+	if len(i.names) == 0 {
+		return nil
+	}
+	doc, _ := json.Marshal(struct { // it always has a JSON form
+		Resource string   `json:"resource"`
+		Servers  []string `json:"authorization_servers"`
+		Scopes   []string `json:"scopes_supported,omitempty"`
+		Methods  []string `json:"bearer_methods_supported"`
+		Name     string   `json:"resource_name"`
+	}{i.resource, i.names, i.scopes, []string{"header"}, "mcpctl"})
+	return append(doc, '\n')
+}
+
+// writeMetadata answers a request for a document; nil is not there.
+func writeMetadata(w http.ResponseWriter, r *http.Request, doc []byte) {
+	head := w.Header()
+	head.Set("Access-Control-Allow-Origin", "*")
+	switch {
+	case doc == nil:
+		http.NotFound(w, r)
+	case r.Method == http.MethodOptions: // clients in browsers send the revision (Fetch, CORS preflight)
+		head.Set("Access-Control-Allow-Methods", "GET")
+		head.Set("Access-Control-Allow-Headers", "MCP-Protocol-Version")
+		w.WriteHeader(http.StatusNoContent)
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		head.Set("Allow", "GET, HEAD, OPTIONS")
+		http.Error(w, "the metadata is only read", http.StatusMethodNotAllowed)
+	default:
+		head.Set("Content-Type", "application/json")
+		head.Set("Cache-Control", "public, max-age=300")
+		_, _ = w.Write(doc) // the client may be gone
+	}
+}
