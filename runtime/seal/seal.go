@@ -25,17 +25,20 @@ const (
 	keySize = 32 // bytes: AES-256
 )
 
-// Why a sealed text does not open.
+// Why a sealed text does not open. The first two read the same: nobody is to learn that a
+// text was sealed for somebody else.
 var (
 	// ErrTampered is a text that was not sealed here, or not for this purpose,
 	// or that has been changed since.
-	ErrTampered = errors.New("not a value that was given out here")
-	// ErrExpired is a text whose time is over.
-	ErrExpired = errors.New("the value has expired")
+	ErrTampered = errors.New(notOurs)
 	// ErrUnknownKey is a text sealed with a key that is not kept any more, or
 	// by somebody else.
-	ErrUnknownKey = errors.New("the value is too old, or was not given out here")
+	ErrUnknownKey = errors.New(notOurs)
+	// ErrExpired is a text whose time is over.
+	ErrExpired = errors.New("the value has expired")
 )
+
+const notOurs = "the value is too old, or was not given out here"
 
 // Ring seals text that a client keeps for us and brings back: nobody else can
 // read, change or make it (AES-256-GCM with random nonces). Keys are replaced

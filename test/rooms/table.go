@@ -153,7 +153,7 @@ func proxyTable() []rule {
 		{"persist", "runtime/store"},
 		{"relist", "inventory"},
 		{"client", "runtime runtime/revision runtime/internal/..."},
-		{"parking", "runtime runtime/revision runtime/seal runtime/internal/..."},
+		{"parking", "runtime runtime/access runtime/revision runtime/seal runtime/internal/..."},
 		// Knows no front and no name that clients see.
 		{"upstream", "limits breaker errkind starts keep late meter inventory settings sharing persist relist client runtime runtime/access runtime/bridge runtime/revision runtime/seal runtime/store runtime/internal/..."},
 		{"catalog", "errkind inventory upstream runtime runtime/pins runtime/lazy runtime/bridge runtime/revision runtime/seal runtime/internal/... golang.org/x/sync"},

@@ -30,7 +30,7 @@ const (
 	// partialTTL bounds how long a list may be kept that leaves a server out.
 	partialTTL = 5 * time.Second
 	// cursorPurpose keeps cursors apart from other sealed texts; the list's method
-	// follows it, and the principal, of which there is only the anonymous one.
+	// follows it, and the principal.
 	cursorPurpose = "cursor:"
 )
 
@@ -41,11 +41,13 @@ type pages struct {
 	of   map[pageKey]*page
 }
 
-// pageKey says which list, in the words of which era, beginning at which item.
+// pageKey says which list, in the words of which era, beginning at which item, and
+// whether for somebody in particular: no cache may give that to others.
 type pageKey struct {
-	k      inventory.Kind
-	modern bool
-	first  int
+	k       inventory.Kind
+	modern  bool
+	first   int
+	private bool
 }
 
 // page is the answer to a list method.
@@ -55,6 +57,7 @@ type page struct {
 	items  rawjson.Span
 	made   time.Time
 	ttl    time.Duration
+	who    string // whose the cursor is
 }
 
 // at returns the page of a key.
@@ -81,7 +84,8 @@ func (p *Publisher) List(ctx context.Context, from *upstream.Origin, k inventory
 	p.Listeners.See(k)
 	announceComing(p)
 	c := p.show(k)
-	first, err := firstItem(p.o.Ring, c, k, params)
+	who := from.Who.Key()
+	first, err := firstItem(p.o.Ring, c, k, who, params)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +93,7 @@ func (p *Publisher) List(ctx context.Context, from *upstream.Origin, k inventory
 		p.revalidate(k)
 		p.Refresh()
 	}
-	return p.page(c, k, from.Modern(), first), nil
+	return p.page(c, k, from.Modern(), who, first), nil
 }
 
 // show returns the catalog that a list is given out of. Where names have no
@@ -130,10 +134,10 @@ func (p *Publisher) revalidate(k inventory.Kind) {
 	}
 }
 
-// page returns the answer to a list method that begins at an item. It is not to be
+// page returns the answer of a principal to a list method that begins at an item. It is not to be
 // changed: others get the same.
-func (p *Publisher) page(c *Catalog, k inventory.Kind, modern bool, first int) []byte {
-	l, pg := &c.lists[k], c.pages.at(pageKey{k, modern, first})
+func (p *Publisher) page(c *Catalog, k inventory.Kind, modern bool, who string, first int) []byte {
+	l, pg := &c.lists[k], c.pages.at(pageKey{k, modern, first, who != ""})
 	now := time.Now()
 	var ttl time.Duration // in milliseconds, as it is sent
 	if modern {
@@ -149,7 +153,7 @@ func (p *Publisher) page(c *Catalog, k inventory.Kind, modern bool, first int) [
 	more := last < l.count
 	pg.mu.Lock()
 	defer pg.mu.Unlock()
-	if pg.result != nil && pg.ttl == ttl && (!more || now.Sub(pg.made) < pageLife) {
+	if pg.result != nil && pg.ttl == ttl && (!more || pg.who == who && now.Sub(pg.made) < pageLife) {
 		return pg.result
 	}
 	out := append(make([]byte, 0, max(len(pg.result)+64, 256)), '{')
@@ -157,7 +161,7 @@ func (p *Publisher) page(c *Catalog, k inventory.Kind, modern bool, first int) [
 		out = append(out, `"resultType":"complete","ttlMs":`...)
 		out = strconv.AppendInt(out, ttl.Milliseconds(), 10)
 		scope := `,"cacheScope":"private",`
-		if l.fresh.Public {
+		if l.fresh.Public && who == "" {
 			scope = `,"cacheScope":"public",`
 		}
 		out = append(out, scope...)
@@ -173,7 +177,7 @@ func (p *Publisher) page(c *Catalog, k inventory.Kind, modern bool, first int) [
 	end := len(out)
 	out = append(out, ']')
 	if more {
-		out = rawjson.Quote(append(out, `,"nextCursor":`...), cursorAt(p.o.Ring, l, k, last))
+		out = rawjson.Quote(append(out, `,"nextCursor":`...), cursorAt(p.o.Ring, l, k, who, last))
 	}
 	if server := p.o.Info; modern && server != nil {
 		out = append(append(out, `,"_meta":{"io.modelcontextprotocol/serverInfo":`...), server...)
@@ -188,7 +192,7 @@ func (p *Publisher) page(c *Catalog, k inventory.Kind, modern bool, first int) [
 	if pg.result == nil {
 		c.pages.size.Add(int64(len(out)))
 	}
-	pg.result, pg.items, pg.made, pg.ttl = out, rawjson.Span{Start: begin, End: end}, now, ttl
+	pg.result, pg.items, pg.made, pg.ttl, pg.who = out, rawjson.Span{Start: begin, End: end}, now, ttl, who
 	return out
 }
 
@@ -228,16 +232,16 @@ type cursor struct {
 	Next    int    `json:"n"`
 }
 
-// cursorAt returns the cursor for the page that begins at an item.
-func cursorAt(ring *seal.Ring, l *list, k inventory.Kind, item int) string {
+// cursorAt returns a principal's cursor for the page that begins at an item.
+func cursorAt(ring *seal.Ring, l *list, k inventory.Kind, who string, item int) string {
 	plain, _ := json.Marshal(cursor{l.version(), item}) // it always has a JSON form
-	return ring.Seal(cursorPurpose+k.Listing().Method, plain, cursorTTL)
+	return ring.Seal(cursorPurpose+k.Listing().Method+" "+who, plain, cursorTTL)
 }
 
-// firstItem returns where the page begins that a client asks for. Without a cursor
+// firstItem returns where the page begins that a principal asks for. Without a cursor
 // it is 0; null counts as none, the empty string does not (specification,
 // Pagination).
-func firstItem(ring *seal.Ring, c *Catalog, k inventory.Kind, params []byte) (int, error) {
+func firstItem(ring *seal.Ring, c *Catalog, k inventory.Kind, who string, params []byte) (int, error) {
 	at, err := rawjson.Field(params, "cursor")
 	if err != nil || !at.Present() || string(at.Of(params)) == "null" {
 		return 0, nil //nolint:nilerr // params that are no object have no cursor
@@ -246,7 +250,7 @@ func firstItem(ring *seal.Ring, c *Catalog, k inventory.Kind, params []byte) (in
 	if !ok {
 		return 0, upstream.Invalid("params.cursor is no string")
 	}
-	plain, err := ring.Open(cursorPurpose+k.Listing().Method, sealed)
+	plain, err := ring.Open(cursorPurpose+k.Listing().Method+" "+who, sealed)
 	if err != nil {
 		return 0, upstream.Invalid("params.cursor: %v", err)
 	}

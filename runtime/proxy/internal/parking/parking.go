@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/workers"
 	"github.com/mcpctl/mcpctl/runtime/revision"
@@ -75,6 +76,19 @@ func (p *Lot) Close() {
 	p.work.Close()
 }
 
+// Expel ends the calls of those for whom gone reports true, where they wait: their
+// clients cannot come back. What a client is waiting for goes on.
+func (p *Lot) Expel(gone func(*access.Principal) bool) {
+	p.mu.Lock()
+	all := slices.Collect(maps.Values(p.calls))
+	p.mu.Unlock()
+	for _, k := range all {
+		if k.owner != nil && gone(k.owner) {
+			k.expireNow()
+		}
+	}
+}
+
 // Waiting returns how many calls wait for their client.
 func (p *Lot) Waiting() int {
 	p.mu.Lock()
@@ -103,11 +117,11 @@ type Ticket struct {
 type Call struct {
 	p     *Lot
 	id    string
+	owner *access.Principal
 	scope deadline.Scope // its context
 	done  chan struct{}  // closed when the call has ended
 
-	result json.RawMessage // read after done, as err
-	err    error
+	how ending // read after done
 
 	mu          sync.Mutex // guards what follows
 	round       int
@@ -118,6 +132,12 @@ type Call struct {
 	emit        func(method string, params []byte) // of the present client, nil for none
 	failure     error                              // ends the call whatever it returns, nil for its own result
 	newQuestion chan struct{}                      // has one place
+}
+
+// ending is how a call has ended.
+type ending struct {
+	result json.RawMessage
+	err    error
 }
 
 // question is one that the client has not answered.
@@ -132,17 +152,17 @@ type reply struct {
 }
 
 // Start runs a call under ctx, which is not that of a client's request: the call
-// goes on between them. run must return when its context ends. emit, which may be
+// goes on between them. owner is whose it is, nil for nobody in particular. run must return when its context ends. emit, which may be
 // nil and must not wait, is called with what the server sends until Wait returns.
-func (p *Lot) Start(ctx context.Context, emit func(method string, params []byte), run func(ctx context.Context, k *Call) (json.RawMessage, error)) *Call {
-	k := &Call{p: p, id: rand.Text(), done: make(chan struct{}), newQuestion: make(chan struct{}, 1), emit: emit}
+func (p *Lot) Start(ctx context.Context, owner *access.Principal, emit func(method string, params []byte), run func(ctx context.Context, k *Call) (json.RawMessage, error)) *Call {
+	k := &Call{p: p, id: rand.Text(), owner: owner, done: make(chan struct{}), newQuestion: make(chan struct{}, 1), emit: emit}
 	k.scope.Begin(ctx)
 	if !p.work.Go(func() { // waited for by Close
 		defer k.scope.End(nil)
 		result, err := run(&k.scope, k)
 		k.end(result, err)
 	}) {
-		k.err = runtime.ErrClosed
+		k.how.err = runtime.ErrClosed
 		k.scope.End(runtime.ErrClosed)
 		close(k.done)
 	}
@@ -152,9 +172,9 @@ func (p *Lot) Start(ctx context.Context, emit func(method string, params []byte)
 func (k *Call) end(result json.RawMessage, err error) {
 	k.mu.Lock()
 	k.ended = true
-	k.result, k.err = result, err
+	k.how = ending{result, err}
 	if k.failure != nil {
-		k.result, k.err = nil, k.failure
+		k.how = ending{err: k.failure}
 	}
 	if k.expiryTimer != nil {
 		k.expiryTimer.Stop()
@@ -269,7 +289,7 @@ func (k *Call) Wait(ctx context.Context) (Outcome, error) {
 		}
 		select {
 		case <-k.done:
-			return Outcome{Result: k.result}, k.err
+			return Outcome{Result: k.how.result}, k.how.err
 		case <-k.newQuestion:
 			asks = true
 		case <-ctx.Done():
@@ -331,6 +351,16 @@ func (k *Call) expire(round int) {
 	k.expiryTimer = time.AfterFunc(endGrace, func() { k.scope.End(errNotAnswered) })
 	k.mu.Unlock()
 	k.p.unregister(k.id)
+}
+
+// expireNow is expire where a round waits for its client.
+func (k *Call) expireNow() {
+	k.mu.Lock()
+	round, waits := k.round, k.expiryTimer != nil && k.expiryTimer.Stop()
+	k.mu.Unlock()
+	if waits {
+		k.expire(round)
+	}
 }
 
 // Resume passes a client's answers, by key, to the call of a ticket. Wait asks

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/parking"
 	"github.com/mcpctl/mcpctl/runtime/seal"
@@ -43,7 +44,7 @@ func TestParkedCallGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := parking.NewLot(0)
 		defer p.Close()
-		k := p.Start(t.Context(), nil, asks("elicitation/create", "roots/list"))
+		k := p.Start(t.Context(), nil, nil, asks("elicitation/create", "roots/list"))
 		out, err := k.Wait(t.Context())
 		first := must(t, out, err)
 		if len(first.Inputs) != 1 || first.Inputs[0].Key != "b1" || first.Inputs[0].Method != "elicitation/create" || string(first.Inputs[0].Params) != `{"message":"?"}` {
@@ -82,7 +83,7 @@ func TestParkedTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := parking.NewLot(0)
 		defer p.Close()
-		k := p.Start(t.Context(), nil, func(ctx context.Context, k *parking.Call) (json.RawMessage, error) {
+		k := p.Start(t.Context(), nil, nil, func(ctx context.Context, k *parking.Call) (json.RawMessage, error) {
 			var wg sync.WaitGroup
 			var answers [2]json.RawMessage
 			for i := range answers {
@@ -120,7 +121,7 @@ func TestParkedExpires(t *testing.T) {
 			p := parking.NewLot(time.Minute)
 			defer p.Close()
 			ended := make(chan string, 1)
-			k := p.Start(t.Context(), nil, func(ctx context.Context, k *parking.Call) (json.RawMessage, error) {
+			k := p.Start(t.Context(), nil, nil, func(ctx context.Context, k *parking.Call) (json.RawMessage, error) {
 				r, err := k.Ask(ctx, "elicitation/create", nil)
 				if stubborn {
 					<-ctx.Done()
@@ -154,7 +155,7 @@ func TestParkedClientGoes(t *testing.T) {
 		p := parking.NewLot(0)
 		defer p.Close()
 		ctx, cancel := context.WithCancel(t.Context())
-		k := p.Start(t.Context(), nil, asks("roots/list"))
+		k := p.Start(t.Context(), nil, nil, asks("roots/list"))
 		out, err := k.Wait(ctx)
 		must(t, out, err)
 		cancel()
@@ -172,12 +173,45 @@ func TestParkedClientGoes(t *testing.T) {
 	})
 }
 
+// TestParkedOfExpelled: a call that waits for a client that cannot come back ends; one
+// whose client is there does not, nor another's.
+func TestParkedOfExpelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := parking.NewLot(0)
+		defer p.Close()
+		gone, stays := &access.Principal{ID: "p|gone"}, &access.Principal{ID: "p|stays"}
+		ask := func(who *access.Principal) (*parking.Call, parking.Ticket) {
+			k := p.Start(t.Context(), who, nil, asks("elicitation/create"))
+			out, err := k.Wait(t.Context())
+			must(t, out, err)
+			return k, out.Ticket
+		}
+		_, lost := ask(gone)
+		_, present := ask(gone)
+		_, other := ask(stays)
+		_, nobodys := ask(nil)
+		k, err := p.Resume(present, nil, nil)
+		require.NoError(t, err)
+		p.Expel(func(p *access.Principal) bool { return p.ID == gone.ID })
+		synctest.Wait()
+		if _, err := p.Resume(lost, nil, nil); !errors.Is(err, parking.ErrLost) || p.Waiting() != 3 {
+			t.Errorf("got %v, %d wait", err, p.Waiting())
+		}
+		out, err := k.Wait(t.Context())
+		must(t, out, err)
+		for _, ticket := range []parking.Ticket{other, nobodys} {
+			_, err := p.Resume(ticket, nil, nil)
+			require.NoError(t, err)
+		}
+	})
+}
+
 func TestParkedFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := parking.NewLot(0)
 		defer p.Close()
 		want := &runtime.Error{Code: runtime.CodeMissingCapability}
-		k := p.Start(t.Context(), nil, func(ctx context.Context, k *parking.Call) (json.RawMessage, error) {
+		k := p.Start(t.Context(), nil, nil, func(ctx context.Context, k *parking.Call) (json.RawMessage, error) {
 			k.Fail(want)
 			<-ctx.Done()
 			return json.RawMessage(`{}`), nil
@@ -197,7 +231,7 @@ func TestParkedEvents(t *testing.T) {
 		note := func(who string) func(string, []byte) {
 			return func(m string, _ []byte) { got = append(got, who+m) }
 		}
-		k := p.Start(t.Context(), note("1"), func(ctx context.Context, k *parking.Call) (json.RawMessage, error) {
+		k := p.Start(t.Context(), nil, note("1"), func(ctx context.Context, k *parking.Call) (json.RawMessage, error) {
 			k.Emit("a", nil)
 			if _, err := k.Ask(ctx, "roots/list", nil); err != nil {
 				return nil, err
@@ -221,14 +255,14 @@ func TestParkingIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := parking.NewLot(0)
 		for range 256 {
-			out, err := p.Start(t.Context(), nil, asks("roots/list")).Wait(t.Context())
+			out, err := p.Start(t.Context(), nil, nil, asks("roots/list")).Wait(t.Context())
 			must(t, out, err)
 		}
-		if out, err := p.Start(t.Context(), nil, asks("roots/list")).Wait(t.Context()); err == nil {
+		if out, err := p.Start(t.Context(), nil, nil, asks("roots/list")).Wait(t.Context()); err == nil {
 			t.Errorf("one more waits: %+v", out)
 		}
 		p.Close()
-		if _, err := p.Start(t.Context(), nil, asks()).Wait(t.Context()); !errors.Is(err, runtime.ErrClosed) || p.Waiting() != 0 {
+		if _, err := p.Start(t.Context(), nil, nil, asks()).Wait(t.Context()); !errors.Is(err, runtime.ErrClosed) || p.Waiting() != 0 {
 			t.Errorf("after Close: %v, %d wait", err, p.Waiting())
 		}
 	})
@@ -242,7 +276,7 @@ func TestParkedCallHasEnded(t *testing.T) {
 		defer p.Close()
 		var parked *parking.Call
 		during := make(chan error, 1)
-		k := p.Start(t.Context(), nil, func(_ context.Context, k *parking.Call) (json.RawMessage, error) {
+		k := p.Start(t.Context(), nil, nil, func(_ context.Context, k *parking.Call) (json.RawMessage, error) {
 			parked = k
 			go func() { // whose question it is does not end with the call
 				_, err := k.Ask(t.Context(), "roots/list", nil)

@@ -79,7 +79,7 @@ func (r Request) interact(ctx context.Context, k inventory.Kind) ([]byte, error)
 // start starts the call to the backend beside the request. first makes the first
 // round; nil: like the others.
 func (v *conversation) start(first func(context.Context, Request) ([]byte, error)) *parking.Call {
-	return v.rt.Parking.Start(v.rt.Set.Lifetime, v.reports(), func(ctx context.Context, call *parking.Call) (json.RawMessage, error) {
+	return v.rt.Parking.Start(v.rt.Set.Lifetime, v.From.Who, v.reports(), func(ctx context.Context, call *parking.Call) (json.RawMessage, error) {
 		return v.run(ctx, call, first)
 	})
 }

@@ -16,6 +16,7 @@ func (h *Streamable) Expel(gone func(*access.Principal) bool) {
 		}
 	}
 	h.listens.end(gone)
+	h.p.Router.Parking.Expel(gone)
 }
 
 // endStreams ends the streams that belong to no request.
