@@ -3,47 +3,16 @@ package router
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/base32"
 	"errors"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
-
-// taskPrefix returns what the exposed ids of a backend's tasks begin with. A dot
-// and the backend's own id follow: whoever has the same configuration can tell
-// where it leads, and it is as hard to guess as the backend has made it. The
-// first dot separates, so a backend whose name has one goes by a hash.
-func taskPrefix(server string) string {
-	if !strings.Contains(server, ".") {
-		return server
-	}
-	sum := sha256.Sum256([]byte(server))
-	return "~" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:2*catalog.Hashed]
-}
-
-// taskOf returns the backend of an exposed task id and the id there, nil if it
-// has none.
-func taskOf(set *upstream.Set, id string) (*upstream.Backend, string) {
-	prefix, bare, ok := strings.Cut(id, ".")
-	if !ok || bare == "" {
-		return nil, ""
-	}
-	for _, b := range set.All() {
-		if taskPrefix(b.Name) == prefix {
-			return b, bare
-		}
-	}
-	return nil, ""
-}
 
 // task serves tasks/get, tasks/update and tasks/cancel (SEP-2663).
 func (r Request) task(ctx context.Context) ([]byte, error) {
@@ -55,8 +24,8 @@ func (r Request) task(ctx context.Context) ([]byte, error) {
 		return nil, upstream.Invalid("params.taskId is missing or no string")
 	}
 	return upstream.RetryReplaced(func() ([]byte, error) {
-		b, bare := taskOf(r.rt.Set, id)
-		if b == nil || !r.rt.TaskOwners.isOf(id, r.From.Who.Key()) {
+		b, bare := r.rt.taskOf(id, r.From.Who.Key())
+		if b == nil {
 			return nil, upstream.Invalid("unknown task")
 		}
 		r.From.Slot = nil
@@ -80,7 +49,7 @@ func (r *Request) exposedTask(b *upstream.Backend, result []byte) ([]byte, error
 	}
 	if e := o.Get("taskId"); e != nil {
 		if id, ok := rawjson.String(result, e.Value); ok {
-			o.Replace(e, rawjson.Quote(nil, taskPrefix(b.Name)+"."+id))
+			o.Replace(e, rawjson.Quote(nil, r.exposedTaskID(b, id)))
 		}
 	}
 	if e := o.Get("result"); e != nil {
@@ -151,23 +120,26 @@ type taskOwners struct {
 
 type taskOwner struct {
 	who     string // the principal
+	bare    string // the backend's own id
 	slot    *upstream.Slot
 	modern  bool   // any connection will do
 	release func() // lets the connection go: the task has ended, as far as is known
 }
 
-// note remembers the connection of a task, by a result that is the task as
-// exposed, and keeps it while the task is under way.
-func (o *taskOwners) note(by *upstream.Conn, who string, result []byte) {
+// note remembers the connection of a task, by a result that is the task as the backend
+// has sent it and as it is exposed, and keeps it while the task is under way.
+func (o *taskOwners) note(by *upstream.Conn, who string, sent, result []byte) {
 	var at [2]rawjson.Span
 	if rawjson.Fields(result, at[:], "taskId", "status") != nil {
 		return
 	}
 	id, ok := rawjson.String(result, at[0])
-	if !ok {
+	bare, err := rawjson.Field(sent, "taskId")
+	if !ok || err != nil {
 		return
 	}
 	to := taskOwner{who: who, slot: by.Slot, modern: by.Modern(), release: func() {}}
+	to.bare, _ = rawjson.String(sent, bare)
 	o.Lock()
 	defer o.Unlock()
 	if o.all == nil {
@@ -206,13 +178,12 @@ func (o *taskOwners) ended(id string) {
 	}
 }
 
-// isOf reports whether a task is a principal's. Where nobody is asked for a credential
-// all are. A task that nobody remembers, as after a restart, is no principal's.
-func (o *taskOwners) isOf(id, principal string) bool {
+// bareOf returns the backend's own id of a principal's task, false where it is not known.
+func (o *taskOwners) bareOf(id, who string) (bare string, ok bool) {
 	o.Lock()
 	defer o.Unlock()
-	to, known := o.all[id]
-	return principal == "" || known && to.who == principal
+	to, ok := o.all[id]
+	return to.bare, ok && to.who == who
 }
 
 // of returns the connection of a task, nil if it is not known or any will do.
