@@ -365,6 +365,9 @@ func (h *Streamable) listen(w http.ResponseWriter, r *http.Request, who *access.
 			return
 		}
 		defer stop()
+		ctx, over := h.visits.within(r.Context(), who)
+		defer over()
+		o.r = r.WithContext(ctx)
 	}
 	o.open()
 	_ = o.out.flush() // the request's context tells that the client has gone

@@ -47,6 +47,7 @@ type SSE struct {
 	lifetime context.Context //nolint:containedctx // owned, ended by Close
 	cancel   context.CancelFunc
 	leave    func()     // the proxy's fronts
+	visits   visits
 	Mu       sync.Mutex // guards what follows, and what is added to work
 	work     sync.WaitGroup
 	closed   bool
@@ -94,9 +95,12 @@ type sseSession struct {
 	f      *SSE
 	id     string
 	who    *access.Principal
+	latest atomic.Pointer[access.Principal] // who, by the credential of the latest message
 	sender front.Sender
 	seen   atomic.Int64  // when the last message came, in nanoseconds since 1970
 	places chan struct{} // taken by each request until its answer is sent
+	// expired says that the credential of the stream has ended: no request begins.
+	expired atomic.Bool
 
 	lifetime context.Context //nolint:containedctx // the session's own, ended by end
 	end      context.CancelCauseFunc
@@ -118,6 +122,7 @@ func (f *SSE) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s := &sseSession{f: f, id: rand.Text(), who: who, places: make(chan struct{}, sseInFlight)}
 	s.stream.start(&f.p.Budget.Unsent)
+	s.latest.Store(who)
 	s.sender = front.Sender{Client: upstream.NewClient(func(frame []byte) error { return s.stream.push(frame, heavy) }), Owns: s.owns}
 	s.lifetime, s.end = context.WithCancelCause(f.lifetime)
 	if err := f.add(s); err != nil {
@@ -127,6 +132,7 @@ func (f *SSE) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer f.work.Done()
 	defer f.remove(s)
 	defer f.p.Router.Join(s.sender.Client, s)()
+	defer f.visits.begin(who, s.expire)()
 	s.serve(w, r)
 }
 
@@ -178,7 +184,7 @@ func (s *sseSession) serve(w http.ResponseWriter, r *http.Request) {
 					return // it does not read, or is gone
 				}
 				if q.priority == answering {
-					<-s.places
+					s.release()
 				}
 			}
 		case <-r.Context().Done():
@@ -239,6 +245,7 @@ func (f *SSE) messages(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.seen.Store(time.Now().UnixNano())
+	s.latest.Store(who)
 	s.message(w, r, b.Bytes())
 	b.release()
 }
@@ -257,6 +264,9 @@ func (s *sseSession) message(w http.ResponseWriter, r *http.Request, body []byte
 		return
 	case kind == front.Answer || kind == front.Notification:
 		s.f.p.Take(&s.sender, kind, body, m)
+	case s.expired.Load():
+		http.Error(w, upstream.ErrSessionEnded.Error(), http.StatusNotFound)
+		return
 	case !batch && !s.f.p.Ready():
 		refuseDraining(w, m.ID.Of(body))
 		return
@@ -266,7 +276,7 @@ func (s *sseSession) message(w http.ResponseWriter, r *http.Request, body []byte
 		}
 		line, free, err := s.f.p.Budget.Hold(body)
 		if err != nil {
-			<-s.places
+			s.release()
 			busy(w, http.StatusServiceUnavailable, m.ID.Of(body), err.Error())
 			return
 		}
@@ -295,6 +305,12 @@ func (s *sseSession) reserve(w http.ResponseWriter, r *http.Request) bool {
 	case <-r.Context().Done():
 	}
 	return false
+}
+
+// release gives a place back: its answer has been sent, or there is none.
+func (s *sseSession) release() {
+	<-s.places
+	s.endIfExpired()
 }
 
 // request serves what has reserved a place. It calls free in the end.
@@ -331,7 +347,7 @@ func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool, free f
 	s.f.Mu.Lock()
 	defer s.f.Mu.Unlock()
 	if s.f.closed {
-		<-s.places
+		s.release()
 		return
 	}
 	ctx, done := s.lifetime, func() {}
@@ -348,7 +364,7 @@ func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool, free f
 		}
 		a := s.f.p.Router.Serve(ctx, router.Request{Line: body, Msg: m, Method: method, From: s.Origin()})
 		if ctx.Err() != nil {
-			<-s.places // cancelled: no answer
+			s.release() // cancelled: no answer
 			return
 		}
 		s.answer(router.Frame(nil, id, a))
@@ -358,14 +374,14 @@ func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool, free f
 // answer queues what a place was reserved for, nil for nothing.
 func (s *sseSession) answer(frames []byte) {
 	if frames == nil || s.stream.push(frames, answering) != nil {
-		<-s.places
+		s.release()
 	}
 }
 
 func (s *sseSession) Origin() upstream.Origin {
 	version, capabilities := s.sender.Client.TermsOf()
 	return upstream.Origin{
-		Version: version, Capabilities: capabilities, Client: s.sender.Client, Who: s.who, Emit: s.Notify,
+		Version: version, Capabilities: capabilities, Client: s.sender.Client, Who: s.latest.Load(), Emit: s.Notify,
 		Ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 			return s.sender.Client.Ask(ctx, s.sender.Client.Push, method, params)
 		},
@@ -387,7 +403,7 @@ func (s *sseSession) Finished(c *router.FastCall, a jsonrpc.Answer) *jsonrpc.Wri
 
 func (s *sseSession) Ended(_ *router.FastCall, cancelled bool) {
 	if cancelled {
-		<-s.places
+		s.release()
 	}
 }
 

@@ -273,8 +273,8 @@ func (h *Streamable) modernListen(ctx context.Context, x *modernPost, who *acces
 	clearReadDeadline(x.w)
 	h.serving.Add(-1) // it lasts until its client ends it
 	defer h.serving.Add(1)
-	ctx, forget := h.listens.add(ctx, who)
-	defer forget()
+	ctx, over := h.visits.within(ctx, who)
+	defer over()
 	ended := make(chan struct{})
 	if h.work.Go(func() {
 		defer close(ended)

@@ -44,7 +44,7 @@ type Streamable struct {
 		last     atomic.Int64 // in nanoseconds since 1970
 	}
 	streams atomic.Int64 // that belong to no request
-	listens listens
+	visits  visits
 
 	lifetime context.Context //nolint:containedctx // owned, ended by Close
 	cancel   context.CancelFunc
