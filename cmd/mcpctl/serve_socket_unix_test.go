@@ -46,9 +46,9 @@ func TestServeSocket(t *testing.T) {
 		t.Helper()
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://any/mcp", strings.NewReader(body))
 		require.NoError(t, err)
-		req.Header = http.Header{
-			"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
-			"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/list"},
+		req.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+		if strings.Contains(body, "tools/list") {
+			req.Header["Mcp-Protocol-Version"], req.Header["Mcp-Method"] = []string{"2026-07-28"}, []string{"tools/list"}
 		}
 		resp, err := c.Do(req)
 		require.NoError(t, err)
@@ -60,6 +60,16 @@ func TestServeSocket(t *testing.T) {
 	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
 	if got := post(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + meta + `}}`); !strings.Contains(got, `"fake__echo"`) {
 		t.Errorf("got %s", got)
+	}
+	// Its sessions are of the user, whom the system lets in.
+	if got := post(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`); !strings.Contains(got, `"protocolVersion":"2025-11-25"`) {
+		t.Errorf("got %s", got)
+	}
+	status := exec.Command("mcpctl", "status", "--json")
+	status.Env = env
+	owner, _ := local.Owner()
+	if out, err := status.Output(); err != nil || !strings.Contains(string(out), `"principal":"local|`+owner+`"`) {
+		t.Errorf("status: %v, %s", err, out)
 	}
 	second := exec.Command("mcpctl", "serve", "--config", servers, "--socket", path)
 	second.Env = env
@@ -77,5 +87,50 @@ func TestServeSocket(t *testing.T) {
 	}
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the socket is still there: %v", err)
+	}
+}
+
+// TestServeSocketProxy: a socket that the settings give to a proxy asks for who the proxy
+// says it is, and knows nobody else.
+func TestServeSocketProxy(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "s")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "servers.json"), []byte(`{"mcpServers":{"fake":{"command":"fake-mcp"}}}`), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.yaml"), []byte("serve:\n  auth:\n    - proxy: {from: [unix], user: X-User}\n"), 0o600))
+	cmd := exec.Command("mcpctl", "serve", "--config", filepath.Join(dir, "servers.json"), "--socket", path)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, noRaceSleep}
+	stderr, err := cmd.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	if lines := bufio.NewScanner(stderr); !lines.Scan() || lines.Text() != "listening on "+path {
+		t.Fatalf("got %q", lines.Text())
+	}
+	defer func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_, _ = io.Copy(io.Discard, stderr)
+		_ = cmd.Wait()
+	}()
+	c := local.Client(path)
+	defer c.CloseIdleConnections()
+	for name, r := range map[string]struct {
+		header http.Header
+		want   int
+	}{
+		"alice":    {http.Header{"X-User": {"alice"}}, http.StatusNotFound}, // there is nothing, but she may ask
+		"nobody":   {http.Header{}, http.StatusUnauthorized},
+		"two":      {http.Header{"X-User": {"alice", "bob"}}, http.StatusBadRequest},
+		"smuggled": {http.Header{"X_user": {"alice"}}, http.StatusBadRequest},
+		"a token":  {http.Header{"Authorization": {"Bearer x"}}, http.StatusUnauthorized},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://any/nothing", nil)
+		require.NoError(t, err)
+		req.Header = r.header
+		resp, err := c.Do(req)
+		require.NoError(t, err)
+		_ = resp.Body.Close()
+		if resp.StatusCode != r.want {
+			t.Errorf("%s: got %s, want %d", name, resp.Status, r.want)
+		}
 	}
 }

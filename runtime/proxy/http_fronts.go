@@ -22,6 +22,11 @@ type HTTPOptions struct {
 	// Door says who asks, by the credential of each request. Nil: nobody is asked for
 	// one.
 	Door Door
+	// Principal is who asks where nobody is asked for a credential, nil for one without
+	// a name.
+	Principal *access.Principal
+	// Refused is called with each request that is not let in, and why; nil for nobody.
+	Refused func(r *http.Request, no *access.Refusal)
 	// MaxBody bounds the body of a request, in bytes; 0 is 64 MiB.
 	MaxBody int64
 	// StreamMax bounds the age of a stream of events, for what lies between and
@@ -32,7 +37,7 @@ type HTTPOptions struct {
 
 func (o HTTPOptions) inner() web.Options {
 	return web.Options{
-		Wall:    wall.Wall{AnyHost: o.AnyHost, Hosts: o.Hosts, IPHosts: o.IPHosts, Door: o.Door},
+		Wall:    wall.Wall{AnyHost: o.AnyHost, Hosts: o.Hosts, IPHosts: o.IPHosts, Door: o.Door, Principal: o.Principal, Refused: o.Refused},
 		MaxBody: o.MaxBody, StreamMax: o.StreamMax,
 	}
 }

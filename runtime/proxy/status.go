@@ -181,6 +181,8 @@ type ClientStatus struct {
 	// has open for what belongs to no request.
 	InFlight int `json:"inFlight"`
 	Streams  int `json:"streams,omitempty"`
+	// Principal is the ID of who asks, "" where nobody is asked for a credential.
+	Principal string `json:"principal,omitempty"`
 }
 
 // StatelessStatus counts requests that belong to no session.

@@ -76,6 +76,8 @@ func layerTable() []rule {
 		{pkg: "runtime/access/certs", layer: 1, own: []string{"runtime/access"}, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/mtls", layer: 2, own: []string{"runtime/access", "runtime/access/certs"}, notStd: []string{"net/http", "os"}},
 		{pkg: "runtime/access/link", layer: 1, own: []string{"runtime/seal"}, notStd: []string{"net", "net/http", "os"}},
+		{pkg: "runtime/access/forwarded", layer: 2, own: []string{"runtime/access", "runtime/access/certs"}, notStd: []string{"net", "net/http", "os"}},
+		{pkg: "runtime/access/jwt", layer: 2, own: []string{"runtime/access", "runtime/secret"}, third: []string{"github.com/go-jose/go-jose/v4", "github.com/go-json-experiment/json"}, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/door", layer: 2, own: []string{"runtime/access"}},
 		{pkg: "runtime/access/openid", layer: 2, own: []string{"runtime/origin", "runtime/secret"}, third: []string{"github.com/coreos/go-oidc/v3", "golang.org/x/oauth2"}},
 		{pkg: "runtime/access/door", layer: 2, own: []string{"runtime/access", "runtime/secret"}},

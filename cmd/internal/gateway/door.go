@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,13 +9,16 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/tlsfiles"
+	"github.com/mcpctl/mcpctl/cmd/internal/visitors"
 	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/access/door"
+	"github.com/mcpctl/mcpctl/runtime/access/forwarded"
 	"github.com/mcpctl/mcpctl/runtime/access/mtls"
 	"github.com/mcpctl/mcpctl/runtime/access/tokenfile"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -37,9 +41,12 @@ type expeller interface {
 // entrance lets in who has a credential.
 type entrance struct {
 	*door.Door
-	tokens  *tokenfile.Follower // nil where none are asked for
-	files   *tlsfiles.Files     // nil without TLS
-	issuers *issuers
+	tokens    *tokenfile.Follower // nil where none are asked for
+	files     *tlsfiles.Files     // nil without TLS
+	forwarded *forwarded.Provider // nil without a proxy
+	book      *visitors.Book
+	kinds     []string // of the providers
+	issuers   *issuers
 }
 
 // Who implements [proxy.Door]. A certificate that TLS has verified may have been revoked
@@ -50,7 +57,37 @@ func (d *entrance) Who(ctx context.Context, c access.Credential) (*access.Princi
 			return nil, no
 		}
 	}
-	return d.Door.Who(ctx, c)
+	who, no := d.Door.Who(ctx, c)
+	if no == nil {
+		d.book.Came(who)
+	}
+	return who, no
+}
+
+// refused returns what is called with each request that is not let in.
+func (g *gateway) refused(d *entrance) func(*http.Request, *access.Refusal) {
+	return func(r *http.Request, no *access.Refusal) {
+		d.book.Refused(cmp.Or(no.Reason, no.Description))
+		g.h.Log.Debug("request is not let in", "status", no.Status, "reason", no.Reason, "peer", r.RemoteAddr, "method", r.Method, "path", r.URL.Path)
+	}
+}
+
+// status returns who has come and who was refused.
+func (d *entrance) status() *AccessStatus {
+	s := &AccessStatus{Providers: d.kinds, Refused: d.book.Refusals()}
+	s.Recent, s.Principals = d.book.Visitors()
+	if d.forwarded != nil {
+		s.IgnoredHeaders = d.forwarded.Ignored()
+	}
+	var problems []string
+	if d.files != nil && d.files.Problem() != "" {
+		problems = append(problems, "serve.tls: "+d.files.Problem())
+	}
+	if d.tokens != nil && d.tokens.Failure() != nil {
+		problems = append(problems, d.tokens.Failure().Error())
+	}
+	s.Problem = strings.Join(problems, "; ")
+	return s
 }
 
 // newDoor returns the entrance of a serve, nil where nobody is asked for a credential.
@@ -59,9 +96,13 @@ func (g *gateway) newDoor(files *tlsfiles.Files, endpoint string) (*entrance, er
 	if !g.o.asks {
 		return nil, nil
 	}
-	d := &entrance{files: files}
+	d := &entrance{files: files, book: visitors.NewBook()}
 	asked := g.h.Settings.Serve.Access.Providers
 	var providers []door.Provider
+	if x := asked.Proxy; x != nil {
+		d.forwarded = forwarded.New(forwarded.Options{From: x.Networks, Names: x.Names, Unix: x.Unix, User: x.User, Groups: x.Groups})
+		providers = append(providers, d.forwarded)
+	}
 	if asked.Token != nil {
 		if err := d.openTokens(g); err != nil {
 			return nil, err
@@ -75,6 +116,9 @@ func (g *gateway) newDoor(files *tlsfiles.Files, endpoint string) (*entrance, er
 	providers = append(providers, d.issuers.providers...)
 	if asked.MTLS != nil {
 		providers = append(providers, mtls.New(mtls.Options{From: asked.MTLS.From, Groups: asked.MTLS.Groups, Trust: files.Trust, Now: time.Now}))
+	}
+	for _, p := range providers {
+		d.kinds = append(d.kinds, p.Kind())
 	}
 	d.Door = door.New(providers...)
 	if d.issuers.resource != "" {
@@ -97,7 +141,7 @@ func (d *entrance) openTokens(g *gateway) error {
 	case len(all) == 0:
 		g.h.UI.Say("warning: no token is accepted: there is none yet (mcpctl access token add NAME)")
 	}
-	if host, _, err := net.SplitHostPort(g.o.HTTP); err == nil && d.files == nil && !isLoopback(host) {
+	if host, _, err := net.SplitHostPort(g.o.HTTP); err == nil && d.files == nil && d.forwarded == nil && !isLoopback(host) {
 		g.h.UI.Say("warning: %s", sentInClear)
 	}
 	d.tokens = tokenfile.Follow(f)
@@ -176,10 +220,17 @@ func (g *gateway) newServer(h http.Handler, files *tlsfiles.Files) server {
 	return tlsServer{srv}
 }
 
-// asksFor reports whether clients of a serve are asked for a credential: over HTTP, and
-// not on a socket, which the system lets this user alone reach.
+// asksFor reports whether clients of a serve are asked for a credential: over HTTP. On a
+// socket, which the system lets this user alone reach, they are if the settings say that
+// a proxy connects to it.
 func (o *Options) asksFor(a settings.Access) bool {
-	return o.Command == "serve" && o.HTTP != "" && o.Socket == "" && o.Session == nil && a.Required()
+	if o.Command != "serve" || o.Session != nil || !a.Required() {
+		return false
+	}
+	if o.Socket != "" {
+		return a.Providers.Proxy != nil && a.Providers.Proxy.Unix
+	}
+	return o.HTTP != ""
 }
 
 // usesTLS reports whether HTTP is served over TLS.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/cmd/internal/visitors"
 	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/access/door"
 	"github.com/mcpctl/mcpctl/runtime/access/tokenfile"
@@ -34,7 +35,7 @@ func TestDoorFollows(t *testing.T) {
 	t.Parallel()
 	f := tokenfile.New(filepath.Join(t.TempDir(), tokenfile.Name))
 	tokens := tokenfile.Follow(f)
-	d := &entrance{Door: door.New(tokens), tokens: tokens}
+	d := &entrance{Door: door.New(tokens), tokens: tokens, book: visitors.NewBook()}
 	set := func(all ...access.Token) {
 		t.Helper()
 		require.NoError(t, f.Change(t.Context(), func([]access.Token) ([]access.Token, error) { return all, nil }))

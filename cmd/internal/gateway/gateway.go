@@ -116,6 +116,7 @@ type gateway struct {
 	started time.Time
 	addrs   atomic.Pointer[[]string]     // URLs of the HTTP front, nil before it listens
 	config  atomic.Pointer[ConfigStatus] // replaced, never edited
+	door    atomic.Pointer[entrance]     // nil where nobody is asked for a credential
 }
 
 // Run serves until the client disconnects (stdio) or ctx ends.

@@ -32,8 +32,13 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	if door != nil {
+	switch {
+	case door != nil:
 		web.Door, web.IPHosts, web.Hosts = door, true, g.h.Settings.Serve.Access.Hosts
+		web.Refused = g.refused(door)
+		g.door.Store(door)
+	case o.Socket != "" && o.Session == nil:
+		web.Principal = socketOwner()
 	}
 	front, old := p.NewHTTPFront(web), p.NewSSEFront(proxy.SSEOptions{HTTPOptions: web})
 	mux := http.NewServeMux()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/control"
+	"github.com/mcpctl/mcpctl/cmd/internal/visitors"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
@@ -21,6 +22,8 @@ type Status struct {
 	Front     string       `json:"front"`
 	Listening []string     `json:"listening,omitempty"`
 	Config    ConfigStatus `json:"config"`
+	// Access is nil where nobody is asked for a credential.
+	Access *AccessStatus `json:"access,omitempty"`
 	proxy.Status
 }
 
@@ -31,6 +34,23 @@ type ConfigStatus struct {
 	Loaded time.Time `json:"loaded"`
 	// Problem is why the current file, or some of its entries, cannot be applied, ""
 	// if all is.
+	Problem string `json:"problem,omitempty"`
+}
+
+// AccessStatus is who may come to serve, who has, and who was refused.
+type AccessStatus struct {
+	// Providers are the kinds of credentials that are accepted, in their order.
+	Providers []string `json:"providers"`
+	// Principals is how many have come, Recent up to 100 of them, who was seen last
+	// first.
+	Principals int                `json:"principals"`
+	Recent     []visitors.Visitor `json:"recent"`
+	// Refused counts requests that were not let in, by a word for the reason.
+	Refused map[string]uint64 `json:"refused"`
+	// IgnoredHeaders counts requests with an identity header that did not come from the
+	// proxy.
+	IgnoredHeaders uint64 `json:"ignoredHeaders,omitempty"`
+	// Problem is why a file is not in force as it is, "" if all are.
 	Problem string `json:"problem,omitempty"`
 }
 
@@ -63,6 +83,9 @@ func (g *gateway) status() any {
 	}
 	if urls := g.addrs.Load(); urls != nil {
 		s.Listening = *urls
+	}
+	if d := g.door.Load(); d != nil {
+		s.Access = d.status()
 	}
 	if c := g.config.Load(); c != nil {
 		s.Config = *c

@@ -33,6 +33,8 @@ type Providers struct {
 	// JWT and Introspect accept access tokens of issuers.
 	JWT        []*JWTProvider
 	Introspect *IntrospectProvider
+	// Proxy accepts what trusted proxies say.
+	Proxy *ProxyProvider
 }
 
 // TokenProvider has no settings.
@@ -102,7 +104,11 @@ func (f *file) access() (a Access, err error) {
 // providers are what reads each kind of provider.
 func providers() map[string]func(*file, *yaml.Node, *Providers) error {
 	return map[string]func(*file, *yaml.Node, *Providers) error{
-		"token": (*file).tokenProvider, "mtls": (*file).mtlsProvider, "jwt": (*file).jwtProvider, "introspect": (*file).introspectProvider,
+		"introspect": (*file).introspectProvider,
+		"jwt":        (*file).jwtProvider,
+		"mtls":       (*file).mtlsProvider,
+		"proxy":      (*file).proxyProvider,
+		"token":      (*file).tokenProvider,
 	}
 }
 

@@ -48,13 +48,19 @@ func (f *file) mtlsProvider(n *yaml.Node, p *Providers) error {
 
 // member returns the value of a mapping's member, nil where there is none.
 func member(n *yaml.Node, name string) *yaml.Node {
-	if n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
+	n = resolved(n)
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == name {
-			return n.Content[i+1]
+			return resolved(n.Content[i+1])
 		}
 	}
 	return nil
+}
+
+// resolved returns what an alias means, and any other node itself.
+func resolved(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
 }

@@ -50,8 +50,11 @@ func (f *file) decode(name string, n *yaml.Node, to any, example string) error {
 func membersOf(into reflect.Value, members map[string]reflect.Value) (names []string) {
 	for i := range into.NumField() {
 		tag, field := into.Type().Field(i).Tag.Get("yaml"), into.Field(i)
-		if tag == "" {
+		switch tag {
+		case "":
 			names = append(names, membersOf(field, members)...)
+			continue
+		case "-": // it follows from the others
 			continue
 		}
 		members[tag], names = field, append(names, tag)

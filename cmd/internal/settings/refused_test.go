@@ -22,6 +22,25 @@ var refused = []string{
 	"mtls: {groups: {'*[a]': x}}",
 	"mtls: {groups: {'*': ''}}",
 	"mtls: {groups: [a]}",
+	"proxy: {}",
+	"proxy: {user: X-Forwarded-User}",
+	"proxy: {from: [], user: X-Forwarded-User}",
+	"proxy: {from: [10.0.0.5]}",
+	"proxy: {from: [0.0.0.0/0], user: X-Forwarded-User}",
+	"proxy: {from: [10.0.0.5, '::/0'], user: X-Forwarded-User}",
+	"proxy: {from: [0.0.0.0/1, 128.0.0.0/1], user: X-Forwarded-User}",
+	"proxy: {from: ['::ffff:10.0.0.5'], user: X-Forwarded-User}",
+	"proxy: {from: [10.0.0.256], user: X-Forwarded-User}",
+	"proxy: {from: [10.0.0.0/33], user: X-Forwarded-User}",
+	"proxy: {from: [localhost], user: X-Forwarded-User}",
+	"proxy: {from: ['*.example.com'], user: X-Forwarded-User}",
+	"proxy: {from: [''], user: X-Forwarded-User}",
+	"proxy: {from: 10.0.0.5, user: X-Forwarded-User}",
+	"proxy: {from: [10.0.0.5], user: X_Forwarded_User}",
+	"proxy: {from: [10.0.0.5], user: Authorization}",
+	"proxy: {from: [10.0.0.5], user: X-Forwarded-For}",
+	"proxy: {from: [10.0.0.5], user: X-User, groups: x-user}",
+	"proxy: {from: [10.0.0.5], user: X-User, group: X-Groups}",
 }
 
 // TestRefused: testdata/refused.txt has what is said of each.
@@ -34,6 +53,8 @@ func TestRefused(t *testing.T) {
 		}
 		fmt.Fprintf(&got, "%s\n%s\n", provider, shown(t, text))
 	}
+	const name = "proxy: {from: [proxy.example.com], user: X-User}" // without clientCA
+	fmt.Fprintf(&got, "%s\n%s\n", name, shown(t, "serve:\n  auth:\n    - "+name+"\n"))
 	for _, tls := range []string{"{cert: c}", "{cert: c, key: k, crl: l}", "{cert: c, key: k, minVersion: 1.1}", "{cert: c, key: k, clientCa: a}", "{cert: c, key: k, clientCA: }"} {
 		fmt.Fprintf(&got, "tls: %s\n%s\n", tls, shown(t, "serve:\n  tls: "+tls+"\n"))
 	}
@@ -66,6 +87,7 @@ func TestProviders(t *testing.T) {
   tls: {cert: c, key: k, clientCA: a, crl: l, minVersion: 1.2}
   auth:
     - mtls: {from: [dns], groups: {"*.corp": staff}}
+    - proxy: {from: [10.0.0.5, 10.1.2.3/16, "fd00::/8", unix, "spiffe://corp/proxy1"], user: x-user, groups: X-Groups}
 `}.load(t)
 	require.NoError(t, err)
 	a := s.Serve.Access
@@ -79,5 +101,9 @@ func TestProviders(t *testing.T) {
 	}
 	if m := a.Providers.MTLS; m == nil || len(m.From) != 1 || m.Groups["*.corp"] != "staff" || !a.Required() {
 		t.Errorf("got %+v", m)
+	}
+	x := a.Providers.Proxy
+	if got, want := fmt.Sprintln(x.Networks, x.Names, x.Unix, x.User, x.Groups), "[10.0.0.5/32 10.1.0.0/16 fd00::/8] [spiffe://corp/proxy1] true X-User X-Groups\n"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }

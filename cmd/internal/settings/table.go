@@ -41,7 +41,7 @@ func Table() []Setting {
 // sectionTable are the settings of config.yaml that are no plain values.
 func sectionTable() []Setting {
 	return []Setting{
-		{Name: "serve.auth", Values: "list of providers: `token`, `jwt`, `introspect`, `mtls`", Default: "none", About: "which [credentials](share.md) clients over HTTP need", Serve: true},
+		{Name: "serve.auth", Values: "list of providers: `token`, `jwt`, `introspect`, `mtls`, `proxy`", Default: "none", About: "which [credentials](share.md) clients over HTTP need", Serve: true},
 		{Name: "serve.hosts", Values: "list of HOST or HOST:PORT", Default: "none", About: "names in the URLs of clients; addresses need no entry", Serve: true},
 		{Name: "serve.tls", Values: "`cert` and `key`, files in PEM; `clientCA`, `crl`, `minVersion`", Default: "none", About: "serves HTTP over TLS; the files are followed", Serve: true},
 		{Name: "serve.login", Values: "`issuer`, `clientId`, `clientSecret`, `scopes`", Default: "none", About: "where people log in on [the pages of serve](share.md#each-with-their-own-account)", Serve: true},

@@ -4,6 +4,8 @@ package statusview
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
@@ -34,6 +37,7 @@ func Head(s *gateway.Status, now time.Time) string {
 	if s.Config.Problem != "" {
 		fmt.Fprintf(&b, "  not in force: %s\n", ui.CleanLine(s.Config.Problem))
 	}
+	b.WriteString(accessLines(s.Access, now))
 	if s.Process != nil {
 		fmt.Fprintf(&b, "memory %s, computing time %s\n", memory(s.Process.RSS), computing(s.Process.CPU))
 	}
@@ -166,6 +170,9 @@ func clientsLine(c proxy.ClientsStatus, now time.Time) string {
 		if name == "" {
 			name = "unnamed"
 		}
+		if one.Principal != "" {
+			name += " of " + one.Principal
+		}
 		text := fmt.Sprintf("%s over %s, seen %s ago", name, one.Front, since(one.LastSeen, now))
 		if one.InFlight > 0 {
 			text += fmt.Sprintf(", waits for %d", one.InFlight)
@@ -179,6 +186,46 @@ func clientsLine(c proxy.ClientsStatus, now time.Time) string {
 		parts = []string{"none"}
 	}
 	return "clients: " + strings.Join(parts, "; ") + "\n"
+}
+
+// accessLines says who may come and who has, nothing where nobody is asked.
+func accessLines(a *gateway.AccessStatus, now time.Time) string {
+	if a == nil {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "credentials: %s", strings.Join(a.Providers, ", "))
+	var refused []string
+	for _, reason := range slices.Sorted(maps.Keys(a.Refused)) {
+		word := reason
+		if reason == access.ErrNoCredential.Reason {
+			word = "no credential"
+		}
+		refused = append(refused, fmt.Sprintf("%s %d", ui.CleanLine(word), a.Refused[reason]))
+	}
+	if refused != nil {
+		fmt.Fprintf(&b, "; refused: %s", strings.Join(refused, ", "))
+	}
+	if a.IgnoredHeaders > 0 {
+		fmt.Fprintf(&b, "; identity headers ignored: %d", a.IgnoredHeaders)
+	}
+	b.WriteString("\n")
+	if a.Problem != "" {
+		fmt.Fprintf(&b, "  not in force: %s\n", ui.CleanLine(a.Problem))
+	}
+	const most = 5
+	var parts []string
+	for i, one := range a.Recent {
+		if i == most {
+			parts = append(parts, fmt.Sprintf("and %d more", a.Principals-most))
+			break
+		}
+		parts = append(parts, ui.CleanLine(fmt.Sprintf("%s, %s, seen %s ago", one.ID, plain.Count(int(one.Requests), "request"), since(one.LastSeen, now)))) //nolint:gosec // nobody counts that far
+	}
+	if parts != nil {
+		fmt.Fprintf(&b, "principals: %s\n", strings.Join(parts, "; "))
+	}
+	return b.String()
 }
 
 // since formats the time between two moments; see [screen.Since].

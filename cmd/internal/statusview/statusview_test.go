@@ -1,9 +1,12 @@
 package statusview
 
 import (
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
+	"github.com/mcpctl/mcpctl/cmd/internal/visitors"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
 
@@ -27,5 +30,32 @@ func TestStatusWords(t *testing.T) {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+// TestAccess: who may come, who has, and who was refused; nothing of it reaches the
+// terminal as it is.
+func TestAccess(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	one := visitors.Visitor{ID: "proxy|al\x1b[2Jice", Requests: 2, LastSeen: at.Add(-time.Minute)}
+	for want, a := range map[string]*gateway.AccessStatus{
+		"":                     nil,
+		"credentials: token\n": {Providers: []string{"token"}},
+		"credentials: token, mtls; refused: no credential 3, unknown 1; identity headers ignored: 4\n  not in force: serve.tls: x\n": {
+			Providers: []string{"token", "mtls"}, Refused: map[string]uint64{"none": 3, "unknown": 1}, IgnoredHeaders: 4, Problem: "serve.tls: x",
+		},
+		"credentials: proxy\nprincipals: proxy|alice, 2 requests, seen 1m0s ago\n": {Providers: []string{"proxy"}, Principals: 1, Recent: []visitors.Visitor{one}},
+		"credentials: proxy\nprincipals: a, 0 requests, seen 1m0s ago; a, 0 requests, seen 1m0s ago; a, 0 requests, seen 1m0s ago; a, 0 requests, seen 1m0s ago; a, 0 requests, seen 1m0s ago; and 3 more\n": {
+			Providers: []string{"proxy"}, Principals: 8, Recent: slices.Repeat([]visitors.Visitor{{ID: "a", LastSeen: at.Add(-time.Minute)}}, 8),
+		},
+	} {
+		if got := accessLines(a, at); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	clients := proxy.ClientsStatus{Sessions: 1, Recent: []proxy.ClientStatus{{Front: "http", Name: "x", Version: "1", Principal: "token|alice", LastSeen: at}}}
+	if got, want := clientsLine(clients, at), "clients: x 1 of token|alice over http, seen 0s ago\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -192,6 +192,8 @@ type Info struct {
 	Front, Name, Version, Revision string
 	Since, LastSeen                time.Time
 	InFlight, Streams              int
+	// Principal is whose it is, "" for one without a name.
+	Principal string
 }
 
 // Status returns what is known of a client whatever its front.

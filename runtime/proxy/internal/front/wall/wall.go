@@ -23,6 +23,10 @@ type Wall struct {
 	IPHosts bool
 	// Door says who asks; nil: nobody is asked for a credential.
 	Door Door
+	// Principal is who asks then, nil for one without a name.
+	Principal *access.Principal
+	// Refused is called with each request that is not let in, and why; nil for nobody.
+	Refused func(r *http.Request, no *access.Refusal)
 }
 
 // Door says who asks. Its methods may be called concurrently.
@@ -37,24 +41,33 @@ type Door interface {
 
 // Admit refuses a request that a web page may have sent, unless AnyHost is set, and one
 // without a credential where one is required. It reports whether the request may go on,
-// and who asks, nil where nobody is asked for a credential. Of a refused request the
+// and who asks: w.Principal where nobody is asked for a credential. Of a refused request the
 // body is still to be read.
 func (w *Wall) Admit(out http.ResponseWriter, r *http.Request) (*access.Principal, bool) {
 	if !w.AnyHost {
 		if err := w.local(r); err != nil {
+			w.tell(r, &access.Refusal{Status: http.StatusForbidden, Description: err.Error(), Reason: "origin"})
 			http.Error(out, err.Error(), http.StatusForbidden)
 			return nil, false
 		}
 	}
 	if w.Door == nil {
-		return nil, true
+		return w.Principal, true
 	}
 	p, no := w.principal(r)
 	if no != nil {
+		w.tell(r, no)
 		w.refuse(out, no)
 		return nil, false
 	}
 	return p, true
+}
+
+// tell calls Refused.
+func (w *Wall) tell(r *http.Request, no *access.Refusal) {
+	if w.Refused != nil {
+		w.Refused(r, no)
+	}
 }
 
 // principal returns whose the credential of a request is, or why it is not accepted.

@@ -419,6 +419,7 @@ func (f *SSE) Clients() ([]client.Info, front.StatelessInfo) {
 	out := make([]client.Info, 0, len(f.m))
 	for _, s := range f.m {
 		one := s.sender.Client.Status("sse")
+		one.Principal = s.who.Key()
 		one.InFlight, one.Streams = len(s.places), 1
 		if at := s.seen.Load(); at > 0 {
 			one.LastSeen = time.Unix(0, at)

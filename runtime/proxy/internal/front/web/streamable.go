@@ -287,6 +287,7 @@ func (h *Streamable) Clients() ([]client.Info, front.StatelessInfo) {
 	out := make([]client.Info, len(all))
 	for i, s := range all {
 		out[i] = s.sender.Client.Status("http")
+		out[i].Principal = s.who.Key()
 		out[i].InFlight = int(s.serving.Load())
 		s.mu.Lock()
 		out[i].LastSeen, out[i].Streams = s.used, len(s.listening)

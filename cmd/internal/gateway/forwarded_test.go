@@ -1,0 +1,96 @@
+package gateway
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/cmd/internal/visitors"
+	"github.com/mcpctl/mcpctl/runtime/access"
+)
+
+// TestForwarded: what is said of the user counts from the proxy alone, whatever a request
+// says of its way; status has who came, and what was refused.
+func TestForwarded(t *testing.T) {
+	t.Parallel()
+	from := func(network string) settings.Access {
+		return settings.Access{Providers: settings.Providers{
+			Token: &settings.TokenProvider{},
+			Proxy: &settings.ProxyProvider{Networks: []netip.Prefix{netip.MustParsePrefix(network)}, User: "X-Forwarded-User", Groups: "X-Forwarded-Groups"},
+		}}
+	}
+	d, knock := walled(t, from("127.0.0.1/32"))
+	elsewhere, knockElsewhere := walled(t, from("10.0.0.5/32"))
+	c := client(t)
+	for name, got := range map[string]struct{ got, want string }{
+		"alice":            {knock(c, "X-Forwarded-User: alice", "X-Forwarded-Groups: a, b"), "200 hello"},
+		"nobody":           {knock(c), "401 "},
+		"two":              {knock(c, "X-Forwarded-User: alice", "X-Forwarded-User: bob"), `400 {"error":"invalid_request"`},
+		"joined":           {knock(c, "X-Forwarded-User: alice,bob"), "400 "},
+		"smuggled":         {knock(c, "X-Forwarded-User: alice", "X-Forwarded_User: root"), "400 "},
+		"with a token":     {knock(c, "X-Forwarded-User: alice", "Authorization: Bearer x"), "400 "},
+		"a token":          {knock(c, "Authorization: Bearer x"), "401 "},
+		"of another peer":  {knockElsewhere(c, "X-Forwarded-User: alice"), "401 "},
+		"forged way":       {knockElsewhere(c, "X-Forwarded-User: alice", "X-Forwarded-For: 10.0.0.5", "X-Real-Ip: 10.0.0.5", "Forwarded: for=10.0.0.5;by=10.0.0.5"), "401 "},
+		"smuggled as well": {knockElsewhere(c, "X-Forwarded_User: alice"), "401 "},
+	} {
+		if !strings.HasPrefix(got.got, got.want) {
+			t.Errorf("%s: got %s, want %s", name, got.got, got.want)
+		}
+	}
+	s := d.status()
+	if got, want := fmt.Sprint(s.Providers, s.Refused, s.IgnoredHeaders), "[proxy token] map[identity header:4 none:1 unknown:1] 0"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if len(s.Recent) != 1 || s.Recent[0].ID != "proxy|alice" || fmt.Sprint(s.Recent[0].Groups) != "[a b]" || s.Recent[0].Requests != 1 {
+		t.Errorf("got %+v", s.Recent)
+	}
+	if s := elsewhere.status(); s.IgnoredHeaders != 3 || s.Refused["none"] != 3 || s.Principals != 0 {
+		t.Errorf("got %+v", s)
+	}
+}
+
+// TestAsks: a socket asks only if a proxy connects to it.
+func TestAsks(t *testing.T) {
+	t.Parallel()
+	token := settings.Access{Providers: settings.Providers{Token: &settings.TokenProvider{}}}
+	proxied := settings.Access{Providers: settings.Providers{Proxy: &settings.ProxyProvider{Unix: true}}}
+	for name, c := range map[string]struct {
+		o    Options
+		a    settings.Access
+		want bool
+	}{
+		"address":             {Options{Command: "serve", HTTP: "0"}, token, true},
+		"socket":              {Options{Command: "serve", Socket: "s"}, token, false},
+		"socket of a proxy":   {Options{Command: "serve", Socket: "s"}, proxied, true},
+		"nothing in settings": {Options{Command: "serve", HTTP: "0"}, settings.Access{}, false},
+		"standard input":      {Options{Command: "serve"}, token, false},
+		"bridge":              {Options{Command: "bridge", HTTP: "0"}, token, false},
+	} {
+		if got := c.o.asksFor(c.a); got != c.want {
+			t.Errorf("%s: got %v", name, got)
+		}
+	}
+}
+
+// TestRefusedLog: the log at debug has the reason, and nothing of the credential.
+func TestRefusedLog(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	g := &gateway{h: Host{Log: slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))}}
+	d := &entrance{book: visitors.NewBook()}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost/mcp?access_token=canary", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer canary")
+	g.refused(d)(r, access.ErrInURL)
+	if got := out.String(); !strings.Contains(got, "reason=url") || !strings.Contains(got, "path=/mcp") || strings.Contains(got, "canary") {
+		t.Errorf("got %s", got)
+	}
+}
