@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -111,23 +112,32 @@ func idOf(text string) (id string, ok bool) {
 
 // Tokens are static tokens to compare with. They are immutable and may be used
 // concurrently.
-type Tokens struct{ byID map[string]known }
+type Tokens struct {
+	byID map[string]known
+	// bySum has those whose ids are not known.
+	bySum map[[sha256.Size]byte]*Principal
+}
 
 type known struct {
 	sum       [sha256.Size]byte
 	principal *Principal
 }
 
-// NewTokens returns tokens to compare with. A token whose hash is none is an error.
+// NewTokens returns tokens to compare with. Their ids may be missing. A token whose hash
+// is none is an error.
 func NewTokens(all []Token) (*Tokens, error) {
-	t := &Tokens{byID: make(map[string]known, len(all))}
+	t := &Tokens{byID: make(map[string]known, len(all)), bySum: map[[sha256.Size]byte]*Principal{}}
 	for _, one := range all {
 		sum, err := hex.DecodeString(one.SHA256)
 		if err != nil || len(sum) != sha256.Size {
-			return nil, errors.New("token " + one.ID + ": sha256 is not the hash of a token")
+			return nil, errors.New("token " + cmp.Or(one.ID, one.Name) + ": sha256 is not the hash of a token")
 		}
 		k := known{principal: &Principal{ID: "token|" + one.Name, Name: one.Name, Provider: "token", Groups: one.Groups, Expires: one.Expires}}
 		copy(k.sum[:], sum)
+		if one.ID == "" {
+			t.bySum[k.sum] = k.principal
+			continue
+		}
 		t.byID[one.ID] = k
 	}
 	return t, nil
@@ -144,13 +154,19 @@ func (t *Tokens) Principal(text string, now time.Time) (*Principal, *Refusal) {
 	var all [tokenLength]byte // on the stack
 	copy(all[:], text)
 	sum := sha256.Sum256(all[:])
+	who := k.principal
+	if !ok {
+		who = t.bySum[sum]
+	} else if subtle.ConstantTimeCompare(sum[:], k.sum[:]) != 1 {
+		who = nil
+	}
 	switch {
-	case !ok || subtle.ConstantTimeCompare(sum[:], k.sum[:]) != 1:
+	case who == nil:
 		return nil, ErrUnknownToken
-	case k.principal.Expired(now):
+	case who.Expired(now):
 		return nil, ErrExpired
 	}
-	return k.principal, nil
+	return who, nil
 }
 
 // Has reports whether a principal still has a token.
@@ -160,5 +176,23 @@ func (t *Tokens) Has(p *Principal, now time.Time) bool {
 			return true
 		}
 	}
+	for own := range maps.Values(t.bySum) {
+		if own.ID == p.ID && !own.Expired(now) {
+			return true
+		}
+	}
 	return false
+}
+
+// ValidTokenName reports whether a token may have a name: letters, digits and . _ @ + -,
+// at most 64, a letter or digit first.
+func ValidTokenName(name string) bool { return named(name, "._@+-") }
+
+// ValidGroup reports whether a token may have a group: letters, digits and . _ : / -, at
+// most 64, a letter or digit first.
+func ValidGroup(name string) bool { return named(name, "._:/-") }
+
+func named(name, signs string) bool {
+	const most = 64
+	return name != "" && len(name) <= most && strings.IndexByte(base62, name[0]) >= 0 && strings.Trim(name, base62+signs) == ""
 }

@@ -84,6 +84,25 @@ func TestChecksum(t *testing.T) {
 	}
 }
 
+// TestTokenWithoutID: a hash is enough to know a token by.
+func TestTokenWithoutID(t *testing.T) {
+	t.Parallel()
+	kept, text := NewToken("ci", nil, start, start.Add(time.Hour))
+	_, stranger := NewToken("ci", nil, start, time.Time{})
+	kept.ID = ""
+	tokens := newTokens(t, kept)
+	p, no := tokens.Principal(text, start)
+	if no != nil || p.ID != "token|ci" || !tokens.Has(p, start) || tokens.Has(p, start.Add(time.Hour)) {
+		t.Errorf("got %v, %v", p, no)
+	}
+	if p, no := tokens.Principal(stranger, start); p != nil || no != ErrUnknownToken {
+		t.Errorf("another: got %v, %v", p, no)
+	}
+	if p, no := tokens.Principal(text, start.Add(time.Hour)); p != nil || no != ErrExpired {
+		t.Errorf("expired: got %v, %v", p, no)
+	}
+}
+
 func TestTokenHash(t *testing.T) {
 	t.Parallel()
 	for _, hash := range []string{"", "abc", strings.Repeat("0", 63), strings.Repeat("g", 64), strings.Repeat("0", 66)} {

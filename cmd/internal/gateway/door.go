@@ -41,7 +41,7 @@ type expeller interface {
 // entrance lets in who has a credential.
 type entrance struct {
 	*door.Door
-	tokens    *tokenfile.Follower // nil where none are asked for
+	tokens    *tokenfile.Follower // nil where those of the file do not count
 	files     *tlsfiles.Files     // nil without TLS
 	forwarded *forwarded.Provider // nil without a proxy
 	book      *visitors.Book
@@ -104,10 +104,11 @@ func (g *gateway) newDoor(files *tlsfiles.Files, endpoint string) (*entrance, er
 		providers = append(providers, d.forwarded)
 	}
 	if asked.Token != nil {
-		if err := d.openTokens(g); err != nil {
+		tokens, err := d.openTokens(g, asked.Token.List)
+		if err != nil {
 			return nil, err
 		}
-		providers = append(providers, d.tokens)
+		providers = append(providers, tokens)
 	}
 	var err error
 	if d.issuers, err = g.openIssuers(endpoint); err != nil {
@@ -116,6 +117,10 @@ func (g *gateway) newDoor(files *tlsfiles.Files, endpoint string) (*entrance, er
 	providers = append(providers, d.issuers.providers...)
 	if asked.MTLS != nil {
 		providers = append(providers, mtls.New(mtls.Options{From: asked.MTLS.From, Groups: asked.MTLS.Groups, Trust: files.Trust, Now: time.Now}))
+	}
+	bearers := asked.Token != nil || len(d.issuers.providers) > 0
+	if host, _, err := net.SplitHostPort(g.o.HTTP); err == nil && bearers && files == nil && d.forwarded == nil && !isLoopback(host) {
+		g.h.UI.Say("warning: %s", sentInClear)
 	}
 	for _, p := range providers {
 		d.kinds = append(d.kinds, p.Kind())
@@ -127,12 +132,16 @@ func (g *gateway) newDoor(files *tlsfiles.Files, endpoint string) (*entrance, er
 	return d, nil
 }
 
-// openTokens reads the file of tokens, and warns of what keeps them from being of use
-// or from staying secret.
-func (d *entrance) openTokens(g *gateway) error {
+// openTokens returns the provider of static tokens: those of a list, or those of the file
+// where there is none. It warns of what keeps them from being of use.
+func (d *entrance) openTokens(g *gateway, list []access.Token) (door.Provider, error) {
+	if list != nil {
+		tokens, err := access.NewTokens(list)
+		return listed{tokens}, err
+	}
 	dir := config.StateDir(g.h.Getenv)
 	if dir == "" {
-		return &failure.Error{Kind: "config", Err: errors.New("serve.auth: there is no directory to keep tokens in"), Remedy: "set HOME or MCPCTL_HOME"}
+		return nil, &failure.Error{Kind: "config", Err: errors.New("serve.auth: there is no directory to keep tokens in"), Remedy: "set HOME or MCPCTL_HOME"}
 	}
 	f := tokenfile.New(filepath.Join(dir, tokenfile.Name))
 	switch all, err := f.List(); {
@@ -141,11 +150,8 @@ func (d *entrance) openTokens(g *gateway) error {
 	case len(all) == 0:
 		g.h.UI.Say("warning: no token is accepted: there is none yet (mcpctl access token add NAME)")
 	}
-	if host, _, err := net.SplitHostPort(g.o.HTTP); err == nil && d.files == nil && d.forwarded == nil && !isLoopback(host) {
-		g.h.UI.Say("warning: %s", sentInClear)
-	}
 	d.tokens = tokenfile.Follow(f)
-	return nil
+	return d.tokens, nil
 }
 
 // changed takes over what has changed of tokens and certificates, and reports whether

@@ -53,9 +53,6 @@ func (g *gateway) openIssuers(endpoint string) (*issuers, error) {
 	}
 	slices.Sort(i.scopes)
 	i.scopes = slices.Compact(i.scopes)
-	if host, _, err := net.SplitHostPort(g.o.HTTP); err == nil && a.Providers.Token == nil && !g.usesTLS() && !isLoopback(host) {
-		g.h.UI.Say("warning: %s", sentInClear)
-	}
 	if err := i.openJWT(g, a.Providers.JWT); err != nil {
 		return nil, err
 	}

@@ -37,9 +37,6 @@ type Providers struct {
 	Proxy *ProxyProvider
 }
 
-// TokenProvider has no settings.
-type TokenProvider struct{}
-
 // TLS are files in PEM, absolute; "" for none.
 type TLS struct {
 	// Cert and Key are a certificate chain and its key. Both are there or none.
@@ -136,11 +133,6 @@ func (f *file) serveAuth(n *yaml.Node, a *Access) error {
 		}
 	}
 	return nil
-}
-
-func (f *file) tokenProvider(n *yaml.Node, p *Providers) error {
-	p.Token = &TokenProvider{}
-	return f.decode("token", n, p.Token, "as in token: {}")
 }
 
 func (f *file) serveTLS(n *yaml.Node, a *Access) error {

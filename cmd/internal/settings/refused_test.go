@@ -12,6 +12,9 @@ import (
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
+// sum is a hash.
+const sum = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
 // refused are files of settings that would let in somebody else than their writer
 // thinks.
 var refused = []string{
@@ -22,6 +25,21 @@ var refused = []string{
 	"mtls: {groups: {'*[a]': x}}",
 	"mtls: {groups: {'*': ''}}",
 	"mtls: {groups: [a]}",
+	"token: []",
+	"token: [ci]",
+	"token: {name: ci}",
+	"token: [{name: ci}]",
+	"token: [{name: ci, hash: mcpctl_00000000_0000000000000000000000000000000000000000000000000}]",
+	"token: [{name: ci, hash: changeme}]",
+	"token: [{name: ci, hash: 'sha256:changeme'}]",
+	"token: [{name: ci, hash: 'md5:" + sum + "'}]",
+	"token: [{name: 'a b', hash: 'sha256:" + sum + "'}]",
+	"token: [{hash: 'sha256:" + sum + "'}]",
+	"token: [{name: ci, hash: 'sha256:" + sum + "', group: a}]",
+	"token: [{name: ci, hash: 'sha256:" + sum + "', groups: ['a b']}]",
+	"token: [{name: ci, hash: 'sha256:" + sum + "', expires: soon}]",
+	"token: [{name: ci, token: secret}]",
+	"token: [{name: ci, hash: 'sha256:" + sum + "'}, {name: two, hash: 'sha256:" + sum + "'}]",
 	"proxy: {}",
 	"proxy: {user: X-Forwarded-User}",
 	"proxy: {from: [], user: X-Forwarded-User}",
@@ -87,6 +105,7 @@ func TestProviders(t *testing.T) {
   tls: {cert: c, key: k, clientCA: a, crl: l, minVersion: 1.2}
   auth:
     - mtls: {from: [dns], groups: {"*.corp": staff}}
+    - token: [{name: ci, hash: "sha256:` + strings.ToUpper(sum) + `", groups: [b, a], expires: 2027-01-31}]
     - proxy: {from: [10.0.0.5, 10.1.2.3/16, "fd00::/8", unix, "spiffe://corp/proxy1"], user: x-user, groups: X-Groups}
 `}.load(t)
 	require.NoError(t, err)
@@ -101,6 +120,9 @@ func TestProviders(t *testing.T) {
 	}
 	if m := a.Providers.MTLS; m == nil || len(m.From) != 1 || m.Groups["*.corp"] != "staff" || !a.Required() {
 		t.Errorf("got %+v", m)
+	}
+	if got, want := fmt.Sprint(a.Providers.Token.List), "[{ ci "+sum+" [a b] 0001-01-01 00:00:00 +0000 UTC 2027-01-31 00:00:00 +0000 UTC}]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 	x := a.Providers.Proxy
 	if got, want := fmt.Sprintln(x.Networks, x.Names, x.Unix, x.User, x.Groups), "[10.0.0.5/32 10.1.0.0/16 fd00::/8] [spiffe://corp/proxy1] true X-User X-Groups\n"; got != want {

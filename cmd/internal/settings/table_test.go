@@ -36,7 +36,7 @@ func TestTable(t *testing.T) {
 		"registry": "https://r.example.com", "output": "json", "verbose": "2", "logFormat": "json", "color": "never", "protocolVersion": "2025-11-25",
 		"serve.auth": `{"token":{}}`, "serve.tls": `{"cert":"/c","key":"/k"}`, "serve.hosts": "a.example", "serve.login": `{"clientId":"c","issuer":"https://i.example"}`,
 		"serve.url": "https://a.example/mcp",
-		"elicit": "decline", "auth.store": "keyring", "serve.separator": "--", "serve.nameOverhead": "7", "serve.roots": "/",
+		"elicit":    "decline", "auth.store": "keyring", "serve.separator": "--", "serve.nameOverhead": "7", "serve.roots": "/",
 	}
 	seen := map[string]bool{}
 	for _, s := range settings.Table() {

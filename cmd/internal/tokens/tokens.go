@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +16,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/access/tokenfile"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/lazy"
 )
 
 // maxTokens bounds how many there are.
@@ -65,13 +63,8 @@ func kept(err error) error {
 	return &failure.Error{Kind: "config", Err: err}
 }
 
-var (
-	nameForm  = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$`)
-	groupForm = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}$`)
-)
-
-func check(what, text string, form func() *regexp.Regexp) error {
-	if !form().MatchString(text) {
+func check(what, text string, valid func(string) bool) error {
+	if !valid(text) {
 		return failure.Usage("%s %q: want letters, digits and . _ -, at most 64, a letter or digit first", what, text)
 	}
 	return nil
@@ -112,11 +105,11 @@ func (c *Command) print(t access.Token, text string) error {
 // Add adds a token of a name. expires is a duration such as 90d, or a date; "" is
 // never.
 func (c *Command) Add(ctx context.Context, name string, groups []string, expires string) error {
-	if err := check("name", name, nameForm); err != nil {
+	if err := check("name", name, access.ValidTokenName); err != nil {
 		return err
 	}
 	for _, g := range groups {
-		if err := check("group", g, groupForm); err != nil {
+		if err := check("group", g, access.ValidGroup); err != nil {
 			return err
 		}
 	}

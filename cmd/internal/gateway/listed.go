@@ -1,0 +1,25 @@
+package gateway
+
+import (
+	"context"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/access"
+)
+
+// listed accepts the static tokens that the settings list. It implements [door.Provider].
+type listed struct{ tokens *access.Tokens }
+
+// Kind is that of static tokens.
+func (listed) Kind() string { return "token" }
+
+// Accepts reports whether a credential has the form of a static token.
+func (listed) Accepts(c access.Credential) bool { return access.IsToken(c.Bearer) }
+
+// Principal returns whose token a credential is, or a refusal.
+func (l listed) Principal(_ context.Context, c access.Credential) (*access.Principal, *access.Refusal) {
+	return l.tokens.Principal(c.Bearer, time.Now())
+}
+
+// Valid reports whether a principal has a token that has not expired.
+func (l listed) Valid(p *access.Principal) bool { return l.tokens.Has(p, time.Now()) }
