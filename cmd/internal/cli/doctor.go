@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
+	"github.com/mcpctl/mcpctl/cmd/internal/doorcheck"
 	"github.com/mcpctl/mcpctl/cmd/internal/locking"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -58,7 +59,7 @@ func (c *doctorCommand) run(ctx context.Context, words []string) error {
 	if err != nil {
 		return err
 	}
-	result := &doctor.Result{Servers: reports, Files: files.Check()}
+	result := &doctor.Result{Servers: reports, Files: append(files.Check(), doorcheck.Reports(files.Path, c.settings, c.getenv)...)}
 	if err := c.print(result, len(words) > 0 || c.settings.Verbose > 0); err != nil {
 		return err
 	}

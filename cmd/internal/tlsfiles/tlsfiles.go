@@ -4,6 +4,7 @@ package tlsfiles
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -68,6 +69,9 @@ func (f *Files) Config() *tls.Config {
 
 // Trust returns which certificates of clients are accepted, nil without clientCA.
 func (f *Files) Trust() *certs.Trust { return f.loaded.Load().trust }
+
+// Leaf returns the certificate of serve.
+func (f *Files) Leaf() *x509.Certificate { return f.loaded.Load().config.Certificates[0].Leaf }
 
 // Problem returns why what the files hold now is not in force, "" if it is.
 func (f *Files) Problem() string { return f.loaded.Load().problem }

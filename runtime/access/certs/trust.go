@@ -136,6 +136,9 @@ func (t *Trust) addList(der []byte) error {
 // Pool returns the authorities, for a handshake.
 func (t *Trust) Pool() *x509.CertPool { return t.pool }
 
+// Roots returns the authorities. They must not be changed.
+func (t *Trust) Roots() []*x509.Certificate { return t.roots }
+
 // ListsUntil returns when the first of the lists is out of date, zero for never. From
 // then on certificates of its issuer cannot be checked.
 func (t *Trust) ListsUntil() (until time.Time) {
