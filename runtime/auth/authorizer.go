@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
+	"github.com/mcpctl/mcpctl/runtime/auth/challenges"
 	"github.com/mcpctl/mcpctl/runtime/auth/signing"
 	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
@@ -28,6 +29,16 @@ type Options struct {
 	Name   string
 	Config authconfig.Config
 	Store  *tokenstore.Store
+	// Clients keeps registrations; nil: Store does.
+	Clients *tokenstore.Store
+	// Principal is whose credentials these are, by the ID; "" is this machine's user.
+	Principal string
+	// Subject returns the token that the principal has come with, the zero Text for none
+	// of an issuer; nil: nobody is asked who they are. It is handed to the issuer that the
+	// configuration names, and to nobody else.
+	Subject func() secret.Text
+	// Exchanged remembers what tokens were exchanged for.
+	Exchanged *tokenstore.Memory
 	// Person can log in; nil: nobody can, and a server that wants it is an error.
 	Person Person
 	// AllowHTTP sends credentials also over http to another machine.
@@ -47,9 +58,10 @@ type Authorizer struct {
 
 	mu      sync.Mutex // guards what follows; held for memory work only
 	current tokenstore.Token
-	rounds  int    // authorizations for more scopes
-	nonce   string // that the server wants in proofs, "" for none
-	fresh   string // the access token of the last refresh that a challenge led to
+	rounds  int       // authorizations for more scopes
+	nonce   string    // that the server wants in proofs, "" for none
+	read    time.Time // when the token was last read, see reread
+	fresh   string    // the access token of the last refresh that a challenge led to
 
 	asking sync.Mutex // held while a token is obtained: one asks, the others wait
 }
@@ -57,6 +69,12 @@ type Authorizer struct {
 // New returns the authorizer of a server.
 func New(o Options) *Authorizer {
 	o.Name = cmp.Or(o.Name, o.Server.Host)
+	if o.Clients == nil {
+		o.Clients = o.Store
+	}
+	if o.Exchanged == nil {
+		o.Exchanged = &tokenstore.Memory{}
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -103,10 +121,13 @@ func (a *Authorizer) Authorize(ctx context.Context, req *http.Request) error {
 // usable returns the token to use now, refreshed where it is about to end.
 func (a *Authorizer) usable(ctx context.Context) (tokenstore.Token, error) {
 	a.init.Do(a.load)
+	reread(a)
 	t := a.token()
 	switch {
 	case isExternal(&a.o.Config) && (t.Access == "" || soon(t)):
 		return a.external(ctx, t.Access)
+	case exchanges(&a.o.Config) && (t.Access == "" || soon(t)):
+		return exchange(ctx, a, t.Access)
 	case t.Access != "" && soon(t) && t.Refresh != "":
 		fresh, err := a.refreshed(ctx, t)
 		if err == nil {
@@ -178,10 +199,39 @@ func (a *Authorizer) load() {
 	}
 }
 
+// rereadTime is how often the token of a principal is read again, who may have taken it
+// back in another process.
+const rereadTime = 2 * time.Second
+
+// reread reads the token of a principal again where that is due.
+func reread(a *Authorizer) {
+	if a.o.Principal == "" || exchanges(&a.o.Config) {
+		return
+	}
+	now := time.Now()
+	a.mu.Lock()
+	due := a.read.IsZero() || now.Sub(a.read) >= rereadTime
+	if due {
+		a.read = now
+	}
+	a.mu.Unlock()
+	if !due || !a.asking.TryLock() { // what is being obtained is newer than what is kept
+		return
+	}
+	defer a.asking.Unlock()
+	all, err := a.o.Store.Tokens(Canonical(a.o.Server))
+	if err != nil {
+		return // the one that is there goes on
+	}
+	if t, _ := a.choose(all); t.Access != a.token().Access {
+		a.use(t)
+	}
+}
+
 // choose returns the first token of an issuer that may be used, false for none.
 func (a *Authorizer) choose(all []tokenstore.Token) (tokenstore.Token, bool) {
 	for _, t := range all {
-		if a.o.Config.Issuer == "" || t.Issuer == a.o.Config.Issuer || t.Source == tokenstore.SourceManual {
+		if t.Principal == a.o.Principal && (a.o.Config.Issuer == "" || t.Issuer == a.o.Config.Issuer || t.Source == tokenstore.SourceManual) {
 			return t, true
 		}
 	}
@@ -252,7 +302,7 @@ func (a *Authorizer) refreshed(ctx context.Context, old tokenstore.Token) (token
 	case hasCode(err, "invalid_grant"):
 		a.discard(ctx, old)
 	case hasCode(err, "invalid_client"): // it has forgotten us: the next login registers again
-		if dropped := a.o.Store.DropClient(ctx, old.Issuer); dropped != nil {
+		if dropped := a.o.Clients.DropClient(ctx, old.Issuer); dropped != nil {
 			a.o.Store.Warn(a.o.Logger, "a registration that has ended is not removed", dropped)
 		}
 	}
@@ -276,14 +326,16 @@ func (a *Authorizer) keep(ctx context.Context, t tokenstore.Token) {
 func (a *Authorizer) Challenged(ctx context.Context, resp *http.Response) (retry bool, err error) {
 	_, used, _ := strings.Cut(resp.Request.Header.Get("Authorization"), " ")
 	headers := resp.Header.Values("Www-Authenticate")
-	if nonce := resp.Header.Get("DPoP-Nonce"); nonce != "" && bearer(headers)["error"] == "use_dpop_nonce" {
+	if nonce := resp.Header.Get("DPoP-Nonce"); nonce != "" && challenges.Bearer(headers)["error"] == "use_dpop_nonce" {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.nonce = nonce
 		return true, nil
 	}
 	if err := a.answer(ctx, used, headers, resp.StatusCode == http.StatusForbidden); err != nil {
-		return false, newError(a.o.Name, resp.StatusCode, a.o.Redactor.String(strings.Join(headers, ", ")), err)
+		failed := newError(a.o.Name, resp.StatusCode, a.o.Redactor.String(strings.Join(headers, ", ")), err)
+		failed.principal = a.o.Principal
+		return false, failed
 	}
 	return true, nil
 }
@@ -304,8 +356,14 @@ func (a *Authorizer) answer(ctx context.Context, used string, headers []string, 
 			err = errors.New("it refuses the token of the entry's auth")
 		}
 		return err
+	case exchanges(&a.o.Config):
+		now, err := exchange(ctx, a, used)
+		if err == nil && now.Access == used {
+			err = errors.New("it refuses the token that was exchanged for it")
+		}
+		return err
 	}
-	params := bearer(headers)
+	params := challenges.Bearer(headers)
 	if kept, ok := a.newer(used, strings.Fields(params["scope"])); ok {
 		a.use(kept)
 		return nil
@@ -376,7 +434,7 @@ func (a *Authorizer) login(ctx context.Context, challenge string, refused bool) 
 	if a.insecure() {
 		return tokenstore.Token{}, newError(a.o.Name, http.StatusUnauthorized, a.o.Redactor.String(challenge), errInsecure)
 	}
-	params := bearer([]string{challenge})
+	params := challenges.Bearer([]string{challenge})
 	if err := a.obtain(ctx, demand{params: params, more: wantsMore(params), refused: refused}); err != nil {
 		return tokenstore.Token{}, newError(a.o.Name, http.StatusUnauthorized, a.o.Redactor.String(challenge), err)
 	}
@@ -418,18 +476,19 @@ func (a *Authorizer) byOAuth(ctx context.Context, params map[string]string, more
 		return errNobody
 	}
 	g := a.guard(ctx)
-	d, err := g.discover(ctx, a.o.Server, params["resource_metadata"])
+	d, asked, err := discover(ctx, g, &a.o, params)
 	if err != nil {
 		return err
 	}
-	if want := a.o.Config.Issuer; want != "" && d.Issuer != want {
-		return fmt.Errorf("the server names %s, and the entry's issuer is %s", clip(d.Issuer), want)
-	}
-	asked := scopesFor(&a.o.Config, params["scope"], d)
 	if more {
 		asked = union(before.Scopes, asked)
 	}
-	f := &flow{server: a.o.Server, config: a.o.Config, store: a.o.Store, guard: g, log: a.o.Logger, person: person}
+	f := &flow{server: a.o.Server, config: a.o.Config, store: a.o.Clients, guard: g, log: a.o.Logger, person: person, principal: a.o.Principal}
+	if f.config.HandsIn() {
+		if f.subject, err = subject(&a.o); err != nil {
+			return err
+		}
+	}
 	t, err := f.token(ctx, d, asked)
 	if err != nil {
 		return err
@@ -438,22 +497,40 @@ func (a *Authorizer) byOAuth(ctx context.Context, params map[string]string, more
 	return nil
 }
 
+// discover finds out who authorizes access to the server, and which scopes to ask for.
+// params are those of its challenge.
+func discover(ctx context.Context, g *guard, o *Options, params map[string]string) (*discovered, []string, error) {
+	d, err := g.discover(ctx, o.Server, params["resource_metadata"])
+	if err != nil {
+		return nil, nil, err
+	}
+	if want := o.Config.Issuer; want != "" && d.Issuer != want {
+		return nil, nil, fmt.Errorf("the server names %s, and the entry's issuer is %s", clip(d.Issuer), want)
+	}
+	return d, scopesFor(&o.Config, params["scope"], d), nil
+}
+
 // needsPerson reports whether a person grants access.
 func needsPerson(c *authconfig.Config) bool { return c.Grant == "" || c.Grant == authconfig.GrantCode }
 
 // token asks for a token by the configured grant, bound to a key where the entry or the
 // server wants that.
 func (f *flow) token(ctx context.Context, d *discovered, scopes []string) (tokenstore.Token, error) {
-	if f.config.DPoP || d.resource.Bound {
-		key, err := signing.NewProofKey()
-		if err != nil {
-			return tokenstore.Token{}, err
-		}
-		f.key = key
+	if err := f.bind(d); err != nil {
+		return tokenstore.Token{}, err
 	}
 	t, err := f.obtain(ctx, d, scopes)
 	t.Key = f.key
 	return t, err
+}
+
+// bind makes the key that the token will be bound to, where the entry or the server wants
+// that.
+func (f *flow) bind(d *discovered) (err error) {
+	if f.config.DPoP || d.resource.Bound {
+		f.key, err = signing.NewProofKey()
+	}
+	return err
 }
 
 func (f *flow) obtain(ctx context.Context, d *discovered, scopes []string) (tokenstore.Token, error) {
@@ -473,6 +550,8 @@ type Error struct {
 	runtime.AuthError
 	Server string // its name
 	Err    error
+	// principal is whose credentials they are, "" for this machine's user.
+	principal string
 }
 
 func newError(server string, status int, challenge string, err error) *Error {
@@ -490,6 +569,8 @@ func (e *Error) Unwrap() []error { return []error{&e.AuthError, e.Err} }
 // Hint returns the command that mends it.
 func (e *Error) Hint() string {
 	switch {
+	case e.principal != "":
+		return "" // no command of theirs obtains them
 	case errors.Is(e.Err, errNobody):
 		return LoginCommand(e.Server)
 	case errors.Is(e.Err, errInsecure):
@@ -508,7 +589,9 @@ func (e *Error) noOAuth() bool {
 }
 
 // NeedsPerson reports whether a person has to log in, or to type a token.
-func (e *Error) NeedsPerson() bool { return errors.Is(e.Err, errNobody) || e.noOAuth() }
+func (e *Error) NeedsPerson() bool {
+	return errors.Is(e.Err, errNobody) || e.principal == "" && e.noOAuth()
+}
 
 // LoginCommand returns the command that logs in to a server, by its name, or by its
 // address where it is in no configuration.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
 	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
+	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
 // flow is one authorization of a person in the browser.
@@ -27,6 +28,10 @@ type flow struct {
 	log    *slog.Logger
 	person Person
 	key    string // the token is bound to, "" for none
+	// principal is whose token it will be, "" is this machine's user; subject what they
+	// have come with, where that is handed in.
+	principal string
+	subject   secret.Text
 }
 
 // Person is whoever can be shown a page to log in on.
@@ -78,33 +83,69 @@ func (f *flow) once(ctx context.Context, d *discovered, scopes []string) (tokens
 		return tokenstore.Token{}, err
 	}
 	defer l.Close()
-	client, err := f.clientFor(ctx, &d.issuer, l.uri())
+	b, err := f.begin(ctx, d, scopes, l.uri())
 	if err != nil {
 		return tokenstore.Token{}, err
 	}
-	state, verifier := rand.Text(), oauth2.GenerateVerifier()
-	res := cmp.Or(f.config.Resource, d.resource.Resource)
-	o := oauth2.Config{ClientID: client.ID, RedirectURL: l.uri(), Scopes: scopes, Endpoint: oauth2.Endpoint{AuthURL: d.Authorization}}
-	params := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("resource", res)}
-	if slices.Contains(scopes, "offline_access") { // it is ignored otherwise (OpenID Connect Core, 11)
-		params = append(params, oauth2.SetAuthURLParam("prompt", "consent"))
-	}
-	page := o.AuthCodeURL(state, params...)
-	if client.ID == before.ID && time.Since(client.Registered) > knownTime {
-		if err := f.guard.stillKnown(ctx, page); err != nil {
-			return tokenstore.Token{}, err
-		}
+	page := b.page
+	if err := f.checkKnown(ctx, b, before); err != nil {
+		return tokenstore.Token{}, err
 	}
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
 	if _, ok := f.person.(*visitor); ok {
 		page = l.enter(page, connectPage{Server: f.server.Host, Issuer: d.Issuer})
 	}
-	l.serve(waiting, state, f.server.Host)
-	got, err := f.wait(ctx, l, page, state)
+	l.serve(waiting, b.state, f.server.Host)
+	got, err := f.wait(ctx, l, page, b.state)
 	if err != nil {
 		return tokenstore.Token{}, err
 	}
+	return f.finish(ctx, b, got)
+}
+
+// begun is an authorization that waits for the browser to come back.
+type begun struct {
+	d               *discovered
+	client          tokenstore.Client
+	scopes          []string
+	resource        string
+	redirect        string // where the browser comes back to
+	page            string // where it goes
+	state, verifier string
+}
+
+// begin returns an authorization whose page is still to be shown.
+func (f *flow) begin(ctx context.Context, d *discovered, scopes []string, redirectURI string) (*begun, error) {
+	client, err := f.clientFor(ctx, &d.issuer, redirectURI)
+	if err != nil {
+		return nil, err
+	}
+	b := &begun{
+		d: d, client: client, scopes: scopes, resource: cmp.Or(f.config.Resource, d.resource.Resource), redirect: redirectURI,
+		state: rand.Text(), verifier: oauth2.GenerateVerifier(),
+	}
+	o := oauth2.Config{ClientID: client.ID, RedirectURL: redirectURI, Scopes: scopes, Endpoint: oauth2.Endpoint{AuthURL: d.Authorization}}
+	params := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(b.verifier), oauth2.SetAuthURLParam("resource", b.resource)}
+	if slices.Contains(scopes, "offline_access") { // it is ignored otherwise (OpenID Connect Core, 11)
+		params = append(params, oauth2.SetAuthURLParam("prompt", "consent"))
+	}
+	b.page = o.AuthCodeURL(b.state, params...)
+	return b, nil
+}
+
+// checkKnown returns an error where the issuer does not know a registration any more that
+// was made before.
+func (f *flow) checkKnown(ctx context.Context, b *begun, before tokenstore.Client) error {
+	if b.client.ID != before.ID || time.Since(b.client.Registered) <= knownTime {
+		return nil
+	}
+	return f.guard.stillKnown(ctx, b.page)
+}
+
+// finish asks for the token that the browser has come back with a code for.
+func (f *flow) finish(ctx context.Context, b *begun, got redirect) (tokenstore.Token, error) {
+	d := b.d
 	// RFC 9207, before anything else of the answer is used or shown.
 	switch {
 	case got.hasIss && got.iss != d.Issuer:
@@ -115,18 +156,19 @@ func (f *flow) once(ctx context.Context, d *discovered, scopes []string) (tokens
 		return tokenstore.Token{}, got.err
 	}
 	form := url.Values{
-		"grant_type": {"authorization_code"}, "code": {got.code}, "redirect_uri": {l.uri()}, "code_verifier": {verifier}, "resource": {res},
+		"grant_type": {"authorization_code"}, "code": {got.code}, "redirect_uri": {b.redirect}, "code_verifier": {b.verifier}, "resource": {b.resource},
 	}
-	a, err := f.guard.request(ctx, grant{endpoint: d.Token, form: form, client: client, key: f.key})
+	a, err := f.guard.request(ctx, grant{endpoint: d.Token, form: form, client: b.client, key: f.key})
 	if err != nil {
 		return tokenstore.Token{}, err
 	}
-	return f.granted(a, d, client, res, scopes), nil
+	return f.granted(a, d, b.client, b.resource, b.scopes), nil
 }
 
 // granted returns what is kept of a login.
 func (f *flow) granted(a *answer, d *discovered, client tokenstore.Client, res string, scopes []string) tokenstore.Token {
 	t := a.token(scopes)
+	t.Principal = f.principal
 	t.Server, t.Issuer, t.TokenURL, t.RevokeURL, t.Resource, t.Client = Canonical(f.server), d.Issuer, d.Token, d.Revocation, res, client
 	return t
 }
@@ -187,7 +229,7 @@ func scopesFor(c *authconfig.Config, challenged string, d *discovered) []string 
 			scopes = slices.Clone(d.resource.Scopes)
 		}
 	}
-	again := []string{authconfig.GrantClientCredentials, authconfig.GrantJWTBearer, authconfig.GrantEnterprise} // in the place of a refresh
+	again := []string{authconfig.GrantClientCredentials, authconfig.GrantJWTBearer, authconfig.GrantEnterprise, authconfig.GrantTokenExchange} // in the place of a refresh
 	if !slices.Contains(again, c.Grant) && slices.Contains(d.Scopes, "offline_access") && !slices.Contains(scopes, "offline_access") {
 		scopes = append(slices.Clip(scopes), "offline_access")
 	}

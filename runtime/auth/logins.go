@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/auth/challenges"
 )
 
 // Logins are the logins of people who are not at this process's terminal: the users of
@@ -61,7 +62,7 @@ func Answers(err error) bool {
 		return e.NeedsPerson()
 	}
 	refused, ok := errors.AsType[*runtime.AuthError](err)
-	return ok && (refused.Status == http.StatusUnauthorized || wantsMore(bearer([]string{refused.Challenge})))
+	return ok && (refused.Status == http.StatusUnauthorized || wantsMore(challenges.Bearer([]string{refused.Challenge})))
 }
 
 // wantsMore reports whether a challenge asks for other scopes than those granted.

@@ -3,6 +3,7 @@ package auth
 import (
 	"cmp"
 	"context"
+	"crypto"
 	"crypto/rand"
 	"fmt"
 	"net/url"
@@ -43,6 +44,12 @@ func (f *flow) asking(ctx context.Context, d *discovered, scopes []string, form 
 		return tokenstore.Token{}, err
 	}
 	t := a.token(scopes)
+	if form.Get("grant_type") == grantTypeTokenExchange {
+		if err := a.isAccess(); err != nil {
+			return tokenstore.Token{}, err
+		}
+	}
+	t.Principal = f.principal
 	// The grant is used again in the place of a refresh token.
 	t.Refresh, t.Server, t.Issuer, t.Resource = "", Canonical(f.server), d.Issuer, res
 	return t, nil
@@ -55,6 +62,12 @@ func (f *flow) clientCredentials(ctx context.Context, d *discovered, scopes []st
 // jwtBearer hands in a JWT that a platform has given to this workload (RFC 7523).
 func (f *flow) jwtBearer(ctx context.Context, d *discovered, scopes []string) (tokenstore.Token, error) {
 	assertion := f.config.Assertion.Reveal()
+	if f.config.Each.On {
+		var err error
+		if assertion, err = f.assertion(f.config.Each.Subject, d.Issuer); err != nil {
+			return tokenstore.Token{}, err
+		}
+	}
 	if f.config.TokenFile != "" { // it rotates
 		raw, err := atomicfile.Read(f.config.TokenFile, maxAnswer)
 		if err != nil {
@@ -77,9 +90,13 @@ func (f *flow) enterprise(ctx context.Context, d *discovered, scopes []string) (
 		}
 		endpoint = iss.Token
 	}
+	subject, kind := idp.IDToken, tokenTypeID
+	if f.config.Each.On {
+		subject, kind = f.subject, tokenTypeAccess
+	}
 	form := url.Values{
 		"grant_type": {grantTypeTokenExchange}, "requested_token_type": {tokenTypeIDJAG}, "audience": {d.Issuer},
-		"resource": {cmp.Or(f.config.Resource, d.resource.Resource)}, "subject_token": {idp.IDToken.Reveal()}, "subject_token_type": {tokenTypeID},
+		"resource": {cmp.Or(f.config.Resource, d.resource.Resource)}, "subject_token": {subject.Reveal()}, "subject_token_type": {kind},
 	}
 	if len(scopes) > 0 {
 		form.Set("scope", strings.Join(scopes, " "))
@@ -98,23 +115,15 @@ func (f *flow) enterprise(ctx context.Context, d *discovered, scopes []string) (
 // signer returns what proves who we are with the configured key, nil for none
 // (RFC 7523, 2.2).
 func (f *flow) signer(iss *issuer) (func(url.Values) error, error) {
-	if f.config.ClientKey.IsZero() {
+	if f.config.ClientKey.Text.IsZero() {
 		return nil, nil
 	}
-	key, err := signing.ReadKey(f.config.ClientKey.Reveal())
-	if err != nil {
-		return nil, err
-	}
-	alg, err := signing.Algorithm(key, f.config.KeyAlg)
+	key, alg, err := f.clientKey()
 	if err != nil {
 		return nil, err
 	}
 	return func(form url.Values) error {
-		now := time.Now()
-		jwt, err := signing.JWT(key, map[string]any{"alg": alg, "typ": "JWT"}, map[string]any{
-			"iss": f.config.ClientID, "sub": f.config.ClientID, "aud": iss.Issuer, "jti": rand.Text(),
-			"iat": now.Unix(), "exp": now.Add(time.Minute).Unix(),
-		})
+		jwt, err := f.sign(key, alg, f.config.ClientID, iss.Issuer)
 		if err != nil {
 			return err
 		}
@@ -123,4 +132,31 @@ func (f *flow) signer(iss *issuer) (func(url.Values) error, error) {
 		form.Set("client_id", f.config.ClientID)
 		return nil
 	}, nil
+}
+
+// assertion returns what says that we act for a subject (RFC 7523, 3).
+func (f *flow) assertion(subject, audience string) (string, error) {
+	key, alg, err := f.clientKey()
+	if err != nil {
+		return "", err
+	}
+	return f.sign(key, alg, subject, audience)
+}
+
+// clientKey returns the configured key and the name of its signature.
+func (f *flow) clientKey() (crypto.Signer, string, error) {
+	key, err := signing.ReadKey(f.config.ClientKey.Text.Reveal())
+	if err != nil {
+		return nil, "", err
+	}
+	alg, err := signing.Algorithm(key, f.config.ClientKey.Alg)
+	return key, alg, err
+}
+
+func (f *flow) sign(key crypto.Signer, alg, subject, audience string) (string, error) {
+	now := time.Now()
+	return signing.JWT(key, map[string]any{"alg": alg, "typ": "JWT"}, map[string]any{
+		"iss": f.config.ClientID, "sub": subject, "aud": audience, "jti": rand.Text(),
+		"iat": now.Unix(), "exp": now.Add(time.Minute).Unix(),
+	})
 }

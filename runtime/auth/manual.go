@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
+	"github.com/mcpctl/mcpctl/runtime/auth/services"
 	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 )
 
@@ -39,8 +40,8 @@ type TokenHint struct {
 
 func hintFor(server *url.URL) TokenHint {
 	h := TokenHint{Server: server.Host}
-	if s, ok := serviceOf(server); ok {
-		h.Service, h.Page, h.Rights = s.name, s.page, s.scope
+	if s, ok := services.Of(server); ok {
+		h.Service, h.Page, h.Rights = s.Name, s.Page, s.Rights
 	}
 	return h
 }
@@ -123,17 +124,25 @@ func (a *Authorizer) take(ctx context.Context, text string) error {
 // refuses reports whether the server answers 401 to a token. A server that does not
 // answer has not refused it.
 func refuses(ctx context.Context, g *guard, server *url.URL, token string) bool {
-	// ping needs no session and leaves none behind.
-	body := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.String(), body)
+	req, err := newPing(ctx, server)
 	if err != nil {
 		return false
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json, text/event-stream")
 	status, _, _, err := g.do(req)
 	return err == nil && status == http.StatusUnauthorized
+}
+
+// newPing returns a request that needs no session and leaves none behind.
+func newPing(ctx context.Context, server *url.URL) (*http.Request, error) {
+	body := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.String(), body)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	return req, nil
 }
 
 // CheckToken returns a token without the space around it, and an error where it is no

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
@@ -71,8 +72,12 @@ func (g *guard) register(ctx context.Context, iss *issuer, redirect string) (tok
 	if slices.Contains(iss.Grants, grantTypeDevice) {
 		grants = append(grants, grantTypeDevice)
 	}
+	kind := "native"
+	if strings.HasPrefix(redirect, "https://") { // of serve, not of this machine
+		kind = "web"
+	}
 	body, err := json.Marshal(map[string]any{
-		"client_name": "mcpctl", "application_type": "native", "redirect_uris": []string{redirect},
+		"client_name": "mcpctl", "application_type": kind, "redirect_uris": []string{redirect},
 		"grant_types": grants, "response_types": []string{"code"},
 		"token_endpoint_auth_method": method,
 	})

@@ -63,6 +63,20 @@ type answer struct {
 	Refresh string          `json:"refresh_token"`
 	Scope   string          `json:"scope"`
 	Expires json.RawMessage `json:"expires_in"` // some send text
+	// Issued is what kind of token an exchange has come to.
+	Issued string `json:"issued_token_type"`
+}
+
+// isAccess returns an error for the answer to an exchange that is no access token (RFC
+// 8693, 2.2.1).
+func (a *answer) isAccess() error {
+	if a.Issued != tokenTypeAccess {
+		return fmt.Errorf("the answer is no access token: its issued_token_type is %q", clip(a.Issued))
+	}
+	if strings.EqualFold(a.Type, "n_a") {
+		return errors.New("the answer is no access token: its token_type is N_A")
+	}
+	return nil
 }
 
 // request asks for a token.
@@ -162,7 +176,7 @@ func (g *guard) post(ctx context.Context, of grant) (status int, body []byte, er
 // redactor redacts the secrets of a request.
 func (of *grant) redactor() *secret.Redactor {
 	r := secret.NewRedactor(secret.New(of.client.Secret))
-	for _, name := range []string{"code", "code_verifier", "refresh_token", "assertion", "client_assertion", "subject_token", "device_code", "token"} {
+	for _, name := range []string{"code", "code_verifier", "refresh_token", "assertion", "client_assertion", "subject_token", "actor_token", "device_code", "token"} {
 		r.Add(secret.New(of.form.Get(name)))
 	}
 	return r

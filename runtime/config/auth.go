@@ -17,6 +17,11 @@ func (d *decoder) auth(e *Entry, at string, v hujson.Value) {
 	plain := v.Clone()
 	plain.Minimize()
 	e.Auth = plain.Pack()
+	inAuth := v.Clone()
+	maskStrings(&inAuth, "", func(name, text string) string {
+		d.principals("auth."+name, v, text)
+		return text
+	})
 	if _, err := authconfig.Parse(e.Auth); err != nil {
 		d.fault(v.StartOffset, at+": "+err.Error(), "docs/auth.md has the keys of each grant")
 	}

@@ -173,6 +173,9 @@ func (d *decoder) shape(e *Entry, v hujson.Value, at map[string]hujson.ObjectMem
 	if m, ok := at["auth"]; ok && hasCommand {
 		d.fault(m.Name.StartOffset, `"auth" contradicts "command"`, "only a remote server is logged in to; a program gets credentials by env")
 	}
+	if m, ok := at["isolation"]; ok && e.Isolation == "shared" && e.PerPrincipal() {
+		d.fault(m.Name.StartOffset, `isolation "shared" contradicts credentials of each principal`, "remove isolation: principal is implied")
+	}
 	if m, ok := at["minIdleTimeout"]; ok && e.IdleTimeout != 0 {
 		d.warn(m.Name.StartOffset, `"minIdleTimeout" has no effect with "idleTimeout"`, "remove one of the two")
 	}
@@ -226,6 +229,7 @@ func (d *decoder) text(at string, v hujson.Value) (string, bool) {
 	if strings.ContainsRune(s, 0) {
 		d.fault(v.StartOffset, at+" contains a NUL character", "remove it")
 	}
+	d.principals(at, v, s)
 	d.foreignPlaceholders(at, v, s)
 	if name, ok := BareVariable(s); ok {
 		d.warn(v.StartOffset, at+" has $"+name+", which is not a placeholder and stays as it is", "write ${"+name+"} for the variable, $$"+name+" for the text")
@@ -243,6 +247,10 @@ func (d *decoder) foreignPlaceholders(at string, v hujson.Value, s string) {
 		case s[i+1] == '{':
 			if p, ok := parsePlaceholder(s[i:]); ok {
 				i += p.size - 1
+				continue
+			}
+			if _, size, ok := principalPlaceholder(s[i:]); ok {
+				i += size - 1
 				continue
 			}
 			remedy := "${VAR} is the form; $$ is a dollar"

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 )
@@ -19,6 +20,7 @@ import (
 //	${VAR}            the variable; also $<VAR>
 //	${VAR:-text}      text when the variable is not set or empty
 //	${VAR-text}       text when the variable is not set
+//	${principal.id}   who asks mcpctl serve, in env and headers: see [Entry.ExpandFor]
 //	$$                a dollar
 //
 // Text may hold placeholders itself. VAR is a letter or '_', then letters,
@@ -30,10 +32,16 @@ import (
 // them, unless [Entry.MissingEnv] says otherwise. The fault of an entry is
 // returned, and so is one of a URL or header that, once expanded, cannot be sent.
 func (e Entry) Expand(lookup func(string) (string, bool)) (Expanded, error) {
+	return e.ExpandFor(nil, lookup)
+}
+
+// ExpandFor is Expand for a principal of mcpctl serve, nil where nobody is asked who
+// they are. A placeholder of a principal without a value is a [*PrincipalError].
+func (e Entry) ExpandFor(who *access.Principal, lookup func(string) (string, bool)) (Expanded, error) {
 	if e.Fault != nil {
 		return Expanded{}, e.Fault
 	}
-	x := &expander{lookup: lookup, missing: e.MissingEnv}
+	x := &expander{lookup: lookup, missing: e.MissingEnv, who: who}
 	out := Expanded{
 		Entry:   e,
 		Command: x.field("command", e.Command),
@@ -56,6 +64,10 @@ func (e Entry) Expand(lookup func(string) (string, bool)) (Expanded, error) {
 	out.Headers = x.fields("headers", e.Headers)
 	auth := x.object("auth", e.Auth)
 	out.values = x.values
+	if x.denied != nil {
+		x.denied.Server = e.Name
+		return Expanded{}, x.denied
+	}
 	if len(x.errs) > 0 {
 		return Expanded{}, &VariableError{Server: e.Name, Missing: x.errs}
 	}
@@ -88,7 +100,7 @@ func Escape(text string) string { return strings.ReplaceAll(text, "$", "$$") }
 // Variables returns the names of the variables that text refers to, in order,
 // each once. Required reports that one of them has no default.
 func Variables(text string) (names []string, required bool) {
-	x := &expander{lookup: func(name string) (string, bool) {
+	x := &expander{seen: func(string) {}, lookup: func(name string) (string, bool) {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -144,6 +156,9 @@ func Parts(text string) []Part {
 type expander struct {
 	lookup  func(string) (string, bool)
 	missing string
+	who     *access.Principal
+	denied  *PrincipalError   // the first placeholder of a principal without a value
+	seen    func(name string) // gets those placeholders in place of their values, nil for none
 	errs    []MissingVariable
 	values  []variableValue
 }
@@ -189,6 +204,11 @@ func (x *expander) expand(b *strings.Builder, field, text string, depth int) {
 		if strings.HasPrefix(text, "$$") {
 			b.WriteByte('$')
 			text = text[2:]
+			continue
+		}
+		if name, size, ok := principalPlaceholder(text); ok {
+			x.principal(b, field, name)
+			text = text[size:]
 			continue
 		}
 		p, ok := parsePlaceholder(text)

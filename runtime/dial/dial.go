@@ -20,6 +20,7 @@ import (
 	"unicode"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/auth"
 	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
 	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
@@ -75,6 +76,8 @@ type Options struct {
 	// Auth obtains credentials for remote servers whose entry has no Authorization
 	// header; nil sends what the entry has.
 	Auth *Auth
+	// Principal is whom the connection is for, nil where nobody is asked who they are.
+	Principal *access.Principal
 	// Listen subscribes to what the server sends outside calls: the stream of an
 	// HTTP server of the handshake era, which Capabilities open as well, and the
 	// list changes of a modern one.
@@ -104,23 +107,56 @@ type Auth struct {
 	// KeptOnly leaves servers alone whose entry has no auth and for which no token is
 	// kept, when they are connected: their calls cost less so.
 	KeptOnly bool
+	// Principals is where those of principals are obtained; nil: there are none.
+	Principals *Principals
+}
+
+// Principals is how the credentials of principals are obtained, each their own.
+type Principals struct {
+	// Accounts keeps what they have linked.
+	Accounts *tokenstore.Folder
+	// Exchanged remembers what their tokens were exchanged for.
+	Exchanged *tokenstore.Memory
+	// Subject returns the token that a principal has come with, by the ID; the zero Text
+	// for none.
+	Subject func(id string) secret.Text
 }
 
 // Authorizer returns what obtains credentials for the server of an entry, nil where the
 // entry has its own or is no remote server.
 func (a *Auth) Authorizer(x config.Expanded, log *slog.Logger, redact *secret.Redactor) *auth.Authorizer {
+	return a.AuthorizerFor(nil, x, log, redact)
+}
+
+// AuthorizerFor is Authorizer for a principal, whose own credentials are obtained where
+// the entry says so; nil is this machine's user.
+func (a *Auth) AuthorizerFor(who *access.Principal, x config.Expanded, log *slog.Logger, redact *secret.Redactor) *auth.Authorizer {
 	server, err := url.Parse(x.URL.Reveal())
 	if a == nil || x.Entry.URL == "" || err != nil || authorizationHeader(x) != "" || server.User != nil {
 		return nil
 	}
-	c := a.Config.Over(x.Auth)
-	z := auth.New(auth.Options{
-		Server: server, Name: x.Entry.Name, Config: c, Store: a.Store, Logger: log, Redactor: redact, AllowHTTP: x.Entry.AllowInsecureHTTP,
-	})
+	o := auth.Options{
+		Server: server, Name: x.Entry.Name, Config: a.Config.Over(x.Auth), Store: a.Store, Logger: log, Redactor: redact, AllowHTTP: x.Entry.AllowInsecureHTTP,
+	}
+	if who != nil && o.Config.Each.On {
+		if a.Principals == nil {
+			return nil // without credentials: nobody gets those of this machine's user
+		}
+		a.Principals.of(who.ID, &o)
+	}
+	z := auth.New(o)
 	if a.KeptOnly && x.Entry.Auth == nil && !z.Keeps() {
 		return nil
 	}
 	return z
+}
+
+// of has credentials be those of a principal.
+func (p *Principals) of(id string, o *auth.Options) {
+	o.Principal, o.Store, o.Clients, o.Exchanged = id, p.Accounts.Of(id), p.Accounts.Clients(o.Name), p.Exchanged
+	if p.Subject != nil {
+		o.Subject = func() secret.Text { return p.Subject(id) }
+	}
 }
 
 // authorizationHeader returns the name of the entry's Authorization header as it is
@@ -260,7 +296,7 @@ func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, 
 	}
 	entry.Headers = withHeaders(entry, o.HTTP.Headers)
 	entry.AllowInsecureHTTP = entry.AllowInsecureHTTP || o.HTTP.AllowInsecure
-	expanded, err := entry.Expand(o.Lookup)
+	expanded, err := entry.ExpandFor(o.Principal, o.Lookup)
 	if err != nil {
 		return nil, err
 	}
@@ -275,7 +311,7 @@ func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, 
 	if err := d.clearText(); err != nil {
 		return nil, err
 	}
-	d.auth = o.Auth.Authorizer(d.Expanded, d.o.Logger, d.redact)
+	d.auth = o.Auth.AuthorizerFor(o.Principal, d.Expanded, d.o.Logger, d.redact)
 	e := entry
 	b := bridge.Options{
 		Version: o.Version, Legacy: o.Legacy, Client: o.Client, Capabilities: o.Capabilities, Handler: (*forwarder)(d),

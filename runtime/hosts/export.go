@@ -78,6 +78,8 @@ func (h *Host) why(e config.Entry) string {
 		return h.Title + " has no servers with HTTP+SSE"
 	case len(e.Auth) > 0:
 		return "mcpctl logs in"
+	case e.PerPrincipal():
+		return "its credentials are those of each principal of mcpctl serve"
 	case e.Cwd != "" && d.keys.cwd == "":
 		return h.Title + " has no cwd"
 	case e.MissingEnv != "" && e.MissingEnv != config.MissingError:

@@ -64,6 +64,9 @@ func (s syntax) parse(text, dir string) (ours string, notes []string) {
 // escape returns plain text as servers.json has it: a dollar is doubled where it could be
 // taken for a placeholder.
 func escape(text string) string {
+	if strings.Contains(text, "${principal.") { // which is none of a host's
+		return config.Escape(text)
+	}
 	if parts := config.Parts(text); len(parts) == 0 || len(parts) == 1 && parts[0].Name == "" && parts[0].Text == text {
 		return text
 	}

@@ -61,6 +61,8 @@ func layerTable() []rule {
 
 		{pkg: "runtime/transport", layer: 2, third: []string{"golang.org/x/sync"}},
 		{pkg: "runtime/auth/authconfig", layer: 1, own: []string{"runtime/secret"}},
+		{pkg: "runtime/auth/challenges", layer: 1, own: none},
+		{pkg: "runtime/auth/services", layer: 1, own: none},
 		{pkg: "runtime/auth/signing", layer: 1, own: []string{"runtime/internal/..."}},
 		{pkg: "runtime/auth/tokenstore", layer: 1, third: []string{"github.com/zalando/go-keyring"}},
 		{pkg: "runtime/auth", layer: 2, third: []string{"golang.org/x/oauth2", "golang.org/x/sync", "github.com/hashicorp/go-retryablehttp"}},

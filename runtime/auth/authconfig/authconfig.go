@@ -20,6 +20,7 @@ const (
 	GrantClientCredentials = "client_credentials"
 	GrantJWTBearer         = "jwt_bearer"
 	GrantEnterprise        = "enterprise"
+	GrantTokenExchange     = "token_exchange"
 )
 
 // Config is how the credentials of one server are obtained. The zero value has a
@@ -28,8 +29,7 @@ type Config struct {
 	Grant             string // "" is GrantCode
 	ClientID          string
 	ClientSecret      secret.Text
-	ClientKey         secret.Text // PEM text or the path of a PEM file
-	KeyAlg            string      // of its signature; "" follows from the key
+	ClientKey         Key
 	ClientMetadataURL string
 	Scopes            []string
 	Resource          string // "" is what the server says
@@ -40,6 +40,13 @@ type Config struct {
 	Command           []string // prints a token
 	DPoP              bool     // binds tokens to a key
 	IDP               IDP
+	Each              Each // of the principals has credentials of their own
+}
+
+// Key is a private key.
+type Key struct {
+	Text secret.Text // PEM text or the path of a PEM file
+	Alg  string      // of its signature; "" follows from the key
 }
 
 // IDP is where the people of an enterprise log in.
@@ -100,6 +107,7 @@ type form struct {
 		ClientSecret  string `json:"clientSecret"`
 		IDToken       string `json:"idToken"`
 	} `json:"idp"`
+	eachForm
 }
 
 // Parse reads an auth object. Its errors quote no value.
@@ -111,10 +119,14 @@ func Parse(object []byte) (Config, error) {
 		return Config{}, explain(err)
 	}
 	c := Config{
-		Grant: f.Grant, ClientID: f.ClientID, ClientSecret: secret.New(f.ClientSecret), ClientKey: secret.New(f.ClientKey), KeyAlg: f.KeyAlg,
+		Grant: f.Grant, ClientID: f.ClientID, ClientSecret: secret.New(f.ClientSecret), ClientKey: Key{secret.New(f.ClientKey), f.KeyAlg},
 		ClientMetadataURL: f.ClientMetadataURL, Scopes: f.Scopes, Resource: f.Resource, Issuer: f.Issuer,
 		Assertion: secret.New(f.Assertion), TokenFile: f.TokenFile, Command: f.Command, DPoP: f.DPoP,
-		IDP: IDP{f.IDP.Issuer, f.IDP.TokenEndpoint, f.IDP.ClientID, secret.New(f.IDP.ClientSecret), secret.New(f.IDP.IDToken)},
+		IDP:  IDP{f.IDP.Issuer, f.IDP.TokenEndpoint, f.IDP.ClientID, secret.New(f.IDP.ClientSecret), secret.New(f.IDP.IDToken)},
+		Each: Each{f.As == AsPrincipal, f.Audience, f.TokenEndpoint, f.SubjectIssuer, f.Subject, secret.New(f.ActorToken)},
+	}
+	if err := f.check(&c); err != nil {
+		return Config{}, err
 	}
 	if p := f.CallbackPort; p != nil {
 		if c.CallbackPort = *p; *p == 0 {
@@ -130,13 +142,13 @@ func Parse(object []byte) (Config, error) {
 // Secrets returns what must not be shown.
 func (c *Config) Secrets() []secret.Text {
 	var out []secret.Text
-	for _, t := range []secret.Text{c.ClientSecret, c.Assertion, c.IDP.ClientSecret, c.IDP.IDToken} {
+	for _, t := range []secret.Text{c.ClientSecret, c.Assertion, c.IDP.ClientSecret, c.IDP.IDToken, c.Each.ActorToken} {
 		if !t.IsZero() {
 			out = append(out, t)
 		}
 	}
-	if strings.Contains(c.ClientKey.Reveal(), "-----BEGIN") { // else it is a path
-		out = append(out, c.ClientKey)
+	if strings.Contains(c.ClientKey.Text.Reveal(), "-----BEGIN") { // else it is a path
+		out = append(out, c.ClientKey.Text)
 	}
 	return out
 }
@@ -161,23 +173,29 @@ func (c *Config) check() error {
 	}
 	var needs []need
 	switch c.Grant {
+	case GrantTokenExchange:
+		needs = []need{{"issuer or tokenEndpoint", c.Issuer != "" || c.Each.TokenEndpoint != ""}, {"issuer or subjectIssuer", c.SubjectIssuer() != ""}, {"clientId", c.ClientID != ""}}
 	case "", GrantCode:
 		if len(c.Command) > 0 && c.TokenFile != "" {
 			return errors.New("command and tokenFile both say where the token comes from")
 		}
 	case GrantClientCredentials:
-		needs = []need{{"clientId", c.ClientID != ""}, {"clientSecret or clientKey", !c.ClientSecret.IsZero() || !c.ClientKey.IsZero()}}
+		needs = []need{{"clientId", c.ClientID != ""}, {"clientSecret or clientKey", !c.ClientSecret.IsZero() || !c.ClientKey.Text.IsZero()}}
 	case GrantJWTBearer:
-		needs = []need{{"assertion or tokenFile", !c.Assertion.IsZero() || c.TokenFile != ""}}
+		needs = []need{{"assertion or tokenFile", !c.Assertion.IsZero() || c.TokenFile != "" || c.Each.On}}
+		if c.Each.On {
+			needs = append(needs, need{"clientId", c.ClientID != ""}, need{"clientKey", !c.ClientKey.Text.IsZero()}, need{"subject", c.Each.Subject != ""})
+		}
 	case GrantEnterprise:
 		needs = []need{
 			{"clientId", c.ClientID != ""},
-			{"idp.idToken", !c.IDP.IDToken.IsZero()},
+			{"idp.idToken", !c.IDP.IDToken.IsZero() || c.Each.On},
 			{"idp.clientId", c.IDP.ClientID != ""},
 			{"idp.tokenEndpoint or idp.issuer", c.IDP.TokenEndpoint != "" || c.IDP.Issuer != ""},
+			{"idp.issuer or subjectIssuer", !c.Each.On || c.SubjectIssuer() != ""},
 		}
 	default:
-		all := []string{GrantCode, GrantClientCredentials, GrantJWTBearer, GrantEnterprise}
+		all := []string{GrantCode, GrantClientCredentials, GrantJWTBearer, GrantEnterprise, GrantTokenExchange}
 		slices.Sort(all)
 		return fmt.Errorf("grant is none of %s", strings.Join(all, ", "))
 	}

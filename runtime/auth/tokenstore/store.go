@@ -96,6 +96,8 @@ type Store struct {
 	// Keyring keeps tokens in the keyring in place of the file.
 	Keyring bool
 
+	sealed *sealedFile // of a Folder, nil for none
+
 	once sync.Once
 	at   backend
 	said atomic.Bool // that it fails
@@ -122,8 +124,13 @@ type backend interface {
 
 func (s *Store) backend() backend {
 	s.once.Do(func() {
-		if s.at = tokenFile(s.Path); s.Keyring {
+		switch {
+		case s.sealed != nil:
+			s.at = s.sealed
+		case s.Keyring:
 			s.at = &ring{}
+		default:
+			s.at = tokenFile(s.Path)
 		}
 	})
 	return s.at

@@ -1,21 +1,22 @@
-package auth
+// Package services knows where the tokens of known services are made by hand.
+package services
 
 import (
 	"net/url"
 	"strings"
 )
 
-// service is where the tokens of a known service are made.
-type service struct {
-	name  string
+// Service is where the tokens of a known service are made.
+type Service struct {
+	Name  string
 	hosts []string // each with the hosts below it
-	page  string
-	scope string // which rights the token needs
+	// Page says where the tokens are made, Rights which rights they need.
+	Page, Rights string
 }
 
 // services are those whose servers are known to take a token that is made by hand. The
 // rights are those for reading.
-var services = []service{ //nolint:gochecknoglobals // a constant table
+var services = []Service{ //nolint:gochecknoglobals // a constant table
 	{"Sentry", []string{"sentry.io", "sentry.dev"}, "https://sentry.io/settings/account/api/auth-tokens/", "org:read, project:read, team:read, event:read"},
 	{"GitHub", []string{"github.com", "githubcopilot.com", "ghe.com"}, "https://github.com/settings/personal-access-tokens/new", "repository access; for a classic token: repo, read:org"},
 	{"Slack", []string{"slack.com"}, "https://api.slack.com/apps", "of a user token: channels:history, channels:read, search:read, users:read"},
@@ -30,8 +31,8 @@ var services = []service{ //nolint:gochecknoglobals // a constant table
 	{"Honeycomb", []string{"honeycomb.io"}, "https://docs.honeycomb.io/configure/teams/manage-api-keys", "a management key, as KEYID:SECRET, with mcp:read, environments:read"},
 }
 
-// serviceOf returns the known service of a server, false for none.
-func serviceOf(server *url.URL) (service, bool) {
+// Of returns the known service of a server, false for none.
+func Of(server *url.URL) (Service, bool) {
 	host := strings.ToLower(server.Hostname())
 	for _, s := range services {
 		for _, h := range s.hosts {
@@ -40,5 +41,5 @@ func serviceOf(server *url.URL) (service, bool) {
 			}
 		}
 	}
-	return service{}, false
+	return Service{}, false
 }

@@ -1,4 +1,6 @@
-package auth
+// Package challenges reads WWW-Authenticate headers: what a server wants that it has
+// refused.
+package challenges
 
 import "strings"
 
@@ -11,9 +13,9 @@ type Challenge struct {
 	Params map[string]string
 }
 
-// ParseChallenges reads WWW-Authenticate headers. What cannot be read ends the header
+// Parse reads WWW-Authenticate headers. What cannot be read ends the header
 // it is in: what came before it counts.
-func ParseChallenges(headers []string) []Challenge {
+func Parse(headers []string) []Challenge {
 	var all []Challenge
 	for _, h := range headers {
 		all = append(all, parseHeader(h)...)
@@ -21,9 +23,9 @@ func ParseChallenges(headers []string) []Challenge {
 	return all
 }
 
-// bearer returns the parameters of the first Bearer or DPoP challenge, nil for none.
-func bearer(headers []string) map[string]string {
-	for _, c := range ParseChallenges(headers) {
+// Bearer returns the parameters of the first Bearer or DPoP challenge, nil for none.
+func Bearer(headers []string) map[string]string {
+	for _, c := range Parse(headers) {
 		if c.Scheme == "bearer" || c.Scheme == "dpop" {
 			return c.Params
 		}

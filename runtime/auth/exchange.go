@@ -1,0 +1,132 @@
+package auth
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
+	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
+	"github.com/mcpctl/mcpctl/runtime/secret"
+)
+
+const (
+	tokenTypeAccess = "urn:ietf:params:oauth:token-type:access_token" //nolint:gosec // a name of RFC 8693, 3
+	// exchangedTime is how long an exchanged token is used whose end is not said.
+	exchangedTime = 5 * time.Minute
+)
+
+// exchanges reports whether the token comes from an exchange, before the server has
+// asked for any.
+func exchanges(c *authconfig.Config) bool {
+	return c.Each.On && c.Grant == authconfig.GrantTokenExchange
+}
+
+// exchange returns a token for that of the principal, unless somebody has got one in
+// place of the one that was used.
+func exchange(ctx context.Context, a *Authorizer, used string) (tokenstore.Token, error) {
+	a.asking.Lock()
+	defer a.asking.Unlock()
+	if now := a.token(); now.Access != used && !soon(now) {
+		return now, nil
+	}
+	key := exchangeKey(&a.o)
+	t, ok := a.o.Exchanged.Get(key, func(t tokenstore.Token) bool { return !soon(t) && t.Access != used })
+	if !ok {
+		var err error
+		if t, err = exchangeNow(ctx, &a.o); err != nil {
+			return tokenstore.Token{}, err
+		}
+		a.o.Exchanged.Put(key, t)
+	}
+	a.use(t)
+	return t, nil
+}
+
+// exchangeKey names what a token is exchanged for.
+func exchangeKey(o *Options) string {
+	c := &o.Config
+	return fmt.Sprintf("%q", append([]string{
+		o.Principal, o.Name, Canonical(o.Server), c.Issuer, c.Each.TokenEndpoint, c.ClientID, c.Resource, c.Each.Audience, c.SubjectIssuer(),
+	}, c.Scopes...))
+}
+
+// exchangeNow hands in the token of the principal for one that is for the server (RFC
+// 8693). The endpoint is the entry's, or what its issuer says: the server has no say in
+// who gets the token.
+func exchangeNow(ctx context.Context, o *Options) (tokenstore.Token, error) {
+	c := &o.Config
+	handed, err := subject(o)
+	if err != nil {
+		return tokenstore.Token{}, err
+	}
+	iss, g, err := exchangeIssuer(ctx, c)
+	if err != nil {
+		return tokenstore.Token{}, fmt.Errorf("%s: %w", o.Name, err)
+	}
+	f := &flow{server: o.Server, config: *c, guard: g, log: o.Logger, principal: o.Principal}
+	if err := f.bind(&discovered{}); err != nil {
+		return tokenstore.Token{}, err
+	}
+	form := url.Values{
+		"grant_type": {grantTypeTokenExchange}, "requested_token_type": {tokenTypeAccess},
+		"subject_token": {handed.Reveal()}, "subject_token_type": {tokenTypeAccess},
+	}
+	if c.Each.Audience != "" {
+		form.Set("audience", c.Each.Audience)
+	}
+	if !c.Each.ActorToken.IsZero() {
+		form.Set("actor_token", c.Each.ActorToken.Reveal())
+		form.Set("actor_token_type", tokenTypeAccess)
+	}
+	d := &discovered{resource: resource{Resource: Canonical(o.Server)}, issuer: *iss}
+	t, err := f.asking(ctx, d, c.Scopes, form)
+	if err != nil {
+		return tokenstore.Token{}, fmt.Errorf("%s: the token of %s cannot be exchanged: %w", o.Name, o.Principal, err)
+	}
+	if t.Expires.IsZero() {
+		t.Expires = t.Obtained.Add(exchangedTime)
+	}
+	t.Key = f.key
+	return t, nil
+}
+
+// exchangeIssuer returns who exchanges tokens, and the client for it. What the entry
+// names may be as far inside the network as the entry says; what that names may not be
+// further inside.
+func exchangeIssuer(ctx context.Context, c *authconfig.Config) (*issuer, *guard, error) {
+	named := cmp.Or(c.Each.TokenEndpoint, c.Issuer)
+	at, err := safeURL(named)
+	if err != nil {
+		return nil, nil, fmt.Errorf("auth: %w", err)
+	}
+	g := newGuard(ctx, at)
+	if c.Each.TokenEndpoint != "" {
+		return &issuer{Issuer: cmp.Or(c.Issuer, c.Each.TokenEndpoint), Token: c.Each.TokenEndpoint}, g, nil
+	}
+	iss, err := g.issuerOf(ctx, c.Issuer)
+	return iss, g, err
+}
+
+// errNoSubject is a principal without a token that could be handed in.
+var errNoSubject = errors.New("nobody is asked who they are: only mcpctl serve with serve.auth has a token to exchange")
+
+// subject returns the token that the principal has come with.
+func subject(o *Options) (secret.Text, error) {
+	if o.Subject == nil {
+		return secret.Text{}, fmt.Errorf("%s: %w", o.Name, errNoSubject)
+	}
+	want := o.Config.SubjectIssuer()
+	if got, _, _ := strings.Cut(o.Principal, "|"); got != want {
+		return secret.Text{}, fmt.Errorf("%s: it takes tokens of %s, and %s has come with a credential of %s", o.Name, want, o.Principal, got)
+	}
+	text := o.Subject()
+	if text.IsZero() {
+		return secret.Text{}, fmt.Errorf("%s: %s has come without a token of %s", o.Name, o.Principal, want)
+	}
+	return text, nil
+}
