@@ -32,6 +32,12 @@ type Linker struct{ a *Authorizer }
 // credentials they are from then on.
 func NewLinker(a *Authorizer) *Linker { return &Linker{a} }
 
+// Host returns the host of the server.
+func (l *Linker) Host() string { return l.a.o.Server.Host }
+
+// Resource returns what the server's tokens are kept under.
+func (l *Linker) Resource() string { return Canonical(l.a.o.Server) }
+
 // Account returns what is linked with the server. challenge is the header with which it
 // has refused the principal, "" to ask for one.
 func (l *Linker) Account(ctx context.Context, challenge string) (Account, error) {

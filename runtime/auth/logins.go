@@ -137,6 +137,9 @@ func (l *Login) ID() string { return l.id }
 // URL returns the address of the page: http, on this machine.
 func (l *Login) URL() string { return l.url }
 
+// Principal returns "": the credentials are those of all.
+func (*Login) Principal() string { return "" }
+
 // Wait returns when the login has ended, with why it failed; or the error of ctx.
 func (l *Login) Wait(ctx context.Context) error {
 	select {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/test/require"
 )
@@ -23,8 +24,9 @@ type door struct {
 	none  error // why there is none
 }
 
-func (d *door) ID() string  { return "login-1" }
-func (d *door) URL() string { return "http://127.0.0.1:8085/connect/x" }
+func (d *door) ID() string        { return "login-1" }
+func (d *door) URL() string       { return "http://127.0.0.1:8085/connect/x" }
+func (d *door) Principal() string { return "" }
 
 func (d *door) Wait(ctx context.Context) error {
 	select {
@@ -55,7 +57,7 @@ func (d *door) behind(t *testing.T) *client {
 			}
 			return b.dial(ctx, key, h)
 		},
-		Login: func(_ context.Context, server string, failure error) (proxy.Login, error) {
+		Login: func(_ context.Context, server string, _ *access.Principal, failure error) (proxy.Login, error) {
 			var refused *runtime.AuthError
 			switch {
 			case server != "a" || !errors.As(failure, &refused):

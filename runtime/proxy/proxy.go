@@ -97,9 +97,10 @@ type Options struct {
 	// nothing.
 	Store Store
 	// Login returns the login of a person that can answer a server's failure, nil where
-	// none can: it is under way, or begun. Its error says why it cannot begin. It may be
+	// none can: it is under way, or begun. who is the principal whose request has failed,
+	// nil where nobody is asked who they are. Its error says why it cannot begin. It may be
 	// called concurrently. Nil: nobody logs in, and clients get the failure.
-	Login func(ctx context.Context, server string, failure error) (Login, error)
+	Login func(ctx context.Context, server string, who *access.Principal, failure error) (Login, error)
 	// Pins says what of the servers is held back from clients; nil: nothing is. After
 	// [pins.Guard.Set], call Repin.
 	Pins *pins.Guard
@@ -113,6 +114,8 @@ type Login interface {
 	ID() string
 	// URL is the page on which the person logs in.
 	URL() string
+	// Principal is the ID of whose credentials come of it, "" for those of all.
+	Principal() string
 	// Wait returns when the login has ended, with why it failed; or the error of ctx.
 	Wait(ctx context.Context) error
 }
@@ -175,12 +178,12 @@ func New(o Options) (*Proxy, error) {
 }
 
 // loginOf returns an option as the router has it.
-func loginOf(login func(context.Context, string, error) (Login, error)) func(context.Context, string, error) (router.Login, error) {
+func loginOf(login func(context.Context, string, *access.Principal, error) (Login, error)) func(context.Context, string, *access.Principal, error) (router.Login, error) {
 	if login == nil {
 		return nil
 	}
-	return func(ctx context.Context, server string, failure error) (router.Login, error) {
-		return login(ctx, server, failure)
+	return func(ctx context.Context, server string, who *access.Principal, failure error) (router.Login, error) {
+		return login(ctx, server, who, failure)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/auth"
 	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -111,7 +112,10 @@ type gateway struct {
 	ballast ballast
 	logins  *auth.Logins
 	pins    pinning
-	ring    *seal.Ring // seals what clients and browsers hold
+	// accounts are those of principals with servers, nil where nobody is asked who they
+	// are.
+	accounts *accounts
+	ring     *seal.Ring // seals what clients and browsers keep
 
 	started time.Time
 	addrs   atomic.Pointer[[]string]     // URLs of the HTTP front, nil before it listens
@@ -173,6 +177,7 @@ func (g *gateway) open(entries []config.Entry) error {
 	}
 	g.ballast.allocate(entries)
 	g.ring = h.ring()
+	g.openAccounts()
 	servers, byName := g.servers(entries)
 	g.entries.Store(&byName)
 	o := proxy.Options{
@@ -244,6 +249,9 @@ func (g *gateway) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (*
 		}
 		o.Auth.KeptOnly = o.Auth.Config == nil
 	}
+	if err := g.accounts.use(entry, key.Principal, &o); err != nil {
+		return nil, err
+	}
 	return dial.Dial(ctx, entry, o)
 }
 
@@ -251,9 +259,12 @@ func (g *gateway) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (*
 func (g *gateway) single() bool { return g.o.Bridge || g.o.File == nil }
 
 // login returns the login of a person that answers the failure of a server, nil for
-// another failure.
-func (g *gateway) login(ctx context.Context, server string, failure error) (proxy.Login, error) {
+// another failure. who is the principal, nil where nobody is asked who they are.
+func (g *gateway) login(ctx context.Context, server string, who *access.Principal, failure error) (proxy.Login, error) {
 	entry, ok := (*g.entries.Load())[server]
+	if who != nil && g.accounts != nil && entry.PerPrincipal() {
+		return g.accounts.login(who, server, failure)
+	}
 	if !ok || config.StateDir(g.h.Getenv) == "" || !auth.Answers(failure) {
 		return nil, nil
 	}
@@ -287,6 +298,7 @@ func (g *gateway) backend(e config.Entry) proxy.Server {
 		IdleTimeout: e.IdleTimeout, MinIdleTimeout: e.MinIdleTimeout, MaxIdleTimeout: e.MaxIdleTimeout,
 		RequestTimeout:   g.h.Settings.ServeTimeout(e.RequestTimeout),
 		Digest:           e.Digest(),
+		PerPrincipal:     e.PerPrincipal(),
 		Connection:       e.Connection(),
 		DiscoveryTimeout: g.h.Settings.DialTimeout(e.ConnectTimeout),
 	}

@@ -32,6 +32,9 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
+	if err := g.accounts.serveAt(address, door); err != nil {
+		return errors.Join(err, l.Close())
+	}
 	switch {
 	case door != nil:
 		web.Door, web.IPHosts, web.Hosts = door, true, g.h.Settings.Serve.Access.Hosts

@@ -6,10 +6,8 @@ package door
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/access"
-	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
 // Provider makes principals of one kind of credential. Its methods may be called
@@ -72,19 +70,6 @@ func (d *Door) Challenge(no *access.Refusal) string {
 		challenge += `, scope="` + strings.Join(scopes, " ") + `"`
 	}
 	return challenge
-}
-
-// Subject returns the token of a principal that ends last, of those that its provider
-// remembers; false for none. It is for exchange at an authorization server.
-func (d *Door) Subject(p *access.Principal) (token secret.Text, expires time.Time, ok bool) {
-	for _, one := range d.providers {
-		if has, is := one.(interface {
-			Subject(id string) (secret.Text, time.Time, bool)
-		}); is && one.Kind() == p.Provider {
-			return has.Subject(p.ID)
-		}
-	}
-	return token, expires, false
 }
 
 // Valid reports whether a principal is still let in.

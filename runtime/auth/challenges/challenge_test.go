@@ -39,12 +39,12 @@ func FuzzChallenges(f *testing.F) {
 	f.Add(`Bearer resource_metadata="https://evil.example\", realm="`)
 	const own = `Bearer resource_metadata="https://mcp.example.com/a?b=\"c\"", error="invalid_token", `
 	f.Fuzz(func(t *testing.T, header string) {
-		for _, c := range Parse([]string{header}) {
+		for _, c := range challenges.Parse([]string{header}) {
 			if c.Scheme != strings.ToLower(c.Scheme) || c.Params == nil {
 				t.Errorf("got %+v", c)
 			}
 		}
-		all := Parse([]string{own + header})
+		all := challenges.Parse([]string{own + header})
 		if len(all) == 0 || all[0].Scheme != "bearer" || all[0].Params["resource_metadata"] != `https://mcp.example.com/a?b="c"` || all[0].Params["error"] != "invalid_token" {
 			t.Errorf("got %+v", all)
 		}

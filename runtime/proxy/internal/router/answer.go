@@ -121,7 +121,7 @@ func errorData(err error) []byte {
 		}
 	}
 	if page, ok := errors.AsType[*loginError](err); ok {
-		f.URL = page.url
+		f.URL = page.login.URL()
 	}
 	var dead ability.StderrLines
 	if errors.As(err, &dead) {

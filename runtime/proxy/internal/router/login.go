@@ -18,6 +18,8 @@ type Login interface {
 	ID() string
 	// URL is the page on which the person logs in.
 	URL() string
+	// Principal is the ID of whose credentials come of it, "" for those of all.
+	Principal() string
 	// Wait returns when it has ended, with why it failed; or the error of ctx.
 	Wait(ctx context.Context) error
 }
@@ -52,7 +54,7 @@ func (l *logins) ask(ctx context.Context, r *Request, failed *upstream.Error) er
 	if b == nil {
 		return failed
 	}
-	login, err := r.rt.o.Login(ctx, b.Name, failed.Err)
+	login, err := r.rt.o.Login(ctx, b.Name, r.From.Who, failed.Err)
 	switch {
 	case err != nil:
 		return b.Fail(fmt.Errorf("%w; nobody can log in: %w", failed.Err, err))
@@ -63,7 +65,7 @@ func (l *logins) ask(ctx context.Context, r *Request, failed *upstream.Error) er
 	q := revision.Question{From: revision.Latest, To: r.From.Version, Method: revision.MethodElicitationCreate, Capabilities: r.From.Capabilities}
 	params, undeclared := q.Params(pageOf(b.Name, login))
 	if undeclared != nil || r.From.Ask == nil {
-		return &loginError{failed, login.URL()}
+		return &loginError{failed, login}
 	}
 	answer, err := r.From.Ask(ctx, q.Method, params)
 	if err == nil {
@@ -84,28 +86,35 @@ func (l *logins) ask(ctx context.Context, r *Request, failed *upstream.Error) er
 
 // pageOf returns the params of the elicitation that shows a login's page.
 func pageOf(server string, l Login) []byte {
+	what := "log in"
+	if l.Principal() != "" {
+		what = "link your account with it"
+	}
 	return marshal(struct {
 		Mode    string `json:"mode"`
 		ID      string `json:"elicitationId"`
 		URL     string `json:"url"`
 		Message string `json:"message"`
-	}{"url", l.ID(), l.URL(), server + " wants you to log in"})
+	}{"url", l.ID(), l.URL(), server + " wants you to " + what})
 }
 
 // loginError is the failure of a server that wants a login, for a client that cannot
 // be asked to open a page.
 type loginError struct {
 	failed *upstream.Error
-	url    string
+	login  Login
 }
 
 // Error says where to log in.
 func (e *loginError) Error() string {
+	if e.login.Principal() != "" {
+		return e.failed.Error() + ". Link your account at " + e.login.URL()
+	}
 	command := "mcpctl auth login " + e.failed.Server
 	if strings.Contains(e.failed.Server, "://") { // in no configuration
 		command = "mcpctl --url " + e.failed.Server + " auth login"
 	}
-	return e.failed.Error() + ". Log in at " + e.url + " or with: " + command
+	return e.failed.Error() + ". Log in at " + e.login.URL() + " or with: " + command
 }
 
 func (e *loginError) Unwrap() error { return e.failed }
@@ -149,7 +158,7 @@ func (l *logins) await(b *upstream.Backend, login Login, f *followed) {
 	delete(l.known, login.ID())
 	l.mu.Unlock()
 	if err == nil {
-		b.LoggedIn("")
+		b.LoggedIn(login.Principal())
 	}
 	for who := range f.clients {
 		if who.Revision() == revision.Latest { // no other has the message

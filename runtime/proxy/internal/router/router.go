@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
@@ -26,7 +27,7 @@ type Options struct {
 	// Login returns the login of a person that can answer a server's failure, nil where
 	// none can. It is under way, or begun; its error says why it cannot begin. Nil:
 	// nobody logs in.
-	Login func(ctx context.Context, server string, failure error) (Login, error)
+	Login func(ctx context.Context, server string, who *access.Principal, failure error) (Login, error)
 }
 
 // Router answers one request of a client: out of what the proxy knows, or by a

@@ -21,7 +21,7 @@ func (rt *Router) only(ctx context.Context) (*upstream.Conn, error) {
 	if err == nil || rt.o.Login == nil || !isRefusal(err) {
 		return c, failure(b, err)
 	}
-	if login, why := rt.o.Login(ctx, b.Name, err); why == nil && login != nil {
+	if login, why := rt.o.Login(ctx, b.Name, nil, err); why == nil && login != nil {
 		return nil, nil
 	}
 	return nil, failure(b, err)
