@@ -53,7 +53,7 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	mux.Handle("/readyz", health)
 	handler := proxy.Guard(web, mux, "/mcp", "/sse", "/messages", "/healthz", "/readyz")
 	if door != nil {
-		if handler, err = g.withPages(handler, door, address); err != nil {
+		if handler, err = withPages(g, handler, door, address); err != nil {
 			return errors.Join(err, l.Close())
 		}
 		handler = withMetadata(handler, web, door.issuers)

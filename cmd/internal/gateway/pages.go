@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/pages"
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/access/openid"
 	"github.com/mcpctl/mcpctl/runtime/origin"
@@ -19,13 +20,13 @@ import (
 
 // withPages puts the pages for people before a handler. endpoint is the URL that clients
 // reach serve at. Where a browser could not keep a cookie secret there are no pages.
-func (g *gateway) withPages(next http.Handler, d *entrance, endpoint string) (http.Handler, error) {
+func withPages(g *gateway, next http.Handler, d *entrance, endpoint string) (http.Handler, error) {
 	a := g.h.Settings.Serve.Access
 	u, err := url.Parse(endpoint)
 	if err != nil {
 		return nil, err
 	}
-	party, err := g.party()
+	party, err := newParty(a.Login, g.h.Getenv)
 	switch {
 	case err != nil:
 		return nil, err
@@ -36,7 +37,7 @@ func (g *gateway) withPages(next http.Handler, d *entrance, endpoint string) (ht
 		return next, nil
 	}
 	p := pages.New(pages.Options{
-		Endpoint: u, Door: d, Static: a.Providers.Token != nil, Party: party, Principal: g.person,
+		Endpoint: u, Door: d, Static: a.Providers.Token != nil, Party: party, Principal: person,
 		Ring: g.ring, Log: g.h.Log,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -51,16 +52,15 @@ func (g *gateway) withPages(next http.Handler, d *entrance, endpoint string) (ht
 // unspecified reports whether a URL is of all addresses, which is none to go to.
 func unspecified(u *url.URL) bool { return u.Hostname() == "0.0.0.0" || u.Hostname() == "::" }
 
-// party returns who logs people in, nil for nobody.
-func (g *gateway) party() (*openid.Party, error) {
-	l := g.h.Settings.Serve.Access.Login
+// newParty returns who logs people in, nil for nobody.
+func newParty(l settings.Login, getenv func(string) string) (*openid.Party, error) {
 	if l.Issuer == "" {
 		return nil, nil
 	}
 	c := openid.Config{Issuer: l.Issuer, ClientID: l.ClientID, Scopes: l.Scopes}
 	if l.ClientSecret != "" {
 		name := strings.TrimSuffix(strings.TrimPrefix(l.ClientSecret, "${"), "}")
-		c.ClientSecret = secret.New(g.h.Getenv(name))
+		c.ClientSecret = secret.New(getenv(name))
 		if c.ClientSecret.IsZero() {
 			return nil, &failure.Error{Kind: "config", Err: errors.New("serve.login.clientSecret: the variable " + name + " is not set"), Remedy: "export " + name + "=…"}
 		}
@@ -69,7 +69,7 @@ func (g *gateway) party() (*openid.Party, error) {
 }
 
 // person returns who has logged in, by the claims of the provider.
-func (g *gateway) person(claims []byte) (*access.Principal, error) {
+func person(claims []byte) (*access.Principal, error) {
 	var c struct {
 		Issuer  string `json:"iss"`
 		Subject string `json:"sub"`

@@ -185,7 +185,7 @@ func (v *visit) credential() access.Credential {
 	c := access.Credential{Peer: v.r.RemoteAddr, Header: v.r.Header.Clone()}
 	delete(c.Header, "Authorization")
 	if v.r.TLS != nil && len(v.r.TLS.VerifiedChains) > 0 {
-		c.Certificate = v.r.TLS.PeerCertificates[0]
+		c.Certificate, c.Chains = v.r.TLS.PeerCertificates[0], v.r.TLS.VerifiedChains
 	}
 	return c
 }
