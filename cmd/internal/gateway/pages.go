@@ -1,8 +1,6 @@
 package gateway
 
 import (
-	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -13,6 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/pages"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/access/jwt"
 	"github.com/mcpctl/mcpctl/runtime/access/openid"
 	"github.com/mcpctl/mcpctl/runtime/origin"
 	"github.com/mcpctl/mcpctl/runtime/secret"
@@ -37,7 +36,7 @@ func withPages(g *gateway, next http.Handler, d *entrance, endpoint string) (htt
 		return next, nil
 	}
 	p := pages.New(pages.Options{
-		Endpoint: u, Door: d, Static: a.Providers.Token != nil, Party: party, Principal: person,
+		Endpoint: u, Door: d, Static: a.Providers.Token != nil, Party: party, Principal: newPerson(a.Login),
 		Ring: g.ring, Log: g.h.Log,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -68,15 +67,15 @@ func newParty(l settings.Login, getenv func(string) string) (*openid.Party, erro
 	return openid.New(c), nil
 }
 
-// person returns who has logged in, by the claims of the provider.
-func person(claims []byte) (*access.Principal, error) {
-	var c struct {
-		Issuer  string `json:"iss"`
-		Subject string `json:"sub"`
-		Name    string `json:"preferred_username"`
+// newPerson returns what makes principals of those who have logged in. Their IDs are those
+// of their clients' tokens.
+func newPerson(l settings.Login) func(claims []byte) (*access.Principal, error) {
+	rules := jwt.Rules{Kind: "jwt", Issuer: l.Issuer}
+	return func(claims []byte) (*access.Principal, error) {
+		p, no := rules.Person(claims)
+		if no != nil {
+			return nil, no
+		}
+		return p, nil
 	}
-	if err := json.Unmarshal(claims, &c); err != nil {
-		return nil, err
-	}
-	return &access.Principal{ID: c.Issuer + "|" + c.Subject, Name: cmp.Or(c.Name, c.Subject), Provider: "jwt"}, nil
 }

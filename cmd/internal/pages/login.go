@@ -81,13 +81,13 @@ func (v *visit) token() {
 		v.fail(no.Status, "You are not logged in", sentence(no.Description))
 		return
 	}
-	v.arrive(who, back)
+	v.arrive(who, true, back)
 }
 
 // arrive begins the session of who has logged in, and sends the browser to the page that
 // it came for.
-func (v *visit) arrive(who *access.Principal, back string) {
-	v.enter(who)
+func (v *visit) arrive(who *access.Principal, byDoor bool, back string) {
+	v.enter(who, byDoor)
 	v.setCookie(cookieVisit, "", 0)
 	http.Redirect(v.w, v.r, v.root+back, http.StatusSeeOther)
 }
@@ -144,12 +144,12 @@ func (v *visit) returned() {
 		return
 	}
 	who, err := v.o.Principal(claims)
-	if err != nil || !v.o.Door.Valid(who) {
+	if err != nil {
 		v.o.Log.Warn("who has logged in on the pages is not let in", "err", err)
 		v.fail(http.StatusForbidden, "You are not let in", "The login provider knows you, but mcpctl does not let you in.")
 		return
 	}
-	v.arrive(who, a.Back)
+	v.arrive(who, false, a.Back)
 }
 
 // loginFailed says why nobody is logged in. What others have said is for the log.

@@ -25,6 +25,7 @@ const (
 // session is a browser in which a person has logged in.
 type session struct {
 	who    *access.Principal
+	byDoor bool   // the door has let them in, and may have changed its mind
 	secret string // the cookie
 	ends   time.Time
 
@@ -67,10 +68,10 @@ type sessions struct {
 
 func newSessions() sessions { return sessions{all: map[[sha256.Size]byte]*session{}} }
 
-// add begins a session.
-func (s *sessions) add(who *access.Principal, now time.Time) *session {
-	one := &session{who: who, secret: rand.Text(), ends: now.Add(sessionTime)}
-	if who.Provider == "token" && !who.Expires.IsZero() && who.Expires.Before(one.ends) {
+// add begins a session, of who was let in by the door or has logged in at the provider.
+func (s *sessions) add(who *access.Principal, byDoor bool, now time.Time) *session {
+	one := &session{who: who, byDoor: byDoor, secret: rand.Text(), ends: now.Add(sessionTime)}
+	if !who.Expires.IsZero() && who.Expires.Before(one.ends) {
 		one.ends = who.Expires
 	}
 	s.mu.Lock()
@@ -162,7 +163,7 @@ func (v *visit) known() bool {
 	if c := v.cookie(cookieSession); c != "" {
 		v.s = v.sessions.find(c, now)
 	}
-	if v.s != nil && !v.o.Door.Valid(v.s.who) {
+	if v.s != nil && v.s.byDoor && !v.o.Door.Valid(v.s.who) {
 		v.sessions.end(v.s)
 		v.s = nil
 	}
@@ -174,7 +175,7 @@ func (v *visit) known() bool {
 		v.fail(no.Status, "You are not let in", no.Description)
 		return false
 	case v.s == nil || v.s.who.ID != who.ID:
-		v.enter(who)
+		v.enter(who, true)
 	}
 	return true
 }
@@ -191,11 +192,11 @@ func (v *visit) credential() access.Credential {
 }
 
 // enter begins a session, in the place of one that there was.
-func (v *visit) enter(who *access.Principal) {
+func (v *visit) enter(who *access.Principal, byDoor bool) {
 	if v.s != nil {
 		v.sessions.end(v.s)
 	}
-	v.s = v.sessions.add(who, time.Now())
+	v.s = v.sessions.add(who, byDoor, time.Now())
 	v.setCookie(cookieSession, v.s.secret, time.Until(v.s.ends))
 	v.o.Log.Info("logged in on the pages", "who", who.ID)
 }
