@@ -17,6 +17,9 @@ import (
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
+// evil is a name of this machine that a web page of others has, to the browser.
+const evil = "evil.example"
+
 // chromiumPath is where Debian's package has it.
 const chromiumPath = "/usr/bin/chromium"
 
@@ -30,10 +33,12 @@ type chromium struct {
 	answers *bufio.Reader
 	last    int    // id of a request
 	session string // of the page
+	// complaints are what the browser says of violated policies.
+	complaints []string
 }
 
-// newChromium starts a browser, which ends with the test.
-func newChromium(t *testing.T) *chromium {
+// newChromium starts a browser, which ends with the test. words are more flags of it.
+func newChromium(t *testing.T, words ...string) *chromium {
 	t.Helper()
 	if _, err := os.Stat(chromiumPath); err != nil {
 		t.Skipf("%s is not there: install Debian's package chromium", chromiumPath)
@@ -45,8 +50,9 @@ func newChromium(t *testing.T) *chromium {
 	home := t.TempDir()
 	cmd := exec.Command(chromiumPath, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
 		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars",
-		"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", // pages may name fonts on other machines
+		"--host-resolver-rules=MAP "+evil+" 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", // pages may name fonts on other machines
 		"--user-data-dir="+filepath.Join(home, "profile"), "--remote-debugging-pipe")
+	cmd.Args = append(cmd.Args, words...)
 	cmd.Env, cmd.WaitDelay = append(cmd.Environ(), "HOME="+home), 10*time.Second
 	cmd.ExtraFiles = []*os.File{commands, answers}
 	b := &chromium{t: t, to: to, from: from, answers: bufio.NewReader(from)}
@@ -59,6 +65,7 @@ func newChromium(t *testing.T) *chromium {
 	var page struct{ SessionID string }
 	b.ask("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &page)
 	b.session = page.SessionID
+	b.ask("Audits.enable", nil, nil)
 	return b
 }
 
@@ -92,8 +99,13 @@ func (b *chromium) try(method string, params map[string]any, into any) error {
 			ID     int
 			Result json.RawMessage
 			Error  *struct{ Message string }
+			Method string
+			Params json.RawMessage
 		}
 		require.NoError(b.t, json.Unmarshal(raw[:len(raw)-1], &answer))
+		if answer.Method == "Audits.issueAdded" {
+			b.complaints = append(b.complaints, string(answer.Params))
+		}
 		switch {
 		case answer.ID != b.last: // an event
 		case answer.Error != nil:

@@ -14,7 +14,8 @@
 //
 // POST /pairs/N/forget gives pair N another authorization server, at the same
 // address, which knows nothing of the one before. POST /pairs/N/seen returns how many
-// registrations, and grants of each type, have succeeded.
+// registrations, and grants of each type, have succeeded. POST /pairs/N/party gives it a
+// client, which comes back to redirect.
 import { createServer } from 'node:http';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
@@ -39,7 +40,7 @@ const json = (status, body, headers = {}) => new Response(JSON.stringify(body), 
 async function provider(pair) {
   const { privateKey } = await jose.generateKeyPair('ES256', { extractable: true });
   const p = new Provider(pair.issuer, {
-    clients: [{ ...resourceServer, grant_types: [], response_types: [], redirect_uris: [] }],
+    clients: [{ ...resourceServer, grant_types: [], response_types: [], redirect_uris: [] }, ...pair.parties],
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
     cookies: { keys: [randomUUID()] },
     features: {
@@ -155,7 +156,7 @@ async function control(request) {
     const at = pairs.length;
     const pair = {
       lifetime: 3600, issuer: `${addresses.issuers}/${at}`, ...await request.json(), resourceServer, server: `${addresses.servers}/${at}/mcp`,
-      metadata: `${addresses.servers}/.well-known/oauth-protected-resource/${at}/mcp`, serverNonce: randomUUID(), proofs: new Set(), seen: { registrations: 0, grants: {} },
+      metadata: `${addresses.servers}/.well-known/oauth-protected-resource/${at}/mcp`, serverNonce: randomUUID(), proofs: new Set(), parties: [], seen: { registrations: 0, grants: {} },
     };
     pairs.push(pair);
     if (pair.keys) Object.assign(pair, { jwt: true, keys: jose.createRemoteJWKSet(new URL(pair.keys)) });
@@ -163,6 +164,11 @@ async function control(request) {
     return json(200, { issuer: pair.issuer, server: pair.server, control: `${addresses.control}/pairs/${at}`, ...resourceServer });
   }
   if (what === 'forget') await provider(pairs[n]);
+  if (what === 'party') {
+    const { id, secret, redirect } = await request.json();
+    pairs[n].parties.push({ client_id: id, client_secret: secret, redirect_uris: [redirect] });
+    await provider(pairs[n]);
+  }
   return json(200, pairs[n].seen);
 }
 

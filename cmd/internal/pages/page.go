@@ -71,9 +71,13 @@ func (v *visit) show(status int, p page) {
 
 // say shows a text, with a link to the beginning.
 func (v *visit) say(status int, class, title, text string) {
+	next := "Your linked accounts"
+	if v.s == nil {
+		next = "Log in"
+	}
 	v.show(status, page{
 		title: title, class: class,
-		content: fill(`<p>{{text}}</p><p><a href="{{again}}">Your linked accounts</a></p>`+"\n", "text", text, "again", v.prefix(link.Path)),
+		content: fill(`<p>{{text}}</p><p><a href="{{to}}">{{next}}</a></p>`+"\n", "text", text, "to", v.prefix(link.Path), "next", next),
 	})
 }
 
