@@ -263,8 +263,8 @@ func (b *browser) expect(p shown, status int, title string) {
 	}
 }
 
-// TestLink: a person follows a link of a client, logs in, links an account, and unlinks it.
-func TestLink(t *testing.T) {
+// TestPageLinks: a person follows a link of a client, logs in, links an account, and unlinks it.
+func TestPageLinks(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "", nil)
 	b := s.browser(t)
@@ -306,8 +306,8 @@ func TestLink(t *testing.T) {
 	b.expect(b.get("/connect"), 200, "Log in to mcpctl")
 }
 
-// TestPrefix: behind a proxy that serves it below a path, all addresses have it.
-func TestPrefix(t *testing.T) {
+// TestPagePrefix: behind a proxy that serves it below a path, all addresses have it.
+func TestPagePrefix(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "/tools", nil)
 	b := s.browser(t)
@@ -324,9 +324,9 @@ func TestPrefix(t *testing.T) {
 	}
 }
 
-// TestOthersLink: a person links no account of their own for somebody else, and nobody
+// TestPageOfAnother: a person links no account of their own for somebody else, and nobody
 // follows what was not given out for them.
-func TestOthersLink(t *testing.T) {
+func TestPageOfAnother(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "", nil)
 	b := s.browser(t)
@@ -367,9 +367,9 @@ func TestOthersLink(t *testing.T) {
 	}
 }
 
-// TestForms: a form is sent by the browser and the person that it was shown to, once it
+// TestPageForms: a form is sent by the browser and the person that it was shown to, once it
 // was shown, and is for one page.
-func TestForms(t *testing.T) {
+func TestPageForms(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "", nil)
 	alice, bob, nobody := s.browser(t), s.browser(t), s.browser(t)
@@ -419,9 +419,9 @@ func withToken(form url.Values, token string) url.Values {
 	return form
 }
 
-// TestForeign: what a page of another site sends is refused, and no page is part of
+// TestPageForeign: what a page of another site sends is refused, and no page is part of
 // another.
-func TestForeign(t *testing.T) {
+func TestPageForeign(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "", nil)
 	b := s.browser(t)
@@ -471,8 +471,8 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// TestHeaders: each answer has what protects it, and the cookies are for this host.
-func TestHeaders(t *testing.T) {
+// TestPageHeaders: each answer has what protects it, and the cookies are for this host.
+func TestPageHeaders(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "", nil)
 	b := s.browser(t)
@@ -508,8 +508,8 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestProvider: a person logs in at an OpenID provider.
-func TestProvider(t *testing.T) {
+// TestPageProvider: a person logs in at an OpenID provider.
+func TestPageProvider(t *testing.T) {
 	t.Parallel()
 	p := fake.New(t)
 	party := openid.New(openid.Config{Issuer: p.URL, ClientID: fake.ClientID, ClientSecret: secret.New(fake.ClientSecret)})
@@ -582,8 +582,8 @@ func TestProvider(t *testing.T) {
 	}
 }
 
-// TestBack: a login leads back to a page of ours, whatever was asked for.
-func TestBack(t *testing.T) {
+// TestPageBack: a login leads back to a page of ours, whatever was asked for.
+func TestPageBack(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "", nil)
 	for _, page := range []string{
@@ -599,8 +599,8 @@ func TestBack(t *testing.T) {
 	}
 }
 
-// TestProxied: a person whom a proxy in front names needs no login.
-func TestProxied(t *testing.T) {
+// TestPageProxied: a person whom a proxy in front names needs no login.
+func TestPageProxied(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "", func(o *pages.Options) { o.Static = false })
 	s.gate.proxy = true
@@ -622,8 +622,8 @@ func TestProxied(t *testing.T) {
 	}
 }
 
-// TestBroken: what a server says of a failure is shown as text.
-func TestBroken(t *testing.T) {
+// TestPageBroken: what a server says of a failure is shown as text.
+func TestPageBroken(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "", nil)
 	b := s.browser(t)

@@ -79,9 +79,9 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// TestRefused: an answer that does not prove who has logged in is refused, with the right
+// TestLoginRefused: an answer that does not prove who has logged in is refused, with the right
 // reason, and nothing of it is in the error.
-func TestRefused(t *testing.T) {
+func TestLoginRefused(t *testing.T) {
 	t.Parallel()
 	claims := func(change func(c map[string]any)) func(*fake.Provider) {
 		return func(p *fake.Provider) { p.Claims = change }
