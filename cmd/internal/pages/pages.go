@@ -238,21 +238,18 @@ func (v *visit) post() {
 
 // here returns the path and query of a page, to come back to after a login.
 func here(u *url.URL) string {
-	path := u.EscapedPath()
-	if q := u.RawQuery; q != "" && len(q) <= maxQuery {
-		path += "?" + q
+	to := u.EscapedPath()
+	if u.RawQuery != "" {
+		to += "?" + u.RawQuery
 	}
-	if len(path) > maxPath+maxQuery {
+	if len(to) > maxHere {
 		return link.Path
 	}
-	return path
+	return to
 }
 
-// The bounds of what is carried through a login, in bytes: a cookie has 4,096.
-const (
-	maxQuery = 1024
-	maxPath  = 256
-)
+// maxHere bounds what is carried through a login, in bytes: a cookie has 4,096.
+const maxHere = 1280
 
 // missing says that there is no such page.
 func (v *visit) missing() {

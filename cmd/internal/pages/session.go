@@ -95,19 +95,21 @@ func (s *sessions) add(who *access.Principal, byDoor bool, now time.Time) *sessi
 	}
 	switch {
 	case count >= maxOwn:
-		delete(s.all, sha256.Sum256([]byte(firstOwn.secret)))
+		delete(s.all, keyOf(firstOwn.secret))
 	case len(s.all) >= maxSessions:
-		delete(s.all, sha256.Sum256([]byte(first.secret)))
+		delete(s.all, keyOf(first.secret))
 	}
-	s.all[sha256.Sum256([]byte(one.secret))] = one
+	s.all[keyOf(one.secret)] = one
 	return one
 }
+
+func keyOf(secret string) [sha256.Size]byte { return sha256.Sum256([]byte(secret)) }
 
 // find returns the session of a cookie, nil for none.
 func (s *sessions) find(secret string, now time.Time) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one := s.all[sha256.Sum256([]byte(secret))]
+	one := s.all[keyOf(secret)]
 	if one == nil || !now.Before(one.ends) {
 		return nil
 	}
@@ -118,7 +120,7 @@ func (s *sessions) find(secret string, now time.Time) *session {
 func (s *sessions) end(one *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.all, sha256.Sum256([]byte(one.secret)))
+	delete(s.all, keyOf(one.secret))
 }
 
 // The cookies, without the part that https adds.

@@ -187,6 +187,9 @@ func TestReplay(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
+	if _, err := party.Finish(t.Context(), openid.Attempt{}, url.Values{"state": {""}, "code": {"x"}, "iss": {p.URL}}); !errors.Is(err, openid.ErrState) {
+		t.Errorf("of none, without a state: got %v", err)
+	}
 	if p.Fetched("/token") != 0 {
 		t.Error("the provider was asked about another's answer")
 	}
