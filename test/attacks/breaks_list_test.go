@@ -212,5 +212,5 @@ func breakages() []breakage {
 			"files/a pipe that nobody writes to as servers.json, list"),
 		one("files", "what a killed edit has left stays", "runtime/internal/atomicfile", "Update", `Sweep(target)`, `_ = target`,
 			"edits/what was left of one is removed"),
-	}, identityBreakages()...)
+	}, append(identityBreakages(), pageBreakages()...)...)
 }
