@@ -77,7 +77,7 @@ func TestPagesLogin(t *testing.T) {
 	b := newTeamBrowser(t)
 	p := newPair(t, settings{})
 	const secret = "a secret of at least 128 bits"
-	x := newTeam(t, notes(p.Server, nil), fmt.Sprintf("  auth: [token: {}]\n  login: {issuer: %q, clientId: pages, clientSecret: \"${PAGES_SECRET}\"}\n", p.Issuer), "PAGES_SECRET="+secret)
+	x := newTeam(t, notes(p.Server, nil), fmt.Sprintf("  auth: [token: {}, jwt: {issuer: %[1]q}]\n  login: {issuer: %[1]q, clientId: pages, clientSecret: \"${PAGES_SECRET}\"}\n", p.Issuer), "PAGES_SECRET="+secret)
 	post(t, p.Control+"/party", map[string]string{"id": "pages", "secret": secret, "redirect": x.origin + "/connect/-/login"})
 
 	b.open(x.origin + "/connect")

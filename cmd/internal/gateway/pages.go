@@ -1,17 +1,17 @@
 package gateway
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/pages"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/access"
-	"github.com/mcpctl/mcpctl/runtime/access/jwt"
 	"github.com/mcpctl/mcpctl/runtime/access/openid"
 	"github.com/mcpctl/mcpctl/runtime/origin"
 	"github.com/mcpctl/mcpctl/runtime/secret"
@@ -21,6 +21,7 @@ import (
 // reach serve at. Where a browser could not keep a cookie secret there are no pages.
 func withPages(g *gateway, next http.Handler, d *entrance, endpoint string) (http.Handler, error) {
 	a := g.h.Settings.Serve.Access
+	endpoint = cmp.Or(a.URL, endpoint)
 	u, err := url.Parse(endpoint)
 	if err != nil {
 		return nil, err
@@ -36,7 +37,7 @@ func withPages(g *gateway, next http.Handler, d *entrance, endpoint string) (htt
 		return next, nil
 	}
 	p := pages.New(pages.Options{
-		Endpoint: u, Door: d, Static: a.Providers.Token != nil, Party: party, Principal: newPerson(a.Login),
+		Endpoint: u, Door: d, Static: a.Providers.Token != nil, Party: party, Principal: newPerson(a.Login, a.Providers),
 		Ring: g.ring, Log: g.h.Log,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -60,8 +61,11 @@ func newParty(l settings.Login, getenv func(string) string) (*openid.Party, erro
 	if l.ClientSecret != "" {
 		name := strings.TrimSuffix(strings.TrimPrefix(l.ClientSecret, "${"), "}")
 		c.ClientSecret = secret.New(getenv(name))
-		if c.ClientSecret.IsZero() {
-			return nil, &failure.Error{Kind: "config", Err: errors.New("serve.login.clientSecret: the variable " + name + " is not set"), Remedy: "export " + name + "=…"}
+		switch {
+		case c.ClientSecret.IsZero():
+			return nil, &failure.Error{Kind: "config", Err: fmt.Errorf("serve.login.clientSecret: the variable %s is not set", name), Remedy: "export " + name + "=…"}
+		case len(c.ClientSecret.Reveal()) < minSecret:
+			return nil, &failure.Error{Kind: "config", Err: fmt.Errorf("serve.login.clientSecret: the value of %s is too short: anyone could guess it", name), Remedy: fmt.Sprintf("have the provider make a secret of %d characters or more", minSecret)}
 		}
 	}
 	return openid.New(c), nil
@@ -69,8 +73,13 @@ func newParty(l settings.Login, getenv func(string) string) (*openid.Party, erro
 
 // newPerson returns what makes principals of those who have logged in. Their IDs are those
 // of their clients' tokens.
-func newPerson(l settings.Login) func(claims []byte) (*access.Principal, error) {
-	rules := jwt.Rules{Kind: "jwt", Issuer: l.Issuer}
+func newPerson(l settings.Login, p settings.Providers) func(claims []byte) (*access.Principal, error) {
+	all := p.Issuers()
+	at := slices.IndexFunc(all, func(i settings.Issuer) bool { return i.Issuer == l.Issuer })
+	if at < 0 { // nobody logs in: see settings
+		return nil
+	}
+	rules := rulesOf("jwt", all[at], "")
 	return func(claims []byte) (*access.Principal, error) {
 		p, no := rules.Person(claims)
 		if no != nil {

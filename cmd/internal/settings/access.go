@@ -95,7 +95,7 @@ func (f *file) access() (a Access, err error) {
 			}
 		}
 	}
-	return a, nil
+	return a, f.checkLogin(&a)
 }
 
 // providers are what reads each kind of provider.

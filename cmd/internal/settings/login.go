@@ -1,14 +1,9 @@
 package settings
 
 import (
-	"fmt"
-	"net/url"
-	"strings"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/mcpctl/mcpctl/runtime/lazy"
-	"github.com/mcpctl/mcpctl/runtime/origin"
 )
 
 // Login is the OpenID provider that people log in at on the pages of serve. The zero value is
@@ -22,8 +17,6 @@ type Login struct {
 	Scopes []string `yaml:"scopes"`
 }
 
-var aVariable = lazy.Regexp(`^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`)
-
 func (f *file) serveLogin(n *yaml.Node, a *Access) error {
 	const example = `as in login: {issuer: https://idp.example.com, clientId: mcpctl, clientSecret: "${LOGIN_SECRET}"}`
 	l := &a.Login
@@ -36,10 +29,10 @@ func (f *file) serveLogin(n *yaml.Node, a *Access) error {
 	case l.ClientID == "":
 		return f.problemAt(n, "serve.login needs clientId", example)
 	}
-	if why := issuerFault(l.Issuer); why != "" {
-		return f.problemAt(n, fmt.Sprintf("serve.login.issuer is %q, %s", l.Issuer, why), example)
+	if why := addressFault(l.Issuer); why != "" {
+		return f.problemAt(n, "serve.login.issuer is "+why, example)
 	}
-	if l.ClientSecret != "" && !aVariable().MatchString(l.ClientSecret) {
+	if l.ClientSecret != "" && !variableName().MatchString(l.ClientSecret) {
 		return f.problemAt(n, "serve.login.clientSecret is plain text", `name a variable that has it, as in clientSecret: "${LOGIN_SECRET}"`)
 	}
 	if l.Scopes == nil {
@@ -48,14 +41,11 @@ func (f *file) serveLogin(n *yaml.Node, a *Access) error {
 	return nil
 }
 
-// issuerFault returns what is wrong with the URL of an issuer, "" for nothing.
-func issuerFault(text string) string {
-	u, err := url.Parse(text)
-	switch {
-	case err != nil, u.Host == "", u.User != nil, u.RawQuery != "", u.Fragment != "":
-		return "which is not the URL of an issuer"
-	case u.Scheme == "https", u.Scheme == "http" && origin.IsLoopback(strings.ToLower(u.Hostname())):
-		return ""
+// checkLogin checks that those who log in are principals of serve.auth.
+func (f *file) checkLogin(a *Access) error {
+	l := a.Login.Issuer
+	if l == "" || slices.ContainsFunc(a.Providers.Issuers(), func(i Issuer) bool { return i.Issuer == l }) {
+		return nil
 	}
-	return "which is neither https nor on this machine"
+	return f.problemAt(f.node("serve.login"), "serve.login.issuer is not an issuer of serve.auth: nobody who logs in would be known there", "add to serve.auth: - jwt: {issuer: "+l+"}")
 }

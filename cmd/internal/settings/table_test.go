@@ -78,6 +78,9 @@ func TestTable(t *testing.T) {
 		if group, name, nested := strings.Cut(s.Name, "."); nested {
 			file = group + ":\n  " + name + ": " + value + "\n"
 		}
+		if s.Name == "serve.login" { // it logs in principals of an issuer
+			file += "  auth: [jwt: {issuer: https://i.example}]\n"
+		}
 		if s.Name == "serve.roots" || s.Name == "serve.auth" || s.Name == "serve.hosts" { // lists
 			file = strings.Replace(file, value, "["+value+"]", 1)
 		}

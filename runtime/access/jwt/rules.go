@@ -99,28 +99,6 @@ func (r *Rules) Claims(claims []byte, now time.Time) (*access.Principal, *Bindin
 	return p, bound, nil
 }
 
-// Person makes a principal of the claims of an ID token that has been verified: the same
-// as an access token of the same person makes, without its scopes and its end.
-func (r *Rules) Person(claims []byte) (*access.Principal, *access.Refusal) {
-	var c object
-	if json.Unmarshal(claims, &c) != nil {
-		return nil, access.ErrUnknownToken
-	}
-	if iss, _ := c.text("iss"); iss != r.Issuer {
-		return nil, errIssuer
-	}
-	p := &access.Principal{Provider: r.Kind}
-	no := r.identify(c, p)
-	if no == nil {
-		p.Groups, no = r.groups(c)
-	}
-	if no != nil {
-		return nil, no
-	}
-	p.Tags = r.tags(c)
-	return p, nil
-}
-
 // missing returns a refusal of a principal that lacks scopes, nil for none.
 func (r *Rules) missing(p *access.Principal) *access.Refusal {
 	for _, scope := range r.Scopes {
