@@ -433,8 +433,8 @@ func TestIssuers(t *testing.T) {
 	}
 }
 
-// TestPerson: who logs in is the same principal as with an access token, and has no groups.
-func TestPerson(t *testing.T) {
+// TestPersonAndToken: who logs in is the same principal as with an access token, and has no groups.
+func TestPersonAndToken(t *testing.T) {
 	t.Parallel()
 	r := rules()
 	asked, no := ask(jwt.New("jwt", jwt.NewIssuer(r, known(t))), signed(idp.Claims{"groups": "eng", "preferred_username": "ann", "client_id": nil}))
