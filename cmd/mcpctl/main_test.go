@@ -26,7 +26,9 @@ func TestMain(m *testing.M) {
 		"hostile-mcp":  func() { os.Exit(hostile.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 		"fake-browser": fakeBrowser,
 		"stub-runner":  stubRunner,
-		"kit":          func() { os.Exit(kit.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		// A server that should never be started.
+		"touch-file": func() { os.Exit(touchFile(os.Args[1])) },
+		"kit":        func() { os.Exit(kit.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 		// For TestAllocServe.
 		"mcpctl-counted": counted,
 		"load-echo":      loadEcho,
