@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"crypto/tls"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"net/http"
 	"net/http/httptrace"
@@ -14,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpctl/mcpctl/test/idp"
 	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
@@ -344,17 +344,8 @@ func places() class {
 	return c
 }
 
-// checked adds the checksum of a static token.
-func checked(text string) string {
-	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	var out [6]byte
-	sum := crc32.ChecksumIEEE([]byte(text))
-	for i := len(out) - 1; i >= 0; i-- {
-		out[i] = digits[sum%62]
-		sum /= 62
-	}
-	return text + string(out[:])
-}
+// checked adds the checksum to a static token without one.
+func checked(text string) string { return idp.StaticToken(text[7:15], text[16:]) }
 
 // encrypted is a gate with TLS, over HTTP/1.1 and HTTP/2.
 func encrypted() class {

@@ -262,8 +262,16 @@ func (b *bench) serve(ctx context.Context, servers map[string]any, flags ...stri
 	if err := os.WriteFile(filepath.Join(home, "servers.json"), file, 0o600); err != nil {
 		return nil, err
 	}
+	if err := wire.Ask(filepath.Join(home, "servers.json"), home); err != nil {
+		return nil, err
+	}
 	args := append([]string{"serve", "--http", "127.0.0.1:0", "--no-prefix", "-v"}, flags...)
-	return start(ctx, b.log, "listening on ", []string{"MCPCTL_HOME=" + home, "MCPCTL_LIST_GRACE=never"}, b.mcpctl, args...)
+	p, err := start(ctx, b.log, "listening on ", []string{"MCPCTL_HOME=" + home, "MCPCTL_LIST_GRACE=never"}, b.mcpctl, args...)
+	if err != nil {
+		return nil, err
+	}
+	p.URL, p.closed, err = wire.Authenticated(p.URL)
+	return p, err
 }
 
 // server is the suite against a URL.

@@ -88,8 +88,11 @@ type tally struct{ Calls, Asked, Answered, Refused, Cancelled, Progress, Logs in
 
 // serve puts the HTTP fronts behind a listener.
 func (p *pair) serve() {
-	p.http = p.proxy.NewHTTPFront(proxy.HTTPOptions{})
-	p.sse = p.proxy.NewSSEFront(proxy.SSEOptions{})
+	o := proxy.HTTPOptions{}
+	if wire.Identity() {
+		o.Door = identityDoor()
+	}
+	p.http, p.sse = p.proxy.NewHTTPFront(o), p.proxy.NewSSEFront(proxy.SSEOptions{HTTPOptions: o})
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", p.http)
 	mux.Handle("/sse", p.sse)

@@ -51,7 +51,8 @@ func sendRaw(t *testing.T, d *daemon, text string) net.Conn {
 	return c
 }
 
-const postHead = "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+// postHead begins a request that is in order.
+var postHead = "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n" + wire.Credential()
 
 // waitClosed waits for the other side to end a connection.
 func waitClosed(t *testing.T, c net.Conn, within time.Duration) {
@@ -67,10 +68,10 @@ func waitClosed(t *testing.T, c net.Conn, within time.Duration) {
 func TestSlowHeaders(t *testing.T) {
 	clientTest(t, 60, func(t *testing.T, d *daemon) {
 		if testing.Short() {
-			trickle(t, d, "POST /mcp HTTP/1.1\r\n", "X: y\r\n", 10, 10*time.Second)
+			trickle(t, d, "POST /mcp HTTP/1.1\r\n"+wire.Credential(), "X: y\r\n", 10, 10*time.Second)
 			return
 		}
-		trickle(t, d, "POST /mcp HTTP/1.1\r\n", "X: y\r\n", 100, 10*time.Second)
+		trickle(t, d, "POST /mcp HTTP/1.1\r\n"+wire.Credential(), "X: y\r\n", 100, 10*time.Second)
 	})
 }
 
@@ -226,7 +227,7 @@ func TestUnreadStreams(t *testing.T) {
 		c := newCaller(d)
 		require.NoError(t, c.initialize(t.Context()))
 		c.Close()
-		sendRaw(t, d, "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nMcp-Session-Id: "+c.Session+"\r\n\r\n")
+		sendRaw(t, d, "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nMcp-Session-Id: "+c.Session+"\r\n"+wire.Credential()+"\r\n")
 	}
 	for range 20 {
 		if k, text := attempt(d, "loud", 0); k != right {

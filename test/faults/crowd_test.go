@@ -55,7 +55,7 @@ func TestManyStreams(t *testing.T) {
 				mu.Lock()
 				all = append(all, conn)
 				mu.Unlock()
-				_, _ = io.WriteString(conn, "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nMcp-Session-Id: "+c.Session+"\r\n\r\n")
+				_, _ = io.WriteString(conn, "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nMcp-Session-Id: "+c.Session+"\r\n"+wire.Credential()+"\r\n")
 				_ = conn.SetReadDeadline(time.Now().Add(wire.Limit))
 				res, err := http.ReadResponse(bufio.NewReaderSize(conn, 1024), nil)
 				if err != nil {

@@ -63,7 +63,7 @@ func TestIsolation(t *testing.T) {
 					return
 				}
 				c.Close()
-				stream := sendRaw(t, d, "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nMcp-Session-Id: "+c.Session+"\r\n\r\n")
+				stream := sendRaw(t, d, "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nMcp-Session-Id: "+c.Session+"\r\n"+wire.Credential()+"\r\n")
 				context.AfterFunc(ctx, func() { _ = stream.Close() })
 			}
 		},

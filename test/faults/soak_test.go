@@ -207,7 +207,7 @@ func misbehave(d *daemon, r *rand.Rand, server string) string {
 		c := newCaller(d)
 		defer c.Close()
 		if c.initialize(ctx) == nil {
-			send("GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nMcp-Session-Id: "+c.Session+"\r\n\r\n", short)
+			send("GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nMcp-Session-Id: "+c.Session+"\r\n"+wire.Credential()+"\r\n", short)
 		}
 		return "stream not read"
 	case 6:

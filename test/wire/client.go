@@ -49,6 +49,9 @@ func (c *Client) Do(ctx context.Context, method string, body []byte, headers htt
 	if c.Version != "" {
 		req.Header.Set("Mcp-Protocol-Version", c.Version)
 	}
+	if Identity() {
+		req.Header.Set("Authorization", "Bearer "+Token())
+	}
 	maps.Copy(req.Header, headers)
 	if c.HTTP == nil {
 		return http.DefaultClient.Do(req)

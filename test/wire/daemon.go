@@ -63,6 +63,9 @@ func Serve(t testing.TB, s Setup) *Daemon {
 	if s.Config == "" || s.Servers != nil {
 		d.Configure(t, s)
 	}
+	if !s.Stdio && cmp.Or(s.Command, "serve") == "serve" {
+		require.NoError(t, Ask(d.Config, d.Home))
+	}
 	cmd := exec.Command(s.Program, cmp.Or(s.Command, "serve"))
 	cmd.Env, cmd.WaitDelay = append(Environment(d.Config, d.Home), s.Env...), 10*time.Second
 	var err error

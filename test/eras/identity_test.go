@@ -1,0 +1,32 @@
+package eras_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/test/wire"
+)
+
+// suiteDoor lets in who has the token of the suite.
+type suiteDoor struct{ tokens *access.Tokens }
+
+// identityDoor returns the door of a suite with identity on.
+func identityDoor() proxy.Door {
+	sum := sha256.Sum256([]byte(wire.Token()))
+	return suiteDoor{must(access.NewTokens([]access.Token{{ID: "identity", Name: "suite", SHA256: hex.EncodeToString(sum[:])}}))}
+}
+
+// Who implements [proxy.Door].
+func (d suiteDoor) Who(_ context.Context, c access.Credential) (*access.Principal, *access.Refusal) {
+	if c.Bearer == "" {
+		return nil, access.ErrNoCredential
+	}
+	return d.tokens.Principal(c.Bearer, time.Now())
+}
+
+// Challenge implements [proxy.Door].
+func (suiteDoor) Challenge(*access.Refusal) string { return `realm="mcpctl"` }
