@@ -11,6 +11,9 @@ import (
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
+// suitePrincipal is the ID of all clients of the suite.
+const suitePrincipal = "token|suite"
+
 // suiteDoor lets in who has the token of the suite.
 type suiteDoor struct{ tokens *access.Tokens }
 

@@ -5,11 +5,18 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
-// statePurpose is what the proxy seals request states for: with the principal
-// behind it, of which there is only the anonymous one.
-const statePurpose = "requestState:"
+// statePurpose returns what the proxy seals request states for: the client's principal
+// is behind it.
+func (p *pair) statePurpose() string {
+	if wire.Identity() && p.front.http {
+		return "requestState:" + suitePrincipal
+	}
+	return "requestState:"
+}
 
 func stateLines() []line {
 	modernOnly := func(f front, _ backend) string {
@@ -31,17 +38,15 @@ func stateLines() []line {
 			})
 		}},
 		{name: "state-principal", title: "The state of another principal", impossible: modernOnly, check: func(p *pair) {
-			// There is no authentication yet, so all clients are one principal:
-			// the nearest is a state sealed for a principal that they are not.
 			p.badState(func(s string) (string, error) {
-				plain, err := p.ring.Open(statePurpose, s)
-				return p.ring.Seal(statePurpose+"somebody else", plain, time.Minute), err
+				plain, err := p.ring.Open(p.statePurpose(), s)
+				return p.ring.Seal(p.statePurpose()+"somebody else", plain, time.Minute), err
 			})
 		}},
 		{name: "state-expired", title: "A state that has expired", impossible: modernOnly, check: func(p *pair) {
 			p.badState(func(s string) (string, error) {
-				plain, err := p.ring.Open(statePurpose, s)
-				expired := p.ring.Seal(statePurpose, plain, time.Millisecond)
+				plain, err := p.ring.Open(p.statePurpose(), s)
+				expired := p.ring.Seal(p.statePurpose(), plain, time.Millisecond)
 				time.Sleep(3 * time.Millisecond) // the ring counts milliseconds
 				return expired, err
 			})
