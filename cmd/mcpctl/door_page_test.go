@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpctl/mcpctl/test/idp"
+	"github.com/mcpctl/mcpctl/test/pki"
 	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
@@ -33,7 +33,7 @@ type doorServe struct {
 // startDoor starts a serve twice, without TLS and with it.
 func startDoor(t *testing.T, prepare func(home string), settings string) *doorServe {
 	t.Helper()
-	ca := idp.NewAuthority(t)
+	ca := pki.New(t, "root")
 	s := &doorServe{home: t.TempDir()}
 	s.touched = filepath.Join(s.home, "touched")
 	if prepare != nil {
@@ -53,7 +53,7 @@ func startDoor(t *testing.T, prepare func(home string), settings string) *doorSe
 				require.NoError(t, err)
 			}
 		}
-		ca.Server.Write(t, home)
+		ca.Localhost(t, home)
 		require.NoError(t, os.WriteFile(filepath.Join(home, "config.yaml"), []byte("serve:\n"+text), 0o600))
 		d := wire.Serve(t, wire.Setup{
 			Program: "mcpctl", Home: home, Config: filepath.Join(home, "servers.json"),

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpctl/mcpctl/test/idp"
+	"github.com/mcpctl/mcpctl/test/pki"
 	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
@@ -94,7 +94,7 @@ func overHTTP1(d *wire.Daemon) doorWay {
 }
 
 // overTLS sends over HTTP/1.1 with TLS.
-func overTLS(d *wire.Daemon, ca *idp.Authority) doorWay {
+func overTLS(d *wire.Daemon, ca *pki.Authority) doorWay {
 	return doorWay{"HTTP/1.1 with TLS", func(t *testing.T, k doorRequest, c doorCredential) string {
 		t.Helper()
 		u, err := url.Parse(d.URL)
@@ -106,7 +106,7 @@ func overTLS(d *wire.Daemon, ca *idp.Authority) doorWay {
 }
 
 // overHTTP2 sends over HTTP/2, on a connection that all requests share.
-func overHTTP2(t *testing.T, d *wire.Daemon, ca *idp.Authority) doorWay {
+func overHTTP2(t *testing.T, d *wire.Daemon, ca *pki.Authority) doorWay {
 	t.Helper()
 	tr := &http.Transport{TLSClientConfig: ca.Client(), ForceAttemptHTTP2: true}
 	t.Cleanup(tr.CloseIdleConnections)

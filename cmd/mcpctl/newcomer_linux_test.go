@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpctl/mcpctl/test/idp"
+	"github.com/mcpctl/mcpctl/test/pki"
 	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
@@ -34,9 +34,9 @@ func TestNewcomer(t *testing.T) {
 	config := filepath.Join(home, "servers.json")
 	servers := wire.Servers{"one": {"command": "fake-mcp"}, "two": {"command": "fake-mcp"}, "three": {"command": "fake-mcp"}}
 	require.NoError(t, os.WriteFile(config, servers.JSON(), 0o600))
-	ca := idp.NewAuthority(t)
-	ca.Server.Write(t, home)
-	require.NoError(t, os.WriteFile(filepath.Join(home, "ca.pem"), []byte(ca.PEM()), 0o600))
+	ca := pki.New(t, "root")
+	ca.Localhost(t, home)
+	require.NoError(t, os.WriteFile(filepath.Join(home, "ca.pem"), ca.PEM(), 0o600))
 	address, host := elsewhere(t)
 	serve := func() (*wire.Process, error) {
 		return wire.Launch(mcpctlIn(t, home, nil, "serve", "--http", address), "listening on ")

@@ -163,6 +163,19 @@ func belongings() class {
 		g.refuses(t, request, "401 none")
 		expect(t, exchange(t, g.Daemon, a.request(g, "alice", a.state)), "200 result good right")
 	})
+	for _, era := range []string{"2025-11-25", "2026-07-28"} {
+		add("a cursor, "+era, func(t *testing.T, g *gate) {
+			list := func(who, params string) string {
+				if era == "2026-07-28" {
+					return wire.RawPost("/mcp", modern("tools/list", strings.Trim(params, "{}")), append(mirrorsOf("tools/list", "x")[:2], local, isJSON, accepts, g.as(who))...)
+				}
+				return wire.RawPost("/mcp", wire.Request("1", "tools/list", params), local, isJSON, accepts, g.as(who))
+			}
+			cursor := member(t, exchange(t, g.Daemon, list("alice", `{}`)).Message(), "nextCursor")
+			same(t, g, list("bob", `{"cursor":`+wire.Quote(cursor)+`}`), list("bob", `{"cursor":`+wire.Quote(strings.Repeat("A", len(cursor)))+`}`))
+			expect(t, exchange(t, g.Daemon, list("alice", `{"cursor":`+wire.Quote(cursor)+`}`)), "200 result")
+		})
+	}
 	c.cases = append(c.cases, endings()...)
 	return c
 }

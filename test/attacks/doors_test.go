@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/idp"
+	"github.com/mcpctl/mcpctl/test/pki"
 	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
@@ -430,7 +431,7 @@ func encrypted() class {
 	})
 	add("a certificate of nobody's is no credential", func(t *testing.T, g *gate) {
 		g.untouched(t, func() {
-			res, err := g.overTLS(call(g), g.ca.Client(g.ca.Server))
+			res, err := g.overTLS(call(g), g.ca.Client(g.ca.Issue(t, pki.Leaf{DNS: []string{"alice.example"}})))
 			require.NoError(t, err)
 			expectRefusal(t, res, "401 none")
 		})

@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpctl/mcpctl/test/idp"
+	"github.com/mcpctl/mcpctl/test/pki"
 	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
@@ -31,7 +31,7 @@ type gate struct {
 	home   *home
 	heard  string            // the file with that
 	tokens map[string]string // by what they are
-	ca     *idp.Authority    // nil without TLS
+	ca     *pki.Authority    // nil without TLS
 }
 
 // badTokens are what a gate has beside those of alice and bob.
@@ -51,9 +51,9 @@ func newGate(t testing.TB, settings ...string) *gate {
 		text += "  " + line + "\n"
 	}
 	if strings.Contains(text, "tls:") {
-		g.ca = idp.NewAuthority(t)
-		g.ca.Server.Write(t, g.home.dir)
-		g.home.write(t, "ca.pem", g.ca.PEM())
+		g.ca = pki.New(t, "root")
+		g.ca.Localhost(t, g.home.dir)
+		g.home.write(t, "ca.pem", string(g.ca.PEM()))
 	}
 	g.home.write(t, "config.yaml", text)
 	servers := wire.Servers{

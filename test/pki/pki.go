@@ -11,6 +11,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"math/big"
+	"net"
 	"net/url"
 	"os"
 	"testing"
@@ -32,6 +33,7 @@ type Leaf struct {
 	Common     string
 	URI        []string
 	DNS, Email []string
+	IP         []net.IP
 	Server     bool
 	Begins     time.Time
 	Ends       time.Time
@@ -65,7 +67,7 @@ func (a *Authority) Issue(tb testing.TB, l Leaf) tls.Certificate {
 	tb.Helper()
 	a.last++
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(a.last), Subject: pkix.Name{CommonName: l.Common}, DNSNames: l.DNS, EmailAddresses: l.Email,
+		SerialNumber: big.NewInt(a.last), Subject: pkix.Name{CommonName: l.Common}, DNSNames: l.DNS, EmailAddresses: l.Email, IPAddresses: l.IP,
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 		NotBefore: l.Begins, NotAfter: l.Ends,
 	}

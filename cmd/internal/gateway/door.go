@@ -68,7 +68,7 @@ func (d *entrance) Who(ctx context.Context, c access.Credential) (*access.Princi
 func (g *gateway) refused(d *entrance) func(*http.Request, *access.Refusal) {
 	return func(r *http.Request, no *access.Refusal) {
 		d.book.Refused(cmp.Or(no.Reason, no.Description))
-		g.h.Log.Debug("request is not let in", "status", no.Status, "reason", no.Reason, "peer", r.RemoteAddr, "method", r.Method, "path", r.URL.Path)
+		g.h.Log.Debug("request is not let in", "status", no.Status, "reason", no.Reason, "peer", r.RemoteAddr, "method", r.Method, "path", pathOf(r))
 	}
 }
 
@@ -167,6 +167,16 @@ func (d *entrance) changed(g *gateway) bool {
 		g.h.Log.Info("tokens read")
 	}
 	return true
+}
+
+// pathOf returns the path of a request for the log, "other" for one that serve does not
+// have: a client that is set up wrongly may have put its token there.
+func pathOf(r *http.Request) string {
+	switch r.URL.Path {
+	case "/mcp", "/sse", "/messages", "/":
+		return r.URL.Path
+	}
+	return "other"
 }
 
 // follow takes over changes of what lets somebody in, and ends streams of those who are
