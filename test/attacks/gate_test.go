@@ -57,9 +57,11 @@ func newGate(t testing.TB, settings ...string) *gate {
 	}
 	g.home.write(t, "config.yaml", text)
 	servers := wire.Servers{
-		"good": rogue(t, spec{Name: "good", Heard: g.heard, Prompts: []string{prompt("p")}, Resources: []string{`{"uri":"x:y","name":"y"}`}}),
-		"many": rogue(t, many("many")),
+		"good":  rogue(t, spec{Name: "good", Heard: g.heard, Prompts: []string{prompt("p")}, Resources: []string{`{"uri":"x:y","name":"y"}`}}),
+		"many":  rogue(t, many("many")),
+		"apart": rogue(t, spec{Name: "apart"}),
 	}
+	servers["apart"]["isolation"] = "principal"
 	if strings.Contains(text, "token:") {
 		g.addToken(t, expiredToken, "--expires", "1ms")
 		g.addToken(t, revokedToken)

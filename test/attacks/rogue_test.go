@@ -216,7 +216,7 @@ func said(name, text string) string {
 // that is right. A frame that begins with "!" is no frame: !sleep D, !stderr TEXT,
 // !exit, !raw TEXT (no line end), !wait (for what a client answers), and what gives
 // the answer: !env NAME (a variable), !open (what it has open), !group (whether its
-// process group is its own), !args (what it was started with).
+// process group is its own), !pid, !args (what it was started with).
 func (s *server) call(sp spec, m incoming, line string) {
 	var p struct {
 		Name      string
@@ -248,6 +248,8 @@ func (s *server) call(sp spec, m incoming, line string) {
 			s.result(m.ID, said(sp.Name, "open: "+opened()+"."))
 		case "!group":
 			s.result(m.ID, said(sp.Name, fmt.Sprint("of its own: ", syscall.Getpgrp() == os.Getpid())))
+		case "!pid":
+			s.result(m.ID, said(sp.Name, fmt.Sprintf("process %d.", os.Getpid())))
 		case "!args":
 			raw, _ := json.Marshal(os.Args[1:]) // strings
 			s.result(m.ID, said(sp.Name, "args: "+string(raw)))

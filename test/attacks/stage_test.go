@@ -32,6 +32,7 @@ type stage struct {
 	pipe    *stdio  // see lines
 	remote  *remote // of those cases that share one
 	gates   map[string]*gate
+	issuers *issuerGate
 }
 
 func newStage(t *testing.T) *stage { return &stage{t: t, daemons: map[string]*wire.Daemon{}} }
