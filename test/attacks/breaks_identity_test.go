@@ -1,5 +1,7 @@
 package attacks_test
 
+import "github.com/mcpctl/mcpctl/test/breaks"
+
 // identityBreakages are those of who is let in, and of what belongs to whom.
 func identityBreakages() []breakage {
 	const (
@@ -71,6 +73,77 @@ func identityBreakages() []breakage {
 			"leaks/the log"),
 		one("no leaks", "a refusal says the credential", wall, "(*Wall).principal", `return w.Door.Who(r.Context(), c)`, `p, refused := w.Door.Who(r.Context(), c); if refused != nil { refused = &access.Refusal{Status: refused.Status, Code: refused.Code, Description: refused.Description + c.Bearer} }; return p, refused`,
 			"leaks/answers"),
+		one("tokens of issuers", "the audience is not looked at", access+"/jwt", "(*Rules).principal", `if !ok || !slices.ContainsFunc(r.Audiences,`, `if !ok && !slices.ContainsFunc(r.Audiences,`,
+			"issued/an audience: another", "issued/an audience: a list of others"),
+		one("tokens of issuers", "the beginning of the audience is enough", access+"/jwt", "(*Rules).principal", `return slices.Contains(audience, a)`, `return slices.ContainsFunc(audience, func(b string) bool { return len(b) > 8 && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a)) })`,
+			"issued/an audience: a prefix", "issued/an audience: a slash behind"),
+		one("tokens of issuers", "an ID token is accepted", access+"/jwt", "(*Rules).principal", `if c["nonce"] != nil || c["at_hash"] != nil {`, `if c["nonce"] != nil && c["at_hash"] != nil {`,
+			"issued/an ID token, by its nonce", "issued/an ID token, by at_hash"),
+		one("tokens of issuers", "the signature is not looked at", access+"/jwt", "(*Issuer).verify", `return err == nil
+	})`, `return err == nil || len(k.thumbprint) > 0
+	})`,
+			"issued/a signature of zeros", "issued/a key of the attacker's under a known id", "issued/claims with a letter changed"),
+		one("tokens of issuers", "a key of any issuer will do", access+"/jwt", "(*Provider).Token", `i := p.issuers[t.issuer]`, "i := p.issuers[t.issuer]\n\tfor _, other := range p.issuers {\n\t\tif set := other.keys.Set(); set != nil && i != nil && set.find(t.header) != nil {\n\t\t\ti = &Issuer{i.rules, other.keys}\n\t\t}\n\t}",
+			"issued/a key of the other issuer"),
+		{
+			defence: "tokens of issuers", name: "HS256 with the public key is accepted", below: access + "/jwt",
+			edits: []breaks.Edit{
+				{Decl: "algorithms", From: `jose.RS256}`, To: `jose.RS256, jose.HS256}`},
+				{Decl: "(*KeySet).find", From: `slices.Contains(k.algorithms, jose.SignatureAlgorithm(h.Algorithm))`, To: `(h.Algorithm == "HS256" || slices.Contains(k.algorithms, jose.SignatureAlgorithm(h.Algorithm)))`},
+				{Decl: "(*Issuer).verify", From: `_, err := signed.Verify(k.public)`, To: `var err error; if rsa, ok := k.public.(interface{ Size() int }); !ok || t.header.Algorithm != "HS256" || rsa == nil { _, err = signed.Verify(k.public) }`},
+			},
+			cases: []string{"issued/HS256 with the public key"},
+		},
+		one("tokens of issuers", "something critical is passed over", access+"/jwt", "checkHeader", `case h.Critical != nil || h.Plain != nil:`, `case h.Critical != nil && h.Plain != nil:`,
+			"issued/a list of critical things that is empty"),
+		one("tokens of issuers", "any type will do", access+"/jwt", "checkHeader", `case kind != "" && kind != "at+jwt" && kind != "jwt":`, `case kind == "jwe":`,
+			"issued/the type of a proof", "issued/the type of an ID token of logout"),
+		one("tokens of issuers", "a token does not end", access+"/jwt", "times", `if !now.Before(expires) {`, `if expires.IsZero() {`,
+			"issued/an end: past", "issued/a token of the past: GET sse"),
+		one("tokens of issuers", "a token without an end is accepted", access+"/jwt", "times", `if !ok || expires.IsZero() {`, "if expires.IsZero() {\n\t\texpires = now.Add(time.Hour)\n\t}\n\tif !ok {",
+			"issued/an end: null", "issued/an end: zero"),
+		one("tokens of issuers", "a token counts before its time", access+"/jwt", "times", `case from.After(now.Add(leeway)):`, `case from.After(now.Add(leeway * 1000)):`,
+			"issued/a start that is to come", "issued/issued in an hour"),
+		one("tokens of issuers", "scopes are not looked at", access+"/jwt", "(*Issuer).verify", `if no := i.rules.missing(p); no != nil {`, `if no := i.rules.missing(p); no != nil && p == nil {`,
+			"issued/without the scope", "issued/with no scope"),
+		one("tokens of issuers", "groups that are left out are none", access+"/jwt", "(*Rules).groups", `if r.leavesOut(c) {`, `if r.leavesOut(c) && c == nil {`,
+			"issued/groups that are left out as too many"),
+		one("tokens of issuers", "a token of 17 KiB is read", access+"/jwt", "parse", `if len(text) > maxToken || `, `if `,
+			"issued/17 KiB"),
+		one("tokens of issuers", "the next provider is tried", access+"/door", "(*Door).Who", `			return p.Principal(ctx, c)
+`, `			who, no := p.Principal(ctx, c)
+			if no == nil {
+				return who, nil
+			}
+			c.Bearer = ""
+`,
+			"certified/a good one beside a revoked token", "certified/a good one beside a JWT of the past"),
+		one("tokens of issuers", "where keys cannot be had, clients are sent to log in", access+"/jwt", "(*Issuer).find", `return nil, nil, access.ErrUnavailable`, `return nil, nil, errUnknownKey`,
+			"silent/keys that were never had: an error"),
+		one("tokens of issuers", "each unknown key is asked for", access+"/keyset", "minInterval", `30 * time.Second`, `time.Microsecond`,
+			"published/10,000 ids of keys that nobody has"),
+		one("certificates", "any authority will do", "cmd/internal/tlsfiles", "(*Files).load", `tls.VerifyClientCertIfGiven`, `tls.RequestClientCert`,
+			"certified/of a stranger", "certified/of a stranger with our name"),
+		one("certificates", "a common name is a name", access+"/certs", "Name", `for _, kind := range from {`, "if c.Subject.CommonName != \"\" {\n\t\treturn c.Subject.CommonName, nil\n\t}\n\tfor _, kind := range from {",
+			"certified/a common name alone"),
+		one("certificates", "a token that is bound is anybody's", access+"/jwt", "(*Binding).Check", `sha256.Sum256(cert.Raw) != `, `false && sha256.Sum256(cert.Raw) != `,
+			"certified/a good one beside a JWT bound to another"),
+		one("forwarded identity", "whoever says to come from the proxy is the proxy", access+"/forwarded", "(*Provider).listed", `at, err := netip.ParseAddrPort(peer)`, `_ = peer
+	return true
+	at, err := netip.ParseAddrPort(peer)`,
+			"forwarded/not the proxy: X-Forwarded-User: alice"),
+		one("forwarded identity", "of two users the first counts", access+"/forwarded", "(*Provider).says", `name == want && len(values) == 1`, `name == want`,
+			"forwarded/the proxy lets through: two users"),
+		one("forwarded identity", "underscores are other headers", access+"/forwarded", "alike", `if a == '_' {`, `if a == 0 {`,
+			"forwarded/the proxy lets through: another with an underscore"),
+		one("forwarded identity", "a token beside a user is passed over", access+"/forwarded", "(*Provider).Principal", `case !clear || c.Bearer != "":`, `case !clear:`,
+			"forwarded/the proxy lets through: a user and a token of nobody"),
+		one("forwarded identity", "users may be a list", access+"/forwarded", "(*Provider).of", ` || strings.Contains(s.user, ",")`, ``,
+			"forwarded/the proxy lets through: two users with a comma"),
+		one("belongings", "a cursor is everybody's", "runtime/proxy/internal/catalog", "firstItem", `ring.Open(cursorPurpose`, `ring.Open(cursorPurpose`,
+			"belongings/a cursor, 2025-11-25"),
+		one("belongings", "a server that is a principal's is shared", "runtime/proxy/internal/sharing", "Of", `k.Principal = principal`, `k.Principal = ""`,
+			"apart/each principal has a process", "apart/in each era"),
 		one("TLS", "any version of TLS will do", gateway, "(*gateway).newServer", `MinVersion: tls.VersionTLS12`, `MinVersion: tls.VersionTLS10`,
 			"encrypted/TLS 1.0 is refused", "encrypted/TLS 1.1 is refused"),
 	}
