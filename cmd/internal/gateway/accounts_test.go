@@ -94,7 +94,7 @@ func openShared(t *testing.T, entry string) *shared {
 		UI: ui.New(strings.NewReader(""), io.Discard, io.Discard), Log: slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Getenv: func(name string) string { return map[string]string{"MCPCTL_HOME": s.dir}[name] }, Tokens: &tokenstore.Store{Path: filepath.Join(s.dir, "auth.json")},
 	}
-	h.Settings.Serve = settings.Serve{Prefix: true, Separator: "__"}
+	h.Settings.Serve = settings.Serve{Prefix: true, Separator: "__", Access: settings.Access{Providers: settings.Providers{Token: &settings.TokenProvider{}}}}
 	h.Dial = func(config.Entry) dial.Options { return dial.Options{Logger: h.Log, Auth: &dial.Auth{Store: h.Tokens}} }
 	// What this machine's user has is nobody's who calls.
 	require.NoError(t, h.Tokens.Put(t.Context(), tokenstore.Token{Server: s.backend.URL + "/mcp", Issuer: s.backend.URL, Access: "canary-of-this-user", Source: tokenstore.SourceOAuth}))
