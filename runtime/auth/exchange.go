@@ -39,13 +39,22 @@ func exchange(ctx context.Context, a *Authorizer, used string) (tokenstore.Token
 	if !ok {
 		var err error
 		if t, err = exchangeNow(ctx, &a.o); err != nil {
-			return tokenstore.Token{}, err
+			return tokenstore.Token{}, exchangeError{err}
 		}
 		a.o.Exchanged.Put(key, t)
 	}
 	a.use(t)
 	return t, nil
 }
+
+// exchangeError is that no token could be had in exchange.
+type exchangeError struct{ error }
+
+// Unwrap returns why.
+func (e exchangeError) Unwrap() error { return e.error }
+
+// ExitKind makes it an error of authorisation.
+func (exchangeError) ExitKind() string { return "auth" }
 
 // exchangeKey names what a token is exchanged for.
 func exchangeKey(o *Options) string {
@@ -66,7 +75,7 @@ func exchangeNow(ctx context.Context, o *Options) (tokenstore.Token, error) {
 	}
 	iss, g, err := exchangeIssuer(ctx, c)
 	if err != nil {
-		return tokenstore.Token{}, fmt.Errorf("%s: %w", o.Name, err)
+		return tokenstore.Token{}, err
 	}
 	f := &flow{server: o.Server, config: *c, guard: g, log: o.Logger, principal: o.Principal}
 	if err := f.bind(&discovered{}); err != nil {
@@ -86,7 +95,7 @@ func exchangeNow(ctx context.Context, o *Options) (tokenstore.Token, error) {
 	d := &discovered{resource: resource{Resource: Canonical(o.Server)}, issuer: *iss}
 	t, err := f.asking(ctx, d, c.Scopes, form)
 	if err != nil {
-		return tokenstore.Token{}, fmt.Errorf("%s: the token of %s cannot be exchanged: %w", o.Name, o.Principal, err)
+		return tokenstore.Token{}, fmt.Errorf("the token of %s cannot be exchanged: %w", o.Principal, err)
 	}
 	if t.Expires.IsZero() {
 		t.Expires = t.Obtained.Add(exchangedTime)
@@ -118,15 +127,15 @@ var errNoSubject = errors.New("nobody is asked who they are: only mcpctl serve w
 // subject returns the token that the principal has come with.
 func subject(o *Options) (secret.Text, error) {
 	if o.Subject == nil {
-		return secret.Text{}, fmt.Errorf("%s: %w", o.Name, errNoSubject)
+		return secret.Text{}, errNoSubject
 	}
 	want := o.Config.SubjectIssuer()
 	if got, _, _ := strings.Cut(o.Principal, "|"); got != want {
-		return secret.Text{}, fmt.Errorf("%s: it takes tokens of %s, and %s has come with a credential of %s", o.Name, want, o.Principal, got)
+		return secret.Text{}, fmt.Errorf("it takes tokens of %s, and %s has come with a credential of %s", want, o.Principal, got)
 	}
 	text := o.Subject()
 	if text.IsZero() {
-		return secret.Text{}, fmt.Errorf("%s: %s has come without a token of %s", o.Name, o.Principal, want)
+		return secret.Text{}, fmt.Errorf("%s has come without a token of %s", o.Principal, want)
 	}
 	return text, nil
 }

@@ -64,12 +64,12 @@ func (e Entry) ExpandFor(who *access.Principal, lookup func(string) (string, boo
 	out.Headers = x.fields("headers", e.Headers)
 	auth := x.object("auth", e.Auth)
 	out.values = x.values
+	if len(x.errs) > 0 {
+		return Expanded{}, &VariableError{Server: e.Name, Missing: x.errs}
+	}
 	if x.denied != nil {
 		x.denied.Server = e.Name
 		return Expanded{}, x.denied
-	}
-	if len(x.errs) > 0 {
-		return Expanded{}, &VariableError{Server: e.Name, Missing: x.errs}
 	}
 	if auth != nil {
 		var err error

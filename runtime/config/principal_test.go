@@ -32,7 +32,7 @@ func TestExpandForPrincipal(t *testing.T) {
 		"${principal.tag.delete}":         "!control characters",
 		"${principal.tag.c1}":             "!control characters",
 		"${principal.tag.bytes}":          "!control characters",
-		"x${principal.tag.no}${NO}":       "!has no tag no",
+		"x${principal.tag.no}${NO}":       "!not set",
 		"${principal.id":                  "${principal.id",
 		"${principal.tag.team} ${NO:-${}": "red ${NO:-${}",
 	} {

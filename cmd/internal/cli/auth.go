@@ -8,12 +8,12 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/linking"
 	"github.com/mcpctl/mcpctl/cmd/internal/login"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -182,25 +182,23 @@ func (a authCommands) onEntry(cmd *cobra.Command, run func(ctx context.Context, 
 }
 
 func (a authCommands) logout() *cobra.Command {
+	var principal string
 	cmd := &cobra.Command{
-		Use:     "logout SERVER",
-		Short:   "Delete a server's token, and revoke it if possible",
-		Long:    "Delete the token of a server. If the authorization server supports it, the token is also revoked.",
-		Example: "  mcpctl auth logout gh",
+		Use:   "logout SERVER",
+		Short: "Delete a server's token, and revoke it if possible",
+		Long: `Delete the token of a server. If the authorization server supports it, the token is also revoked. --principal deletes the
+account that a principal of mcpctl serve has linked.`,
+		Example: "  mcpctl auth logout gh\n  mcpctl auth logout gh --principal 'token|alice'",
 	}
+	cmd.Flags().StringVar(&principal, "principal", "", "delete the account of this principal, by the ID")
 	return a.onEntry(cmd, func(ctx context.Context, entry config.Entry) error {
-		gone, err := a.tokenStore().Remove(ctx, login.Canonical(entry))
+		had, err := a.kept().Forget(ctx, a.ui, login.Canonical(entry), principal)
 		if err != nil {
 			return err
 		}
-		if len(gone) == 0 {
+		if !had {
 			_, err := io.WriteString(a.ui.Out, "there is no token for "+ui.CleanLine(entry.Name)+"\n")
 			return err
-		}
-		for _, t := range gone {
-			if _, err := auth.Revoke(ctx, t); err != nil {
-				a.log.Warn("the token is deleted here and not revoked", "err", err)
-			}
 		}
 		_, err = io.WriteString(a.ui.Out, "logged out of "+ui.CleanLine(entry.Name)+"\n")
 		return err
@@ -241,46 +239,36 @@ needs. It never asks for a login.`,
 	})
 }
 
-// authStatuses is what auth status prints.
-type authStatuses struct {
-	Servers []login.Status `json:"servers"`
-	Store   authPlace      `json:"store"`
-}
-
-// authPlace is where tokens are kept.
-type authPlace struct {
-	Kind string `json:"kind"` // see settings.Tokens
-	At   string `json:"at"`
+// kept returns all tokens that are kept.
+func (a authCommands) kept() *login.Kept {
+	return &login.Kept{Store: a.tokenStore(), Accounts: linking.Folder(config.StateDir(a.getenv), a.settings.Tokens.Store), Kind: a.settings.Tokens.Store}
 }
 
 func (a authCommands) status() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [SERVER...]",
 		Short: "List the stored tokens, and when they expire",
-		Long: `List the stored tokens: their server, issuer, scopes, expiry and next refresh.
+		Long: `List the stored tokens: their server, issuer, scopes, expiry and next refresh. mcpctl serve uses them for all who call. Accounts
+that principals have linked are listed, too.
 For a token that expires within a day and cannot be refreshed, it names the command that logs in again.
-As JSON: {"servers":[{"name","issuer","scopes","expiresAt","refreshAt","source","login"}],"store":{"kind","at"}}, where
-kind is file or keyring: see auth.store of config.yaml.`,
+As JSON: {"servers":[{"name","principal","issuer","scopes","expiresAt","refreshAt","source","login"}],
+"store":{"kind","at","accounts"}}, where kind is file or keyring: see auth.store of config.yaml.`,
 		Example: "  mcpctl auth status\n  mcpctl auth status gh --json",
 	}
 	a.completeServers(cmd)
 	cmd.RunE = func(_ *cobra.Command, words []string) error {
-		all, err := a.tokenStore().Tokens("")
-		if err != nil {
-			return err
-		}
 		names, wanted, err := a.namesOfTokens(words)
 		if err != nil {
 			return err
 		}
-		if len(words) > 0 {
-			all = slices.DeleteFunc(all, func(t tokenstore.Token) bool { return !wanted[t.Server] })
+		r, err := a.kept().Report(names, wanted)
+		if err != nil {
+			return err
 		}
-		out := login.Statuses(all, names)
 		if a.ui.WantJSON() {
-			return a.ui.EncodeJSON(authStatuses{out, authPlace{a.settings.Tokens.Store, a.tokenStore().Place()}})
+			return a.ui.EncodeJSON(r)
 		}
-		return login.Print(a.ui, out, a.tokenStore().Place())
+		return r.Print(a.ui)
 	}
 	return cmd
 }

@@ -51,7 +51,7 @@ func (c *doctorCommand) run(ctx context.Context, words []string) error {
 		return err
 	}
 	files.Fix = c.fix
-	d := &doctor.Doctor{Dial: c.options, Kind: func(err error) string { return kinds[exitCode(err)] }, Hint: hintOf, Drift: locking.Drift(c.settings.ConfigPath)}
+	d := &doctor.Doctor{Dial: c.options, Kind: func(err error) string { return kinds[exitCode(err)] }, Hint: hintOf, Drift: locking.Drift(c.settings.ConfigPath), Shared: c.settings.Serve.Access.Required()}
 	if files.Config != nil {
 		d.Warnings = files.Config.Warnings()
 	}
@@ -72,9 +72,7 @@ func (c *doctorCommand) run(ctx context.Context, words []string) error {
 // what returns the servers to check, and the files that they are in.
 func (c *doctorCommand) what(words []string) ([]config.Entry, doctor.Files, error) {
 	files := doctor.Files{Path: c.settings.ConfigPath}
-	if store := (authCommands{c.app}).tokenStore(); !store.Keyring {
-		files.Tokens = store.Path
-	}
+	files.Tokens = authCommands{c.app}.kept().Files()
 	if c.adhoc.given() {
 		if len(words) > 0 {
 			return nil, files, usagef("unexpected argument %q", words[0]).withHint("mcpctl doctor --help")

@@ -23,8 +23,9 @@ type Files struct {
 	Broken *config.Problem
 	// Layers are the files that Config was read from, if there are several.
 	Layers []layers.Layer
-	// Tokens is the file of the tokens, "" where there is none.
-	Tokens string
+	// Tokens are the files of tokens and of what these are encrypted with. They need not
+	// exist.
+	Tokens []string
 	// Fix mends what can be mended without harm: who may read a file.
 	Fix bool
 }
@@ -50,10 +51,12 @@ func (f Files) Check() []*Report {
 	if len(f.Layers) == 0 {
 		reports = append(reports, f.file())
 	}
-	if _, err := os.Lstat(f.Tokens); f.Tokens != "" && err == nil {
-		tokens := &Report{Name: f.Tokens, OK: true}
-		f.private(tokens, f.Tokens, "it holds tokens")
-		reports = append(reports, tokens)
+	for _, path := range f.Tokens {
+		if _, err := os.Lstat(path); path != "" && err == nil {
+			tokens := &Report{Name: path, OK: true}
+			f.private(tokens, path, "it holds tokens")
+			reports = append(reports, tokens)
+		}
 	}
 	return reports
 }

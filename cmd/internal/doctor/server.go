@@ -33,6 +33,8 @@ type Doctor struct {
 	Drift func(ctx context.Context, entry config.Entry, c *runtime.Client) (text, fix string, locked bool)
 	// Warnings are those of servers.json.
 	Warnings []config.Problem
+	// Shared reports that serve asks who calls.
+	Shared bool
 }
 
 const (
@@ -48,7 +50,7 @@ func (d *Doctor) Server(ctx context.Context, entry config.Entry) *Report {
 	r := &Report{Name: entry.Name, OK: true}
 	start := time.Now()
 	defer func() { r.took = time.Since(start) }()
-	if !d.entry(r, entry) {
+	if !d.entry(r, entry) || !d.principals(r, entry) {
 		return r
 	}
 	if entry.Command != "" && !d.runner(r, entry) {
@@ -80,7 +82,7 @@ func (d *Doctor) entry(r *Report, entry config.Entry) bool {
 		r.fail("variables", "config", withoutServer(err, entry.Name), exportLine(unset))
 		return false
 	}
-	if err != nil {
+	if _, named := errors.AsType[*config.PrincipalError](err); err != nil && !named {
 		r.fail("config", "config", withoutServer(err, entry.Name), orEdit(d.Hint(err)))
 		return false
 	}
@@ -212,6 +214,8 @@ func (d *Doctor) refused(r *Report, entry config.Entry, err error) {
 		said = exit.Stderr
 	}
 	switch {
+	case kind == "auth" && entry.PerPrincipal():
+		r.pass("reachable", "it wants a login, which is each principal's own")
 	case kind == "auth":
 		r.fail("auth", kind, message, line(auth.LoginCommand(entry.Name), fix))
 	case kind == "timeout" && fetches(entry.Command):

@@ -1,7 +1,9 @@
 package login
 
 import (
+	"cmp"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,10 +14,13 @@ import (
 
 // Status is a kept token in the output of mcpctl auth status.
 type Status struct {
-	Name    string    `json:"name"`
-	Issuer  string    `json:"issuer,omitempty"`
-	Scopes  []string  `json:"scopes"`
-	Expires time.Time `json:"expiresAt,omitzero"`
+	Name string `json:"name"`
+	// Principal is whose it is, by the ID, "" for this machine's user: serve uses that
+	// one for all.
+	Principal string    `json:"principal,omitempty"`
+	Issuer    string    `json:"issuer,omitempty"`
+	Scopes    []string  `json:"scopes"`
+	Expires   time.Time `json:"expiresAt,omitzero"`
 	// Refresh is when the token is refreshed next; zero is never.
 	Refresh time.Time `json:"refreshAt,omitzero"`
 	Source  string    `json:"source"`
@@ -25,14 +30,14 @@ type Status struct {
 
 // StatusOf returns the status of the token of a server, by its name.
 func StatusOf(name string, t tokenstore.Token) Status {
-	s := Status{Name: name, Issuer: t.Issuer, Scopes: t.Scopes, Expires: t.Expires.Truncate(time.Second), Source: t.Source}
+	s := Status{Name: name, Principal: t.Principal, Issuer: t.Issuer, Scopes: t.Scopes, Expires: t.Expires.Truncate(time.Second), Source: t.Source}
 	if s.Scopes == nil {
 		s.Scopes = []string{}
 	}
 	if t.Refresh != "" && !t.Expires.IsZero() {
 		s.Refresh = t.Expires.Add(-auth.RefreshAhead).Truncate(time.Second)
 	}
-	if t.NeedsLogin(time.Now()) {
+	if t.NeedsLogin(time.Now()) && t.Principal == "" {
 		s.Login = auth.LoginCommand(name)
 	}
 	return s
@@ -52,21 +57,45 @@ func Statuses(tokens []tokenstore.Token, names map[string]string) []Status {
 	return out
 }
 
-// Print prints statuses for people. place is where the tokens are kept.
-func Print(u *ui.UI, all []Status, place string) error {
-	place = ui.CleanLine(place)
+// StatusReport is what mcpctl auth status prints.
+type StatusReport struct {
+	Servers []Status `json:"servers"`
+	Store   Place    `json:"store"`
+}
+
+// Place is where tokens are kept.
+type Place struct {
+	Kind string `json:"kind"` // see settings.Tokens
+	At   string `json:"at"`
+	// Accounts is where those of principals are, "" where there are none.
+	Accounts string `json:"accounts,omitempty"`
+}
+
+// Print prints statuses for people.
+func (r *StatusReport) Print(u *ui.UI) error {
+	all, place := r.Servers, ui.CleanLine(r.Store.At)
 	if len(all) == 0 {
 		_, err := io.WriteString(u.Out, "no tokens are kept in "+place+"\n")
 		return err
 	}
-	rows := make([][]string, len(all))
+	head, rows := []string{"SERVER", "ISSUER", "SCOPES", "ENDS", "SOURCE"}, make([][]string, len(all))
+	if r.Store.Accounts != "" {
+		head = slices.Insert(head, 1, "PRINCIPAL")
+	}
 	for i, s := range all {
 		rows[i] = []string{s.Name, s.Issuer, strings.Join(s.Scopes, " "), s.Ends(), s.Source}
+		if r.Store.Accounts != "" {
+			rows[i] = slices.Insert(rows[i], 1, cmp.Or(s.Principal, "one for all"))
+		}
 	}
-	if err := u.NameTable([]string{"SERVER", "ISSUER", "SCOPES", "ENDS", "SOURCE"}, rows); err != nil {
+	if err := u.NameTable(head, rows); err != nil {
 		return err
 	}
-	if _, err := io.WriteString(u.Out, "\nkept in "+place+"\n"); err != nil {
+	kept := "\nkept in " + place + "\n"
+	if r.Store.Accounts != "" {
+		kept += "those of principals: " + ui.CleanLine(r.Store.Accounts) + "\n"
+	}
+	if _, err := io.WriteString(u.Out, kept); err != nil {
 		return err
 	}
 	for _, s := range all {

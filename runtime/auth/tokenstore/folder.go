@@ -122,8 +122,11 @@ func (f *Folder) open() (*seal.Box, error) {
 	return box, nil
 }
 
+// KeyFile returns the path of the file with the key, which need not exist.
+func (f *Folder) KeyFile() string { return filepath.Join(f.Dir, keyFile) }
+
 func (f *Folder) key() (*seal.Box, error) {
-	path := filepath.Join(f.Dir, keyFile)
+	path := f.KeyFile()
 	if !f.Keyring {
 		return seal.OpenBox(context.Background(), path) // its lock is bounded
 	}
