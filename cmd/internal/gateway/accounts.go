@@ -61,7 +61,9 @@ func (a *accounts) serveAt(endpoint string, d *entrance) error {
 		return err
 	}
 	a.door.Store(d.Door)
-	a.ServeAt(u)
+	if hasPages(u) {
+		a.ServeAt(u)
+	}
 	return nil
 }
 

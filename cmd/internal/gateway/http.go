@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +33,8 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	if err := g.accounts.serveAt(address, door); err != nil {
+	endpoint := cmp.Or(g.h.Settings.Serve.Access.URL, address)
+	if err := g.accounts.serveAt(endpoint, door); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	switch {
@@ -53,10 +55,10 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	mux.Handle("/readyz", health)
 	handler := proxy.Guard(web, mux, "/mcp", "/sse", "/messages", "/healthz", "/readyz")
 	if door != nil {
-		if handler, err = withPages(g, handler, door, address); err != nil {
+		handler = withMetadata(handler, web, door.issuers)
+		if handler, err = withPages(g, handler, door, endpoint); err != nil {
 			return errors.Join(err, l.Close())
 		}
-		handler = withMetadata(handler, web, door.issuers)
 	}
 	over := make(<-chan struct{})
 	if o.Session != nil {

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -14,6 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/access/openid"
 	"github.com/mcpctl/mcpctl/runtime/origin"
+	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
@@ -21,7 +21,6 @@ import (
 // reach serve at. Where a browser could not keep a cookie secret there are no pages.
 func withPages(g *gateway, next http.Handler, d *entrance, endpoint string) (http.Handler, error) {
 	a := g.h.Settings.Serve.Access
-	endpoint = cmp.Or(a.URL, endpoint)
 	u, err := url.Parse(endpoint)
 	if err != nil {
 		return nil, err
@@ -30,15 +29,18 @@ func withPages(g *gateway, next http.Handler, d *entrance, endpoint string) (htt
 	switch {
 	case err != nil:
 		return nil, err
-	case u.Scheme == "https" && !unspecified(u), origin.IsLoopback(strings.ToLower(u.Hostname())):
+	case hasPages(u):
 	case party != nil:
 		return nil, &failure.Error{Kind: "config", Err: fmt.Errorf("serve.login: people cannot log in at %s, which is neither https nor on this machine", endpoint), Remedy: "set serve.url in config.yaml to the https URL that clients use"}
 	default:
+		if all := g.accounts.Linkable(); len(all) > 0 {
+			g.h.UI.Say("warning: nobody can link an account with %s: set serve.url in config.yaml to the https URL that clients use", plain.Or(all))
+		}
 		return next, nil
 	}
 	p := pages.New(pages.Options{
 		Endpoint: u, Door: d, Static: a.Providers.Token != nil, Party: party, Principal: newPerson(a.Login, a.Providers),
-		Ring: g.ring, Log: g.h.Log,
+		Linker: g.accounts, Ring: g.ring, Log: g.h.Log,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if pages.Has(r.URL.Path) {
@@ -49,8 +51,12 @@ func withPages(g *gateway, next http.Handler, d *entrance, endpoint string) (htt
 	}), nil
 }
 
-// unspecified reports whether a URL is of all addresses, which is none to go to.
-func unspecified(u *url.URL) bool { return u.Hostname() == "0.0.0.0" || u.Hostname() == "::" }
+// hasPages reports whether people reach pages at a URL, and a browser keeps their cookies
+// secret there.
+func hasPages(u *url.URL) bool {
+	host := strings.ToLower(u.Hostname())
+	return u.Scheme == "https" && host != "0.0.0.0" && host != "::" || u.Scheme == "http" && origin.IsLoopback(host)
+}
 
 // newParty returns who logs people in, nil for nobody.
 func newParty(l settings.Login, getenv func(string) string) (*openid.Party, error) {

@@ -60,7 +60,7 @@ func (a account) page() {
 	case !a.exists():
 		a.missing()
 		return
-	case a.isLinked():
+	case a.isLinked() && l == link.Link{}: // a client that leads here has been refused with the account
 		a.show(http.StatusOK, page{
 			title: a.server + " is linked", class: done,
 			content: fill(template("page_linked.html"), "unlink", a.unlinkForm(), "again", a.prefix(link.Path)),
@@ -80,8 +80,12 @@ func (a account) page() {
 		if len(d.Scopes) > 0 {
 			scopes = strings.Join(d.Scopes, ", ")
 		}
+		already := ""
+		if a.isLinked() {
+			already = "You have linked an account before. This replaces it."
+		}
 		a.show(http.StatusOK, page{title: "Link " + a.server + " with your account", content: fill(template("page_link.html"),
-			"server", a.server, "host", d.Server, "issuer", d.Issuer, "scopes", scopes,
+			"server", a.server, "already", already, "host", d.Server, "issuer", d.Issuer, "scopes", scopes,
 			"action", a.prefix(a.path()), "token", a.formToken(a.path(), a.s.secret, ""))})
 	}
 }
@@ -99,7 +103,7 @@ func (a account) invitation() (l link.Link, ok bool) {
 		a.fail(http.StatusBadRequest, "This link is not valid any more", "Ask your client for a new one.")
 		return l, false
 	case l.Principal != a.s.who.ID:
-		a.o.Log.Warn("a link for another person was followed", "who", a.s.who.ID, "for", l.Principal, "server", a.server)
+		a.o.Log.Warn("a link for another person was followed", "principal", a.s.who.ID, "for", l.Principal, "server", a.server)
 		a.fail(http.StatusForbidden, "This link is for somebody else", "You can link only an account of your own. Do not continue with links that others send you.")
 		return l, false
 	}
@@ -138,7 +142,6 @@ func (a account) returned() {
 		a.failed(http.StatusForbidden, err)
 		return
 	}
-	a.o.Log.Info("account linked", "who", a.s.who.ID, "server", a.server)
 	http.Redirect(a.w, a.r, a.root+a.path(), http.StatusSeeOther)
 }
 
@@ -148,16 +151,15 @@ func (a account) unlink() {
 		return
 	}
 	if err := a.o.Linker.Unlink(a.r.Context(), a.s.who.ID, a.server); err != nil {
-		a.o.Log.Warn("an account cannot be unlinked", "who", a.s.who.ID, "server", a.server, "err", err)
+		a.o.Log.Warn("an account cannot be unlinked", "principal", a.s.who.ID, "server", a.server, "err", err)
 		a.fail(http.StatusInternalServerError, a.server+" is still linked", sentence(err.Error()))
 		return
 	}
-	a.o.Log.Info("account unlinked", "who", a.s.who.ID, "server", a.server)
 	http.Redirect(a.w, a.r, a.root+link.Path, http.StatusSeeOther)
 }
 
 // failed says why no account is linked.
 func (a account) failed(status int, err error) {
-	a.o.Log.Warn("an account cannot be linked", "who", a.s.who.ID, "server", a.server, "err", err)
+	a.o.Log.Warn("an account cannot be linked", "principal", a.s.who.ID, "server", a.server, "err", err)
 	a.fail(status, a.server+" is not linked", sentence(err.Error()))
 }

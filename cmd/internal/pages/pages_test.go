@@ -291,6 +291,9 @@ func TestPageLinks(t *testing.T) {
 	}
 	b.expect(b.get("/connect/gh"), 200, "gh is linked")
 	b.expect(b.get(back), 400, "This is not an answer to a login") // replayed
+	if p := b.get(page); p.title() != "Link gh with your account" || !strings.Contains(p.text, "This replaces it.") {
+		t.Errorf("a client that was refused leads to %q", p.title())
+	}
 	if !s.accounts.Linked("token|alice", "gh") || s.accounts.Linked("token|bob", "gh") {
 		t.Errorf("linked: %v", s.accounts.linked)
 	}
@@ -334,7 +337,7 @@ func TestPageOfAnother(t *testing.T) {
 	sealed := func(l link.Link) string { return "/connect/gh?s=" + l.Seal(s.ring) }
 	alices := sealed(link.Link{Server: "gh", Principal: "token|alice"})
 	b.expect(b.get(alices), 403, "This link is for somebody else")
-	if log := s.log.String(); !strings.Contains(log, "who=token|bob for=token|alice server=gh") {
+	if log := s.log.String(); !strings.Contains(log, "principal=token|bob for=token|alice server=gh") {
 		t.Errorf("logged %s", log)
 	}
 	const ended = "This link is not valid any more"

@@ -200,12 +200,12 @@ func (v *visit) enter(who *access.Principal, byDoor bool) {
 	}
 	v.s = v.sessions.add(who, byDoor, time.Now())
 	v.setCookie(cookieSession, v.s.secret, time.Until(v.s.ends))
-	v.o.Log.Info("logged in on the pages", "who", who.ID)
+	v.o.Log.Info("logged in on the pages", "principal", who.ID)
 }
 
 func (v *visit) logout() {
 	v.sessions.end(v.s)
-	v.o.Log.Info("logged out of the pages", "who", v.s.who.ID)
+	v.o.Log.Info("logged out of the pages", "principal", v.s.who.ID)
 	v.s = nil
 	v.setCookie(cookieSession, "", 0)
 	v.say(http.StatusOK, done, "You are logged out", "Accounts that you have linked stay linked.")
