@@ -33,8 +33,9 @@ type chromium struct {
 	answers *bufio.Reader
 	last    int    // id of a request
 	session string // of the page
-	// complaints are what the browser says of violated policies.
-	complaints []string
+	// complaints are what the browser says of violated policies, asked the URLs that it
+	// has asked for.
+	complaints, asked []string
 }
 
 // newChromium starts a browser, which ends with the test. words are more flags of it.
@@ -66,6 +67,7 @@ func newChromium(t *testing.T, words ...string) *chromium {
 	b.ask("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &page)
 	b.session = page.SessionID
 	b.ask("Audits.enable", nil, nil)
+	b.ask("Network.enable", nil, nil)
 	return b
 }
 
@@ -103,9 +105,7 @@ func (b *chromium) try(method string, params map[string]any, into any) error {
 			Params json.RawMessage
 		}
 		require.NoError(b.t, json.Unmarshal(raw[:len(raw)-1], &answer))
-		if answer.Method == "Audits.issueAdded" {
-			b.complaints = append(b.complaints, string(answer.Params))
-		}
+		b.note(answer.Method, answer.Params)
 		switch {
 		case answer.ID != b.last: // an event
 		case answer.Error != nil:
@@ -115,6 +115,18 @@ func (b *chromium) try(method string, params map[string]any, into any) error {
 		default:
 			return json.Unmarshal(answer.Result, into)
 		}
+	}
+}
+
+// note remembers what an event says.
+func (b *chromium) note(method string, params json.RawMessage) {
+	switch method {
+	case "Audits.issueAdded":
+		b.complaints = append(b.complaints, string(params))
+	case "Network.requestWillBeSent":
+		var sent struct{ Request struct{ URL string } }
+		require.NoError(b.t, json.Unmarshal(params, &sent))
+		b.asked = append(b.asked, sent.Request.URL)
 	}
 }
 

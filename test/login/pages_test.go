@@ -4,6 +4,7 @@ package login_test
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,6 +71,29 @@ func (b *chromium) enterToken(page, token string) {
 	b.click("form[action$=token] button")
 }
 
+// expectText waits for a page with a title, and looks for words in it.
+func (b *chromium) expectText(title, words string) {
+	b.t.Helper()
+	b.at(title)
+	if got, _ := b.value("document.body.innerText").(string); !strings.Contains(got, words) {
+		b.t.Errorf("%s: want %q in %q", title, words, got)
+	}
+}
+
+// sentTo returns the query with which the browser has last asked for an address.
+func (b *chromium) sentTo(t *testing.T, address string) url.Values {
+	t.Helper()
+	for _, asked := range slices.Backward(b.asked) {
+		if query, ok := strings.CutPrefix(asked, address+"?"); ok {
+			values, err := url.ParseQuery(query)
+			require.NoError(t, err)
+			return values
+		}
+	}
+	t.Fatalf("the browser has not been to %s, but to %q", address, b.asked)
+	return nil
+}
+
 // TestPagesLogin: people log in with Chromium, at oidc-provider or with a static token,
 // and log out.
 func TestPagesLogin(t *testing.T) {
@@ -82,7 +106,22 @@ func TestPagesLogin(t *testing.T) {
 
 	b.open(x.origin + "/connect")
 	b.lookAt("Log in to mcpctl")
-	b.click("form[action$=login] button")
+	begin := func() (state string) {
+		b.open(x.origin + "/connect")
+		b.click("form[action$=login] button")
+		b.await("document.querySelector('input[name=login]') != null")
+		return b.sentTo(t, p.Issuer+"/auth").Get("state")
+	}
+	state := begin()
+	for answer, why := range map[string]string{
+		"state=x&iss=" + p.Issuer: "belongs to no login", "state=" + state + "x&iss=" + p.Issuer: "belongs to no login",
+	} {
+		b.open(x.origin + "/connect/-/login?code=stolen&" + answer)
+		b.expectText("You are not logged in", why)
+	}
+	b.open(x.origin + "/connect/-/login?code=stolen&state=" + state + "&iss=https://" + evil)
+	b.expectText("You are not logged in", "not of the login provider")
+	begin()
 	b.enter("input[name=login]", person)
 	b.enter("input[name=password]", person)
 	b.click("button[type=submit]")
@@ -95,6 +134,11 @@ func TestPagesLogin(t *testing.T) {
 	if got := b.value("document.cookie"); got != "" {
 		t.Errorf("scripts see the cookie %v", got)
 	}
+	back := b.sentTo(t, x.origin+"/connect/-/login")
+	b.open(x.origin + "/connect/-/login?" + back.Encode())
+	b.expectText("You are not logged in", "belongs to no login") // it was used
+	b.open(x.origin + "/connect")
+	b.at("Your linked accounts")
 	b.click("header button")
 	b.lookAt("You are logged out")
 

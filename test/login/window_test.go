@@ -100,7 +100,7 @@ const contrast = `(() => {
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   const behind = (e) => (rgb(getComputedStyle(e).backgroundColor)[3] === 0 ? behind(e.parentElement) : getComputedStyle(e).backgroundColor);
-  return Math.min(...[...document.querySelectorAll('h1, p, b, button')].map((e) => {
+  return Math.min(...[...document.querySelectorAll('h1, p, b, button, a, dt, dd, label, small, header span')].map((e) => {
     const both = [light(getComputedStyle(e).color), light(behind(e))];
     return (Math.max(...both) + 0.05) / (Math.min(...both) + 0.05);
   }));
