@@ -289,7 +289,7 @@ func (r *Request) backend() *upstream.Backend {
 		k, at = inventory.Resources, r.Msg.URI
 	case revision.MethodTasksGet:
 		id, _ := rawjson.String(r.Line, r.Msg.TaskID)
-		b, _ := r.rt.taskOf(id, r.From.Who.Key())
+		b, _ := taskOf(r.rt, id, r.From.Who.Key())
 		return b
 	}
 	target, _ := rawjson.String(r.Line, at)

@@ -24,7 +24,7 @@ func (r Request) task(ctx context.Context) ([]byte, error) {
 		return nil, upstream.Invalid("params.taskId is missing or no string")
 	}
 	return upstream.RetryReplaced(func() ([]byte, error) {
-		b, bare := r.rt.taskOf(id, r.From.Who.Key())
+		b, bare := taskOf(r.rt, id, r.From.Who.Key())
 		if b == nil {
 			return nil, upstream.Invalid("unknown task")
 		}
@@ -49,7 +49,7 @@ func (r *Request) exposedTask(b *upstream.Backend, result []byte) ([]byte, error
 	}
 	if e := o.Get("taskId"); e != nil {
 		if id, ok := rawjson.String(result, e.Value); ok {
-			o.Replace(e, rawjson.Quote(nil, r.exposedTaskID(b, id)))
+			o.Replace(e, rawjson.Quote(nil, exposedTaskID(r, b, id)))
 		}
 	}
 	if e := o.Get("result"); e != nil {

@@ -30,13 +30,13 @@ func taskPurpose(prefix, who string) string { return "task:" + prefix + "\x00" +
 
 // exposedTaskID returns the id by which the client of a request knows a backend's task:
 // the one that it has named, where the request is about the task.
-func (r *Request) exposedTaskID(b *upstream.Backend, bare string) string {
+func exposedTaskID(r *Request, b *upstream.Backend, bare string) string {
 	who, prefix := r.From.Who.Key(), taskPrefix(b.Name)
 	if who == "" {
 		return prefix + "." + bare
 	}
 	if named, ok := rawjson.String(r.Line, r.Msg.TaskID); ok {
-		if of, known := r.rt.taskOf(named, who); of == b && known == bare {
+		if of, known := taskOf(r.rt, named, who); of == b && known == bare {
 			return named
 		}
 	}
@@ -45,7 +45,7 @@ func (r *Request) exposedTaskID(b *upstream.Backend, bare string) string {
 
 // taskOf returns the backend of an exposed task id and the id there, nil where the
 // principal has no such task. Where nobody is asked who they are it has all.
-func (rt *Router) taskOf(id, who string) (*upstream.Backend, string) {
+func taskOf(rt *Router, id, who string) (*upstream.Backend, string) {
 	prefix, rest, ok := strings.Cut(id, ".")
 	if !ok || rest == "" {
 		return nil, ""

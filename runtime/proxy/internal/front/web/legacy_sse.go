@@ -46,7 +46,7 @@ type SSE struct {
 
 	lifetime context.Context //nolint:containedctx // owned, ended by Close
 	cancel   context.CancelFunc
-	leave    func()     // the proxy's fronts
+	leave    func() // the proxy's fronts
 	visits   visits
 	Mu       sync.Mutex // guards what follows, and what is added to work
 	work     sync.WaitGroup
@@ -307,7 +307,7 @@ func (s *sseSession) reserve(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// release gives a place back: its answer has been sent, or there is none.
+// release frees a place: its answer has been sent, or there is none.
 func (s *sseSession) release() {
 	<-s.places
 	s.endIfExpired()
