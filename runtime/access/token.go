@@ -132,7 +132,7 @@ func NewTokens(all []Token) (*Tokens, error) {
 		if err != nil || len(sum) != sha256.Size {
 			return nil, errors.New("token " + cmp.Or(one.ID, one.Name) + ": sha256 is not the hash of a token")
 		}
-		k := known{principal: &Principal{ID: "token|" + one.Name, Name: one.Name, Provider: "token", Groups: one.Groups, Expires: one.Expires}}
+		k := known{principal: &Principal{ID: "token|" + one.Name, Name: one.Name, Provider: "token", Groups: one.Groups, Expires: one.Expires, Proof: one.SHA256}}
 		copy(k.sum[:], sum)
 		if one.ID == "" {
 			t.bySum[k.sum] = k.principal
@@ -169,10 +169,10 @@ func (t *Tokens) Principal(text string, now time.Time) (*Principal, *Refusal) {
 	return who, nil
 }
 
-// Has reports whether a principal still has a token.
+// Has reports whether the token that a principal was made of is still accepted.
 func (t *Tokens) Has(p *Principal, now time.Time) bool {
 	for k := range maps.Values(t.byID) {
-		if k.principal.ID == p.ID && !k.principal.Expired(now) {
+		if k.principal.ID == p.ID && k.principal.Proof == p.Proof && !k.principal.Expired(now) {
 			return true
 		}
 	}

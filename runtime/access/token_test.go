@@ -33,6 +33,10 @@ func TestToken(t *testing.T) {
 	if !tokens.Has(p, start) {
 		t.Error("its principal has no token")
 	}
+	third, _ := NewToken("ci", nil, start, time.Time{})
+	if newTokens(t, other, third).Has(p, start) || tokens.Has(p, start.Add(time.Hour)) {
+		t.Error("another token of the same name stands for one that is gone")
+	}
 }
 
 // TestTokenRefused: all that is not exactly the token is refused.

@@ -62,6 +62,7 @@ func keys() []key {
 		{"minIdleTimeout", duration(func(e *Entry) *time.Duration { return &e.MinIdleTimeout })},
 		{"maxIdleTimeout", duration(func(e *Entry) *time.Duration { return &e.MaxIdleTimeout })},
 		{"isolation", choice(func(e *Entry) *string { return &e.Isolation }, "auto", "shared", "principal", "session")},
+		{"maxPrincipals", size(func(e *Entry) *int { return &e.MaxPrincipals }, 1, 10_000)},
 		{"requestIdFormat", choice(func(e *Entry) *string { return &e.RequestIDFormat }, "number", "string")},
 		{"wrapUris", boolean(func(e *Entry) *bool { return &e.WrapURIs })},
 		{"noServerStream", boolean(func(e *Entry) *bool { return &e.NoServerStream })},

@@ -101,6 +101,9 @@ type Entry struct {
 	// Isolation is which clients of serve share a connection to the server:
 	// "" or "auto", "shared", "principal" or "session".
 	Isolation string
+	// MaxPrincipals bounds the users with connections of their own to the server; zero
+	// is 64.
+	MaxPrincipals int
 	// RequestIDFormat is "" or "number" for integers, "string" for servers
 	// that refuse those.
 	RequestIDFormat string

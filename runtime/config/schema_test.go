@@ -86,7 +86,7 @@ func TestSchemaAgrees(t *testing.T) {
 		`{"command":"a","requestTimeout":".5s"}`, `{"command":"a","requestTimeout":"0"}`, `{"command":"a","requestTimeout":"never"}`,
 		`{"command":"a","requestTimeout":"30"}`, `{"command":"a","requestTimeout":30}`, `{"command":"a","requestTimeout":"-1s"}`, `{"command":"a","requestTimeout":""}`,
 		`{"command":"a","start":"cached"}`, `{"command":"a","start":"soon"}`, `{"command":"a","idleTimeout":"never","maxIdleTimeout":"10m"}`, `{"command":"a","minIdleTimeout":1}`,
-		`{"command":"a","isolation":"principal"}`, `{"command":"a","isolation":"none"}`, `{"command":"a","isolation":true}`,
+		`{"command":"a","isolation":"principal"}`, `{"command":"a","maxPrincipals":1}`, `{"command":"a","maxPrincipals":0}`, `{"command":"a","maxPrincipals":10001}`, `{"command":"a","isolation":"none"}`, `{"command":"a","isolation":true}`,
 		`{"command":"a","requestIdFormat":"string"}`, `{"command":"a","requestIdFormat":"uuid"}`, `{"command":"a","wrapUris":true}`, `{"command":"a","wrapUris":"yes"}`, `{"command":"a","strict":true}`,
 		`{"url":"https://a","noServerStream":true}`, `{"url":"https://a","noServerStream":"no"}`, `{"command":"a","maxMessageBytes":65536}`, `{"command":"a","maxMessageBytes":1073741824}`,
 		`{"command":"a","maxMessageBytes":65535}`, `{"command":"a","maxMessageBytes":1073741825}`, `{"command":"a","maxMessageBytes":"64k"}`, `{"command":"a","maxMessageBytes":1e5}`, `{"command":"a","strict":1}`,
