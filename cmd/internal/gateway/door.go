@@ -99,8 +99,14 @@ func (g *gateway) newDoor(files *tlsfiles.Files, endpoint string) (*entrance, er
 	d := &entrance{files: files, book: visitors.NewBook()}
 	asked := g.h.Settings.Serve.Access.Providers
 	var providers []door.Provider
-	if x := asked.Proxy; x != nil {
-		d.forwarded = forwarded.New(forwarded.Options{From: x.Networks, Names: x.Names, Unix: x.Unix, User: x.User, Groups: x.Groups})
+	var err error
+	if d.issuers, err = g.openIssuers(endpoint); err != nil {
+		return nil, err
+	}
+	if asked.Proxy != nil { // first: beside what a proxy says, there is no other credential
+		if err := d.openForwarded(g, asked.Proxy); err != nil {
+			return nil, err
+		}
 		providers = append(providers, d.forwarded)
 	}
 	if asked.Token != nil {
@@ -109,10 +115,6 @@ func (g *gateway) newDoor(files *tlsfiles.Files, endpoint string) (*entrance, er
 			return nil, err
 		}
 		providers = append(providers, tokens)
-	}
-	var err error
-	if d.issuers, err = g.openIssuers(endpoint); err != nil {
-		return nil, err
 	}
 	providers = append(providers, d.issuers.providers...)
 	if asked.MTLS != nil {

@@ -2,16 +2,21 @@ package gateway
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/visitors"
 	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/test/idp"
 )
 
 // TestForwarded: what is said of the user counts from the proxy alone, whatever a request
@@ -52,6 +57,63 @@ func TestForwarded(t *testing.T) {
 	}
 	if s := elsewhere.status(); s.IgnoredHeaders != 3 || s.Refused["none"] != 3 || s.Principals != 0 {
 		t.Errorf("got %+v", s)
+	}
+}
+
+// TestAssertion: what a proxy has signed counts from wherever it comes, and nothing that
+// another has signed, or that is for another.
+func TestAssertion(t *testing.T) {
+	t.Parallel()
+	s := idp.NewServer(signs())
+	defer s.Close()
+	a := settings.Access{Providers: settings.Providers{
+		Token: &settings.TokenProvider{},
+		Proxy: &settings.ProxyProvider{JWT: &settings.Assertion{Header: "X-Assertion", Issuer: s.URL, Audience: "mcp.example.com", GroupsClaim: "groups", Name: "corp"}},
+	}}
+	d, knock := walled(t, a)
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	for _, run := range d.issuers.runs {
+		running.Go(func() { run(ctx) })
+	}
+	defer running.Wait()
+	defer stop()
+	claims := func(change idp.Claims) idp.Claims {
+		c := idp.Claims{"iss": s.URL, "aud": "mcp.example.com", "sub": "8f3a", "exp": time.Now().Add(time.Hour).Unix(), "groups": []string{"staff"}}
+		maps.Copy(c, change)
+		return c
+	}
+	sign := func(change idp.Claims) string { return signs().Sign(claims(change), nil) }
+	good := sign(nil)
+	c := client(t)
+	for name, one := range map[string]struct {
+		want  string
+		lines []string
+	}{
+		"good":                   {"200 hello", []string{"X-Assertion: " + good}},
+		"as a bearer":            {"401 ", []string{"Authorization: Bearer " + good}},
+		"with a bearer":          {"400 ", []string{"X-Assertion: " + good, "Authorization: Bearer " + good}},
+		"with Bearer":            {"400 ", []string{"X-Assertion: Bearer " + good}},
+		"twice":                  {"400 ", []string{"X-Assertion: " + good, "X-Assertion: " + good}},
+		"by underscore":          {"400 ", []string{"X_Assertion: " + good}},
+		"for another":            {"401 ", []string{"X-Assertion: " + sign(idp.Claims{"aud": "other.example.com"})}},
+		"expired":                {"401 ", []string{"X-Assertion: " + sign(idp.Claims{"exp": time.Now().Add(-time.Hour).Unix()})}},
+		"of another":             {"401 ", []string{"X-Assertion: " + sign(idp.Claims{"iss": "https://evil.example"})}},
+		"signed by another":      {"401 ", []string{"X-Assertion: " + idp.NewKey("one", "ES256").Sign(claims(nil), nil)}},
+		"an ID token":            {"401 ", []string{"X-Assertion: " + sign(idp.Claims{"nonce": "x"})}},
+		"no token":               {"401 ", []string{"X-Assertion: alice"}},
+		"a header with the user": {"401 ", []string{"X-Forwarded-User: alice"}},
+	} {
+		if got := knock(c, one.lines...); !strings.HasPrefix(got, one.want) {
+			t.Errorf("%s: got %s, want %s", name, got, one.want)
+		}
+	}
+	who, no := d.Who(t.Context(), access.Credential{Header: map[string][]string{"X-Assertion": {good}}})
+	if no != nil || who.ID != s.URL+"|8f3a" || fmt.Sprint(who.Groups) != "[corp:staff]" || who.Provider != "proxy" || !d.Valid(who) {
+		t.Errorf("got %+v, %v", who, no)
+	}
+	if len(d.issuers.names) > 0 {
+		t.Error("clients are led to the issuer of the proxy")
 	}
 }
 

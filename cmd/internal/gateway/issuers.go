@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/access/door"
 	"github.com/mcpctl/mcpctl/runtime/access/introspect"
 	"github.com/mcpctl/mcpctl/runtime/access/jwt"
@@ -18,9 +19,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/auth"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 )
-
-// minSecret is how many characters a secret has at least: 128 bits, if each has 8.
-const minSecret = 16
 
 const sentInClear = "tokens are sent without TLS: set serve.tls in config.yaml, or put a proxy with TLS in front"
 
@@ -108,8 +106,9 @@ func (i *issuers) openIntrospect(g *gateway, x *settings.IntrospectProvider) err
 	switch {
 	case password.IsZero():
 		return &failure.Error{Kind: "config", Err: fmt.Errorf("serve.auth: introspect.clientSecret: the variable %s is not set", name), Remedy: "export " + name + "=…"}
-	case len(password.Reveal()) < minSecret:
-		return &failure.Error{Kind: "config", Err: fmt.Errorf("serve.auth: introspect.clientSecret: the value of %s is too short: anyone could guess it", name), Remedy: fmt.Sprintf("have the issuer make a secret of %d characters or more", minSecret)}
+	}
+	if why := access.WeakSecret(password.Reveal()); why != "" {
+		return &failure.Error{Kind: "config", Err: fmt.Errorf("serve.auth: introspect.clientSecret: the value of %s can be guessed: %s", name, why), Remedy: "have the issuer make a new secret, such as: openssl rand -hex 32"}
 	}
 	ask := func(ctx context.Context, token string) (int, []byte, error) {
 		form := url.Values{"token": {token}, "token_type_hint": {"access_token"}}

@@ -203,7 +203,8 @@ func TestIssuersNot(t *testing.T) {
 	}{
 		"no URL":       {settings.Access{Providers: settings.Providers{JWT: []*settings.JWTProvider{{Issuer: issuer}}}}, nil, "serve.url is missing"},
 		"no secret":    {settings.Access{URL: mcpURL, Providers: asks}, nil, "the variable IDP_SECRET is not set"},
-		"short secret": {settings.Access{URL: mcpURL, Providers: asks}, map[string]string{"IDP_SECRET": "hunter2"}, "too short"},
+		"known secret": {settings.Access{URL: mcpURL, Providers: asks}, map[string]string{"IDP_SECRET": "changeme"}, "IDP_SECRET can be guessed: it is a value from examples"},
+		"short secret": {settings.Access{URL: mcpURL, Providers: asks}, map[string]string{"IDP_SECRET": "hunter2"}, "IDP_SECRET can be guessed: it has only 7"},
 	} {
 		g, _ := hosted(c.a, "0.0.0.0:8443", c.variables)
 		_, err := g.newDoor(nil, "http://0.0.0.0:8443/mcp")

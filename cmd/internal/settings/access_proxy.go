@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -17,11 +18,27 @@ type ProxyProvider struct {
 	// User and Groups are names of headers.
 	User   string `yaml:"user"`
 	Groups string `yaml:"groups"`
+	// JWT is a token that the proxy has signed, in their place; nil for none.
+	JWT *Assertion `yaml:"jwt"`
 
 	// What From says.
 	Networks []netip.Prefix `yaml:"-"`
 	Names    []string       `yaml:"-"`
 	Unix     bool           `yaml:"-"`
+}
+
+// Assertion is a token in a header in which a proxy says who asks.
+type Assertion struct {
+	Header string `yaml:"header"`
+	// Issuer and Audience are the claims iss and aud.
+	Issuer   string `yaml:"issuer"`
+	Audience string `yaml:"audience"`
+	// JWKS is the URL of the keys, "" for where the metadata of the issuer says.
+	JWKS string `yaml:"jwks"`
+	// GroupsClaim is the claim with the groups, "" for none. Name stands before them;
+	// the host of the issuer without one.
+	GroupsClaim string `yaml:"groupsClaim"`
+	Name        string `yaml:"name"`
 }
 
 // narrowest is how many bits of an address a network has to fix: one with fewer has half
@@ -37,6 +54,9 @@ func (f *file) proxyProvider(n *yaml.Node, p *Providers) error {
 	}
 	if err := f.proxyFrom(n, x); err != nil {
 		return err
+	}
+	if x.JWT != nil {
+		return f.assertion(n, x)
 	}
 	if x.User == "" {
 		return f.problemAt(n, "proxy does not say which header has the user", example)
@@ -55,6 +75,40 @@ func (f *file) proxyProvider(n *yaml.Node, p *Providers) error {
 	}
 	if x.User == x.Groups {
 		return f.problemAt(n, "proxy has one header for user and groups", example)
+	}
+	return nil
+}
+
+// assertion checks what a proxy signs. It may come from anywhere.
+func (f *file) assertion(n *yaml.Node, x *ProxyProvider) error {
+	const example = "as in jwt: {header: X-Pomerium-Jwt-Assertion, issuer: https://auth.example.com, audience: mcp.example.com}"
+	a, at := x.JWT, member(n, "jwt")
+	wrong := func(format string, args ...any) error { return f.problemAt(at, fmt.Sprintf(format, args...), example) }
+	if x.User != "" || x.Groups != "" {
+		return f.problemAt(n, "proxy has headers and a signed token: which of them says who asks?", "remove user and groups, or jwt")
+	}
+	if a.Header == "" || a.Issuer == "" || a.Audience == "" {
+		return wrong("proxy.jwt needs header, issuer and audience")
+	}
+	if reason := headerReason(a.Header); reason != "" {
+		return wrong("proxy.jwt names the header %q: %s", a.Header, reason)
+	}
+	a.Header = http.CanonicalHeaderKey(a.Header)
+	switch {
+	case a.JWKS != "" && addressFault(a.JWKS) != "":
+		return wrong("proxy.jwt.jwks is %s", addressFault(a.JWKS))
+	case a.JWKS == "" && addressFault(a.Issuer) != "": // its metadata is read
+		return wrong("proxy.jwt.issuer is %s, and there is no jwks", addressFault(a.Issuer))
+	case strings.ContainsAny(a.Issuer, "| \t"):
+		return wrong("proxy.jwt.issuer is %q", a.Issuer)
+	}
+	if a.Name == "" {
+		a.Name = a.Issuer
+		if u, err := url.Parse(a.Issuer); err == nil && u.Hostname() != "" {
+			a.Name = u.Hostname()
+		}
+	} else if !issuerName().MatchString(a.Name) {
+		return wrong("proxy.jwt.name is %q: want letters, digits, and . _ -", a.Name)
 	}
 	return nil
 }

@@ -59,6 +59,16 @@ var refused = []string{
 	"proxy: {from: [10.0.0.5], user: X-Forwarded-For}",
 	"proxy: {from: [10.0.0.5], user: X-User, groups: x-user}",
 	"proxy: {from: [10.0.0.5], user: X-User, group: X-Groups}",
+	"proxy: {jwt: {}}",
+	"proxy: {jwt: {header: X-Assertion, issuer: https://auth.example.com}}",
+	"proxy: {user: X-User, jwt: {header: X-Assertion, issuer: https://auth.example.com, audience: a}}",
+	"proxy: {jwt: {header: Authorization, issuer: https://auth.example.com, audience: a}}",
+	"proxy: {jwt: {header: X-Assertion, issuer: http://auth.example.com, audience: a}}",
+	"proxy: {jwt: {header: X-Assertion, issuer: auth.example.com, audience: a}}",
+	"proxy: {jwt: {header: X-Assertion, issuer: auth.example.com, audience: a, jwks: http://auth.example.com/keys}}",
+	"proxy: {jwt: {header: X-Assertion, issuer: 'a|b', audience: a, jwks: https://auth.example.com/keys}}",
+	"proxy: {jwt: {header: X-Assertion, issuer: https://auth.example.com, audiences: [a]}}",
+	"proxy: {from: [0.0.0.0/0], jwt: {header: X-Assertion, issuer: https://auth.example.com, audience: a}}",
 }
 
 // TestRefused: testdata/refused.txt has what is said of each.
@@ -97,6 +107,18 @@ func shown(t *testing.T, text string) string {
 		return ""
 	}
 	return fmt.Sprintf("  %d:%d: %s\n  %s\n", p.Line, p.Column, p.Message, p.Hint())
+}
+
+// TestAssertion: an issuer that has no URL needs the one of its keys.
+func TestAssertion(t *testing.T) {
+	s, err := run{file: `serve:
+  auth:
+    - proxy: {jwt: {header: x-pomerium-jwt-assertion, issuer: auth.example.com, audience: mcp.example.com, jwks: https://mcp.example.com/keys, groupsClaim: groups}}
+`}.load(t)
+	require.NoError(t, err)
+	if got, want := fmt.Sprintf("%+v", *s.Serve.Access.Providers.Proxy.JWT), "{Header:X-Pomerium-Jwt-Assertion Issuer:auth.example.com Audience:mcp.example.com JWKS:https://mcp.example.com/keys GroupsClaim:groups Name:auth.example.com}"; got != want {
+		t.Errorf("got %s", got)
+	}
 }
 
 // TestProviders: what is accepted is read as it is written.
