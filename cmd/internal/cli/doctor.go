@@ -59,7 +59,7 @@ func (c *doctorCommand) run(ctx context.Context, words []string) error {
 	if err != nil {
 		return err
 	}
-	result := &doctor.Result{Servers: reports, Files: append(files.Check(), doorcheck.Reports(files.Path, c.settings, c.getenv)...)}
+	result := &doctor.Result{Servers: reports, Files: append(files.Check(), doorcheck.Reports(ctx, files.Path, c.settings, c.getenv)...)}
 	if err := c.print(result, len(words) > 0 || c.settings.Verbose > 0); err != nil {
 		return err
 	}

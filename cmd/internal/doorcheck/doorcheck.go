@@ -3,6 +3,7 @@
 package doorcheck
 
 import (
+	"context"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -34,8 +35,9 @@ type checks struct {
 }
 
 // Reports returns what is found of the settings, nothing where they let nobody in over
-// the network, or where servers is "": no file of servers is looked at.
-func Reports(servers string, s settings.Settings, getenv func(string) string) []*doctor.Report {
+// the network, or where servers is "": no file of servers is looked at. Issuers are asked
+// for their keys.
+func Reports(ctx context.Context, servers string, s settings.Settings, getenv func(string) string) []*doctor.Report {
 	a := s.Serve.Access
 	if servers == "" || !a.Required() && a.TLS.Cert == "" {
 		return nil
@@ -44,6 +46,7 @@ func Reports(servers string, s settings.Settings, getenv func(string) string) []
 	c.tls()
 	c.tokens(getenv)
 	c.proxy()
+	c.issuers(ctx)
 	return []*doctor.Report{c.Report}
 }
 

@@ -1,6 +1,7 @@
 package doorcheck
 
 import (
+	"context"
 	"encoding/json"
 	"net/netip"
 	"os"
@@ -50,7 +51,7 @@ func (w *world) tokens(t *testing.T, all ...access.Token) {
 // reports returns what is found.
 func (w *world) reports() []*doctor.Report {
 	s := settings.Settings{ConfigPath: w.path("servers.json"), Serve: settings.Serve{Access: w.a}}
-	return Reports("servers.json", s, func(name string) string { return map[string]string{"MCPCTL_HOME": w.dir}[name] })
+	return Reports(context.Background(), "servers.json", s, func(name string) string { return map[string]string{"MCPCTL_HOME": w.dir}[name] })
 }
 
 func TestReports(t *testing.T) {
@@ -120,7 +121,7 @@ func TestNothing(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	w = newWorld(t)
-	if got := Reports("", settings.Settings{Serve: settings.Serve{Access: w.a}}, os.Getenv); got != nil {
+	if got := Reports(t.Context(), "", settings.Settings{Serve: settings.Serve{Access: w.a}}, os.Getenv); got != nil {
 		t.Errorf("no file of servers: got %+v", got)
 	}
 }

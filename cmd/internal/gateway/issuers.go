@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,10 +80,7 @@ func (g *gateway) resource(endpoint string) (string, error) {
 func (i *issuers) openJWT(g *gateway, all []*settings.JWTProvider) error {
 	var accepted []*jwt.Issuer
 	for _, x := range all {
-		publisher, err := auth.NewPublisher(x.Issuer.Issuer)
-		if x.JWKS != "" { // which may be further inside
-			publisher, err = auth.NewPublisher(x.JWKS)
-		}
+		publisher, err := auth.NewPublisher(cmp.Or(x.JWKS, x.Issuer.Issuer)) // the keys may be further inside
 		if err != nil {
 			return issuerError("jwt", err)
 		}
