@@ -160,7 +160,7 @@ func (a *app) runGateway(ctx context.Context, o gateway.Options) error {
 	if (o.HTTP != "" || o.Socket != "") && o.File != nil {
 		if key := promises(o.File); key != "" {
 			return (&Error{Code: exitConfig, Err: fmt.Errorf("%s: %q does not protect mcpctl serve", o.File.Path(), key)}).
-				withHint("remove %q; who can reach the address can use every server", key)
+				withHint("remove %q; say in config.yaml who is let in, as in serve: {auth: [token: {}]}", key)
 		}
 	}
 	a.LongRunning.Store(true)

@@ -143,15 +143,17 @@ func TestAccepted(t *testing.T) {
 		"email as subject": {
 			claims: idp.Claims{"email": "A@example.com", "email_verified": true}, rules: func(r *jwt.Rules) { r.Subject = "email" }, want: "a@example.com a@example.com cli []",
 		},
-		"a username":         {claims: idp.Claims{"preferred_username": "ann"}, want: "8f3a ann cli []"},
-		"a name to fear":     {claims: idp.Claims{"preferred_username": "a\x1b[2J"}, want: "8f3a 8f3a cli []"},
-		"mail not verified":  {claims: idp.Claims{"email": "a@example.com"}, want: "8f3a 8f3a cli []"},
-		"mail verified text": {claims: idp.Claims{"email": "a@example.com", "email_verified": "true"}, want: "8f3a 8f3a cli []"},
-		"mail of others":     {claims: idp.Claims{"email": "a@evil.example", "email_verified": true}, want: "8f3a 8f3a cli []"},
-		"mail of below":      {claims: idp.Claims{"email": "a@x.example.com", "email_verified": true}, want: "8f3a 8f3a cli []"},
-		"mail of two":        {claims: idp.Claims{"email": "a@example.com@evil.example", "email_verified": true}, want: "8f3a 8f3a cli []"},
-		"one group":          {claims: idp.Claims{"groups": "eng"}, want: "8f3a 8f3a cli [idp:eng]"},
-		"no groups":          {claims: idp.Claims{"groups": []string{}}, want: "8f3a 8f3a cli []"},
+		"a username":          {claims: idp.Claims{"preferred_username": "ann"}, want: "8f3a ann cli []"},
+		"a name to fear":      {claims: idp.Claims{"preferred_username": "a\x1b[2J"}, want: "8f3a 8f3a cli []"},
+		"mail not verified":   {claims: idp.Claims{"email": "a@example.com"}, want: "8f3a 8f3a cli []"},
+		"mail verified text":  {claims: idp.Claims{"email": "a@example.com", "email_verified": "true"}, want: "8f3a 8f3a cli []"},
+		"mail of others":      {claims: idp.Claims{"email": "a@evil.example", "email_verified": true}, want: "8f3a 8f3a cli []"},
+		"mail of below":       {claims: idp.Claims{"email": "a@x.example.com", "email_verified": true}, want: "8f3a 8f3a cli []"},
+		"mail without a name": {claims: idp.Claims{"email": "example.com", "email_verified": true}, want: "8f3a 8f3a cli []"},
+		"mail of nobody":      {claims: idp.Claims{"email": "@example.com", "email_verified": true}, want: "8f3a 8f3a cli []"},
+		"mail of two":         {claims: idp.Claims{"email": "a@example.com@evil.example", "email_verified": true}, want: "8f3a 8f3a cli []"},
+		"one group":           {claims: idp.Claims{"groups": "eng"}, want: "8f3a 8f3a cli [idp:eng]"},
+		"no groups":           {claims: idp.Claims{"groups": []string{}}, want: "8f3a 8f3a cli []"},
 		"groupPrefix": {
 			claims: idp.Claims{"groups": []string{"mcp-a", "b"}}, rules: func(r *jwt.Rules) { r.GroupPrefix = "mcp-" }, want: "8f3a 8f3a cli [idp:mcp-a]",
 		},
@@ -400,8 +402,49 @@ func TestBound(t *testing.T) {
 			t.Errorf("%d: got %v, %v", i, who, no)
 		}
 	}
+	two := signed(idp.Claims{"cnf": idp.Claims{"x5t#S256": base64.RawURLEncoding.EncodeToString(sum[:]), "jkt": "x"}})
+	if _, no := p.Principal(t.Context(), access.Credential{Bearer: two, Certificate: own}); no == nil || no.Reason != "cnf" {
+		t.Errorf("a token that is also bound to a key: got %v", no)
+	}
 	if _, no := p.Principal(t.Context(), access.Credential{Bearer: signed(nil), Certificate: own}); no != nil {
 		t.Errorf("a token that is not bound: got %v", no)
+	}
+}
+
+// TestNoKeyID: without a key id the algorithm has to say which key it is.
+func TestNoKeyID(t *testing.T) {
+	t.Parallel()
+	k := &keys{}
+	k.are(t, signers["es"], signers["stranger"], signers["ed"])
+	p := jwt.New("jwt", jwt.NewIssuer(rules(), k))
+	for name, want := range map[string]string{"es": "key", "stranger": "key", "ed": ""} {
+		got := ""
+		if _, no := ask(p, signers[name].Sign(claims(nil), idp.Claims{"kid": nil})); no != nil {
+			got = no.Reason
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+	if _, no := ask(p, signers["stranger"].Sign(claims(nil), idp.Claims{"kid": "es"})); no != nil {
+		t.Errorf("two keys with one id: got %v", no)
+	}
+}
+
+// TestOneForm: a token has one form; the last bits of a part, which base64 leaves over,
+// are not free.
+func TestOneForm(t *testing.T) {
+	t.Parallel()
+	p := jwt.New("jwt", jwt.NewIssuer(rules(), known(t)))
+	for i := range 3 {
+		header, rest, _ := strings.Cut(signers["ed"].Sign(claims(nil), idp.Claims{"x": strings.Repeat("a", i)}), ".")
+		if len(header)%4 == 0 {
+			continue
+		}
+		last := header[len(header)-1]
+		if _, no := ask(p, header[:len(header)-1]+string(last+1)+"."+rest); no == nil || no.Reason != "unknown" {
+			t.Errorf("%d: got %v", i, no)
+		}
 	}
 }
 

@@ -30,9 +30,9 @@ type Keys interface {
 const (
 	// maxKeys bounds a set of keys.
 	maxKeys = 100
-	// minRSA and maxRSA bound the modulus of a key, in bits: below it is weak, above
-	// it costs too much.
-	minRSA, maxRSA = 2048, 8192
+	// minRSA is how many bits the modulus of a key has at least: below it is weak.
+	// Above 4096 go-jose refuses it, because it costs too much.
+	minRSA = 2048
 )
 
 // KeySet are the public keys that an issuer signs with. It is immutable.
@@ -125,7 +125,7 @@ func fitting(public any) []jose.SignatureAlgorithm {
 			return []jose.SignatureAlgorithm{jose.ES384}
 		}
 	case *rsa.PublicKey:
-		if bits := k.N.BitLen(); bits >= minRSA && bits <= maxRSA && k.E >= 3 && k.E%2 == 1 {
+		if k.N.BitLen() >= minRSA {
 			return []jose.SignatureAlgorithm{jose.PS256, jose.RS256}
 		}
 	}

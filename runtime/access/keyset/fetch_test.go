@@ -48,9 +48,9 @@ func TestFrom(t *testing.T) {
 	if _, err := fetch(t.Context()); err == nil {
 		t.Error("a broken issuer has keys")
 	}
-	s.Set(func(s *idp.Server) { s.Status = 0 })
-	if _, err := fetch(t.Context()); err != nil {
-		t.Error(err)
+	s.Set(func(s *idp.Server) { s.Status, s.More = 0, idp.Claims{"jwks_uri": s.URL + "/moved"} })
+	if _, err := fetch(t.Context()); err == nil || !strings.Contains(err.Error(), "/moved") {
+		t.Errorf("the keys have moved: got %v", err)
 	}
 }
 
