@@ -23,7 +23,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus nightly clean ci
+.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds unknown-keys codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus nightly clean ci
 
 all: build
 
@@ -189,6 +189,11 @@ microbench:
 ownership-worlds:
 	go test ./runtime/proxy -run '^TestOwnership$$' -worlds 1000000 -timeout 3h -v
 
+# 10,000 tokens a second with unknown keys, for half a minute: how often the issuer is
+# asked for its keys, and how much longer others wait.
+unknown-keys:
+	go test ./cmd/mcpctl -run '^TestUnknownKeys$$' -flood 29s -v
+
 # What docs/eras.md shows, and that mistakes would show there.
 eras:
 	go test ./test/eras -run 'TestEras$$' -update
@@ -303,7 +308,7 @@ nightly: npm python
 	MCPCTL_NIGHTLY=1 go test -tags integration ./test/peers -timeout 15m
 	MCPCTL_NIGHTLY=1 go test ./scaffold/merge -count 1
 	go test ./runtime/auth -run TestKilled -kills 5000 -timeout 15m
-	$(MAKE) --no-print-directory eras-random ownership-worlds faults attacks soak conformance keycloak cli-corpus cli-property registry-copy
+	$(MAKE) --no-print-directory eras-random ownership-worlds unknown-keys faults attacks soak conformance keycloak cli-corpus cli-property registry-copy
 
 ci:
 	.ci/run

@@ -1,0 +1,150 @@
+package main_test
+
+import (
+	"bufio"
+	"encoding/base64"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mcpctl/mcpctl/test/idp"
+	"github.com/mcpctl/mcpctl/test/require"
+)
+
+var flood = flag.Duration("flood", 0, "how long TestUnknownKeys sends 10,000 tokens a second; then how long others wait for their answers is measured, too")
+
+// TestUnknownKeys: however many tokens with unknown keys come, the issuer is asked for its
+// keys once in 30 seconds, and others get their answers.
+func TestUnknownKeys(t *testing.T) {
+	key := idp.NewKey("known", "EdDSA")
+	issuer := idp.NewServer(key)
+	defer issuer.Close()
+	host := serveIssuer(t, issuer.URL)
+	token := key.Sign(idp.Claims{"iss": issuer.URL, "aud": "https://mcp.example.com/mcp", "sub": "ann", "exp": time.Now().Add(time.Hour).Unix()}, nil)
+	_, rest, _ := strings.Cut(token, ".")
+	valid := func(*int) string { return token }
+	unknown := func(n *int) string {
+		*n++
+		head := fmt.Sprintf(`{"alg":"EdDSA","kid":"unknown %p %d"}`, n, *n)
+		return base64.RawURLEncoding.EncodeToString([]byte(head)) + "." + rest
+	}
+	length, pace := *flood, time.Second*16/10_000
+	if length == 0 {
+		length = 200 * time.Millisecond
+	}
+	run(t, host, time.Second/10, 4, time.Millisecond, valid, http.StatusOK) // the server of tools is there then
+	var quiet []time.Duration
+	if *flood > 0 {
+		quiet = run(t, host, length, 4, 2*time.Millisecond, valid, http.StatusOK)
+		time.Sleep(30 * time.Second) // a fetch is due
+	}
+	before := issuer.Asked("/jwks")
+	var flooding sync.WaitGroup
+	var refused []time.Duration
+	flooding.Go(func() { refused = run(t, host, length, 16, pace, unknown, http.StatusUnauthorized) })
+	got := run(t, host, length, 4, 2*time.Millisecond, valid, http.StatusOK)
+	flooding.Wait()
+	fetches, most := issuer.Asked("/jwks")-before, 1+int(length/(30*time.Second))
+	if len(refused) < 100 || len(got) < 10 || fetches > most {
+		t.Errorf("%d were refused, %d accepted, and %d fetches, want at most %d", len(refused), len(got), fetches, most)
+	}
+	if *flood == 0 {
+		return
+	}
+	p99 := func(all []time.Duration) time.Duration { slices.Sort(all); return all[len(all)*99/100] }
+	moved := p99(got) - p99(quiet)
+	t.Logf("%d tokens with unknown keys in %v: %d fetches; p99 of others %v, without them %v", len(refused), length, fetches, p99(got), p99(quiet))
+	if moved > 5*time.Millisecond {
+		t.Errorf("p99 of others moves by %v", moved)
+	}
+}
+
+// serveIssuer starts a serve that accepts tokens of an issuer, and returns its HOST:PORT.
+func serveIssuer(t *testing.T, issuer string) string {
+	t.Helper()
+	dir := t.TempDir()
+	servers := filepath.Join(dir, "servers.json")
+	require.NoError(t, os.WriteFile(servers, []byte(`{"mcpServers":{"fake":{"command":"fake-mcp"}}}`), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.yaml"), []byte("serve:\n  url: https://mcp.example.com/mcp\n  auth:\n    - jwt: {issuer: \""+issuer+"\"}\n"), 0o600))
+	cmd := exec.Command("mcpctl", "serve", "--config", servers, "--http", "127.0.0.1:0")
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "XDG_STATE_HOME=" + filepath.Join(dir, "state"), noRaceSleep}
+	stderr, err := cmd.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	lines := bufio.NewScanner(stderr)
+	lines.Scan()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = io.Copy(io.Discard, stderr)
+		_ = cmd.Wait()
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-ended
+	})
+	host, ok := strings.CutPrefix(lines.Text(), "listening on http://")
+	if !ok {
+		t.Fatalf("got %q", lines.Text())
+	}
+	return strings.TrimSuffix(host, "/mcp")
+}
+
+// run sends requests for some time, over so many connections, each with a pause between
+// two. It returns how long each took. Answers with another status are errors.
+func run(t *testing.T, host string, length time.Duration, connections int, pause time.Duration, token func(*int) string, status int) (took []time.Duration) {
+	t.Helper()
+	const body = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
+	var all sync.WaitGroup
+	var mu sync.Mutex // guards took
+	var wrong atomic.Int64
+	end := time.Now().Add(length)
+	for range connections {
+		all.Go(func() {
+			c, err := net.Dial("tcp", host)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer c.Close()
+			_ = c.SetDeadline(end.Add(20 * time.Second))
+			in, n := bufio.NewReader(c), 0
+			var own []time.Duration
+			for next := time.Now(); time.Now().Before(end); next = next.Add(pause) {
+				time.Sleep(time.Until(next))
+				start := time.Now()
+				fmt.Fprintf(c, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nMcp-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/list\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s", token(&n), len(body), body)
+				resp, err := http.ReadResponse(in, nil)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_, _ = io.Copy(io.Discard, resp.Body)
+				_ = resp.Body.Close()
+				if resp.StatusCode != status {
+					wrong.Add(1)
+				}
+				own = append(own, time.Since(start))
+			}
+			mu.Lock()
+			took = append(took, own...)
+			mu.Unlock()
+		})
+	}
+	all.Wait()
+	if n := wrong.Load(); n > 0 {
+		t.Errorf("%d of %d answers have another status than %d", n, len(took), status)
+	}
+	return took
+}
