@@ -22,6 +22,8 @@ const doorPage = "../../docs/door.md"
 type doorCredential struct {
 	lines []string
 	query string
+	// before is called before it is sent; nil is nothing.
+	before func()
 }
 
 // doorServe is a serve with settings, over each way.
@@ -104,7 +106,6 @@ func bearerRow(title, sent, token string) doorRow {
 
 // TestDoorPage compares the page with what happens.
 func TestDoorPage(t *testing.T) {
-	t.Parallel()
 	var page bytes.Buffer
 	page.WriteString(doorHead)
 	for i, k := range doorRequests() {
@@ -119,7 +120,7 @@ func TestDoorPage(t *testing.T) {
 			if r.sent != "" {
 				fmt.Fprintf(&page, "Sent: `%s`\n\n", r.sent)
 			}
-			fmt.Fprintf(&page, "```text\n%s\n```\n", strings.TrimSpace(g.hide(answer)))
+			fmt.Fprintf(&page, "```text\n%s\n```\n", strings.TrimSpace(answer))
 		}
 		if _, err := os.Stat(s.touched); err == nil {
 			t.Errorf("%s: a server has been started", g.title)
@@ -146,6 +147,9 @@ func TestDoorPage(t *testing.T) {
 // answer, which has to be the same for all.
 func (s *doorServe) same(t *testing.T, r doorRow) (first string) {
 	t.Helper()
+	if r.credential.before != nil {
+		r.credential.before()
+	}
 	for _, w := range s.ways {
 		for _, k := range doorRequests() {
 			switch got := w.send(t, k, r.credential); {
