@@ -99,14 +99,9 @@ func (i *issuers) openIntrospect(g *gateway, x *settings.IntrospectProvider) err
 	if err != nil {
 		return issuerError("introspect", err)
 	}
-	name := strings.TrimSuffix(strings.TrimPrefix(x.ClientSecret, "${"), "}")
-	password := secret.New(g.h.Getenv(name))
-	switch {
-	case password.IsZero():
-		return &failure.Error{Kind: "config", Err: fmt.Errorf("serve.auth: introspect.clientSecret: the variable %s is not set", name), Remedy: "export " + name + "=…"}
-	}
-	if why := access.WeakSecret(password.Reveal()); why != "" {
-		return &failure.Error{Kind: "config", Err: fmt.Errorf("serve.auth: introspect.clientSecret: the value of %s can be guessed: %s", name, why), Remedy: "have the issuer make a new secret, such as: openssl rand -hex 32"}
+	password, err := clientSecret("serve.auth: introspect.clientSecret", x.ClientSecret, g.h.Getenv)
+	if err != nil {
+		return err
 	}
 	ask := func(ctx context.Context, token string) (int, []byte, error) {
 		form := url.Values{"token": {token}, "token_type_hint": {"access_token"}}
@@ -141,4 +136,17 @@ func metadataURL(resource string) string {
 		return ""
 	}
 	return u.Scheme + "://" + u.Host + metadataPath + u.EscapedPath()
+}
+
+// clientSecret returns the secret that a setting names as ${VARIABLE}.
+func clientSecret(setting, value string, getenv func(string) string) (secret.Text, error) {
+	name := strings.TrimSuffix(strings.TrimPrefix(value, "${"), "}")
+	text := secret.New(getenv(name))
+	if text.IsZero() {
+		return text, &failure.Error{Kind: "config", Err: fmt.Errorf("%s: the variable %s is not set", setting, name), Remedy: "export " + name + "=…"}
+	}
+	if why := access.WeakSecret(text.Reveal()); why != "" {
+		return text, &failure.Error{Kind: "config", Err: fmt.Errorf("%s: the value of %s can be guessed: %s", setting, name, why), Remedy: "have the issuer make a new secret, such as: openssl rand -hex 32"}
+	}
+	return text, nil
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/access/openid"
 	"github.com/mcpctl/mcpctl/runtime/origin"
 	"github.com/mcpctl/mcpctl/runtime/plain"
-	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
 // withPages puts the pages for people before a handler. endpoint is the URL that clients
@@ -65,13 +64,9 @@ func newParty(l settings.Login, getenv func(string) string) (*openid.Party, erro
 	}
 	c := openid.Config{Issuer: l.Issuer, ClientID: l.ClientID, Scopes: l.Scopes}
 	if l.ClientSecret != "" {
-		name := strings.TrimSuffix(strings.TrimPrefix(l.ClientSecret, "${"), "}")
-		c.ClientSecret = secret.New(getenv(name))
-		switch {
-		case c.ClientSecret.IsZero():
-			return nil, &failure.Error{Kind: "config", Err: fmt.Errorf("serve.login.clientSecret: the variable %s is not set", name), Remedy: "export " + name + "=…"}
-		case len(c.ClientSecret.Reveal()) < minSecret:
-			return nil, &failure.Error{Kind: "config", Err: fmt.Errorf("serve.login.clientSecret: the value of %s is too short: anyone could guess it", name), Remedy: fmt.Sprintf("have the provider make a secret of %d characters or more", minSecret)}
+		var err error
+		if c.ClientSecret, err = clientSecret("serve.login.clientSecret", l.ClientSecret, getenv); err != nil {
+			return nil, err
 		}
 	}
 	return openid.New(c), nil
