@@ -15,6 +15,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
 	"github.com/mcpctl/mcpctl/runtime/auth/challenges"
+	"github.com/mcpctl/mcpctl/runtime/auth/external"
 	"github.com/mcpctl/mcpctl/runtime/auth/signing"
 	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
@@ -141,6 +142,12 @@ func (a *Authorizer) usable(ctx context.Context) (tokenstore.Token, error) {
 	return t, nil
 }
 
+// isExternal reports whether the token comes from a command or a file, before the
+// server has asked for any.
+func isExternal(c *authconfig.Config) bool {
+	return len(c.Command) > 0 || c.TokenFile != "" && needsPerson(c)
+}
+
 // external reads the token anew from where the entry says, unless somebody has in place
 // of the one that was used.
 func (a *Authorizer) external(ctx context.Context, used string) (tokenstore.Token, error) {
@@ -149,7 +156,7 @@ func (a *Authorizer) external(ctx context.Context, used string) (tokenstore.Toke
 	if now := a.token(); now.Access != used {
 		return now, nil
 	}
-	t, err := external(ctx, &a.o.Config)
+	t, err := external.Token(ctx, a.o.Config.Command, a.o.Config.TokenFile)
 	if err != nil {
 		return tokenstore.Token{}, fmt.Errorf("%s: %w", a.o.Name, err)
 	}

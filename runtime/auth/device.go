@@ -119,8 +119,8 @@ func (g *guard) deviceCode(ctx context.Context, of grant) (*deviceCode, error) {
 		}
 	}
 	c := &deviceCode{DeviceCode: DeviceCode{Page: page, Complete: a.Complete, Code: a.Code}, secret: a.Secret}
-	c.interval = cmp.Or(seconds(a.Interval), pollTime)
-	c.lifetime = min(cmp.Or(seconds(a.Expires), codeTime), codeTime)
+	c.interval = cmp.Or(tokenstore.Seconds(a.Interval), pollTime)
+	c.lifetime = min(cmp.Or(tokenstore.Seconds(a.Expires), codeTime), codeTime)
 	return c, nil
 }
 

@@ -182,32 +182,11 @@ func (of *grant) redactor() *secret.Redactor {
 	return r
 }
 
-// expiry returns when an answer's token ends, zero where it has not said.
-func (a *answer) expiry(now time.Time) time.Time {
-	if lifetime := seconds(a.Expires); lifetime > 0 {
-		return now.Add(lifetime)
-	}
-	return time.Time{}
-}
-
-// seconds reads a number of seconds, which some send as text; 0 for none.
-func seconds(raw json.RawMessage) time.Duration {
-	var n json.Number
-	if json.Unmarshal([]byte(strings.Trim(string(raw), `"`)), &n) != nil {
-		return 0
-	}
-	f, err := n.Float64()
-	if err != nil || f <= 0 || f > 1e9 {
-		return 0
-	}
-	return time.Duration(f * float64(time.Second))
-}
-
 // token returns what is to be kept of an answer. asked are the scopes that were asked
 // for: an answer that names none has granted them (RFC 6749, 5.1).
 func (a *answer) token(asked []string) tokenstore.Token {
 	now := time.Now()
-	t := tokenstore.Token{Access: a.Access, Refresh: a.Refresh, Type: a.Type, Scopes: asked, Expires: a.expiry(now), Obtained: now.UTC().Truncate(time.Second), Source: tokenstore.SourceOAuth}
+	t := tokenstore.Token{Access: a.Access, Refresh: a.Refresh, Type: a.Type, Scopes: asked, Expires: tokenstore.Expiry(a.Expires, now), Obtained: now.UTC().Truncate(time.Second), Source: tokenstore.SourceOAuth}
 	if a.Scope != "" {
 		t.Scopes = strings.Fields(a.Scope)
 	}

@@ -151,7 +151,7 @@ func TestRefusedLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer canary")
-	g.refused(d)(r, access.ErrInURL)
+	d.refused(g.h.Log)(r, access.ErrInURL)
 	if got := out.String(); !strings.Contains(got, "reason=url") || !strings.Contains(got, "path=/mcp") || strings.Contains(got, "canary") {
 		t.Errorf("got %s", got)
 	}

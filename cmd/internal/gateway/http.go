@@ -40,7 +40,7 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	switch {
 	case door != nil:
 		web.Door, web.IPHosts, web.Hosts = door, true, g.h.Settings.Serve.Access.Hosts
-		web.Refused = g.refused(door)
+		web.Refused = door.refused(g.h.Log)
 		g.door.Store(door)
 	case o.Socket != "" && o.Session == nil:
 		web.Principal = socketOwner()

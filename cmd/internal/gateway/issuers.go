@@ -43,7 +43,7 @@ func (g *gateway) openIssuers(endpoint string) (*issuers, error) {
 		return i, nil
 	}
 	var err error
-	if i.resource, err = g.resource(endpoint); err != nil {
+	if i.resource, err = resourceOf(g, endpoint); err != nil {
 		return nil, err
 	}
 	for _, one := range all {
@@ -61,9 +61,9 @@ func (g *gateway) openIssuers(endpoint string) (*issuers, error) {
 	return i, nil
 }
 
-// resource returns what serve is called in tokens: the URL of the settings, or the one
+// resourceOf returns what serve is called in tokens: the URL of the settings, or the one
 // that it listens at if clients on this machine alone reach that.
-func (g *gateway) resource(endpoint string) (string, error) {
+func resourceOf(g *gateway, endpoint string) (string, error) {
 	if set := g.h.Settings.Serve.Access.URL; set != "" {
 		return set, nil
 	}

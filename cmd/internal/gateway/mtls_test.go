@@ -37,7 +37,7 @@ func walled(t *testing.T, a settings.Access) (d *entrance, knock func(c *http.Cl
 	d, err = g.newDoor(files, "")
 	require.NoError(t, err)
 	hello := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") })
-	srv := g.newServer(proxy.Guard(proxy.HTTPOptions{Door: d, Refused: g.refused(d)}, hello), files)
+	srv := g.newServer(proxy.Guard(proxy.HTTPOptions{Door: d, Refused: d.refused(g.h.Log)}, hello), files)
 	var lc net.ListenConfig
 	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -95,7 +95,7 @@ func (f *file) access() (a Access, err error) {
 			}
 		}
 	}
-	return a, f.checkLogin(&a)
+	return a, checkLogin(f, &a)
 }
 
 // providers are what reads each kind of provider.

@@ -1,4 +1,6 @@
-package auth
+// Package external reads tokens that something else looks after: from a file that is
+// replaced now and then, or from a command.
+package external
 
 import (
 	"bytes"
@@ -10,28 +12,28 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
 	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
 )
 
-// commandTime bounds a command that prints a token.
-const commandTime = 30 * time.Second
+const (
+	// commandTime bounds a command that prints a token.
+	commandTime = 30 * time.Second
+	// maxOutput bounds a token and what is around it, in bytes.
+	maxOutput = 1 << 20
+	// maxShown bounds what is repeated of what a command says, in bytes.
+	maxShown = 200
+)
 
-// isExternal reports whether the token comes from a command or a file, before the
-// server has asked for any.
-func isExternal(c *authconfig.Config) bool {
-	return len(c.Command) > 0 || c.TokenFile != "" && needsPerson(c)
-}
-
-// external reads a token that something else looks after.
-func external(ctx context.Context, c *authconfig.Config) (tokenstore.Token, error) {
+// Token reads the token that a command prints, or that a file has where there is no
+// command: one word, or an object as an authorization server answers with.
+func Token(ctx context.Context, command []string, file string) (tokenstore.Token, error) {
 	var raw []byte
 	var err error
-	if len(c.Command) > 0 {
-		raw, err = output(ctx, c.Command)
+	if len(command) > 0 {
+		raw, err = output(ctx, command)
 	} else {
-		raw, err = atomicfile.Read(c.TokenFile, maxAnswer)
+		raw, err = atomicfile.Read(file, maxOutput)
 	}
 	if err != nil {
 		return tokenstore.Token{}, err
@@ -52,12 +54,13 @@ func external(ctx context.Context, c *authconfig.Config) (tokenstore.Token, erro
 // readToken takes an object as an authorization server's, or as the tools of clouds print it.
 func readToken(t *tokenstore.Token, object []byte) error {
 	var a struct {
-		answer
-		Token      string    `json:"token"`
-		Cloud      string    `json:"accessToken"`
-		Expiration time.Time `json:"expiration"`
-		Expiry     time.Time `json:"expiry"`
-		On         time.Time `json:"expires_at"`
+		Access     string          `json:"access_token"`
+		Lifetime   json.RawMessage `json:"expires_in"`
+		Token      string          `json:"token"`
+		Cloud      string          `json:"accessToken"`
+		Expiration time.Time       `json:"expiration"`
+		Expiry     time.Time       `json:"expiry"`
+		On         time.Time       `json:"expires_at"`
 	}
 	if err := json.Unmarshal(object, &a); err != nil {
 		return errors.New("what it has is no token: the JSON has other types than expected")
@@ -70,7 +73,7 @@ func readToken(t *tokenstore.Token, object []byte) error {
 	if t.Access == "" {
 		return errors.New("what it has is no token: the object has none of access_token, token, accessToken")
 	}
-	t.Expires = a.expiry(t.Obtained)
+	t.Expires = tokenstore.Expiry(a.Lifetime, t.Obtained)
 	for _, at := range []time.Time{a.Expiration, a.Expiry, a.On} {
 		if t.Expires.IsZero() {
 			t.Expires = at
@@ -93,7 +96,7 @@ func output(ctx context.Context, argv []string) ([]byte, error) {
 			last = last[i+1:]
 		}
 		if last != "" {
-			return nil, fmt.Errorf("auth command %s: %w: %s", argv[0], err, clip(last))
+			return nil, fmt.Errorf("auth command %s: %w: %s", argv[0], err, last[:min(len(last), maxShown)])
 		}
 		return nil, fmt.Errorf("auth command %s: %w", argv[0], err)
 	}
@@ -104,6 +107,6 @@ func output(ctx context.Context, argv []string) ([]byte, error) {
 type limited struct{ b *bytes.Buffer }
 
 func (l *limited) Write(p []byte) (int, error) {
-	l.b.Write(p[:min(len(p), max(0, maxAnswer-l.b.Len()))])
+	l.b.Write(p[:min(len(p), max(0, maxOutput-l.b.Len()))])
 	return len(p), nil
 }
