@@ -31,6 +31,17 @@ type issuers struct {
 	names    []string // of the issuers
 	scopes   []string
 	runs     []func(context.Context)
+	failures []func() error
+}
+
+// problems returns whose tokens cannot be checked as they are now, and why.
+func (i *issuers) problems() (all []string) {
+	for at, failure := range i.failures {
+		if err := failure(); err != nil {
+			all = append(all, i.names[at]+": "+err.Error())
+		}
+	}
+	return all
 }
 
 // openIssuers returns the issuers of the settings. endpoint is the URL that serve listens
@@ -68,9 +79,9 @@ func resourceOf(g *gateway, endpoint string) (string, error) {
 		return set, nil
 	}
 	host, _, err := net.SplitHostPort(g.o.HTTP)
-	if err == nil && !isLoopback(host) {
+	if err != nil || !isLoopback(host) { // without an address it is a socket
 		return "", &failure.Error{
-			Kind: "config", Err: errors.New("serve.url is missing: the tokens of an issuer are for a URL, and other machines reach serve by one that it does not know"),
+			Kind: "config", Err: errors.New("serve.url is missing: the tokens of an issuer are for a URL, and serve does not know the one that clients use"),
 			Remedy: "add url: https://NAME/mcp below serve in config.yaml, with the name that clients use",
 		}
 	}
@@ -85,7 +96,7 @@ func (i *issuers) openJWT(g *gateway, all []*settings.JWTProvider) error {
 			return issuerError("jwt", err)
 		}
 		keys := keyset.New(x.Issuer.Issuer, keyset.From(publisher, x.JWKS), g.h.Log)
-		i.runs = append(i.runs, keys.Run)
+		i.runs, i.failures = append(i.runs, keys.Run), append(i.failures, keys.Failure)
 		accepted = append(accepted, jwt.NewIssuer(rulesOf("jwt", x.Issuer, i.resource), keys))
 	}
 	if accepted != nil {
@@ -108,7 +119,7 @@ func (i *issuers) openIntrospect(g *gateway, x *settings.IntrospectProvider) err
 		return publisher.Ask(ctx, x.Endpoint, x.ClientID, password, form)
 	}
 	p := introspect.New(rulesOf("introspect", x.Issuer, i.resource), ask, g.h.Log)
-	i.runs, i.providers = append(i.runs, p.Run), append(i.providers, p)
+	i.runs, i.failures, i.providers = append(i.runs, p.Run), append(i.failures, p.Failure), append(i.providers, p)
 	return nil
 }
 

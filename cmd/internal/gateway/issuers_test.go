@@ -3,6 +3,7 @@ package gateway
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -212,9 +213,22 @@ func TestIssuersNot(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
+	g, _ := hosted(settings.Access{Providers: asks}, "", nil)
+	if _, err := g.newDoor(nil, "/run/mcpctl.sock"); err == nil || !strings.Contains(err.Error(), "serve.url is missing") {
+		t.Errorf("a socket: got %v", err)
+	}
 	g, said := hosted(settings.Access{URL: mcpURL, Providers: settings.Providers{JWT: []*settings.JWTProvider{{Issuer: issuer}}}}, "0.0.0.0:8443", nil)
 	if _, err := g.newDoor(nil, ""); err != nil || !strings.Contains(said.String(), "tokens are sent without TLS") {
 		t.Errorf("got %v, %s", err, said)
+	}
+}
+
+// TestProblems: the issuers whose keys are missing are named, and why.
+func TestProblems(t *testing.T) {
+	t.Parallel()
+	i := &issuers{names: []string{"https://a.example", "https://b.example"}, failures: []func() error{func() error { return nil }, func() error { return errors.New("no route") }}}
+	if got := strings.Join(i.problems(), "; "); got != "https://b.example: no route" {
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -55,7 +55,7 @@ type Provider struct {
 	stop    context.CancelFunc
 
 	mu      sync.Mutex // guards what follows
-	failed  bool       // the last question had no answer
+	failure error      // why the last question had no answer, nil if it had
 	window  time.Time  // when refused began to be counted
 	refused int
 	live    map[*access.Principal]*life
@@ -219,8 +219,8 @@ func (p *Provider) tooMany(now time.Time) bool {
 // report logs that the issuer does not answer, or answers again.
 func (p *Provider) report(err error) {
 	p.mu.Lock()
-	changed := (err != nil) != p.failed
-	p.failed = err != nil
+	changed := (err != nil) != (p.failure != nil)
+	p.failure = err
 	p.mu.Unlock()
 	switch {
 	case !changed:
@@ -229,6 +229,13 @@ func (p *Provider) report(err error) {
 	default:
 		p.log.Info("an issuer answers about tokens", "issuer", p.rules.Issuer)
 	}
+}
+
+// Failure returns why the last question had no answer, nil where it had.
+func (p *Provider) Failure() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.failure
 }
 
 // Valid implements [door.Provider]: the token has not ended, and the issuer has not said

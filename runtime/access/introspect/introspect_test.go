@@ -196,10 +196,16 @@ func TestOutage(t *testing.T) {
 				w.set(func() { fail(w) })
 				w.want(t, "new", "new", "unavailable", 2)
 				w.want(t, "known", "good", "", 2)
+				if w.Failure() == nil {
+					t.Error("there is no failure")
+				}
 				time.Sleep(time.Minute)
 				w.want(t, "a minute later", "good", "unavailable", 3)
 				w.set(func() { w.err, w.status, w.body = nil, 200, "" })
 				w.want(t, "it is back", "good", "", 4)
+				if err := w.Failure(); err != nil {
+					t.Error(err)
+				}
 			})
 		})
 	}
