@@ -12,6 +12,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -429,6 +430,62 @@ func TestNoKeyID(t *testing.T) {
 	if _, no := ask(p, signers["stranger"].Sign(claims(nil), idp.Claims{"kid": "es"})); no != nil {
 		t.Errorf("two keys with one id: got %v", no)
 	}
+}
+
+// TestSwapped: an RSA key that says no algorithm takes two, each with its own signatures.
+func TestSwapped(t *testing.T) {
+	t.Parallel()
+	rs := signers["rs"]
+	jwk := rs.JWK()
+	delete(jwk, "alg")
+	doc, err := json.Marshal(map[string]any{"keys": []any{jwk}})
+	require.NoError(t, err)
+	set, _, err := jwt.ParseKeys(doc)
+	require.NoError(t, err)
+	k := &keys{}
+	k.set.Store(set)
+	p := jwt.New("jwt", jwt.NewIssuer(rules(), k))
+	for name, tc := range map[string]struct{ token, want string }{
+		"RS256": {rs.Sign(claims(nil), nil), ""}, "PS256": {rs.With("PS256").Sign(claims(nil), nil), ""},
+		"RS256 said to be PS256": {rs.Sign(claims(nil), idp.Claims{"alg": "PS256"}), "signature"},
+		"PS256 said to be RS256": {rs.With("PS256").Sign(claims(nil), idp.Claims{"alg": "RS256"}), "signature"},
+	} {
+		got := ""
+		if _, no := ask(p, tc.token); no != nil {
+			got = no.Reason
+		}
+		if got != tc.want {
+			t.Errorf("%s: got %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
+// TestAtOnce: tokens are accepted and refused while the keys change.
+func TestAtOnce(t *testing.T) {
+	t.Parallel()
+	k := &keys{}
+	ed, other := signers["ed"], idp.NewKey("other", "EdDSA")
+	k.are(t, ed)
+	p := jwt.New("jwt", jwt.NewIssuer(rules(), k))
+	good, gone := ed.Sign(claims(nil), nil), other.Sign(claims(idp.Claims{"sub": "gone"}), nil)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 50 {
+				if who, no := ask(p, good); no != nil || who.ID != issuer+"|8f3a" {
+					t.Errorf("got %v, %v", who, no)
+				}
+				if who, no := ask(p, gone); who != nil && who.ID != issuer+"|gone" || no != nil && no.Reason != "key" {
+					t.Errorf("got %v, %v", who, no)
+				}
+				p.Subject(issuer + "|8f3a")
+			}
+		})
+	}
+	for i := range 20 {
+		k.are(t, [][]*idp.Key{{ed}, {ed, other}}[i%2]...)
+	}
+	all.Wait()
 }
 
 // TestOneForm: a token has one form; the last bits of a part, which base64 leaves over,
