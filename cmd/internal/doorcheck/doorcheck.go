@@ -71,6 +71,10 @@ func (c *checks) tls() {
 		return
 	}
 	found := len(c.Checks)
+	const others = 0o007 // a group may be there for those who need it
+	if info, err := os.Stat(c.a.TLS.Key); err == nil && goruntime.GOOS != "windows" && info.Mode().Perm()&others != 0 {
+		c.fail("tls", fmt.Sprintf("every user of this machine has access to the key (mode %04o)", info.Mode().Perm()), "chmod 600 "+c.a.TLS.Key)
+	}
 	leaf := f.Leaf()
 	c.ends("the certificate", leaf.NotAfter, showing(c.a.TLS.Cert))
 	for _, host := range c.a.Hosts {

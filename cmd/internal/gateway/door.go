@@ -45,6 +45,7 @@ type entrance struct {
 	files     *tlsfiles.Files     // nil without TLS
 	forwarded *forwarded.Provider // nil without a proxy
 	book      *visitors.Book
+	log       *slog.Logger
 	kinds     []string // of the providers
 	issuers   *issuers
 }
@@ -58,10 +59,16 @@ func (d *entrance) Who(ctx context.Context, c access.Credential) (*access.Princi
 		}
 	}
 	who, no := d.Door.Who(ctx, c)
-	if no == nil {
-		d.book.Came(who)
+	if no != nil {
+		return nil, no
 	}
-	return who, no
+	if d.book.Came(who) {
+		d.log.Info("principal has come", "principal", who.ID, "provider", who.Provider, "groups", who.Groups)
+	}
+	if d.log.Enabled(ctx, slog.LevelDebug) {
+		d.log.Debug("request is let in", "principal", who.ID, "peer", c.Peer)
+	}
+	return who, nil
 }
 
 // refused returns what is called with each request that is not let in.
@@ -96,7 +103,7 @@ func (g *gateway) newDoor(files *tlsfiles.Files, endpoint string) (*entrance, er
 	if !g.o.asks {
 		return nil, nil
 	}
-	d := &entrance{files: files, book: visitors.NewBook()}
+	d := &entrance{files: files, book: visitors.NewBook(), log: g.h.Log}
 	asked := g.h.Settings.Serve.Access.Providers
 	var providers []door.Provider
 	var err error

@@ -35,7 +35,7 @@ func TestDoorFollows(t *testing.T) {
 	t.Parallel()
 	f := tokenfile.New(filepath.Join(t.TempDir(), tokenfile.Name))
 	tokens := tokenfile.Follow(f)
-	d := &entrance{Door: door.New(tokens), tokens: tokens, book: visitors.NewBook()}
+	d := &entrance{Door: door.New(tokens), tokens: tokens, book: visitors.NewBook(), log: slog.New(slog.DiscardHandler)}
 	set := func(all ...access.Token) {
 		t.Helper()
 		require.NoError(t, f.Change(t.Context(), func([]access.Token) ([]access.Token, error) { return all, nil }))

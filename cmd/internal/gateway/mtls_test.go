@@ -6,8 +6,10 @@ import (
 	"crypto/x509"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,6 +68,71 @@ func walled(t *testing.T, a settings.Access) (d *entrance, knock func(c *http.Cl
 		require.NoError(t, err)
 		return resp.Status[:4] + strings.TrimSpace(string(body))
 	}
+}
+
+// TestWhoAllocates nothing for a credential that was seen before: it is on the path of
+// each request.
+func TestWhoAllocates(t *testing.T) {
+	d, credentials := seen(t)
+	for kind, c := range credentials {
+		if n := testing.AllocsPerRun(100, func() { _, _ = d.Who(context.Background(), c) }); n > 0 {
+			t.Errorf("%s: got %v allocations", kind, n)
+		}
+	}
+}
+
+func BenchmarkWho(b *testing.B) {
+	d, credentials := seen(b)
+	for kind, c := range credentials {
+		b.Run(kind, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, no := d.Who(context.Background(), c); no != nil {
+					b.Fatal(no)
+				}
+			}
+		})
+	}
+}
+
+// seen returns an entrance, and a credential of each kind that it has let in.
+func seen(tb testing.TB) (*entrance, map[string]access.Credential) {
+	tb.Helper()
+	dir, root := tb.TempDir(), pki.New(tb, "root")
+	path := func(name string) string { return filepath.Join(dir, name) }
+	token, text := access.NewToken("ci", nil, time.Now(), time.Time{})
+	token.ID = ""
+	a := settings.Access{
+		TLS: settings.TLS{Cert: path("cert.pem"), Key: path("key.pem"), ClientCA: path("ca.pem")},
+		Providers: settings.Providers{
+			Token: &settings.TokenProvider{List: []access.Token{token}}, MTLS: &settings.MTLSProvider{},
+			Proxy: &settings.ProxyProvider{Networks: []netip.Prefix{netip.MustParsePrefix("10.0.0.5/32")}, User: "X-User", Groups: "X-Groups"},
+		},
+	}
+	pki.Write(tb, root.Issue(tb, pki.Leaf{Server: true}), a.TLS.Cert, a.TLS.Key)
+	require.NoError(tb, os.WriteFile(a.TLS.ClientCA, root.PEM(), 0o600))
+	g := &gateway{o: Options{Command: "serve", asks: true}, h: Host{
+		Log: slog.New(slog.DiscardHandler), UI: &ui.UI{Err: io.Discard}, Settings: settings.Settings{Serve: settings.Serve{Access: a}}, Getenv: func(string) string { return "" },
+	}}
+	files, err := g.openTLS()
+	require.NoError(tb, err)
+	d, err := g.newDoor(files, "")
+	require.NoError(tb, err)
+	usual := map[string][]string{"Accept": {"application/json"}, "Content-Type": {"application/json"}, "Mcp-Session-Id": {"x"}, "User-Agent": {"y"}}
+	proxied := maps.Clone(usual)
+	proxied["X-User"], proxied["X-Groups"] = []string{"alice"}, []string{"a, b"}
+	leaf := root.Issue(tb, pki.Leaf{DNS: []string{"ci.corp"}})
+	credentials := map[string]access.Credential{
+		"token": {Bearer: text, Peer: "10.0.0.9:1", Header: usual},
+		"mtls":  {Certificate: leaf.Leaf, Chains: chain(leaf, root), Peer: "10.0.0.9:1", Header: usual},
+		"proxy": {Peer: "10.0.0.5:1", Header: proxied},
+	}
+	for kind, c := range credentials {
+		if who, no := d.Who(context.Background(), c); no != nil || who.Provider != kind {
+			tb.Fatalf("%s: got %v, %v", kind, who, no)
+		}
+	}
+	return d, credentials
 }
 
 // client returns one that keeps its connection, with a certificate or none.

@@ -50,19 +50,21 @@ type Visitor struct {
 // NewBook returns an empty book.
 func NewBook() *Book { return &Book{visitors: map[string]*visitor{}, refused: map[string]uint64{}} }
 
-// Came counts a request of a principal. It allocates nothing for one who is counted.
-func (b *Book) Came(who *access.Principal) {
+// Came counts a request of a principal, and reports whether it was not counted yet. It
+// allocates nothing for one who is.
+func (b *Book) Came(who *access.Principal) (first bool) {
 	b.mu.RLock()
 	v := b.visitors[who.ID]
 	b.mu.RUnlock()
 	if v == nil {
-		v = b.add(who.ID)
+		v, first = b.add(who.ID), true
 	}
 	if v.who.Load() != who {
 		v.who.Store(who)
 	}
 	v.requests.Add(1)
 	v.seen.Store(time.Now().UnixNano())
+	return first
 }
 
 // add returns the entry of a principal, which it makes if there is none.

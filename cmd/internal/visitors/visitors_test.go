@@ -12,15 +12,18 @@ func TestBook(t *testing.T) {
 	t.Parallel()
 	b := NewBook()
 	alice, bob := &access.Principal{ID: "token|alice", Name: "alice"}, &access.Principal{ID: "token|bob", Name: "bob"}
+	n := 0
 	later := &access.Principal{ID: "token|alice", Name: "Alice"} // by another credential
 	for _, who := range []*access.Principal{alice, bob, alice, later} {
-		b.Came(who)
+		if n++; b.Came(who) != (n <= 2) {
+			t.Errorf("request %d: seen first %v", n, n > 2)
+		}
 	}
 	for _, reason := range []string{"none", "unknown", "none"} {
 		b.Refused(reason)
 	}
-	recent, n := b.Visitors()
-	if n != 2 || recent[0].Name != "Alice" || recent[0].Requests != 3 || recent[1].ID != "token|bob" || recent[1].Requests != 1 {
+	recent, all := b.Visitors()
+	if all != 2 || recent[0].Name != "Alice" || recent[0].Requests != 3 || recent[1].ID != "token|bob" || recent[1].Requests != 1 {
 		t.Errorf("got %+v", recent)
 	}
 	if got := fmt.Sprint(b.Refusals()); got != "map[none:2 unknown:1]" {
