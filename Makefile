@@ -23,7 +23,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds unknown-keys codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus nightly clean ci
+.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds crossings unknown-keys codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus nightly clean ci
 
 all: build
 
@@ -194,6 +194,10 @@ ownership-worlds:
 unknown-keys:
 	go test ./cmd/mcpctl -run '^TestUnknownKeys$$' -flood 29s -v
 
+# Two principals call the same servers side by side: 10,000 calls; make test has a few.
+crossings:
+	go test -race ./runtime/proxy -run '^TestNothingCrosses$$' -crossings 10000 -count 1 -v
+
 # What docs/eras.md shows, and that mistakes would show there.
 eras:
 	go test ./test/eras -run 'TestEras$$' -update
@@ -308,7 +312,7 @@ nightly: npm python
 	MCPCTL_NIGHTLY=1 go test -tags integration ./test/peers -timeout 15m
 	MCPCTL_NIGHTLY=1 go test ./scaffold/merge -count 1
 	go test ./runtime/auth -run TestKilled -kills 5000 -timeout 15m
-	$(MAKE) --no-print-directory eras-random ownership-worlds unknown-keys faults attacks soak conformance keycloak cli-corpus cli-property registry-copy
+	$(MAKE) --no-print-directory eras-random ownership-worlds crossings unknown-keys faults attacks soak conformance keycloak cli-corpus cli-property registry-copy
 
 ci:
 	.ci/run
