@@ -27,6 +27,7 @@ func (b *bench) groups() []group {
 		{"http", b.loadGroup("http", b.httpContenders, gen.Work{Callers: 32})},
 		{"bridge", b.loadGroup("bridge", b.bridgeContenders, gen.Work{Callers: 32})},
 		{"sessions", b.loadGroup("sessions", b.sessionContenders, gen.Work{Callers: 256, Warmup: 512})},
+		{"identity", b.identityGroup},
 		{"lists", b.listGroup},
 		{"memory", b.memoryGroup},
 		{"allocations", b.allocationGroup},

@@ -120,12 +120,13 @@ func runsTable(r *report) string {
 		{"http", "HTTP, 32 callers"},
 		{"bridge", "stdio → HTTP, 32 callers"},
 		{"sessions", "HTTP, 64 sessions × 4 callers"},
+		{"identity", "HTTP, 32 callers"},
 	} {
 		l := r.Loads[group.name]
 		if l == nil {
 			continue
 		}
-		for _, who := range []string{"relay", "direct", "serve", "serve-stateless", "serve-remote", "bridge"} {
+		for _, who := range []string{"relay", "direct", "serve", "serve-stateless", "serve-remote", "bridge", "token", "jwt"} {
 			runs := l[who]
 			if len(runs) == 0 {
 				continue
@@ -146,7 +147,7 @@ func runsTable(r *report) string {
 // names are what the page calls those that were measured.
 var names = map[string]string{
 	"relay": "a relay", "direct": "the server, called directly", "serve": "serve", "serve-stateless": "serve, stateless client", "serve-remote": "serve, server over HTTP",
-	"bridge": "bridge",
+	"bridge": "bridge", "token": "serve, with a token", "jwt": "serve, with an access token",
 }
 
 func callersTable(r *report) string {

@@ -35,6 +35,8 @@ type report struct {
 	Memory      map[string]int64   `json:"memory_kb,omitempty"`
 	Allocations map[string]float64 `json:"allocations_per_call,omitempty"`
 	ColdStart   *coldStart         `json:"cold_start,omitempty"`
+	// Users is the memory in kB with many users, by how serve lets them in.
+	Users map[string]int64 `json:"users_kb,omitempty"`
 	// Done are the groups that are complete.
 	Done []string `json:"groups"`
 }

@@ -85,6 +85,13 @@ func judge(r *report) []row {
 	ratio("bridge", "stdio → HTTP through bridge, 32 callers: calls/s, of the server called directly", "bridge", "direct", rate, .60, false)
 	ratio("sessions", "64 sessions × 4 callers over HTTP: p99, of the server called directly", "serve", "direct", worstTime, 3, true)
 
+	ratio("identity", "HTTP → stdio, 32 callers, with a token: CPU of the proxy a call, of that without serve.auth", "token", "serve", cpu, 1.04, true)
+	ratio("identity", "the same, with an access token of an identity provider", "jwt", "serve", cpu, 1.04, true)
+	for _, kind := range [][2]string{{"token", "with tokens"}, {"jwt", "with access tokens"}} {
+		kb, there := r.Users[kind[0]]
+		value("identity", fmt.Sprintf("memory of %d users with a session each, %s: more than without serve.auth", manyUsers, kind[1]), mb(kb-r.Users["serve"]), 32, "MB", there)
+	}
+
 	if i := slices.IndexFunc(r.Lists, func(l lists) bool { return l.Tools == promisedTools }); i >= 0 {
 		l := r.Lists[i]
 		value("lists", "start → first list, 50 servers × 100 tools, known from before", median(l.First), 25, "ms", true)

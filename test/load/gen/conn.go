@@ -37,6 +37,9 @@ type Target struct {
 	// Connections is how many idle connections each session keeps; 0 is 600, so
 	// that none is ever made anew. It is about HTTP alone.
 	Connections int
+	// Bearers are the credentials of the sessions over HTTP, in turn; none: there are
+	// no credentials.
+	Bearers []string
 	// Wait bounds the handshake and the search for the tool; 0 is 30 s.
 	Wait time.Duration
 }
@@ -96,8 +99,12 @@ func Open(ctx context.Context, t Target) (*Conn, error) {
 		}
 		c.peers = append(c.peers, s)
 	case t.URL != "" && len(t.Command) == 0:
-		for range max(t.Sessions, 1) {
-			c.peers = append(c.peers, newWeb(t))
+		for i := range max(t.Sessions, 1) {
+			w := newWeb(t)
+			if len(t.Bearers) > 0 {
+				w.credential = "Bearer " + t.Bearers[i%len(t.Bearers)]
+			}
+			c.peers = append(c.peers, w)
 		}
 	default:
 		return nil, errors.New("gen: a target has either a command or a URL")

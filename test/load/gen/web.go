@@ -26,8 +26,10 @@ const (
 type web struct {
 	target Target
 	client *wire.Client
-	next   atomic.Uint64
-	bufs   []bytes.Buffer // what each caller received
+	// credential is what Authorization says, "" for nothing.
+	credential string
+	next       atomic.Uint64
+	bufs       []bytes.Buffer // what each caller received
 
 	mu     sync.Mutex
 	strays int64
@@ -45,6 +47,9 @@ func newWeb(t Target) *web {
 
 func (w *web) post(ctx context.Context, body []byte, method, name string) (*http.Response, error) {
 	h := http.Header{}
+	if w.credential != "" {
+		h.Set("Authorization", w.credential)
+	}
 	if w.target.stateless() {
 		h.Set("Mcp-Protocol-Version", w.target.revision())
 		h.Set("Mcp-Method", method)
