@@ -270,6 +270,12 @@ func TestLink(t *testing.T) {
 	}
 	// Somebody who logs in on this machine is nobody's principal.
 	require.NoError(t, folder.Of("token|alice").Put(t.Context(), tokenstore.Token{Server: w.URL + "/mcp", Issuer: w.issuer(), Access: "local"}))
+	w.mu.Lock()
+	w.access["local"] = "a b"
+	w.mu.Unlock()
+	if got := do(w.linker(t, folder, "token|alice", authconfig.Config{})); !strings.Contains(got, "wants a person to log in") {
+		t.Errorf("with the token of another: %q", got)
+	}
 	what, err := auth.NewLinker(alice).Account(t.Context(), "")
 	if err != nil || what.Issuer != w.issuer() || strings.Join(what.Scopes, " ") != "a b" {
 		t.Errorf("got %+v, %v", what, err)

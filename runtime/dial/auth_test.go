@@ -1,7 +1,9 @@
 package dial_test
 
 import (
+	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -10,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
@@ -59,6 +62,43 @@ func TestKeptToken(t *testing.T) {
 	require.NoError(t, os.WriteFile(broken, []byte(`{"tokens":["hush"`), 0o600))
 	if _, err := (&tokenstore.Store{Path: broken}).Tokens(""); err == nil || strings.Contains(err.Error(), "hush") {
 		t.Errorf("a broken file: %v", err)
+	}
+}
+
+// TestWhoseToken: a principal gets none but their own, and the user of this machine
+// theirs, also where the system has named them.
+func TestWhoseToken(t *testing.T) {
+	t.Parallel()
+	store := &tokenstore.Store{Path: filepath.Join(t.TempDir(), "auth.json")}
+	folder := &tokenstore.Folder{Dir: t.TempDir()}
+	const server = "https://mcp.example/mcp"
+	require.NoError(t, store.Put(t.Context(), tokenstore.Token{Server: server, Access: "this user's"}))
+	require.NoError(t, folder.Of("token|alice").Put(t.Context(), tokenstore.Token{Server: server, Principal: "token|alice", Access: "alice's"}))
+	each, all := json.RawMessage(`{"as":"principal"}`), json.RawMessage(`{"scopes":["a"]}`)
+	for _, c := range []struct {
+		who        *access.Principal
+		auth       json.RawMessage
+		principals *dial.Principals
+		want       string
+	}{
+		{&access.Principal{ID: "token|alice"}, each, &dial.Principals{Accounts: folder}, "alice's"},
+		{&access.Principal{ID: "token|bob"}, each, &dial.Principals{Accounts: folder}, ""},
+		{&access.Principal{ID: "token|bob"}, each, nil, "none"},
+		{&access.Principal{ID: "token|bob"}, all, &dial.Principals{Accounts: folder}, "this user's"},
+		{&access.Principal{ID: "local|me", Provider: access.Local}, each, nil, "this user's"},
+		{nil, each, &dial.Principals{Accounts: folder}, "this user's"},
+	} {
+		x, err := config.Entry{Name: "s", URL: server, Auth: c.auth}.Expand(os.LookupEnv)
+		require.NoError(t, err)
+		got := "none"
+		if z := (&dial.Auth{Store: store, Principals: c.principals}).AuthorizerFor(c.who, x, slog.New(slog.DiscardHandler), x.Redactor()); z != nil {
+			token, err := z.Current(t.Context())
+			require.NoError(t, err)
+			got = token.Access
+		}
+		if got != c.want {
+			t.Errorf("%+v with %s: got the token %q, want %q", c.who, c.auth, got, c.want)
+		}
 	}
 }
 

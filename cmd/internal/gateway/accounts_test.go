@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/access/link"
 	"github.com/mcpctl/mcpctl/runtime/access/tokenfile"
@@ -26,7 +28,9 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
+	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/runtime/secret"
 	"github.com/mcpctl/mcpctl/test/issuer"
 	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
@@ -60,14 +64,15 @@ type shared struct {
 	backend *issuer.Server
 	log     *lines
 
-	mu   sync.Mutex          // guards seen
-	seen map[string][]string // the bearers of calls, by what they say
+	mu    sync.Mutex          // guards seen
+	seen  map[string][]string // the bearers of calls, by what they say
+	users map[string]string   // the header X-User of calls, by what they say
 }
 
 // openShared serves the entry of a server "gh" at {{gh}}.
 func openShared(t *testing.T, entry string) *shared {
 	t.Helper()
-	s := &shared{tokens: map[string]string{}, seen: map[string][]string{}, dir: t.TempDir(), log: &lines{}}
+	s := &shared{tokens: map[string]string{}, seen: map[string][]string{}, users: map[string]string{}, dir: t.TempDir(), log: &lines{}}
 	mcp := runtimetest.New().Handler(runtimetest.HTTPOptions{})
 	s.backend = issuer.New(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -80,7 +85,7 @@ func openShared(t *testing.T, entry string) *shared {
 		_ = json.Unmarshal(body, &call)
 		s.mu.Lock()
 		who := call.Params.Arguments.Message
-		s.seen[who] = append(s.seen[who], r.Header.Get("Authorization"))
+		s.seen[who], s.users[who] = append(s.seen[who], r.Header.Get("Authorization")), r.Header.Get("X-User")
 		s.mu.Unlock()
 		mcp.ServeHTTP(w, r)
 	}))
@@ -205,6 +210,13 @@ func (s *shared) bearers(name string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(s.seen[name])))
 }
 
+// user returns who the server was told that a principal is.
+func (s *shared) user(name string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.users[name]
+}
+
 const linked = `{"url":"{{gh}}","auth":{"as":"principal"}}`
 
 // TestLinkedAccounts: each principal calls with the account that they have linked, and
@@ -224,6 +236,9 @@ func TestLinkedAccounts(t *testing.T) {
 	}
 	if got := s.bearers("alice"); len(got) > 0 {
 		t.Errorf("calls without an account reached the server: %q", got)
+	}
+	if c, err := s.g.dial(t.Context(), proxy.Key{Server: "gh"}, runtime.NopHandler{}); err == nil || !strings.Contains(err.Error(), "its credentials are those of who calls") {
+		t.Errorf("connected for nobody: %v, %v", c, err)
 	}
 	query := s.begin(t, "alice")
 	for _, other := range [][2]string{{"token|bob", "gh"}, {"token|alice", "other"}, {"", "gh"}} {
@@ -380,4 +395,61 @@ func TestRefusedAccount(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	s.clean(t)
+}
+
+// TestExchangedTokens: the token of each principal is exchanged for one of theirs, and
+// the server gets no other. A failure of the exchange is an answer to the call.
+func TestExchangedTokens(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex // guards what follows
+	handed := map[string]int{}
+	fails := false
+	var s *shared
+	exchange := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		_ = r.ParseForm()
+		subject := r.PostForm.Get("subject_token")
+		handed[subject]++
+		w.Header().Set("Content-Type", "application/json")
+		if fails {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"error":"invalid_target","error_description":"not with `+subject+`"}`)
+			return
+		}
+		access := "exchanged-" + strings.TrimPrefix(subject, "inbound-")
+		s.backend.Admit(access)
+		_, _ = io.WriteString(w, `{"access_token":"`+access+`","issued_token_type":"urn:ietf:params:oauth:token-type:access_token","token_type":"Bearer","expires_in":3600}`)
+	}))
+	t.Cleanup(exchange.Close)
+	s = openShared(t, `{"url":"{{gh}}","headers":{"X-User":"${principal.name}"},"auth":{"as":"principal","grant":"token_exchange","tokenEndpoint":"`+exchange.URL+`","subjectIssuer":"token","clientId":"mcpctl"}}`)
+	s.g.accounts.principals.Subject = func(id string) secret.Text { return secret.New("inbound-" + strings.TrimPrefix(id, "token|")) }
+	for range 2 {
+		for _, name := range []string{"alice", "bob"} {
+			if got := s.call(t, name); !strings.Contains(got, `"text":"`+name+`"`) {
+				t.Errorf("%s: got %s", name, got)
+			}
+			if got := s.bearers(name); len(got) != 1 || got[0] != "Bearer exchanged-"+name || s.user(name) != name {
+				t.Errorf("%s called with %q as %q", name, got, s.user(name))
+			}
+		}
+	}
+	mu.Lock()
+	if handed["inbound-alice"] != 1 || handed["inbound-bob"] != 1 || len(handed) != 2 {
+		t.Errorf("handed in %v", handed)
+	}
+	fails = true
+	mu.Unlock()
+	s.backend.Expire() // the server refuses the exchanged tokens from now on
+	got := s.call(t, "alice")
+	if !strings.Contains(got, "the token of token|alice cannot be exchanged") || !strings.Contains(got, "invalid_target") || strings.Contains(got, "inbound") || strings.Contains(got, "/connect/") {
+		t.Errorf("got %s", got)
+	}
+	mu.Lock()
+	fails = false
+	mu.Unlock()
+	wire.Eventually(t, wire.Limit, "alice calls again", func() bool { return strings.Contains(s.call(t, "alice"), `"text":"alice"`) })
+	if log := s.log.String(); strings.Contains(log, "inbound-") || strings.Contains(log, "exchanged-alice") {
+		t.Errorf("the log shows a token: %s", log)
+	}
 }
