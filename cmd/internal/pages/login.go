@@ -78,6 +78,7 @@ func (v *visit) token() {
 	}
 	who, no := v.o.Door.Who(v.r.Context(), access.Credential{Bearer: text, Peer: v.r.RemoteAddr})
 	if no != nil {
+		v.o.Refused(v.r, no)
 		v.fail(no.Status, "You are not logged in", sentence(no.Description))
 		return
 	}

@@ -37,7 +37,9 @@ type Options struct {
 	Linker link.Linker
 	// Ring is the one that links to these pages are sealed with.
 	Ring *seal.Ring
-	Log  *slog.Logger
+	// Refused is called with each request that is not let in, and why.
+	Refused func(r *http.Request, no *access.Refusal)
+	Log     *slog.Logger
 }
 
 // Door says who sends a request; see package door.
@@ -83,6 +85,7 @@ const askTime = 15 * time.Second
 func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	protect(w.Header())
 	if why := p.foreign(r); why != "" {
+		p.o.Refused(r, &access.Refusal{Status: http.StatusForbidden, Description: why, Reason: "origin"})
 		http.Error(w, why, http.StatusForbidden)
 		return
 	}

@@ -115,6 +115,7 @@ type site struct {
 	accounts   *accounts
 	gate       *gate
 	alice, bob string // their tokens
+	refused    map[string]int
 	log        *bytes.Buffer
 }
 
@@ -130,12 +131,13 @@ func newSite(t *testing.T, prefix string, change func(*pages.Options)) *site {
 		ring: seal.NewRing(), alice: alice, bob: bob, log: &bytes.Buffer{}, gate: &gate{tokens: tokens, gone: map[string]bool{}},
 		accounts: &accounts{linked: map[string]bool{}, states: map[string]string{}, issuer: "https://as.example/<i>", servers: []string{"gh", "notes"}},
 	}
+	s.refused = map[string]int{}
 	var handler http.Handler
 	s.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
 	t.Cleanup(s.Close)
 	endpoint, err := url.Parse(s.URL + prefix + "/mcp")
 	require.NoError(t, err)
-	o := pages.Options{Endpoint: endpoint, Door: s.gate, Static: true, Linker: s.accounts, Ring: s.ring, Log: slog.New(slog.NewTextHandler(s.log, nil))}
+	o := pages.Options{Endpoint: endpoint, Door: s.gate, Static: true, Linker: s.accounts, Ring: s.ring, Refused: func(_ *http.Request, no *access.Refusal) { s.refused[no.Reason]++ }, Log: slog.New(slog.NewTextHandler(s.log, nil))}
 	if change != nil {
 		change(&o)
 	}
@@ -468,6 +470,9 @@ func TestPageForeign(t *testing.T) {
 		if got := p.header.Get("Access-Control-Allow-Origin"); got != "" {
 			t.Errorf("%s: others may read it: %s", name, got)
 		}
+	}
+	if len(s.refused) != 1 || s.refused["origin"] == 0 {
+		t.Errorf("counted %v", s.refused)
 	}
 	if p := b.get("/connect/-/style.css", "Sec-Fetch-Dest", "style", "Sec-Fetch-Site", "same-origin"); p.status != 200 || p.header.Get("Content-Type") != "text/css; charset=utf-8" {
 		t.Errorf("the style sheet: HTTP %d, %s", p.status, p.header)

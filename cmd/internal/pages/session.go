@@ -174,6 +174,7 @@ func (v *visit) known() bool {
 	case no == access.ErrNoCredential:
 		return true
 	case no != nil:
+		v.o.Refused(v.r, no)
 		v.fail(no.Status, "You are not let in", no.Description)
 		return false
 	case v.s == nil || v.s.who.ID != who.ID:
