@@ -5,7 +5,10 @@ package login_test
 import (
 	"crypto/tls"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -97,4 +100,44 @@ func TestPagesLink(t *testing.T) {
 	if shown := backend.Shown(said); len(shown) > 0 {
 		t.Errorf("the log has %q", shown)
 	}
+}
+
+// TestPagesProvider: mcpctl, which has logged in at oidc-provider for serve, is led to a
+// page. The person logs in there at the same provider, and is the same principal: the
+// account that they link is used by their call.
+func TestPagesProvider(t *testing.T) {
+	t.Parallel()
+	b := newTeamBrowser(t)
+	p := newPair(t, settings{})
+	backend := issuer.New(runtimetest.New().Handler(runtimetest.HTTPOptions{}))
+	t.Cleanup(backend.Close)
+	host := newUser(t, wire.Servers{"notes": {"url": backend.URL + "/mcp", "auth": map[string]any{"as": "principal"}}})
+	config := fmt.Sprintf("serve:\n  auth: [jwt: {issuer: %[1]q}]\n  login: {issuer: %[1]q, clientId: pages, clientSecret: \"${PAGES_SECRET}\"}\n", p.Issuer)
+	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(host.config), "config.yaml"), []byte(config), 0o600))
+	d := wire.Serve(t, wire.Setup{Program: binary, Config: host.config, Home: host.home, Env: []string{"BROWSER=", "PAGES_SECRET=" + pagesSecret}})
+	origin := strings.TrimSuffix(d.URL, "/mcp")
+	post(t, p.Control+"/party", map[string]string{"id": "pages", "secret": pagesSecret, "redirect": origin + "/connect/-/login", "resource": d.URL})
+
+	ada := newUser(t, wire.Servers{"team": {"url": d.URL, "auth": map[string]any{"callbackPort": 0}}})
+	o := ada.run(t, approve, "call", "team", "notes__echo", "message=hello")
+	_, page, found := strings.Cut(o.stdout, `"url":"`)
+	page, _, _ = strings.Cut(page, `"`)
+	if o.code == 0 || !found || !strings.HasPrefix(page, origin+"/connect/notes?s=") {
+		t.Fatalf("exit %d: %s%s", o.code, o.stdout, o.stderr)
+	}
+	b.open(page)
+	b.at("Log in to mcpctl")
+	b.click("form[action$=login] button")
+	b.enter("input[name=login]", person)
+	b.enter("input[name=password]", person)
+	b.click("button[type=submit]")
+	b.await("document.querySelector('input[value=consent]') != null")
+	b.click("button[type=submit]")
+	b.at("Link notes with your account")
+	b.click("main form button")
+	b.at("notes is linked")
+	if got := ada.ok(t, nobody, "call", "team", "notes__echo", "message=hello"); !strings.Contains(got, "hello") {
+		t.Errorf("got %s", got)
+	}
+	b.calm()
 }

@@ -94,15 +94,17 @@ func (b *chromium) sentTo(t *testing.T, address string) url.Values {
 	return nil
 }
 
+// pagesSecret is that of the pages, at the provider.
+const pagesSecret = "correct horse battery staple"
+
 // TestPagesLogin: people log in with Chromium, at oidc-provider or with a static token,
 // and log out.
 func TestPagesLogin(t *testing.T) {
 	t.Parallel()
 	b := newTeamBrowser(t)
 	p := newPair(t, settings{})
-	const secret = "a secret of at least 128 bits"
-	x := newTeam(t, notes(p.Server, nil), fmt.Sprintf("  auth: [token: {}, jwt: {issuer: %[1]q}]\n  login: {issuer: %[1]q, clientId: pages, clientSecret: \"${PAGES_SECRET}\"}\n", p.Issuer), "PAGES_SECRET="+secret)
-	post(t, p.Control+"/party", map[string]string{"id": "pages", "secret": secret, "redirect": x.origin + "/connect/-/login"})
+	x := newTeam(t, notes(p.Server, nil), fmt.Sprintf("  auth: [token: {}, jwt: {issuer: %[1]q}]\n  login: {issuer: %[1]q, clientId: pages, clientSecret: \"${PAGES_SECRET}\"}\n", p.Issuer), "PAGES_SECRET="+pagesSecret)
+	post(t, p.Control+"/party", map[string]string{"id": "pages", "secret": pagesSecret, "redirect": x.origin + "/connect/-/login"})
 
 	b.open(x.origin + "/connect")
 	b.lookAt("Log in to mcpctl")
@@ -150,7 +152,7 @@ func TestPagesLogin(t *testing.T) {
 		t.Errorf("logged in as %v", got)
 	}
 	b.calm()
-	if strings.Contains(x.Stderr.Tail(), secret) {
+	if strings.Contains(x.Stderr.Tail(), pagesSecret) {
 		t.Error("the secret is logged")
 	}
 }

@@ -15,7 +15,7 @@
 // POST /pairs/N/forget gives pair N another authorization server, at the same
 // address, which knows nothing of the one before. POST /pairs/N/seen returns how many
 // registrations, and grants of each type, have succeeded. POST /pairs/N/party gives it a
-// client, which comes back to redirect.
+// client, which comes back to redirect, and issues JWTs for resource.
 import { createServer } from 'node:http';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
@@ -38,7 +38,10 @@ const json = (status, body, headers = {}) => new Response(JSON.stringify(body), 
 
 // provider returns an authorization server that knows no client but the MCP server.
 async function provider(pair) {
-  const { privateKey } = await jose.generateKeyPair('ES256', { extractable: true });
+  if (!pair.key) {
+    const { privateKey } = await jose.generateKeyPair('ES256', { extractable: true });
+    pair.key = { ...await jose.exportJWK(privateKey), alg: 'ES256', use: 'sig', kid: randomUUID() };
+  }
   const p = new Provider(pair.issuer, {
     clients: [{ ...resourceServer, grant_types: [], response_types: [], redirect_uris: [] }, ...pair.parties],
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
@@ -51,13 +54,14 @@ async function provider(pair) {
       resourceIndicators: {
         enabled: true,
         getResourceServerInfo: (_, resource) => {
+          if (pair.resources.includes(resource)) return { scope, audience: resource, accessTokenTTL: pair.lifetime, accessTokenFormat: 'jwt', jwt: { sign: { alg: 'ES256' } } };
           if (resource !== pair.server) throw new Error(`no such resource: ${resource}`);
           return { scope, audience: resource, accessTokenTTL: pair.lifetime, accessTokenFormat: pair.jwt ? 'jwt' : 'opaque', jwt: { sign: { alg: 'ES256' } } };
         },
       },
       revocation: { enabled: true },
     },
-    jwks: { keys: [{ ...await jose.exportJWK(privateKey), alg: 'ES256', use: 'sig', kid: randomUUID() }] },
+    jwks: { keys: [pair.key] },
     pkce: { required: () => true },
     rotateRefreshToken: true,
     scopes: ['offline_access', scope],
@@ -156,16 +160,20 @@ async function control(request) {
     const at = pairs.length;
     const pair = {
       lifetime: 3600, issuer: `${addresses.issuers}/${at}`, ...await request.json(), resourceServer, server: `${addresses.servers}/${at}/mcp`,
-      metadata: `${addresses.servers}/.well-known/oauth-protected-resource/${at}/mcp`, serverNonce: randomUUID(), proofs: new Set(), parties: [], seen: { registrations: 0, grants: {} },
+      metadata: `${addresses.servers}/.well-known/oauth-protected-resource/${at}/mcp`, serverNonce: randomUUID(), proofs: new Set(), parties: [], resources: [], seen: { registrations: 0, grants: {} },
     };
     pairs.push(pair);
     if (pair.keys) Object.assign(pair, { jwt: true, keys: jose.createRemoteJWKSet(new URL(pair.keys)) });
     else await provider(pair);
     return json(200, { issuer: pair.issuer, server: pair.server, control: `${addresses.control}/pairs/${at}`, ...resourceServer });
   }
-  if (what === 'forget') await provider(pairs[n]);
+  if (what === 'forget') {
+    pairs[n].key = undefined;
+    await provider(pairs[n]);
+  }
   if (what === 'party') {
-    const { id, secret, redirect } = await request.json();
+    const { id, secret, redirect, resource } = await request.json();
+    pairs[n].resources.push(resource);
     pairs[n].parties.push({ client_id: id, client_secret: secret, redirect_uris: [redirect] });
     await provider(pairs[n]);
   }
