@@ -22,7 +22,7 @@ import (
 // and the page that it is sent to, "" for none.
 func (x *team) call(t *testing.T, token string) (answer, page string) {
 	t.Helper()
-	c := &wire.Client{URL: x.URL, HTTP: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}} //nolint:gosec // the test's own
+	c := &wire.Client{URL: x.URL, HTTP: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}}
 	defer c.Close()
 	resp, err := c.Do(t.Context(), http.MethodPost, []byte(wire.Request("1", "tools/call", `{"name":"notes__echo","arguments":{"message":"hello"},"_meta":{
 		"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"url":{}}}}}`)),
