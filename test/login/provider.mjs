@@ -12,6 +12,10 @@
 //   nonce     proofs need a nonce, at both
 //   issuer    is another program's, whose tokens are JWTs of the keys at keys
 //
+// POST /pairs/N/resource has pair N's authorization server issue tokens for another server:
+// {"resource": URL}. Two clients need no person: machine, and bound, whose tokens are bound
+// to the certificate in the header X-Test-Certificate. Their secret is that of the pair.
+//
 // POST /pairs/N/forget gives pair N another authorization server, at the same
 // address, which knows nothing of the one before. POST /pairs/N/seen returns how many
 // registrations, and grants of each type, have succeeded. POST /pairs/N/party gives it a
@@ -43,13 +47,26 @@ async function provider(pair) {
     pair.key = { ...await jose.exportJWK(privateKey), alg: 'ES256', use: 'sig', kid: randomUUID() };
   }
   const p = new Provider(pair.issuer, {
-    clients: [{ ...resourceServer, grant_types: [], response_types: [], redirect_uris: [] }, ...pair.parties],
+    clients: [
+      { ...resourceServer, grant_types: [], response_types: [], redirect_uris: [] },
+      { ...resourceServer, client_id: 'machine', grant_types: ['client_credentials'], response_types: [], redirect_uris: [] },
+      { ...resourceServer, client_id: 'bound', grant_types: ['client_credentials'], response_types: [], redirect_uris: [], tls_client_certificate_bound_access_tokens: true },
+      ...pair.parties,
+    ],
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
     cookies: { keys: [randomUUID()] },
     features: {
+      clientCredentials: { enabled: true },
       deviceFlow: { enabled: true },
       dPoP: { enabled: true, nonceSecret: randomBytes(32), requireNonce: () => Boolean(pair.nonce) },
       introspection: { enabled: true, allowedPolicy: (_, client) => client.clientId === resourceServer.client_id },
+      mTLS: {
+        enabled: true, certificateBoundAccessTokens: true,
+        getCertificate: (ctx) => {
+          const der = ctx.get('x-test-certificate');
+          return der ? `-----BEGIN CERTIFICATE-----\n${der}\n-----END CERTIFICATE-----\n` : undefined;
+        },
+      },
       registration: { enabled: true },
       resourceIndicators: {
         enabled: true,
@@ -167,6 +184,7 @@ async function control(request) {
     else await provider(pair);
     return json(200, { issuer: pair.issuer, server: pair.server, control: `${addresses.control}/pairs/${at}`, ...resourceServer });
   }
+  if (what === 'resource') pairs[n].server = (await request.json()).resource;
   if (what === 'forget') {
     pairs[n].key = undefined;
     await provider(pairs[n]);
