@@ -72,10 +72,10 @@ func (d *entrance) Who(ctx context.Context, c access.Credential) (*access.Princi
 }
 
 // refused returns what is called with each request that is not let in.
-func (d *entrance) refused(log *slog.Logger) func(*http.Request, *access.Refusal) {
+func (d *entrance) refused(logger *slog.Logger) func(*http.Request, *access.Refusal) {
 	return func(r *http.Request, no *access.Refusal) {
 		d.book.Refused(cmp.Or(no.Reason, no.Description))
-		log.Debug("request is not let in", "status", no.Status, "reason", no.Reason, "peer", r.RemoteAddr, "method", r.Method, "path", pathOf(r))
+		logger.Debug("request is not let in", "status", no.Status, "reason", no.Reason, "peer", r.RemoteAddr, "method", r.Method, "path", pathOf(r))
 	}
 }
 
