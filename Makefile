@@ -192,7 +192,7 @@ ownership-worlds:
 # 10,000 tokens a second with unknown keys, for half a minute: how often the issuer is
 # asked for its keys, and how much longer others wait.
 unknown-keys:
-	go test ./cmd/mcpctl -run '^TestUnknownKeys$$' -flood 29s -v
+	go test ./cmd/mcpctl -run '^TestUnknownKeys$$' -flood 30s -v
 
 # Two principals call the same servers side by side: 10,000 calls; make test has a few.
 crossings:

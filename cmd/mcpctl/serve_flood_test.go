@@ -39,35 +39,45 @@ func TestUnknownKeys(t *testing.T) {
 		head := fmt.Sprintf(`{"alg":"EdDSA","kid":"unknown %p %d"}`, n, *n)
 		return base64.RawURLEncoding.EncodeToString([]byte(head)) + "." + rest
 	}
-	length, pace := *flood, time.Second*16/10_000
-	if length == 0 {
-		length = 200 * time.Millisecond
+	quietly := func(length time.Duration) []time.Duration {
+		return run(t, host, length, 4, 2*time.Millisecond, valid, http.StatusOK)
 	}
-	run(t, host, time.Second/10, 4, time.Millisecond, valid, http.StatusOK) // the server of tools is there then
-	var quiet []time.Duration
-	if *flood > 0 {
-		quiet = run(t, host, length, 4, 2*time.Millisecond, valid, http.StatusOK)
-		time.Sleep(30 * time.Second) // a fetch is due
+	flooded := func(length time.Duration) (others []time.Duration, refused int) {
+		var flooding sync.WaitGroup
+		flooding.Go(func() {
+			refused = len(run(t, host, length, 16, 16*time.Second/10_000, unknown, http.StatusUnauthorized))
+		})
+		others = quietly(length)
+		flooding.Wait()
+		return others, refused
 	}
-	before := issuer.Asked("/jwks")
-	var flooding sync.WaitGroup
-	var refused []time.Duration
-	flooding.Go(func() { refused = run(t, host, length, 16, pace, unknown, http.StatusUnauthorized) })
-	got := run(t, host, length, 4, 2*time.Millisecond, valid, http.StatusOK)
-	flooding.Wait()
-	fetches, most := issuer.Asked("/jwks")-before, 1+int(length/(30*time.Second))
-	if len(refused) < 100 || len(got) < 10 || fetches > most {
-		t.Errorf("%d were refused, %d accepted, and %d fetches, want at most %d", len(refused), len(got), fetches, most)
-	}
+	quietly(time.Second / 10) // the server of tools is there then
 	if *flood == 0 {
+		others, refused := flooded(time.Second / 5)
+		if n := issuer.Asked("/jwks"); len(others) < 10 || refused < 100 || n > 2 {
+			t.Errorf("%d were accepted, %d refused, and %d fetches", len(others), refused, n)
+		}
 		return
 	}
-	p99 := func(all []time.Duration) time.Duration { slices.Sort(all); return all[len(all)*99/100] }
-	moved := p99(got) - p99(quiet)
-	t.Logf("%d tokens with unknown keys in %v: %d fetches; p99 of others %v, without them %v", len(refused), length, fetches, p99(got), p99(quiet))
-	if moved > 5*time.Millisecond {
-		t.Errorf("p99 of others moves by %v", moved)
+	time.Sleep(30 * time.Second) // a fetch is due
+	start, before, all := time.Now(), issuer.Asked("/jwks"), 0
+	best := [2]time.Duration{time.Hour, time.Hour} // of several parts, because the machine may be busy
+	for range 5 {
+		quiet := quietly(*flood / 5)
+		others, refused := flooded(*flood / 5)
+		all += refused
+		best = [2]time.Duration{min(best[0], p99(quiet)), min(best[1], p99(others))}
 	}
+	fetches, most := issuer.Asked("/jwks")-before, 1+int(time.Since(start)/(30*time.Second))
+	t.Logf("%d tokens with unknown keys in %v: %d fetches in %v; p99 of others %v, without them %v", all, *flood, fetches, time.Since(start), best[1], best[0])
+	if moved := best[1] - best[0]; moved > 5*time.Millisecond || fetches > most {
+		t.Errorf("p99 of others moves by %v; want %d fetches", moved, most)
+	}
+}
+
+func p99(all []time.Duration) time.Duration {
+	slices.Sort(all)
+	return all[len(all)*99/100]
 }
 
 // serveIssuer starts a serve that accepts tokens of an issuer, and returns its HOST:PORT.
