@@ -233,6 +233,13 @@ func TestPerPrincipal(t *testing.T) {
 	if c.Slot.Key.Principal != "p|bob" {
 		t.Errorf("bob uses the connection of %q", c.Slot.Key.Principal)
 	}
+	var said []string
+	for _, c := range b.Pool.Connected() {
+		said = append(said, c.For+" "+c.Principal)
+	}
+	if !slices.Equal(said, []string{ForPrincipal + " p|alice", ForPrincipal + " p|bob"}) {
+		t.Errorf("status says %q", said)
+	}
 }
 
 // TestLoggedIn: the connections of the one who has logged in are made anew.

@@ -83,9 +83,11 @@ type ConnectionStatus struct {
 	// PID of the process that was started for it; 0 for none.
 	PID   int       `json:"pid,omitempty"`
 	Since time.Time `json:"since"`
-	// For is who uses it: everybody, clients of equal capabilities, a session, or
-	// one call at a time.
+	// For is who uses it: everybody, all clients of a principal, clients of equal
+	// capabilities, a session, or one call at a time.
 	For string `json:"for"`
+	// Principal is the ID of the one whose clients alone use it, "" for no one.
+	Principal string `json:"principal,omitempty"`
 	// Malformed counts lines that its process has written and that are no messages.
 	Malformed int `json:"malformed,omitempty"`
 }
@@ -93,6 +95,7 @@ type ConnectionStatus struct {
 // Values of [ConnectionStatus.For].
 const (
 	ForEverybody = "everybody"
+	ForPrincipal = "principal"
 	ForEquals    = "equals"
 	ForSession   = "session"
 	ForCall      = "call"

@@ -88,6 +88,7 @@ type ConnInfo struct {
 	PID       int
 	Since     time.Time
 	For       string
+	Principal string
 	Malformed int // lines that were no messages
 }
 
@@ -102,7 +103,7 @@ func (p *Pool) Connected() []ConnInfo {
 		if c == nil {
 			continue
 		}
-		one := ConnInfo{Revision: c.Version, Since: c.since, For: s.Key.Users()}
+		one := ConnInfo{Revision: c.Version, Since: c.since, For: s.Key.Users(), Principal: s.Key.Principal}
 		if t, ok := c.Client.Transport().(ability.PID); ok {
 			one.PID = t.PID()
 		}
