@@ -14,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
@@ -263,5 +264,62 @@ func TestLoggedIn(t *testing.T) {
 	require.NoError(t, acquire("p|bob"))
 	if got := d.ids(); !slices.Equal(got, []string{"p|alice", "p|bob", "p|alice"}) {
 		t.Errorf("connected for %q", got)
+	}
+}
+
+// TestSubscriptionsOfPrincipals are over their connections, also when the server has been
+// replaced: changes reach the one who has subscribed.
+func TestSubscriptionsOfPrincipals(t *testing.T) {
+	s := runtimetest.Full("2025-11-25")
+	set := Server{Isolation: IsolationPrincipal, Connection: "1"}
+	b, d := apart(t, s, set)
+	held, _ := routers.Load(b)
+	rt := held.(*router.Router)
+	heard := make(chan string, 10)
+	subscriber := func(id string) *upstream.Origin {
+		from := by("p|"+id, settledPeer(`{}`))
+		from.Client = upstream.NewClient(func(frame []byte) error {
+			heard <- id + " " + string(frame)
+			return nil
+		})
+		from.Client.Terms.Store(&client.Terms{Version: "2025-11-25", Capabilities: json.RawMessage(`{}`)})
+		t.Cleanup(from.Client.State.End)
+		return from
+	}
+	alice, bob := subscriber("alice"), subscriber("bob")
+	require.NoError(t, rt.Hub.SubscribeClient(t.Context(), alice, "fake://note"))
+	require.NoError(t, rt.Hub.SubscribeClient(t.Context(), bob, "fake://blob"))
+	hears := func(uri, want string) {
+		t.Helper()
+		s.Touch(uri)
+		select {
+		case got := <-heard:
+			if !strings.HasPrefix(got, want+" ") || !strings.Contains(got, uri) {
+				t.Errorf("got %s, want %s for %s", got, uri, want)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%s hears nothing of %s", want, uri)
+		}
+	}
+	hears("fake://note", "alice")
+	hears("fake://blob", "bob")
+	if got := d.ids(); !slices.Equal(got, []string{"", "p|alice", "p|bob"}) {
+		t.Errorf("connected for %q", got)
+	}
+	rt.Hub.UnsubscribeClient(bob.Client, "fake://blob")
+	set.Name, set.Connection = "a", "2"
+	_, err := rt.Reconfigure(settingsOf([]Server{set}))
+	require.NoError(t, err)
+	select {
+	case got := <-heard: // it may have missed something meanwhile
+		if !strings.HasPrefix(got, "alice ") {
+			t.Errorf("got %s", got)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the subscription has not moved")
+	}
+	hears("fake://note", "alice")
+	if got := d.ids(); !slices.Equal(got[3:], []string{"p|alice"}) {
+		t.Errorf("connected again for %q", got[3:])
 	}
 }
