@@ -324,6 +324,29 @@ func TestLink(t *testing.T) {
 	equal(t, do(bob), "called")
 }
 
+// TestLinkForMore: an account whose scopes do not suffice is linked again, with those that
+// the server asks for and those before.
+func TestLinkForMore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(w *world) { w.challenge = "a" })
+	folder := &tokenstore.Folder{Dir: t.TempDir()}
+	z := w.linker(t, folder, "token|alice", authconfig.Config{})
+	challenge := ""
+	for _, want := range []string{"a", "a b"} {
+		l, err := auth.NewLinker(z).Begin(t.Context(), challenge, callback)
+		require.NoError(t, err)
+		require.NoError(t, auth.NewLinker(z).Finish(t.Context(), l, back(t, l.Page)))
+		equal(t, w.asked[len(w.asked)-1].Get("scope"), want)
+		equal(t, call(t.Context(), z, w.URL+"/mcp"), "called")
+		w.needs, challenge = "b", `Bearer error="insufficient_scope", scope="b"`
+		if want == "a" {
+			if got := call(t.Context(), z, w.URL+"/mcp"); !strings.Contains(got, "wants a person to log in") {
+				t.Errorf("without the scope: %q", got)
+			}
+		}
+	}
+}
+
 // TestLinkRefused: what an authorization server must not do.
 func TestLinkRefused(t *testing.T) {
 	t.Parallel()

@@ -261,7 +261,7 @@ As JSON: {"servers":[{"name","principal","issuer","scopes","expiresAt","refreshA
 		if err != nil {
 			return err
 		}
-		r, err := a.kept().Report(names, wanted)
+		r, err := a.kept().Report(a.ui, names, wanted)
 		if err != nil {
 			return err
 		}

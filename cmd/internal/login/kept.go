@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
@@ -28,16 +29,16 @@ func (k *Kept) Files() []string {
 	return []string{k.Store.Path, k.Accounts.KeyFile()}
 }
 
-// Report returns the status of what is kept. names are those of servers by their
+// Report returns the status of what is kept, and warns of accounts that cannot be read. names are those of servers by their
 // addresses; wanted, where it is not empty, are the addresses to report.
-func (k *Kept) Report(names map[string]string, wanted map[string]bool) (*StatusReport, error) {
+func (k *Kept) Report(u *ui.UI, names map[string]string, wanted map[string]bool) (*StatusReport, error) {
 	all, err := k.Store.Tokens("")
 	if err != nil {
 		return nil, err
 	}
-	accounts, err := k.Accounts.Tokens()
-	if err != nil {
-		return nil, err
+	accounts, unread := k.Accounts.Tokens()
+	if unread != nil {
+		u.Say("warning: not all accounts of principals can be read: %s", strings.ReplaceAll(unread.Error(), "\n", "; "))
 	}
 	r := &StatusReport{Store: Place{Kind: k.Kind, At: k.Store.Place()}}
 	if len(accounts) > 0 {
