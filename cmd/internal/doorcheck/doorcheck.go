@@ -47,6 +47,7 @@ func Reports(ctx context.Context, servers string, s settings.Settings, getenv fu
 	c.tokens(getenv)
 	c.proxy()
 	c.issuers(ctx)
+	c.login(ctx)
 	return []*doctor.Report{c.Report}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/access/tokenfile"
+	"github.com/mcpctl/mcpctl/test/openid"
 	"github.com/mcpctl/mcpctl/test/pki"
 	"github.com/mcpctl/mcpctl/test/require"
 )
@@ -114,6 +115,33 @@ func token(name string, expires time.Time) access.Token {
 }
 
 // TestNothing: where nobody is let in over the network there is nothing to check.
+// TestLogin: the provider of the pages is asked for its document.
+func TestLogin(t *testing.T) {
+	t.Parallel()
+	p := openid.New(t)
+	w := newWorld(t)
+	w.a.Login = settings.Login{Issuer: p.URL, ClientID: openid.ClientID}
+	login := func() doctor.Check {
+		t.Helper()
+		for _, r := range w.reports() {
+			for _, c := range r.Checks {
+				if c.ID == "login" {
+					return c
+				}
+			}
+		}
+		t.Fatal("nothing is said of the login")
+		return doctor.Check{}
+	}
+	if c := login(); !c.OK || !strings.Contains(c.Message, p.URL) {
+		t.Errorf("got %+v", c)
+	}
+	w.a.Login.Issuer += "/"
+	if c := login(); c.OK || c.Kind != "connect" || !strings.Contains(c.Message, "did not match") {
+		t.Errorf("with a slash: got %+v", c)
+	}
+}
+
 func TestNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -104,8 +104,8 @@ func (d *discovery) fetch(ctx context.Context) (*discovered, error) {
 		return nil, err
 	}
 	p, err := oidc.NewProvider(oidc.ClientContext(ctx, d.client), d.issuer)
-	if err != nil {
-		return nil, err
+	if err != nil { // its text may have the whole answer
+		return nil, errors.New(clip(err.Error()))
 	}
 	var more struct {
 		Keys       string   `json:"jwks_uri"`

@@ -18,6 +18,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
+	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
@@ -131,7 +132,7 @@ func (p *Party) exchange(ctx context.Context, d *discovered, a Attempt, code str
 		return nil, fmt.Errorf("%w: %q", ErrRefused, clip(refused.ErrorCode))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		return nil, fmt.Errorf("%w: %s", ErrUnavailable, clip(err.Error()))
 	}
 	return token, nil
 }
@@ -150,7 +151,7 @@ func (p *Party) claims(ctx context.Context, d *discovered, token *oauth2.Token, 
 	}
 	t, err := d.provider.Verifier(&oidc.Config{ClientID: p.config.ClientID, SupportedSigningAlgs: algorithms()}).Verify(oidc.ClientContext(ctx, p.client), raw)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrToken, err)
+		return nil, fmt.Errorf("%w: %s", ErrToken, clip(err.Error()))
 	}
 	var party struct {
 		Authorized *string `json:"azp"`
@@ -158,7 +159,7 @@ func (p *Party) claims(ctx context.Context, d *discovered, token *oauth2.Token, 
 	var claims rawJSON
 	switch err := errors.Join(t.Claims(&party), t.Claims(&claims)); {
 	case err != nil:
-		return nil, fmt.Errorf("%w: %w", ErrToken, err)
+		return nil, fmt.Errorf("%w: %s", ErrToken, clip(err.Error()))
 	case t.Subject == "":
 		return nil, fmt.Errorf("%w: no subject", ErrToken)
 	case subtle.ConstantTimeCompare([]byte(t.Nonce), []byte(nonce)) != 1:
@@ -168,7 +169,7 @@ func (p *Party) claims(ctx context.Context, d *discovered, token *oauth2.Token, 
 	}
 	if t.AccessTokenHash != "" {
 		if err := t.VerifyAccessToken(token.AccessToken); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrToken, err)
+			return nil, fmt.Errorf("%w: %s", ErrToken, clip(err.Error()))
 		}
 	}
 	return claims, nil
@@ -198,7 +199,11 @@ func (p *Party) oauth(d *discovered, redirect string) *oauth2.Config {
 	return &oauth2.Config{ClientID: p.config.ClientID, ClientSecret: p.config.ClientSecret.Reveal(), RedirectURL: redirect, Scopes: scopes, Endpoint: endpoint}
 }
 
-// clip bounds a text of a provider's, or of a browser's, for a log.
+// clip bounds a text of a provider's, or of a browser's, and makes it safe to print.
 func clip(text string) string {
-	return strings.ToValidUTF8(text[:min(len(text), 64)], "")
+	const most = 200
+	if len(text) > most {
+		text = text[:most] + "…"
+	}
+	return plain.Line(strings.ToValidUTF8(text, ""))
 }

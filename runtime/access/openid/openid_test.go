@@ -255,6 +255,13 @@ func TestDiscovery(t *testing.T) {
 	if _, _, err := party(p).Begin(gone, redirect); err != nil {
 		t.Errorf("got %v", err)
 	}
+	wrong := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "\x1b[31m"+strings.Repeat("no ", 10_000), http.StatusBadGateway)
+	}))
+	defer wrong.Close()
+	if _, _, err := openid.New(openid.Config{Issuer: wrong.URL, ClientID: "x"}).Begin(t.Context(), redirect); !errors.Is(err, openid.ErrUnavailable) || len(err.Error()) > 400 || strings.Contains(err.Error(), "\x1b") {
+		t.Errorf("an answer that is no document: got %q", err)
+	}
 	closed := httptest.NewServer(nil)
 	closed.Close()
 	if _, _, err := openid.New(openid.Config{Issuer: closed.URL, ClientID: "x"}).Begin(t.Context(), redirect); !errors.Is(err, openid.ErrUnavailable) {
