@@ -23,7 +23,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds crossings unknown-keys codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus nightly clean ci
+.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds identity crossings unknown-keys codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus nightly clean ci
 
 all: build
 
@@ -225,6 +225,14 @@ faults-short:
 soak:
 	go test -tags faults ./test/faults -run 'TestSoak$$' -soak $(SOAK) -seed $(SEED) -timeout 0 -v $(FAULTS)
 
+# The suites of before with identity on: each serve over HTTP asks for a token, and each
+# client has one. Whole, the soak apart: MCPCTL_TEST_IDENTITY=1 make soak SOAK=60s.
+identity: $(SUITE_STAMP)
+	MCPCTL_TEST_IDENTITY=1 go test ./test/eras -run '^(TestEras|TestNobodyElse)$$'
+	MCPCTL_TEST_IDENTITY=1 go test -tags faults ./test/faults -timeout 20m $(FAULTS)
+	go build -o $(BIN)/conformance ./test/conformance
+	MCPCTL_TEST_IDENTITY=1 $(BIN)/conformance $(CONFORMANCE)
+
 # mcpctl between clients, servers, registries and files that want what is not
 # theirs: every case; those that fit into CI; and every defence taken out in turn,
 # with what fails then: docs/attacks-breaks.md.
@@ -310,9 +318,10 @@ cli-property:
 # whole of what CI has in a short form.
 nightly: npm python
 	MCPCTL_NIGHTLY=1 go test -tags integration ./test/peers -timeout 15m
+	MCPCTL_NIGHTLY=1 go test -tags integration ./test/login -run '^TestAdmits' -timeout 10m
 	MCPCTL_NIGHTLY=1 go test ./scaffold/merge -count 1
 	go test ./runtime/auth -run TestKilled -kills 5000 -timeout 15m
-	$(MAKE) --no-print-directory eras-random ownership-worlds crossings unknown-keys faults attacks soak conformance keycloak cli-corpus cli-property registry-copy
+	$(MAKE) --no-print-directory eras-random ownership-worlds identity crossings unknown-keys faults attacks soak conformance keycloak cli-corpus cli-property registry-copy
 
 ci:
 	.ci/run

@@ -154,7 +154,11 @@ func secretsOfServe(t *testing.T, d *daemon, s wire.Servers) {
 	}
 	wg.Wait()
 	ask(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-	missing := d.run(t, "--url", d.URL, "tools")
+	words := []string{"--url", d.URL, "tools"}
+	if wire.Identity() {
+		words = append(words, "-H", "Authorization=Bearer "+wire.Token())
+	}
+	missing := d.run(t, words...)
 	if !strings.Contains(missing, " is missing: ") || !strings.Contains(missing, "(mcpctl doctor ") {
 		t.Errorf("nobody says what is missing: %s", missing)
 	}

@@ -121,6 +121,9 @@ func TestSoak(t *testing.T) {
 			attacks.add(misbehave(d, r, bad[r.IntN(len(bad))]))
 		})
 	}
+	if wire.Identity() {
+		each(300, func(r *rand.Rand) { attacks.add(visit(t, d, r, bad[r.IntN(len(bad))])) })
+	}
 	peak := 0
 	for ctx.Err() == nil {
 		peak = max(peak, d.usage(t).rss)

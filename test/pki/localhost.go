@@ -15,9 +15,14 @@ func (a *Authority) Localhost(tb testing.TB, dir string) {
 	Write(tb, c, filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"))
 }
 
-// Client returns the settings of a client that trusts the authority, and has certificates.
-func (a *Authority) Client(all ...tls.Certificate) *tls.Config {
+// Client returns the settings of a client that trusts the authority. It sends the
+// certificate that it has, if any, whatever the server asks for.
+func (a *Authority) Client(mine ...tls.Certificate) *tls.Config {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.Cert)
-	return &tls.Config{RootCAs: pool, Certificates: all, MinVersion: tls.VersionTLS12}
+	c := &tls.Config{RootCAs: pool, Certificates: mine, MinVersion: tls.VersionTLS12}
+	if len(mine) > 0 {
+		c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &mine[0], nil }
+	}
+	return c
 }
