@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/test/idp"
 	"github.com/mcpctl/mcpctl/test/pki"
+	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -278,6 +280,35 @@ func issued() class {
 			g.refuses(t, call(lines(g)...), "400|401 any")
 		}})
 	}
+	c.cases = append(c.cases, attack{name: "nothing of a token gets out", do: func(t *testing.T, s *stage) {
+		g := s.issuerGate()
+		var all []string
+		for _, change := range []idp.Claims{nil, {"exp": 1}, {"aud": "x"}, {"scope": "x"}, {"nonce": "n"}} {
+			all = append(all, g.keys["ES256"].Sign(g.claims(change), nil))
+		}
+		for _, token := range all {
+			for _, k := range knocks() {
+				g.exchange(t, k.request(bearer(token)))
+			}
+			g.exchange(t, wire.RawPost("/mcp?access_token="+token, ping, local, isJSON, accepts))
+			g.exchange(t, wire.RawPost("/"+token, ping, local, isJSON, accepts))
+		}
+		expect(t, g.exchange(t, call(bearer(all[0]))), "200 result good ")
+		heard, err := os.ReadFile(g.heard)
+		require.NoError(t, err)
+		places := map[string]string{"the log": g.Stderr.String(), "a server": string(heard)}
+		for _, words := range []string{"status --json", "doctor --json", "doctor"} {
+			places[words] = g.home.mcpctl(t, "", strings.Fields(words)...).output()
+		}
+		for where, text := range places {
+			for _, token := range all {
+				parts := strings.Split(token, ".")
+				if strings.Contains(text, parts[2]) || strings.Contains(text, parts[1]) {
+					t.Errorf("%s has a token", where)
+				}
+			}
+		}
+	}})
 	for _, k := range knocks() {
 		c.cases = append(c.cases, attack{name: "a token of the past: " + k.name, do: func(t *testing.T, s *stage) {
 			g := s.issuerGate()

@@ -149,7 +149,11 @@ func landing(t *testing.T) (redirect string, query <-chan string) {
 func scriptLogin(t *testing.T, at, sdk, era string) string {
 	t.Helper()
 	redirect, query := landing(t)
-	options, err := json.Marshal(map[string]any{"sdk": sdk, "era": era, "url": at, "redirect": redirect, "tool": tool, "arguments": map[string]string{"message": greeting}})
+	document := ""
+	if sdk == "v2, document" {
+		sdk, document = "v2", documentOf(redirect)
+	}
+	options, err := json.Marshal(map[string]any{"sdk": sdk, "era": era, "url": at, "redirect": redirect, "document": document, "tool": tool, "arguments": map[string]string{"message": greeting}})
 	require.NoError(t, err)
 	var words []string
 	if sdk == "python" {
@@ -183,13 +187,25 @@ func scriptLogin(t *testing.T, at, sdk, era string) string {
 	return last
 }
 
-// goLogin is the client of the Go SDK.
+// documentOf returns the id of a client that redirects to a place.
+func documentOf(redirect string) string {
+	return "https://client.example/document?redirect=" + url.QueryEscape(redirect)
+}
+
+// goLogin is the client of the Go SDK, which registers.
 func goLogin(t *testing.T, at, revision string) string {
 	t.Helper()
+	return goLoginAs(t, at, revision, func(c *auth.AuthorizationCodeHandlerConfig) {
+		c.DynamicClientRegistrationConfig = &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{ClientName: "login", RedirectURIs: []string{c.RedirectURL}, TokenEndpointAuthMethod: "none"}}
+	})
+}
+
+// goLoginAs is the same with another id.
+func goLoginAs(t *testing.T, at, revision string, identify func(*auth.AuthorizationCodeHandlerConfig)) string {
+	t.Helper()
 	redirect, query := landing(t)
-	h, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
-		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{ClientName: "login", RedirectURIs: []string{redirect}, TokenEndpointAuthMethod: "none"}},
-		RedirectURL:                     redirect,
+	c := &auth.AuthorizationCodeHandlerConfig{
+		RedirectURL: redirect,
 		AuthorizationCodeFetcher: func(_ context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 			if _, err := browse(args.URL, approve); err != nil {
 				return nil, err
@@ -197,7 +213,9 @@ func goLogin(t *testing.T, at, revision string) string {
 			q, err := url.ParseQuery(<-query)
 			return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, err
 		},
-	})
+	}
+	identify(c)
+	h, err := auth.NewAuthorizationCodeHandler(c)
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
 	defer cancel()
@@ -208,6 +226,25 @@ func goLogin(t *testing.T, at, revision string) string {
 	require.NoError(t, err)
 	text, _ := r.Content[0].(*mcp.TextContent)
 	return text.Text
+}
+
+// TestAdmitsDocuments: clients whose id is the URL of their metadata need no registration.
+func TestAdmitsDocuments(t *testing.T) {
+	t.Parallel()
+	a := admit(t, settings{JWT: true, Documents: true}, "")
+	for name, got := range map[string]string{
+		"Go SDK": goLoginAs(t, a.URL, "", func(c *auth.AuthorizationCodeHandlerConfig) {
+			c.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: documentOf(c.RedirectURL)}
+		}),
+		"TypeScript SDK": scriptLogin(t, a.URL, "v2, document", "legacy"),
+	} {
+		if !strings.Contains(got, greeting) {
+			t.Errorf("%s: got %q", name, got)
+		}
+	}
+	if s := a.seen(t); s.Registrations > 0 || s.Documents == 0 {
+		t.Errorf("the authorization server has seen %+v", s)
+	}
 }
 
 // machine returns a token of a client that needs no person. der is of the certificate that

@@ -10,6 +10,8 @@
 //             opaque ones, about which it asks at each request)
 //   dpop      the server takes only tokens that are bound to a key, and says so
 //   nonce     proofs need a nonce, at both
+//   documents it takes the URL of a client's metadata for its id: that of any
+//             https://client.example/?redirect=URI says that it redirects there
 //   issuer    is another program's, whose tokens are JWTs of the keys at keys
 //
 // POST /pairs/N/resource has pair N's authorization server issue tokens for another server:
@@ -40,6 +42,15 @@ const resourceServer = { client_id: 'server', client_secret: randomBytes(16).toS
 const pairs = [];
 const json = (status, body, headers = {}) => new Response(JSON.stringify(body), { status, headers: { 'Content-Type': 'application/json', ...headers } });
 
+// document is the metadata of a client whose id is a URL.
+async function document(pair, id) {
+  pair.seen.documents = (pair.seen.documents ?? 0) + 1;
+  return json(200, {
+    client_id: id, client_name: 'document', redirect_uris: [new URL(id).searchParams.get('redirect')], application_type: 'native',
+    grant_types: ['authorization_code'], response_types: ['code'], token_endpoint_auth_method: 'none',
+  });
+}
+
 // provider returns an authorization server that knows no client but the MCP server.
 async function provider(pair) {
   if (!pair.key) {
@@ -57,6 +68,7 @@ async function provider(pair) {
     cookies: { keys: [randomUUID()] },
     features: {
       clientCredentials: { enabled: true },
+      clientIdMetadataDocument: { enabled: Boolean(pair.documents), ack: 'draft-02' },
       deviceFlow: { enabled: true },
       dPoP: { enabled: true, nonceSecret: randomBytes(32), requireNonce: () => Boolean(pair.nonce) },
       introspection: { enabled: true, allowedPolicy: (_, client) => client.clientId === resourceServer.client_id },
@@ -78,6 +90,7 @@ async function provider(pair) {
       },
       revocation: { enabled: true },
     },
+    fetch: (to, options) => (new URL(to).hostname === 'client.example' ? document(pair, String(to)) : fetch(to, options)),
     jwks: { keys: [pair.key] },
     pkce: { required: () => true },
     rotateRefreshToken: true,

@@ -49,6 +49,8 @@ type settings struct {
 	JWT      bool `json:"jwt,omitempty"`
 	DPoP     bool `json:"dpop,omitempty"`
 	Nonce    bool `json:"nonce,omitempty"`
+	// Documents has it take URLs of metadata for the ids of clients.
+	Documents bool `json:"documents,omitempty"`
 	// Issuer is one that is no oidc-provider, Keys the address of its public keys.
 	Issuer string `json:"issuer,omitempty"`
 	Keys   string `json:"keys,omitempty"`
@@ -113,6 +115,7 @@ func (p *pair) forget(t *testing.T) {
 // seen is what has succeeded at an authorization server.
 type seen struct {
 	Registrations int
+	Documents     int
 	Grants        map[string]int
 }
 

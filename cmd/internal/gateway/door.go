@@ -93,6 +93,7 @@ func (d *entrance) status() *AccessStatus {
 	if d.tokens != nil && d.tokens.Failure() != nil {
 		problems = append(problems, d.tokens.Failure().Error())
 	}
+	problems = append(problems, d.issuers.problems()...)
 	s.Problem = strings.Join(problems, "; ")
 	return s
 }

@@ -1,8 +1,9 @@
 // A client of one of the TypeScript SDKs that knows a URL and nothing else. It logs in and
 // calls a tool:
 //
-//   node login.mjs '{"sdk":"v1"|"v2","era":"legacy"|"modern","url":"…","redirect":"…","tool":"…","arguments":{…}}'
+//   node login.mjs '{"sdk":"v1"|"v2","era":"legacy"|"modern","url":"…","redirect":"…","document":"…","tool":"…","arguments":{…}}'
 //
+// document is the URL of its metadata, for authorization servers that take that for its id.
 // It writes "AUTHORIZE URL" for the browser, reads a line with the query that this ends
 // with, and writes the text of the result.
 import { createInterface } from 'node:readline';
@@ -13,6 +14,7 @@ const kept = {};
 const authProvider = {
   redirectUrl: o.redirect,
   clientMetadata: { client_name: 'login', redirect_uris: [o.redirect], grant_types: ['authorization_code'], response_types: ['code'], token_endpoint_auth_method: 'none' },
+  clientMetadataUrl: o.document || undefined,
   clientInformation: () => kept.client,
   saveClientInformation: (c) => { kept.client = c; },
   tokens: () => kept.tokens,
