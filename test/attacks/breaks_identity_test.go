@@ -30,7 +30,7 @@ func identityBreakages() []breakage {
 			"places/in the query and the header"),
 		one("identity", "of several lines the first counts", wall, "bearer", "default:\n\t\treturn \"\", access.ErrMalformed", "default:",
 			"places/a good one first", "places/beside a line in small letters"),
-		one("identity", "of several tokens in a line the first counts", wall, "bearer", `strings.ContainsAny(token, " ,\t")`, `func() bool { token, _, _ = strings.Cut(token, ","); return false }()`,
+		one("identity", "of several tokens in a line the first counts", wall, "bearer", `contains(token, ' ') || contains(token, ',') || contains(token, '\t')`, `func() bool { token, _, _ = strings.Cut(token, ","); return false }()`,
 			"places/twice with a comma"),
 		one("identity", "any scheme will do", wall, "bearer", `if !strings.EqualFold(name, "Bearer") {`, `if name == "" {`,
 			"places/with the scheme Token", "places/with the scheme DPoP"),
