@@ -159,7 +159,7 @@ func proxyTable() []rule {
 		{"parking", "runtime runtime/access runtime/revision runtime/seal runtime/internal/..."},
 		// Knows no front and no name that clients see.
 		{"upstream", "limits breaker errkind starts keep late meter inventory settings sharing persist relist client runtime runtime/access runtime/bridge runtime/revision runtime/seal runtime/store runtime/internal/..."},
-		{"catalog", "errkind inventory upstream runtime runtime/pins runtime/lazy runtime/bridge runtime/revision runtime/seal runtime/internal/... golang.org/x/sync"},
+		{"catalog", "errkind inventory upstream runtime runtime/access runtime/pins runtime/lazy runtime/bridge runtime/revision runtime/seal runtime/internal/... golang.org/x/sync"},
 		{"questions", "limits upstream runtime runtime/revision runtime/internal/..."},
 		{"subscriptions", "limits inventory upstream catalog runtime runtime/bridge runtime/revision runtime/internal/..."},
 		{"router", "errkind limits settings inventory client parking upstream catalog questions subscriptions runtime runtime/access runtime/bridge runtime/revision runtime/seal runtime/internal/..."},

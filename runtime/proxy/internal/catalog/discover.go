@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
@@ -27,22 +28,22 @@ const (
 // Discover connects the backends that have offered nothing yet, all at once, and
 // waits for them, for none longer than its time, nor than grace unless that is zero.
 // Those that failed a moment ago are left alone. Clients are told of what a late one
-// offers. from is who wants to know, nil for nobody in particular.
-func (p *Publisher) Discover(ctx context.Context, from *upstream.Origin, grace time.Duration) {
-	meet(ctx, from, due(p.set.All(), from, grace), grace)
+// offers. who wants to know, nil for nobody in particular.
+func (p *Publisher) Discover(ctx context.Context, who *access.Principal, grace time.Duration) {
+	meet(ctx, who, due(p.set.All(), who, grace), grace)
 }
 
 // due returns the backends that are to be connected because nothing is known.
-func due(all []*upstream.Backend, from *upstream.Origin, grace time.Duration) []*upstream.Backend {
+func due(all []*upstream.Backend, who *access.Principal, grace time.Duration) []*upstream.Backend {
 	now := time.Now()
-	return slices.DeleteFunc(slices.Clone(all), func(b *upstream.Backend) bool { return !b.IsDue(from, now, grace) })
+	return slices.DeleteFunc(slices.Clone(all), func(b *upstream.Backend) bool { return !b.IsDue(who, now, grace) })
 }
 
 // meet connects backends and waits for them. Failures are reported with the lists.
-func meet(ctx context.Context, from *upstream.Origin, backends []*upstream.Backend, grace time.Duration) {
+func meet(ctx context.Context, who *access.Principal, backends []*upstream.Backend, grace time.Duration) {
 	var wg sync.WaitGroup
 	for _, b := range backends {
-		wg.Go(func() { b.Meet(ctx, from, grace, false) })
+		wg.Go(func() { b.Meet(ctx, who, grace, false) })
 	}
 	wg.Wait()
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
@@ -75,17 +76,16 @@ func (ps *pages) at(key pageKey) *page {
 }
 
 // List returns the answer to a list method, once every backend has been asked, in
-// the words of the client's era. It is not to be changed: others get the same.
-func (p *Publisher) List(ctx context.Context, from *upstream.Origin, k inventory.Kind, params []byte) ([]byte, error) {
-	p.Discover(ctx, from, p.o.ListGrace)
+// the words of an era. It is not to be changed: others get the same.
+func (p *Publisher) List(ctx context.Context, who *access.Principal, k inventory.Kind, params []byte, modern bool) ([]byte, error) {
+	p.Discover(ctx, who, p.o.ListGrace)
 	if err := deadline.Err(ctx); err != nil {
 		return nil, err
 	}
 	p.Listeners.See(k)
 	announceComing(p)
 	c := p.show(k)
-	who := from.Who.Key()
-	first, err := firstItem(p.o.Ring, c, k, who, params)
+	first, err := firstItem(p.o.Ring, c, k, who.Key(), params)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (p *Publisher) List(ctx context.Context, from *upstream.Origin, k inventory
 		p.revalidate(k)
 		p.Refresh()
 	}
-	return p.page(c, k, from.Modern(), who, first), nil
+	return p.page(c, k, modern, who.Key(), first), nil
 }
 
 // show returns the catalog that a list is given out of. Where names have no

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/pins"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -144,11 +145,11 @@ func holding(p *Publisher) map[*upstream.Backend]*pins.Verdict {
 // settled returns the catalog once the lists of a backend have been compared over the
 // connection that there is: nothing is called over one whose lists nobody has looked
 // at. Where nothing can be held back it returns at once.
-func settled(ctx context.Context, from *upstream.Origin, p *Publisher, c *Catalog, b *upstream.Backend) (*Catalog, error) {
+func settled(ctx context.Context, who *access.Principal, p *Publisher, c *Catalog, b *upstream.Backend) (*Catalog, error) {
 	if _, held := c.held[b]; !held || b.Pool.Told() != nil {
 		return c, nil
 	}
-	if err := b.Learn(ctx, from); err != nil {
+	if err := b.Learn(ctx, who); err != nil {
 		return nil, err
 	}
 	return p.Current.Load(), nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/pins"
@@ -20,10 +21,10 @@ import (
 // Resolve finds where an exposed tool or prompt leads that a client asks for. For a name that is not
 // known yet, the server is connected that its prefix names, and no other is
 // waited for; where it has none, all are of which nothing is known.
-func (p *Publisher) Resolve(ctx context.Context, from *upstream.Origin, k inventory.Kind, name string) (*Route, error) {
+func (p *Publisher) Resolve(ctx context.Context, who *access.Principal, k inventory.Kind, name string) (*Route, error) {
 	c := p.Current.Load()
 	if r := c.Routes[k][name]; r != nil {
-		after, err := settled(ctx, from, p, c, r.Backend)
+		after, err := settled(ctx, who, p, c, r.Backend)
 		if err != nil {
 			return nil, err
 		}
@@ -38,13 +39,13 @@ func (p *Publisher) Resolve(ctx context.Context, from *upstream.Origin, k invent
 		server = c.spelt(c.splits(name), name)
 	}
 	if b := c.named[server]; b != nil && !b.ConnectedOnce.Load() {
-		if err := b.Learn(ctx, from); err != nil {
+		if err := b.Learn(ctx, who); err != nil {
 			return nil, err
 		}
 	}
 	unowned := owner == "" && (p.o.NoPrefix || !c.names.separates(name))
 	if unowned && server == "" || p.o.NoPrefix {
-		p.Discover(ctx, from, 0)
+		p.Discover(ctx, who, 0)
 	}
 	if err := deadline.Err(ctx); err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func (p *Publisher) Resolve(ctx context.Context, from *upstream.Origin, k invent
 		return r, nil
 	}
 	if b := p.Only(); b != nil {
-		if c, err := settled(ctx, from, p, c, b); err != nil || c.held[b].Holds(pinned(k), name) {
+		if c, err := settled(ctx, who, p, c, b); err != nil || c.held[b].Holds(pinned(k), name) {
 			return nil, cmp.Or(err, unknown(k, name))
 		}
 		return routeTo(b, name, false), nil
@@ -86,12 +87,12 @@ func (p *Publisher) Only() *upstream.Backend {
 // ResolveURI finds the backend that a resource URI belongs to; see claim. Where
 // what is known is enough, no other server is waited for. What is held back is not
 // found.
-func (p *Publisher) ResolveURI(ctx context.Context, from *upstream.Origin, uri string) (*Route, error) {
-	r, err := findURI(ctx, from, p, uri)
+func (p *Publisher) ResolveURI(ctx context.Context, who *access.Principal, uri string) (*Route, error) {
+	r, err := findURI(ctx, who, p, uri)
 	if err != nil {
 		return nil, err
 	}
-	c, err := settled(ctx, from, p, p.Current.Load(), r.Backend)
+	c, err := settled(ctx, who, p, p.Current.Load(), r.Backend)
 	if err == nil {
 		err = c.admits(r, uri)
 	}
@@ -101,15 +102,15 @@ func (p *Publisher) ResolveURI(ctx context.Context, from *upstream.Origin, uri s
 	return r, nil
 }
 
-func findURI(ctx context.Context, from *upstream.Origin, p *Publisher, uri string) (*Route, error) {
-	if r, err := p.claimed(ctx, from, uri); r != nil || err != nil {
+func findURI(ctx context.Context, who *access.Principal, p *Publisher, uri string) (*Route, error) {
+	if r, err := p.claimed(ctx, who, uri); r != nil || err != nil {
 		return r, err
 	}
-	p.Discover(ctx, from, 0)
+	p.Discover(ctx, who, 0)
 	if err := deadline.Err(ctx); err != nil {
 		return nil, err
 	}
-	if r, err := p.claimed(ctx, from, uri); r != nil || err != nil {
+	if r, err := p.claimed(ctx, who, uri); r != nil || err != nil {
 		return r, err
 	}
 	c := p.Current.Load()
@@ -136,7 +137,7 @@ func findURI(ctx context.Context, from *upstream.Origin, p *Publisher, uri strin
 // claimed finds the backend of a URI by the server that it names, the lists, the
 // templates and the links that servers have handed out; nil where none of them
 // says.
-func (p *Publisher) claimed(ctx context.Context, from *upstream.Origin, uri string) (*Route, error) {
+func (p *Publisher) claimed(ctx context.Context, who *access.Principal, uri string) (*Route, error) {
 	c := p.Current.Load()
 	if server, bare, ok := c.owners.named(uri); ok {
 		b := c.named[server]
@@ -144,7 +145,7 @@ func (p *Publisher) claimed(ctx context.Context, from *upstream.Origin, uri stri
 			return nil, notFound(uri, "there is no server "+server)
 		}
 		if !b.IsListed.Load() {
-			b.Meet(ctx, from, 0, true)
+			b.Meet(ctx, who, 0, true)
 			c = p.Current.Load()
 		}
 		return c.unwrapped(b, uri, bare), deadline.Err(ctx)
@@ -218,7 +219,7 @@ func notFound(uri, message string) error {
 
 // Template finds a resource template by its exposed form, or by the server's own
 // where one server has it; nil where there is none.
-func (p *Publisher) Template(ctx context.Context, from *upstream.Origin, key string) *Route {
+func (p *Publisher) Template(ctx context.Context, who *access.Principal, key string) *Route {
 	for again := true; ; again = false {
 		c := p.Current.Load()
 		if r := c.Routes[inventory.Templates][key]; r != nil {
@@ -230,7 +231,7 @@ func (p *Publisher) Template(ctx context.Context, from *upstream.Origin, key str
 		if !again {
 			return nil
 		}
-		p.Discover(ctx, from, 0)
+		p.Discover(ctx, who, 0)
 	}
 }
 

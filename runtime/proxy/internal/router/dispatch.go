@@ -112,7 +112,7 @@ func (rt *Router) Answer(ctx context.Context, r Request) ([]byte, error) {
 			if err := awaitList(ctx, rt, k); err != nil {
 				return nil, err
 			}
-			return rt.Catalog.List(ctx, &r.From, k, r.params())
+			return rt.Catalog.List(ctx, r.From.Who, k, r.params(), r.From.Modern())
 		}
 	}
 	if b := rt.Catalog.Only(); b != nil {
@@ -135,7 +135,7 @@ func (r Request) callNamed(ctx context.Context, k inventory.Kind) ([]byte, error
 		return nil, upstream.Invalid("params.name is missing or no string")
 	}
 	return upstream.RetryReplaced(func() (_ []byte, err error) {
-		if r.to, err = r.rt.Catalog.Resolve(ctx, &r.From, k, name); err != nil {
+		if r.to, err = r.rt.Catalog.Resolve(ctx, r.From.Who, k, name); err != nil {
 			return nil, err
 		}
 		return r.forward(ctx, r.to.Backend, within(r.Msg.Params, r.Msg.Name, r.to.Quoted))
@@ -158,7 +158,7 @@ func (r Request) read(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	return upstream.RetryReplaced(func() (_ []byte, err error) {
-		if r.to, err = r.rt.Catalog.ResolveURI(ctx, &r.From, uri); err != nil {
+		if r.to, err = r.rt.Catalog.ResolveURI(ctx, r.From.Who, uri); err != nil {
 			return nil, err
 		}
 		if r.to.Bare == uri {
@@ -188,9 +188,9 @@ func (r Request) complete(ctx context.Context) ([]byte, error) {
 		var to *catalog.Route
 		var err error
 		if k == inventory.Prompts {
-			to, err = r.rt.Catalog.Resolve(ctx, &r.From, k, key)
-		} else if to = r.rt.Catalog.Template(ctx, &r.From, key); to == nil {
-			to, err = r.rt.Catalog.ResolveURI(ctx, &r.From, key)
+			to, err = r.rt.Catalog.Resolve(ctx, r.From.Who, k, key)
+		} else if to = r.rt.Catalog.Template(ctx, r.From.Who, key); to == nil {
+			to, err = r.rt.Catalog.ResolveURI(ctx, r.From.Who, key)
 		}
 		if err != nil {
 			return nil, err

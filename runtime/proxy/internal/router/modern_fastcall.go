@@ -43,7 +43,7 @@ type PendingFastCall struct {
 	mu        sync.Mutex // guards what follows; never held when the pipe is called, which may hold its lock
 	isOver    bool       // the client is answered or gone
 	isParking bool       // Front.Park was called
-	outcome   *outcome   // nil as long as there is none
+	outcome   outcome
 	parked    *parking.Call
 	ready     chan struct{} // closed once parked is set, or isOver; nil if nobody waits
 	done      chan struct{} // closed once there is an outcome; nil if nobody waits
@@ -53,6 +53,7 @@ var _ ReplyTo = (*PendingFastCall)(nil)
 
 // outcome is how a call has ended that has no plain result.
 type outcome struct {
+	set    bool // there is one
 	result []byte
 	// err is the server's, or that of the way to it; why is the proxy's own, and
 	// ends the request as it is.
@@ -171,10 +172,10 @@ func (p *PendingFastCall) framed(c *FastCall, a jsonrpc.Answer) *bytes.Buffer {
 func (p *PendingFastCall) setOutcome(o outcome) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.outcome != nil {
+	if p.outcome.set {
 		return
 	}
-	p.outcome = &o
+	p.outcome, p.outcome.set = o, true
 	if p.done != nil {
 		close(p.done)
 	}
@@ -287,7 +288,7 @@ func (p *PendingFastCall) wait(ctx context.Context) outcome {
 	p.mu.Lock()
 	if p.done == nil {
 		p.done = make(chan struct{})
-		if p.outcome != nil {
+		if p.outcome.set {
 			close(p.done)
 		}
 	}
@@ -301,7 +302,7 @@ func (p *PendingFastCall) wait(ctx context.Context) outcome {
 		}
 		<-done // the answer has won the race, or setOutcome was just called
 	}
-	return *p.outcome
+	return p.outcome
 }
 
 // Origin returns the client, who is asked by parking the call.

@@ -67,7 +67,7 @@ func (r Request) checkParamHeaders(ctx context.Context) error {
 	if r.Header == nil || !ok {
 		return nil
 	}
-	to, err := upstream.RetryReplaced(func() (*catalog.Route, error) { return r.rt.Catalog.Resolve(ctx, &r.From, inventory.Tools, name) })
+	to, err := upstream.RetryReplaced(func() (*catalog.Route, error) { return r.rt.Catalog.Resolve(ctx, r.From.Who, inventory.Tools, name) })
 	if err != nil {
 		_, refused := errors.AsType[*runtime.AuthError](err)
 		if refused || r.Msg.RequestState.Present() {

@@ -230,7 +230,7 @@ func (h *Hub) Listen(ctx context.Context, id []byte, from *upstream.Origin, f Fi
 	defer stop()
 	to.Send(jsonrpc.AppendNotification(nil, revision.NotificationListenAcknowledged, acknowledged(id, &honoured)))
 	if f.ListSet != (inventory.ListSet{}) {
-		h.set.Work.Go(func() { h.catalog.Discover(ctx, from, 0) }) // only a server that runs reports changes
+		h.set.Work.Go(func() { h.catalog.Discover(ctx, from.Who, 0) }) // only a server that runs reports changes
 	}
 	ticker := time.NewTicker(limits.KeepAlive)
 	defer ticker.Stop()

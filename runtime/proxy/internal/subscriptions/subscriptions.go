@@ -69,7 +69,7 @@ const followTime = 10 * time.Second
 // follow subscribes to one resource.
 func (h *Hub) follow(ctx context.Context, from *upstream.Origin, l catalog.Listener, uri string) (stop func(), err error) {
 	return upstream.RetryReplaced(func() (func(), error) {
-		to, err := h.catalog.ResolveURI(ctx, from, uri)
+		to, err := h.catalog.ResolveURI(ctx, from.Who, uri)
 		if err != nil {
 			return nil, err
 		}
@@ -83,7 +83,7 @@ func (h *Hub) follow(ctx context.Context, from *upstream.Origin, l catalog.Liste
 
 func (h *Hub) followRoute(ctx context.Context, from *upstream.Origin, l catalog.Listener, uri string, to *catalog.Route) (stop func(), err error) {
 	b := to.Backend
-	if err := b.Learn(ctx, from); err != nil {
+	if err := b.Learn(ctx, from.Who); err != nil {
 		return nil, err
 	}
 	// Where the client's calls go: a server may report a change only to the session

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/starts"
 )
@@ -13,12 +14,12 @@ import (
 // yet, or what is stored was offered where it could ask other things; and it has
 // not failed a moment ago, and is not late already. grace bounds how long the list
 // waits for any server, zero does not.
-func (b *Backend) IsDue(from *Origin, now time.Time, grace time.Duration) bool {
+func (b *Backend) IsDue(who *access.Principal, now time.Time, grace time.Duration) bool {
 	recalled := b.IsListed.Load()
 	if recalled && b.ConnectedOnce.Load() {
 		return false
 	}
-	teller, err := b.Pool.Teller(from)
+	teller, err := b.Pool.Teller(who)
 	if err != nil {
 		return false
 	}
@@ -52,8 +53,8 @@ func (b *Backend) Coming() <-chan struct{} {
 
 // Meet connects the backend, which learns what it offers, and waits for that as
 // long as lists with a grace do. It is urgent where a call waits for it.
-func (b *Backend) Meet(ctx context.Context, from *Origin, grace time.Duration, urgent bool) {
-	teller, err := b.Pool.Teller(from)
+func (b *Backend) Meet(ctx context.Context, who *access.Principal, grace time.Duration, urgent bool) {
+	teller, err := b.Pool.Teller(who)
 	if err != nil {
 		return // whoever calls learns why
 	}
@@ -78,8 +79,8 @@ func (b *Backend) Meet(ctx context.Context, from *Origin, grace time.Duration, u
 
 // Learn connects the backend, which learns what it offers, for a call that waits for
 // it. The error is a [*Error].
-func (b *Backend) Learn(ctx context.Context, from *Origin) error {
-	teller, err := b.Pool.Teller(from)
+func (b *Backend) Learn(ctx context.Context, who *access.Principal) error {
+	teller, err := b.Pool.Teller(who)
 	if err == nil {
 		_, err = teller.Acquire(ctx)
 	}

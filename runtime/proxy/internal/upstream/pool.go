@@ -41,7 +41,7 @@ type Pool struct {
 func (p *Pool) Acquire(ctx context.Context, from *Origin) (_ *Conn, done func(), _ error) {
 	if !p.b.ConnectedOnce.Load() {
 		// It tells the era, and what there is to ask for.
-		teller, err := p.Teller(from)
+		teller, err := p.Teller(from.Who)
 		if err == nil {
 			_, err = teller.Acquire(ctx)
 		}

@@ -3,6 +3,7 @@ package upstream
 import (
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 )
 
@@ -32,15 +33,15 @@ func (p *Pool) shared(from *Origin, legacy bool) (*Slot, error) {
 }
 
 // Teller returns the slot over which to learn what the server offers: the primary one,
-// or where its credentials are those of who calls, that of the caller's principal. from
-// is nil for nobody in particular. The error is a [*sharing.CrowdedError].
-func (p *Pool) Teller(from *Origin) (*Slot, error) {
-	if from == nil || from.Who == nil || !p.b.Config().PerPrincipal {
+// or where its credentials are those of who calls, that of a principal, nil for nobody
+// in particular. The error is a [*sharing.CrowdedError].
+func (p *Pool) Teller(who *access.Principal) (*Slot, error) {
+	if who == nil || !p.b.Config().PerPrincipal {
 		return p.b.Primary, nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.shared(&Origin{Who: from.Who}, false)
+	return p.shared(&Origin{Who: who}, false)
 }
 
 // tells reports whether what the server offers may be learned over the slot.
