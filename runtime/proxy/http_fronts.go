@@ -64,9 +64,10 @@ func (p *Proxy) NewHTTPFront(o HTTPOptions) *HTTPFront {
 // ended. Shut down the server that runs the handler after it.
 func (h *HTTPFront) Close() { h.front.Close() }
 
-// Expel ends the streams of those for whom gone reports true, once their requests have
-// been answered. Nothing else of theirs ends here: their next request is refused by
-// the door.
+// Expel ends the streams that were opened by those for whom gone reports true, and their
+// calls that wait for them to come back with answers. Requests that are being answered
+// are answered; the next is refused by the door. A stream whose principal has Expires
+// ends then without it.
 func (h *HTTPFront) Expel(gone func(*access.Principal) bool) { h.front.Expel(gone) }
 
 // ServeHTTP serves the endpoint.
@@ -97,7 +98,8 @@ func (f *SSEFront) Close() { f.front.Close() }
 // ServeHTTP serves GET: a session for as long as the stream lasts.
 func (f *SSEFront) ServeHTTP(w http.ResponseWriter, r *http.Request) { f.front.ServeHTTP(w, r) }
 
-// Expel ends the sessions of those for whom gone reports true.
+// Expel ends the sessions of those for whom gone reports true, once their requests have
+// been answered.
 func (f *SSEFront) Expel(gone func(*access.Principal) bool) { f.front.Expel(gone) }
 
 // Messages returns the handler of the path that clients POST to.
