@@ -64,7 +64,8 @@ type Authorizer struct {
 	read    time.Time // when the token was last read, see reread
 	fresh   string    // the access token of the last refresh that a challenge led to
 
-	asking sync.Mutex // held while a token is obtained: one asks, the others wait
+	asking sync.Mutex     // held while a token is obtained: one asks, the others wait
+	failed failedExchange // guarded by asking
 }
 
 // New returns the authorizer of a server.

@@ -18,6 +18,9 @@ const (
 	tokenTypeAccess = "urn:ietf:params:oauth:token-type:access_token" //nolint:gosec // a name of RFC 8693, 3
 	// exchangedTime is how long an exchanged token is used whose end is not said.
 	exchangedTime = 5 * time.Minute
+	// failedTime is for how long a token that could not be exchanged is not tried again:
+	// a caller that goes on calling is no load for who exchanges.
+	failedTime = 5 * time.Second
 )
 
 // exchanges reports whether the token comes from an exchange, before the server has
@@ -34,17 +37,33 @@ func exchange(ctx context.Context, a *Authorizer, used string) (tokenstore.Token
 	if now := a.token(); now.Access != used && !soon(now) {
 		return now, nil
 	}
+	handed, err := subject(&a.o)
+	if err != nil {
+		return tokenstore.Token{}, exchangeError{err}
+	}
+	if f := a.failed; f.err != nil && f.handed.Equal(handed) && time.Now().Before(f.until) {
+		return tokenstore.Token{}, f.err
+	}
 	key := exchangeKey(&a.o)
 	t, ok := a.o.Exchanged.Get(key, func(t tokenstore.Token) bool { return !soon(t) && t.Access != used })
 	if !ok {
-		var err error
-		if t, err = exchangeNow(ctx, &a.o); err != nil {
+		if t, err = exchangeNow(ctx, &a.o, handed); err != nil {
+			if ctx.Err() == nil {
+				a.failed = failedExchange{exchangeError{err}, handed, time.Now().Add(failedTime)}
+			}
 			return tokenstore.Token{}, exchangeError{err}
 		}
 		a.o.Exchanged.Put(key, t)
 	}
 	a.use(t)
 	return t, nil
+}
+
+// failedExchange is that a token could not be exchanged a moment ago.
+type failedExchange struct {
+	err    error
+	handed secret.Text
+	until  time.Time
 }
 
 // exchangeError is that no token could be had in exchange.
@@ -67,12 +86,8 @@ func exchangeKey(o *Options) string {
 // exchangeNow hands in the token of the principal for one that is for the server (RFC
 // 8693). The endpoint is the entry's, or what its issuer says: the server has no say in
 // who gets the token.
-func exchangeNow(ctx context.Context, o *Options) (tokenstore.Token, error) {
+func exchangeNow(ctx context.Context, o *Options, handed secret.Text) (tokenstore.Token, error) {
 	c := &o.Config
-	handed, err := subject(o)
-	if err != nil {
-		return tokenstore.Token{}, err
-	}
 	iss, g, err := exchangeIssuer(ctx, c)
 	if err != nil {
 		return tokenstore.Token{}, err

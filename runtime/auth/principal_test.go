@@ -224,6 +224,32 @@ func TestExchangeRefused(t *testing.T) {
 	}
 }
 
+// TestExchangeFails: what is refused is not asked for again at once, unless the principal
+// comes with another token.
+func TestExchangeFails(t *testing.T) {
+	t.Parallel()
+	x := newExchange(t)
+	x.status, x.issued = 400, map[string]any{"error": "invalid_grant"}
+	inbound := "inbound-old"
+	c := authconfig.Config{Grant: authconfig.GrantTokenExchange, ClientID: "c", Issuer: idp, Each: authconfig.Each{On: true, TokenEndpoint: x.URL + "/token"}}
+	a := auth.New(auth.Options{
+		Server: parse(t, x.URL+"/mcp"), Name: "api", Config: c, Store: &tokenstore.Store{Path: tokenFile(t)}, Principal: idp + "|alice",
+		Subject: func() secret.Text { return secret.New(inbound) },
+	})
+	for range 5 {
+		if got := call(t.Context(), a, x.URL+"/mcp"); !strings.Contains(got, "invalid_grant") {
+			t.Errorf("got %q", got)
+		}
+	}
+	equal(t, len(x.seen), 1)
+	x.mu.Lock()
+	x.status, x.issued = 200, map[string]any{"issued_token_type": "urn:ietf:params:oauth:token-type:access_token"}
+	x.mu.Unlock()
+	inbound = "inbound-new"
+	equal(t, call(t.Context(), a, x.URL+"/mcp"), "called")
+	equal(t, len(x.seen), 2)
+}
+
 // TestNobodyToExchange: without serve.auth there is no token to hand in.
 func TestNobodyToExchange(t *testing.T) {
 	t.Parallel()
