@@ -52,6 +52,25 @@ func TestHTTPModernCallAllocates(t *testing.T) {
 	}
 }
 
+// TestAskingAllocatesNothing: a call with a token has the allocations of one without.
+func TestAskingAllocatesNothing(t *testing.T) {
+	for _, modern := range []bool{false, true} {
+		var got [2]float64
+		for i, c := range []*webPath{newWebPath(t, fmt.Appendf(nil, pathResult, "r")), newAskingPath(t)} {
+			if modern {
+				c.modern()
+			}
+			for range 10 {
+				c.round()
+			}
+			got[i] = testing.AllocsPerRun(500, c.round)
+		}
+		if got[0] == 0 || got[1] > got[0] {
+			t.Errorf("stateless %t: %.2f allocations a call, and %.2f with a token", modern, got[0], got[1])
+		}
+	}
+}
+
 // TestHTTPCallAllocates little beside what net/http does: the exchange, its
 // channel, the answer.
 func TestHTTPCallAllocates(t *testing.T) {
@@ -68,7 +87,7 @@ func TestHTTPCallAllocates(t *testing.T) {
 // what net/http does on the side of the server and of the front.
 func TestHTTPToHTTPAllocates(t *testing.T) {
 	for era, most := range map[string]float64{"session": 80, "stateless": 112} {
-		c := newWebPathOf(t, httpProxy(t, fmt.Appendf(nil, pathResult, "r")))
+		c := newWebPathOf(t, httpProxy(t, fmt.Appendf(nil, pathResult, "r")), nil, "")
 		if era == "stateless" {
 			c.modern()
 		}

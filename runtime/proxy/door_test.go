@@ -41,7 +41,7 @@ func (*doorTokens) Challenge(*access.Refusal) string { return `realm="mcpctl"` }
 
 // newDoor returns a door and tokens for it: two principals', an expired and a revoked
 // one.
-func newDoor(t *testing.T) (d *doorTokens, alice, bob, expired, revoked string) {
+func newDoor(t testing.TB) (d *doorTokens, alice, bob, expired, revoked string) {
 	t.Helper()
 	now := time.Now()
 	a, alice := access.NewToken("alice", nil, now, time.Time{})

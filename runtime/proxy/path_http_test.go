@@ -67,7 +67,7 @@ func httpProxy(tb testing.TB, result []byte) *proxy.Proxy {
 func BenchmarkHTTPToHTTP(b *testing.B) {
 	for _, era := range []string{"session", "stateless"} {
 		b.Run(era, func(b *testing.B) {
-			c := newWebPathOf(b, httpProxy(b, fmt.Appendf(nil, pathResult, strings.Repeat("r", 100))))
+			c := newWebPathOf(b, httpProxy(b, fmt.Appendf(nil, pathResult, strings.Repeat("r", 100))), nil, "")
 			if era == "stateless" {
 				c.modern()
 			}

@@ -184,6 +184,7 @@ func BenchmarkPath(b *testing.B) {
 // is what the front does.
 type webPath struct {
 	front *proxy.HTTPFront
+	token string // "" where nobody is asked for one
 	body  *bytes.Reader
 	req   *http.Request
 	w     discarded
@@ -204,17 +205,25 @@ func (c *discarded) Write(b []byte) (int, error) {
 
 func newWebPath(tb testing.TB, result []byte) *webPath {
 	tb.Helper()
-	return newWebPathOf(tb, pathProxy(tb, result))
+	return newWebPathOf(tb, pathProxy(tb, result), nil, "")
 }
 
-func newWebPathOf(tb testing.TB, p *proxy.Proxy) *webPath {
+// newAskingPath is newWebPath behind a door.
+func newAskingPath(tb testing.TB) *webPath {
 	tb.Helper()
-	front := p.NewHTTPFront(proxy.HTTPOptions{})
+	d, alice, _, _, _ := newDoor(tb)
+	return newWebPathOf(tb, pathProxy(tb, fmt.Appendf(nil, pathResult, "r")), d, alice)
+}
+
+// newWebPathOf is a client of a proxy, behind a door with its token; nil and "" for none.
+func newWebPathOf(tb testing.TB, p *proxy.Proxy, d proxy.Door, token string) *webPath {
+	tb.Helper()
+	front := p.NewHTTPFront(proxy.HTTPOptions{Door: d})
 	tb.Cleanup(func() {
 		front.Close()
 		_ = p.Close()
 	})
-	c := &webPath{front: front, w: discarded{head: http.Header{}}}
+	c := &webPath{front: front, token: token, w: discarded{head: http.Header{}}}
 	c.send(tb, []byte(hello("2025-11-25")))
 	session := c.w.head.Get("Mcp-Session-Id")
 	c.send(tb, []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
@@ -226,7 +235,15 @@ func newWebPathOf(tb testing.TB, p *proxy.Proxy) *webPath {
 	} {
 		c.req.Header.Set(name, value)
 	}
+	c.authorize(c.req)
 	return c
+}
+
+// authorize adds the token to a request, if there is one.
+func (c *webPath) authorize(r *http.Request) {
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
 }
 
 // modern has the next rounds be of the stateless era.
@@ -236,12 +253,14 @@ func (c *webPath) modern() {
 	c.body = bytes.NewReader(line)
 	c.req = httptest.NewRequest(http.MethodPost, "http://127.0.0.1/mcp", c.body)
 	c.req.Header = head
+	c.authorize(c.req)
 }
 
 func (c *webPath) send(tb testing.TB, body []byte) {
 	tb.Helper()
 	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/mcp", bytes.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
+	c.authorize(r)
 	c.front.ServeHTTP(&c.w, r)
 }
 
@@ -252,9 +271,13 @@ func (c *webPath) round() {
 
 // BenchmarkHTTP measures one call at a time through the HTTP front.
 func BenchmarkHTTP(b *testing.B) {
-	for _, era := range []string{"session", "stateless"} {
-		b.Run(era, func(b *testing.B) {
+	for _, kind := range []string{"session", "stateless", "session-asked", "stateless-asked"} {
+		b.Run(kind, func(b *testing.B) {
+			era, _, asked := strings.Cut(kind, "-")
 			c := newWebPath(b, fmt.Appendf(nil, pathResult, "r"))
+			if asked {
+				c = newAskingPath(b)
+			}
 			if era == "stateless" {
 				c.modern()
 			}
