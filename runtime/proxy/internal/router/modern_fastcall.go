@@ -40,20 +40,25 @@ type PendingFastCall struct {
 	id           uint64    // of the call in conn.Pipe
 	call         *FastCall // as long as it is pending there
 
-	mu        sync.Mutex // guards what follows; never held when the pipe is called, which may hold its lock
-	isOver    bool       // the client is answered or gone
-	isParking bool       // Front.Park was called
-	outcome   outcome
-	parked    *parking.Call
-	ready     chan struct{} // closed once parked is set, or isOver; nil if nobody waits
-	done      chan struct{} // closed once there is an outcome; nil if nobody waits
+	mu      sync.Mutex // guards what follows; never held when the pipe is called, which may hold its lock
+	is      stage
+	outcome outcome
+	parked  *parking.Call
+	ready   chan struct{} // closed once parked is set, or the call is over; nil if nobody waits
+	done    chan struct{} // closed once there is an outcome; nil if nobody waits
 }
 
 var _ ReplyTo = (*PendingFastCall)(nil)
 
+// stage is how far a call is.
+type stage struct {
+	over    bool // the client is answered or gone
+	parking bool // Front.Park was called
+	settled bool // there is an outcome
+}
+
 // outcome is how a call has ended that has no plain result.
 type outcome struct {
-	set    bool // there is one
 	result []byte
 	// err is the server's, or that of the way to it; why is the proxy's own, and
 	// ends the request as it is.
@@ -128,8 +133,8 @@ func (rt *Router) Declared(capabilities []byte) json.RawMessage {
 func (p *PendingFastCall) Finished(c *FastCall, a jsonrpc.Answer) *jsonrpc.Writer {
 	framed := p.framed(c, a)
 	p.mu.Lock()
-	if framed != nil && !p.isOver && !p.isParking {
-		p.isOver = true
+	if framed != nil && !p.is.over && !p.is.parking {
+		p.is.over = true
 		p.mu.Unlock()
 		return p.Front.Answer(framed)
 	}
@@ -172,10 +177,10 @@ func (p *PendingFastCall) framed(c *FastCall, a jsonrpc.Answer) *bytes.Buffer {
 func (p *PendingFastCall) setOutcome(o outcome) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.outcome.set {
+	if p.is.settled {
 		return
 	}
-	p.outcome, p.outcome.set = o, true
+	p.outcome, p.is.settled = o, true
 	if p.done != nil {
 		close(p.done)
 	}
@@ -184,8 +189,8 @@ func (p *PendingFastCall) setOutcome(o outcome) {
 
 // parkOnce has the call parked, once. The caller holds the lock.
 func (p *PendingFastCall) parkOnce() {
-	if !p.isParking && !p.isOver {
-		p.isParking = true
+	if !p.is.parking && !p.is.over {
+		p.is.parking = true
 		p.Front.Park()
 	}
 }
@@ -195,11 +200,11 @@ func (p *PendingFastCall) end() (isParking, isParked bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	isParked = p.parked != nil
-	if p.ready != nil && !isParked && !p.isOver {
+	if p.ready != nil && !isParked && !p.is.over {
 		close(p.ready)
 	}
-	p.isOver = true
-	return p.isParking, isParked
+	p.is.over = true
+	return p.is.parking, isParked
 }
 
 // Leave ends the client's request before there is an answer, and the call unless
@@ -251,7 +256,7 @@ func (p *PendingFastCall) IsParked() bool { return p.parkedCall() != nil }
 // ask puts a question of the server to the client, who has to come back for it.
 func (p *PendingFastCall) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	p.mu.Lock()
-	if p.isOver && p.parked == nil {
+	if p.is.over && p.parked == nil {
 		p.mu.Unlock()
 		return nil, parking.ErrLost
 	}
@@ -288,7 +293,7 @@ func (p *PendingFastCall) wait(ctx context.Context) outcome {
 	p.mu.Lock()
 	if p.done == nil {
 		p.done = make(chan struct{})
-		if p.outcome.set {
+		if p.is.settled {
 			close(p.done)
 		}
 	}
@@ -345,7 +350,7 @@ func (rt *Router) ContinueParked(ctx context.Context, p *PendingFastCall, r Requ
 func (p *PendingFastCall) park(r Request) *conversation {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.isOver {
+	if p.is.over {
 		return nil
 	}
 	target, _ := rawjson.String(r.Line, r.Msg.Name) // FastCallModern has read it
