@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -428,7 +429,14 @@ func TestExchangedTokens(t *testing.T) {
 	}))
 	t.Cleanup(exchange.Close)
 	s = openShared(t, `{"url":"{{gh}}","headers":{"X-User":"${principal.name}"},"auth":{"as":"principal","grant":"token_exchange","tokenEndpoint":"`+exchange.URL+`","subjectIssuer":"token","clientId":"mcpctl"}}`)
-	s.g.accounts.principals.Subject = func(id string) secret.Text { return secret.New("inbound-" + strings.TrimPrefix(id, "token|")) }
+	var another atomic.Bool
+	s.g.accounts.principals.Subject = func(id string) secret.Text {
+		text := "inbound-" + strings.TrimPrefix(id, "token|")
+		if another.Load() {
+			text += "-anew"
+		}
+		return secret.New(text)
+	}
 	for range 2 {
 		for _, name := range []string{"alice", "bob"} {
 			if got := s.call(t, name); !strings.Contains(got, `"text":"`+name+`"`) {
@@ -453,6 +461,7 @@ func TestExchangedTokens(t *testing.T) {
 	mu.Lock()
 	fails = false
 	mu.Unlock()
+	another.Store(true) // she comes with another token, which is tried at once
 	wire.Eventually(t, wire.Limit, "alice calls again", func() bool { return strings.Contains(s.call(t, "alice"), `"text":"alice"`) })
 	if log := s.log.String(); strings.Contains(log, "inbound-") || strings.Contains(log, "exchanged-alice") {
 		t.Errorf("the log shows a token: %s", log)
