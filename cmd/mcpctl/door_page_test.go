@@ -1,3 +1,5 @@
+//go:build unix
+
 package main_test
 
 import (
@@ -174,11 +176,3 @@ the same answer, to the byte; only the ` + "`Date`" + ` header is left out. No s
 | | request | line |
 |---|---|---|
 `
-
-// touchFile creates a file.
-func touchFile(path string) int {
-	if os.WriteFile(path, nil, 0o600) != nil {
-		return 1
-	}
-	return 0
-}

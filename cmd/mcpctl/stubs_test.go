@@ -70,3 +70,11 @@ func stubRunner() {
 		os.Exit(1)
 	}
 }
+
+// touchFile creates a file.
+func touchFile(path string) int {
+	if os.WriteFile(path, nil, 0o600) != nil {
+		return 1
+	}
+	return 0
+}
