@@ -24,7 +24,7 @@ func newAccessToken(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "token", Short: "Create, list, replace and revoke tokens", Long: tokens.Long, Example: tokens.Example,
 	}
-	c := func() *tokens.Command { return &tokens.Command{UI: a.ui, StateDir: config.StateDir(a.getenv)} }
+	c := func() *tokens.Command { return tokens.New(a.ui, config.StateDir(a.getenv), a.settings.Serve) }
 	var groups []string
 	var expires, grace string
 	add := &cobra.Command{

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/access/tokenfile"
@@ -26,7 +27,16 @@ type Command struct {
 	UI *ui.UI
 	// StateDir is where tokens are kept.
 	StateDir string
-	now      func() time.Time
+	// Listed says that the settings list the tokens which serve accepts: those that are
+	// added here are none of them.
+	Listed bool
+	now    func() time.Time
+}
+
+// New returns a run that keeps tokens in a directory, for serves with some settings.
+func New(u *ui.UI, dir string, s settings.Serve) *Command {
+	accepted := s.Access.Providers.Token
+	return &Command{UI: u, StateDir: dir, Listed: accepted != nil && accepted.List != nil}
 }
 
 func (c *Command) time() time.Time {
@@ -90,6 +100,9 @@ func shown(t access.Token, text string) listed {
 
 // print prints a new token, which is shown this once.
 func (c *Command) print(t access.Token, text string) error {
+	if c.Listed {
+		c.UI.Say("warning: config.yaml lists the tokens that serve accepts: add the hash of this one there, sha256:%s", t.SHA256)
+	}
 	if c.UI.WantJSON() {
 		return c.UI.EncodeJSON(shown(t, text))
 	}
