@@ -65,7 +65,7 @@ func (c *checks) tls() {
 	if c.a.TLS.Cert == "" {
 		return
 	}
-	const edit = "mcpctl config edit  # "
+	const edit = "mcpctl config sources  # shows where config.yaml is; "
 	f, err := tlsfiles.Open(c.a.TLS, slog.New(slog.DiscardHandler))
 	if err != nil {
 		c.fail("tls", err.Error(), edit+"cert, key, clientCA and crl of serve.tls are files in PEM")
@@ -164,7 +164,7 @@ func (c *checks) proxy() {
 	}
 	for _, network := range x.Networks {
 		if network.Addr().IsLoopback() {
-			c.say("proxy", fmt.Sprintf("every user of this machine can name any user: proxy.from has %s", network), "mcpctl config edit  # let the proxy connect to a socket, with from: [unix]")
+			c.say("proxy", fmt.Sprintf("every user of this machine can name any user: proxy.from has %s", network), "mcpctl config sources  # shows where config.yaml is; let the proxy connect to a socket, with from: [unix]")
 		}
 	}
 }

@@ -65,7 +65,7 @@ func TestReports(t *testing.T) {
 		"a certificate": {func(*world) {}, true, []string{`"tls","ok":true,"message":"the certificate is valid until`}},
 		"soon over":     {func(w *world) { w.serve(t, time.Now().Add(time.Hour)) }, true, []string{`"the certificate ends on `, "openssl x509 -in "}},
 		"over":          {func(w *world) { w.serve(t, time.Now().Add(-time.Hour)) }, false, []string{`"the certificate has ended on `}},
-		"not there":     {func(w *world) { w.a.TLS.Key = w.path("none") }, false, []string{`"tls","ok":false`, "none: no such file", "mcpctl config edit"}},
+		"not there":     {func(w *world) { w.a.TLS.Key = w.path("none") }, false, []string{`"tls","ok":false`, "none: no such file", "mcpctl config sources"}},
 		"open key":      {func(w *world) { require.NoError(t, os.Chmod(w.a.TLS.Key, 0o644)) }, goruntime.GOOS == "windows", nil},
 		"another name":  {func(w *world) { w.a.Hosts = []string{"mcp.example.com:8443", "other.example.com"} }, true, []string{`the certificate is not for other.example.com, which`}},
 		"clients": {func(w *world) {
