@@ -317,8 +317,7 @@ cli-property:
 # What make test leaves out because it takes long and rarely finds anything, and the
 # whole of what CI has in a short form.
 nightly: npm python
-	MCPCTL_NIGHTLY=1 go test -tags integration ./test/peers -timeout 15m
-	MCPCTL_NIGHTLY=1 go test -tags integration ./test/login -run '^TestAdmits' -timeout 10m
+	MCPCTL_NIGHTLY=1 go test -tags integration ./test/peers ./test/login -timeout 15m
 	MCPCTL_NIGHTLY=1 go test ./scaffold/merge -count 1
 	go test ./runtime/auth -run TestKilled -kills 5000 -timeout 15m
 	$(MAKE) --no-print-directory eras-random ownership-worlds identity crossings unknown-keys faults attacks soak conformance keycloak cli-corpus cli-property registry-copy

@@ -46,6 +46,9 @@ func (x *team) call(t *testing.T, token string) (answer, page string) {
 // With Chromium they do. The tool then works for them, and for nobody else.
 func TestPagesLink(t *testing.T) {
 	t.Parallel()
+	if !wire.Nightly() {
+		t.Skip("one browser more: make nightly")
+	}
 	b := newTeamBrowser(t)
 	backend := issuer.New(runtimetest.New().Handler(runtimetest.HTTPOptions{}))
 	t.Cleanup(backend.Close)

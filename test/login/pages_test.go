@@ -101,6 +101,9 @@ const pagesSecret = "correct horse battery staple"
 // and log out.
 func TestPagesLogin(t *testing.T) {
 	t.Parallel()
+	if !wire.Nightly() {
+		t.Skip("one browser more: make nightly")
+	}
 	b := newTeamBrowser(t)
 	p := newPair(t, settings{})
 	x := newTeam(t, notes(p.Server, nil), fmt.Sprintf("  auth: [token: {}, jwt: {issuer: %[1]q}]\n  login: {issuer: %[1]q, clientId: pages, clientSecret: \"${PAGES_SECRET}\"}\n", p.Issuer), "PAGES_SECRET="+pagesSecret)
