@@ -74,7 +74,7 @@ func openDoors() (all []attack) {
 		"http://127.0.0.1/mcp", "http://127.0.0.1/healthz/../mcp",
 	} {
 		for _, method := range []string{"GET", "POST"} {
-			name := "path " + strings.ReplaceAll(target, "/", "|") + ", " + method
+			name := "path " + strings.ReplaceAll(target, "/", "-") + ", " + method
 			add(name, func(t *testing.T, g *gate) {
 				// 400: no request of HTTP, 307 and 301 never come before the question.
 				g.refuses(t, wire.RawHead(method, target, local, isJSON, accepts, "Content-Length: 0"), map[bool]string{true: "400|401 any", false: "401 none"}[target == "*"])
@@ -92,7 +92,7 @@ func openDoors() (all []attack) {
 		"X-Client-Verify: SUCCESS", "X-SSL-Client-S-DN: CN=alice", "X-Pomerium-Jwt-Assertion: a.b.c", "X-Real-IP: 127.0.0.1", "X-Principal: token|alice", "Upgrade: websocket",
 		"Upgrade: h2c", "Sec-WebSocket-Protocol: bearer", "Max-Forwards: 0", "Mcp-Session-Id: alice", "X-Amzn-Oidc-Data: a.b.c", "Cf-Access-Jwt-Assertion: a.b.c", "Sec-Fetch-Site: none",
 	} {
-		add("header "+strings.ReplaceAll(line, "/", "|"), func(t *testing.T, g *gate) {
+		add("header "+strings.ReplaceAll(line, "/", "-"), func(t *testing.T, g *gate) {
 			g.refuses(t, wire.RawPost("/mcp", tool("1", "good__echo", `{}`), local, isJSON, accepts, line), "401 none")
 		})
 	}
