@@ -375,6 +375,7 @@ func published() class {
 		expect(t, g.exchange(t, call(bearer(g.keys["ES256"].Sign(g.claims(nil), nil)))), "200 result")
 	})
 	add("a new key is found", true, func(t *testing.T, g *issuerGate) {
+		expect(t, g.exchange(t, call(bearer(g.keys["ES256"].Sign(g.claims(nil), nil)))), "200 result") // the keys have been fetched
 		k := idp.NewKey("new", "ES256")
 		g.one.Set(func(s *idp.Server) { s.Keys = append(s.Keys, k) })
 		wire.Eventually(t, wire.Limit, "200", func() bool {
