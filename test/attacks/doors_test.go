@@ -259,7 +259,7 @@ func places() class {
 		{"a good one first", func(k string) (string, []string) {
 			return at("/mcp", "Authorization: Bearer "+k, "Authorization: Bearer x")
 		}, "400 invalid_request"},
-		{"beside a line in small letters", func(k string) (string, []string) {
+		{"with a line in small letters", func(k string) (string, []string) {
 			return at("/mcp", "Authorization: Bearer "+k, "authorization: Bearer "+k)
 		}, "400 invalid_request"},
 		{"beside another scheme", func(k string) (string, []string) {

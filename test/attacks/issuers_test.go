@@ -449,7 +449,7 @@ func certified() class {
 	issue("let in: a DNS name", "200 result", by(ours, pki.Leaf{DNS: []string{"a.corp"}}))
 	issue("of a stranger", "401", by(func(t *testing.T, _ *issuerGate) *pki.Authority { return pki.New(t, "stranger") }, pki.Leaf{DNS: []string{"a.corp"}}))
 	issue("of a stranger with our name", "401", by(func(t *testing.T, _ *issuerGate) *pki.Authority { return pki.New(t, "root") }, pki.Leaf{DNS: []string{"a.corp"}}))
-	issue("a common name alone", "401", by(ours, pki.Leaf{Common: "a.corp"}))
+	issue("a common name only", "401", by(ours, pki.Leaf{Common: "a.corp"}))
 	issue("mail, which does not count here", "401", by(ours, pki.Leaf{Email: []string{"a@corp"}}))
 	issue("expired", "401", by(ours, pki.Leaf{DNS: []string{"a.corp"}, Begins: time.Now().Add(-2 * time.Hour), Ends: time.Now().Add(-time.Hour)}))
 	issue("not yet valid", "401", by(ours, pki.Leaf{DNS: []string{"a.corp"}, Begins: time.Now().Add(time.Hour), Ends: time.Now().Add(2 * time.Hour)}))
@@ -482,7 +482,7 @@ func certified() class {
 			return g.keys["ES256"].Sign(g.claims(idp.Claims{"cnf": map[string]string{"x5t#S256": strings.Repeat("A", 43)}}), nil)
 		},
 	} {
-		add("a good one beside "+name, func(t *testing.T, g *issuerGate, mine *tls.Config) {
+		add("a good one with "+name, func(t *testing.T, g *issuerGate, mine *tls.Config) {
 			g.untouched(t, func() {
 				res, err := g.overTLS(call(bearer(token(g))), mine)
 				if err != nil {
