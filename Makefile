@@ -34,9 +34,10 @@ build:
 # the race detector, in one run; then, without it, what it would only slow down
 # (the generator, whose three places with goroutines every generation passes, the
 # judges of generated code, the reading of pages and the picture) or disturb (allocation counts). Many tests wait for
-# processes and clocks, so twice as many as there are cores run at once.
+# processes and clocks, so twice as many as there are cores run at once, in one and a half
+# times as many packages.
 test: npm python staticcheck terminals
-	CGO_ENABLED=1 go test -race -tags integration -timeout 8m -parallel $$((2 * $$(getconf _NPROCESSORS_ONLN))) $$(go list ./... | grep -v -e /scaffold/gogen -e /test/reading -e /test/picture)
+	CGO_ENABLED=1 go test -race -tags integration -timeout 8m -p $$((3 * $$(getconf _NPROCESSORS_ONLN) / 2)) -parallel $$((2 * $$(getconf _NPROCESSORS_ONLN))) $$(go list ./... | grep -v -e /scaffold/gogen -e /test/reading -e /test/picture)
 	CGO_ENABLED=1 go test -race ./scaffold/gogen -run '^(TestGolden|TestOrder)$$'
 	CGO_ENABLED=1 go -C $(GOSDK) test -race ./...
 	go test -tags integration -timeout 8m ./scaffold/gogen/... ./test/codegen ./test/reading ./test/picture
