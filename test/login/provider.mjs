@@ -18,6 +18,9 @@
 // {"resource": URL}. Two clients need no person: machine, and bound, whose tokens are bound
 // to the certificate in the header X-Test-Certificate. Their secret is that of the pair.
 //
+// Its client exchanger exchanges tokens (RFC 8693): a JWT of this authorization server for a
+// resource of /pairs/N/accept, {"resource": URL}, becomes one of the same subject for another.
+//
 // POST /pairs/N/forget gives pair N another authorization server, at the same
 // address, which knows nothing of the one before. POST /pairs/N/seen returns how many
 // registrations, and grants of each type, have succeeded. POST /pairs/N/party gives it a
@@ -30,7 +33,7 @@ import { pathToFileURL } from 'node:url';
 
 const require = createRequire(join(process.argv[2], 'x.js'));
 const load = (name) => import(pathToFileURL(require.resolve(name)));
-const { Provider } = await load('oidc-provider');
+const { Provider, errors } = await load('oidc-provider');
 const jose = await load('jose');
 const { z } = await load('zod');
 const { McpServer, OAuthError, createMcpHandler, requireBearerAuth } = await load('@modelcontextprotocol/server');
@@ -51,6 +54,21 @@ async function document(pair, id) {
   });
 }
 
+const exchange = 'urn:ietf:params:oauth:grant-type:token-exchange';
+const accessToken = 'urn:ietf:params:oauth:token-type:access_token';
+
+// exchanged answers a token exchange.
+async function exchanged(pair, ctx) {
+  const { params, client, provider: p } = ctx.oidc;
+  if (params.subject_token_type !== accessToken) throw new errors.InvalidRequest('subject_token_type is another');
+  const subject = await jose.jwtVerify(params.subject_token, pair.keys, { issuer: pair.issuer, audience: pair.resources })
+    .catch((e) => { throw new errors.InvalidRequest(`subject_token: ${e.message}`); });
+  const server = new p.ResourceServer(params.resource, { scope, audience: params.resource, accessTokenTTL: pair.lifetime, accessTokenFormat: 'jwt', jwt: { sign: { alg: 'ES256' } } });
+  const token = new p.AccessToken({ accountId: subject.payload.client_id, client, scope, gty: exchange, resourceServer: server });
+  token.resourceServer = server;
+  ctx.body = { access_token: await token.save(), issued_token_type: accessToken, token_type: 'Bearer', expires_in: token.expiration, scope };
+}
+
 // provider returns an authorization server that knows no client but the MCP server.
 async function provider(pair) {
   if (!pair.key) {
@@ -62,6 +80,7 @@ async function provider(pair) {
       { ...resourceServer, grant_types: [], response_types: [], redirect_uris: [] },
       { ...resourceServer, client_id: 'machine', grant_types: ['client_credentials'], response_types: [], redirect_uris: [] },
       { ...resourceServer, client_id: 'bound', grant_types: ['client_credentials'], response_types: [], redirect_uris: [], tls_client_certificate_bound_access_tokens: true },
+      { ...resourceServer, client_id: 'exchanger', grant_types: [exchange], response_types: [], redirect_uris: [] },
       ...pair.parties,
     ],
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
@@ -96,6 +115,7 @@ async function provider(pair) {
     rotateRefreshToken: true,
     scopes: ['offline_access', scope],
   });
+  p.registerGrantType(exchange, (ctx) => exchanged(pair, ctx), ['subject_token', 'subject_token_type', 'requested_token_type', 'audience', 'resource', 'scope'], ['resource']);
   p.on('registration_create.success', () => { pair.seen.registrations++; });
   p.on('grant.success', (ctx) => {
     const type = ctx.oidc.params.grant_type;
@@ -198,6 +218,7 @@ async function control(request) {
     return json(200, { issuer: pair.issuer, server: pair.server, control: `${addresses.control}/pairs/${at}`, ...resourceServer });
   }
   if (what === 'resource') pairs[n].server = (await request.json()).resource;
+  if (what === 'accept') pairs[n].resources.push((await request.json()).resource);
   if (what === 'forget') {
     pairs[n].key = undefined;
     await provider(pairs[n]);
