@@ -348,9 +348,9 @@ func TestServeReloadBroken(t *testing.T) {
 	}
 	s.rename(entries("b=2"))
 	s.until("a is gone", func() bool { return strings.Contains(s.text("a__pid", `{}`), "unknown tool") })
-	if !strings.Contains(s.said(), `a server of --server is not configured any more" server=a`) {
-		t.Errorf("it says %s", s.said())
-	}
+	s.until("it says so", func() bool {
+		return strings.Contains(s.said(), `a server of --server is not configured any more" server=a`)
+	})
 	require.NoError(t, os.Remove(s.config))
 	s.until("it says that the file is gone", func() bool { return strings.Contains(s.said(), "the file is gone") })
 	s.pid("b")
