@@ -3,7 +3,6 @@
 package openid
 
 import (
-	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
@@ -14,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/idp"
 )
 
 // The client that the provider knows.
@@ -41,7 +42,7 @@ type Provider struct {
 	Public bool
 
 	mu      sync.Mutex // guards all fields
-	key     ed25519.PrivateKey
+	key     *idp.Key
 	codes   map[string]url.Values // the requests that codes were made for
 	fetched map[string]int        // by path
 }
@@ -49,11 +50,7 @@ type Provider struct {
 // New starts a provider, which ends with the test.
 func New(t testing.TB) *Provider {
 	t.Helper()
-	_, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &Provider{Person: "8f3a", key: key, codes: map[string]url.Values{}, fetched: map[string]int{}}
+	p := &Provider{Person: "8f3a", key: idp.NewKey("1", "EdDSA"), codes: map[string]url.Values{}, fetched: map[string]int{}}
 	p.Server = httptest.NewServer(http.HandlerFunc(p.serve))
 	t.Cleanup(p.Close)
 	return p
@@ -88,8 +85,7 @@ func (p *Provider) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		answer(w, http.StatusOK, doc)
 	case "/jwks":
-		public, _ := p.key.Public().(ed25519.PublicKey)
-		answer(w, http.StatusOK, map[string]any{"keys": []any{map[string]any{"kty": "OKP", "crv": "Ed25519", "kid": "1", "use": "sig", "alg": "EdDSA", "x": base64.RawURLEncoding.EncodeToString(public)}}})
+		answer(w, http.StatusOK, map[string]any{"keys": []any{p.key.JWK()}})
 	case "/authorize":
 		p.authorize(w, r)
 	case "/token":
@@ -155,22 +151,22 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	if p.Claims != nil {
 		p.Claims(claims)
 	}
-	text := p.sign(header, claims)
+	token := p.sign(header, claims)
 	if p.Signs != nil {
-		text = p.Signs(header, claims, p.sign)
+		token = p.Signs(header, claims, p.sign)
 	}
-	answer(w, http.StatusOK, map[string]any{"access_token": "access-" + rand.Text(), "token_type": "Bearer", "expires_in": 3600, "id_token": text})
+	answer(w, http.StatusOK, map[string]any{"access_token": "access-" + rand.Text(), "token_type": "Bearer", "expires_in": 3600, "id_token": token})
 }
 
 // sign returns a JWT.
 func (p *Provider) sign(header, claims map[string]any) string {
-	part := func(v any) string {
-		raw, err := json.Marshal(v)
-		if err != nil {
-			panic(err)
-		}
-		return base64.RawURLEncoding.EncodeToString(raw)
+	return p.key.SignBoth(text(header), text(claims))
+}
+
+func text(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic("openid: " + err.Error())
 	}
-	text := part(header) + "." + part(claims)
-	return text + "." + base64.RawURLEncoding.EncodeToString(ed25519.Sign(p.key, []byte(text)))
+	return string(raw)
 }
