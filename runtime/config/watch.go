@@ -10,6 +10,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
 )
 
 const (
@@ -190,10 +192,7 @@ func (w *Watcher) stat() fs.FileInfo {
 func (w *Watcher) fileChanged() bool {
 	before, now := w.seen, w.stat()
 	w.seen = now
-	if before == nil || now == nil {
-		return before != now
-	}
-	return !os.SameFile(before, now) || before.Size() != now.Size() || !before.ModTime().Equal(now.ModTime()) || before.Mode() != now.Mode()
+	return !atomicfile.Unchanged(before, now)
 }
 
 // read reads the file and calls Changed if there is news. It returns true for a new

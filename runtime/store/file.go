@@ -24,6 +24,10 @@ func ReadFile(path string, most int64) ([]byte, error) {
 	return atomicfile.Read(path, most)
 }
 
+// Unchanged reports whether a file is as it was, by what the system said of it then and
+// says now. Nil is a file that is not there.
+func Unchanged(before, now fs.FileInfo) bool { return atomicfile.Unchanged(before, now) }
+
 // Lock takes the lock file at path, which is made with its folder where there is none,
 // and stays. It waits for within at most: the error is then
 // [context.DeadlineExceeded], or that of ctx. The system releases the lock if the

@@ -126,7 +126,7 @@ func identityBreakages() []breakage {
 			defence: "certificates", name: "any authority will do",
 			edits: []breaks.Edit{
 				{Decl: "(*Files).read", From: `tls.VerifyClientCertIfGiven`, To: `tls.RequestClientCert`},
-				{Decl: "(*Wall).principal", From: `len(r.TLS.VerifiedChains) > 0`, To: `len(r.TLS.PeerCertificates) > 0`},
+				{Decl: "CredentialOf", From: `len(r.TLS.VerifiedChains) > 0`, To: `len(r.TLS.PeerCertificates) > 0`},
 				{Decl: "(*entrance).Who", From: `time.Now()); no != nil {`, To: `time.Now()); no != nil && c.Certificate == nil {`},
 			},
 			cases: []string{"certified/of a stranger", "certified/of a stranger with our name"},

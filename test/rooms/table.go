@@ -166,7 +166,7 @@ func proxyTable() []rule {
 		{"front", "limits client upstream router runtime runtime/revision runtime/internal/..."},
 		{"front/stdio", "limits client upstream subscriptions router front runtime/revision runtime/internal/..."},
 		{"front/http1", "runtime/internal/..."},
-		{"front/wall", "runtime/access"},
+		{"front/wall", "runtime/access runtime/access/door"},
 		{"front/web", "limits client upstream subscriptions router front front/wall runtime runtime/access runtime/revision runtime/internal/..."},
 		{"", "inventory settings sharing client upstream catalog router front front/stdio front/http1 front/wall front/web runtime runtime/access runtime/pins runtime/seal runtime/store runtime/internal/..."},
 	} {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/access/door"
 )
 
 const (
@@ -186,11 +187,9 @@ func (v *visit) known() bool {
 // credential returns what of a request says who asks, without a token: a browser sends
 // none by itself.
 func (v *visit) credential() access.Credential {
-	c := access.Credential{Peer: v.r.RemoteAddr, Header: v.r.Header.Clone()}
+	c := door.CredentialOf(v.r)
+	c.Header = v.r.Header.Clone()
 	delete(c.Header, "Authorization")
-	if v.r.TLS != nil && len(v.r.TLS.VerifiedChains) > 0 {
-		c.Certificate, c.Chains = v.r.TLS.PeerCertificates[0], v.r.TLS.VerifiedChains
-	}
 	return c
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -84,7 +85,7 @@ func (f *Files) Look() (changed bool) {
 	}
 	defer f.busy.Store(false)
 	before := f.loaded.Load()
-	if same(before.seen, f.stat()) && (before.problem == "" || f.now().Sub(before.tried).Abs() < again) {
+	if slices.EqualFunc(before.seen, f.stat(), store.Unchanged) && (before.problem == "" || f.now().Sub(before.tried).Abs() < again) {
 		return f.outdated(before)
 	}
 	l, err := f.read()
@@ -142,18 +143,6 @@ func (f *Files) stat() (all []os.FileInfo) {
 		all = append(all, info)
 	}
 	return all
-}
-
-func same(a, b []os.FileInfo) bool {
-	for i := range a {
-		if a[i] == nil && b[i] == nil {
-			continue
-		}
-		if a[i] == nil || b[i] == nil || !os.SameFile(a[i], b[i]) || !a[i].ModTime().Equal(b[i].ModTime()) || a[i].Size() != b[i].Size() {
-			return false
-		}
-	}
-	return true
 }
 
 // read reads the files. Their state is noted before, so that a change meanwhile is seen

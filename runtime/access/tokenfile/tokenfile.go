@@ -139,7 +139,7 @@ func Follow(f *File) *Follower {
 func (w *Follower) Changed() bool {
 	info, _ := os.Stat(w.f.path) // nil where there is none
 	w.mu.RLock()
-	same := w.err == nil && (info == nil) == (w.seen == nil) && (info == nil || os.SameFile(info, w.seen) && info.ModTime().Equal(w.seen.ModTime()) && info.Size() == w.seen.Size())
+	same := w.err == nil && atomicfile.Unchanged(w.seen, info)
 	w.mu.RUnlock()
 	if same {
 		return false

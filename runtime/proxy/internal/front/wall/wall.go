@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/access/door"
 )
 
 // Wall is what stands before a handler. The zero value lets in what comes from this
@@ -77,10 +78,7 @@ func (w *Wall) principal(r *http.Request) (*access.Principal, *access.Refusal) {
 			return nil, access.ErrInURL
 		}
 	}
-	c := access.Credential{Peer: r.RemoteAddr, Header: r.Header}
-	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
-		c.Certificate, c.Chains = r.TLS.PeerCertificates[0], r.TLS.VerifiedChains
-	}
+	c := door.CredentialOf(r)
 	var no *access.Refusal
 	if c.Bearer, no = bearer(r.Header["Authorization"]); no != nil {
 		return nil, no
