@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/access/gate"
 	"github.com/mcpctl/mcpctl/runtime/pins"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
@@ -101,6 +102,9 @@ type Options struct {
 	// nil where nobody is asked who they are. Its error says why it cannot begin. It may be
 	// called concurrently. Nil: nobody logs in, and clients get the failure.
 	Login func(ctx context.Context, server string, who *access.Principal, failure error) (Login, error)
+	// Gate decides what each principal may see and do; nil allows all. After
+	// [gate.Gate.Replace], call Repolicy.
+	Gate *gate.Gate
 	// Pins says what of the servers is held back from clients; nil: nothing is. After
 	// [pins.Guard.Set], call Repin.
 	Pins *pins.Guard
@@ -166,7 +170,7 @@ func New(o Options) (*Proxy, error) {
 			Single: o.Single,
 		},
 		Catalog: catalog.Options{
-			Single: o.Single, NoPrefix: o.NoPrefix || o.Single, Separator: o.Separator, NameLimit: o.NameLimit, PageSize: o.PageSize, ListGrace: o.ListGrace, Ring: o.Ring, Info: info, Pins: o.Pins, Logger: o.Logger,
+			Single: o.Single, NoPrefix: o.NoPrefix || o.Single, Separator: o.Separator, NameLimit: o.NameLimit, PageSize: o.PageSize, ListGrace: o.ListGrace, Ring: o.Ring, Info: info, Pins: o.Pins, Gate: o.Gate, Logger: o.Logger,
 		},
 		Logger: o.Logger, Login: loginOf(o.Login),
 	})
@@ -255,12 +259,16 @@ func (p *Proxy) Reconfigure(servers []Server) (Changes, error) {
 // notified where a list has changed.
 func (p *Proxy) Repin(servers []string) { catalog.Repin(p.router.Catalog, servers) }
 
+// Repolicy has lists and requests follow the policies of the Gate, after it was given
+// others. When it returns, clients have been notified whose lists have changed.
+func (p *Proxy) Repolicy() { catalog.Repolicy(p.router.Catalog) }
+
 // settingsOf returns the servers as settings of backends.
 func settingsOf(servers []Server) []settings.Settings {
 	all := make([]settings.Settings, len(servers))
 	for i, s := range servers {
 		all[i] = settings.Settings{
-			Name: s.Name, Transport: s.Transport, Local: s.Local, Isolation: settings.Isolation(s.Isolation), PerPrincipal: s.PerPrincipal, MaxPrincipals: s.MaxPrincipals, WrapURIs: s.WrapURIs, Start: settings.Start(s.Start),
+			Name: s.Name, Transport: s.Transport, Labels: s.Labels, TrustAnnotations: s.TrustAnnotations, Local: s.Local, Isolation: settings.Isolation(s.Isolation), PerPrincipal: s.PerPrincipal, MaxPrincipals: s.MaxPrincipals, WrapURIs: s.WrapURIs, Start: settings.Start(s.Start),
 			IdleTimeout: s.IdleTimeout, MinIdleTimeout: s.MinIdleTimeout, MaxIdleTimeout: s.MaxIdleTimeout,
 			RequestTimeout: s.RequestTimeout, DiscoveryTimeout: s.DiscoveryTimeout, Connection: s.Connection, Digest: s.Digest,
 		}

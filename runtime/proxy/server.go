@@ -9,6 +9,10 @@ type Server struct {
 	Name string
 	// Transport is how the server is reached, in a word, for [Status].
 	Transport string
+	// Labels are those of the server's entry, for policies, with spaces between them.
+	Labels string
+	// TrustAnnotations has policies believe the annotations of its tools.
+	TrustAnnotations bool
 	// Local says that connecting starts a program on this machine: a few are started
 	// at once, and one that a call waits for at once. Time before that counts for no
 	// timeout.

@@ -72,6 +72,8 @@ func layerTable() []rule {
 		{pkg: "runtime/search", layer: 2, own: none, third: []string{"modernc.org/sqlite"}},
 		// Does no I/O: who asks is decided by what it is given.
 		{pkg: "runtime/access", layer: 1, own: none, notStd: []string{"net", "net/http", "os"}},
+		{pkg: "runtime/access/policy", layer: 1, own: []string{"runtime/access"}, third: []string{"github.com/cedar-policy/cedar-go"}, notStd: []string{"net", "net/http", "os"}},
+		{pkg: "runtime/access/gate", layer: 1, own: []string{"runtime/access", "runtime/access/policy"}, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/remember", layer: 0, own: none},
 		{pkg: "runtime/access/jwt", layer: 1, own: []string{"runtime/access", "runtime/access/remember", "runtime/secret"}, third: []string{"github.com/go-jose/go-jose/v4", "github.com/go-json-experiment/json"}, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/introspect", layer: 2, own: []string{"runtime/access", "runtime/access/remember", "runtime/access/jwt", "runtime/secret"}, third: []string{"github.com/go-json-experiment/json", "golang.org/x/sync"}, notStd: []string{"net", "net/http", "os"}},
@@ -159,16 +161,16 @@ func proxyTable() []rule {
 		{"parking", "runtime runtime/access runtime/revision runtime/seal runtime/internal/..."},
 		// Knows no front and no name that clients see.
 		{"upstream", "limits breaker errkind starts keep late meter inventory settings sharing persist relist client runtime runtime/access runtime/bridge runtime/revision runtime/seal runtime/store runtime/internal/..."},
-		{"catalog", "errkind inventory upstream runtime runtime/access runtime/pins runtime/lazy runtime/bridge runtime/revision runtime/seal runtime/internal/... golang.org/x/sync"},
+		{"catalog", "errkind inventory upstream runtime runtime/access runtime/access/gate runtime/access/policy runtime/pins runtime/lazy runtime/bridge runtime/revision runtime/seal runtime/internal/... golang.org/x/sync"},
 		{"questions", "limits upstream runtime runtime/revision runtime/internal/..."},
 		{"subscriptions", "limits inventory upstream catalog runtime runtime/bridge runtime/revision runtime/internal/..."},
-		{"router", "errkind limits settings inventory client parking upstream catalog questions subscriptions runtime runtime/access runtime/bridge runtime/revision runtime/seal runtime/internal/..."},
+		{"router", "errkind limits settings inventory client parking upstream catalog questions subscriptions runtime runtime/access runtime/access/gate runtime/access/policy runtime/bridge runtime/revision runtime/seal runtime/internal/..."},
 		{"front", "limits client upstream router runtime runtime/revision runtime/internal/..."},
 		{"front/stdio", "limits client upstream subscriptions router front runtime/revision runtime/internal/..."},
 		{"front/http1", "runtime/internal/..."},
 		{"front/wall", "runtime/access runtime/access/door"},
 		{"front/web", "limits client upstream subscriptions router front front/wall runtime runtime/access runtime/revision runtime/internal/..."},
-		{"", "inventory settings sharing client upstream catalog router front front/stdio front/http1 front/wall front/web runtime runtime/access runtime/pins runtime/seal runtime/store runtime/internal/..."},
+		{"", "inventory settings sharing client upstream catalog router front front/stdio front/http1 front/wall front/web runtime runtime/access runtime/access/gate runtime/pins runtime/seal runtime/store runtime/internal/..."},
 	} {
 		row := rule{pkg: strings.TrimSuffix(proxyRooms+r[0], "/internal/"), layer: 3, own: []string{}}
 		for name := range strings.FieldsSeq(r[1]) {

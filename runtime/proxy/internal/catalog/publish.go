@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/access/gate"
 	"github.com/mcpctl/mcpctl/runtime/pins"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -25,6 +26,7 @@ type Options struct {
 	Info                []byte        // who the proxy says it is, as JSON
 	ListGrace           time.Duration // see proxy.Options
 	Pins                *pins.Guard   // says what is held back; nil: nothing is
+	Gate                *gate.Gate    // says what each principal may see; nil: all
 	Logger              *slog.Logger
 }
 

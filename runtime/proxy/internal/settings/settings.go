@@ -13,12 +13,16 @@ import (
 // Settings are those of one server; see proxy.Server, whose fields these are.
 type Settings struct {
 	Name, Transport string
-	Local           bool // it is started on this machine
-	Isolation       Isolation
-	PerPrincipal    bool // its credentials are those of who calls
-	MaxPrincipals   int
-	WrapURIs        bool
-	Start           Start
+	// Labels are those of its entry, for policies, which believe the annotations of its
+	// tools if TrustAnnotations.
+	Labels           string // with spaces between them: Settings can be compared
+	TrustAnnotations bool
+	Local            bool // it is started on this machine
+	Isolation        Isolation
+	PerPrincipal     bool // its credentials are those of who calls
+	MaxPrincipals    int
+	WrapURIs         bool
+	Start            Start
 	// IdleTimeout of zero is adaptive, between MinIdleTimeout and MaxIdleTimeout;
 	// negative is never.
 	IdleTimeout, MinIdleTimeout, MaxIdleTimeout time.Duration

@@ -1,0 +1,58 @@
+package access
+
+import (
+	"strconv"
+	"time"
+)
+
+// Codes of refused requests. Those above -32000 are an application's own (JSON-RPC 2.0,
+// 5.1).
+const (
+	// CodeDenied is that policies do not allow a request, CodeLimited that there were too
+	// many of its kind.
+	CodeDenied  = -31009
+	CodeLimited = -31029
+)
+
+// Denied is why policies refuse a request. It has no part of the request but its names.
+type Denied struct {
+	// Code is CodeDenied or CodeLimited.
+	Code int64
+	// Reason is for people: that of the policy, or what could not be checked.
+	Reason string
+	// Policy is the id of the policy that has decided, "" where none allows.
+	Policy string
+	// Server and Item are the server's names, "" for none.
+	Server, Item string
+	// RetryAfter is when a limit lets the next one pass, zero for unknown.
+	RetryAfter time.Duration
+	// Scopes are all that the credential would need, those that it has included; nil
+	// where scopes would change nothing.
+	Scopes []string
+}
+
+// Error returns the reason and the policy.
+func (d *Denied) Error() string {
+	text := "denied"
+	if d.Code == CodeLimited {
+		text = "too many requests"
+	}
+	if d.Reason != "" {
+		text += ": " + d.Reason
+	}
+	if d.RetryAfter > 0 {
+		text += ", again in " + strconv.Itoa(int((d.RetryAfter+time.Second-1)/time.Second)) + " s"
+	}
+	if d.Policy != "" {
+		text += " (policy " + d.Policy + ")"
+	}
+	return text
+}
+
+// ErrorKind returns the kind as errors name it: "denied" or "limit".
+func (d *Denied) ErrorKind() string {
+	if d.Code == CodeLimited {
+		return "limit"
+	}
+	return "denied"
+}
