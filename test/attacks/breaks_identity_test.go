@@ -83,7 +83,7 @@ func identityBreakages() []breakage {
 	})`, `return err == nil || len(k.thumbprint) > 0
 	})`,
 			"issued/a signature of zeros", "issued/a key of the attacker's under a known id"),
-		one("tokens of issuers", "a key of any issuer will do", access+"/jwt", "(*Provider).Token", `i := p.issuers[t.issuer]`, "i := p.issuers[t.issuer]\n\tfor _, other := range p.issuers {\n\t\tif set := other.keys.Set(); set != nil && i != nil && set.find(t.header) != nil {\n\t\t\ti = &Issuer{i.rules, other.keys}\n\t\t}\n\t}",
+		one("tokens of issuers", "a key of any issuer will do", access+"/jwt", "(*Provider).verify", `i := p.issuers[t.issuer]`, "i := p.issuers[t.issuer]\n\tfor _, other := range p.issuers {\n\t\tif set := other.keys.Set(); set != nil && i != nil && set.find(t.header) != nil {\n\t\t\ti = &Issuer{i.rules, other.keys}\n\t\t}\n\t}",
 			"issued/a key of the other issuer"),
 		{
 			defence: "tokens of issuers", name: "HS256 with the public key is accepted", below: access + "/jwt",
@@ -110,9 +110,8 @@ func identityBreakages() []breakage {
 			"issued/groups that are left out as too many"),
 		one("tokens of issuers", "a token of 17 KiB is read", access+"/jwt", "parse", `if len(text) > maxToken || `, `if `,
 			"issued/17 KiB"),
-		one("tokens of issuers", "the next provider is tried", access+"/door", "(*Door).Who", `			return p.Principal(ctx, c)
-`, `			who, no := p.Principal(ctx, c)
-			if no == nil {
+		one("tokens of issuers", "the next provider is tried", access+"/door", "(*Door).Who", `			return who, no
+`, `			if who != nil {
 				return who, nil
 			}
 			c.Bearer = ""

@@ -13,11 +13,12 @@ type listed struct{ tokens *access.Tokens }
 // Kind is that of static tokens.
 func (listed) Kind() string { return "token" }
 
-// Accepts reports whether a credential has the form of a static token.
-func (listed) Accepts(c access.Credential) bool { return access.IsToken(c.Bearer) }
-
-// Principal returns whose token a credential is, or a refusal.
+// Principal returns whose token a credential is, or a refusal; nil and nil for one that
+// has not the form of a static token.
 func (l listed) Principal(_ context.Context, c access.Credential) (*access.Principal, *access.Refusal) {
+	if !access.IsToken(c.Bearer) {
+		return nil, nil
+	}
 	return l.tokens.Principal(c.Bearer, time.Now())
 }
 

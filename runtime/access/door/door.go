@@ -16,11 +16,9 @@ type Provider interface {
 	// Kind is the provider's name in serve.auth, and [access.Principal.Provider] of
 	// those it makes.
 	Kind() string
-	// Accepts reports whether a credential has the form that the provider is for. It
-	// says nothing about whether it is right.
-	Accepts(c access.Credential) bool
-	// Principal returns whose a credential is, or why it is not accepted. It may wait
-	// for others until ctx ends; for a credential seen before it does not.
+	// Principal returns whose a credential is, or why it is not accepted; nil and nil
+	// for a credential of a form that the provider is not for, right or wrong. It may
+	// wait for others until ctx ends; for a credential seen before it does not.
 	Principal(ctx context.Context, c access.Credential) (*access.Principal, *access.Refusal)
 	// Valid reports whether one whom it has made is still let in.
 	Valid(p *access.Principal) bool
@@ -33,7 +31,7 @@ type Door struct {
 	scopes    []string
 }
 
-// New returns a door. The first provider that accepts a credential decides.
+// New returns a door. The first provider that is for a credential's form decides.
 func New(providers ...Provider) *Door { return &Door{providers: providers} }
 
 // Advertise returns a door that leads clients to metadata, a URL: it says who issues
@@ -45,8 +43,8 @@ func (d *Door) Advertise(metadata string, scopes []string) *Door {
 // Who implements [proxy.Door].
 func (d *Door) Who(ctx context.Context, c access.Credential) (*access.Principal, *access.Refusal) {
 	for _, p := range d.providers {
-		if p.Accepts(c) {
-			return p.Principal(ctx, c)
+		if who, no := p.Principal(ctx, c); who != nil || no != nil {
+			return who, no
 		}
 	}
 	if c.Bearer != "" {

@@ -73,24 +73,6 @@ func (*Provider) Kind() string { return "proxy" }
 // from a proxy.
 func (p *Provider) Ignored() uint64 { return p.ignored.Load() }
 
-// Accepts reports whether a credential comes from a proxy and says who asks. A proxy that
-// is known by its certificate, or by its socket, has no access of its own: from there a
-// credential that says nothing is accepted as well, and refused.
-func (p *Provider) Accepts(c access.Credential) bool {
-	says, _ := p.says(c.Header)
-	named := p.named(c)
-	switch {
-	case !named && !p.listed(c.Peer):
-		if says {
-			p.ignored.Add(1)
-		}
-		return false
-	case named && c.Bearer == "":
-		return true
-	}
-	return says
-}
-
 // named reports whether the peer is a proxy by its certificate, or by its socket.
 func (p *Provider) named(c access.Credential) bool {
 	if p.o.Unix {
@@ -158,12 +140,23 @@ func lower(c byte) byte {
 	return c
 }
 
-// Principal returns who asks, or a refusal. It allocates nothing for a name and groups
-// seen before.
+// Principal implements [door.Provider]: a credential is for the provider if it comes from
+// a proxy and says who asks. A proxy that is known by its certificate, or by its socket,
+// has no access of its own: from there one that says nothing is refused. It allocates
+// nothing for a name and groups seen before.
 func (p *Provider) Principal(ctx context.Context, c access.Credential) (*access.Principal, *access.Refusal) {
-	switch says, clear := p.says(c.Header); {
-	case !says:
+	says, clear := p.says(c.Header)
+	named := p.named(c)
+	switch {
+	case !named && !p.listed(c.Peer):
+		if says {
+			p.ignored.Add(1)
+		}
+		return nil, nil
+	case !says && named && c.Bearer == "":
 		return nil, access.ErrNoCredential
+	case !says:
+		return nil, nil
 	case !clear || c.Bearer != "":
 		return nil, ErrUnclear
 	}

@@ -29,13 +29,13 @@ func request(peer string, lines ...string) access.Credential {
 	return access.Credential{Peer: peer, Header: h}
 }
 
-// ask asks as a door does: who accepts a credential decides, and where nobody does there
-// is none.
+// ask asks as a door does: of a credential that the provider is not for, there is none.
 func ask(p *Provider, c access.Credential) (*access.Principal, *access.Refusal) {
-	if !p.Accepts(c) {
+	who, no := p.Principal(context.Background(), c)
+	if who == nil && no == nil {
 		return nil, access.ErrNoCredential
 	}
-	return p.Principal(context.Background(), c)
+	return who, no
 }
 
 func TestHeaders(t *testing.T) {
@@ -107,8 +107,10 @@ func TestBeside(t *testing.T) {
 	token := request(proxy)
 	token.Bearer = "x"
 	c.Peer = other
-	if p.Accepts(token) || p.Accepts(c) {
-		t.Error("a token is for another provider")
+	for _, c := range []access.Credential{token, c} {
+		if who, no := p.Principal(t.Context(), c); who != nil || no != nil {
+			t.Errorf("a token is for another provider: got %v, %v", who, no)
+		}
 	}
 }
 
@@ -132,11 +134,11 @@ func TestNamed(t *testing.T) {
 	p := New(Options{Names: []string{"proxy.corp"}, Unix: true, User: "X-User"})
 	own, stranger := leaf(pki.Leaf{DNS: []string{"proxy.corp"}}), leaf(pki.Leaf{DNS: []string{"a.corp"}, Common: "proxy.corp"})
 	for name, c := range map[string]struct {
-		cert    *x509.Certificate
-		peer    string
-		lines   []string
-		accepts bool
-		id      string
+		cert  *x509.Certificate
+		peer  string
+		lines []string
+		own   bool // it is for the provider
+		id    string
 	}{
 		"its certificate":         {own, other, []string{"X-User: alice"}, true, "proxy|alice"},
 		"it says nothing":         {own, other, nil, true, ""},
@@ -150,8 +152,8 @@ func TestNamed(t *testing.T) {
 	} {
 		cred := request(c.peer, c.lines...)
 		cred.Certificate = c.cert
-		if p.Accepts(cred) != c.accepts {
-			t.Errorf("%s: accepts %v", name, !c.accepts)
+		if who, no := p.Principal(t.Context(), cred); (who != nil || no != nil) != c.own {
+			t.Errorf("%s: got %v, %v", name, who, no)
 		}
 		if who, _ := ask(p, cred); (who == nil) != (c.id == "") || who != nil && who.ID != c.id {
 			t.Errorf("%s: got %v", name, who)

@@ -88,16 +88,12 @@ func New(rules jwt.Rules, ask Ask, log *slog.Logger) *Provider {
 // Kind implements [door.Provider].
 func (p *Provider) Kind() string { return p.rules.Kind }
 
-// Accepts implements [door.Provider]: any token that has the form of one (RFC 6750, 2.1)
-// and is not a static one.
-func (p *Provider) Accepts(c access.Credential) bool {
-	if _, ok := p.seen.Find(c.Bearer); ok {
-		return true
-	}
-	return c.Bearer != "" && len(c.Bearer) <= maxToken && !access.IsToken(c.Bearer) && isToken(c.Bearer)
-}
-
+// isToken reports whether a text has the form of a token (RFC 6750, 2.1) and is not a
+// static one.
 func isToken(text string) bool {
+	if text == "" || len(text) > maxToken || access.IsToken(text) {
+		return false
+	}
 	for i := range len(text) {
 		switch c := text[i]; {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '.', c == '_', c == '~', c == '+', c == '/', c == '=':
@@ -108,10 +104,14 @@ func isToken(text string) bool {
 	return true
 }
 
-// Principal implements [door.Provider].
+// Principal implements [door.Provider]: a credential is for the provider if it is any
+// token but a static one.
 func (p *Provider) Principal(ctx context.Context, c access.Credential) (*access.Principal, *access.Refusal) {
 	now := time.Now()
 	a, ok := p.seen.Find(c.Bearer)
+	if !ok && !isToken(c.Bearer) {
+		return nil, nil
+	}
 	if !ok || !now.Before(a.until) {
 		if a = p.wait(ctx, c.Bearer); a == nil {
 			return nil, access.ErrUnavailable

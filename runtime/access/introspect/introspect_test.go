@@ -98,11 +98,11 @@ func claims(change idp.Claims) idp.Claims {
 }
 
 func (w *world) who(token string) (*access.Principal, *access.Refusal) {
-	c := access.Credential{Bearer: token}
-	if !w.Accepts(c) {
+	who, no := w.Principal(context.Background(), access.Credential{Bearer: token})
+	if who == nil && no == nil {
 		return nil, access.ErrUnknownToken
 	}
-	return w.Principal(context.Background(), c)
+	return who, no
 }
 
 // want checks what is said of a token, "" for accepted, and how often the issuer was
@@ -317,10 +317,7 @@ func TestAllocates(t *testing.T) {
 		if _, no := p.Principal(ctx, c); no != nil {
 			t.Fatal(no)
 		}
-		if n := testing.AllocsPerRun(100, func() {
-			p.Accepts(c)
-			p.Principal(ctx, c)
-		}); n > 0 {
+		if n := testing.AllocsPerRun(100, func() { p.Principal(ctx, c) }); n > 0 {
 			t.Errorf("got %v allocations", n)
 		}
 	})

@@ -44,30 +44,43 @@ func New(kind string, issuers ...*Issuer) *Provider {
 // Kind implements [door.Provider].
 func (p *Provider) Kind() string { return p.kind }
 
-// Accepts implements [door.Provider]: a credential is for the provider if it is a JWT
+// Principal implements [door.Provider]: a credential is for the provider if it is a JWT
 // that names one of the issuers.
-func (p *Provider) Accepts(c access.Credential) bool {
-	if c.Bearer == "" {
-		return false
-	}
-	if _, ok := p.seen.Find(c.Bearer); ok {
-		return true
-	}
-	return p.issuers[claimed(c.Bearer)] != nil
-}
-
-// Principal implements [door.Provider].
 func (p *Provider) Principal(ctx context.Context, c access.Credential) (*access.Principal, *access.Refusal) {
-	return p.Token(ctx, c.Bearer, c.Certificate)
+	if c.Bearer == "" {
+		return nil, nil
+	}
+	now := time.Now()
+	if r := p.remembered(c.Bearer, now); r != nil {
+		return r.by(c.Certificate)
+	}
+	if p.issuers[claimed(c.Bearer)] == nil {
+		return nil, nil
+	}
+	return p.verify(ctx, c.Bearer, c.Certificate, now)
 }
 
 // Token returns whose a token is, or a refusal. cert is the certificate of who has sent
 // it, nil for none. It allocates nothing for a token that is remembered.
 func (p *Provider) Token(ctx context.Context, text string, cert *x509.Certificate) (*access.Principal, *access.Refusal) {
 	now := time.Now()
-	if r, ok := p.seen.Find(text); ok && r.holds(now) {
+	if r := p.remembered(text, now); r != nil {
 		return r.by(cert)
 	}
+	return p.verify(ctx, text, cert, now)
+}
+
+// remembered returns what is remembered of a token that need not be verified again, nil
+// for nothing.
+func (p *Provider) remembered(text string, now time.Time) *remembered {
+	if r, ok := p.seen.Find(text); ok && r.holds(now) {
+		return r
+	}
+	return nil
+}
+
+// verify returns whose a token is that is not remembered, or a refusal.
+func (p *Provider) verify(ctx context.Context, text string, cert *x509.Certificate, now time.Time) (*access.Principal, *access.Refusal) {
 	t, ok := parse(text)
 	if !ok {
 		return nil, access.ErrUnknownToken

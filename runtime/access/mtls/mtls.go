@@ -49,12 +49,13 @@ func New(o Options) *Provider {
 // Kind is that of certificates.
 func (*Provider) Kind() string { return "mtls" }
 
-// Accepts reports whether a credential is a certificate alone. Beside a token, a
-// certificate says which program has the token, and not who asks.
-func (*Provider) Accepts(c access.Credential) bool { return c.Certificate != nil && c.Bearer == "" }
-
-// Principal returns whose the certificate is. It allocates nothing for one seen before.
+// Principal implements [door.Provider]: a credential is for the provider if it is a
+// certificate alone. Beside a token, a certificate says which program has the token, and
+// not who asks. It allocates nothing for one seen before.
 func (p *Provider) Principal(_ context.Context, c access.Credential) (*access.Principal, *access.Refusal) {
+	if c.Certificate == nil || c.Bearer != "" {
+		return nil, nil
+	}
 	p.mu.RLock()
 	who := p.seen[c.Certificate]
 	p.mu.RUnlock()

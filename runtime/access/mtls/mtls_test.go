@@ -61,15 +61,21 @@ func TestPrincipal(t *testing.T) {
 	}
 }
 
-// TestAccepts: a certificate beside a token says nothing about who asks.
-func TestAccepts(t *testing.T) {
+// TestForm: a certificate beside a token says nothing about who asks.
+func TestForm(t *testing.T) {
 	t.Parallel()
 	p := New(Options{})
 	c := credential(t, pki.New(t, "root"), pki.Leaf{DNS: []string{"a"}})
 	with := c
 	with.Bearer = "x"
-	if !p.Accepts(c) || p.Accepts(with) || p.Accepts(access.Credential{Bearer: "x"}) || p.Accepts(access.Credential{}) {
-		t.Error("a certificate alone is what it is for")
+	for what, tc := range map[string]struct {
+		c   access.Credential
+		own bool
+	}{"a certificate": {c, true}, "a certificate and a token": {with, false}, "a token": {access.Credential{Bearer: "x"}, false}, "nothing": {access.Credential{}, false}} {
+		who, no := p.Principal(t.Context(), tc.c)
+		if (who != nil) != tc.own || no != nil {
+			t.Errorf("%s: got %v, %v", what, who, no)
+		}
 	}
 }
 

@@ -177,12 +177,13 @@ func (w *Follower) look(info os.FileInfo) (changed bool) {
 // Kind is that of static tokens.
 func (*Follower) Kind() string { return "token" }
 
-// Accepts reports whether a credential has the form of a static token.
-func (*Follower) Accepts(c access.Credential) bool { return access.IsToken(c.Bearer) }
-
-// Principal returns whose token a credential is, or a refusal. A token that is not known
-// may be new: the file is looked at.
+// Principal returns whose token a credential is, or a refusal; nil and nil for one that
+// has not the form of a static token. A token that is not known may be new: the file is
+// looked at.
 func (w *Follower) Principal(_ context.Context, c access.Credential) (*access.Principal, *access.Refusal) {
+	if !access.IsToken(c.Bearer) {
+		return nil, nil
+	}
 	p, no := w.principal(c.Bearer)
 	if no == nil || !w.Changed() {
 		return p, no
