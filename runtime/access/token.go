@@ -99,7 +99,7 @@ func idOf(text string) (id string, ok bool) {
 		return "", false
 	}
 	for i := len(tokenPrefix); i < len(text); i++ {
-		if i != len(tokenPrefix)+idLength && strings.IndexByte(base62, text[i]) < 0 {
+		if i != len(tokenPrefix)+idLength && !isBase62(text[i]) {
 			return "", false
 		}
 	}
@@ -184,6 +184,10 @@ func (t *Tokens) Has(p *Principal, now time.Time) bool {
 	return false
 }
 
+func isBase62(c byte) bool {
+	return '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
+}
+
 // ValidTokenName reports whether a token may have a name: letters, digits and . _ @ + -,
 // at most 64, a letter or digit first.
 func ValidTokenName(name string) bool { return named(name, "._@+-") }
@@ -194,5 +198,5 @@ func ValidGroup(name string) bool { return named(name, "._:/-") }
 
 func named(name, signs string) bool {
 	const most = 64
-	return name != "" && len(name) <= most && strings.IndexByte(base62, name[0]) >= 0 && strings.Trim(name, base62+signs) == ""
+	return name != "" && len(name) <= most && isBase62(name[0]) && strings.Trim(name, base62+signs) == ""
 }
