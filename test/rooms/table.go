@@ -73,6 +73,7 @@ func layerTable() []rule {
 		// Does no I/O: who asks is decided by what it is given.
 		{pkg: "runtime/access", layer: 1, own: none, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/policy", layer: 1, own: []string{"runtime/access"}, third: []string{"github.com/cedar-policy/cedar-go"}, notStd: []string{"net", "net/http", "os"}},
+		{pkg: "runtime/access/rules", layer: 1, own: []string{"runtime/access/policy", "runtime/lazy", "runtime/nearest"}, third: []string{"go.yaml.in/yaml/v3"}, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/gate", layer: 1, own: []string{"runtime/access", "runtime/access/policy"}, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/remember", layer: 0, own: none},
 		{pkg: "runtime/access/jwt", layer: 1, own: []string{"runtime/access", "runtime/access/remember", "runtime/secret"}, third: []string{"github.com/go-jose/go-jose/v4", "github.com/go-json-experiment/json"}, notStd: []string{"net", "net/http", "os"}},

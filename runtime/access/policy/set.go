@@ -43,6 +43,8 @@ type Problem struct {
 	File         string
 	Line, Column int
 	Text         string
+	// Remedy is what to write, "" for unknown.
+	Remedy string
 }
 
 func (p *Problem) Error() string { return p.Text }
