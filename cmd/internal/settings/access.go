@@ -57,6 +57,7 @@ func (a Access) Required() bool { return !reflect.ValueOf(a.Providers).IsZero() 
 // error: what nobody reads must not seem to protect anything.
 func sections() map[string]func(*file, *yaml.Node, *Access) error {
 	return map[string]func(*file, *yaml.Node, *Access) error{
+		accessName:    (*file).checkRules,
 		"serve.auth":  (*file).serveAuth,
 		"serve.hosts": (*file).serveHosts,
 		"serve.login": (*file).serveLogin,
@@ -70,10 +71,11 @@ func strangers() map[string]string {
 	const (
 		auth   = "as in serve: {auth: [token: {}]}"
 		tokens = "mcpctl serve accepts the tokens of an issuer, and issues none: serve: {auth: [jwt: {issuer: https://idp.example.com}]}" //nolint:gosec // no credential
-		rules  = "whom serve.auth lets in may use every tool: there are no rules for single tools yet"
+		rules  = "write rules, as in access: {rules: [{allow: alice@example.com, to: gh}]}; mcpctl policy import translates a file"
+		top    = "access has no setting above it: remove the indent, or write access: {rules: …}"
 	)
 	return map[string]string{
-		"serverAuth": auth, "serve.serverAuth": auth, "oauthAs": tokens, "serve.oauthAs": tokens, "acl": rules, "serve.acl": rules,
+		"serverAuth": auth, "serve.serverAuth": auth, "oauthAs": tokens, "serve.oauthAs": tokens, "acl": rules, "serve.acl": rules, "serve.access": top,
 	}
 }
 

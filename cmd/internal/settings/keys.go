@@ -54,7 +54,7 @@ func keys() []key {
 		{name: "timeout", flag: "timeout", def: "", parse: duration, values: aDuration, preset: "60s", about: "how long a call may take without a sign of life"},
 		{name: "connectTimeout", flag: "connect-timeout", def: "", parse: duration, values: aDuration, preset: "30s", about: "how long connecting may take"},
 		{name: "protocolVersion", flag: "protocol-version", def: "auto", parse: knownRevision, values: "auto, or a revision", about: "revision of the protocol that is spoken to servers"},
-		{name: "elicit", flag: "elicit", def: "", parse: policy, values: "ask, defaults, decline, or a JSON object", preset: "ask, on a terminal", about: "how questions of servers are answered"},
+		{name: "elicit", flag: "elicit", def: "", parse: elicitPolicy, values: "ask, defaults, decline, or a JSON object", preset: "ask, on a terminal", about: "how questions of servers are answered"},
 		{name: "auth.store", def: "file", parse: oneOf("file", "keyring"), values: "file, keyring", about: "where tokens are kept"},
 		{name: "allowInsecureHttp", flag: "allow-insecure-http", def: false, parse: boolean, values: aBoolean, about: "sends credentials to servers on other machines also over http"},
 		{name: "noSession", flag: "no-session", def: false, parse: boolean, values: aBoolean, about: "starts servers, whether or not a session runs"},
@@ -152,8 +152,8 @@ func lines(s string) (any, error) {
 	return list, nil
 }
 
-// policy checks a policy and keeps its text: numbers keep their digits.
-func policy(s string) (any, error) {
+// elicitPolicy checks a policy of answers and keeps its text: numbers keep their digits.
+func elicitPolicy(s string) (any, error) {
 	_, err := elicit.ParsePolicy(s)
 	return s, err
 }

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,7 +37,9 @@ func TestTable(t *testing.T) {
 		"registry": "https://r.example.com", "output": "json", "verbose": "2", "logFormat": "json", "color": "never", "protocolVersion": "2025-11-25",
 		"serve.auth": `{"token":{}}`, "serve.tls": `{"cert":"/c","key":"/k"}`, "serve.hosts": "a.example", "serve.login": `{"clientId":"c","issuer":"https://i.example"}`,
 		"serve.url": "https://a.example/mcp",
-		"elicit":    "decline", "auth.store": "keyring", "serve.separator": "--", "serve.nameOverhead": "7", "serve.roots": "/",
+		"access.default": "allow", "access.groups": `{"eng":["token|ci"]}`, "access.labels": `{"private":["fs"]}`, "access.rules": `{"allow":"*","to":"*"}`,
+		"access.policies": "policy/*.cedar", "access.tests": "policy/*_test.yaml", "access.tell": "nothing",
+		"elicit": "decline", "auth.store": "keyring", "serve.separator": "--", "serve.nameOverhead": "7", "serve.roots": "/",
 	}
 	seen := map[string]bool{}
 	for _, s := range settings.Table() {
@@ -81,7 +84,7 @@ func TestTable(t *testing.T) {
 		if s.Name == "serve.login" { // it logs in principals of an issuer
 			file += "  auth: [jwt: {issuer: https://i.example}]\n"
 		}
-		if s.Name == "serve.roots" || s.Name == "serve.auth" || s.Name == "serve.hosts" { // lists
+		if slices.Contains([]string{"serve.roots", "serve.auth", "serve.hosts", "access.rules", "access.policies", "access.tests"}, s.Name) { // lists
 			file = strings.Replace(file, value, "["+value+"]", 1)
 		}
 		sourceIs(run{file: file}, "config.yaml")

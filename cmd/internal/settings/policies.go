@@ -1,0 +1,191 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/mcpctl/mcpctl/runtime/access/policy"
+	"github.com/mcpctl/mcpctl/runtime/access/rules"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/store"
+)
+
+const accessName = "access"
+
+// maxPolicyFile is the greatest size of a file of policies, in bytes; maxPolicyFiles bounds
+// how many there are.
+const (
+	maxPolicyFile  = 1 << 20
+	maxPolicyFiles = 256
+)
+
+// Policies are the section access of config.yaml and the files that it names. They are
+// immutable.
+type Policies struct {
+	// Section is nil where config.yaml has none: all is allowed then.
+	Section *rules.Section
+	// Config has all policies: of the section, and of files.
+	Config policy.Config
+	// Watch are the files that the policies are read from, there or not, and the folders
+	// of those that a pattern names: where one of them changes, the policies may.
+	Watch []string
+
+	path string
+}
+
+// ReadPolicies reads the section access of a config.yaml, which need not exist, and the
+// files of policies that it names. Auth says that serve asks who comes. Errors in the
+// section and in files are *config.Problems. What is read is yet to be compiled.
+func ReadPolicies(path string, auth bool) (*Policies, error) {
+	p := &Policies{path: path, Watch: []string{path}}
+	src := source{}
+	if err := src.readFile(path); err != nil {
+		return nil, err
+	}
+	n := src.file.node(accessName)
+	if n == nil {
+		return p, nil
+	}
+	var err error
+	if p.Section, err = src.file.rules(n); err != nil {
+		return nil, err
+	}
+	p.Config = p.Section.Config(auth)
+	for _, pattern := range p.Section.Policies {
+		files, err := src.file.matches(pattern)
+		if err == nil && len(files) == 0 {
+			// Where policies forbid, none of them would mean that all is allowed.
+			err = src.file.problemIn(pattern, fmt.Sprintf("no file is %q", pattern.Text), "the path is relative to "+FileName)
+		}
+		if err != nil {
+			return nil, err
+		}
+		p.Watch = append(p.Watch, filepath.Dir(src.file.absolute(pattern.Text)))
+		for _, file := range files {
+			if slices.Contains(p.Watch, file) {
+				continue // of another pattern
+			}
+			if len(p.Watch) > maxPolicyFiles {
+				return nil, src.file.problemIn(pattern, fmt.Sprintf("there are more than %d files of policies", maxPolicyFiles), "put several policies into one file")
+			}
+			text, err := store.ReadFile(file, maxPolicyFile)
+			if err != nil {
+				return nil, config.FileProblem(file, err)
+			}
+			p.Watch = append(p.Watch, file)
+			p.Config.Sources = append(p.Config.Sources, policy.Source{Name: file, Text: text})
+		}
+	}
+	return p, nil
+}
+
+// Compile compiles the policies; nil is for no section, which allows all. Its error is a
+// *config.Problem.
+func (p *Policies) Compile() (*policy.Set, error) {
+	if p.Section == nil {
+		return nil, nil
+	}
+	set, err := policy.Compile(p.Config)
+	if err != nil {
+		return nil, p.problem(err)
+	}
+	return set, nil
+}
+
+// problem is an error of a policy in the form of those of config.yaml.
+func (p *Policies) problem(err error) error {
+	var of *policy.Problem
+	if !errors.As(err, &of) {
+		return err
+	}
+	at := &config.Problem{File: of.File, Line: of.Line, Column: of.Column, Message: of.Text, Remedy: of.Remedy}
+	if at.File == p.path { // the column is one of the Cedar that a rule has become
+		at.Column = 1
+		for _, r := range p.Section.List(true) {
+			if r.Line == at.Line && r.Column > 0 {
+				at.Column = r.Column
+			}
+		}
+	}
+	return at
+}
+
+// TestFiles returns the files of tests, absolute. Its error is a *config.Problem.
+func (p *Policies) TestFiles() (all []string, err error) {
+	if p.Section == nil {
+		return nil, nil
+	}
+	f := &file{path: p.path}
+	for _, pattern := range p.Section.Tests {
+		files, err := f.matches(pattern)
+		if err != nil {
+			return nil, err
+		}
+		if len(files) == 0 {
+			return nil, f.problemIn(pattern, fmt.Sprintf("no file is %q", pattern.Text), "the path is relative to "+FileName)
+		}
+		all = append(all, files...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+// matches returns the files that a pattern names, absolute and sorted.
+func (f *file) matches(p rules.Pattern) ([]string, error) {
+	files, err := filepath.Glob(f.absolute(p.Text))
+	if err != nil {
+		return nil, f.problemIn(p, fmt.Sprintf("%q is no pattern of files", p.Text), "as in policy/*.cedar")
+	}
+	return files, nil
+}
+
+func (f *file) problemIn(p rules.Pattern, message, remedy string) error {
+	return f.problemAt(&yaml.Node{Line: p.Line, Column: p.Column}, message, remedy)
+}
+
+// rules reads the section access.
+func (f *file) rules(n *yaml.Node) (*rules.Section, error) {
+	s, err := rules.Parse(f.path, n)
+	var p *policy.Problem
+	if errors.As(err, &p) {
+		return nil, &config.Problem{File: p.File, Line: p.Line, Column: p.Column, Message: p.Text, Remedy: p.Remedy}
+	}
+	return s, err
+}
+
+// checkRules reads the section for what is wrong with it. The files that it names are read
+// by those who decide.
+func (f *file) checkRules(n *yaml.Node, _ *Access) error {
+	_, err := f.rules(n)
+	return err
+}
+
+// noteAccess notes where each setting of the section is.
+func (f *file) noteAccess(n *yaml.Node) {
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		v := n.Content[i+1]
+		if v.Kind == yaml.AliasNode {
+			v = v.Alias
+		}
+		f.at[accessName+"."+n.Content[i].Value] = v
+	}
+}
+
+// accessTable are the settings of the section.
+func accessTable() []Setting {
+	return []Setting{
+		{Name: "access.default", Values: "deny, allow, read-only", Default: "deny with `serve.auth`, else allow", About: "what counts for what no rule is about"},
+		{Name: "access.groups", Values: "names, each with principals", Default: "none", About: "[groups](policy.md) of principals: IDs, mail addresses, groups of an issuer"},
+		{Name: "access.labels", Values: "names, each with servers and items; `fromAnnotations`", Default: "none", About: "labels of servers and items"},
+		{Name: "access.rules", Values: "list of rules", Default: "none", About: "[who may do what](policy.md)"},
+		{Name: "access.policies", Values: "list of files, with `*`", Default: "none", About: "policies in Cedar, beside the rules"},
+		{Name: "access.tests", Values: "list of files, with `*`", Default: "none", About: "what `mcpctl policy test` runs"},
+		{Name: "access.tell", Values: "reason, nothing", Default: "reason", About: "whether who is denied learns the policy and its reason"},
+		{Name: "access.forget", Values: aDuration, Default: "1h", About: "how long the labels of a conversation last without a call"},
+	}
+}
+
