@@ -23,7 +23,7 @@ const sample = `// servers of mine
     "fs": {
       "command": "npx", "args": ["-y", "fs@1.0", "${HOME}/notes"],
       "env": {"LOG": "info"}, "cwd": "/tmp", "type": "stdio",
-      "missingEnv": "empty", "isolation": "session", "maxPrincipals": 10, "requestIdFormat": "string", "strict": true, "wrapUris": true, "maxMessageBytes": 65536, "pin": "hold",
+      "missingEnv": "empty", "isolation": "session", "maxPrincipals": 10, "requestIdFormat": "string", "strict": true, "wrapUris": true, "maxMessageBytes": 65536, "pin": "hold", "labels": ["private", "eu-1"], "trustAnnotations": true,
       "start": "eager", "idleTimeout": "never", "maxIdleTimeout": "10m",
       "connectTimeout": "5s", "requestTimeout": "never", "probeTimeout": "0", "shutdownTimeout": "1m30s",
       "origin": {"registry": "https://r.example", "name": "io.example/fs", "version": "1.0"},
@@ -48,7 +48,7 @@ func TestEntries(t *testing.T) {
 	want := []config.Entry{
 		{
 			Name: "fs", Command: "npx", Args: []string{"-y", "fs@1.0", "${HOME}/notes"}, Env: map[string]string{"LOG": "info"}, Cwd: "/tmp",
-			Type: "stdio", MissingEnv: "empty", Isolation: "session", MaxPrincipals: 10, RequestIDFormat: "string", Strict: true, Pin: "hold", MaxMessageBytes: 65536, WrapURIs: true,
+			Type: "stdio", MissingEnv: "empty", Isolation: "session", MaxPrincipals: 10, RequestIDFormat: "string", Strict: true, Pin: "hold", Labels: []string{"private", "eu-1"}, TrustAnnotations: true, MaxMessageBytes: 65536, WrapURIs: true,
 			ConnectTimeout: 5 * time.Second, RequestTimeout: -1, ProbeTimeout: -1, ShutdownTimeout: 90 * time.Second,
 			Start: "eager", IdleTimeout: -1, MaxIdleTimeout: 10 * time.Minute,
 			Origin: &config.Origin{Registry: "https://r.example", Name: "io.example/fs", Version: "1.0"},

@@ -15,7 +15,7 @@ func TestConnection(t *testing.T) {
 	}
 	for _, same := range []string{
 		`"args":["b"],"command":"a","type":"stdio","env":{"A":"${B}"}`, entry + `,"start":"eager","idleTimeout":"never","isolation":"session"`,
-		entry + `,"wrapUris":true,"requestTimeout":"5s","connectTimeout":"5s","probeTimeout":"5s","shutdownTimeout":"5s","pin":"hold","origin":{"name":"x"}`,
+		entry + `,"wrapUris":true,"requestTimeout":"5s","connectTimeout":"5s","probeTimeout":"5s","shutdownTimeout":"5s","pin":"hold","labels":["a"],"trustAnnotations":true,"origin":{"name":"x"}`,
 	} {
 		if of(same) != of(entry) {
 			t.Errorf("%s: another connection than %s", same, entry)

@@ -14,6 +14,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonedit"
+	"github.com/mcpctl/mcpctl/runtime/lazy"
 	"github.com/mcpctl/mcpctl/runtime/origin"
 )
 
@@ -69,6 +70,8 @@ func keys() []key {
 		{"maxMessageBytes", size(func(e *Entry) *int { return &e.MaxMessageBytes }, MinMessage, MaxMessage)},
 		{"strict", boolean(func(e *Entry) *bool { return &e.Strict })},
 		{"pin", choice(func(e *Entry) *string { return &e.Pin }, "off", "warn", "hold")},
+		{"labels", func(d *decoder, e *Entry, at string, v hujson.Value) { d.labels(e, at, v) }},
+		{"trustAnnotations", boolean(func(e *Entry) *bool { return &e.TrustAnnotations })},
 		{"origin", func(d *decoder, e *Entry, at string, v hujson.Value) { d.origin(e, at, v) }},
 	}
 }
@@ -288,6 +291,20 @@ func texts(field func(*Entry) *[]string) func(*decoder, *Entry, string, hujson.V
 			}
 		}
 		*field(e) = out
+	}
+}
+
+var labelForm = lazy.Regexp(`^[a-z0-9][a-z0-9._-]{0,63}$`) // labels stand in a line, with spaces between them
+
+func (d *decoder) labels(e *Entry, at string, v hujson.Value) {
+	texts(func(e *Entry) *[]string { return &e.Labels })(d, e, at, v)
+	for i, word := range e.Labels {
+		switch {
+		case !labelForm().MatchString(word):
+			d.fault(v.StartOffset, fmt.Sprintf("%s: %q is no label, want 1 to 64 of a-z, 0-9, '.', '_' and '-'", at, word), `as in "labels": ["private"]`)
+		case slices.Contains(e.Labels[:i], word):
+			d.fault(v.StartOffset, fmt.Sprintf("%s has %q twice", at, word), "remove one of the two")
+		}
 	}
 }
 

@@ -120,6 +120,12 @@ type Entry struct {
 	// Pin is what happens to tools and the like that are not as servers.lock.json has
 	// them: "" or "warn", "hold" or "off"; see package pins.
 	Pin string
+	// Labels are words for policies, which are about all servers with one: lower-case
+	// letters, digits, '-', '_' and '.', each once.
+	Labels []string
+	// TrustAnnotations has policies believe what the server says of its tools: that they
+	// only read, for example. What is as servers.lock.json has it is believed anyway.
+	TrustAnnotations bool
 	// Origin is the registry record the entry was made of, nil for none.
 	Origin *Origin
 

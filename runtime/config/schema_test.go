@@ -90,6 +90,7 @@ func TestSchemaAgrees(t *testing.T) {
 		`{"command":"a","requestIdFormat":"string"}`, `{"command":"a","requestIdFormat":"uuid"}`, `{"command":"a","wrapUris":true}`, `{"command":"a","wrapUris":"yes"}`, `{"command":"a","strict":true}`,
 		`{"url":"https://a","noServerStream":true}`, `{"url":"https://a","noServerStream":"no"}`, `{"command":"a","maxMessageBytes":65536}`, `{"command":"a","maxMessageBytes":1073741824}`,
 		`{"command":"a","maxMessageBytes":65535}`, `{"command":"a","maxMessageBytes":1073741825}`, `{"command":"a","maxMessageBytes":"64k"}`, `{"command":"a","maxMessageBytes":1e5}`, `{"command":"a","strict":1}`,
+		`{"command":"a","labels":["private"]}`, `{"command":"a","labels":["Private"]}`, `{"command":"a","labels":["a","a"]}`, `{"command":"a","labels":["a b"]}`, `{"command":"a","labels":"a"}`, `{"command":"a","labels":[]}`, `{"command":"a","trustAnnotations":true}`, `{"command":"a","trustAnnotations":"yes"}`,
 		`{"command":"a","pin":"hold"}`, `{"command":"a","pin":"off"}`, `{"command":"a","pin":"warn"}`, `{"command":"a","pin":"on"}`, `{"command":"a","pin":true}`,
 		`{"command":"a","origin":{"registry":"r","name":"n","version":"v"}}`, `{"command":"a","origin":{"name":1}}`, `{"command":"a","origin":null}`,
 		`{"command":"a","unknown":[1]}`,

@@ -40,7 +40,7 @@ func oversizes() map[string]map[string]oversize {
 		"fields": {
 			"cmd/internal/settings.Settings":           {26, options},
 			"runtime/auth/authconfig.form":             {21, wire},
-			"runtime/config.Entry":                     {41, wire},
+			"runtime/config.Entry":                     {43, wire},
 			"runtime/dial.Options":                     {19, options},
 			"runtime/internal/rawjson.Message":         {22, "has one span a member that routing needs, so that a message is scanned once"},
 			"runtime/proxy.Options":                    {19, options},

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -294,7 +295,7 @@ func (g *gateway) auth() *dial.Auth {
 // backend returns the proxy's settings of an entry.
 func (g *gateway) backend(e config.Entry) proxy.Server {
 	return proxy.Server{
-		Name: e.Name, Transport: e.Transport(), Local: e.Command != "", Isolation: proxy.Isolation(e.Isolation), MaxPrincipals: e.MaxPrincipals, WrapURIs: e.WrapURIs, Start: proxy.Start(e.Start),
+		Name: e.Name, Transport: e.Transport(), Labels: strings.Join(e.Labels, " "), TrustAnnotations: e.TrustAnnotations, Local: e.Command != "", Isolation: proxy.Isolation(e.Isolation), MaxPrincipals: e.MaxPrincipals, WrapURIs: e.WrapURIs, Start: proxy.Start(e.Start),
 		IdleTimeout: e.IdleTimeout, MinIdleTimeout: e.MinIdleTimeout, MaxIdleTimeout: e.MaxIdleTimeout,
 		RequestTimeout:   g.h.Settings.ServeTimeout(e.RequestTimeout),
 		Digest:           e.Digest(),
