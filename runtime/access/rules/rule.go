@@ -106,7 +106,7 @@ func (s *Section) readMembers(r *rule, all map[string]*yaml.Node) (err error) {
 		case n == nil:
 		case n.Kind != yaml.ScalarNode || isNull(n) || strings.TrimSpace(n.Value) == "" || hasControl(n.Value):
 			return s.fault(n, r.id+"."+text.name+" is no text on one line", exampleRule)
-		case text.name == "id" && !isName(n.Value):
+		case text.name == "id" && !IsName(n.Value):
 			return s.fault(n, fmt.Sprintf("%q cannot be the id of a rule", n.Value), "an id has letters, digits, '-', '_' and '.'")
 		default:
 			*text.to = n.Value

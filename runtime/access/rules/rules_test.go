@@ -71,6 +71,7 @@ var forms = []struct{ name, text string }{
 	{"a resource", `rules: [{allow: eng, to: "resource:fs/file:///data/a.txt"}]`},
 	{"a pattern of resources", `rules: [{allow: eng, to: "resource:fs/file:///data/*"}]`},
 	{"kinds that are written out", `{labels: {gh: [mail]}, rules: [{allow: eng, to: ["server:gh", "label:private", "tool:gh/x", gh]}]}`},
+	{"patterns of one kind", `{labels: {a: ["tool:gh/x*", gh/y]}, rules: [{allow: eng, to: ["tool:gh/x*", "resource:fs/file:///**"]}]}`},
 	{"a tool with a slash in its name", `rules: [{allow: eng, to: gh/repos/get}]`},
 	{"a tool with quotes in its name", `rules: [{allow: eng, to: 'gh/a"b\c'}]`},
 	{"an id", `rules: [{id: no-exfil, deny: "*", to: mail}]`},

@@ -135,7 +135,7 @@ func (s *Section) readGroups(n *yaml.Node) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		v := all[name]
-		if !isName(name) || name == "local" {
+		if !IsName(name) || name == "local" {
 			return s.fault(v, fmt.Sprintf("%q cannot be the name of a group", name), "a name has letters, digits, '-', '_' and '.'; local is who is asked nothing")
 		}
 		members, err := s.list("access.groups."+name, v, example)
@@ -176,7 +176,7 @@ func (s *Section) readLabels(n *yaml.Node) error {
 			s.FromAnnotations = v.Value == "true"
 			continue
 		}
-		if !isName(name) {
+		if !IsName(name) {
 			return s.fault(v, fmt.Sprintf("%q cannot be the name of a label", name), "a name has letters, digits, '-', '_' and '.'")
 		}
 		members, err := s.list("access.labels."+name, v, example)

@@ -19,7 +19,7 @@ const (
 
 // targetForms and principalForms say what a rule can name.
 const (
-	targetForms    = `write a server (gh), a tool (gh/merge, "gh/get_*"), prompt:gh/name, "resource:fs/file:///*", a label, or "*"`
+	targetForms    = `write a server (gh), a tool (gh/merge, "gh/get_*"), prompt:gh/name, "resource:fs/file:///data/**", a label, or "*"`
 	principalForms = `write a group, an ID ("token|ci"), a mail address, a group of an issuer ("idp:engineers"), local, or "*"`
 )
 
@@ -29,8 +29,8 @@ type target struct {
 	// server is the name of the server, or of the label; name the item's own, "" for a
 	// server or label.
 	server, name string
-	// glob says that name has a "*".
-	glob bool
+	// glob says that name has a "*"; toolsOnly that it is of tools alone, as is written.
+	glob, toolsOnly bool
 }
 
 // prefixes are the kinds that a target can begin with.
@@ -52,7 +52,7 @@ func parseTarget(text string) (t target, why string) {
 		if !known {
 			return t, fmt.Sprintf("%q begins with an unknown kind of target", text)
 		}
-		t.kind, rest, given = kind, after, true
+		t.kind, t.toolsOnly, rest, given = kind, kind == toolTarget, after, true
 	}
 	server, name, isItem := strings.Cut(rest, "/")
 	if !given {
@@ -63,7 +63,7 @@ func parseTarget(text string) (t target, why string) {
 	}
 	t.server, t.name, t.glob = server, name, strings.Contains(name, "*")
 	switch named := t.kind > labelTarget; {
-	case !isName(server):
+	case !IsName(server):
 		// A pattern of servers would let in servers that are added later.
 		return t, fmt.Sprintf("%q has no name of one server", text)
 	case named && name == "":
@@ -74,7 +74,7 @@ func parseTarget(text string) (t target, why string) {
 	return t, ""
 }
 
-// member is the target as labels have it: tools have no kind in front.
+// member is the target as labels have it.
 func (t target) member() string {
 	switch t.kind {
 	case promptTarget:
@@ -82,6 +82,9 @@ func (t target) member() string {
 	case resourceTarget:
 		return "resource:" + t.server + "/" + t.name
 	case toolTarget:
+		if t.toolsOnly {
+			return "tool:" + t.server + "/" + t.name
+		}
 		return t.server + "/" + t.name
 	}
 	return t.server
@@ -97,7 +100,7 @@ func (t target) entity() string {
 	case t.kind == serverTarget:
 		return "Server::" + quote(id)
 	case t.kind == toolTarget:
-		return "Tool::" + quote(id)
+		return "Tool::" + quote(t.server+"/"+t.name)
 	case t.kind == promptTarget:
 		return "Prompt::" + quote(t.server+"/"+t.name)
 	default:
@@ -119,4 +122,4 @@ func notPrincipal(text string) string {
 
 // isGroupName reports whether a rule's principal is the name of a group. Others are groups
 // of one, of their own name.
-func isGroupName(text string) bool { return isName(text) && text != "local" }
+func isGroupName(text string) bool { return IsName(text) && text != "local" }

@@ -91,8 +91,8 @@ func (r reader) word(name string, n *yaml.Node, remedy string, words ...string) 
 	return n.Value, nil
 }
 
-// isName reports whether a text can be the name of a group, a label or a rule.
-func isName(text string) bool {
+// IsName reports whether a text can be the name of a group, a label or a rule.
+func IsName(text string) bool {
 	for _, r := range text {
 		if !strings.ContainsRune("-_.", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
 			return false
