@@ -72,7 +72,8 @@ func layerTable() []rule {
 		{pkg: "runtime/search", layer: 2, own: none, third: []string{"modernc.org/sqlite"}},
 		// Does no I/O: who asks is decided by what it is given.
 		{pkg: "runtime/access", layer: 1, own: none, notStd: []string{"net", "net/http", "os"}},
-		{pkg: "runtime/access/policy", layer: 1, own: []string{"runtime/access"}, third: []string{"github.com/cedar-policy/cedar-go"}, notStd: []string{"net", "net/http", "os"}},
+		{pkg: "runtime/access/policy/args", layer: 1, own: []string{"runtime/internal/..."}, third: []string{"github.com/cedar-policy/cedar-go", "github.com/go-json-experiment/json"}, notStd: []string{"net", "net/http", "os"}},
+		{pkg: "runtime/access/policy", layer: 1, own: []string{"runtime/access", "runtime/access/policy/args", "runtime/nearest", "runtime/internal/..."}, third: []string{"github.com/cedar-policy/cedar-go"}, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/rules", layer: 1, own: []string{"runtime/access/policy", "runtime/lazy", "runtime/nearest"}, third: []string{"go.yaml.in/yaml/v3"}, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/gate", layer: 1, own: []string{"runtime/access", "runtime/access/policy"}, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/remember", layer: 0, own: none},

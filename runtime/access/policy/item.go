@@ -9,6 +9,7 @@ const (
 	Prompt
 	Resource
 	Template
+	numKinds
 )
 
 // Action is what a principal does.
@@ -25,6 +26,9 @@ const (
 	Operate  Action = "operate"
 	Deliver  Action = "deliver"
 )
+
+// actions are all.
+var actions = []Action{Call, Get, Read, Question, Link, Operate, Deliver}
 
 // Server is a server as policies see it.
 type Server struct {

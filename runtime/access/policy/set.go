@@ -2,6 +2,7 @@ package policy
 
 import (
 	"net/netip"
+	"strconv"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/access"
@@ -29,13 +30,27 @@ type Config struct {
 	FromAnnotations bool
 	// Sources are all policies.
 	Sources []Source
+	// Plain says that every request is decided by all policies, without verdict tables.
+	// It is slow, and decides alike.
+	Plain bool
 }
 
 // Set is compiled policies. It is immutable and may be used concurrently. Nil allows all.
-type Set struct{}
-
-// Compile returns the policies of a configuration. Its error is a *Problem.
-func Compile(Config) (*Set, error) { return &Set{}, nil }
+type Set struct {
+	rules  []*rule // by id
+	groups map[string][]string
+	// labels are the globs of each label, those in policies included.
+	labels          map[string][]glob
+	fromAnnotations bool
+	plain           bool
+	// reads is what all rules read of principals, scopes those that they ask for.
+	reads  principalReads
+	scopes map[string]bool
+	// marks are labels that rules look for in conversations; allMarks that any may be.
+	marks    map[string]bool
+	allMarks bool
+	digest   string
+}
 
 // Problem is what is wrong with a policy, and where.
 type Problem struct {
@@ -47,49 +62,37 @@ type Problem struct {
 	Remedy string
 }
 
-func (p *Problem) Error() string { return p.Text }
+// Error returns FILE:LINE:COLUMN: TEXT, as far as it is known where.
+func (p *Problem) Error() string {
+	where := p.File
+	if p.Line > 0 {
+		where += ":" + strconv.Itoa(p.Line) + ":" + strconv.Itoa(p.Column)
+	}
+	if where == "" {
+		return p.Text
+	}
+	return where + ": " + p.Text
+}
 
-// Digest stands for the text of all policies, groups and labels.
-func (s *Set) Digest() string { return "" }
+// Digest stands for the text of all policies, groups and labels, "" for nil.
+func (s *Set) Digest() string {
+	if s == nil {
+		return ""
+	}
+	return s.digest
+}
 
-// World is a Set and the items of all servers. It is immutable but for the views that it
-// remembers, and may be used concurrently.
-type World struct{}
-
-// World binds the policies to servers and items.
-func (s *Set) World([]Server, []Item) *World { return &World{} }
-
-// View returns what a principal may see. Principals that policies do not tell apart have
-// one view, so views can be compared by their pointers. Nil is the principal local.
-func (w *World) View(*access.Principal) *View { return &View{} }
-
-// View is what one principal may see and do. It is immutable.
-type View struct{}
-
-// Server reports whether a server is visible: some item of it could be, listed or not.
-func (v *View) Server(name string) bool { return true }
-
-// Item returns whether item i of the World is visible, and the conditions of using it:
-// nil where it may be used in any way.
-func (v *View) Item(i int) (visible bool, c *Conditions) { return true, nil }
-
-// Unlisted is Item for one that is in no list.
-func (v *View) Unlisted(Item) (visible bool, c *Conditions) { return true, nil }
-
-// On returns whether an action on a server can be allowed, and its conditions.
-func (v *View) On(action Action, server string) (possible bool, c *Conditions) { return true, nil }
-
-// Delivery returns the conditions under which a result of item i is delivered, nil for
-// none; Marks are the labels that the conversation has from then on, nil for none that a
-// policy asks for.
-func (v *View) Delivery(i int) (c *Conditions, marks []string) { return nil, nil }
-
-// Conditions are the policies that only a request decides. They are immutable.
-type Conditions struct{}
-
-// Static reports whether the answer depends on the request alone: no limit counts, and
-// nobody is asked.
-func (c *Conditions) Static() bool { return true }
+// Policies returns all policies in the order of their ids.
+func (s *Set) Policies() []*Policy {
+	if s == nil {
+		return nil
+	}
+	out := make([]*Policy, len(s.rules))
+	for i, r := range s.rules {
+		out[i] = r.Policy
+	}
+	return out
+}
 
 // Request is what conditions read of one request.
 type Request struct {
@@ -137,13 +140,12 @@ type Outcome struct {
 	Skipped []*Policy
 }
 
-// Decide evaluates the conditions. It does not count for limits and asks nobody.
-func (c *Conditions) Decide(*Request) Outcome { return Outcome{Verdict: Allow} }
-
 // Policy is one policy, for answers and for people. It is immutable.
 type Policy struct {
 	// ID is unique in its Set.
 	ID string
+	// Permit says that it is a permit, and no forbid.
+	Permit bool
 	// Reason is its @reason, "" for none.
 	Reason string
 	// File, Line and Column are where it is.

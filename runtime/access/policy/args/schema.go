@@ -1,0 +1,201 @@
+package args
+
+import (
+	"bytes"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// kinds is a set of JSON types.
+type kinds uint8
+
+const (
+	isString kinds = 1 << iota
+	isInteger
+	isNumber
+	isBoolean
+	isArray
+	isObject
+	isNull
+)
+
+var kindNames = map[string]kinds{
+	"string": isString, "integer": isInteger, "number": isNumber, "boolean": isBoolean,
+	"array": isArray, "object": isObject, "null": isNull,
+}
+
+// maxSchema is how deep references and parts of schemas are followed.
+const maxSchema = 16
+
+// schema is what a tool's input schema says of a value.
+type schema struct {
+	// kinds are the types that it may have, 0 for any.
+	kinds kinds
+	// parts are the raw schemas that say something of it; root has the definitions that
+	// they refer to.
+	parts [][]byte
+	root  []byte
+}
+
+// schemaOf reads a raw schema.
+func schemaOf(root []byte, raws ...[]byte) schema {
+	s := schema{root: root}
+	known := true
+	for _, raw := range raws {
+		k := s.add(raw, 0)
+		known = known && k != 0
+		s.kinds |= k
+	}
+	if !known {
+		s.kinds = 0
+	}
+	return s
+}
+
+// add adds a raw schema and what it is made of, and returns the types it names.
+func (s *schema) add(raw []byte, depth int) kinds {
+	if depth > maxSchema || !rawjson.IsObject(raw) {
+		return 0
+	}
+	s.parts = append(s.parts, raw)
+	var at [7]rawjson.Span
+	if rawjson.Fields(raw, at[:], "type", "enum", "const", "$ref", "allOf", "anyOf", "oneOf") != nil {
+		return 0
+	}
+	if k := typeNames(at[0].Of(raw)); k != 0 {
+		s.follow(raw, at, depth)
+		return k
+	}
+	k := s.follow(raw, at, depth)
+	switch {
+	case at[2].Present():
+		return kindOf(at[2].Of(raw))
+	case at[1].Present():
+		all, err := rawjson.Elements(at[1].Of(raw))
+		var of kinds
+		for _, e := range all {
+			of |= kindOf(e.Of(at[1].Of(raw)))
+		}
+		if err == nil {
+			return of
+		}
+	}
+	return k
+}
+
+// follow adds the schemas that a schema refers to and is made of, and returns the types
+// that they name.
+func (s *schema) follow(raw []byte, at [7]rawjson.Span, depth int) kinds {
+	var out kinds
+	if text, ok := rawjson.String(raw, at[3]); ok {
+		out = s.add(s.resolve(text), depth+1)
+	}
+	for i, list := range at[4:] {
+		if !list.Present() {
+			continue
+		}
+		parts, err := rawjson.ElementsAt(raw, list)
+		if err != nil {
+			continue
+		}
+		var of kinds
+		known := true
+		for _, p := range parts {
+			k := s.add(p.Of(raw), depth+1)
+			known = known && (k != 0 || i == 0)
+			of |= k
+		}
+		if known {
+			out |= of
+		}
+	}
+	return out
+}
+
+// resolve returns what a reference within the root leads to, nil for nothing.
+func (s *schema) resolve(ref string) []byte {
+	if ref == "#" {
+		return s.root
+	}
+	path, ok := bytes.CutPrefix([]byte(ref), []byte("#/"))
+	if !ok {
+		return nil
+	}
+	raw := s.root
+	for name := range bytes.SplitSeq(path, []byte("/")) {
+		name = bytes.ReplaceAll(bytes.ReplaceAll(name, []byte("~1"), []byte("/")), []byte("~0"), []byte("~"))
+		at, err := rawjson.Field(raw, string(name))
+		if err != nil || !at.Present() {
+			return nil
+		}
+		raw = at.Of(raw)
+	}
+	return raw
+}
+
+// typeNames returns the types of the member type, a name or a list of them.
+func typeNames(raw []byte) kinds {
+	if len(raw) == 0 {
+		return 0
+	}
+	if name, ok := rawjson.String(raw, rawjson.Whole(raw)); ok {
+		return kindNames[name]
+	}
+	var out kinds
+	all, _ := rawjson.Elements(raw)
+	for _, at := range all {
+		name, _ := rawjson.String(raw, at)
+		if kindNames[name] == 0 {
+			return 0
+		}
+		out |= kindNames[name]
+	}
+	return out
+}
+
+// kindOf returns the type of a raw value.
+func kindOf(raw []byte) kinds {
+	switch raw[0] {
+	case '"':
+		return isString
+	case '{':
+		return isObject
+	case '[':
+		return isArray
+	case 't', 'f':
+		return isBoolean
+	case 'n':
+		return isNull
+	}
+	n, ok := parseNumber(raw)
+	if _, whole := n.scaled(0); ok && whole {
+		return isInteger
+	}
+	return isNumber
+}
+
+// property returns the schema of a member.
+func (s *schema) property(name string) schema {
+	var of [][]byte
+	for _, raw := range s.parts {
+		properties, err := rawjson.Field(raw, "properties")
+		if err != nil || !rawjson.IsObject(properties.Of(raw)) {
+			continue
+		}
+		if at, err := rawjson.Field(properties.Of(raw), name); err == nil && at.Present() {
+			of = append(of, at.Of(properties.Of(raw)))
+		}
+	}
+	return schemaOf(s.root, of...)
+}
+
+// items returns the schema of the elements of an array.
+func (s *schema) items() schema {
+	var of [][]byte
+	for _, raw := range s.parts {
+		if at, err := rawjson.Field(raw, "items"); err == nil && at.Present() {
+			of = append(of, at.Of(raw))
+		}
+	}
+	return schemaOf(s.root, of...)
+}

@@ -1,0 +1,142 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/cedar-policy/cedar-go/types"
+
+	"github.com/mcpctl/mcpctl/runtime/access/policy/args"
+)
+
+// Explanation is why a request is answered as it is.
+type Explanation struct {
+	// Visible says that the principal sees the item.
+	Visible bool
+	// Outcome is that of Conditions.Decide. Of an item that is hidden, or allowed without
+	// conditions, By are the policies that make it so.
+	Outcome Outcome
+	// Groups are those of the principal, Labels those of the item and its server.
+	Groups, Labels []string
+	// Policies are all that are about this principal, action and item, by their ids.
+	Policies []Applied
+}
+
+// Applied is a policy that is about a request.
+type Applied struct {
+	*Policy
+	// Holds says that it is satisfied: a forbid also where it fails.
+	Holds bool
+	// Failed is why it cannot be evaluated, "" otherwise.
+	Failed string
+	// Lacks are the scopes that the credential lacks.
+	Lacks []string
+	// Conditions are its conditions, in order; those after the first that is false or
+	// fails are not evaluated and not here.
+	Conditions []Condition
+}
+
+// Condition is a part of a policy: what stands between its ands.
+type Condition struct {
+	// Text is the condition in Cedar.
+	Text  string
+	Holds bool
+	// Failed is why it cannot be evaluated, "" otherwise.
+	Failed string
+	// Values are what it reads, in Cedar: "context.args.amount" and "501".
+	Values []Value
+}
+
+// Value is what a condition has read.
+type Value struct{ Name, Text string }
+
+// Explain returns why a request is answered as it is. Of an action on a server, the item
+// has its name alone.
+func (v *View) Explain(action Action, it Item, r *Request) Explanation {
+	out := Explanation{Visible: true, Outcome: Outcome{Verdict: Allow}}
+	set := v.world.set
+	if set == nil {
+		return out
+	}
+	out.Groups = set.GroupsOf(r.Principal)
+	var e *entry
+	resource := types.NewEntityUID("Server", types.String(it.Server))
+	if it.Name != "" {
+		e = v.world.entry(it)
+		resource = e.uid
+		out.Labels = append(out.Labels, e.labels...)
+		out.Labels = append(out.Labels, e.server.labels...)
+	} else if s := v.world.servers[it.Server]; s != nil {
+		out.Labels = s.labels
+	}
+	verdict := v.decide(action, resource, e)
+	out.Visible = verdict.visible
+	switch {
+	case verdict.conditions != nil:
+		out.Outcome = verdict.conditions.Decide(r)
+	case !verdict.visible:
+		out.Outcome.Verdict = Deny
+	}
+	at := env{
+		Entities:  &entities{world: v.world, principal: userEntity(r.Principal, out.Groups), item: e},
+		Principal: types.NewEntityUID("User", types.String(userID(r.Principal))),
+		Action:    types.NewEntityUID("Action", types.String(action)),
+		Resource:  resource,
+	}
+	for _, rule := range set.rules {
+		if a, ok := v.applied(rule, at, e, r); ok {
+			out.Policies = append(out.Policies, a)
+			if verdict.conditions == nil && a.Holds && !a.Shadow && a.Permit == verdict.visible && len(a.Lacks) == 0 {
+				out.Outcome.By = append(out.Outcome.By, a.Policy)
+			}
+		}
+	}
+	if !out.Visible {
+		out.Outcome.Reason = "no policy allows it"
+		if len(out.Outcome.By) > 0 {
+			out.Outcome.Reason = reasonOf(out.Outcome.By, nil)
+		}
+	}
+	return out
+}
+
+// applied evaluates one rule for one request. It reports false for one that is about
+// something else.
+func (v *View) applied(r *rule, at env, e *entry, req *Request) (out Applied, ok bool) {
+	defer func() {
+		if recover() != nil {
+			out, ok = Applied{Policy: r.Policy, Holds: !r.Permit, Failed: "it panics"}, true
+		}
+	}()
+	if !inScope(at, r.syntax) {
+		return out, false
+	}
+	out = Applied{Policy: r.Policy, Holds: true}
+	for _, s := range r.Scopes {
+		if !slices.Contains(v.scopes, s) {
+			out.Lacks = append(out.Lacks, s)
+		}
+	}
+	context := contextOf(req, r.reads.context)
+	if r.reads.context&readsCall != 0 {
+		values, err := args.New(r.reads.args, e.inputSchema()).Read(req.Arguments)
+		if err != nil {
+			out.Failed, out.Holds = err.Error(), !r.Permit
+			return out, true
+		}
+		addCall(context, values)
+	}
+	at.Context = types.NewRecord(context)
+	for _, c := range conditionsOf(r.syntax) {
+		got := c.evaluate(at)
+		out.Conditions = append(out.Conditions, got)
+		if got.Failed != "" {
+			out.Failed, out.Holds = got.Failed, !r.Permit
+			break
+		}
+		if !got.Holds {
+			out.Holds = false
+			break
+		}
+	}
+	return out, true
+}

@@ -1,0 +1,66 @@
+package policy
+
+import "strings"
+
+// glob is a pattern of ids of items, SERVER/NAME, or of servers: a * stands for any
+// characters but a slash, ** at the end for all that follows. With tool:, prompt: or
+// resource: in front it is of those alone.
+type glob struct {
+	pattern string
+	kinds   [numKinds]bool
+	server  bool
+}
+
+var kindPrefixes = map[string][]Kind{"tool": {Tool}, "prompt": {Prompt}, "resource": {Resource, Template}}
+
+func parseGlob(text string) glob {
+	g := glob{pattern: text}
+	prefix, rest, found := strings.Cut(text, ":")
+	if kinds := kindPrefixes[prefix]; found && kinds != nil {
+		g.pattern = rest
+		for _, k := range kinds {
+			g.kinds[k] = true
+		}
+		return g
+	}
+	if !strings.Contains(text, "/") {
+		g.server = true
+		return g
+	}
+	g.kinds = [numKinds]bool{Tool: true, Prompt: true, Resource: true, Template: true}
+	return g
+}
+
+// match reports whether a pattern matches a text.
+func match(pattern, text string) bool {
+	if all, ok := strings.CutSuffix(pattern, "**"); ok && !strings.HasSuffix(all, "*") {
+		// What is before ** is matched by some beginning of the text.
+		for i := 0; i <= len(text); i++ {
+			if match(all, text[:i]) {
+				return true
+			}
+			if !strings.Contains(all, "*") && i >= len(all) {
+				break
+			}
+		}
+		return false
+	}
+	star, from := -1, 0
+	p, t := 0, 0
+	for t < len(text) {
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			star, from = p, t
+			p++
+		case p < len(pattern) && pattern[p] == text[t]:
+			p++
+			t++
+		case star >= 0 && text[from] != '/':
+			from++
+			p, t = star+1, from
+		default:
+			return false
+		}
+	}
+	return strings.Trim(pattern[p:], "*") == ""
+}

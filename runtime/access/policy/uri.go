@@ -1,0 +1,134 @@
+package policy
+
+import "strings"
+
+// normalURI returns a URI in the one form that equal ones share: scheme and host in small
+// letters, dot segments taken out, escapes of characters that need none undone and those
+// of others in capitals. It reports false for a URI that programs read differently: one
+// without a scheme, with a backslash or a control character, or with an escaped slash that
+// would make a dot segment, or that a file's path has.
+func normalURI(text string) (string, bool) {
+	scheme, rest, ok := strings.Cut(text, ":")
+	if !ok || !isScheme(scheme) {
+		return "", false
+	}
+	for i := range len(text) {
+		if c := text[i]; c <= ' ' || c == 0x7f || c == '\\' {
+			return "", false
+		}
+	}
+	scheme = strings.ToLower(scheme)
+	if rest, ok = normalEscapes(rest); !ok {
+		return "", false
+	}
+	authority := ""
+	if after, found := strings.CutPrefix(rest, "//"); found {
+		i := strings.IndexAny(after, "/?#")
+		if i < 0 {
+			i = len(after)
+		}
+		authority, rest = "//"+lowerHost(after[:i]), after[i:]
+	}
+	path, behind := rest, ""
+	if i := strings.IndexAny(rest, "?#"); i >= 0 {
+		path, behind = rest[:i], rest[i:]
+	}
+	if (strings.Contains(path, "%2F") || strings.Contains(path, "%5C")) && (scheme == "file" || hidesDots(path)) {
+		return "", false
+	}
+	return scheme + ":" + authority + withoutDots(path) + behind, true
+}
+
+func isScheme(text string) bool {
+	for i := range len(text) {
+		c := text[i] | 0x20
+		if (c < 'a' || c > 'z') && (i == 0 || !strings.ContainsRune("0123456789+-.", rune(text[i]))) {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// lowerHost returns an authority with the host in small letters.
+func lowerHost(authority string) string {
+	i := strings.LastIndexByte(authority, '@') + 1
+	return authority[:i] + strings.ToLower(authority[i:])
+}
+
+const hexDigits = "0123456789ABCDEF"
+
+// normalEscapes undoes escapes of unreserved characters (RFC 3986, 2.3) and writes others
+// in capitals. It reports false for an escape that is none, or of a control character.
+func normalEscapes(text string) (string, bool) {
+	if !strings.Contains(text, "%") {
+		return text, true
+	}
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		if text[i] != '%' {
+			out = append(out, text[i])
+			continue
+		}
+		if i+2 >= len(text) {
+			return "", false
+		}
+		high, low := strings.IndexByte(hexDigits, upper(text[i+1])), strings.IndexByte(hexDigits, upper(text[i+2]))
+		if high < 0 || low < 0 {
+			return "", false
+		}
+		c := byte(high<<4 | low)
+		switch {
+		case c < ' ' || c == 0x7f:
+			return "", false
+		case c|0x20 >= 'a' && c|0x20 <= 'z', c >= '0' && c <= '9', strings.IndexByte("-._~", c) >= 0:
+			out = append(out, c)
+		default:
+			out = append(out, '%', hexDigits[high], hexDigits[low])
+		}
+		i += 2
+	}
+	return string(out), true
+}
+
+func upper(c byte) byte {
+	if c >= 'a' && c <= 'z' {
+		return c - 0x20
+	}
+	return c
+}
+
+// hidesDots reports whether a path would have a dot segment if its slashes were not
+// escaped.
+func hidesDots(path string) bool {
+	path = strings.NewReplacer("%2F", "/", "%5C", "/").Replace(path)
+	for segment := range strings.SplitSeq(path, "/") {
+		if segment == "." || segment == ".." {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutDots takes dot segments out of a path (RFC 3986, 5.2.4).
+func withoutDots(path string) string {
+	if !strings.Contains(path, ".") || !strings.HasPrefix(path, "/") {
+		return path
+	}
+	var out []string
+	segments := strings.Split(path[1:], "/")
+	for i, s := range segments {
+		last := i == len(segments)-1
+		switch s {
+		case ".", "..":
+			if s == ".." && len(out) > 0 {
+				out = out[:len(out)-1]
+			}
+			if last {
+				out = append(out, "")
+			}
+		default:
+			out = append(out, s)
+		}
+	}
+	return "/" + strings.Join(out, "/")
+}

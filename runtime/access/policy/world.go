@@ -1,0 +1,349 @@
+package policy
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cedar-policy/cedar-go/types"
+
+	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/access/policy/args"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+const (
+	// maxViews and maxViewBytes bound the views that a World remembers. Of more the one
+	// goes that was not used for long.
+	maxViews     = 1000
+	maxViewBytes = 64 << 20
+	// maxKnown bounds the principals whose view is known at once. Of more all are
+	// forgotten; their views stay.
+	maxKnown = 10_000
+)
+
+// World is a Set and the items of all servers. It is immutable but for the views that it
+// remembers, and may be used concurrently.
+type World struct {
+	set     *Set // nil allows all
+	servers map[string]*server
+	items   []*entry
+	// byID finds items that policies name; it is made when the first one does.
+	byID func() map[types.EntityUID]*entry
+	// all is the view of everybody where there is no Set.
+	all *View
+
+	// known is the view of each *access.Principal that was seen.
+	known    sync.Map
+	numKnown atomic.Int64
+	local    atomic.Pointer[View]
+
+	mu    sync.Mutex // guards what follows
+	views map[string]*View
+	bytes int
+}
+
+// server is a server of a World.
+type server struct {
+	Server
+	uid types.EntityUID
+	// labels are all that it has.
+	labels []string
+	entity types.Entity
+}
+
+// entry is an item of a World, or one that is in no list.
+type entry struct {
+	Item
+	server *server
+	uid    types.EntityUID
+	// labels are those it has besides those of its server.
+	labels []string
+	// uri is that of a resource in its normal form. ambiguous says that there is none.
+	uri       string
+	ambiguous bool
+	entity    func() types.Entity
+
+	mu      sync.Mutex // guards readers
+	readers map[string]*args.Reader
+}
+
+var kindTypes = [numKinds]types.EntityType{Tool: "Tool", Prompt: "Prompt", Resource: "Resource", Template: "Resource"}
+
+// action is what is done with items of a kind.
+var kindActions = [numKinds]Action{Tool: Call, Prompt: Get, Resource: Read, Template: Read}
+
+// World binds the policies to servers and items. An item of a server that is not among
+// them has a server without labels.
+func (s *Set) World(servers []Server, items []Item) *World {
+	w := &World{set: s, servers: make(map[string]*server, len(servers)), views: make(map[string]*View)}
+	if s == nil {
+		w.all = &View{world: w}
+		return w
+	}
+	for _, srv := range servers {
+		w.servers[srv.Name] = s.server(srv)
+	}
+	w.items = make([]*entry, len(items))
+	for i := range items {
+		w.items[i] = w.entry(items[i])
+	}
+	w.byID = sync.OnceValue(func() map[types.EntityUID]*entry {
+		out := make(map[types.EntityUID]*entry, len(w.items))
+		for _, e := range w.items {
+			if out[e.uid] == nil {
+				out[e.uid] = e
+			}
+		}
+		return out
+	})
+	return w
+}
+
+func labelUIDs(labels ...string) []types.EntityUID {
+	out := make([]types.EntityUID, len(labels))
+	for i, l := range labels {
+		out[i] = types.NewEntityUID("Label", types.String(l))
+	}
+	return out
+}
+
+func (s *Set) server(srv Server) *server {
+	out := &server{Server: srv, uid: types.NewEntityUID("Server", types.String(srv.Name))}
+	have := make(map[string]bool)
+	for _, l := range srv.Labels {
+		have[l] = true
+	}
+	for name, globs := range s.labels {
+		for _, g := range globs {
+			if g.server && match(g.pattern, srv.Name) {
+				have[name] = true
+			}
+		}
+	}
+	out.labels = sorted(have)
+	out.entity = types.Entity{
+		UID: out.uid, Parents: types.NewEntityUIDSet(labelUIDs(out.labels...)...),
+		Attributes: types.NewRecord(types.RecordMap{"transport": types.String(srv.Transport)}),
+	}
+	return out
+}
+
+// entry returns an item with its labels.
+func (w *World) entry(it Item) *entry {
+	e := &entry{Item: it, server: w.servers[it.Server]}
+	if e.server == nil {
+		e.server = w.set.server(Server{Name: it.Server})
+	}
+	name := it.Name
+	switch it.Kind {
+	case Resource:
+		normal, ok := normalURI(name)
+		e.ambiguous = !ok
+		if ok {
+			name = normal
+		}
+		e.uri = name
+	case Template:
+		e.uri = name
+	}
+	e.uid = types.NewEntityUID(kindTypes[it.Kind], types.String(it.Server+"/"+name))
+	have := make(map[string]bool)
+	for label, globs := range w.set.labels {
+		for _, g := range globs {
+			if g.kinds[it.Kind] && match(g.pattern, string(e.uid.ID)) {
+				have[label] = true
+			}
+		}
+	}
+	hints := e.hints()
+	if w.set.fromAnnotations && it.Kind == Tool && (e.server.Trusted || it.Pinned) && hints.openWorld {
+		have["untrusted"], have["outbound"] = true, true
+	}
+	e.labels = sorted(have)
+	e.entity = sync.OnceValue(func() types.Entity {
+		return types.Entity{
+			UID: e.uid, Parents: types.NewEntityUIDSet(append(labelUIDs(e.labels...), e.server.uid)...),
+			Attributes: types.NewRecord(e.attributes()),
+		}
+	})
+	return e
+}
+
+// hints are what is believed of the annotations of a tool.
+type hints struct{ readOnly, destructive, idempotent, openWorld bool }
+
+// hints returns the annotations of a tool: what the specification says where they are not
+// there, and where nobody vouches for them.
+func (e *entry) hints() hints {
+	h := hints{destructive: true, openWorld: true}
+	if e.Kind != Tool || !e.server.Trusted && !e.Pinned {
+		return h
+	}
+	at, err := rawjson.Field(e.Definition, "annotations")
+	raw := at.Of(e.Definition)
+	if err != nil || !rawjson.IsObject(raw) {
+		return h
+	}
+	var of [4]rawjson.Span
+	if rawjson.Fields(raw, of[:], "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint") != nil {
+		return h
+	}
+	for i, to := range []*bool{&h.readOnly, &h.destructive, &h.idempotent, &h.openWorld} {
+		switch string(of[i].Of(raw)) {
+		case "true":
+			*to = true
+		case "false":
+			*to = false
+		}
+	}
+	return h
+}
+
+func (e *entry) attributes() types.RecordMap {
+	switch e.Kind {
+	case Tool:
+		h := e.hints()
+		return types.RecordMap{
+			"name": types.String(e.Name), "pinned": types.Boolean(e.Pinned), "readOnly": types.Boolean(h.readOnly),
+			"destructive": types.Boolean(h.destructive), "idempotent": types.Boolean(h.idempotent), "openWorld": types.Boolean(h.openWorld),
+		}
+	case Prompt:
+		return types.RecordMap{"name": types.String(e.Name), "pinned": types.Boolean(e.Pinned)}
+	}
+	scheme, _, _ := strings.Cut(e.uri, ":")
+	out := types.RecordMap{"uri": types.String(e.uri), "scheme": types.String(scheme), "pinned": types.Boolean(e.Pinned)}
+	if mime, ok := rawjson.FieldString(e.Definition, "mimeType"); ok && mime != "" {
+		out["mime"] = types.String(mime)
+	}
+	return out
+}
+
+// entities are those that policies can ask for: the principal, the item, servers, and items
+// of the World.
+type entities struct {
+	world     *World
+	principal types.Entity
+	item      *entry
+}
+
+// Get returns an entity.
+func (e *entities) Get(uid types.EntityUID) (types.Entity, bool) {
+	switch {
+	case e.item != nil && uid == e.item.uid:
+		return e.item.entity(), true
+	case uid == e.principal.UID:
+		return e.principal, true
+	case uid.Type == "Server":
+		if e.item != nil && uid == e.item.server.uid {
+			return e.item.server.entity, true
+		}
+		if s := e.world.servers[string(uid.ID)]; s != nil {
+			return s.entity, true
+		}
+	case uid.Type == "Tool" || uid.Type == "Prompt" || uid.Type == "Resource":
+		if other := e.world.byID()[uid]; other != nil {
+			return other.entity(), true
+		}
+	}
+	return types.Entity{}, false
+}
+
+// View returns what a principal may see. Principals that policies do not tell apart have
+// one view, so views can be compared by their pointers. Nil is the principal local.
+func (w *World) View(p *access.Principal) *View {
+	if w.set == nil {
+		return w.all
+	}
+	if p == nil {
+		if v := w.local.Load(); v != nil {
+			return v
+		}
+	} else if v, ok := w.known.Load(p); ok {
+		return v.(*View).use()
+	}
+	return w.find(p)
+}
+
+// find returns the view of a principal that was not seen before.
+func (w *World) find(p *access.Principal) *View {
+	groups := w.set.GroupsOf(p)
+	id := w.set.identity(p, groups)
+	w.mu.Lock()
+	v := w.views[id]
+	if v == nil {
+		v = &View{world: w, id: id, principal: userEntity(p, groups)}
+		if p != nil {
+			v.scopes = p.Scopes
+		}
+		w.views[id] = v
+	}
+	w.mu.Unlock()
+	v.once.Do(v.build) // whoever comes in between waits for it
+	w.remember(v)
+	switch {
+	case p == nil:
+		w.local.Store(v)
+	case w.numKnown.Add(1) > maxKnown:
+		w.known.Clear()
+		w.numKnown.Store(0)
+	default:
+		w.known.Store(p, v)
+	}
+	return v.use()
+}
+
+// remember counts a view that was built, and forgets others where there are too many.
+func (w *World) remember(v *View) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if v.counted {
+		return
+	}
+	v.counted = true
+	w.bytes += v.size
+	for len(w.views) > maxViews || w.bytes > maxViewBytes {
+		gone := w.idlest(v)
+		if gone == nil {
+			return
+		}
+		delete(w.views, gone.id)
+		w.bytes -= gone.size
+		w.local.CompareAndSwap(gone, nil)
+		w.known.Range(func(p, known any) bool {
+			if known == gone {
+				w.known.Delete(p)
+				w.numKnown.Add(-1)
+			}
+			return true
+		})
+	}
+}
+
+// idlest returns a view that was not used since it was last asked for, other than one; nil
+// where there is no other.
+func (w *World) idlest(but *View) *View {
+	var any *View
+	for _, v := range w.views {
+		if v == but || !v.counted {
+			continue
+		}
+		if !v.used.Swap(false) {
+			return v
+		}
+		any = v
+	}
+	return any
+}
+
+// schemaIn returns the input schema in a tool's definition, nil for none.
+func schemaIn(definition []byte) []byte {
+	if !rawjson.IsObject(definition) {
+		return nil
+	}
+	at, err := rawjson.Field(definition, "inputSchema")
+	if err != nil {
+		return nil
+	}
+	return at.Of(definition)
+}
