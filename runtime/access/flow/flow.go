@@ -1,0 +1,197 @@
+// Package flow remembers conversations: the labels of what they have seen, and which
+// questions a person has said yes to for the rest of one. It does no I/O and reads no
+// clock. One lock guards a [Table], for work in memory only.
+package flow
+
+import (
+	"container/list"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// Forget is after how long without a request a conversation is forgotten, where the
+	// configuration does not say.
+	Forget = time.Hour
+
+	// maxFlows bounds the conversations that have labels. While so many are known, others
+	// begin with all labels.
+	maxFlows = 100_000
+	// maxLabels and maxYes bound what is remembered of each. One with more labels has all
+	// labels; further questions are asked each time.
+	maxLabels = 16
+	maxYes    = 16
+	// maxKey bounds a key, in bytes: clients choose parts of it.
+	maxKey = 128
+)
+
+// Key returns the name of a conversation, of what tells it apart: the principal's ID, and
+// the session or what else there is. No parts are nobody's in particular.
+func Key(parts ...string) string {
+	var b strings.Builder
+	for _, p := range parts {
+		b.WriteString(strconv.Itoa(len(p)) + ":" + p)
+	}
+	if b.Len() <= maxKey {
+		return b.String()
+	}
+	sum := sha256.Sum256([]byte(b.String()))
+	return "#" + hex.EncodeToString(sum[:])
+}
+
+// Table has conversations, by their keys. The zero value is not ready: see New. All
+// methods may be called concurrently.
+type Table struct {
+	mu     sync.Mutex // guards what follows
+	forget time.Duration
+	flows  map[string]*list.Element // of *conversation
+	recent *list.List               // the one with the latest request first
+	all    []string                 // every label that a conversation was ever to have
+	lost   time.Time                // when there was last no room for one
+}
+
+type conversation struct {
+	key  string
+	last time.Time
+	// labels are replaced, never changed: readers hold them.
+	labels   []string
+	overfull bool // has more labels
+	yes      []string
+}
+
+// New returns an empty table. forget is after how long without a request a conversation
+// is forgotten; 0 is [Forget].
+func New(forget time.Duration) *Table {
+	t := &Table{flows: map[string]*list.Element{}, recent: list.New()}
+	t.SetForget(forget)
+	return t
+}
+
+// SetForget changes after how long conversations are forgotten.
+func (t *Table) SetForget(forget time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.forget = forget; forget == 0 {
+		t.forget = Forget
+	}
+}
+
+// Seen returns the labels of a conversation that has a request now. They must not be
+// changed.
+func (t *Table) Seen(now time.Time, key string) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.find(now, key)
+	if c == nil && (len(t.flows) >= maxFlows || t.losing(now)) {
+		if c = t.begin(now, key); c == nil {
+			return t.all
+		}
+	}
+	switch {
+	case c == nil:
+		return nil
+	case c.overfull:
+		return t.all
+	}
+	return c.labels
+}
+
+// losing reports whether a conversation that is not known may be one that there was no
+// room for. The caller holds the lock.
+func (t *Table) losing(now time.Time) bool { return !t.lost.IsZero() && now.Sub(t.lost) < t.forget }
+
+// Add adds labels to a conversation.
+func (t *Table) Add(now time.Time, key string, labels []string) {
+	if len(labels) == 0 {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.all = union(t.all, labels)
+	c := t.find(now, key)
+	if c == nil {
+		if c = t.begin(now, key); c == nil {
+			return // see lost
+		}
+	}
+	if more := union(c.labels, labels); len(more) <= maxLabels {
+		c.labels = more
+	} else {
+		c.overfull = true
+	}
+}
+
+// Agree notes that a person has said yes to a question for the rest of a conversation.
+func (t *Table) Agree(now time.Time, key, question string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.find(now, key)
+	if c == nil {
+		c = t.begin(now, key)
+	}
+	if c != nil && len(c.yes) < maxYes && !slices.Contains(c.yes, question) {
+		c.yes = append(c.yes, question)
+	}
+}
+
+// Agreed reports whether a person has said yes to a question in a conversation.
+func (t *Table) Agreed(now time.Time, key, question string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.find(now, key)
+	return c != nil && slices.Contains(c.yes, question)
+}
+
+// find returns a conversation that has a request now, nil where none is known. The caller
+// holds the lock.
+func (t *Table) find(now time.Time, key string) *conversation {
+	for e := t.recent.Back(); e != nil; e = t.recent.Back() {
+		c := of(e)
+		if now.Sub(c.last) < t.forget {
+			break
+		}
+		t.recent.Remove(e)
+		delete(t.flows, c.key)
+	}
+	e := t.flows[key]
+	if e == nil {
+		return nil
+	}
+	c := of(e)
+	c.last = now
+	t.recent.MoveToFront(e)
+	return c
+}
+
+// begin returns a new conversation, nil where there are too many. The caller holds the
+// lock, and has not found it.
+func (t *Table) begin(now time.Time, key string) *conversation {
+	if len(t.flows) >= maxFlows {
+		t.lost = now
+		return nil
+	}
+	c := &conversation{key: key, last: now, overfull: t.losing(now)}
+	t.flows[key] = t.recent.PushFront(c)
+	return c
+}
+
+func of(e *list.Element) *conversation {
+	c, _ := e.Value.(*conversation) // there is nothing else
+	return c
+}
+
+// union returns the labels of both, sorted; the first where it has the others.
+func union(have, more []string) []string {
+	out := have
+	for _, label := range more {
+		if i, found := slices.BinarySearch(out, label); !found {
+			out = slices.Insert(slices.Clip(slices.Clone(out)), i, label)
+		}
+	}
+	return out
+}

@@ -1,0 +1,183 @@
+// Package limit counts requests: rates in memory, and quotas of a day that a [Keeper]
+// keeps. It does no I/O of its own and reads no clock.
+//
+// A [Limiter] has shards, each with a lock, held for work in memory only. A request that
+// counts for several limits takes the locks of their shards in the order of the shards.
+package limit
+
+import (
+	"hash/maphash"
+	"math/bits"
+	"sync"
+	"time"
+)
+
+const (
+	// Day is the time of a quota. Quotas begin anew at midnight, UTC.
+	Day = 24 * time.Hour
+
+	shards = 64
+	// maxKeys bounds what is counted. Beyond it the idlest key is forgotten. A key that
+	// is then new, or back, starts without what it could have had since.
+	maxKeys     = 10_000
+	maxPerShard = maxKeys / shards
+)
+
+// Want is one limit that a request counts for.
+type Want struct {
+	// Key is what is counted apart. It is never for a rate here and for a quota there.
+	Key string
+	// N requests pass in each Every, which is a quota if it is a [Day]; both are above
+	// zero.
+	N     int
+	Every time.Duration
+	// Burst is how many may come at once, at least 1. Quotas have none.
+	Burst int
+}
+
+// Limiter counts. All methods may be called concurrently.
+type Limiter struct {
+	seed   maphash.Seed
+	shards [shards]shard
+}
+
+type shard struct {
+	mu   sync.Mutex // guards what follows
+	keys map[string]*count
+	// forgotten is the latest use of a key that was forgotten, zero for none: a key
+	// that is not here may have taken all until then.
+	forgotten time.Time
+	// left are requests of quotas that were forgotten before a Keeper had them.
+	left map[dayKey]int64 // bounded by maxPerShard: beyond it they are not counted
+}
+
+type dayKey struct {
+	key string
+	day int64
+}
+
+// count is what one key has had.
+type count struct {
+	last time.Time // of its use
+	// full is when a rate lets a whole burst pass again.
+	full time.Time
+	// used is what a quota has had on a day, in all processes that share it; of them
+	// untold are not with the Keeper. unknown says that others of it may be there.
+	day, used, untold int64
+	unknown           bool
+}
+
+// New returns a limiter that has counted nothing.
+func New() *Limiter {
+	l := &Limiter{seed: maphash.MakeSeed()}
+	for i := range l.shards {
+		l.shards[i].keys = map[string]*count{}
+	}
+	return l
+}
+
+// Take counts a request for all its limits, or for none where one is used up. It returns
+// the index of that one, -1 where the request passes, and when it may come again.
+func (l *Limiter) Take(now time.Time, wants []Want) (refused int, again time.Duration) {
+	var mask uint64
+	for i := range wants {
+		mask |= 1 << l.shardOf(wants[i].Key)
+	}
+	for m := mask; m != 0; m &= m - 1 {
+		l.shards[bits.TrailingZeros64(m)].mu.Lock()
+	}
+	defer func() {
+		for m := mask; m != 0; m &= m - 1 {
+			l.shards[bits.TrailingZeros64(m)].mu.Unlock()
+		}
+	}()
+	for i := range wants {
+		w := &wants[i]
+		if after := l.shards[l.shardOf(w.Key)].count(now, w).wait(now, w); after > 0 {
+			return i, after
+		}
+	}
+	for i := range wants {
+		w := &wants[i]
+		l.shards[l.shardOf(w.Key)].count(now, w).take(now, w)
+	}
+	return -1, 0
+}
+
+func (l *Limiter) shardOf(key string) uint64 { return maphash.String(l.seed, key) % shards }
+
+// count returns what a key has had. The caller holds the lock.
+func (s *shard) count(now time.Time, w *Want) *count {
+	c := s.keys[w.Key]
+	if c == nil {
+		s.makeRoom()
+		c = new(count)
+		if !s.forgotten.IsZero() {
+			c.full = s.forgotten.Add(w.interval() * time.Duration(w.Burst))
+			c.day, c.unknown = dayOf(now), dayOf(s.forgotten) == dayOf(now)
+		}
+		s.keys[w.Key] = c
+	}
+	c.last = now
+	if day := dayOf(now); c.day < day { // not back, where the clock was set
+		c.day, c.used, c.untold, c.unknown = day, 0, 0, false
+	}
+	return c
+}
+
+// makeRoom forgets the idlest key of a full shard.
+func (s *shard) makeRoom() {
+	if len(s.keys) < maxPerShard {
+		return
+	}
+	var idlest string
+	var found *count
+	for key, c := range s.keys {
+		if found == nil || c.last.Before(found.last) {
+			idlest, found = key, c
+		}
+	}
+	if found.last.After(s.forgotten) {
+		s.forgotten = found.last
+	}
+	s.leave(dayKey{idlest, found.day}, found.untold)
+	delete(s.keys, idlest)
+}
+
+// interval is the time between two requests of a rate that is used up.
+func (w *Want) interval() time.Duration { return max(w.Every/time.Duration(w.N), 1) }
+
+// wait returns after how long a request would pass, zero for now.
+func (c *count) wait(now time.Time, w *Want) time.Duration {
+	if w.Every < Day {
+		return c.after(now, w).Sub(now) - w.interval()*time.Duration(w.Burst)
+	}
+	switch {
+	case c.unknown:
+		return SyncInterval
+	case c.used >= int64(w.N):
+		return time.Unix((c.day+1)*int64(Day/time.Second), 0).Sub(now)
+	}
+	return 0
+}
+
+func (c *count) take(now time.Time, w *Want) {
+	if w.Every < Day {
+		c.full = c.after(now, w)
+		return
+	}
+	c.used++
+	c.untold++
+}
+
+// after returns when a rate is full again that lets one more request pass now.
+func (c *count) after(now time.Time, w *Want) time.Time {
+	full := c.full
+	if full.Before(now) {
+		full = now
+	}
+	return full.Add(w.interval())
+}
+
+// dayOf returns the number of a day, in UTC.
+func dayOf(t time.Time) int64 { return t.Unix() / int64(Day/time.Second) }
