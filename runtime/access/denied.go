@@ -29,6 +29,8 @@ type Denied struct {
 	// Scopes are all that the credential would need, those that it has included; nil
 	// where scopes would change nothing.
 	Scopes []string
+	// URL is the page on which a person can allow the request, "" for none.
+	URL string
 }
 
 // Error returns the reason and the policy.
