@@ -46,3 +46,7 @@ const (
 func takesStyle(r rune) bool {
 	return r >= 0 && (unicode.IsSymbol(r) || strings.ContainsRune("#*0123456789\u203c\u2049\u2139\u3030", r))
 }
+
+// IsHidden reports whether [Text] removes a character; before is the one that stands
+// before it, -1 for none.
+func IsHidden(r, before rune) bool { return dropped(r, before) }
