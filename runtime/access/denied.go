@@ -45,6 +45,9 @@ func (d *Denied) Error() string {
 	if d.RetryAfter > 0 {
 		text += ", again in " + strconv.Itoa(int((d.RetryAfter+time.Second-1)/time.Second)) + " s"
 	}
+	if d.URL != "" {
+		text += "; to allow it, open " + d.URL + " and call again"
+	}
 	if d.Policy != "" {
 		text += " (policy " + d.Policy + ")"
 	}

@@ -4,11 +4,15 @@
 package gate
 
 import (
+	"context"
 	"sync/atomic"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/access/consent"
+	"github.com/mcpctl/mcpctl/runtime/access/flow"
 	"github.com/mcpctl/mcpctl/runtime/access/guards"
+	"github.com/mcpctl/mcpctl/runtime/access/limit"
 	"github.com/mcpctl/mcpctl/runtime/access/policy"
 )
 
@@ -24,18 +28,25 @@ type Config struct {
 	Forget time.Duration
 	// Quiet leaves reasons and ids of policies out of errors.
 	Quiet bool
+	// Page returns the address of the page on which a principal is asked about a call
+	// that has an id in Consent. Nil for no such page.
+	Page func(id, principal string) string
 }
 
 // Gate holds the policies that count now. All methods may be called concurrently. A nil
 // Gate allows all.
 type Gate struct {
-	now atomic.Pointer[Config]
+	config atomic.Pointer[Config]
+	limits *limit.Limiter
+	flows  *flow.Table
+	// Consent has the calls that people are asked about on a page.
+	Consent consent.Table
 }
 
 // New returns a gate.
 func New(c Config) *Gate {
-	g := new(Gate)
-	g.Replace(c)
+	g := &Gate{limits: limit.New(), flows: flow.New(c.Forget)}
+	g.config.Store(&c)
 	return g
 }
 
@@ -44,23 +55,42 @@ func (g *Gate) Set() *policy.Set {
 	if g == nil {
 		return nil
 	}
-	return g.now.Load().Set
+	return g.config.Load().Set
 }
 
 // Guarded reports whether every result is looked at: [Gate.Deliver] is then asked for
 // those without conditions and marks, too.
-func (g *Gate) Guarded() bool { return g != nil && g.now.Load().Guards != nil }
+func (g *Gate) Guarded() bool { return g != nil && g.config.Load().Guards != nil }
 
 // Replace has another configuration count from now on. Call proxy.Repolicy afterwards.
-func (g *Gate) Replace(c Config) { g.now.Store(&c) }
+func (g *Gate) Replace(c Config) {
+	g.flows.SetForget(c.Forget)
+	g.config.Store(&c)
+}
 
-// Question is what a person is asked before a request goes on.
-type Question struct {
-	// Text is what is asked, IDs the policies that ask.
-	Text string
-	IDs  []string
-
-	use *Use
+// KeepQuotas has quotas of a day outlive the process, until ctx ends: it takes what a
+// Keeper has, and adds to it every limit.SyncInterval and at the end. failed is told of
+// errors; the quotas of this process count on.
+func (g *Gate) KeepQuotas(ctx context.Context, k limit.Keeper, failed func(error)) {
+	try := func(err error) {
+		if err != nil && ctx.Err() == nil {
+			failed(err)
+		}
+	}
+	try(g.limits.Restore(ctx, time.Now(), k))
+	tick := time.NewTicker(limit.SyncInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			try(g.limits.Sync(ctx, time.Now(), k))
+		case <-ctx.Done():
+			if err := g.limits.Sync(context.WithoutCancel(ctx), time.Now(), k); err != nil {
+				failed(err)
+			}
+			return
+		}
+	}
 }
 
 // Use is one use of an item.
@@ -68,41 +98,160 @@ type Use struct {
 	policy.Request
 	// Server and Item are the server's names.
 	Server, Item string
-	// Flow is the conversation: see flow.Key.
+	// Flow is the conversation: requests of one conversation have the same text.
 	Flow string
 }
 
 // Decide answers a request: it evaluates the conditions, counts for limits, and returns the
 // question that is still open. Nil, nil lets the request pass. The error is a
 // *access.Denied. Seen and Found are set in u, and Now where it is zero. c may be nil.
-func (g *Gate) Decide(c *policy.Conditions, u *Use) (*Question, error) {
-	out := c.Decide(&u.Request)
-	if out.Verdict == policy.Deny {
-		return nil, &access.Denied{Code: access.CodeDenied, Reason: out.Reason, Server: u.Server, Item: u.Item, Scopes: out.Scopes}
+func (g *Gate) Decide(c *policy.Conditions, u *Use) (q *Question, err error) {
+	if g == nil || c == nil {
+		return nil, nil
 	}
-	return nil, nil
+	d := g.deciding(u)
+	defer d.recover(&err)
+	if u.Now.IsZero() {
+		u.Now = time.Now()
+	}
+	if len(u.Arguments) > 0 {
+		u.Found = d.Guards.Look(u.Arguments)
+	}
+	out, err := d.decide(c)
+	if err != nil || out.Verdict != policy.Ask {
+		return nil, err
+	}
+	return d.question(out.Ask), nil
 }
-
-// Answer takes what a person says to a question, or why they cannot be asked. Nil lets the
-// request pass; the error is a *access.Denied.
-func (g *Gate) Answer(q *Question, a Answer) error { return nil }
-
-// Answer is what came of a question to a person.
-type Answer uint8
-
-// Answers.
-const (
-	No Answer = iota
-	Yes
-	// Late is that nobody has answered in time, Unasked that the client cannot ask.
-	Late
-	Unasked
-)
 
 // Deliver decides whether a result goes to the client, and returns it without what guards
 // take away. marks are labels that the conversation has from then on; c may be nil. It is
-// called before the first byte goes. The error is a *access.Denied. Seen and Found are
-// set in u, and Now where it is zero.
-func (g *Gate) Deliver(c *policy.Conditions, marks []string, u *Use, result []byte) ([]byte, error) {
-	return result, nil
+// called before the first byte goes. The error is a *access.Denied. Seen, Found and Now
+// are set in u.
+func (g *Gate) Deliver(c *policy.Conditions, marks []string, u *Use, result []byte) (out []byte, err error) {
+	if g == nil {
+		return result, nil
+	}
+	d := g.deciding(u)
+	defer d.recover(&err)
+	u.Now = time.Now()
+	out, u.Found, err = d.Guards.Clean(result)
+	if err != nil {
+		return nil, d.denied("a guard has failed", nil)
+	}
+	if c != nil {
+		said, err := d.decide(c)
+		switch {
+		case err != nil:
+			return nil, err
+		case said.Verdict == policy.Ask: // the call is made: it is too late to ask
+			return nil, d.denied("nobody can be asked about a result", said.Ask)
+		}
+	}
+	g.flows.Add(u.Now, d.flow, marks)
+	g.flows.Add(u.Now, d.flow, u.Found)
+	return out, nil
+}
+
+// decision is one decision.
+type decision struct {
+	*Config
+	g    *Gate
+	use  *Use
+	flow string // key
+}
+
+func (g *Gate) deciding(u *Use) *decision {
+	return &decision{Config: g.config.Load(), g: g, use: u, flow: flow.Key(u.Flow)}
+}
+
+// decide evaluates conditions and counts for limits. The error is that they deny.
+func (d *decision) decide(c *policy.Conditions) (policy.Outcome, error) {
+	u := d.use
+	u.Seen = d.g.flows.Seen(u.Now, d.flow)
+	out := c.Decide(&u.Request)
+	if out.Verdict != policy.Allow && out.Verdict != policy.Ask {
+		no := d.denied(out.Reason, out.By)
+		no.Scopes = out.Scopes
+		return out, no
+	}
+	if len(out.Over) == 0 {
+		return out, nil
+	}
+	wants, of := d.wants(out.Over)
+	if i, again := d.g.limits.Take(u.Now, wants); i >= 0 {
+		no := d.denied("", of[i:i+1])
+		no.Code, no.RetryAfter = access.CodeLimited, again
+		return out, no
+	}
+	return out, nil
+}
+
+// wants returns the limits that a request counts for, and whose each is.
+func (d *decision) wants(over []*policy.Policy) (wants []limit.Want, of []*policy.Policy) {
+	for _, p := range over {
+		if p.Limit == nil {
+			continue
+		}
+		for _, key := range d.keys(p) {
+			wants = append(wants, limit.Want{Key: key, N: max(p.Limit.N, 1), Every: max(p.Limit.Every, 1), Burst: max(p.Limit.Burst, 1)})
+			of = append(of, p)
+		}
+	}
+	return wants, of
+}
+
+// keys returns what a limit counts a request under: once, or for each group.
+func (d *decision) keys(p *policy.Policy) []string {
+	parts := []string{p.ID}
+	groups := []string{""}
+	for _, per := range p.Limit.Per {
+		switch per {
+		case "principal":
+			parts = append(parts, d.use.Principal.Key())
+		case "server":
+			parts = append(parts, "server", d.use.Server)
+		case "tool":
+			parts = append(parts, "server", d.use.Server, d.use.Item)
+		case "flow":
+			parts = append(parts, d.flow)
+		case "group":
+			groups = d.groups()
+		}
+	}
+	keys := make([]string, len(groups))
+	for i, group := range groups {
+		keys[i] = flow.Key(append(parts, group)...)
+	}
+	return keys
+}
+
+// groups returns those that the request counts for: none is one of its own.
+func (d *decision) groups() []string {
+	if all := d.Set.GroupsOf(d.use.Principal); len(all) > 0 {
+		return all
+	}
+	return []string{""}
+}
+
+// denied returns a refusal, by what policies say.
+func (d *decision) denied(reason string, by []*policy.Policy) *access.Denied {
+	no := &access.Denied{Code: access.CodeDenied, Reason: reason, Server: d.use.Server, Item: d.use.Item}
+	if len(by) > 0 {
+		no.Policy = by[0].ID
+		if reason == "" {
+			no.Reason = by[0].Reason
+		}
+	}
+	if d.Quiet {
+		no.Reason, no.Policy = "", ""
+	}
+	return no
+}
+
+// recover makes a refusal of a panic.
+func (d *decision) recover(err *error) {
+	if r := recover(); r != nil {
+		*err = d.denied("the policies cannot be evaluated", nil)
+	}
 }
