@@ -121,6 +121,13 @@ type watched struct {
 	offer   *Offer   // compared last, nil before the first time
 	verdict *Verdict // of that
 	told    string   // what was said last
+	pinned  [Lists]map[string]looked
+}
+
+// looked is an entry that was compared alone.
+type looked struct {
+	raw []byte
+	is  bool // as it is locked
 }
 
 // Set replaces what holds for all servers, and returns the names of those for which
@@ -191,6 +198,38 @@ func (g *Guard) Verdict(server string) *Verdict {
 		return w.verdict
 	}
 	return nil
+}
+
+// Pinned reports whether an entry of a list, as the server sent it, is as it is locked. It
+// is not where nothing is compared. An entry with the bytes of the last time is not
+// compared again; raw must not be changed afterwards.
+func (g *Guard) Pinned(server string, l List, key string, raw []byte) bool {
+	if g == nil {
+		return false
+	}
+	g.mu.Lock()
+	w := g.servers[server]
+	if w == nil || w.policy.Mode.Or() == Off {
+		g.mu.Unlock()
+		return false
+	}
+	locked, ok := w.policy.Locked.Item(l, key)
+	before, known := w.pinned[l][key]
+	g.mu.Unlock()
+	switch {
+	case !ok:
+		return false
+	case known && bytes.Equal(before.raw, raw):
+		return before.is
+	}
+	is := locked.Digest == digestOf(normal(l, raw))
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if w.pinned[l] == nil {
+		w.pinned[l] = map[string]looked{} // of what is locked: no more than the file has
+	}
+	w.pinned[l][key] = looked{raw, is}
+	return is
 }
 
 // Check compares an offer with what is locked of a server, and logs what is new about
