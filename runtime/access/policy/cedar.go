@@ -33,8 +33,10 @@ type reads struct {
 	args []args.Read
 	// context are the other members.
 	context contextKeys
-	// resource says that a condition reads the resource.
-	resource bool
+	// resource is what the conditions read of the resource.
+	resource resourceReads
+	// items are those that are named.
+	items []types.EntityUID
 	// principal is what of the principal.
 	principal principalReads
 	// labels are those that are looked for in seen; allLabels says that they are not
@@ -44,6 +46,20 @@ type reads struct {
 	// globs are labels that are globs.
 	globs []string
 }
+
+// resourceReads is how much is read of a resource.
+type resourceReads uint8
+
+const (
+	readsNothing resourceReads = iota
+	// readsClass is what all items of a class have alike: their server and labels, what is
+	// believed of their annotations, and whether they are one that a policy names.
+	readsClass
+	readsItem
+)
+
+// ofItem are the attributes that items of a class have each for themselves.
+var ofItem = map[string]bool{"name": true, "uri": true, "scheme": true, "mime": true}
 
 // principalReads is what policies read of principals. Principals that do not differ in it
 // have one view.
@@ -160,7 +176,10 @@ func (r *reader) entity(e types.EntityUID) {
 		if !slices.Contains(actions, Action(e.ID)) {
 			r.fail("there is no action %s", e)
 		}
-	case "Resource":
+	case "Tool", "Prompt", "Resource":
+		r.items = append(r.items, e)
+	}
+	if e.Type == "Resource" {
 		if server, uri, ok := strings.Cut(string(e.ID), "/"); ok {
 			if normal, ok := normalURI(uri); ok && normal != uri {
 				r.fail("%s is written as Resource::%q", e, server+"/"+normal)
@@ -207,7 +226,7 @@ func (r *reader) node(n node) {
 			r.principal.add(&r.principal.attrs, string(n.Value))
 		case ast.NodeTypeIs:
 			r.entityType(n.EntityType)
-			return !isPrincipal(n.Left)
+			return r.beside(n.Left, nil)
 		case ast.NodeTypeIsIn:
 			r.entityType(n.EntityType)
 			return r.beside(n.Left, n.Entity)
@@ -232,20 +251,26 @@ func (r *reader) node(n node) {
 	})
 }
 
-func isPrincipal(n node) bool {
+func isVariable(n node, name types.String) bool {
 	v, ok := n.(ast.NodeTypeVariable)
-	return ok && v.Name == "principal"
+	return ok && v.Name == name
 }
 
-// beside notes a principal compared with entities that the policy names: of the principal
-// that reads no more than whether it is one of them. It reports whether the node is to be
+// beside notes a principal or a resource compared with what the policy names: that reads no
+// more than whether it is one of those, or in them. It reports whether the node is to be
 // looked into.
 func (r *reader) beside(left, right node) bool {
-	if isPrincipal(left) && constant(right) {
-		r.node(right)
-		return false
+	principal, resource := isVariable(left, "principal"), isVariable(left, "resource")
+	if !principal && !resource || right != nil && !constant(right) {
+		return true
 	}
-	return true
+	if resource {
+		r.resource = max(r.resource, readsClass)
+	}
+	if right != nil {
+		r.node(right)
+	}
+	return false
 }
 
 // constant reports whether a node has no variable in it.
@@ -266,7 +291,7 @@ func (r *reader) tag(of, name node) bool {
 	if ok {
 		text, isText = v.Value.(types.String)
 	}
-	if !isPrincipal(of) || !isText {
+	if !isVariable(of, "principal") || !isText {
 		r.principal.whole = true
 		return true
 	}
@@ -342,7 +367,11 @@ func (r *reader) variable(name string, path []string, has bool) {
 		}
 		r.principal.add(&r.principal.attrs, path[0])
 	case "resource":
-		r.resource = true
+		if len(path) == 0 || ofItem[path[0]] {
+			r.resource = readsItem
+		} else {
+			r.resource = max(r.resource, readsClass)
+		}
 	case "context":
 		r.member(path, has)
 	}
@@ -400,9 +429,12 @@ type residue struct {
 	always, never bool
 	// failed is why it fails for every request, "" otherwise.
 	failed string
-	// left is the rest, where a request decides.
+	// left is the policy without what is decided.
 	left *syntax
 }
+
+// conditional reports whether a request decides.
+func (r *residue) conditional() bool { return !r.always && !r.never && r.failed == "" }
 
 // partially evaluates a policy as far as it does not depend on the context.
 func partially(e env, p *syntax) residue {
@@ -411,10 +443,10 @@ func partially(e env, p *syntax) residue {
 	case !keep:
 		return residue{never: true}
 	case len(left.Conditions) == 0:
-		return residue{always: true}
+		return residue{always: true, left: left}
 	}
 	if err, failed := eval.ToPartialError(left.Conditions[0].Body); failed {
-		return residue{failed: err.Error()}
+		return residue{failed: err.Error(), left: left}
 	}
 	return residue{left: left}
 }
@@ -422,40 +454,31 @@ func partially(e env, p *syntax) residue {
 // unknownContext is the context before there is a request.
 func unknownContext() types.Value { return eval.Variable("context") }
 
-// readsOfLeft returns what the rest of a policy reads.
-func readsOfLeft(p *syntax) reads {
-	var r reader
-	for _, c := range p.Conditions {
-		r.node(c.Body)
-	}
-	return r.reads
-}
-
 // compiled returns the rest of a policy, ready to be evaluated.
 func compiled(p *syntax) *cedar.Policy { return cedar.NewPolicyFromAST((*publicast.Policy)(p)) }
 
 // unknownResource is a resource of which nothing is known.
 func unknownResource() types.Value { return eval.Variable("resource") }
 
-// covers returns whether a scope of resources might hold for items of a kind of a server,
-// and whether it holds for each of them.
-func (s *Set) covers(of scope, kind Kind, srv *server) (might, all bool) {
+// covers returns whether a scope of resources might hold for a subject, and whether it
+// must.
+func (s *Set) covers(of scope, sub *subject) (might, must bool) {
 	switch of := of.(type) {
 	case ast.ScopeTypeAll:
 		return true, true
 	case ast.ScopeTypeIs:
-		is := of.Type == kindTypes[kind]
+		is := of.Type == kindTypes[sub.kind]
 		return is, is
 	case ast.ScopeTypeIsIn:
-		if of.Type != kindTypes[kind] {
+		if of.Type != kindTypes[sub.kind] {
 			return false, false
 		}
-		return s.could(of.Entity, kind, srv)
+		return s.could(of.Entity, sub)
 	case ast.ScopeTypeEq:
-		might, _ = s.could(of.Entity, kind, srv)
-		return might && of.Entity.Type != "Server", false
+		might, _ = s.could(of.Entity, sub)
+		return might && of.Entity.Type == kindTypes[sub.kind], false
 	case ast.ScopeTypeIn:
-		return s.could(of.Entity, kind, srv)
+		return s.could(of.Entity, sub)
 	}
 	return false, false
 }
@@ -466,6 +489,21 @@ func inScope(at env, p *syntax) bool {
 	bare.Conditions = nil
 	_, is := eval.PartialPolicy(at, &bare)
 	return is
+}
+
+// inResource reports whether a policy is about a resource, whoever does what with it.
+func inResource(at env, p *syntax) bool {
+	at.Principal, at.Action = eval.Variable("principal"), eval.Variable("action")
+	return inScope(at, p)
+}
+
+// readsOfLeft returns what the conditions of what is left of a policy read.
+func readsOfLeft(p *syntax) reads {
+	var r reader
+	for _, c := range p.Conditions {
+		r.node(c.Body)
+	}
+	return r.reads
 }
 
 // condition is a part of the conditions of a policy.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cedar-policy/cedar-go"
+	"github.com/cedar-policy/cedar-go/types"
 
 	"github.com/mcpctl/mcpctl/runtime/nearest"
 )
@@ -23,6 +24,8 @@ const maxSource = 256 << 10
 // rule is a policy and how it is evaluated.
 type rule struct {
 	*Policy
+	// index is its place in the Set.
+	index int
 	// syntax is the policy with one condition at most; plain is it as it is written.
 	syntax *syntax
 	plain  *cedar.Policy
@@ -34,6 +37,7 @@ func Compile(c Config) (*Set, error) {
 	s := &Set{
 		groups: c.Groups, fromAnnotations: c.FromAnnotations, plain: c.Plain,
 		labels: make(map[string][]glob), scopes: make(map[string]bool), marks: make(map[string]bool),
+		named: make(map[types.EntityUID]bool),
 	}
 	seen := make(map[string]*Policy)
 	for i := range c.Sources {
@@ -50,12 +54,16 @@ func Compile(c Config) (*Set, error) {
 		}
 	}
 	slices.SortFunc(s.rules, func(a, b *rule) int { return strings.Compare(a.ID, b.ID) })
+	for i, r := range s.rules {
+		r.index = i
+	}
 	for name, globs := range c.Labels {
 		s.labels[name] = nil
 		for _, g := range globs {
 			s.labels[name] = append(s.labels[name], parseGlob(g))
 		}
 	}
+	s.reads.whole = s.reads.whole || c.Plain
 	text, err := json.Marshal(c)
 	if err != nil {
 		return nil, &Problem{Text: err.Error()} // there is nothing in it that has no JSON
@@ -84,6 +92,9 @@ func (s *Set) add(r *rule) {
 		s.marks[label] = true
 	}
 	s.allMarks = s.allMarks || r.reads.allLabels
+	for _, uid := range r.reads.items {
+		s.named[uid] = true
+	}
 	for _, label := range r.reads.globs {
 		s.labels[label] = []glob{parseGlob(label)}
 	}

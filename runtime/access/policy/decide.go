@@ -13,15 +13,9 @@ import (
 
 // Conditions are the policies that only a request decides. They are immutable.
 type Conditions struct {
-	view   *View
-	env    env // with an unknown context
-	item   *entry
-	action Action
-	// allowed says that some permit holds for every request.
-	allowed bool
-	// permits and forbids count; unscoped are permits that the credential has not the
-	// scopes for.
-	permits, unscoped, forbids, shadows []term
+	*decision
+	view *View
+	item *entry
 }
 
 // Static reports whether the answer depends on the request alone: no limit counts, and
@@ -53,7 +47,7 @@ func (c *Conditions) Decide(r *Request) (out Outcome) {
 		}
 	}
 	by := e.satisfied(c.permits, &out)
-	allowed := c.allowed || len(by) > 0
+	allowed := c.permitted || len(by) > 0
 	if !allowed && len(plain) == 0 {
 		missing = e.satisfied(c.unscoped, &out)
 	}
@@ -116,26 +110,17 @@ type evaluation struct {
 // evaluation reads what is needed of a request. It returns the outcome of one that cannot
 // be read.
 func (c *Conditions) evaluation(r *Request) (evaluation, *Outcome) {
-	e := evaluation{entities: c.env.Entities, request: cedar.Request{
-		Principal: c.env.Principal.(types.EntityUID), Action: c.env.Action.(types.EntityUID), Resource: c.env.Resource.(types.EntityUID),
+	e := evaluation{entities: &entities{world: c.view.world, principal: c.view.principal, item: c.item}, request: cedar.Request{
+		Principal: c.view.principal.UID, Action: types.NewEntityUID("Action", types.String(c.action)), Resource: c.item.uid,
 	}}
-	var counted, all reads
-	for _, list := range [][]term{c.permits, c.unscoped, c.forbids} {
-		for i := range list {
-			counted.merge(&list[i].reads)
-		}
-	}
-	all = counted
-	for i := range c.shadows {
-		all.merge(&c.shadows[i].reads)
-	}
-	context := contextOf(r, all.context)
-	if all.context&readsCall != 0 {
+	context := contextOf(r, c.all.context)
+	if c.all.context&readsCall != 0 && c.action == Call {
 		var values args.Values
-		if len(all.args) > 0 {
+		if len(c.all.args) > 0 {
 			var err error
-			if values, err = args.New(all.args, c.item.inputSchema()).Read(r.Arguments); err != nil {
-				if values, err = args.New(counted.args, c.item.inputSchema()).Read(r.Arguments); err != nil {
+			if values, err = c.item.reader(c.key, c.all.args).Read(r.Arguments); err != nil {
+				// What shadows alone read keeps nobody from calling.
+				if values, err = args.New(c.reads.args, c.item.inputSchema()).Read(r.Arguments); err != nil {
 					return e, &Outcome{Reason: err.Error()}
 				}
 			}
@@ -144,12 +129,6 @@ func (c *Conditions) evaluation(r *Request) (evaluation, *Outcome) {
 	}
 	e.request.Context = types.NewRecord(context)
 	return e, nil
-}
-
-// merge adds what another policy reads.
-func (r *reads) merge(other *reads) {
-	r.context |= other.context
-	r.args = append(r.args[:len(r.args):len(r.args)], other.args...)
 }
 
 // contextOf returns those members of the context that are read, without those of the
@@ -219,12 +198,4 @@ func (e *evaluation) satisfied(list []term, out *Outcome) []*Policy {
 		}
 	}
 	return hold
-}
-
-// inputSchema returns the input schema of a tool, nil for none.
-func (e *entry) inputSchema() []byte {
-	if e == nil || e.Kind != Tool {
-		return nil
-	}
-	return schemaIn(e.Definition)
 }

@@ -58,34 +58,26 @@ func (v *View) Explain(action Action, it Item, r *Request) Explanation {
 		return out
 	}
 	out.Groups = set.GroupsOf(r.Principal)
-	var e *entry
-	resource := types.NewEntityUID("Server", types.String(it.Server))
-	if it.Name != "" {
-		e = v.world.entry(it)
-		resource = e.uid
-		out.Labels = append(out.Labels, e.labels...)
-		out.Labels = append(out.Labels, e.server.labels...)
-	} else if s := v.world.servers[it.Server]; s != nil {
-		out.Labels = s.labels
-	}
-	verdict := v.decide(action, resource, e)
-	out.Visible = verdict.visible
+	e := v.world.entryOf(it)
+	out.Labels = slices.Concat(e.labels, e.server.labels)
+	visible, conditions := v.entry(action, e)
+	out.Visible = visible
 	switch {
-	case verdict.conditions != nil:
-		out.Outcome = verdict.conditions.Decide(r)
-	case !verdict.visible:
+	case conditions != nil:
+		out.Outcome = conditions.Decide(r)
+	case !visible:
 		out.Outcome.Verdict = Deny
 	}
 	at := env{
 		Entities:  &entities{world: v.world, principal: userEntity(r.Principal, out.Groups), item: e},
 		Principal: types.NewEntityUID("User", types.String(userID(r.Principal))),
 		Action:    types.NewEntityUID("Action", types.String(action)),
-		Resource:  resource,
+		Resource:  e.uid,
 	}
 	for _, rule := range set.rules {
 		if a, ok := v.applied(rule, at, e, r); ok {
 			out.Policies = append(out.Policies, a)
-			if verdict.conditions == nil && a.Holds && !a.Shadow && a.Permit == verdict.visible && len(a.Lacks) == 0 {
+			if conditions == nil && a.Holds && !a.Shadow && a.Permit == visible && len(a.Lacks) == 0 {
 				out.Outcome.By = append(out.Outcome.By, a.Policy)
 			}
 		}
@@ -97,6 +89,17 @@ func (v *View) Explain(action Action, it Item, r *Request) Explanation {
 		}
 	}
 	return out
+}
+
+// entryOf returns an item, or a server for one without a name.
+func (w *World) entryOf(it Item) *entry {
+	switch s := w.servers[it.Server]; {
+	case it.Name != "":
+		return w.entry(it)
+	case s != nil:
+		return s.entry(w)
+	}
+	return w.set.server(Server{Name: it.Server}).entry(w)
 }
 
 // applied evaluates one rule for one request. It reports false for one that is about
@@ -117,7 +120,7 @@ func (v *View) applied(r *rule, at env, e *entry, req *Request) (out Applied, ok
 		}
 	}
 	context := contextOf(req, r.reads.context)
-	if r.reads.context&readsCall != 0 {
+	if r.reads.context&readsCall != 0 && string(at.Action.(types.EntityUID).ID) == string(Call) {
 		values, err := args.New(r.reads.args, e.inputSchema()).Read(req.Arguments)
 		if err != nil {
 			out.Failed, out.Holds = err.Error(), !r.Permit

@@ -1,10 +1,109 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/cedar-policy/cedar-go/types"
 )
+
+// subject is an item of which not everything is known.
+type subject struct {
+	kind   Kind
+	server *server
+	// pattern is what its id matches, with * for what is not known: any characters, also
+	// slashes.
+	pattern string
+}
+
+// could reports whether an entity could be a subject, or has it in it, and whether it must.
+func (s *Set) could(e types.EntityUID, sub *subject) (might, must bool) {
+	switch e.Type {
+	case "Server":
+		return e == sub.server.uid, e == sub.server.uid
+	case kindTypes[sub.kind]:
+		return overlap(string(e.ID), sub.pattern), false
+	case "Label":
+		if slices.Contains(sub.server.labels, string(e.ID)) {
+			return true, true
+		}
+		for _, g := range s.labels[string(e.ID)] {
+			if g.kinds[sub.kind] && overlap(g.pattern, sub.pattern) {
+				might = true
+				must = must || within(g.pattern, sub.pattern)
+			}
+		}
+		if s.fromAnnotations && sub.kind == Tool && (e.ID == "untrusted" || e.ID == "outbound") {
+			might = true
+		}
+	}
+	return might, must
+}
+
+// overlap reports whether some text matches a glob and a pattern, in which a * stands for
+// any characters.
+func overlap(glob, pattern string) bool {
+	// reach[j] says that what of the glob was read can match what a beginning of the
+	// pattern, of length j, matches.
+	reach := make([]bool, len(pattern)+1)
+	reach[0] = true
+	stars := func() {
+		for j := range len(pattern) {
+			if reach[j] && pattern[j] == '*' {
+				reach[j+1] = true
+			}
+		}
+	}
+	stars()
+	for i := 0; i < len(glob); i++ {
+		if glob[i] == '*' {
+			slashes := i+2 == len(glob) && glob[i+1] == '*'
+			for j := range len(pattern) {
+				if reach[j] && (slashes || pattern[j] != '/') {
+					reach[j+1] = true
+				}
+			}
+			if slashes {
+				break
+			}
+			continue
+		}
+		next := make([]bool, len(pattern)+1)
+		for j := range len(pattern) {
+			if !reach[j] {
+				continue
+			}
+			switch pattern[j] {
+			case '*':
+				next[j] = true
+			case glob[i]:
+				next[j+1] = true
+			}
+		}
+		reach = next
+		stars()
+	}
+	return reach[len(pattern)]
+}
+
+// within reports whether a glob matches all texts that a pattern matches. It may say false
+// where it does.
+func within(glob, pattern string) bool {
+	known, _, open := strings.Cut(pattern, "*")
+	before, all := strings.CutSuffix(glob, "**")
+	if !open {
+		return match(glob, pattern)
+	}
+	if !all {
+		return false
+	}
+	for i := range len(known) + 1 {
+		if match(before, known[:i]) {
+			return true
+		}
+	}
+	return false
+}
 
 // Server reports whether a server is visible: some item of it could be, listed or not.
 func (v *View) Server(name string) bool {
@@ -16,16 +115,17 @@ func (v *View) Server(name string) bool {
 		s = v.world.set.server(Server{Name: name})
 	}
 	for _, kind := range []Kind{Tool, Prompt, Resource} {
+		sub := &subject{kind: kind, server: s, pattern: name + "/*"}
 		permitted, refused := false, false
-		for _, r := range v.world.set.rules {
-			if r.Shadow {
-				continue
-			}
-			might, must := v.reach(r, kind, s)
-			if r.Permit {
-				permitted = permitted || might
-			} else {
-				refused = refused || must && r.Limit == nil && r.Question == ""
+		for i := range v.left[kindActions[kind]] {
+			l := &v.left[kindActions[kind]][i]
+			might, must := v.world.set.covers(l.residue.left.Resource, sub)
+			switch {
+			case l.rule.Shadow:
+			case l.rule.Permit:
+				permitted = permitted || might && l.residue.failed == ""
+			default:
+				refused = refused || must && !l.residue.conditional() && l.rule.plainly()
 			}
 		}
 		if permitted && !refused {
@@ -35,47 +135,49 @@ func (v *View) Server(name string) bool {
 	return false
 }
 
-// reach returns whether a rule might hold, and must hold, for items of a kind of a server
-// that are not known.
-func (v *View) reach(r *rule, kind Kind, s *server) (might, must bool) {
-	rest := partially(env{
-		Entities:  &entities{world: v.world, principal: v.principal},
-		Principal: v.principal.UID,
-		Action:    types.NewEntityUID("Action", types.String(kindActions[kind])),
-		Resource:  unknownResource(),
-		Context:   unknownContext(),
-	}, r.syntax)
-	if rest.never || r.Permit && rest.failed != "" {
-		return false, false
+// vaguely decides an item of which it is not known what it is. A template is visible if
+// some resource of it could be. A URI without a normal form may be read if that may be
+// whatever it stands for.
+func (v *View) vaguely(d *decision, e *entry) {
+	sub := &subject{kind: e.Kind, server: e.server, pattern: e.Server + "/*"}
+	if e.Kind == Template {
+		sub.pattern = e.Server + "/" + holes(e.uri)
 	}
-	might, must = v.world.set.covers(r.syntax.Resource, kind, s)
-	return might, must && (rest.left == nil || len(rest.left.Conditions) == 0)
+	for i := range v.left[d.action] {
+		l := &v.left[d.action][i]
+		might, must := v.world.set.covers(l.residue.left.Resource, sub)
+		must = must && l.reads.resource == readsNothing
+		t := l.term
+		if l.reads.resource != readsNothing {
+			t = term{rule: l.rule, always: true}
+		}
+		likely := might
+		if l.rule.Permit != (e.Kind == Template) {
+			likely = must
+		}
+		switch {
+		case !likely, e.Kind == Template && !l.rule.Permit && !l.rule.plainly():
+		default:
+			d.add(t, l.residue.failed != "", l.lacks)
+		}
+	}
+	d.settle(v)
 }
 
-// could reports whether an entity could be one of a kind of a server, or has them in it;
-// all says that it has each of them in it.
-func (s *Set) could(e types.EntityUID, kind Kind, srv *server) (might, all bool) {
-	switch e.Type {
-	case "Server":
-		return e == srv.uid, e == srv.uid
-	case kindTypes[kind]:
-		name, _, _ := strings.Cut(string(e.ID), "/")
-		return name == srv.Name, false
-	case "Label":
-		for _, l := range srv.labels {
-			if l == string(e.ID) {
-				return true, true
-			}
+// holes returns a URI template with a * for each expression.
+func holes(template string) string {
+	var out strings.Builder
+	for {
+		text, rest, ok := strings.Cut(template, "{")
+		out.WriteString(strings.ReplaceAll(text, "*", ""))
+		if !ok {
+			return out.String()
 		}
-		for _, g := range s.labels[string(e.ID)] {
-			name, _, _ := strings.Cut(g.pattern, "/")
-			might = might || g.kinds[kind] && match(name, srv.Name)
-		}
-		if s.fromAnnotations && kind == Tool && (e.ID == "untrusted" || e.ID == "outbound") {
-			might = true
+		out.WriteByte('*')
+		if _, template, ok = strings.Cut(rest, "}"); !ok {
+			return out.String()
 		}
 	}
-	return might, false
 }
 
 // Concerns reports whether a policy could refuse local something of a server, whatever the
@@ -85,19 +187,20 @@ func (s *Set) Concerns(srv Server) bool {
 		return false
 	}
 	w := s.World([]Server{srv}, nil)
-	groups := s.GroupsOf(nil)
-	v := &View{world: w, principal: userEntity(nil, groups)}
+	v := w.View(nil)
 	for _, kind := range []Kind{Tool, Prompt, Resource} {
+		sub := &subject{kind: kind, server: w.servers[srv.Name], pattern: srv.Name + "/*"}
 		allowed := false
-		for _, r := range s.rules {
-			if r.Shadow {
-				continue
-			}
-			might, must := v.reach(r, kind, w.servers[srv.Name])
-			if !r.Permit && might {
+		for i := range v.left[kindActions[kind]] {
+			l := &v.left[kindActions[kind]][i]
+			might, must := s.covers(l.residue.left.Resource, sub)
+			switch {
+			case l.rule.Shadow:
+			case !l.rule.Permit && might:
 				return true
+			case l.rule.Permit:
+				allowed = allowed || must && l.residue.always && !l.lacks
 			}
-			allowed = allowed || r.Permit && must && len(r.Scopes) == 0
 		}
 		if !allowed {
 			return true

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/cedar-policy/cedar-go/types"
+
 	"github.com/mcpctl/mcpctl/runtime/access"
 )
 
@@ -46,6 +48,8 @@ type Set struct {
 	// reads is what all rules read of principals, scopes those that they ask for.
 	reads  principalReads
 	scopes map[string]bool
+	// named are the items that rules name.
+	named map[types.EntityUID]bool
 	// marks are labels that rules look for in conversations; allMarks that any may be.
 	marks    map[string]bool
 	allMarks bool

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/cedar-policy/cedar-go"
 	"github.com/cedar-policy/cedar-go/types"
 )
 
@@ -18,18 +17,38 @@ type View struct {
 	scopes    []string
 
 	once sync.Once // build
-	// table says of each item how it is decided.
-	table []verdict
-	size  int
+	// left are the rules that are left of each action for the principal, whatever the
+	// resource.
+	left map[Action][]leftover
+	// table says of each item how it is decided: hidden, allowed, or an index of
+	// conditions.
+	table      []uint32
+	conditions []Conditions
+	size       int
+	// delivery are the conditions of results, by class; on those of actions on servers.
+	delivery []*decision
+	on       sync.Map
 
 	used    atomic.Bool // since it was last looked for views that are idle
 	counted bool        // by World.mu
 }
 
-// verdict is how an item is decided: hidden, or visible under conditions.
-type verdict struct {
-	visible    bool
-	conditions *Conditions
+// What a table says of an item; the rest is an index of conditions.
+const (
+	hidden uint32 = iota
+	allowed
+	conditional
+)
+
+// leftover is what is left of a rule for a principal and an action.
+type leftover struct {
+	rule    *rule
+	residue residue
+	reads   reads
+	// lacks says that the credential lacks a scope that the rule needs.
+	lacks bool
+	// term is the rest where it does not depend on the resource.
+	term term
 }
 
 // use notes that the view is used.
@@ -44,11 +63,84 @@ func sorted(set map[string]bool) []string { return slices.Sorted(maps.Keys(set))
 
 // build makes the table.
 func (v *View) build() {
-	v.table = make([]verdict, len(v.world.items))
-	for i, e := range v.world.items {
-		v.table[i] = v.decide(kindActions[e.Kind], e.uid, e)
+	w := v.world
+	v.left = make(map[Action][]leftover, len(actions))
+	for _, a := range actions {
+		v.left[a] = v.filter(a)
 	}
-	v.size = 200 + 16*len(v.table)
+	byClass := make([]*decision, len(w.classes))
+	v.table = make([]uint32, len(w.items))
+	for i, e := range w.items {
+		d := byClass[e.class.index]
+		if d == nil {
+			var shared bool
+			if d, shared = v.decide(kindActions[e.Kind], e); shared {
+				byClass[e.class.index] = d
+			}
+		}
+		switch {
+		case !d.visible:
+		case !d.conditional:
+			v.table[i] = allowed
+		default:
+			v.table[i] = conditional + uint32(len(v.conditions)) //nolint:gosec // there are fewer
+			v.conditions = append(v.conditions, Conditions{decision: d, view: v, item: e})
+		}
+	}
+	v.conditions = slices.Clip(v.conditions)
+	if slices.ContainsFunc(v.left[Deliver], func(l leftover) bool { return !l.rule.Permit }) {
+		v.delivery = make([]*decision, len(w.classes))
+		for i, c := range w.classes {
+			if d, shared := v.decide(Deliver, c.first); shared {
+				v.delivery[i] = d
+			}
+		}
+	}
+	v.size = 4*len(v.table) + 32*len(v.conditions) + 400*len(byClass) + 4096
+}
+
+// filter returns the rules that are left for an action.
+func (v *View) filter(action Action) (out []leftover) {
+	at := v.env(action, nil)
+	at.Resource = unknownResource()
+	for _, r := range v.world.set.rules {
+		l := leftover{rule: r, residue: safely(at, r)}
+		if l.residue.never {
+			continue
+		}
+		l.lacks = v.lacks(r)
+		l.reads = readsOfLeft(l.residue.left)
+		if l.reads.resource == readsNothing {
+			l.term = l.residue.term(r, l.reads)
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// safely evaluates a rule. One that panics fails.
+func safely(at env, r *rule) (out residue) {
+	defer func() {
+		if recover() != nil {
+			out = residue{failed: "it panics", left: r.syntax}
+		}
+	}()
+	return partially(at, r.syntax)
+}
+
+// env is the environment of an action of the principal with an item, nil for none that is
+// known.
+func (v *View) env(action Action, e *entry) env {
+	out := env{
+		Entities:  &entities{world: v.world, principal: v.principal, item: e},
+		Principal: v.principal.UID,
+		Action:    types.NewEntityUID("Action", types.String(action)),
+		Context:   unknownContext(),
+	}
+	if e != nil {
+		out.Resource = e.uid
+	}
+	return out
 }
 
 // Item returns whether item i of the World is visible, and the conditions of using it:
@@ -57,7 +149,11 @@ func (v *View) Item(i int) (visible bool, c *Conditions) {
 	if v.world.set == nil {
 		return true, nil
 	}
-	return v.table[i].visible, v.table[i].conditions
+	at := v.table[i]
+	if at < conditional {
+		return at == allowed, nil
+	}
+	return true, &v.conditions[at-conditional]
 }
 
 // Unlisted is Item for one that is in no list.
@@ -65,9 +161,13 @@ func (v *View) Unlisted(it Item) (visible bool, c *Conditions) {
 	if v.world.set == nil {
 		return true, nil
 	}
-	e := v.world.entry(it)
-	out := v.decide(kindActions[it.Kind], e.uid, e)
-	return out.visible, out.conditions
+	return v.entry(kindActions[it.Kind], v.world.entry(it))
+}
+
+// entry decides an item that is in no list.
+func (v *View) entry(action Action, e *entry) (visible bool, c *Conditions) {
+	d, _ := v.decide(action, e)
+	return (&Conditions{decision: d, view: v, item: e}).answer()
 }
 
 // On returns whether an action on a server can be allowed, and its conditions.
@@ -75,8 +175,30 @@ func (v *View) On(action Action, server string) (possible bool, c *Conditions) {
 	if v.world.set == nil {
 		return true, nil
 	}
-	out := v.decide(action, types.NewEntityUID("Server", types.String(server)), nil)
-	return out.visible, out.conditions
+	type key struct {
+		action Action
+		server string
+	}
+	s := v.world.servers[server]
+	if s == nil {
+		return v.entry(action, v.world.set.server(Server{Name: server}).entry(v.world))
+	}
+	if d, ok := v.on.Load(key{action, server}); ok {
+		return d.(*Conditions).answer()
+	}
+	e := s.entry(v.world)
+	d, _ := v.decide(action, e)
+	c = &Conditions{decision: d, view: v, item: e}
+	v.on.Store(key{action, server}, c)
+	return c.answer()
+}
+
+// answer returns what there is to say of conditions that may be none.
+func (c *Conditions) answer() (visible bool, _ *Conditions) {
+	if !c.conditional {
+		return c.visible, nil
+	}
+	return true, c
 }
 
 // Delivery returns the conditions under which a result of item i is delivered, nil for
@@ -87,7 +209,27 @@ func (v *View) Delivery(i int) (c *Conditions, marks []string) {
 		return nil, nil
 	}
 	e := v.world.items[i]
-	return v.decide(Deliver, e.uid, e).conditions, v.world.set.marksOf(e)
+	if v.delivery == nil {
+		return nil, e.class.marks
+	}
+	d := v.delivery[e.class.index]
+	if d == nil {
+		d, _ = v.decide(Deliver, e)
+	}
+	if !d.conditional {
+		return nil, e.class.marks
+	}
+	return &Conditions{decision: d, view: v, item: e}, e.class.marks
+}
+
+// UnlistedDelivery is Delivery for an item that is in no list.
+func (v *View) UnlistedDelivery(it Item) (c *Conditions, marks []string) {
+	if v.world.set == nil {
+		return nil, nil
+	}
+	e := v.world.entry(it)
+	_, c = v.entry(Deliver, e)
+	return c, v.world.set.marksOf(e)
 }
 
 // marksOf returns the labels of an item and its server that policies look for in
@@ -104,82 +246,4 @@ func (s *Set) marksOf(e *entry) []string {
 	}
 	slices.Sort(out)
 	return out
-}
-
-// decide evaluates all policies as far as they do not depend on the context.
-func (v *View) decide(action Action, resource types.EntityUID, e *entry) (out verdict) {
-	defer func() {
-		if recover() != nil {
-			out = verdict{} // hidden
-		}
-	}()
-	at := env{
-		Entities:  &entities{world: v.world, principal: v.principal, item: e},
-		Principal: v.principal.UID,
-		Action:    types.NewEntityUID("Action", types.String(action)),
-		Resource:  resource,
-		Context:   unknownContext(),
-	}
-	c := &Conditions{view: v, env: at, item: e, action: action}
-	for _, r := range v.world.set.rules {
-		rest := partially(at, r.syntax)
-		if rest.never {
-			continue
-		}
-		c.add(r, rest, v.scopes)
-	}
-	return c.settle()
-}
-
-// term is what is left of a rule.
-type term struct {
-	rule *rule
-	// always says that it holds whatever the request, or fails for a forbid.
-	always bool
-	// left is the rest otherwise.
-	left  *cedar.Policy
-	reads reads
-}
-
-// add adds what is left of a rule.
-func (c *Conditions) add(r *rule, rest residue, scopes []string) {
-	t := term{rule: r, always: rest.always || rest.failed != ""}
-	if rest.left != nil {
-		t.left, t.reads = compiled(rest.left), readsOfLeft(rest.left)
-	}
-	switch {
-	case r.Permit && (rest.failed != "" || r.Shadow || c.action == Deliver):
-	case r.Permit && slices.ContainsFunc(r.Scopes, func(s string) bool { return !slices.Contains(scopes, s) }):
-		c.unscoped = append(c.unscoped, t)
-	case r.Permit:
-		c.permits = append(c.permits, t)
-	case r.Shadow:
-		c.shadows = append(c.shadows, t)
-	default:
-		c.forbids = append(c.forbids, t)
-	}
-}
-
-// settle returns the verdict, without what cannot change it.
-func (c *Conditions) settle() verdict {
-	if c.action == Deliver {
-		c.allowed = true
-	} else if len(c.permits)+len(c.unscoped) == 0 {
-		return verdict{}
-	}
-	for _, t := range c.permits {
-		c.allowed = c.allowed || t.always
-	}
-	for _, t := range c.forbids {
-		if t.always && t.rule.Limit == nil && t.rule.Question == "" && c.action != Deliver {
-			return verdict{}
-		}
-	}
-	if c.allowed && !c.view.world.set.plain {
-		c.permits, c.unscoped = nil, nil
-		if len(c.forbids)+len(c.shadows) == 0 {
-			return verdict{visible: true}
-		}
-	}
-	return verdict{visible: true, conditions: c}
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -28,6 +29,7 @@ type World struct {
 	set     *Set // nil allows all
 	servers map[string]*server
 	items   []*entry
+	classes []*class
 	// byID finds items that policies name; it is made when the first one does.
 	byID func() map[types.EntityUID]*entry
 	// all is the view of everybody where there is no Set.
@@ -59,14 +61,30 @@ type entry struct {
 	uid    types.EntityUID
 	// labels are those it has besides those of its server.
 	labels []string
-	// uri is that of a resource in its normal form. ambiguous says that there is none.
-	uri       string
-	ambiguous bool
-	entity    func() types.Entity
+	// uri is that of a resource in its normal form.
+	uri string
+	// vague says that it is not known which resource it is: of a template, and of a URI
+	// that has no normal form.
+	vague  bool
+	hints  hints
+	class  *class
+	entity atomic.Pointer[types.Entity]
 
 	mu      sync.Mutex // guards readers
 	readers map[string]*args.Reader
 }
+
+// class are items that policies do not tell apart, but for their names and definitions.
+type class struct {
+	index int
+	first *entry
+	// rules are those that are about them by their scope, by the index of the rule.
+	rules []bool
+	// marks are the labels that conversations have after using them.
+	marks []string
+}
+
+func (c *class) about(r *rule) bool { return c.rules[r.index] }
 
 var kindTypes = [numKinds]types.EntityType{Tool: "Tool", Prompt: "Prompt", Resource: "Resource", Template: "Resource"}
 
@@ -85,8 +103,18 @@ func (s *Set) World(servers []Server, items []Item) *World {
 		w.servers[srv.Name] = s.server(srv)
 	}
 	w.items = make([]*entry, len(items))
+	classes := make(map[string]*class)
+	var key []byte
 	for i := range items {
-		w.items[i] = w.entry(items[i])
+		e := w.bare(items[i])
+		key = e.classKey(key[:0], s.named[e.uid])
+		if e.class = classes[string(key)]; e.class == nil {
+			e.class = w.class(e)
+			e.class.index = len(w.classes)
+			classes[string(key)] = e.class
+			w.classes = append(w.classes, e.class)
+		}
+		w.items[i] = e
 	}
 	w.byID = sync.OnceValue(func() map[types.EntityUID]*entry {
 		out := make(map[types.EntityUID]*entry, len(w.items))
@@ -129,8 +157,46 @@ func (s *Set) server(srv Server) *server {
 	return out
 }
 
-// entry returns an item with its labels.
+// classKey appends what makes the class of an item. One that a policy names has a class of
+// its own.
+func (e *entry) classKey(key []byte, named bool) []byte {
+	key = append(key, byte(e.Kind), e.hints.bits(e.Pinned), byte(len(e.labels)))
+	key = append(append(key, e.server.Name...), 0)
+	for _, l := range e.labels {
+		key = append(append(key, l...), 0)
+	}
+	if named || e.vague {
+		key = append(key, e.uid.ID...)
+	}
+	return key
+}
+
+// class returns the class of an item that is like no other.
+func (w *World) class(e *entry) *class {
+	c := &class{first: e, rules: make([]bool, len(w.set.rules)), marks: w.set.marksOf(e)}
+	at := env{Entities: &entities{world: w, item: e}, Resource: e.uid}
+	for i, r := range w.set.rules {
+		c.rules[i] = inResource(at, r.syntax)
+	}
+	return c
+}
+
+// entry returns an item that is in no list.
 func (w *World) entry(it Item) *entry {
+	e := w.bare(it)
+	e.class = w.class(e)
+	return e
+}
+
+// entry returns a server as an item.
+func (s *server) entry(w *World) *entry {
+	e := &entry{Item: Item{Server: s.Name}, server: s, uid: s.uid}
+	e.class = w.class(e)
+	return e
+}
+
+// bare returns an item with its labels and without a class.
+func (w *World) bare(it Item) *entry {
 	e := &entry{Item: it, server: w.servers[it.Server]}
 	if e.server == nil {
 		e.server = w.set.server(Server{Name: it.Server})
@@ -139,55 +205,61 @@ func (w *World) entry(it Item) *entry {
 	switch it.Kind {
 	case Resource:
 		normal, ok := normalURI(name)
-		e.ambiguous = !ok
 		if ok {
 			name = normal
 		}
-		e.uri = name
+		e.uri, e.vague = name, !ok
 	case Template:
-		e.uri = name
+		e.uri, e.vague = name, true
 	}
 	e.uid = types.NewEntityUID(kindTypes[it.Kind], types.String(it.Server+"/"+name))
-	have := make(map[string]bool)
 	for label, globs := range w.set.labels {
 		for _, g := range globs {
 			if g.kinds[it.Kind] && match(g.pattern, string(e.uid.ID)) {
-				have[label] = true
+				e.labels = append(e.labels, label)
+				break
 			}
 		}
 	}
-	hints := e.hints()
-	if w.set.fromAnnotations && it.Kind == Tool && (e.server.Trusted || it.Pinned) && hints.openWorld {
-		have["untrusted"], have["outbound"] = true, true
-	}
-	e.labels = sorted(have)
-	e.entity = sync.OnceValue(func() types.Entity {
-		return types.Entity{
-			UID: e.uid, Parents: types.NewEntityUIDSet(append(labelUIDs(e.labels...), e.server.uid)...),
-			Attributes: types.NewRecord(e.attributes()),
+	e.hints = hints{destructive: true, openWorld: true}
+	if it.Kind == Tool && (e.server.Trusted || it.Pinned) {
+		e.hints.read(it.Definition)
+		if w.set.fromAnnotations && e.hints.openWorld {
+			e.labels = append(e.labels, "untrusted", "outbound")
 		}
-	})
+	}
+	slices.Sort(e.labels)
+	e.labels = slices.Compact(e.labels)
 	return e
 }
 
-// hints are what is believed of the annotations of a tool.
+// hints are what is believed of the annotations of a tool. Where they are not there, and
+// where nobody vouches for them, they are what the specification says: destructive and
+// openWorld.
 type hints struct{ readOnly, destructive, idempotent, openWorld bool }
 
-// hints returns the annotations of a tool: what the specification says where they are not
-// there, and where nobody vouches for them.
-func (e *entry) hints() hints {
-	h := hints{destructive: true, openWorld: true}
-	if e.Kind != Tool || !e.server.Trusted && !e.Pinned {
-		return h
+func (h *hints) bits(pinned bool) (out byte) {
+	for i, is := range [...]bool{h.readOnly, h.destructive, h.idempotent, h.openWorld, pinned} {
+		if is {
+			out |= 1 << i
+		}
 	}
-	at, err := rawjson.Field(e.Definition, "annotations")
-	raw := at.Of(e.Definition)
+	return out
+}
+
+// read reads the annotations in a tool's definition.
+func (h *hints) read(definition []byte) {
+	if !rawjson.IsObject(definition) {
+		return
+	}
+	at, err := rawjson.Field(definition, "annotations")
+	raw := at.Of(definition)
 	if err != nil || !rawjson.IsObject(raw) {
-		return h
+		return
 	}
 	var of [4]rawjson.Span
 	if rawjson.Fields(raw, of[:], "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint") != nil {
-		return h
+		return
 	}
 	for i, to := range []*bool{&h.readOnly, &h.destructive, &h.idempotent, &h.openWorld} {
 		switch string(of[i].Of(raw)) {
@@ -197,26 +269,69 @@ func (e *entry) hints() hints {
 			*to = false
 		}
 	}
-	return h
+}
+
+// cedarEntity returns the entity of an item.
+func (e *entry) cedarEntity() types.Entity {
+	if made := e.entity.Load(); made != nil {
+		return *made
+	}
+	out := e.server.entity
+	if e.uid != e.server.uid {
+		out = types.Entity{
+			UID: e.uid, Parents: types.NewEntityUIDSet(append(labelUIDs(e.labels...), e.server.uid)...),
+			Attributes: types.NewRecord(e.attributes()),
+		}
+	}
+	e.entity.Store(&out)
+	return out
 }
 
 func (e *entry) attributes() types.RecordMap {
 	switch e.Kind {
 	case Tool:
-		h := e.hints()
 		return types.RecordMap{
-			"name": types.String(e.Name), "pinned": types.Boolean(e.Pinned), "readOnly": types.Boolean(h.readOnly),
-			"destructive": types.Boolean(h.destructive), "idempotent": types.Boolean(h.idempotent), "openWorld": types.Boolean(h.openWorld),
+			"name": types.String(e.Name), "pinned": types.Boolean(e.Pinned), "readOnly": types.Boolean(e.hints.readOnly),
+			"destructive": types.Boolean(e.hints.destructive), "idempotent": types.Boolean(e.hints.idempotent), "openWorld": types.Boolean(e.hints.openWorld),
 		}
 	case Prompt:
 		return types.RecordMap{"name": types.String(e.Name), "pinned": types.Boolean(e.Pinned)}
 	}
 	scheme, _, _ := strings.Cut(e.uri, ":")
 	out := types.RecordMap{"uri": types.String(e.uri), "scheme": types.String(scheme), "pinned": types.Boolean(e.Pinned)}
-	if mime, ok := rawjson.FieldString(e.Definition, "mimeType"); ok && mime != "" {
-		out["mime"] = types.String(mime)
+	if rawjson.IsObject(e.Definition) {
+		if mime, ok := rawjson.FieldString(e.Definition, "mimeType"); ok && mime != "" {
+			out["mime"] = types.String(mime)
+		}
 	}
 	return out
+}
+
+// reader returns a reader of what is to be read of calls of a tool. Key stands for reads.
+func (e *entry) reader(key string, reads []args.Read) *args.Reader {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r := e.readers[key]
+	if r == nil {
+		r = args.New(reads, e.inputSchema())
+		if e.readers == nil {
+			e.readers = make(map[string]*args.Reader)
+		}
+		e.readers[key] = r
+	}
+	return r
+}
+
+// inputSchema returns the input schema of a tool, nil for none.
+func (e *entry) inputSchema() []byte {
+	if e.Kind != Tool || !rawjson.IsObject(e.Definition) {
+		return nil
+	}
+	at, err := rawjson.Field(e.Definition, "inputSchema")
+	if err != nil {
+		return nil
+	}
+	return at.Of(e.Definition)
 }
 
 // entities are those that policies can ask for: the principal, the item, servers, and items
@@ -231,11 +346,11 @@ type entities struct {
 func (e *entities) Get(uid types.EntityUID) (types.Entity, bool) {
 	switch {
 	case e.item != nil && uid == e.item.uid:
-		return e.item.entity(), true
+		return e.item.cedarEntity(), true
 	case uid == e.principal.UID:
 		return e.principal, true
 	case uid.Type == "Server":
-		if e.item != nil && uid == e.item.server.uid {
+		if e.item != nil && uid == e.item.server.uid { // it may be none of the World's
 			return e.item.server.entity, true
 		}
 		if s := e.world.servers[string(uid.ID)]; s != nil {
@@ -243,7 +358,7 @@ func (e *entities) Get(uid types.EntityUID) (types.Entity, bool) {
 		}
 	case uid.Type == "Tool" || uid.Type == "Prompt" || uid.Type == "Resource":
 		if other := e.world.byID()[uid]; other != nil {
-			return other.entity(), true
+			return other.cedarEntity(), true
 		}
 	}
 	return types.Entity{}, false
@@ -334,16 +449,4 @@ func (w *World) idlest(but *View) *View {
 		any = v
 	}
 	return any
-}
-
-// schemaIn returns the input schema in a tool's definition, nil for none.
-func schemaIn(definition []byte) []byte {
-	if !rawjson.IsObject(definition) {
-		return nil
-	}
-	at, err := rawjson.Field(definition, "inputSchema")
-	if err != nil {
-		return nil
-	}
-	return at.Of(definition)
 }

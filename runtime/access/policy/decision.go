@@ -1,0 +1,163 @@
+package policy
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/cedar-policy/cedar-go"
+
+	"github.com/mcpctl/mcpctl/runtime/access/policy/args"
+)
+
+// decision is how an item, or all items of a class, are decided.
+type decision struct {
+	visible bool
+	// conditional says that a request decides.
+	conditional bool
+	action      Action
+	// permitted says that some permit holds for every request.
+	permitted bool
+	// permits and forbids count; unscoped are permits that the credential has not the
+	// scopes for.
+	permits, unscoped, forbids, shadows []term
+	// reads is what those that count read, all what the shadows read, too.
+	reads, all reads
+	key        string // of all.args
+}
+
+// term is what is left of a rule.
+type term struct {
+	rule *rule
+	// always says that it holds whatever the request, or fails for a forbid.
+	always bool
+	// left is the rest otherwise.
+	left  *cedar.Policy
+	reads reads
+}
+
+// term returns what is left of a rule, ready to be evaluated.
+func (r *residue) term(of *rule, reads reads) term {
+	if !r.conditional() {
+		return term{rule: of, always: true}
+	}
+	return term{rule: of, left: compiled(r.left), reads: reads}
+}
+
+// decide evaluates all policies as far as they do not depend on the context. Shared says
+// that all items of the class are decided so.
+func (v *View) decide(action Action, e *entry) (d *decision, shared bool) {
+	defer func() {
+		if recover() != nil {
+			d, shared = &decision{}, false // hidden
+		}
+	}()
+	d = &decision{action: action}
+	if e.vague {
+		v.vaguely(d, e)
+		return d, false
+	}
+	shared = true
+	at := v.env(action, e)
+	for i := range v.left[action] {
+		l := &v.left[action][i]
+		if !e.class.about(l.rule) {
+			continue
+		}
+		t, failed := l.term, l.residue.failed != ""
+		if l.reads.resource != readsNothing {
+			shared = shared && l.reads.resource < readsItem
+			rest := safely(at, &rule{syntax: l.residue.left})
+			if rest.never {
+				continue
+			}
+			t, failed = rest.term(l.rule, readsOfLeft(rest.left)), rest.failed != ""
+		}
+		d.add(t, failed, l.lacks)
+	}
+	d.settle(v)
+	return d, shared
+}
+
+// add adds what is left of a rule.
+func (d *decision) add(t term, failed, lacks bool) {
+	switch {
+	case t.rule.Permit && (failed || t.rule.Shadow || d.action == Deliver):
+	case t.rule.Permit && lacks:
+		d.unscoped = append(d.unscoped, t)
+	case t.rule.Permit:
+		d.permits = append(d.permits, t)
+	case t.rule.Shadow:
+		d.shadows = append(d.shadows, t)
+	default:
+		d.forbids = append(d.forbids, t)
+	}
+}
+
+// settle leaves out what cannot change the verdict.
+func (d *decision) settle(v *View) {
+	d.permitted = d.action == Deliver || slices.ContainsFunc(d.permits, func(t term) bool { return t.always })
+	refused := slices.ContainsFunc(d.forbids, func(t term) bool { return t.always && t.rule.plainly() })
+	d.visible = d.permitted || len(d.permits)+len(d.unscoped) > 0
+	if d.action != Deliver {
+		d.visible = d.visible && !refused
+	}
+	if !d.visible {
+		return
+	}
+	if d.permitted {
+		d.permits, d.unscoped = nil, nil
+	}
+	for _, list := range [][]term{d.permits, d.unscoped, d.forbids} {
+		for i := range list {
+			d.reads.merge(&list[i].reads)
+		}
+	}
+	d.all = d.reads
+	for i := range d.shadows {
+		d.all.merge(&d.shadows[i].reads)
+	}
+	d.conditional = !d.permitted || len(d.forbids)+len(d.shadows) > 0
+	d.key = keyOf(d.all.args)
+	if v.world.set.plain {
+		d.plain(v)
+	}
+}
+
+// plain has all policies decide every request.
+func (d *decision) plain(v *View) {
+	d.conditional, d.permitted = true, d.action == Deliver
+	d.permits, d.unscoped, d.forbids, d.shadows = nil, nil, nil, nil
+	for _, r := range v.world.set.rules {
+		d.all.context |= r.reads.context
+		d.add(term{rule: r, left: r.plain}, false, v.lacks(r))
+	}
+}
+
+// lacks reports whether the credential lacks a scope that a rule needs.
+func (v *View) lacks(r *rule) bool {
+	return slices.ContainsFunc(r.Scopes, func(s string) bool { return !slices.Contains(v.scopes, s) })
+}
+
+// keyOf returns a text that stands for what is read of arguments.
+func keyOf(reads []args.Read) string {
+	var out []byte
+	for _, r := range reads {
+		out = append(out, '0'+byte(r.Form))
+		if r.Has {
+			out = append(out, '?')
+		}
+		for _, name := range r.Path {
+			out = strconv.AppendQuote(out, name)
+		}
+	}
+	return string(out)
+}
+
+// plainly reports whether a rule refuses without counting or asking.
+func (r *rule) plainly() bool { return r.Limit == nil && r.Question == "" }
+
+// merge adds what another policy reads.
+func (r *reads) merge(other *reads) {
+	r.context |= other.context
+	r.args = append(r.args[:len(r.args):len(r.args)], other.args...)
+}
