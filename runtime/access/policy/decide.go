@@ -160,7 +160,16 @@ func contextOf(r *Request, keys contextKeys) types.RecordMap {
 
 // addCall adds what is read of the arguments to a context.
 func addCall(context types.RecordMap, values args.Values) {
-	context["args"], context["clean"], context["host"] = types.NewRecord(values[args.Raw]), types.NewRecord(values[args.Clean]), types.NewRecord(values[args.Host])
+	context["args"], context["clean"], context["host"] = recordOf(values[args.Raw]), recordOf(values[args.Clean]), recordOf(values[args.Host])
+}
+
+var emptyRecord types.Value = types.Record{}
+
+func recordOf(m types.RecordMap) types.Value {
+	if m == nil {
+		return emptyRecord
+	}
+	return types.NewRecord(m)
 }
 
 // terms are policies that cedar evaluates.

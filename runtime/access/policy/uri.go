@@ -3,19 +3,15 @@ package policy
 import "strings"
 
 // normalURI returns a URI in the one form that equal ones share: scheme and host in small
-// letters, dot segments taken out, escapes of characters that need none undone and those
-// of others in capitals. It reports false for a URI that programs read differently: one
-// without a scheme, with a backslash or a control character, or with an escaped slash that
-// would make a dot segment, or that a file's path has.
+// letters, dot segments taken out, escapes of characters that need none undone, those of
+// others in capitals, and spaces, backslashes and characters beyond ASCII escaped. It
+// reports false for a URI that programs read differently: one without a scheme, with a
+// control character, or with an escaped slash or backslash that would make a dot segment,
+// or that a file's path has.
 func normalURI(text string) (string, bool) {
 	scheme, rest, ok := strings.Cut(text, ":")
 	if !ok || !isScheme(scheme) {
 		return "", false
-	}
-	for i := range len(text) {
-		if c := text[i]; c <= ' ' || c == 0x7f || c == '\\' {
-			return "", false
-		}
 	}
 	scheme = strings.ToLower(scheme)
 	if rest, ok = normalEscapes(rest); !ok {
@@ -57,16 +53,19 @@ func lowerHost(authority string) string {
 
 const hexDigits = "0123456789ABCDEF"
 
-// normalEscapes undoes escapes of unreserved characters (RFC 3986, 2.3) and writes others
-// in capitals. It reports false for an escape that is none, or of a control character.
+// normalEscapes undoes escapes of unreserved characters (RFC 3986, 2.3), writes others in
+// capitals, and escapes what must not stand in a URI. It reports false for an escape that is none, or of a control character.
 func normalEscapes(text string) (string, bool) {
-	if !strings.Contains(text, "%") {
-		return text, true
-	}
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); i++ {
-		if text[i] != '%' {
-			out = append(out, text[i])
+		switch c := text[i]; {
+		case c < ' ' || c == 0x7f:
+			return "", false
+		case c == ' ' || c == '\\' || c >= 0x80:
+			out = append(out, '%', hexDigits[c>>4], hexDigits[c&15])
+			continue
+		case c != '%':
+			out = append(out, c)
 			continue
 		}
 		if i+2 >= len(text) {

@@ -1,0 +1,99 @@
+package policy
+
+import (
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestNormalURI(t *testing.T) {
+	for in, want := range map[string]string{
+		"file:///x": "file:///x", "FILE:///x": "file:///x", "file://Host/x": "file://host/x",
+		"file:///data/../etc": "file:///etc", "file:///data/%2e%2e/etc": "file:///etc", "file:///data/.%2E/etc": "file:///etc",
+		"file:///data/./x": "file:///data/x", "file:///data/..": "file:///", "file:///../../etc": "file:///etc", "file:///data/.": "file:///data/",
+		"file:///d%61ta/x": "file:///data/x", "http://h/a%2fb": "http://h/a%2Fb", "http://h/a?b=../c": "http://h/a?b=../c",
+		"ui://app/main": "ui://app/main", "urn:a:b": "urn:a:b", "http://h/a b": "http://h/a%20b", "http://h/\u00e9": "http://h/%C3%A9", "http://h/%c3%a9": "http://h/%C3%A9",
+		"http://Alice@Host/x": "http://Alice@host/x", "file:/etc/../data": "file:/data",
+		// What programs read differently has no normal form.
+		"file:///data/..%2f..%2fetc": "", "file:///data%2fsecret": "", "file:///data/..%5cetc": "", `file:///data\..\etc`: "", "http://h/a/..%2fb": "", `http://h/a\..\b`: "",
+		"file:///a%00b": "", "file:///a\x00b": "", "file:///a%zz": "", "file:///a%2": "", "readme": "", "../etc": "", "": "", ":x": "", "http://h/a\nb": "",
+	} {
+		got, ok := normalURI(in)
+		if got != want || ok != (want != "") {
+			t.Errorf("%q: got %q %v, want %q", in, got, ok, want)
+		}
+	}
+}
+
+// FuzzNormalURI: a normal form is its own, and a file URI and its normal form name the same
+// file of a tree, as a program finds it that takes escapes out first.
+func FuzzNormalURI(f *testing.F) {
+	for _, s := range []string{"/a/../b", "/a/%2e%2e/b", "/a/./b", "//a/b", "/a/b/", "/%61/b", `/a\b`, "/a/..%2fb", "/b/.%2e"} {
+		f.Add(s)
+	}
+	root := f.TempDir()
+	for _, dir := range []string{"a/b/a", "b/a/b", "a/a", "b/b"} {
+		if err := os.MkdirAll(filepath.Join(root, filepath.FromSlash(dir)), 0o700); err != nil {
+			f.Fatal(err)
+		}
+	}
+	f.Fuzz(func(t *testing.T, path string) {
+		normal, ok := normalURI("file://" + path)
+		if !ok {
+			return
+		}
+		if again, ok := normalURI(normal); !ok || again != normal {
+			t.Fatalf("%q becomes %q, and that %q", path, normal, again)
+		}
+		if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "?#") {
+			return
+		}
+		was, err := os.Stat(root + "/" + unescaped(path))
+		if err != nil || !strings.HasPrefix(realPath(t, root+"/"+unescaped(path)), root) {
+			return // not there, or above the tree, where a URI's path ends and a file's goes on
+		}
+		is, err := os.Stat(root + unescaped(strings.TrimPrefix(normal, "file://")))
+		if err != nil || !os.SameFile(was, is) {
+			if climbs(unescaped(path)) {
+				return
+			}
+			t.Fatalf("%q is not the file of %q: %v", path, normal, err)
+		}
+	})
+}
+
+func unescaped(path string) string {
+	out, err := url.PathUnescape(path)
+	if err != nil {
+		return "\x00"
+	}
+	return out
+}
+
+// climbs reports whether a path leads above its root on the way.
+func climbs(path string) bool {
+	depth := 0
+	for s := range strings.SplitSeq(path, "/") {
+		switch s {
+		case "", ".":
+		case "..":
+			if depth--; depth < 0 {
+				return true
+			}
+		default:
+			depth++
+		}
+	}
+	return false
+}
+
+func realPath(t *testing.T, path string) string {
+	t.Helper()
+	out, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return ""
+	}
+	return out
+}
