@@ -31,7 +31,7 @@ func newGrep(a *app) *cobra.Command {
 			if limit < 0 {
 				return usagef("--limit is %d, want a number of tools", limit)
 			}
-			return toolSearch{a, func(server string, items []json.RawMessage) []find.Hit { return find.Grep(server, items, re) }}.run(cmd.Context(), servers, limit)
+			return toolSearch{a, "no tool matches", func(server string, items []json.RawMessage) []find.Hit { return find.Grep(server, items, re) }}.run(cmd.Context(), servers, limit)
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
@@ -44,6 +44,8 @@ func newGrep(a *app) *cobra.Command {
 // toolSearch is one search of the stored tools of servers.
 type toolSearch struct {
 	a *app
+	// none says that nothing is found.
+	none string
 	// search returns what is found in the tools of one server.
 	search func(server string, items []json.RawMessage) []find.Hit
 }
@@ -74,7 +76,7 @@ func (t toolSearch) run(ctx context.Context, names []string, limit int) error {
 	if limit > 0 && found > limit {
 		hits = hits[:limit]
 	}
-	if err := printHits(a, hits); err != nil {
+	if err := t.print(hits); err != nil {
 		return err
 	}
 	if more := found - len(hits); more > 0 {
@@ -86,12 +88,13 @@ func (t toolSearch) run(ctx context.Context, names []string, limit int) error {
 	return nil
 }
 
-func printHits(a *app, hits []find.Hit) error {
+func (t toolSearch) print(hits []find.Hit) error {
+	a := t.a
 	if a.ui.WantJSON() {
 		return a.ui.EncodeJSON(map[string]any{"tools": hits})
 	}
 	if len(hits) == 0 {
-		a.ui.Note("no tool matches")
+		a.ui.Note("%s", t.none)
 		return nil
 	}
 	rows := make([][]string, len(hits))
@@ -119,10 +122,10 @@ func matchTools(a *app, cmd *cobra.Command) *cobra.Command {
 				if len(words) > 0 {
 					return usagef("unexpected argument %q", words[0]).withHint("mcpctl tools --help")
 				}
-				return printMatching(cmd, s, name)
+				return printMatching(cmd, s, name, noMatch(*glob))
 			})
 		}
-		return toolSearch{a, func(server string, items []json.RawMessage) []find.Hit {
+		return toolSearch{a, noMatch(*glob), func(server string, items []json.RawMessage) []find.Hit {
 			hits, _ := find.Named(server, items, name)
 			return hits
 		}}.run(cmd.Context(), words, 0)
@@ -130,8 +133,17 @@ func matchTools(a *app, cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// printMatching prints the tools of a server whose name matches.
-func printMatching(cmd *cobra.Command, s *session, name *regexp.Regexp) error {
+// noMatch says that no tool matches a glob. One without wildcards may have been meant as a
+// part of the name.
+func noMatch(glob string) string {
+	if strings.ContainsAny(glob, "*?") {
+		return "no tool matches"
+	}
+	return "no tool has the name " + ui.CleanLine(glob) + " (part of a name: --match " + shellWord("*"+glob+"*") + ")"
+}
+
+// printMatching prints the tools of a server whose name matches, or none in text.
+func printMatching(cmd *cobra.Command, s *session, name *regexp.Regexp, none string) error {
 	_, items, err := s.list(cmd.Context(), revision.MethodToolsList, "tools")
 	if err != nil {
 		return err
@@ -141,6 +153,10 @@ func printMatching(cmd *cobra.Command, s *session, name *regexp.Regexp) error {
 	}
 	if s.a.ui.WantJSON() {
 		return s.a.ui.EncodeJSON(map[string]any{"tools": items})
+	}
+	if len(items) == 0 {
+		s.a.ui.Note("%s", none)
+		return nil
 	}
 	withSchema, err := cmd.Flags().GetBool("schema")
 	if err != nil {
