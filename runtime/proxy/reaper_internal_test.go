@@ -8,9 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/subscriptions"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/tasks"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
@@ -166,7 +166,7 @@ func TestReaperLeavesWhatIsInUse(t *testing.T) {
 			s.do(*who, "tools/call", echoCall)
 			return func() { s.p.router.Leave(who.Client) }
 		}},
-		"a task": {lasts: router.TaskKept, use: func(t *testing.T, s *stage, _ chan struct{}) func() {
+		"a task": {lasts: tasks.Kept, use: func(t *testing.T, s *stage, _ chan struct{}) func() {
 			id := taskID(t, s.do(modern, "tools/call", `{"name":"a__task","arguments":{"message":"hi"}}`))
 			s.do(modern, "tasks/get", `{"taskId":"`+id+`"}`)
 			id = taskID(t, s.do(modern, "tools/call", `{"name":"a__task","arguments":{"message":"hi"}}`))
@@ -176,7 +176,7 @@ func TestReaperLeavesWhatIsInUse(t *testing.T) {
 				}
 			}
 		}},
-		"a task that is given up": {lasts: router.TaskKept, use: func(t *testing.T, s *stage, _ chan struct{}) func() {
+		"a task that is given up": {lasts: tasks.Kept, use: func(t *testing.T, s *stage, _ chan struct{}) func() {
 			id := taskID(t, s.do(modern, "tools/call", `{"name":"a__task","arguments":{"message":"hi"}}`))
 			return func() { _, _ = s.try(t.Context(), modern, "tasks/cancel", `{"taskId":"`+id+`"}`) }
 		}},

@@ -15,8 +15,9 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/naming"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 )
 
@@ -227,7 +228,7 @@ func (w *testWorld) show(k inventory.Kind, key, server string) error {
 	if w.shown[k] == nil {
 		w.shown[k] = map[string]string{}
 	}
-	if named, _, ok := catalog.UnwrapURI(key); k == inventory.Resources && ok && w.servers[named] != nil {
+	if named, _, ok := ownership.Unwrap(key); k == inventory.Resources && ok && w.servers[named] != nil {
 		if named != server {
 			return fmt.Errorf("%q is shown as %s's", key, server)
 		}
@@ -259,7 +260,7 @@ func (w *testWorld) aName(k inventory.Kind) string {
 		if known := w.known(k); known != nil {
 			name := one(w.r, known)
 			if w.r.IntN(2) == 0 { // as a server would have to call it to get that name
-				name = strings.TrimPrefix(name, catalog.Clean(one(w.r, worldNames)+w.o.Separator))
+				name = strings.TrimPrefix(name, naming.Clean(one(w.r, worldNames)+w.o.Separator))
 			}
 			if name != "" {
 				return name
@@ -274,7 +275,7 @@ func (w *testWorld) aURI(words []string) string {
 	uri := one(w.r, words)
 	switch w.r.IntN(6) {
 	case 0:
-		uri = catalog.WrapURI(one(w.r, worldNames), uri)
+		uri = ownership.Wrap(one(w.r, worldNames), uri)
 	case 1:
 		if known := w.known(inventory.Resources); known != nil {
 			uri = one(w.r, known)
@@ -588,7 +589,7 @@ func (w *testWorld) allowed(k inventory.Kind, key string, claimed map[string]boo
 	}
 	owner := w.shown[k][key]
 	if k == inventory.Resources {
-		if server, _, ok := catalog.UnwrapURI(key); ok && w.servers[server] != nil {
+		if server, _, ok := ownership.Unwrap(key); ok && w.servers[server] != nil {
 			return only(server), "it names " + server
 		}
 		switch {
@@ -604,7 +605,7 @@ func (w *testWorld) allowed(k inventory.Kind, key string, claimed map[string]boo
 	}
 	named, length := "", 0
 	for server := range w.servers {
-		full := catalog.Clean(server + w.o.Separator)
+		full := naming.Clean(server + w.o.Separator)
 		if strings.HasPrefix(key, full) && len(full) > length {
 			named, length = server, len(full)
 		}
@@ -612,7 +613,7 @@ func (w *testWorld) allowed(k inventory.Kind, key string, claimed map[string]boo
 	switch {
 	case named != "":
 		return func(server string) bool {
-			return catalog.Clean(server+w.o.Separator) == catalog.Clean(named+w.o.Separator)
+			return naming.Clean(server+w.o.Separator) == naming.Clean(named+w.o.Separator)
 		}, "it begins with " + named
 	case w.o.NoPrefix || len(claimed) == 0: // it has been shown as nobody's
 		return func(string) bool { return true }, ""

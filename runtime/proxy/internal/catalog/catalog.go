@@ -7,6 +7,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/naming"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
+
 	"github.com/mcpctl/mcpctl/runtime/pins"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/errkind"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
@@ -26,8 +29,8 @@ type Catalog struct {
 	// there has been no other.
 	single bool
 	named  map[string]*upstream.Backend
-	names  namer
-	owners *owners
+	names  naming.Names
+	owners *ownership.Owners
 	// removed are the servers that are not configured any more.
 	removed []string
 	// bareTools lead from a backend's own name of a tool to the tool, nil where
@@ -75,7 +78,7 @@ func newCatalog(p *Publisher) *Catalog {
 	all := p.set.All()
 	c := &Catalog{
 		names: p.names, removed: slices.Clone(p.past.removed), single: len(all) == 1 && !all[0].Config().WrapURIs && len(p.past.removed) == 0,
-		held: holding(p), named: map[string]*upstream.Backend{}, owners: newOwners(), apps: map[*upstream.Backend]bool{}, pages: pages{of: map[pageKey]*page{}},
+		held: holding(p), named: map[string]*upstream.Backend{}, owners: ownership.New(), apps: map[*upstream.Backend]bool{}, pages: pages{of: map[pageKey]*page{}},
 	}
 	former, known := p.past.keys(inventory.Tools), maps.Collect(p.known())
 	c.bareTools = sync.OnceValue(func() map[string]*Route { return c.byBareName(former, known) })
@@ -136,14 +139,14 @@ func (c *Catalog) isOthers(p *Publisher, k inventory.Kind, b *upstream.Backend, 
 	case p.o.NoPrefix:
 		return c.reserved(p, k, b, exposed) != ""
 	}
-	return c.names.others(b.Name, exposed)
+	return c.names.Others(b.Name, exposed)
 }
 
 // reserved returns the other server that a name without a prefix belongs to, "" for
 // none: the one whose prefix it has, one that clients have been shown it of, one
 // before the backend in the configuration.
 func (c *Catalog) reserved(p *Publisher, k inventory.Kind, b *upstream.Backend, key string) string {
-	if owner := c.names.owner(key); owner != "" && owner != b.Name {
+	if owner := c.names.Owner(key); owner != "" && owner != b.Name {
 		return owner
 	}
 	if other := p.past.shown.ofAnother(b.Name, k, key); other != "" {
@@ -172,8 +175,8 @@ func (c *Catalog) addFormerNames(p *Publisher, k inventory.Kind) {
 			continue
 		}
 		keys := keysOf(has.Items[k])
-		now := c.names.exposed(b.Name, keys)
-		for i, former := range c.names.form(b.Name, keys, !c.names.unclear[b.Name]) {
+		now := c.names.Exposed(b.Name, keys)
+		for i, former := range c.names.Form(b.Name, keys, !c.names.Unclear(b.Name)) {
 			_, taken := c.Routes[k][former]
 			if r := c.Routes[k][now[i]]; !taken && r != nil && r.Backend == b && !c.isOthers(p, k, b, former) {
 				c.Routes[k][former] = r
@@ -186,7 +189,7 @@ func (c *Catalog) addFormerNames(p *Publisher, k inventory.Kind) {
 // backends have resources and apps.
 func (c *Catalog) claim(p *Publisher) {
 	for _, b := range p.set.All() {
-		c.owners.addServer(b.Name)
+		c.owners.AddServer(b.Name)
 	}
 	for b, has := range p.known() {
 		if has.Resources {
@@ -199,7 +202,7 @@ func (c *Catalog) claim(p *Publisher) {
 			}
 			a := appOf(it.Raw)
 			for _, uri := range a.uris {
-				c.owners.addURI(b.Name, uri)
+				c.owners.AddURI(b.Name, uri)
 			}
 			if len(a.uris) > 0 || a.only {
 				c.apps[b] = true
@@ -208,7 +211,7 @@ func (c *Catalog) claim(p *Publisher) {
 		for _, k := range []inventory.Kind{inventory.Resources, inventory.Templates} {
 			for i := range has.Items[k] {
 				key := has.Items[k][i].Key
-				c.owners.add(b.Name, k, key)
+				c.owners.Add(b.Name, k, key)
 				if strings.HasPrefix(key, "ui://") {
 					c.apps[b] = true
 				}
@@ -216,12 +219,12 @@ func (c *Catalog) claim(p *Publisher) {
 		}
 	}
 	for _, server := range p.past.removed {
-		c.owners.addServer(server)
+		c.owners.AddServer(server)
 	}
 	for server, lists := range p.past.of {
 		for _, k := range []inventory.Kind{inventory.Resources, inventory.Templates} {
 			for key := range lists[k] {
-				c.owners.add(server, k, key)
+				c.owners.Add(server, k, key)
 			}
 		}
 	}
@@ -230,18 +233,18 @@ func (c *Catalog) claim(p *Publisher) {
 // byBareName returns the tools by their servers' own names, where one server alone has
 // that name. former are the names that servers list no more; known may have tools that
 // the list leaves out.
-func (c *Catalog) byBareName(former map[string]claim, known map[*upstream.Backend]*inventory.Inventory) map[string]*Route {
+func (c *Catalog) byBareName(former map[string]ownership.Claim, known map[*upstream.Backend]*inventory.Inventory) map[string]*Route {
 	claims := maps.Clone(former)
 	for b, has := range known {
 		for i := range has.Items[inventory.Tools] {
 			key := has.Items[inventory.Tools][i].Key
-			claims[key] = claims[key].with(b.Name)
+			claims[key] = claims[key].With(b.Name)
 		}
 	}
 	bare := make(map[string]*Route, c.lists[inventory.Tools].count)
 	for _, s := range c.lists[inventory.Tools].sections {
 		for i := range s.routes {
-			if r := &s.routes[i]; claims[r.Bare].sole() {
+			if r := &s.routes[i]; claims[r.Bare].Sole() {
 				bare[r.Bare] = r
 			}
 		}
@@ -284,7 +287,7 @@ func keysOf(items []inventory.Item) []string {
 // the section of the same list in the catalog before, nil for none.
 func (c *Catalog) exposedKeys(p *Publisher, k inventory.Kind, b *upstream.Backend, before *Section) []string {
 	bare := k == inventory.Resources || k == inventory.Templates
-	if before != nil && !bare && !p.o.NoPrefix && before.unclear == c.names.unclear[b.Name] {
+	if before != nil && !bare && !p.o.NoPrefix && before.unclear == c.names.Unclear(b.Name) {
 		return before.keys
 	}
 	keys := keysOf(p.offers.inventory(b).Items[k])
@@ -294,7 +297,7 @@ func (c *Catalog) exposedKeys(p *Publisher, k inventory.Kind, b *upstream.Backen
 		}
 		return keys
 	}
-	prefixed := c.names.exposed(b.Name, keys)
+	prefixed := c.names.Exposed(b.Name, keys)
 	if !p.o.NoPrefix {
 		return prefixed
 	}

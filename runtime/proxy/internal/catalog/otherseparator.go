@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/naming"
+
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
@@ -19,8 +21,8 @@ type split struct{ server, bare string }
 // name it begins with.
 func (c *Catalog) splits(name string) (all []split) {
 	read := func(server string) {
-		for _, separator := range append(separators(), c.names.separator) {
-			for _, form := range []string{server, Clean(server)} {
+		for _, separator := range append(separators(), c.names.Separator) {
+			for _, form := range []string{server, naming.Clean(server)} {
 				bare, ok := strings.CutPrefix(name, form+separator)
 				if one := (split{server, bare}); ok && bare != "" && !slices.Contains(all, one) {
 					all = append(all, one)
@@ -45,7 +47,7 @@ func (c *Catalog) spelt(all []split, name string) string {
 		return ""
 	}
 	server := all[0].server
-	if owner := c.names.owner(name); owner != "" && owner != server || c.named[server] == nil {
+	if owner := c.names.Owner(name); owner != "" && owner != server || c.named[server] == nil {
 		return ""
 	}
 	if slices.ContainsFunc(all, func(s split) bool { return s.server != server }) {

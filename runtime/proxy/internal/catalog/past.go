@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
+
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 )
 
@@ -90,11 +92,11 @@ func (m memories) ofAnother(server string, k inventory.Kind, key string) string 
 }
 
 // keys returns who has listed what of a kind before.
-func (h *past) keys(k inventory.Kind) map[string]claim {
-	out := map[string]claim{}
+func (h *past) keys(k inventory.Kind) map[string]ownership.Claim {
+	out := map[string]ownership.Claim{}
 	for server, lists := range h.of {
 		for key := range lists[k] {
-			out[key] = out[key].with(server)
+			out[key] = out[key].With(server)
 		}
 	}
 	return out
@@ -124,7 +126,7 @@ func (h *past) back(server string) {
 // room among its own links only. The zero value is ready.
 type handedOutLinks struct {
 	mu       sync.Mutex // guards what follows
-	of       map[string]claim
+	of       map[string]ownership.Claim
 	byServer map[string]*linksOf
 }
 
@@ -144,11 +146,11 @@ func (h *handedOutLinks) add(uri, server string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if was, there := h.of[uri]; there {
-		h.of[uri] = was.with(server)
+		h.of[uri] = was.With(server)
 		return
 	}
 	if h.of == nil {
-		h.of, h.byServer = map[string]claim{}, map[string]*linksOf{}
+		h.of, h.byServer = map[string]ownership.Claim{}, map[string]*linksOf{}
 	}
 	o := h.byServer[server]
 	if o == nil {
@@ -162,11 +164,11 @@ func (h *handedOutLinks) add(uri, server string) {
 		o.uris[o.next] = uri
 		o.next = (o.next + 1) % maxHandedOut
 	}
-	h.of[uri] = claim{server: server}
+	h.of[uri] = ownership.Claim{Server: server}
 }
 
 // claim returns who has handed out a link.
-func (h *handedOutLinks) claim(uri string) claim {
+func (h *handedOutLinks) claim(uri string) ownership.Claim {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.of[uri]

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
+
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/pins"
@@ -165,9 +167,9 @@ func (c *Catalog) admits(r *Route, uri string) error {
 	refused := v.Holds(pins.Resources, r.Bare) || v.Holds(pins.Templates, r.Bare)
 	if !refused && c.Routes[inventory.Resources][uri] == nil {
 		for template := range v.Held(pins.Templates) {
-			refused = refused || matcher(template)(r.Bare)
+			refused = refused || ownership.Matcher(template)(r.Bare)
 		}
-		refused = refused && !matching(c.owners.templates[schemeOrNone(r.Bare)], r.Bare).has(r.Backend.Name)
+		refused = refused && !c.owners.Matching(schemeOrNone(r.Bare), r.Bare).Has(r.Backend.Name)
 	}
 	if refused {
 		return notFound(uri, "no server lists "+uri)
@@ -176,7 +178,7 @@ func (c *Catalog) admits(r *Route, uri string) error {
 }
 
 func schemeOrNone(uri string) string {
-	scheme, _ := schemeOf(uri)
+	scheme, _ := ownership.SchemeOf(uri)
 	return scheme
 }
 

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/naming"
+
 	"github.com/mcpctl/mcpctl/runtime/access/gate"
 	"github.com/mcpctl/mcpctl/runtime/pins"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
@@ -43,7 +45,7 @@ type Publisher struct {
 	refreshing atomic.Bool // servers are being looked at, or about to be; see refresh
 
 	mu     sync.Mutex // guards what follows, and is held while a catalog is built; taken before a backend's
-	names  namer
+	names  naming.Names
 	past   past
 	offers offersOf
 }
@@ -65,7 +67,7 @@ type offers struct {
 // NewPublisher returns a publisher of what a set of backends offers.
 func NewPublisher(o Options, set *upstream.Set) *Publisher {
 	p := &Publisher{
-		o: o, set: set, names: namerOf(o, nil, nil), past: past{of: memories{}, shown: memories{}},
+		o: o, set: set, names: namesOf(o, nil, naming.Names{}), past: past{of: memories{}, shown: memories{}},
 		offers: offersOf{}, Listeners: Listeners{of: map[Listener]inventory.ListSet{}},
 	}
 	p.Current.Store(newCatalog(p))
@@ -206,7 +208,7 @@ func (p *Publisher) publishAll(us ...*update) {
 func (p *Publisher) Enroll(r *upstream.Reconfiguration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	names := namerOf(p.o, r.Roster, p.names.owners)
+	names := namesOf(p.o, r.Roster, p.names)
 	for _, b := range r.Made {
 		p.past.back(b.Name)
 	}
@@ -216,7 +218,7 @@ func (p *Publisher) Enroll(r *upstream.Reconfiguration) {
 		if successor == nil {
 			p.past.note(old.Name, was.inventory, nil)
 			for _, server := range p.past.remove(old.Name) {
-				names.forget(server)
+				names.Forget(server)
 				p.handedOut.forget(server)
 			}
 			continue
@@ -230,7 +232,7 @@ func (p *Publisher) Enroll(r *upstream.Reconfiguration) {
 	}
 	for _, b := range r.Roster {
 		if o := p.offers.at(b); !slices.Contains(r.Made, b) || o.inherited {
-			o.renamed = o.renamed || names.unclear[b.Name] != p.names.unclear[b.Name]
+			o.renamed = o.renamed || names.Unclear(b.Name) != p.names.Unclear(b.Name)
 		}
 	}
 	p.names = names
@@ -273,4 +275,13 @@ func (p *Publisher) SaveAgain(r *upstream.Reconfiguration) {
 			b.Persisted.Save(has)
 		}
 	}
+}
+
+// namesOf returns the names for a configuration; see naming.Of.
+func namesOf(o Options, servers []*upstream.Backend, before naming.Names) naming.Names {
+	all := make([]string, len(servers))
+	for i, b := range servers {
+		all[i] = b.Name
+	}
+	return naming.Of(o.Separator, o.NameLimit, all, before)
 }

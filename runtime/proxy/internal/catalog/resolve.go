@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
+
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
@@ -33,7 +35,7 @@ func (p *Publisher) Resolve(ctx context.Context, who *access.Principal, k invent
 		}
 		c = after
 	}
-	owner := c.names.owner(name)
+	owner := c.names.Owner(name)
 	server := owner
 	if server == "" && !p.o.NoPrefix {
 		server = c.spelt(c.splits(name), name)
@@ -43,7 +45,7 @@ func (p *Publisher) Resolve(ctx context.Context, who *access.Principal, k invent
 			return nil, err
 		}
 	}
-	unowned := owner == "" && (p.o.NoPrefix || !c.names.separates(name))
+	unowned := owner == "" && (p.o.NoPrefix || !c.names.Separates(name))
 	if unowned && server == "" || p.o.NoPrefix {
 		p.Discover(ctx, who, 0)
 	}
@@ -114,8 +116,8 @@ func findURI(ctx context.Context, who *access.Principal, p *Publisher, uri strin
 		return r, err
 	}
 	c := p.Current.Load()
-	for _, by := range []claim{c.owners.ofScheme(uri), matching(c.owners.templates[""], uri)} {
-		if !by.nobody() {
+	for _, by := range []ownership.Claim{c.owners.OfScheme(uri), c.owners.Matching("", uri)} {
+		if !by.Nobody() {
 			return c.to(by, uri)
 		}
 	}
@@ -139,7 +141,7 @@ func findURI(ctx context.Context, who *access.Principal, p *Publisher, uri strin
 // says.
 func (p *Publisher) claimed(ctx context.Context, who *access.Principal, uri string) (*Route, error) {
 	c := p.Current.Load()
-	if server, bare, ok := c.owners.named(uri); ok {
+	if server, bare, ok := c.owners.Named(uri); ok {
 		b := c.named[server]
 		if b == nil {
 			return nil, notFound(uri, "there is no server "+server)
@@ -150,8 +152,8 @@ func (p *Publisher) claimed(ctx context.Context, who *access.Principal, uri stri
 		}
 		return c.unwrapped(b, uri, bare), deadline.Err(ctx)
 	}
-	by := c.owners.ofURI(uri).and(p.handedOut.claim(uri))
-	if by.nobody() {
+	by := c.owners.OfURI(uri).And(p.handedOut.claim(uri))
+	if by.Nobody() {
 		return nil, nil
 	}
 	return c.to(by, uri)
@@ -161,24 +163,24 @@ func (p *Publisher) claimed(ctx context.Context, who *access.Principal, uri stri
 // that looks so, and where there is one server none is wrapped.
 func (c *Catalog) unwrapped(b *upstream.Backend, uri, bare string) *Route {
 	r := c.Routes[inventory.Resources][uri]
-	_, wrapped := cutFold(uri, wrapPrefix)
+	wrapped := ownership.Wrapped(uri)
 	switch {
 	case r != nil && r.Backend == b:
 		return r
-	case c.owners.exact[uri].has(b.Name), c.single && !wrapped && !c.owners.exact[bare].has(b.Name):
+	case c.owners.Exact[uri].Has(b.Name), c.single && !wrapped && !c.owners.Exact[bare].Has(b.Name):
 		return routeTo(b, uri, false)
 	}
 	return routeTo(b, bare, true)
 }
 
 // to returns the route of a URI in the form of its server, given who has it.
-func (c *Catalog) to(by claim, uri string) (*Route, error) {
-	if !by.sole() {
+func (c *Catalog) to(by ownership.Claim, uri string) (*Route, error) {
+	if !by.Sole() {
 		return nil, notFound(uri, "several servers have "+uri+c.alternatives(uri))
 	}
-	b := c.named[by.server]
+	b := c.named[by.Server]
 	if b == nil {
-		return nil, notFound(uri, "its server "+by.server+" is not configured any more")
+		return nil, notFound(uri, "its server "+by.Server+" is not configured any more")
 	}
 	if r := c.Routes[inventory.Resources][uri]; r != nil && r.Backend == b {
 		return r, nil
@@ -225,8 +227,8 @@ func (p *Publisher) Template(ctx context.Context, who *access.Principal, key str
 		if r := c.Routes[inventory.Templates][key]; r != nil {
 			return r
 		}
-		if by := c.owners.exact[key]; by.sole() && c.named[by.server] != nil && !c.held[c.named[by.server]].Holds(pins.Templates, key) {
-			return routeTo(c.named[by.server], key, false)
+		if by := c.owners.Exact[key]; by.Sole() && c.named[by.Server] != nil && !c.held[c.named[by.Server]].Holds(pins.Templates, key) {
+			return routeTo(c.named[by.Server], key, false)
 		}
 		if !again {
 			return nil

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
+
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -23,7 +25,7 @@ type Section struct {
 	kind      inventory.Kind
 	inventory *inventory.Inventory
 	keys      []string // what clients call each item, given unclear
-	unclear   bool     // see namer
+	unclear   bool     // see package naming
 	entries   []entry
 	routes    []Route // of the entries
 
@@ -47,7 +49,7 @@ func (c *Catalog) sectionOf(p *Publisher, k inventory.Kind, b *upstream.Backend,
 	if before != nil && before.inventory != has.inventory {
 		before = nil
 	}
-	keys, unclear := c.exposedKeys(p, k, b, before), c.names.unclear[b.Name]
+	keys, unclear := c.exposedKeys(p, k, b, before), c.names.Unclear(b.Name)
 	if before != nil && slices.Equal(before.keys, keys) && before.fits(c, p, titles) {
 		return before
 	}
@@ -210,7 +212,7 @@ func unsafeIcons(item []byte) []rawjson.Edit {
 			return true
 		}
 		uri, _ := rawjson.String(icon, src)
-		scheme, _ := schemeOf(uri)
+		scheme, _ := ownership.SchemeOf(uri)
 		return scheme != "https" && scheme != "data"
 	})
 }

@@ -2,8 +2,8 @@ package catalog
 
 import (
 	"bytes"
-	"net/url"
-	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
@@ -11,104 +11,25 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// Clients see a server's URI as it is where one server alone has its scheme and
-// authority, and wrapped otherwise: mcpctl+SCHEME://SERVER/REST, where REST is
-// what stands behind the scheme's colon, every byte of it. ui:// keeps its
-// scheme, which hosts insist on: ui://SERVER/REST. https and http stay as they
-// are: they promise that a client can fetch them itself.
-const wrapPrefix = "mcpctl+"
-
-// WrapURI returns the form of a server's URI or template that names the server.
-func WrapURI(server, uri string) string {
-	server = url.PathEscape(server)
-	if rest, ok := strings.CutPrefix(uri, "ui://"); ok {
-		return "ui://" + server + "/" + rest
-	}
-	scheme, ok := schemeOf(uri)
-	if !ok {
-		return wrapPrefix + "://" + server + "/" + uri
-	}
-	return wrapPrefix + uri[:len(scheme)] + "://" + server + "/" + uri[len(scheme)+1:]
-}
-
-// UnwrapURI splits a wrapped URI; false for any other. A ui URI may look wrapped
-// and not be: only the server's name says. "Schemes are case-insensitive" (RFC
-// 3986, 3.1).
-func UnwrapURI(uri string) (server, bare string, ok bool) {
-	scheme, rest, ok := strings.Cut(uri, "://")
-	server, rest, ok2 := strings.Cut(rest, "/")
-	if !ok || !ok2 {
-		return "", "", false
-	}
-	server, err := url.PathUnescape(server)
-	inner, wrapped := cutFold(scheme, wrapPrefix)
-	switch {
-	case err != nil:
-		return "", "", false
-	case strings.EqualFold(scheme, "ui"):
-		return server, "ui://" + rest, true
-	case !wrapped:
-		return "", "", false
-	case inner == "":
-		return server, rest, true
-	}
-	return server, inner + ":" + rest, true
-}
-
-// cutFold is strings.CutPrefix without regard to case.
-func cutFold(s, prefix string) (after string, found bool) {
-	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
-		return s, false
-	}
-	return s[len(prefix):], true
-}
-
-// schemeOf returns the scheme of a URI (RFC 3986, 3.1) in lower case.
-func schemeOf(uri string) (string, bool) {
-	for i := range len(uri) {
-		switch c := uri[i]; {
-		case c|0x20 >= 'a' && c|0x20 <= 'z':
-		case i > 0 && (c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.'):
-		case i > 0 && c == ':':
-			return strings.ToLower(uri[:i]), true
-		default:
-			return "", false
-		}
-	}
-	return "", false
-}
-
-// authorityOf returns what stands between // and the path, "" for none.
-func authorityOf(uri, scheme string) string {
-	rest, ok := strings.CutPrefix(uri[len(scheme)+1:], "//")
-	if !ok {
-		return ""
-	}
-	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
-		rest = rest[:i]
-	}
-	return rest
-}
-
 // exposeURI returns what clients call a server's URI or template.
 func (c *Catalog) exposeURI(b *upstream.Backend, uri string) string {
 	if c.single {
 		return uri
 	}
-	scheme, _ := schemeOf(uri)
+	scheme, _ := ownership.SchemeOf(uri)
 	switch scheme {
 	case "data":
 		return uri
 	case "https", "http":
-		if !c.owners.contested(uri, b.Name) {
+		if !c.owners.Contested(uri, b.Name) {
 			return uri
 		}
 	default:
-		if !b.Config().WrapURIs && !c.owners.looksWrapped(uri) && c.owners.ofScheme(uri).is(b.Name) && !c.owners.contested(uri, b.Name) {
+		if !b.Config().WrapURIs && !c.owners.LooksWrapped(uri) && c.owners.OfScheme(uri).Is(b.Name) && !c.owners.Contested(uri, b.Name) {
 			return uri
 		}
 	}
-	return WrapURI(b.Name, uri)
+	return ownership.Wrap(b.Name, uri)
 }
 
 // ExposedContent returns a result of tools/call or prompts/get with the URIs that

@@ -42,7 +42,7 @@ func (r *Request) converted(b *upstream.Backend, by *upstream.Conn, result []byt
 		return nil, b.Fail(err)
 	}
 	if task {
-		r.rt.TaskOwners.note(by, r.From.Who.Key(), result, raw)
+		r.rt.TaskOwners.Note(by, r.From.Who.Key(), result, raw)
 	}
 	return raw, nil
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"sync"
-	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
@@ -29,12 +27,12 @@ func (r Request) task(ctx context.Context) ([]byte, error) {
 			return nil, upstream.Invalid("unknown task")
 		}
 		r.From.Slot = nil
-		if s := r.rt.TaskOwners.of(id); s != nil && s.Backend == b {
+		if s := r.rt.TaskOwners.Of(id); s != nil && s.Backend == b {
 			r.From.Slot = s
 		}
 		result, err := r.forward(ctx, b, within(r.Msg.Params, r.Msg.TaskID, rawjson.Quote(nil, bare)))
 		if rpc, refused := errors.AsType[*runtime.Error](err); err == nil && r.Method == revision.MethodTasksCancel || refused && rpc.Code == runtime.CodeInvalidParams {
-			r.rt.TaskOwners.ended(id) // nobody waits for it, or it is not known any more
+			r.rt.TaskOwners.Ended(id) // nobody waits for it, or it is not known any more
 		}
 		return result, err
 	})
@@ -98,112 +96,5 @@ func (e *Relay) setTasks(c *upstream.Conn, req *runtime.Request) {
 	req.Tasks = c.Modern() || declares
 	if declares && !c.Modern() {
 		req.Capabilities = revision.Offer(e.From.Capabilities, e.From.Version, c.Version)
-	}
-}
-
-const (
-	// maxTaskOwners bounds the tasks whose connection is remembered. A task beyond
-	// that is asked for over any connection to its server.
-	maxTaskOwners = 4096
-	// TaskKept is how long a connection is kept for a task that is under way and
-	// that nobody has asked for since.
-	TaskKept = time.Hour
-)
-
-// taskOwners remembers over which connection a task was made: another one to a
-// server of the handshake era may lead to another process, and a connection with
-// a task under way is not idle. The zero value is ready.
-type taskOwners struct {
-	sync.Mutex // guards all
-	all        map[string]taskOwner
-}
-
-type taskOwner struct {
-	who     string // the principal
-	bare    string // the backend's own id
-	slot    *upstream.Slot
-	modern  bool   // any connection will do
-	release func() // lets the connection go: the task has ended, as far as is known
-}
-
-// note remembers the connection of a task, by a result that is the task as the backend
-// has sent it and as it is exposed, and keeps it while the task is under way.
-func (o *taskOwners) note(by *upstream.Conn, who string, sent, result []byte) {
-	var at [2]rawjson.Span
-	if rawjson.Fields(result, at[:], "taskId", "status") != nil {
-		return
-	}
-	id, ok := rawjson.String(result, at[0])
-	bare, err := rawjson.Field(sent, "taskId")
-	if !ok || err != nil {
-		return
-	}
-	to := taskOwner{who: who, slot: by.Slot, modern: by.Modern(), release: func() {}}
-	to.bare, _ = rawjson.String(sent, bare)
-	o.Lock()
-	defer o.Unlock()
-	if o.all == nil {
-		o.all = map[string]taskOwner{}
-	}
-	if was, ok := o.all[id]; ok {
-		was.release()
-		if !was.modern {
-			to.slot, to.modern = was.slot, was.modern // where it was made
-		}
-	}
-	if status, _ := rawjson.String(result, at[1]); !hasEnded(status) {
-		to.release = to.slot.Keeps.Add(time.Now().Add(TaskKept))
-	}
-	for other, was := range o.all {
-		if len(o.all) < maxTaskOwners {
-			break
-		}
-		was.release()
-		delete(o.all, other)
-	}
-	o.all[id] = to
-}
-
-// hasEnded reports whether a task of a status is over.
-func hasEnded(status string) bool {
-	return status == "completed" || status == "failed" || status == "cancelled"
-}
-
-// ended lets the connection of a task go that nobody waits for any more.
-func (o *taskOwners) ended(id string) {
-	o.Lock()
-	defer o.Unlock()
-	if to, ok := o.all[id]; ok {
-		to.release()
-	}
-}
-
-// bareOf returns the backend's own id of a principal's task, false where it is not known.
-func (o *taskOwners) bareOf(id, who string) (bare string, ok bool) {
-	o.Lock()
-	defer o.Unlock()
-	to, ok := o.all[id]
-	return to.bare, ok && to.who == who
-}
-
-// of returns the connection of a task, nil if it is not known or any will do.
-func (o *taskOwners) of(id string) *upstream.Slot {
-	o.Lock()
-	defer o.Unlock()
-	if to := o.all[id]; !to.modern {
-		return to.slot
-	}
-	return nil
-}
-
-// forget removes a backend's tasks.
-func (o *taskOwners) forget(b *upstream.Backend) {
-	o.Lock()
-	defer o.Unlock()
-	for id, to := range o.all {
-		if to.slot.Backend == b {
-			to.release()
-			delete(o.all, id)
-		}
 	}
 }

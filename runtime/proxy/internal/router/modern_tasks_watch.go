@@ -11,6 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/tasks"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
@@ -92,7 +93,7 @@ func (w *taskWatcher) look(ctx context.Context) error {
 	if task.Poll > 0 {
 		w.next = time.Duration(min(max(task.Poll, float64(taskWatchMin.Milliseconds())), float64(taskWatchMax.Milliseconds()))) * time.Millisecond
 	}
-	w.done = hasEnded(task.Status)
+	w.done = tasks.HasEnded(task.Status)
 	news := w.last != nil && !bytes.Equal(result, w.last) || w.last == nil && task.Status != "working"
 	w.last = result
 	if !news {

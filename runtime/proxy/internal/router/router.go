@@ -16,6 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/questions"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/subscriptions"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/tasks"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -41,7 +42,7 @@ type Router struct {
 	Budget  *limits.Budget
 	Parking *parking.Lot
 
-	TaskOwners   taskOwners
+	TaskOwners   tasks.Owners
 	logins       logins
 	lastDeclared atomic.Pointer[json.RawMessage] // see Declared
 
@@ -145,7 +146,7 @@ func (o *observer) Moved(who *upstream.Client, s *upstream.Slot) { o.rt.Hub.Move
 
 func (o *observer) Replaced(old, successor *upstream.Backend) {
 	o.rt.Hub.Replaced(old, successor)
-	o.rt.TaskOwners.forget(old)
+	o.rt.TaskOwners.Forget(old)
 }
 
 func (o *observer) Ended(b *upstream.Backend) { o.rt.Catalog.Forget(b) }

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
@@ -372,7 +373,7 @@ func (s *Subscription) exposed(b *upstream.Backend, uri string, params []byte) [
 	case uri == s.Bare:
 		name = s.URI
 	case s.wrapped:
-		name = catalog.WrapURI(b.Name, uri)
+		name = ownership.Wrap(b.Name, uri)
 	}
 	if name == uri {
 		return params

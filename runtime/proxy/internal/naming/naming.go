@@ -1,4 +1,5 @@
-package catalog
+// Package naming makes the names under which clients see tools and prompts. It is pure.
+package naming
 
 import (
 	"crypto/sha256"
@@ -6,16 +7,14 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
-// namer returns the names under which backends' tools and prompts are exposed.
+// Names returns the names under which backends' tools and prompts are exposed.
 // A name depends on the configuration and on its own server's list alone, so
 // it is the same after a restart and on a replica, whichever backends are up.
 // No server is ever given a name that begins as another's do.
-type namer struct {
-	separator string
+type Names struct {
+	Separator string
 	limit     int
 	unclear   map[string]bool   // servers whose name could run together with another's
 	prefixes  map[string]string // the beginnings of names with a hash, by server
@@ -27,21 +26,21 @@ type namer struct {
 	nested  map[string]bool // servers with a beginning that another's begins with
 }
 
-// namerOf returns the namer for a configuration. before is what names began with
-// in the configurations before it: what was a server's stays that server's, also
-// where it is not configured any more.
-func namerOf(o Options, servers []*upstream.Backend, before map[string]string) namer {
-	n := namer{separator: o.Separator, limit: o.NameLimit, unclear: map[string]bool{}, prefixes: map[string]string{}, owners: map[string]string{}, nested: map[string]bool{}}
-	maps.Copy(n.owners, before)
+// Of returns the names for a configuration: what stands between server and name, how
+// long a name may be, and the servers. before are the names of the configuration before
+// it: what was a server's stays that server's, also where it is not configured any more.
+func Of(separator string, limit int, servers []string, before Names) Names {
+	n := Names{Separator: separator, limit: limit, unclear: map[string]bool{}, prefixes: map[string]string{}, owners: map[string]string{}, nested: map[string]bool{}}
+	maps.Copy(n.owners, before.owners)
 	folded := map[string]string{}
-	for _, b := range servers {
-		s, f := b.Name, fold(b.Name)
+	for _, s := range servers {
+		f := fold(s)
 		if other, taken := folded[f]; taken {
 			n.unclear[s], n.unclear[other] = true, true
 		}
 		folded[f] = s
 		// As exposed: "a.." must not run together with the separator either.
-		if c := Clean(s); strings.HasSuffix(c, n.first()) || strings.Contains(c, Clean(o.Separator)) {
+		if c := Clean(s); strings.HasSuffix(c, n.first()) || strings.Contains(c, Clean(separator)) {
 			n.unclear[s] = true
 		}
 	}
@@ -52,14 +51,14 @@ func namerOf(o Options, servers []*upstream.Backend, before map[string]string) n
 // assign finds the beginnings of each server's names: its own name with the
 // separator, and the shortened form of that. Where names of another server begin
 // so, they begin with a hash of the server's own name in it.
-func (n *namer) assign(servers []*upstream.Backend) {
+func (n *Names) assign(servers []string) {
 	full, short := map[string]int{}, map[string]int{}
-	for _, b := range servers {
-		full[n.full(b.Name)]++
-		short[n.shortened(b.Name, 0)]++
+	for _, s := range servers {
+		full[n.full(s)]++
+		short[n.shortened(s, 0)]++
 	}
-	for _, b := range servers {
-		s, f := b.Name, n.full(b.Name)
+	for _, s := range servers {
+		f := n.full(s)
 		if full[f] > 1 || n.taken(f, s) {
 			n.unclear[s] = true
 		}
@@ -70,8 +69,7 @@ func (n *namer) assign(servers []*upstream.Backend) {
 			}
 		}
 	}
-	for _, b := range servers {
-		s := b.Name
+	for _, s := range servers {
 		prefix := n.shortened(s, 0)
 		for size := Hashed / 2; short[prefix] > 1 || n.taken(prefix, s); size++ {
 			prefix = n.shortened(s, size)
@@ -95,15 +93,15 @@ func (n *namer) assign(servers []*upstream.Backend) {
 }
 
 // taken reports whether a beginning is another server's, or nobody's.
-func (n *namer) taken(beginning, server string) bool {
+func (n *Names) taken(beginning, server string) bool {
 	by, ok := n.owners[beginning]
 	return ok && by != server
 }
 
-// owner returns the server whose names begin as a name does, now or before it
+// Owner returns the server whose names begin as a name does, now or before it
 // was removed; "" where no server's do, or those of several. The longest
 // beginning counts.
-func (n namer) owner(name string) string {
+func (n Names) Owner(name string) string {
 	for _, length := range slices.Backward(n.lengths) {
 		if length > len(name) {
 			continue
@@ -115,47 +113,51 @@ func (n namer) owner(name string) string {
 	return ""
 }
 
-// others reports whether a name that begins as a server's do is another's.
-func (n namer) others(server, name string) bool {
-	return (n.nested[server] || n.unclear[server]) && n.owner(name) != server
+// Others reports whether a name that begins as a server's do is another's.
+func (n Names) Others(server, name string) bool {
+	return (n.nested[server] || n.unclear[server]) && n.Owner(name) != server
 }
 
-// forget drops what a server's names begin with: it is not configured, nor
+// Unclear reports whether a server's name could run together with another's: all names of
+// its tools have a hash then.
+func (n Names) Unclear(server string) bool { return n.unclear[server] }
+
+// Forget drops what a server's names begin with: it is not configured, nor
 // remembered any more.
-func (n namer) forget(server string) {
+func (n Names) Forget(server string) {
 	maps.DeleteFunc(n.owners, func(_, by string) bool { return by == server })
 }
 
-// separates reports whether a name has the separator in it, as configured or as
+// Separates reports whether a name has the separator in it, as configured or as
 // exposed: only names with a server in front have it.
-func (n namer) separates(name string) bool {
-	return strings.Contains(name, n.separator) || strings.Contains(Clean(name), Clean(n.separator))
+func (n Names) Separates(name string) bool {
+	return strings.Contains(name, n.Separator) || strings.Contains(Clean(name), Clean(n.Separator))
 }
 
 // full returns how a server's names begin that have no hash.
-func (n namer) full(server string) string { return Clean(server + n.separator) }
+func (n Names) full(server string) string { return Clean(server + n.Separator) }
 
 // first returns what a separator begins with, as exposed.
-func (n namer) first() string { return Clean(n.separator)[:1] }
+func (n Names) first() string { return Clean(n.Separator)[:1] }
 
 // Hashed is how many characters of a hash make a name distinct: 40 bits.
 const Hashed = 8
 
-// exposed returns the names for all of one server's tools or prompts.
-func (n namer) exposed(server string, names []string) []string {
-	return n.form(server, names, n.unclear[server])
+// Exposed returns the names for all of one server's tools or prompts.
+func (n Names) Exposed(server string, names []string) []string {
+	return n.Form(server, names, n.unclear[server])
 }
 
-// form returns the names as they are where the server's is unclear, or is not.
-func (n namer) form(server string, names []string, unclear bool) []string {
+// Form returns the names as they are where the server's is unclear, or is not.
+func (n Names) Form(server string, names []string, unclear bool) []string {
 	clash := make(map[string]int, len(names))
 	for _, name := range names {
 		clash[fold(name)]++
 	}
 	out := make([]string, len(names))
 	for i, name := range names {
-		full := Clean(server + n.separator + name)
-		if unclear || clash[fold(name)] > 1 || strings.HasPrefix(Clean(name), n.first()) || len(full) > n.limit || n.others(server, full) {
+		full := Clean(server + n.Separator + name)
+		if unclear || clash[fold(name)] > 1 || strings.HasPrefix(Clean(name), n.first()) || len(full) > n.limit || n.Others(server, full) {
 			full = n.short(server, name)
 		}
 		out[i] = full
@@ -166,7 +168,7 @@ func (n namer) form(server string, names []string, unclear bool) []string {
 // short returns a name with a hash of server and name in it. It keeps the
 // beginning of the server's name and, above all, the end of the tool's: tools
 // of one server differ at the tail.
-func (n namer) short(server, name string) string {
+func (n Names) short(server, name string) string {
 	hash := hashOf(server + "\x00" + name)[:Hashed]
 	prefix := n.prefixes[server] + hash + "_"
 	tail := Clean(name)
@@ -178,8 +180,8 @@ func (n namer) short(server, name string) string {
 
 // shortened returns how a server's names with a hash begin, with so many characters
 // of a hash of the server's own name in it.
-func (n namer) shortened(server string, size int) string {
-	prefix, separator := Clean(server), Clean(n.separator)
+func (n Names) shortened(server string, size int) string {
+	prefix, separator := Clean(server), Clean(n.Separator)
 	tag := ""
 	if size > 0 {
 		tag = "_" + hashOf(server)[:min(size, 52)]

@@ -1,4 +1,4 @@
-package catalog
+package naming
 
 import (
 	"fmt"
@@ -6,23 +6,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
-func namerFor(servers ...string) namer {
-	return namerOf(Options{Separator: "__", NameLimit: 44}, backendsOf(servers), nil)
-}
-
-func backendsOf(names []string) (all []*upstream.Backend) {
-	for _, name := range names {
-		all = append(all, &upstream.Backend{Name: name})
-	}
-	return all
-}
+func namesOf(servers ...string) Names { return Of("__", 44, servers, Names{}) }
 
 func TestExposedNames(t *testing.T) {
-	n := namerFor("gh", "a", "A", "tail_", "my.srv")
+	n := namesOf("gh", "a", "A", "tail_", "my.srv")
 	for _, c := range []struct{ server, name, want string }{
 		{"gh", "create_issue", "gh__create_issue"},
 		{"gh", "get.user", "gh__get_user"},
@@ -34,7 +23,7 @@ func TestExposedNames(t *testing.T) {
 		{"gh", "日本", "gh__HASH___"},
 		{"my.srv", "x", "my_srv__x"},
 	} {
-		got := n.exposed(c.server, []string{c.name})[0]
+		got := n.Exposed(c.server, []string{c.name})[0]
 		want := regexp.MustCompile("^" + strings.Replace(regexp.QuoteMeta(c.want), "HASH", "[a-z2-7]{8}", 1))
 		if !want.MatchString(got) || len(got) > 44 {
 			t.Errorf("%s %s: got %s, want %s", c.server, c.name, got, c.want)
@@ -44,8 +33,8 @@ func TestExposedNames(t *testing.T) {
 
 // TestShortNamesKeepTheEnd: tools of one server differ at the tail.
 func TestShortNamesKeepTheEnd(t *testing.T) {
-	n := namerFor("organisation-wide-ticket-system")
-	got := n.exposed("organisation-wide-ticket-system", []string{
+	n := namesOf("organisation-wide-ticket-system")
+	got := n.Exposed("organisation-wide-ticket-system", []string{
 		"administration_of_projects_and_boards_create", "administration_of_projects_and_boards_delete",
 	})
 	if !strings.HasSuffix(got[0], "_create") || !strings.HasSuffix(got[1], "_delete") || len(got[0]) != 44 {
@@ -65,7 +54,7 @@ func TestNamesAreDistinct(t *testing.T) {
 			servers = append(servers, fmt.Sprintf("%s%s%d%s", words[r.IntN(7)], words[r.IntN(7)], i%3, words[r.IntN(len(words))]))
 		}
 		servers = unique(servers)
-		n := namerOf(Options{Separator: []string{"__", "_", ".", "-"}[r.IntN(4)], NameLimit: 44}, backendsOf(servers), nil)
+		n := Of([]string{"__", "_", ".", "-"}[r.IntN(4)], 44, servers, Names{})
 		seen := map[string]string{}
 		for _, s := range servers {
 			var names []string
@@ -73,7 +62,7 @@ func TestNamesAreDistinct(t *testing.T) {
 				names = append(names, words[r.IntN(len(words))]+words[r.IntN(len(words))]+words[r.IntN(len(words))])
 			}
 			names = unique(names)
-			for i, got := range n.exposed(s, names) {
+			for i, got := range n.Exposed(s, names) {
 				key := s + " " + names[i]
 				if other, taken := seen[strings.ToLower(got)]; taken {
 					t.Fatalf("%q and %q are both exposed as %s", key, other, got)
@@ -96,22 +85,4 @@ func unique(in []string) (out []string) {
 		}
 	}
 	return out
-}
-
-func TestTemplateMatch(t *testing.T) {
-	for _, c := range []struct {
-		template, uri string
-		want          bool
-	}{
-		{"demo://x/{id}", "demo://x/7", true},
-		{"demo://x/{id}", "demo://x/7/8", false},
-		{"file:///{+path}", "file:///a/b.txt", true},
-		{"demo://x{/a,b}", "demo://x/1/2", true},
-		{"demo://x{?q}", "demo://x?q=1", true},
-		{"demo://x.y/{id}", "demo://xzy/7", false},
-	} {
-		if got := matcher(c.template)(c.uri); got != c.want {
-			t.Errorf("%s %s: got %v", c.template, c.uri, got)
-		}
-	}
 }

@@ -1,0 +1,140 @@
+// Package tasks remembers whose a task is, and by which connection it was made. It takes
+// no lock of another room under its own but that of a slot's keeps.
+package tasks
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/naming"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+)
+
+// Prefix returns what the exposed ids of a backend's tasks begin with. A dot
+// and the backend's own id follow: whoever has the same configuration can tell
+// where it leads, and it is as hard to guess as the backend has made it. A
+// principal gets that id sealed: it leads nowhere for others, and it can be opened
+// after a restart, for a day. The first dot separates, so a backend whose name has
+// one goes by a hash.
+func Prefix(server string) string {
+	if !strings.Contains(server, ".") {
+		return server
+	}
+	sum := sha256.Sum256([]byte(server))
+	return "~" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:2*naming.Hashed]
+}
+
+// Purpose keeps ids of tasks apart from other sealed texts, and those of each backend
+// and principal apart. No prefix has a NUL.
+func Purpose(prefix, who string) string { return "task:" + prefix + "\x00" + who }
+
+const (
+	// maxOwners bounds the tasks whose connection is remembered. A task beyond
+	// that is asked for over any connection to its server.
+	maxOwners = 4096
+	// Kept is how long a connection is kept for a task that is under way and
+	// that nobody has asked for since.
+	Kept = time.Hour
+)
+
+// Owners remembers over which connection a task was made: another one to a
+// server of the handshake era may lead to another process, and a connection with
+// a task under way is not idle. The zero value is ready.
+type Owners struct {
+	sync.Mutex // guards all
+	all        map[string]owner
+}
+
+type owner struct {
+	who     string // the principal
+	bare    string // the backend's own id
+	slot    *upstream.Slot
+	modern  bool   // any connection will do
+	release func() // lets the connection go: the task has ended, as far as is known
+}
+
+// Note remembers the connection of a task, by a result that is the task as the backend
+// has sent it and as it is exposed, and keeps it while the task is under way.
+func (o *Owners) Note(by *upstream.Conn, who string, sent, result []byte) {
+	var at [2]rawjson.Span
+	if rawjson.Fields(result, at[:], "taskId", "status") != nil {
+		return
+	}
+	id, ok := rawjson.String(result, at[0])
+	bare, err := rawjson.Field(sent, "taskId")
+	if !ok || err != nil {
+		return
+	}
+	to := owner{who: who, slot: by.Slot, modern: by.Modern(), release: func() {}}
+	to.bare, _ = rawjson.String(sent, bare)
+	o.Lock()
+	defer o.Unlock()
+	if o.all == nil {
+		o.all = map[string]owner{}
+	}
+	if was, ok := o.all[id]; ok {
+		was.release()
+		if !was.modern {
+			to.slot, to.modern = was.slot, was.modern // where it was made
+		}
+	}
+	if status, _ := rawjson.String(result, at[1]); !HasEnded(status) {
+		to.release = to.slot.Keeps.Add(time.Now().Add(Kept))
+	}
+	for other, was := range o.all {
+		if len(o.all) < maxOwners {
+			break
+		}
+		was.release()
+		delete(o.all, other)
+	}
+	o.all[id] = to
+}
+
+// HasEnded reports whether a task of a status is over.
+func HasEnded(status string) bool {
+	return status == "completed" || status == "failed" || status == "cancelled"
+}
+
+// Ended lets the connection of a task go that nobody waits for any more.
+func (o *Owners) Ended(id string) {
+	o.Lock()
+	defer o.Unlock()
+	if to, ok := o.all[id]; ok {
+		to.release()
+	}
+}
+
+// BareOf returns the backend's own id of a principal's task, false where it is not known.
+func (o *Owners) BareOf(id, who string) (bare string, ok bool) {
+	o.Lock()
+	defer o.Unlock()
+	to, ok := o.all[id]
+	return to.bare, ok && to.who == who
+}
+
+// Of returns the connection of a task, nil if it is not known or any will do.
+func (o *Owners) Of(id string) *upstream.Slot {
+	o.Lock()
+	defer o.Unlock()
+	if to := o.all[id]; !to.modern {
+		return to.slot
+	}
+	return nil
+}
+
+// Forget removes a backend's tasks.
+func (o *Owners) Forget(b *upstream.Backend) {
+	o.Lock()
+	defer o.Unlock()
+	for id, to := range o.all {
+		if to.slot.Backend == b {
+			to.release()
+			delete(o.all, id)
+		}
+	}
+}
