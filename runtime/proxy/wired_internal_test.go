@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/mcpctl/mcpctl/runtime/access"
+
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
@@ -202,3 +204,4 @@ func (to *take) Finished(c *router.FastCall, answered jsonrpc.Answer) *jsonrpc.W
 func (*take) Progressed(*router.FastCall, []byte) *jsonrpc.Writer { return nil }
 func (*take) Origin() upstream.Origin                             { return old() }
 func (*take) Client() *upstream.Client                            { return nil }
+func (*take) Principal() *access.Principal                        { return nil }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
@@ -38,12 +39,14 @@ func EveryCapability() Capabilities {
 }
 
 // Capabilities returns what the backends offer together, or all that there may be as
-// long as one of them is not known. It waits for nothing.
-func (p *Publisher) Capabilities() Capabilities {
+// long as one of them is not known, of those that a principal may see. It waits for
+// nothing.
+func (p *Publisher) Capabilities(who *access.Principal) Capabilities {
+	visible := p.visible(who)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var all Capabilities
-	for _, b := range p.set.All() {
+	for _, b := range visible {
 		has := p.offers.inventory(b)
 		if has == nil {
 			return EveryCapability()
@@ -93,10 +96,11 @@ func (o *Capabilities) extend(extension string) {
 // WithTasks adds the tasks extension to what is offered, where a server has
 // tasks of either era or is not known yet. Clients of the handshake era are not
 // told of any: their calls are waited for.
-func (o Capabilities) WithTasks(p *Publisher) Capabilities {
+func (o Capabilities) WithTasks(p *Publisher, who *access.Principal) Capabilities {
+	visible := p.visible(who)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, b := range p.set.All() {
+	for _, b := range visible {
 		if has := p.offers.inventory(b); has == nil || bridge.OffersTasks(has.Capabilities) {
 			o.extend(revision.ExtensionTasks)
 			break
@@ -112,14 +116,14 @@ const (
 	maxAllInstructions = 32 << 10
 )
 
-// Instructions returns those of the known servers, in the order of the
-// configuration, each under its server's name, after what they do not know of
+// Instructions returns those of the known servers that a principal may see, in the order
+// of the configuration, each under its server's name, after what they do not know of
 // themselves: under which names clients see what they offer.
-func (p *Publisher) Instructions() string {
+func (p *Publisher) Instructions(who *access.Principal) string {
+	all := p.visible(who)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var text strings.Builder
-	all := p.set.All()
 	if !p.o.NoPrefix && len(all) > 0 {
 		names := make([]string, len(all))
 		for i, b := range all {
@@ -128,8 +132,9 @@ func (p *Publisher) Instructions() string {
 		fmt.Fprintf(&text, "Several servers behind one: names begin with the server's own and %q. Servers: %s. "+
 			"Descriptions and instructions of a server use its own names, without that beginning.", p.o.Separator, strings.Join(names, ", "))
 	}
-	for b, has := range p.known() {
-		if strings.TrimSpace(has.Instructions) == "" {
+	for _, b := range all {
+		has := p.offers.inventory(b)
+		if has == nil || strings.TrimSpace(has.Instructions) == "" {
 			continue
 		}
 		most := maxInstructions

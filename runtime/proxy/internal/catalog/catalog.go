@@ -2,14 +2,16 @@ package catalog
 
 import (
 	"encoding/json"
-	"maps"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/naming"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
 
+	"github.com/mcpctl/mcpctl/runtime/access/policy"
 	"github.com/mcpctl/mcpctl/runtime/pins"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/errkind"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
@@ -40,6 +42,12 @@ type Catalog struct {
 	// held has the backends of which something may be held back, with what is; nil
 	// where no server is to be held.
 	held map[*upstream.Backend]*pins.Verdict
+	// former are the names now of tools and prompts that had others; see addFormerNames.
+	former [inventory.Kinds]map[string]string
+	// policies are those that count, nil for none. view is what a principal may see under
+	// them, nil in the catalog of all.
+	policies *policies
+	view     *policy.View
 }
 
 // list is one of the lists that clients see.
@@ -48,7 +56,8 @@ type list struct {
 	count    int        // of items
 	version  func() string
 	fresh    inventory.Freshness
-	partial  []byte    // the report of what it leaves out, nil for nothing
+	missing  []missing // what it leaves out
+	partial  []byte    // the report of that, nil for nothing
 	shown    sync.Once // it has been given out; see Publisher.show
 }
 
@@ -70,6 +79,8 @@ type Route struct {
 	// Support is how a tool of the handshake era is called as a task, "" for not
 	// at all; see bridge.TaskSupport.
 	Support string
+	// Rules are what policies say of its use, nil: it may be used in any way.
+	Rules *Rules
 }
 
 // newCatalog builds all lists, backends in configured order and each one's items
@@ -78,20 +89,22 @@ func newCatalog(p *Publisher) *Catalog {
 	all := p.set.All()
 	c := &Catalog{
 		names: p.names, removed: slices.Clone(p.past.removed), single: len(all) == 1 && !all[0].Config().WrapURIs && len(p.past.removed) == 0,
-		held: holding(p), named: map[string]*upstream.Backend{}, owners: ownership.New(), apps: map[*upstream.Backend]bool{}, pages: pages{of: map[pageKey]*page{}},
+		held: holding(p), named: map[string]*upstream.Backend{}, owners: ownership.New(), apps: map[*upstream.Backend]bool{}, pages: pages{of: map[pageKey]*page{}, size: new(atomic.Int64), most: maxPages},
 	}
-	former, known := p.past.keys(inventory.Tools), maps.Collect(p.known())
-	c.bareTools = sync.OnceValue(func() map[string]*Route { return c.byBareName(former, known) })
+	former, known := slices.Collect(p.past.all()), once(p.known())
+	c.bareTools = sync.OnceValue(func() map[string]*Route { return c.byBareName(slices.Values(former), known) })
 	for _, b := range all {
 		c.named[b.Name] = b
 	}
-	c.claim(p)
+	c.claim(known, slices.Values(former))
 	for k := range inventory.Kinds {
 		c.gather(p, k)
 		c.addFormerNames(p, k)
 		l := &c.lists[k]
-		l.partial, l.version = partialReport(p, k), sync.OnceValue(func() string { return versionOf(l.sections) })
+		l.missing = missingOf(p, k)
+		l.finish()
 	}
+	bind(p, c, former)
 	return c
 }
 
@@ -107,24 +120,23 @@ func (c *Catalog) gather(p *Publisher, k inventory.Kind) {
 	}
 	l.fresh = inventory.Merged(parts)
 	c.Routes[k] = make(map[string]*Route, n)
-	titles := titleOwners(p, k, n)
+	titles := titleOwners(p.known(), k, n)
 	for b, has := range p.known() {
 		if len(has.Items[k]) == 0 {
 			continue
 		}
 		s := c.sectionOf(p, k, b, titles)
-		others := map[int]bool{}
-		for i := range s.entries {
-			e := &s.entries[i]
+		kept := make([]*entry, 0, len(s.entries))
+		for _, e := range s.entries {
 			if _, taken := c.Routes[k][e.exposed]; taken || c.isOthers(p, k, b, e.exposed) {
 				b.Log.Warn("backend lists a name of another; it is left out", "name", e.item.Key)
-				others[i] = true
 				continue
 			}
-			c.Routes[k][e.exposed] = &s.routes[i]
+			c.Routes[k][e.exposed] = &e.route
+			kept = append(kept, e)
 		}
-		if len(others) > 0 {
-			s = s.without(others)
+		if len(kept) < len(s.entries) {
+			s = s.with(kept)
 		}
 		l.sections = append(l.sections, s)
 		l.count += len(s.entries)
@@ -180,6 +192,10 @@ func (c *Catalog) addFormerNames(p *Publisher, k inventory.Kind) {
 			_, taken := c.Routes[k][former]
 			if r := c.Routes[k][now[i]]; !taken && r != nil && r.Backend == b && !c.isOthers(p, k, b, former) {
 				c.Routes[k][former] = r
+				if c.former[k] == nil {
+					c.former[k] = map[string]string{}
+				}
+				c.former[k][former] = now[i]
 			}
 		}
 	}
@@ -187,11 +203,11 @@ func (c *Catalog) addFormerNames(p *Publisher, k inventory.Kind) {
 
 // claim notes whose URIs are whose, by all that is listed or was, and which
 // backends have resources and apps.
-func (c *Catalog) claim(p *Publisher) {
-	for _, b := range p.set.All() {
-		c.owners.AddServer(b.Name)
+func (c *Catalog) claim(known iter.Seq2[*upstream.Backend, *inventory.Inventory], past iter.Seq[former]) {
+	for server := range c.named {
+		c.owners.AddServer(server)
 	}
-	for b, has := range p.known() {
+	for b, has := range known {
 		if has.Resources {
 			c.readers = append(c.readers, b)
 		}
@@ -218,23 +234,26 @@ func (c *Catalog) claim(p *Publisher) {
 			}
 		}
 	}
-	for _, server := range p.past.removed {
+	for _, server := range c.removed {
 		c.owners.AddServer(server)
 	}
-	for server, lists := range p.past.of {
-		for _, k := range []inventory.Kind{inventory.Resources, inventory.Templates} {
-			for key := range lists[k] {
-				c.owners.Add(server, k, key)
-			}
+	for f := range past {
+		if f.kind == inventory.Resources || f.kind == inventory.Templates {
+			c.owners.Add(f.server, f.kind, f.key)
 		}
 	}
 }
 
 // byBareName returns the tools by their servers' own names, where one server alone has
-// that name. former are the names that servers list no more; known may have tools that
+// that name. past has the names that servers list no more; known may have tools that
 // the list leaves out.
-func (c *Catalog) byBareName(former map[string]ownership.Claim, known map[*upstream.Backend]*inventory.Inventory) map[string]*Route {
-	claims := maps.Clone(former)
+func (c *Catalog) byBareName(past iter.Seq[former], known iter.Seq2[*upstream.Backend, *inventory.Inventory]) map[string]*Route {
+	claims := map[string]ownership.Claim{}
+	for f := range past {
+		if f.kind == inventory.Tools {
+			claims[f.key] = claims[f.key].With(f.server)
+		}
+	}
 	for b, has := range known {
 		for i := range has.Items[inventory.Tools] {
 			key := has.Items[inventory.Tools][i].Key
@@ -243,8 +262,8 @@ func (c *Catalog) byBareName(former map[string]ownership.Claim, known map[*upstr
 	}
 	bare := make(map[string]*Route, c.lists[inventory.Tools].count)
 	for _, s := range c.lists[inventory.Tools].sections {
-		for i := range s.routes {
-			if r := &s.routes[i]; claims[r.Bare].Sole() {
+		for _, e := range s.entries {
+			if r := &e.route; claims[r.Bare].Sole() {
 				bare[r.Bare] = r
 			}
 		}
@@ -254,9 +273,9 @@ func (c *Catalog) byBareName(former map[string]ownership.Claim, known map[*upstr
 
 // titleOwners returns who lists each title, nil for several backends. n is how many
 // items there are.
-func titleOwners(p *Publisher, k inventory.Kind, n int) map[string]*upstream.Backend {
+func titleOwners(known iter.Seq2[*upstream.Backend, *inventory.Inventory], k inventory.Kind, n int) map[string]*upstream.Backend {
 	var owners map[string]*upstream.Backend
-	for b, has := range p.known() {
+	for b, has := range known {
 		for i := range has.Items[k] {
 			title := has.Items[k][i].Title
 			if title == "" {
@@ -310,16 +329,16 @@ func (c *Catalog) exposedKeys(p *Publisher, k inventory.Kind, b *upstream.Backen
 	return keys
 }
 
-// partialReport names the backends that a list leaves out and what kind of
-// failure that is for, nil for none: [{"server":…,"kind":…}]. All clients get it,
-// and an error may hold what is another's: a server's answer, or its stderr. The
-// log and [proxy.Proxy.Status] have the error.
-func partialReport(p *Publisher, k inventory.Kind) []byte {
-	type missing struct {
-		Server string `json:"server"`
-		Kind   string `json:"kind"`
-	}
-	var out []missing
+// missing is a server that a list goes without, and the kind of failure that is for.
+type missing struct {
+	Server string `json:"server"`
+	Kind   string `json:"kind"`
+}
+
+// missingOf returns the backends that a list leaves out and what kind of failure that is
+// for, nil for none. All clients get it, and an error may hold what is another's: a
+// server's answer, or its stderr. The log and [proxy.Proxy.Status] have the error.
+func missingOf(p *Publisher, k inventory.Kind) (out []missing) {
 	for _, b := range p.set.All() {
 		err := b.Pool.Failure()
 		if o := p.offers[b]; o != nil && o.inventory != nil && !o.inherited {
@@ -329,9 +348,13 @@ func partialReport(p *Publisher, k inventory.Kind) []byte {
 			out = append(out, missing{b.Name, errkind.Of(err)})
 		}
 	}
-	if out == nil {
-		return nil
+	return out
+}
+
+// finish makes what follows from the other fields.
+func (l *list) finish() {
+	if len(l.missing) > 0 {
+		l.partial, _ = json.Marshal(l.missing) // strings always have a JSON form
 	}
-	raw, _ := json.Marshal(out) // strings always have a JSON form
-	return raw
+	l.version = sync.OnceValue(func() string { return versionOf(l.sections) })
 }

@@ -1,10 +1,12 @@
 package catalog
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 )
 
@@ -20,8 +22,29 @@ type Listeners struct {
 	seen [inventory.Kinds]atomic.Bool // lists that clients have asked for: they are told of changes to no others
 
 	mu   sync.Mutex // guards what follows, and is held while clients are told; taken under Publisher.mu
-	of   map[Listener]inventory.ListSet
+	of   map[Listener]wish
 	held heldBack
+}
+
+// wish is what a listener is told of: changes of some lists as a principal sees them.
+type wish struct {
+	who   *access.Principal
+	lists inventory.ListSet
+}
+
+// said are the lists that servers have said to have changed, by server.
+type said map[string]inventory.ListSet
+
+// with adds what a server has said.
+func (s said) with(server string, lists inventory.ListSet) said {
+	if lists == (inventory.ListSet{}) {
+		return s
+	}
+	if s == nil {
+		s = said{}
+	}
+	s[server] = s[server].With(lists)
+	return s
 }
 
 // holdBackTime is how long clients are not told of changed lists while servers of
@@ -33,14 +56,14 @@ const holdBackTime = 5 * time.Second
 type heldBack struct {
 	by     int      // how many are waited for
 	before *Catalog // as clients know it
-	said   inventory.ListSet
+	said   said
 }
 
-// Add notifies a client of changes of some lists until stop.
-func (ls *Listeners) Add(l Listener, lists inventory.ListSet) (stop func()) {
+// Add notifies a client of a principal of changes of some lists until stop.
+func (ls *Listeners) Add(l Listener, who *access.Principal, lists inventory.ListSet) (stop func()) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	ls.of[l] = lists
+	ls.of[l] = wish{who, lists}
 	return func() {
 		ls.mu.Lock()
 		defer ls.mu.Unlock()
@@ -92,29 +115,52 @@ func (ls *Listeners) release(now *Catalog) {
 }
 
 // announce notifies clients which lists that they have seen differ, or are said to.
-func (ls *Listeners) announce(before, after *Catalog, said inventory.ListSet) {
+func (ls *Listeners) announce(before, after *Catalog, said said) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	if ls.held.by > 0 {
-		ls.held.said = ls.held.said.With(said)
+		for server, lists := range said {
+			ls.held.said = ls.held.said.with(server, lists)
+		}
 		return
 	}
 	ls.tell(before, after, said)
 }
 
 // tell is announce where nothing is held back. The caller holds the lock.
-func (ls *Listeners) tell(before, after *Catalog, said inventory.ListSet) {
-	told := ""
-	for _, k := range []inventory.Kind{inventory.Prompts, inventory.Resources, inventory.Templates, inventory.Tools} {
-		method := k.Listing().Changed
-		if method == told || !ls.seen[k].Load() || !said.Has(method) && before.same(after, k) {
-			continue
+func (ls *Listeners) tell(before, after *Catalog, said said) {
+	type change struct{ before, after *Catalog }
+	known := map[change][]string{} // what has changed for those who see the same
+	for l, w := range ls.of {
+		one := change{before.of(w.who), after.of(w.who)}
+		methods, ok := known[one]
+		if !ok {
+			methods = ls.news(one.before, one.after, said)
+			known[one] = methods
 		}
-		told = method
-		for l, lists := range ls.of {
-			if lists.Has(method) {
+		for _, method := range methods {
+			if w.lists.Has(method) {
 				l.Notify(method, nil)
 			}
 		}
 	}
+}
+
+// news returns the notifications of what clients have seen that differs between two
+// catalogs, or that a server says to have changed.
+func (ls *Listeners) news(before, after *Catalog, said said) (methods []string) {
+	for _, k := range []inventory.Kind{inventory.Prompts, inventory.Resources, inventory.Templates, inventory.Tools} {
+		method := k.Listing().Changed
+		if !ls.seen[k].Load() || slices.Contains(methods, method) {
+			continue
+		}
+		news := !before.same(after, k)
+		for server, lists := range said {
+			news = news || lists.Has(method) && after.named[server] != nil
+		}
+		if news {
+			methods = append(methods, method)
+		}
+	}
+	return methods
 }

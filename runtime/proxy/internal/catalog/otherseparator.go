@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -63,12 +64,12 @@ func (c *Catalog) spelt(all []split, name string) string {
 func otherwiseSpelt(p *Publisher, c *Catalog, k inventory.Kind, name string) (found *Route) {
 	all := c.splits(name)
 	b := c.named[c.spelt(all, name)]
-	if b == nil || p.o.NoPrefix || listedByAnother(p, k, b, name) {
+	if b == nil || p.o.NoPrefix || c.listedByAnother(p, k, b, name) {
 		return nil
 	}
 	for _, s := range all {
 		r := c.listed(k, b, s.bare)
-		if r == nil && !wasListed(p, k, s) {
+		if r == nil && !c.wasListed(p, k, s) {
 			continue
 		}
 		if r == nil || found != nil {
@@ -83,8 +84,8 @@ func otherwiseSpelt(p *Publisher, c *Catalog, k inventory.Kind, name string) (fo
 // nothing.
 func (c *Catalog) listed(k inventory.Kind, b *upstream.Backend, bare string) *Route {
 	for _, section := range c.lists[k].sections {
-		for i := range section.routes {
-			if r := &section.routes[i]; r.Backend == b && r.Bare == bare {
+		for _, e := range section.entries {
+			if r := &e.route; r.Backend == b && r.Bare == bare {
 				return r
 			}
 		}
@@ -94,25 +95,40 @@ func (c *Catalog) listed(k inventory.Kind, b *upstream.Backend, bare string) *Ro
 
 // listedByAnother reports whether a backend other than b lists, or has listed, a name as
 // its own.
-func listedByAnother(p *Publisher, k inventory.Kind, b *upstream.Backend, name string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for other, has := range p.known() {
+func (c *Catalog) listedByAnother(p *Publisher, k inventory.Kind, b *upstream.Backend, name string) bool {
+	known, past, done := c.history(p)
+	defer done()
+	for other, has := range known {
 		if other != b && slices.ContainsFunc(has.Items[k], func(it inventory.Item) bool { return it.Key == name }) {
 			return true
 		}
 	}
-	return p.past.of.ofAnother(b.Name, k, name) != ""
+	for f := range past {
+		if f.server != b.Name && f.kind == k && f.key == name {
+			return true
+		}
+	}
+	return false
 }
 
 // wasListed reports whether a server has listed a name that it may list no more.
-func wasListed(p *Publisher, k inventory.Kind, s split) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	lists := p.past.of[s.server]
-	if lists == nil {
-		return false
+func (c *Catalog) wasListed(p *Publisher, k inventory.Kind, s split) bool {
+	_, past, done := c.history(p)
+	defer done()
+	for f := range past {
+		if f == (former{s.server, k, s.bare}) {
+			return true
+		}
 	}
-	_, was := lists[k][s.bare]
-	return was
+	return false
+}
+
+// history returns what servers list and what they have listed, as a catalog shows it,
+// until done.
+func (c *Catalog) history(p *Publisher) (known iter.Seq2[*upstream.Backend, *inventory.Inventory], past iter.Seq[former], done func()) {
+	if c.view != nil {
+		return c.seen(), c.formerlySeen(), func() {}
+	}
+	p.mu.Lock()
+	return p.known(), p.past.all(), p.mu.Unlock
 }

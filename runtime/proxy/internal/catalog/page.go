@@ -37,8 +37,9 @@ const (
 
 // pages are the answers to list methods of a catalog: each is written once.
 type pages struct {
-	size atomic.Int64 // bytes in all
-	mu   sync.Mutex   // guards what follows
+	size *atomic.Int64 // bytes in all, perhaps with those of other catalogs
+	most int64         // of them
+	mu   sync.Mutex    // guards what follows
 	of   map[pageKey]*page
 }
 
@@ -68,7 +69,7 @@ func (ps *pages) at(key pageKey) *page {
 	pg := ps.of[key]
 	if pg == nil {
 		pg = new(page)
-		if ps.size.Load() <= maxPages {
+		if ps.size.Load() <= ps.most {
 			ps.of[key] = pg
 		}
 	}
@@ -84,7 +85,7 @@ func (p *Publisher) List(ctx context.Context, who *access.Principal, k inventory
 	}
 	p.Listeners.See(k)
 	announceComing(p)
-	c := p.show(k)
+	c := p.show(who, k)
 	first, err := firstItem(p.o.Ring, c, k, who.Key(), params)
 	if err != nil {
 		return nil, err
@@ -98,18 +99,18 @@ func (p *Publisher) List(ctx context.Context, who *access.Principal, k inventory
 
 // show returns the catalog that a list is given out of. Where names have no
 // prefix, those on it stay with their servers from now on.
-func (p *Publisher) show(k inventory.Kind) *Catalog {
+func (p *Publisher) show(who *access.Principal, k inventory.Kind) *Catalog {
 	if !p.o.NoPrefix || k != inventory.Tools && k != inventory.Prompts {
-		return p.Current.Load()
+		return p.Of(who)
 	}
 	p.mu.Lock() // another is not built meanwhile
 	defer p.mu.Unlock()
-	c := p.Current.Load()
+	c := p.Of(who)
 	c.lists[k].shown.Do(func() {
 		for _, s := range c.lists[k].sections {
-			for i := range s.routes {
-				if !s.routes[i].Wrapped {
-					p.past.shown.add(s.backend.Name, k, s.routes[i].Bare)
+			for _, e := range s.entries {
+				if !e.route.Wrapped {
+					p.past.shown.add(s.backend.Name, k, e.route.Bare)
 				}
 			}
 		}
@@ -203,7 +204,7 @@ func (l *list) appendItems(out []byte, p *Publisher, k inventory.Kind, modern bo
 	if modern {
 		conversion.To = revision.Modern
 	}
-	parts := make([][]entry, len(l.sections)) // of each section
+	parts := make([][]*entry, len(l.sections)) // of each section
 	begin, size := 0, 0
 	for i, s := range l.sections {
 		if first, last := max(from-begin, 0), min(to-begin, len(s.entries)); first < last {

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"iter"
 	"slices"
 	"sync"
 
@@ -91,15 +92,26 @@ func (m memories) ofAnother(server string, k inventory.Kind, key string) string 
 	return ""
 }
 
-// keys returns who has listed what of a kind before.
-func (h *past) keys(k inventory.Kind) map[string]ownership.Claim {
-	out := map[string]ownership.Claim{}
-	for server, lists := range h.of {
-		for key := range lists[k] {
-			out[key] = out[key].With(server)
+// former is something that a server has listed and lists no more.
+type former struct {
+	server string
+	kind   inventory.Kind
+	key    string
+}
+
+// all returns what servers have listed and list no more.
+func (h *past) all() iter.Seq[former] {
+	return func(yield func(former) bool) {
+		for server, lists := range h.of {
+			for k := range inventory.Kinds {
+				for key := range lists[k] {
+					if !yield(former{server, k, key}) {
+						return
+					}
+				}
+			}
 		}
 	}
-	return out
 }
 
 // remove notes that a server is not configured any more. It returns the servers

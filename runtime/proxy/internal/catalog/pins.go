@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -85,7 +86,7 @@ func Repin(p *Publisher, servers []string) {
 	}
 	after := newCatalog(p)
 	before := p.Current.Swap(after)
-	p.Listeners.announce(before, after, inventory.ListSet{})
+	p.Listeners.announce(before, after, nil)
 }
 
 // offerOf returns an inventory as it is compared. Inventories have no name of the
@@ -144,6 +145,40 @@ func holding(p *Publisher) map[*upstream.Backend]*pins.Verdict {
 	return all
 }
 
+// Settle returns the route of a name or URI once what its backend offers has been compared
+// over the connection that there is; what is held back is not found. Where nothing can be
+// held back it returns at once.
+func (p *Publisher) Settle(ctx context.Context, who *access.Principal, k inventory.Kind, key string, r *Route) (*Route, error) {
+	before := p.Of(who)
+	if _, held := before.held[r.Backend]; !held {
+		return r, nil
+	}
+	c, err := settled(ctx, who, p, before, r.Backend)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case k == inventory.Resources || k == inventory.Templates:
+		if err := c.admits(r, key); err != nil {
+			return nil, err
+		}
+		if c != before {
+			if r = c.unlisted(routeTo(r.Backend, r.Bare, r.Wrapped), k); r == nil {
+				return nil, noneLists(key)
+			}
+		}
+	case r.Definition == nil:
+		if c.held[r.Backend].Holds(pinned(k), key) {
+			return nil, unknown(k, key)
+		}
+	case c != before:
+		if r = cmp.Or(c.Routes[k][key], c.listed(k, r.Backend, r.Bare)); r == nil {
+			return nil, unknown(k, key)
+		}
+	}
+	return r, nil
+}
+
 // settled returns the catalog once the lists of a backend have been compared over the
 // connection that there is: nothing is called over one whose lists nobody has looked
 // at. Where nothing can be held back it returns at once.
@@ -154,7 +189,7 @@ func settled(ctx context.Context, who *access.Principal, p *Publisher, c *Catalo
 	if err := b.Learn(ctx, who); err != nil {
 		return nil, err
 	}
-	return p.Current.Load(), nil
+	return p.Of(who), nil
 }
 
 // admits refuses a URI, in the form of its server, that is held back or that only what
@@ -172,7 +207,7 @@ func (c *Catalog) admits(r *Route, uri string) error {
 		refused = refused && !c.owners.Matching(schemeOrNone(r.Bare), r.Bare).Has(r.Backend.Name)
 	}
 	if refused {
-		return notFound(uri, "no server lists "+uri)
+		return noneLists(uri)
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ type offers struct {
 func NewPublisher(o Options, set *upstream.Set) *Publisher {
 	p := &Publisher{
 		o: o, set: set, names: namesOf(o, nil, naming.Names{}), past: past{of: memories{}, shown: memories{}},
-		offers: offersOf{}, Listeners: Listeners{of: map[Listener]inventory.ListSet{}},
+		offers: offersOf{}, Listeners: Listeners{of: map[Listener]wish{}},
 	}
 	p.Current.Store(newCatalog(p))
 	return p
@@ -176,7 +176,7 @@ func (p *Publisher) publishAll(us ...*update) {
 	all := p.updates.waiting
 	p.updates.waiting = nil
 	p.updates.mu.Unlock()
-	var said inventory.ListSet
+	var heard said
 	for _, u := range all {
 		o := p.offers.at(u.backend)
 		if o.replaced {
@@ -188,7 +188,7 @@ func (p *Publisher) publishAll(us ...*update) {
 			o.inherited = false
 			admit(p, u.backend, u.offers)
 		}
-		said = said.With(u.said)
+		heard = heard.with(u.backend.Name, u.said)
 	}
 	after := newCatalog(p)
 	before := p.Current.Swap(after)
@@ -201,7 +201,7 @@ func (p *Publisher) publishAll(us ...*update) {
 		u.backend.IsListed.Store(o.inventory != nil && !o.inherited)
 		u.done, u.news = true, news
 	}
-	p.Listeners.announce(before, after, said)
+	p.Listeners.announce(before, after, heard)
 }
 
 // Enroll routes requests to the new backends from now on, and notifies clients.
@@ -240,7 +240,7 @@ func (p *Publisher) Enroll(r *upstream.Reconfiguration) {
 	after := newCatalog(p)
 	before := p.Current.Swap(after)
 	if !p.holdBack(r.Made, before) {
-		p.Listeners.announce(before, after, inventory.ListSet{})
+		p.Listeners.announce(before, after, nil)
 	}
 }
 

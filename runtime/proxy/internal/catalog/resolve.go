@@ -20,20 +20,14 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
-// Resolve finds where an exposed tool or prompt leads that a client asks for. For a name that is not
-// known yet, the server is connected that its prefix names, and no other is
-// waited for; where it has none, all are of which nothing is known.
+// Resolve finds where an exposed tool or prompt leads that a client asks for. For a name
+// that is not known yet, the server is connected that its prefix names, and no other is
+// waited for; where it has none, all are of which nothing is known. Before the route is
+// used, it is to be settled; see Settle.
 func (p *Publisher) Resolve(ctx context.Context, who *access.Principal, k inventory.Kind, name string) (*Route, error) {
-	c := p.Current.Load()
+	c := p.Of(who)
 	if r := c.Routes[k][name]; r != nil {
-		after, err := settled(ctx, who, p, c, r.Backend)
-		if err != nil {
-			return nil, err
-		}
-		if r = after.Routes[k][name]; r != nil {
-			return r, nil
-		}
-		c = after
+		return r, nil
 	}
 	owner := c.names.Owner(name)
 	server := owner
@@ -52,17 +46,17 @@ func (p *Publisher) Resolve(ctx context.Context, who *access.Principal, k invent
 	if err := deadline.Err(ctx); err != nil {
 		return nil, err
 	}
-	c = p.Current.Load()
+	c = p.Of(who)
 	if r := c.Routes[k][name]; r != nil {
 		return r, nil
 	}
-	if b := p.Only(); b != nil {
-		if c, err := settled(ctx, who, p, c, b); err != nil || c.held[b].Holds(pinned(k), name) {
-			return nil, cmp.Or(err, unknown(k, name))
+	if b := p.Only(who); b != nil {
+		if r := c.unlisted(routeTo(b, name, false), k); r != nil {
+			return r, nil
 		}
-		return routeTo(b, name, false), nil
+		return nil, unknown(k, name)
 	}
-	for _, b := range p.set.All() {
+	for _, b := range p.visible(who) {
 		if err := p.Inventory(b).Failure(k); err != nil && (unowned || owner == b.Name) {
 			// Not its answer to this request, so not to be passed on as one.
 			return nil, b.Fail(fmt.Errorf("%s: %v", k.Listing().Method, err)) //nolint:errorlint // see above
@@ -78,28 +72,24 @@ func (p *Publisher) Resolve(ctx context.Context, who *access.Principal, k invent
 }
 
 // Only returns the server that the proxy stands for, nil where it has servers of its
-// own.
-func (p *Publisher) Only() *upstream.Backend {
-	if all := p.set.All(); p.o.Single && len(all) == 1 {
+// own, and where the principal may not see it.
+func (p *Publisher) Only(who *access.Principal) *upstream.Backend {
+	if all := p.set.All(); p.o.Single && len(all) == 1 && p.Of(who).shows(all[0]) {
 		return all[0]
 	}
 	return nil
 }
 
 // ResolveURI finds the backend that a resource URI belongs to; see claim. Where
-// what is known is enough, no other server is waited for. What is held back is not
-// found.
+// what is known is enough, no other server is waited for. Before the route is used, it is
+// to be settled; see Settle.
 func (p *Publisher) ResolveURI(ctx context.Context, who *access.Principal, uri string) (*Route, error) {
 	r, err := findURI(ctx, who, p, uri)
 	if err != nil {
 		return nil, err
 	}
-	c, err := settled(ctx, who, p, p.Current.Load(), r.Backend)
-	if err == nil {
-		err = c.admits(r, uri)
-	}
-	if err != nil {
-		return nil, err
+	if r = p.Of(who).unlisted(r, inventory.Resources); r == nil {
+		return nil, noneLists(uri)
 	}
 	return r, nil
 }
@@ -115,19 +105,19 @@ func findURI(ctx context.Context, who *access.Principal, p *Publisher, uri strin
 	if r, err := p.claimed(ctx, who, uri); r != nil || err != nil {
 		return r, err
 	}
-	c := p.Current.Load()
+	c := p.Of(who)
 	for _, by := range []ownership.Claim{c.owners.OfScheme(uri), c.owners.Matching("", uri)} {
 		if !by.Nobody() {
 			return c.to(by, uri)
 		}
 	}
-	if b := p.Only(); b != nil {
+	if b := p.Only(who); b != nil {
 		return routeTo(b, uri, false), nil
 	}
 	if len(c.readers) != 1 {
-		return nil, notFound(uri, "no server lists "+uri)
+		return nil, noneLists(uri)
 	}
-	for _, b := range p.set.All() {
+	for _, b := range p.visible(who) {
 		if !b.IsListed.Load() {
 			err := cmp.Or(b.Pool.Failure(), errors.New("it has not told yet what it has"))
 			return nil, b.Fail(fmt.Errorf("may have %s: %v", uri, err)) //nolint:errorlint // no answer to this request
@@ -140,7 +130,7 @@ func findURI(ctx context.Context, who *access.Principal, p *Publisher, uri strin
 // templates and the links that servers have handed out; nil where none of them
 // says.
 func (p *Publisher) claimed(ctx context.Context, who *access.Principal, uri string) (*Route, error) {
-	c := p.Current.Load()
+	c := p.Of(who)
 	if server, bare, ok := c.owners.Named(uri); ok {
 		b := c.named[server]
 		if b == nil {
@@ -148,11 +138,11 @@ func (p *Publisher) claimed(ctx context.Context, who *access.Principal, uri stri
 		}
 		if !b.IsListed.Load() {
 			b.Meet(ctx, who, 0, true)
-			c = p.Current.Load()
+			c = p.Of(who)
 		}
 		return c.unwrapped(b, uri, bare), deadline.Err(ctx)
 	}
-	by := c.owners.OfURI(uri).And(p.handedOut.claim(uri))
+	by := c.owners.OfURI(uri).And(p.handedOut.claim(uri).Of(c.knows))
 	if by.Nobody() {
 		return nil, nil
 	}
@@ -194,9 +184,9 @@ func (c *Catalog) alternatives(uri string) string {
 	var forms []string
 	for _, k := range []inventory.Kind{inventory.Resources, inventory.Templates} {
 		for _, s := range c.lists[k].sections {
-			for i := range s.routes {
-				if r := &s.routes[i]; r.Bare == uri && r.Wrapped {
-					forms = append(forms, s.entries[i].exposed)
+			for _, e := range s.entries {
+				if r := &e.route; r.Bare == uri && r.Wrapped {
+					forms = append(forms, e.exposed)
 				}
 			}
 		}
@@ -212,6 +202,9 @@ func routeTo(b *upstream.Backend, bare string, wrapped bool) *Route {
 	return &Route{Backend: b, Bare: bare, Quoted: rawjson.Quote(nil, bare), Wrapped: wrapped}
 }
 
+// noneLists refuses a URI that nobody lists.
+func noneLists(uri string) error { return notFound(uri, "no server lists "+uri) }
+
 // notFound returns the error for a resource that is not there (2025-11-25,
 // Resources, Error Handling).
 func notFound(uri, message string) error {
@@ -223,12 +216,14 @@ func notFound(uri, message string) error {
 // where one server has it; nil where there is none.
 func (p *Publisher) Template(ctx context.Context, who *access.Principal, key string) *Route {
 	for again := true; ; again = false {
-		c := p.Current.Load()
+		c := p.Of(who)
 		if r := c.Routes[inventory.Templates][key]; r != nil {
 			return r
 		}
 		if by := c.owners.Exact[key]; by.Sole() && c.named[by.Server] != nil && !c.held[c.named[by.Server]].Holds(pins.Templates, key) {
-			return routeTo(c.named[by.Server], key, false)
+			if r := c.unlisted(routeTo(c.named[by.Server], key, false), inventory.Templates); r != nil {
+				return r
+			}
 		}
 		if !again {
 			return nil

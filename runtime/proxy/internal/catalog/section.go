@@ -26,8 +26,7 @@ type Section struct {
 	inventory *inventory.Inventory
 	keys      []string // what clients call each item, given unclear
 	unclear   bool     // see package naming
-	entries   []entry
-	routes    []Route // of the entries
+	entries   []*entry
 
 	once sync.Once
 	sum  [sha256.Size]byte // see digest
@@ -39,6 +38,7 @@ type entry struct {
 	exposed string
 	titled  bool           // another backend lists the same title
 	uris    []rawjson.Edit // expose what leads to a tool's user interface
+	route   Route
 }
 
 // sectionOf returns a backend's part of a list, the one before where it is the
@@ -55,7 +55,8 @@ func (c *Catalog) sectionOf(p *Publisher, k inventory.Kind, b *upstream.Backend,
 	}
 	items := has.inventory.Items[k]
 	s := &Section{backend: b, kind: k, inventory: has.inventory, keys: keys, unclear: unclear}
-	s.entries, s.routes = make([]entry, 0, len(items)), make([]Route, 0, len(items))
+	all := make([]entry, 0, len(items)) // which has room for each: entries point into it
+	s.entries = make([]*entry, 0, len(items))
 	seen := make(map[string]bool, len(items))
 	for i := range items {
 		it, exposed := &items[i], keys[i]
@@ -64,11 +65,11 @@ func (c *Catalog) sectionOf(p *Publisher, k inventory.Kind, b *upstream.Backend,
 			continue
 		}
 		seen[exposed] = true
-		s.entries = append(s.entries, entry{it, exposed, it.Title != "" && titles[it.Title] == nil, c.exposedUI(p, b, k, it)})
-		s.routes = append(s.routes, Route{
+		all = append(all, entry{it, exposed, it.Title != "" && titles[it.Title] == nil, c.exposedUI(p, b, k, it), Route{
 			Backend: b, Bare: it.Key, Quoted: it.KeyAt.Of(it.Raw), Wrapped: exposed != it.Key, Definition: it.Raw,
 			Mirrors: it.Mirrors, Support: it.Support, Wraps: it.Facts&inventory.Wrapping != 0,
-		})
+		}})
+		s.entries = append(s.entries, &all[len(all)-1])
 	}
 	has.sections[k] = s
 	return s
@@ -76,8 +77,7 @@ func (c *Catalog) sectionOf(p *Publisher, k inventory.Kind, b *upstream.Backend,
 
 // fits reports whether the entries are as they would be now.
 func (s *Section) fits(c *Catalog, p *Publisher, titles map[string]*upstream.Backend) bool {
-	for i := range s.entries {
-		e := &s.entries[i]
+	for _, e := range s.entries {
 		if e.titled != (e.item.Title != "" && titles[e.item.Title] == nil) || e.item.Facts&inventory.Pictured != 0 && !equalEdits(e.uris, c.exposedUI(p, s.backend, s.kind, e.item)) {
 			return false
 		}
@@ -85,20 +85,14 @@ func (s *Section) fits(c *Catalog, p *Publisher, titles map[string]*upstream.Bac
 	return true
 }
 
-// without returns a section that lacks some entries.
-func (s *Section) without(some map[int]bool) *Section {
-	out := &Section{backend: s.backend, kind: s.kind, inventory: s.inventory, keys: s.keys, unclear: s.unclear}
-	for i := range s.entries {
-		if !some[i] {
-			out.entries, out.routes = append(out.entries, s.entries[i]), append(out.routes, s.routes[i])
-		}
-	}
-	return out
+// with returns the section with other entries.
+func (s *Section) with(entries []*entry) *Section {
+	return &Section{backend: s.backend, kind: s.kind, inventory: s.inventory, keys: s.keys, unclear: s.unclear, entries: entries}
 }
 
 // same reports whether two sections have the same text.
 func (s *Section) same(o *Section) bool {
-	return s == o || s.backend.Name == o.backend.Name && slices.EqualFunc(s.entries, o.entries, func(a, b entry) bool {
+	return s == o || s.backend.Name == o.backend.Name && slices.EqualFunc(s.entries, o.entries, func(a, b *entry) bool {
 		return a.exposed == b.exposed && a.titled == b.titled && bytes.Equal(a.item.Raw, b.item.Raw) && equalEdits(a.uris, b.uris)
 	})
 }
@@ -111,8 +105,7 @@ func equalEdits(a, b []rawjson.Edit) bool {
 func (s *Section) digest() [sha256.Size]byte {
 	s.once.Do(func() {
 		about := append([]byte(s.backend.Name), 0)
-		for i := range s.entries {
-			e := &s.entries[i]
+		for _, e := range s.entries {
 			about = append(append(about, e.exposed...), 0)
 			about = binary.AppendUvarint(about, uint64(len(e.item.Raw)))
 			about = binary.BigEndian.AppendUint32(about, inventory.Checksum(e.item.Raw))
@@ -176,14 +169,14 @@ func (s *Section) appendEntry(dst []byte, p *Publisher, e *entry) []byte {
 
 // appendEntries appends some of the entries, with commas between them, in the words
 // of an era.
-func (s *Section) appendEntries(dst []byte, p *Publisher, c *revision.Conversion, entries []entry) []byte {
-	for i := range entries {
+func (s *Section) appendEntries(dst []byte, p *Publisher, c *revision.Conversion, entries []*entry) []byte {
+	for i, e := range entries {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
 		at := len(dst)
-		dst = s.appendEntry(dst, p, &entries[i])
-		if s.kind != inventory.Tools || entries[i].item.Facts&(inventory.Executed|inventory.Wrapping) == 0 {
+		dst = s.appendEntry(dst, p, e)
+		if s.kind != inventory.Tools || e.item.Facts&(inventory.Executed|inventory.Wrapping) == 0 {
 			continue // there is nothing that eras differ in: see revision.Conversion.Item
 		}
 		if was := dst[at:]; len(was) > 0 {

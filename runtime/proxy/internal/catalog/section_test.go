@@ -152,7 +152,7 @@ func TestManyPublishAtOnce(t *testing.T) {
 		cats[i].Items = items(t, inventory.Tools, `[{"name":"t"}]`)
 	}
 	said := make(told, 100)
-	defer p.Listeners.Add(said, inventory.ListSet{Tools: true})()
+	defer p.Listeners.Add(said, nil, inventory.ListSet{Tools: true})()
 	p.Listeners.See(inventory.Tools)
 	p.mu.Lock() // as while a catalog is built
 	var wg sync.WaitGroup

@@ -118,6 +118,20 @@ func (n Names) Others(server, name string) bool {
 	return (n.nested[server] || n.unclear[server]) && n.Owner(name) != server
 }
 
+// Only returns who owns names, of some servers alone. It makes no names.
+func (n Names) Only(has func(server string) bool) Names {
+	out := Names{Separator: n.Separator, owners: map[string]string{}}
+	for beginning, server := range n.owners {
+		if server == "" || has(server) {
+			out.owners[beginning] = server
+			out.lengths = append(out.lengths, len(beginning))
+		}
+	}
+	slices.Sort(out.lengths)
+	out.lengths = slices.Compact(out.lengths)
+	return out
+}
+
 // Unclear reports whether a server's name could run together with another's: all names of
 // its tools have a hash then.
 func (n Names) Unclear(server string) bool { return n.unclear[server] }

@@ -58,6 +58,19 @@ func (c Claim) And(o Claim) Claim {
 	return c
 }
 
+// Of returns the claim of those servers alone that are known.
+func (c Claim) Of(known func(server string) bool) (out Claim) {
+	if c.Server != "" && known(c.Server) {
+		out = out.With(c.Server)
+	}
+	for _, server := range c.others {
+		if known(server) {
+			out = out.With(server)
+		}
+	}
+	return out
+}
+
 // Nobody reports whether there is no server.
 func (c Claim) Nobody() bool { return c.Server == "" }
 

@@ -15,7 +15,12 @@ import (
 )
 
 // Answer is what goes back to a client: a result or an error object, raw.
-type Answer struct{ Result, Object []byte }
+type Answer struct {
+	Result, Object []byte
+	// Scopes are those that the client's credential would need for the request, where
+	// it is denied for want of one.
+	Scopes []string
+}
 
 // Frame appends the answer to the request with an id.
 func Frame(dst, id []byte, a Answer) []byte {
@@ -26,13 +31,16 @@ func Frame(dst, id []byte, a Answer) []byte {
 }
 
 // Failed returns the answer for a failure. A server's own error crosses as it
-// came. A failure of the way to a backend is, for tools/call, a result with
+// came. What policies deny is an error whatever the method. A failure of the way to a backend is, for tools/call, a result with
 // isError and one sentence, since only that reaches the model; for the rest an
 // internal error with data.kind. A proxy that stands for one server has errors of its
 // own, see bridgeError.
 func Failed(method string, err error) Answer {
 	if be, ok := errors.AsType[*upstream.Error](err); ok && be.Single {
 		return Answer{Object: bridgeError(err)}
+	}
+	if d, ok := errors.AsType[*deniedError](err); ok {
+		return Answer{Object: jsonrpc.ErrorObject(d.Code, d.Error(), deniedData(d.Denied, d.member)), Scopes: d.Scopes}
 	}
 	if rpc, ok := errors.AsType[*runtime.Error](err); ok {
 		if rpc.Raw != nil {

@@ -31,6 +31,8 @@ type Request struct {
 	// returns reports whether the client can be asked, and comes back with the
 	// answers in another request for the same call.
 	returns bool
+	// verdict is what policies have said of it, nil as long as none was asked for.
+	verdict *verdict
 }
 
 // Malformed returns why a message is no JSON-RPC message, "" if it is one. "The
@@ -67,6 +69,7 @@ func (rt *Router) Serve(ctx context.Context, r Request) Answer {
 	if v, ok := rawjson.String(r.Line, r.Msg.MetaVersion); ok && !slices.Contains(revision.LegacyVersions(), v) {
 		return Unsupported(v)
 	}
+	r.judged(rt)
 	result, err := rt.Answer(ctx, r)
 	if err != nil {
 		again := r // not r: that would put every request on the heap
@@ -89,6 +92,7 @@ func Unsupported(version string) Answer {
 // Answer returns the result of a request.
 func (rt *Router) Answer(ctx context.Context, r Request) ([]byte, error) {
 	r.rt = rt
+	r.judged(rt)
 	switch r.Method {
 	case "initialize":
 		return r.initialize(ctx)
@@ -109,13 +113,13 @@ func (rt *Router) Answer(ctx context.Context, r Request) ([]byte, error) {
 	}
 	for k := range inventory.Kinds {
 		if r.Method == k.Listing().Method {
-			if err := awaitList(ctx, rt, k); err != nil {
+			if err := awaitList(ctx, rt, r.From.Who, k); err != nil {
 				return nil, err
 			}
 			return rt.Catalog.List(ctx, r.From.Who, k, r.params(), r.From.Modern())
 		}
 	}
-	if b := rt.Catalog.Only(); b != nil {
+	if b := rt.Catalog.Only(r.From.Who); b != nil {
 		return r.forward(ctx, b)
 	}
 	return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "method not found: " + r.Method}
@@ -135,11 +139,43 @@ func (r Request) callNamed(ctx context.Context, k inventory.Kind) ([]byte, error
 		return nil, upstream.Invalid("params.name is missing or no string")
 	}
 	return upstream.RetryReplaced(func() (_ []byte, err error) {
-		if r.to, err = r.rt.Catalog.Resolve(ctx, r.From.Who, k, name); err != nil {
+		if err = r.lead(ctx, k, name); err != nil {
 			return nil, err
 		}
-		return r.forward(ctx, r.to.Backend, within(r.Msg.Params, r.Msg.Name, r.to.Quoted))
+		result, err := r.forward(ctx, r.to.Backend, within(r.Msg.Params, r.Msg.Name, r.to.Quoted))
+		return r.delivered(k, result, err)
 	})
+}
+
+// lead finds where the request leads, and has policies decide about it before it is
+// settled.
+func (r *Request) lead(ctx context.Context, k inventory.Kind, key string) (err error) {
+	r.to, err = r.route(ctx, k, key)
+	return err
+}
+
+// route is lead for what the request refers to.
+func (r *Request) route(ctx context.Context, k inventory.Kind, key string) (to *catalog.Route, err error) {
+	all, who := r.rt.Catalog, r.From.Who
+	if k == inventory.Templates {
+		if to = all.Template(ctx, who, key); to == nil {
+			k = inventory.Resources
+		}
+	}
+	switch {
+	case to != nil:
+	case k == inventory.Resources:
+		to, err = all.ResolveURI(ctx, who, key)
+	default:
+		to, err = all.Resolve(ctx, who, k, key)
+	}
+	if err == nil {
+		err = r.admit(ctx, k, to)
+	}
+	if err == nil && k != inventory.Templates {
+		to, err = all.Settle(ctx, who, k, key, to)
+	}
+	return to, err
 }
 
 // uri returns the URI that the request names.
@@ -158,13 +194,15 @@ func (r Request) read(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	return upstream.RetryReplaced(func() (_ []byte, err error) {
-		if r.to, err = r.rt.Catalog.ResolveURI(ctx, r.From.Who, uri); err != nil {
+		if err = r.lead(ctx, inventory.Resources, uri); err != nil {
 			return nil, err
 		}
-		if r.to.Bare == uri {
-			return r.forward(ctx, r.to.Backend)
+		var edits []rawjson.Edit
+		if r.to.Bare != uri {
+			edits = append(edits, within(r.Msg.Params, r.Msg.URI, r.to.Quoted))
 		}
-		return r.forward(ctx, r.to.Backend, within(r.Msg.Params, r.Msg.URI, r.to.Quoted))
+		result, err := r.forward(ctx, r.to.Backend, edits...)
+		return r.delivered(inventory.Resources, result, err)
 	})
 }
 
@@ -185,20 +223,14 @@ func (r Request) complete(ctx context.Context) ([]byte, error) {
 		return nil, upstream.Invalid("params.ref names neither a prompt nor a resource")
 	}
 	result, err := upstream.RetryReplaced(func() ([]byte, error) {
-		var to *catalog.Route
-		var err error
-		if k == inventory.Prompts {
-			to, err = r.rt.Catalog.Resolve(ctx, r.From.Who, k, key)
-		} else if to = r.rt.Catalog.Template(ctx, r.From.Who, key); to == nil {
-			to, err = r.rt.Catalog.ResolveURI(ctx, r.From.Who, key)
-		}
+		to, err := r.route(ctx, k, key)
 		if err != nil {
 			return nil, err
 		}
 		abs := rawjson.Span{Start: ref.Start + place.Start, End: ref.Start + place.End}
 		return r.forward(ctx, to.Backend, within(r.Msg.Params, abs, to.Quoted))
 	})
-	if rpc, ok := errors.AsType[*runtime.Error](err); ok && rpc.Code == runtime.CodeMethodNotFound && r.rt.Catalog.Only() == nil {
+	if rpc, ok := errors.AsType[*runtime.Error](err); ok && rpc.Code == runtime.CodeMethodNotFound && r.rt.Catalog.Only(r.From.Who) == nil {
 		none := []byte(`{"completion":{"values":[]}}`) // the proxy has declared it for all
 		if r.From.Modern() {
 			return r.rt.ownResult(r.Method, none)

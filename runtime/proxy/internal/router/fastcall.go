@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
@@ -59,8 +60,10 @@ type ReplyTo interface {
 	// Origin returns the client as its requests carry it, and the way back to it
 	// while the call is pending.
 	Origin() upstream.Origin
-	// Client returns the client's session, nil for none, Revision what it speaks.
+	// Client returns the client's session, nil for none, Revision what it speaks,
+	// Principal who asks, nil for one without a name.
 	Client() *upstream.Client
+	Principal() *access.Principal
 	Revision() string
 	// Ended reports that the call was ended without an answer: cancelled by the
 	// client, or with its session.
@@ -77,7 +80,7 @@ func (rt *Router) FastCall(line []byte, m *rawjson.Message, to ReplyTo, now time
 	if m.MetaVersion.Present() || m.Meta.Present() && ofProtocol(m.Meta.Of(line)) {
 		return nil, false, nil
 	}
-	r := rt.fastRoute(m.Name.Of(line))
+	r := rt.fastRoute(m.Name.Of(line), to.Principal())
 	if r == nil {
 		return nil, false, nil
 	}
@@ -87,6 +90,11 @@ func (rt *Router) FastCall(line []byte, m *rawjson.Message, to ReplyTo, now time
 	}
 	if conn == nil || conn.Pipe == nil {
 		return nil, false, nil
+	}
+	if r.Rules != nil {
+		if now, err := rt.admitFast(line, m, r, to); !now || err != nil {
+			return nil, now, err
+		}
 	}
 	if who == nil || conn.FirstClient.Load() != who {
 		conn.NoteClient(who)
@@ -101,13 +109,14 @@ func (rt *Router) FastCall(line []byte, m *rawjson.Message, to ReplyTo, now time
 	return c.send(conn, n)
 }
 
-// fastRoute returns the route of a tool whose calls can be fast, by its raw name.
-func (rt *Router) fastRoute(name []byte) *catalog.Route {
+// fastRoute returns the route of a tool whose calls can be fast, by its raw name, as a
+// principal sees it.
+func (rt *Router) fastRoute(name []byte, who *access.Principal) *catalog.Route {
 	if len(name) < 2 || name[0] != '"' || bytes.IndexByte(name, '\\') >= 0 {
 		return nil
 	}
-	r := rt.Catalog.Current.Load().Routes[inventory.Tools][string(name[1:len(name)-1])]
-	if r == nil || r.Support != "" { // a task is waited for
+	r := rt.Catalog.Of(who).Routes[inventory.Tools][string(name[1:len(name)-1])]
+	if r == nil || r.Support != "" || rt.o.Catalog.Gate.Guarded() { // a task is waited for, a result looked at
 		return nil
 	}
 	return r

@@ -36,6 +36,7 @@ type PendingFastCall struct {
 	route        *catalog.Route
 	Capabilities json.RawMessage // the client's
 	Who          *access.Principal
+	Peer         upstream.Peer
 	Front        PendingFront
 	id           uint64    // of the call in conn.Pipe
 	call         *FastCall // as long as it is pending there
@@ -86,13 +87,18 @@ func (rt *Router) FastCallModern(line []byte, m *rawjson.Message, p *PendingFast
 	if m.MetaToken.Present() || m.MetaLevel.Present() || m.InputResponses.Present() || m.RequestState.Present() {
 		return nil, false, nil
 	}
-	r := rt.fastRoute(m.Name.Of(line))
+	r := rt.fastRoute(m.Name.Of(line), p.Who)
 	if r == nil || header != nil && len(r.Mirrors) > 0 {
 		return nil, false, nil
 	}
 	conn := r.Backend.ModernShared.Load()
 	if conn == nil || p.Who != nil && r.Backend.Config().ByPrincipal() {
 		return nil, false, nil
+	}
+	if r.Rules != nil {
+		if now, err := rt.admitFast(line, m, r, p); !now || err != nil {
+			return nil, now, err
+		}
 	}
 	if !conn.Shared.Load() {
 		conn.NoteClient(nil)
@@ -312,11 +318,14 @@ func (p *PendingFastCall) wait(ctx context.Context) outcome {
 
 // Origin returns the client, who is asked by parking the call.
 func (p *PendingFastCall) Origin() upstream.Origin {
-	return upstream.Origin{Version: revision.Modern, Who: p.Who, Capabilities: p.Capabilities, Level: revision.LevelNone, Emit: p.emit, Ask: p.ask, Refuse: p.refuse}
+	return upstream.Origin{Version: revision.Modern, Who: p.Who, Capabilities: p.Capabilities, Level: revision.LevelNone, Emit: p.emit, Ask: p.ask, Refuse: p.refuse, Peer: p.Peer}
 }
 
 // Client returns nil: requests of the stateless era stand alone.
 func (p *PendingFastCall) Client() *upstream.Client { return nil }
+
+// Principal returns who asks.
+func (p *PendingFastCall) Principal() *access.Principal { return p.Who }
 
 // Revision returns the modern one.
 func (p *PendingFastCall) Revision() string { return revision.Modern }

@@ -293,7 +293,7 @@ func (r *Request) backend() *upstream.Backend {
 		return b
 	}
 	target, _ := rawjson.String(r.Line, at)
-	if to := r.rt.Catalog.Current.Load().Routes[k][target]; to != nil {
+	if to := r.rt.Catalog.Of(r.From.Who).Routes[k][target]; to != nil {
 		return to.Backend
 	}
 	return nil

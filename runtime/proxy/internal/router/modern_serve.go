@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
@@ -36,15 +37,16 @@ func (rt *Router) ServeModern(ctx context.Context, r Request) Answer {
 // AnswerModern returns the result of such a request.
 func (rt *Router) AnswerModern(ctx context.Context, r Request) ([]byte, error) {
 	r.rt = rt
+	r.judged(rt)
 	if _, err := r.askedLevel(); err != nil {
 		return nil, err
 	}
 	switch r.Method {
 	case revision.MethodDiscover:
-		if _, err := rt.only(ctx); err != nil {
+		if _, err := rt.only(ctx, r.From.Who); err != nil {
 			return nil, err
 		}
-		return rt.discovery(), nil
+		return rt.discovery(r.From.Who), nil
 	case revision.MethodToolsCall:
 		if err := r.checkParamHeaders(ctx); err != nil {
 			return nil, err
@@ -67,7 +69,7 @@ func (r Request) checkParamHeaders(ctx context.Context) error {
 	if r.Header == nil || !ok {
 		return nil
 	}
-	to, err := upstream.RetryReplaced(func() (*catalog.Route, error) { return r.rt.Catalog.Resolve(ctx, r.From.Who, inventory.Tools, name) })
+	to, err := upstream.RetryReplaced(func() (*catalog.Route, error) { return r.route(ctx, inventory.Tools, name) })
 	if err != nil {
 		_, refused := errors.AsType[*runtime.AuthError](err)
 		if refused || r.Msg.RequestState.Present() {
@@ -113,15 +115,15 @@ func (rt *Router) ownResult(method string, result []byte) ([]byte, error) {
 const discoveryTTL = 60_000
 
 // Discovery answers server/discover at once, false where it has to wait for the server.
-func (rt *Router) Discovery() (Answer, bool) {
-	if rt.Catalog.Only() != nil {
+func (rt *Router) Discovery(who *access.Principal) (Answer, bool) {
+	if rt.Catalog.Only(who) != nil {
 		return Answer{}, false
 	}
-	return Answer{Result: rt.discovery()}, true
+	return Answer{Result: rt.discovery(who)}, true
 }
 
 // discovery returns the result of server/discover, by what is known.
-func (rt *Router) discovery() []byte {
+func (rt *Router) discovery(who *access.Principal) []byte {
 	return marshal(struct {
 		ResultType        string                     `json:"resultType"`
 		SupportedVersions []string                   `json:"supportedVersions"`
@@ -131,7 +133,7 @@ func (rt *Router) discovery() []byte {
 		CacheScope        string                     `json:"cacheScope"`
 		Meta              map[string]json.RawMessage `json:"_meta"`
 	}{
-		"complete", revision.Versions(), rt.Catalog.Capabilities().WithTasks(rt.Catalog), rt.Catalog.Instructions(), discoveryTTL, "private",
+		"complete", revision.Versions(), rt.Catalog.Capabilities(who).WithTasks(rt.Catalog, who), rt.Catalog.Instructions(who), discoveryTTL, "private",
 		map[string]json.RawMessage{metaServerInfo: rt.o.Catalog.Info},
 	})
 }

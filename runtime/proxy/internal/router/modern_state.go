@@ -186,7 +186,7 @@ type annotations struct {
 // annotations returns those of the tool, zero if it is not known.
 func (v *conversation) annotations() annotations {
 	var tool struct{ Annotations annotations }
-	r := v.rt.Catalog.Current.Load().Routes[inventory.Tools][v.kept.Target]
+	r := v.rt.Catalog.Of(v.From.Who).Routes[inventory.Tools][v.kept.Target]
 	if r == nil || json.Unmarshal(r.Definition, &tool) != nil {
 		return annotations{}
 	}

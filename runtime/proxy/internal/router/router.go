@@ -53,7 +53,7 @@ type Router struct {
 func New(o Options) *Router {
 	set := upstream.NewSet(o.Backends)
 	rt := &Router{o: o, Set: set, Catalog: catalog.NewPublisher(o.Catalog, set), desk: questions.New(set), Budget: new(limits.Budget), Parking: parking.NewLot(0)}
-	rt.Hub = subscriptions.NewHub(set, rt.Catalog, &rt.Budget.Unsent, rt.followTasks)
+	rt.Hub = subscriptions.NewHub(set, rt.Catalog, &rt.Budget.Unsent, rt.followTasks, rt.admitSubscription)
 	set.Observer = &observer{rt.desk, rt}
 	return rt
 }
@@ -100,10 +100,10 @@ func (rt *Router) Leave(who *upstream.Client) {
 	rt.Set.Release(who)
 }
 
-// Join has a client notified of every change of a list, until leave, which ends
-// all that it has.
-func (rt *Router) Join(who *upstream.Client, l catalog.Listener) (leave func()) {
-	unlisten := rt.Catalog.Listeners.Add(l, inventory.ListSet{Tools: true, Prompts: true, Resources: true})
+// Join has a client of a principal notified of every change of a list, until leave, which
+// ends all that it has.
+func (rt *Router) Join(who *upstream.Client, principal *access.Principal, l catalog.Listener) (leave func()) {
+	unlisten := rt.Catalog.Listeners.Add(l, principal, inventory.ListSet{Tools: true, Prompts: true, Resources: true})
 	return func() {
 		unlisten()
 		rt.Leave(who)

@@ -57,7 +57,7 @@ func TestListenHasAShare(t *testing.T) {
 func TestSessionSubscribesWithinBounds(t *testing.T) {
 	t.Parallel()
 	from := &upstream.Origin{Client: upstream.NewClient(func([]byte) error { return nil })}
-	h := NewHub(nil, nil, nil, nil)
+	h := NewHub(nil, nil, nil, nil, nil)
 	h.watches[from.Client] = map[string]func(){}
 	for i := range MaxWatched {
 		h.watches[from.Client][strconv.Itoa(i)] = func() {}

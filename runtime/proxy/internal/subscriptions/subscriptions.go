@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -25,7 +27,7 @@ import (
 // only with ctx.
 func (h *Hub) Subscribe(ctx context.Context, from *upstream.Origin, l catalog.Listener, f Filter) (honoured Filter, stop func(), err error) {
 	honoured.ListSet = f.ListSet
-	stops := []func(){h.catalog.Listeners.Add(l, f.ListSet)}
+	stops := []func(){h.catalog.Listeners.Add(l, from.Who, f.ListSet)}
 	stop = sync.OnceFunc(func() {
 		for _, s := range stops {
 			s()
@@ -71,6 +73,12 @@ const followTime = 10 * time.Second
 func (h *Hub) follow(ctx context.Context, from *upstream.Origin, l catalog.Listener, uri string) (stop func(), err error) {
 	return upstream.RetryReplaced(func() (func(), error) {
 		to, err := h.catalog.ResolveURI(ctx, from.Who, uri)
+		if err == nil {
+			err = h.admit(ctx, from, to)
+		}
+		if err == nil {
+			to, err = h.catalog.Settle(ctx, from.Who, inventory.Resources, uri, to)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -104,7 +112,7 @@ func (h *Hub) followRoute(ctx context.Context, from *upstream.Origin, l catalog.
 	if !c.TakesSubscriptions() {
 		return nil, upstream.Invalid("server %s does not tell when its resources change", b.Name)
 	}
-	s := &Subscription{Listener: l, who: from.Client, URI: uri, Bare: to.Bare, wrapped: to.Wrapped}
+	s := &Subscription{Listener: l, who: from.Client, principal: from.Who, URI: uri, Bare: to.Bare, wrapped: to.Wrapped}
 	if err := h.Add(ctx, c, s); err != nil {
 		return nil, err
 	}
@@ -118,7 +126,8 @@ func (h *Hub) followRoute(ctx context.Context, from *upstream.Origin, l catalog.
 type Subscription struct {
 	Listener  catalog.Listener
 	who       *upstream.Client // nil for a client without a session
-	URI, Bare string           // what the client calls it, and what the server does
+	principal *access.Principal
+	URI, Bare string // what the client calls it, and what the server does
 	wrapped   bool
 	watched   *watched // guarded by Hub.mu, as is release
 	release   func()   // lets go of the slot, which is kept connected
@@ -142,6 +151,7 @@ type Hub struct {
 	catalog *catalog.Publisher
 	unsent  *limits.Counter // of messages for clients
 	tasks   followTasks
+	admit   admit
 
 	mu    sync.Mutex // guards what follows and what it holds; only that of a slot's keeps is taken under it
 	slots map[*upstream.Slot]map[string]*watched
@@ -154,9 +164,12 @@ type Hub struct {
 // them that there are.
 type followTasks func(ctx context.Context, from *upstream.Origin, l catalog.Listener, ids []string) (honoured []string, stop func())
 
+// admit refuses a request for a resource that policies deny.
+type admit func(ctx context.Context, from *upstream.Origin, to *catalog.Route) error
+
 // NewHub returns a hub without subscriptions. unsent counts what waits for clients.
-func NewHub(set *upstream.Set, catalog *catalog.Publisher, unsent *limits.Counter, tasks followTasks) *Hub {
-	return &Hub{set: set, catalog: catalog, unsent: unsent, tasks: tasks, slots: map[*upstream.Slot]map[string]*watched{}, watches: map[*upstream.Client]map[string]func(){}}
+func NewHub(set *upstream.Set, catalog *catalog.Publisher, unsent *limits.Counter, tasks followTasks, may admit) *Hub {
+	return &Hub{set: set, catalog: catalog, unsent: unsent, tasks: tasks, admit: may, slots: map[*upstream.Slot]map[string]*watched{}, watches: map[*upstream.Client]map[string]func(){}}
 }
 
 // put adds a subscription to a slot. The caller holds the lock.
@@ -347,6 +360,7 @@ func (h *Hub) Updated(l *upstream.Slot, params json.RawMessage) {
 	type update struct {
 		depth  int
 		params []byte
+		who    *access.Principal
 	}
 	out := map[catalog.Listener]update{}
 	h.mu.Lock()
@@ -356,12 +370,15 @@ func (h *Hub) Updated(l *upstream.Slot, params json.RawMessage) {
 		}
 		for s := range w.subs {
 			if len(bare) >= out[s.Listener].depth {
-				out[s.Listener] = update{len(bare), s.exposed(l.Backend, uri, params)}
+				out[s.Listener] = update{len(bare), s.exposed(l.Backend, uri, params), s.principal}
 			}
 		}
 	}
 	h.mu.Unlock()
 	for to, n := range out {
+		if !h.catalog.Shows(n.who, l.Backend, uri) {
+			continue // policies, or the server's lists, have changed since
+		}
 		to.Notify(revision.NotificationResourceUpdated, n.params)
 	}
 }

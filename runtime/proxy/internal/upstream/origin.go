@@ -42,7 +42,24 @@ type Origin struct {
 	Level revision.Level
 	// Refuse ends the request with an error of ours. Nil: nothing can.
 	Refuse func(error)
+	// Peer is the way on which the request has come.
+	Peer Peer
 }
+
+// Peer is the way on which a request has come.
+type Peer struct {
+	// Front is FrontStdio, FrontHTTP or FrontSSE.
+	Front string
+	// Addr is HOST:PORT of who has connected, "" for none.
+	Addr string
+}
+
+// Values of [Peer.Front].
+const (
+	FrontStdio = "stdio"
+	FrontHTTP  = "http"
+	FrontSSE   = "sse"
+)
 
 // Stream is an event stream of one request.
 type Stream interface {

@@ -28,7 +28,7 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 		return nil
 	}
 	if method == revision.MethodDiscover {
-		if a, now := f.p.Router.Discovery(); now {
+		if a, now := f.p.Router.Discovery(nil); now {
 			f.send(router.Frame(nil, id, a))
 			return nil
 		}
@@ -51,6 +51,7 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 			f.Notify(method, params)
 		}
 	})
+	r.From.Peer = peer()
 	if method == revision.MethodSubscriptionsListen {
 		f.modernListen(ctx, done, r)
 		return nil

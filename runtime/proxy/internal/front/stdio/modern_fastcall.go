@@ -23,7 +23,7 @@ type fastLine struct {
 // to keep.
 func (f *stdioFront) fastCall(line []byte, m *rawjson.Message, now time.Time) (*jsonrpc.Conn, bool) {
 	l := &fastLine{f: f, line: line, msg: *m}
-	l.Capabilities, l.Front = m.MetaCapabilities.Of(line), l
+	l.Capabilities, l.Front, l.Peer = m.MetaCapabilities.Of(line), l, peer()
 	f.load.begin(len(line))
 	conn, taken, err := f.p.Router.FastCallModern(line, m, &l.PendingFastCall, nil, now)
 	switch {
@@ -65,6 +65,7 @@ func (l *fastLine) Park() {
 				f.Notify(method, params)
 			}
 		})
+		r.From.Peer = peer()
 		a, ok := f.p.Router.ContinueParked(ctx, &l.PendingFastCall, r)
 		if ok || ctx.Err() != nil {
 			reply(ctx, f, id, a)

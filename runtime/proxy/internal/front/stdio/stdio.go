@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/access"
+
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -163,7 +165,7 @@ func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, o Opt
 	}
 	defer f.work.Refuse()
 	defer f.out.Abandon() // frees whoever waits for a client that no longer reads
-	defer p.Router.Join(f.sender.Client, unasked{f})()
+	defer p.Router.Join(f.sender.Client, nil, unasked{f})()
 	defer p.Enter(f)()
 	defer p.Router.AbandonFastCalls(f.owns) // they have no context of their own
 	if o.Serial {
@@ -399,11 +401,14 @@ func (f *stdioFront) answer(ctx context.Context, done func(), r router.Request, 
 	}
 }
 
+// peer returns the way on which all requests come.
+func peer() upstream.Peer { return upstream.Peer{Front: upstream.FrontStdio} }
+
 // Origin returns the client as its requests carry it.
 func (f *stdioFront) Origin() upstream.Origin {
 	version, capabilities := f.sender.Client.TermsOf()
 	return upstream.Origin{
-		Version: version, Capabilities: capabilities, Client: f.sender.Client, Emit: f.Notify,
+		Version: version, Capabilities: capabilities, Client: f.sender.Client, Emit: f.Notify, Peer: peer(),
 		Ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 			return f.sender.Client.Ask(ctx, f.sender.Client.Push, method, params)
 		},
@@ -411,6 +416,9 @@ func (f *stdioFront) Origin() upstream.Origin {
 }
 
 func (f *stdioFront) Client() *upstream.Client { return f.sender.Client }
+
+// Principal returns nil: who has started the program is not asked who they are.
+func (f *stdioFront) Principal() *access.Principal { return nil }
 
 // owns reports whether a fast call is this client's to end. A parked one has a life
 // of its own.

@@ -27,14 +27,15 @@ type post struct {
 	stream  stream
 	session *session // nil: a request without one
 	who     *access.Principal
+	addr    string // of the client
 	id      []byte // the client's own, raw, valid while the handler runs
 	accepts accept
 	// version is the revision of a request without a session, "" for unknown.
 	version string
 }
 
-func newPost(unsent *limits.Counter, s *session, who *access.Principal, id []byte, version string, accepts accept) *post {
-	x := &post{session: s, who: who, id: id, version: version, accepts: accepts}
+func newPost(unsent *limits.Counter, s *session, who *access.Principal, addr string, id []byte, version string, accepts accept) *post {
+	x := &post{session: s, who: who, addr: addr, id: id, version: version, accepts: accepts}
 	x.stream.start(unsent)
 	return x
 }
@@ -187,6 +188,7 @@ func (x *post) pause(retry time.Duration) {
 func (x *post) Origin() upstream.Origin {
 	from := x.session.Origin()
 	from.Who = x.who // whose credential may be newer than the session's
+	from.Peer = upstream.Peer{Front: upstream.FrontHTTP, Addr: x.addr}
 	if x.session == nil {
 		from.Version = x.version
 	}
@@ -206,6 +208,9 @@ func (x *post) Client() *upstream.Client {
 	}
 	return x.session.sender.Client
 }
+
+// Principal returns who has sent the request.
+func (x *post) Principal() *access.Principal { return x.who }
 
 func (x *post) Revision() string {
 	if x.session == nil {

@@ -230,7 +230,7 @@ func newSession(ctx context.Context, p *front.Set, who *access.Principal) *sessi
 	s.sender = front.Sender{Client: upstream.NewClient(s.push), Owns: s.owns}
 	s.sender.Client.SendLater = s.Notify
 	s.lifetime, s.end = deadline.WithEnd(ctx)
-	s.unlisten = p.Router.Join(s.sender.Client, s)
+	s.unlisten = p.Router.Join(s.sender.Client, who, s)
 	return s
 }
 

@@ -95,6 +95,7 @@ type sseSession struct {
 	f      *SSE
 	id     string
 	who    *access.Principal
+	addr   string                           // of the client
 	latest atomic.Pointer[access.Principal] // who, by the credential of the latest message
 	sender front.Sender
 	seen   atomic.Int64  // when the last message came, in nanoseconds since 1970
@@ -120,7 +121,7 @@ func (f *SSE) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "GET gives text/event-stream, which Accept does not name", http.StatusNotAcceptable)
 		return
 	}
-	s := &sseSession{f: f, id: rand.Text(), who: who, places: make(chan struct{}, sseInFlight)}
+	s := &sseSession{f: f, id: rand.Text(), who: who, addr: r.RemoteAddr, places: make(chan struct{}, sseInFlight)}
 	s.stream.start(&f.p.Budget.Unsent)
 	s.latest.Store(who)
 	s.sender = front.Sender{Client: upstream.NewClient(func(frame []byte) error { return s.stream.push(frame, heavy) }), Owns: s.owns}
@@ -131,7 +132,7 @@ func (f *SSE) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer f.work.Done()
 	defer f.remove(s)
-	defer f.p.Router.Join(s.sender.Client, s)()
+	defer f.p.Router.Join(s.sender.Client, who, s)()
 	defer f.visits.begin(who, s.expire)()
 	s.serve(w, r)
 }
@@ -381,7 +382,7 @@ func (s *sseSession) answer(frames []byte) {
 func (s *sseSession) Origin() upstream.Origin {
 	version, capabilities := s.sender.Client.TermsOf()
 	return upstream.Origin{
-		Version: version, Capabilities: capabilities, Client: s.sender.Client, Who: s.latest.Load(), Emit: s.Notify,
+		Version: version, Capabilities: capabilities, Client: s.sender.Client, Who: s.latest.Load(), Emit: s.Notify, Peer: upstream.Peer{Front: upstream.FrontSSE, Addr: s.addr},
 		Ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 			return s.sender.Client.Ask(ctx, s.sender.Client.Push, method, params)
 		},
@@ -393,6 +394,9 @@ func (s *sseSession) Notify(method string, params []byte) {
 }
 
 func (s *sseSession) Client() *upstream.Client { return s.sender.Client }
+
+// Principal returns who has sent the latest message.
+func (s *sseSession) Principal() *access.Principal { return s.latest.Load() }
 
 func (s *sseSession) Revision() string { return s.sender.Client.Revision() }
 

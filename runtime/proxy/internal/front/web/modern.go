@@ -43,7 +43,7 @@ func (h *Streamable) modern(w http.ResponseWriter, r *http.Request, who *access.
 	x := &modernPost{h: h, w: w, accepts: accepts, wake: make(chan struct{}, 1)}
 	defer x.close()
 	if method == revision.MethodDiscover {
-		if a, now := h.p.Router.Discovery(); now {
+		if a, now := h.p.Router.Discovery(who); now {
 			x.finish(id, a)
 			return
 		}
@@ -52,7 +52,7 @@ func (h *Streamable) modern(w http.ResponseWriter, r *http.Request, who *access.
 	defer cancel(nil)
 	req := router.Request{Line: bytes.Clone(body), Msg: new(*m), Method: method, Header: r.Header}
 	req.From = router.ModernCaller(&req, x.push)
-	req.From.Who = who
+	req.From.Who, req.From.Peer = who, upstream.Peer{Front: upstream.FrontHTTP, Addr: r.RemoteAddr}
 	if method == revision.MethodSubscriptionsListen {
 		h.modernListen(ctx, x, who, req)
 		return

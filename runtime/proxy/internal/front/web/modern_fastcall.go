@@ -26,6 +26,7 @@ type fastPost struct {
 // fastCall serves a call; false where it needs a goroutine.
 func (h *Streamable) fastCall(w http.ResponseWriter, r *http.Request, who *access.Principal, accepts accept, body []byte, m *rawjson.Message) bool {
 	c := &fastPost{x: modernPost{h: h, w: w, accepts: accepts}, framed: make(chan *bytes.Buffer, 1)}
+	c.Peer = upstream.Peer{Front: upstream.FrontHTTP, Addr: r.RemoteAddr}
 	c.Who, c.Capabilities, c.Front = who, h.p.Router.Declared(m.MetaCapabilities.Of(body)), c
 	conn, taken, err := h.p.Router.FastCallModern(body, m, &c.PendingFastCall, r.Header, time.Now())
 	switch {
@@ -69,7 +70,7 @@ func (c *fastPost) serve(r *http.Request, body []byte, m *rawjson.Message) {
 	x.wake = make(chan struct{}, 1)
 	req := router.Request{Line: bytes.Clone(body), Msg: new(*m), Method: revision.MethodToolsCall, Header: r.Header}
 	req.From = router.ModernCaller(&req, x.push)
-	req.From.Who = c.Who
+	req.From.Who, req.From.Peer = c.Who, c.Peer
 	h.serveModern(r, x, m.ID.Of(body), cancel, func() (router.Answer, bool) { return h.p.Router.ContinueParked(ctx, &c.PendingFastCall, req) })
 }
 
