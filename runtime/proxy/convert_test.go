@@ -91,7 +91,7 @@ func between(t *testing.T, version string, servers stubs, o proxy.Options) *clie
 	t.Helper()
 	o.Dial = servers.dial
 	o.Info = runtime.Implementation{Name: "mcpctl", Version: "t"}
-	p, err := proxy.New(o)
+	p, err := proxy.NewAllowed(o)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	c := attach(t, p)
@@ -190,7 +190,7 @@ func TestModernAnswers(t *testing.T) {
 
 func TestChallengesStayBehind(t *testing.T) {
 	a := &unauthorised{stub{version: "2025-11-25", answers: map[string]string{"tools/list": `{"tools":[{"name":"t"}]}`}}}
-	p, err := proxy.New(proxy.Options{Servers: proxy.Named("a"), Dial: func(context.Context, proxy.Key, runtime.Handler) (*runtime.Client, error) {
+	p, err := proxy.NewAllowed(proxy.Options{Servers: proxy.Named("a"), Dial: func(context.Context, proxy.Key, runtime.Handler) (*runtime.Client, error) {
 		return runtime.NewClient(a, runtime.ClientOptions{Info: runtime.ServerInfo{Capabilities: json.RawMessage(`{"tools":{},"prompts":{}}`)}}), nil
 	}})
 	require.NoError(t, err)
@@ -225,7 +225,7 @@ func TestMetadataOfTheOtherEra(t *testing.T) {
 		}
 		b := newPool(map[string]*runtimetest.Server{"a": server})
 		b.plain = plain
-		p, err := proxy.New(proxy.Options{Servers: proxy.Named("a"), Dial: b.dial})
+		p, err := proxy.NewAllowed(proxy.Options{Servers: proxy.Named("a"), Dial: b.dial})
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = p.Close() })
 		c := attach(t, p)

@@ -179,7 +179,7 @@ func TestNothingCrosses(t *testing.T) {
 		return newPool(map[string]*runtimetest.Server{key.Server: s}).dial(ctx, key, h)
 	}
 	names := []string{"own__cross", "both__cross", "theirs__cross", "all__cross"}
-	p, err := proxy.New(proxy.Options{Dial: dial, Servers: []proxy.Server{
+	p, err := proxy.NewAllowed(proxy.Options{Dial: dial, Servers: []proxy.Server{
 		{Name: "own", Isolation: proxy.IsolationPrincipal}, {Name: "both", Isolation: proxy.IsolationPrincipal}, {Name: "theirs", PerPrincipal: true}, {Name: "all"},
 	}})
 	require.NoError(t, err)

@@ -26,7 +26,7 @@ func (hangs) Call(ctx context.Context, _ *runtime.Request) (json.RawMessage, err
 // with an error.
 func TestListsBesideAServerThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, err := proxy.New(proxy.Options{Servers: proxy.Named("hung", "slow", "good"), Dial: func(ctx context.Context, key proxy.Key, _ runtime.Handler) (*runtime.Client, error) {
+		p, err := proxy.NewAllowed(proxy.Options{Servers: proxy.Named("hung", "slow", "good"), Dial: func(ctx context.Context, key proxy.Key, _ runtime.Handler) (*runtime.Client, error) {
 			var s runtime.Transport = instant{json.RawMessage(oneTool), json.RawMessage(`{"content":[]}`)}
 			switch key.Server {
 			case "hung":

@@ -167,7 +167,7 @@ func TestNewerCredential(t *testing.T) {
 		d := hourly{time.Now()}
 		b := newPool(map[string]*runtimetest.Server{"a": runtimetest.New()})
 		b.plain = true
-		p, err := proxy.New(proxy.Options{Servers: []proxy.Server{{Name: "a", PerPrincipal: true}}, Dial: func(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
+		p, err := proxy.NewAllowed(proxy.Options{Servers: []proxy.Server{{Name: "a", PerPrincipal: true}}, Dial: func(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
 			seen = append(seen, key.Principal.Name)
 			return b.dial(ctx, key, h)
 		}})

@@ -63,7 +63,7 @@ func script(t *testing.T, connect func(h runtime.Handler) *scripted) *client {
 
 func scriptTransport(t *testing.T, version string, connect func(h runtime.Handler) runtime.Transport) *client {
 	t.Helper()
-	p, err := proxy.New(proxy.Options{Servers: proxy.Named("a"), Dial: func(_ context.Context, _ proxy.Key, h runtime.Handler) (*runtime.Client, error) {
+	p, err := proxy.NewAllowed(proxy.Options{Servers: proxy.Named("a"), Dial: func(_ context.Context, _ proxy.Key, h runtime.Handler) (*runtime.Client, error) {
 		return runtime.NewClient(connect(h), runtime.ClientOptions{Info: runtime.ServerInfo{Version: version, Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil
 	}})
 	require.NoError(t, err)

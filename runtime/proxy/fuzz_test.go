@@ -35,7 +35,7 @@ func fuzzProxy(f *testing.F) *proxy.Proxy {
 	}
 	old := &backends{servers: map[string]*runtimetest.Server{"old": few(runtimetest.Full())}}
 	young := few(runtimetest.Full(runtimetest.RevJuly))
-	p, err := proxy.New(proxy.Options{
+	p, err := proxy.NewAllowed(proxy.Options{
 		Servers: proxy.Named("old", "new"), Info: runtime.Implementation{Name: "mcpctl", Version: "test"},
 		Dial: func(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
 			if key.Server == "old" {

@@ -37,7 +37,7 @@ func TestHTTPGzip(t *testing.T) {
 		{"events, handshake era", "gzip", "text/event-stream", names, false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p, err := proxy.New(proxy.Options{Servers: proxy.Named("a"), Dial: stubs{"a": simple(tt.tools...)}.dial, PageSize: -1})
+			p, err := proxy.NewAllowed(proxy.Options{Servers: proxy.Named("a"), Dial: stubs{"a": simple(tt.tools...)}.dial, PageSize: -1})
 			require.NoError(t, err)
 			defer func() { _ = p.Close() }()
 			front := p.NewHTTPFront(proxy.HTTPOptions{})

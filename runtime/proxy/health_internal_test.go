@@ -17,7 +17,7 @@ import (
 // TestHealthTakesNoLock holds every lock that there is in a proxy, and asks.
 func TestHealthTakesNoLock(t *testing.T) {
 	t.Parallel()
-	p, err := New(Options{Servers: Named("a"), Dial: func(context.Context, Key, runtime.Handler) (*runtime.Client, error) {
+	p, err := newAllowed(Options{Servers: Named("a"), Dial: func(context.Context, Key, runtime.Handler) (*runtime.Client, error) {
 		return nil, errors.New("nobody is there")
 	}})
 	require.NoError(t, err)
@@ -78,7 +78,7 @@ func probe(p *Proxy, method, path, host string) *httptest.ResponseRecorder {
 
 func TestHealth(t *testing.T) {
 	t.Parallel()
-	p, err := New(Options{Servers: Named("dead"), Dial: func(context.Context, Key, runtime.Handler) (*runtime.Client, error) {
+	p, err := newAllowed(Options{Servers: Named("dead"), Dial: func(context.Context, Key, runtime.Handler) (*runtime.Client, error) {
 		return nil, errors.New("nobody is there")
 	}})
 	require.NoError(t, err)

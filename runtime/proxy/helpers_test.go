@@ -174,7 +174,7 @@ func start(t *testing.T, b *backends, o proxy.Options) (*proxy.Proxy, *client) {
 	if o.Info.Name == "" {
 		o.Info = runtime.Implementation{Name: "mcpctl", Version: "test"}
 	}
-	p, err := proxy.New(o)
+	p, err := proxy.NewAllowed(o)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	return p, attach(t, p)

@@ -59,7 +59,7 @@ func front(t *testing.T, o proxy.Options, ho proxy.HTTPOptions, call func(ctx co
 		b.handler = h
 		return runtime.NewClient(b, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2025-11-25", Capabilities: json.RawMessage(`{"tools":{"listChanged":true}}`)}}), nil
 	}
-	p, err := proxy.New(o)
+	p, err := proxy.NewAllowed(o)
 	require.NoError(t, err)
 	h := p.NewHTTPFront(ho)
 	s := p.NewSSEFront(proxy.SSEOptions{HTTPOptions: ho})

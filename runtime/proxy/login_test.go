@@ -49,7 +49,7 @@ func (d *door) behind(t *testing.T) *client {
 	t.Helper()
 	d.ended = make(chan struct{})
 	b := two()
-	p, err := proxy.New(proxy.Options{
+	p, err := proxy.NewAllowed(proxy.Options{
 		Servers: proxy.Named("a", "b"),
 		Dial: func(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
 			if key.Server == "a" && !d.open.Load() {

@@ -32,7 +32,7 @@ func BenchmarkModern(b *testing.B) {
 		json.RawMessage(`{"resultType":"complete","tools":[{"name":"echo","inputSchema":{"type":"object"}}]}`),
 		json.RawMessage(`{"resultType":"complete","content":[{"type":"text","text":"` + strings.Repeat("x", 512) + `"}],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}}}`),
 	}
-	p, err := proxy.New(proxy.Options{
+	p, err := proxy.NewAllowed(proxy.Options{
 		Servers: proxy.Named("s"), Info: runtime.Implementation{Name: "mcpctl", Version: "1"},
 		Dial: func(context.Context, proxy.Key, runtime.Handler) (*runtime.Client, error) {
 			return runtime.NewClient(s, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2026-07-28", Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil

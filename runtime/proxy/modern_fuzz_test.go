@@ -22,7 +22,7 @@ func FuzzModernHTTP(f *testing.F) {
 		json.RawMessage(`{"resultType":"complete","tools":[{"name":"echo","inputSchema":{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"A"}}}}]}`),
 		json.RawMessage(`{"resultType":"input_required","inputRequests":{"k":{"method":"elicitation/create","params":{"mode":"form","message":"?","requestedSchema":{"type":"object","properties":{}}}}},"requestState":"s"}`),
 	}
-	p, err := proxy.New(proxy.Options{
+	p, err := proxy.NewAllowed(proxy.Options{
 		Servers: proxy.Named("s"), NoPrefix: true, Info: runtime.Implementation{Name: "mcpctl", Version: "1"},
 		Dial: func(context.Context, proxy.Key, runtime.Handler) (*runtime.Client, error) {
 			return runtime.NewClient(s, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2026-07-28", Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil

@@ -653,7 +653,7 @@ func (s recorded) Call(ctx context.Context, req *runtime.Request) (json.RawMessa
 // server's to judge, within bounds.
 func TestModernPassesParamsOn(t *testing.T) {
 	s := recorded{instant{json.RawMessage(`{"resultType":"complete","tools":[{"name":"echo","inputSchema":{"type":"object"}}]}`), json.RawMessage(`{"resultType":"complete","content":[]}`)}, make(chan map[string]string, 1)}
-	p, err := proxy.New(proxy.Options{
+	p, err := proxy.NewAllowed(proxy.Options{
 		Servers: proxy.Named("s"), NoPrefix: true,
 		Dial: func(context.Context, proxy.Key, runtime.Handler) (*runtime.Client, error) {
 			return runtime.NewClient(s, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2026-07-28", Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil

@@ -60,7 +60,7 @@ func (s *stub) changed(c *client, list string) {
 func world(t *testing.T, servers stubs, o proxy.Options) (*client, *proxy.Proxy) {
 	t.Helper()
 	o.Dial = servers.dial
-	p, err := proxy.New(o)
+	p, err := proxy.NewAllowed(o)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	c := attach(t, p)

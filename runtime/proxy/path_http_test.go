@@ -57,7 +57,7 @@ func httpProxy(tb testing.TB, result []byte) *proxy.Proxy {
 			},
 		})
 	}
-	p, err := proxy.New(proxy.Options{Servers: proxy.Named("a"), Dial: dial, Info: runtime.Implementation{Name: "mcpctl", Version: "1"}})
+	p, err := proxy.NewAllowed(proxy.Options{Servers: proxy.Named("a"), Dial: dial, Info: runtime.Implementation{Name: "mcpctl", Version: "1"}})
 	require.NoError(tb, err)
 	return p
 }

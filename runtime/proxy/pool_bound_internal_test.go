@@ -26,7 +26,7 @@ func unreachable(t testing.TB, o Options) (*Proxy, *upstream.Backend) {
 		o.Servers = Named("a")
 	}
 	o.Dial = func(context.Context, Key, runtime.Handler) (*runtime.Client, error) { return nil, errors.New("no") }
-	p, err := New(o)
+	p, err := newAllowed(o)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	return p, p.router.Set.All()[0]

@@ -116,7 +116,7 @@ func (b *pool) serve(t *testing.T, o proxy.Options) *proxy.Proxy {
 	if o.Servers == nil {
 		o.Servers = proxy.Named(slices.Sorted(maps.Keys(b.servers))...)
 	}
-	p, err := proxy.New(o)
+	p, err := proxy.NewAllowed(o)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	return p

@@ -65,7 +65,7 @@ func apart(t *testing.T, s *runtimetest.Server, set Server) (*upstream.Backend, 
 	t.Helper()
 	set.Name = "a"
 	d := &dials{}
-	p, err := New(Options{
+	p, err := newAllowed(Options{
 		Servers: []Server{set},
 		Dial: func(ctx context.Context, key Key, h runtime.Handler) (*runtime.Client, error) {
 			if err := d.note(key); err != nil {

@@ -100,7 +100,7 @@ func (f *fleet) opened(name string) (n int) {
 func (f *fleet) start(t *testing.T, o proxy.Options) *proxy.Proxy {
 	t.Helper()
 	o.Dial = f.dial
-	p, err := proxy.New(o)
+	p, err := proxy.NewAllowed(o)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	return p
@@ -409,7 +409,7 @@ func TestReconfigureConnecting(t *testing.T) {
 	f := newFleet(map[string]*runtimetest.Server{"a": named("new")})
 	stuck := make(chan struct{}, 2)
 	var first atomic.Bool
-	p, err := proxy.New(proxy.Options{Servers: digests("a=1"), Dial: func(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
+	p, err := proxy.NewAllowed(proxy.Options{Servers: digests("a=1"), Dial: func(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
 		if first.CompareAndSwap(false, true) {
 			stuck <- struct{}{}
 			<-ctx.Done()

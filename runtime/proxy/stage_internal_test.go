@@ -57,7 +57,7 @@ func newStage(t *testing.T, o Options, servers map[string]*runtimetest.Server) *
 	t.Helper()
 	s := &stage{t: t, servers: servers, dialled: map[string]int{}, open: map[*tracked]string{}, start: time.Now()}
 	o.Dial = s.dial
-	p, err := New(o)
+	p, err := newAllowed(o)
 	require.NoError(t, err)
 	p.router.Set.Random = func() float64 { return 0 }
 	s.p = p

@@ -73,7 +73,7 @@ func toolCall(arguments string) string {
 // watched is a front before one server of some mood.
 func watched(t *testing.T, m *moods) *inMemory {
 	t.Helper()
-	p, err := proxy.New(proxy.Options{Servers: []proxy.Server{{Name: "a", Transport: "stdio"}}, Dial: m.dial})
+	p, err := proxy.NewAllowed(proxy.Options{Servers: []proxy.Server{{Name: "a", Transport: "stdio"}}, Dial: m.dial})
 	require.NoError(t, err)
 	h := p.NewHTTPFront(proxy.HTTPOptions{})
 	s := p.NewSSEFront(proxy.SSEOptions{})

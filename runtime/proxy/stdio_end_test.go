@@ -99,7 +99,7 @@ func TestStdioEndAnswers(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			b := &backends{servers: map[string]*runtimetest.Server{"a": runtimetest.New()}, hold: map[string]chan struct{}{"b": make(chan struct{})}, plain: tt.plain}
-			p, err := proxy.New(proxy.Options{Servers: proxy.Named("a", "b"), Dial: b.dial, Serial: tt.serial})
+			p, err := proxy.NewAllowed(proxy.Options{Servers: proxy.Named("a", "b"), Dial: b.dial, Serial: tt.serial})
 			require.NoError(t, err)
 			defer func() { _ = p.Close() }()
 			r := attachLeaving(t, p)
@@ -145,7 +145,7 @@ func (lists) Call(ctx context.Context, r *runtime.Request) (json.RawMessage, err
 // time that its requests may go on.
 func TestStdioEndOfInputAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, err := proxy.New(proxy.Options{Servers: proxy.Named("a"), RequestTimeout: -1, Dial: func(context.Context, proxy.Key, runtime.Handler) (*runtime.Client, error) {
+		p, err := proxy.NewAllowed(proxy.Options{Servers: proxy.Named("a"), RequestTimeout: -1, Dial: func(context.Context, proxy.Key, runtime.Handler) (*runtime.Client, error) {
 			return runtime.NewClient(lists{}, runtime.ClientOptions{Timeout: -1, Info: runtime.ServerInfo{Version: "2025-11-25", Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil
 		}})
 		require.NoError(t, err)

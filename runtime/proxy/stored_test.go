@@ -110,7 +110,7 @@ func run(t *testing.T, dial proxy.Dial, o proxy.Options) (c *client, p *proxy.Pr
 	t.Helper()
 	o.Dial = dial
 	o.Info = runtime.Implementation{Name: "mcpctl", Version: "t"}
-	p, err := proxy.New(o)
+	p, err := proxy.NewAllowed(o)
 	require.NoError(t, err)
 	c = attach(t, p)
 	end = sync.OnceFunc(func() {

@@ -44,7 +44,7 @@ func failedText(err error) string { return string(router.Failed("tools/call", er
 func newMortal(t *testing.T, m *mortal, set Server) *Proxy {
 	t.Helper()
 	set.Name = "a"
-	p, err := New(Options{Servers: []Server{set}, Dial: m.dial})
+	p, err := newAllowed(Options{Servers: []Server{set}, Dial: m.dial})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	return p

@@ -74,7 +74,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p, err := proxy.New(proxy.Options{
+				p, err := proxy.NewAllowed(proxy.Options{
 					Servers: proxy.Named("s"), NoPrefix: true,
 					Dial: func(context.Context, proxy.Key, runtime.Handler) (*runtime.Client, error) {
 						s := eventful{instant{json.RawMessage(`{"resultType":"complete","tools":[{"name":"echo","inputSchema":{"type":"object"}}]}`), large}, c.events}
@@ -143,7 +143,7 @@ func (s reluctant) Call(ctx context.Context, req *runtime.Request) (json.RawMess
 // that a listen has to be agreed with, and tells the client.
 func TestListenEndsBeforeItBegins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, err := proxy.New(proxy.Options{
+		p, err := proxy.NewAllowed(proxy.Options{
 			Servers: proxy.Named("s"), NoPrefix: true,
 			Dial: func(context.Context, proxy.Key, runtime.Handler) (*runtime.Client, error) {
 				return runtime.NewClient(reluctant{}, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2025-11-25", Capabilities: json.RawMessage(`{"resources":{"subscribe":true}}`)}}), nil

@@ -370,7 +370,7 @@ func liveWorld(seed uint64, sum *worldTally) (err error) {
 	for _, name := range w.present {
 		w.offer(w.servers[name])
 	}
-	p, err := New(w.o)
+	p, err := newAllowed(w.o)
 	if err != nil {
 		return err
 	}
