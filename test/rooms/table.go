@@ -77,6 +77,7 @@ func layerTable() []rule {
 		{pkg: "runtime/access/rules", layer: 1, own: []string{"runtime/access/policy", "runtime/lazy", "runtime/nearest"}, third: []string{"go.yaml.in/yaml/v3"}, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/gate", layer: 1, own: []string{"runtime/access", "runtime/access/policy"}, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/policy", layer: 1, own: []string{"runtime/access"}, third: []string{"github.com/cedar-policy/cedar-go"}, notStd: []string{"net", "net/http", "os"}},
+		{pkg: "runtime/access/rules", layer: 1, own: []string{"runtime/access/policy", "runtime/lazy", "runtime/nearest"}, third: []string{"go.yaml.in/yaml/v3"}, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/limit", layer: 0, own: none, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/flow", layer: 0, own: none, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/consent", layer: 0, own: none, notStd: []string{"net", "net/http", "os"}},
