@@ -5,6 +5,7 @@ package gate
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -100,6 +101,9 @@ type Use struct {
 	Server, Item string
 	// Flow is the conversation: requests of one conversation have the same text.
 	Flow string
+
+	// agreed are policies that a person has said yes to.
+	agreed []*policy.Policy
 }
 
 // Decide answers a request: it evaluates the conditions, counts for limits, and returns the
@@ -117,8 +121,11 @@ func (g *Gate) Decide(c *policy.Conditions, u *Use) (q *Question, err error) {
 	if len(u.Arguments) > 0 {
 		u.Found = d.Guards.Look(u.Arguments)
 	}
-	out, err := d.decide(c)
-	if err != nil || out.Verdict != policy.Ask {
+	out, err := d.evaluate(c)
+	if err == nil {
+		err = d.count(out.Over)
+	}
+	if err != nil || len(out.Ask) == 0 {
 		return nil, err
 	}
 	return d.question(out.Ask), nil
@@ -127,7 +134,8 @@ func (g *Gate) Decide(c *policy.Conditions, u *Use) (q *Question, err error) {
 // Deliver decides whether a result goes to the client, and returns it without what guards
 // take away. marks are labels that the conversation has from then on; c may be nil. It is
 // called before the first byte goes. The error is a *access.Denied. Seen, Found and Now
-// are set in u.
+// are set in u, which is that of Decide. A result counts for no limit, and what a person
+// has allowed to be used is delivered; nobody else can be asked any more.
 func (g *Gate) Deliver(c *policy.Conditions, marks []string, u *Use, result []byte) (out []byte, err error) {
 	if g == nil {
 		return result, nil
@@ -140,12 +148,13 @@ func (g *Gate) Deliver(c *policy.Conditions, marks []string, u *Use, result []by
 		return nil, d.denied("a guard has failed", nil)
 	}
 	if c != nil {
-		said, err := d.decide(c)
-		switch {
-		case err != nil:
+		said, err := d.evaluate(c)
+		if err != nil {
 			return nil, err
-		case said.Verdict == policy.Ask: // the call is made: it is too late to ask
-			return nil, d.denied("nobody can be asked about a result", said.Ask)
+		}
+		open := slices.DeleteFunc(said.Ask, func(p *policy.Policy) bool { return slices.Contains(u.agreed, p) })
+		if len(open) > 0 {
+			return nil, d.denied("nobody can be asked about a result", open)
 		}
 	}
 	g.flows.Add(u.Now, d.flow, marks)
@@ -165,8 +174,8 @@ func (g *Gate) deciding(u *Use) *decision {
 	return &decision{Config: g.config.Load(), g: g, use: u, flow: flow.Key(u.Flow)}
 }
 
-// decide evaluates conditions and counts for limits. The error is that they deny.
-func (d *decision) decide(c *policy.Conditions) (policy.Outcome, error) {
+// evaluate evaluates conditions. The error is that they deny.
+func (d *decision) evaluate(c *policy.Conditions) (policy.Outcome, error) {
 	u := d.use
 	u.Seen = d.g.flows.Seen(u.Now, d.flow)
 	out := c.Decide(&u.Request)
@@ -175,16 +184,22 @@ func (d *decision) decide(c *policy.Conditions) (policy.Outcome, error) {
 		no.Scopes = out.Scopes
 		return out, no
 	}
-	if len(out.Over) == 0 {
-		return out, nil
-	}
-	wants, of := d.wants(out.Over)
-	if i, again := d.g.limits.Take(u.Now, wants); i >= 0 {
-		no := d.denied("", of[i:i+1])
-		no.Code, no.RetryAfter = access.CodeLimited, again
-		return out, no
-	}
 	return out, nil
+}
+
+// count counts the request for limits. The error is that one is used up.
+func (d *decision) count(over []*policy.Policy) error {
+	if len(over) == 0 {
+		return nil
+	}
+	wants, of := d.wants(over)
+	i, again := d.g.limits.Take(d.use.Now, wants)
+	if i < 0 {
+		return nil
+	}
+	no := d.denied("", of[i:i+1])
+	no.Code, no.RetryAfter = access.CodeLimited, again
+	return no
 }
 
 // wants returns the limits that a request counts for, and whose each is.

@@ -33,6 +33,7 @@ func (d *decision) question(asks []*policy.Policy) *Question {
 	var texts []string
 	for _, p := range asks {
 		if p.PerFlow && d.g.flows.Agreed(d.use.Now, d.flow, d.remembered(p)) {
+			d.use.agreed = append(d.use.agreed, p)
 			continue
 		}
 		q.policies = append(q.policies, p)
@@ -46,10 +47,11 @@ func (d *decision) question(asks []*policy.Policy) *Question {
 		}
 	}
 	q.Text = strings.Join(texts, "\n")
-	if len(q.policies) == 0 || d.g.Consent.Take(d.use.Now, q.consent()) {
-		return nil
+	if len(q.policies) > 0 && !d.g.Consent.Take(d.use.Now, q.consent()) {
+		return q
 	}
-	return q
+	d.use.agreed = append(d.use.agreed, q.policies...)
+	return nil
 }
 
 // fill returns a question with the names of what it is about.
@@ -96,6 +98,7 @@ const (
 func (g *Gate) Answered(q *Question, a Answer) error {
 	d := q.d
 	if a == Yes {
+		d.use.agreed = append(d.use.agreed, q.policies...)
 		for _, p := range q.policies {
 			if p.PerFlow {
 				g.flows.Agree(time.Now(), d.flow, d.remembered(p))
@@ -122,4 +125,3 @@ func (g *Gate) Answered(q *Question, a Answer) error {
 	}
 	return no
 }
-
