@@ -35,6 +35,13 @@ func migrations() []string {
 			server INTEGER PRIMARY KEY REFERENCES servers (id) ON DELETE CASCADE,
 			data BLOB NOT NULL
 		);`,
+		`CREATE TABLE quotas (
+			scope TEXT NOT NULL, -- the configuration
+			day INTEGER NOT NULL, -- since 1970, in UTC
+			key TEXT NOT NULL,
+			used INTEGER NOT NULL,
+			PRIMARY KEY (scope, day, key)
+		) WITHOUT ROWID;`,
 	}
 }
 
