@@ -28,7 +28,7 @@ type Listeners struct {
 
 // wish is what a listener is told of: changes of some lists as a principal sees them.
 type wish struct {
-	who   *access.Principal
+	who   func() *access.Principal
 	lists inventory.ListSet
 }
 
@@ -59,8 +59,9 @@ type heldBack struct {
 	said   said
 }
 
-// Add notifies a client of a principal of changes of some lists until stop.
-func (ls *Listeners) Add(l Listener, who *access.Principal, lists inventory.ListSet) (stop func()) {
+// Add notifies a client of changes of some lists, as the principal sees them who it is of
+// at the time, until stop.
+func (ls *Listeners) Add(l Listener, who func() *access.Principal, lists inventory.ListSet) (stop func()) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	ls.of[l] = wish{who, lists}
@@ -132,7 +133,8 @@ func (ls *Listeners) tell(before, after *Catalog, said said) {
 	type change struct{ before, after *Catalog }
 	known := map[change][]string{} // what has changed for those who see the same
 	for l, w := range ls.of {
-		one := change{before.of(w.who), after.of(w.who)}
+		who := w.who()
+		one := change{before.of(who), after.of(who)}
 		methods, ok := known[one]
 		if !ok {
 			methods = ls.news(one.before, one.after, said)

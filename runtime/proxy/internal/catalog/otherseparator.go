@@ -84,8 +84,11 @@ func otherwiseSpelt(p *Publisher, c *Catalog, k inventory.Kind, name string) (fo
 // nothing.
 func (c *Catalog) listed(k inventory.Kind, b *upstream.Backend, bare string) *Route {
 	for _, section := range c.lists[k].sections {
+		if section.backend != b {
+			continue
+		}
 		for _, e := range section.entries {
-			if r := &e.route; r.Backend == b && r.Bare == bare {
+			if r := &e.route; r.Bare == bare {
 				return r
 			}
 		}

@@ -350,13 +350,9 @@ func (c *Catalog) unlisted(r *Route, k inventory.Kind) *Route {
 	if c.view == nil || r.Definition != nil {
 		return r
 	}
-	name := r.Bare
-	if k == inventory.Resources || k == inventory.Templates {
-		name = c.policies.full.exposeURI(r.Backend, r.Bare)
-	}
 	out := *r
-	if listed := c.policies.full.Routes[k][name]; listed != nil && listed.Backend == r.Backend && listed.Bare == r.Bare {
-		its := c.Routes[k][name]
+	if c.policies.full.listed(k, r.Backend, r.Bare) != nil {
+		its := c.listed(k, r.Backend, r.Bare)
 		if its == nil {
 			return nil
 		}
@@ -369,6 +365,17 @@ func (c *Catalog) unlisted(r *Route, k inventory.Kind) *Route {
 	}
 	out.Rules = rulesOf(use, nil, nil)
 	return &out
+}
+
+// Tool returns the route of a tool by its server's name, nil for one that is not known, and
+// whether a principal may see it. Of one that is not known the server alone counts.
+func (p *Publisher) Tool(who *access.Principal, b *upstream.Backend, bare string) (r *Route, visible bool) {
+	c := p.Of(who)
+	if bare == "" || c.view == nil {
+		return nil, c.shows(b)
+	}
+	r = c.unlisted(routeTo(b, bare, false), inventory.Tools)
+	return r, r != nil
 }
 
 // Shows reports whether a principal may see a resource of a server, by the server's URI.

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/access"
+
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
@@ -152,7 +154,7 @@ func TestManyPublishAtOnce(t *testing.T) {
 		cats[i].Items = items(t, inventory.Tools, `[{"name":"t"}]`)
 	}
 	said := make(told, 100)
-	defer p.Listeners.Add(said, nil, inventory.ListSet{Tools: true})()
+	defer p.Listeners.Add(said, func() *access.Principal { return nil }, inventory.ListSet{Tools: true})()
 	p.Listeners.See(inventory.Tools)
 	p.mu.Lock() // as while a catalog is built
 	var wg sync.WaitGroup

@@ -21,14 +21,16 @@ import (
 // keeps the log levels of clients. All methods may be called concurrently.
 type Desk struct {
 	set *upstream.Set
+	may func(ctx context.Context, from *upstream.Origin, server string) error
 
 	mu     sync.Mutex                          // guards levels
 	levels map[*upstream.Client]revision.Level // that clients have asked for
 }
 
-// New returns the desk of a set of backends.
-func New(set *upstream.Set) *Desk {
-	return &Desk{set: set, levels: map[*upstream.Client]revision.Level{}}
+// New returns the desk of a set of backends. may refuses questions of a server to a
+// client.
+func New(set *upstream.Set, may func(ctx context.Context, from *upstream.Origin, server string) error) *Desk {
+	return &Desk{set: set, may: may, levels: map[*upstream.Client]revision.Level{}}
 }
 
 // Forget drops the level of a client whose session is over.
@@ -104,7 +106,7 @@ func (d *Desk) outside(method string) (json.RawMessage, error) {
 // askOwner puts a question that belongs to no call to the client whose own the
 // connection is.
 func (d *Desk) askOwner(ctx context.Context, c *upstream.Conn, owner *upstream.Client, method string, params json.RawMessage) (json.RawMessage, error) {
-	from := upstream.Origin{Client: owner, Ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	from := upstream.Origin{Client: owner, Who: owner.Who(), Ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 		return owner.Ask(ctx, owner.Push, method, params)
 	}}
 	from.Version, from.Capabilities = owner.TermsOf()
@@ -120,6 +122,9 @@ func (d *Desk) askOwner(ctx context.Context, c *upstream.Conn, owner *upstream.C
 func (d *Desk) Put(ctx context.Context, c *upstream.Conn, from *upstream.Origin, method string, params json.RawMessage) (json.RawMessage, error) {
 	if from.Ask == nil {
 		return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "the client cannot be asked for " + method}
+	}
+	if d.may(ctx, from, c.Slot.Backend.Name) != nil { // why is for nobody at the server
+		return nil, &runtime.Error{Code: runtime.CodeInvalidRequest, Message: "the client is not to be asked for " + method}
 	}
 	q := revision.Question{From: c.Version, To: from.Version, Method: method, Capabilities: from.Capabilities}
 	if b := c.Slot.Backend; len(d.set.All()) > 1 {

@@ -42,7 +42,11 @@ func (r *Request) converted(b *upstream.Backend, by *upstream.Conn, result []byt
 		return nil, b.Fail(err)
 	}
 	if task {
-		r.rt.TaskOwners.Note(by, r.From.Who.Key(), result, raw)
+		tool := ""
+		if r.to != nil {
+			tool = r.to.Bare
+		}
+		r.rt.TaskOwners.Note(by, r.From.Who.Key(), tool, result, raw)
 	}
 	return raw, nil
 }
@@ -54,6 +58,9 @@ func (r *Request) convertedError(by *upstream.Conn, e *runtime.Error) ([]byte, e
 		return nil, e // a modern client is asked instead
 	}
 	if e.Code == revision.CodeURLElicitation {
+		if err := r.mayBeAsked(); err != nil {
+			return nil, err
+		}
 		by.Slot.Backend.Pool.KeepForAnswers()
 	}
 	to := r.conversion(by).Error(e)

@@ -120,6 +120,9 @@ func (rt *Router) Answer(ctx context.Context, r Request) ([]byte, error) {
 		}
 	}
 	if b := rt.Catalog.Only(r.From.Who); b != nil {
+		if err := r.mayPass(ctx, b); err != nil {
+			return nil, err
+		}
 		return r.forward(ctx, b)
 	}
 	return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "method not found: " + r.Method}

@@ -208,6 +208,9 @@ func (c *FastCall) Answer(a jsonrpc.Answer) Answer {
 	to := revision.Conversion{From: c.from, To: c.version, Method: revision.MethodToolsCall}
 	if a.Error != nil {
 		if bytes.Contains(a.Error, []byte("-32042")) {
+			if err := c.mayBeAsked(); err != nil {
+				return Failed(revision.MethodToolsCall, err)
+			}
 			c.backend.Pool.KeepForAnswers() // revision.CodeURLElicitation: somebody is to open a page
 		}
 		if c.version == "" || c.version == revision.Latest {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mcpctl/mcpctl/runtime/access/policy"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
@@ -53,6 +54,9 @@ func (l *logins) ask(ctx context.Context, r *Request, failed *upstream.Error) er
 	b := r.rt.Set.Named(failed.Server)
 	if b == nil {
 		return failed
+	}
+	if err := r.rt.may(ctx, &r.From, policy.Link, b.Name); err != nil {
+		return err
 	}
 	login, err := r.rt.o.Login(ctx, b.Name, r.From.Who, failed.Err)
 	switch {

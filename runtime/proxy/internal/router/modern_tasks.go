@@ -26,6 +26,10 @@ func (r Request) task(ctx context.Context) ([]byte, error) {
 		if b == nil {
 			return nil, upstream.Invalid("unknown task")
 		}
+		tool, visible := r.rt.Catalog.Tool(r.From.Who, b, r.rt.TaskOwners.ToolOf(id))
+		if !visible {
+			return nil, upstream.Invalid("unknown task")
+		}
 		r.From.Slot = nil
 		if s := r.rt.TaskOwners.Of(id); s != nil && s.Backend == b {
 			r.From.Slot = s
@@ -34,7 +38,10 @@ func (r Request) task(ctx context.Context) ([]byte, error) {
 		if rpc, refused := errors.AsType[*runtime.Error](err); err == nil && r.Method == revision.MethodTasksCancel || refused && rpc.Code == runtime.CodeInvalidParams {
 			r.rt.TaskOwners.Ended(id) // nobody waits for it, or it is not known any more
 		}
-		return result, err
+		if err != nil {
+			return nil, err
+		}
+		return r.deliveredTask(tool, result)
 	})
 }
 

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/access/flow"
 	"github.com/mcpctl/mcpctl/runtime/access/gate"
 	"github.com/mcpctl/mcpctl/runtime/access/policy"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -33,8 +35,8 @@ func memberOf(k inventory.Kind) string {
 }
 
 // useOf returns what policies read of a request for an item.
-func useOf(from *upstream.Origin, line []byte, m *rawjson.Message, to *catalog.Route) *gate.Use {
-	u := &gate.Use{Server: to.Backend.Name, Item: to.Bare}
+func useOf(from *upstream.Origin, line []byte, m *rawjson.Message, server, item string) *gate.Use {
+	u := &gate.Use{Server: server, Item: item, Flow: flowOf(from, line, m)}
 	u.Principal, u.Now, u.Front = from.Who, time.Now(), from.Peer.Front
 	u.Arguments = m.Arguments.Of(line)
 	if at, err := netip.ParseAddrPort(from.Peer.Addr); err == nil {
@@ -51,21 +53,19 @@ func useOf(from *upstream.Origin, line []byte, m *rawjson.Message, to *catalog.R
 // the client says it is, among those of one program of one principal.
 func flowOf(from *upstream.Origin, line []byte, m *rawjson.Message) string {
 	switch {
-	case from.Client != nil:
-		return "session\x00" + from.Client.ID
 	case from.Peer.Front == upstream.FrontStdio:
-		return "stdio"
+		return flow.Key("stdio")
+	case from.Client != nil:
+		return flow.Key("session", from.Client.ID)
 	}
-	id := "alone\x00" + from.Who.Key()
+	var client, named string
 	if from.Who != nil {
-		id += "\x00" + from.Who.Client
+		client = from.Who.Client
 	}
 	if at, err := rawjson.Field(m.Meta.Of(line), metaFlow); err == nil && at.Present() {
-		if named, ok := rawjson.String(m.Meta.Of(line), at); ok {
-			id += "\x00" + named
-		}
+		named, _ = rawjson.String(m.Meta.Of(line), at)
 	}
-	return id
+	return flow.Key("alone", from.Who.Key(), client, named)
 }
 
 // verdict is what policies have said of one request, for all attempts that it takes.
@@ -94,8 +94,7 @@ func (r *Request) admit(ctx context.Context, k inventory.Kind, to *catalog.Route
 	default:
 		return nil
 	}
-	use := useOf(&r.From, r.Line, r.Msg, to)
-	use.Flow = flowOf(&r.From, r.Line, r.Msg)
+	use := useOf(&r.From, r.Line, r.Msg, to.Backend.Name, to.Bare)
 	if err := r.rt.decide(ctx, rules.Use, use, memberOf(k)); err != nil {
 		return err
 	}
@@ -118,6 +117,18 @@ func (rt *Router) decide(ctx context.Context, c *policy.Conditions, use *gate.Us
 	return denied(err, member)
 }
 
+// decideNow is decide where nobody can be waited for.
+func (rt *Router) decideNow(c *policy.Conditions, use *gate.Use, member string) error {
+	if c == nil {
+		return nil
+	}
+	q, err := rt.o.Catalog.Gate.Decide(c, use)
+	if err == nil && q != nil {
+		err = &access.Denied{Code: access.CodeDenied, Reason: "nobody can be asked now", Server: use.Server, Item: use.Item}
+	}
+	return denied(err, member)
+}
+
 // denied names what was denied as errors do.
 func denied(err error, member string) error {
 	if d, ok := errors.AsType[*access.Denied](err); ok {
@@ -133,7 +144,7 @@ func (rt *Router) admitFast(line []byte, m *rawjson.Message, r *catalog.Route, t
 		return false, nil
 	}
 	from := to.Origin()
-	return true, rt.decide(nil, r.Rules.Use, useOf(&from, line, m, r), memberOf(inventory.Tools)) //nolint:staticcheck // nobody is asked
+	return true, rt.decideNow(r.Rules.Use, useOf(&from, line, m, r.Backend.Name, r.Bare), memberOf(inventory.Tools))
 }
 
 // delivered returns what policies let pass of the result of a use, before the client gets
@@ -149,29 +160,83 @@ func (r *Request) delivered(k inventory.Kind, result []byte, err error) ([]byte,
 	return result, denied(err, memberOf(k))
 }
 
+// deliveredTask is delivered for the result that a task has come to. tool is that of its
+// call, nil for not known.
+func (r *Request) deliveredTask(tool *catalog.Route, task []byte) ([]byte, error) {
+	guarded := r.rt.o.Catalog.Gate.Guarded()
+	if !guarded && (tool == nil || tool.Rules == nil || !tool.Rules.Delivers()) {
+		return task, nil
+	}
+	at, err := rawjson.Field(task, "result")
+	if err != nil || !at.Present() {
+		return task, nil //nolint:nilerr // it has not come to one
+	}
+	rules, use := new(catalog.Rules), useOf(&r.From, r.Line, r.Msg, "", "")
+	if tool != nil {
+		use.Server, use.Item = tool.Backend.Name, tool.Bare
+		if tool.Rules != nil {
+			rules = tool.Rules
+		}
+	}
+	use.Task = true
+	result, err := r.rt.o.Catalog.Gate.Deliver(rules.Deliver, rules.Marks, use, at.Of(task))
+	if err != nil {
+		return nil, denied(err, memberOf(inventory.Tools))
+	}
+	return rawjson.Splice(nil, task, rawjson.Edit{Span: at, New: result}), nil
+}
+
 // admitSubscription has policies decide about a subscription to a resource.
 func (rt *Router) admitSubscription(ctx context.Context, from *upstream.Origin, to *catalog.Route) error {
 	if to.Rules == nil {
 		return nil
 	}
-	none := new(rawjson.Message)
-	use := useOf(from, nil, none, to)
-	use.Flow = flowOf(from, nil, none)
+	use := useOf(from, nil, new(rawjson.Message), to.Backend.Name, to.Bare)
 	return rt.decide(ctx, to.Rules.Use, use, memberOf(inventory.Resources))
 }
 
 // may refuses what a principal would do with a server itself, where it may not.
 func (rt *Router) may(ctx context.Context, from *upstream.Origin, action policy.Action, server string) error {
 	possible, c := rt.Catalog.On(from.Who, action, server)
-	if !possible {
-		return &deniedError{&access.Denied{Code: access.CodeDenied, Reason: "policies do not allow " + string(action) + " of this server", Server: server}, ""}
-	}
-	if c == nil {
+	switch {
+	case !possible:
+		return &deniedError{&access.Denied{Code: access.CodeDenied, Server: server}, ""}
+	case c == nil:
 		return nil
 	}
-	use := &gate.Use{Server: server}
-	use.Principal, use.Now, use.Front = from.Who, time.Now(), from.Peer.Front
-	return rt.decide(ctx, c, use, "")
+	return rt.decide(ctx, c, useOf(from, nil, new(rawjson.Message), server, ""), "")
+}
+
+// mayBeAsked refuses a question of the server of a call, whose answer it is.
+func (c *FastCall) mayBeAsked() error {
+	if c.rt.o.Catalog.Gate.Set() == nil {
+		return nil
+	}
+	possible, conditions := c.rt.Catalog.On(c.replyTo.Principal(), policy.Question, c.backend.Name)
+	if !possible {
+		return &deniedError{&access.Denied{Code: access.CodeDenied, Server: c.backend.Name}, ""}
+	}
+	from := c.replyTo.Origin()
+	return c.rt.decideNow(conditions, useOf(&from, nil, new(rawjson.Message), c.backend.Name, ""), "")
+}
+
+// mayPass refuses a request that is passed on to the server that the proxy stands for, and
+// that no policy knows: who may operate the server may make it. Those for tasks are about
+// what was allowed before.
+func (r *Request) mayPass(ctx context.Context, b *upstream.Backend) error {
+	if strings.HasPrefix(r.Method, "tasks/") {
+		return nil
+	}
+	return r.rt.may(ctx, &r.From, policy.Operate, b.Name)
+}
+
+// mayBeAsked refuses a question of the server that the request leads to.
+func (r *Request) mayBeAsked() error {
+	b := r.backend()
+	if b == nil || r.rt.o.Catalog.Gate.Set() == nil {
+		return nil
+	}
+	return r.rt.may(r.rt.Set.Lifetime, &r.From, policy.Question, b.Name)
 }
 
 // deniedData describes a denial for programs: {"kind","policy","server","tool" or "prompt"

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/access/policy"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
@@ -52,7 +53,10 @@ type Router struct {
 // New returns a router without backends, and the rooms under it.
 func New(o Options) *Router {
 	set := upstream.NewSet(o.Backends)
-	rt := &Router{o: o, Set: set, Catalog: catalog.NewPublisher(o.Catalog, set), desk: questions.New(set), Budget: new(limits.Budget), Parking: parking.NewLot(0)}
+	rt := &Router{o: o, Set: set, Catalog: catalog.NewPublisher(o.Catalog, set), Budget: new(limits.Budget), Parking: parking.NewLot(0)}
+	rt.desk = questions.New(set, func(ctx context.Context, from *upstream.Origin, server string) error {
+		return rt.may(ctx, from, policy.Question, server)
+	})
 	rt.Hub = subscriptions.NewHub(set, rt.Catalog, &rt.Budget.Unsent, rt.followTasks, rt.admitSubscription)
 	set.Observer = &observer{rt.desk, rt}
 	return rt
@@ -103,7 +107,8 @@ func (rt *Router) Leave(who *upstream.Client) {
 // Join has a client of a principal notified of every change of a list, until leave, which
 // ends all that it has.
 func (rt *Router) Join(who *upstream.Client, principal *access.Principal, l catalog.Listener) (leave func()) {
-	unlisten := rt.Catalog.Listeners.Add(l, principal, inventory.ListSet{Tools: true, Prompts: true, Resources: true})
+	who.SetWho(principal)
+	unlisten := rt.Catalog.Listeners.Add(l, who.Who, inventory.ListSet{Tools: true, Prompts: true, Resources: true})
 	return func() {
 		unlisten()
 		rt.Leave(who)

@@ -27,7 +27,8 @@ import (
 // only with ctx.
 func (h *Hub) Subscribe(ctx context.Context, from *upstream.Origin, l catalog.Listener, f Filter) (honoured Filter, stop func(), err error) {
 	honoured.ListSet = f.ListSet
-	stops := []func(){h.catalog.Listeners.Add(l, from.Who, f.ListSet)}
+	who := from.Who
+	stops := []func(){h.catalog.Listeners.Add(l, func() *access.Principal { return who }, f.ListSet)}
 	stop = sync.OnceFunc(func() {
 		for _, s := range stops {
 			s()

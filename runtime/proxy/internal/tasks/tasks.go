@@ -52,6 +52,7 @@ type Owners struct {
 type owner struct {
 	who     string // the principal
 	bare    string // the backend's own id
+	tool    string // that was called, by its server's name; "" for not known
 	slot    *upstream.Slot
 	modern  bool   // any connection will do
 	release func() // lets the connection go: the task has ended, as far as is known
@@ -59,7 +60,7 @@ type owner struct {
 
 // Note remembers the connection of a task, by a result that is the task as the backend
 // has sent it and as it is exposed, and keeps it while the task is under way.
-func (o *Owners) Note(by *upstream.Conn, who string, sent, result []byte) {
+func (o *Owners) Note(by *upstream.Conn, who, tool string, sent, result []byte) {
 	var at [2]rawjson.Span
 	if rawjson.Fields(result, at[:], "taskId", "status") != nil {
 		return
@@ -69,7 +70,7 @@ func (o *Owners) Note(by *upstream.Conn, who string, sent, result []byte) {
 	if !ok || err != nil {
 		return
 	}
-	to := owner{who: who, slot: by.Slot, modern: by.Modern(), release: func() {}}
+	to := owner{who: who, tool: tool, slot: by.Slot, modern: by.Modern(), release: func() {}}
 	to.bare, _ = rawjson.String(sent, bare)
 	o.Lock()
 	defer o.Unlock()
@@ -78,6 +79,9 @@ func (o *Owners) Note(by *upstream.Conn, who string, sent, result []byte) {
 	}
 	if was, ok := o.all[id]; ok {
 		was.release()
+		if tool == "" {
+			to.tool = was.tool
+		}
 		if !was.modern {
 			to.slot, to.modern = was.slot, was.modern // where it was made
 		}
@@ -93,6 +97,13 @@ func (o *Owners) Note(by *upstream.Conn, who string, sent, result []byte) {
 		delete(o.all, other)
 	}
 	o.all[id] = to
+}
+
+// ToolOf returns the tool whose call a task is, by its server's name, "" for not known.
+func (o *Owners) ToolOf(id string) string {
+	o.Lock()
+	defer o.Unlock()
+	return o.all[id].tool
 }
 
 // HasEnded reports whether a task of a status is over.

@@ -108,6 +108,28 @@ func bearer(values []string) (string, *access.Refusal) {
 // contains costs a tenth of what strings.ContainsAny does for a token of 400 bytes.
 func contains(s string, c byte) bool { return strings.IndexByte(s, c) >= 0 }
 
+// Lacking says in the head of a response which scopes the request would need, those that
+// its credential has included (RFC 6750, 3.1), and returns the response's status. Where
+// nobody is asked for a credential it says nothing.
+func (w *Wall) Lacking(head http.Header, scopes []string) (status int) {
+	if w.Door == nil {
+		return http.StatusOK
+	}
+	no := &access.Refusal{Status: http.StatusForbidden, Code: "insufficient_scope", Description: "the credential lacks scopes that this needs", Scopes: scopes}
+	w.challenge(head, no)
+	head.Set("Cache-Control", "no-store")
+	return no.Status
+}
+
+// challenge says how the client's next try can be let in.
+func (w *Wall) challenge(head http.Header, no *access.Refusal) {
+	challenge := "Bearer " + w.Door.Challenge(no)
+	if no.Code != "" {
+		challenge += `, error="` + no.Code + `", error_description="` + no.Description + `"`
+	}
+	head.Set("WWW-Authenticate", challenge)
+}
+
 // refuse writes a refusal: a challenge for the client's next try (RFC 6750,
 // 3), but none where a try cannot help now.
 func (w *Wall) refuse(out http.ResponseWriter, no *access.Refusal) {
@@ -115,11 +137,7 @@ func (w *Wall) refuse(out http.ResponseWriter, no *access.Refusal) {
 	if no.Status == http.StatusServiceUnavailable {
 		head.Set("Retry-After", "5")
 	} else {
-		challenge := "Bearer " + w.Door.Challenge(no)
-		if no.Code != "" {
-			challenge += `, error="` + no.Code + `", error_description="` + no.Description + `"`
-		}
-		head.Set("WWW-Authenticate", challenge)
+		w.challenge(head, no)
 	}
 	head.Set("Cache-Control", "no-store")
 	head.Set("Content-Type", "application/json")

@@ -27,6 +27,7 @@ type eventWriter struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	s       *stream
+	post    *post    // whose stream it is, nil for another's
 	session *session // nil: the stream cannot be taken up again
 	kind    byte
 	accepts accept
@@ -127,7 +128,11 @@ func (o *eventWriter) write(n news) (end bool) {
 		o.w.WriteHeader(http.StatusAccepted) // cancelled: there is no answer
 		return true
 	case o.out == nil && n.ended && len(n.events) == 1 && n.events[0].priority == answering:
-		writeUntil(o.over(), o.w, o.accepts, http.StatusOK, n.events[0].data)
+		status := http.StatusOK
+		if o.post != nil && o.post.lacks != nil {
+			status = o.h.o.Wall.Lacking(o.w.Header(), o.post.lacks)
+		}
+		writeUntil(o.over(), o.w, o.accepts, status, n.events[0].data)
 		return true
 	case len(n.events) == 0 && n.pause == nil:
 		return n.ended

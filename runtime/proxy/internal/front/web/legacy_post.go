@@ -27,8 +27,9 @@ type post struct {
 	stream  stream
 	session *session // nil: a request without one
 	who     *access.Principal
-	addr    string // of the client
-	id      []byte // the client's own, raw, valid while the handler runs
+	addr    string   // of the client
+	lacks   []string // scopes; set before the stream is finished
+	id      []byte   // the client's own, raw, valid while the handler runs
 	accepts accept
 	// version is the revision of a request without a session, "" for unknown.
 	version string
@@ -36,6 +37,9 @@ type post struct {
 
 func newPost(unsent *limits.Counter, s *session, who *access.Principal, addr string, id []byte, version string, accepts accept) *post {
 	x := &post{session: s, who: who, addr: addr, id: id, version: version, accepts: accepts}
+	if s != nil && s.sender.Client.Who() != who {
+		s.sender.Client.SetWho(who)
+	}
 	x.stream.start(unsent)
 	return x
 }
@@ -57,7 +61,11 @@ func (h *Streamable) request(w http.ResponseWriter, r *http.Request, x *post, bo
 		conn, taken, err := h.p.Router.FastCall(body, m, x, time.Now())
 		switch {
 		case err != nil:
-			write(w, http.StatusOK, router.Frame(nil, m.ID.Of(body), router.Failed(revision.MethodToolsCall, err)))
+			a, status := router.Failed(revision.MethodToolsCall, err), http.StatusOK
+			if a.Scopes != nil {
+				status = h.o.Wall.Lacking(w.Header(), a.Scopes)
+			}
+			write(w, status, router.Frame(nil, m.ID.Of(body), a))
 			return
 		case taken:
 			conn.Flush()
@@ -116,6 +124,7 @@ func (h *Streamable) serveLong(w http.ResponseWriter, r *http.Request, x *post, 
 			x.stream.finish(nil)
 			return
 		}
+		x.lacks = a.Scopes
 		x.stream.finish(router.Frame(nil, id, a))
 	}) {
 		ended()
@@ -128,7 +137,7 @@ func (h *Streamable) serveLong(w http.ResponseWriter, r *http.Request, x *post, 
 }
 
 func (h *Streamable) initialize(w http.ResponseWriter, r *http.Request, x *post, body []byte, m *rawjson.Message) {
-	a := h.p.Router.Serve(r.Context(), router.Request{Line: body, Msg: new(*m), Method: "initialize"})
+	a := h.p.Router.Serve(r.Context(), router.Request{Line: body, Msg: new(*m), Method: "initialize", From: x.Origin()})
 	if a.Object == nil {
 		s := h.Sessions.open(h.lifetime, h.p, x.who)
 		if s == nil {
@@ -144,7 +153,7 @@ func (h *Streamable) initialize(w http.ResponseWriter, r *http.Request, x *post,
 
 // await writes what comes for a post.
 func (h *Streamable) await(w http.ResponseWriter, r *http.Request, x *post) {
-	o := eventWriter{h: h, w: w, r: r, s: &x.stream, session: x.session, kind: ofPost, accepts: x.accepts, id: x.id}
+	o := eventWriter{h: h, w: w, r: r, s: &x.stream, post: x, session: x.session, kind: ofPost, accepts: x.accepts, id: x.id}
 	o.run()
 }
 

@@ -247,6 +247,7 @@ func (f *SSE) messages(w http.ResponseWriter, r *http.Request) {
 	}
 	s.seen.Store(time.Now().UnixNano())
 	s.latest.Store(who)
+	s.sender.Client.SetWho(who)
 	s.message(w, r, b.Bytes())
 	b.release()
 }

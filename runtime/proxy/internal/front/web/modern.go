@@ -241,7 +241,11 @@ func (x *modernPost) finish(id []byte, a router.Answer) {
 	if a.Object == nil && x.accepts.streams() {
 		x.open()
 	}
-	x.send(id, a, front.StatusFor(a))
+	status := front.StatusFor(a)
+	if a.Scopes != nil && x.out == nil {
+		status = x.h.o.Wall.Lacking(x.w.Header(), a.Scopes)
+	}
+	x.send(id, a, status)
 }
 
 func (x *modernPost) send(id []byte, a router.Answer, status int) {
