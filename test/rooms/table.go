@@ -83,6 +83,7 @@ func layerTable() []rule {
 		{pkg: "runtime/access/consent", layer: 0, own: none, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/guards", layer: 1, own: []string{"runtime/access", "runtime/plain", "runtime/internal/rawjson"}, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/gate", layer: 1, own: []string{"runtime/access", "runtime/access/policy", "runtime/access/limit", "runtime/access/flow", "runtime/access/guards", "runtime/access/consent", "runtime/plain"}, notStd: []string{"net", "net/http", "os"}},
+		{pkg: "runtime/access/gate", layer: 1, own: []string{"runtime/access", "runtime/access/policy", "runtime/access/limit", "runtime/access/flow", "runtime/access/guards", "runtime/plain"}, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/remember", layer: 0, own: none},
 		{pkg: "runtime/access/jwt", layer: 1, own: []string{"runtime/access", "runtime/access/remember", "runtime/secret"}, third: []string{"github.com/go-jose/go-jose/v4", "github.com/go-json-experiment/json"}, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/introspect", layer: 2, own: []string{"runtime/access", "runtime/access/remember", "runtime/access/jwt", "runtime/secret"}, third: []string{"github.com/go-json-experiment/json", "golang.org/x/sync"}, notStd: []string{"net", "net/http", "os"}},

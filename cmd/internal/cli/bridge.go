@@ -40,6 +40,7 @@ func newBridge(a *app) *cobra.Command {
 	fl.String("request-timeout", "", "end a request after this `DURATION` without an answer or progress, or never (default 120s)")
 	fl.String("stream-max", "", "end HTTP streams that last longer than this `DURATION`; clients then reconnect (default never)")
 	fl.BoolVar(&b.o.Insecure, "insecure", false, "allow an address that other machines can reach; there is no authentication")
+	fl.BoolVar(&b.o.NoPolicy, "no-policy", false, "with a command behind --: serve it although policies are about it, which are not asked")
 	a.adhoc.takenBy(cmd)
 	completeWords(cmd, "isolation", isolations()...)
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -82,6 +83,14 @@ func (b *bridgeCommand) run(ctx context.Context, words []string, dash int) error
 			return usagef("--isolation is %q, want %s", b.isolation, plain.Or(isolations()))
 		}
 		entry.Isolation = b.isolation
+	}
+	if b.a.adhoc.command != nil && b.o.HTTP != "" {
+		err = b.a.file.policies.Unread(b.a.named(entry), "bridge", b.o.NoPolicy, b.a.ui.Say)
+	} else if b.o.NoPolicy {
+		err = usagef("--no-policy is for bridge --http ADDR -- COMMAND; another server obeys the policies")
+	}
+	if err != nil {
+		return err
 	}
 	b.o.Command, b.o.Bridge, b.o.Entries = "bridge", true, []config.Entry{entry}
 	return b.a.runGateway(ctx, b.o)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -31,7 +32,11 @@ func (o *offer) values(ref map[string]string, name, begun string, given map[stri
 	if options.Auth != nil { // nobody logs in here
 		options.Auth.Person, options.Auth.KeptOnly = nil, true
 	}
-	c, err := dial.Dial(ctx, o.entry, options)
+	c, err := o.a.reach(ctx, o.entry, options, func(ctx context.Context, h runtime.Handler) (*runtime.Client, error) {
+		direct := options
+		direct.Handler = h
+		return dial.Dial(ctx, o.entry, direct)
+	})
 	if err != nil {
 		return nil
 	}
@@ -57,7 +62,7 @@ func (o *offer) values(ref map[string]string, name, begun string, given map[stri
 
 // endBy closes a connection. What is not closed when ctx ends goes on until the program
 // ends, which is next.
-func endBy(ctx context.Context, c *runtime.Client) {
+func endBy(ctx context.Context, c io.Closer) {
 	closed := make(chan struct{})
 	go func() {
 		_ = c.Close()

@@ -24,16 +24,15 @@ const (
 	callShutdown = 500 * time.Millisecond
 )
 
-// connect dials a configured server, or with an empty name the one at --url.
-// h answers the server's requests. The caller closes the client.
+// connect dials a configured server, or with an empty name the one at --url, as the
+// policies allow. h answers the server's requests. The caller closes the client by
+// host.close.
 func (a *app) connect(ctx context.Context, server string, h *host) (*runtime.Client, error) {
 	entry, err := a.entryOrURL(server)
 	if err != nil {
 		return nil, err
 	}
-	if h != nil {
-		h.entry = entry
-	}
+	h.entry = entry
 	if server != "" {
 		if c, err := a.inSession(ctx, entry, h); c != nil || err != nil {
 			return c, err
@@ -41,10 +40,21 @@ func (a *app) connect(ctx context.Context, server string, h *host) (*runtime.Cli
 	}
 	a.noteVariables()
 	o := a.dialOptions(entry)
-	o.Grace, o.ShutdownTimeout = callGrace, callShutdown
-	if h != nil {
-		o.Handler, o.Capabilities = h, h.Capabilities()
+	o.Grace, o.ShutdownTimeout, o.Handler, o.Capabilities = callGrace, callShutdown, h, h.Capabilities()
+	c, err := a.reach(ctx, entry, o, func(ctx context.Context, to runtime.Handler) (*runtime.Client, error) {
+		direct := o
+		direct.Handler = to
+		return a.dialOrLogin(ctx, entry, direct)
+	})
+	if err != nil {
+		return nil, err
 	}
+	h.conn = c
+	return c.Client, nil
+}
+
+// dialOrLogin connects to a server, after a login where it wants one.
+func (a *app) dialOrLogin(ctx context.Context, entry config.Entry, o dial.Options) (*runtime.Client, error) {
 	c, err := dial.Dial(ctx, entry, o)
 	commands := authCommands{a}
 	var refused *auth.Error

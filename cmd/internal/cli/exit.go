@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/runtime"
 )
@@ -162,6 +163,9 @@ func (env *environment) reportJSON(err error, own *Error, msg, hint string, code
 		Challenge string `json:"challenge,omitempty"`
 	}
 	o := object{Kind: kinds[code], Message: msg, Hint: hint}
+	if r, ok := errors.AsType[*localpolicy.Refusal](err); ok {
+		o.Kind = r.Kind
+	}
 	o.Status, o.Challenge = answered(err)
 	if own != nil {
 		o.Server = own.Server

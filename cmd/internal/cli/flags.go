@@ -70,6 +70,9 @@ func (env *environment) setup(cmd *cobra.Command) error {
 	env.ui.NoInput, env.ui.Quiet = s.NoInput, s.Quiet
 	env.ui.Color, env.ui.ErrColor = env.wantColor(env.ui.OutTTY), env.wantColor(env.ui.ErrTTY)
 	env.log = env.newLogger()
+	if s.Serve.Access.Rules {
+		env.obey()
+	}
 	return nil
 }
 
@@ -81,6 +84,7 @@ func (env *environment) setupCompletion(cmd *cobra.Command) {
 		env.settings, env.settings.ConfigPath, env.settings.URL = s, s.ConfigPath, s.URL
 		env.adhoc.url = s.URL
 	}
+	env.obey() // config.yaml was not read
 }
 
 // wantColor follows --color, then NO_COLOR (no-color.org: any value but the

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/answering"
 	"github.com/mcpctl/mcpctl/cmd/internal/elicit"
+	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
@@ -16,6 +17,24 @@ type host struct {
 	*answering.Handler
 	a     *app
 	entry config.Entry // that it is connected to
+	// conn is the connection, nil for a session's.
+	conn *localpolicy.Connection
+}
+
+// close ends a connection of connect.
+func (h *host) close(c *runtime.Client) error {
+	if h.conn != nil {
+		return h.conn.Close()
+	}
+	return c.Close()
+}
+
+// server returns the connection that a failure of the server is explained by.
+func (h *host) server(c *runtime.Client) *runtime.Client {
+	if h.conn != nil {
+		return h.conn.Server
+	}
+	return c
 }
 
 func (a *app) newHost(server string) *host {
@@ -53,7 +72,7 @@ func (h *host) explain(c *runtime.Client, err error) error {
 			return err
 		}
 	}
-	explained := dial.ExplainCall(h.entry, c, err)
+	explained := dial.ExplainCall(h.entry, h.server(c), err)
 	why, more := errors.AsType[interface {
 		error
 		Missed() string

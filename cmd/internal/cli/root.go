@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/adding"
 	"github.com/mcpctl/mcpctl/cmd/internal/cmdline"
+	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/signals"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
@@ -72,6 +73,8 @@ type serversFile struct {
 	// project's file is trusted. declined says that the answer was no.
 	command, declined bool
 	noted             sync.Once
+	// policies say what commands may do with the servers; nil: everything.
+	policies *localpolicy.Policies
 	// approve decides whether add writes an entry; nil has all written.
 	approve adding.Approve
 }

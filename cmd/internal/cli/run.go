@@ -12,13 +12,15 @@ import (
 )
 
 func newRun(a *app) *cobra.Command {
+	noPolicy := false
 	cmd := &cobra.Command{
 		Use:   "run SERVER [-- ARGS...]",
 		Short: "Run a configured server instead of mcpctl",
 		Long: "Run the command of a configured stdio server instead of mcpctl, for hosts and for debugging. Its placeholders are\n" +
 			"replaced, and it gets its usual environment and directory. ARGS are added to its arguments.\n\n" +
 			"Nothing reads or changes what the server and its client say. On Linux and macOS the process becomes the server;\n" +
-			"on Windows mcpctl waits for it and ends with its exit code. For a remote server, use mcpctl bridge.",
+			"on Windows mcpctl waits for it and ends with its exit code. For a remote server, use mcpctl bridge.\n\n" +
+			"A server that policies are about is not run (exit 9): mcpctl bridge obeys them.",
 		Example: "  mcpctl run fs\n  mcpctl run fs -- --verbose",
 		Args:    cobra.ArbitraryArgs, // checked with the place of "--"
 		RunE: func(cmd *cobra.Command, words []string) error {
@@ -26,15 +28,16 @@ func newRun(a *app) *cobra.Command {
 			if dash < 0 {
 				dash = len(words)
 			}
-			return become(a, words[:dash], words[dash:])
+			return become(a, words[:dash], words[dash:], noPolicy)
 		},
 	}
+	cmd.Flags().BoolVar(&noPolicy, "no-policy", false, "run the server although policies are about it, which are not asked")
 	a.completeServer(cmd)
 	return cmd
 }
 
 // become runs the server that the words name, with more arguments.
-func become(a *app, words, more []string) error {
+func become(a *app, words, more []string, noPolicy bool) error {
 	if a.settings.URL != "" {
 		return usagef("run starts a command, and --url is a remote server").withHint("mcpctl bridge URL")
 	}
@@ -55,6 +58,9 @@ func become(a *app, words, more []string) error {
 		return usagef("%s is a command-line tool, which speaks MCP only through mcpctl", entry.Name).withHint("mcpctl bridge %s", entry.Name)
 	default:
 		return usagef("%s is a remote server: there is nothing to run", entry.Name).withHint("mcpctl bridge %s", entry.Name)
+	}
+	if err := a.file.policies.Unread(entry, "run", noPolicy, a.ui.Say); err != nil {
+		return a.withServer(entry.Name, err)
 	}
 	if entry.Pin == string(pins.Hold) {
 		a.ui.Note("warning: %s has \"pin\": \"hold\", and run compares nothing (mcpctl bridge %s does)", entry.Name, entry.Name)

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
+	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
 	"github.com/mcpctl/mcpctl/cmd/internal/locking"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -30,6 +31,8 @@ type session struct {
 	server string
 	// entry is the configured one, empty for a server that is in no file.
 	entry config.Entry
+	// filtered says that lists lack what policies hide; package localpolicy stores them.
+	filtered bool
 
 	mu sync.Mutex // guards what follows: lists are asked for side by side
 	// missing are servers missing from lists that the user was warned of.
@@ -61,18 +64,19 @@ func (a *app) with(ctx context.Context, words []string, f func(s *session, words
 	s := &session{a: a, server: server}
 	if name != "" {
 		s.entry = h.entry
+		s.filtered = h.conn != nil && h.conn.Client != h.conn.Server
 	}
 	if s.Client, err = locking.NewClient(c, a.settings.ConfigPath, s.entry, a.ui.Note); err != nil {
 		return a.withServer(server, err)
 	}
 	defer s.Warn()
 	s.wantLog(ctx)
-	err = h.explain(c, h.outcome(onTheWay(f(s, words))))
+	err = localpolicy.Refused(h.explain(c, h.outcome(onTheWay(f(s, words)))), a.named(s.entry).Name)
 	var keeping sync.WaitGroup
 	keeping.Go(s.keep) // while the server ends
 	defer keeping.Wait()
 	// A server that ends badly does not change the result.
-	if closing := c.Close(); closing != nil {
+	if closing := h.close(c); closing != nil {
 		a.log.Debug("close", "server", server, "err", closing)
 	}
 	return a.withServer(server, err)
@@ -188,7 +192,7 @@ func (s *session) list(ctx context.Context, method, key string) (json.RawMessage
 func (s *session) heard(key string, items []json.RawMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.entry.Name == "" || s.missing != nil {
+	if s.entry.Name == "" || s.missing != nil || s.filtered {
 		return
 	}
 	if s.lists == nil {

@@ -20,7 +20,10 @@ import (
 // known returns the stored lists of the configured servers.
 func (env *environment) known() known.Lists {
 	lists := known.New(config.StateDir(env.getenv), cmp.Or(env.file.scope, env.settings.ConfigPath), env.log)
-	lists.Filter = locking.Stored(env.settings.ConfigPath)
+	held := locking.Stored(env.settings.ConfigPath)
+	lists.Filter = func(server config.Entry, member string, items []json.RawMessage) []json.RawMessage {
+		return env.file.policies.Shown(server, member, held(server, member, items))
+	}
 	return lists
 }
 

@@ -95,6 +95,8 @@ type Options struct {
 	Socket string
 	// asks reports that clients over HTTP are asked for a credential.
 	asks bool
+	// NoPolicy has no policy asked.
+	NoPolicy bool
 	// Session makes it one that commands find, see package sessions; nil: it is none.
 	Session *sessions.Options
 }
@@ -113,6 +115,8 @@ type gateway struct {
 	ballast ballast
 	logins  *auth.Logins
 	pins    pinning
+	// policies say who may do what.
+	policies policing
 	// accounts are those of principals with servers, nil where nobody is asked who they
 	// are.
 	accounts *accounts
@@ -176,6 +180,9 @@ func (g *gateway) open(entries []config.Entry) error {
 	if err := g.openPins(entries); err != nil {
 		return err
 	}
+	if err := g.policies.open(g); err != nil {
+		return err
+	}
 	g.ballast.allocate(entries)
 	g.ring = h.ring()
 	g.openAccounts()
@@ -197,6 +204,7 @@ func (g *gateway) open(entries []config.Entry) error {
 		Roots:          h.Roots,
 		Login:          g.login,
 		Pins:           g.pins.guard,
+		Gate:           g.policies.gate,
 		Logger:         h.Log,
 	}
 	if g.store != nil {

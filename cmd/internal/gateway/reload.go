@@ -27,7 +27,7 @@ type reloading struct {
 
 	mu       sync.Mutex // guards what follows
 	asked    bool       // report the result in any case
-	settings []byte     // config.yaml, as read or reported last
+	settings []byte     // config.yaml without its policies, as read or reported last
 }
 
 // follow reloads servers.json on changes and at the signal HUP, until stop is called.
@@ -37,7 +37,8 @@ func (g *gateway) follow(file *config.File) (stop func()) {
 	}
 	r := &reloading{g: g, lastValid: map[string]config.Entry{}, faults: map[string]bool{}, absent: map[string]bool{}}
 	g.noteConfig(file.Path(), nil, file.Faults()...)
-	r.settings, _ = settings.ReadFile(g.h.Settings.File()) // may be missing
+	now, _ := settings.ReadFile(g.h.Settings.File()) // may be missing
+	r.settings = settings.WithoutAccess(now)
 	for _, e := range file.Enabled() {
 		if e.Fault == nil {
 			r.lastValid[e.Name] = e
@@ -53,6 +54,7 @@ func (g *gateway) follow(file *config.File) (stop func()) {
 	}
 	o.Changed, o.Beside, o.Logger = r.changed, r.beside, g.h.Log
 	w := layers.Watch(o)
+	unwatch := g.policies.watch(g)
 	unhang := g.h.OnHangup(func() {
 		r.mu.Lock()
 		r.asked = true
@@ -62,6 +64,7 @@ func (g *gateway) follow(file *config.File) (stop func()) {
 	})
 	return func() {
 		unhang()
+		unwatch()
 		w.Close()
 	}
 }
@@ -157,17 +160,19 @@ func (r *reloading) choose(f *config.File) []config.Entry {
 	return chosen
 }
 
-// beside looks at the other files of the folder: what is locked counts at once, and
-// that config.yaml has changed is reported, because it needs a restart.
+// beside looks at the other files of the folder: what is locked and the policies count at
+// once, and that something else in config.yaml has changed is reported, because it needs
+// a restart.
 func (r *reloading) beside() {
 	r.g.followPins()
+	r.g.policies.follow(r.g)
 	now, err := settings.ReadFile(r.g.h.Settings.File())
 	if err != nil && !os.IsNotExist(err) {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if bytes.Equal(now, r.settings) {
+	if now = settings.WithoutAccess(now); bytes.Equal(now, r.settings) {
 		return
 	}
 	r.settings = now

@@ -24,6 +24,8 @@ type Status struct {
 	Config    ConfigStatus `json:"config"`
 	// Access is nil where nobody is asked for a credential.
 	Access *AccessStatus `json:"access,omitempty"`
+	// Policy is nil where config.yaml has no section access.
+	Policy *PolicyStatus `json:"policy,omitempty"`
 	proxy.Status
 }
 
@@ -87,6 +89,7 @@ func (g *gateway) status() any {
 	if d := g.door.Load(); d != nil {
 		s.Access = d.status()
 	}
+	s.Policy = g.policies.now()
 	if c := g.config.Load(); c != nil {
 		s.Config = *c
 	}

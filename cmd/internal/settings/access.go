@@ -20,6 +20,8 @@ type Access struct {
 	URL string
 	// Hosts are HOST or HOST:PORT that clients reach serve by, besides its address.
 	Hosts []string
+	// Rules says that config.yaml has a section about who may do what: see ReadPolicies.
+	Rules bool
 	// Login is how people log in on the pages of serve.
 	Login Login
 }

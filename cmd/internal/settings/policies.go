@@ -39,12 +39,13 @@ type Policies struct {
 
 // ReadPolicies reads the section access of a config.yaml, which need not exist, and the
 // files of policies that it names. Auth says that serve asks who comes. Errors in the
-// section and in files are *config.Problems. What is read is yet to be compiled.
+// section and in files are *config.Problems; the Policies have Watch then, as far as that is
+// known. What is read is yet to be compiled.
 func ReadPolicies(path string, auth bool) (*Policies, error) {
 	p := &Policies{path: path, Watch: []string{path}}
 	src := source{}
 	if err := src.readFile(path); err != nil {
-		return nil, err
+		return p, err
 	}
 	n := src.file.node(accessName)
 	if n == nil {
@@ -52,31 +53,31 @@ func ReadPolicies(path string, auth bool) (*Policies, error) {
 	}
 	var err error
 	if p.Section, err = src.file.rules(n); err != nil {
-		return nil, err
+		return p, err
 	}
 	p.Config = p.Section.Config(auth)
 	for _, pattern := range p.Section.Policies {
+		p.Watch = append(p.Watch, filepath.Dir(src.file.absolute(pattern.Text)))
 		files, err := src.file.matches(pattern)
 		if err == nil && len(files) == 0 {
 			// Where policies forbid, none of them would mean that all is allowed.
 			err = src.file.problemIn(pattern, fmt.Sprintf("no file is %q", pattern.Text), "the path is relative to "+FileName)
 		}
 		if err != nil {
-			return nil, err
+			return p, err
 		}
-		p.Watch = append(p.Watch, filepath.Dir(src.file.absolute(pattern.Text)))
 		for _, file := range files {
 			if slices.Contains(p.Watch, file) {
 				continue // of another pattern
 			}
 			if len(p.Watch) > maxPolicyFiles {
-				return nil, src.file.problemIn(pattern, fmt.Sprintf("there are more than %d files of policies", maxPolicyFiles), "put several policies into one file")
-			}
-			text, err := store.ReadFile(file, maxPolicyFile)
-			if err != nil {
-				return nil, config.FileProblem(file, err)
+				return p, src.file.problemIn(pattern, fmt.Sprintf("there are more than %d files of policies", maxPolicyFiles), "put several policies into one file")
 			}
 			p.Watch = append(p.Watch, file)
+			text, err := store.ReadFile(file, maxPolicyFile)
+			if err != nil {
+				return p, config.FileProblem(file, err)
+			}
 			p.Config.Sources = append(p.Config.Sources, policy.Source{Name: file, Text: text})
 		}
 	}
@@ -159,7 +160,8 @@ func (f *file) rules(n *yaml.Node) (*rules.Section, error) {
 
 // checkRules reads the section for what is wrong with it. The files that it names are read
 // by those who decide.
-func (f *file) checkRules(n *yaml.Node, _ *Access) error {
+func (f *file) checkRules(n *yaml.Node, a *Access) error {
+	a.Rules = true
 	_, err := f.rules(n)
 	return err
 }

@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/dial"
+)
+
+// obey has the run follow the policies of config.yaml.
+func (env *environment) obey() {
+	env.file.policies = &localpolicy.Policies{
+		Settings: env.settings,
+		Keep: func(server config.Entry, member string, items []json.RawMessage) {
+			env.known().Keep(server, member, items)
+		},
+	}
+	if env.settings.Verbose > 0 {
+		env.file.policies.Log = env.log
+	}
+}
+
+// reach connects a command to a server as the policies allow: see [localpolicy.Policies].
+func (a *app) reach(ctx context.Context, entry config.Entry, o dial.Options, direct localpolicy.Dial) (*localpolicy.Connection, error) {
+	return a.file.policies.Connect(ctx, a.named(entry), o, direct)
+}
+
+// named returns an entry with the name that policies know its server by.
+func (env *environment) named(entry config.Entry) config.Entry {
+	if env.adhoc.given() && entry.File == "" {
+		entry.Name = env.adhoc.name()
+	}
+	return entry
+}

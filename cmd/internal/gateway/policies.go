@@ -1,0 +1,180 @@
+package gateway
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/runtime/access/gate"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/store"
+)
+
+// allAllowed warns that nothing says what those may do whom serve lets in.
+const allAllowed = "whoever has a credential may use every server and tool: config.yaml has no section access (as in access: {rules: [{allow: \"*\", to: \"*\", only: read-only}]})"
+
+// policing is who may do what, as a running gateway follows it: by the section access of
+// config.yaml and the files that it names.
+type policing struct {
+	gate *gate.Gate // nil where no policies are asked
+	path string     // of config.yaml
+	asks bool       // clients are asked who they are
+
+	turn   sync.Mutex // held while changes are taken over
+	failed string     // guarded by turn: why what the files say now does not count, as it was logged
+
+	mu     sync.Mutex // guards what follows
+	files  []string   // that were read last, and folders
+	states []fs.FileInfo
+	status PolicyStatus
+}
+
+// PolicyStatus is the policies that count.
+type PolicyStatus struct {
+	// Digest stands for their text, Policies is how many there are, Loaded when they were
+	// last read.
+	Digest   string    `json:"digest"`
+	Policies int       `json:"policies"`
+	Loaded   time.Time `json:"loaded"`
+	// Problem is why the files, as they are now, do not count, "" if they do.
+	Problem string `json:"problem,omitempty"`
+}
+
+// open reads the policies. Those that cannot be used are an error: nothing is
+// served without what config.yaml asks for.
+func (p *policing) open(g *gateway) error {
+	if p.path = g.h.Settings.File(); g.o.NoPolicy || g.h.Settings.ConfigPath == "" {
+		if g.o.NoPolicy {
+			g.h.Log.Warn("no policy is asked: --no-policy")
+		}
+		return nil
+	}
+	p.asks = g.o.asks
+	next, err := p.read()
+	if err != nil {
+		return err
+	}
+	p.gate = gate.New(next)
+	if p.asks && next.Set == nil {
+		g.h.UI.Say("warning: %s", allAllowed)
+	}
+	return nil
+}
+
+// read reads the policies as they are now.
+func (p *policing) read() (next gate.Config, err error) {
+	p.mu.Lock()
+	files := p.files
+	p.mu.Unlock()
+	states := statesOf(files) // before: what is written meanwhile is read the next time
+	read, err := settings.ReadPolicies(p.path, p.asks)
+	if !slices.Equal(files, read.Watch) {
+		files, states = read.Watch, nil // read again at the next look, once
+	}
+	if err == nil {
+		next, err = read.Gate()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.files, p.states = files, states
+	if err != nil {
+		p.status.Problem = err.Error()
+		return next, err
+	}
+	p.status = PolicyStatus{Digest: next.Set.Digest(), Policies: len(next.Set.Policies()), Loaded: time.Now()}
+	return next, nil
+}
+
+// statesOf returns what the system says of files, nil for those that are not there.
+func statesOf(files []string) []fs.FileInfo {
+	all := make([]fs.FileInfo, len(files))
+	for i, path := range files {
+		if info, err := os.Stat(path); err == nil {
+			all[i] = info
+		}
+	}
+	return all
+}
+
+// changed reports whether a file is not as it was.
+func (p *policing) changed() bool {
+	p.mu.Lock()
+	files, before := p.files, p.states
+	p.mu.Unlock()
+	return !slices.EqualFunc(before, statesOf(files), store.Unchanged)
+}
+
+// follow takes over what the files of policies say now. What they said before
+// stays where they cannot be used.
+func (p *policing) follow(g *gateway) {
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	if p.gate == nil || !p.changed() {
+		return
+	}
+	before := p.gate.Set().Digest()
+	next, err := p.read()
+	if err != nil {
+		if news := err.Error(); p.failed != news {
+			p.failed = news
+			g.h.Log.Warn("the policies cannot be used: what they said before stays", problem(err)...)
+		}
+		return
+	}
+	if p.failed != "" {
+		p.failed = ""
+		g.h.Log.Warn("the policies can be used again", "file", p.path)
+	}
+	if next.Set.Digest() == before && (next.Set == nil) == (p.gate.Set() == nil) {
+		p.gate.Replace(next) // what is told, and how long labels last
+		return
+	}
+	p.gate.Replace(next)
+	g.proxy.Repolicy()
+	g.h.Log.Info("policies read", "digest", next.Set.Digest(), "policies", len(next.Set.Policies()))
+	if p.asks && next.Set == nil {
+		g.h.Log.Warn(allAllowed)
+	}
+}
+
+// watch follows the folders of the policies that there are now, until stop is
+// called. That of config.yaml is watched in any case; files of others are looked at when
+// servers.json is, every few seconds.
+func (p *policing) watch(g *gateway) (stop func()) {
+	p.mu.Lock()
+	files := p.files
+	p.mu.Unlock()
+	var watchers []*config.Watcher
+	seen := []string{filepath.Dir(p.path)}
+	for _, path := range files {
+		dir := filepath.Dir(path)
+		if slices.Contains(seen, dir) {
+			continue
+		}
+		seen = append(seen, dir)
+		// Of a file that is not there, a watcher tells what happens around it.
+		none := filepath.Join(dir, ".mcpctl-none.json")
+		watchers = append(watchers, config.Watch(none, config.WatchOptions{Changed: func(*config.File, error) {}, Beside: func() { p.follow(g) }}))
+	}
+	return func() {
+		for _, w := range watchers {
+			w.Close()
+		}
+	}
+}
+
+// now returns the policies that count, nil where there are none and none is
+// missing.
+func (p *policing) now() *PolicyStatus {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.gate.Set() == nil && p.status.Problem == "" {
+		return nil
+	}
+	s := p.status
+	return &s
+}

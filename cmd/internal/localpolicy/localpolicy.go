@@ -1,0 +1,185 @@
+// Package localpolicy has commands obey the policies that are about this machine's user:
+// they reach a server through a proxy in this process, which decides as serve does, with
+// the same code.
+package localpolicy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access/gate"
+	"github.com/mcpctl/mcpctl/runtime/access/policy"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/dial"
+	"github.com/mcpctl/mcpctl/runtime/pins"
+	"github.com/mcpctl/mcpctl/runtime/proxy"
+)
+
+// Policies are those of config.yaml, which is read when they are first needed. Nobody is
+// asked who they are: serve.auth does not change what is allowed. Its methods may be called
+// concurrently. Nil are none.
+type Policies struct {
+	// Settings are those of the program.
+	Settings settings.Settings
+	// Keep stores a whole list that a server has sent; nil: none is.
+	Keep func(server config.Entry, member string, items []json.RawMessage)
+	// Log; nil discards.
+	Log *slog.Logger
+
+	once sync.Once
+	read gate.Config
+	err  error
+}
+
+// Concern reports whether a policy is about the server of an entry, which has a name.
+func (p *Policies) Concern(entry config.Entry) (bool, error) {
+	if p == nil {
+		return false, nil
+	}
+	p.once.Do(func() {
+		var read *settings.Policies
+		if read, p.err = settings.ReadPolicies(p.Settings.File(), false); p.err == nil {
+			p.read, p.err = read.Gate()
+		}
+	})
+	return p.err == nil && p.read.Set != nil && p.read.Set.Concerns(serverOf(entry)), p.err
+}
+
+// Dial connects to a server. What it sends goes to h.
+type Dial func(ctx context.Context, h runtime.Handler) (*runtime.Client, error)
+
+// Connection is a connection to a server as the policies have it.
+type Connection struct {
+	*runtime.Client
+	// Server is the server's own connection, for what it says when it fails. Nothing is
+	// to be called over it.
+	Server *runtime.Client
+
+	end func() // nil where no policy is about the server
+}
+
+// Close ends the connection, and the server where it was started for it.
+func (c *Connection) Close() error {
+	err := c.Client.Close()
+	if c.end != nil {
+		c.end()
+	}
+	return err
+}
+
+// Connect connects a command to a server: through the policies that are about it, directly
+// where none is. It is the one way from a command to what a server offers. o are the
+// settings of the command, whose Handler gets what the server sends. An error of direct is
+// returned as it is.
+func (p *Policies) Connect(ctx context.Context, entry config.Entry, o dial.Options, direct Dial) (*Connection, error) {
+	concern, err := p.Concern(entry)
+	if err != nil {
+		return nil, err
+	}
+	if !concern {
+		c, err := direct(ctx, o.Handler)
+		if err != nil {
+			return nil, err
+		}
+		return &Connection{Client: c, Server: c}, nil
+	}
+	first := new(relay)
+	server, err := direct(ctx, first)
+	if err != nil {
+		return nil, err
+	}
+	guard := &pins.Guard{} // what is not as it is locked is held back by package locking
+	guard.Set(map[string]pins.Policy{entry.Name: p.locked(entry)})
+	var once sync.Once
+	through, err := proxy.New(proxy.Options{
+		Servers: []proxy.Server{{
+			Name: entry.Name, Transport: entry.Transport(), Labels: strings.Join(entry.Labels, " "), TrustAnnotations: entry.TrustAnnotations,
+			Isolation: proxy.IsolationShared, IdleTimeout: -1, RequestTimeout: -1, Digest: entry.Digest(),
+		}},
+		Dial: func(ctx context.Context, _ proxy.Key, h runtime.Handler) (c *runtime.Client, err error) {
+			once.Do(func() {
+				first.to(h)
+				c = server
+			})
+			if c == nil {
+				c, err = direct(ctx, h)
+			}
+			return c, err
+		},
+		RequestTimeout: -1, // how long a call may take is for the command
+		Single:         true, Gate: gate.New(p.read), Pins: guard, Store: p.store(entry), Logger: p.Log,
+	})
+	if err != nil {
+		return nil, errors.Join(err, server.Close())
+	}
+	front := serve(through)
+	end := func() {
+		front.close()
+		_ = through.Close()
+		once.Do(func() { _ = server.Close() }) // the proxy has not had it
+	}
+	// Both ends are ours: what is sent is logged beyond, and nothing is negotiated.
+	o.Logger, o.Auth, o.ConnectTimeout, o.Version = nil, nil, -1, server.Info().Version
+	o.HTTP = dial.HTTPOptions{Client: front.client()}
+	c, err := dial.Dial(ctx, config.Entry{Name: entry.Name, URL: "http://policy/mcp"}, o)
+	if err != nil {
+		end()
+		return nil, err
+	}
+	return &Connection{Client: c, Server: server, end: end}, nil
+}
+
+// locked returns what is locked of an entry, as what is compared with it. A lock that
+// cannot be read is none: package locking says so.
+func (p *Policies) locked(entry config.Entry) pins.Policy {
+	if pins.Mode(entry.Pin) == pins.Off || entry.File == "" {
+		return pins.Policy{Mode: pins.Off}
+	}
+	locked, err := pins.LoadServer(pins.Path(entry.File), entry.Name)
+	if err != nil {
+		return pins.Policy{Mode: pins.Off}
+	}
+	return pins.Policy{Mode: pins.Warn, Locked: locked}
+}
+
+// serverOf returns the server of an entry as policies see it.
+func serverOf(e config.Entry) policy.Server {
+	return policy.Server{Name: e.Name, Transport: e.Transport(), Labels: e.Labels, Trusted: e.TrustAnnotations}
+}
+
+// Shown returns what of a stored list the policies show. member is that of the list in a
+// result, such as tools.
+func (p *Policies) Shown(entry config.Entry, member string, items []json.RawMessage) []json.RawMessage {
+	l, ok := pins.ListOf(member)
+	concern, err := p.Concern(entry)
+	switch {
+	case err != nil || !ok:
+		return nil // nothing is known to be allowed
+	case !concern:
+		return items
+	}
+	guard := &pins.Guard{}
+	guard.Set(map[string]pins.Policy{entry.Name: p.locked(entry)})
+	listed := pins.Items(l, items)
+	all := make([]policy.Item, len(listed))
+	for i, it := range listed {
+		all[i] = policy.Item{
+			Kind: [pins.Lists]policy.Kind{policy.Tool, policy.Prompt, policy.Resource, policy.Template}[l], Server: entry.Name, Name: it.Key,
+			Definition: it.Raw, Pinned: guard.Pinned(entry.Name, l, it.Key, it.Raw),
+		}
+	}
+	view := p.read.Set.World([]policy.Server{serverOf(entry)}, all).View(nil)
+	shown := []json.RawMessage{}
+	for i, it := range listed {
+		if visible, _ := view.Item(i); visible {
+			shown = append(shown, it.Raw)
+		}
+	}
+	return shown
+}

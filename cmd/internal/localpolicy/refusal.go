@@ -1,0 +1,81 @@
+package localpolicy
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/clitool"
+	"github.com/mcpctl/mcpctl/runtime/config"
+)
+
+// Refusal is what policies say of a request: ours, or those of another mcpctl.
+type Refusal struct {
+	rpc  *runtime.Error
+	Kind string // denied or limit
+	hint string
+}
+
+// Error returns the reason as it was given.
+func (r *Refusal) Error() string { return r.rpc.Message }
+
+// Unwrap returns the JSON-RPC error.
+func (r *Refusal) Unwrap() error { return r.rpc }
+
+// ExitKind is that of all refusals.
+func (*Refusal) ExitKind() string { return "denied" }
+
+// Hint returns the command that explains it.
+func (r *Refusal) Hint() string { return r.hint }
+
+// Refused returns the error of a request to a server as a [*Refusal] where it is one. server
+// is the name that our policies know it by.
+func Refused(err error, server string) error {
+	rpc, ok := errors.AsType[*runtime.Error](err)
+	if !ok || rpc.Code != access.CodeDenied && rpc.Code != access.CodeLimited {
+		return err
+	}
+	var data struct{ Kind, Server, Tool, Prompt, URI string }
+	if json.Unmarshal(rpc.Data, &data) != nil || data.Kind != "denied" && data.Kind != "limit" {
+		return err
+	}
+	r := &Refusal{rpc: rpc, Kind: data.Kind}
+	if data.Server != server {
+		return r // of another mcpctl: its policies are there
+	}
+	switch {
+	case data.Tool != "":
+		r.hint = "call " + word(server+"/"+data.Tool)
+	case data.Prompt != "":
+		r.hint = "get " + word(server+"/"+data.Prompt)
+	case data.URI != "":
+		r.hint = "read " + word(server+"/"+data.URI)
+	default:
+		return r
+	}
+	r.hint = "mcpctl policy explain " + r.hint + " --as local"
+	return r
+}
+
+// Unread refuses to run a server whose messages nobody reads, where a policy is about it;
+// with noPolicy that is said, and the server runs. command is the one that is refused.
+func (p *Policies) Unread(entry config.Entry, command string, noPolicy bool, say func(format string, a ...any)) error {
+	if noPolicy {
+		say("warning: --no-policy: no policy decides about %s", entry.Name)
+		return nil
+	}
+	concern, err := p.Concern(entry)
+	if err != nil || !concern {
+		return err
+	}
+	remedy := "mcpctl bridge " + word(entry.Name) + " obeys them; --no-policy does without"
+	if entry.File == "" {
+		remedy = "add it to servers.json: mcpctl bridge SERVER obeys them; --no-policy does without"
+	}
+	return &failure.Error{Kind: "denied", Err: fmt.Errorf("policies are about %s, and %s does not read what is said", entry.Name, command), Remedy: remedy}
+}
+
+func word(w string) string { return clitool.Line([]string{w}) }
