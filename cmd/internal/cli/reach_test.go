@@ -93,7 +93,7 @@ func connects(s *ast.SelectorExpr) bool {
 	case room.Name == "dial":
 		return s.Sel.Name == "Dial" || s.Sel.Name == "Replace"
 	case room.Name == "transport":
-		return s.Sel.Name == "StartStdio" || s.Sel.Name == "NewHTTP" || s.Sel.Name == "DialSSE"
+		return s.Sel.Name == "StartStdio" || s.Sel.Name == "NewHTTP" || s.Sel.Name == "OpenSSE"
 	}
 	return room.Name == "bridge" && s.Sel.Name == "Connect"
 }
