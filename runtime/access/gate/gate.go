@@ -69,22 +69,24 @@ func (g *Gate) Replace(c Config) {
 	g.config.Store(&c)
 }
 
-// KeepQuotas has quotas of a day outlive the process, until ctx ends: it takes what a
-// Keeper has, and adds to it every limit.SyncInterval and at the end. failed is told of
-// errors; the quotas of this process count on.
+// RestoreQuotas takes what the quotas of today have had before, in other processes. It is
+// called once, before the first request.
+func (g *Gate) RestoreQuotas(ctx context.Context, k limit.Keeper) error {
+	return g.limits.Restore(ctx, time.Now(), k)
+}
+
+// KeepQuotas has quotas of a day outlive the process, until ctx ends: it adds to what a
+// Keeper has every limit.SyncInterval and at the end. failed is told of errors; the quotas
+// of this process count on.
 func (g *Gate) KeepQuotas(ctx context.Context, k limit.Keeper, failed func(error)) {
-	try := func(err error) {
-		if err != nil && ctx.Err() == nil {
-			failed(err)
-		}
-	}
-	try(g.limits.Restore(ctx, time.Now(), k))
 	tick := time.NewTicker(limit.SyncInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			try(g.limits.Sync(ctx, time.Now(), k))
+			if err := g.limits.Sync(ctx, time.Now(), k); err != nil && ctx.Err() == nil {
+				failed(err)
+			}
 		case <-ctx.Done():
 			if err := g.limits.Sync(context.WithoutCancel(ctx), time.Now(), k); err != nil {
 				failed(err)

@@ -503,6 +503,9 @@ func TestKeepQuotas(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			var failures int
 			var done sync.WaitGroup
+			if err := w.RestoreQuotas(ctx, k); err != nil {
+				failures++
+			}
 			done.Go(func() { w.KeepQuotas(ctx, k, func(error) { failures++ }) })
 			synctest.Wait()
 			got := ""
