@@ -393,6 +393,8 @@ func (r *reader) member(path []string, has bool) {
 	case !call:
 		// What is looked for in seen is found by the method seen.
 		r.allLabels = r.allLabels || key == readsSeen && !has
+	case len(path) > args.MaxDepth:
+		r.fail("context.%s is read deeper than %d members", path[0], args.MaxDepth)
 	case len(path) > 1:
 		r.args = append(r.args, args.Read{Form: form, Path: slices.Clone(path[1:]), Has: has})
 	case !has:
@@ -456,6 +458,9 @@ func unknownContext() types.Value { return eval.Variable("context") }
 
 // compiled returns the rest of a policy, ready to be evaluated.
 func compiled(p *syntax) *cedar.Policy { return cedar.NewPolicyFromAST((*publicast.Policy)(p)) }
+
+// unknownAction is an action before it is known which.
+func unknownAction() types.Value { return eval.Variable("action") }
 
 // unknownResource is a resource of which nothing is known.
 func unknownResource() types.Value { return eval.Variable("resource") }

@@ -66,7 +66,7 @@ func (v *View) decide(action Action, e *entry) (d *decision, shared bool) {
 		t, failed := l.term, l.residue.failed != ""
 		if l.reads.resource != readsNothing {
 			shared = shared && l.reads.resource < readsItem
-			rest := safely(at, &rule{syntax: l.residue.left})
+			rest := safely(at, l.residue.left)
 			if rest.never {
 				continue
 			}

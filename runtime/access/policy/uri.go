@@ -1,6 +1,10 @@
 package policy
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/access/policy/args"
+)
 
 // normalURI returns a URI in the one form that equal ones share: scheme and host in small
 // letters, dot segments taken out, escapes of characters that need none undone, those of
@@ -10,7 +14,7 @@ import "strings"
 // or that a file's path has.
 func normalURI(text string) (string, bool) {
 	scheme, rest, ok := strings.Cut(text, ":")
-	if !ok || !isScheme(scheme) {
+	if !ok || !args.IsScheme(scheme) {
 		return "", false
 	}
 	scheme = strings.ToLower(scheme)
@@ -32,17 +36,11 @@ func normalURI(text string) (string, bool) {
 	if (strings.Contains(path, "%2F") || strings.Contains(path, "%5C")) && (scheme == "file" || hidesDots(path)) {
 		return "", false
 	}
-	return scheme + ":" + authority + withoutDots(path) + behind, true
-}
-
-func isScheme(text string) bool {
-	for i := range len(text) {
-		c := text[i] | 0x20
-		if (c < 'a' || c > 'z') && (i == 0 || !strings.ContainsRune("0123456789+-.", rune(text[i]))) {
-			return false
-		}
+	clean := withoutDots(path, scheme == "file")
+	if clean != path && scheme != "file" && strings.Contains(path, "//") {
+		return "", false // whether .. leads over an empty name is read in two ways
 	}
-	return text != ""
+	return scheme + ":" + authority + clean + behind, true
 }
 
 // lowerHost returns an authority with the host in small letters.
@@ -108,17 +106,18 @@ func hidesDots(path string) bool {
 	return false
 }
 
-// withoutDots takes dot segments out of a path (RFC 3986, 5.2.4).
-func withoutDots(path string) string {
-	if !strings.Contains(path, ".") || !strings.HasPrefix(path, "/") {
+// withoutDots takes dot segments out of a path (RFC 3986, 5.2.4), and empty ones of a
+// file's path.
+func withoutDots(path string, file bool) string {
+	if !strings.HasPrefix(path, "/") {
 		return path
 	}
 	var out []string
 	segments := strings.Split(path[1:], "/")
 	for i, s := range segments {
 		last := i == len(segments)-1
-		switch s {
-		case ".", "..":
+		switch {
+		case s == "." || s == ".." || s == "" && file:
 			if s == ".." && len(out) > 0 {
 				out = out[:len(out)-1]
 			}

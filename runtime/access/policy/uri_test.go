@@ -14,6 +14,7 @@ func TestNormalURI(t *testing.T) {
 		"file:///data/../etc": "file:///etc", "file:///data/%2e%2e/etc": "file:///etc", "file:///data/.%2E/etc": "file:///etc",
 		"file:///data/./x": "file:///data/x", "file:///data/..": "file:///", "file:///../../etc": "file:///etc", "file:///data/.": "file:///data/",
 		"file:///d%61ta/x": "file:///data/x", "http://h/a%2fb": "http://h/a%2Fb", "http://h/a?b=../c": "http://h/a?b=../c",
+		"file:///a//../b": "file:///b", "file:///a//b/": "file:///a/b/", "http://h/a//b": "http://h/a//b", "http://h//": "http://h//", "http://h/a//../b": "",
 		"ui://app/main": "ui://app/main", "urn:a:b": "urn:a:b", "http://h/a b": "http://h/a%20b", "http://h/\u00e9": "http://h/%C3%A9", "http://h/%c3%a9": "http://h/%C3%A9",
 		"http://Alice@Host/x": "http://Alice@host/x", "file:/etc/../data": "file:/data",
 		// What programs read differently has no normal form.

@@ -65,8 +65,10 @@ func sorted(set map[string]bool) []string { return slices.Sorted(maps.Keys(set))
 func (v *View) build() {
 	w := v.world
 	v.left = make(map[Action][]leftover, len(actions))
+	anything := v.ofPrincipal()
 	for _, a := range actions {
-		v.left[a] = v.filter(a)
+		v.left[a] = v.filter(a, anything)
+		v.size += 200 * len(v.left[a])
 	}
 	byClass := make([]*decision, len(w.classes))
 	v.table = make([]uint32, len(w.items))
@@ -96,36 +98,46 @@ func (v *View) build() {
 			}
 		}
 	}
-	v.size = 4*len(v.table) + 32*len(v.conditions) + 400*len(byClass) + 4096
+	v.size += 4*len(v.table) + 32*len(v.conditions) + 400*len(byClass) + 4096
+}
+
+// ofPrincipal returns the rules that are left for the principal.
+func (v *View) ofPrincipal() (out []leftover) {
+	at := v.env("", nil)
+	at.Action, at.Resource = unknownAction(), unknownResource()
+	for _, r := range v.world.set.rules {
+		if rest := safely(at, r.syntax); !rest.never {
+			out = append(out, leftover{rule: r, residue: rest, lacks: v.lacks(r)})
+		}
+	}
+	return out
 }
 
 // filter returns the rules that are left for an action.
-func (v *View) filter(action Action) (out []leftover) {
+func (v *View) filter(action Action, from []leftover) (out []leftover) {
 	at := v.env(action, nil)
 	at.Resource = unknownResource()
-	for _, r := range v.world.set.rules {
-		l := leftover{rule: r, residue: safely(at, r)}
-		if l.residue.never {
+	for _, l := range from {
+		if l.residue = safely(at, l.residue.left); l.residue.never {
 			continue
 		}
-		l.lacks = v.lacks(r)
 		l.reads = readsOfLeft(l.residue.left)
 		if l.reads.resource == readsNothing {
-			l.term = l.residue.term(r, l.reads)
+			l.term = l.residue.term(l.rule, l.reads)
 		}
 		out = append(out, l)
 	}
 	return out
 }
 
-// safely evaluates a rule. One that panics fails.
-func safely(at env, r *rule) (out residue) {
+// safely evaluates a policy. One that panics fails.
+func safely(at env, p *syntax) (out residue) {
 	defer func() {
 		if recover() != nil {
-			out = residue{failed: "it panics", left: r.syntax}
+			out = residue{failed: "it panics", left: p}
 		}
 	}()
-	return partially(at, r.syntax)
+	return partially(at, p)
 }
 
 // env is the environment of an action of the principal with an item, nil for none that is

@@ -194,7 +194,7 @@ func TestCleanPath(t *testing.T) {
 		`C:\data\x`: "c:/data/x", "c:/Data/../etc": "c:/etc", `C:\data\..\..\x`: "c:/x",
 		// Programs read these as different paths.
 		"..": "-", "../etc": "-", "a/../../etc": "-", `/data\..\etc`: "-", `\etc\passwd`: "-", `\\host\share`: "-", "/data/%2e%2e/etc": "-", "/data/%2E./etc": "-",
-		"%2fetc": "-", "/%65tc": "-", "/data/\x00": "-", "~/x": "-", "~root/x": "-", "file:///etc/passwd": "-", "FILE:/etc": "-", "C:data": "-", `C:\data.\x`: "-", `C:\data \x`: "-",
+		"%2fetc": "-", "/%65tc": "-", "/data/\x00": "-", "~/x": "-", "./~": "-", "./~/x": "-", "./file:/x": "-", "./C:/x": "-", "x/../../a": "-", "~root/x": "-", "file:///etc/passwd": "-", "FILE:/etc": "-", "C:data": "-", `C:\data.\x`: "-", `C:\data \x`: "-",
 		`C:\PROGRA~1\x`: "-", `C:\x::$DATA`: "-", "C:": "-", "/data/%252e%252e/etc": "-",
 	} {
 		got, ok := CleanPath(in)
@@ -217,7 +217,7 @@ func TestHostOf(t *testing.T) {
 		"http://xn--bcher-kva.example": "xn--bcher-kva.example", "ws://a_b.example": "a_b.example", "https://1.example": "1.example",
 		// Programs disagree about the host of these, or there is none.
 		"": "-", "example.com": "-", "//example.com": "-", "http:example.com": "-", "http:/example.com": "-", "http:///example.com": "-", "http://": "-", `http:\\example.com`: "-",
-		`http://example.com\@evil.example`: "-", "http://a@b@c": "-", "http://exa mple.com": "-", " http://example.com": "-", "http://exam\tple.com": "-", "http://example.com\n": "-",
+		`http://example.com\@evil.example`: "-", "http://a@b@c": "-", "a:://b": "-", "http://exa mple.com": "-", " http://example.com": "-", "http://exam\tple.com": "-", "http://example.com\n": "-",
 		"http://b\u00fccher.example": "-", "http://\uff45xample.com": "-", "http://%65xample.com": "-", "http://example.com:80:90": "-", "http://example.com:99999": "-", "http://example.com:x": "-",
 		"http://256.1.1.1": "-", "http://1.2.3.4.5": "-", "http://08.1.1.1": "-", "http://1.2.3.09": "-", "http://0x.example.0xg": "-", "http://a..b": "-", "http://.": "-", "http://[::1": "-", "http://[::1]x": "-",
 		"http://[fe80::1%25eth0]": "-", "http://[127.0.0.1]": "-", "javascript:alert(1)": "-", "data:text/html,x": "-", "http://4294967296": "-", "1http://x": "-", "http://example.com:+80": "-",

@@ -18,7 +18,7 @@ func HostOf(text string) (string, bool) {
 		}
 	}
 	scheme, rest, ok := strings.Cut(text, "://")
-	if !ok || !hasScheme(scheme+":") {
+	if !ok || !IsScheme(scheme) {
 		return "", false
 	}
 	authority := rest

@@ -14,12 +14,14 @@ func CleanPath(text string) (string, bool) {
 	if isDrive(text) {
 		return cleanDrive(text)
 	}
-	if strings.ContainsAny(text, "\\\x00") || strings.HasPrefix(text, "~") || hasEscape(text) || hasScheme(text) {
+	if strings.ContainsAny(text, "\\\x00") || hasEscape(text) {
 		return "", false
 	}
 	out := path.Clean(text)
-	if out == ".." || strings.HasPrefix(out, "../") {
-		return "", false
+	for _, t := range [...]string{text, out} { // ./~ becomes ~
+		if strings.HasPrefix(t, "~") || hasScheme(t) || t == ".." || strings.HasPrefix(t, "../") && t == out {
+			return "", false
+		}
 	}
 	return out, true
 }
@@ -63,15 +65,17 @@ func isHex(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20
 
 // hasScheme reports whether a text begins as a URL does.
 func hasScheme(text string) bool {
+	scheme, _, ok := strings.Cut(text, ":")
+	return ok && IsScheme(scheme)
+}
+
+// IsScheme reports whether a text is the scheme of a URL (RFC 3986, 3.1).
+func IsScheme(text string) bool {
 	for i := range len(text) {
-		switch c := text[i]; {
-		case c == ':':
-			return i > 0
-		case isLetter(c):
-		case i > 0 && (c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.'):
-		default:
+		c := text[i]
+		if !isLetter(c) && (i == 0 || (c < '0' || c > '9') && c != '+' && c != '-' && c != '.') {
 			return false
 		}
 	}
-	return false
+	return text != ""
 }

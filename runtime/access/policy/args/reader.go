@@ -14,8 +14,8 @@ import (
 const (
 	// maxValues bounds the bytes of the values that are read of one call.
 	maxValues = 64 << 10
-	// maxDepth is how many objects and arrays may stand inside one another.
-	maxDepth = 32
+	// MaxDepth is how many objects and arrays may stand inside one another.
+	MaxDepth = 32
 )
 
 // Reader reads members of the arguments of one tool. It is immutable.
@@ -126,7 +126,7 @@ func (c *call) member(b *member, raw []byte, depth int, out *Values) bool {
 	name := types.String(b.name)
 	var below Values
 	if len(b.below) > 0 {
-		if raw[0] != '{' || depth == maxDepth {
+		if raw[0] != '{' || depth == MaxDepth {
 			return false
 		}
 		var ok bool
@@ -179,12 +179,12 @@ func (c *call) exact(s *schema, raw []byte, depth int) (types.Value, bool) {
 	case 't', 'f':
 		return types.Boolean(raw[0] == 't'), any || s.kinds&isBoolean != 0
 	case '[':
-		if !any && s.kinds&isArray == 0 || depth == maxDepth {
+		if !any && s.kinds&isArray == 0 || depth == MaxDepth {
 			return nil, false
 		}
 		return c.array(s, raw, depth)
 	case '{':
-		if !any && s.kinds&isObject == 0 || depth == maxDepth {
+		if !any && s.kinds&isObject == 0 || depth == MaxDepth {
 			return nil, false
 		}
 		return c.record(s, raw, depth)
