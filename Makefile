@@ -23,7 +23,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds identity crossings unknown-keys codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus nightly clean ci
+.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks policy-random policy-breaks ownership-worlds identity crossings unknown-keys codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus nightly clean ci
 
 all: build
 
@@ -207,6 +207,17 @@ eras:
 eras-random:
 	go test ./test/eras -run TestNobodyElse -cases 10000 -timeout 30m -v
 
+# A million random requests: verdict tables, plain evaluation and explanations decide as
+# cedar does. POLICY_SEED repeats a run.
+POLICY_SEED ?= $(shell date +%s)
+policy-random:
+	@echo "seed $(POLICY_SEED)"
+	go test ./runtime/access/policy -run '^TestRandom$$' -policy-cases 1000000 -policy-seed $(POLICY_SEED) -timeout 60m -count 1 -v
+
+# Which tests notice each of some forty ways to decide wrongly.
+policy-breaks:
+	go test ./runtime/access/policy -run '^TestBreaks$$' -breaks . -timeout 60m -v
+
 eras-breaks:
 	go test ./test/eras -run 'TestBreaks$$' -breaks . -breaks-update -timeout 60m -v
 
@@ -321,7 +332,7 @@ nightly: npm python
 	MCPCTL_NIGHTLY=1 go test -tags integration ./test/peers ./test/login -timeout 15m
 	MCPCTL_NIGHTLY=1 go test ./scaffold/merge -count 1
 	go test ./runtime/auth -run TestKilled -kills 5000 -timeout 15m
-	$(MAKE) --no-print-directory eras-random ownership-worlds identity crossings unknown-keys faults attacks soak conformance keycloak cli-corpus cli-property registry-copy
+	$(MAKE) --no-print-directory eras-random policy-random ownership-worlds identity crossings unknown-keys faults attacks soak conformance keycloak cli-corpus cli-property registry-copy
 
 ci:
 	.ci/run

@@ -58,8 +58,10 @@ const (
 	readsItem
 )
 
-// ofItem are the attributes that items of a class have each for themselves.
-var ofItem = map[string]bool{"name": true, "uri": true, "scheme": true, "mime": true}
+// ofItem reports whether items of a class have an attribute each for themselves.
+func ofItem(attribute string) bool {
+	return attribute == "name" || attribute == "uri" || attribute == "scheme" || attribute == "mime"
+}
 
 // principalReads is what policies read of principals. Principals that do not differ in it
 // have one view.
@@ -90,15 +92,36 @@ const (
 	readsCall // args, clean or host, if only for whether they are there
 )
 
-var contextNames = map[string]contextKeys{
-	"seen": readsSeen, "found": readsFound, "now": readsNow, "ip": readsIP, "front": readsFront, "task": readsTask,
-	"args": readsCall, "clean": readsCall, "host": readsCall,
+// contextKey returns what a member of the context is, 0 for none that there is, and of
+// arguments their form.
+func contextKey(name string) (contextKeys, args.Form) {
+	switch name {
+	case "seen":
+		return readsSeen, 0
+	case "found":
+		return readsFound, 0
+	case "now":
+		return readsNow, 0
+	case "ip":
+		return readsIP, 0
+	case "front":
+		return readsFront, 0
+	case "task":
+		return readsTask, 0
+	case "args":
+		return readsCall, args.Raw
+	case "clean":
+		return readsCall, args.Clean
+	case "host":
+		return readsCall, args.Host
+	}
+	return 0, 0
 }
 
-var forms = map[string]args.Form{"args": args.Raw, "clean": args.Clean, "host": args.Host}
-
-// entityTypes are those there are.
-var entityTypes = []string{"User", "Group", "Label", "Server", "Tool", "Prompt", "Resource", "Action"}
+// entityTypes returns those there are.
+func entityTypes() []string {
+	return []string{"User", "Group", "Label", "Server", "Tool", "Prompt", "Resource", "Action"}
+}
 
 // reader finds what a policy reads.
 type reader struct {
@@ -155,8 +178,8 @@ func scopeType(s scope) (types.EntityType, bool) {
 }
 
 func (r *reader) entityType(t types.EntityType) {
-	if !slices.Contains(entityTypes, string(t)) {
-		r.fail("there are no entities of type %s: there are %s", t, strings.Join(entityTypes, ", "))
+	if all := entityTypes(); !slices.Contains(all, string(t)) {
+		r.fail("there are no entities of type %s: there are %s", t, strings.Join(all, ", "))
 	}
 }
 
@@ -173,7 +196,7 @@ func (r *reader) entity(e types.EntityUID) {
 			r.globs = append(r.globs, string(e.ID))
 		}
 	case "Action":
-		if !slices.Contains(actions, Action(e.ID)) {
+		if !slices.Contains(actions(), Action(e.ID)) {
 			r.fail("there is no action %s", e)
 		}
 	case "Tool", "Prompt", "Resource":
@@ -367,7 +390,7 @@ func (r *reader) variable(name string, path []string, has bool) {
 		}
 		r.principal.add(&r.principal.attrs, path[0])
 	case "resource":
-		if len(path) == 0 || ofItem[path[0]] {
+		if len(path) == 0 || ofItem(path[0]) {
 			r.resource = readsItem
 		} else {
 			r.resource = max(r.resource, readsClass)
@@ -382,15 +405,12 @@ func (r *reader) member(path []string, has bool) {
 		r.fail("context cannot be read as a whole: name its members")
 		return
 	}
-	key, known := contextNames[path[0]]
-	if !known {
-		r.fail("context has no %s", path[0])
-		return
-	}
+	key, form := contextKey(path[0])
 	r.context |= key
-	form, call := forms[path[0]]
 	switch {
-	case !call:
+	case key == 0:
+		r.fail("context has no %s", path[0])
+	case key != readsCall:
 		// What is looked for in seen is found by the method seen.
 		r.allLabels = r.allLabels || key == readsSeen && !has
 	case len(path) > args.MaxDepth:
@@ -472,16 +492,16 @@ func (s *Set) covers(of scope, sub *subject) (might, must bool) {
 	case ast.ScopeTypeAll:
 		return true, true
 	case ast.ScopeTypeIs:
-		is := of.Type == kindTypes[sub.kind]
+		is := of.Type == sub.kind.entityType()
 		return is, is
 	case ast.ScopeTypeIsIn:
-		if of.Type != kindTypes[sub.kind] {
+		if of.Type != sub.kind.entityType() {
 			return false, false
 		}
 		return s.could(of.Entity, sub)
 	case ast.ScopeTypeEq:
 		might, _ = s.could(of.Entity, sub)
-		return might && of.Entity.Type == kindTypes[sub.kind], false
+		return might && of.Entity.Type == sub.kind.entityType(), false
 	case ast.ScopeTypeIn:
 		return s.could(of.Entity, sub)
 	}

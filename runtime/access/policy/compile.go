@@ -163,8 +163,6 @@ func newRule(src *Source, c *cedar.Policy) (*rule, error) {
 	return r, nil
 }
 
-var annotationNames = []string{"id", "reason", "scope", "ask", "over", "shadow"}
-
 // annotate takes an annotation over, and returns what is wrong with it.
 func (p *Policy) annotate(key, value string) string {
 	switch key {
@@ -194,7 +192,7 @@ func (p *Policy) annotate(key, value string) string {
 		return p.over(value)
 	}
 	text := "there is no annotation @" + key
-	if best := nearest.Names(key, annotationNames, 1); len(best) > 0 {
+	if best := nearest.Names(key, []string{"id", "reason", "scope", "ask", "over", "shadow"}, 1); len(best) > 0 {
 		text += ": did you mean @" + best[0] + "?"
 	}
 	return text
@@ -221,10 +219,20 @@ func (p *Policy) ask(value string) string {
 
 const overForm = `@over is written as "60/m", "60/m burst 10", "60/m per principal, tool"`
 
-var (
-	overUnits = map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour}
-	overPer   = []string{"principal", "group", "server", "tool", "flow"}
-)
+// overUnit returns what a unit of @over is, 0 for none.
+func overUnit(name string) time.Duration {
+	switch name {
+	case "s":
+		return time.Second
+	case "m":
+		return time.Minute
+	case "h":
+		return time.Hour
+	case "d":
+		return 24 * time.Hour
+	}
+	return 0
+}
 
 func (p *Policy) over(value string) string {
 	if p.Permit {
@@ -236,7 +244,7 @@ func (p *Policy) over(value string) string {
 	}
 	count, unit, _ := strings.Cut(words[0], "/")
 	n, err := strconv.Atoi(count)
-	every := overUnits[unit]
+	every := overUnit(unit)
 	if err != nil || n < 1 || n > 1e9 || every == 0 {
 		return overForm
 	}
@@ -249,7 +257,7 @@ func (p *Policy) over(value string) string {
 			}
 			words = words[2:]
 		case words[0] == "per" && l.Per == nil:
-			for words = words[1:]; len(words) > 0 && slices.Contains(overPer, words[0]); words = words[1:] {
+			for words = words[1:]; len(words) > 0 && slices.Contains([]string{"principal", "group", "server", "tool", "flow"}, words[0]); words = words[1:] {
 				l.Per = append(l.Per, words[0])
 			}
 			if l.Per == nil {

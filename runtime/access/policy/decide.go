@@ -125,7 +125,7 @@ func (c *Conditions) evaluation(r *Request) (evaluation, *Outcome) {
 				}
 			}
 		}
-		addCall(context, values)
+		addCall(context, values, c.view.world.empty)
 	}
 	e.request.Context = types.NewRecord(context)
 	return e, nil
@@ -159,17 +159,13 @@ func contextOf(r *Request, keys contextKeys) types.RecordMap {
 }
 
 // addCall adds what is read of the arguments to a context.
-func addCall(context types.RecordMap, values args.Values) {
-	context["args"], context["clean"], context["host"] = recordOf(values[args.Raw]), recordOf(values[args.Clean]), recordOf(values[args.Host])
-}
-
-var emptyRecord types.Value = types.Record{}
-
-func recordOf(m types.RecordMap) types.Value {
-	if m == nil {
-		return emptyRecord
+func addCall(context types.RecordMap, values args.Values, empty types.Value) {
+	for form, name := range [...]types.String{args.Raw: "args", args.Clean: "clean", args.Host: "host"} {
+		context[name] = empty
+		if values[form] != nil {
+			context[name] = types.NewRecord(values[form])
+		}
 	}
-	return types.NewRecord(m)
 }
 
 // terms are policies that cedar evaluates.

@@ -159,5 +159,5 @@ func (r *rule) plainly() bool { return r.Limit == nil && r.Question == "" }
 // merge adds what another policy reads.
 func (r *reads) merge(other *reads) {
 	r.context |= other.context
-	r.args = append(r.args[:len(r.args):len(r.args)], other.args...)
+	r.args = append(slices.Clip(r.args), other.args...)
 }

@@ -126,7 +126,7 @@ func (v *View) applied(r *rule, at env, e *entry, req *Request) (out Applied, ok
 			out.Failed, out.Holds = err.Error(), !r.Permit
 			return out, true
 		}
-		addCall(context, values)
+		addCall(context, values, v.world.empty)
 	}
 	at.Context = types.NewRecord(context)
 	for _, c := range conditionsOf(r.syntax) {

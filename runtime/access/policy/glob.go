@@ -11,23 +11,21 @@ type glob struct {
 	server  bool
 }
 
-var kindPrefixes = map[string][]Kind{"tool": {Tool}, "prompt": {Prompt}, "resource": {Resource, Template}}
-
 func parseGlob(text string) glob {
 	g := glob{pattern: text}
-	prefix, rest, found := strings.Cut(text, ":")
-	if kinds := kindPrefixes[prefix]; found && kinds != nil {
-		g.pattern = rest
-		for _, k := range kinds {
-			g.kinds[k] = true
-		}
-		return g
-	}
-	if !strings.Contains(text, "/") {
+	prefix, rest, _ := strings.Cut(text, ":")
+	switch {
+	case prefix == "tool":
+		g.pattern, g.kinds = rest, [numKinds]bool{Tool: true}
+	case prefix == "prompt":
+		g.pattern, g.kinds = rest, [numKinds]bool{Prompt: true}
+	case prefix == "resource":
+		g.pattern, g.kinds = rest, [numKinds]bool{Resource: true, Template: true}
+	case strings.Contains(text, "/"):
+		g.kinds = [numKinds]bool{Tool: true, Prompt: true, Resource: true, Template: true}
+	default:
 		g.server = true
-		return g
 	}
-	g.kinds = [numKinds]bool{Tool: true, Prompt: true, Resource: true, Template: true}
 	return g
 }
 

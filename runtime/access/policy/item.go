@@ -1,5 +1,7 @@
 package policy
 
+import "github.com/cedar-policy/cedar-go/types"
+
 // Kind is a kind of item.
 type Kind uint8
 
@@ -27,8 +29,18 @@ const (
 	Deliver  Action = "deliver"
 )
 
-// actions are all.
-var actions = []Action{Call, Get, Read, Question, Link, Operate, Deliver}
+// actions returns all.
+func actions() []Action { return []Action{Call, Get, Read, Question, Link, Operate, Deliver} }
+
+// entityType returns the type of the entities of a kind.
+func (k Kind) entityType() types.EntityType {
+	return [numKinds]types.EntityType{Tool: "Tool", Prompt: "Prompt", Resource: "Resource", Template: "Resource"}[k]
+}
+
+// Action returns what is done with items of a kind.
+func (k Kind) Action() Action {
+	return [numKinds]Action{Tool: Call, Prompt: Get, Resource: Read, Template: Read}[k]
+}
 
 // Server is a server as policies see it.
 type Server struct {

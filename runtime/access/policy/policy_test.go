@@ -23,7 +23,8 @@ func compile(t testing.TB, text string) *policy.Set {
 const payDefinition = `{"name":"pay","inputSchema":{"type":"object","properties":{"amount":{"type":"integer"},"price":{"type":"number"},"to":{"type":"string"},"path":{"type":"string"},"url":{"type":"string"}}}}`
 
 var testServers = []policy.Server{
-	{Name: "gh", Transport: "stdio"}, {Name: "fs", Transport: "stdio", Labels: []string{"files"}},
+	{Name: "gh", Transport: "stdio"},
+	{Name: "fs", Transport: "stdio", Labels: []string{"files"}},
 	{Name: "mail", Transport: "http", Trusted: true},
 }
 

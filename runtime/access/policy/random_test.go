@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/netip"
 	"path"
@@ -192,9 +193,7 @@ func (c chance) request(p *access.Principal) *policy.Request {
 // labelsOf returns the labels of an item or, without a kind, of a server.
 func (o *oracle) labelsOf(id string, kind *policy.Kind, tool bool) (out []string) {
 	all := make(map[string][]string)
-	for name, globs := range o.config.Labels {
-		all[name] = globs
-	}
+	maps.Copy(all, o.config.Labels)
 	for _, g := range randomLabels {
 		if strings.Contains(g, "/") {
 			all[g] = []string{g}
@@ -294,7 +293,9 @@ func (o *oracle) entities(p *access.Principal, it policy.Item) (types.EntityMap,
 		attrs["name"] = types.String(it.Name)
 	}
 	if it.Kind == policy.Tool {
-		var d struct{ Annotations struct{ ReadOnlyHint, OpenWorldHint bool } }
+		var d struct {
+			Annotations struct{ ReadOnlyHint, OpenWorldHint bool }
+		}
 		if err := json.Unmarshal(it.Definition, &d); err != nil {
 			panic(err)
 		}
@@ -393,7 +394,7 @@ func (o *oracle) decide(action string, it policy.Item, r *policy.Request) string
 			plain = append(plain, id)
 		default:
 			lacks := 0
-			for _, s := range strings.Fields(string(notes["scope"])) {
+			for s := range strings.FieldsSeq(string(notes["scope"])) {
 				if r.Principal == nil || !slices.Contains(r.Principal.Scopes, s) {
 					lacks++
 				}

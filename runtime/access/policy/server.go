@@ -21,7 +21,7 @@ func (s *Set) could(e types.EntityUID, sub *subject) (might, must bool) {
 	switch e.Type {
 	case "Server":
 		return e == sub.server.uid, e == sub.server.uid
-	case kindTypes[sub.kind]:
+	case sub.kind.entityType():
 		return overlap(string(e.ID), sub.pattern), false
 	case "Label":
 		if slices.Contains(sub.server.labels, string(e.ID)) {
@@ -117,8 +117,8 @@ func (v *View) Server(name string) bool {
 	for _, kind := range []Kind{Tool, Prompt, Resource} {
 		sub := &subject{kind: kind, server: s, pattern: name + "/*"}
 		permitted, refused := false, false
-		for i := range v.left[kindActions[kind]] {
-			l := &v.left[kindActions[kind]][i]
+		for i := range v.left[kind.Action()] {
+			l := &v.left[kind.Action()][i]
 			might, must := v.world.set.covers(l.residue.left.Resource, sub)
 			switch {
 			case l.rule.Shadow:
@@ -191,8 +191,8 @@ func (s *Set) Concerns(srv Server) bool {
 	for _, kind := range []Kind{Tool, Prompt, Resource} {
 		sub := &subject{kind: kind, server: w.servers[srv.Name], pattern: srv.Name + "/*"}
 		allowed := false
-		for i := range v.left[kindActions[kind]] {
-			l := &v.left[kindActions[kind]][i]
+		for i := range v.left[kind.Action()] {
+			l := &v.left[kind.Action()][i]
 			might, must := s.covers(l.residue.left.Resource, sub)
 			switch {
 			case l.rule.Shadow:

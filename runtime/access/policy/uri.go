@@ -73,7 +73,7 @@ func normalEscapes(text string) (string, bool) {
 		if high < 0 || low < 0 {
 			return "", false
 		}
-		c := byte(high<<4 | low)
+		c := byte(high<<4 | low) //nolint:gosec // each is below 16
 		switch {
 		case c < ' ' || c == 0x7f:
 			return "", false

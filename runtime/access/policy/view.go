@@ -64,9 +64,9 @@ func sorted(set map[string]bool) []string { return slices.Sorted(maps.Keys(set))
 // build makes the table.
 func (v *View) build() {
 	w := v.world
-	v.left = make(map[Action][]leftover, len(actions))
+	v.left = make(map[Action][]leftover)
 	anything := v.ofPrincipal()
-	for _, a := range actions {
+	for _, a := range actions() {
 		v.left[a] = v.filter(a, anything)
 		v.size += 200 * len(v.left[a])
 	}
@@ -76,7 +76,7 @@ func (v *View) build() {
 		d := byClass[e.class.index]
 		if d == nil {
 			var shared bool
-			if d, shared = v.decide(kindActions[e.Kind], e); shared {
+			if d, shared = v.decide(e.Kind.Action(), e); shared {
 				byClass[e.class.index] = d
 			}
 		}
@@ -173,7 +173,7 @@ func (v *View) Unlisted(it Item) (visible bool, c *Conditions) {
 	if v.world.set == nil {
 		return true, nil
 	}
-	return v.entry(kindActions[it.Kind], v.world.entry(it))
+	return v.entry(it.Kind.Action(), v.world.entry(it))
 }
 
 // entry decides an item that is in no list.

@@ -32,6 +32,8 @@ type World struct {
 	classes []*class
 	// byID finds items that policies name; it is made when the first one does.
 	byID func() map[types.EntityUID]*entry
+	// empty is a record without members, made once.
+	empty types.Value
 	// all is the view of everybody where there is no Set.
 	all *View
 
@@ -86,15 +88,10 @@ type class struct {
 
 func (c *class) about(r *rule) bool { return c.rules[r.index] }
 
-var kindTypes = [numKinds]types.EntityType{Tool: "Tool", Prompt: "Prompt", Resource: "Resource", Template: "Resource"}
-
-// action is what is done with items of a kind.
-var kindActions = [numKinds]Action{Tool: Call, Prompt: Get, Resource: Read, Template: Read}
-
 // World binds the policies to servers and items. An item of a server that is not among
 // them has a server without labels.
 func (s *Set) World(servers []Server, items []Item) *World {
-	w := &World{set: s, servers: make(map[string]*server, len(servers)), views: make(map[string]*View)}
+	w := &World{set: s, servers: make(map[string]*server, len(servers)), views: make(map[string]*View), empty: types.Record{}}
 	if s == nil {
 		w.all = &View{world: w}
 		return w
@@ -160,11 +157,12 @@ func (s *Set) server(srv Server) *server {
 // classKey appends what makes the class of an item. One that a policy names has a class of
 // its own.
 func (e *entry) classKey(key []byte, named bool) []byte {
-	key = append(key, byte(e.Kind), e.hints.bits(e.Pinned), byte(len(e.labels)))
+	key = append(key, byte(e.Kind), e.hints.bits(e.Pinned))
 	key = append(append(key, e.server.Name...), 0)
 	for _, l := range e.labels {
 		key = append(append(key, l...), 0)
 	}
+	key = append(key, 0)
 	if named || e.vague {
 		key = append(key, e.uid.ID...)
 	}
@@ -202,17 +200,17 @@ func (w *World) bare(it Item) *entry {
 		e.server = w.set.server(Server{Name: it.Server})
 	}
 	name := it.Name
-	switch it.Kind {
-	case Resource:
+	if it.Kind == Resource {
 		normal, ok := normalURI(name)
 		if ok {
 			name = normal
 		}
 		e.uri, e.vague = name, !ok
-	case Template:
+	}
+	if it.Kind == Template {
 		e.uri, e.vague = name, true
 	}
-	e.uid = types.NewEntityUID(kindTypes[it.Kind], types.String(it.Server+"/"+name))
+	e.uid = types.NewEntityUID(it.Kind.entityType(), types.String(it.Server+"/"+name))
 	for label, globs := range w.set.labels {
 		for _, g := range globs {
 			if g.kinds[it.Kind] && match(g.pattern, string(e.uid.ID)) {
@@ -288,13 +286,13 @@ func (e *entry) cedarEntity() types.Entity {
 }
 
 func (e *entry) attributes() types.RecordMap {
-	switch e.Kind {
-	case Tool:
+	if e.Kind == Tool {
 		return types.RecordMap{
 			"name": types.String(e.Name), "pinned": types.Boolean(e.Pinned), "readOnly": types.Boolean(e.hints.readOnly),
 			"destructive": types.Boolean(e.hints.destructive), "idempotent": types.Boolean(e.hints.idempotent), "openWorld": types.Boolean(e.hints.openWorld),
 		}
-	case Prompt:
+	}
+	if e.Kind == Prompt {
 		return types.RecordMap{"name": types.String(e.Name), "pinned": types.Boolean(e.Pinned)}
 	}
 	scheme, _, _ := strings.Cut(e.uri, ":")

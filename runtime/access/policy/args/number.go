@@ -105,7 +105,7 @@ func (n number) scaled(places int) (int64, bool) {
 	case n.negative && v <= 1<<63:
 		return -int64(v), true //nolint:gosec // of 1<<63 it is right, too
 	case !n.negative && v < 1<<63:
-		return int64(v), true
+		return int64(v), true //nolint:gosec // it was looked at
 	}
 	return 0, false
 }

@@ -19,9 +19,25 @@ const (
 	isNull
 )
 
-var kindNames = map[string]kinds{
-	"string": isString, "integer": isInteger, "number": isNumber, "boolean": isBoolean,
-	"array": isArray, "object": isObject, "null": isNull,
+// kindNamed returns the type of a name, 0 for none.
+func kindNamed(name string) kinds {
+	switch name {
+	case "string":
+		return isString
+	case "integer":
+		return isInteger
+	case "number":
+		return isNumber
+	case "boolean":
+		return isBoolean
+	case "array":
+		return isArray
+	case "object":
+		return isObject
+	case "null":
+		return isNull
+	}
+	return 0
 }
 
 // maxSchema is how deep references and parts of schemas are followed.
@@ -139,16 +155,17 @@ func typeNames(raw []byte) kinds {
 		return 0
 	}
 	if name, ok := rawjson.String(raw, rawjson.Whole(raw)); ok {
-		return kindNames[name]
+		return kindNamed(name)
 	}
 	var out kinds
 	all, _ := rawjson.Elements(raw)
 	for _, at := range all {
 		name, _ := rawjson.String(raw, at)
-		if kindNames[name] == 0 {
+		k := kindNamed(name)
+		if k == 0 {
 			return 0
 		}
-		out |= kindNames[name]
+		out |= k
 	}
 	return out
 }
