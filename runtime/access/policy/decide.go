@@ -194,7 +194,7 @@ func (e *evaluation) satisfied(list []term, out *Outcome) []*Policy {
 		t := &list[i]
 		id := cedar.PolicyID(t.rule.ID)
 		holds := t.always || slices.ContainsFunc(said.Reasons, func(r cedar.DiagnosticReason) bool { return r.PolicyID == id })
-		if slices.ContainsFunc(said.Errors, func(e cedar.DiagnosticError) bool { return e.PolicyID == id }) {
+		if t.failed || slices.ContainsFunc(said.Errors, func(e cedar.DiagnosticError) bool { return e.PolicyID == id }) {
 			out.Skipped = append(out.Skipped, t.rule.Policy)
 			holds = !t.rule.Permit
 		}

@@ -28,8 +28,9 @@ type decision struct {
 // term is what is left of a rule.
 type term struct {
 	rule *rule
-	// always says that it holds whatever the request, or fails for a forbid.
-	always bool
+	// always says that it holds whatever the request, failed that it cannot be evaluated:
+	// a forbid holds then.
+	always, failed bool
 	// left is the rest otherwise.
 	left  *cedar.Policy
 	reads reads
@@ -38,7 +39,7 @@ type term struct {
 // term returns what is left of a rule, ready to be evaluated.
 func (r *residue) term(of *rule, reads reads) term {
 	if !r.conditional() {
-		return term{rule: of, always: true}
+		return term{rule: of, always: true, failed: r.failed != ""}
 	}
 	return term{rule: of, left: compiled(r.left), reads: reads}
 }
@@ -63,25 +64,25 @@ func (v *View) decide(action Action, e *entry) (d *decision, shared bool) {
 		if !e.class.about(l.rule) {
 			continue
 		}
-		t, failed := l.term, l.residue.failed != ""
+		t := l.term
 		if l.reads.resource != readsNothing {
 			shared = shared && l.reads.resource < readsItem
 			rest := safely(at, l.residue.left)
 			if rest.never {
 				continue
 			}
-			t, failed = rest.term(l.rule, readsOfLeft(rest.left)), rest.failed != ""
+			t = rest.term(l.rule, readsOfLeft(rest.left))
 		}
-		d.add(t, failed, l.lacks)
+		d.add(t, l.lacks)
 	}
 	d.settle(v)
 	return d, shared
 }
 
 // add adds what is left of a rule.
-func (d *decision) add(t term, failed, lacks bool) {
+func (d *decision) add(t term, lacks bool) {
 	switch {
-	case t.rule.Permit && (failed || t.rule.Shadow || d.action == Deliver):
+	case t.rule.Permit && (t.failed || t.rule.Shadow || d.action == Deliver):
 	case t.rule.Permit && lacks:
 		d.unscoped = append(d.unscoped, t)
 	case t.rule.Permit:
@@ -129,7 +130,7 @@ func (d *decision) plain(v *View) {
 	d.permits, d.unscoped, d.forbids, d.shadows = nil, nil, nil, nil
 	for _, r := range v.world.set.rules {
 		d.all.context |= r.reads.context
-		d.add(term{rule: r, left: r.plain}, false, v.lacks(r))
+		d.add(term{rule: r, left: r.plain}, v.lacks(r))
 	}
 }
 

@@ -149,7 +149,7 @@ func (v *View) vaguely(d *decision, e *entry) {
 		must = must && l.reads.resource == readsNothing
 		t := l.term
 		if l.reads.resource != readsNothing {
-			t = term{rule: l.rule, always: true}
+			t = term{rule: l.rule, always: true, failed: l.residue.failed != ""}
 		}
 		likely := might
 		if l.rule.Permit != (e.Kind == Template) {
@@ -158,7 +158,7 @@ func (v *View) vaguely(d *decision, e *entry) {
 		switch {
 		case !likely, e.Kind == Template && !l.rule.Permit && !l.rule.plainly():
 		default:
-			d.add(t, l.residue.failed != "", l.lacks)
+			d.add(t, l.lacks)
 		}
 	}
 	d.settle(v)

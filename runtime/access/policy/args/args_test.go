@@ -168,6 +168,22 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// TestHostileSchema: schemas that refer to each other, and a value of many parts, take no
+// time.
+func TestHostileSchema(t *testing.T) {
+	refs := strings.Repeat(`{"$ref":"#"},`, 50) + `{"$ref":"#/properties/x"}`
+	schema := `{"anyOf":[` + refs + `],"allOf":[` + refs + `],"properties":{"x":{"oneOf":[` + refs + `]}}}`
+	arguments := `{"x":[` + strings.Repeat(`{"x":{"x":1}},`, 4000) + `1]}`
+	values, err := New([]Read{{Path: []string{"x"}}}, []byte(schema)).Read([]byte(arguments))
+	if err != nil || values[Raw]["x"].(types.Set).Len() != 2 {
+		t.Errorf("%v %v", values, err)
+	}
+	many := `{"x":{` + strings.Repeat(`"a":1,`, 20_000) + `"b":1}}`
+	if _, err = New([]Read{{Path: []string{"x"}}}, []byte(schema)).Read([]byte(many)); err == nil {
+		t.Error("a value of 120 KB is read")
+	}
+}
+
 func TestHas(t *testing.T) {
 	reads := []Read{{Path: []string{"s"}, Has: true}, {Path: []string{"o", "p"}, Has: true}}
 	for arguments, want := range map[string]string{

@@ -34,7 +34,7 @@ type member struct {
 	value   [numForms]bool
 	present [numForms]bool
 	below   []*member
-	schema  schema
+	schema  *schema
 }
 
 // plan returns the root of all reads.

@@ -30,7 +30,7 @@ func New(reads []Read, inputSchema []byte) *Reader {
 	return r
 }
 
-func describe(m *member, s schema) {
+func describe(m *member, s *schema) {
 	m.schema = s
 	for _, b := range m.below {
 		describe(b, s.property(b.name))
@@ -138,7 +138,7 @@ func (c *call) member(b *member, raw []byte, depth int, out *Values) bool {
 		switch {
 		case !b.present[form]:
 		case b.value[form]:
-			v, ok := c.value(form, &b.schema, raw, depth)
+			v, ok := c.value(form, b.schema, raw, depth)
 			if !ok {
 				return false
 			}
@@ -182,7 +182,7 @@ func (c *call) exact(s *schema, raw []byte, depth int) (types.Value, bool) {
 		if !any && s.kinds&isArray == 0 || depth == MaxDepth {
 			return nil, false
 		}
-		return c.array(s, raw, depth)
+		return c.array(s.itemSchema(), raw, depth)
 	case '{':
 		if !any && s.kinds&isObject == 0 || depth == MaxDepth {
 			return nil, false
@@ -214,16 +214,18 @@ func (c *call) exact(s *schema, raw []byte, depth int) (types.Value, bool) {
 }
 
 // array reads an array as a set.
-func (c *call) array(s *schema, raw []byte, depth int) (types.Value, bool) {
-	all, err := rawjson.Elements(raw)
-	if err != nil || len(all) > c.left {
+func (c *call) array(items *schema, raw []byte, depth int) (types.Value, bool) {
+	if len(raw) > maxValues {
 		return nil, false
 	}
-	items := s.items()
+	all, err := rawjson.Elements(raw)
+	if err != nil {
+		return nil, false
+	}
 	values := make([]types.Value, len(all))
 	for i, at := range all {
 		var ok bool
-		if values[i], ok = c.exact(&items, at.Of(raw), depth+1); !ok {
+		if values[i], ok = c.exact(items, at.Of(raw), depth+1); !ok {
 			return nil, false
 		}
 	}
@@ -232,8 +234,11 @@ func (c *call) array(s *schema, raw []byte, depth int) (types.Value, bool) {
 
 // record reads all members of an object.
 func (c *call) record(s *schema, raw []byte, depth int) (types.Value, bool) {
+	if len(raw) > maxValues {
+		return nil, false
+	}
 	entries, err := rawjson.Entries(raw)
-	if err != nil || len(entries) > c.left {
+	if err != nil {
 		return nil, false
 	}
 	folded := make(map[string]bool, len(entries))
@@ -248,8 +253,7 @@ func (c *call) record(s *schema, raw []byte, depth int) (types.Value, bool) {
 		if value[0] == 'n' {
 			continue
 		}
-		of := s.property(e.Name)
-		v, ok := c.exact(&of, value, depth+1)
+		v, ok := c.exact(s.property(e.Name), value, depth+1)
 		if !ok {
 			return nil, false
 		}

@@ -2,6 +2,7 @@ package args
 
 import (
 	"bytes"
+	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
@@ -43,7 +44,11 @@ func kindNamed(name string) kinds {
 // maxSchema is how deep references and parts of schemas are followed.
 const maxSchema = 16
 
-// schema is what a tool's input schema says of a value.
+// maxParts bounds the schemas that one is made of: those of a hostile tool refer to each
+// other. With more it is not known which type a value has.
+const maxParts = 64
+
+// schema is what a tool's input schema says of a value. The zero value says nothing.
 type schema struct {
 	// kinds are the types that it may have, 0 for any.
 	kinds kinds
@@ -51,18 +56,29 @@ type schema struct {
 	// they refer to.
 	parts [][]byte
 	root  []byte
+
+	once  sync.Once // properties
+	mu    sync.Mutex
+	known map[string]*property
+	items *schema // made by itemSchema
 }
 
-// schemaOf reads a raw schema.
-func schemaOf(root []byte, raws ...[]byte) schema {
-	s := schema{root: root}
+// property is a member that a schema describes.
+type property struct {
+	raws   [][]byte
+	schema *schema // nil before it is asked for
+}
+
+// schemaOf reads raw schemas that all say something of a value.
+func schemaOf(root []byte, raws ...[]byte) *schema {
+	s := &schema{root: root}
 	known := true
 	for _, raw := range raws {
 		k := s.add(raw, 0)
 		known = known && k != 0
 		s.kinds |= k
 	}
-	if !known {
+	if !known || len(s.parts) == maxParts {
 		s.kinds = 0
 	}
 	return s
@@ -70,7 +86,7 @@ func schemaOf(root []byte, raws ...[]byte) schema {
 
 // add adds a raw schema and what it is made of, and returns the types it names.
 func (s *schema) add(raw []byte, depth int) kinds {
-	if depth > maxSchema || !rawjson.IsObject(raw) {
+	if depth > maxSchema || len(s.parts) == maxParts || !rawjson.IsObject(raw) {
 		return 0
 	}
 	s.parts = append(s.parts, raw)
@@ -192,27 +208,53 @@ func kindOf(raw []byte) kinds {
 }
 
 // property returns the schema of a member.
-func (s *schema) property(name string) schema {
-	var of [][]byte
-	for _, raw := range s.parts {
-		properties, err := rawjson.Field(raw, "properties")
-		if err != nil || !rawjson.IsObject(properties.Of(raw)) {
-			continue
-		}
-		if at, err := rawjson.Field(properties.Of(raw), name); err == nil && at.Present() {
-			of = append(of, at.Of(properties.Of(raw)))
-		}
+func (s *schema) property(name string) *schema {
+	s.once.Do(s.properties)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.known[name]
+	if p == nil {
+		return new(schema)
 	}
-	return schemaOf(s.root, of...)
+	if p.schema == nil {
+		p.schema = schemaOf(s.root, p.raws...)
+	}
+	return p.schema
 }
 
-// items returns the schema of the elements of an array.
-func (s *schema) items() schema {
-	var of [][]byte
+// properties finds all members that are described.
+func (s *schema) properties() {
+	s.known = make(map[string]*property)
 	for _, raw := range s.parts {
-		if at, err := rawjson.Field(raw, "items"); err == nil && at.Present() {
-			of = append(of, at.Of(raw))
+		at, err := rawjson.Field(raw, "properties")
+		if err != nil || !rawjson.IsObject(at.Of(raw)) {
+			continue
+		}
+		all, err := rawjson.Entries(at.Of(raw))
+		if err != nil {
+			continue
+		}
+		for _, e := range all {
+			if s.known[e.Name] == nil {
+				s.known[e.Name] = new(property)
+			}
+			s.known[e.Name].raws = append(s.known[e.Name].raws, e.Value.Of(at.Of(raw)))
 		}
 	}
-	return schemaOf(s.root, of...)
+}
+
+// itemSchema returns the schema of the elements of an array.
+func (s *schema) itemSchema() *schema {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.items == nil {
+		var of [][]byte
+		for _, raw := range s.parts {
+			if at, err := rawjson.Field(raw, "items"); err == nil && at.Present() {
+				of = append(of, at.Of(raw))
+			}
+		}
+		s.items = schemaOf(s.root, of...)
+	}
+	return s.items
 }
