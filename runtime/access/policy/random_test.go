@@ -531,3 +531,96 @@ func TestRandom(t *testing.T) {
 		t.Errorf("too few of a kind: %d hidden, %d allowed, %d decided", hidden, allowed, decided)
 	}
 }
+
+// TestList: an item is in a list if some permit holds for some request, and no forbid that
+// refuses holds for all of them. All requests are tried.
+func TestList(t *testing.T) {
+	var requests []*policy.Request
+	for bits := range 1 << 6 {
+		r := &policy.Request{Task: bits&1 != 0, Front: []string{"http", "stdio"}[bits>>1&1]}
+		if bits&4 != 0 {
+			r.Seen = []string{"private"}
+		}
+		if bits&8 != 0 {
+			r.Found = []string{"secret"}
+		}
+		r.Arguments = []byte([]string{`{}`, `{"n":1,"s":"a"}`, `{"n":3,"p":"/data/x"}`, `{"s":"b","p":"/etc"}`}[bits>>4])
+		requests = append(requests, r)
+	}
+	var visible, hidden int
+	for done, seed := 0, *policySeed; done < *policyCases/10; seed++ {
+		c := chance{rand.New(rand.NewPCG(seed, 11))}
+		o, items := c.world()
+		o.text = ""
+		for i := range 1 + c.IntN(5) {
+			text := c.policy("p" + strconv.Itoa(i))
+			text, _, _ = strings.Cut(text[:len(text)-2], ") when")
+			text, _, _ = strings.Cut(text, ") unless")
+			o.text += strings.TrimSuffix(text, ")") + ")"
+			if c.IntN(2) == 0 {
+				o.text += c.of(" when {", " unless {") + c.of("context.task", `context.front == "http"`, `context.seen.contains("private")`, `context.found.contains("secret")`,
+					"resource.pinned", `principal in Group::"eng"`, `action == Action::"get"`, "true", "false", "9223372036854775807 + 1 > 0") + "}"
+			}
+			o.text += ";\n"
+		}
+		if c.IntN(2) == 0 {
+			o.text += "@id(\"all\") permit (principal, action, resource);\n"
+		}
+		var err error
+		if o.policies, err = cedar.NewPolicyListFromBytes("", []byte(o.text)); err != nil {
+			t.Fatalf("%v\n%s", err, o.text)
+		}
+		o.config.Sources[0].Text = []byte(o.text)
+		set, err := policy.Compile(o.config)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, o.text)
+		}
+		w := set.World(o.servers, items)
+		for range 3 {
+			p := c.principal()
+			for i, it := range items {
+				done++
+				want := o.couldPass(p, it, requests)
+				got, _ := w.View(p).Item(i)
+				if got != want {
+					t.Fatalf("seed %d: visible %v, want %v: %+v %+v\n%s\n%+v", seed, got, want, p, it, o.text, o.config)
+				}
+				if got {
+					visible++
+				} else {
+					hidden++
+				}
+			}
+		}
+	}
+	if min(visible, hidden) < *policyCases/50 {
+		t.Errorf("%d visible, %d hidden", visible, hidden)
+	}
+}
+
+// couldPass is what TestList says, by cedar.
+func (o *oracle) couldPass(p *access.Principal, it policy.Item, requests []*policy.Request) bool {
+	action := []string{"call", "get", "read"}[it.Kind]
+	entities, user, item := o.entities(p, it)
+	could := false
+	for _, rule := range o.policies {
+		notes := rule.Annotations()
+		if _, shadow := notes["shadow"]; shadow {
+			continue
+		}
+		some, all := false, true
+		set := cedar.NewPolicySet()
+		set.Add("it", rule)
+		for _, r := range requests {
+			_, said := cedar.Authorize(set, entities, cedar.Request{Principal: user, Action: uid("Action", action), Resource: item, Context: contextOf(r, action == "call")})
+			holds := len(said.Reasons) > 0 || len(said.Errors) > 0 && rule.Effect() == cedar.Forbid
+			some, all = some || holds, all && holds
+		}
+		if rule.Effect() == cedar.Permit {
+			could = could || some
+		} else if all && notes["ask"] == "" && notes["over"] == "" {
+			return false
+		}
+	}
+	return could
+}
