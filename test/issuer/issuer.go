@@ -27,6 +27,11 @@ type Server struct {
 	Lifetime int
 	// Refuses has the token endpoint refuse everything, and say what it was sent.
 	Refuses bool
+	// SaysIssuer has answers of the login name this server (RFC 9207).
+	SaysIssuer bool
+	// Elsewhere is another server, to whose login page this one's leads people with the
+	// same words; "" for none.
+	Elsewhere string
 	// Barred has the MCP server refuse everybody, and say the credential.
 	Barred bool
 
@@ -100,8 +105,16 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.count++
 		answer(w, 201, map[string]any{"client_id": fmt.Sprint("client-", s.count), "client_secret": s.made("client secret"), "token_endpoint_auth_method": "client_secret_post"})
 	case "/authorize":
+		if s.Elsewhere != "" {
+			http.Redirect(w, r, s.Elsewhere+"/authorize?"+r.URL.RawQuery, http.StatusFound)
+			break
+		}
 		q := r.URL.Query()
-		http.Redirect(w, r, q.Get("redirect_uri")+"?"+url.Values{"state": {q.Get("state")}, "code": {s.made("code")}}.Encode(), http.StatusFound)
+		said := url.Values{"state": {q.Get("state")}, "code": {s.made("code")}}
+		if s.SaysIssuer {
+			said.Set("iss", s.URL)
+		}
+		http.Redirect(w, r, q.Get("redirect_uri")+"?"+said.Encode(), http.StatusFound)
 	case "/token":
 		s.token(w, r)
 	case "/device":

@@ -105,6 +105,41 @@ func TestPagesLink(t *testing.T) {
 	}
 }
 
+// TestPagesMixedUp: the login page of one server leads a person to that of another, which
+// answers for the first. The answer is refused, and its code is given to neither.
+func TestPagesMixedUp(t *testing.T) {
+	t.Parallel()
+	if !wire.Nightly() {
+		t.Skip("one browser more: make nightly")
+	}
+	b := newTeamBrowser(t)
+	honest, liar := issuer.New(runtimetest.New().Handler(runtimetest.HTTPOptions{})), issuer.New(runtimetest.New().Handler(runtimetest.HTTPOptions{}))
+	t.Cleanup(honest.Close)
+	t.Cleanup(liar.Close)
+	honest.SaysIssuer, liar.Elsewhere = true, honest.URL
+	own := map[string]any{"as": "principal"}
+	x := newTeam(t, wire.Servers{"notes": {"url": honest.URL + "/mcp", "auth": own}, "liar": {"url": liar.URL + "/mcp", "auth": own}}, "  auth: [token: {}]\n")
+	b.enterToken(x.origin+"/connect/liar", x.token(t, "alice"))
+	b.at("Link liar with your account")
+	b.click("main form button")
+	b.expectText("liar is not linked", "another issuer than "+liar.URL)
+	if back := b.sentTo(t, x.origin+"/connect/liar/callback"); back.Get("iss") != honest.URL || back.Get("code") == "" {
+		t.Errorf("the browser has come back with %v", back)
+	}
+	for name, s := range map[string]*issuer.Server{"the liar": liar, "the other": honest} {
+		for _, what := range s.Secrets() {
+			if what == "verifier" || what == "access token" {
+				t.Errorf("%s was asked for a token", name)
+			}
+		}
+	}
+	b.open(x.origin + "/connect/notes") // it is as good as before
+	b.at("Link notes with your account")
+	b.click("main form button")
+	b.lookAt("notes is linked")
+	b.calm()
+}
+
 // TestPagesProvider: mcpctl, which has logged in at oidc-provider for serve, is led to a
 // page. The person logs in there at the same provider, and is the same principal: the
 // account that they link is used by their call.
