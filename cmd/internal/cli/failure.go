@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/runtime"
 )
@@ -26,8 +27,12 @@ func serverOf(err error, msg string, code int) string {
 	return own.Server
 }
 
-// details returns errors of validation that a server sends beside its message.
+// details returns errors of validation that a server sends beside its message. What a
+// refusal has there is in its text.
 func details(err error) []string {
+	if is[*localpolicy.Refusal](err) {
+		return nil
+	}
 	if rpc, ok := errors.AsType[*runtime.Error](err); ok {
 		return screen.Fields(rpc.Data)
 	}

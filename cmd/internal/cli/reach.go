@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -12,7 +13,7 @@ import (
 // obey has the run follow the policies of config.yaml.
 func (env *environment) obey() {
 	env.file.policies = &localpolicy.Policies{
-		Settings: env.settings,
+		Settings: env.settings, StateDir: config.StateDir(env.getenv), Log: slog.New(slog.DiscardHandler),
 		Keep: func(server config.Entry, member string, items []json.RawMessage) {
 			env.known().Keep(server, member, items)
 		},

@@ -151,6 +151,7 @@ func Run(ctx context.Context, h Host, o Options) error {
 	if o.overHTTP() {
 		front = g.serveHTTP
 	}
+	unwatch := g.policies.watch(g)
 	stop := g.follow(o.File)
 	if heapObjects()-int64(len(g.ballast.bytes)) < smallHeap {
 		settle() // small memory: garbage must not pile up
@@ -165,6 +166,7 @@ func Run(ctx context.Context, h Host, o Options) error {
 	err := g.run(ctx, front)
 	hide()
 	stop()
+	unwatch()
 	g.ballast.keep()
 	if g.store != nil {
 		if err := g.store.Close(); err != nil {

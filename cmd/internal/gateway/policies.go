@@ -2,12 +2,14 @@ package gateway
 
 import (
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/access/gate"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -24,8 +26,13 @@ type policing struct {
 	path string     // of config.yaml
 	asks bool       // clients are asked who they are
 
-	turn   sync.Mutex // held while changes are taken over
-	failed string     // guarded by turn: why what the files say now does not count, as it was logged
+	turn sync.Mutex // held while changes are taken over
+	// The turn guards these: why what the files say now does not count, as it was logged;
+	// what watches the folders of files, nil at the end; and what ends keeping quotas, nil
+	// where none are kept.
+	failed   string
+	watchers map[string]*config.Watcher
+	forget   func()
 
 	mu     sync.Mutex // guards what follows
 	files  []string   // that were read last, and folders
@@ -59,6 +66,7 @@ func (p *policing) open(g *gateway) error {
 		return err
 	}
 	p.gate = gate.New(next)
+	p.keepQuotas(g)
 	if p.asks && next.Set == nil {
 		g.h.UI.Say("warning: %s", allAllowed)
 	}
@@ -113,9 +121,10 @@ func (p *policing) changed() bool {
 func (p *policing) follow(g *gateway) {
 	p.turn.Lock()
 	defer p.turn.Unlock()
-	if p.gate == nil || !p.changed() {
+	if p.watchers == nil || !p.changed() {
 		return
 	}
+	defer p.watchFolders(g)
 	before := p.gate.Set().Digest()
 	next, err := p.read()
 	if err != nil {
@@ -134,6 +143,7 @@ func (p *policing) follow(g *gateway) {
 		return
 	}
 	p.gate.Replace(next)
+	p.keepQuotas(g)
 	g.proxy.Repolicy()
 	g.h.Log.Info("policies read", "digest", next.Set.Digest(), "policies", len(next.Set.Policies()))
 	if p.asks && next.Set == nil {
@@ -141,29 +151,52 @@ func (p *policing) follow(g *gateway) {
 	}
 }
 
-// watch follows the folders of the policies that there are now, until stop is
-// called. That of config.yaml is watched in any case; files of others are looked at when
-// servers.json is, every few seconds.
+// watch follows the files until stop is called.
 func (p *policing) watch(g *gateway) (stop func()) {
-	p.mu.Lock()
-	files := p.files
-	p.mu.Unlock()
-	var watchers []*config.Watcher
-	seen := []string{filepath.Dir(p.path)}
-	for _, path := range files {
-		dir := filepath.Dir(path)
-		if slices.Contains(seen, dir) {
-			continue
-		}
-		seen = append(seen, dir)
-		// Of a file that is not there, a watcher tells what happens around it.
-		none := filepath.Join(dir, ".mcpctl-none.json")
-		watchers = append(watchers, config.Watch(none, config.WatchOptions{Changed: func(*config.File, error) {}, Beside: func() { p.follow(g) }}))
+	if p.gate == nil {
+		return func() {}
 	}
+	p.turn.Lock()
+	p.watchFolders(g)
+	p.turn.Unlock()
 	return func() {
+		p.turn.Lock()
+		watchers := slices.Collect(maps.Values(p.watchers))
+		p.watchers = nil
+		p.turn.Unlock()
 		for _, w := range watchers {
 			w.Close()
 		}
+		if p.forget != nil {
+			p.forget()
+		}
+	}
+}
+
+// watchFolders watches the folders of the files that were read last. The caller holds the
+// turn.
+func (p *policing) watchFolders(g *gateway) {
+	if p.watchers == nil {
+		p.watchers = map[string]*config.Watcher{}
+	}
+	p.mu.Lock()
+	files := p.files
+	p.mu.Unlock()
+	for _, path := range files {
+		dir := filepath.Dir(path)
+		if p.watchers[dir] == nil {
+			// Of a file that is not there, a watcher tells what happens around it.
+			none := filepath.Join(dir, ".mcpctl-none.json")
+			p.watchers[dir] = config.Watch(none, config.WatchOptions{Changed: func(*config.File, error) {}, Beside: func() { p.follow(g) }})
+		}
+	}
+}
+
+// keepQuotas has quotas outlive the process, as soon as there are any. The caller holds the
+// turn, or nobody else has p yet.
+func (p *policing) keepQuotas(g *gateway) {
+	if p.forget == nil && localpolicy.HasQuotas(p.gate.Set()) {
+		p.forget = localpolicy.KeepQuotas(p.gate, config.StateDir(g.h.Getenv), g.h.Settings.ConfigPath, g.h.Log)
 	}
 }
 

@@ -54,17 +54,16 @@ func (g *gateway) follow(file *config.File) (stop func()) {
 	}
 	o.Changed, o.Beside, o.Logger = r.changed, r.beside, g.h.Log
 	w := layers.Watch(o)
-	unwatch := g.policies.watch(g)
 	unhang := g.h.OnHangup(func() {
 		r.mu.Lock()
 		r.asked = true
 		r.mu.Unlock()
 		w.Look()
 		r.beside()
+		g.policies.follow(g)
 	})
 	return func() {
 		unhang()
-		unwatch()
 		w.Close()
 	}
 }
@@ -160,12 +159,11 @@ func (r *reloading) choose(f *config.File) []config.Entry {
 	return chosen
 }
 
-// beside looks at the other files of the folder: what is locked and the policies count at
-// once, and that something else in config.yaml has changed is reported, because it needs
-// a restart.
+// beside looks at the other files of the folder: what is locked counts at once, and that
+// config.yaml has changed is reported, because it needs a restart, except the policies:
+// see policing.
 func (r *reloading) beside() {
 	r.g.followPins()
-	r.g.policies.follow(r.g)
 	now, err := settings.ReadFile(r.g.h.Settings.File())
 	if err != nil && !os.IsNotExist(err) {
 		return

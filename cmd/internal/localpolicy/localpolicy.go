@@ -25,11 +25,13 @@ import (
 // asked who they are: serve.auth does not change what is allowed. Its methods may be called
 // concurrently. Nil are none.
 type Policies struct {
-	// Settings are those of the program.
+	// Settings are those of the program, StateDir is where it keeps its state, "" for
+	// nowhere.
 	Settings settings.Settings
+	StateDir string
 	// Keep stores a whole list that a server has sent; nil: none is.
 	Keep func(server config.Entry, member string, items []json.RawMessage)
-	// Log; nil discards.
+	// Log is for what is not said otherwise.
 	Log *slog.Logger
 
 	once sync.Once
@@ -94,6 +96,10 @@ func (p *Policies) Connect(ctx context.Context, entry config.Entry, o dial.Optio
 	if err != nil {
 		return nil, err
 	}
+	decided, forget := gate.New(p.read), func() {}
+	if HasQuotas(p.read.Set) {
+		forget = KeepQuotas(decided, p.StateDir, p.Settings.ConfigPath, p.Log)
+	}
 	guard := &pins.Guard{} // what is not as it is locked is held back by package locking
 	guard.Set(map[string]pins.Policy{entry.Name: p.locked(entry)})
 	var once sync.Once
@@ -113,9 +119,10 @@ func (p *Policies) Connect(ctx context.Context, entry config.Entry, o dial.Optio
 			return c, err
 		},
 		RequestTimeout: -1, // how long a call may take is for the command
-		Single:         true, Gate: gate.New(p.read), Pins: guard, Store: p.store(entry), Logger: p.Log,
+		Single:         true, Gate: decided, Pins: guard, Store: p.store(entry), Logger: p.Log,
 	})
 	if err != nil {
+		forget()
 		return nil, errors.Join(err, server.Close())
 	}
 	front := serve(through)
@@ -123,6 +130,7 @@ func (p *Policies) Connect(ctx context.Context, entry config.Entry, o dial.Optio
 		front.close()
 		_ = through.Close()
 		once.Do(func() { _ = server.Close() }) // the proxy has not had it
+		forget()
 	}
 	// Both ends are ours: what is sent is logged beyond, and nothing is negotiated.
 	o.Logger, o.Auth, o.ConnectTimeout, o.Version = nil, nil, -1, server.Info().Version

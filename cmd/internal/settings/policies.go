@@ -190,4 +190,3 @@ func accessTable() []Setting {
 		{Name: "access.forget", Values: aDuration, Default: "1h", About: "how long the labels of a conversation last without a call"},
 	}
 }
-

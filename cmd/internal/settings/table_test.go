@@ -36,7 +36,7 @@ func TestTable(t *testing.T) {
 	other := map[string]string{ // a value that is not the default
 		"registry": "https://r.example.com", "output": "json", "verbose": "2", "logFormat": "json", "color": "never", "protocolVersion": "2025-11-25",
 		"serve.auth": `{"token":{}}`, "serve.tls": `{"cert":"/c","key":"/k"}`, "serve.hosts": "a.example", "serve.login": `{"clientId":"c","issuer":"https://i.example"}`,
-		"serve.url": "https://a.example/mcp",
+		"serve.url":      "https://a.example/mcp",
 		"access.default": "allow", "access.groups": `{"eng":["token|ci"]}`, "access.labels": `{"private":["fs"]}`, "access.rules": `{"allow":"*","to":"*"}`,
 		"access.policies": "policy/*.cedar", "access.tests": "policy/*_test.yaml", "access.tell": "nothing",
 		"elicit": "decline", "auth.store": "keyring", "serve.separator": "--", "serve.nameOverhead": "7", "serve.roots": "/",
