@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/registry"
+	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -58,6 +59,10 @@ func (env *environment) addGlobalFlags(root *cobra.Command) {
 // and log.
 func (env *environment) setup(cmd *cobra.Command) error {
 	s, err := settings.Load(settings.Options{Getenv: env.getenv, Flags: cmd.Flags(), SkipFile: worksWithoutFiles(cmd)})
+	if cmd.Annotations[brokenFiles] != "" && is[*config.Problem](err) {
+		env.ui.Note("warning: %v", err)
+		s, err = settings.Load(settings.Options{Getenv: env.getenv, Flags: cmd.Flags(), SkipFile: true})
+	}
 	if err != nil {
 		return err
 	}
@@ -130,8 +135,12 @@ func (env *environment) newLogger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(env.ui.Log(), o))
 }
 
-// anyFiles marks a command that works with a broken config.yaml.
-const anyFiles = "any-files"
+// anyFiles marks a command that does not read config.yaml, brokenFiles one that does
+// without a broken one.
+const (
+	anyFiles    = "any-files"
+	brokenFiles = "broken-files"
+)
 
 func worksWithoutFiles(cmd *cobra.Command) bool {
 	for c := cmd; c != nil; c = c.Parent() {

@@ -1,5 +1,5 @@
-// Package doorcheck checks for doctor whom serve lets in: what serve.auth and serve.tls
-// name, and what will end soon. It changes nothing.
+// Package doorcheck checks for doctor whom serve lets in, and what they may do: what
+// serve.auth, serve.tls and access name, and what will end soon. It changes nothing.
 package doorcheck
 
 import (
@@ -18,7 +18,9 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/cmd/internal/statusview"
 	"github.com/mcpctl/mcpctl/cmd/internal/tlsfiles"
+	"github.com/mcpctl/mcpctl/runtime/access/gate"
 	"github.com/mcpctl/mcpctl/runtime/access/tokenfile"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/plain"
@@ -35,14 +37,15 @@ type checks struct {
 }
 
 // Reports returns what is found of the settings, nothing where they let nobody in over
-// the network, or where servers is "": no file of servers is looked at. Issuers are asked
-// for their keys.
+// the network and have no policies, or where servers is "": no file of servers is looked
+// at. Issuers are asked for their keys.
 func Reports(ctx context.Context, servers string, s settings.Settings, getenv func(string) string) []*doctor.Report {
 	a := s.Serve.Access
-	if servers == "" || !a.Required() && a.TLS.Cert == "" {
+	if servers == "" || !a.Required() && a.TLS.Cert == "" && !a.Rules {
 		return nil
 	}
 	c := checks{&doctor.Report{Name: s.File(), OK: true}, a, time.Now()}
+	c.policies()
 	c.tls()
 	c.tokens(getenv)
 	c.proxy()
@@ -58,6 +61,30 @@ func (c *checks) say(id, message, fix string) {
 func (c *checks) fail(id, message, fix string) {
 	c.OK = false
 	c.Checks = append(c.Checks, doctor.Check{ID: id, Message: message, Fix: fix, Kind: "config"})
+}
+
+// policies checks who may do what.
+func (c *checks) policies() {
+	if !c.a.Rules {
+		if c.a.Required() {
+			c.say("access", "whoever has a credential may use every server and tool", `mcpctl config sources  # shows where config.yaml is; access: {rules: [{allow: "*", to: "*", only: read-only}]} allows reading alone`)
+		}
+		return
+	}
+	read, err := settings.ReadPolicies(c.Name, c.a.Required())
+	var decides gate.Config
+	if err == nil {
+		decides, err = read.Gate()
+	}
+	if err != nil {
+		fix := "mcpctl policy check"
+		if h := (interface{ Hint() string })(nil); errors.As(err, &h) && h.Hint() != "" {
+			fix += "  # " + h.Hint()
+		}
+		c.fail("access", err.Error(), fix)
+		return
+	}
+	c.say("access", plain.Count(len(decides.Set.Policies()), "policy")+", generation "+statusview.Generation(decides.Set.Digest()), "")
 }
 
 // tls checks the certificate of serve, and the authorities of clients.

@@ -49,6 +49,12 @@ func (w *world) tokens(t *testing.T, all ...access.Token) {
 	require.NoError(t, err)
 }
 
+func (w *world) policies(t *testing.T, text string) {
+	t.Helper()
+	w.a.Rules = true
+	require.NoError(t, os.WriteFile(w.path("config.yaml"), []byte(text), 0o600))
+}
+
 // reports returns what is found.
 func (w *world) reports() []*doctor.Report {
 	s := settings.Settings{ConfigPath: w.path("servers.json"), Serve: settings.Serve{Access: w.a}}
@@ -63,11 +69,17 @@ func TestReports(t *testing.T) {
 		want   []string // in the JSON
 	}{
 		"a certificate": {func(*world) {}, true, []string{`"tls","ok":true,"message":"the certificate is valid until`}},
-		"soon over":     {func(w *world) { w.serve(t, time.Now().Add(time.Hour)) }, true, []string{`"the certificate ends on `, "openssl x509 -in "}},
-		"over":          {func(w *world) { w.serve(t, time.Now().Add(-time.Hour)) }, false, []string{`"the certificate has ended on `}},
-		"not there":     {func(w *world) { w.a.TLS.Key = w.path("none") }, false, []string{`"tls","ok":false`, "none: no such file", "mcpctl config sources"}},
-		"open key":      {func(w *world) { require.NoError(t, os.Chmod(w.a.TLS.Key, 0o644)) }, goruntime.GOOS == "windows", nil},
-		"another name":  {func(w *world) { w.a.Hosts = []string{"mcp.example.com:8443", "other.example.com"} }, true, []string{`the certificate is not for other.example.com, which`}},
+		"no policies":   {func(w *world) { w.tokens(t) }, true, []string{`"access","ok":true,"message":"whoever has a credential may use every server and tool"`}},
+		"policies": {func(w *world) {
+			w.tokens(t)
+			w.policies(t, "access: {rules: [{allow: '*', to: '*'}]}\n")
+		}, true, []string{`"access","ok":true,"message":"1 policy, generation `}},
+		"broken policies": {func(w *world) { w.policies(t, "access: {rules: [{allow: '*'}]}\n") }, false, []string{`"access","ok":false,"message":"`, `config.yaml:1:18: rule-1`, "mcpctl policy check"}},
+		"soon over":       {func(w *world) { w.serve(t, time.Now().Add(time.Hour)) }, true, []string{`"the certificate ends on `, "openssl x509 -in "}},
+		"over":            {func(w *world) { w.serve(t, time.Now().Add(-time.Hour)) }, false, []string{`"the certificate has ended on `}},
+		"not there":       {func(w *world) { w.a.TLS.Key = w.path("none") }, false, []string{`"tls","ok":false`, "none: no such file", "mcpctl config sources"}},
+		"open key":        {func(w *world) { require.NoError(t, os.Chmod(w.a.TLS.Key, 0o644)) }, goruntime.GOOS == "windows", nil},
+		"another name":    {func(w *world) { w.a.Hosts = []string{"mcp.example.com:8443", "other.example.com"} }, true, []string{`the certificate is not for other.example.com, which`}},
 		"clients": {func(w *world) {
 			w.a.TLS.ClientCA, w.a.TLS.CRL = w.path("ca.pem"), w.path("crl.pem")
 			require.NoError(t, os.WriteFile(w.a.TLS.ClientCA, w.root.PEM(), 0o600))

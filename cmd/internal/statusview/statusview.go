@@ -38,6 +38,7 @@ func Head(s *gateway.Status, now time.Time) string {
 		fmt.Fprintf(&b, "  not in force: %s\n", ui.CleanLine(s.Config.Problem))
 	}
 	b.WriteString(accessLines(s.Access, now))
+	b.WriteString(policyLines(s.Policy, now))
 	if s.Process != nil {
 		fmt.Fprintf(&b, "memory %s, computing time %s\n", memory(s.Process.RSS), computing(s.Process.CPU))
 	}
@@ -186,6 +187,29 @@ func clientsLine(c proxy.ClientsStatus, now time.Time) string {
 		parts = []string{"none"}
 	}
 	return "clients: " + strings.Join(parts, "; ") + "\n"
+}
+
+// Generation returns the beginning of a digest of policies, which is enough to tell two
+// apart.
+func Generation(digest string) string {
+	const shown = 12
+	hex := strings.TrimPrefix(digest, "sha256:")
+	return hex[:min(shown, len(hex))]
+}
+
+// policyLines returns which policies count, "" where there are none.
+func policyLines(p *gateway.PolicyStatus, now time.Time) string {
+	if p == nil {
+		return ""
+	}
+	text := "no policies\n"
+	if p.Digest != "" {
+		text = fmt.Sprintf("%s, generation %s, read %s ago\n", plain.Count(p.Policies, "policy"), Generation(p.Digest), since(p.Loaded, now))
+	}
+	if p.Problem != "" {
+		text += fmt.Sprintf("  not in force: %s\n", ui.CleanLine(p.Problem))
+	}
+	return text
 }
 
 // accessLines says who may come and who has, nothing where nobody is asked.

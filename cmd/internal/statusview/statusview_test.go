@@ -33,6 +33,22 @@ func TestStatusWords(t *testing.T) {
 	}
 }
 
+// TestPolicies: which policies count, and why others do not.
+func TestPolicies(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for want, p := range map[string]*gateway.PolicyStatus{
+		"": nil,
+		"3 policies, generation 0123456789ab, read 1m0s ago\n":                  {Digest: "sha256:0123456789abcdef", Policies: 3, Loaded: at.Add(-time.Minute)},
+		"1 policy, generation 01, read 0s ago\n  not in force: c.yaml:1:2: x\n": {Digest: "sha256:01", Policies: 1, Loaded: at, Problem: "c.yaml:1:2: \x1b[2Jx"},
+		"no policies\n  not in force: x\n":                                      {Problem: "x"},
+	} {
+		if got := policyLines(p, at); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // TestAccess: who may come, who has, and who was refused; nothing of it reaches the
 // terminal as it is.
 func TestAccess(t *testing.T) {
