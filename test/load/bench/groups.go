@@ -28,6 +28,7 @@ func (b *bench) groups() []group {
 		{"bridge", b.loadGroup("bridge", b.bridgeContenders, gen.Work{Callers: 32})},
 		{"sessions", b.loadGroup("sessions", b.sessionContenders, gen.Work{Callers: 256, Warmup: 512})},
 		{"identity", b.identityGroup},
+		{"policy", b.policyGroup},
 		{"lists", b.listGroup},
 		{"memory", b.memoryGroup},
 		{"allocations", b.allocationGroup},

@@ -64,11 +64,8 @@ func (b *bench) asking(name string, who users, t gen.Target) (contender, error) 
 			return contender{}, err
 		}
 	}
-	if tokens != nil {
-		state := tokenfile.New(filepath.Join(dir, "state", tokenfile.Name))
-		if err := state.Change(context.Background(), func([]access.Token) ([]access.Token, error) { return tokens, nil }); err != nil {
-			return contender{}, err
-		}
+	if err := writeTokens(dir, tokens); err != nil {
+		return contender{}, err
 	}
 	t.Bearers = credentials
 	return contender{name, func(ctx context.Context) (*gen.Conn, func(), error) {
@@ -81,6 +78,15 @@ func (b *bench) asking(name string, who users, t gen.Target) (contender, error) 
 		c, err := gen.Open(ctx, to)
 		return c, stopAll(p), err
 	}}, nil
+}
+
+// writeTokens has tokens be accepted by a serve whose home is a folder; nil are none.
+func writeTokens(dir string, tokens []access.Token) error {
+	if tokens == nil {
+		return nil
+	}
+	state := tokenfile.New(filepath.Join(dir, "state", tokenfile.Name))
+	return state.Change(context.Background(), func([]access.Token) ([]access.Token, error) { return tokens, nil })
 }
 
 // identityGroup compares serve that asks who comes with serve that does not: what a call

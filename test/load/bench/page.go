@@ -121,12 +121,15 @@ func runsTable(r *report) string {
 		{"bridge", "stdio → HTTP, 32 callers"},
 		{"sessions", "HTTP, 64 sessions × 4 callers"},
 		{"identity", "HTTP, 32 callers"},
+		{"policy", "HTTP, 32 callers"},
+		{"policy-stdio", "stdio, 32 callers"},
+		{"policy-single", "stdio, 1 caller"},
 	} {
 		l := r.Loads[group.name]
 		if l == nil {
 			continue
 		}
-		for _, who := range []string{"relay", "direct", "serve", "serve-stateless", "serve-remote", "bridge", "token", "jwt"} {
+		for _, who := range []string{"relay", "direct", "serve", "serve-stateless", "serve-remote", "bridge", "token", "jwt", "policy", "arguments"} {
 			runs := l[who]
 			if len(runs) == 0 {
 				continue
@@ -148,6 +151,7 @@ func runsTable(r *report) string {
 var names = map[string]string{
 	"relay": "a relay", "direct": "the server, called directly", "serve": "serve", "serve-stateless": "serve, stateless client", "serve-remote": "serve, server over HTTP",
 	"bridge": "bridge", "token": "serve, with a token", "jwt": "serve, with an access token",
+	"policy": "the same, 50 policies", "arguments": "the same, two of them about arguments",
 }
 
 func callersTable(r *report) string {

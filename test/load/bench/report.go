@@ -37,6 +37,8 @@ type report struct {
 	ColdStart   *coldStart         `json:"cold_start,omitempty"`
 	// Users is the memory in kB with many users, by how serve lets them in.
 	Users map[string]int64 `json:"users_kb,omitempty"`
+	// Policy is what policies cost: times in milliseconds, memory in MB.
+	Policy map[string]float64 `json:"policy,omitempty"`
 	// Done are the groups that are complete.
 	Done []string `json:"groups"`
 }

@@ -92,6 +92,30 @@ func judge(r *report) []row {
 		value("identity", fmt.Sprintf("memory of %d users with a session each, %s: more than without serve.auth", manyUsers, kind[1]), mb(kb-r.Users["serve"]), 32, "MB", there)
 	}
 
+	ratio("policy", "HTTP → stdio, 32 callers, an access token and 50 policies, verdict constant: CPU of the proxy a call, of that without policies", "policy", "jwt", cpu, 1.05, true)
+	ratio("policy-stdio", "stdio → stdio, 32 callers, 50 policies, verdict constant: the same", "policy", "serve", cpu, 1.06, true)
+	for _, one := range []struct {
+		who, what string
+		bound     float64
+	}{{"policy", "constant", 3}, {"arguments", "two conditions on arguments", 20}} {
+		l := r.Loads["policy-single"]
+		more := paired(l[one.who], l["serve"], halfTime)
+		value("policy-single", "stdio → stdio, 1 caller, 50 policies, verdict "+one.what+": p50, more than without", median(more), one.bound, "µs", len(more) > 0)
+	}
+	for _, one := range []struct {
+		key, what string
+		bound     float64
+	}{
+		{"first", "first list of a user with a view of their own, 5,000 tools, 50 policies: more than without policies", 40},
+		{"again", "the same of a user with the view of another", 1},
+		{"reload", "p99 of 32 callers, 5,000 tools, 1,000 users known: more while 50 policies are replaced", 5},
+	} {
+		with, there := r.Policy[one.key]
+		value("policy", one.what, with-r.Policy[one.key+"-off"], one.bound, "ms", there)
+	}
+	with, there := r.Policy["memory-policy"]
+	value("policy", "memory of 1,000 users with 50 views of 5,000 tools: more than without policies", with-r.Policy["memory-off"], 64, "MB", there)
+
 	if i := slices.IndexFunc(r.Lists, func(l lists) bool { return l.Tools == promisedTools }); i >= 0 {
 		l := r.Lists[i]
 		value("lists", "start → first list, 50 servers × 100 tools, known from before", median(l.First), 25, "ms", true)
@@ -152,6 +176,14 @@ func compare(r *report, group, got, reference string, k kind) (row, bool) {
 	}, true
 }
 
+// paired returns how much more one has than the other, round by round.
+func paired(mine, theirs []gen.Result, k kind) (more []float64) {
+	for i := range min(len(mine), len(theirs)) {
+		more = append(more, k.of(mine[i])-k.of(theirs[i]))
+	}
+	return more
+}
+
 func values(rs []gen.Result, k kind) []float64 {
 	out := make([]float64, len(rs))
 	for i, r := range rs {
@@ -173,7 +205,7 @@ func show(v float64, unit string) string {
 	switch {
 	case unit == "ms", unit == "" && v != float64(int64(v)):
 		format = "%.2f"
-	case unit == "MB":
+	case unit == "MB", unit == "µs":
 		format = "%.1f"
 	}
 	s := fmt.Sprintf(format, v)
