@@ -74,6 +74,7 @@ func layerTable() []rule {
 		{pkg: "runtime/access", layer: 1, own: none, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/policy/args", layer: 1, own: []string{"runtime/internal/..."}, third: []string{"github.com/cedar-policy/cedar-go", "github.com/go-json-experiment/json"}, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/policy", layer: 1, own: []string{"runtime/access", "runtime/access/policy/args", "runtime/nearest", "runtime/internal/..."}, third: []string{"github.com/cedar-policy/cedar-go"}, notStd: []string{"net", "net/http", "os"}},
+		{pkg: "runtime/access/policy/schema", layer: 1, own: []string{"runtime/access/policy", "runtime/access/policy/args", "runtime/nearest", "runtime/internal/..."}, third: []string{"github.com/cedar-policy/cedar-go"}, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/rules", layer: 1, own: []string{"runtime/access/policy", "runtime/lazy", "runtime/nearest"}, third: []string{"go.yaml.in/yaml/v3"}, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/gate", layer: 1, own: []string{"runtime/access", "runtime/access/policy"}, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/policy", layer: 1, own: []string{"runtime/access"}, third: []string{"github.com/cedar-policy/cedar-go"}, notStd: []string{"net", "net/http", "os"}},
@@ -139,6 +140,7 @@ func layerTable() []rule {
 		{pkg: "cmd/internal/cli", layer: 5, third: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/mod", "golang.org/x/sync", "golang.org/x/sys", "golang.org/x/term"}},
 		// Read long lists at a key press.
 		{pkg: "cmd/internal/known", layer: 4, third: []string{"github.com/go-json-experiment/json"}},
+		{pkg: "cmd/internal/policies", layer: 4, third: []string{"github.com/tailscale/hujson", "go.yaml.in/yaml/v3"}},
 		{pkg: "cmd/internal/complete", layer: 4, third: []string{"github.com/go-json-experiment/json"}},
 		{pkg: "cmd/internal/cmdline", layer: 4, third: []string{"github.com/spf13/pflag"}},
 		{pkg: "cmd/internal/outdir", layer: 4, third: []string{"golang.org/x/mod", "golang.org/x/sync"}},

@@ -10,11 +10,13 @@ import (
 	"github.com/cedar-policy/cedar-go/types"
 	"github.com/cedar-policy/cedar-go/x/exp/ast"
 	"github.com/cedar-policy/cedar-go/x/exp/eval"
+	"github.com/cedar-policy/cedar-go/x/exp/schema"
+	"github.com/cedar-policy/cedar-go/x/exp/schema/validate"
 
 	"github.com/mcpctl/mcpctl/runtime/access/policy/args"
 )
 
-// This file alone imports what cedar-go makes no promises for: the syntax tree and
+// This file alone imports what cedar-go makes no promises for: the syntax tree, checks and
 // partial evaluation.
 
 type (
@@ -590,4 +592,25 @@ func (c condition) text() string {
 		text = when
 	}
 	return strings.Trim(text, "{}; \n\t")
+}
+
+// Checker returns what checks the text of one policy strictly against a schema, both in
+// Cedar's own language. The errors of what it returns are joined.
+func Checker(schemaText []byte) (func(policyText []byte) error, error) {
+	var s schema.Schema
+	if err := s.UnmarshalCedar(schemaText); err != nil {
+		return nil, err
+	}
+	resolved, err := s.Resolve()
+	if err != nil {
+		return nil, err
+	}
+	v := validate.New(resolved, validate.WithStrict())
+	return func(text []byte) error {
+		var p cedar.Policy
+		if err := p.UnmarshalCedar(text); err != nil {
+			return err
+		}
+		return v.Policy("", syntaxOf(&p))
+	}, nil
 }
