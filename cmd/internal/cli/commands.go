@@ -43,6 +43,7 @@ func commandGroups(a *app) []commandGroup {
 		{"authorise", "Authorise:", []*cobra.Command{
 			newAuth(a),
 			newAccess(a),
+			newPolicy(a),
 		}},
 		{"generate", "Generate:", []*cobra.Command{
 			newGenerate(a),

@@ -184,6 +184,9 @@ func (a *app) wantServer(root *cobra.Command, words []string, word string) error
 	if form := dottedForm(word, names); form != nil {
 		e.Remedy = "write mcpctl " + shellLine(form)
 	}
+	if word == "acl" { // as other gateways have it
+		e.Remedy = "mcpctl policy says who may do what"
+	}
 	return e
 }
 

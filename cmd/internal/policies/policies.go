@@ -1,10 +1,214 @@
 // Package policies is the command mcpctl policy: it shows, checks, tests and explains who
-// may do what, and imports the access lists of others.
+// may do what, and turns the access lists of others into rules.
 package policies
 
-import "github.com/mcpctl/mcpctl/cmd/internal/ui"
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/cmd/internal/known"
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/access/policy"
+	"github.com/mcpctl/mcpctl/runtime/access/tokenfile"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/pins"
+)
+
+// What commands that have printed their result end with.
+var (
+	ErrFindings  = errors.New("the policies have faults")
+	ErrDifferent = errors.New("the policies do not decide as the tests say")
+	ErrDenied    = errors.New("denied")
+)
 
 // Program is what the commands need of the program that they run in.
 type Program struct {
-	UI *ui.UI
+	UI       *ui.UI
+	Settings settings.Settings
+	// Load reads servers.json, in all its layers.
+	Load func() (*config.File, error)
+	// Known is what servers were last seen to offer.
+	Known known.Lists
+	// StateDir is where the tokens of mcpctl access token are, "" for nowhere.
+	StateDir string
+}
+
+// loaded are the policies, and what they are about.
+type loaded struct {
+	*settings.Policies
+	set     *policy.Set
+	world   *policy.World
+	servers []policy.Server
+	items   []policy.Item
+	// listed says of which servers it is known what they offer.
+	listed map[string]bool
+}
+
+// kinds are those of items, in the order of the lists of package pins.
+var kinds = [pins.Lists]policy.Kind{policy.Tool, policy.Prompt, policy.Resource, policy.Template}
+
+// read reads the policies.
+func (p *Program) read() (*settings.Policies, error) {
+	return settings.ReadPolicies(p.Settings.File(), p.Settings.Serve.Access.Required())
+}
+
+// load reads the policies and what is known of the servers.
+func (p *Program) load(ctx context.Context) (*loaded, error) {
+	l := &loaded{listed: map[string]bool{}}
+	var err error
+	if l.Policies, err = p.read(); err != nil {
+		return nil, err
+	}
+	if l.set, err = l.Compile(); err != nil {
+		return nil, err
+	}
+	f, err := p.Load()
+	if err != nil {
+		return nil, err
+	}
+	entries := f.Enabled()
+	for _, e := range entries {
+		l.servers = append(l.servers, policy.Server{Name: e.Name, Transport: e.Transport(), Labels: e.Labels, Trusted: e.TrustAnnotations})
+	}
+	for list := range pins.Lists {
+		for name, listed := range p.Known.Load(ctx, entries, list.Member()) {
+			i := slices.IndexFunc(entries, func(e config.Entry) bool { return e.Name == name })
+			l.items = append(l.items, p.itemsOf(entries[i], list, listed.Items)...)
+			l.listed[name] = l.listed[name] || list == pins.Tools
+		}
+	}
+	slices.SortStableFunc(l.items, func(a, b policy.Item) int {
+		return cmp.Or(strings.Compare(a.Server, b.Server), cmp.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
+	})
+	l.world = l.set.World(l.servers, l.items)
+	return l, nil
+}
+
+// itemsOf returns the items of a stored list.
+func (p *Program) itemsOf(e config.Entry, list pins.List, raw []json.RawMessage) []policy.Item {
+	offer := &pins.Offer{}
+	offer.Items[list] = pins.Items(list, raw)
+	var differs *pins.Verdict
+	if pins.Mode(e.Pin).Or() != pins.Off {
+		locked, err := pins.LoadServer(pins.Path(cmp.Or(e.File, p.Settings.ConfigPath)), e.Name)
+		if err == nil && locked != nil {
+			differs = pins.Check(pins.Policy{Mode: pins.Hold, Locked: locked}, offer)
+		}
+	}
+	all := make([]policy.Item, 0, len(raw))
+	for _, it := range offer.Items[list] {
+		all = append(all, policy.Item{
+			Kind: kinds[list], Server: e.Name, Name: it.Key, Definition: it.Raw,
+			Pinned: differs != nil && !differs.Holds(list, it.Key),
+		})
+	}
+	return all
+}
+
+// item returns the item that a request is about: as it was last listed, or by its name.
+func (l *loaded) item(kind policy.Kind, server, name string) policy.Item {
+	for _, it := range l.items {
+		if it.Kind == kind && it.Server == server && it.Name == name {
+			return it
+		}
+	}
+	return policy.Item{Kind: kind, Server: server, Name: name}
+}
+
+// who returns the principal that a word names, nil for local: an ID, a mail address, or the
+// name of a token.
+func (p *Program) who(word string, groups, scopes []string) (*access.Principal, error) {
+	if word == "" || word == "local" {
+		if len(groups)+len(scopes) > 0 {
+			return nil, failure.Usage("local has no groups and no scopes").WithHint("name a principal with --as")
+		}
+		return nil, nil
+	}
+	who := &access.Principal{ID: word, Name: word, Groups: slices.Clone(groups), Scopes: slices.Clone(scopes)}
+	kind, name, isID := strings.Cut(word, "|")
+	switch {
+	case isID:
+		who.Name, who.Provider = name, kind
+	case strings.Contains(word, "@"):
+		who.Email = strings.ToLower(word)
+	default:
+		who.ID, who.Provider = "token|"+word, "token"
+	}
+	if token, ok := strings.CutPrefix(who.ID, "token|"); ok {
+		who.Groups = append(who.Groups, p.tokenGroups(token)...)
+	}
+	slices.Sort(who.Groups)
+	slices.Sort(who.Scopes)
+	who.Groups = slices.Compact(who.Groups)
+	return who, nil
+}
+
+// tokens returns the static tokens that serve accepts. One that cannot be read is none.
+func (p *Program) tokens() []access.Token {
+	if t := p.Settings.Serve.Access.Providers.Token; t != nil && t.List != nil {
+		return t.List
+	}
+	if p.StateDir == "" {
+		return nil
+	}
+	all, err := tokenfile.New(filepath.Join(p.StateDir, tokenfile.Name)).List()
+	if err != nil {
+		return nil
+	}
+	return all
+}
+
+func (p *Program) tokenGroups(name string) (groups []string) {
+	for _, t := range p.tokens() {
+		if t.Name == name {
+			groups = append(groups, t.Groups...)
+		}
+	}
+	return groups
+}
+
+// place returns where a policy is, its file as people write it.
+func (p *Program) place(file string, line int) string {
+	return p.shortFile(file) + ":" + strconv.Itoa(line)
+}
+
+// shortFile returns the path of a file below the folder of config.yaml from there.
+func (p *Program) shortFile(file string) string {
+	if rel, err := filepath.Rel(filepath.Dir(p.Settings.File()), file); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return file
+}
+
+// words returns what a policy says, for people: its rule, or that it is Cedar.
+func (l *loaded) words(of *policy.Policy) string {
+	if l.Section != nil && of.File == l.Path() {
+		return l.Section.Words(of.ID)
+	}
+	if of.Permit {
+		return "permit in Cedar"
+	}
+	return "forbid in Cedar"
+}
+
+// effect is what a policy does where it holds.
+func effect(of *policy.Policy) string {
+	switch {
+	case of.Permit:
+		return "allow"
+	case of.Limit != nil:
+		return "limit"
+	case of.Question != "":
+		return "ask"
+	}
+	return "deny"
 }

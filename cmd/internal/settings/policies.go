@@ -190,3 +190,6 @@ func accessTable() []Setting {
 		{Name: "access.forget", Values: aDuration, Default: "1h", About: "how long the labels of a conversation last without a call"},
 	}
 }
+
+// Path returns the path of config.yaml, which sources of rules have as their name.
+func (p *Policies) Path() string { return p.path }

@@ -1,0 +1,317 @@
+package policies
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/cmd/internal/screen"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/access/policy"
+	"github.com/mcpctl/mcpctl/runtime/nearest"
+)
+
+// Verdicts, as commands print them.
+const (
+	allow  = "allow"
+	ask    = "ask"
+	deny   = "deny"
+	hidden = "hidden"
+)
+
+// actionKinds are the actions that can be explained, and what they are about.
+func actionKinds() map[policy.Action]policy.Kind {
+	return map[policy.Action]policy.Kind{policy.Call: policy.Tool, policy.Get: policy.Prompt, policy.Read: policy.Resource}
+}
+
+// request is a request that is decided.
+type request struct {
+	action       policy.Action
+	server, name string
+	as           string
+	who          *access.Principal
+	arguments    []byte
+	seen         []string
+	now          time.Time
+	addr         netip.Addr
+}
+
+// decision is what the policies say of a request.
+type decision struct {
+	policy.Explanation
+	verdict string
+	// deciding are the policies that have decided, by their ids.
+	deciding []*policy.Policy
+	by       []string
+	known    bool // that the server offers the item, or that is not needed
+}
+
+// decide decides a request, as serve does.
+func (l *loaded) decide(r *request) decision {
+	it := l.item(actionKinds()[r.action], r.server, r.name)
+	d := decision{known: it.Definition != nil || r.action == policy.Read}
+	d.Explanation = l.world.View(r.who).Explain(r.action, it, &policy.Request{
+		Principal: r.who, Arguments: r.arguments, Seen: r.seen, Now: r.now, Addr: r.addr, Front: "http",
+	})
+	switch d.deciding = d.Outcome.By; {
+	case !d.Visible:
+		d.verdict = hidden
+	case d.Outcome.Verdict == policy.Deny:
+		d.verdict = deny
+	case d.Outcome.Verdict == policy.Ask:
+		d.verdict, d.deciding = ask, d.Outcome.Ask
+	default:
+		// Also those that hold for every request.
+		d.verdict, d.deciding = allow, nil
+		for _, a := range d.Policies {
+			if a.Permit && a.Holds && !a.Shadow && len(a.Lacks) == 0 {
+				d.deciding = append(d.deciding, a.Policy)
+			}
+		}
+	}
+	d.by = ids(d.deciding)
+	return d
+}
+
+// allowed reports whether the request can go on.
+func (d *decision) allowed() bool { return d.verdict == allow || d.verdict == ask }
+
+// ExplainOptions are the words and flags of policy explain.
+type ExplainOptions struct {
+	// Action is call, get or read; Item is SERVER/NAME.
+	Action, Item string
+	// As is the principal, "" for local, with Groups and Scopes besides its own.
+	As             string
+	Groups, Scopes []string
+	// Arguments are a JSON object, "" for none.
+	Arguments string
+	// Seen are labels of the conversation.
+	Seen []string
+}
+
+// Explain prints what the policies say of a request, and why. It fails with ErrDenied.
+func (p *Program) Explain(ctx context.Context, o ExplainOptions) error {
+	l, err := p.load(ctx)
+	if err != nil {
+		return err
+	}
+	r := &request{action: policy.Action(o.Action), as: o.As, seen: o.Seen, now: time.Now()}
+	if o.As == "" {
+		r.as = "local"
+	}
+	if r.who, err = p.who(o.As, o.Groups, o.Scopes); err != nil {
+		return err
+	}
+	if err := l.about(r, o.Item); err != nil {
+		return err
+	}
+	if o.Arguments != "" {
+		var object map[string]json.RawMessage
+		if json.Unmarshal([]byte(o.Arguments), &object) != nil {
+			return failure.Usage("--args is no JSON object").WithHint(`as in --args '{"path": "/etc/passwd"}'`)
+		}
+		r.arguments = []byte(o.Arguments)
+	}
+	d := l.decide(r)
+	if p.UI.WantJSON() {
+		err = p.UI.EncodeJSON(p.encoded(l, r, &d))
+	} else {
+		err = p.print(l, r, &d)
+	}
+	if err == nil && !d.allowed() {
+		err = ErrDenied
+	}
+	return err
+}
+
+// about finds what a request is about.
+func (l *loaded) about(r *request, item string) error {
+	if _, known := actionKinds()[r.action]; !known {
+		return failure.Usage("unknown action %q", r.action).WithHint("actions are call SERVER/TOOL, get SERVER/PROMPT and read SERVER/URI")
+	}
+	var found bool
+	if r.server, r.name, found = strings.Cut(item, "/"); !found || r.name == "" {
+		return failure.Usage("%q names no item of a server", item).WithHint("as in mcpctl policy explain call gh/merge")
+	}
+	var names []string
+	for _, s := range l.servers {
+		names = append(names, s.Name)
+	}
+	if slices.Contains(names, r.server) {
+		return nil
+	}
+	e := failure.Usage("unknown server %q", r.server)
+	if near := nearest.Names(r.server, names, 1); len(near) > 0 {
+		return e.WithHint("did you mean %s?", near[0])
+	}
+	return e.WithHint("mcpctl list shows the configured servers")
+}
+
+// explained is policy explain --json.
+type explained struct {
+	Verdict   string   `json:"verdict"`
+	Reason    string   `json:"reason,omitempty"`
+	By        []string `json:"by"`
+	Action    string   `json:"action"`
+	Server    string   `json:"server"`
+	Item      string   `json:"item"`
+	Principal string   `json:"principal"`
+	Groups    []string `json:"groups"`
+	Labels    []string `json:"labels"`
+	Scopes    []string `json:"scopes,omitempty"`
+	Limits    []string `json:"limits,omitempty"`
+	Would     []string `json:"would,omitempty"`
+	// Listed is false for an item that its server was not seen to offer.
+	Listed   bool      `json:"listed"`
+	Policies []applied `json:"policies"`
+}
+
+// applied is one policy of it.
+type applied struct {
+	shown
+	Holds      bool        `json:"holds"`
+	Failed     string      `json:"failed,omitempty"`
+	Lacks      []string    `json:"lacks,omitempty"`
+	Conditions []condition `json:"conditions,omitempty"`
+}
+
+type condition struct {
+	Text   string            `json:"text"`
+	Holds  bool              `json:"holds"`
+	Failed string            `json:"failed,omitempty"`
+	Values map[string]string `json:"values,omitempty"`
+}
+
+func (p *Program) encoded(l *loaded, r *request, d *decision) explained {
+	out := explained{
+		Verdict: d.verdict, Reason: d.Outcome.Reason, By: or(d.by), Action: string(r.action), Server: r.server, Item: r.name, Principal: r.as,
+		Groups: or(d.Groups), Labels: or(d.Labels), Scopes: d.Outcome.Scopes, Limits: ids(d.Outcome.Over), Would: ids(d.Outcome.Would), Listed: d.known, Policies: []applied{},
+	}
+	for _, a := range d.Policies {
+		one := applied{shown: l.shown(a.Policy), Holds: a.Holds, Failed: a.Failed, Lacks: a.Lacks}
+		for _, c := range a.Conditions {
+			of := condition{Text: c.Text, Holds: c.Holds, Failed: c.Failed}
+			for _, v := range c.Values {
+				if of.Values == nil {
+					of.Values = map[string]string{}
+				}
+				of.Values[v.Name] = v.Text
+			}
+			one.Conditions = append(one.Conditions, of)
+		}
+		out.Policies = append(out.Policies, one)
+	}
+	return out
+}
+
+func (l *loaded) shown(of *policy.Policy) shown {
+	return shown{ID: of.ID, Effect: effect(of), Shadow: of.Shadow, File: of.File, Line: of.Line, Words: l.words(of), Reason: of.Reason}
+}
+
+func or(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+func ids(list []*policy.Policy) (all []string) {
+	for _, of := range list {
+		all = append(all, of.ID)
+	}
+	return all
+}
+
+// print prints a decision for people.
+func (p *Program) print(l *loaded, r *request, d *decision) error {
+	var b strings.Builder
+	c := p.UI.Palette()
+	line := func(indent int, text string) {
+		for _, part := range screen.Wrap(strings.Repeat(" ", indent)+ui.CleanLine(text), ui.Width(p.UI)) {
+			b.WriteString(part + "\n")
+		}
+	}
+	head := map[string]string{allow: c.Green("allowed"), ask: c.Yellow("asked"), deny: c.Red("denied"), hidden: c.Red("hidden")}[d.verdict]
+	fmt.Fprintf(&b, "%s: %s %s as %s\n", head, r.action, ui.CleanLine(r.server+"/"+r.name), ui.CleanLine(r.as))
+	for _, text := range p.because(l, d) {
+		line(2, text)
+	}
+	if !d.known {
+		line(2, "What "+r.server+" says of it is not known: mcpctl tools "+r.server+" asks.")
+	}
+	for _, row := range []struct {
+		name string
+		list []string
+	}{{"groups", d.Groups}, {"labels", d.Labels}, {"seen", r.seen}} {
+		if len(row.list) > 0 {
+			line(0, row.name+": "+strings.Join(row.list, ", "))
+		}
+	}
+	for i, a := range d.Policies {
+		if i == 0 {
+			b.WriteString("\nPolicies about it:\n")
+		}
+		state := "holds"
+		switch {
+		case a.Failed != "":
+			state = "cannot be evaluated: " + a.Failed
+		case !a.Holds:
+			state = "does not hold"
+		case len(a.Lacks) > 0:
+			state = "lacks the scope " + strings.Join(a.Lacks, " ")
+		case a.Shadow:
+			state = "holds, and is a shadow: it does not count"
+		}
+		line(2, a.ID+" ("+p.place(a.File, a.Line)+") "+state)
+		line(4, l.words(a.Policy))
+		for _, of := range a.Conditions {
+			text := of.Text + map[bool]string{true: ": true", false: ": false"}[of.Holds]
+			if of.Failed != "" {
+				text = of.Text + ": " + of.Failed
+			}
+			var values []string
+			for _, v := range of.Values {
+				values = append(values, v.Name+" = "+v.Text)
+			}
+			if len(values) > 0 && !of.Holds {
+				text += " with " + strings.Join(values, ", ")
+			}
+			line(6, text)
+		}
+	}
+	_, err := p.UI.Out.Write([]byte(b.String()))
+	return err
+}
+
+// because says why, in the words of what has decided.
+func (p *Program) because(l *loaded, d *decision) (all []string) {
+	if l.set == nil {
+		return []string{"config.yaml has no section access: everything is allowed"}
+	}
+	if d.Outcome.Reason != "" && !slices.ContainsFunc(d.Outcome.By, func(of *policy.Policy) bool { return of.Reason == d.Outcome.Reason }) {
+		all = append(all, d.Outcome.Reason)
+	}
+	for _, of := range d.deciding {
+		text := l.words(of)
+		if of.Reason != "" {
+			text = of.Reason + ": " + text
+		}
+		all = append(all, fmt.Sprintf("%s (%s, %s)", text, of.ID, p.place(of.File, of.Line)))
+	}
+	if len(d.Outcome.Scopes) > 0 {
+		all = append(all, "the credential needs the scopes "+strings.Join(d.Outcome.Scopes, " "))
+	}
+	for _, of := range d.Outcome.Over {
+		all = append(all, fmt.Sprintf("%s counts (%s, %s)", l.words(of), of.ID, p.place(of.File, of.Line)))
+	}
+	for _, of := range d.Outcome.Would {
+		all = append(all, fmt.Sprintf("without shadow it would be denied: %s (%s, %s)", l.words(of), of.ID, p.place(of.File, of.Line)))
+	}
+	return all
+}
