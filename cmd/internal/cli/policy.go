@@ -80,7 +80,7 @@ func newPolicyExplain(a *app) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.As, "as", "", "the `PRINCIPAL`: an ID, a mail address, or the name of a token; local without it")
-	f.StringArrayVar(&o.Groups, "group", nil, "a `GROUP` that it is in besides (repeatable)")
+	f.StringArrayVar(&o.Groups, "group", nil, "one more `GROUP` of the principal (repeatable)")
 	f.StringArrayVar(&o.Scopes, "scope", nil, "a `SCOPE` of its credential (repeatable)")
 	f.StringVar(&o.Arguments, "args", "", "the arguments of the call, a `JSON` object")
 	f.StringArrayVar(&o.Seen, "seen", nil, "a `LABEL` that the conversation has seen (repeatable)")

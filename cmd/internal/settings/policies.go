@@ -139,7 +139,7 @@ func (p *Policies) TestFiles() (all []string, err error) {
 func (f *file) matches(p rules.Pattern) ([]string, error) {
 	files, err := filepath.Glob(f.absolute(p.Text))
 	if err != nil {
-		return nil, f.problemIn(p, fmt.Sprintf("%q is no pattern of files", p.Text), "as in policy/*.cedar")
+		return nil, f.problemIn(p, fmt.Sprintf("the pattern %q cannot be read", p.Text), "as in policy/*.cedar")
 	}
 	return files, nil
 }
@@ -184,7 +184,7 @@ func accessTable() []Setting {
 		{Name: "access.groups", Values: "names, each with principals", Default: "none", About: "[groups](policy.md) of principals: IDs, mail addresses, groups of an issuer"},
 		{Name: "access.labels", Values: "names, each with servers and items; `fromAnnotations`", Default: "none", About: "labels of servers and items"},
 		{Name: "access.rules", Values: "list of rules", Default: "none", About: "[who may do what](policy.md)"},
-		{Name: "access.policies", Values: "list of files, with `*`", Default: "none", About: "policies in Cedar, beside the rules"},
+		{Name: "access.policies", Values: "list of files, with `*`", Default: "none", About: "more policies, written in Cedar"},
 		{Name: "access.tests", Values: "list of files, with `*`", Default: "none", About: "what `mcpctl policy test` runs"},
 		{Name: "access.tell", Values: "reason, nothing", Default: "reason", About: "whether who is denied learns the policy and its reason"},
 		{Name: "access.forget", Values: aDuration, Default: "1h", About: "how long the labels of a conversation last without a call"},

@@ -100,7 +100,7 @@ func TestPoliciesRefused(t *testing.T) {
 		{"access:\n  rules:\n    - {allow: eng}\n", "3:7 rule-1 does not say what it is about; add to: and a server, a tool or a label; to: \"*\" is everything"},
 		{"access: {default: deny}\naccess: {default: allow}\n", "2:1 access is there twice; remove one of the two"},
 		{"access:\n  policies: [policy/*.cedar]\n", "2:14 no file is \"policy/*.cedar\"; the path is relative to config.yaml"},
-		{"access:\n  policies: ['policy/[']\n", "2:14 \"policy/[\" is no pattern of files; as in policy/*.cedar"},
+		{"access:\n  policies: ['policy/[']\n", "2:14 the pattern \"policy/[\" cannot be read; as in policy/*.cedar"},
 	} {
 		_, err := settings.ReadPolicies(written(t, map[string]string{"config.yaml": tt.file}), true)
 		var p *config.Problem

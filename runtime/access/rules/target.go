@@ -115,7 +115,7 @@ func notPrincipal(text string) string {
 		return fmt.Sprintf("%q names nobody", text)
 	case strings.Contains(text, "*") && text != "*" && !strings.Contains(text, "|"):
 		// The names of an issuer may have one.
-		return fmt.Sprintf("%q is no name: a pattern of people is not possible", text)
+		return fmt.Sprintf("%q: a pattern of people is not possible", text)
 	}
 	return ""
 }

@@ -37,11 +37,11 @@ func (s *Section) conditions(r *rule, n *yaml.Node) error {
 		k, v := n.Content[i], behind(n.Content[i+1])
 		names := strings.Split(k.Value, ".")
 		if len(names) < 2 || names[0] != "args" || hasControl(k.Value) {
-			return s.fault(k, fmt.Sprintf("%q is no argument", k.Value), exampleWhen)
+			return s.fault(k, fmt.Sprintf("%q does not name an argument", k.Value), exampleWhen)
 		}
 		for _, name := range names {
 			if name == "" {
-				return s.fault(k, fmt.Sprintf("%q is no argument", k.Value), exampleWhen)
+				return s.fault(k, fmt.Sprintf("%q does not name an argument", k.Value), exampleWhen)
 			}
 		}
 		tests, err := s.mapping(v, k.Value, operators(), exampleWhen)
@@ -159,7 +159,7 @@ func texts(op, at, value string) (tests []string, why string) {
 		return []string{at + " like " + quote(value)}, ""
 	case "under":
 		if !strings.HasPrefix(value, "/") || path.Clean(value) != strings.TrimRight(value, "/") && value != "/" || strings.ContainsAny(value, `\%`) {
-			return nil, fmt.Sprintf("is %q, which is no clean path", value)
+			return nil, fmt.Sprintf("is %q: want a full, clean path", value)
 		}
 		if value == "/" {
 			return []string{at + ` like "/*"`}, ""
@@ -172,7 +172,7 @@ func texts(op, at, value string) (tests []string, why string) {
 		return []string{at + " == " + quote(ip.Unmap().String())}, ""
 	}
 	if !hostName().MatchString(host) {
-		return nil, fmt.Sprintf("is %q, which is no host", value)
+		return nil, fmt.Sprintf("is %q: want a host name or an address", value)
 	}
 	if below {
 		return []string{at + " like " + quote("*."+host)}, ""
