@@ -22,6 +22,8 @@ type Question struct {
 	IDs  []string
 	// PerFlow says that a yes counts for the rest of the conversation.
 	PerFlow bool
+	// Arguments are those of the call, raw; nil for none.
+	Arguments []byte
 
 	d        *decision
 	policies []*policy.Policy
@@ -29,7 +31,7 @@ type Question struct {
 
 // question returns what is asked for policies, nil where a person has allowed it before.
 func (d *decision) question(asks []*policy.Policy) *Question {
-	q := &Question{d: d, PerFlow: true}
+	q := &Question{d: d, PerFlow: true, Arguments: d.use.Arguments}
 	var texts []string
 	for _, p := range asks {
 		if p.PerFlow && d.g.flows.Agreed(d.use.Now, d.flow, d.remembered(p)) {

@@ -3,16 +3,17 @@ package router
 import (
 	"context"
 
-	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/access/gate"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/asking"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
-// approve asks a person whether a request may go on. The error is a *access.Denied where
-// they have not said so.
-func (rt *Router) approve(_ context.Context, q *gate.Question, u *gate.Use) error {
-	d := &access.Denied{Code: access.CodeDenied, Reason: "a person is to allow this, and nobody can be asked: " + q.Text, Server: u.Server, Item: u.Item}
-	if len(q.IDs) > 0 {
-		d.Policy = q.IDs[0]
+// approve asks the client's person whether a request may go on. The error is a
+// *access.Denied where they have not said so.
+func (rt *Router) approve(ctx context.Context, from *upstream.Origin, q *gate.Question) error {
+	answer, err := asking.Person(ctx, from, q)
+	if err != nil {
+		return err
 	}
-	return d
+	return rt.o.Catalog.Gate.Answered(q, answer)
 }

@@ -95,7 +95,7 @@ func (r *Request) admit(ctx context.Context, k inventory.Kind, to *catalog.Route
 		return nil
 	}
 	use := useOf(&r.From, r.Line, r.Msg, to.Backend.Name, to.Bare)
-	if err := r.rt.decide(ctx, rules.Use, use, memberOf(k)); err != nil {
+	if err := r.rt.decide(ctx, &r.From, rules.Use, use, memberOf(k)); err != nil {
 		return err
 	}
 	if r.verdict == nil {
@@ -106,13 +106,13 @@ func (r *Request) admit(ctx context.Context, k inventory.Kind, to *catalog.Route
 }
 
 // decide asks the gate, and a person where the gate wants that.
-func (rt *Router) decide(ctx context.Context, c *policy.Conditions, use *gate.Use, member string) error {
+func (rt *Router) decide(ctx context.Context, from *upstream.Origin, c *policy.Conditions, use *gate.Use, member string) error {
 	if c == nil {
 		return nil
 	}
 	q, err := rt.o.Catalog.Gate.Decide(c, use)
 	if err == nil && q != nil {
-		err = rt.approve(ctx, q, use)
+		err = rt.approve(ctx, from, q)
 	}
 	return denied(err, member)
 }
@@ -124,7 +124,7 @@ func (rt *Router) decideNow(c *policy.Conditions, use *gate.Use, member string) 
 	}
 	q, err := rt.o.Catalog.Gate.Decide(c, use)
 	if err == nil && q != nil {
-		err = &access.Denied{Code: access.CodeDenied, Reason: "nobody can be asked now", Server: use.Server, Item: use.Item}
+		err = rt.o.Catalog.Gate.Answered(q, gate.Unasked)
 	}
 	return denied(err, member)
 }
@@ -192,7 +192,7 @@ func (rt *Router) admitSubscription(ctx context.Context, from *upstream.Origin, 
 		return nil
 	}
 	use := useOf(from, nil, new(rawjson.Message), to.Backend.Name, to.Bare)
-	return rt.decide(ctx, to.Rules.Use, use, memberOf(inventory.Resources))
+	return rt.decide(ctx, from, to.Rules.Use, use, memberOf(inventory.Resources))
 }
 
 // may refuses what a principal would do with a server itself, where it may not.
@@ -204,7 +204,7 @@ func (rt *Router) may(ctx context.Context, from *upstream.Origin, action policy.
 	case c == nil:
 		return nil
 	}
-	return rt.decide(ctx, c, useOf(from, nil, new(rawjson.Message), server, ""), "")
+	return rt.decide(ctx, from, c, useOf(from, nil, new(rawjson.Message), server, ""), "")
 }
 
 // mayBeAsked refuses a question of the server of a call, whose answer it is.
@@ -240,7 +240,7 @@ func (r *Request) mayBeAsked() error {
 }
 
 // deniedData describes a denial for programs: {"kind","policy","server","tool" or "prompt"
-// or "uri","retryAfter","scopes"}, with seconds.
+// or "uri","retryAfter","scopes","url"}, with seconds.
 func deniedData(d *access.Denied, member string) []byte {
 	f := map[string]any{"kind": d.ErrorKind()}
 	for name, text := range map[string]string{"policy": d.Policy, "server": d.Server, member: d.Item} {
@@ -253,6 +253,9 @@ func deniedData(d *access.Denied, member string) []byte {
 	}
 	if d.Scopes != nil {
 		f["scopes"] = d.Scopes
+	}
+	if d.URL != "" {
+		f["url"] = d.URL
 	}
 	return marshal(f)
 }
