@@ -351,6 +351,9 @@ func (c *Catalog) unlisted(r *Route, k inventory.Kind) *Route {
 		return r
 	}
 	out := *r
+	if k == inventory.Templates && c.policies.full.listed(k, r.Backend, r.Bare) == nil {
+		k = inventory.Resources // which it may be as well, and those are looked at more closely
+	}
 	if c.policies.full.listed(k, r.Backend, r.Bare) != nil {
 		its := c.listed(k, r.Backend, r.Bare)
 		if its == nil {
