@@ -24,8 +24,20 @@ type Status struct {
 	// calls under way.
 	Backends []BackendStatus `json:"backends"`
 	Clients  ClientsStatus   `json:"clients"`
+	// Policy is what decides who may do what; nil where nothing does.
+	Policy *PolicyStatus `json:"policy,omitempty"`
 	// Bounds are the limits of the proxy and its fronts, and their use.
 	Bounds []BoundStatus `json:"bounds"`
+}
+
+// PolicyStatus is what is known of the policies that count.
+type PolicyStatus struct {
+	// Digest stands for their text, groups and labels.
+	Digest string `json:"digest"`
+	// Views are how many different sets of what a principal may see are kept; Principals
+	// are how many principals have been seen, since the lists have changed last.
+	Views      int `json:"views"`
+	Principals int `json:"principals"`
 }
 
 // BackendStatus is what is known of one server.
@@ -209,6 +221,9 @@ func (p *Proxy) Status() Status {
 	now := time.Now()
 	parked := p.router.Parking
 	s := Status{Ready: p.Ready(), Clients: p.clients(), Bounds: []BoundStatus{{"parkedCalls", parked.Waiting(), parked.Capacity()}}}
+	if digest, views, principals := p.router.Catalog.Policies(); digest != "" {
+		s.Policy = &PolicyStatus{digest, views, principals}
+	}
 	for _, b := range p.fronts.Bounds() {
 		s.Bounds = append(s.Bounds, BoundStatus(b))
 	}

@@ -395,6 +395,18 @@ func (p *Publisher) On(who *access.Principal, action policy.Action, server strin
 	return true, nil
 }
 
+// Policies returns what stands for the policies that count, "" without any, how many views
+// of them are kept and how many principals have one.
+func (p *Publisher) Policies() (digest string, views, principals int) {
+	ps := p.Current.Load().policies
+	if ps == nil {
+		return "", 0, 0
+	}
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	return ps.set.Digest(), len(ps.views), int(ps.who.Load())
+}
+
 // Repolicy replaces the catalog by one under the policies that count now. The catalogs of
 // the principals that were there last are made before, so that nobody waits for them.
 func Repolicy(p *Publisher) {
