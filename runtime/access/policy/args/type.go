@@ -48,12 +48,12 @@ func (s *schema) cedar(depth int) string {
 		return "Bool"
 	case isArray:
 		items := s.items()
-		if of := items.cedar(depth + 1); of != "" && depth < maxDepth {
+		if of := items.cedar(depth + 1); of != "" && depth < MaxDepth {
 			return "Set<" + of + ">"
 		}
 	case isObject:
 		names := s.names()
-		if len(names) == 0 || depth == maxDepth {
+		if len(names) == 0 || depth == MaxDepth {
 			return ""
 		}
 		var all []string
