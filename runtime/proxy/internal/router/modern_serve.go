@@ -69,7 +69,13 @@ func (r Request) checkParamHeaders(ctx context.Context) error {
 	if r.Header == nil || !ok {
 		return nil
 	}
-	to, err := upstream.RetryReplaced(func() (*catalog.Route, error) { return r.route(ctx, inventory.Tools, name) })
+	to, err := upstream.RetryReplaced(func() (*catalog.Route, error) {
+		to, err := r.rt.Catalog.Resolve(ctx, r.From.Who, inventory.Tools, name)
+		if err != nil || to.Rules != nil && !to.Rules.Static() {
+			return to, err // a person may have to be asked before anything else: see interact
+		}
+		return r.route(ctx, inventory.Tools, name)
+	})
 	if err != nil {
 		_, refused := errors.AsType[*runtime.AuthError](err)
 		if refused || r.Msg.RequestState.Present() {
