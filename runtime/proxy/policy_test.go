@@ -228,3 +228,153 @@ func TestVisibleIsAsWithoutPolicies(t *testing.T) {
 		}
 	}
 }
+
+// denying are policies under which everything is visible and some of it denied.
+const denying = `
+@id("all") permit (principal, action, resource);
+@id("no-deny") @reason("not from here") forbid (principal, action, resource == Tool::"gh/deny") when {context.front != "none"};
+@id("no-ask") forbid (principal, action == Action::"get", resource) when {context.front != "none"};
+@id("no-priv") forbid (principal, action == Action::"read", resource == Resource::"gh/repo://priv") when {context.front != "none"};
+@id("rate") @over("1/h") forbid (principal, action == Action::"call", resource == Tool::"mail/send");
+`
+
+// TestDenied: what is visible and denied is in the lists, and every use of it is one error
+// in both eras and over each transport. Its server hears of nothing.
+func TestDenied(t *testing.T) {
+	t.Parallel()
+	servers := offering(true)
+	o := proxy.Options{Gate: gated(t, denying), Servers: proxy.Named("gh", "mail", "fs"), Dial: servers.dial}
+	p, err := proxy.New(o)
+	require.NoError(t, err)
+	defer p.Close()
+	c := attach(t, p)
+	defer c.end()
+	c.result("initialize", greeting)
+	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	if list := c.result("tools/list", `{}`); !strings.Contains(list, "gh__deny") || !strings.Contains(list, "mail__send") {
+		t.Errorf("got %s", list)
+	}
+	front := p.NewHTTPFront(proxy.HTTPOptions{})
+	defer front.Close()
+	s := serveHTTP(t, front)
+	defer s.close()
+	w := &july{t: t, p: p, front: front, url: s.url, hc: s.client()}
+	for _, one := range []struct{ method, params, want string }{
+		{"tools/call", `{"name":"gh__deny"}`, `"error":{"code":-31009,"message":"denied: not from here (policy no-deny)","data":{"kind":"denied","policy":"no-deny","server":"gh","tool":"deny"}}`},
+		{"tools/call", `{"name":"gh__deny","arguments":{},"_meta":{"progressToken":1}}`, `"policy":"no-deny"`},
+		{"tools/call", `{"name":"gh.deny"}`, `"policy":"no-deny"`},
+		{"prompts/get", `{"name":"gh__ask"}`, `"message":"denied (policy no-ask)","data":{"kind":"denied","policy":"no-ask","prompt":"ask","server":"gh"}}`},
+		{"resources/read", `{"uri":"repo://priv"}`, `"data":{"kind":"denied","policy":"no-priv","server":"gh","uri":"repo://priv"}}`},
+		{"resources/read", `{"uri":"mcpctl+repo://gh///priv"}`, `"policy":"no-priv"`},
+		{"resources/subscribe", `{"uri":"repo://priv"}`, `"policy":"no-priv"`},
+		{"completion/complete", `{"ref":{"type":"ref/prompt","name":"gh__ask"},"argument":{"name":"a","value":"v"}}`, `"policy":"no-ask"`},
+		{"completion/complete", `{"ref":{"type":"ref/resource","uri":"repo://priv"},"argument":{"name":"a","value":"v"}}`, `"policy":"no-priv"`},
+	} {
+		legacy, stateless := <-c.begin(`"x"`, one.method, one.params), ""
+		if !strings.Contains(legacy, one.want) || !strings.Contains(legacy, `"code":-31009`) {
+			t.Errorf("%s %s: got %s\nwant %s", one.method, one.params, legacy, one.want)
+		}
+		if one.method == "resources/subscribe" || strings.Contains(one.params, "_meta") {
+			continue
+		}
+		if stateless = c.july(`"x"`, one.method, one.params, `{}`); stateless != legacy {
+			t.Errorf("%s %s: stateless %s\nwant %s", one.method, one.params, stateless, legacy)
+		}
+		if r := w.call(one.method, one.params, `{}`); r.status != http.StatusOK || !strings.Contains(r.raw, one.want) {
+			t.Errorf("%s %s: HTTP %d %s", one.method, one.params, r.status, r.raw)
+		}
+	}
+	for name, s := range servers.stubs {
+		if s.calls() != 0 {
+			t.Errorf("%s was sent %s", name, s.last())
+		}
+	}
+	c.result("tools/call", `{"name":"mail__send"}`)
+	if got := c.call("tools/call", `{"name":"mail__send"}`); !strings.Contains(got, `"code":-31029`) || !strings.Contains(got, `"kind":"limit"`) || !strings.Contains(got, `"retryAfter":3`) {
+		t.Errorf("over a limit: got %s", got)
+	}
+	if n := servers.stubs["mail"].calls(); n != 1 {
+		t.Errorf("the server was called %d times", n)
+	}
+}
+
+// TestLacksScopes: where a credential with more scopes would do, HTTP says so.
+func TestLacksScopes(t *testing.T) {
+	t.Parallel()
+	d, alice, _, _, _ := newDoor(t)
+	servers := offering(true)
+	p, err := proxy.New(proxy.Options{Servers: proxy.Named("gh"), Dial: servers.dial, Gate: gated(t, `@id("write") @scope("gh.write") permit (principal, action, resource);`)})
+	require.NoError(t, err)
+	defer p.Close()
+	front := p.NewHTTPFront(proxy.HTTPOptions{Door: d})
+	defer front.Close()
+	s := serveHTTP(t, front)
+	defer s.close()
+	body, head := request(`"x"`, "tools/call", `{"name":"gh__get"}`, `{}`, "")
+	old := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+	for _, one := range []struct {
+		body string
+		head http.Header
+	}{{body, head}, {`{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"gh__get"}}`, old}} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url, strings.NewReader(one.body))
+		require.NoError(t, err)
+		req.Header = one.head
+		req.Header.Set("Authorization", "Bearer "+alice)
+		resp, err := s.client().Do(req)
+		require.NoError(t, err)
+		out, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if got := resp.Header.Get("WWW-Authenticate"); resp.StatusCode != http.StatusForbidden || !strings.HasPrefix(got, `Bearer realm="mcpctl", error="insufficient_scope"`) {
+			t.Errorf("got %d %s", resp.StatusCode, got)
+		}
+		if !strings.Contains(string(out), `"code":-31009`) || !strings.Contains(string(out), `"scopes":["gh.write"]`) || resp.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("got %s", out)
+		}
+	}
+	if n := servers.stubs["gh"].calls(); n != 0 {
+		t.Errorf("the server was called %d times", n)
+	}
+}
+
+// TestListsChangeForWhoSees: after other policies, clients hear of a change of their own
+// list, and of no other.
+func TestListsChangeForWhoSees(t *testing.T) {
+	t.Parallel()
+	g := gated(t, `@id("all") permit (principal, action, resource);`)
+	servers := offering(true)
+	p, err := proxy.New(proxy.Options{Servers: proxy.Named("gh", "fs"), Dial: servers.dial, Gate: g})
+	require.NoError(t, err)
+	defer p.Close()
+	c := attach(t, p)
+	defer c.end()
+	c.result("initialize", greeting)
+	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	before := c.result("tools/list", `{}`)
+	c.result("prompts/list", `{}`)
+	repolicy := func(text string) {
+		g.Replace(gate.Config{Set: policies(t, text)})
+		p.Repolicy()
+	}
+	repolicy(`@id("all") permit (principal, action, resource); @id("alice") forbid (principal in Group::"alice", action, resource);`)
+	repolicy(`@id("all") permit (principal, action, resource); @id("no") forbid (principal, action, resource == Tool::"gh/merge");`)
+	if got := <-c.notes; !strings.Contains(got, "tools/list_changed") {
+		t.Errorf("got %s", got)
+	}
+	after := c.result("tools/list", `{}`)
+	if after == before || strings.Contains(after, "merge") {
+		t.Errorf("got %s", after)
+	}
+	repolicy(`@id("all") permit (principal, action, resource); @id("no") forbid (principal, action, resource == Tool::"gh/merge"); @id("other") forbid (principal, action == Action::"call", resource == Tool::"gh/get") when {context.task};`)
+	repolicy(`@id("all") permit (principal, action, resource);`)
+	if got := <-c.notes; !strings.Contains(got, "tools/list_changed") {
+		t.Errorf("got %s", got)
+	}
+	select {
+	case got := <-c.notes:
+		t.Errorf("told of what has not changed: %s", got)
+	default:
+	}
+	if got := c.result("tools/list", `{}`); got != before {
+		t.Errorf("got %s\nwant %s", got, before)
+	}
+}
