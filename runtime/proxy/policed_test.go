@@ -1,0 +1,321 @@
+package proxy_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/access/gate"
+	"github.com/mcpctl/mcpctl/runtime/access/policy"
+	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
+)
+
+const allowAll = `@id("all") permit (principal, action, resource);`
+
+// hears returns a function that counts the calls of tools that a server gets.
+func hears(s *runtimetest.Server) (calls func() int) {
+	var mu sync.Mutex
+	n := 0
+	s.Seen = func(frame []byte) {
+		var m message
+		if json.Unmarshal(frame, &m) == nil && m.Method == "tools/call" {
+			mu.Lock()
+			n++
+			mu.Unlock()
+		}
+	}
+	return func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		return n
+	}
+}
+
+// TestFastCallsAreDecided: a call that could be fast is decided by its arguments before a
+// byte of it is sent, in both eras.
+func TestFastCallsAreDecided(t *testing.T) {
+	t.Parallel()
+	b := two()
+	calls := hears(b.servers["a"])
+	_, c := start(t, b, proxy.Options{Servers: proxy.Named("a", "b"), Gate: gated(t, allowAll+`
+		@id("no-secrets") forbid (principal, action == Action::"call", resource == Tool::"a/echo") when {context.args has text && context.args.text == "secret"};`)})
+	c.result("tools/list", `{}`)
+	c.result("tools/call", `{"name":"a__echo","arguments":{"text":"first"}}`)
+	before := calls()
+	for _, ask := range []func(params string) string{
+		func(params string) string { return c.call("tools/call", params) },
+		func(params string) string { return c.july(`"x"`, "tools/call", params, `{}`) },
+	} {
+		for _, arguments := range []string{`{"text":"secret"}`, `{"text":"sec\u0072et"}`, `{"text":"x","text":"secret"}`} {
+			if got := ask(`{"name":"a__echo","arguments":` + arguments + `}`); !strings.Contains(got, `"code":-31009`) {
+				t.Errorf("%s: got %s", arguments, got)
+			}
+		}
+		if n := calls(); n != before {
+			t.Fatalf("the server got %d calls", n-before)
+		}
+		if got := ask(`{"name":"a__echo","arguments":{"text":"plain"}}`); !strings.Contains(got, `"result"`) {
+			t.Errorf("got %s", got)
+		}
+		before++
+	}
+}
+
+// TestRepolicyUnderLoad: while policies change, each answer is that of one of them.
+func TestRepolicyUnderLoad(t *testing.T) {
+	t.Parallel()
+	sets := []*policy.Set{
+		policies(t, allowAll+`@id("no") forbid (principal, action, resource == Tool::"a/echo");`),
+		policies(t, allowAll+`@id("no") forbid (principal, action, resource == Tool::"b/echo");`),
+	}
+	g := gate.New(gate.Config{Set: sets[0]})
+	p, c := start(t, two(), proxy.Options{Servers: proxy.Named("a", "b"), Gate: g})
+	c.result("tools/list", `{}`)
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	for i := range 4 {
+		one := attach(t, p)
+		one.note = func(string) {}
+		wg.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				if list := one.call("tools/list", `{}`); strings.Contains(list, "a__echo") == strings.Contains(list, "b__echo") {
+					t.Errorf("half a policy: %s", list)
+					return
+				}
+				name := []string{"a__echo", "b__echo"}[(n+i)%2]
+				if got := one.call("tools/call", `{"name":"`+name+`","arguments":{"text":"t"}}`); !strings.Contains(got, `"result"`) && !strings.Contains(got, "unknown tool: "+name) {
+					t.Errorf("got %s", got)
+					return
+				}
+			}
+		})
+	}
+	c.note = func(string) {}
+	for n := range 200 {
+		g.Replace(gate.Config{Set: sets[n%2]})
+		p.Repolicy()
+	}
+	close(done)
+	wg.Wait()
+}
+
+// TestUpdatesFallSilent: nobody hears of a resource that is hidden from them since they have
+// subscribed to it.
+func TestUpdatesFallSilent(t *testing.T) {
+	t.Parallel()
+	s := runtimetest.Full("2025-11-25")
+	g := gated(t, allowAll)
+	b := newPool(map[string]*runtimetest.Server{"a": s})
+	p := b.serve(t, proxy.Options{Gate: g})
+	c := attach(t, p)
+	c.result("resources/subscribe", `{"uri":"fake://note"}`)
+	c.result("resources/subscribe", `{"uri":"fake://blob"}`)
+	g.Replace(gate.Config{Set: policies(t, allowAll+`@id("no") forbid (principal, action, resource == Resource::"a/fake://note");`)})
+	p.Repolicy()
+	s.Touch("fake://note")
+	s.Touch("fake://blob")
+	if got := <-c.notes; !strings.Contains(got, "fake://blob") {
+		t.Errorf("got %s", got)
+	}
+	g.Replace(gate.Config{Set: policies(t, allowAll)})
+	p.Repolicy()
+	s.Touch("fake://note")
+	if got := <-c.notes; !strings.Contains(got, "fake://note") {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestQuestionsAreDecided: a server whose questions are not allowed reaches no person. One
+// of the handshake era gets an error; a call to one that asks in its result is denied.
+func TestQuestionsAreDecided(t *testing.T) {
+	t.Parallel()
+	for version, want := range map[string]string{runtimetest.RevNov: "is not to be asked for elicitation/create", runtimetest.RevJuly: `"code":-31009`} {
+		b := newPool(map[string]*runtimetest.Server{"a": askingForm(version, nil)})
+		p := b.serve(t, proxy.Options{Gate: gated(t, allowAll+`@id("no-questions") forbid (principal, action == Action::"question", resource);`)})
+		c := attach(t, p)
+		c.answer = func(message) string {
+			t.Error("the client was asked")
+			return `{"action":"accept","content":{"name":"n"}}`
+		}
+		if got := c.july(`"x"`, "tools/call", `{"name":"a__asks","arguments":{}}`, canElicit); !strings.Contains(got, want) || strings.Contains(got, "inputRequests") {
+			t.Errorf("%s: got %s", version, got)
+		}
+		c.result("initialize", `{"protocolVersion":"2025-11-25","capabilities":`+canElicit+`,"clientInfo":{"name":"c","version":"1"}}`)
+		c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+		if got := c.call("tools/call", `{"name":"a__asks","arguments":{}}`); !refuses(got) {
+			t.Errorf("%s: got %s", version, got)
+		}
+		c.end()
+	}
+}
+
+// TestTasksOfHiddenTools: a task whose tool is hidden by now is an unknown one.
+func TestTasksOfHiddenTools(t *testing.T) {
+	t.Parallel()
+	g := gated(t, allowAll)
+	s, tasks := taskServer([]string{runtimetest.RevJuly}, "required")
+	defer tasks.Close()
+	p := tasksFront(t, map[string]*runtimetest.Server{"a": s}, proxy.Options{Gate: g})
+	defer p.Close()
+	c := attach(t, p)
+	defer c.end()
+	ask := func(method, members string) string { return c.call(method, modern(takesTasks, members)) }
+	tool := cutOut(ask("tools/list", ""), `"name":"`, `"`)
+	id := cutOut(ask("tools/call", `,"name":"`+tool+`","arguments":{}`), `"taskId":"`, `"`)
+	if got := ask("tasks/get", `,"taskId":"`+id+`"`); !strings.Contains(got, `"status"`) {
+		t.Fatalf("got %s", got)
+	}
+	g.Replace(gate.Config{Set: policies(t, allowAll+`@id("no") forbid (principal, action, resource == Tool::"a/work");`)})
+	p.Repolicy()
+	for _, method := range []string{"tasks/get", "tasks/cancel"} {
+		_, got, _ := strings.Cut(ask(method, `,"taskId":"`+id+`"`), `"error"`)
+		_, want, _ := strings.Cut(ask(method, `,"taskId":"a.none"`), `"error"`)
+		if !strings.Contains(got, "unknown task") || strings.Contains(want, "unknown task") && got != want {
+			t.Errorf("%s: got %s, want %s", method, got, want)
+		}
+	}
+}
+
+// TestMarks: what a conversation has been given decides what it may do next, in each
+// session, process and named conversation apart.
+func TestMarks(t *testing.T) {
+	t.Parallel()
+	set, err := policy.Compile(policy.Config{
+		Labels:  map[string][]string{"private": {"a/echo"}, "outbound": {"b/echo"}},
+		Sources: []policy.Source{{Name: "t.cedar", Text: []byte(allowAll + `@id("no-exfil") forbid (principal, action == Action::"call", resource in Label::"outbound") when {context.seen.contains("private")};`)}},
+	})
+	require.NoError(t, err)
+	p, c := start(t, two(), proxy.Options{Servers: proxy.Named("a", "b"), Gate: gate.New(gate.Config{Set: set})})
+	front := p.NewHTTPFront(proxy.HTTPOptions{})
+	s := serveHTTP(t, front)
+	defer s.close()
+	defer front.Close()
+	w := &july{t: t, p: p, front: front, url: s.url, hc: s.client()}
+	over := func(flow string) func(name string) string {
+		return func(name string) string {
+			body, head := request(`"x"`, "tools/call", `{"name":"`+name+`","arguments":{"text":"t"}}`, `{}`, `,"dev.mcpctl/flow":"`+flow+`"`)
+			return w.send(body, head).raw
+		}
+	}
+	for name, ask := range map[string]func(name string) string{
+		"stdio":   func(name string) string { return c.call("tools/call", `{"name":"`+name+`","arguments":{"text":"t"}}`) },
+		"flow 1":  over("1"),
+		"flow 2":  over("2"),
+		"session": session(t, w.url, s.client()),
+	} {
+		for i, tool := range []string{"b__echo", "a__echo", "b__echo"} {
+			if got := ask(tool); strings.Contains(got, `"code":-31009`) != (i == 2) {
+				t.Errorf("%s, call %d: got %s", name, i, got)
+			}
+		}
+	}
+}
+
+// session returns a function that calls tools in a session over HTTP.
+func session(t *testing.T, url string, hc *http.Client) func(name string) string {
+	t.Helper()
+	id := ""
+	post := func(body string) string {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+		require.NoError(t, err)
+		req.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+		if id != "" {
+			req.Header.Set("Mcp-Session-Id", id)
+		}
+		resp, err := hc.Do(req)
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		if id == "" {
+			id = resp.Header.Get("Mcp-Session-Id")
+		}
+		var out strings.Builder
+		_, _ = fmt.Fprint(&out, resp.StatusCode, " ")
+		buf := make([]byte, 64<<10)
+		for {
+			n, err := resp.Body.Read(buf)
+			out.Write(buf[:n])
+			if err != nil {
+				return out.String()
+			}
+		}
+	}
+	post(hello("2025-11-25"))
+	return func(name string) string {
+		return post(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"` + name + `","arguments":{"text":"t"}}}`)
+	}
+}
+
+// TestBatchWithOneDenied: the others of a batch are answered.
+func TestBatchWithOneDenied(t *testing.T) {
+	t.Parallel()
+	_, c := start(t, two(), proxy.Options{Servers: proxy.Named("a", "b"), Gate: gated(t, allowAll+`
+		@id("no") forbid (principal, action == Action::"call", resource == Tool::"a/echo") when {context.front == "stdio"};`)})
+	c.result("initialize", `{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"c","version":"1"}}`)
+	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	c.send(`[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__echo","arguments":{"text":"t"}}},{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"b__echo","arguments":{"text":"t"}}}]`)
+	var got []struct {
+		ID     int
+		Result json.RawMessage
+		Error  *struct{ Code int }
+	}
+	select {
+	case line := <-c.notes:
+		require.NoError(t, json.Unmarshal([]byte(line), &got))
+	case <-time.After(10 * time.Second):
+		t.Fatal("no answer")
+	}
+	if len(got) != 2 {
+		t.Fatalf("got %+v", got)
+	}
+	for _, one := range got {
+		if denied := one.Error != nil && one.Error.Code == -31009; denied != (one.ID == 1) {
+			t.Errorf("got %+v", one)
+		}
+	}
+}
+
+// TestSingleIsDecided: a proxy that stands for one server passes on what is allowed, and
+// hides the rest as well.
+func TestSingleIsDecided(t *testing.T) {
+	t.Parallel()
+	servers := offering(true)
+	o := proxy.Options{Single: true, Servers: proxy.Named("gh"), Dial: servers.dial, Gate: gated(t, hiding)}
+	p, err := proxy.New(o)
+	require.NoError(t, err)
+	defer p.Close()
+	c := attach(t, p)
+	defer c.end()
+	c.result("initialize", greeting)
+	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	if got := c.result("tools/list", `{}`); strings.Contains(got, "merge") || !strings.Contains(got, `"get"`) {
+		t.Errorf("got %s", got)
+	}
+	c.result("tools/call", `{"name":"get"}`)
+	before := servers.stubs["gh"].calls()
+	for method, params := range map[string]string{
+		"tools/call": `{"name":"merge"}`, "prompts/get": `{"name":"tell"}`, "resources/read": `{"uri":"repo://priv"}`, "gh/own": `{}`,
+	} {
+		if got := c.call(method, params); !strings.Contains(got, `"error"`) {
+			t.Errorf("%s: got %s", method, got)
+		}
+	}
+	for _, params := range []string{`{"name":"deny"}`} {
+		if got := c.call("tools/call", params); !strings.Contains(got, `"code":-31009`) {
+			t.Errorf("%s: got %s", params, got)
+		}
+	}
+	if n := servers.stubs["gh"].calls(); n != before {
+		t.Errorf("the server was sent %s", servers.stubs["gh"].last())
+	}
+}
