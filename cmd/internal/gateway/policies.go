@@ -24,6 +24,7 @@ const allAllowed = "whoever has a credential may use every server and tool: conf
 type policing struct {
 	gate *gate.Gate // nil where no policies are asked
 	path string     // of config.yaml
+	auth bool       // config.yaml has serve.auth
 	asks bool       // clients are asked who they are
 
 	turn sync.Mutex // held while changes are taken over
@@ -60,7 +61,7 @@ func (p *policing) open(g *gateway) error {
 		}
 		return nil
 	}
-	p.asks = g.o.asks
+	p.auth, p.asks = g.h.Settings.Serve.Access.Required(), g.o.asks
 	next, err := p.read()
 	if err != nil {
 		return err
@@ -79,7 +80,7 @@ func (p *policing) read() (next gate.Config, err error) {
 	files := p.files
 	p.mu.Unlock()
 	states := statesOf(files) // before: what is written meanwhile is read the next time
-	read, err := settings.ReadPolicies(p.path, p.asks)
+	read, err := settings.ReadPolicies(p.path, p.auth)
 	if !slices.Equal(files, read.Watch) {
 		files, states = read.Watch, nil // read again at the next look, once
 	}

@@ -21,9 +21,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
 
-// Policies are those of config.yaml, which is read when they are first needed. Nobody is
-// asked who they are: serve.auth does not change what is allowed. Its methods may be called
-// concurrently. Nil are none.
+// Policies are those of config.yaml, which is read when they are first needed. Its methods
+// may be called concurrently. Nil are none.
 type Policies struct {
 	// Settings are those of the program, StateDir is where it keeps its state, "" for
 	// nowhere.
@@ -46,7 +45,7 @@ func (p *Policies) Concern(entry config.Entry) (bool, error) {
 	}
 	p.once.Do(func() {
 		var read *settings.Policies
-		if read, p.err = settings.ReadPolicies(p.Settings.File(), false); p.err == nil {
+		if read, p.err = settings.ReadPolicies(p.Settings.File(), p.Settings.Serve.Access.Required()); p.err == nil {
 			p.read, p.err = read.Gate()
 		}
 	})

@@ -72,7 +72,7 @@ func TestPoliciesDefault(t *testing.T) {
 		want int
 	}{
 		{"", true, 0}, {"", false, 0}, {"timeout: 1s\n", true, 0},
-		{"access: {}\n", true, 0},
+		{"access: {}\n", true, 1}, // for local
 		{"access:\n", false, 1},
 		{"access: {default: deny}\n", false, 0},
 		{"access: {default: allow}\n", true, 1},

@@ -204,8 +204,8 @@ func (s *Section) readLabels(n *yaml.Node) error {
 }
 
 // Config returns groups, labels and the policies of the rules; the policies of files are not
-// in it. Auth says that serve asks who comes: without a default, all is denied then, and
-// allowed else.
+// in it. Auth says that serve asks who comes: without a default, all is denied then but to
+// local, whom nobody asks, and allowed otherwise.
 func (s *Section) Config(auth bool) policy.Config {
 	c := policy.Config{Groups: s.Groups, Labels: s.Labels, FromAnnotations: s.FromAnnotations}
 	for _, cedar := range s.defaults(auth) {
@@ -227,6 +227,10 @@ func (s *Section) source(line int, cedar string) policy.Source {
 // defaults returns the policies that default becomes.
 func (s *Section) defaults(auth bool) []string {
 	switch s.effective(auth) {
+	case Deny:
+		if s.Default == "" { // this machine's user, whom serve.auth is not about
+			return []string{cedarText{id: defaultID, principal: `in Group::"local"`, actions: ruleActions}.String()}
+		}
 	case Allow:
 		return []string{cedarText{id: defaultID, actions: ruleActions}.String()}
 	case ReadOnly:
@@ -254,7 +258,7 @@ func (s *Section) effective(auth bool) string {
 func (s *Section) Words(id string) string {
 	if id == defaultID || strings.HasPrefix(id, defaultID+".") {
 		if s.Default == "" {
-			return "default: allow, as serve asks nobody who they are"
+			return "default: allow where nobody is asked who they are"
 		}
 		return "default: " + s.Default
 	}
