@@ -33,7 +33,8 @@ func (s *Set) GroupsOf(p *access.Principal) []string {
 	}
 	if p != nil {
 		for _, g := range p.Groups {
-			if g != local { // nobody becomes local by a name
+			// Nobody becomes local, or somebody else, by the name of a group.
+			if g != local && !strings.Contains(g, "|") && (!strings.Contains(g, "@") || strings.Contains(g, ":")) {
 				in[g] = true
 			}
 		}

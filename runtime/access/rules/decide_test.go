@@ -89,6 +89,21 @@ func shown(visible bool, out *policy.Outcome) string {
 	return text
 }
 
+// TestGroupNames: a group that is called as somebody is not that person.
+func TestGroupNames(t *testing.T) {
+	w := world(t, `{rules: [{allow: ["token|ci", alice@example.com, local], to: gh}]}`)
+	for _, group := range []string{"token|ci", "alice@example.com", "local"} {
+		who := &access.Principal{ID: "proxy|mallory", Provider: "proxy", Groups: []string{group}}
+		if got := verdict(w, 0, &policy.Request{Principal: who}); got != "hidden" {
+			t.Errorf("in a group named %s, mallory is %s", group, got)
+		}
+	}
+	ci := &policy.Request{Principal: principals[1]}
+	if got := verdict(w, 0, ci); got != "allow" {
+		t.Errorf("ci is %s", got)
+	}
+}
+
 // words are what rules name, and who and what that is, by hand.
 var (
 	whoWords = map[string][]string{
