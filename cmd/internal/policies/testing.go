@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -156,9 +155,6 @@ func (t *test) run(l *loaded) (difference, bool) {
 
 // readTests reads a file of tests. Its errors have their place.
 func (p *Program) readTests(l *loaded, path string) ([]*test, error) {
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
-	}
 	raw, err := store.ReadFile(path, maxTests)
 	if err != nil {
 		if os.IsNotExist(err) {
