@@ -65,7 +65,7 @@ func (c *Conditions) Decide(r *Request) (out Outcome) {
 			}
 		}
 	default:
-		out.By, out.Verdict = by, Allow
+		out.By, out.Verdict = append(slices.Clip(c.by), by...), Allow
 		if len(out.Ask) > 0 {
 			out.Verdict = Ask
 		}

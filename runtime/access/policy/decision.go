@@ -17,6 +17,7 @@ type decision struct {
 	action      Action
 	// permitted says that some permit holds for every request.
 	permitted bool
+	by        []*Policy // the permits that do
 	// permits and forbids count; unscoped are permits that the credential has not the
 	// scopes for.
 	permits, unscoped, forbids, shadows []term
@@ -96,7 +97,12 @@ func (d *decision) add(t term, lacks bool) {
 
 // settle leaves out what cannot change the verdict.
 func (d *decision) settle(v *View) {
-	d.permitted = d.action == Deliver || slices.ContainsFunc(d.permits, func(t term) bool { return t.always })
+	for _, t := range d.permits {
+		if t.always {
+			d.by = append(d.by, t.rule.Policy)
+		}
+	}
+	d.permitted = d.action == Deliver || len(d.by) > 0
 	refused := slices.ContainsFunc(d.forbids, func(t term) bool { return t.always && t.rule.plainly() })
 	d.visible = d.permitted || len(d.permits)+len(d.unscoped) > 0
 	if d.action != Deliver {
@@ -126,7 +132,7 @@ func (d *decision) settle(v *View) {
 
 // plain has all policies decide every request.
 func (d *decision) plain(v *View) {
-	d.conditional, d.permitted = true, d.action == Deliver
+	d.conditional, d.permitted, d.by = true, d.action == Deliver, nil
 	d.permits, d.unscoped, d.forbids, d.shadows = nil, nil, nil, nil
 	for _, r := range v.world.set.rules {
 		d.all.context |= r.reads.context

@@ -31,22 +31,12 @@ func parseGlob(text string) glob {
 
 // match reports whether a pattern matches a text.
 func match(pattern, text string) bool {
-	if all, ok := strings.CutSuffix(pattern, "**"); ok && !strings.HasSuffix(all, "*") {
-		// What is before ** is matched by some beginning of the text.
-		for i := 0; i <= len(text); i++ {
-			if match(all, text[:i]) {
-				return true
-			}
-			if !strings.Contains(all, "*") && i >= len(all) {
-				break
-			}
-		}
-		return false
-	}
-	star, from := -1, 0
+	star, from := -1, 0 // the last star, and where what follows it is looked for
 	p, t := 0, 0
 	for t < len(text) {
 		switch {
+		case pattern[p:] == "**":
+			return true
 		case p < len(pattern) && pattern[p] == '*':
 			star, from = p, t
 			p++

@@ -42,7 +42,7 @@ var testItems = []policy.Item{
 var (
 	alice = &access.Principal{ID: "https://idp.example|8f3a", Name: "alice", Email: "alice@example.com", Provider: "jwt", Groups: []string{"idp:people"}, Scopes: []string{"gh.read"}, Tags: map[string][]string{"team": {"blue"}}}
 	bob   = &access.Principal{ID: "token|bob", Name: "bob", Provider: "token"}
-	eve   = &access.Principal{ID: "token|eve", Name: "eve", Provider: "token", Groups: []string{"local"}}
+	eve   = &access.Principal{ID: "token|eve", Name: "eve", Provider: "token", Groups: []string{"local", "token|ci", "alice@example.com"}}
 )
 
 // seen returns the names of items that are visible.
@@ -77,6 +77,7 @@ func TestVisible(t *testing.T) {
 		{"another is in no group", `@id("a") permit (principal in Group::"eng", action, resource);`, bob, ""},
 		{"local is a group", `@id("a") permit (principal in Group::"local", action, resource == Tool::"gh/pay");`, nil, " gh/pay"},
 		{"local is no name that one can have", `@id("a") permit (principal in Group::"local", action, resource);`, eve, ""},
+		{"nobody is a person by the name of a group", `@id("a") permit (principal, action, resource) when {principal in [Group::"token|ci", Group::"alice@example.com", Group::"eng"]};`, eve, ""},
 		{"a forbid", `@id("a") permit (principal, action, resource in Server::"gh"); @id("b") forbid (principal, action, resource in Label::"outbound");`, alice, " gh/get_issue gh/pay gh/review"},
 		{"a condition hides nothing", `@id("a") permit (principal, action == Action::"call", resource in Server::"gh") when {context.args.amount > 3};`, alice, " gh/get_issue gh/create_issue gh/pay"},
 		{"a question hides nothing", `@id("a") permit (principal, action, resource); @id("b") @ask("Sure?") forbid (principal, action, resource);`, bob, " gh/get_issue gh/create_issue mail/send mail/list gh/pay gh/review fs/file:///docs/a/b.md fs/file:///etc/passwd"},

@@ -129,7 +129,8 @@ const (
 type Outcome struct {
 	// Verdict is Allow also where limits are yet to be counted: Over.
 	Verdict Verdict
-	// By are the policies that have decided.
+	// By are the policies that have decided: those that refuse, the permit whose scopes are
+	// missing, or permits, of which not all may be named.
 	By []*Policy
 	// Over are limits that the request counts for, in the order of their ids. Ask are
 	// the policies that want a person's yes.

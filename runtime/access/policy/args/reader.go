@@ -182,7 +182,7 @@ func (c *call) exact(s *schema, raw []byte, depth int) (types.Value, bool) {
 		if !any && s.kinds&isArray == 0 || depth == MaxDepth {
 			return nil, false
 		}
-		return c.array(s.itemSchema(), raw, depth)
+		return c.array(s.items(), raw, depth)
 	case '{':
 		if !any && s.kinds&isObject == 0 || depth == MaxDepth {
 			return nil, false

@@ -60,7 +60,7 @@ type schema struct {
 	once  sync.Once // properties
 	mu    sync.Mutex
 	known map[string]*property
-	items *schema // made by itemSchema
+	element *schema // made by items
 }
 
 // property is a member that a schema describes.
@@ -243,18 +243,18 @@ func (s *schema) properties() {
 	}
 }
 
-// itemSchema returns the schema of the elements of an array.
-func (s *schema) itemSchema() *schema {
+// items returns the schema of the elements of an array.
+func (s *schema) items() *schema {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.items == nil {
+	if s.element == nil {
 		var of [][]byte
 		for _, raw := range s.parts {
 			if at, err := rawjson.Field(raw, "items"); err == nil && at.Present() {
 				of = append(of, at.Of(raw))
 			}
 		}
-		s.items = schemaOf(s.root, of...)
+		s.element = schemaOf(s.root, of...)
 	}
-	return s.items
+	return s.element
 }
