@@ -57,9 +57,9 @@ type schema struct {
 	parts [][]byte
 	root  []byte
 
-	once  sync.Once // properties
-	mu    sync.Mutex
-	known map[string]*property
+	once    sync.Once // properties
+	mu      sync.Mutex
+	known   map[string]*property
 	element *schema // made by items
 }
 
