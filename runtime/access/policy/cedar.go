@@ -231,6 +231,9 @@ func chain(n node) (root string, path []string) {
 // node notes what a node and those below it read.
 func (r *reader) node(n node) {
 	ast.Inspect(ast.NewNode(n), func(n node) bool {
+		if r.problem != "" {
+			return false
+		}
 		switch n := n.(type) {
 		case ast.NodeValue:
 			r.value(n.Value)
@@ -384,6 +387,9 @@ func (r *reader) value(v types.Value) {
 // variable notes that a variable is read, or members of it; has says that only whether the
 // last of them is there.
 func (r *reader) variable(name string, path []string, has bool) {
+	if len(path) > args.MaxDepth {
+		r.fail("%s is read deeper than %d members", name, args.MaxDepth)
+	}
 	switch name {
 	case "principal":
 		if len(path) == 0 {
@@ -415,8 +421,6 @@ func (r *reader) member(path []string, has bool) {
 	case key != readsCall:
 		// What is looked for in seen is found by the method seen.
 		r.allLabels = r.allLabels || key == readsSeen && !has
-	case len(path) > args.MaxDepth:
-		r.fail("context.%s is read deeper than %d members", path[0], args.MaxDepth)
 	case len(path) > 1:
 		r.args = append(r.args, args.Read{Form: form, Path: slices.Clone(path[1:]), Has: has})
 	case !has:

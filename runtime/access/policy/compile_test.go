@@ -40,6 +40,7 @@ func TestProblems(t *testing.T) {
 		{`@id("a") permit (principal, action, resource in Servr::"x");`, `there are no entities of type Servr: there are User, Group, Label, Server, Tool, Prompt, Resource, Action`},
 		{`@id("a") permit (principal is Usr, action, resource);`, `there are no entities of type Usr`},
 		{`@id("a") permit (principal, action, resource == Resource::"fs/FILE:///a/../b");`, `is written as Resource::"fs/file:///b"`},
+		{`@id("a") permit (principal, action, resource) when {context.args has a` + strings.Repeat(".b", 40) + `};`, `context is read deeper than 32 members`},
 		{strings.Repeat(" ", 1<<20), `the text is longer than 256 KiB`},
 	} {
 		_, err := policy.Compile(policy.Config{Sources: []policy.Source{{Name: "p.cedar", Line: 10, Text: []byte(c.text)}}})
@@ -81,7 +82,7 @@ func FuzzCompile(f *testing.F) {
 		`@id("a") permit (principal, action, resource) when {context.args.n > 1 && resource.readOnly};`,
 		`@id("a") @over("1/s burst 2") forbid (principal in Group::"x", action in [Action::"call"], resource in Label::"a/**");`,
 		`@id("a") permit (principal, action, resource) unless {if context has ip then context.ip.isLoopback() else [1, "a"].contains(context.args.x.y)};`,
-		`@id("a") permit (principal, action, resource) when {` + strings.Repeat("(", 500) + `true` + strings.Repeat(")", 500) + `};`,
+		`@id("a") permit (principal, action, resource) when {` + strings.Repeat("(", 50) + `true` + strings.Repeat(")", 50) + `};`,
 		`@id("a") permit (principal, action, resource == Resource::"fs/file:///a%zz");`,
 	} {
 		f.Add(s)
