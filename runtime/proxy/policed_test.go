@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/access/gate"
 	"github.com/mcpctl/mcpctl/runtime/access/policy"
+	"github.com/mcpctl/mcpctl/runtime/pins"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -318,4 +319,42 @@ func TestSingleIsDecided(t *testing.T) {
 	if n := servers.stubs["gh"].calls(); n != before {
 		t.Errorf("the server was sent %s", servers.stubs["gh"].last())
 	}
+}
+
+// TestPinShown: what has another definition than a client was shown is not called until
+// the client has listed again, also where a person has approved it.
+func TestPinShown(t *testing.T) {
+	t.Parallel()
+	a := pinnedServer()
+	policies := map[string]pins.Policy{"a": {Mode: pins.Hold, Locked: lock(t)}}
+	g := guard(&journal{}, policies)
+	c, p := world(t, stubs{"a": a}, proxy.Options{Servers: proxy.Named("a"), Pins: g, Gate: gated(t, allowAll)})
+	c.result("tools/list", `{}`)
+	c.result("tools/call", `{"name":"a__held1"}`)
+	a.change()
+	a.changed(c, "tools")
+	approved := lock(t)
+	for _, change := range g.Verdict("a").Changes {
+		approved.TakeChange(&change)
+	}
+	policies["a"] = pins.Policy{Mode: pins.Hold, Locked: approved}
+	p.Repin(g.Set(policies))
+	if got := <-c.notes; !strings.Contains(got, "list_changed") {
+		t.Errorf("got %s", got)
+	}
+	before := a.calls()
+	for _, got := range []string{c.call("tools/call", `{"name":"a__held1"}`), c.july(`"x"`, "tools/call", `{"name":"a__held1"}`, `{}`)} {
+		if !strings.Contains(got, `"code":-31009`) || !strings.Contains(got, `"policy":"mcpctl.pin"`) {
+			t.Errorf("got %s", got)
+		}
+		if got := <-c.notes; !strings.Contains(got, "tools/list_changed") {
+			t.Errorf("got %s", got)
+		}
+	}
+	c.result("tools/call", `{"name":"a__kept"}`)
+	if n := a.calls(); n != before+1 {
+		t.Errorf("the server was called: %s", a.last())
+	}
+	c.result("tools/list", `{}`)
+	c.result("tools/call", `{"name":"a__held1"}`)
 }

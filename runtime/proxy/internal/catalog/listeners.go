@@ -148,6 +148,17 @@ func (ls *Listeners) tell(before, after *Catalog, said said) {
 	}
 }
 
+// remind tells the clients of a principal that a list has changed.
+func (ls *Listeners) remind(who, method string) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	for l, w := range ls.of {
+		if w.lists.Has(method) && w.who().Key() == who {
+			l.Notify(method, nil)
+		}
+	}
+}
+
 // news returns the notifications of what clients have seen that differs between two
 // catalogs, or that a server says to have changed.
 func (ls *Listeners) news(before, after *Catalog, said said) (methods []string) {

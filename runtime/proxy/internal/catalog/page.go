@@ -86,6 +86,7 @@ func (p *Publisher) List(ctx context.Context, who *access.Principal, k inventory
 	p.Listeners.See(k)
 	announceComing(p)
 	c := p.show(who, k)
+	p.seen.note(who.Key(), c, k)
 	first, err := firstItem(p.o.Ring, c, k, who.Key(), params)
 	if err != nil {
 		return nil, err

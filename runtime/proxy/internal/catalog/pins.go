@@ -1,11 +1,13 @@
 package catalog
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
 
@@ -146,8 +148,9 @@ func holding(p *Publisher) map[*upstream.Backend]*pins.Verdict {
 }
 
 // Settle returns the route of a name or URI once what its backend offers has been compared
-// over the connection that there is; what is held back is not found. Where nothing can be
-// held back it returns at once.
+// over the connection that there is; what is held back is not found, and
+// what the principal was shown otherwise is denied. Where nothing can be held back it
+// returns at once.
 func (p *Publisher) Settle(ctx context.Context, who *access.Principal, k inventory.Kind, key string, r *Route) (*Route, error) {
 	before := p.Of(who)
 	if _, held := before.held[r.Backend]; !held {
@@ -176,7 +179,81 @@ func (p *Publisher) Settle(ctx context.Context, who *access.Principal, k invento
 			return nil, unknown(k, key)
 		}
 	}
+	if p.Redefined(who, c, k, r) {
+		return nil, p.redefined(who, k, r)
+	}
 	return r, nil
+}
+
+// seenLists are the parts of lists that principals were shown last, of servers of which
+// something can be held back: what they call is to be what they have seen. The zero value
+// is ready.
+type seenLists struct {
+	mu sync.Mutex // guards what follows
+	of map[seenKey]*Section
+}
+
+type seenKey struct {
+	who, server string
+	k           inventory.Kind
+}
+
+// maxSeen bounds them. Beyond it all are forgotten, and calls pass until the next list.
+const maxSeen = 16 << 10
+
+// note notes what a principal is shown.
+func (s *seenLists) note(who string, c *Catalog, k inventory.Kind) {
+	if len(c.held) == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.of == nil || len(s.of) >= maxSeen {
+		s.of = map[seenKey]*Section{}
+	}
+	for _, part := range c.lists[k].sections {
+		if _, held := c.held[part.backend]; held {
+			s.of[seenKey{who, part.backend.Name, k}] = part
+		}
+	}
+}
+
+// Redefined reports whether a principal was last shown another definition of what a route
+// leads to, where its server is one of which something can be held back.
+func (p *Publisher) Redefined(who *access.Principal, c *Catalog, k inventory.Kind, r *Route) bool {
+	if _, held := c.held[r.Backend]; !held || r.Definition == nil {
+		return false
+	}
+	p.seen.mu.Lock()
+	seen := p.seen.of[seenKey{who.Key(), r.Backend.Name, k}]
+	p.seen.mu.Unlock()
+	if seen == nil || seen.inventory == c.inventoryOf(k, r.Backend) {
+		return false
+	}
+	for _, e := range seen.entries {
+		if e.item.Key == r.Bare {
+			return !bytes.Equal(e.item.Raw, r.Definition)
+		}
+	}
+	return false
+}
+
+// inventoryOf returns what a list has of a backend, nil for nothing.
+func (c *Catalog) inventoryOf(k inventory.Kind, b *upstream.Backend) *inventory.Inventory {
+	for _, s := range c.lists[k].sections {
+		if s.backend == b {
+			return s.inventory
+		}
+	}
+	return nil
+}
+
+// redefined refuses what is not what a principal was shown, and tells it to list again.
+func (p *Publisher) redefined(who *access.Principal, k inventory.Kind, r *Route) error {
+	p.Listeners.remind(who.Key(), k.Listing().Changed)
+	return &access.Denied{
+		Code: access.CodeDenied, Reason: "its definition has changed since it was listed: list again", Policy: "mcpctl.pin", Server: r.Backend.Name, Item: r.Bare,
+	}
 }
 
 // settled returns the catalog once the lists of a backend have been compared over the

@@ -41,6 +41,7 @@ type Publisher struct {
 	handedOut  handedOutLinks
 	Listeners  Listeners
 	updates    updates
+	seen       seenLists
 	gathering  atomic.Bool // changes are announced together; see announceComing
 	refreshing atomic.Bool // servers are being looked at, or about to be; see refresh
 

@@ -177,6 +177,7 @@ func (r *Request) route(ctx context.Context, k inventory.Kind, key string) (to *
 	}
 	if err == nil && k != inventory.Templates {
 		to, err = all.Settle(ctx, who, k, key, to)
+		err = denied(err, memberOf(k))
 	}
 	return to, err
 }

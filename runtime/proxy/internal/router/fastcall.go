@@ -115,9 +115,13 @@ func (rt *Router) fastRoute(name []byte, who *access.Principal) *catalog.Route {
 	if len(name) < 2 || name[0] != '"' || bytes.IndexByte(name, '\\') >= 0 {
 		return nil
 	}
-	r := rt.Catalog.Of(who).Routes[inventory.Tools][string(name[1:len(name)-1])]
+	c := rt.Catalog.Of(who)
+	r := c.Routes[inventory.Tools][string(name[1:len(name)-1])]
 	if r == nil || r.Support != "" || rt.o.Catalog.Gate.Guarded() { // a task is waited for, a result looked at
 		return nil
+	}
+	if rt.Catalog.Redefined(who, c, inventory.Tools, r) {
+		return nil // which is refused
 	}
 	return r
 }

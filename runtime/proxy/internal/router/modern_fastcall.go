@@ -36,7 +36,6 @@ type PendingFastCall struct {
 	route        *catalog.Route
 	Capabilities json.RawMessage // the client's
 	Who          *access.Principal
-	Peer         upstream.Peer
 	Front        PendingFront
 	id           uint64    // of the call in conn.Pipe
 	call         *FastCall // as long as it is pending there
@@ -75,6 +74,8 @@ type PendingFront interface {
 	// Park has Router.ContinueParked called on a goroutine of the front's. The
 	// front may still leave instead.
 	Park()
+	// Peer returns the way on which the call has come.
+	Peer() upstream.Peer
 	// Left reports that the call was ended without an answer: cancelled by the
 	// client, or with its session.
 	Left(cancelled bool)
@@ -318,7 +319,7 @@ func (p *PendingFastCall) wait(ctx context.Context) outcome {
 
 // Origin returns the client, who is asked by parking the call.
 func (p *PendingFastCall) Origin() upstream.Origin {
-	return upstream.Origin{Version: revision.Modern, Who: p.Who, Capabilities: p.Capabilities, Level: revision.LevelNone, Emit: p.emit, Ask: p.ask, Refuse: p.refuse, Peer: p.Peer}
+	return upstream.Origin{Version: revision.Modern, Who: p.Who, Capabilities: p.Capabilities, Level: revision.LevelNone, Emit: p.emit, Ask: p.ask, Refuse: p.refuse, Peer: p.Front.Peer()}
 }
 
 // Client returns nil: requests of the stateless era stand alone.

@@ -2,6 +2,7 @@ package router
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/netip"
 	"strings"
@@ -237,6 +238,17 @@ func (r *Request) mayBeAsked() error {
 		return nil
 	}
 	return r.rt.may(r.rt.Set.Lifetime, &r.From, policy.Question, b.Name)
+}
+
+// ScopesIn returns the scopes that a framed error of Failed says the credential would need.
+func ScopesIn(frame []byte) []string {
+	var m struct {
+		Error struct {
+			Data struct{ Scopes []string }
+		}
+	}
+	_ = json.Unmarshal(frame, &m) // it is our own
+	return m.Error.Data.Scopes
 }
 
 // deniedData describes a denial for programs: {"kind","policy","server","tool" or "prompt"

@@ -8,6 +8,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -23,7 +24,7 @@ type fastLine struct {
 // to keep.
 func (f *stdioFront) fastCall(line []byte, m *rawjson.Message, now time.Time) (*jsonrpc.Conn, bool) {
 	l := &fastLine{f: f, line: line, msg: *m}
-	l.Capabilities, l.Front, l.Peer = m.MetaCapabilities.Of(line), l, peer()
+	l.Capabilities, l.Front = m.MetaCapabilities.Of(line), l
 	f.load.begin(len(line))
 	conn, taken, err := f.p.Router.FastCallModern(line, m, &l.PendingFastCall, nil, now)
 	switch {
@@ -51,6 +52,9 @@ func (l *fastLine) Left(cancelled bool) {
 	}
 	l.f.load.end(len(l.line))
 }
+
+// Peer implements [router.PendingFront].
+func (l *fastLine) Peer() upstream.Peer { return peer() }
 
 func (l *fastLine) Park() {
 	f := l.f

@@ -9,6 +9,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -27,7 +28,6 @@ type eventWriter struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	s       *stream
-	post    *post    // whose stream it is, nil for another's
 	session *session // nil: the stream cannot be taken up again
 	kind    byte
 	accepts accept
@@ -127,10 +127,10 @@ func (o *eventWriter) write(n news) (end bool) {
 	case o.out == nil && n.ended && len(n.events) == 0:
 		o.w.WriteHeader(http.StatusAccepted) // cancelled: there is no answer
 		return true
-	case o.out == nil && n.ended && len(n.events) == 1 && n.events[0].priority == answering:
+	case o.out == nil && n.ended && len(n.events) == 1 && n.events[0].priority >= answering:
 		status := http.StatusOK
-		if o.post != nil && o.post.lacks != nil {
-			status = o.h.o.Wall.Lacking(o.w.Header(), o.post.lacks)
+		if n.events[0].priority == lacking {
+			status = o.h.o.Wall.Lacking(o.w.Header(), router.ScopesIn(n.events[0].data))
 		}
 		writeUntil(o.over(), o.w, o.accepts, status, n.events[0].data)
 		return true

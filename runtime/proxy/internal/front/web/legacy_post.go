@@ -27,16 +27,15 @@ type post struct {
 	stream  stream
 	session *session // nil: a request without one
 	who     *access.Principal
-	addr    string   // of the client
-	lacks   []string // scopes; set before the stream is finished
-	id      []byte   // the client's own, raw, valid while the handler runs
+	r       *http.Request // which it has come with
+	id      []byte        // the client's own, raw, valid while the handler runs
 	accepts accept
 	// version is the revision of a request without a session, "" for unknown.
 	version string
 }
 
-func newPost(unsent *limits.Counter, s *session, who *access.Principal, addr string, id []byte, version string, accepts accept) *post {
-	x := &post{session: s, who: who, addr: addr, id: id, version: version, accepts: accepts}
+func newPost(unsent *limits.Counter, s *session, who *access.Principal, r *http.Request, id []byte, version string, accepts accept) *post {
+	x := &post{session: s, who: who, r: r, id: id, version: version, accepts: accepts}
 	if s != nil && s.sender.Client.Who() != who {
 		s.sender.Client.SetWho(who)
 	}
@@ -124,8 +123,11 @@ func (h *Streamable) serveLong(w http.ResponseWriter, r *http.Request, x *post, 
 			x.stream.finish(nil)
 			return
 		}
-		x.lacks = a.Scopes
-		x.stream.finish(router.Frame(nil, id, a))
+		w := answering
+		if a.Scopes != nil {
+			w = lacking
+		}
+		x.stream.finishAs(w, router.Frame(nil, id, a))
 	}) {
 		ended()
 	}
@@ -153,7 +155,7 @@ func (h *Streamable) initialize(w http.ResponseWriter, r *http.Request, x *post,
 
 // await writes what comes for a post.
 func (h *Streamable) await(w http.ResponseWriter, r *http.Request, x *post) {
-	o := eventWriter{h: h, w: w, r: r, s: &x.stream, post: x, session: x.session, kind: ofPost, accepts: x.accepts, id: x.id}
+	o := eventWriter{h: h, w: w, r: r, s: &x.stream, session: x.session, kind: ofPost, accepts: x.accepts, id: x.id}
 	o.run()
 }
 
@@ -197,7 +199,7 @@ func (x *post) pause(retry time.Duration) {
 func (x *post) Origin() upstream.Origin {
 	from := x.session.Origin()
 	from.Who = x.who // whose credential may be newer than the session's
-	from.Peer = upstream.Peer{Front: upstream.FrontHTTP, Addr: x.addr}
+	from.Peer = upstream.Peer{Front: upstream.FrontHTTP, Addr: x.r.RemoteAddr}
 	if x.session == nil {
 		from.Version = x.version
 	}

@@ -184,7 +184,7 @@ func (s *sseSession) serve(w http.ResponseWriter, r *http.Request) {
 				if out.flush() != nil {
 					return // it does not read, or is gone
 				}
-				if q.priority == answering {
+				if q.priority >= answering {
 					s.release()
 				}
 			}

@@ -27,6 +27,7 @@ const (
 	middle                 // log messages
 	heavy                  // questions, changes: somebody waits for what they lead to
 	answering
+	lacking // an answer to a request that a credential with more scopes could make
 )
 
 // queued is one message on its way to a client.
@@ -56,8 +57,8 @@ type stream struct {
 	mu    sync.Mutex // guards what follows
 	queue queue
 	ended bool           // nothing more comes
-	over  chan struct{}  // closed with ended; nil: nobody waits for it
 	lost  bool           // nobody will ever take anything more
+	over  chan struct{}  // closed with ended; nil: nobody waits for it
 	pause *time.Duration // the connection is to end, to be followed by another after that
 
 	holder chan struct{}   // the connection's; closed when another takes over
@@ -157,7 +158,10 @@ func (s *stream) signal() {
 }
 
 // finish ends the stream with an answer, nil for none.
-func (s *stream) finish(answer []byte) {
+func (s *stream) finish(answer []byte) { s.finishAs(answering, answer) }
+
+// finishAs is finish for an answer of either kind.
+func (s *stream) finishAs(w priority, answer []byte) {
 	s.mu.Lock()
 	if s.ended {
 		s.mu.Unlock()
@@ -165,7 +169,7 @@ func (s *stream) finish(answer []byte) {
 	}
 	s.ended = true
 	if answer != nil && !s.lost {
-		s.add(answer, answering)
+		s.add(answer, w)
 	}
 	if s.over != nil {
 		close(s.over)

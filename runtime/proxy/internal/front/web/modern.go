@@ -127,7 +127,7 @@ type modernPost struct {
 
 	mu      sync.Mutex // guards what follows
 	waiting []message
-	bytes   int // of waiting
+	bytes   int32 // of waiting
 	closed  bool
 }
 
@@ -149,7 +149,7 @@ func (x *modernPost) push(method string, params []byte) {
 	if x.h.p.Budget.Unsent.Full() {
 		most = limits.FairShare
 	}
-	for len(x.waiting) >= maxWindow || x.bytes+len(m.framed) > most {
+	for len(x.waiting) >= maxWindow || int(x.bytes)+len(m.framed) > most {
 		if !x.dropProgress() {
 			x.mu.Unlock()
 			return
@@ -170,7 +170,7 @@ func (x *modernPost) push(method string, params []byte) {
 
 // count adds to the bytes that wait. The caller holds the lock.
 func (x *modernPost) count(n int) {
-	x.bytes += n
+	x.bytes += int32(n) //nolint:gosec // limits.MaxQueuedBytes at most
 	x.h.p.Budget.Unsent.Add(n)
 }
 
@@ -192,7 +192,7 @@ func (x *modernPost) flush() {
 	x.mu.Lock()
 	all := x.waiting
 	x.waiting = nil
-	x.count(-x.bytes)
+	x.count(-int(x.bytes))
 	x.mu.Unlock()
 	for _, m := range all {
 		x.event(m.framed)
@@ -211,7 +211,7 @@ func (x *modernPost) open() {
 func (x *modernPost) close() {
 	x.mu.Lock()
 	x.closed, x.waiting = true, nil
-	x.count(-x.bytes)
+	x.count(-int(x.bytes))
 	x.mu.Unlock()
 	if x.unblock != nil {
 		x.unblock()

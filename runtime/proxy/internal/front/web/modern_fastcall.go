@@ -20,13 +20,13 @@ import (
 type fastPost struct {
 	router.PendingFastCall
 	x      modernPost
+	r      *http.Request
 	framed chan *bytes.Buffer // has room for one: the answer, nil where the call is parked
 }
 
 // fastCall serves a call; false where it needs a goroutine.
 func (h *Streamable) fastCall(w http.ResponseWriter, r *http.Request, who *access.Principal, accepts accept, body []byte, m *rawjson.Message) bool {
-	c := &fastPost{x: modernPost{h: h, w: w, accepts: accepts}, framed: make(chan *bytes.Buffer, 1)}
-	c.Peer = upstream.Peer{Front: upstream.FrontHTTP, Addr: r.RemoteAddr}
+	c := &fastPost{x: modernPost{h: h, w: w, accepts: accepts}, r: r, framed: make(chan *bytes.Buffer, 1)}
 	c.Who, c.Capabilities, c.Front = who, h.p.Router.Declared(m.MetaCapabilities.Of(body)), c
 	conn, taken, err := h.p.Router.FastCallModern(body, m, &c.PendingFastCall, r.Header, time.Now())
 	switch {
@@ -70,7 +70,7 @@ func (c *fastPost) serve(r *http.Request, body []byte, m *rawjson.Message) {
 	x.wake = make(chan struct{}, 1)
 	req := router.Request{Line: bytes.Clone(body), Msg: new(*m), Method: revision.MethodToolsCall, Header: r.Header}
 	req.From = router.ModernCaller(&req, x.push)
-	req.From.Who, req.From.Peer = c.Who, c.Peer
+	req.From.Who, req.From.Peer = c.Who, c.Peer()
 	h.serveModern(r, x, m.ID.Of(body), cancel, func() (router.Answer, bool) { return h.p.Router.ContinueParked(ctx, &c.PendingFastCall, req) })
 }
 
@@ -81,5 +81,10 @@ func (c *fastPost) Answer(framed *bytes.Buffer) *jsonrpc.Writer {
 
 // Left implements [router.PendingFront]: a request over HTTP is cancelled by its end.
 func (c *fastPost) Left(bool) {}
+
+// Peer implements [router.PendingFront].
+func (c *fastPost) Peer() upstream.Peer {
+	return upstream.Peer{Front: upstream.FrontHTTP, Addr: c.r.RemoteAddr}
+}
 
 func (c *fastPost) Park() { c.framed <- nil } // likewise

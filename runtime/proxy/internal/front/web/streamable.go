@@ -201,13 +201,13 @@ func (h *Streamable) message(w http.ResponseWriter, r *http.Request, who *access
 	}
 	switch {
 	case batch && (version == front.BatchVersion || version == "" && s == nil):
-		h.batch(w, r, newPost(&h.p.Budget.Unsent, s, who, r.RemoteAddr, nil, version, accepts), body)
+		h.batch(w, r, newPost(&h.p.Budget.Unsent, s, who, r, nil, version, accepts), body)
 	case batch:
 		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, "batches are only for "+front.BatchVersion)
 	case kind == front.Request && !h.p.Ready():
 		refuseDraining(w, m.ID.Of(body))
 	case kind == front.Request:
-		h.request(w, r, newPost(&h.p.Budget.Unsent, s, who, r.RemoteAddr, m.ID.Of(body), version, accepts), body, &m)
+		h.request(w, r, newPost(&h.p.Budget.Unsent, s, who, r, m.ID.Of(body), version, accepts), body, &m)
 	default:
 		if s != nil {
 			h.p.Take(&s.sender, kind, body, &m)
