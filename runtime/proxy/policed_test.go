@@ -213,7 +213,7 @@ func TestMarks(t *testing.T) {
 		"stdio":   func(name string) string { return c.call("tools/call", `{"name":"`+name+`","arguments":{"text":"t"}}`) },
 		"flow 1":  over("1"),
 		"flow 2":  over("2"),
-		"session": session(t, w.url, s.client()),
+		"session": inSession(t, w.url, s.client()),
 	} {
 		for i, tool := range []string{"b__echo", "a__echo", "b__echo"} {
 			if got := ask(tool); strings.Contains(got, `"code":-31009`) != (i == 2) {
@@ -223,8 +223,8 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// session returns a function that calls tools in a session over HTTP.
-func session(t *testing.T, url string, hc *http.Client) func(name string) string {
+// inSession returns a function that calls tools in a session over HTTP.
+func inSession(t *testing.T, url string, hc *http.Client) func(name string) string {
 	t.Helper()
 	id := ""
 	post := func(body string) string {

@@ -157,18 +157,27 @@ func (ps *policies) under(v *policy.View) *Catalog {
 // viewed makes the catalog of a view, and says about how many bytes it needs.
 func viewed(ps *policies, v *policy.View) (c *Catalog, size int) {
 	full := ps.full
+	servers := map[string]bool{}
+	shows := func(server string) bool {
+		visible, known := servers[server]
+		if !known {
+			visible = v.Server(server)
+			servers[server] = visible
+		}
+		return visible
+	}
 	c = &Catalog{
 		view: v, policies: ps, single: full.single, held: full.held,
 		named: map[string]*upstream.Backend{}, owners: ownership.New(), apps: map[*upstream.Backend]bool{},
-		names: full.names.Only(v.Server), pages: pages{of: map[pageKey]*page{}, size: &ps.pages, most: maxViewPages},
+		names: full.names.Only(shows), pages: pages{of: map[pageKey]*page{}, size: &ps.pages, most: maxViewPages},
 	}
 	for name, b := range full.named {
-		if v.Server(name) {
+		if shows(name) {
 			c.named[name] = b
 		}
 	}
 	for _, server := range full.removed {
-		if v.Server(server) {
+		if shows(server) {
 			c.removed = append(c.removed, server)
 		}
 	}
@@ -362,11 +371,13 @@ func (c *Catalog) unlisted(r *Route, k inventory.Kind) *Route {
 		out.Rules = its.Rules
 		return &out
 	}
-	visible, use := c.view.Unlisted(policy.Item{Kind: kindOf(k), Server: r.Backend.Name, Name: r.Bare})
+	it := policy.Item{Kind: kindOf(k), Server: r.Backend.Name, Name: r.Bare}
+	visible, use := c.view.Unlisted(it)
 	if !visible {
 		return nil
 	}
-	out.Rules = rulesOf(use, nil, nil)
+	deliver, marks := c.view.UnlistedDelivery(it)
+	out.Rules = rulesOf(use, deliver, marks)
 	return &out
 }
 

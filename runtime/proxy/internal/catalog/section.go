@@ -8,10 +8,9 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
-
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/access"
-
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )

@@ -3,10 +3,9 @@ package catalog
 import (
 	"bytes"
 
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
-
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )

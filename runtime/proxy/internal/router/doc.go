@@ -12,6 +12,10 @@
 // connection a task belongs to. A front is known to it only as a [ReplyTo] or a
 // [PendingFront].
 //
+// It asks the gate once for each request, when it is known what that leads to and before
+// anything is connected for it: see Request.admit in policy.go. A denial is an error
+// whatever the method.
+//
 // Locks: Router.reconfiguring comes before all others of the proxy, and is taken
 // by Reconfigure and Close alone. The lock of the task owners is a leaf but for
 // a slot's keeps. A PendingFastCall's lock is never held when the pipe is

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/access"
-
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
