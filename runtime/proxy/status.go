@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/internal/proc"
 	"github.com/mcpctl/mcpctl/runtime/pins"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -221,7 +222,7 @@ func (p *Proxy) Status() Status {
 	now := time.Now()
 	parked := p.router.Parking
 	s := Status{Ready: p.Ready(), Clients: p.clients(), Bounds: []BoundStatus{{"parkedCalls", parked.Waiting(), parked.Capacity()}}}
-	if digest, views, principals := p.router.Catalog.Policies(); digest != "" {
+	if digest, views, principals := catalog.Policies(p.router.Catalog); digest != "" {
 		s.Policy = &PolicyStatus{digest, views, principals}
 	}
 	for _, b := range p.fronts.Bounds() {

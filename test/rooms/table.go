@@ -165,7 +165,7 @@ func proxyTable() []rule {
 		{"sharing", "settings runtime/revision"},
 		{"persist", "runtime/store"},
 		{"relist", "inventory"},
-		{"client", "runtime runtime/revision runtime/internal/..."},
+		{"client", "runtime runtime/access runtime/revision runtime/internal/..."},
 		{"parking", "runtime runtime/access runtime/revision runtime/seal runtime/internal/..."},
 		// Knows no front and no name that clients see.
 		{"upstream", "limits breaker errkind starts keep late meter inventory settings sharing persist relist client runtime runtime/access runtime/bridge runtime/revision runtime/seal runtime/store runtime/internal/..."},
@@ -176,12 +176,13 @@ func proxyTable() []rule {
 		{"questions", "limits upstream runtime runtime/revision runtime/internal/..."},
 		{"subscriptions", "limits inventory ownership upstream catalog runtime runtime/access runtime/bridge runtime/revision runtime/internal/..."},
 		{"asking", "upstream runtime/access/gate runtime/plain runtime/revision runtime/internal/..."},
-		{"router", "asking errkind limits settings inventory client parking upstream tasks catalog questions subscriptions runtime runtime/access runtime/access/gate runtime/access/policy runtime/bridge runtime/revision runtime/seal runtime/internal/..."},
+		{"verdict", "asking inventory client upstream catalog runtime/access runtime/access/flow runtime/access/gate runtime/access/policy runtime/internal/..."},
+		{"router", "verdict errkind limits settings inventory client parking upstream tasks catalog questions subscriptions runtime runtime/access runtime/access/gate runtime/access/policy runtime/bridge runtime/revision runtime/seal runtime/internal/..."},
 		{"front", "limits client upstream router runtime runtime/revision runtime/internal/..."},
 		{"front/stdio", "limits client upstream subscriptions router front runtime/access runtime/revision runtime/internal/..."},
 		{"front/http1", "runtime/internal/..."},
 		{"front/wall", "runtime/access runtime/access/door"},
-		{"front/web", "limits client upstream subscriptions router front front/wall runtime runtime/access runtime/revision runtime/internal/..."},
+		{"front/web", "limits client upstream subscriptions verdict router front front/wall runtime runtime/access runtime/revision runtime/internal/..."},
 		{"", "inventory settings sharing client upstream catalog router front front/stdio front/http1 front/wall front/web runtime runtime/access runtime/access/gate runtime/pins runtime/seal runtime/store runtime/internal/..."},
 	} {
 		row := rule{pkg: strings.TrimSuffix(proxyRooms+r[0], "/internal/"), layer: 3, own: []string{}}

@@ -42,11 +42,11 @@ func EveryCapability() Capabilities {
 // long as one of them is not known, of those that a principal may see. It waits for
 // nothing.
 func (p *Publisher) Capabilities(who *access.Principal) Capabilities {
-	visible := p.visible(who)
+	servers := visible(p, who)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var all Capabilities
-	for _, b := range visible {
+	for _, b := range servers {
 		has := p.offers.inventory(b)
 		if has == nil {
 			return EveryCapability()
@@ -97,10 +97,10 @@ func (o *Capabilities) extend(extension string) {
 // tasks of either era or is not known yet. Clients of the handshake era are not
 // told of any: their calls are waited for.
 func (o Capabilities) WithTasks(p *Publisher, who *access.Principal) Capabilities {
-	visible := p.visible(who)
+	servers := visible(p, who)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, b := range visible {
+	for _, b := range servers {
 		if has := p.offers.inventory(b); has == nil || bridge.OffersTasks(has.Capabilities) {
 			o.extend(revision.ExtensionTasks)
 			break
@@ -120,7 +120,7 @@ const (
 // of the configuration, each under its server's name, after what they do not know of
 // themselves: under which names clients see what they offer.
 func (p *Publisher) Instructions(who *access.Principal) string {
-	all := p.visible(who)
+	all := visible(p, who)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var text strings.Builder

@@ -30,7 +30,7 @@ const (
 // Those that failed a moment ago are left alone. Clients are told of what a late one
 // offers. who wants to know, nil for nobody in particular.
 func (p *Publisher) Discover(ctx context.Context, who *access.Principal, grace time.Duration) {
-	meet(ctx, who, due(p.visible(who), who, grace), grace)
+	meet(ctx, who, due(visible(p, who), who, grace), grace)
 }
 
 // due returns the backends that are to be connected because nothing is known.

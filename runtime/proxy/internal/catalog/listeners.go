@@ -148,7 +148,7 @@ func (ls *Listeners) tell(before, after *Catalog, said said) {
 	}
 }
 
-// remind tells the clients of a principal that a list has changed.
+// remind notifies the clients of a principal that a list has changed.
 func (ls *Listeners) remind(who, method string) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()

@@ -63,12 +63,12 @@ func (c *Catalog) spelt(all []split, name string) string {
 func otherwiseSpelt(p *Publisher, c *Catalog, k inventory.Kind, name string) (found *Route) {
 	all := c.splits(name)
 	b := c.named[c.spelt(all, name)]
-	if b == nil || p.o.NoPrefix || c.listedByAnother(p, k, b, name) {
+	if b == nil || p.o.NoPrefix || listedByAnother(c, p, k, b, name) {
 		return nil
 	}
 	for _, s := range all {
 		r := c.listed(k, b, s.bare)
-		if r == nil && !c.wasListed(p, k, s) {
+		if r == nil && !wasListed(c, p, k, s) {
 			continue
 		}
 		if r == nil || found != nil {
@@ -97,8 +97,8 @@ func (c *Catalog) listed(k inventory.Kind, b *upstream.Backend, bare string) *Ro
 
 // listedByAnother reports whether a backend other than b lists, or has listed, a name as
 // its own.
-func (c *Catalog) listedByAnother(p *Publisher, k inventory.Kind, b *upstream.Backend, name string) bool {
-	known, past, done := c.history(p)
+func listedByAnother(c *Catalog, p *Publisher, k inventory.Kind, b *upstream.Backend, name string) bool {
+	known, past, done := history(c, p)
 	defer done()
 	for other, has := range known {
 		if other != b && slices.ContainsFunc(has.Items[k], func(it inventory.Item) bool { return it.Key == name }) {
@@ -114,8 +114,8 @@ func (c *Catalog) listedByAnother(p *Publisher, k inventory.Kind, b *upstream.Ba
 }
 
 // wasListed reports whether a server has listed a name that it may list no more.
-func (c *Catalog) wasListed(p *Publisher, k inventory.Kind, s split) bool {
-	_, past, done := c.history(p)
+func wasListed(c *Catalog, p *Publisher, k inventory.Kind, s split) bool {
+	_, past, done := history(c, p)
 	defer done()
 	for f := range past {
 		if f == (former{s.server, k, s.bare}) {
@@ -127,9 +127,9 @@ func (c *Catalog) wasListed(p *Publisher, k inventory.Kind, s split) bool {
 
 // history returns what servers list and what they have listed, as a catalog shows it,
 // until done.
-func (c *Catalog) history(p *Publisher) (known iter.Seq2[*upstream.Backend, *inventory.Inventory], past iter.Seq[former], done func()) {
+func history(c *Catalog, p *Publisher) (known iter.Seq2[*upstream.Backend, *inventory.Inventory], past iter.Seq[former], done func()) {
 	if c.view != nil {
-		return c.seen(), c.formerlySeen(), func() {}
+		return seen(c), formerlySeen(c), func() {}
 	}
 	p.mu.Lock()
 	return p.known(), p.past.all(), p.mu.Unlock

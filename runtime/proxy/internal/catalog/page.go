@@ -85,7 +85,7 @@ func (p *Publisher) List(ctx context.Context, who *access.Principal, k inventory
 	}
 	p.Listeners.See(k)
 	announceComing(p)
-	c := p.show(who, k)
+	c := show(p, who, k)
 	p.seen.note(who.Key(), c, k)
 	first, err := firstItem(p.o.Ring, c, k, who.Key(), params)
 	if err != nil {
@@ -100,7 +100,7 @@ func (p *Publisher) List(ctx context.Context, who *access.Principal, k inventory
 
 // show returns the catalog that a list is given out of. Where names have no
 // prefix, those on it stay with their servers from now on.
-func (p *Publisher) show(who *access.Principal, k inventory.Kind) *Catalog {
+func show(p *Publisher, who *access.Principal, k inventory.Kind) *Catalog {
 	if !p.o.NoPrefix || k != inventory.Tools && k != inventory.Prompts {
 		return p.Of(who)
 	}

@@ -3,10 +3,8 @@ package catalog
 import (
 	"iter"
 	"slices"
-	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
 )
 
 const (
@@ -15,10 +13,6 @@ const (
 	// server's others, and the servers removed first, are forgotten.
 	maxPast    = 4096
 	maxRemoved = 1024
-	// maxHandedOut bounds how many links of one server are remembered; the oldest
-	// make room. One longer than maxHandedOutURI bytes is not remembered.
-	maxHandedOut    = 4096
-	maxHandedOutURI = 8 << 10
 )
 
 // past is what servers have listed and list no more, so that it does not become
@@ -129,70 +123,4 @@ func (h *past) remove(server string) (forgotten []string) {
 // back notes that a server is configured again.
 func (h *past) back(server string) {
 	h.removed = slices.DeleteFunc(h.removed, func(s string) bool { return s == server })
-}
-
-// handedOutLinks remembers which server has handed out a URI, in a result, that
-// clients see as it is and that is in no list. A link leads to whatever is
-// configured under the server's name, and nowhere when nothing is. A server makes
-// room among its own links only. The zero value is ready.
-type handedOutLinks struct {
-	mu       sync.Mutex // guards what follows
-	of       map[string]ownership.Claim
-	byServer map[string]*linksOf
-}
-
-// linksOf is a server's links, the oldest at next once they are as many as
-// they may be.
-type linksOf struct {
-	uris []string
-	next int
-}
-
-// add notes that a server has handed out a link. A link of two servers is
-// nobody's.
-func (h *handedOutLinks) add(uri, server string) {
-	if len(uri) > maxHandedOutURI {
-		return
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if was, there := h.of[uri]; there {
-		h.of[uri] = was.With(server)
-		return
-	}
-	if h.of == nil {
-		h.of, h.byServer = map[string]ownership.Claim{}, map[string]*linksOf{}
-	}
-	o := h.byServer[server]
-	if o == nil {
-		o = new(linksOf)
-		h.byServer[server] = o
-	}
-	if len(o.uris) < maxHandedOut {
-		o.uris = append(o.uris, uri)
-	} else {
-		delete(h.of, o.uris[o.next])
-		o.uris[o.next] = uri
-		o.next = (o.next + 1) % maxHandedOut
-	}
-	h.of[uri] = ownership.Claim{Server: server}
-}
-
-// claim returns who has handed out a link.
-func (h *handedOutLinks) claim(uri string) ownership.Claim {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.of[uri]
-}
-
-// forget drops the links of a server.
-func (h *handedOutLinks) forget(server string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if o := h.byServer[server]; o != nil {
-		for _, uri := range o.uris {
-			delete(h.of, uri)
-		}
-		delete(h.byServer, server)
-	}
 }

@@ -150,7 +150,7 @@ func holding(p *Publisher) map[*upstream.Backend]*pins.Verdict {
 // over the connection that there is; what is held back is not found, and
 // what the principal was shown otherwise is denied. Where nothing can be held back it
 // returns at once.
-func (p *Publisher) Settle(ctx context.Context, who *access.Principal, k inventory.Kind, key string, r *Route) (*Route, error) {
+func Settle(ctx context.Context, p *Publisher, who *access.Principal, k inventory.Kind, key string, r *Route) (*Route, error) {
 	before := p.Of(who)
 	if _, held := before.held[r.Backend]; !held {
 		return r, nil
@@ -178,8 +178,8 @@ func (p *Publisher) Settle(ctx context.Context, who *access.Principal, k invento
 			return nil, unknown(k, key)
 		}
 	}
-	if p.Redefined(who, c, k, r) {
-		return nil, p.redefined(who, k, r)
+	if Redefined(p, who, c, k, r) {
+		return nil, redefined(p, who, k, r)
 	}
 	return r, nil
 }
@@ -219,14 +219,14 @@ func (s *seenLists) note(who string, c *Catalog, k inventory.Kind) {
 
 // Redefined reports whether a principal was last shown another definition of what a route
 // leads to, where its server is one of which something can be held back.
-func (p *Publisher) Redefined(who *access.Principal, c *Catalog, k inventory.Kind, r *Route) bool {
+func Redefined(p *Publisher, who *access.Principal, c *Catalog, k inventory.Kind, r *Route) bool {
 	if _, held := c.held[r.Backend]; !held || r.Definition == nil {
 		return false
 	}
 	p.seen.mu.Lock()
 	seen := p.seen.of[seenKey{who.Key(), r.Backend.Name, k}]
 	p.seen.mu.Unlock()
-	if seen == nil || seen.inventory == c.inventoryOf(k, r.Backend) {
+	if seen == nil || seen.inventory == inventoryOf(c, k, r.Backend) {
 		return false
 	}
 	for _, e := range seen.entries {
@@ -238,7 +238,7 @@ func (p *Publisher) Redefined(who *access.Principal, c *Catalog, k inventory.Kin
 }
 
 // inventoryOf returns what a list has of a backend, nil for nothing.
-func (c *Catalog) inventoryOf(k inventory.Kind, b *upstream.Backend) *inventory.Inventory {
+func inventoryOf(c *Catalog, k inventory.Kind, b *upstream.Backend) *inventory.Inventory {
 	for _, s := range c.lists[k].sections {
 		if s.backend == b {
 			return s.inventory
@@ -248,7 +248,7 @@ func (c *Catalog) inventoryOf(k inventory.Kind, b *upstream.Backend) *inventory.
 }
 
 // redefined refuses what is not what a principal was shown, and tells it to list again.
-func (p *Publisher) redefined(who *access.Principal, k inventory.Kind, r *Route) error {
+func redefined(p *Publisher, who *access.Principal, k inventory.Kind, r *Route) error {
 	p.Listeners.remind(who.Key(), k.Listing().Changed)
 	return &access.Denied{
 		Code: access.CodeDenied, Reason: "its definition has changed since it was listed: list again", Policy: "mcpctl.pin", Server: r.Backend.Name, Item: r.Bare,

@@ -181,17 +181,17 @@ func viewed(ps *policies, v *policy.View) (c *Catalog, size int) {
 			c.removed = append(c.removed, server)
 		}
 	}
-	c.bareTools = sync.OnceValue(func() map[string]*Route { return c.byBareName(c.formerlySeen(), c.seen()) })
-	known := once(c.seen())
-	c.claim(known, c.formerlySeen())
+	c.bareTools = sync.OnceValue(func() map[string]*Route { return c.byBareName(formerlySeen(c), seen(c)) })
+	known := once(seen(c))
+	c.claim(known, formerlySeen(c))
 	for k := range inventory.Kinds {
-		size += c.narrow(k, known)
+		size += narrow(c, k, known)
 	}
 	return c, size
 }
 
 // seen returns what of each backend's offer is visible.
-func (c *Catalog) seen() iter.Seq2[*upstream.Backend, *inventory.Inventory] {
+func seen(c *Catalog) iter.Seq2[*upstream.Backend, *inventory.Inventory] {
 	return func(yield func(*upstream.Backend, *inventory.Inventory) bool) {
 		for i := range c.policies.known {
 			o := &c.policies.known[i]
@@ -242,7 +242,7 @@ func once(seen iter.Seq2[*upstream.Backend, *inventory.Inventory]) iter.Seq2[*up
 }
 
 // formerlySeen returns what servers have listed that is visible, and list no more.
-func (c *Catalog) formerlySeen() iter.Seq[former] {
+func formerlySeen(c *Catalog) iter.Seq[former] {
 	return func(yield func(former) bool) {
 		for _, f := range c.policies.former {
 			visible, _ := c.view.Unlisted(policy.Item{Kind: kindOf(f.kind), Server: f.server, Name: f.key})
@@ -255,7 +255,7 @@ func (c *Catalog) formerlySeen() iter.Seq[former] {
 
 // narrow makes a list of that of all, and says about how many bytes that needs. known is
 // what is visible of the backends.
-func (c *Catalog) narrow(k inventory.Kind, known iter.Seq2[*upstream.Backend, *inventory.Inventory]) (size int) {
+func narrow(c *Catalog, k inventory.Kind, known iter.Seq2[*upstream.Backend, *inventory.Inventory]) (size int) {
 	ps, l := c.policies, &c.lists[k]
 	full := &ps.full.lists[k]
 	var titles map[string]*upstream.Backend // who lists each, once that is asked for
@@ -305,7 +305,7 @@ func (c *Catalog) narrow(k inventory.Kind, known iter.Seq2[*upstream.Backend, *i
 		}
 	}
 	if c.Routes[k] = ps.full.Routes[k]; !same {
-		size += c.reroute(k)
+		size += reroute(c, k)
 	}
 	var parts []inventory.Freshness
 	for _, has := range known {
@@ -320,7 +320,7 @@ func (c *Catalog) narrow(k inventory.Kind, known iter.Seq2[*upstream.Backend, *i
 }
 
 // reroute makes the routes of a list, and says about how many bytes they need.
-func (c *Catalog) reroute(k inventory.Kind) (size int) {
+func reroute(c *Catalog, k inventory.Kind) (size int) {
 	routes := make(map[string]*Route, c.lists[k].count)
 	for _, s := range c.lists[k].sections {
 		for _, e := range s.entries {
@@ -345,7 +345,7 @@ func (c *Catalog) knows(server string) bool {
 }
 
 // visible returns the servers that a principal may see.
-func (p *Publisher) visible(who *access.Principal) []*upstream.Backend {
+func visible(p *Publisher, who *access.Principal) []*upstream.Backend {
 	all, c := p.set.All(), p.Of(who)
 	if c.view == nil {
 		return all
@@ -383,7 +383,7 @@ func (c *Catalog) unlisted(r *Route, k inventory.Kind) *Route {
 
 // Tool returns the route of a tool by its server's name, nil for one that is not known, and
 // whether a principal may see it. Of one that is not known the server alone counts.
-func (p *Publisher) Tool(who *access.Principal, b *upstream.Backend, bare string) (r *Route, visible bool) {
+func Tool(p *Publisher, who *access.Principal, b *upstream.Backend, bare string) (r *Route, visible bool) {
 	c := p.Of(who)
 	if bare == "" || c.view == nil {
 		return nil, c.shows(b)
@@ -393,13 +393,13 @@ func (p *Publisher) Tool(who *access.Principal, b *upstream.Backend, bare string
 }
 
 // Shows reports whether a principal may see a resource of a server, by the server's URI.
-func (p *Publisher) Shows(who *access.Principal, b *upstream.Backend, uri string) bool {
+func Shows(p *Publisher, who *access.Principal, b *upstream.Backend, uri string) bool {
 	c := p.Of(who)
 	return c.view == nil || c.unlisted(routeTo(b, uri, false), inventory.Resources) != nil
 }
 
 // On returns whether a principal may do something with a server, and the conditions.
-func (p *Publisher) On(who *access.Principal, action policy.Action, server string) (possible bool, c *policy.Conditions) {
+func On(p *Publisher, who *access.Principal, action policy.Action, server string) (possible bool, c *policy.Conditions) {
 	if its := p.Of(who); its.view != nil {
 		return its.view.On(action, server)
 	}
@@ -408,7 +408,7 @@ func (p *Publisher) On(who *access.Principal, action policy.Action, server strin
 
 // Policies returns what stands for the policies that count, "" without any, how many views
 // of them are kept and how many principals have one.
-func (p *Publisher) Policies() (digest string, views, principals int) {
+func Policies(p *Publisher) (digest string, views, principals int) {
 	ps := p.Current.Load().policies
 	if ps == nil {
 		return "", 0, 0

@@ -13,6 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/pins"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/naming"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/seal"
 )
@@ -37,7 +38,7 @@ type Publisher struct {
 	o          Options
 	set        *upstream.Set
 	Current    atomic.Pointer[Catalog]
-	handedOut  handedOutLinks
+	handedOut  ownership.Links
 	Listeners  Listeners
 	updates    updates
 	seen       seenLists
@@ -219,7 +220,7 @@ func (p *Publisher) Enroll(r *upstream.Reconfiguration) {
 			p.past.note(old.Name, was.inventory, nil)
 			for _, server := range p.past.remove(old.Name) {
 				names.Forget(server)
-				p.handedOut.forget(server)
+				p.handedOut.Forget(server)
 			}
 			continue
 		}

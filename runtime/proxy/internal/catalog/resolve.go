@@ -55,7 +55,7 @@ func (p *Publisher) Resolve(ctx context.Context, who *access.Principal, k invent
 		}
 		return nil, unknown(k, name)
 	}
-	for _, b := range p.visible(who) {
+	for _, b := range visible(p, who) {
 		if err := p.Inventory(b).Failure(k); err != nil && (unowned || owner == b.Name) {
 			// Not its answer to this request, so not to be passed on as one.
 			return nil, b.Fail(fmt.Errorf("%s: %v", k.Listing().Method, err)) //nolint:errorlint // see above
@@ -116,7 +116,7 @@ func findURI(ctx context.Context, who *access.Principal, p *Publisher, uri strin
 	if len(c.readers) != 1 {
 		return nil, noneLists(uri)
 	}
-	for _, b := range p.visible(who) {
+	for _, b := range visible(p, who) {
 		if !b.IsListed.Load() {
 			err := cmp.Or(b.Pool.Failure(), errors.New("it has not told yet what it has"))
 			return nil, b.Fail(fmt.Errorf("may have %s: %v", uri, err)) //nolint:errorlint // no answer to this request
@@ -141,7 +141,7 @@ func (p *Publisher) claimed(ctx context.Context, who *access.Principal, uri stri
 		}
 		return c.unwrapped(b, uri, bare), deadline.Err(ctx)
 	}
-	by := c.owners.OfURI(uri).And(p.handedOut.claim(uri).Of(c.knows))
+	by := c.owners.OfURI(uri).And(p.handedOut.Claim(uri).Of(c.knows))
 	if by.Nobody() {
 		return nil, nil
 	}

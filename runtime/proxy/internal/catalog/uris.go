@@ -132,7 +132,7 @@ func (e *exposing) uri(at rawjson.Span) {
 	if name != uri {
 		e.edits = append(e.edits, rawjson.Edit{Span: at, New: rawjson.Quote(nil, name)})
 	} else if e.handsOut && e.c.Routes[inventory.Resources][uri] == nil {
-		e.p.handedOut.add(uri, e.b.Name)
+		e.p.handedOut.Add(uri, e.b.Name)
 	}
 }
 

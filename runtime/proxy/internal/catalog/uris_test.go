@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"testing"
 	"unicode/utf8"
@@ -10,25 +9,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
-
-func TestHandedOutIsBounded(t *testing.T) {
-	var h handedOutLinks
-	h.add("https://other", "b")
-	for i := range maxHandedOut + 10 {
-		h.add(fmt.Sprint("https://", i), "a")
-		h.add("https://0", "a")
-	}
-	if len(h.of) != maxHandedOut+1 || !h.claim(fmt.Sprint("https://", maxHandedOut+9)).Is("a") || !h.claim("https://1").Nobody() {
-		t.Errorf("got %d links", len(h.of))
-	}
-	if !h.claim("https://other").Is("b") {
-		t.Error("a server's links make room for another's")
-	}
-	h.forget("a")
-	if len(h.of) != 1 {
-		t.Errorf("got %d links of a server that is forgotten", len(h.of)-1)
-	}
-}
 
 // membersIn counts the members of all objects in a document.
 func membersIn(text []byte) int {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/revision"
@@ -34,6 +35,7 @@ type Client struct {
 
 	Terms atomic.Pointer[Terms] // read with each call; nil before initialize
 
+	who      atomic.Pointer[access.Principal]
 	since    time.Time                // when it came
 	identity atomic.Pointer[identity] // nil where it has not said
 
@@ -50,6 +52,28 @@ type Terms struct {
 
 // answer is a client's answer to a question: a result or an error object.
 type answer struct{ result, object json.RawMessage }
+
+// Peer is the way on which a request has come.
+type Peer struct {
+	// Front is FrontStdio, FrontHTTP or FrontSSE.
+	Front string
+	// Addr is HOST:PORT of who has connected, "" for none.
+	Addr string
+}
+
+// Values of [Peer.Front].
+const (
+	FrontStdio = "stdio"
+	FrontHTTP  = "http"
+	FrontSSE   = "sse"
+)
+
+// Who returns whose the session is, by the credential of the latest request; nil for one
+// without a name.
+func (cl *Client) Who() *access.Principal { return cl.who.Load() }
+
+// SetWho notes whose the session is.
+func (cl *Client) SetWho(who *access.Principal) { cl.who.Store(who) }
 
 // Init makes the zero Client one before initialize.
 func (cl *Client) Init(push func(frame []byte) error) {

@@ -1,6 +1,7 @@
 package ownership
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 )
@@ -84,5 +85,24 @@ func TestTemplateMatch(t *testing.T) {
 		if got := Matcher(c.template)(c.uri); got != c.want {
 			t.Errorf("%s %s: got %v", c.template, c.uri, got)
 		}
+	}
+}
+
+func TestHandedOutIsBounded(t *testing.T) {
+	var h Links
+	h.Add("https://other", "b")
+	for i := range maxHandedOut + 10 {
+		h.Add(fmt.Sprint("https://", i), "a")
+		h.Add("https://0", "a")
+	}
+	if len(h.of) != maxHandedOut+1 || !h.Claim(fmt.Sprint("https://", maxHandedOut+9)).Is("a") || !h.Claim("https://1").Nobody() {
+		t.Errorf("got %d links", len(h.of))
+	}
+	if !h.Claim("https://other").Is("b") {
+		t.Error("a server's links make room for another's")
+	}
+	h.Forget("a")
+	if len(h.of) != 1 {
+		t.Errorf("got %d links of a server that is forgotten", len(h.of)-1)
 	}
 }

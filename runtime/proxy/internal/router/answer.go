@@ -11,6 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/errkind"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/verdict"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -39,8 +40,8 @@ func Failed(method string, err error) Answer {
 	if be, ok := errors.AsType[*upstream.Error](err); ok && be.Single {
 		return Answer{Object: bridgeError(err)}
 	}
-	if d, ok := errors.AsType[*deniedError](err); ok {
-		return Answer{Object: jsonrpc.ErrorObject(d.Code, d.Error(), deniedData(d.Denied, d.member)), Scopes: d.Scopes}
+	if d, ok := errors.AsType[*verdict.Denied](err); ok {
+		return Answer{Object: jsonrpc.ErrorObject(d.Code, d.Error(), d.Data()), Scopes: d.Scopes}
 	}
 	if rpc, ok := errors.AsType[*runtime.Error](err); ok {
 		if rpc.Raw != nil {

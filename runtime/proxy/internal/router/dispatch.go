@@ -11,6 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/verdict"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -31,8 +32,8 @@ type Request struct {
 	// returns reports whether the client can be asked, and comes back with the
 	// answers in another request for the same call.
 	returns bool
-	// verdict is what policies have said of it, nil as long as none was asked for.
-	verdict *verdict
+	// judged is what policies have said of it, nil as long as none was asked for.
+	judged *judged
 }
 
 // Malformed returns why a message is no JSON-RPC message, "" if it is one. "The
@@ -69,7 +70,7 @@ func (rt *Router) Serve(ctx context.Context, r Request) Answer {
 	if v, ok := rawjson.String(r.Line, r.Msg.MetaVersion); ok && !slices.Contains(revision.LegacyVersions(), v) {
 		return Unsupported(v)
 	}
-	r.judged(rt)
+	once(&r, rt)
 	result, err := rt.Answer(ctx, r)
 	if err != nil {
 		again := r // not r: that would put every request on the heap
@@ -92,7 +93,7 @@ func Unsupported(version string) Answer {
 // Answer returns the result of a request.
 func (rt *Router) Answer(ctx context.Context, r Request) ([]byte, error) {
 	r.rt = rt
-	r.judged(rt)
+	once(&r, rt)
 	switch r.Method {
 	case "initialize":
 		return r.initialize(ctx)
@@ -120,7 +121,7 @@ func (rt *Router) Answer(ctx context.Context, r Request) ([]byte, error) {
 		}
 	}
 	if b := rt.Catalog.Only(r.From.Who); b != nil {
-		if err := r.mayPass(ctx, b); err != nil {
+		if err := mayPass(ctx, &r, b); err != nil {
 			return nil, err
 		}
 		return r.forward(ctx, b)
@@ -142,23 +143,17 @@ func (r Request) callNamed(ctx context.Context, k inventory.Kind) ([]byte, error
 		return nil, upstream.Invalid("params.name is missing or no string")
 	}
 	return upstream.RetryReplaced(func() (_ []byte, err error) {
-		if err = r.lead(ctx, k, name); err != nil {
+		if r.to, err = route(ctx, &r, k, name); err != nil {
 			return nil, err
 		}
 		result, err := r.forward(ctx, r.to.Backend, within(r.Msg.Params, r.Msg.Name, r.to.Quoted))
-		return r.delivered(k, result, err)
+		return delivered(&r, k, result, err)
 	})
 }
 
-// lead finds where the request leads, and has policies decide about it before it is
-// settled.
-func (r *Request) lead(ctx context.Context, k inventory.Kind, key string) (err error) {
-	r.to, err = r.route(ctx, k, key)
-	return err
-}
-
-// route is lead for what the request refers to.
-func (r *Request) route(ctx context.Context, k inventory.Kind, key string) (to *catalog.Route, err error) {
+// route finds where what a request names leads, and has policies decide about it before it
+// is settled.
+func route(ctx context.Context, r *Request, k inventory.Kind, key string) (to *catalog.Route, err error) {
 	all, who := r.rt.Catalog, r.From.Who
 	if k == inventory.Templates {
 		if to = all.Template(ctx, who, key); to == nil {
@@ -173,11 +168,11 @@ func (r *Request) route(ctx context.Context, k inventory.Kind, key string) (to *
 		to, err = all.Resolve(ctx, who, k, key)
 	}
 	if err == nil {
-		err = r.admit(ctx, k, to)
+		err = admit(ctx, r, k, to)
 	}
 	if err == nil && k != inventory.Templates {
-		to, err = all.Settle(ctx, who, k, key, to)
-		err = denied(err, memberOf(k))
+		to, err = catalog.Settle(ctx, all, who, k, key, to)
+		err = verdict.Named(err, k)
 	}
 	return to, err
 }
@@ -198,7 +193,7 @@ func (r Request) read(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	return upstream.RetryReplaced(func() (_ []byte, err error) {
-		if err = r.lead(ctx, inventory.Resources, uri); err != nil {
+		if r.to, err = route(ctx, &r, inventory.Resources, uri); err != nil {
 			return nil, err
 		}
 		var edits []rawjson.Edit
@@ -206,7 +201,7 @@ func (r Request) read(ctx context.Context) ([]byte, error) {
 			edits = append(edits, within(r.Msg.Params, r.Msg.URI, r.to.Quoted))
 		}
 		result, err := r.forward(ctx, r.to.Backend, edits...)
-		return r.delivered(inventory.Resources, result, err)
+		return delivered(&r, inventory.Resources, result, err)
 	})
 }
 
@@ -227,7 +222,7 @@ func (r Request) complete(ctx context.Context) ([]byte, error) {
 		return nil, upstream.Invalid("params.ref names neither a prompt nor a resource")
 	}
 	result, err := upstream.RetryReplaced(func() ([]byte, error) {
-		to, err := r.route(ctx, k, key)
+		to, err := route(ctx, &r, k, key)
 		if err != nil {
 			return nil, err
 		}

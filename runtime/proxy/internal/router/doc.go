@@ -13,7 +13,7 @@
 // [PendingFront].
 //
 // It asks the gate once for each request, when it is known what that leads to and before
-// anything is connected for it: see Request.admit in policy.go. A denial is an error
+// anything is connected for it: see admit in policy.go. A denial is an error
 // whatever the method.
 //
 // Locks: Router.reconfiguring comes before all others of the proxy, and is taken

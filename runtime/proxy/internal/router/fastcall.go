@@ -92,7 +92,7 @@ func (rt *Router) FastCall(line []byte, m *rawjson.Message, to ReplyTo, now time
 		return nil, false, nil
 	}
 	if r.Rules != nil {
-		if now, err := rt.admitFast(line, m, r, to); !now || err != nil {
+		if now, err := admitFast(rt, line, m, r, to); !now || err != nil {
 			return nil, now, err
 		}
 	}
@@ -117,10 +117,10 @@ func (rt *Router) fastRoute(name []byte, who *access.Principal) *catalog.Route {
 	}
 	c := rt.Catalog.Of(who)
 	r := c.Routes[inventory.Tools][string(name[1:len(name)-1])]
-	if r == nil || r.Support != "" || rt.o.Catalog.Gate.Guarded() { // a task is waited for, a result looked at
+	if r == nil || r.Support != "" || rt.judge.Gate.Guarded() { // a task is waited for, a result looked at
 		return nil
 	}
-	if rt.Catalog.Redefined(who, c, inventory.Tools, r) {
+	if catalog.Redefined(rt.Catalog, who, c, inventory.Tools, r) {
 		return nil // which is refused
 	}
 	return r

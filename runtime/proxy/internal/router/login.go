@@ -55,7 +55,7 @@ func (l *logins) ask(ctx context.Context, r *Request, failed *upstream.Error) er
 	if b == nil {
 		return failed
 	}
-	if err := r.rt.may(ctx, &r.From, policy.Link, b.Name); err != nil {
+	if err := r.rt.judge.May(ctx, &r.From, policy.Link, b.Name); err != nil {
 		return err
 	}
 	login, err := r.rt.o.Login(ctx, b.Name, r.From.Who, failed.Err)

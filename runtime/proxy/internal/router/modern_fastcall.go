@@ -16,6 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/parking"
@@ -75,7 +76,7 @@ type PendingFront interface {
 	// front may still leave instead.
 	Park()
 	// Peer returns the way on which the call has come.
-	Peer() upstream.Peer
+	Peer() client.Peer
 	// Left reports that the call was ended without an answer: cancelled by the
 	// client, or with its session.
 	Left(cancelled bool)
@@ -97,7 +98,7 @@ func (rt *Router) FastCallModern(line []byte, m *rawjson.Message, p *PendingFast
 		return nil, false, nil
 	}
 	if r.Rules != nil {
-		if now, err := rt.admitFast(line, m, r, p); !now || err != nil {
+		if now, err := admitFast(rt, line, m, r, p); !now || err != nil {
 			return nil, now, err
 		}
 	}

@@ -259,7 +259,7 @@ func (r *Request) passQuestion(edits []rawjson.Edit, result []byte, span rawjson
 		return nil, &runtime.ProtocolError{Reason: "an entry of inputRequests is no object"}
 	}
 	method, _ := rawjson.String(entry, at[0])
-	if err := r.mayBeAsked(); err != nil {
+	if err := mayBeAsked(r); err != nil {
 		return nil, err
 	}
 	if !revision.IsQuestion(method) {
@@ -324,7 +324,7 @@ func (v *conversation) ask(inputs []parking.Input, s *state) []byte {
 // make the same request again, in place of the error -32042 in which a server
 // of 2025-11-25 names them (Elicitation, URL mode).
 func (v *conversation) openPages(pages []json.RawMessage) ([]byte, error) {
-	if err := v.mayBeAsked(); err != nil {
+	if err := mayBeAsked(&v.Request); err != nil {
 		return nil, err
 	}
 	if b := v.backend(); b != nil {

@@ -37,7 +37,7 @@ func (rt *Router) ServeModern(ctx context.Context, r Request) Answer {
 // AnswerModern returns the result of such a request.
 func (rt *Router) AnswerModern(ctx context.Context, r Request) ([]byte, error) {
 	r.rt = rt
-	r.judged(rt)
+	once(&r, rt)
 	if _, err := r.askedLevel(); err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (r Request) checkParamHeaders(ctx context.Context) error {
 		if err != nil || to.Rules != nil && !to.Rules.Static() {
 			return to, err // a person may have to be asked before anything else: see interact
 		}
-		return r.route(ctx, inventory.Tools, name)
+		return route(ctx, &r, inventory.Tools, name)
 	})
 	if err != nil {
 		_, refused := errors.AsType[*runtime.AuthError](err)

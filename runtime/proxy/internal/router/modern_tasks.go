@@ -8,6 +8,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
@@ -26,7 +27,7 @@ func (r Request) task(ctx context.Context) ([]byte, error) {
 		if b == nil {
 			return nil, upstream.Invalid("unknown task")
 		}
-		tool, visible := r.rt.Catalog.Tool(r.From.Who, b, r.rt.TaskOwners.ToolOf(id))
+		tool, visible := catalog.Tool(r.rt.Catalog, r.From.Who, b, r.rt.TaskOwners.ToolOf(id))
 		if !visible {
 			return nil, upstream.Invalid("unknown task")
 		}
@@ -41,7 +42,7 @@ func (r Request) task(ctx context.Context) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return r.deliveredTask(tool, result)
+		return deliveredTask(&r, tool, result)
 	})
 }
 

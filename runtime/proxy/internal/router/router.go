@@ -19,6 +19,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/subscriptions"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/tasks"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/verdict"
 )
 
 // Options are settings of a router and of the rooms under it.
@@ -39,6 +40,7 @@ type Router struct {
 	Set     *upstream.Set
 	Catalog *catalog.Publisher
 	desk    *questions.Desk
+	judge   verdict.Judge
 	Hub     *subscriptions.Hub
 	Budget  *limits.Budget
 	Parking *parking.Lot
@@ -54,10 +56,11 @@ type Router struct {
 func New(o Options) *Router {
 	set := upstream.NewSet(o.Backends)
 	rt := &Router{o: o, Set: set, Catalog: catalog.NewPublisher(o.Catalog, set), Budget: new(limits.Budget), Parking: parking.NewLot(0)}
+	rt.judge = verdict.Judge{Gate: o.Catalog.Gate, Catalog: rt.Catalog}
 	rt.desk = questions.New(set, func(ctx context.Context, from *upstream.Origin, server string) error {
-		return rt.may(ctx, from, policy.Question, server)
+		return rt.judge.May(ctx, from, policy.Question, server)
 	})
-	rt.Hub = subscriptions.NewHub(set, rt.Catalog, &rt.Budget.Unsent, rt.followTasks, rt.admitSubscription)
+	rt.Hub = subscriptions.NewHub(set, rt.Catalog, &rt.Budget.Unsent, rt.followTasks, rt.judge.Subscription)
 	set.Observer = &observer{rt.desk, rt}
 	return rt
 }

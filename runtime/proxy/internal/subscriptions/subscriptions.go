@@ -78,7 +78,7 @@ func (h *Hub) follow(ctx context.Context, from *upstream.Origin, l catalog.Liste
 			err = h.admit(ctx, from, to)
 		}
 		if err == nil {
-			to, err = h.catalog.Settle(ctx, from.Who, inventory.Resources, uri, to)
+			to, err = catalog.Settle(ctx, h.catalog, from.Who, inventory.Resources, uri, to)
 		}
 		if err != nil {
 			return nil, err
@@ -377,7 +377,7 @@ func (h *Hub) Updated(l *upstream.Slot, params json.RawMessage) {
 	}
 	h.mu.Unlock()
 	for to, n := range out {
-		if !h.catalog.Shows(n.who, l.Backend, uri) {
+		if !catalog.Shows(h.catalog, n.who, l.Backend, uri) {
 			continue // policies, or the server's lists, have changed since
 		}
 		to.Notify(revision.NotificationResourceUpdated, n.params)

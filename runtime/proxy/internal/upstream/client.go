@@ -6,7 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
@@ -16,16 +15,7 @@ import (
 type Client struct {
 	client.Client
 	State clientState
-
-	who atomic.Pointer[access.Principal]
 }
-
-// Who returns whose the session is, by the credential of the latest request; nil for one
-// without a name.
-func (cl *Client) Who() *access.Principal { return cl.who.Load() }
-
-// SetWho notes whose the session is.
-func (cl *Client) SetWho(who *access.Principal) { cl.who.Store(who) }
 
 // NewClient returns a client before initialize.
 func NewClient(push func(frame []byte) error) *Client {

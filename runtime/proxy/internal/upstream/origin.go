@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
@@ -16,8 +17,7 @@ import (
 type Origin struct {
 	// Version is the client's revision, "" for unknown.
 	Version string
-	// Who is nil where nobody is asked who they are.
-	Who *access.Principal
+	Who     *access.Principal // nil where nobody is asked who they are
 	// Capabilities are what the client can be asked, raw; nil for nothing.
 	Capabilities json.RawMessage
 	// Client is the client's session; nil where the request stands alone: one of
@@ -42,24 +42,8 @@ type Origin struct {
 	Level revision.Level
 	// Refuse ends the request with an error of ours. Nil: nothing can.
 	Refuse func(error)
-	// Peer is the way on which the request has come.
-	Peer Peer
+	Peer   client.Peer // the way on which the request has come
 }
-
-// Peer is the way on which a request has come.
-type Peer struct {
-	// Front is FrontStdio, FrontHTTP or FrontSSE.
-	Front string
-	// Addr is HOST:PORT of who has connected, "" for none.
-	Addr string
-}
-
-// Values of [Peer.Front].
-const (
-	FrontStdio = "stdio"
-	FrontHTTP  = "http"
-	FrontSSE   = "sse"
-)
 
 // Stream is an event stream of one request.
 type Stream interface {

@@ -6,9 +6,9 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -54,7 +54,7 @@ func (l *fastLine) Left(cancelled bool) {
 }
 
 // Peer implements [router.PendingFront].
-func (l *fastLine) Peer() upstream.Peer { return peer() }
+func (l *fastLine) Peer() client.Peer { return peer() }
 
 func (l *fastLine) Park() {
 	f := l.f

@@ -97,6 +97,7 @@ type Options struct {
 
 // stdioFront is one client on a pair of streams.
 type stdioFront struct {
+	nameless
 	p     *front.Set
 	o     Options
 	out   *jsonrpc.Writer
@@ -401,7 +402,7 @@ func (f *stdioFront) answer(ctx context.Context, done func(), r router.Request, 
 }
 
 // peer returns the way on which all requests come.
-func peer() upstream.Peer { return upstream.Peer{Front: upstream.FrontStdio} }
+func peer() client.Peer { return client.Peer{Front: client.FrontStdio} }
 
 // Origin returns the client as its requests carry it.
 func (f *stdioFront) Origin() upstream.Origin {
@@ -416,8 +417,10 @@ func (f *stdioFront) Origin() upstream.Origin {
 
 func (f *stdioFront) Client() *upstream.Client { return f.sender.Client }
 
-// Principal returns nil: who has started the program is not asked who they are.
-func (f *stdioFront) Principal() *access.Principal { return nil }
+// nameless is who has started the program: they are not asked who they are.
+type nameless struct{}
+
+func (nameless) Principal() *access.Principal { return nil }
 
 // owns reports whether a fast call is this client's to end. A parked one has a life
 // of its own.

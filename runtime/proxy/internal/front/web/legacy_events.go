@@ -9,8 +9,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/verdict"
 )
 
 const (
@@ -130,7 +130,7 @@ func (o *eventWriter) write(n news) (end bool) {
 	case o.out == nil && n.ended && len(n.events) == 1 && n.events[0].priority >= answering:
 		status := http.StatusOK
 		if n.events[0].priority == lacking {
-			status = o.h.o.Wall.Lacking(o.w.Header(), router.ScopesIn(n.events[0].data))
+			status = o.h.o.Wall.Lacking(o.w.Header(), verdict.ScopesIn(n.events[0].data))
 		}
 		writeUntil(o.over(), o.w, o.accepts, status, n.events[0].data)
 		return true

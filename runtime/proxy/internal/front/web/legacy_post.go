@@ -199,7 +199,7 @@ func (x *post) pause(retry time.Duration) {
 func (x *post) Origin() upstream.Origin {
 	from := x.session.Origin()
 	from.Who = x.who // whose credential may be newer than the session's
-	from.Peer = upstream.Peer{Front: upstream.FrontHTTP, Addr: x.r.RemoteAddr}
+	from.Peer = client.Peer{Front: client.FrontHTTP, Addr: x.r.RemoteAddr}
 	if x.session == nil {
 		from.Version = x.version
 	}

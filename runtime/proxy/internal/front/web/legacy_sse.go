@@ -383,7 +383,7 @@ func (s *sseSession) answer(frames []byte) {
 func (s *sseSession) Origin() upstream.Origin {
 	version, capabilities := s.sender.Client.TermsOf()
 	return upstream.Origin{
-		Version: version, Capabilities: capabilities, Client: s.sender.Client, Who: s.latest.Load(), Emit: s.Notify, Peer: upstream.Peer{Front: upstream.FrontSSE, Addr: s.addr},
+		Version: version, Capabilities: capabilities, Client: s.sender.Client, Who: s.latest.Load(), Emit: s.Notify, Peer: client.Peer{Front: client.FrontSSE, Addr: s.addr},
 		Ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 			return s.sender.Client.Ask(ctx, s.sender.Client.Push, method, params)
 		},

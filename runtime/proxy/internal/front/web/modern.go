@@ -10,6 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
@@ -52,7 +53,7 @@ func (h *Streamable) modern(w http.ResponseWriter, r *http.Request, who *access.
 	defer cancel(nil)
 	req := router.Request{Line: bytes.Clone(body), Msg: new(*m), Method: method, Header: r.Header}
 	req.From = router.ModernCaller(&req, x.push)
-	req.From.Who, req.From.Peer = who, upstream.Peer{Front: upstream.FrontHTTP, Addr: r.RemoteAddr}
+	req.From.Who, req.From.Peer = who, client.Peer{Front: client.FrontHTTP, Addr: r.RemoteAddr}
 	if method == revision.MethodSubscriptionsListen {
 		h.modernListen(ctx, x, who, req)
 		return

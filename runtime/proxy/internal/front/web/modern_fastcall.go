@@ -10,6 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -83,8 +84,8 @@ func (c *fastPost) Answer(framed *bytes.Buffer) *jsonrpc.Writer {
 func (c *fastPost) Left(bool) {}
 
 // Peer implements [router.PendingFront].
-func (c *fastPost) Peer() upstream.Peer {
-	return upstream.Peer{Front: upstream.FrontHTTP, Addr: c.r.RemoteAddr}
+func (c *fastPost) Peer() client.Peer {
+	return client.Peer{Front: client.FrontHTTP, Addr: c.r.RemoteAddr}
 }
 
 func (c *fastPost) Park() { c.framed <- nil } // likewise
