@@ -6,6 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/mcpctl/mcpctl/runtime/access/gate"
+	"github.com/mcpctl/mcpctl/runtime/access/guards"
 )
 
 // Gate returns what a gate decides by; one without policies allows all. Its error is that
@@ -15,7 +16,8 @@ func (p *Policies) Gate() (gate.Config, error) {
 	if err != nil || set == nil {
 		return gate.Config{}, err
 	}
-	return gate.Config{Set: set, Forget: p.Section.Forget, Quiet: p.Section.TellNothing}, nil
+	looks, err := guards.New(p.Section.Guards)
+	return gate.Config{Set: set, Guards: looks, Forget: p.Section.Forget, Quiet: p.Section.TellNothing}, err
 }
 
 // WithoutAccess returns the text of a config.yaml in which the section access is empty, so

@@ -188,6 +188,7 @@ func accessTable() []Setting {
 		{Name: "access.tests", Values: "list of files, with `*`", Default: "none", About: "what `mcpctl policy test` runs"},
 		{Name: "access.tell", Values: "reason, nothing", Default: "reason", About: "whether who is denied learns the policy and its reason"},
 		{Name: "access.forget", Values: aDuration, Default: "1h", About: "how long the labels of a conversation last without a call"},
+		{Name: "access.guards", Values: "`secrets`, `hidden`: off, label, redact; `size`; `canaries`", Default: "none", About: "what [guards](flows.md#look-into-results) look for in results"},
 	}
 }
 

@@ -110,7 +110,7 @@ var faults = []string{
 	"[]", "text", "5", "{rule: []}", "{default: open}", "{default: }", "{default: [deny]}", "{default: deny, default: allow}",
 	"{groups: [a]}", "{groups: {a b: [x]}}", "{groups: {local: [x]}}", "{groups: {eng: {a: b}}}", "{groups: {eng: ['']}}", "{groups: {eng: ['*']}}", "{groups: {eng: ['*@example.com']}}",
 	"{labels: [a]}", "{labels: {a/b: [x]}}", "{labels: {a: ['*']}}", "{labels: {a: ['*/x']}}", "{labels: {a: ['label:b']}}", "{labels: {fromAnnotations: maybe}}", "{labels: {a: [gh/]}}",
-	"{tell: all}", "{forget: soon}", "{forget: -1h}", "{forget: 0s}", "{policies: {a: b}}", "{tests: [[a]]}",
+	"{tell: all}", "{forget: soon}", "{forget: -1h}", "{forget: 0s}", "{guards: on}", "{guards: {secret: redact}}", "{guards: {secrets: on}}", "{guards: {hidden: [label]}}", "{guards: {size: big}}", "{guards: {size: -1}}", "{guards: {size: 9999999999999MiB}}", "{guards: {canaries: [blue-heron-42]}}", "{guards: {secrets: label, canaries: [heron]}}", "{guards: {secrets: label, canaries: {a: b}}}", "{policies: {a: b}}", "{tests: [[a]]}",
 	"{rules: {allow: eng}}", "{rules: [allow]}", "{rules: [{}]}", "{rules: [{allow: eng}]}", "{rules: [{to: gh}]}", "{rules: [{allow: eng, deny: ops, to: gh}]}",
 	"{rules: [{alow: eng, to: gh}]}", "{rules: [{allow: eng, to: gh, allow: ops}]}", "{rules: [{allow: , to: gh}]}", "{rules: [{allow: [], to: gh}]}", "{rules: [{allow: ['*', eng], to: gh}]}",
 	"{rules: [{allow: 'eng*', to: gh}]}", "{rules: [{allow: ' eng', to: gh}]}", "{rules: [{allow: eng, to: []}]}", "{rules: [{allow: eng, to: ['*', gh]}]}",

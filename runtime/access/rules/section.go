@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/mcpctl/mcpctl/runtime/access/guards"
 	"github.com/mcpctl/mcpctl/runtime/access/policy"
 )
 
@@ -40,6 +41,8 @@ type Section struct {
 	TellNothing bool
 	// Forget is how long the labels of a conversation last without a call.
 	Forget time.Duration
+	// Guards is what is looked for in messages.
+	Guards guards.Config
 
 	reader
 	at        int // the line of default, or of the section
@@ -57,7 +60,7 @@ type Pattern struct {
 
 // Members returns the names of the settings in the section.
 func Members() []string {
-	return []string{"default", "groups", "labels", "rules", "policies", "tests", "tell", "forget"}
+	return []string{"default", "groups", "labels", "rules", "policies", "tests", "tell", "forget", "guards"}
 }
 
 // Parse reads the section; file is for problems and sources. The error is a
@@ -86,6 +89,7 @@ func Parse(file string, n *yaml.Node) (*Section, error) {
 		{"tests", func(n *yaml.Node) error { return s.patterns("access.tests", n, &s.Tests) }},
 		{"tell", s.readTell},
 		{"forget", s.readForget},
+		{"guards", s.readGuards},
 		{"rules", s.readRules},
 	} {
 		if v := all[part.name]; v != nil {
