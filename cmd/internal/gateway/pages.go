@@ -11,6 +11,8 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/pages"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/access/consent"
+	"github.com/mcpctl/mcpctl/runtime/access/link"
 	"github.com/mcpctl/mcpctl/runtime/access/openid"
 	"github.com/mcpctl/mcpctl/runtime/origin"
 	"github.com/mcpctl/mcpctl/runtime/plain"
@@ -37,8 +39,15 @@ func withPages(g *gateway, next http.Handler, d *entrance, endpoint string) (htt
 		}
 		return next, nil
 	}
+	var asked *consent.Table
+	if decides := g.policies.gate; decides != nil {
+		asked = &decides.Consent
+		decides.SetPage(func(id, principal string) string {
+			return link.Approval{ID: id, Principal: principal}.Page(g.ring, u)
+		})
+	}
 	p := pages.New(pages.Options{
-		Endpoint: u, Door: d, Static: a.Providers.Token != nil, Party: party, Principal: newPerson(a.Login, a.Providers),
+		Consent: asked, Endpoint: u, Door: d, Static: a.Providers.Token != nil, Party: party, Principal: newPerson(a.Login, a.Providers),
 		Linker: g.accounts, Ring: g.ring, Refused: d.refused(g.h.Log), Log: g.h.Log,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,5 +1,6 @@
 // Package pages has the pages of serve that people open in a browser: they log in, see
-// the accounts that they have linked with servers, link one, and unlink it.
+// the accounts that they have linked with servers, link one, and unlink it, and say whether
+// a call may be made that policies ask about.
 //
 // A page knows a person by a cookie of an hour, which stands for the principal that
 // their clients are. Nothing but these pages takes the cookie, and these pages take no
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/access/consent"
 	"github.com/mcpctl/mcpctl/runtime/access/link"
 	"github.com/mcpctl/mcpctl/runtime/access/openid"
 	"github.com/mcpctl/mcpctl/runtime/seal"
@@ -35,6 +37,8 @@ type Options struct {
 	Principal func(claims []byte) (*access.Principal, error)
 	// Linker links accounts; nil: no server wants one.
 	Linker link.Linker
+	// Consent has the calls that people are asked about; nil: about none.
+	Consent *consent.Table
 	// Ring is the one that links to these pages are sealed with.
 	Ring *seal.Ring
 	// Refused is called with each request that is not let in, and why.
@@ -49,7 +53,7 @@ type Door interface {
 	Valid(p *access.Principal) bool
 }
 
-// Pages is the handler of /connect and of all paths below it.
+// Pages is the handler of /connect, of all paths below it, and of /approve.
 type Pages struct {
 	o        Options
 	root     string // the address before /connect
@@ -63,7 +67,9 @@ func New(o Options) *Pages {
 }
 
 // Has reports whether a path is of these pages.
-func Has(path string) bool { return path == link.Path || strings.HasPrefix(path, link.Path+"/") }
+func Has(path string) bool {
+	return path == link.Path || strings.HasPrefix(path, link.Path+"/") || path == link.ApprovePath
+}
 
 // own is the part of the paths that no server has: names begin with a letter or digit.
 const own = link.Path + "/-/"
@@ -195,6 +201,8 @@ func (v *visit) get() {
 		v.fail(http.StatusForbidden, "You are not logged in", "The login has ended, or began in another browser. Begin again.")
 	case v.s == nil:
 		v.login(http.StatusOK, here(v.r.URL))
+	case path == link.ApprovePath:
+		v.approval()
 	case server == "" && what == "":
 		v.list()
 	case what == "":
@@ -223,13 +231,16 @@ func (v *visit) post() {
 		v.fail(http.StatusForbidden, "You are not logged in", "The login has ended. Log in and send the form again.")
 		return
 	}
-	if _, ok := v.form(v.s.secret); !ok {
+	carried, ok := v.form(v.s.secret)
+	if !ok {
 		return
 	}
 	server, what, _ := strings.Cut(strings.TrimPrefix(path, link.Path+"/"), "/")
 	switch {
 	case path == pathLogout:
 		v.logout()
+	case path == link.ApprovePath:
+		v.answer(carried)
 	case what == "":
 		account{v, server}.link()
 	case what == "unlink":

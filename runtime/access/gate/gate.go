@@ -29,9 +29,6 @@ type Config struct {
 	Forget time.Duration
 	// Quiet leaves reasons and ids of policies out of errors.
 	Quiet bool
-	// Page returns the address of the page on which a principal is asked about a call
-	// that has an id in Consent. Nil for no such page.
-	Page func(id, principal string) string
 }
 
 // Gate holds the policies that count now. All methods may be called concurrently. A nil
@@ -40,6 +37,7 @@ type Gate struct {
 	config atomic.Pointer[Config]
 	limits *limit.Limiter
 	flows  *flow.Table
+	page   atomic.Pointer[func(id, principal string) string]
 	// Consent has the calls that people are asked about on a page.
 	Consent consent.Table
 }
@@ -62,6 +60,10 @@ func (g *Gate) Set() *policy.Set {
 // Guarded reports whether every result is looked at: [Gate.Deliver] is then asked for
 // those without conditions and marks, too.
 func (g *Gate) Guarded() bool { return g != nil && g.config.Load().Guards != nil }
+
+// SetPage sets what returns the address of the page on which a principal is asked about a
+// call that has an id in Consent, where their client cannot ask them.
+func (g *Gate) SetPage(page func(id, principal string) string) { g.page.Store(&page) }
 
 // Replace has another configuration count from now on. Call proxy.Repolicy afterwards.
 func (g *Gate) Replace(c Config) {

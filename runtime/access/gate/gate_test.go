@@ -244,7 +244,8 @@ func TestPage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		page := func(id, principal string) string { return "https://gate.example/approve/" + id + "?" + principal }
-		w := newWorld(t, gate.Config{Page: page}, alice, noExfil)
+		w := newWorld(t, gate.Config{}, alice, noExfil)
+		w.SetPage(page)
 		err := w.Answered(tainted(t, w, "a"), gate.Unasked)
 		d, ok := errors.AsType[*access.Denied](err)
 		if !ok || !strings.HasPrefix(d.URL, "https://gate.example/approve/") || !strings.HasSuffix(d.URL, "?idp|alice") || !strings.Contains(err.Error(), "to allow it, open "+d.URL) {
@@ -273,7 +274,8 @@ func TestPage(t *testing.T) {
 			t.Errorf("again: %q", got)
 		}
 
-		nobody := newWorld(t, gate.Config{Page: page}, nil, noExfil)
+		nobody := newWorld(t, gate.Config{}, nil, noExfil)
+		nobody.SetPage(page)
 		if d, _ := errors.AsType[*access.Denied](nobody.Answered(tainted(t, nobody, "a"), gate.Unasked)); d == nil || d.URL != "" {
 			t.Errorf("who has no name gets a page: %v", d)
 		}

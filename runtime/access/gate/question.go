@@ -119,9 +119,9 @@ func (g *Gate) Answered(q *Question, a Answer) error {
 	}
 	no := d.denied(reason, q.policies)
 	no.Reason = reason // that nobody was asked is no secret
-	if a == Unasked && d.Page != nil && d.use.Principal != nil {
+	if page := g.page.Load(); a == Unasked && page != nil && d.use.Principal != nil {
 		if id := g.Consent.Ask(time.Now(), q.consent()); id != "" {
-			no.URL = d.Page(id, d.use.Principal.ID)
+			no.URL = (*page)(id, d.use.Principal.ID)
 			no.Reason = "a person has to allow it"
 		}
 	}

@@ -1,0 +1,90 @@
+package pages
+
+import (
+	"bytes"
+	"encoding/json"
+	"html"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/access/consent"
+	"github.com/mcpctl/mcpctl/runtime/access/link"
+	"github.com/mcpctl/mcpctl/runtime/plain"
+)
+
+// approval is the page on which a person is asked about a call of their own. It shows
+// all that is sent: nothing of it is markup, and nothing is hidden.
+func (v *visit) approval() {
+	sealed := v.r.URL.Query()["s"]
+	if len(sealed) != 1 || v.o.Consent == nil {
+		v.tooLate()
+		return
+	}
+	a, err := link.OpenApproval(v.o.Ring, sealed[0])
+	switch {
+	case err != nil:
+		v.tooLate()
+		return
+	case a.Principal != v.s.who.ID:
+		v.o.Log.Warn("a question for another person was followed", "principal", v.s.who.ID, "for", a.Principal)
+		v.fail(http.StatusForbidden, "This link is for somebody else", "You can allow only calls of your own. Do not continue with links that others send you.")
+		return
+	}
+	call, ok := v.o.Consent.Find(time.Now(), a.ID, v.s.who.ID)
+	if !ok {
+		v.tooLate()
+		return
+	}
+	policies := strings.Join(call.IDs, ", ")
+	if policies == "" {
+		policies = "not told"
+	}
+	v.show(http.StatusOK, page{title: "Allow this call?", content: fill(template("page_approve.html"),
+		"question", call.Text, "name", call.Name, "server", plain.Spell(call.Server), "tool", plain.Spell(call.Item), "policies", policies, "arguments", readable(call.Arguments),
+		"minutes", plain.Count(int(consent.TTL/time.Minute), "minute"), "action", v.prefix(link.ApprovePath), "token", v.formToken(link.ApprovePath, v.s.secret, a.ID))})
+}
+
+// answer takes the person's answer. id is that of the call.
+func (v *visit) answer(id string) {
+	all := v.r.PostForm["answer"]
+	if len(all) != 1 || all[0] != "yes" && all[0] != "no" {
+		v.fail(http.StatusBadRequest, "This form cannot be read", "Go back and send it again.")
+		return
+	}
+	if v.o.Consent == nil {
+		v.tooLate()
+		return
+	}
+	yes, now := all[0] == "yes", time.Now()
+	call, ok := v.o.Consent.Find(now, id, v.s.who.ID)
+	if !ok || !v.o.Consent.Answer(now, id, v.s.who.ID, yes) {
+		v.tooLate()
+		return
+	}
+	v.o.Log.Info("a person was asked about a call", "principal", v.s.who.ID, "server", call.Server, "tool", call.Item, "allowed", yes)
+	if !yes {
+		v.say(http.StatusOK, failed, "The call is not allowed", "You can close this page.")
+		return
+	}
+	v.say(http.StatusOK, done, "The call is allowed", "Have your program call again within "+plain.Count(int(consent.TTL/time.Minute), "minute")+": the same call passes once.")
+}
+
+// tooLate says that there is nothing to answer.
+func (v *visit) tooLate() {
+	v.fail(http.StatusBadRequest, "This question is not open any more", "It was answered, or nobody has answered in time. Call again to be asked again.")
+}
+
+// readable returns arguments for a person to read: with a member on each line, and what is
+// hidden spelled out.
+func readable(arguments []byte) markup {
+	var b bytes.Buffer
+	if len(arguments) == 0 {
+		return "no arguments"
+	}
+	if json.Indent(&b, arguments, "", "  ") != nil {
+		b.Reset()
+		b.Write(arguments)
+	}
+	return markup(html.EscapeString(plain.Spell(b.String())))
+}
