@@ -96,6 +96,12 @@ func (p *terminal) text() string {
 // standard output in a pipe.
 func atTerminal(t *testing.T, p *terminal, env []string, words ...string) (stdout string, code int) {
 	t.Helper()
+	return atTerminalWith(t, p, "", env, words...)
+}
+
+// atTerminalWith is atTerminal with a config.yaml, "" for none.
+func atTerminalWith(t *testing.T, p *terminal, settings string, env []string, words ...string) (stdout string, code int) {
+	t.Helper()
 	mcpctl, err := exec.LookPath("mcpctl")
 	require.NoError(t, err)
 	home := t.TempDir()
@@ -106,6 +112,9 @@ func atTerminal(t *testing.T, p *terminal, env []string, words ...string) (stdou
 	b, err := json.Marshal(map[string]any{"mcpServers": servers})
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(home, "servers.json"), b, 0o600))
+	if settings != "" {
+		require.NoError(t, os.Rename(settings, filepath.Join(home, "config.yaml")))
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, mcpctl, words...)
@@ -195,5 +204,39 @@ func TestProgressOnATerminal(t *testing.T) {
 			t.Errorf("got exit %d, %q; drawn %q", code, out, drawn)
 		}
 		return
+	}
+}
+
+// TestPolicyAsksOnATerminal: what policies ask about is asked on the terminal, with all that
+// is sent, in both eras.
+func TestPolicyAsksOnATerminal(t *testing.T) {
+	t.Parallel()
+	for _, server := range []string{"old", "new"} {
+		for name, c := range map[string]struct {
+			answers [][2]string
+			code    int
+			want    string
+		}{
+			"yes":        {[][2]string{{"Cancel (", "\r"}, {"Allow it", "y\r"}}, 0, "hi"},
+			"no":         {[][2]string{{"Cancel (", "\r"}, {"Allow it", "n\r"}}, 9, ""},
+			"declined":   {[][2]string{{"Cancel (", "\x1b[B\r"}}, 9, ""},
+			"broken off": {[][2]string{{"Cancel (", "\x03"}}, 9, ""},
+		} {
+			t.Run(server+" "+name, func(t *testing.T) {
+				t.Parallel()
+				settings := filepath.Join(t.TempDir(), "config.yaml")
+				require.NoError(t, os.WriteFile(settings, []byte("access:\n  rules:\n    - {ask: '*', to: ["+server+"/echo], question: 'Call {tool} of {server}?'}\n"), 0o600))
+				p := openTerminal(t, c.answers...)
+				out, code := atTerminalWith(t, p, settings, nil, server, "echo", "message=hi\u202e")
+				if code != c.code || !strings.Contains(out, c.want) {
+					t.Errorf("got exit %d, %s; drawn:\n%s", code, out, p.text())
+				}
+				for _, want := range []string{"Call echo of " + server + "?", "It is called with {\"message\":\"hi<U+202E right-to-left override>\"}"} {
+					if !strings.Contains(p.text(), want) {
+						t.Errorf("%q is not drawn:\n%s", want, p.text())
+					}
+				}
+			})
+		}
 	}
 }

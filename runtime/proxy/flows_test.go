@@ -272,7 +272,7 @@ func TestTranscripts(t *testing.T) {
 				"accepted, no tick": {section: section, who: accepts, want: "denied: a person has said no", asked: 1},
 				"unticked":          {section: section, who: unticks, want: "denied: a person has said no", asked: 1},
 				"a text":            {section: section, who: says, want: "denied: a person has said no", asked: 1},
-				"nobody":            {section: section, who: nobody, want: "denied: a person has to allow it, and this client can ask nobody: use one with elicitation"},
+				"nobody":            {section: section, who: nobody, want: "denied: a person has to allow it, and nobody can be asked here: use a client with elicitation, or mcpctl on a terminal"},
 				"deny":              {section: deny, who: yes, want: "denied: no private data goes out (policy rule-1)"},
 			} {
 				s := readTranscript(t, file)

@@ -180,7 +180,7 @@ func TestAnswered(t *testing.T) {
 		"": gate.Yes,
 		"denied: a person has said no (policy no-exfil)":                                                               gate.No,
 		"denied: nobody has allowed it within 5 minutes; call again to be asked again (policy no-exfil)":               gate.Late,
-		"denied: a person has to allow it, and this client can ask nobody: use one with elicitation (policy no-exfil)": gate.Unasked,
+		"denied: a person has to allow it, and nobody can be asked here: use a client with elicitation, or mcpctl on a terminal (policy no-exfil)": gate.Unasked,
 	} {
 		err := w.Answered(tainted(t, w, "a"), a)
 		d, denied := errors.AsType[*access.Denied](err)

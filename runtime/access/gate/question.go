@@ -113,7 +113,7 @@ func (g *Gate) Answered(q *Question, a Answer) error {
 	case Late:
 		reason = "nobody has allowed it within " + plain.Count(int(QuestionTime/time.Minute), "minute") + "; call again to be asked again"
 	case Unasked:
-		reason = "a person has to allow it, and this client can ask nobody: use one with elicitation"
+		reason = "a person has to allow it, and nobody can be asked here: use a client with elicitation, or mcpctl on a terminal"
 	default:
 		reason = "a person has said no"
 	}
