@@ -179,3 +179,52 @@ func TestPagesProvider(t *testing.T) {
 	}
 	b.calm()
 }
+
+// TestPagesApprove: a call that policies ask about leads a person to the page on which they
+// read it and allow it, once. Nobody else can.
+func TestPagesApprove(t *testing.T) {
+	t.Parallel()
+	b := newTeamBrowser(t)
+	backend := issuer.New(runtimetest.New().Handler(runtimetest.HTTPOptions{}))
+	t.Cleanup(backend.Close)
+	x := newTeam(t, wire.Servers{"notes": {"url": backend.URL + "/mcp"}}, "  auth: [token: {}]\naccess:\n  default: allow\n  rules: [{ask: '*', to: notes/echo, question: 'Send it to {server}?'}]\n")
+	alice, bob := x.token(t, "alice"), x.token(t, "bob")
+	denied := func(token string) (page string) {
+		t.Helper()
+		answer, _ := x.call(t, token)
+		var m struct {
+			Error struct {
+				Code int
+				Data struct{ URL string }
+			}
+		}
+		require.NoError(t, json.Unmarshal([]byte(answer), &m))
+		if m.Error.Code != -31009 || !strings.HasPrefix(m.Error.Data.URL, x.origin+"/approve?s=") {
+			t.Fatalf("got %s", answer)
+		}
+		return m.Error.Data.URL
+	}
+	mine, theirs := denied(alice), denied(bob)
+	b.enterToken(mine, alice)
+	b.lookAt("Allow this call?")
+	if got, _ := b.value("document.body.innerText").(string); !strings.Contains(got, "Send it to notes?") || !strings.Contains(got, `"message": "hello"`) || !strings.Contains(got, "alice") {
+		t.Errorf("the page says %q", got)
+	}
+	b.click("button.quiet[name=answer]")
+	b.expectText("The call is not allowed", "close this page")
+	mine = denied(alice)
+	b.open(theirs)
+	b.lookAt("This link is for somebody else")
+	b.open(mine)
+	b.at("Allow this call?")
+	b.click("button[value=yes]")
+	b.lookAt("The call is allowed")
+	denied(bob)
+	if answer, _ := x.call(t, alice); !strings.Contains(answer, `"text":"hello"`) {
+		t.Errorf("got %s", answer)
+	}
+	denied(alice)
+	b.open(mine)
+	b.at("This question is not open any more")
+	b.calm()
+}
