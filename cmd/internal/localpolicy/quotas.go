@@ -35,7 +35,7 @@ func KeepQuotas(g *gate.Gate, stateDir, configPath string, log *slog.Logger) (st
 	}
 	db := store.Open(filepath.Join(stateDir, "mcpctl.db"), store.Options{Scope: configPath, Logger: log})
 	failed := func(err error) {
-		log.Warn("quotas count for this process alone: they cannot be kept", "err", err)
+		log.Warn("quotas count only in this process, because they cannot be kept", "err", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	if err := g.RestoreQuotas(ctx, db.Quotas()); err != nil {
