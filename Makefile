@@ -23,7 +23,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks policy-random policy-breaks ownership-worlds identity crossings unknown-keys codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus nightly clean ci
+.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks policy-random policy-breaks ownership-worlds identity crossings unknown-keys codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus nightly policy-suites clean ci
 
 all: build
 
@@ -244,6 +244,15 @@ identity: $(SUITE_STAMP)
 	MCPCTL_TEST_IDENTITY=1 go test -tags faults ./test/faults -timeout 20m $(FAULTS)
 	go build -o $(BIN)/conformance ./test/conformance
 	MCPCTL_TEST_IDENTITY=1 $(BIN)/conformance $(CONFORMANCE)
+
+# The same with policies that allow all and are asked each time, and with every server
+# compared with a lock.
+policy-suites: $(SUITE_STAMP)
+	MCPCTL_TEST_POLICY=1 go test ./runtime/proxy
+	MCPCTL_TEST_POLICY=1 go test ./test/eras -run '^(TestEras|TestNobodyElse)$$'
+	MCPCTL_TEST_POLICY=1 go test -tags faults ./test/faults -timeout 20m $(FAULTS)
+	go build -o $(BIN)/conformance ./test/conformance
+	MCPCTL_TEST_POLICY=1 $(BIN)/conformance $(CONFORMANCE)
 
 # mcpctl between clients, servers, registries and files that want what is not
 # theirs: every case; those that fit into CI; and every defence taken out in turn,

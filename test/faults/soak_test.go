@@ -124,6 +124,7 @@ func TestSoak(t *testing.T) {
 	if wire.Identity() {
 		each(300, func(r *rand.Rand) { attacks.add(visit(t, d, r, bad[r.IntN(len(bad))])) })
 	}
+	each(400, func(r *rand.Rand) { attacks.add(repolicy(t, d, r, bad)) })
 	peak := 0
 	for ctx.Err() == nil {
 		peak = max(peak, d.usage(t).rss)
@@ -148,6 +149,35 @@ func TestSoak(t *testing.T) {
 	if end.files > start.files+60 || end.rss > start.rss+returned*factor() {
 		t.Errorf("%v at the end, %v at the start", end, start)
 	}
+}
+
+// repolicy replaces the policies: by others that hide, deny or limit what servers that
+// misbehave offer, by none or by a text that is none. The one that behaves stays allowed.
+func repolicy(t *testing.T, d *daemon, r *rand.Rand, bad []string) string {
+	time.Sleep(time.Duration(300+r.IntN(1000)) * time.Millisecond) // so long they count
+	path := filepath.Join(filepath.Dir(d.Config), "config.yaml")
+	head := ""
+	if wire.Identity() {
+		head = "serve: {auth: [token: {}]}\n"
+	}
+	what, text := "no policies", ""
+	switch r.IntN(5) {
+	case 0:
+		what, text = "policies broken", "access: {rules: [{deny: "
+	case 1:
+		what, text = "policies that limit", `access: {default: allow, rules: [{limit: "*", to: `+bad[r.IntN(len(bad))]+`, over: 5/s}]}`
+	case 2:
+		what, text = "policies about arguments", `access: {default: allow, rules: [{deny: "*", to: `+bad[r.IntN(len(bad))]+`/echo, when: {args.message: {like: "*1*"}}}]}`
+	case 3:
+		what, text = "policies that hide", `access: {default: deny, rules: [{allow: "*", to: [good, `+bad[r.IntN(len(bad))]+`]}]}`
+	}
+	if err := os.WriteFile(path+".new", []byte(head+text+"\n"), 0o600); err != nil {
+		t.Error(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Error(err)
+	}
+	return what
 }
 
 // changingServer is a server over HTTP with another fault every few seconds.

@@ -63,7 +63,11 @@ func Serve(t testing.TB, s Setup) *Daemon {
 	if s.Config == "" || s.Servers != nil {
 		d.Configure(t, s)
 	}
-	if !s.Stdio && cmp.Or(s.Command, "serve") == "serve" {
+	switch {
+	case cmp.Or(s.Command, "serve") != "serve":
+	case s.Stdio:
+		require.NoError(t, Decide(d.Config))
+	default:
 		require.NoError(t, Ask(d.Config, d.Home))
 	}
 	cmd := exec.Command(s.Program, cmp.Or(s.Command, "serve"))

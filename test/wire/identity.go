@@ -38,10 +38,11 @@ func Credential() string {
 }
 
 // Ask writes what has a serve ask for the token, where identity is on: config.yaml beside
-// a servers.json, and the file of tokens into the folder of its state.
+// a servers.json, and the file of tokens into the folder of its state. Where policies are
+// on, it has those and the lock, too.
 func Ask(config, home string) error {
-	if !Identity() {
-		return nil
+	if err := Decide(config); err != nil || !Identity() {
+		return err
 	}
 	sum := sha256.Sum256([]byte(Token()))
 	tokens, err := json.Marshal(map[string]any{"tokens": []any{map[string]string{
@@ -51,7 +52,7 @@ func Ask(config, home string) error {
 		return err
 	}
 	return errors.Join(
-		os.WriteFile(filepath.Join(filepath.Dir(config), "config.yaml"), []byte("serve: {auth: [token: {}]}\n"), 0o600),
+		os.WriteFile(filepath.Join(filepath.Dir(config), "config.yaml"), []byte("serve: {auth: [token: {}]}\n"+allowed()), 0o600),
 		os.WriteFile(filepath.Join(home, "access-tokens.json"), tokens, 0o600),
 	)
 }
