@@ -550,4 +550,3 @@ func quoted(text string) string {
 	}
 	return string(raw)
 }
-

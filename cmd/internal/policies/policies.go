@@ -53,8 +53,10 @@ type loaded struct {
 	listed map[string]bool
 }
 
-// kinds are those of items, in the order of the lists of package pins.
-var kinds = [pins.Lists]policy.Kind{policy.Tool, policy.Prompt, policy.Resource, policy.Template}
+// kindOf returns the kind of the items of a list.
+func kindOf(l pins.List) policy.Kind {
+	return [pins.Lists]policy.Kind{policy.Tool, policy.Prompt, policy.Resource, policy.Template}[l]
+}
 
 // read reads the policies.
 func (p *Program) read() (*settings.Policies, error) {
@@ -107,7 +109,7 @@ func (p *Program) itemsOf(e config.Entry, list pins.List, raw []json.RawMessage)
 	all := make([]policy.Item, 0, len(raw))
 	for _, it := range offer.Items[list] {
 		all = append(all, policy.Item{
-			Kind: kinds[list], Server: e.Name, Name: it.Key, Definition: it.Raw,
+			Kind: kindOf(list), Server: e.Name, Name: it.Key, Definition: it.Raw,
 			Pinned: differs != nil && !differs.Holds(list, it.Key),
 		})
 	}

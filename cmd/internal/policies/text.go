@@ -13,7 +13,7 @@ const (
 A rule names who (a group, an ID, a mail address, local, "*") and what (a server, SERVER/TOOL, a pattern such as
 "gh/get_*", a label). Deny always wins; the order of rules means nothing. The rules hold for mcpctl serve, and for the
 commands of this machine's user, who is local.`
-	Example = "  mcpctl policy check\n  mcpctl policy explain call gh/merge --as alice\n  mcpctl policy test"
+	Example  = "  mcpctl policy check\n  mcpctl policy explain call gh/merge --as alice\n  mcpctl policy test"
 	ShowLong = `Show the policies that count: those of the rules in config.yaml, and those of files.
 
 With --cedar, as Cedar: what each rule has become.`

@@ -151,8 +151,7 @@ func (f *file) problemIn(p rules.Pattern, message, remedy string) error {
 // rules reads the section access.
 func (f *file) rules(n *yaml.Node) (*rules.Section, error) {
 	s, err := rules.Parse(f.path, n)
-	var p *policy.Problem
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*policy.Problem](err); ok {
 		return nil, &config.Problem{File: p.File, Line: p.Line, Column: p.Column, Message: p.Text, Remedy: p.Remedy}
 	}
 	return s, err

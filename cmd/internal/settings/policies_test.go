@@ -71,7 +71,9 @@ func TestPoliciesDefault(t *testing.T) {
 		auth bool
 		want int
 	}{
-		{"", true, 0}, {"", false, 0}, {"timeout: 1s\n", true, 0},
+		{"", true, 0},
+		{"", false, 0},
+		{"timeout: 1s\n", true, 0},
 		{"access: {}\n", true, 1}, // for local
 		{"access:\n", false, 1},
 		{"access: {default: deny}\n", false, 0},

@@ -9,12 +9,13 @@ import (
 
 // ruleActions are those that a rule is about. Operate is for Cedar alone: who may use an
 // item may not thereby manage the gateway.
-var ruleActions = []policy.Action{policy.Call, policy.Get, policy.Read, policy.Question, policy.Link}
+func ruleActions() []policy.Action {
+	return []policy.Action{policy.Call, policy.Get, policy.Read, policy.Question, policy.Link}
+}
 
-var (
-	callActions = ruleActions[:1]
-	readActions = ruleActions[1:3]
-)
+func callActions() []policy.Action { return ruleActions()[:1] }
+
+func readActions() []policy.Action { return ruleActions()[1:3] }
 
 // cedarText is one policy.
 type cedarText struct {
@@ -91,30 +92,28 @@ type argument struct {
 
 // present returns the condition under which the argument is there.
 func (a argument) present() string {
-	at, parts := a.from, []string(nil)
-	for _, name := range a.path {
-		if isIdentifier(name) {
-			parts = append(parts, at+" has "+name)
-			at += "." + name
-		} else {
-			parts = append(parts, at+" has "+quote(name))
-			at += "[" + quote(name) + "]"
+	var parts []string
+	for i, name := range a.path {
+		if !isIdentifier(name) {
+			name = quote(name)
 		}
+		parts = append(parts, argument{a.from, a.path[:i]}.String()+" has "+name)
 	}
 	return strings.Join(parts, " && ")
 }
 
 // String returns the argument.
 func (a argument) String() string {
-	at := a.from
+	var b strings.Builder
+	b.WriteString(a.from)
 	for _, name := range a.path {
 		if isIdentifier(name) {
-			at += "." + name
+			b.WriteString("." + name)
 		} else {
-			at += "[" + quote(name) + "]"
+			b.WriteString("[" + quote(name) + "]")
 		}
 	}
-	return at
+	return b.String()
 }
 
 // isIdentifier reports whether a name needs no quotes. Cedar's own words have them, to be

@@ -229,8 +229,10 @@ func sortedKeys[V any](m map[string]V) []string {
 // TestTwins: rules decide as Cedar that was written by hand, for random rules and requests.
 func TestTwins(t *testing.T) {
 	r := rand.New(rand.NewPCG(18, 2026))
-	arguments := []string{``, `{}`, `{"n":4}`, `{"n":5,"path":"/data/x"}`, `{"n":"x"}`, `{"path":"/data/../etc"}`, `{"path":"/data"}`, `{"path":"/database"}`, `{"f":0.5}`, `{"f":0.50001}`,
-		`{"url":"https://a.example/x"}`, `{"url":"https://x.b.example:8"}`, `{"url":"https://b.example"}`, `{"n":1,"n":2}`, `{"path":"/data/a.txt","n":-1,"f":1}`, `{"path":null}`}
+	arguments := []string{
+		``, `{}`, `{"n":4}`, `{"n":5,"path":"/data/x"}`, `{"n":"x"}`, `{"path":"/data/../etc"}`, `{"path":"/data"}`, `{"path":"/database"}`, `{"f":0.5}`, `{"f":0.50001}`,
+		`{"url":"https://a.example/x"}`, `{"url":"https://x.b.example:8"}`, `{"url":"https://b.example"}`, `{"n":1,"n":2}`, `{"path":"/data/a.txt","n":-1,"f":1}`, `{"path":null}`,
+	}
 	seen := [][]string{nil, {"private"}, {"private", "web"}}
 	const perWorld = 200
 	tally := map[string]int{}

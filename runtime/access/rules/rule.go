@@ -229,9 +229,9 @@ func (s *Section) addRule(r *rule) error {
 
 // policies returns what a rule becomes, without ids.
 func (r *rule) policies() (all []cedarText) {
-	p := cedarText{forbid: r.effect != "allow", actions: ruleActions, when: r.bodies(), notes: r.notes()}
+	p := cedarText{forbid: r.effect != "allow", actions: ruleActions(), when: r.bodies(), notes: r.notes()}
 	if len(r.conditions) > 0 {
-		p.actions = callActions // nothing else has arguments
+		p.actions = callActions() // nothing else has arguments
 	}
 	if r.effect == "limit" {
 		// One policy, so that all of it is counted together.
@@ -249,11 +249,11 @@ func (r *rule) policies() (all []cedarText) {
 			}
 			// Only tools say whether they read.
 			reading := p
-			reading.actions, reading.when = callActions, append([]string{"resource.readOnly"}, p.when...)
+			reading.actions, reading.when = callActions(), append([]string{"resource.readOnly"}, p.when...)
 			all = append(all, reading)
 			if len(r.conditions) == 0 {
 				p := p
-				p.actions = readActions
+				p.actions = readActions()
 				all = append(all, p)
 			}
 		}

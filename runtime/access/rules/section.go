@@ -233,15 +233,15 @@ func (s *Section) defaults(auth bool) []string {
 	switch s.effective(auth) {
 	case Deny:
 		if s.Default == "" { // this machine's user, whom serve.auth is not about
-			return []string{cedarText{id: defaultID, principal: `in Group::"local"`, actions: ruleActions}.String()}
+			return []string{cedarText{id: defaultID, principal: `in Group::"local"`, actions: ruleActions()}.String()}
 		}
 	case Allow:
-		return []string{cedarText{id: defaultID, actions: ruleActions}.String()}
+		return []string{cedarText{id: defaultID, actions: ruleActions()}.String()}
 	case ReadOnly:
 		return []string{
-			cedarText{id: defaultID + ".1", actions: callActions, when: []string{"resource.readOnly"}}.String(),
+			cedarText{id: defaultID + ".1", actions: callActions(), when: []string{"resource.readOnly"}}.String(),
 			// Nobody's data changes when a server asks its user, or when a user logs in to it.
-			cedarText{id: defaultID + ".2", actions: ruleActions[1:]}.String(),
+			cedarText{id: defaultID + ".2", actions: ruleActions()[1:]}.String(),
 		}
 	}
 	return nil

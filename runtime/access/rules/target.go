@@ -76,18 +76,14 @@ func parseTarget(text string) (t target, why string) {
 
 // member is the target as labels have it.
 func (t target) member() string {
-	switch t.kind {
-	case promptTarget:
-		return "prompt:" + t.server + "/" + t.name
-	case resourceTarget:
-		return "resource:" + t.server + "/" + t.name
-	case toolTarget:
-		if t.toolsOnly {
-			return "tool:" + t.server + "/" + t.name
-		}
-		return t.server + "/" + t.name
+	if t.kind <= labelTarget {
+		return t.server
 	}
-	return t.server
+	prefix := map[targetKind]string{promptTarget: "prompt:", resourceTarget: "resource:"}[t.kind]
+	if t.toolsOnly {
+		prefix = "tool:"
+	}
+	return prefix + t.server + "/" + t.name
 }
 
 // entity is what names the target in Cedar, "" for anything.

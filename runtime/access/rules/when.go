@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,13 +37,8 @@ func (s *Section) conditions(r *rule, n *yaml.Node) error {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], behind(n.Content[i+1])
 		names := strings.Split(k.Value, ".")
-		if len(names) < 2 || names[0] != "args" || hasControl(k.Value) {
+		if len(names) < 2 || names[0] != "args" || slices.Contains(names, "") || hasControl(k.Value) {
 			return s.fault(k, fmt.Sprintf("%q does not name an argument", k.Value), exampleWhen)
-		}
-		for _, name := range names {
-			if name == "" {
-				return s.fault(k, fmt.Sprintf("%q does not name an argument", k.Value), exampleWhen)
-			}
 		}
 		tests, err := s.mapping(v, k.Value, operators(), exampleWhen)
 		if err != nil {

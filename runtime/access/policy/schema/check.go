@@ -253,7 +253,6 @@ func text(arguments string) string {
 		", seen: Set<String>, found: Set<String>, now: datetime, ip?: ipaddr, front: String, task: Bool } };\n"
 }
 
-
 // validate has Cedar check the policy.
 func (p *Policy) validate(arguments string) []Fault {
 	check, err := policy.Checker([]byte(text(arguments)))
@@ -262,7 +261,7 @@ func (p *Policy) validate(arguments string) []Fault {
 	}
 	var faults []Fault
 	if err := check(p.text); err != nil {
-		for _, line := range strings.Split(err.Error(), "\n") {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
 			line = strings.TrimPrefix(line, "for policy ``, ")
 			if f := (Fault{Text: line, Remedy: remedyOf(line)}); line != "" && !slices.Contains(faults, f) {
 				faults = append(faults, f)
