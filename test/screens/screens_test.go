@@ -57,9 +57,15 @@ func screens(serve string) []screen {
 		{name: "error", command: "mcpctl call tracker create_issue title=x", whole: []string{"mcpctl describe tracker create_issue", "labels"}},
 		{name: "tool-error", command: "mcpctl tracker create_issue title=x labels=bug", whole: []string{"title: is too long", "due: is in the past"}},
 		{name: "elicitation", command: "mcpctl tracker delete_project projectSlug=frontend", until: "Decline", whole: []string{"Delete the project frontend with 1,234 issues?"}},
+		{name: "policy-show", command: policies + "policy show", whole: []string{"rule-1 (config.yaml:6)", "no-delete (config.yaml:7)", "only leads delete projects"}},
+		{name: "policy-check", command: policies + "policy check", whole: []string{"config.yaml:8: rule-3: there is no server \"trackr\"", "did you mean tracker?"}},
+		{name: "policy-explain", command: policies + "tools tracker >/dev/null; " + policies + `policy explain call tracker/delete_project --as alice@example.com --args '{"projectSlug":"frontend"}'`, whole: []string{"denied: call tracker/delete_project", "only leads delete projects", "projectSlug: true"}},
 		{name: "progress", command: "mcpctl tracker import_issues", until: "45%"},
 	}
 }
+
+// policies begins a command with policies, which the others do not have.
+const policies = "mcpctl --config policies/servers.json "
 
 const ended = "[ended: "
 
@@ -128,6 +134,17 @@ func newWorld(t *testing.T) *world {
 		"far":{"url":"` + farURL + `"},
 		"off":{"command":"npx","args":["-y","@example/server-filesystem@1.2.3","/home/user/documents/notes"],"disabled":true}}}`
 	require.NoError(t, os.WriteFile(filepath.Join(w.home, "servers.json"), []byte(servers), 0o600))
+	require.NoError(t, os.Mkdir(filepath.Join(w.home, "policies"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(w.home, "policies", "servers.json"), []byte(servers), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(w.home, "policies", "config.yaml"), []byte(`access:
+  default: deny
+  groups:
+    crew: [alice@example.com, "idp:engineers"]
+  rules:
+    - {allow: [crew, local], to: tracker}
+    - {id: no-delete, deny: crew, to: tracker/delete_project, when: {args.projectSlug: {in: [frontend, backend]}}, reason: only leads delete projects}
+    - {allow: crew, to: trackr}
+`), 0o600))
 	cmd := w.command(context.WithoutCancel(t.Context()), "mcpctl", "serve", "--http", "127.0.0.1:0", "--server", "tracker")
 	p, err := wire.Launch(cmd, "listening on ")
 	require.NoError(t, err)

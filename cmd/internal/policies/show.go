@@ -54,19 +54,38 @@ func (p *Program) Show(cedar bool) error {
 		p.UI.Note("config.yaml has no section access: everything is allowed")
 		return nil
 	}
-	t := screen.Table{Headers: []string{"ID", "EFFECT", "PLACE", "POLICY", "REASON"}}
-	for _, s := range all {
-		what := s.Effect
-		if s.Shadow {
-			what += " (shadow)"
-		}
-		t.Rows = append(t.Rows, []string{ui.CleanLine(s.ID), what, p.place(s.File, s.Line), ui.CleanLine(s.Words), ui.CleanLine(s.Reason)})
-	}
-	if len(t.Rows) == 0 {
+	if len(all) == 0 {
 		p.UI.Note("there is no policy: everything is denied")
 		return nil
 	}
-	return p.UI.Table(t)
+	return p.printShown(l, all)
+}
+
+// printShown prints policies for people, those of one rule as that rule.
+func (p *Program) printShown(l *loaded, all []shown) error {
+	var b strings.Builder
+	c := p.UI.Palette()
+	seen := map[string]bool{}
+	for _, s := range all {
+		id := s.ID
+		if l.Section != nil && s.File == l.Path() {
+			id = l.Section.RuleOf(s.ID)
+		}
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		b.WriteString(c.Bold(ui.CleanLine(id)) + " (" + p.place(s.File, s.Line) + ")\n")
+		for _, text := range []string{s.Words, s.Reason} {
+			for _, line := range screen.Wrap("  "+ui.CleanLine(text), ui.Width(p.UI)) {
+				if text != "" {
+					b.WriteString(line + "\n")
+				}
+			}
+		}
+	}
+	_, err := p.UI.Out.Write([]byte(b.String()))
+	return err
 }
 
 // inOrder returns the policies as they are written: those of config.yaml, then those of

@@ -272,6 +272,17 @@ func (s *Section) Words(id string) string {
 	return ""
 }
 
+// RuleOf returns the id of the rule that has become a policy.
+func (s *Section) RuleOf(id string) string {
+	if r := s.byID[id]; r != nil {
+		return r.id
+	}
+	if strings.HasPrefix(id, defaultID+".") {
+		return defaultID
+	}
+	return id
+}
+
 // Rule is a rule, for people.
 type Rule struct {
 	// ID is that of the rule; its policies have it with ".1", ".2" and so on where there
