@@ -47,7 +47,7 @@ func (s *schema) cedar(depth int) string {
 	case isBoolean:
 		return "Bool"
 	case isArray:
-		items := s.itemSchema()
+		items := s.items()
 		if of := items.cedar(depth + 1); of != "" && depth < MaxDepth {
 			return "Set<" + of + ">"
 		}
