@@ -58,10 +58,10 @@ func ReadPolicies(path string, auth bool) (*Policies, error) {
 	p.Config = p.Section.Config(auth)
 	for _, pattern := range p.Section.Policies {
 		p.Watch = append(p.Watch, filepath.Dir(src.file.absolute(pattern.Text)))
-		files, err := src.file.matches(pattern)
+		files, err := p.matches(pattern)
 		if err == nil && len(files) == 0 {
 			// Where policies forbid, none of them would mean that all is allowed.
-			err = src.file.problemIn(pattern, fmt.Sprintf("no file is %q", pattern.Text), "the path is relative to "+FileName)
+			err = p.problemIn(pattern, fmt.Sprintf("no file is %q", pattern.Text), "the path is relative to "+FileName)
 		}
 		if err != nil {
 			return p, err
@@ -71,7 +71,7 @@ func ReadPolicies(path string, auth bool) (*Policies, error) {
 				continue // of another pattern
 			}
 			if len(p.Watch) > maxPolicyFiles {
-				return p, src.file.problemIn(pattern, fmt.Sprintf("there are more than %d files of policies", maxPolicyFiles), "put several policies into one file")
+				return p, p.problemIn(pattern, fmt.Sprintf("there are more than %d files of policies", maxPolicyFiles), "put several policies into one file")
 			}
 			p.Watch = append(p.Watch, file)
 			text, err := store.ReadFile(file, maxPolicyFile)
@@ -120,14 +120,13 @@ func (p *Policies) TestFiles() (all []string, err error) {
 	if p.Section == nil {
 		return nil, nil
 	}
-	f := &file{path: p.path}
 	for _, pattern := range p.Section.Tests {
-		files, err := f.matches(pattern)
+		files, err := p.matches(pattern)
 		if err != nil {
 			return nil, err
 		}
 		if len(files) == 0 {
-			return nil, f.problemIn(pattern, fmt.Sprintf("no file is %q", pattern.Text), "the path is relative to "+FileName)
+			return nil, p.problemIn(pattern, fmt.Sprintf("no file is %q", pattern.Text), "the path is relative to "+FileName)
 		}
 		all = append(all, files...)
 	}
@@ -136,16 +135,16 @@ func (p *Policies) TestFiles() (all []string, err error) {
 }
 
 // matches returns the files that a pattern names, absolute and sorted.
-func (f *file) matches(p rules.Pattern) ([]string, error) {
-	files, err := filepath.Glob(f.absolute(p.Text))
+func (p *Policies) matches(pattern rules.Pattern) ([]string, error) {
+	files, err := filepath.Glob((&file{path: p.path}).absolute(pattern.Text))
 	if err != nil {
-		return nil, f.problemIn(p, fmt.Sprintf("the pattern %q cannot be read", p.Text), "as in policy/*.cedar")
+		return nil, p.problemIn(pattern, fmt.Sprintf("the pattern %q cannot be read", pattern.Text), "as in policy/*.cedar")
 	}
 	return files, nil
 }
 
-func (f *file) problemIn(p rules.Pattern, message, remedy string) error {
-	return f.problemAt(&yaml.Node{Line: p.Line, Column: p.Column}, message, remedy)
+func (p *Policies) problemIn(pattern rules.Pattern, message, remedy string) error {
+	return &config.Problem{File: p.path, Line: pattern.Line, Column: pattern.Column, Message: message, Remedy: remedy}
 }
 
 // rules reads the section access.
