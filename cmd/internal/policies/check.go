@@ -252,17 +252,13 @@ func remedy(name string, names []string, otherwise string) string {
 
 // server reports whether a server is configured.
 func (c *checking) server(of *schema.Policy, name string) bool {
-	var names []string
-	for _, s := range c.servers {
-		names = append(names, s.Name)
-	}
-	if slices.Contains(names, name) {
+	if slices.Contains(c.configured, name) {
 		return true
 	}
 	if labels := c.labelNames(); slices.Contains(labels, name) {
 		c.find("name", of, fmt.Sprintf("there is no server %q, but a label", name), "write label:"+name)
 	} else {
-		c.find("name", of, fmt.Sprintf("there is no server %q", name), remedy(name, append(names, labels...), "mcpctl list shows the configured servers"))
+		c.find("name", of, fmt.Sprintf("there is no server %q", name), remedy(name, append(slices.Clone(c.configured), labels...), "mcpctl list shows the configured servers"))
 	}
 	return false
 }

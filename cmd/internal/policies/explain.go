@@ -139,15 +139,11 @@ func (l *loaded) about(r *request, item string) error {
 	if r.server, r.name, found = strings.Cut(item, "/"); !found || r.name == "" {
 		return failure.Usage("%q names no item of a server", item).WithHint("as in mcpctl policy explain call gh/merge")
 	}
-	var names []string
-	for _, s := range l.servers {
-		names = append(names, s.Name)
-	}
-	if slices.Contains(names, r.server) {
+	if slices.Contains(l.configured, r.server) {
 		return nil
 	}
 	e := failure.Usage("unknown server %q", r.server)
-	if near := nearest.Names(r.server, names, 1); len(near) > 0 {
+	if near := nearest.Names(r.server, l.configured, 1); len(near) > 0 {
 		return e.WithHint("did you mean %s?", near[0])
 	}
 	return e.WithHint("mcpctl list shows the configured servers")

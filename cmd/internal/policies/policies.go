@@ -49,6 +49,8 @@ type loaded struct {
 	world   *policy.World
 	servers []policy.Server
 	items   []policy.Item
+	// configured are the names of all servers, also of those that are disabled.
+	configured []string
 	// listed says of which servers it is known what they offer.
 	listed map[string]bool
 }
@@ -76,6 +78,9 @@ func (p *Program) load(ctx context.Context) (*loaded, error) {
 	f, err := p.Load()
 	if err != nil {
 		return nil, err
+	}
+	for _, e := range f.Entries() {
+		l.configured = append(l.configured, e.Name)
 	}
 	entries := f.Enabled()
 	for _, e := range entries {

@@ -12,7 +12,10 @@ import (
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
-var cases = flag.Int("cases", 10_000, "random requests that rules and their twins decide")
+var (
+	cases = flag.Int("policy-cases", 10_000, "how many requests TestTwins decides")
+	seed  = flag.Uint64("policy-seed", 2026, "of TestTwins")
+)
 
 // The world of the tests below.
 var (
@@ -228,7 +231,7 @@ func sortedKeys[V any](m map[string]V) []string {
 
 // TestTwins: rules decide as Cedar that was written by hand, for random rules and requests.
 func TestTwins(t *testing.T) {
-	r := rand.New(rand.NewPCG(18, 2026))
+	r := rand.New(rand.NewPCG(18, *seed))
 	arguments := []string{
 		``, `{}`, `{"n":4}`, `{"n":5,"path":"/data/x"}`, `{"n":"x"}`, `{"path":"/data/../etc"}`, `{"path":"/data"}`, `{"path":"/database"}`, `{"f":0.5}`, `{"f":0.50001}`,
 		`{"url":"https://a.example/x"}`, `{"url":"https://x.b.example:8"}`, `{"url":"https://b.example"}`, `{"n":1,"n":2}`, `{"path":"/data/a.txt","n":-1,"f":1}`, `{"path":null}`,
