@@ -3,6 +3,7 @@ package gate_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -178,8 +179,8 @@ func TestAnswered(t *testing.T) {
 	w := newWorld(t, gate.Config{}, alice, noExfil)
 	for want, a := range map[string]gate.Answer{
 		"": gate.Yes,
-		"denied: a person has said no (policy no-exfil)":                                                               gate.No,
-		"denied: nobody has allowed it within 5 minutes; call again to be asked again (policy no-exfil)":               gate.Late,
+		"denied: a person has said no (policy no-exfil)":                                                                                           gate.No,
+		"denied: nobody has allowed it within 5 minutes; call again to be asked again (policy no-exfil)":                                           gate.Late,
 		"denied: a person has to allow it, and nobody can be asked here: use a client with elicitation, or mcpctl on a terminal (policy no-exfil)": gate.Unasked,
 	} {
 		err := w.Answered(tainted(t, w, "a"), a)
@@ -476,11 +477,7 @@ type kept struct {
 func (k *kept) Counts(context.Context, int64) (map[string]int64, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	out := map[string]int64{}
-	for key, n := range k.counts {
-		out[key] = n
-	}
-	return out, nil
+	return maps.Clone(k.counts), nil
 }
 
 func (k *kept) Add(_ context.Context, _ int64, counts map[string]int64) (map[string]int64, error) {

@@ -41,7 +41,7 @@ func Person(ctx context.Context, from *upstream.Origin, q *gate.Question) (gate.
 	case time.Since(began) >= gate.QuestionTime:
 		return gate.Late, nil
 	case err != nil:
-		return gate.Unasked, nil //nolint:nilerr // the client cannot do what it has declared
+		return gate.Unasked, nil // the client cannot do what it has declared
 	}
 	if answer, err = form.Reply(answer); err == nil && saysYes(answer) {
 		return gate.Yes, nil
