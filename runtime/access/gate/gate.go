@@ -147,10 +147,11 @@ func (g *Gate) Deliver(c *policy.Conditions, marks []string, u *Use, result []by
 	d := g.deciding(u)
 	defer d.recover(&err)
 	u.Now = time.Now()
-	out, u.Found, err = d.Guards.Clean(result)
-	if err != nil {
+	clean, found, failed := d.Guards.Clean(result)
+	if failed != nil {
 		return nil, d.denied("a guard has failed", nil)
 	}
+	u.Found = found
 	if c != nil {
 		said, err := d.evaluate(c)
 		if err != nil {
@@ -162,8 +163,8 @@ func (g *Gate) Deliver(c *policy.Conditions, marks []string, u *Use, result []by
 		}
 	}
 	g.flows.Add(u.Now, d.flow, marks)
-	g.flows.Add(u.Now, d.flow, u.Found)
-	return out, nil
+	g.flows.Add(u.Now, d.flow, found)
+	return clean, nil
 }
 
 // decision is one decision.
