@@ -33,6 +33,8 @@ type stage struct {
 	remote  *remote // of those cases that share one
 	gates   map[string]*gate
 	issuers *issuerGate
+	// policies are those of policed.
+	policies map[string]*policed
 }
 
 func newStage(t *testing.T) *stage { return &stage{t: t, daemons: map[string]*wire.Daemon{}} }
