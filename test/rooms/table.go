@@ -178,6 +178,7 @@ func proxyTable() []rule {
 		{"asking", "upstream runtime/access/gate runtime/plain runtime/revision runtime/internal/..."},
 		{"verdict", "asking inventory client upstream catalog runtime/access runtime/access/flow runtime/access/gate runtime/access/policy runtime/internal/..."},
 		{"router", "verdict errkind limits settings inventory client parking upstream tasks catalog questions subscriptions runtime runtime/access runtime/access/gate runtime/access/policy runtime/bridge runtime/revision runtime/seal runtime/internal/..."},
+		{"router", "asking errkind limits settings inventory client parking upstream tasks catalog questions subscriptions runtime runtime/access runtime/access/flow runtime/access/gate runtime/access/policy runtime/bridge runtime/revision runtime/seal runtime/internal/..."},
 		{"front", "limits client upstream router runtime runtime/revision runtime/internal/..."},
 		{"front/stdio", "limits client upstream subscriptions router front runtime/access runtime/revision runtime/internal/..."},
 		{"front/http1", "runtime/internal/..."},

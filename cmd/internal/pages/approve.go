@@ -18,13 +18,13 @@ import (
 func (v *visit) approval() {
 	sealed := v.r.URL.Query()["s"]
 	if len(sealed) != 1 || v.o.Consent == nil {
-		v.tooLate()
+		tooLate(v)
 		return
 	}
 	a, err := link.OpenApproval(v.o.Ring, sealed[0])
 	switch {
 	case err != nil:
-		v.tooLate()
+		tooLate(v)
 		return
 	case a.Principal != v.s.who.ID:
 		v.o.Log.Warn("a question for another person was followed", "principal", v.s.who.ID, "for", a.Principal)
@@ -33,7 +33,7 @@ func (v *visit) approval() {
 	}
 	call, ok := v.o.Consent.Find(time.Now(), a.ID, v.s.who.ID)
 	if !ok {
-		v.tooLate()
+		tooLate(v)
 		return
 	}
 	policies := strings.Join(call.IDs, ", ")
@@ -53,13 +53,13 @@ func (v *visit) answer(id string) {
 		return
 	}
 	if v.o.Consent == nil {
-		v.tooLate()
+		tooLate(v)
 		return
 	}
 	yes, now := all[0] == "yes", time.Now()
 	call, ok := v.o.Consent.Find(now, id, v.s.who.ID)
 	if !ok || !v.o.Consent.Answer(now, id, v.s.who.ID, yes) {
-		v.tooLate()
+		tooLate(v)
 		return
 	}
 	v.o.Log.Info("a person was asked about a call", "principal", v.s.who.ID, "server", call.Server, "tool", call.Item, "allowed", yes)
@@ -71,7 +71,7 @@ func (v *visit) answer(id string) {
 }
 
 // tooLate says that there is nothing to answer.
-func (v *visit) tooLate() {
+func tooLate(v *visit) {
 	v.fail(http.StatusBadRequest, "This question is not open any more", "It was answered, or nobody has answered in time. Call again to be asked again.")
 }
 
