@@ -24,8 +24,8 @@ type Config struct {
 	// Guards look at what is delivered, and at the arguments of calls that have
 	// conditions; nil for none.
 	Guards *guards.Guards
-	// Forget is after how long without a request a conversation loses its labels; 0 is
-	// flow.Forget.
+	// Forget is after how long without a request that has conditions or marks a
+	// conversation loses its labels; 0 is flow.Forget.
 	Forget time.Duration
 	// Quiet leaves reasons and ids of policies out of errors.
 	Quiet bool
