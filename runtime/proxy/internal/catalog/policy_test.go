@@ -226,3 +226,15 @@ func anew(p *Publisher) {
 	defer p.mu.Unlock()
 	p.Current.Store(newCatalog(p))
 }
+
+// BenchmarkRepolicy is other policies for 1,000 principals with 50 views of 5,000 tools.
+func BenchmarkRepolicy(b *testing.B) {
+	p, who := fifty(b)
+	for i := range 1000 {
+		one := *who[i%len(who)]
+		p.Of(&one)
+	}
+	for b.Loop() {
+		Repolicy(p)
+	}
+}
