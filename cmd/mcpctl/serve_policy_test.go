@@ -4,6 +4,7 @@ package main_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,7 +31,8 @@ func (s *served) policyStatus() (p struct {
 	Digest   string
 	Policies int
 	Problem  string
-}) {
+},
+) {
 	s.t.Helper()
 	cmd := exec.CommandContext(s.t.Context(), "mcpctl", "--config", s.config, "status", "--json")
 	cmd.Env = s.cmd.Env
@@ -130,7 +132,7 @@ func TestServePoliciesAtStart(t *testing.T) {
 		cmd := exec.CommandContext(t.Context(), "mcpctl", "--config", filepath.Join(dir, "servers.json"), "serve", "--http", "127.0.0.1:0")
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GORACE=atexit_sleep_ms=0"}
 		out, err := cmd.CombinedOutput()
-		if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 5 || !strings.Contains(string(out), ":1:") {
+		if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 5 || !strings.Contains(string(out), ":1:") {
 			t.Errorf("%s: %v: %s", name, err, out)
 		}
 	}

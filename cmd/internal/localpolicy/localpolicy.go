@@ -49,7 +49,7 @@ func (p *Policies) Concern(entry config.Entry) (bool, error) {
 			p.read, p.err = read.Gate()
 		}
 	})
-	return p.err == nil && p.read.Set != nil && p.read.Set.Concerns(serverOf(entry)), p.err
+	return p.err == nil && p.read.Set != nil && (p.read.Guards != nil || p.read.Set.Concerns(serverOf(entry))), p.err
 }
 
 // Dial connects to a server. What it sends goes to h.

@@ -26,16 +26,16 @@ func HasQuotas(set *policy.Set) bool {
 // servers.json the user has at configPath: they are kept in the database of a state
 // directory, "" for none, until stop is called. When it returns they count what others
 // have. Where the database cannot be used that is logged, and they count for this process.
-func KeepQuotas(g *gate.Gate, stateDir, configPath string, log *slog.Logger) (stop func()) {
+func KeepQuotas(g *gate.Gate, stateDir, configPath string, logger *slog.Logger) (stop func()) {
 	if stateDir == "" {
 		return func() {}
 	}
 	if abs, err := filepath.Abs(configPath); err == nil {
 		configPath = abs
 	}
-	db := store.Open(filepath.Join(stateDir, "mcpctl.db"), store.Options{Scope: configPath, Logger: log})
+	db := store.Open(filepath.Join(stateDir, "mcpctl.db"), store.Options{Scope: configPath, Logger: logger})
 	failed := func(err error) {
-		log.Warn("quotas count only in this process, because they cannot be kept", "err", err)
+		logger.Warn("quotas count only in this process, because they cannot be kept", "err", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	if err := g.RestoreQuotas(ctx, db.Quotas()); err != nil {
@@ -47,7 +47,7 @@ func KeepQuotas(g *gate.Gate, stateDir, configPath string, log *slog.Logger) (st
 		cancel()
 		work.Wait()
 		if err := db.Close(); err != nil {
-			log.Debug("close the database of quotas", "err", err)
+			logger.Debug("close the database of quotas", "err", err)
 		}
 	}
 }

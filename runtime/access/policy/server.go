@@ -188,6 +188,10 @@ func (s *Set) Concerns(srv Server) bool {
 	}
 	w := s.World([]Server{srv}, nil)
 	v := w.View(nil)
+	asks, c := v.On(Question, srv.Name)
+	if !asks || c != nil && slices.ContainsFunc(c.forbids, func(t term) bool { return !t.rule.Shadow }) {
+		return true
+	}
 	for _, kind := range []Kind{Tool, Prompt, Resource} {
 		sub := &subject{kind: kind, server: w.servers[srv.Name], pattern: srv.Name + "/*"}
 		allowed := false
@@ -204,6 +208,12 @@ func (s *Set) Concerns(srv Server) bool {
 		}
 		if !allowed {
 			return true
+		}
+		for i := range v.left[Deliver] {
+			l := &v.left[Deliver][i]
+			if might, _ := s.covers(l.residue.left.Resource, sub); might && !l.rule.Permit && !l.rule.Shadow {
+				return true
+			}
 		}
 	}
 	return false

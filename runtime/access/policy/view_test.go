@@ -252,6 +252,10 @@ func TestConcerns(t *testing.T) {
 		{permitAll + `@id("b") forbid (principal, action, resource) when {resource.name == "x" && context.args.a == 1};`, true},
 		{permitAll + `@id("b") forbid (principal, action == Action::"call", resource == Tool::"gh/x");`, true},
 		{permitAll + `@id("b") forbid (principal, action == Action::"call", resource == Tool::"fs/x");`, false},
+		{permitAll + `@id("b") forbid (principal, action == Action::"deliver", resource) when {context.found.contains("secret")};`, true},
+		{permitAll + `@id("b") forbid (principal, action == Action::"deliver", resource in Server::"fs");`, false},
+		{permitAll + `@id("b") forbid (principal, action == Action::"question", resource == Server::"gh");`, true},
+		{permitAll + `@id("b") forbid (principal, action == Action::"question", resource == Server::"fs");`, false},
 	} {
 		if got := compile(t, c.text).Concerns(policy.Server{Name: "gh"}); got != c.want {
 			t.Errorf("%s: %v", c.text, got)
