@@ -41,7 +41,7 @@ func classes() []class {
 		answers(), questions(), remotes(), redirects(), sealed(), mirrored(), bounds(), registries(), secrets(), logins(), files(),
 		edits(), processes(), environments(), terminals(), links(),
 		doors(), places(), encrypted(), belongings(), leaks(), issued(), published(), silent(), certified(), forwarded(), apart(), pages(),
-		policies(),
+		policies(), flows(), pinned(), commanded(),
 	}
 }
 

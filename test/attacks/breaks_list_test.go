@@ -1,6 +1,10 @@
 package attacks_test
 
-import "github.com/mcpctl/mcpctl/test/breaks"
+import (
+	"slices"
+
+	"github.com/mcpctl/mcpctl/test/breaks"
+)
 
 // breakage takes one defence out of the program: with it, the cases named turn
 // red.
@@ -212,5 +216,5 @@ func breakages() []breakage {
 			"files/a pipe that nobody writes to as servers.json, list"),
 		one("files", "what a killed edit has left stays", "runtime/internal/atomicfile", "Update", `Sweep(target)`, `_ = target`,
 			"edits/what was left of one is removed"),
-	}, append(identityBreakages(), pageBreakages()...)...)
+	}, slices.Concat(identityBreakages(), pageBreakages(), policyBreakages())...)
 }

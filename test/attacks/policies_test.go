@@ -8,5 +8,6 @@ func policies() class {
 	c := class{name: "policies"}
 	c.cases = append(c.cases, hidden()...)
 	c.cases = append(c.cases, argued()...)
+	c.cases = append(c.cases, decided()...)
 	return c
 }

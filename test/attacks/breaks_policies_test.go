@@ -1,0 +1,54 @@
+package attacks_test
+
+// policyBreakages are those of policies beyond the engine, whose own are those of make
+// policy-breaks.
+func policyBreakages() []breakage {
+	const (
+		router  = "runtime/proxy/internal/router"
+		catalog = "runtime/proxy/internal/catalog"
+		gate    = "runtime/access/gate"
+		local   = "cmd/internal/localpolicy"
+	)
+	return []breakage{
+		one("policies", "policies filter lists only", catalog, "(*Catalog).reroute", `routes := make(map[string]*Route, c.lists[k].count)`, "routes := make(map[string]*Route, c.lists[k].count)\n\tfor n, r := range c.policies.full.Routes[k] {\n\t\troutes[n] = r\n\t}",
+			"policies/hidden: a tool, 2025-11-25", "policies/hidden: a prompt, 2026-07-28", "policies/hidden: a tool, 2026-07-28, stdio"),
+		one("policies", "views are shared by all principals", catalog, "(*policies).under", `if c := ps.views[v]; c != nil {`, `for _, c := range ps.views {`,
+			"policies/hidden: a tool, 2025-11-25", "policies/hidden: the tools, 2026-07-28"),
+		one("policies", "what is hidden and not listed is found", catalog, "(*Catalog).unlisted", "if !visible {\n\t\treturn nil\n\t}", "_ = visible",
+			"policies/hidden: a resource of a hidden server that it does not list, 2025-11-25"),
+		one("policies", "calls are not decided on the fast way", router, "(*Router).admitFast", `return true, rt.decideNow(`, "_ = from; return true, nil; return true, rt.decideNow(",
+			"policies/decided: denied first, then allowed, 2025-11-25", "policies/a number: too much, 2025-11-25"),
+		one("policies", "other requests than calls are not decided", router, "(*Request).admit", `if err := r.rt.decide(ctx, &r.From, rules.Use, use, memberOf(k)); err != nil {`, `if err := r.rt.decide(ctx, &r.From, rules.Use, use, memberOf(k)); err != nil && k == inventory.Tools {`,
+			"policies/decided: a prompt that is seen and denied, 2025-11-25", "policies/decided: a resource that is seen and denied, 2026-07-28"),
+		one("policies", "arguments are absent when it is decided", router, "useOf", `u.Arguments = m.Arguments.Of(line)`, `_ = u.Arguments`,
+			"policies/a number: too much, 2025-11-25", "policies/a path: above the folder, 2026-07-28"),
+		one("policies", "a task is a call like others", router, "useOf", `u.Task = at.Present()`, `u.Task = at.Present() && line == nil`,
+			"policies/decided: a call as a task, 2025-11-25"),
+		one("policies", "a limit is counted after the call", gate, "(*Gate).Decide", `err = d.count(out.Over)`, `go func() { time.Sleep(200 * time.Millisecond); _ = d.count(out.Over) }()`,
+			"policies/limits: 100 calls at once"),
+		one("policies", "a limit is everybody's", gate, "(*decision).keys", `parts = append(parts, d.use.Principal.Key())`, `_ = parts`,
+			"policies/limits: sessions, names and eras are no way around"),
+		one("policies", "quotas end with the process", gate, "(*Gate).RestoreQuotas", `return g.limits.Restore(ctx, time.Now(), k)`, `return nil`,
+			"policies/limits: 100 calls of a day at once, and a serve after it"),
+		one("policies", "broken policies are none", "cmd/internal/gateway", "(*policing).open", "next, err := p.read()\n\tif err != nil {\n\t\treturn err\n\t}", "next, _ := p.read()",
+			"policies/policies that are broken when serve starts"),
+
+		one("flows", "a conversation is anybody's", router, "flowOf", `return flow.Key("alone", from.Who.Key(), client, named)`, `return flow.Key("alone", client, named)`,
+			"flows/the name of a conversation of another"),
+		one("flows", "who names no conversation has none", router, "flowOf", `return flow.Key("alone", from.Who.Key(), client, named)`, `if named == "" { named = time.Now().String() }
+	return flow.Key("alone", from.Who.Key(), client, named)`,
+			"flows/no name of a conversation is one of its own", "flows/a name that is no text"),
+		one("flows", "conversations see nothing", gate, "(*Gate).Deliver", `g.flows.Add(u.Now, d.flow, marks)`, `_ = marks`,
+			"flows/what is private after what is untrusted, 2025-11-25", "flows/in the other order, 2026-07-28"),
+		one("flows", "to accept a form is a yes", "runtime/proxy/internal/asking", "saysYes", `return err == nil && string(allow.Of(content)) == "true"`, `return err == nil || len(allow.Of(content)) == 0`,
+			"flows/no yes: accepted, empty, 2025-11-25", "flows/no yes: not ticked, 2026-07-28"),
+		one("flows", "no answer is a yes", gate, "(*Gate).Answered", `if a == Yes {`, `if a == Yes || a == Unasked {`,
+			"flows/nobody can be asked, 2025-11-25", "flows/an error in place of an answer, 2025-11-25"),
+		one("pins", "what was looked at may change", "runtime/pins", "(*Guard).Pinned", `case known && bytes.Equal(before.raw, raw):`, `case known || bytes.Equal(before.raw, raw):`,
+			"pinned/its description, by a policy"),
+		one("commands", "commands do without policies", local, "(*Policies).Connect", `if !concern {`, `if !concern || entry.Name != "" {`,
+			"commanded/call a seen", "commanded/read a repo://priv", "commanded/bridge of a server"),
+		one("commands", "what nobody reads is run", local, "(*Policies).Unread", `if err != nil || !concern {`, `if err != nil || !concern || command != "" {`,
+			"commanded/run b", "commanded/a program behind bridge"),
+	}
+}
