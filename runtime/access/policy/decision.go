@@ -18,6 +18,9 @@ type decision struct {
 	// permitted says that some permit holds for every request.
 	permitted bool
 	by        []*Policy // the permits that do
+	// granted says that no permit is needed: results of what was allowed are delivered,
+	// and a server whose tools are allowed may ask, and has accounts to link.
+	granted bool
 	// permits and forbids count; unscoped are permits that the credential has not the
 	// scopes for.
 	permits, unscoped, forbids, shadows []term
@@ -53,7 +56,7 @@ func (v *View) decide(action Action, e *entry) (d *decision, shared bool) {
 			d, shared = &decision{}, false // hidden
 		}
 	}()
-	d = &decision{action: action}
+	d = &decision{action: action, granted: action == Deliver || (action == Question || action == Link) && v.Server(e.server.Name)}
 	if e.vague {
 		v.vaguely(d, e)
 		return d, false
@@ -102,7 +105,7 @@ func (d *decision) settle(v *View) {
 			d.by = append(d.by, t.rule.Policy)
 		}
 	}
-	d.permitted = d.action == Deliver || len(d.by) > 0
+	d.permitted = d.granted || len(d.by) > 0
 	refused := slices.ContainsFunc(d.forbids, func(t term) bool { return t.always && t.rule.plainly() })
 	d.visible = d.permitted || len(d.permits)+len(d.unscoped) > 0
 	if d.action != Deliver {
@@ -132,7 +135,7 @@ func (d *decision) settle(v *View) {
 
 // plain has all policies decide every request.
 func (d *decision) plain(v *View) {
-	d.conditional, d.permitted, d.by = true, d.action == Deliver, nil
+	d.conditional, d.permitted, d.by = true, d.granted, nil
 	d.permits, d.unscoped, d.forbids, d.shadows = nil, nil, nil, nil
 	for _, r := range v.world.set.rules {
 		d.all.context |= r.reads.context

@@ -180,6 +180,25 @@ func TestServers(t *testing.T) {
 	}
 }
 
+func TestQuestionsOfAllowedServers(t *testing.T) {
+	w := compile(t, `@id("a") permit (principal, action == Action::"call", resource == Tool::"gh/merge") when {context.args has x};
+@id("b") forbid (principal in Group::"eng", action == Action::"question", resource);`).World(testServers, testItems)
+	for _, action := range []policy.Action{policy.Question, policy.Link} {
+		if possible, c := w.View(bob).On(action, "gh"); !possible || c != nil {
+			t.Errorf("%s of a server one of whose tools is allowed: %v %v", action, possible, c)
+		}
+		if possible, _ := w.View(bob).On(action, "fs"); possible {
+			t.Errorf("%s of a server that is hidden", action)
+		}
+	}
+	if possible, _ := w.View(alice).On(policy.Question, "gh"); possible {
+		t.Error("a question that is forbidden")
+	}
+	if possible, _ := w.View(bob).On(policy.Operate, "gh"); possible {
+		t.Error("who may call may operate")
+	}
+}
+
 func TestOn(t *testing.T) {
 	w := compile(t, `@id("a") permit (principal, action in [Action::"question", Action::"link"], resource in Server::"gh");
 @id("b") forbid (principal, action == Action::"link", resource) when {context.front == "http"};
