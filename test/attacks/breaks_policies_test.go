@@ -1,5 +1,7 @@
 package attacks_test
 
+import "github.com/mcpctl/mcpctl/test/breaks"
+
 // policyBreakages are those of policies beyond the engine, whose own are those of make
 // policy-breaks.
 func policyBreakages() []breakage {
@@ -16,6 +18,8 @@ func policyBreakages() []breakage {
 			"policies/hidden: a tool, 2025-11-25", "policies/hidden: the tools, 2026-07-28"),
 		one("policies", "what is hidden and not listed is found", catalog, "(*Catalog).unlisted", "if !visible {\n\t\treturn nil\n\t}", "_ = visible",
 			"policies/hidden: a resource of a hidden server that it does not list, 2025-11-25"),
+		one("policies", "what is hidden is said to be denied", catalog, "(*Publisher).Resolve", "if r := otherwiseSpelt(p, c, k, name); r != nil {\n", "if c.policies != nil && c.policies.full.Routes[k][name] != nil {\n\t\treturn nil, &access.Denied{Code: access.CodeDenied}\n\t}\n\tif r := otherwiseSpelt(p, c, k, name); r != nil {\n",
+			"policies/hidden: a tool, 2025-11-25", "policies/hidden: a prompt, 2026-07-28, stdio"),
 		one("policies", "calls are not decided on the fast way", router, "(*Router).admitFast", `return true, rt.decideNow(`, "_ = from; return true, nil; return true, rt.decideNow(",
 			"policies/decided: denied first, then allowed, 2025-11-25", "policies/a number: too much, 2025-11-25"),
 		one("policies", "other requests than calls are not decided", router, "(*Request).admit", `if err := r.rt.decide(ctx, &r.From, rules.Use, use, memberOf(k)); err != nil {`, `if err := r.rt.decide(ctx, &r.From, rules.Use, use, memberOf(k)); err != nil && k == inventory.Tools {`,
@@ -42,6 +46,16 @@ func policyBreakages() []breakage {
 			"flows/what is private after what is untrusted, 2025-11-25", "flows/in the other order, 2026-07-28"),
 		one("flows", "to accept a form is a yes", "runtime/proxy/internal/asking", "saysYes", `return err == nil && string(allow.Of(content)) == "true"`, `return err == nil || len(allow.Of(content)) == 0`,
 			"flows/no yes: accepted, empty, 2025-11-25", "flows/no yes: not ticked, 2026-07-28"),
+		{
+			defence: "flows", name: "an approval is anybody's", below: router,
+			edits: []breaks.Edit{
+				{Decl: "(*state).sealed", From: `statePurpose+principal`, To: `statePurpose`},
+				{Decl: "Request.unseal", From: `statePurpose+r.From.Who.Key()`, To: `statePurpose`},
+			},
+			cases: []string{"flows/a yes of another, 2026-07-28"},
+		},
+		one("flows", "an approval is for any tool", router, "Request.unseal", `if s.Method != r.Method || s.Target != target {`, `if s.Method != r.Method && s.Target != target {`,
+			"flows/a yes for another tool, 2026-07-28"),
 		one("flows", "no answer is a yes", gate, "(*Gate).Answered", `if a == Yes {`, `if a == Yes || a == Unasked {`,
 			"flows/nobody can be asked, 2025-11-25", "flows/an error in place of an answer, 2025-11-25"),
 		one("pins", "what was looked at may change", "runtime/pins", "(*Guard).Pinned", `case known && bytes.Equal(before.raw, raw):`, `case known || bytes.Equal(before.raw, raw):`,
