@@ -67,7 +67,7 @@ func TestAttacks(t *testing.T) {
 }
 
 // atLeast is how many cases there have to be.
-const atLeast = 2000
+const atLeast = 2700
 
 // TestCount: the suite does not shrink, and a name stands for one case.
 func TestCount(t *testing.T) {

@@ -3,6 +3,8 @@
 package attacks_test
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -107,6 +109,9 @@ func surfaces() []surface {
 		{"a completion for a template", "completion/complete", completion(`{"type":"ref/resource","uri":"db://{x}"}`), true},
 		{"a completion for a resource", "completion/complete", completion(`{"type":"ref/resource","uri":"repo://priv"}`), false},
 		{"a completion for names of tools", "completion/complete", completion(`{"type":"ref/tool","name":"gh__merge"}`), false},
+		{"a subscription", "resources/subscribe", at("repo://priv"), false},
+		{"a subscription to a resource of a hidden server", "resources/subscribe", at("mail://in"), false},
+		{"a subscription that ends", "resources/unsubscribe", at("repo://priv"), false},
 		{"the log of a hidden server", "logging/setLevel", `{"level":"debug","server":"mail"}`, false},
 		{"a task of another", "tasks/get", `{"taskId":"gh:1"}`, false},
 		{"what a task came to", "tasks/result", `{"taskId":"mail:1"}`, false},
@@ -116,14 +121,15 @@ func surfaces() []surface {
 	}
 }
 
-// twins are two serves with the same policies: one has what these hide, one has not.
-func (s *stage) twins() (with, without *policed) {
+// twins are two serves with the same policies and words: one has what these hide, one has
+// not.
+func (s *stage) twins(words ...string) (with, without *policed) {
 	for _, all := range []bool{true, false} {
 		name := "without what is hidden"
 		if all {
 			name = "with what is hidden"
 		}
-		p := s.policed(name, func() *policed { return newPoliced(s.t, hidingConfig, offered(all)) })
+		p := s.policed(name+strings.Join(words, " "), func() *policed { return newPoliced(s.t, hidingConfig, offered(all), words...) })
 		if all {
 			with = p
 		} else {
@@ -179,10 +185,106 @@ func hidden() (all []attack) {
 			}})
 		}
 	}
+	for _, row := range []surface{
+		{"a tool", "tools/call", `{"name":"merge","arguments":{}}`, true},
+		{"a tool of a hidden server", "tools/call", `{"name":"send","arguments":{}}`, true},
+		{"a tool with its server", "tools/call", `{"name":"gh__merge","arguments":{}}`, false},
+		{"a tool with its hidden server", "tools/call", `{"name":"mail__send","arguments":{}}`, false},
+		{"a prompt", "prompts/get", `{"name":"tell"}`, true},
+		{"the tools", "tools/list", `{}`, true},
+		{"the prompts", "prompts/list", `{}`, true},
+	} {
+		for _, w := range ways()[:2] {
+			all = append(all, attack{name: "hidden without prefixes: " + row.name + ", " + w.name, do: func(t *testing.T, s *stage) {
+				with, without := s.twins("--no-prefix")
+				if row.real {
+					if got := w.ask(t, s, with, "alice", row.method, row.params); !strings.Contains(got, `"result":`) {
+						t.Fatalf("alice gets %.300s", got)
+					}
+				}
+				want := withoutCursor(w.ask(t, s, without, "bob", row.method, row.params))
+				with.unused(t, func() {
+					if got := withoutCursor(w.ask(t, s, with, "bob", row.method, row.params)); got != want {
+						t.Errorf("got  %.600s\nwant %.600s", got, want)
+					}
+				})
+			}})
+		}
+	}
+	for _, w := range ways()[:2] {
+		for _, method := range []string{"tools/list", "prompts/list"} {
+			all = append(all, attack{name: "hidden: a cursor of another view, " + method + ", " + w.name, do: func(t *testing.T, s *stage) {
+				with, _ := s.twins()
+				list := func(who, cursor string) string {
+					return w.ask(t, s, with, who, method, `{"cursor":`+wire.Quote(cursor)+`}`)
+				}
+				hers := nextCursor.FindStringSubmatch(w.ask(t, s, with, "alice", method, `{}`))
+				if hers == nil || !strings.Contains(list("alice", hers[1]), `"result":`) {
+					t.Fatal("there is one page")
+				}
+				if got, want := list("bob", hers[1]), list("bob", strings.Repeat("A", len(hers[1]))); got != want {
+					t.Errorf("got  %.300s\nwant %.300s", got, want)
+				}
+			}})
+		}
+	}
+	all = append(all, attack{name: "hidden: over the old transport", do: func(t *testing.T, s *stage) {
+		with, _ := s.twins()
+		out := stream(t, with.Daemon, "/sse", with.as("bob")).out
+		to := out.Await(t, "where to send", func(text string) string {
+			if m := regexp.MustCompile(`data: (/\S+)`).FindStringSubmatch(text); m != nil {
+				return m[1]
+			}
+			return ""
+		})
+		send := func(line string) {
+			exchange(t, with.Daemon, wire.RawPost(to, line, local, isJSON, with.as("bob")))
+		}
+		send(wire.Request("0", "initialize", wire.Hello))
+		with.unused(t, func() {
+			send(tool("1", "gh__merge", `{}`))
+			send(tool("2", "mail__send", `{}`))
+			out.Await(t, "answers", func(text string) string {
+				if strings.Count(text, `"code":-32602`) == 2 {
+					return text
+				}
+				return ""
+			})
+		})
+	}}, attack{name: "hidden: news of what changes, 2026-07-28", do: func(t *testing.T, s *stage) {
+		with, without := s.twins()
+		listen := func(p *policed) string {
+			body := modern("subscriptions/listen", `"notifications":{"resourceSubscriptions":["repo://priv","mail://in"],"toolsListChanged":true}`)
+			return shownAnswer(exchangeBriefly(t, p.Daemon, wire.RawPost("/mcp", body, append(mirrorsOf("subscriptions/listen", "")[:2], local, isJSON, accepts, p.as("bob"))...)))
+		}
+		want := listen(without)
+		with.unused(t, func() {
+			if got := listen(with); got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+		})
+	}}, attack{name: "hidden: a server that is hidden whole is not started", do: func(t *testing.T, _ *stage) {
+		p := newPoliced(t, strings.Replace(hidingConfig, `    - {allow: "token|alice", to: "*"}`+"\n", "", 1), offered(true))
+		for _, w := range ways()[:2] {
+			for _, row := range surfaces() {
+				if row.method != "initialize" {
+					w.ask(t, nil, p, "bob", row.method, row.params)
+				}
+			}
+		}
+		for _, name := range []string{"mail", longServer} {
+			if _, err := os.Stat(filepath.Join(p.noted, name)); err == nil {
+				t.Errorf("%s has been started", name)
+			}
+		}
+	}})
 	return all
 }
 
+// nextCursor is what leads to the next page.
+var nextCursor = regexp.MustCompile(`"nextCursor":"([^"]+)"`)
+
 // withoutCursor takes from a page what leads to the next: no two are the same.
 func withoutCursor(answer string) string {
-	return regexp.MustCompile(`"nextCursor":"[^"]+"`).ReplaceAllString(answer, `"nextCursor":""`)
+	return nextCursor.ReplaceAllString(answer, `"nextCursor":""`)
 }
