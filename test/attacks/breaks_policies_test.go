@@ -17,7 +17,7 @@ func policyBreakages() []breakage {
 		one("policies", "views are shared by all principals", catalog, "(*policies).under", `if c := ps.views[v]; c != nil {`, `for _, c := range ps.views {`,
 			"policies/hidden: a tool, 2025-11-25", "policies/hidden: the tools, 2026-07-28"),
 		one("policies", "what is hidden and not listed is found", catalog, "(*Catalog).unlisted", "if !visible {\n\t\treturn nil\n\t}", "_ = visible",
-			"policies/hidden: a resource of a hidden server that it does not list, 2025-11-25"),
+			"policies/hidden: a resource that is in no list, 2025-11-25", "policies/hidden: a resource that is in no list, 2026-07-28, stdio"),
 		one("policies", "what is hidden is said to be denied", catalog, "(*Publisher).Resolve", "if r := otherwiseSpelt(p, c, k, name); r != nil {\n", "if c.policies != nil && c.policies.full.Routes[k][name] != nil {\n\t\treturn nil, &access.Denied{Code: access.CodeDenied}\n\t}\n\tif r := otherwiseSpelt(p, c, k, name); r != nil {\n",
 			"policies/hidden: a tool, 2025-11-25", "policies/hidden: a prompt, 2026-07-28, stdio"),
 		one("policies", "calls are not decided on the fast way", router, "(*Router).admitFast", `return true, rt.decideNow(`, "_ = from; return true, nil; return true, rt.decideNow(",

@@ -75,7 +75,7 @@ func (b breakage) run() string {
 	}
 	slices.Sort(names)
 	run := "^TestAttacks$/" + breaks.Any(slices.Compact(names))
-	for _, slow := range []string{"files", "edits", "processes", "registry", "secrets", "logins", "remotes", "redirects", "listening"} {
+	for _, slow := range []string{"files", "edits", "processes", "registry", "secrets", "logins", "remotes", "redirects", "listening", "policies", "flows", "pinned", "commanded"} {
 		if slices.Contains(names, slow) {
 			return run + "/" + breaks.Any(cases)
 		}

@@ -46,6 +46,15 @@ func newPoliced(t testing.TB, config string, servers map[string]spec, args ...st
 	return p
 }
 
+// connect has servers called: from then on calls take the fast way.
+func (p *policed) connect(t testing.TB, tools ...string) {
+	t.Helper()
+	for _, name := range tools {
+		expect(t, post(t, p.Daemon, tool("1", name, `{"to":"bob"}`)), "200 result")
+		expect(t, p.alone(t, "", "tools/call", `{"name":"`+name+`","arguments":{"to":"bob"}}`), "200 result")
+	}
+}
+
 // uses is how many requests servers have got that a policy decides about.
 func (p *policed) uses(t testing.TB) int { return len(p.used(t)) }
 

@@ -194,7 +194,11 @@ func tricks() []trick {
 // before, so that the calls get there at all.
 func argued() (all []attack) {
 	begin := func(s *stage) *policed {
-		return s.policed("arguments", func() *policed { return newPoliced(s.t, argumentsConfig, argumentServers()) })
+		return s.policed("arguments", func() *policed {
+			p := newPoliced(s.t, argumentsConfig, argumentServers())
+			p.connect(s.t, "good__send", "bad__send")
+			return p
+		})
 	}
 	for _, w := range ways()[:2] {
 		for _, row := range tricks() {

@@ -74,10 +74,10 @@ func decisionServers() map[string]spec {
 func decided() (all []attack) {
 	begin := func(s *stage) *policed {
 		return s.policed("decisions", func() *policed {
-			p := &policed{}
 			dir := s.t.TempDir()
 			require.NoError(s.t, os.WriteFile(filepath.Join(dir, "more.cedar"), []byte(moreCedar), 0o600))
-			*p = *newPoliced(s.t, strings.Replace(decisionsConfig, "more.cedar", filepath.Join(dir, "more.cedar"), 1), decisionServers())
+			p := newPoliced(s.t, strings.Replace(decisionsConfig, "more.cedar", filepath.Join(dir, "more.cedar"), 1), decisionServers())
+			p.connect(s.t, "a__echo", "b__echo")
 			return p
 		})
 	}

@@ -23,7 +23,7 @@ import (
 const flowsConfig = `serve: {auth: [token: {}]}
 access:
   default: allow
-  labels: {untrusted: [web], private: [files, "resource:docs/repo://diary", "prompt:docs/diary"], outbound: [mail/send]}
+  labels: {untrusted: [web], private: [files, store, "resource:docs/repo://old/**", "resource:docs/repo://diary", "prompt:docs/diary"], outbound: [mail/send]}
   rules:
     - {deny: "*", to: outbound, after: [untrusted, private], reason: nothing private goes out}
     - {ask: "*", to: mail/ask}
@@ -33,7 +33,8 @@ access:
 func flowServers() map[string]spec {
 	return map[string]spec{
 		"web": {}, "files": {}, "mail": {Tools: []string{plainTool("act"), plainTool("send"), plainTool("ask"), plainTool("other"), plainTool("quiet")}},
-		"docs": {Resources: []string{resource("repo://diary")}, Prompts: []string{prompt("diary")}},
+		"docs":  {Resources: []string{resource("repo://diary")}, Prompts: []string{prompt("diary")}, Templates: []string{`{"name":"t","uriTemplate":"repo://old/{x}"}`}},
+		"store": {Resources: []string{resource("store://a")}, Templates: []string{`{"name":"t","uriTemplate":"store://old/{x}"}`}},
 	}
 }
 
@@ -135,6 +136,18 @@ func flows() class {
 			k.ask(t, "resources/read", `{"uri":"repo://diary"}`)
 			k.sent(t, p, false)
 		})
+		for name, uri := range map[string]string{
+			"a resource of a private server": "store://a", "what a template of a private server stands for": "store://old/1", "what is in no list of a private server": "mcpctl+store://store///x",
+			"what a template stands for is private": "repo://old/1", "what a template stands for is private, behind dots": "repo://old/x/../1",
+		} {
+			add(name, func(t *testing.T, p *policed, k, _ talk) {
+				k.call(t, "web__echo")
+				if got := k.ask(t, "resources/read", `{"uri":"`+uri+`"}`); !strings.Contains(got, `"result":`) {
+					t.Fatalf("got %s", got)
+				}
+				k.sent(t, p, false)
+			})
+		}
 		add("a prompt is private", func(t *testing.T, p *policed, k, _ talk) {
 			k.call(t, "web__echo")
 			k.ask(t, "prompts/get", `{"name":"docs__diary"}`)
@@ -220,6 +233,13 @@ func flows() class {
 		inFlow(p2, "bob", "").sent(t, p2, true)
 		inFlow(p2, "alice", "another").sent(t, p2, true)
 		_ = p
+	})
+	add("no session is a conversation, too", func(t *testing.T, _ *policed) {
+		p := newPoliced(t, flowsConfig, flowServers())
+		for _, name := range []string{"web__echo", "files__echo"} {
+			expect(t, post(t, p.Daemon, tool("1", name, `{}`), p.as("alice")), "200 result")
+		}
+		p.unused(t, func() { refusedBy(t, post(t, p.Daemon, tool("1", "mail__send", `{}`), p.as("alice")).Body) })
 	})
 	add("the name of a conversation of another", func(t *testing.T, p *policed) {
 		taint(t, inFlow(p, "alice", "hers"))

@@ -98,6 +98,7 @@ func surfaces() []surface {
 		{"a resource behind dots", "resources/read", at("repo://t/../priv"), false},
 		{"a resource behind escaped dots", "resources/read", at("repo://t/%2e%2e/priv"), false},
 		{"a resource, wrapped", "resources/read", at("mcpctl+repo://gh///priv"), false},
+		{"a resource that is in no list", "resources/read", at("mcpctl+repo://gh///nolist"), true},
 		{"a resource of a hidden server", "resources/read", at("mail://in"), true},
 		{"a resource of a hidden server, wrapped", "resources/read", at("mcpctl+mail://mail///in"), false},
 		{"a resource of a hidden server that it does not list", "resources/read", at("mcpctl+mail://mail///out"), false},
