@@ -44,6 +44,10 @@ func policyBreakages() []breakage {
 			"flows/no name of a conversation is one of its own", "flows/a name that is no text"),
 		one("flows", "conversations see nothing", gate, "(*Gate).Deliver", `g.flows.Add(u.Now, d.flow, marks)`, `_ = marks`,
 			"flows/what is private after what is untrusted, 2025-11-25", "flows/in the other order, 2026-07-28"),
+		one("flows", "what is in no list leaves no label", catalog, "(*Catalog).unlisted", `rulesOf(use, deliver, marks)`, `rulesOf(use, deliver, marks[:0])`,
+			"flows/what a template stands for is private, 2025-11-25", "flows/what is in no list of a private server, 2026-07-28"),
+		one("policies", "what is in no list is delivered", catalog, "(*Catalog).unlisted", `rulesOf(use, deliver, marks)`, `rulesOf(use, nil, marks); _ = deliver`,
+			"policies/a result that may not be delivered, of what is in no list, 2025-11-25", "policies/a result that may not be delivered, of what a template stands for, 2026-07-28, stdio"),
 		one("flows", "to accept a form is a yes", "runtime/proxy/internal/asking", "saysYes", `return err == nil && string(allow.Of(content)) == "true"`, `return err == nil || len(allow.Of(content)) == 0`,
 			"flows/no yes: accepted, empty, 2025-11-25", "flows/no yes: not ticked, 2026-07-28"),
 		{

@@ -23,7 +23,7 @@ const decisionsConfig = `access:
   labels: {risky: ["a/x*"]}
   policies: [more.cedar]
   rules:
-    - {allow: "*", to: [a, b, c/only_denied, e, "prompt:a/ask", "resource:a/repo://pub"]}
+    - {allow: "*", to: [a, b, c/only_denied, e, f, "prompt:a/ask", "resource:a/repo://pub"]}
     - {deny: "*", to: a/first, when: {args.n: {ge: 0}}}
     - {allow: "*", to: a/first, when: {args.n: {ge: 0}}}
     - {allow: "*", to: a/last, when: {args.n: {ge: 0}}}
@@ -46,6 +46,7 @@ const moreCedar = `
 @id("tasks") forbid (principal, action == Action::"call", resource == Tool::"a/task") when {context.task};
 @id("front") forbid (principal, action == Action::"call", resource == Tool::"a/front") when {context.front != "none"};
 @id("get") forbid (principal, action == Action::"get", resource == Prompt::"a/ask") when {context.front != "none"};
+@id("deliver") forbid (principal, action == Action::"deliver", resource in Server::"f") when {context.front != "none"};
 @id("read") forbid (principal, action == Action::"read", resource == Resource::"a/repo://pub") when {context.front != "none"};
 `
 
@@ -68,6 +69,7 @@ func decisionServers() map[string]spec {
 		"c": {Tools: tools("only_denied", "overflow", "other")},
 		"d": {Tools: tools("says_it_only_reads")},
 		"e": {Tools: tools("get_x", "get")},
+		"f": {Tools: tools("tell"), Prompts: []string{prompt("tell")}, Resources: []string{resource("told://a")}, Templates: []string{`{"name":"t","uriTemplate":"told://old/{x}"}`}},
 	}
 }
 
@@ -122,6 +124,28 @@ func decided() (all []attack) {
 					}
 					refusedBy(t, got)
 				})
+			}})
+		}
+	}
+	for _, row := range [][3]string{
+		{"of a tool", "tools/call", `{"name":"f__tell","arguments":{}}`},
+		{"of a tool, with progress", "tools/call", `{"name":"f__tell","arguments":{},"_meta":{"progressToken":1}}`},
+		{"of a prompt", "prompts/get", `{"name":"f__tell"}`},
+		{"of a resource", "resources/read", `{"uri":"told://a"}`},
+		{"of what a template stands for", "resources/read", `{"uri":"told://old/1"}`},
+		{"of what is in no list", "resources/read", `{"uri":"mcpctl+told://f///x"}`},
+	} {
+		for _, w := range ways() {
+			if strings.Contains(row[2], `"_meta"`) && strings.HasPrefix(w.name, revision) {
+				continue
+			}
+			all = append(all, attack{name: "a result that may not be delivered, " + row[0] + ", " + w.name, do: func(t *testing.T, s *stage) {
+				for range 2 { // before and after the server is connected
+					got := w.ask(t, s, begin(s), "", row[1], row[2])
+					if refusedBy(t, got); strings.Contains(got, `"f `) {
+						t.Errorf("it is delivered: %s", got)
+					}
+				}
 			}})
 		}
 	}
