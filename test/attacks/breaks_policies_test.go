@@ -20,6 +20,8 @@ func policyBreakages() []breakage {
 			"policies/hidden: a resource that is in no list, 2025-11-25", "policies/hidden: a resource that is in no list, 2026-07-28, stdio"),
 		one("policies", "what is hidden is said to be denied", catalog, "(*Publisher).Resolve", "if r := otherwiseSpelt(p, c, k, name); r != nil {\n", "if c.policies != nil && c.policies.full.Routes[k][name] != nil {\n\t\treturn nil, &access.Denied{Code: access.CodeDenied}\n\t}\n\tif r := otherwiseSpelt(p, c, k, name); r != nil {\n",
 			"policies/hidden: a tool, 2025-11-25", "policies/hidden: a prompt, 2026-07-28, stdio"),
+		one("policies", "what is in no list is delivered", catalog, "(*Catalog).unlisted", `rulesOf(use, deliver, marks)`, `rulesOf(use, nil, marks); _ = deliver`,
+			"policies/a result that may not be delivered, of what is in no list, 2025-11-25", "policies/a result that may not be delivered, of what a template stands for, 2026-07-28, stdio"),
 		one("policies", "calls are not decided on the fast way", router, "(*Router).admitFast", `return true, rt.decideNow(`, "_ = from; return true, nil; return true, rt.decideNow(",
 			"policies/decided: denied first, then allowed, 2025-11-25", "policies/a number: too much, 2025-11-25"),
 		one("policies", "other requests than calls are not decided", router, "(*Request).admit", `if err := r.rt.decide(ctx, &r.From, rules.Use, use, memberOf(k)); err != nil {`, `if err := r.rt.decide(ctx, &r.From, rules.Use, use, memberOf(k)); err != nil && k == inventory.Tools {`,
@@ -46,8 +48,8 @@ func policyBreakages() []breakage {
 			"flows/what is private after what is untrusted, 2025-11-25", "flows/in the other order, 2026-07-28"),
 		one("flows", "what is in no list leaves no label", catalog, "(*Catalog).unlisted", `rulesOf(use, deliver, marks)`, `rulesOf(use, deliver, marks[:0])`,
 			"flows/what a template stands for is private, 2025-11-25", "flows/what is in no list of a private server, 2026-07-28"),
-		one("policies", "what is in no list is delivered", catalog, "(*Catalog).unlisted", `rulesOf(use, deliver, marks)`, `rulesOf(use, nil, marks); _ = deliver`,
-			"policies/a result that may not be delivered, of what is in no list, 2025-11-25", "policies/a result that may not be delivered, of what a template stands for, 2026-07-28, stdio"),
+		one("flows", "completions are delivered to everybody", router, "Request.complete", `return r.delivered(k, result, err)`, `return result, err`,
+			"flows/a completion for a private prompt, 2025-11-25", "policies/a result that may not be delivered, of a completion, 2026-07-28"),
 		one("flows", "to accept a form is a yes", "runtime/proxy/internal/asking", "saysYes", `return err == nil && string(allow.Of(content)) == "true"`, `return err == nil || len(allow.Of(content)) == 0`,
 			"flows/no yes: accepted, empty, 2025-11-25", "flows/no yes: not ticked, 2026-07-28"),
 		{
@@ -65,7 +67,7 @@ func policyBreakages() []breakage {
 		one("pins", "what was looked at may change", "runtime/pins", "(*Guard).Pinned", `case known && bytes.Equal(before.raw, raw):`, `case known || bytes.Equal(before.raw, raw):`,
 			"pinned/its description, by a policy"),
 		one("commands", "commands do without policies", local, "(*Policies).Connect", `if !concern {`, `if !concern || entry.Name != "" {`,
-			"commanded/call a seen", "commanded/read a repo://priv", "commanded/bridge of a server"),
+			"commanded/call a seen", "commanded/prompt a tell", "commanded/tools a"),
 		one("commands", "what nobody reads is run", local, "(*Policies).Unread", `if err != nil || !concern {`, `if err != nil || !concern || command != "" {`,
 			"commanded/run b", "commanded/a program behind bridge"),
 	}

@@ -134,6 +134,8 @@ func decided() (all []attack) {
 		{"of a resource", "resources/read", `{"uri":"told://a"}`},
 		{"of what a template stands for", "resources/read", `{"uri":"told://old/1"}`},
 		{"of what is in no list", "resources/read", `{"uri":"mcpctl+told://f///x"}`},
+		{"of a completion", "completion/complete", `{"ref":{"type":"ref/prompt","name":"f__tell"},"argument":{"name":"a","value":"v"}}`},
+		{"of a completion for a template", "completion/complete", `{"ref":{"type":"ref/resource","uri":"told://old/{x}"},"argument":{"name":"x","value":"v"}}`},
 	} {
 		for _, w := range ways() {
 			if strings.Contains(row[2], `"_meta"`) && strings.HasPrefix(w.name, revision) {
@@ -142,7 +144,7 @@ func decided() (all []attack) {
 			all = append(all, attack{name: "a result that may not be delivered, " + row[0] + ", " + w.name, do: func(t *testing.T, s *stage) {
 				for range 2 { // before and after the server is connected
 					got := w.ask(t, s, begin(s), "", row[1], row[2])
-					if refusedBy(t, got); strings.Contains(got, `"f `) {
+					if refusedBy(t, got); strings.Contains(got, `"f `) || strings.Contains(got, "f completes") {
 						t.Errorf("it is delivered: %s", got)
 					}
 				}

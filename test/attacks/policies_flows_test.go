@@ -71,7 +71,11 @@ func (p *policed) inFlow(t testing.TB, who, flow, method, params string) string 
 	if flow != "" {
 		body = strings.Replace(body, `"_meta":{`, `"_meta":{"dev.mcpctl/flow":`+wire.Quote(flow)+`,`, 1)
 	}
-	return post(t, p.Daemon, body, append(mirrorsOf(method, named.Name+named.URI), p.as(who))...).Body
+	head := mirrorsOf(method, named.Name+named.URI)
+	if named.Name+named.URI == "" {
+		head = head[:2]
+	}
+	return post(t, p.Daemon, body, append(head, p.as(who))...).Body
 }
 
 // sent checks whether a mail goes out in a conversation.
@@ -151,6 +155,13 @@ func flows() class {
 		add("a prompt is private", func(t *testing.T, p *policed, k, _ talk) {
 			k.call(t, "web__echo")
 			k.ask(t, "prompts/get", `{"name":"docs__diary"}`)
+			k.sent(t, p, false)
+		})
+		add("a completion for a private prompt", func(t *testing.T, p *policed, k, _ talk) {
+			k.call(t, "web__echo")
+			if got := k.ask(t, "completion/complete", `{"ref":{"type":"ref/prompt","name":"docs__diary"},"argument":{"name":"a","value":"v"}}`); !strings.Contains(got, `"result":`) {
+				t.Fatalf("got %s", got)
+			}
 			k.sent(t, p, false)
 		})
 		add("another conversation has seen nothing", func(t *testing.T, p *policed, k, other talk) {

@@ -227,7 +227,8 @@ func (r Request) complete(ctx context.Context) ([]byte, error) {
 			return nil, err
 		}
 		abs := rawjson.Span{Start: ref.Start + place.Start, End: ref.Start + place.End}
-		return r.forward(ctx, to.Backend, within(r.Msg.Params, abs, to.Quoted))
+		result, err := r.forward(ctx, to.Backend, within(r.Msg.Params, abs, to.Quoted))
+		return r.delivered(k, result, err)
 	})
 	if rpc, ok := errors.AsType[*runtime.Error](err); ok && rpc.Code == runtime.CodeMethodNotFound && r.rt.Catalog.Only(r.From.Who) == nil {
 		none := []byte(`{"completion":{"values":[]}}`) // the proxy has declared it for all
