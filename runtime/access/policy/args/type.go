@@ -37,21 +37,21 @@ func Members(inputSchema []byte, path []string) []string {
 
 // cedar returns the type of a value, "" for one that is not known before.
 func (s *schema) cedar(depth int) string {
-	switch s.kinds &^ isNull {
-	case isString:
+	switch k := s.kinds &^ isNull; {
+	case k == isString:
 		return "String"
-	case isInteger:
+	case k == isInteger:
 		return "Long"
-	case isNumber, isNumber | isInteger:
+	case k&^isInteger == isNumber:
 		return "decimal"
-	case isBoolean:
+	case k == isBoolean:
 		return "Bool"
-	case isArray:
+	case k == isArray:
 		items := s.items()
 		if of := items.cedar(depth + 1); of != "" && depth < MaxDepth {
 			return "Set<" + of + ">"
 		}
-	case isObject:
+	case k == isObject:
 		names := s.names()
 		if len(names) == 0 || depth == MaxDepth {
 			return ""
