@@ -184,7 +184,7 @@ func breakages() []breakage {
 			"ownership/a tool by its bare name"),
 		one("ownership", "a URI that names a server leads to who lists it", proxy, "(*Owners).Named", `ok && o.folds[strings.ToLower(server)]`, `ok && o.folds[strings.ToLower(server)] && o.exact[uri].Nobody()`,
 			"ownership/a wrapped URI of the other"),
-		one("ownership", "the last one to hand out a link has it", proxy, "(*handedOutLinks).add", `h.of[uri] = was.With(server)`, `h.of[uri] = ownership.Claim{Server: was.Server[:0] + server}`,
+		one("ownership", "the last one to hand out a link has it", proxy, "(*Links).Add", `h.of[uri] = was.With(server)`, `h.of[uri] = Claim{Server: was.Server[:0] + server}`,
 			"ownership/a link that two servers hand out is nobody's"),
 		{
 			defence: "ownership", name: "names with a hash of one server may begin as another's", below: proxy,

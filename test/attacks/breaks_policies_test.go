@@ -8,11 +8,12 @@ func policyBreakages() []breakage {
 	const (
 		router  = "runtime/proxy/internal/router"
 		catalog = "runtime/proxy/internal/catalog"
+		verdict = "runtime/proxy/internal/verdict"
 		gate    = "runtime/access/gate"
 		local   = "cmd/internal/localpolicy"
 	)
 	return []breakage{
-		one("policies", "policies filter lists only", catalog, "(*Catalog).reroute", `routes := make(map[string]*Route, c.lists[k].count)`, "routes := make(map[string]*Route, c.lists[k].count)\n\tfor n, r := range c.policies.full.Routes[k] {\n\t\troutes[n] = r\n\t}",
+		one("policies", "policies filter lists only", catalog, "reroute", `routes := make(map[string]*Route, c.lists[k].count)`, "routes := make(map[string]*Route, c.lists[k].count)\n\tfor n, r := range c.policies.full.Routes[k] {\n\t\troutes[n] = r\n\t}",
 			"policies/hidden: a tool, 2025-11-25", "policies/hidden: a prompt, 2026-07-28", "policies/hidden: a tool, 2026-07-28, stdio"),
 		one("policies", "views are shared by all principals", catalog, "(*policies).under", `if c := ps.views[v]; c != nil {`, `for _, c := range ps.views {`,
 			"policies/hidden: a tool, 2025-11-25", "policies/hidden: the tools, 2026-07-28"),
@@ -22,13 +23,13 @@ func policyBreakages() []breakage {
 			"policies/hidden: a tool, 2025-11-25", "policies/hidden: a prompt, 2026-07-28, stdio"),
 		one("policies", "what is in no list is delivered", catalog, "(*Catalog).unlisted", `rulesOf(use, deliver, marks)`, `rulesOf(use, nil, marks); _ = deliver`,
 			"policies/a result that may not be delivered, of what is in no list, 2025-11-25", "policies/a result that may not be delivered, of what a template stands for, 2026-07-28, stdio"),
-		one("policies", "calls are not decided on the fast way", router, "(*Router).admitFast", `return true, rt.decideNow(`, "_ = from; return true, nil; return true, rt.decideNow(",
+		one("policies", "calls are not decided on the fast way", router, "admitFast", `return true, rt.judge.DecideNow(`, "_ = from; return true, nil; return true, rt.judge.DecideNow(",
 			"policies/decided: denied first, then allowed, 2025-11-25", "policies/a number: too much, 2025-11-25"),
-		one("policies", "other requests than calls are not decided", router, "(*Request).admit", `if err := r.rt.decide(ctx, &r.From, rules.Use, use, memberOf(k)); err != nil {`, `if err := r.rt.decide(ctx, &r.From, rules.Use, use, memberOf(k)); err != nil && k == inventory.Tools {`,
+		one("policies", "other requests than calls are not decided", router, "admit", `if err := r.rt.judge.Decide(ctx, &r.From, rules.Use, use, k); err != nil {`, `if err := r.rt.judge.Decide(ctx, &r.From, rules.Use, use, k); err != nil && k == inventory.Tools {`,
 			"policies/decided: a prompt that is seen and denied, 2025-11-25", "policies/decided: a resource that is seen and denied, 2026-07-28"),
-		one("policies", "arguments are absent when it is decided", router, "useOf", `u.Arguments = m.Arguments.Of(line)`, `_ = u.Arguments`,
+		one("policies", "arguments are absent when it is decided", verdict, "UseOf", `u.Arguments = m.Arguments.Of(line)`, `_ = u.Arguments`,
 			"policies/a number: too much, 2025-11-25", "policies/a path: above the folder, 2026-07-28"),
-		one("policies", "a task is a call like others", router, "useOf", `u.Task = at.Present()`, `u.Task = at.Present() && line == nil`,
+		one("policies", "a task is a call like others", verdict, "UseOf", `u.Task = at.Present()`, `u.Task = at.Present() && line == nil`,
 			"policies/decided: a call as a task, 2025-11-25"),
 		one("policies", "a limit is counted after the call", gate, "(*Gate).Decide", `err = d.count(out.Over)`, `go func() { time.Sleep(200 * time.Millisecond); _ = d.count(out.Over) }()`,
 			"policies/limits: 100 calls at once"),
@@ -39,16 +40,18 @@ func policyBreakages() []breakage {
 		one("policies", "broken policies are none", "cmd/internal/gateway", "(*policing).open", "next, err := p.read()\n\tif err != nil {\n\t\treturn err\n\t}", "next, _ := p.read()",
 			"policies/policies that are broken when serve starts"),
 
-		one("flows", "a conversation is anybody's", router, "flowOf", `return flow.Key("alone", from.Who.Key(), client, named)`, `return flow.Key("alone", client, named)`,
+		one("flows", "a conversation is anybody's", verdict, "flowOf", `return flow.Key("alone", from.Who.Key(), program, named)`, `return flow.Key("alone", program, named)`,
 			"flows/the name of a conversation of another"),
-		one("flows", "who names no conversation has none", router, "flowOf", `return flow.Key("alone", from.Who.Key(), client, named)`, `if named == "" { named = time.Now().String() }
-	return flow.Key("alone", from.Who.Key(), client, named)`,
+		one("flows", "who names no conversation has none", verdict, "flowOf", `return flow.Key("alone", from.Who.Key(), program, named)`, `if named == "" { named = time.Now().String() }
+	return flow.Key("alone", from.Who.Key(), program, named)`,
 			"flows/no name of a conversation is one of its own", "flows/a name that is no text"),
 		one("flows", "conversations see nothing", gate, "(*Gate).Deliver", `g.flows.Add(u.Now, d.flow, marks)`, `_ = marks`,
 			"flows/what is private after what is untrusted, 2025-11-25", "flows/in the other order, 2026-07-28"),
 		one("flows", "what is in no list leaves no label", catalog, "(*Catalog).unlisted", `rulesOf(use, deliver, marks)`, `rulesOf(use, deliver, marks[:0])`,
 			"flows/what a template stands for is private, 2025-11-25", "flows/what is in no list of a private server, 2026-07-28"),
-		one("flows", "completions are delivered to everybody", router, "Request.complete", `return r.delivered(k, result, err)`, `return result, err`,
+		one("flows", "what says that it is a task is not looked at", router, "delivered", "if isTask(r.Method, result) && r.From.Modern() {", "if isTask(r.Method, result) {\n\t\treturn result, nil\n\t}\n\tif false {",
+			"flows/a result that says that it is a task, 2025-11-25"),
+		one("flows", "completions are delivered to everybody", router, "Request.complete", `return delivered(&r, k, result, err)`, `return result, err`,
 			"flows/a completion for a private prompt, 2025-11-25", "policies/a result that may not be delivered, of a completion, 2026-07-28"),
 		one("flows", "to accept a form is a yes", "runtime/proxy/internal/asking", "saysYes", `return err == nil && string(allow.Of(content)) == "true"`, `return err == nil || len(allow.Of(content)) == 0`,
 			"flows/no yes: accepted, empty, 2025-11-25", "flows/no yes: not ticked, 2026-07-28"),

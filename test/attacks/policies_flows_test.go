@@ -188,6 +188,19 @@ func flows() class {
 			k.ask(t, "tools/call", `{"name":"files__act","arguments":{"frames":["{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{\"isError\":true,\"content\":[{\"type\":\"text\",\"text\":\"the salary is 1,234\"}]}}"]}}`)
 			k.sent(t, p, false)
 		})
+		for name, result := range map[string]string{
+			"says that it asks":                     `{"resultType":"input_required","inputRequests":{},"content":[{"type":"text","text":"the salary is 1,234"}]}`,
+			"says that it asks, with a state":       `{"resultType":"input_required","requestState":"x","content":[{"type":"text","text":"the salary is 1,234"}]}`,
+			"says that it asks, and asks something": `{"resultType":"input_required","inputRequests":{"a":{"method":"roots/list","params":{}}},"content":[{"type":"text","text":"the salary is 1,234"}]}`,
+			"says that it is a task":                `{"resultType":"task","taskId":"1","status":"working","content":[{"type":"text","text":"the salary is 1,234"}]}`,
+			"has a task in it":                      `{"task":{"taskId":"1","status":"working","createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z","ttl":null},"content":[{"type":"text","text":"the salary is 1,234"}]}`,
+		} {
+			add("a result that "+name, func(t *testing.T, p *policed, k, _ talk) {
+				k.call(t, "web__echo")
+				got := k.ask(t, "tools/call", `{"name":"files__act","arguments":{"frames":[`+wire.Quote(`{"jsonrpc":"2.0","id":$ID,"result":`+result+`}`)+`]}}`)
+				k.sent(t, p, !strings.Contains(got, "1,234")) // what is not passed on is not seen
+			})
+		}
 		add("calls at once that see everything", func(t *testing.T, p *policed, k, _ talk) {
 			var wg sync.WaitGroup
 			for j := range 20 {
@@ -223,7 +236,7 @@ func flows() class {
 			if era == revision {
 				return // this client declares that it can
 			}
-			p.unused(t, func() { refusedBy(t, k.call(t, "mail__ask"), "this client can ask nobody") })
+			p.unused(t, func() { refusedBy(t, k.call(t, "mail__ask"), "a person has to allow it") })
 		})
 	}
 	add := func(name string, do func(t *testing.T, p *policed)) {

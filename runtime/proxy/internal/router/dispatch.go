@@ -228,7 +228,7 @@ func (r Request) complete(ctx context.Context) ([]byte, error) {
 		}
 		abs := rawjson.Span{Start: ref.Start + place.Start, End: ref.Start + place.End}
 		result, err := r.forward(ctx, to.Backend, within(r.Msg.Params, abs, to.Quoted))
-		return r.delivered(k, result, err)
+		return delivered(&r, k, result, err)
 	})
 	if rpc, ok := errors.AsType[*runtime.Error](err); ok && rpc.Code == runtime.CodeMethodNotFound && r.rt.Catalog.Only(r.From.Who) == nil {
 		none := []byte(`{"completion":{"values":[]}}`) // the proxy has declared it for all

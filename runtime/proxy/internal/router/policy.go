@@ -63,8 +63,13 @@ func admitFast(rt *Router, line []byte, m *rawjson.Message, r *catalog.Route, to
 // delivered returns what policies let pass of the result of a use, before the client gets
 // any of it. What asks the client, or says that there will be a result, is none.
 func delivered(r *Request, k inventory.Kind, result []byte, err error) ([]byte, error) {
-	if err != nil || r.judged == nil || r.judged.use == nil || isTask(r.Method, result) {
+	if err != nil || r.judged == nil || r.judged.use == nil {
 		return result, err
+	}
+	if isTask(r.Method, result) && r.From.Modern() { // others are told of none
+		if at, err := rawjson.Field(result, "content"); err == nil && !at.Present() {
+			return result, nil
+		}
 	}
 	if _, asks := parseInputRequest(result); asks {
 		return result, nil
