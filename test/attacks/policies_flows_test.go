@@ -142,7 +142,7 @@ func flows() class {
 		})
 		for name, uri := range map[string]string{
 			"a resource of a private server": "store://a", "what a template of a private server stands for": "store://old/1", "what is in no list of a private server": "mcpctl+store://store///x",
-			"what a template stands for is private": "repo://old/1", "what a template stands for is private, behind dots": "repo://old/x/../1",
+			"what a template matches is private": "repo://old/1", "what a template matches is private, behind dots": "repo://old/x/../1",
 		} {
 			add(name, func(t *testing.T, p *policed, k, _ talk) {
 				k.call(t, "web__echo")
@@ -250,7 +250,7 @@ func flows() class {
 		k.call(t, "web__echo")
 		k.call(t, "files__echo")
 	}
-	add("no name of a conversation is one of its own", func(t *testing.T, p *policed) {
+	add("no name of a conversation is its own one", func(t *testing.T, p *policed) {
 		p2 := newPoliced(t, flowsConfig, flowServers())
 		taint(t, inFlow(p2, "alice", ""))
 		inFlow(p2, "alice", "").sent(t, p2, false)
@@ -280,7 +280,7 @@ func flows() class {
 			inFlow(p, "bob", "k"+forged).sent(t, p, true)
 		})
 	}
-	add("a name that is no text", func(t *testing.T, p *policed) {
+	add("a name that is a number", func(t *testing.T, p *policed) {
 		ask := func(name string) string {
 			body := strings.Replace(modern("tools/call", `"name":"`+name+`","arguments":{}`), `"_meta":{`, `"_meta":{"dev.mcpctl/flow":{"x":1},`, 1)
 			return post(t, p.Daemon, body, append(mirrorsOf("tools/call", name), p.as("bob"))...).Body
@@ -431,7 +431,7 @@ func askedAbout() (all []attack) {
 			t.Errorf("she is asked %d times", questions)
 		}
 	})
-	add("an error in place of an answer, 2025-11-25", func(t *testing.T, p *policed) {
+	add("an error instead of an answer, 2025-11-25", func(t *testing.T, p *policed) {
 		h := p.session(t, "alice", `{"elicitation":{"form":{}}}`)
 		p.unused(t, func() {
 			refusedBy(t, p.answering(t, "alice", h, tool("9", "mail__ask", `{}`), func(id string) {
