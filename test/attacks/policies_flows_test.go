@@ -325,6 +325,7 @@ func flows() class {
 		})
 	}, slow: true})
 	c.cases = append(c.cases, askedAbout()...)
+	c.cases = append(c.cases, approvals()...)
 	return c
 }
 
