@@ -132,7 +132,7 @@ func decided() (all []attack) {
 		{"of a tool, with progress", "tools/call", `{"name":"f__tell","arguments":{},"_meta":{"progressToken":1}}`},
 		{"of a prompt", "prompts/get", `{"name":"f__tell"}`},
 		{"of a resource", "resources/read", `{"uri":"told://a"}`},
-		{"of what a template matches", "resources/read", `{"uri":"told://old/1"}`},
+		{"of what a template means", "resources/read", `{"uri":"told://old/1"}`},
 		{"of what is in no list", "resources/read", `{"uri":"mcpctl+told://f///x"}`},
 		{"of a completion", "completion/complete", `{"ref":{"type":"ref/prompt","name":"f__tell"},"argument":{"name":"a","value":"v"}}`},
 		{"of a completion for a template", "completion/complete", `{"ref":{"type":"ref/resource","uri":"told://old/{x}"},"argument":{"name":"x","value":"v"}}`},

@@ -141,8 +141,8 @@ func flows() class {
 			k.sent(t, p, false)
 		})
 		for name, uri := range map[string]string{
-			"a resource of a private server": "store://a", "what a template of a private server stands for": "store://old/1", "what is in no list of a private server": "mcpctl+store://store///x",
-			"what a template matches is private": "repo://old/1", "what a template matches is private, behind dots": "repo://old/x/../1",
+			"a resource of a private server": "store://a", "what a template of a private server means": "store://old/1", "what is in no list of a private server": "mcpctl+store://store///x",
+			"what a template means is private": "repo://old/1", "what a template means is private, behind dots": "repo://old/x/../1",
 		} {
 			add(name, func(t *testing.T, p *policed, k, _ talk) {
 				k.call(t, "web__echo")
@@ -250,7 +250,7 @@ func flows() class {
 		k.call(t, "web__echo")
 		k.call(t, "files__echo")
 	}
-	add("no name of a conversation is its own one", func(t *testing.T, p *policed) {
+	add("those without a name are one conversation", func(t *testing.T, p *policed) {
 		p2 := newPoliced(t, flowsConfig, flowServers())
 		taint(t, inFlow(p2, "alice", ""))
 		inFlow(p2, "alice", "").sent(t, p2, false)
@@ -280,7 +280,7 @@ func flows() class {
 			inFlow(p, "bob", "k"+forged).sent(t, p, true)
 		})
 	}
-	add("a name that is a number", func(t *testing.T, p *policed) {
+	add("a name that is not a text", func(t *testing.T, p *policed) {
 		ask := func(name string) string {
 			body := strings.Replace(modern("tools/call", `"name":"`+name+`","arguments":{}`), `"_meta":{`, `"_meta":{"dev.mcpctl/flow":{"x":1},`, 1)
 			return post(t, p.Daemon, body, append(mirrorsOf("tools/call", name), p.as("bob"))...).Body

@@ -104,7 +104,7 @@ func surfaces() []surface {
 		{"a resource of a hidden server that it does not list", "resources/read", at("mcpctl+mail://mail///out"), false},
 		{"a page of an app", "resources/read", at("ui://gh/x"), true},
 		{"a page of an app of a hidden server", "resources/read", at("ui://mail/x"), false},
-		{"what a template stands for", "resources/read", at("db://7"), true},
+		{"what a template means", "resources/read", at("db://7"), true},
 		{"a completion for a prompt", "completion/complete", completion(`{"type":"ref/prompt","name":"gh__tell"}`), true},
 		{"a completion for a prompt of a hidden server", "completion/complete", completion(`{"type":"ref/prompt","name":"mail__p"}`), true},
 		{"a completion for a template", "completion/complete", completion(`{"type":"ref/resource","uri":"db://{x}"}`), true},
