@@ -66,7 +66,7 @@ func TestNewcomer(t *testing.T) {
 	p, err := serve()
 	require.NoError(t, err)
 	t.Cleanup(func() { p.Stop(wire.Limit) })
-	if text := p.Stderr.String(); strings.Contains(text, "warning") {
+	if text := p.Stderr.String(); strings.Count(text, "warning") != 1 || !strings.Contains(text, "config.yaml has no section access") {
 		t.Errorf("serve says: %s", text)
 	}
 	url := "https://" + host + p.URL[strings.LastIndex(p.URL, ":"):] // as in a client's settings

@@ -86,7 +86,7 @@ func serveIssuer(t *testing.T, issuer string) string {
 	dir := t.TempDir()
 	servers := filepath.Join(dir, "servers.json")
 	require.NoError(t, os.WriteFile(servers, []byte(`{"mcpServers":{"fake":{"command":"fake-mcp"}}}`), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.yaml"), []byte("serve:\n  url: https://mcp.example.com/mcp\n  auth:\n    - jwt: {issuer: \""+issuer+"\"}\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.yaml"), []byte("serve:\n  url: https://mcp.example.com/mcp\n  auth:\n    - jwt: {issuer: \""+issuer+"\"}\naccess: {default: allow}\n"), 0o600))
 	cmd := exec.Command("mcpctl", "serve", "--config", servers, "--http", "127.0.0.1:0")
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "XDG_STATE_HOME=" + filepath.Join(dir, "state"), noRaceSleep}
 	stderr, err := cmd.StderrPipe()

@@ -27,7 +27,7 @@ func TestServeIssuer(t *testing.T) {
 	servers := filepath.Join(dir, "servers.json")
 	require.NoError(t, os.WriteFile(servers, []byte(`{"mcpServers":{"fake":{"command":"fake-mcp"}}}`), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(
-		"serve:\n  url: https://mcp.example.com/mcp\n  auth:\n    - jwt: {name: idp, issuer: \""+s.URL+"\", scopes: [mcp], audiences: [\"api://x\"]}\n"), 0o600))
+		"serve:\n  url: https://mcp.example.com/mcp\n  auth:\n    - jwt: {name: idp, issuer: \""+s.URL+"\", scopes: [mcp], audiences: [\"api://x\"]}\naccess: {default: allow}\n"), 0o600))
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "XDG_STATE_HOME=" + filepath.Join(dir, "state"), noRaceSleep}
 	cmd := exec.Command("mcpctl", "serve", "--config", servers, "--http", "127.0.0.1:0")
 	cmd.Env = env

@@ -97,7 +97,7 @@ func TestServeSocketProxy(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "s")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "servers.json"), []byte(`{"mcpServers":{"fake":{"command":"fake-mcp"}}}`), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.yaml"), []byte("serve:\n  auth:\n    - proxy: {from: [unix], user: X-User}\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.yaml"), []byte("serve:\n  auth:\n    - proxy: {from: [unix], user: X-User}\naccess: {default: allow}\n"), 0o600))
 	cmd := exec.Command("mcpctl", "serve", "--config", filepath.Join(dir, "servers.json"), "--socket", path)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, noRaceSleep}
 	stderr, err := cmd.StderrPipe()

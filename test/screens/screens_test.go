@@ -58,7 +58,7 @@ func screens(serve string) []screen {
 		{name: "tool-error", command: "mcpctl tracker create_issue title=x labels=bug", whole: []string{"title: is too long", "due: is in the past"}},
 		{name: "elicitation", command: "mcpctl tracker delete_project projectSlug=frontend", until: "Decline", whole: []string{"Delete the project frontend with 1,234 issues?"}},
 		{name: "policy-show", command: policies + "policy show", whole: []string{"rule-1 (config.yaml:6)", "no-delete (config.yaml:7)", "only leads delete projects"}},
-		{name: "policy-check", command: policies + "policy check", whole: []string{"config.yaml:8: rule-3: there is no server \"trackr\"", "did you mean tracker?"}},
+		{name: "policy-check", command: policies + "tools tracker >/dev/null; " + policies + "policy check", whole: []string{"config.yaml:8: rule-3: there is no server \"trackr\"", "did you mean tracker?"}},
 		{name: "policy-explain", command: policies + "tools tracker >/dev/null; " + policies + `policy explain call tracker/delete_project --as alice@example.com --args '{"projectSlug":"frontend"}'`, whole: []string{"denied: call tracker/delete_project", "only leads delete projects", "projectSlug: true"}},
 		{name: "progress", command: "mcpctl tracker import_issues", until: "45%"},
 	}

@@ -73,7 +73,7 @@ func TestReports(t *testing.T) {
 		"policies": {func(w *world) {
 			w.tokens(t)
 			w.policies(t, "access: {rules: [{allow: '*', to: '*'}]}\n")
-		}, true, []string{`"access","ok":true,"message":"1 policy, generation `}},
+		}, true, []string{`"access","ok":true,"message":"2 policies, generation `}},
 		"broken policies": {func(w *world) { w.policies(t, "access: {rules: [{allow: '*'}]}\n") }, false, []string{`"access","ok":false,"message":"`, `config.yaml:1:18: rule-1`, "mcpctl policy check"}},
 		"soon over":       {func(w *world) { w.serve(t, time.Now().Add(time.Hour)) }, true, []string{`"the certificate ends on `, "openssl x509 -in "}},
 		"over":            {func(w *world) { w.serve(t, time.Now().Add(-time.Hour)) }, false, []string{`"the certificate has ended on `}},
