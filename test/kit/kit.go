@@ -85,6 +85,7 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) int {
 //	tty                 prints whether there is a terminal to open
 //	many=N              writes N lines of 64 bytes
 //	flood               writes without end
+//	pause=DURATION      waits
 //	sleep               waits for a minute, the bound in case nobody ends it
 //	fork                starts a child that sleeps and holds the output
 //	pid                 prints its process id
@@ -125,6 +126,10 @@ func act(words []string, in io.Reader, out, errOut io.Writer) int {
 				if _, err := fmt.Fprintln(out, strings.Repeat("y", 4095)); err != nil {
 					return 1
 				}
+			}
+		case "pause":
+			if d, err := time.ParseDuration(arg); err == nil {
+				time.Sleep(d)
 			}
 		case "sleep":
 			time.Sleep(time.Minute)

@@ -61,7 +61,7 @@ func TestCLI(t *testing.T) {
 				config: configure(t, commandLine(t)), bare: c.front == "bridge",
 				steps: []string{"echo", "structured", "fail", "unknown", "progress", "killed"},
 				calls: map[string][]any{
-					"echo": act("say=grüße\u2028"), "add": act(`json={"n":42}`), "steps": act("many=1"),
+					"echo": act("say=grüße\u2028"), "add": act(`json={"n":42}`), "steps": act("many=1", "pause=300ms"), // the SDKs drop progress that they read together with the answer
 					"fail": act("say=begun", "err=it did not work", "exit=3"), "wait": act("pid", "sleep"),
 				},
 				want: map[string]map[string]any{"kit": {
