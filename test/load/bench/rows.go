@@ -106,7 +106,7 @@ func judge(r *report) []row {
 		key, what string
 		bound     float64
 	}{
-		{"first", "first list of a user with a view of their own, 5,000 tools, 50 policies: more than without policies", 40},
+		{"first", "first list of a user with a new view, 5,000 tools, 50 policies: more than without policies", 40},
 		{"again", "the same of a user with the view of another", 1},
 		{"reload", "p99 of 32 callers, 5,000 tools, 1,000 users known: more while 50 policies are replaced", 5},
 	} {
