@@ -49,7 +49,7 @@ func (p *Policies) Concern(entry config.Entry) (bool, error) {
 			p.read, p.err = read.Gate()
 		}
 	})
-	return p.err == nil && p.read.Set != nil && (p.read.Guards != nil || p.read.Set.Concerns(serverOf(entry))), p.err
+	return p.err == nil && p.read.Set != nil && (p.read.Guards != nil || p.read.Set.Concerns(ServerOf(entry))), p.err
 }
 
 // Dial connects to a server. What it sends goes to h.
@@ -99,8 +99,7 @@ func (p *Policies) Connect(ctx context.Context, entry config.Entry, o dial.Optio
 	if HasQuotas(p.read.Set) {
 		forget = KeepQuotas(decided, p.StateDir, p.Settings.ConfigPath, p.Log)
 	}
-	guard := &pins.Guard{} // what is not as it is locked is held back by package locking
-	guard.Set(map[string]pins.Policy{entry.Name: p.locked(entry)})
+	guard := guardOf(entry) // what is not as it is locked is held back by package locking
 	var once sync.Once
 	through, err := proxy.New(proxy.Options{
 		Servers: []proxy.Server{{
@@ -142,22 +141,37 @@ func (p *Policies) Connect(ctx context.Context, entry config.Entry, o dial.Optio
 	return &Connection{Client: c, Server: server, end: end}, nil
 }
 
-// locked returns what is locked of an entry, as what is compared with it. A lock that
+// guardOf compares an entry with what is locked of it, and holds nothing back. A lock that
 // cannot be read is none: package locking says so.
-func (p *Policies) locked(entry config.Entry) pins.Policy {
-	if pins.Mode(entry.Pin) == pins.Off || entry.File == "" {
-		return pins.Policy{Mode: pins.Off}
+func guardOf(entry config.Entry) *pins.Guard {
+	compare := pins.Policy{Mode: pins.Off}
+	if pins.Mode(entry.Pin) != pins.Off && entry.File != "" {
+		if locked, err := pins.LoadServer(pins.Path(entry.File), entry.Name); err == nil {
+			compare = pins.Policy{Mode: pins.Warn, Locked: locked}
+		}
 	}
-	locked, err := pins.LoadServer(pins.Path(entry.File), entry.Name)
-	if err != nil {
-		return pins.Policy{Mode: pins.Off}
-	}
-	return pins.Policy{Mode: pins.Warn, Locked: locked}
+	guard := &pins.Guard{}
+	guard.Set(map[string]pins.Policy{entry.Name: compare})
+	return guard
 }
 
-// serverOf returns the server of an entry as policies see it.
-func serverOf(e config.Entry) policy.Server {
+// ServerOf returns the server of an entry as policies see it.
+func ServerOf(e config.Entry) policy.Server {
 	return policy.Server{Name: e.Name, Transport: e.Transport(), Labels: e.Labels, Trusted: e.TrustAnnotations}
+}
+
+// ItemsOf returns the items of a list that the server of an entry has sent, as policies see
+// them.
+func ItemsOf(e config.Entry, l pins.List, raw []json.RawMessage) []policy.Item {
+	guard, listed := guardOf(e), pins.Items(l, raw)
+	all := make([]policy.Item, len(listed))
+	for i, it := range listed {
+		all[i] = policy.Item{
+			Kind: [pins.Lists]policy.Kind{policy.Tool, policy.Prompt, policy.Resource, policy.Template}[l], Server: e.Name, Name: it.Key,
+			Definition: it.Raw, Pinned: guard.Pinned(e.Name, l, it.Key, it.Raw),
+		}
+	}
+	return all
 }
 
 // Shown returns what of a stored list the policies show. member is that of the list in a
@@ -171,21 +185,12 @@ func (p *Policies) Shown(entry config.Entry, member string, items []json.RawMess
 	case !concern:
 		return items
 	}
-	guard := &pins.Guard{}
-	guard.Set(map[string]pins.Policy{entry.Name: p.locked(entry)})
-	listed := pins.Items(l, items)
-	all := make([]policy.Item, len(listed))
-	for i, it := range listed {
-		all[i] = policy.Item{
-			Kind: [pins.Lists]policy.Kind{policy.Tool, policy.Prompt, policy.Resource, policy.Template}[l], Server: entry.Name, Name: it.Key,
-			Definition: it.Raw, Pinned: guard.Pinned(entry.Name, l, it.Key, it.Raw),
-		}
-	}
-	view := p.read.Set.World([]policy.Server{serverOf(entry)}, all).View(nil)
+	all := ItemsOf(entry, l, items)
+	view := p.read.Set.World([]policy.Server{ServerOf(entry)}, all).View(nil)
 	shown := []json.RawMessage{}
-	for i, it := range listed {
+	for i, it := range all {
 		if visible, _ := view.Item(i); visible {
-			shown = append(shown, it.Raw)
+			shown = append(shown, it.Definition)
 		}
 	}
 	return shown

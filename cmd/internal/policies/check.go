@@ -165,8 +165,7 @@ func (c *checking) follow() {
 	for _, who := range c.principals() {
 		view := c.world.View(who)
 		for i, it := range c.items {
-			action := [...]policy.Action{policy.Tool: policy.Call, policy.Prompt: policy.Get, policy.Resource: policy.Read, policy.Template: policy.Read}[it.Kind]
-			for _, a := range view.Explain(action, it, &policy.Request{Principal: who, Now: time.Now()}).Policies {
+			for _, a := range view.Explain(it.Kind.Action(), it, &policy.Request{Principal: who, Now: time.Now()}).Policies {
 				if c.reach[a.ID] == nil {
 					c.reach[a.ID] = map[int]bool{}
 				}

@@ -5,7 +5,6 @@ package policies
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/known"
+	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/access"
@@ -55,11 +55,6 @@ type loaded struct {
 	listed map[string]bool
 }
 
-// kindOf returns the kind of the items of a list.
-func kindOf(l pins.List) policy.Kind {
-	return [pins.Lists]policy.Kind{policy.Tool, policy.Prompt, policy.Resource, policy.Template}[l]
-}
-
 // read reads the policies.
 func (p *Program) read() (*settings.Policies, error) {
 	return settings.ReadPolicies(p.Settings.File(), p.Settings.Serve.Access.Required())
@@ -84,12 +79,12 @@ func (p *Program) load(ctx context.Context) (*loaded, error) {
 	}
 	entries := f.Enabled()
 	for _, e := range entries {
-		l.servers = append(l.servers, policy.Server{Name: e.Name, Transport: e.Transport(), Labels: e.Labels, Trusted: e.TrustAnnotations})
+		l.servers = append(l.servers, localpolicy.ServerOf(e))
 	}
 	for list := range pins.Lists {
 		for name, listed := range p.Known.Load(ctx, entries, list.Member()) {
 			i := slices.IndexFunc(entries, func(e config.Entry) bool { return e.Name == name })
-			l.items = append(l.items, p.itemsOf(entries[i], list, listed.Items)...)
+			l.items = append(l.items, localpolicy.ItemsOf(entries[i], list, listed.Items)...)
 			l.listed[name] = l.listed[name] || list == pins.Tools
 		}
 	}
@@ -98,27 +93,6 @@ func (p *Program) load(ctx context.Context) (*loaded, error) {
 	})
 	l.world = l.set.World(l.servers, l.items)
 	return l, nil
-}
-
-// itemsOf returns the items of a stored list.
-func (p *Program) itemsOf(e config.Entry, list pins.List, raw []json.RawMessage) []policy.Item {
-	offer := &pins.Offer{}
-	offer.Items[list] = pins.Items(list, raw)
-	var differs *pins.Verdict
-	if pins.Mode(e.Pin).Or() != pins.Off {
-		locked, err := pins.LoadServer(pins.Path(cmp.Or(e.File, p.Settings.ConfigPath)), e.Name)
-		if err == nil && locked != nil {
-			differs = pins.Check(pins.Policy{Mode: pins.Hold, Locked: locked}, offer)
-		}
-	}
-	all := make([]policy.Item, 0, len(raw))
-	for _, it := range offer.Items[list] {
-		all = append(all, policy.Item{
-			Kind: kindOf(list), Server: e.Name, Name: it.Key, Definition: it.Raw,
-			Pinned: differs != nil && !differs.Holds(list, it.Key),
-		})
-	}
-	return all
 }
 
 // item returns the item that a request is about: as it was last listed, or by its name.
