@@ -99,12 +99,9 @@ func (p *Policies) Compile() (*policy.Set, error) {
 
 // problem is an error of a policy in the form of those of config.yaml.
 func (p *Policies) problem(err error) error {
-	var of *policy.Problem
-	if !errors.As(err, &of) {
-		return err
-	}
-	at := &config.Problem{File: of.File, Line: of.Line, Column: of.Column, Message: of.Text, Remedy: of.Remedy}
-	if at.File == p.path { // the column is one of the Cedar that a rule has become
+	err = problemOf(err)
+	at, ok := errors.AsType[*config.Problem](err)
+	if ok && at.File == p.path { // the column is one of the Cedar that a rule has become
 		at.Column = 1
 		for _, r := range p.Section.List(true) {
 			if r.Line == at.Line && r.Column > 0 {
@@ -112,7 +109,15 @@ func (p *Policies) problem(err error) error {
 			}
 		}
 	}
-	return at
+	return err
+}
+
+// problemOf returns an error, a *config.Problem in place of a *policy.Problem.
+func problemOf(err error) error {
+	if p, ok := errors.AsType[*policy.Problem](err); ok {
+		return &config.Problem{File: p.File, Line: p.Line, Column: p.Column, Message: p.Text, Remedy: p.Remedy}
+	}
+	return err
 }
 
 // TestFiles returns the files of tests, absolute. Its error is a *config.Problem.
@@ -150,10 +155,7 @@ func (p *Policies) problemIn(pattern rules.Pattern, message, remedy string) erro
 // rules reads the section access.
 func (f *file) rules(n *yaml.Node) (*rules.Section, error) {
 	s, err := rules.Parse(f.path, n)
-	if p, ok := errors.AsType[*policy.Problem](err); ok {
-		return nil, &config.Problem{File: p.File, Line: p.Line, Column: p.Column, Message: p.Text, Remedy: p.Remedy}
-	}
-	return s, err
+	return s, problemOf(err)
 }
 
 // checkRules reads the section for what is wrong with it. The files that it names are read
