@@ -103,7 +103,7 @@ type Use struct {
 	policy.Request
 	// Server and Item are the server's names.
 	Server, Item string
-	// Flow is the conversation: requests of one conversation have the same text.
+	// Flow is the conversation: see flow.Key.
 	Flow string
 
 	// agreed are policies that a person has said yes to.
@@ -176,7 +176,7 @@ type decision struct {
 }
 
 func (g *Gate) deciding(u *Use) *decision {
-	return &decision{Config: g.config.Load(), g: g, use: u, flow: flow.Key(u.Flow)}
+	return &decision{Config: g.config.Load(), g: g, use: u, flow: u.Flow}
 }
 
 // evaluate evaluates conditions. The error is that they deny.

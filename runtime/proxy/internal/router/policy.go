@@ -81,14 +81,19 @@ func delivered(r *Request, k inventory.Kind, result []byte, err error) ([]byte, 
 // call, nil for not known.
 func deliveredTask(r *Request, tool *catalog.Route, task []byte) ([]byte, error) {
 	var rules *catalog.Rules
-	use := verdict.UseOf(&r.From, r.Line, r.Msg, "", "")
-	if use.Task = true; tool != nil {
-		use.Server, use.Item, rules = tool.Backend.Name, tool.Bare, tool.Rules
+	var server, item string
+	if tool != nil {
+		server, item, rules = tool.Backend.Name, tool.Bare, tool.Rules
+	}
+	if !r.rt.judge.Delivers(rules) {
+		return task, nil
 	}
 	at, err := rawjson.Field(task, "result")
 	if err != nil || !at.Present() {
 		return task, nil //nolint:nilerr // it has not come to one
 	}
+	use := verdict.UseOf(&r.From, r.Line, r.Msg, server, item)
+	use.Task = true
 	result, err := r.rt.judge.Deliver(rules, use, at.Of(task), inventory.Tools)
 	if err != nil {
 		return nil, err

@@ -129,13 +129,18 @@ func (j Judge) on(who *access.Principal, action policy.Action, server string) (*
 	return c, nil
 }
 
+// Delivers reports whether results under rules, nil for none, are looked at.
+func (j Judge) Delivers(rules *catalog.Rules) bool {
+	return rules != nil && rules.Delivers() || j.Gate.Guarded()
+}
+
 // Deliver returns what policies let pass of the result of a use, nil rules for none.
 func (j Judge) Deliver(rules *catalog.Rules, use *gate.Use, result []byte, k inventory.Kind) ([]byte, error) {
+	if !j.Delivers(rules) {
+		return result, nil
+	}
 	if rules == nil {
 		rules = new(catalog.Rules)
-	}
-	if !rules.Delivers() && !j.Gate.Guarded() {
-		return result, nil
 	}
 	out, err := j.Gate.Deliver(rules.Deliver, rules.Marks, use, result)
 	return out, Named(err, k)
