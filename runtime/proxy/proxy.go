@@ -12,6 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/access/gate"
+	"github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/pins"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
@@ -105,6 +106,8 @@ type Options struct {
 	// Gate decides what each principal may see and do; nil allows all. After
 	// [gate.Gate.Replace], call Repolicy.
 	Gate *gate.Gate
+	// Journal takes a record of each decision and outcome; nil: there is no log.
+	Journal *journal.Journal
 	// Pins says what of the servers is held back from clients; nil: nothing is. After
 	// [pins.Guard.Set], call Repin.
 	Pins *pins.Guard

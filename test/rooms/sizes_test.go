@@ -43,7 +43,7 @@ func oversizes() map[string]map[string]oversize {
 			"runtime/config.Entry":                     {43, wire},
 			"runtime/dial.Options":                     {19, options},
 			"runtime/internal/rawjson.Message":         {22, "has one span a member that routing needs, so that a message is scanned once"},
-			"runtime/proxy.Options":                    {19, options},
+			"runtime/proxy.Options":                    {20, options},
 			"runtime/proxy.Server":                     {17, options},
 			"runtime/proxy/internal/settings.Settings": {17, options},
 			"runtime/proxy.BackendStatus":              {18, wire},
