@@ -29,6 +29,7 @@ func (b *bench) groups() []group {
 		{"sessions", b.loadGroup("sessions", b.sessionContenders, gen.Work{Callers: 256, Warmup: 512})},
 		{"identity", b.identityGroup},
 		{"policy", b.policyGroup},
+		{"audit", b.auditGroup},
 		{"lists", b.listGroup},
 		{"memory", b.memoryGroup},
 		{"allocations", b.allocationGroup},

@@ -124,12 +124,14 @@ func runsTable(r *report) string {
 		{"policy", "HTTP, 32 callers"},
 		{"policy-stdio", "stdio, 32 callers"},
 		{"policy-single", "stdio, 1 caller"},
+		{"audit", "HTTP, 32 callers"},
+		{"audit-stdio", "stdio, 32 callers"},
 	} {
 		l := r.Loads[group.name]
 		if l == nil {
 			continue
 		}
-		for _, who := range []string{"relay", "direct", "serve", "serve-stateless", "serve-remote", "bridge", "token", "jwt", "policy", "arguments"} {
+		for _, who := range []string{"relay", "direct", "serve", "serve-stateless", "serve-remote", "bridge", "token", "jwt", "policy", "arguments", "audit"} {
 			runs := l[who]
 			if len(runs) == 0 {
 				continue
@@ -152,6 +154,7 @@ var names = map[string]string{
 	"relay": "a relay", "direct": "the server, called directly", "serve": "serve", "serve-stateless": "serve, stateless client", "serve-remote": "serve, server over HTTP",
 	"bridge": "bridge", "token": "serve, with a token", "jwt": "serve, with an access token",
 	"policy": "the same, 50 policies", "arguments": "the same, two of them about arguments",
+	"audit": "the same, 50 policies and the audit log",
 }
 
 func callersTable(r *report) string {

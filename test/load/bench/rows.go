@@ -116,6 +116,9 @@ func judge(r *report) []row {
 	with, there := r.Policy["memory-policy"]
 	value("policy", "memory of 1,000 users with 50 views of 5,000 tools: more than without policies", with-r.Policy["memory-off"], 64, "MB", there)
 
+	ratio("audit", "HTTP → stdio, 32 callers, an access token, 50 policies and the audit log: calls/s, of that without policies and log", "audit", "jwt", rate, .85, false)
+	ratio("audit-stdio", "stdio → stdio, 32 callers, 50 policies and the audit log: the same", "audit", "serve", rate, .70, false)
+
 	if i := slices.IndexFunc(r.Lists, func(l lists) bool { return l.Tools == promisedTools }); i >= 0 {
 		l := r.Lists[i]
 		value("lists", "start → first list, 50 servers × 100 tools, known from before", median(l.First), 25, "ms", true)
