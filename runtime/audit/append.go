@@ -36,6 +36,7 @@ func (r *Record) Append(dst []byte) []byte {
 	}
 	dst = appendText(dst, `,"who":`, r.Who.ID, maxID)
 	dst = appendText(dst, `,"name":`, r.Who.Name, maxShort)
+	dst = appendList(dst, `,"groups":`, r.Who.Groups)
 	dst = appendText(dst, `,"client":`, r.Who.Client, maxShort)
 	dst = appendText(dst, `,"via":`, r.Who.Via, maxShort)
 	if r.Who.Addr.IsValid() {

@@ -95,9 +95,7 @@ type Asker struct {
 	// ID is that of the principal, "local" for the user of this machine. Name is for people.
 	ID, Name string
 	// Groups are those that the credential and the settings give the principal, without
-	// those that policies make it a member of: what replays of the log need to know. They
-	// are "groups" in the record, before "client"; more than 1 KiB of them are cut, and end
-	// in "…".
+	// those that policies make it a member of: what replays of the log need to know.
 	Groups []string
 	// Client is the program, Via the kind of the provider that knows the principal.
 	Client, Via string

@@ -17,7 +17,7 @@ import (
 func full() audit.Record {
 	return audit.Record{
 		Time: time.Date(2026, 11, 22, 9, 14, 3, 120311000, time.UTC), Run: "k3f9", N: 4711, Kind: audit.KindCall, Of: 7,
-		Who:  audit.Asker{ID: "https://idp.example|8f3a", Name: "alice@example.com", Client: "claude", Via: "jwt", Addr: netip.MustParseAddr("192.0.2.7"), Flow: "f1"},
+		Who:  audit.Asker{ID: "https://idp.example|8f3a", Name: "alice@example.com", Groups: []string{"eng", "idp:leads"}, Client: "claude", Via: "jwt", Addr: netip.MustParseAddr("192.0.2.7"), Flow: "f1"},
 		What: audit.Subject{Server: "gh", Item: "create_issue", Era: "2026-07-28", Definition: "sha256:d", Trace: "4bf9"},
 		Said: audit.Said{Verdict: audit.VerdictAllow, By: []string{"rule-1"}, Would: []string{"no-exfil", "other"}, Scopes: []string{"s"}, Generation: "sha256:g", Seen: []string{"untrusted"}, Found: []string{""}},
 		Sent: audit.Sent{Digest: "hmac:9b1c", Size: 412},
@@ -26,7 +26,7 @@ func full() audit.Record {
 	}
 }
 
-const fullText = `{"v":1,"t":"2026-11-22T09:14:03.120311Z","run":"k3f9","n":4711,"kind":"call","of":7,"who":"https://idp.example|8f3a","name":"alice@example.com","client":"claude","via":"jwt","ip":"192.0.2.7","flow":"f1","server":"gh","item":"create_issue","era":"2026-07-28","args":"hmac:9b1c","size":412,"def":"sha256:d","verdict":"allow","by":["rule-1"],"would":["no-exfil","other"],"scopes":["s"],"gen":"sha256:g","seen":["untrusted"],"found":[""],"ms":128,"out":"ok","rsize":2210,"rdig":"hmac:r","trace":"4bf9","text":"a\"b\\c\n\r\t\u0001` + "\u2028é" + `","count":-3}`
+const fullText = `{"v":1,"t":"2026-11-22T09:14:03.120311Z","run":"k3f9","n":4711,"kind":"call","of":7,"who":"https://idp.example|8f3a","name":"alice@example.com","groups":["eng","idp:leads"],"client":"claude","via":"jwt","ip":"192.0.2.7","flow":"f1","server":"gh","item":"create_issue","era":"2026-07-28","args":"hmac:9b1c","size":412,"def":"sha256:d","verdict":"allow","by":["rule-1"],"would":["no-exfil","other"],"scopes":["s"],"gen":"sha256:g","seen":["untrusted"],"found":[""],"ms":128,"out":"ok","rsize":2210,"rdig":"hmac:r","trace":"4bf9","text":"a\"b\\c\n\r\t\u0001` + "\u2028é" + `","count":-3}`
 
 func TestRecord(t *testing.T) {
 	want := full()
@@ -70,7 +70,7 @@ func TestBounds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := audit.Record{
 				Time: time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC), Run: s, N: math.MaxUint64, Kind: audit.Kind(s), Of: math.MaxUint64,
-				Who:  audit.Asker{ID: s, Name: s, Client: s, Via: s, Addr: netip.MustParseAddr("fe80::1%eth0"), Flow: s},
+				Who:  audit.Asker{ID: s, Name: s, Groups: many, Client: s, Via: s, Addr: netip.MustParseAddr("fe80::1%eth0"), Flow: s},
 				What: audit.Subject{Server: s, Item: s, Era: s, Definition: s, Trace: s},
 				Said: audit.Said{Verdict: s, By: many, Would: []string{s}, Scopes: many[:64], Generation: s},
 				Sent: audit.Sent{Digest: s, Size: math.MinInt64},
@@ -78,7 +78,7 @@ func TestBounds(t *testing.T) {
 				Text: s, Count: math.MaxInt64,
 			}
 			text := r.Append(nil)
-			if len(text) > 80<<10 {
+			if len(text) > 100<<10 {
 				t.Errorf("%d bytes", len(text))
 			}
 			got, err := audit.Parse(text)

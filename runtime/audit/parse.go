@@ -49,6 +49,7 @@ func (p *parser) record() Record {
 	}
 	r.Who.ID = p.text(`,"who":`, maxID)
 	r.Who.Name = p.text(`,"name":`, maxShort)
+	r.Who.Groups = p.list(`,"groups":`)
 	r.Who.Client = p.text(`,"client":`, maxShort)
 	r.Who.Via = p.text(`,"via":`, maxShort)
 	r.Who.Addr = p.addr()
