@@ -1,0 +1,283 @@
+package logfile
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/mcpctl/mcpctl/runtime/audit"
+	"github.com/mcpctl/mcpctl/runtime/audit/merkle"
+)
+
+// Bounds of a segment: it is read as a whole.
+const (
+	maxSegment      = 512
+	maxSegmentBytes = 1 << 20
+)
+
+// Append adds records in one transaction, all or none, and returns the number of the first
+// one in the log. sync has it return when they would outlive a loss of power; else they
+// outlive the process. It waits while another process writes.
+func (l *Log) Append(ctx context.Context, records [][]byte, sync bool) (first int64, err error) {
+	for _, r := range records {
+		if audit.Stamp(r) == "" || bytes.IndexByte(r, '\n') >= 0 {
+			return 0, fmt.Errorf("append to the audit log: %w", audit.ErrNoRecord)
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conn == nil {
+		return 0, l.explain(ErrReadOnly)
+	}
+	if sync != l.synced {
+		mode := map[bool]string{true: "full", false: "normal"}[sync]
+		if _, err := l.conn.ExecContext(ctx, "PRAGMA synchronous="+mode); err != nil {
+			return 0, l.explain(err)
+		}
+		l.synced = sync
+	}
+	err = l.writingLocked(ctx, func(ctx context.Context) error {
+		first, err = sizeOf(ctx, l.conn)
+		if err != nil {
+			return err
+		}
+		edge := tileEdge{log: l, ctx: ctx}
+		for at, rest := first, records; len(rest) > 0; {
+			n, err := l.addSegment(ctx, at, rest)
+			if err != nil {
+				return err
+			}
+			for i, r := range rest[:n] {
+				if err := edge.add(0, at+int64(i), tlog.RecordHash(r)); err != nil {
+					return err
+				}
+			}
+			at, rest = at+int64(n), rest[n:]
+		}
+		return edge.flush()
+	})
+	if err == nil {
+		l.size = first + int64(len(records))
+	}
+	return first, err
+}
+
+// addSegment adds as many of the records as one segment may have, and returns how many.
+func (l *Log) addSegment(ctx context.Context, first int64, records [][]byte) (n int, err error) {
+	length := 0
+	for n < min(len(records), maxSegment) && (n == 0 || length+len(records[n]) < maxSegmentBytes) {
+		length += len(records[n]) + 1
+		n++
+	}
+	text := make([]byte, 0, length)
+	t0, t1 := audit.Stamp(records[0]), ""
+	for _, r := range records[:n] {
+		t := audit.Stamp(r)
+		t0, t1 = min(t0, t), max(t1, t)
+		text = append(append(text, r...), '\n')
+	}
+	_, err = l.conn.ExecContext(ctx, "INSERT INTO segment (first, count, t0, t1, records) VALUES (?, ?, ?, ?, ?)", first, n, t0, t1, text)
+	return n, err
+}
+
+// sizeOf returns how many records the log has: prune leaves the last segment.
+func sizeOf(ctx context.Context, q querier) (size int64, err error) {
+	err = q.QueryRowContext(ctx, "SELECT first + count FROM segment ORDER BY first DESC LIMIT 1").Scan(&size)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return size, err
+}
+
+// tileEdge are the last tiles of each level, while records are added.
+type tileEdge struct {
+	log    *Log
+	ctx    context.Context //nolint:containedctx // of one transaction
+	levels []edgeTile
+}
+
+type edgeTile struct {
+	n      int64
+	hashes []byte
+	dirty  bool
+}
+
+// add adds hash number n of a level.
+func (e *tileEdge) add(level int, n int64, h tlog.Hash) error {
+	for len(e.levels) <= level {
+		e.levels = append(e.levels, edgeTile{n: -1})
+	}
+	t := &e.levels[level]
+	if number := n >> merkle.TileHeight; number != t.n {
+		*t = edgeTile{n: number, hashes: make([]byte, 0, merkle.TileWidth*tlog.HashSize)}
+		if have := n % merkle.TileWidth; have > 0 {
+			stored, err := tileOf(e.ctx, e.log.conn, level, number)
+			if err != nil {
+				return err
+			}
+			if int64(len(stored)) != have*tlog.HashSize {
+				return fmt.Errorf("%w: %w: level %d, number %d", ErrDamaged, merkle.ErrTile, level, number)
+			}
+			t.hashes = append(t.hashes, stored...)
+		}
+	}
+	t.hashes, t.dirty = append(t.hashes, h[:]...), true
+	if len(t.hashes) < merkle.TileWidth*tlog.HashSize {
+		return nil
+	}
+	if err := e.store(level); err != nil {
+		return err
+	}
+	return e.add(level+1, t.n, merkle.TileRoot(t.hashes))
+}
+
+func (e *tileEdge) store(level int) error {
+	t := &e.levels[level]
+	t.dirty = false
+	_, err := e.log.conn.ExecContext(e.ctx, "INSERT INTO tile (level, n, hashes) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET hashes = excluded.hashes", level, t.n, t.hashes)
+	return err
+}
+
+func (e *tileEdge) flush() error {
+	for level := range e.levels {
+		if e.levels[level].dirty {
+			if err := e.store(level); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tileOf returns the hashes of a tile, nil for one that is not there.
+func tileOf(ctx context.Context, q querier, level int, n int64) (hashes []byte, err error) {
+	err = q.QueryRowContext(ctx, "SELECT hashes FROM tile WHERE level = ? AND n = ?", level, n).Scan(&hashes)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return hashes, err
+}
+
+// When a checkpoint is due: after so many records, or so long after the last one if there
+// are new records.
+const (
+	CheckpointRecords = 1000
+	CheckpointTime    = time.Minute
+)
+
+// MaybeCheckpoint makes a checkpoint if one is due for what this Log has appended; nil means
+// that none was, which costs nothing.
+func (l *Log) MaybeCheckpoint(ctx context.Context, now time.Time) ([]byte, error) {
+	l.mu.Lock()
+	due := l.size-l.signed >= CheckpointRecords || l.size > l.signed && now.Sub(l.signedT) >= CheckpointTime
+	l.mu.Unlock()
+	if !due {
+		return nil, nil
+	}
+	return l.Checkpoint(ctx)
+}
+
+// Checkpoint signs the log as it is, and keeps and returns the signed note. If nothing was
+// added since the last checkpoint, it returns that. A log that does not begin with what the
+// last one has signed is not signed: the error is ErrInconsistent.
+func (l *Log) Checkpoint(ctx context.Context) (msg []byte, err error) {
+	err = l.writing(ctx, func(ctx context.Context) error {
+		msg, err = l.checkpoint(ctx)
+		return err
+	})
+	return msg, err
+}
+
+// checkpoint is Checkpoint in a transaction. The caller has the connection. More signers
+// sign beside the key's own.
+func (l *Log) checkpoint(ctx context.Context, more ...note.Signer) ([]byte, error) {
+	signer, err := l.o.Key.signer()
+	if err != nil {
+		return nil, err
+	}
+	size, err := sizeOf(ctx, l.conn)
+	if err != nil {
+		return nil, err
+	}
+	before, last, err := lastCheckpoint(ctx, l.conn)
+	if err != nil {
+		return nil, err
+	}
+	if last != nil && before.Origin != signer.Name() {
+		return nil, fmt.Errorf("%w: %s, not %s", ErrOtherKey, signer.Name(), before.Origin)
+	}
+	if last != nil && before.Size == size && len(more) == 0 {
+		l.signed, l.signedT = size, l.o.Now()
+		return last, nil
+	}
+	tiles := tilesOf(ctx, l.conn)
+	root, err := tlog.TreeHash(size, tiles)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	c := merkle.Checkpoint{Origin: signer.Name(), Size: size, Root: root}
+	if last != nil {
+		if _, err := merkle.Extends(before, c, tiles); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrInconsistent, err)
+		}
+	}
+	msg, err := c.Sign(append(more, signer)...)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := l.conn.ExecContext(ctx, "INSERT INTO checkpoint (size, note) VALUES (?, ?) ON CONFLICT DO UPDATE SET note = excluded.note", size, string(msg)); err != nil {
+		return nil, err
+	}
+	l.signed, l.signedT = size, l.o.Now()
+	return msg, nil
+}
+
+// lastCheckpoint returns the checkpoint of the greatest size; msg is nil if there is none.
+func lastCheckpoint(ctx context.Context, q querier) (c merkle.Checkpoint, msg []byte, err error) {
+	err = q.QueryRowContext(ctx, "SELECT note FROM checkpoint ORDER BY size DESC LIMIT 1").Scan(&msg)
+	if errors.Is(err, sql.ErrNoRows) {
+		return c, nil, nil
+	}
+	if err != nil {
+		return c, nil, err
+	}
+	if c, err = merkle.Unsigned(msg); err != nil {
+		return c, nil, fmt.Errorf("%w: its last checkpoint: %w", ErrDamaged, err)
+	}
+	return c, msg, nil
+}
+
+func tilesOf(ctx context.Context, q querier) merkle.Tiles {
+	return func(level int, n int64) ([]byte, error) { return tileOf(ctx, q, level, n) }
+}
+
+// Rotate has another key sign from here on, and the old one never again. record is given
+// what the text of the record says that tells so; it returns when the record is in the log.
+// The checkpoint that follows is signed by both keys.
+func (l *Log) Rotate(ctx context.Context, record func(text string) error) (msg []byte, err error) {
+	k := l.o.Key
+	if _, err := k.signer(); err != nil { // the newest key is the one to be replaced
+		return nil, err
+	}
+	seed, id := random(), k.current().ID
+	if err := record(k.Verifier() + " " + verifierOf(id, seed)); err != nil {
+		return nil, err
+	}
+	err = l.writing(ctx, func(ctx context.Context) error {
+		next, err := signerOf(id, seed)
+		if err != nil {
+			return err
+		}
+		if msg, err = l.checkpoint(ctx, next); err != nil {
+			return err
+		}
+		return k.replace(seed)
+	})
+	return msg, err
+}

@@ -1,0 +1,151 @@
+package logfile
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/audit"
+)
+
+// Prune removes segments whose records are all older than before, and the oldest ones of a
+// log that is larger than maxBytes; zero is no bound. The hashes stay, so that the rest can
+// be verified, and so does the last segment. note is called first, with the number of the
+// first record that stays, and returns when the log has the record that tells so; with its
+// error, or if nothing is to go, nothing is removed. The result is how many records are
+// gone.
+func (l *Log) Prune(ctx context.Context, before time.Time, maxBytes int64, note func(first int64) error) (int64, error) {
+	oldest, err := l.Oldest(ctx)
+	if err != nil {
+		return 0, err
+	}
+	first, err := l.prunable(ctx, before, maxBytes)
+	if err != nil || first <= oldest {
+		return 0, l.explain(err)
+	}
+	if err := note(first); err != nil {
+		return 0, err
+	}
+	// A transaction each, so that others can write between.
+	for {
+		n, err := l.remove(ctx, "DELETE FROM segment WHERE first IN (SELECT first FROM segment WHERE first + count <= ? ORDER BY first LIMIT 64)", first)
+		if err != nil {
+			return 0, err
+		}
+		if n == 0 {
+			return first - oldest, l.shrink(ctx)
+		}
+	}
+}
+
+// prunable returns the number of the first record that stays.
+func (l *Log) prunable(ctx context.Context, before time.Time, maxBytes int64) (int64, error) {
+	var first int64
+	// The first segment that has a record to stay, or else the last one.
+	const keep = "SELECT coalesce((SELECT first FROM segment WHERE t1 >= ? ORDER BY first LIMIT 1), (SELECT max(first) FROM segment), 0)"
+	if !before.IsZero() {
+		if err := l.read.QueryRowContext(ctx, keep, audit.StampOf(before)).Scan(&first); err != nil {
+			return 0, err
+		}
+	}
+	if maxBytes <= 0 {
+		return first, nil
+	}
+	var used int64
+	const size = "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
+	if err := l.read.QueryRowContext(ctx, size).Scan(&used); err != nil || used <= maxBytes {
+		return first, err
+	}
+	rows, err := l.read.QueryContext(ctx, "SELECT first, length(records) FROM segment ORDER BY first")
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var at, length int64
+		if err := rows.Scan(&at, &length); err != nil {
+			return 0, err
+		}
+		first = max(first, at)
+		if used <= maxBytes {
+			break
+		}
+		used -= length
+	}
+	return first, rows.Err()
+}
+
+// remove runs a statement that deletes, so that nothing of it stays in the file.
+func (l *Log) remove(ctx context.Context, statement string, args ...any) (gone int64, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conn == nil {
+		return 0, l.explain(ErrReadOnly)
+	}
+	if _, err := l.conn.ExecContext(ctx, "PRAGMA secure_delete=on"); err != nil {
+		return 0, l.explain(err)
+	}
+	defer func() {
+		_, _ = l.conn.ExecContext(context.WithoutCancel(ctx), "PRAGMA secure_delete=off") // costs writers time, no more
+	}()
+	err = l.writingLocked(ctx, func(ctx context.Context) error {
+		result, err := l.conn.ExecContext(ctx, statement, args...)
+		if err == nil {
+			gone, err = result.RowsAffected()
+		}
+		return err
+	})
+	return gone, err
+}
+
+// shrink gives free pages back, some at a time.
+func (l *Log) shrink(ctx context.Context) error {
+	const pages = 2048
+	for before := int64(-1); ; {
+		var free int64
+		l.mu.Lock()
+		err := l.conn.QueryRowContext(ctx, "PRAGMA freelist_count").Scan(&free)
+		if err == nil && free > 0 {
+			_, err = l.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA incremental_vacuum(%d)", pages))
+		}
+		l.mu.Unlock()
+		if err != nil || free == 0 || free == before {
+			return l.explain(err)
+		}
+		before = free
+	}
+}
+
+// PutBody keeps what a digest of a record stands for; one that is there is kept anew.
+func (l *Log) PutBody(ctx context.Context, digest string, data []byte) error {
+	return l.writing(ctx, func(ctx context.Context) error {
+		_, err := l.conn.ExecContext(ctx, "INSERT INTO body (digest, t, data) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET t = excluded.t", digest, audit.StampOf(l.o.Now()), data)
+		return err
+	})
+}
+
+// Body returns what a digest stands for; nil if it is not kept.
+func (l *Log) Body(ctx context.Context, digest string) (data []byte, err error) {
+	err = l.read.QueryRowContext(ctx, "SELECT data FROM body WHERE digest = ?", digest).Scan(&data)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return data, l.explain(err)
+}
+
+// DeleteBody removes what a digest stands for, if it is kept.
+func (l *Log) DeleteBody(ctx context.Context, digest string) (found bool, err error) {
+	n, err := l.remove(ctx, "DELETE FROM body WHERE digest = ?", digest)
+	return n > 0, err
+}
+
+// PruneBodies removes the bodies that were last seen before a time, and returns how many.
+func (l *Log) PruneBodies(ctx context.Context, before time.Time) (int64, error) {
+	n, err := l.remove(ctx, "DELETE FROM body WHERE t < ?", audit.StampOf(before))
+	if err != nil || n == 0 {
+		return n, err
+	}
+	return n, l.shrink(ctx)
+}

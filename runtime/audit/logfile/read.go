@@ -1,0 +1,196 @@
+package logfile
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/audit"
+	"github.com/mcpctl/mcpctl/runtime/audit/merkle"
+)
+
+// Size returns how many records were ever added; the number of the next one.
+func (l *Log) Size(ctx context.Context) (int64, error) {
+	size, err := sizeOf(ctx, l.read)
+	return size, l.explain(err)
+}
+
+// Oldest returns the number of the first record that is still there: 0, if nothing was
+// pruned.
+func (l *Log) Oldest(ctx context.Context) (first int64, err error) {
+	err = l.read.QueryRowContext(ctx, "SELECT coalesce(min(first), 0) FROM segment").Scan(&first)
+	return first, l.explain(err)
+}
+
+// Segment are records that were added together.
+type Segment struct {
+	// First is the number of the first one, Count how many there are, as the log says.
+	First, Count int64
+	// T0 and T1 are the stamps of the earliest and the latest, as the log says.
+	T0, T1 string
+	// Records has the records, each with a newline.
+	Records []byte
+}
+
+// Span is a part of the log.
+type Span struct {
+	// From and To are numbers of records, From included; a To of 0 is the end.
+	From, To int64
+	// Since and Until bound the times, both included; zero for no bound.
+	Since, Until time.Time
+	// Backwards has the last segment come first.
+	Backwards bool
+}
+
+// Segments gives each segment that has records of a part of the log, and may have others.
+// It stops with the first error of each, and returns it. Memory is that of one segment, and
+// no transaction is open while each runs, so that the file can be written meanwhile. What
+// each is given is its own.
+func (l *Log) Segments(ctx context.Context, span Span, each func(Segment) error) error {
+	order, beyond := "ASC", "first > ?"
+	if span.Backwards {
+		order, beyond = "DESC", "first < ?"
+	}
+	where, args := " WHERE first + count > ?", []any{span.From}
+	add := func(condition string, arg any) { where, args = where+" AND "+condition, append(args, arg) }
+	if !span.Backwards && span.From > 0 {
+		// A number that can be searched: the segment that has From.
+		add("first >= coalesce((SELECT max(first) FROM segment WHERE first <= ?), 0)", span.From)
+	}
+	if span.To > 0 {
+		add("first < ?", span.To)
+	}
+	if !span.Since.IsZero() {
+		add("t1 >= ?", audit.StampOf(span.Since))
+	}
+	if !span.Until.IsZero() {
+		add("t0 <= ?", audit.StampOf(span.Until))
+	}
+	page := where
+	for {
+		var s Segment
+		err := l.read.QueryRowContext(ctx, "SELECT first, count, t0, t1, records FROM segment"+page+" ORDER BY first "+order+" LIMIT 1", args...).Scan(&s.First, &s.Count, &s.T0, &s.T1, &s.Records)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return l.explain(err)
+		}
+		if err := each(s); err != nil {
+			return err
+		}
+		if page == where {
+			page, args = page+" AND "+beyond, append(args, s.First)
+		}
+		args[len(args)-1] = s.First
+	}
+}
+
+// Read gives each record from number from on, up to to, which is not included; 0 is the end.
+// It stops with the first error of each, and returns it. The bytes are each's own. Memory is
+// that of one segment; others may write meanwhile.
+func (l *Log) Read(ctx context.Context, from, to int64, each func(n int64, record []byte) error) error {
+	return l.Segments(ctx, Span{From: from, To: to}, func(s Segment) error {
+		n := s.First
+		for record := range bytes.Lines(s.Records) {
+			if n >= from && (to == 0 || n < to) {
+				if err := each(n, bytes.TrimSuffix(record, []byte("\n"))); err != nil {
+					return err
+				}
+			}
+			n++
+		}
+		return nil
+	})
+}
+
+// ErrNoRecord is that the log does not have a record of a number: it was pruned, or is yet
+// to come.
+var ErrNoRecord = errors.New("the audit log does not have the record")
+
+// Record returns one record.
+func (l *Log) Record(ctx context.Context, n int64) (record []byte, err error) {
+	err = l.Read(ctx, n, n+1, func(_ int64, r []byte) error {
+		record = r
+		return nil
+	})
+	if err == nil && record == nil {
+		err = fmt.Errorf("%w: %d", ErrNoRecord, n)
+	}
+	return record, err
+}
+
+// Checkpoints gives each checkpoint of more than after records, the smallest first. It stops
+// with the first error of each, and returns it.
+func (l *Log) Checkpoints(ctx context.Context, after int64, each func(size int64, msg []byte) error) error {
+	for {
+		var msg []byte
+		err := l.read.QueryRowContext(ctx, "SELECT size, note FROM checkpoint WHERE size > ? ORDER BY size LIMIT 1", after).Scan(&after, &msg)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return l.explain(err)
+		}
+		if err := each(after, msg); err != nil {
+			return err
+		}
+	}
+}
+
+// LastCheckpoint returns the newest checkpoint; nil if there is none.
+func (l *Log) LastCheckpoint(ctx context.Context) ([]byte, error) {
+	_, msg, err := lastCheckpoint(ctx, l.read)
+	return msg, l.explain(err)
+}
+
+// Tiles returns the stored hashes. They are not checked.
+func (l *Log) Tiles(ctx context.Context) merkle.Tiles { return tilesOf(ctx, l.read) }
+
+// Prove returns the proof of a record for the newest checkpoint.
+func (l *Log) Prove(ctx context.Context, n int64) (*merkle.Proof, error) {
+	record, err := l.Record(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	msg, err := l.LastCheckpoint(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, err := merkle.Prove(record, n, msg, l.Tiles(ctx))
+	return p, l.explain(err)
+}
+
+// Stat is how a log is.
+type Stat struct {
+	// Bytes is the size of its files, Size the number of records that were ever added,
+	// Oldest the number of the first that is still there.
+	Bytes, Size, Oldest int64
+	// Signed is how many of them the last checkpoint covers.
+	Signed int64
+	// Newest is when the newest record was made; zero if there is none.
+	Newest time.Time
+}
+
+// Stat returns how the log is.
+func (l *Log) Stat(ctx context.Context) (s Stat, err error) {
+	for _, end := range []string{"", "-wal", "-shm"} {
+		if info, err := os.Stat(l.path + end); err == nil { // those may be missing
+			s.Bytes += info.Size()
+		}
+	}
+	var newest string
+	err = l.read.QueryRowContext(ctx, `SELECT
+		coalesce((SELECT first + count FROM segment ORDER BY first DESC LIMIT 1), 0),
+		coalesce((SELECT min(first) FROM segment), 0),
+		coalesce((SELECT max(size) FROM checkpoint), 0),
+		coalesce((SELECT t1 FROM segment ORDER BY first DESC LIMIT 1), '')`).Scan(&s.Size, &s.Oldest, &s.Signed, &newest)
+	if err == nil && newest != "" {
+		s.Newest, err = time.Parse(time.RFC3339Nano, newest)
+	}
+	return s, l.explain(err)
+}
