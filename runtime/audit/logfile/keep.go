@@ -2,9 +2,6 @@ package logfile
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/audit"
@@ -77,62 +74,12 @@ func (l *Log) prunable(ctx context.Context, before time.Time, maxBytes int64) (i
 	return first, rows.Err()
 }
 
-// remove runs a statement that deletes, so that nothing of it stays in the file.
-func (l *Log) remove(ctx context.Context, statement string, args ...any) (gone int64, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.conn == nil {
-		return 0, l.explain(ErrReadOnly)
-	}
-	if _, err := l.conn.ExecContext(ctx, "PRAGMA secure_delete=on"); err != nil {
-		return 0, l.explain(err)
-	}
-	defer func() {
-		_, _ = l.conn.ExecContext(context.WithoutCancel(ctx), "PRAGMA secure_delete=off") // costs writers time, no more
-	}()
-	err = l.writingLocked(ctx, func(ctx context.Context) error {
-		result, err := l.conn.ExecContext(ctx, statement, args...)
-		if err == nil {
-			gone, err = result.RowsAffected()
-		}
-		return err
-	})
-	return gone, err
-}
-
-// shrink gives free pages back, some at a time.
-func (l *Log) shrink(ctx context.Context) error {
-	const pages = 2048
-	for before := int64(-1); ; {
-		var free int64
-		l.mu.Lock()
-		err := l.conn.QueryRowContext(ctx, "PRAGMA freelist_count").Scan(&free)
-		if err == nil && free > 0 {
-			_, err = l.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA incremental_vacuum(%d)", pages))
-		}
-		l.mu.Unlock()
-		if err != nil || free == 0 || free == before {
-			return l.explain(err)
-		}
-		before = free
-	}
-}
-
 // PutBody keeps what a digest of a record stands for; one that is there is kept anew.
 func (l *Log) PutBody(ctx context.Context, digest string, data []byte) error {
 	return l.writing(ctx, func(ctx context.Context) error {
 		_, err := l.conn.ExecContext(ctx, "INSERT INTO body (digest, t, data) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET t = excluded.t", digest, audit.StampOf(l.o.Now()), data)
 		return err
 	})
-}
-
-// Body returns what a digest stands for; nil if it is not kept.
-func (l *Log) Body(ctx context.Context, digest string) (data []byte, err error) {
-	err = l.read.QueryRowContext(ctx, "SELECT data FROM body WHERE digest = ?", digest).Scan(&data)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	return data, l.explain(err)
 }
 
 // DeleteBody removes what a digest stands for, if it is kept.

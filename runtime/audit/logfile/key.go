@@ -89,7 +89,7 @@ func (k *Key) read() error {
 	}
 	var f keyFile
 	if err := json.Unmarshal(raw, &f); err != nil || f.ID == "" || len(f.Seed) != keySize || len(f.MAC) != keySize {
-		return fmt.Errorf("%s: it is no key file; restore a copy, or move it and the log away to begin a new log", k.path)
+		return fmt.Errorf("%s: it has no keys of an audit log; restore a copy, or move it and the log away to begin a new log", k.path)
 	}
 	k.file, k.seen = f, info
 	return nil

@@ -13,17 +13,41 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/audit/merkle"
 )
 
+// Reader reads a log. All methods may be called concurrently.
+type Reader struct {
+	f        *file
+	snapshot *sql.Tx // nil for the log as it is
+}
+
+func (r *Reader) q() querier {
+	if r.snapshot != nil {
+		return r.snapshot
+	}
+	return r.f.read
+}
+
+// Snapshot calls do with a reader of the log as it is now, though others write and prune it
+// meanwhile: what they write adds to its -wal file until do returns.
+func (l *Log) Snapshot(ctx context.Context, do func(*Reader) error) error {
+	tx, err := l.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return l.explain(err)
+	}
+	defer func() { _ = tx.Rollback() }() // nothing was written
+	return do(&Reader{f: l.file, snapshot: tx})
+}
+
 // Size returns how many records were ever added; the number of the next one.
-func (l *Log) Size(ctx context.Context) (int64, error) {
-	size, err := sizeOf(ctx, l.read)
-	return size, l.explain(err)
+func (r *Reader) Size(ctx context.Context) (int64, error) {
+	size, err := sizeOf(ctx, r.q())
+	return size, r.f.explain(err)
 }
 
 // Oldest returns the number of the first record that is still there: 0, if nothing was
 // pruned.
-func (l *Log) Oldest(ctx context.Context) (first int64, err error) {
-	err = l.read.QueryRowContext(ctx, "SELECT coalesce(min(first), 0) FROM segment").Scan(&first)
-	return first, l.explain(err)
+func (r *Reader) Oldest(ctx context.Context) (first int64, err error) {
+	err = r.q().QueryRowContext(ctx, "SELECT coalesce(min(first), 0) FROM segment").Scan(&first)
+	return first, r.f.explain(err)
 }
 
 // Segment are records that were added together.
@@ -46,11 +70,12 @@ type Span struct {
 	Backwards bool
 }
 
-// Segments gives each segment that has records of a part of the log, and may have others.
+// Segments calls each with every segment that has records of a part of the log, and may have
+// others.
 // It stops with the first error of each, and returns it. Memory is that of one segment, and
 // no transaction is open while each runs, so that the file can be written meanwhile. What
 // each is given is its own.
-func (l *Log) Segments(ctx context.Context, span Span, each func(Segment) error) error {
+func (r *Reader) Segments(ctx context.Context, span Span, each func(Segment) error) error {
 	order, beyond := "ASC", "first > ?"
 	if span.Backwards {
 		order, beyond = "DESC", "first < ?"
@@ -73,12 +98,12 @@ func (l *Log) Segments(ctx context.Context, span Span, each func(Segment) error)
 	page := where
 	for {
 		var s Segment
-		err := l.read.QueryRowContext(ctx, "SELECT first, count, t0, t1, records FROM segment"+page+" ORDER BY first "+order+" LIMIT 1", args...).Scan(&s.First, &s.Count, &s.T0, &s.T1, &s.Records)
+		err := r.q().QueryRowContext(ctx, "SELECT first, count, t0, t1, records FROM segment"+page+" ORDER BY first "+order+" LIMIT 1", args...).Scan(&s.First, &s.Count, &s.T0, &s.T1, &s.Records)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
 		if err != nil {
-			return l.explain(err)
+			return r.f.explain(err)
 		}
 		if err := each(s); err != nil {
 			return err
@@ -90,11 +115,12 @@ func (l *Log) Segments(ctx context.Context, span Span, each func(Segment) error)
 	}
 }
 
-// Read gives each record from number from on, up to to, which is not included; 0 is the end.
+// Read calls each with the records from number from on, up to to, which is not included; 0 is
+// the end.
 // It stops with the first error of each, and returns it. The bytes are each's own. Memory is
 // that of one segment; others may write meanwhile.
-func (l *Log) Read(ctx context.Context, from, to int64, each func(n int64, record []byte) error) error {
-	return l.Segments(ctx, Span{From: from, To: to}, func(s Segment) error {
+func (r *Reader) Read(ctx context.Context, from, to int64, each func(n int64, record []byte) error) error {
+	return r.Segments(ctx, Span{From: from, To: to}, func(s Segment) error {
 		n := s.First
 		for record := range bytes.Lines(s.Records) {
 			if n >= from && (to == 0 || n < to) {
@@ -113,9 +139,9 @@ func (l *Log) Read(ctx context.Context, from, to int64, each func(n int64, recor
 var ErrNoRecord = errors.New("the audit log does not have the record")
 
 // Record returns one record.
-func (l *Log) Record(ctx context.Context, n int64) (record []byte, err error) {
-	err = l.Read(ctx, n, n+1, func(_ int64, r []byte) error {
-		record = r
+func (r *Reader) Record(ctx context.Context, n int64) (record []byte, err error) {
+	err = r.Read(ctx, n, n+1, func(_ int64, text []byte) error {
+		record = text
 		return nil
 	})
 	if err == nil && record == nil {
@@ -124,17 +150,17 @@ func (l *Log) Record(ctx context.Context, n int64) (record []byte, err error) {
 	return record, err
 }
 
-// Checkpoints gives each checkpoint of more than after records, the smallest first. It stops
+// Checkpoints calls each with the checkpoints of more than after records, the smallest first. It stops
 // with the first error of each, and returns it.
-func (l *Log) Checkpoints(ctx context.Context, after int64, each func(size int64, msg []byte) error) error {
+func (r *Reader) Checkpoints(ctx context.Context, after int64, each func(size int64, msg []byte) error) error {
 	for {
 		var msg []byte
-		err := l.read.QueryRowContext(ctx, "SELECT size, note FROM checkpoint WHERE size > ? ORDER BY size LIMIT 1", after).Scan(&after, &msg)
+		err := r.q().QueryRowContext(ctx, "SELECT size, note FROM checkpoint WHERE size > ? ORDER BY size LIMIT 1", after).Scan(&after, &msg)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
 		if err != nil {
-			return l.explain(err)
+			return r.f.explain(err)
 		}
 		if err := each(after, msg); err != nil {
 			return err
@@ -143,26 +169,26 @@ func (l *Log) Checkpoints(ctx context.Context, after int64, each func(size int64
 }
 
 // LastCheckpoint returns the newest checkpoint; nil if there is none.
-func (l *Log) LastCheckpoint(ctx context.Context) ([]byte, error) {
-	_, msg, err := lastCheckpoint(ctx, l.read)
-	return msg, l.explain(err)
+func (r *Reader) LastCheckpoint(ctx context.Context) ([]byte, error) {
+	_, msg, err := lastCheckpoint(ctx, r.q())
+	return msg, r.f.explain(err)
 }
 
 // Tiles returns the stored hashes. They are not checked.
-func (l *Log) Tiles(ctx context.Context) merkle.Tiles { return tilesOf(ctx, l.read) }
+func (r *Reader) Tiles(ctx context.Context) merkle.Tiles { return tilesOf(ctx, r.q()) }
 
 // Prove returns the proof of a record for the newest checkpoint.
-func (l *Log) Prove(ctx context.Context, n int64) (*merkle.Proof, error) {
-	record, err := l.Record(ctx, n)
+func (r *Reader) Prove(ctx context.Context, n int64) (*merkle.Proof, error) {
+	record, err := r.Record(ctx, n)
 	if err != nil {
 		return nil, err
 	}
-	msg, err := l.LastCheckpoint(ctx)
+	msg, err := r.LastCheckpoint(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p, err := merkle.Prove(record, n, msg, l.Tiles(ctx))
-	return p, l.explain(err)
+	p, err := merkle.Prove(record, n, msg, r.Tiles(ctx))
+	return p, r.f.explain(err)
 }
 
 // Stat is how a log is.
@@ -177,14 +203,14 @@ type Stat struct {
 }
 
 // Stat returns how the log is.
-func (l *Log) Stat(ctx context.Context) (s Stat, err error) {
+func (r *Reader) Stat(ctx context.Context) (s Stat, err error) {
 	for _, end := range []string{"", "-wal", "-shm"} {
-		if info, err := os.Stat(l.path + end); err == nil { // those may be missing
+		if info, err := os.Stat(r.f.path + end); err == nil { // those may be missing
 			s.Bytes += info.Size()
 		}
 	}
 	var newest string
-	err = l.read.QueryRowContext(ctx, `SELECT
+	err = r.q().QueryRowContext(ctx, `SELECT
 		coalesce((SELECT first + count FROM segment ORDER BY first DESC LIMIT 1), 0),
 		coalesce((SELECT min(first) FROM segment), 0),
 		coalesce((SELECT max(size) FROM checkpoint), 0),
@@ -192,5 +218,14 @@ func (l *Log) Stat(ctx context.Context) (s Stat, err error) {
 	if err == nil && newest != "" {
 		s.Newest, err = time.Parse(time.RFC3339Nano, newest)
 	}
-	return s, l.explain(err)
+	return s, r.f.explain(err)
+}
+
+// Body returns what a digest stands for; nil if it is not kept.
+func (r *Reader) Body(ctx context.Context, digest string) (data []byte, err error) {
+	err = r.q().QueryRowContext(ctx, "SELECT data FROM body WHERE digest = ?", digest).Scan(&data)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return data, r.f.explain(err)
 }

@@ -79,7 +79,7 @@ func (e *Edge) Root() tlog.Hash {
 		h, _ := tlog.TreeHash(0, nil) // of the empty tree, which reads nothing
 		return h
 	}
-	l := bits.TrailingZeros64(uint64(e.size))
+	l := bits.TrailingZeros64(uint64(e.size)) //nolint:gosec // never negative
 	h := e.hashes[l]
 	for l++; e.size>>l > 0; l++ {
 		if e.size>>l&1 == 1 {
