@@ -16,24 +16,58 @@ var ErrUnwritten = errors.New("the audit log cannot be written")
 
 // Keeper keeps records in order, for good. Its methods are called by one goroutine.
 type Keeper interface {
-	// Append adds records in one transaction and returns the number of the first one in the
-	// log. sync has it return when they would outlive a loss of power.
-	Append(ctx context.Context, records [][]byte, sync bool) (first int64, err error)
+	// Append adds a batch in one transaction, all of it or nothing, and returns the number
+	// of its first record in the log.
+	Append(ctx context.Context, b *audit.Batch) (first int64, err error)
+	// State returns the State of the last batch of a run, nil for none.
+	State(ctx context.Context, run string) ([]byte, error)
+	// Checkpoint signs the log as it is now. It does nothing where that has been done.
+	Checkpoint(ctx context.Context) error
 }
 
 // Options are settings of a Journal.
 type Options struct {
 	// Keeper is where records go.
 	Keeper Keeper
-	// Digest returns the keyed digest of bytes, for records.
-	Digest func([]byte) string
-	// Ring is the file that has the records that are not yet in the log; "" has Wait wait for
-	// the log itself.
-	Ring string
-	// Sync has records outlive a loss of power: Wait waits for the disk.
-	Sync bool
+	// Digest appends the keyed digest of b, for records. It may be called concurrently.
+	Digest func(dst, b []byte) []byte
+	// Dir is the folder of the files that have the records which are not yet in the log; ""
+	// has them in memory alone.
+	Dir string
+	// Durability says what records outlive.
+	Durability Durability
 	// Optional lets requests pass whose records cannot be written; they are counted.
 	Optional bool
+	// Bodies are the arguments and results that are kept.
+	Bodies Bodies
+	// Version is that of the program, for the record of the run's start.
+	Version string
+	// Report is called when records can no longer be written, and with nil when they can
+	// again; nil for never. It must not wait.
+	Report func(error)
+}
+
+// Durability is what records outlive, before the request that they are about goes on.
+type Durability int
+
+const (
+	// Process is that they outlive the process, if Options have a Dir: requests do not wait.
+	Process Durability = iota
+	// Logged is that they are in the log: requests wait for that. It is for commands with one
+	// request, and takes no space.
+	Logged
+	// Power is that they outlive a loss of power: requests wait for the disk.
+	Power
+)
+
+// Bodies says which arguments and results are kept. The zero value is none.
+type Bodies struct {
+	// Of reports whether those of an item are kept; nil for none.
+	Of func(server, item string) bool
+	// Max is how many bytes are kept of each, 0 for 16 KiB.
+	Max int
+	// Redact takes secrets out.
+	Redact bool
 }
 
 // Journal takes the records of one run. All methods may be called concurrently. A nil
@@ -84,7 +118,7 @@ func (j *Journal) Begin(d *Decision) (Ticket, error) {
 
 // Waits reports whether records count only after Wait: requests that cannot wait must be
 // served otherwise.
-func (j *Journal) Waits() bool { return j != nil && (j.o.Ring == "" || j.o.Sync) }
+func (j *Journal) Waits() bool { return j != nil && j.o.Durability != Process }
 
 // Wait returns when the record outlives what the settings want it to outlive: at once with a
 // ring. The error is ErrUnwritten, or the context's.
