@@ -2,16 +2,22 @@
 package journal
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
-	"sync"
+	"fmt"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/audit"
+	"github.com/mcpctl/mcpctl/runtime/audit/ring"
 )
 
 // ErrUnwritten is that a record cannot be written, so that what it is about must not be
-// done.
+// done. Health says why.
 var ErrUnwritten = errors.New("the audit log cannot be written")
 
 // Keeper keeps records in order, for good. Its methods are called by one goroutine.
@@ -22,7 +28,7 @@ type Keeper interface {
 	// State returns the State of the last batch of a run, nil for none.
 	State(ctx context.Context, run string) ([]byte, error)
 	// Checkpoint signs the log as it is now. It does nothing where that has been done.
-	Checkpoint(ctx context.Context) error
+	Checkpoint(ctx context.Context) (note []byte, err error)
 }
 
 // Options are settings of a Journal.
@@ -70,20 +76,80 @@ type Bodies struct {
 	Redact bool
 }
 
+// Bounds of a journal.
+const (
+	// fileSlots are those of a ring that is a file, 8 MiB: more than half a second of calls
+	// at full speed, should the log take that long. memorySlots are those of a ring whose
+	// requests wait for the log.
+	fileSlots   = 1 << 14
+	memorySlots = 1 << 11
+	// roomWait is how long Wait waits for room in the ring.
+	roomWait = 50 * time.Millisecond
+	// maxBody is how long arguments and results may be of which a body is kept; maxKept is
+	// Bodies.Max where that is 0.
+	maxBody = 1 << 20
+	maxKept = 16 << 10
+)
+
 // Journal takes the records of one run. All methods may be called concurrently. A nil
 // Journal takes none, and refuses nothing.
 type Journal struct {
-	o   Options
-	run string
+	o    Options
+	run  string
+	base time.Time // times since then are those of Ticket
 
-	mu sync.Mutex
-	n  uint64
+	ring   *ring.Ring
+	blocks *ring.Blocks
+	// beside has, for the place of each entry in the ring, what must not be in its file.
+	beside []beside
+	// spare are slots that only outcomes may take.
+	spare int
+
+	closed    atomic.Bool
+	unwritten atomic.Uint64
+	w         *writer
+}
+
+// beside are bytes whose digests an entry's record gets.
+type beside struct {
+	args, result         ring.Ref
+	argsBody, resultBody []byte // in place of args and result where a body is kept
 }
 
 // Open begins a run. What the rings of runs that have ended without Close still hold is
-// appended first.
+// appended first, and of decisions without an outcome that it is lost.
 func Open(ctx context.Context, o Options) (*Journal, error) {
-	return &Journal{o: o, run: "seam"}, nil
+	o.Bodies.Max = cmp.Or(o.Bodies.Max, maxKept)
+	j := &Journal{o: o, run: strings.ToLower(rand.Text()[:10]), base: time.Now()}
+	var err error
+	if o.Dir != "" {
+		if err = recoverRuns(ctx, &o); err != nil {
+			return nil, fmt.Errorf("audit log: records of runs that have ended: %w", err)
+		}
+		slots := fileSlots
+		if o.Durability != Process {
+			slots = 0
+		}
+		j.ring, err = ring.Create(ctx, o.Dir, j.run, slots, memorySlots)
+	} else {
+		j.ring = ring.New(memorySlots)
+	}
+	if err == nil {
+		j.blocks, err = ring.NewBlocks()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("audit log: %w", err)
+	}
+	j.beside = make([]beside, j.ring.Slots())
+	j.spare = j.ring.Slots() / 4
+	var working context.Context
+	j.w = newWriter(j)
+	working, j.w.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	if err := j.note(&audit.Record{Kind: audit.KindStart, Text: o.Version}, j.spare); err != nil {
+		return nil, err
+	}
+	go j.w.work(working)
+	return j, nil
 }
 
 // Decision is what is recorded of a request before anything of it is sent.
@@ -96,44 +162,228 @@ type Decision struct {
 	Arguments []byte
 }
 
+// open reports whether an outcome is to come.
+func (d *Decision) open() bool { return passes(d.Said.Verdict) }
+
+func passes(verdict string) bool { return verdict == "" || verdict == audit.VerdictAllow }
+
 // Ticket stands for a decision whose outcome is still to be recorded. The zero Ticket is of
 // no record.
 type Ticket struct {
 	N     uint64
-	began time.Time
+	place uint32
+	open  bool
+	kept  bool // its bodies
+	began time.Duration
 }
 
 // Begin records a decision. It does not wait, takes no lock and allocates nothing. With
-// ErrUnwritten the request must not be sent: later it may pass, see Wait. A decision whose
-// verdict does not let the request pass is complete; of others End tells the outcome.
+// ErrUnwritten the request must not be sent. It may be tried again after Wait has returned
+// nil for the zero Ticket. A decision whose verdict does not let the request pass is
+// complete; of others End tells the outcome.
 func (j *Journal) Begin(d *Decision) (Ticket, error) {
 	if j == nil {
 		return Ticket{}, nil
 	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.n++
-	return Ticket{N: j.n, began: time.Now()}, nil
+	if j.refuses() {
+		return Ticket{}, j.drop()
+	}
+	now := time.Now()
+	t := Ticket{began: now.Sub(j.base), open: d.open()}
+	p := packed{time: now.UnixMicro()}
+	p.texts[textKind] = string(d.Kind)
+	p.who(&d.Who)
+	p.what(&d.What)
+	p.said(&d.Said)
+	t.kept = t.open && j.o.Bodies.Of != nil && j.o.Bodies.Of(d.What.Server, d.What.Item)
+	var b beside
+	if len(d.Arguments) > 0 {
+		p.nums[numSize] = uint64(len(d.Arguments))
+		b.args, b.argsBody, p.texts[textDigest] = j.keep(d.Arguments, t.kept)
+	}
+	e, ok := j.put(&p, b, j.spare, nil, t.open)
+	if !ok {
+		return Ticket{}, j.drop()
+	}
+	t.N, t.place = e.N, e.Place
+	return t, nil
+}
+
+// refuses reports whether decisions are refused.
+func (j *Journal) refuses() bool {
+	return j.closed.Load() || !j.o.Optional && j.w.failing.Load()
+}
+
+// drop counts a record that is not written where that does not matter, and says whether it
+// does.
+func (j *Journal) drop() error {
+	if !j.o.Optional {
+		return ErrUnwritten
+	}
+	j.unwritten.Add(1)
+	return nil
+}
+
+// keep keeps bytes until the writer takes their digest. What is too long it digests now.
+func (j *Journal) keep(data []byte, body bool) (ref ring.Ref, kept []byte, digest string) {
+	if body && len(data) <= maxBody {
+		return 0, bytes.Clone(data), ""
+	}
+	if ref = j.blocks.Put(data); ref == 0 {
+		digest = string(j.o.Digest(nil, data))
+	}
+	return ref, nil, digest
+}
+
+// put puts an entry into the ring if that leaves spare slots; came is its outcome, nil for
+// none.
+func (j *Journal) put(p *packed, b beside, spare int, came *audit.Outcome, open bool) (ring.Entry, bool) {
+	e, ok := j.ring.Claim(p.size(), spare)
+	if !ok {
+		j.blocks.Free(b.args)
+		j.blocks.Free(b.result)
+		return e, false
+	}
+	p.put(&e)
+	if came != nil {
+		writeNote(e.Note(), came)
+	}
+	j.beside[e.Place] = b
+	e.Publish(open)
+	j.w.heed(e.N)
+	return e, true
 }
 
 // Waits reports whether records count only after Wait: requests that cannot wait must be
 // served otherwise.
 func (j *Journal) Waits() bool { return j != nil && j.o.Durability != Process }
 
-// Wait returns when the record outlives what the settings want it to outlive: at once with a
-// ring. The error is ErrUnwritten, or the context's.
-func (j *Journal) Wait(ctx context.Context, t Ticket) error { return nil }
+// Wait returns when all records that were taken before outlive what the settings want them
+// to outlive: at once for Process. Call it after Begin and after End. For the zero Ticket it
+// returns when a decision that was refused may be tried again, after 50 milliseconds at most.
+// The error is ErrUnwritten, or the context's. After a failure End is still to be called.
+func (j *Journal) Wait(ctx context.Context, t Ticket) error {
+	switch {
+	case j == nil || t.N == 0 && j.o.Optional:
+		return nil
+	case t.N == 0:
+		return j.waitForRoom(ctx)
+	case !j.Waits():
+		return nil
+	}
+	_, last := j.ring.Used()
+	for {
+		more := j.w.more.wait()
+		switch {
+		case j.w.written.Load() >= last:
+			return nil
+		case j.w.failing.Load() || j.w.ended():
+			if j.o.Optional {
+				return nil
+			}
+			return ErrUnwritten
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (j *Journal) waitForRoom(ctx context.Context) error {
+	late := time.NewTimer(roomWait)
+	defer late.Stop()
+	for {
+		more := j.w.more.wait()
+		if used, _ := j.ring.Used(); !j.refuses() && used+ring.MaxSize/ring.SlotSize < j.ring.Slots()-j.spare {
+			return nil
+		}
+		select {
+		case <-more:
+		case <-late.C:
+			j.unwritten.Add(1)
+			return ErrUnwritten
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
 
 // End records the outcome of a decision, before its answer goes to the client. Result are
 // the bytes of the server's result, read before End returns; Took, ResultDigest and
-// ResultSize of o are set by End. With ErrUnwritten the answer must not go.
-func (j *Journal) End(t Ticket, o audit.Outcome, result []byte) error { return nil }
+// ResultSize of o are set by End. With ErrUnwritten the answer must not go. A second End of
+// the same ticket must not be.
+func (j *Journal) End(t Ticket, o audit.Outcome, result []byte) error {
+	if j == nil || t.N == 0 || !t.open {
+		return nil
+	}
+	now := time.Now()
+	o.Took, o.ResultSize = now.Sub(j.base)-t.began, int64(len(result))
+	var b beside
+	var digest string
+	if len(result) > 0 {
+		b.result, b.resultBody, digest = j.keep(result, t.kept)
+	}
+	if digest == "" {
+		if note, ok := j.ring.Amend(t.N, t.place); ok {
+			j.beside[t.place].result, j.beside[t.place].resultBody = b.result, b.resultBody
+			writeNote(note, &o)
+			j.ring.Seal(t.N, t.place)
+			return nil
+		}
+	}
+	p := packed{time: now.UnixMicro()}
+	p.texts[textKind], p.texts[textResult] = string(audit.KindDone), digest
+	p.nums[numOf] = t.N
+	if j.closed.Load() {
+		j.blocks.Free(b.result)
+		return j.drop()
+	}
+	if _, ok := j.put(&p, b, 0, &o, false); !ok {
+		return j.drop()
+	}
+	return nil
+}
 
 // Note records what is no request: its Time, Run and N are set by Note.
-func (j *Journal) Note(r *audit.Record) error { return nil }
+func (j *Journal) Note(r *audit.Record) error {
+	if j == nil {
+		return nil
+	}
+	if !j.closed.Load() {
+		if err := j.note(r, j.spare); err == nil {
+			return nil
+		}
+	}
+	j.unwritten.Add(1)
+	if j.o.Optional {
+		return nil
+	}
+	return ErrUnwritten
+}
+
+func (j *Journal) note(r *audit.Record, spare int) error {
+	p := packed{time: time.Now().UnixMicro()}
+	p.texts[textKind], p.texts[textText] = cut(string(r.Kind), maxShort), cut(r.Text, maxLong)
+	p.texts[textDigest], p.texts[textResult] = cut(r.Sent.Digest, maxShort), cut(r.Came.ResultDigest, maxShort)
+	p.nums = [nums]uint64{numOf: r.Of, numSize: uint64(r.Sent.Size), numCount: uint64(r.Count)}
+	p.who(&r.Who)
+	p.what(&r.What)
+	p.said(&r.Said)
+	if _, ok := j.put(&p, beside{}, spare, &r.Came, false); !ok {
+		return ErrUnwritten
+	}
+	return nil
+}
 
 // Ref returns the name of a record, for people and errors: "RUN-N", "" for the zero Ticket.
-func (j *Journal) Ref(t Ticket) string { return "" }
+func (j *Journal) Ref(t Ticket) string {
+	if j == nil || t.N == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s-%d", j.run, t.N)
+}
 
 // Health is how a Journal is.
 type Health struct {
@@ -146,11 +396,36 @@ type Health struct {
 }
 
 // Health returns how the journal is.
-func (j *Journal) Health() Health { return Health{} }
+func (j *Journal) Health() Health {
+	if j == nil {
+		return Health{}
+	}
+	written := j.w.written.Load()
+	_, last := j.ring.Used()
+	return Health{Err: j.w.health(), Records: last, Unwritten: j.unwritten.Load(), Waiting: int(last - written)}
+}
 
-// Run returns the name of the run.
-func (j *Journal) Run() string { return j.run }
+// Run returns the name of the run, "" for nil.
+func (j *Journal) Run() string {
+	if j == nil {
+		return ""
+	}
+	return j.run
+}
 
 // Close records the end of the run, and returns when all records are in the log, or ctx
-// ends: they stay in the ring then.
-func (j *Journal) Close(ctx context.Context) error { return nil }
+// ends: they stay in the ring then, if it is a file. Requests that are not over get the
+// outcome lost.
+func (j *Journal) Close(ctx context.Context) error {
+	if j == nil || j.closed.Swap(true) {
+		return nil
+	}
+	err := j.w.close(ctx)
+	if rerr := j.ring.Close(err == nil); err == nil && rerr != nil {
+		err = rerr
+	}
+	if err != nil {
+		return fmt.Errorf("audit log: %w", err)
+	}
+	return nil
+}

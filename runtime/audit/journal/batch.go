@@ -1,0 +1,184 @@
+package journal
+
+import (
+	"context"
+	"encoding/binary"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/mcpctl/mcpctl/runtime/access/guards"
+	"github.com/mcpctl/mcpctl/runtime/audit"
+	"github.com/mcpctl/mcpctl/runtime/audit/ring"
+)
+
+// batch are records on their way to the log. Its memory is used again.
+type batch struct {
+	o *Options
+	b audit.Batch
+	// text are the records, one after the other; ends says where each of them ends.
+	text []byte
+	ends []int
+	// last is the number of the last record, open are the decisions without an outcome up to
+	// there, in order.
+	last uint64
+	open []uint64
+	// stopped is that the run is over, and nothing of it can be found anywhere else.
+	stopped bool
+
+	room   []byte // of an entry
+	digest []byte
+	clean  *guards.Guards // of bodies, nil for none
+	unpacker
+}
+
+func (b *batch) len() int { return len(b.ends) }
+
+// reset empties the batch, and keeps what is known of the run.
+func (b *batch) reset() {
+	b.text, b.ends, b.b.Bodies = b.text[:0], b.ends[:0], b.b.Bodies[:0]
+}
+
+// add adds an entry. beside are the bytes that its digests are of; nil for those that went
+// with their process.
+func (b *batch) add(it *ring.Item, with *beside, blocks *ring.Blocks) {
+	var r audit.Record
+	if !b.unpacker.record(it, &r) {
+		b.torn(it.N)
+		return
+	}
+	if with != nil {
+		b.digests(&r, with, blocks)
+	}
+	if r.Sent.Size > 0 && r.Sent.Digest == "" {
+		r.Sent.Digest = audit.Lost
+	}
+	if r.Came.ResultSize > 0 && r.Came.ResultDigest == "" {
+		r.Came.ResultDigest = audit.Lost
+	}
+	if it.Open {
+		b.open = append(b.open, it.N)
+	}
+	b.record(&r)
+}
+
+// torn adds a record for an entry that is no record.
+func (b *batch) torn(n uint64) {
+	b.record(&audit.Record{
+		N: n, Time: time.Now(), Kind: audit.KindGap, Count: 1, Text: "cut off when the process ended",
+	})
+}
+
+// lost adds the outcome of a decision that has none, after the run has ended.
+func (b *batch) lost(of uint64) {
+	b.record(&audit.Record{
+		N: b.last + 1, Time: time.Now(), Kind: audit.KindDone, Of: of, Came: audit.Outcome{Out: audit.OutLost},
+	})
+}
+
+// record adds a record of the run.
+func (b *batch) record(r *audit.Record) {
+	switch r.Kind {
+	case audit.KindDone:
+		if i, ok := slices.BinarySearch(b.open, r.Of); ok {
+			b.open = slices.Delete(b.open, i, i+1)
+		}
+	case audit.KindStop:
+		b.stopped = b.o.Dir == "" || b.o.Durability != Process
+	}
+	r.Run = b.b.Run
+	b.text = r.Append(b.text)
+	b.ends = append(b.ends, len(b.text))
+	b.last = r.N
+}
+
+// digests sets the digests of a record, and keeps bodies.
+func (b *batch) digests(r *audit.Record, with *beside, blocks *ring.Blocks) {
+	r.Sent.Digest = b.digestOf(r.Sent.Digest, with.args, with.argsBody, int(r.Sent.Size), false, blocks)
+	r.Came.ResultDigest = b.digestOf(r.Came.ResultDigest, with.result, with.resultBody, int(r.Came.ResultSize), true, blocks)
+}
+
+func (b *batch) digestOf(digest string, ref ring.Ref, body []byte, size int, result bool, blocks *ring.Blocks) string {
+	switch {
+	case ref != 0:
+		b.digest = b.o.Digest(b.digest[:0], blocks.Bytes(ref)[:size])
+		digest = string(b.digest)
+		blocks.Free(ref)
+	case body != nil:
+		b.digest = b.o.Digest(b.digest[:0], body)
+		digest = string(b.digest)
+		b.keep(body, digest, result)
+	}
+	return digest
+}
+
+// keep keeps a body of the record that is added next. What cannot be looked through for
+// secrets is not kept.
+func (b *batch) keep(body []byte, digest string, result bool) {
+	if b.clean != nil {
+		var err error
+		if body, _, err = b.clean.Clean(body); err != nil {
+			return
+		}
+	}
+	kept := audit.Body{Record: b.len(), Digest: digest, Result: result, Data: body}
+	if n := b.o.Bodies.Max; len(body) > n {
+		for n > 0 && !utf8.RuneStart(body[n]) {
+			n--
+		}
+		kept.Data, kept.Cut = body[:n], true
+	}
+	b.b.Bodies = append(b.b.Bodies, kept)
+}
+
+// seal returns the batch for the log.
+func (b *batch) seal() *audit.Batch {
+	b.b.Records = b.b.Records[:0]
+	from := 0
+	for _, end := range b.ends {
+		b.b.Records = append(b.b.Records, b.text[from:end:end])
+		from = end
+	}
+	b.b.State = b.state(b.b.State[:0])
+	return &b.b
+}
+
+// state returns what is kept for the process that comes after this one, if it is cut off:
+// the number of the last record, and of the decisions without an outcome, each as the
+// distance from the one before. After a stop it is nothing.
+func (b *batch) state(dst []byte) []byte {
+	if b.stopped {
+		return nil
+	}
+	dst = binary.AppendUvarint(dst, b.last)
+	before := uint64(0)
+	for _, n := range b.open {
+		dst = binary.AppendUvarint(dst, n-before)
+		before = n
+	}
+	return dst
+}
+
+func readState(state []byte) (last uint64, open []uint64) {
+	last, n := binary.Uvarint(state)
+	at := uint64(0)
+	for n > 0 {
+		state = state[n:]
+		var step uint64
+		if step, n = binary.Uvarint(state); n > 0 {
+			at += step
+			open = append(open, at)
+		}
+	}
+	return last, open
+}
+
+// isIn reports whether the log has the batch already.
+func (b *batch) isIn(ctx context.Context, k Keeper) bool {
+	state, err := k.State(ctx, b.b.Run)
+	if err != nil || state == nil {
+		return false
+	}
+	last, _ := readState(state)
+	return last >= b.last
+}
