@@ -38,7 +38,7 @@ func oversizes() map[string]map[string]oversize {
 			"runtime/runtimetest": {3900, "is one fake server that can do what any server can"},
 		},
 		"fields": {
-			"cmd/internal/settings.Settings":           {26, options},
+			"cmd/internal/settings.Settings":           {27, options},
 			"runtime/auth/authconfig.form":             {21, wire},
 			"runtime/config.Entry":                     {43, wire},
 			"runtime/dial.Options":                     {19, options},

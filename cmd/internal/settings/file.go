@@ -69,8 +69,8 @@ func (f *file) mapping(n *yaml.Node, prefix string) error {
 		group := slices.ContainsFunc(known, func(s string) bool { return strings.HasPrefix(s, name+".") })
 		remedies := strangers()
 		switch {
-		case name == accessName:
-			f.noteAccess(v)
+		case name == accessName, name == auditName:
+			f.noteMembers(name, v)
 		case sections()[name] != nil: // see access
 		case remedies[name] != "":
 			return f.problemAt(k, fmt.Sprintf("unknown setting %q", name), remedies[name])
@@ -134,7 +134,7 @@ func itemText(n *yaml.Node) string {
 }
 
 func remedy(name string, known []string) string {
-	if near := nearest.Names(name, append(known, "serve", accessName), 1); len(near) > 0 {
+	if near := nearest.Names(name, append(known, "serve", accessName, auditName), 1); len(near) > 0 {
 		return "did you mean " + near[0] + "?"
 	}
 	for _, k := range known {

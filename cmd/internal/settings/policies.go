@@ -166,14 +166,14 @@ func (f *file) checkRules(n *yaml.Node, a *Access) error {
 	return err
 }
 
-// noteAccess notes where each setting of the section is.
-func (f *file) noteAccess(n *yaml.Node) {
+// noteMembers notes where each setting of a section is.
+func (f *file) noteMembers(section string, n *yaml.Node) {
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 		v := n.Content[i+1]
 		if v.Kind == yaml.AliasNode {
 			v = v.Alias
 		}
-		f.at[accessName+"."+n.Content[i].Value] = v
+		f.at[section+"."+n.Content[i].Value] = v
 	}
 }
 

@@ -81,6 +81,8 @@ type Settings struct {
 	serveForced             bool // the same of Serve.RequestTimeout
 
 	Serve Serve
+	// Audit is the log of what is done, nil for none.
+	Audit *Audit `mapstructure:"-"`
 }
 
 // Tokens says where tokens are kept.
@@ -197,6 +199,9 @@ func Load(o Options) (Settings, error) {
 		return s, err
 	}
 	if s.Serve.Access, err = src.file.access(); err != nil {
+		return s, err
+	}
+	if s.Audit, err = readAudit(src.file); err != nil {
 		return s, err
 	}
 	if s.URL = src.flag("url"); s.URL != "" {

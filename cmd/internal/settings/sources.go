@@ -85,6 +85,9 @@ func Check(path string, text []byte) error {
 	if _, err := f.access(); err != nil {
 		return err
 	}
+	if _, err := readAudit(f); err != nil {
+		return err
+	}
 	for _, k := range keys() {
 		if !f.has(k.name) {
 			continue

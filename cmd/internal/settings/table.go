@@ -40,13 +40,13 @@ func Table() []Setting {
 
 // sectionTable are the settings of config.yaml that are no plain values.
 func sectionTable() []Setting {
-	return append(accessTable(), []Setting{
+	return slices.Concat(accessTable(), auditTable(), []Setting{
 		{Name: "serve.auth", Values: "list of providers: `token`, `jwt`, `introspect`, `mtls`, `proxy`", Default: "none", About: "which [credentials](share.md) clients over HTTP need", Serve: true},
 		{Name: "serve.hosts", Values: "list of HOST or HOST:PORT", Default: "none", About: "names in the URLs of clients; addresses need no entry", Serve: true},
 		{Name: "serve.login", Values: "`issuer`, `clientId`, `clientSecret`, `scopes`", Default: "none", About: "where people log in on [the pages of serve](share.md#log-in-with-a-browser)", Serve: true},
 		{Name: "serve.tls", Values: "`cert` and `key`, files in PEM; `clientCA`, `crl`, `minVersion`", Default: "none", About: "serves HTTP over TLS; the files are followed", Serve: true},
 		{Name: "serve.url", Values: "URL", Default: "the address", About: "the URL that clients use; [tokens of an issuer](share.md#let-people-in-with-an-identity-provider) are for it", Serve: true},
-	}...)
+	})
 }
 
 // flagsOnly are the settings that config.yaml does not have.

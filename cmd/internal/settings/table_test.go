@@ -39,7 +39,9 @@ func TestTable(t *testing.T) {
 		"serve.url":      "https://a.example/mcp",
 		"access.default": "allow", "access.groups": `{"eng":["token|ci"]}`, "access.labels": `{"private":["fs"]}`, "access.rules": `{"allow":"*","to":"*"}`,
 		"access.policies": "policy/*.cedar", "access.tests": "policy/*_test.yaml", "access.tell": "nothing", "access.guards": `{"size":"1MiB"}`,
-		"elicit": "decline", "auth.store": "keyring", "serve.separator": "--", "serve.nameOverhead": "7", "serve.roots": "/",
+		"audit.durability": "power", "audit.keep": "30d", "audit.max": "1GiB", "audit.bodies": `{"to":["gh/*"]}`, "audit.anchor": "file:/mnt/checkpoints",
+		"audit.export": `{"jsonl":"/var/log/audit.jsonl"}`,
+		"elicit":       "decline", "auth.store": "keyring", "serve.separator": "--", "serve.nameOverhead": "7", "serve.roots": "/",
 	}
 	seen := map[string]bool{}
 	for _, s := range settings.Table() {
@@ -84,7 +86,7 @@ func TestTable(t *testing.T) {
 		if s.Name == "serve.login" { // it logs in principals of an issuer
 			file += "  auth: [jwt: {issuer: https://i.example}]\n"
 		}
-		if slices.Contains([]string{"serve.roots", "serve.auth", "serve.hosts", "access.rules", "access.policies", "access.tests"}, s.Name) { // lists
+		if slices.Contains([]string{"serve.roots", "serve.auth", "serve.hosts", "access.rules", "access.policies", "access.tests", "audit.anchor", "audit.export"}, s.Name) { // lists
 			file = strings.Replace(file, value, "["+value+"]", 1)
 		}
 		sourceIs(run{file: file}, "config.yaml")

@@ -16,7 +16,6 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/access/tokenfile"
-	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
 // maxTokens bounds how many there are.
@@ -159,24 +158,11 @@ func (c *Command) until(expires string) (time.Time, error) {
 		}
 		return day, nil
 	}
-	d, err := parseDays(expires)
+	d, err := settings.ParseDays(expires)
 	if err != nil || d <= 0 {
 		return time.Time{}, wrong
 	}
 	return now.Add(d), nil
-}
-
-// parseDays reads a duration, which may also be in days.
-func parseDays(s string) (time.Duration, error) {
-	const day, most = 24 * time.Hour, 100 * 366
-	if n, ok := strings.CutSuffix(s, "d"); ok {
-		days, err := strconv.Atoi(n)
-		if err != nil || days < 0 || days > most {
-			return 0, fmt.Errorf("%q is not a number of days", s)
-		}
-		return time.Duration(days) * day, nil
-	}
-	return config.ParseDuration(s)
 }
 
 // List prints the tokens, without what would let anybody in.
@@ -218,7 +204,7 @@ func (c *Command) List() error {
 // Rotate replaces a token by a new one of the same name and groups, which lasts as long
 // as the old one was to last from its creation. The old one counts for grace longer.
 func (c *Command) Rotate(ctx context.Context, word, grace string) error {
-	keep, err := parseDays(grace)
+	keep, err := settings.ParseDays(grace)
 	if err != nil || keep < 0 && grace != "0" && grace != "0s" {
 		return failure.Usage("--grace %s: want a duration such as 1h", strconv.Quote(grace))
 	}
