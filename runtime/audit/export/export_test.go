@@ -1,0 +1,610 @@
+package export
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/mcpctl/mcpctl/runtime/audit"
+	"github.com/mcpctl/mcpctl/test/require"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const origin = "mcpctl/test"
+
+// memory is a log in memory.
+type memory struct {
+	signer note.Signer
+	vkey   string
+
+	mu          sync.Mutex
+	first       int64 // number of records[0]
+	records     [][]byte
+	hashes      []tlog.Hash
+	checkpoints []checkpoint
+}
+
+func newLog(t *testing.T) *memory {
+	t.Helper()
+	skey, vkey, err := note.GenerateKey(nil, origin)
+	require.NoError(t, err)
+	signer, err := note.NewSigner(skey)
+	require.NoError(t, err)
+	return &memory{signer: signer, vkey: vkey}
+}
+
+func (m *memory) size() int64 { return m.first + int64(len(m.records)) }
+
+// add appends records, and a checkpoint of them where that is said.
+func (m *memory) add(t *testing.T, n int, sign bool) {
+	t.Helper()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	reader := tlog.HashReaderFunc(func(all []int64) (out []tlog.Hash, err error) {
+		for _, i := range all {
+			out = append(out, m.hashes[i])
+		}
+		return out, nil
+	})
+	for range n {
+		r := audit.Record{Time: time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC), Run: "run", N: uint64(m.size() + 1), Kind: audit.KindCall}
+		r.Who.ID, r.What.Server, r.What.Item, r.Said.Verdict = "alice", "gh", fmt.Sprint("tool", m.size()), audit.VerdictAllow
+		raw := r.Append(nil)
+		more, err := tlog.StoredHashes(m.size(), raw, reader)
+		require.NoError(t, err)
+		m.records, m.hashes = append(m.records, raw), append(m.hashes, more...)
+	}
+	if !sign {
+		return
+	}
+	root, err := tlog.TreeHash(m.size(), reader)
+	require.NoError(t, err)
+	text, err := note.Sign(&note.Note{Text: fmt.Sprintf("%s\n%d\n%s\n", origin, m.size(), root)}, m.signer)
+	require.NoError(t, err)
+	m.checkpoints = append(m.checkpoints, checkpoint{m.size(), text})
+}
+
+func (m *memory) Origin() string { return origin }
+
+func (m *memory) Records(_ context.Context, from int64, f func(int64, []byte) error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for n := max(from, m.first); n < m.size(); n++ {
+		if err := f(n, m.records[n-m.first]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *memory) Checkpoints(_ context.Context, size int64, f func(int64, []byte) error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, c := range m.checkpoints {
+		if c.size > size {
+			if err := f(c.size, c.note); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (m *memory) Consistency(_ context.Context, size, to int64) ([]tlog.Hash, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return tlog.ProveTree(to, size, tlog.HashReaderFunc(func(all []int64) (out []tlog.Hash, err error) {
+		for _, i := range all {
+			out = append(out, m.hashes[i])
+		}
+		return out, nil
+	}))
+}
+
+var quiet = slog.New(slog.DiscardHandler)
+
+// opened returns the state of a folder.
+func opened(t *testing.T, dir string) *state {
+	t.Helper()
+	s, err := openState(filepath.Join(dir, "audit-export.json"))
+	require.NoError(t, err)
+	return s
+}
+
+// exported returns the records of a file and of those that were set aside, and fails where
+// their numbers have a gap or a double.
+func exported(t *testing.T, path string) (records [][]byte, checkpoints int) {
+	t.Helper()
+	files, err := filepath.Glob(path + ".*")
+	require.NoError(t, err)
+	slices.Sort(files)
+	if _, err := os.Stat(path); err == nil {
+		files = append(files, path)
+	}
+	next := int64(0)
+	for _, name := range files {
+		raw, err := os.ReadFile(name)
+		require.NoError(t, err)
+		for i, line := range bytes.Split(bytes.TrimSuffix(raw, []byte("\n")), []byte("\n")) {
+			m, marked := ParseMark(line)
+			switch {
+			case i == 0 && (!marked || m.Log != origin):
+				t.Fatalf("%s begins with %s", name, line)
+			case marked:
+				if m.Next != next {
+					t.Fatalf("%s:%d goes on with %d, want %d", name, i+1, m.Next, next)
+				}
+				if m.Checkpoint != "" {
+					checkpoints++
+				}
+			default:
+				records, next = append(records, line), next+1
+			}
+		}
+	}
+	return records, checkpoints
+}
+
+// TestInterrupted: whenever a process is killed, and whatever of a write has reached the
+// file then, the records in the files are those of the log, each once.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	rounds := 300
+	for seed := range uint64(4) {
+		rnd := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // the same each time
+		dir, log := t.TempDir(), newLog(t)
+		path := filepath.Join(dir, "sub", "audit.jsonl")
+		for range rounds {
+			log.add(t, rnd.IntN(30), rnd.IntN(3) == 0)
+			kept, _ := os.ReadFile(filepath.Join(dir, "audit-export.json"))
+			before, _ := os.Stat(path)
+			l := newLines(File{Path: path, Rotate: 40_000}, log, opened(t, dir))
+			require.NoError(t, l.pass(t.Context()))
+			after, err := os.Stat(path)
+			if before == nil || err != nil || !os.SameFile(before, after) || rnd.IntN(2) == 0 {
+				continue
+			}
+			// It was killed in the write, or after it: before the state was written.
+			require.NoError(t, os.Truncate(path, before.Size()+rnd.Int64N(after.Size()-before.Size()+1)))
+			if kept != nil {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, "audit-export.json"), kept, 0o600))
+			}
+			if rnd.IntN(8) == 0 { // a loss of power leaves zeros
+				f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+				require.NoError(t, err)
+				_, err = f.Write(append(make([]byte, 100), '\n'))
+				require.NoError(t, errors.Join(err, f.Close()))
+			}
+		}
+		require.NoError(t, newLines(File{Path: path, Rotate: 40_000}, log, opened(t, dir)).pass(t.Context()))
+		got, checkpoints := exported(t, path)
+		if !slices.EqualFunc(got, log.records, bytes.Equal) || checkpoints < len(log.checkpoints) {
+			t.Errorf("seed %d: %d records and %d checkpoints of %d and %d", seed, len(got), checkpoints, len(log.records), len(log.checkpoints))
+		}
+		if aside, _ := filepath.Glob(path + ".*"); len(aside) < 5 {
+			t.Errorf("seed %d: %d files were set aside", seed, len(aside))
+		}
+	}
+}
+
+// TestFile: what is done about a file that others have touched.
+func TestFile(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	start := func(t *testing.T) (*memory, *lines, string) {
+		dir, log := t.TempDir(), newLog(t)
+		log.add(t, 10, true)
+		path := filepath.Join(dir, "a.jsonl")
+		l := newLines(File{Path: path}, log, opened(t, dir))
+		require.NoError(t, l.pass(ctx))
+		return log, l, path
+	}
+	t.Run("moved away while it runs, and before a restart", func(t *testing.T) {
+		log, l, path := start(t)
+		require.NoError(t, os.Rename(path, path+".1"))
+		log.add(t, 5, true)
+		require.NoError(t, l.pass(ctx))
+		require.NoError(t, os.Rename(path, path+".2"))
+		log.add(t, 5, false)
+		require.NoError(t, newLines(l.File, log, opened(t, filepath.Dir(path))).pass(ctx))
+		if got, _ := exported(t, path); !slices.EqualFunc(got, log.records, bytes.Equal) {
+			t.Errorf("got %d records", len(got))
+		}
+	})
+	t.Run("of another log", func(t *testing.T) {
+		_, l, path := start(t)
+		require.NoError(t, os.WriteFile(path, Mark{Log: "mcpctl/other"}.Append(nil), 0o600))
+		if err := l.pass(ctx); err == nil || !strings.Contains(err.Error(), "another log: mcpctl/other") {
+			t.Errorf("got %v", err)
+		}
+	})
+	for name, text := range map[string]string{"something else": "hello\n", "without a line": strings.Repeat("x", 100), "a record alone": `{"v":1}` + "\n"} {
+		t.Run(name, func(t *testing.T) {
+			_, l, path := start(t)
+			require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+			err := l.pass(ctx)
+			if err == nil || !strings.Contains(err.Error(), "is not an export") {
+				t.Errorf("got %v", err)
+			}
+			if raw, _ := os.ReadFile(path); string(raw) != text {
+				t.Errorf("it has become %q", raw)
+			}
+		})
+	}
+	t.Run("a folder in its place", func(t *testing.T) {
+		_, l, path := start(t)
+		require.NoError(t, errors.Join(os.Remove(path), os.Mkdir(path, 0o700)))
+		if err := l.pass(ctx); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("a log that was pruned meanwhile", func(t *testing.T) {
+		log, l, path := start(t)
+		log.add(t, 20, false)
+		log.records, log.first = log.records[15:], 15
+		require.NoError(t, l.pass(ctx))
+		raw, err := os.ReadFile(path)
+		require.NoError(t, err)
+		if !bytes.Contains(raw, Mark{Log: origin, Next: 15}.Append(nil)) || l.at.Next != 30 {
+			t.Errorf("it goes on at %d\n%s", l.at.Next, raw)
+		}
+	})
+	t.Run("a mark that is far from the end", func(t *testing.T) {
+		log, l, path := start(t)
+		log.add(t, 4000, false) // without a checkpoint
+		require.NoError(t, l.pass(ctx))
+		log.add(t, 1, false)
+		require.NoError(t, newLines(l.File, log, opened(t, t.TempDir())).pass(ctx))
+		if got, _ := exported(t, path); len(got) != 4011 {
+			t.Errorf("got %d records", len(got))
+		}
+	})
+}
+
+// roundTrip answers requests in memory, so that tests with a clock of their own may send.
+type roundTrip func(req *http.Request, body []byte) (status int, header http.Header, text string)
+
+func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	status, header, text := f(req, body)
+	if status == 0 {
+		return nil, errors.New("connection refused")
+	}
+	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(text)), Request: req}, nil
+}
+
+// received is what a collector understands of a request.
+type received struct {
+	ResourceLogs []struct {
+		ScopeLogs []struct {
+			LogRecords []struct {
+				EventName string
+				Body      struct{ StringValue string }
+			}
+		}
+	}
+}
+
+func bodies(t *testing.T, body []byte) (texts []string) {
+	t.Helper()
+	var r received
+	d := json.NewDecoder(bytes.NewReader(body))
+	require.NoError(t, d.Decode(&r))
+	for _, one := range r.ResourceLogs[0].ScopeLogs[0].LogRecords {
+		texts = append(texts, one.Body.StringValue)
+	}
+	return texts
+}
+
+// TestCollector: a collector that is out of reach gets everything as soon as it is back, in
+// order, and nothing twice that it has taken; what it refuses for good holds up nothing.
+func TestCollector(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir, log := t.TempDir(), newLog(t)
+		var got []string
+		down, requests := true, 0
+		o := Options{Log: log, Dir: dir, Logger: quiet, Version: "1.2.3", Collectors: []Collector{{URL: "https://otel.example.com/v1/logs", Header: http.Header{"Authorization": {"Bearer s3cret"}}}}}
+		o.HTTP = roundTrip(func(req *http.Request, body []byte) (int, http.Header, string) {
+			requests++
+			if req.Header.Get("Authorization") != "Bearer s3cret" || req.Header.Get("Content-Type") != "application/json" {
+				t.Errorf("got %v", req.Header)
+			}
+			switch texts := bodies(t, body); {
+			case down:
+				return 503, http.Header{"Retry-After": {"3600"}}, ""
+			case slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(s, `"item":"tool7"`) }):
+				return 400, nil, `{"message":"bad"}`
+			default:
+				got = append(got, texts...)
+				return 200, nil, `{"partialSuccess":{"rejectedLogRecords":"0","errorMessage":""}}`
+			}
+		})
+		e, err := Start(o)
+		require.NoError(t, err)
+		log.add(t, 700, true)
+		e.Wake()
+		time.Sleep(time.Hour)
+		if s, _ := e.Status(); s[0].Problem != "the collector answers HTTP 503" || s[0].Next != 0 || requests > 100 {
+			t.Errorf("after %d requests: %+v", requests, s)
+		}
+		down = false
+		time.Sleep(6 * time.Minute)
+		log.add(t, 3, true)
+		e.Wake()
+		time.Sleep(time.Second)
+		s, elsewhere := e.Status()
+		if s[0].Problem != "" || s[0].Next != 703 || s[0].Dropped != 1 || elsewhere != "" {
+			t.Errorf("got %+v %q", s, elsewhere)
+		}
+		requests = 0
+		time.Sleep(time.Hour)
+		if requests != 0 {
+			t.Errorf("%d requests without anything to send", requests)
+		}
+		log.add(t, 2, true)
+		e.Close(t.Context())
+		var want []string
+		for i, r := range log.records {
+			if i != 7 {
+				want = append(want, string(r))
+			}
+		}
+		records := slices.DeleteFunc(slices.Clone(got), func(s string) bool { return strings.HasPrefix(s, origin) })
+		if !slices.Equal(records, want) || len(got)-len(records) != 3 {
+			t.Errorf("got %d records and %d checkpoints, want %d and 3", len(records), len(got)-len(records), len(want))
+		}
+		again := 0
+		o.HTTP = roundTrip(func(*http.Request, []byte) (int, http.Header, string) { again++; return 200, nil, "" })
+		e, err = Start(o)
+		require.NoError(t, err)
+		e.Close(t.Context())
+		if again != 0 {
+			t.Errorf("%d requests again after a restart", again)
+		}
+	})
+}
+
+// TestOneExports: of two processes with one log one exports, and the other one as soon as it
+// has ended.
+func TestOneExports(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir, log := t.TempDir(), newLog(t)
+		o := Options{Log: log, Dir: dir, Logger: quiet, Files: []File{{Path: filepath.Join(dir, "a.jsonl")}}}
+		first, err := Start(o)
+		require.NoError(t, err)
+		time.Sleep(time.Second)
+		second, err := Start(o)
+		require.NoError(t, err)
+		log.add(t, 5, true)
+		first.Wake()
+		second.Wake()
+		time.Sleep(time.Minute)
+		if _, elsewhere := second.Status(); elsewhere != "another process exports this log" {
+			t.Errorf("got %q", elsewhere)
+		}
+		first.Close(t.Context())
+		log.add(t, 5, true) // nobody wakes it
+		time.Sleep(time.Minute)
+		if s, elsewhere := second.Status(); elsewhere != "" || s[0].Next != 10 {
+			t.Errorf("got %+v %q", s, elsewhere)
+		}
+		second.Close(t.Context())
+		if got, _ := exported(t, o.Files[0].Path); len(got) != 10 {
+			t.Errorf("got %d records", len(got))
+		}
+	})
+	var none *Exporter
+	none.Wake()
+	none.Close(t.Context())
+	if s, _ := none.Status(); s != nil {
+		t.Error("a status of none")
+	}
+}
+
+// TestRecordOf: names and values are those of the conventions.
+func TestRecordOf(t *testing.T) {
+	t.Parallel()
+	r := audit.Record{Time: time.Date(2026, 11, 23, 9, 0, 0, 123456000, time.UTC), Run: "k3", N: 7, Kind: audit.KindCall}
+	r.Who.ID, r.Who.Name, r.Who.Flow = "https://idp|1", "alice", "f1"
+	r.What = audit.Subject{Server: "gh", Item: "create_issue", Era: "2026-07-28", Trace: "4bf92f3577b34da6a3ce929d0e0e4736"}
+	r.Said = audit.Said{Verdict: audit.VerdictAllow, By: []string{"rule-1"}}
+	r.Came.Out = audit.OutToolError
+	for _, tt := range []struct {
+		change func(*audit.Record)
+		want   string
+	}{
+		{func(*audit.Record) {}, `INFO mcpctl.audit.call 4bf92f3577b34da6a3ce929d0e0e4736 mcpctl.audit.number=41 mcpctl.audit.record=k3-7 mcp.method.name=tools/call mcp.protocol.version=2026-07-28 gen_ai.operation.name=execute_tool gen_ai.tool.name=create_issue error.type=tool_error user.id=https://idp|1 user.name=alice gen_ai.conversation.id=f1 mcpctl.server=gh mcpctl.verdict=allow mcpctl.policies=[rule-1]`},
+		{func(r *audit.Record) { r.Kind, r.Came.Out, r.Said.Verdict = audit.KindGet, "", audit.VerdictDeny }, `WARN mcpctl.audit.get 4bf92f3577b34da6a3ce929d0e0e4736 mcpctl.audit.number=41 mcpctl.audit.record=k3-7 mcp.method.name=prompts/get mcp.protocol.version=2026-07-28 gen_ai.prompt.name=create_issue error.type=denied user.id=https://idp|1 user.name=alice gen_ai.conversation.id=f1 mcpctl.server=gh mcpctl.verdict=deny mcpctl.policies=[rule-1]`},
+		{func(r *audit.Record) {
+			*r = audit.Record{Time: r.Time, Run: "k3", N: 8, Kind: audit.KindRead, What: audit.Subject{Item: "file:///a", Trace: "no"}, Came: audit.Outcome{Out: audit.OutTimeout}}
+		}, `INFO mcpctl.audit.read  mcpctl.audit.number=41 mcpctl.audit.record=k3-8 mcp.method.name=resources/read mcp.resource.uri=file:///a error.type=timeout`},
+		{func(r *audit.Record) {
+			*r = audit.Record{Time: r.Time, Run: "k3", N: 9, Of: 4, Kind: audit.KindDone, Came: audit.Outcome{Out: audit.OutError}}
+		}, `INFO mcpctl.audit.done  mcpctl.audit.number=41 mcpctl.audit.record=k3-9 mcpctl.audit.of=k3-4 error.type=_OTHER`},
+	} {
+		r := r
+		tt.change(&r)
+		raw := r.Append(nil)
+		o := logRecord(41, raw)
+		got := o.Text + " " + o.EventName + " " + o.TraceID
+		for _, a := range o.Attributes {
+			value := a.Value.Int
+			switch {
+			case a.Value.String != nil:
+				value = *a.Value.String
+			case a.Value.Array != nil:
+				value = "[" + *a.Value.Array.Values[0].String + "]"
+			}
+			got += " " + a.Key + "=" + value
+		}
+		if got != tt.want || *o.Body.String != string(raw) || o.Time != "1795424400123456000" {
+			t.Errorf("got  %s at %s\nwant %s", got, o.Time, tt.want)
+		}
+	}
+	if o := logRecord(3, []byte(`{"v":2,"kind":"new"}`)); *o.Body.String != `{"v":2,"kind":"new"}` || o.EventName != "mcpctl.audit.record" {
+		t.Errorf("got %+v", o)
+	}
+}
+
+// cosigner is a witness as C2SP's tlog-witness has it.
+type cosigner struct {
+	t        *testing.T
+	verifier note.Verifier
+	key      ed25519.PrivateKey
+	name     string
+
+	size int64
+	root tlog.Hash
+	last []byte // the signed tree that was asked for
+}
+
+func newCosigner(t *testing.T, vkey string) *cosigner {
+	t.Helper()
+	verifier, err := note.NewVerifier(vkey)
+	require.NoError(t, err)
+	_, key, err := ed25519.GenerateKey(nil)
+	require.NoError(t, err)
+	return &cosigner{t: t, verifier: verifier, key: key, name: "witness.example.com/w1"}
+}
+
+func (c *cosigner) answer(req *http.Request, body []byte) (int, http.Header, string) {
+	if req.Method != http.MethodPost || req.URL.Path != "/sub/add-checkpoint" {
+		return 404, nil, ""
+	}
+	head, signed, ok := strings.Cut(string(body), "\n\n")
+	old, proof, _ := strings.Cut(head, "\n")
+	n, err := note.Open([]byte(signed), note.VerifierList(c.verifier))
+	if !ok || err != nil {
+		return 403, nil, ""
+	}
+	fields := strings.Split(n.Text, "\n")
+	size, err := strconv.ParseInt(fields[1], 10, 64)
+	require.NoError(c.t, err)
+	root, err := tlog.ParseHash(fields[2])
+	require.NoError(c.t, err)
+	if old != fmt.Sprintf("old %d", c.size) || size == c.size && root != c.root {
+		return 409, http.Header{"Content-Type": {"text/x.tlog.size"}}, fmt.Sprintf("%d\n", c.size)
+	}
+	var path tlog.TreeProof
+	for line := range strings.Lines(proof) {
+		h, err := tlog.ParseHash(strings.TrimSpace(line))
+		require.NoError(c.t, err)
+		path = append(path, h)
+	}
+	if c.size > 0 && tlog.CheckTree(path, size, root, c.size, c.root) != nil || c.size == 0 && path != nil {
+		return 422, nil, ""
+	}
+	c.size, c.root = size, root
+	const at = 1795424400
+	sum := append([]byte{0, 0, 0, 1}, binary.BigEndian.AppendUint64(nil, at)...)
+	sig := append(sum, ed25519.Sign(c.key, fmt.Appendf(nil, "cosignature/v1\ntime %d\n%s", at, n.Text))...)
+	return 200, nil, "— " + c.name + " " + base64.StdEncoding.EncodeToString(sig) + "\n"
+}
+
+// TestWitness: each newest checkpoint is signed, with the proof that it extends the one
+// before; a log that was cut back or changed is found out.
+func TestWitness(t *testing.T) {
+	t.Parallel()
+	dir, log := t.TempDir(), newLog(t)
+	c := newCosigner(t, log.vkey)
+	witnessed := func(dir string, log *memory) *witness {
+		w := newWitness("https://witness.example.com/sub", Options{Log: log, Dir: dir, HTTP: roundTrip(c.answer), Logger: quiet}, opened(t, dir))
+		return w
+	}
+	w := witnessed(dir, log)
+	require.NoError(t, w.pass(t.Context())) // there is none yet
+	for _, n := range []int{1, 5, 0, 1000} {
+		log.add(t, n, true)
+		log.add(t, 2, false)
+		require.NoError(t, w.pass(t.Context()))
+		newest := log.checkpoints[len(log.checkpoints)-1]
+		kept, err := os.ReadFile(w.kept)
+		require.NoError(t, err)
+		if c.size != newest.size || !bytes.HasPrefix(kept, newest.note) || strings.Count(string(kept), "\n— ") != 2 || w.status().Next != newest.size {
+			t.Errorf("it has signed %d of %d\n%s", c.size, newest.size, kept)
+		}
+	}
+	// What was kept is lost: the witness says what it has.
+	log.add(t, 3, true)
+	other := t.TempDir()
+	require.NoError(t, witnessed(other, log).pass(t.Context()))
+	// The one that was overtaken.
+	log.add(t, 3, true)
+	require.NoError(t, w.pass(t.Context()))
+
+	for want, size := range map[string]int{"some have been removed": 10, "have been changed": int(c.size) + 5} {
+		forged := newLog(t)
+		forged.signer = log.signer
+		forged.add(t, 1, false)
+		forged.hashes[0][0]++ // another first record
+		forged.add(t, size, true)
+		err := witnessed(t.TempDir(), forged).pass(t.Context())
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	unknown := newLog(t)
+	unknown.add(t, 1, true)
+	if err := witnessed(t.TempDir(), unknown).pass(t.Context()); err == nil || !strings.Contains(err.Error(), "another key") {
+		t.Errorf("got %v", err)
+	}
+	c.name = "bad\n"
+	log.add(t, 1, true)
+	if err := w.pass(t.Context()); err == nil || !strings.Contains(err.Error(), "something else") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestAnchorFile: a file has each checkpoint once, also one that comes later.
+func TestAnchorFile(t *testing.T) {
+	t.Parallel()
+	dir, log := t.TempDir(), newLog(t)
+	path := filepath.Join(dir, "mnt", "checkpoints")
+	for range 3 {
+		log.add(t, 3, true)
+		log.add(t, 3, true)
+		for range 2 {
+			require.NoError(t, (&anchorFile{path: path, log: log, sent: opened(t, dir)}).pass(t.Context()))
+		}
+	}
+	want := ""
+	for _, c := range log.checkpoints {
+		want += string(c.note) + "\n"
+	}
+	if got, _ := os.ReadFile(path); string(got) != want {
+		t.Errorf("got\n%s", got)
+	}
+	require.NoError(t, os.Remove(path))
+	require.NoError(t, (&anchorFile{path: path, log: log, sent: opened(t, dir)}).pass(t.Context()))
+	if got, _ := os.ReadFile(path); string(got) != want {
+		t.Errorf("got\n%s", got)
+	}
+}

@@ -1,0 +1,258 @@
+package export
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+)
+
+// Mark is a line of a file that is no record: the first line, and checkpoints. The lines
+// behind it that are records have the numbers from Next on.
+type Mark struct {
+	// Log is the origin of the log, in the first line and where records are missing.
+	Log string `json:"log,omitempty"`
+	// Checkpoint is a signed checkpoint, a text of several lines.
+	Checkpoint string `json:"checkpoint,omitempty"`
+	Next       int64  `json:"next"`
+}
+
+// How lines of marks begin. A record begins with its version.
+var (
+	logLine        = []byte(`{"log":`)
+	checkpointLine = []byte(`{"checkpoint":`)
+	recordLine     = []byte(`{"v":`)
+)
+
+// Append adds the mark as a line.
+func (m Mark) Append(dst []byte) []byte {
+	raw, err := json.Marshal(m)
+	if err != nil {
+		return dst // a struct of texts and a number
+	}
+	return append(append(dst, raw...), '\n')
+}
+
+// ParseMark reads a line, without its end. It reports whether it is a mark.
+func ParseMark(line []byte) (m Mark, ok bool) {
+	if !bytes.HasPrefix(line, logLine) && !bytes.HasPrefix(line, checkpointLine) {
+		return m, false
+	}
+	return m, json.Unmarshal(line, &m) == nil && m.Next >= 0
+}
+
+// origin returns whose log a mark is of.
+func (m Mark) origin() string {
+	if m.Log != "" {
+		return m.Log
+	}
+	first, _, _ := strings.Cut(m.Checkpoint, "\n")
+	return first
+}
+
+// lines writes records into a file, one a line, each as its bytes are in the log. What the
+// file has says where to go on, so that a process which is killed leaves neither a gap nor
+// a double.
+type lines struct {
+	File
+	log  Log
+	sent *state
+
+	known bool         // what follows is as it is in the file
+	size  int64        // of the file
+	at    position     // what it has
+	next  atomic.Int64 // the same, for status
+}
+
+func newLines(f File, log Log, sent *state) *lines {
+	l := &lines{File: f, log: log, sent: sent}
+	l.next.Store(sent.get(l.key()).Next)
+	return l
+}
+
+func (l *lines) status() Status { return Status{Kind: "jsonl", Target: l.Path, Next: l.next.Load()} }
+
+func (l *lines) key() string { return "jsonl " + l.Path }
+
+func (l *lines) pass(ctx context.Context) error {
+	for {
+		if err := l.look(); err != nil {
+			return err
+		}
+		b, err := read(ctx, l.log, l.at.Next, l.at.Checkpoint)
+		if err != nil {
+			return err
+		}
+		if len(b.records)+len(b.checkpoints) == 0 {
+			return nil
+		}
+		if err := l.write(b); err != nil {
+			l.known = false
+			return err
+		}
+		if l.Rotate > 0 && l.size >= l.Rotate {
+			if err := l.setAside(); err != nil {
+				return err
+			}
+		}
+		if !b.more {
+			return nil
+		}
+	}
+}
+
+// look finds out what the file has, unless it is as it was left.
+func (l *lines) look() error {
+	info, err := os.Stat(l.Path)
+	missing := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case err != nil && !missing:
+		return err
+	case missing:
+		if !l.known { // it was set aside, by us or by others
+			l.at = l.sent.get(l.key())
+		}
+		l.size = 0
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is not a regular file", l.Path)
+	case l.known && info.Size() == l.size:
+		return nil
+	default:
+		if err := l.recover(info.Size()); err != nil {
+			return err
+		}
+	}
+	l.known = true
+	l.next.Store(l.at.Next)
+	return nil
+}
+
+const (
+	// tail is how much of the end of a file is read at first; it has a mark, usually.
+	tail = 256 << 10
+	// mostTail is how far back a mark may be: a checkpoint comes every thousand records.
+	mostTail = 256 << 20
+)
+
+// recover reads the end of the file: what it has, without a line that was not written whole,
+// which is cut off.
+func (l *lines) recover(size int64) error {
+	f, err := os.OpenFile(l.Path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // nothing is buffered
+	for length := int64(tail); ; length *= 4 {
+		from := max(size-length, 0)
+		raw := make([]byte, size-from)
+		if _, err := f.ReadAt(raw, from); err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if from > 0 { // a line that began before
+			cut := bytes.IndexByte(raw, '\n') + 1
+			raw, from = raw[cut:], from+int64(cut)
+		}
+		at, used, origin := ends(raw)
+		switch {
+		case origin == l.log.Origin():
+			l.at, l.size = at, from+int64(used)
+			return f.Truncate(l.size)
+		case origin != "":
+			return fmt.Errorf("%s has the records of another log: %s", l.Path, origin)
+		case from == 0 && bytes.HasPrefix(logLine, raw[:min(len(raw), len(logLine))]):
+			// The first line was not written whole.
+			l.at, l.size = l.sent.get(l.key()), 0
+			return f.Truncate(0)
+		case from == 0, length > mostTail:
+			return fmt.Errorf("%s is not an export of the audit log: choose another path, or move it away", l.Path)
+		}
+	}
+}
+
+// ends returns what the last lines of a file say: what it has, how many bytes of the lines
+// count, and whose log it is; "" without a mark.
+func ends(raw []byte) (at position, used int, origin string) {
+	for rest := raw; ; {
+		line, after, whole := bytes.Cut(rest, []byte("\n"))
+		m, marked := ParseMark(line)
+		switch {
+		case !whole:
+			return at, used, origin
+		case marked:
+			at.Next, origin = m.Next, m.origin()
+			if m.Checkpoint != "" {
+				at.Checkpoint = sizeOf([]byte(m.Checkpoint))
+			}
+		case !bytes.HasPrefix(line, recordLine) || !bytes.HasSuffix(line, []byte("}")):
+			return at, used, origin // what a loss of power leaves
+		default:
+			at.Next++
+		}
+		used += len(line) + 1
+		rest = after
+	}
+}
+
+// write appends a batch, in one write.
+func (l *lines) write(b *batch) (err error) {
+	if err := os.MkdirAll(filepath.Dir(l.Path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(l.Path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	var text []byte
+	at := l.at
+	if l.size == 0 || len(b.records) > 0 && b.first != at.Next {
+		at.Next = b.first
+		text = Mark{Log: l.log.Origin(), Next: at.Next}.Append(text)
+	}
+	for _, r := range b.records {
+		text = append(append(text, r...), '\n')
+		at.Next++
+	}
+	for _, c := range b.checkpoints {
+		text = Mark{Checkpoint: string(c.note), Next: at.Next}.Append(text)
+		at.Checkpoint = c.size
+	}
+	if _, err := f.Write(text); err != nil {
+		_ = f.Truncate(l.size) // a part of it: recover cuts it off, too
+		return err
+	}
+	l.size += int64(len(text))
+	l.at = at
+	l.next.Store(at.Next)
+	if len(b.checkpoints) == 0 {
+		return nil
+	}
+	return l.sent.set(l.key(), at) // for a file that is moved away
+}
+
+// setAside renames the file: it is as large as it may become. Its new name has the number
+// of the record behind its last, so that names sort as the records do.
+func (l *lines) setAside() error {
+	f, err := os.OpenFile(l.Path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := l.sent.set(l.key(), l.at); err != nil {
+		return err
+	}
+	if err := os.Rename(l.Path, fmt.Sprintf("%s.%012d", l.Path, l.at.Next)); err != nil {
+		return err
+	}
+	l.size = 0
+	return nil
+}

@@ -1,0 +1,72 @@
+package export
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"sync"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
+)
+
+// maxState is the greatest size of the file, in bytes: it has a line a target.
+const maxState = 1 << 20
+
+// state is what targets have been sent, by kind and target, in a file.
+type state struct {
+	path string
+
+	mu   sync.Mutex // guards what follows
+	sent map[string]position
+}
+
+// position is what a target has.
+type position struct {
+	// Next is the number of the record that is sent next, Checkpoint the size of the last
+	// checkpoint.
+	Next       int64 `json:"next,omitempty"`
+	Checkpoint int64 `json:"checkpoint,omitempty"`
+}
+
+func openState(path string) (*state, error) {
+	s := &state{path: path, sent: map[string]position{}}
+	raw, err := atomicfile.Read(path, maxState)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return s, nil
+	case err != nil:
+		return nil, err
+	}
+	if err := json.Unmarshal(raw, &s.sent); err != nil {
+		return nil, fmt.Errorf("%s is damaged: %w; without it, collectors get all records again", path, err)
+	}
+	return s, nil
+}
+
+func (s *state) get(name string) position {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sent[name]
+}
+
+// set keeps what a target has.
+func (s *state) set(name string, p position) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sent[name] == p {
+		return nil
+	}
+	next := maps.Clone(s.sent)
+	next[name] = p
+	raw, err := json.Marshal(next)
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(s.path, raw, 0o600); err != nil {
+		return err
+	}
+	s.sent = next
+	return nil
+}
