@@ -15,22 +15,10 @@ import (
 	"sync/atomic"
 
 	"github.com/hashicorp/go-retryablehttp"
+	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
 )
-
-// sizeOf returns the size of a checkpoint, 0 for what is none.
-func sizeOf(note []byte) int64 {
-	lines := strings.SplitN(string(note), "\n", 3)
-	if len(lines) < 3 {
-		return 0
-	}
-	n, err := strconv.ParseInt(lines[1], 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
-}
 
 // anchorFile appends each checkpoint to a file, with an empty line behind it.
 type anchorFile struct {
@@ -110,7 +98,7 @@ func (w *witness) pass(ctx context.Context) error {
 	var newest checkpoint
 	before := w.sent.get(w.key()).Checkpoint
 	err := w.log.Checkpoints(ctx, before, func(n int64, note []byte) error {
-		newest = checkpoint{n, append(newest.note[:0], note...)}
+		newest = checkpoint{n, note}
 		return nil
 	})
 	if err != nil || newest.size <= before {
@@ -144,7 +132,7 @@ func (w *witness) pass(ctx context.Context) error {
 func (w *witness) submit(ctx context.Context, c checkpoint, before int64) (answer, error) {
 	body := fmt.Appendf(nil, "old %d\n", before)
 	if before > 0 && before < c.size {
-		proof, err := w.log.Consistency(ctx, before, c.size)
+		proof, err := tlog.ProveTree(c.size, before, w.log.Tiles(ctx))
 		if err != nil {
 			return answer{}, err
 		}

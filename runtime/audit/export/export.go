@@ -13,29 +13,22 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/mod/sumdb/tlog"
-
+	"github.com/mcpctl/mcpctl/runtime/audit/merkle"
 	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
 )
 
-// Log is the audit log. Its methods may be called concurrently.
+// Log is the audit log: a [*logfile.Log].
 type Log interface {
-	// Origin is the first line of each checkpoint.
-	Origin() string
-	// Records calls f with the records from a number on, in their order; what is not there
-	// any more is left out. The bytes are valid until f returns, whose error ends it.
-	Records(ctx context.Context, from int64, f func(n int64, record []byte) error) error
-	// Checkpoints calls f with the signed checkpoints of more than size records, in the order
-	// of their sizes.
-	Checkpoints(ctx context.Context, size int64, f func(size int64, note []byte) error) error
-	// Consistency returns the proof that the first size records of the first to are the same
-	// as they were: hashes in the order of RFC 6962.
-	Consistency(ctx context.Context, size, to int64) ([]tlog.Hash, error)
+	Read(ctx context.Context, from, to int64, each func(n int64, record []byte) error) error
+	Checkpoints(ctx context.Context, after int64, each func(size int64, msg []byte) error) error
+	Tiles(ctx context.Context) merkle.Tiles
 }
 
 // Options are settings of an Exporter.
 type Options struct {
 	Log Log
+	// Origin is the first line of the log's checkpoints.
+	Origin string
 	// Dir is the folder of the log: what has been sent is remembered there, and one process
 	// at a time exports.
 	Dir string
@@ -133,7 +126,7 @@ func Start(o Options) (*Exporter, error) {
 		e.workers = append(e.workers, &worker{target: t, logger: o.Logger, wake: make(chan struct{}, 1)})
 	}
 	for _, f := range o.Files {
-		add(newLines(f, o.Log, sent))
+		add(newLines(f, o, sent))
 	}
 	for _, c := range o.Collectors {
 		add(newCollector(c, o, sent))
@@ -322,14 +315,14 @@ type checkpoint struct {
 func read(ctx context.Context, log Log, from, size int64) (*batch, error) {
 	b := &batch{first: from, next: from}
 	bytes := 0
-	err := log.Records(ctx, from, func(n int64, record []byte) error {
+	err := log.Read(ctx, from, 0, func(n int64, record []byte) error {
 		switch {
 		case len(b.records) == 0:
 			b.first = n
 		case n != b.next || len(b.records) == batchRecords || bytes > batchBytes:
 			return errFull
 		}
-		b.records, b.next = append(b.records, append([]byte(nil), record...)), n+1
+		b.records, b.next = append(b.records, record), n+1
 		bytes += len(record)
 		return nil
 	})
@@ -340,7 +333,7 @@ func read(ctx context.Context, log Log, from, size int64) (*batch, error) {
 		if size > b.next || len(b.checkpoints) == batchRecords {
 			return errFull
 		}
-		b.checkpoints = append(b.checkpoints, checkpoint{size, append([]byte(nil), note...)})
+		b.checkpoints = append(b.checkpoints, checkpoint{size, note})
 		return nil
 	})
 	if err != nil && !errors.Is(err, errFull) {

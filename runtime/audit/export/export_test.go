@@ -2,7 +2,6 @@ package export
 
 import (
 	"bytes"
-	"context"
 	"crypto/ed25519"
 	"encoding/base64"
 	"encoding/binary"
@@ -18,7 +17,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,100 +26,57 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/mcpctl/mcpctl/runtime/audit"
+	"github.com/mcpctl/mcpctl/runtime/audit/logfile"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const origin = "mcpctl/test"
+// written is a log, with what was written into it.
+type written struct {
+	*logfile.Log
+	key *logfile.Key
 
-// memory is a log in memory.
-type memory struct {
-	signer note.Signer
-	vkey   string
-
-	mu          sync.Mutex
-	first       int64 // number of records[0]
 	records     [][]byte
-	hashes      []tlog.Hash
-	checkpoints []checkpoint
+	checkpoints [][]byte // none twice
 }
 
-func newLog(t *testing.T) *memory {
+// newLog returns an empty log with the key of a folder, which is made where there is none.
+func newLog(t *testing.T, keys string) *written {
 	t.Helper()
-	skey, vkey, err := note.GenerateKey(nil, origin)
+	key, err := logfile.OpenKey(filepath.Join(keys, "audit.key"))
 	require.NoError(t, err)
-	signer, err := note.NewSigner(skey)
+	log, err := logfile.Open(t.Context(), filepath.Join(t.TempDir(), "audit.db"), logfile.Options{Key: key})
 	require.NoError(t, err)
-	return &memory{signer: signer, vkey: vkey}
+	t.Cleanup(func() { require.NoError(t, log.Close()) })
+	return &written{Log: log, key: key}
 }
 
-func (m *memory) size() int64 { return m.first + int64(len(m.records)) }
-
-// add appends records, and a checkpoint of them where that is said.
-func (m *memory) add(t *testing.T, n int, sign bool) {
+// add appends records, and signs the log where that is said.
+func (w *written) add(t *testing.T, n int, sign bool) {
 	t.Helper()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	reader := tlog.HashReaderFunc(func(all []int64) (out []tlog.Hash, err error) {
-		for _, i := range all {
-			out = append(out, m.hashes[i])
-		}
-		return out, nil
-	})
+	var batch audit.Batch
 	for range n {
-		r := audit.Record{Time: time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC), Run: "run", N: uint64(m.size() + 1), Kind: audit.KindCall}
-		r.Who.ID, r.What.Server, r.What.Item, r.Said.Verdict = "alice", "gh", fmt.Sprint("tool", m.size()), audit.VerdictAllow
+		r := audit.Record{Time: time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC), Run: "run", N: uint64(len(w.records) + 1), Kind: audit.KindCall}
+		r.Who.ID, r.What.Server, r.What.Item, r.Said.Verdict = "alice", "gh", fmt.Sprint("tool", len(w.records)), audit.VerdictAllow
 		raw := r.Append(nil)
-		more, err := tlog.StoredHashes(m.size(), raw, reader)
+		w.records, batch.Records = append(w.records, raw), append(batch.Records, raw)
+	}
+	if n > 0 {
+		_, err := w.Append(t.Context(), batch.Records, false)
 		require.NoError(t, err)
-		m.records, m.hashes = append(m.records, raw), append(m.hashes, more...)
 	}
-	if !sign {
-		return
-	}
-	root, err := tlog.TreeHash(m.size(), reader)
-	require.NoError(t, err)
-	text, err := note.Sign(&note.Note{Text: fmt.Sprintf("%s\n%d\n%s\n", origin, m.size(), root)}, m.signer)
-	require.NoError(t, err)
-	m.checkpoints = append(m.checkpoints, checkpoint{m.size(), text})
-}
-
-func (m *memory) Origin() string { return origin }
-
-func (m *memory) Records(_ context.Context, from int64, f func(int64, []byte) error) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for n := max(from, m.first); n < m.size(); n++ {
-		if err := f(n, m.records[n-m.first]); err != nil {
-			return err
+	if sign {
+		msg, err := w.Checkpoint(t.Context())
+		require.NoError(t, err)
+		if len(w.checkpoints) == 0 || !bytes.Equal(msg, w.checkpoints[len(w.checkpoints)-1]) {
+			w.checkpoints = append(w.checkpoints, msg)
 		}
 	}
-	return nil
 }
 
-func (m *memory) Checkpoints(_ context.Context, size int64, f func(int64, []byte) error) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, c := range m.checkpoints {
-		if c.size > size {
-			if err := f(c.size, c.note); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (m *memory) Consistency(_ context.Context, size, to int64) ([]tlog.Hash, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return tlog.ProveTree(to, size, tlog.HashReaderFunc(func(all []int64) (out []tlog.Hash, err error) {
-		for _, i := range all {
-			out = append(out, m.hashes[i])
-		}
-		return out, nil
-	}))
+func (w *written) options(dir string) Options {
+	return Options{Log: w, Origin: w.key.Origin(), Dir: dir, Logger: quiet, Version: "1.2.3"}
 }
 
 var quiet = slog.New(slog.DiscardHandler)
@@ -136,7 +91,7 @@ func opened(t *testing.T, dir string) *state {
 
 // exported returns the records of a file and of those that were set aside, and fails where
 // their numbers have a gap or a double.
-func exported(t *testing.T, path string) (records [][]byte, checkpoints int) {
+func exported(t *testing.T, log *written, path string) (records [][]byte, checkpoints int) {
 	t.Helper()
 	files, err := filepath.Glob(path + ".*")
 	require.NoError(t, err)
@@ -151,7 +106,7 @@ func exported(t *testing.T, path string) (records [][]byte, checkpoints int) {
 		for i, line := range bytes.Split(bytes.TrimSuffix(raw, []byte("\n")), []byte("\n")) {
 			m, marked := ParseMark(line)
 			switch {
-			case i == 0 && (!marked || m.Log != origin):
+			case i == 0 && (!marked || m.Log != log.key.Origin()):
 				t.Fatalf("%s begins with %s", name, line)
 			case marked:
 				if m.Next != next {
@@ -175,13 +130,13 @@ func TestInterrupted(t *testing.T) {
 	rounds := 300
 	for seed := range uint64(4) {
 		rnd := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // the same each time
-		dir, log := t.TempDir(), newLog(t)
+		dir, log := t.TempDir(), newLog(t, t.TempDir())
 		path := filepath.Join(dir, "sub", "audit.jsonl")
 		for range rounds {
 			log.add(t, rnd.IntN(30), rnd.IntN(3) == 0)
 			kept, _ := os.ReadFile(filepath.Join(dir, "audit-export.json"))
 			before, _ := os.Stat(path)
-			l := newLines(File{Path: path, Rotate: 40_000}, log, opened(t, dir))
+			l := newLines(File{Path: path, Rotate: 40_000}, log.options(dir), opened(t, dir))
 			require.NoError(t, l.pass(t.Context()))
 			after, err := os.Stat(path)
 			if before == nil || err != nil || !os.SameFile(before, after) || rnd.IntN(2) == 0 {
@@ -199,8 +154,8 @@ func TestInterrupted(t *testing.T) {
 				require.NoError(t, errors.Join(err, f.Close()))
 			}
 		}
-		require.NoError(t, newLines(File{Path: path, Rotate: 40_000}, log, opened(t, dir)).pass(t.Context()))
-		got, checkpoints := exported(t, path)
+		require.NoError(t, newLines(File{Path: path, Rotate: 40_000}, log.options(dir), opened(t, dir)).pass(t.Context()))
+		got, checkpoints := exported(t, log, path)
 		if !slices.EqualFunc(got, log.records, bytes.Equal) || checkpoints < len(log.checkpoints) {
 			t.Errorf("seed %d: %d records and %d checkpoints of %d and %d", seed, len(got), checkpoints, len(log.records), len(log.checkpoints))
 		}
@@ -214,11 +169,11 @@ func TestInterrupted(t *testing.T) {
 func TestFile(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	start := func(t *testing.T) (*memory, *lines, string) {
-		dir, log := t.TempDir(), newLog(t)
+	start := func(t *testing.T) (*written, *lines, string) {
+		dir, log := t.TempDir(), newLog(t, t.TempDir())
 		log.add(t, 10, true)
 		path := filepath.Join(dir, "a.jsonl")
-		l := newLines(File{Path: path}, log, opened(t, dir))
+		l := newLines(File{Path: path}, log.options(dir), opened(t, dir))
 		require.NoError(t, l.pass(ctx))
 		return log, l, path
 	}
@@ -229,8 +184,8 @@ func TestFile(t *testing.T) {
 		require.NoError(t, l.pass(ctx))
 		require.NoError(t, os.Rename(path, path+".2"))
 		log.add(t, 5, false)
-		require.NoError(t, newLines(l.File, log, opened(t, filepath.Dir(path))).pass(ctx))
-		if got, _ := exported(t, path); !slices.EqualFunc(got, log.records, bytes.Equal) {
+		require.NoError(t, newLines(l.File, log.options(filepath.Dir(path)), opened(t, filepath.Dir(path))).pass(ctx))
+		if got, _ := exported(t, log, path); !slices.EqualFunc(got, log.records, bytes.Equal) {
 			t.Errorf("got %d records", len(got))
 		}
 	})
@@ -263,12 +218,17 @@ func TestFile(t *testing.T) {
 	})
 	t.Run("a log that was pruned meanwhile", func(t *testing.T) {
 		log, l, path := start(t)
-		log.add(t, 20, false)
-		log.records, log.first = log.records[15:], 15
+		log.add(t, 5, false)
+		log.add(t, 15, false)
+		gone, err := log.Prune(ctx, time.Time{}, 1, func(int64) error { return nil })
+		require.NoError(t, err)
+		if gone != 15 {
+			t.Fatalf("%d records are gone", gone)
+		}
 		require.NoError(t, l.pass(ctx))
 		raw, err := os.ReadFile(path)
 		require.NoError(t, err)
-		if !bytes.Contains(raw, Mark{Log: origin, Next: 15}.Append(nil)) || l.at.Next != 30 {
+		if !bytes.Contains(raw, Mark{Log: log.key.Origin(), Next: 15}.Append(nil)) || l.at.Next != 30 {
 			t.Errorf("it goes on at %d\n%s", l.at.Next, raw)
 		}
 	})
@@ -277,8 +237,8 @@ func TestFile(t *testing.T) {
 		log.add(t, 4000, false) // without a checkpoint
 		require.NoError(t, l.pass(ctx))
 		log.add(t, 1, false)
-		require.NoError(t, newLines(l.File, log, opened(t, t.TempDir())).pass(ctx))
-		if got, _ := exported(t, path); len(got) != 4011 {
+		require.NoError(t, newLines(l.File, log.options(t.TempDir()), opened(t, t.TempDir())).pass(ctx))
+		if got, _ := exported(t, log, path); len(got) != 4011 {
 			t.Errorf("got %d records", len(got))
 		}
 	})
@@ -327,10 +287,11 @@ func bodies(t *testing.T, body []byte) (texts []string) {
 func TestCollector(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		dir, log := t.TempDir(), newLog(t)
+		dir, log := t.TempDir(), newLog(t, t.TempDir())
 		var got []string
 		down, requests := true, 0
-		o := Options{Log: log, Dir: dir, Logger: quiet, Version: "1.2.3", Collectors: []Collector{{URL: "https://otel.example.com/v1/logs", Header: http.Header{"Authorization": {"Bearer s3cret"}}}}}
+		o := log.options(dir)
+		o.Collectors = []Collector{{URL: "https://otel.example.com/v1/logs", Header: http.Header{"Authorization": {"Bearer s3cret"}}}}
 		o.HTTP = roundTrip(func(req *http.Request, body []byte) (int, http.Header, string) {
 			requests++
 			if req.Header.Get("Authorization") != "Bearer s3cret" || req.Header.Get("Content-Type") != "application/json" {
@@ -376,7 +337,7 @@ func TestCollector(t *testing.T) {
 				want = append(want, string(r))
 			}
 		}
-		records := slices.DeleteFunc(slices.Clone(got), func(s string) bool { return strings.HasPrefix(s, origin) })
+		records := slices.DeleteFunc(slices.Clone(got), func(s string) bool { return strings.HasPrefix(s, "mcpctl/") })
 		if !slices.Equal(records, want) || len(got)-len(records) != 3 {
 			t.Errorf("got %d records and %d checkpoints, want %d and 3", len(records), len(got)-len(records), len(want))
 		}
@@ -396,8 +357,9 @@ func TestCollector(t *testing.T) {
 func TestOneExports(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		dir, log := t.TempDir(), newLog(t)
-		o := Options{Log: log, Dir: dir, Logger: quiet, Files: []File{{Path: filepath.Join(dir, "a.jsonl")}}}
+		dir, log := t.TempDir(), newLog(t, t.TempDir())
+		o := log.options(dir)
+		o.Files = []File{{Path: filepath.Join(dir, "a.jsonl")}}
 		first, err := Start(o)
 		require.NoError(t, err)
 		time.Sleep(time.Second)
@@ -417,7 +379,7 @@ func TestOneExports(t *testing.T) {
 			t.Errorf("got %+v %q", s, elsewhere)
 		}
 		second.Close(t.Context())
-		if got, _ := exported(t, o.Files[0].Path); len(got) != 10 {
+		if got, _ := exported(t, log, o.Files[0].Path); len(got) != 10 {
 			t.Errorf("got %d records", len(got))
 		}
 	})
@@ -522,7 +484,7 @@ func (c *cosigner) answer(req *http.Request, body []byte) (int, http.Header, str
 	if c.size > 0 && tlog.CheckTree(path, size, root, c.size, c.root) != nil || c.size == 0 && path != nil {
 		return 422, nil, ""
 	}
-	c.size, c.root = size, root
+	c.size, c.root, c.last = size, root, []byte(signed)
 	const at = 1795424400
 	sum := append([]byte{0, 0, 0, 1}, binary.BigEndian.AppendUint64(nil, at)...)
 	sig := append(sum, ed25519.Sign(c.key, fmt.Appendf(nil, "cosignature/v1\ntime %d\n%s", at, n.Text))...)
@@ -533,11 +495,13 @@ func (c *cosigner) answer(req *http.Request, body []byte) (int, http.Header, str
 // before; a log that was cut back or changed is found out.
 func TestWitness(t *testing.T) {
 	t.Parallel()
-	dir, log := t.TempDir(), newLog(t)
-	c := newCosigner(t, log.vkey)
-	witnessed := func(dir string, log *memory) *witness {
-		w := newWitness("https://witness.example.com/sub", Options{Log: log, Dir: dir, HTTP: roundTrip(c.answer), Logger: quiet}, opened(t, dir))
-		return w
+	dir := t.TempDir()
+	log := newLog(t, dir)
+	c := newCosigner(t, log.key.Verifier())
+	witnessed := func(dir string, log *written) *witness {
+		o := log.options(dir)
+		o.HTTP = roundTrip(c.answer)
+		return newWitness("https://witness.example.com/sub", o, opened(t, dir))
 	}
 	w := witnessed(dir, log)
 	require.NoError(t, w.pass(t.Context())) // there is none yet
@@ -548,8 +512,8 @@ func TestWitness(t *testing.T) {
 		newest := log.checkpoints[len(log.checkpoints)-1]
 		kept, err := os.ReadFile(w.kept)
 		require.NoError(t, err)
-		if c.size != newest.size || !bytes.HasPrefix(kept, newest.note) || strings.Count(string(kept), "\n— ") != 2 || w.status().Next != newest.size {
-			t.Errorf("it has signed %d of %d\n%s", c.size, newest.size, kept)
+		if c.size == 0 || !bytes.HasPrefix(kept, newest) || strings.Count(string(kept), "\n— ") != 2 || w.status().Next != c.size || string(c.last) != string(newest) {
+			t.Errorf("it has signed %d\n%s\nof\n%s", c.size, kept, newest)
 		}
 	}
 	// What was kept is lost: the witness says what it has.
@@ -561,17 +525,15 @@ func TestWitness(t *testing.T) {
 	require.NoError(t, w.pass(t.Context()))
 
 	for want, size := range map[string]int{"some have been removed": 10, "have been changed": int(c.size) + 5} {
-		forged := newLog(t)
-		forged.signer = log.signer
-		forged.add(t, 1, false)
-		forged.hashes[0][0]++ // another first record
+		forged := newLog(t, dir)
+		forged.records = make([][]byte, 1) // its first record is another one
 		forged.add(t, size, true)
 		err := witnessed(t.TempDir(), forged).pass(t.Context())
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	unknown := newLog(t)
+	unknown := newLog(t, t.TempDir())
 	unknown.add(t, 1, true)
 	if err := witnessed(t.TempDir(), unknown).pass(t.Context()); err == nil || !strings.Contains(err.Error(), "another key") {
 		t.Errorf("got %v", err)
@@ -586,7 +548,7 @@ func TestWitness(t *testing.T) {
 // TestAnchorFile: a file has each checkpoint once, also one that comes later.
 func TestAnchorFile(t *testing.T) {
 	t.Parallel()
-	dir, log := t.TempDir(), newLog(t)
+	dir, log := t.TempDir(), newLog(t, t.TempDir())
 	path := filepath.Join(dir, "mnt", "checkpoints")
 	for range 3 {
 		log.add(t, 3, true)
@@ -597,7 +559,7 @@ func TestAnchorFile(t *testing.T) {
 	}
 	want := ""
 	for _, c := range log.checkpoints {
-		want += string(c.note) + "\n"
+		want += string(c) + "\n"
 	}
 	if got, _ := os.ReadFile(path); string(got) != want {
 		t.Errorf("got\n%s", got)

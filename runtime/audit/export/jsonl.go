@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+
+	"github.com/mcpctl/mcpctl/runtime/audit/merkle"
 )
 
 // Mark is a line of a file that is no record: the first line, and checkpoints. The lines
@@ -62,8 +64,9 @@ func (m Mark) origin() string {
 // a double.
 type lines struct {
 	File
-	log  Log
-	sent *state
+	log    Log
+	origin string
+	sent   *state
 
 	known bool         // what follows is as it is in the file
 	size  int64        // of the file
@@ -71,8 +74,8 @@ type lines struct {
 	next  atomic.Int64 // the same, for status
 }
 
-func newLines(f File, log Log, sent *state) *lines {
-	l := &lines{File: f, log: log, sent: sent}
+func newLines(f File, o Options, sent *state) *lines {
+	l := &lines{File: f, log: o.Log, origin: o.Origin, sent: sent}
 	l.next.Store(sent.get(l.key()).Next)
 	return l
 }
@@ -161,7 +164,7 @@ func (l *lines) recover(size int64) error {
 		}
 		at, used, origin := ends(raw)
 		switch {
-		case origin == l.log.Origin():
+		case origin == l.origin:
 			l.at, l.size = at, from+int64(used)
 			return f.Truncate(l.size)
 		case origin != "":
@@ -187,8 +190,8 @@ func ends(raw []byte) (at position, used int, origin string) {
 			return at, used, origin
 		case marked:
 			at.Next, origin = m.Next, m.origin()
-			if m.Checkpoint != "" {
-				at.Checkpoint = sizeOf([]byte(m.Checkpoint))
+			if c, err := merkle.Unsigned([]byte(m.Checkpoint)); err == nil {
+				at.Checkpoint = c.Size
 			}
 		case !bytes.HasPrefix(line, recordLine) || !bytes.HasSuffix(line, []byte("}")):
 			return at, used, origin // what a loss of power leaves
@@ -214,7 +217,7 @@ func (l *lines) write(b *batch) (err error) {
 	at := l.at
 	if l.size == 0 || len(b.records) > 0 && b.first != at.Next {
 		at.Next = b.first
-		text = Mark{Log: l.log.Origin(), Next: at.Next}.Append(text)
+		text = Mark{Log: l.origin, Next: at.Next}.Append(text)
 	}
 	for _, r := range b.records {
 		text = append(append(text, r...), '\n')
