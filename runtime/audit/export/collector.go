@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -43,7 +44,7 @@ func newClient(o Options, again func(status int) bool) *retryablehttp.Client {
 			if ctx.Err() != nil {
 				return false, ctx.Err()
 			}
-			return err != nil || again(resp.StatusCode), nil
+			return err != nil || again(resp.StatusCode), nil //nolint:nilerr // the next try says it
 		},
 		Backoff: func(least, most time.Duration, attempt int, resp *http.Response) time.Duration {
 			return min(retryablehttp.DefaultBackoff(least, most, attempt, resp), most) // whatever Retry-After says
@@ -65,9 +66,7 @@ func post(ctx context.Context, c *retryablehttp.Client, to string, header http.H
 	if err != nil {
 		return answer{}, errors.New("the URL cannot be used")
 	}
-	for name, values := range header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, header)
 	resp, err := c.Do(req)
 	if err != nil {
 		if inner, ok := errors.AsType[*url.Error](err); ok {

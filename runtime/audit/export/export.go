@@ -312,10 +312,10 @@ type checkpoint struct {
 
 // read returns the next records from a number on, and the checkpoints of more than size
 // records that are about what has been read then.
-func read(ctx context.Context, log Log, from, size int64) (*batch, error) {
+func read(ctx context.Context, of Log, from, size int64) (*batch, error) {
 	b := &batch{first: from, next: from}
 	bytes := 0
-	err := log.Read(ctx, from, 0, func(n int64, record []byte) error {
+	err := of.Read(ctx, from, 0, func(n int64, record []byte) error {
 		switch {
 		case len(b.records) == 0:
 			b.first = n
@@ -329,7 +329,7 @@ func read(ctx context.Context, log Log, from, size int64) (*batch, error) {
 	if b.more = errors.Is(err, errFull); err != nil && !b.more {
 		return nil, err
 	}
-	err = log.Checkpoints(ctx, size, func(size int64, note []byte) error {
+	err = of.Checkpoints(ctx, size, func(size int64, note []byte) error {
 		if size > b.next || len(b.checkpoints) == batchRecords {
 			return errFull
 		}

@@ -129,7 +129,7 @@ func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	rounds := 300
 	for seed := range uint64(4) {
-		rnd := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // the same each time
+		rnd := rand.New(rand.NewPCG(seed, 1))
 		dir, log := t.TempDir(), newLog(t, t.TempDir())
 		path := filepath.Join(dir, "sub", "audit.jsonl")
 		for range rounds {

@@ -27,10 +27,10 @@ type Mark struct {
 }
 
 // How lines of marks begin. A record begins with its version.
-var (
-	logLine        = []byte(`{"log":`)
-	checkpointLine = []byte(`{"checkpoint":`)
-	recordLine     = []byte(`{"v":`)
+const (
+	logLine        = `{"log":`
+	checkpointLine = `{"checkpoint":`
+	recordLine     = `{"v":`
 )
 
 // Append adds the mark as a line.
@@ -44,7 +44,7 @@ func (m Mark) Append(dst []byte) []byte {
 
 // ParseMark reads a line, without its end. It reports whether it is a mark.
 func ParseMark(line []byte) (m Mark, ok bool) {
-	if !bytes.HasPrefix(line, logLine) && !bytes.HasPrefix(line, checkpointLine) {
+	if !bytes.HasPrefix(line, []byte(logLine)) && !bytes.HasPrefix(line, []byte(checkpointLine)) {
 		return m, false
 	}
 	return m, json.Unmarshal(line, &m) == nil && m.Next >= 0
@@ -169,7 +169,7 @@ func (l *lines) recover(size int64) error {
 			return f.Truncate(l.size)
 		case origin != "":
 			return fmt.Errorf("%s has the records of another log: %s", l.Path, origin)
-		case from == 0 && bytes.HasPrefix(logLine, raw[:min(len(raw), len(logLine))]):
+		case from == 0 && strings.HasPrefix(logLine, string(raw[:min(len(raw), len(logLine))])):
 			// The first line was not written whole.
 			l.at, l.size = l.sent.get(l.key()), 0
 			return f.Truncate(0)
@@ -193,7 +193,7 @@ func ends(raw []byte) (at position, used int, origin string) {
 			if c, err := merkle.Unsigned([]byte(m.Checkpoint)); err == nil {
 				at.Checkpoint = c.Size
 			}
-		case !bytes.HasPrefix(line, recordLine) || !bytes.HasSuffix(line, []byte("}")):
+		case !bytes.HasPrefix(line, []byte(recordLine)) || !bytes.HasSuffix(line, []byte("}")):
 			return at, used, origin // what a loss of power leaves
 		default:
 			at.Next++

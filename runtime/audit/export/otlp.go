@@ -90,17 +90,10 @@ func (a *attributes) list(key string, list []string) {
 
 // methodOf returns the method that a record is about, "" for none.
 func methodOf(r *audit.Record) string {
-	switch r.Kind {
-	case audit.KindCall:
-		return "tools/call"
-	case audit.KindGet:
-		return "prompts/get"
-	case audit.KindRead:
-		return "resources/read"
-	case audit.KindList:
+	if r.Kind == audit.KindList {
 		return r.Text
 	}
-	return ""
+	return map[audit.Kind]string{audit.KindCall: "tools/call", audit.KindGet: "prompts/get", audit.KindRead: "resources/read"}[r.Kind]
 }
 
 // errorType returns the class of a failure, as the conventions want it; "" for none.
@@ -142,7 +135,7 @@ func logRecord(n int64, raw []byte) otlpRecord {
 	}
 	a.text("mcp.method.name", methodOf(&r))
 	a.text("mcp.protocol.version", r.What.Era)
-	switch r.Kind {
+	switch r.Kind { //nolint:exhaustive // the conventions have names for three
 	case audit.KindCall:
 		a.text("gen_ai.operation.name", "execute_tool")
 		a.text("gen_ai.tool.name", r.What.Item)
