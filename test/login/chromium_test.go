@@ -170,12 +170,12 @@ func (a awaited) String() string {
 	return fmt.Sprintf("%s\n%v", a.expression, a.b.value("location.href + '\\n' + document.documentElement.outerHTML"))
 }
 
-// click waits for an element and clicks it, as the mouse does.
+// click waits for an element, scrolls to it and clicks it, as the mouse does.
 func (b *chromium) click(selector string) {
 	b.t.Helper()
 	element := "document.querySelector(" + wire.Quote(selector) + ")"
 	b.await("document.readyState == 'complete' && " + element + " != null")
-	at, _ := b.value("(r => ({x: r.x + r.width / 2, y: r.y + r.height / 2}))(" + element + ".getBoundingClientRect())").(map[string]any)
+	at, _ := b.value("(e => { e.scrollIntoView({block: 'center', behavior: 'instant'}); const r = e.getBoundingClientRect(); return {x: r.x + r.width / 2, y: r.y + r.height / 2} })(" + element + ")").(map[string]any)
 	for _, what := range []string{"mousePressed", "mouseReleased"} {
 		b.ask("Input.dispatchMouseEvent", map[string]any{"type": what, "x": at["x"], "y": at["y"], "button": "left", "clickCount": 1}, nil)
 	}

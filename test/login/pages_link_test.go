@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -185,7 +186,7 @@ func TestPagesProvider(t *testing.T) {
 func TestPagesApprove(t *testing.T) {
 	t.Parallel()
 	b := newTeamBrowser(t)
-	backend := issuer.New(runtimetest.New().Handler(runtimetest.HTTPOptions{}))
+	backend := httptest.NewServer(runtimetest.New().Handler(runtimetest.HTTPOptions{}))
 	t.Cleanup(backend.Close)
 	x := newTeam(t, wire.Servers{"notes": {"url": backend.URL + "/mcp"}}, "  auth: [token: {}]\naccess:\n  default: allow\n  rules: [{ask: '*', to: notes/echo, question: 'Send it to {server}?'}]\n")
 	alice, bob := x.token(t, "alice"), x.token(t, "bob")
