@@ -71,6 +71,9 @@ func runPair(t *testing.T, f front, b backend, doc outcomes) outcomes {
 				}
 				e = p.run(line{check: check}, most)
 			}
+			if e == nil {
+				e = p.held("b")
+			}
 			out[where] = outcome{reason: reason, failed: e != nil}
 			switch {
 			case e == nil:

@@ -11,6 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
+	"github.com/mcpctl/mcpctl/runtime/pins"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/seal"
 )
@@ -21,6 +22,7 @@ type pair struct {
 	front   front
 	back    backend
 	proxy   *proxy.Proxy
+	guard   *pins.Guard // nil without policies
 	ring    *seal.Ring
 	srv     *httptest.Server
 	http    *proxy.HTTPFront
@@ -46,7 +48,7 @@ func newPair(f front, b backend) (*pair, error) {
 		return nil, err
 	}
 	p := &pair{front: f, back: b, world: w, ring: seal.NewRing()}
-	p.proxy, err = newProxy(p.ring, entry)
+	p.proxy, p.guard, err = newProxy(p.ring, map[string]backend{entry.Name: b}, entry)
 	if err != nil {
 		return nil, err
 	}
@@ -57,22 +59,28 @@ func newPair(f front, b backend) (*pair, error) {
 	return p, err
 }
 
-// newProxy puts servers behind a proxy whose states and cursors a ring seals.
-func newProxy(ring *seal.Ring, entries ...config.Entry) (*proxy.Proxy, error) {
+// newProxy puts servers behind a proxy whose states and cursors a ring seals. back
+// is what runs behind each, by name. The guard is nil where suites run without policies.
+func newProxy(ring *seal.Ring, back map[string]backend, entries ...config.Entry) (*proxy.Proxy, *pins.Guard, error) {
 	byName := map[string]config.Entry{}
 	var servers []proxy.Server
 	for _, e := range entries {
 		byName[e.Name] = e
 		servers = append(servers, proxy.Server{Name: e.Name})
 	}
-	return proxy.New(proxy.Options{
+	o := proxy.Options{
 		Servers: servers, Ring: ring, PageSize: 10, Info: runtime.Implementation{Name: "mcpctl", Version: "test"},
 		Dial: func(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
 			return dial.Dial(ctx, byName[key.Server], dial.Options{
 				Handler: h, Listen: true, Legacy: key.Legacy, Capabilities: json.RawMessage(key.Capabilities), Grace: 20 * time.Millisecond,
 			})
 		},
-	})
+	}
+	if err := police(&o, back); err != nil {
+		return nil, nil, err
+	}
+	p, err := proxy.New(o)
+	return p, o.Pins, err
 }
 
 // join connects one more client.

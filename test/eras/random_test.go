@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -43,6 +44,7 @@ func TestNobodyElse(t *testing.T) {
 	t.Logf("seed %d, %d cases", *seed, *cases)
 	r := rand.New(rand.NewPCG(*seed, 0))
 	var servers []config.Entry
+	back := map[string]backend{}
 	for _, b := range backends() {
 		if !slices.Contains([]string{"stdio", "http", "nosession", "sse", "modern-stdio", "modern-http", "dual", "dual-http"}, b.name) {
 			continue
@@ -54,11 +56,12 @@ func TestNobodyElse(t *testing.T) {
 		require.NoError(t, err)
 		defer w.close()
 		entry.Name = b.name
+		back[b.name] = b
 		servers = append(servers, entry)
 	}
 	p := &pair{ring: seal.NewRing()}
 	var err error
-	if p.proxy, err = newProxy(p.ring, servers...); err != nil {
+	if p.proxy, p.guard, err = newProxy(p.ring, back, servers...); err != nil {
 		t.Fatal(err)
 	}
 	defer p.proxy.Close()
@@ -74,6 +77,7 @@ func TestNobodyElse(t *testing.T) {
 			t.Fatalf("seed %d, cases from %d on: %v\n%s", *seed, done, err, stacks.String())
 		}
 	}
+	require.NoError(t, p.held(slices.Collect(maps.Keys(back))...))
 	t.Logf("%+v", sum)
 	// Some questions must be refused: over stdio they name no call, and may be
 	// those of one that was cancelled just now. Were most of them, this would

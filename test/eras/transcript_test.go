@@ -103,7 +103,7 @@ func (t *transcript) play() error {
 	var cancel context.CancelFunc
 	t.p.ctx, cancel = context.WithTimeout(context.Background(), *limit)
 	defer cancel()
-	if t.p.proxy, err = newProxy(t.p.ring, entry); err != nil {
+	if t.p.proxy, t.p.guard, err = newProxy(t.p.ring, map[string]backend{entry.Name: back}, entry); err != nil {
 		return err
 	}
 	if front.http {
