@@ -33,6 +33,9 @@ var bareVariable = lazy.Regexp(`(?:^|[/:=@])\$([A-Za-z_][A-Za-z0-9_]*)(?:$|[/:@&
 // have it: the text stays as it is, and ${NAME} was probably meant. Texts of several
 // words, but for a scheme such as Bearer, are left to their reader.
 func BareVariable(text string) (name string, ok bool) {
+	if !strings.Contains(text, "$") {
+		return "", false // of most texts, so that the expression need not be compiled
+	}
 	text = text[secret.AfterScheme(text):]
 	if m := bareVariable().FindStringSubmatch(text); m != nil && !strings.ContainsAny(text, " \t\n;|") {
 		return m[1], true

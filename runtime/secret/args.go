@@ -1,10 +1,6 @@
 package secret
 
-import (
-	"strings"
-
-	"github.com/mcpctl/mcpctl/runtime/lazy"
-)
+import "strings"
 
 // InArgs returns where in each argument a secret begins, -1 for nowhere: behind
 // --token=, token= and Authorization:, at 0 in the argument after --token and in one
@@ -34,14 +30,28 @@ func InArgs(args []string, literal func(string) string) []int {
 	return out
 }
 
-var assigned = lazy.Regexp(`^(-{0,2}[A-Za-z_][A-Za-z0-9_.-]*)(=|: *)`)
-
-// assignment parses NAME=VALUE and NAME: VALUE into the name and the offset of the
-// value, -1 for other texts.
+// assignment parses NAME=VALUE and NAME: VALUE, where up to two hyphens may come first,
+// into the name and the offset of the value, -1 for other texts.
 func assignment(arg string) (name string, at int) {
-	m := assigned().FindStringSubmatch(arg)
-	if m == nil || strings.HasPrefix(arg[len(m[0]):], "//") {
+	hyphens := min(len(arg)-len(strings.TrimLeft(arg, "-")), 2)
+	end := hyphens
+	for end < len(arg) && (letter(arg[end]) || arg[end] == '_' || end > hyphens && (arg[end] >= '0' && arg[end] <= '9' || arg[end] == '.' || arg[end] == '-')) {
+		end++
+	}
+	if end == hyphens || end == len(arg) || arg[end] != '=' && arg[end] != ':' {
 		return "", -1
 	}
-	return m[1], len(m[0])
+	at = end + 1
+	if arg[end] == ':' {
+		at += spaces(arg[at:])
+	}
+	if strings.HasPrefix(arg[at:], "//") {
+		return "", -1
+	}
+	return arg[:end], at
 }
+
+func letter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' }
+
+// spaces returns how many spaces a text begins with.
+func spaces(text string) int { return len(text) - len(strings.TrimLeft(text, " ")) }

@@ -4,8 +4,6 @@ import (
 	"encoding/base64"
 	"net/textproto"
 	"strings"
-
-	"github.com/mcpctl/mcpctl/runtime/lazy"
 )
 
 // PublicHeader reports whether a header belongs to the protocol and says nothing
@@ -44,7 +42,16 @@ func OfCredentials(value string) []Text {
 	return out
 }
 
-var scheme = lazy.Regexp(`^[A-Za-z][A-Za-z-]* +`)
-
-// AfterScheme returns where the credentials begin in the value of a header.
-func AfterScheme(text string) int { return len(scheme().FindString(text)) }
+// AfterScheme returns where the credentials begin in the value of a header: behind a word
+// of letters and hyphens, and spaces.
+func AfterScheme(text string) int {
+	end := 0
+	for end < len(text) && (letter(text[end]) || end > 0 && text[end] == '-') {
+		end++
+	}
+	gap := spaces(text[end:])
+	if end == 0 || gap == 0 {
+		return 0
+	}
+	return end + gap
+}

@@ -202,23 +202,35 @@ func (p Palette) marks(marks string) string {
 // Wrap breaks a line between words for a terminal with some columns, 0 for any number.
 // Further lines are indented like the first. A longer word is left whole.
 func Wrap(line string, width int) []string {
-	if width <= 0 || text.StringWidth(line) <= width {
+	if width <= 0 || columns(line) <= width {
 		return []string{line}
 	}
 	rest := strings.TrimLeft(line, " ")
 	margin := line[:len(line)-len(rest)]
 	var lines []string
-	current := margin
+	current, used := margin, len(margin)
 	for word := range strings.FieldsSeq(rest) {
+		takes := columns(word)
 		switch {
 		case current == margin:
-			current += word
-		case text.StringWidth(current+" "+word) > width:
+			current, used = current+word, used+takes
+		case used+1+takes > width:
 			lines = append(lines, current)
-			current = margin + word
+			current, used = margin+word, len(margin)+takes
 		default:
-			current += " " + word
+			current, used = current+" "+word, used+1+takes
 		}
 	}
 	return append(lines, current)
+}
+
+// columns returns how many columns of a terminal a text takes. Most are ASCII, and every
+// command wraps some for its help.
+func columns(s string) int {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return text.StringWidth(s)
+		}
+	}
+	return len(s)
 }

@@ -163,7 +163,10 @@ var placeholder = lazy.Regexp(`\$\{[^}]*\}`)
 // urlReason returns why a text is not the URL of a server, "" if it is.
 // Placeholders may be anywhere in it, also in the host.
 func urlReason(s string) string {
-	u, err := url.Parse(placeholder().ReplaceAllString(s, "1"))
+	if strings.Contains(s, "$") {
+		s = placeholder().ReplaceAllString(s, "1")
+	}
+	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return "want a URL that begins with https:// or http://"
 	}

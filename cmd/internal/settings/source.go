@@ -88,7 +88,7 @@ func (src *source) resolve(v *viper.Viper, k key) error {
 		value = v.GetString(k.name)
 	}
 	parsed, err := k.parse(value)
-	if k.name == "registry" {
+	if err != nil && k.name == "registry" {
 		value = displayRegistries(value) // for the message
 	}
 	switch {

@@ -71,7 +71,10 @@ func (e *Ending) RunUntilSignal(run func(context.Context) int) (code int, ok boo
 // without it, and false. Signals delivers all signals, first the one that ended ctx.
 func (e *Ending) supervise(ctx context.Context, signals <-chan os.Signal, run func() int) (code int, ok bool) {
 	ended := make(chan int, 1)
-	go func() { ended <- run() }()
+	go func() {
+		grow(false)
+		ended <- run()
+	}()
 	select {
 	case code := <-ended:
 		return code, true
@@ -103,6 +106,21 @@ func (e *Ending) supervise(ctx context.Context, signals <-chan os.Signal, run fu
 	case <-patience.C:
 		return 0, false
 	}
+}
+
+// grow makes the stack of its goroutine as large as commands need it, while there is
+// nothing on it to copy. It would grow in steps, and each walks the calls that are on it.
+//
+//go:noinline
+func grow(use bool) (b byte) {
+	if use { // never: what is reserved for it counts
+		var stack [48 << 10]byte
+		for i := range stack {
+			stack[i] = b
+			b += stack[i/2]
+		}
+	}
+	return b
 }
 
 // HurryUp kills the child processes that are being ended.

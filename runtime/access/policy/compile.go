@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/cedar-policy/cedar-go"
 	"github.com/cedar-policy/cedar-go/types"
 
+	"github.com/mcpctl/mcpctl/runtime/lazy"
 	"github.com/mcpctl/mcpctl/runtime/nearest"
 )
 
@@ -109,7 +109,7 @@ func (p *Policy) problem(format string, a ...any) *Problem {
 }
 
 // place is where a parser says that it has met something wrong.
-var place = regexp.MustCompile(`^(?:parser error: )?(?:parse error at )?(?:[^ :]*:)?(\d+):(\d+):? ?`)
+var place = lazy.Regexp(`^(?:parser error: )?(?:parse error at )?(?:[^ :]*:)?(\d+):(\d+):? ?`)
 
 // parse returns the policies of a source.
 func parse(src *Source) ([]*rule, error) {
@@ -120,7 +120,7 @@ func parse(src *Source) ([]*rule, error) {
 	if err != nil {
 		text := err.Error()
 		p := &Problem{File: src.Name}
-		if at := place.FindStringSubmatch(text); at != nil {
+		if at := place().FindStringSubmatch(text); at != nil {
 			p.Line, _ = strconv.Atoi(at[1])
 			p.Column, _ = strconv.Atoi(at[2])
 			p.Line += src.Line
@@ -198,7 +198,7 @@ func (p *Policy) annotate(key, value string) string {
 	return text
 }
 
-var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
+var placeholder = lazy.Regexp(`\{[^{}]*\}`)
 
 func (p *Policy) ask(value string) string {
 	if p.Permit {
@@ -209,7 +209,7 @@ func (p *Policy) ask(value string) string {
 	if p.Question == "" {
 		return `@ask needs a question: @ask("Send {tool} to {server}?")`
 	}
-	for _, name := range placeholder.FindAllString(p.Question, -1) {
+	for _, name := range placeholder().FindAllString(p.Question, -1) {
 		if name != "{tool}" && name != "{server}" && name != "{prompt}" {
 			return "@ask has no " + name + ": there are {tool}, {server}, {prompt}"
 		}
