@@ -23,7 +23,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks policy-random policy-breaks ownership-worlds identity crossings unknown-keys codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus nightly policy-suites clean ci
+.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks policy-random policy-breaks ownership-worlds identity crossings unknown-keys codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus wordnet nightly policy-suites clean ci
 
 all: build
 
@@ -282,6 +282,12 @@ CORPUS ?=
 cli-corpus:
 	@test/tools/heldout.sh $(BIN)/heldout
 	PATH="$$PATH:$(BIN)/heldout/bin" MCPCTL_NIGHTLY=1 go test ./runtime/clihelp -run 'TestReal|TestHeldOut|TestCobra|TestLarge' -count 1 -v -timeout 30m $(CORPUS)
+
+# The synonyms that tools are searched with, from the folder of WordNet's database (Debian's
+# package wordnet-base has it).
+WORDNET ?= /usr/share/wordnet
+wordnet:
+	python3 test/tools/wordnet.py $(WORDNET) > runtime/search/wordnet.txt
 
 # A copy of a registry of 20,000 servers that does everything wrong, in bounded memory, and
 # how long a search in it takes. Where the collection of real records is (see

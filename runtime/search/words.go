@@ -120,6 +120,10 @@ func Words(query string, skip ...string) []string {
 }
 
 // stopWords are the words of a query that are not searched for, with a space around each.
-const stopWords = " a about all an and any are as at be been but by can do does for from get has have how i if in into is it its" +
-	" let lets like me my need no not of on or our out over so some something such that the their them there these they this those to up us use used using" +
-	" via want was we were what when where which while who will with would you your "
+const stopWords = " a about above after again all also always am an and another any anybody anyone anything are as at be because been before being below" +
+	" between both but by can cannot could did do does doing done during each either else ever every everybody everyone everything few for from further" +
+	" get gets getting got had has have having he her here hers him his how i if in into is it its itself just let lets like may me might mine more most much must my" +
+	" need needs neither never no nobody none nor not nothing now of off often on once only or other our ours out over own per please quite rather same shall she" +
+	" should since so some somebody someone something still such than that the their theirs them then there these they thing things this those through thus to too" +
+	" under until unto up upon us use used using very via want wants was we were what when where whether which while who whom whose why will with within without" +
+	" would yet you your yours "

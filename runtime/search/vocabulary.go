@@ -1,0 +1,117 @@
+package search
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+var (
+	//go:embed vocabulary.txt
+	vocabularyText string
+	//go:embed wordnet.txt
+	wordnetText string
+)
+
+// What a word of a group counts in the place of another: WordNet's are of all subjects, the
+// others of those that tools are about.
+const (
+	ofVocabulary = 0.5
+	ofWordNet    = 0.4
+)
+
+// Vocabulary says which words mean nearly the same. Its zero value knows none. It does not
+// change and is safe for concurrent use.
+type Vocabulary struct {
+	groups []group
+	// of leads from the first word of a term to the groups that have it, by stem.
+	of map[string][]int
+}
+
+// group are terms that may stand for one another.
+type group struct {
+	terms []term
+	count float32 // what one counts in the place of another
+}
+
+// term is one word or several that stand one after another, each by its stem.
+type term []string
+
+// Default returns the vocabulary that is built in.
+var Default = sync.OnceValue(func() *Vocabulary { //nolint:gochecknoglobals // made once, never changed
+	v := &Vocabulary{of: map[string][]int{}}
+	for text, count := range map[string]float32{vocabularyText: ofVocabulary, wordnetText: ofWordNet} {
+		if err := v.add(text, count); err != nil {
+			panic(err) // a test reads the same texts
+		}
+	}
+	return v
+})
+
+// With returns a vocabulary that has the groups of a text, too: one group of words a line,
+// with underscores between the words of one term. What stands behind # is a comment.
+func (v *Vocabulary) With(text string) (*Vocabulary, error) {
+	out := &Vocabulary{groups: slices.Clip(v.groups), of: map[string][]int{}}
+	for first, groups := range v.of {
+		out.of[first] = slices.Clip(groups)
+	}
+	return out, out.add(text, ofVocabulary)
+}
+
+func (v *Vocabulary) add(text string, count float32) error {
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		line, _, _ = strings.Cut(line, "#")
+		g := group{count: count}
+		for member := range strings.FieldsSeq(line) {
+			if t := stems(Split(strings.ReplaceAll(member, "_", " "))); len(t) > 0 {
+				g.terms = append(g.terms, t)
+			}
+		}
+		if len(g.terms) == 1 {
+			return fmt.Errorf("vocabulary, line %d: one word is no group", number)
+		}
+		for _, t := range g.terms {
+			if !slices.Contains(v.of[t[0]], len(v.groups)) {
+				v.of[t[0]] = append(v.of[t[0]], len(v.groups))
+			}
+		}
+		if len(g.terms) > 0 {
+			v.groups = append(v.groups, g)
+		}
+	}
+	return nil
+}
+
+// forms returns the longest term at the beginning of some words with all that may stand for
+// it. A word that no group has stands alone.
+func (v *Vocabulary) forms(words []string) []form {
+	out, length := []form{{words[:1], 1}}, 0
+	for _, g := range v.of[words[0]] {
+		for _, t := range v.groups[g].terms {
+			if len(t) < length || len(t) > len(words) || !slices.Equal(t, term(words[:len(t)])) {
+				continue
+			}
+			if len(t) > length {
+				out, length = []form{{t, 1}}, len(t)
+			}
+			for _, other := range v.groups[g].terms {
+				if !slices.Equal(other, t) {
+					out = append(out, form{other, v.groups[g].count})
+				}
+			}
+		}
+	}
+	return out
+}
+
+func stems(words []string) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = stem(w)
+	}
+	return out
+}
