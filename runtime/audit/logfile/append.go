@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
@@ -21,11 +20,11 @@ const (
 	maxSegmentBytes = 1 << 20
 )
 
-// Append adds records in one transaction, all or none, and returns the number of the first
-// one in the log. sync has it return when they would outlive a loss of power; else they
-// outlive the process. It waits while another process writes.
-func (l *Log) Append(ctx context.Context, records [][]byte, sync bool) (first int64, err error) {
-	for _, r := range records {
+// Append adds a batch in one transaction, all of it or nothing, and returns the number of
+// its first record in the log. What was added outlives the process. It waits while another
+// process writes.
+func (l *Log) Append(ctx context.Context, b *audit.Batch) (first int64, err error) {
+	for _, r := range b.Records {
 		if audit.Stamp(r) == "" || bytes.IndexByte(r, '\n') >= 0 {
 			return 0, fmt.Errorf("append to the audit log: %w", audit.ErrNoRecord)
 		}
@@ -35,37 +34,57 @@ func (l *Log) Append(ctx context.Context, records [][]byte, sync bool) (first in
 	if l.conn == nil {
 		return 0, l.explain(ErrReadOnly)
 	}
-	if sync != l.synced {
-		mode := map[bool]string{true: "full", false: "normal"}[sync]
+	if b.Sync != l.synced {
+		mode := map[bool]string{true: "full", false: "normal"}[b.Sync]
 		if _, err := l.conn.ExecContext(ctx, "PRAGMA synchronous="+mode); err != nil {
 			return 0, l.explain(err)
 		}
-		l.synced = sync
+		l.synced = b.Sync
 	}
 	err = l.writingLocked(ctx, func(ctx context.Context) error {
-		first, err = sizeOf(ctx, l.conn)
+		if first, err = sizeOf(ctx, l.conn); err != nil {
+			return err
+		}
+		if err := l.addRecords(ctx, first, b.Records); err != nil {
+			return err
+		}
+		return l.addBeside(ctx, first, b)
+	})
+	return first, err
+}
+
+func (l *Log) addRecords(ctx context.Context, first int64, records [][]byte) error {
+	edge := tileEdge{log: l, ctx: ctx}
+	for at, rest := first, records; len(rest) > 0; {
+		n, err := l.addSegment(ctx, at, rest)
 		if err != nil {
 			return err
 		}
-		edge := tileEdge{log: l, ctx: ctx}
-		for at, rest := first, records; len(rest) > 0; {
-			n, err := l.addSegment(ctx, at, rest)
-			if err != nil {
+		for i, r := range rest[:n] {
+			if err := edge.add(0, at+int64(i), tlog.RecordHash(r)); err != nil {
 				return err
 			}
-			for i, r := range rest[:n] {
-				if err := edge.add(0, at+int64(i), tlog.RecordHash(r)); err != nil {
-					return err
-				}
-			}
-			at, rest = at+int64(n), rest[n:]
 		}
-		return edge.flush()
-	})
-	if err == nil {
-		l.size = first + int64(len(records))
+		at, rest = at+int64(n), rest[n:]
 	}
-	return first, err
+	return edge.flush()
+}
+
+// addBeside adds what a batch has beside its records.
+func (l *Log) addBeside(ctx context.Context, first int64, b *audit.Batch) error {
+	for _, body := range b.Bodies {
+		const add = "INSERT INTO body (record, result, digest, t, cut, data) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+		t := audit.Stamp(b.Records[body.Record])
+		if _, err := l.conn.ExecContext(ctx, add, first+int64(body.Record), body.Result, body.Digest, t, body.Cut, append([]byte{}, body.Data...)); err != nil {
+			return err
+		}
+	}
+	if b.State == nil {
+		_, err := l.conn.ExecContext(ctx, "DELETE FROM run WHERE id = ?", b.Run)
+		return err
+	}
+	_, err := l.conn.ExecContext(ctx, "INSERT INTO run (id, state) VALUES (?, ?) ON CONFLICT DO UPDATE SET state = excluded.state", b.Run, b.State)
+	return err
 }
 
 // addSegment adds as many of the records as one segment may have, and returns how many.
@@ -164,25 +183,6 @@ func tileOf(ctx context.Context, q querier, level int, n int64) (hashes []byte, 
 	return hashes, err
 }
 
-// When a checkpoint is due: after so many records, or so long after the last one if there
-// are new records.
-const (
-	CheckpointRecords = 1000
-	CheckpointTime    = time.Minute
-)
-
-// MaybeCheckpoint makes a checkpoint if one is due for what this Log has appended; nil means
-// that none was, which costs nothing.
-func (l *Log) MaybeCheckpoint(ctx context.Context, now time.Time) ([]byte, error) {
-	l.mu.Lock()
-	due := l.size-l.signed >= CheckpointRecords || l.size > l.signed && now.Sub(l.signedT) >= CheckpointTime
-	l.mu.Unlock()
-	if !due {
-		return nil, nil
-	}
-	return l.Checkpoint(ctx)
-}
-
 // Checkpoint signs the log as it is, and keeps and returns the signed note. If nothing was
 // added since the last checkpoint, it returns that. A log that does not begin with what the
 // last one has signed is not signed: the error is ErrInconsistent.
@@ -213,7 +213,6 @@ func (l *Log) checkpoint(ctx context.Context, more ...note.Signer) ([]byte, erro
 		return nil, fmt.Errorf("%w: %s, not %s", ErrOtherKey, signer.Name(), before.Origin)
 	}
 	if last != nil && before.Size == size && len(more) == 0 {
-		l.signed, l.signedT = size, l.o.Now()
 		return last, nil
 	}
 	tiles := tilesOf(ctx, l.conn)
@@ -234,7 +233,6 @@ func (l *Log) checkpoint(ctx context.Context, more ...note.Signer) ([]byte, erro
 	if _, err := l.conn.ExecContext(ctx, "INSERT INTO checkpoint (size, note) VALUES (?, ?) ON CONFLICT DO UPDATE SET note = excluded.note", size, string(msg)); err != nil {
 		return nil, err
 	}
-	l.signed, l.signedT = size, l.o.Now()
 	return msg, nil
 }
 

@@ -9,7 +9,7 @@ import (
 
 // Prune removes segments whose records are all older than before, and the oldest ones of a
 // log that is larger than maxBytes; zero is no bound. The hashes stay, so that the rest can
-// be verified, and so does the last segment. note is called first, with the number of the
+// be verified, and so does the last segment; bodies go with their records. note is called first, with the number of the
 // first record that stays, and returns when the log has the record that tells so; with its
 // error, or if nothing is to go, nothing is removed. The result is how many records are
 // gone.
@@ -32,9 +32,13 @@ func (l *Log) Prune(ctx context.Context, before time.Time, maxBytes int64, note 
 			return 0, err
 		}
 		if n == 0 {
-			return first - oldest, l.shrink(ctx)
+			break
 		}
 	}
+	if _, err := l.remove(ctx, "DELETE FROM body WHERE record < ?", first); err != nil {
+		return 0, err
+	}
+	return first - oldest, l.shrink(ctx)
 }
 
 // prunable returns the number of the first record that stays.
@@ -74,21 +78,13 @@ func (l *Log) prunable(ctx context.Context, before time.Time, maxBytes int64) (i
 	return first, rows.Err()
 }
 
-// PutBody keeps what a digest of a record stands for; one that is there is kept anew.
-func (l *Log) PutBody(ctx context.Context, digest string, data []byte) error {
-	return l.writing(ctx, func(ctx context.Context) error {
-		_, err := l.conn.ExecContext(ctx, "INSERT INTO body (digest, t, data) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET t = excluded.t", digest, audit.StampOf(l.o.Now()), data)
-		return err
-	})
-}
-
-// DeleteBody removes what a digest stands for, if it is kept.
-func (l *Log) DeleteBody(ctx context.Context, digest string) (found bool, err error) {
-	n, err := l.remove(ctx, "DELETE FROM body WHERE digest = ?", digest)
+// DeleteBody removes the body of a record, if it is kept.
+func (l *Log) DeleteBody(ctx context.Context, record int64, result bool) (found bool, err error) {
+	n, err := l.remove(ctx, "DELETE FROM body WHERE record = ? AND result = ?", record, result)
 	return n > 0, err
 }
 
-// PruneBodies removes the bodies that were last seen before a time, and returns how many.
+// PruneBodies removes the bodies of records of before a time, and returns how many.
 func (l *Log) PruneBodies(ctx context.Context, before time.Time) (int64, error) {
 	n, err := l.remove(ctx, "DELETE FROM body WHERE t < ?", audit.StampOf(before))
 	if err != nil || n == 0 {

@@ -132,14 +132,17 @@ func (k *Key) Path() string { return k.path }
 func (k *Key) Origin() string { return merkle.Origin(k.current().ID) }
 
 // Digest returns the keyed digest of bytes, as records have it.
-func (k *Key) Digest(b []byte) string {
+func (k *Key) Digest(b []byte) string { return string(k.AppendDigest(nil, b)) }
+
+// AppendDigest appends what Digest returns.
+func (k *Key) AppendDigest(dst, b []byte) []byte {
 	mac := k.macs.Get().(hash.Hash)
 	mac.Reset()
 	mac.Write(b)
 	var sum [sha256.Size]byte
-	digest := DigestPrefix + base64.RawURLEncoding.EncodeToString(mac.Sum(sum[:0]))
+	dst = base64.RawURLEncoding.AppendEncode(append(dst, DigestPrefix...), mac.Sum(sum[:0]))
 	k.macs.Put(mac)
-	return digest
+	return dst
 }
 
 // Verifier returns the public key as a verifier key of a signed note: who has it can verify

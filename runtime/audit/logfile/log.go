@@ -24,8 +24,6 @@ import (
 type Options struct {
 	// Key signs checkpoints; required.
 	Key *Key
-	// Now is the clock; nil is [time.Now].
-	Now func() time.Time
 	// Busy is how long to wait while another process writes; zero is five seconds.
 	Busy time.Duration
 }
@@ -38,11 +36,7 @@ type Log struct {
 	Reader
 	o Options
 
-	// These are guarded by the file's mutex.
-	synced  bool  // the connection waits for the disk at each commit
-	size    int64 // of the log after the last Append
-	signed  int64 // size of the last checkpoint that this Log knows of
-	signedT time.Time
+	synced bool // the connection waits for the disk at each commit; guarded by the file's mutex
 }
 
 func newLog(path string, o Options) *Log {
@@ -73,11 +67,19 @@ CREATE TABLE checkpoint (
 	note TEXT NOT NULL         -- signed
 ) STRICT;
 CREATE TABLE body (
-	digest TEXT PRIMARY KEY,   -- as records have it
-	t TEXT NOT NULL,           -- when it was last seen
-	data BLOB NOT NULL
+	record INTEGER NOT NULL,   -- number of the record that has the digest
+	result INTEGER NOT NULL,   -- 1 for a result, 0 for arguments
+	digest TEXT NOT NULL,
+	t TEXT NOT NULL,           -- of the record
+	cut INTEGER NOT NULL,      -- 1 if there was more
+	data BLOB NOT NULL,
+	PRIMARY KEY (record, result)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX body_t ON body (t);
+CREATE TABLE run (
+	id TEXT PRIMARY KEY,
+	state BLOB NOT NULL        -- what its journal would need to go on
+) STRICT, WITHOUT ROWID;
 `
 
 // Open opens the log at a path for writing, and makes it where there is none, readable by
@@ -85,9 +87,6 @@ CREATE INDEX body_t ON body (t);
 func Open(ctx context.Context, path string, o Options) (*Log, error) {
 	if o.Key == nil {
 		return nil, errors.New("audit log: no key")
-	}
-	if o.Now == nil {
-		o.Now = time.Now
 	}
 	o.Busy = cmp.Or(o.Busy, defaultBusy)
 	l := newLog(path, o)
@@ -157,7 +156,7 @@ func (l *Log) prepare(ctx context.Context) error {
 // write it. A file that nobody writes is read where nothing may be written, too; the files
 // beside it that end in -wal and -shm belong to it.
 func OpenReadOnly(ctx context.Context, path string) (*Log, error) {
-	l := newLog(path, Options{Now: time.Now, Busy: defaultBusy})
+	l := newLog(path, Options{Busy: defaultBusy})
 	if err := l.openReading(ctx); err != nil {
 		_ = l.Close() // says nothing that err does not
 		return nil, l.explain(err)

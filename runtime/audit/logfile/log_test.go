@@ -19,11 +19,6 @@ import (
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
-// clock is a clock that a test sets.
-type clock struct{ t time.Time }
-
-func (c *clock) now() time.Time { return c.t }
-
 var start = time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
 
 // records returns records of a run, a second apart.
@@ -45,12 +40,11 @@ type world struct {
 	path string
 	key  *logfile.Key
 	log  *logfile.Log
-	time clock
 }
 
 func begin(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, dir: t.TempDir(), time: clock{start}}
+	w := &world{t: t, dir: t.TempDir()}
 	w.path = filepath.Join(w.dir, "audit.db")
 	var err error
 	w.key, err = logfile.OpenKey(filepath.Join(w.dir, "audit.key"))
@@ -61,7 +55,7 @@ func begin(t *testing.T) *world {
 
 func (w *world) open() *logfile.Log {
 	w.t.Helper()
-	l, err := logfile.Open(w.t.Context(), w.path, logfile.Options{Key: w.key, Now: w.time.now})
+	l, err := logfile.Open(w.t.Context(), w.path, logfile.Options{Key: w.key})
 	require.NoError(w.t, err)
 	w.t.Cleanup(func() { _ = l.Close() })
 	return l
@@ -69,7 +63,7 @@ func (w *world) open() *logfile.Log {
 
 func (w *world) append(list [][]byte) int64 {
 	w.t.Helper()
-	first, err := w.log.Append(w.t.Context(), list, false)
+	first, err := w.log.Append(w.t.Context(), &audit.Batch{Records: list})
 	require.NoError(w.t, err)
 	return first
 }
@@ -147,7 +141,7 @@ func TestAppendAndRead(t *testing.T) {
 		t.Errorf("size %d", size)
 	}
 	for _, bad := range []string{"", "{}", string(all[0]) + "\n"} {
-		if _, err := w.log.Append(t.Context(), [][]byte{all[0], []byte(bad)}, false); !errors.Is(err, audit.ErrNoRecord) {
+		if _, err := w.log.Append(t.Context(), &audit.Batch{Records: [][]byte{all[0], []byte(bad)}}); !errors.Is(err, audit.ErrNoRecord) {
 			t.Errorf("%q was added: %v", bad, err)
 		}
 	}
@@ -203,37 +197,6 @@ func TestCheckpoints(t *testing.T) {
 	}
 }
 
-func TestMaybeCheckpoint(t *testing.T) {
-	w := begin(t)
-	due := func() bool {
-		msg, err := w.log.MaybeCheckpoint(t.Context(), w.time.t)
-		require.NoError(t, err)
-		return msg != nil
-	}
-	w.time.t = w.time.t.Add(time.Hour)
-	if due() {
-		t.Error("due without a record")
-	}
-	w.append(records("a", 0, 1))
-	if !due() {
-		t.Error("not due after an hour")
-	}
-	w.append(records("a", 0, 999))
-	if w.time.t = w.time.t.Add(59 * time.Second); due() {
-		t.Error("due after 59 seconds and 999 records")
-	}
-	w.append(records("a", 0, 1))
-	if !due() {
-		t.Error("not due after 1000 records")
-	}
-	if w.append(records("a", 0, 1)); due() {
-		t.Error("due at once")
-	}
-	if w.time.t = w.time.t.Add(time.Minute); !due() {
-		t.Error("not due after a minute")
-	}
-}
-
 func TestKey(t *testing.T) {
 	w := begin(t)
 	again, err := logfile.OpenKey(w.key.Path())
@@ -277,7 +240,7 @@ func TestReadOnly(t *testing.T) {
 	if got := texts(t, r, 0, 0); len(got) != 20 {
 		t.Errorf("%d records read while another writes", len(got))
 	}
-	if _, err := r.Append(t.Context(), records("a", 20, 1), false); !errors.Is(err, logfile.ErrReadOnly) {
+	if _, err := r.Append(t.Context(), &audit.Batch{Records: records("a", 20, 1)}); !errors.Is(err, logfile.ErrReadOnly) {
 		t.Errorf("written: %v", err)
 	}
 	if _, err := logfile.OpenReadOnly(t.Context(), filepath.Join(w.dir, "none")); !errors.Is(err, os.ErrNotExist) {
@@ -285,26 +248,50 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-func TestBodies(t *testing.T) {
+// TestBeside: bodies and the state of a run are kept with a batch, and go without it.
+func TestBeside(t *testing.T) {
 	w := begin(t)
 	ctx := t.Context()
-	require.NoError(t, w.log.PutBody(ctx, "hmac:a", []byte("body a")))
-	w.time.t = start.Add(time.Hour)
-	require.NoError(t, w.log.PutBody(ctx, "hmac:b", []byte("body b")))
-	body := func(digest string) string {
-		b, err := w.log.Body(ctx, digest)
+	add := func(from int, state string, bodies ...audit.Body) int64 {
+		t.Helper()
+		b := audit.Batch{Run: "a", Records: records("a", from, 2), Bodies: bodies}
+		if state != "" {
+			b.State = []byte(state)
+		}
+		first, err := w.log.Append(ctx, &b)
 		require.NoError(t, err)
-		return string(b)
+		return first
 	}
-	if body("hmac:a") != "body a" || body("hmac:c") != "" {
-		t.Error("bodies are not kept")
+	add(0, "one")
+	add(100, "two", audit.Body{Record: 1, Digest: "hmac:a", Data: []byte("args")}, audit.Body{Record: 1, Digest: "hmac:r", Result: true, Data: []byte("res"), Cut: true})
+	add(200, "three", audit.Body{Record: 0, Digest: "hmac:b", Data: []byte("more")}, audit.Body{Record: 0, Result: true})
+	if state, err := w.log.State(ctx, "a"); err != nil || string(state) != "three" {
+		t.Errorf("state %q, %v", state, err)
 	}
-	n, err := w.log.PruneBodies(ctx, start.Add(time.Minute))
-	if err != nil || n != 1 || body("hmac:a") != "" || body("hmac:b") != "body b" {
+	body := func(record int64, result bool) string {
+		t.Helper()
+		b, err := w.log.Body(ctx, record, result)
+		require.NoError(t, err)
+		if b == nil {
+			return ""
+		}
+		return fmt.Sprint(b.Digest, " ", string(b.Data), " ", b.Cut)
+	}
+	if got := body(3, false) + ", " + body(3, true) + ", " + body(4, false) + body(2, false) + body(4, true); got != "hmac:a args false, hmac:r res true, hmac:b more false  false" {
+		t.Errorf("bodies: %s", got)
+	}
+	if n, err := w.log.PruneBodies(ctx, start.Add(200*time.Second)); err != nil || n != 2 || body(3, false) != "" || body(4, false) == "" {
 		t.Errorf("pruned %d, %v", n, err)
 	}
-	if found, err := w.log.DeleteBody(ctx, "hmac:b"); err != nil || !found || body("hmac:b") != "" {
+	if found, err := w.log.DeleteBody(ctx, 4, false); err != nil || !found || body(4, false) != "" {
 		t.Errorf("not deleted: %v", err)
+	}
+	add(300, "")
+	if state, err := w.log.State(ctx, "a"); err != nil || state != nil {
+		t.Errorf("state %q, %v after the end", state, err)
+	}
+	if state, err := w.log.State(ctx, "b"); err != nil || state != nil {
+		t.Errorf("state %q, %v of no run", state, err)
 	}
 }
 
@@ -390,7 +377,7 @@ func TestRotate(t *testing.T) {
 	if _, n, err := merkle.Open(msg, old, w.verifier()); err != nil || len(n.Sigs) != 2 {
 		t.Errorf("the checkpoint is not signed by both: %v", err)
 	}
-	_, err = other.Append(t.Context(), records("b", 0, 1), false)
+	_, err = other.Append(t.Context(), &audit.Batch{Records: records("b", 0, 1)})
 	require.NoError(t, err)
 	msg, err = other.Checkpoint(t.Context())
 	require.NoError(t, err)

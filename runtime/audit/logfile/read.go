@@ -221,11 +221,22 @@ func (r *Reader) Stat(ctx context.Context) (s Stat, err error) {
 	return s, r.f.explain(err)
 }
 
-// Body returns what a digest stands for; nil if it is not kept.
-func (r *Reader) Body(ctx context.Context, digest string) (data []byte, err error) {
-	err = r.q().QueryRowContext(ctx, "SELECT data FROM body WHERE digest = ?", digest).Scan(&data)
+// Body returns what is kept of the arguments of a record, or of its result; nil if nothing
+// is. The member Record is not set.
+func (r *Reader) Body(ctx context.Context, record int64, result bool) (*audit.Body, error) {
+	b := audit.Body{Result: result}
+	err := r.q().QueryRowContext(ctx, "SELECT digest, cut, data FROM body WHERE record = ? AND result = ?", record, result).Scan(&b.Digest, &b.Cut, &b.Data)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
-	return data, r.f.explain(err)
+	return &b, r.f.explain(err)
+}
+
+// State returns the State of the last batch of a run; nil for none.
+func (r *Reader) State(ctx context.Context, run string) (state []byte, err error) {
+	err = r.q().QueryRowContext(ctx, "SELECT state FROM run WHERE id = ?", run).Scan(&state)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return state, r.f.explain(err)
 }
