@@ -177,6 +177,12 @@ func (r *Reader) LastCheckpoint(ctx context.Context) ([]byte, error) {
 // Tiles returns the stored hashes. They are not checked.
 func (r *Reader) Tiles(ctx context.Context) merkle.Tiles { return tilesOf(ctx, r.q()) }
 
+// TileCount returns how many tiles are stored.
+func (r *Reader) TileCount(ctx context.Context) (n int64, err error) {
+	err = r.q().QueryRowContext(ctx, "SELECT count(*) FROM tile").Scan(&n)
+	return n, r.f.explain(err)
+}
+
 // Prove returns the proof of a record for the newest checkpoint.
 func (r *Reader) Prove(ctx context.Context, n int64) (*merkle.Proof, error) {
 	record, err := r.Record(ctx, n)

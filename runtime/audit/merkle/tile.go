@@ -59,18 +59,59 @@ type Edge struct {
 // Size returns how many records the tree has.
 func (e *Edge) Size() int64 { return e.size }
 
-// Add adds the hash of the next record.
-func (e *Edge) Add(h tlog.Hash) { e.AddSubtree(0, h) }
-
-// AddSubtree adds the hash of a subtree of 2^level records; the size must be a multiple of
-// that.
-func (e *Edge) AddSubtree(level int, h tlog.Hash) {
-	l := level
+// Add adds the hash of the next record. full is called with the subtrees that it makes full:
+// number n of those of 2^level records; nil for nothing.
+func (e *Edge) Add(h tlog.Hash, full func(level int, n int64, h tlog.Hash)) {
+	l := 0
 	for ; e.size>>l&1 == 1; l++ {
 		h = tlog.NodeHash(e.hashes[l], h)
+		if full != nil {
+			full(l+1, e.size>>(l+1), h)
+		}
 	}
 	e.hashes[l] = h
-	e.size += 1 << level
+	e.size++
+}
+
+// EdgeAt returns the edge of the tree of the first size records.
+func EdgeAt(size int64, tiles Tiles) (Edge, error) {
+	var indexes []int64
+	for l := len(Edge{}.hashes) - 1; l >= 0; l-- {
+		if size>>l&1 == 1 {
+			indexes = append(indexes, tlog.StoredHashIndex(l, size>>l-1))
+		}
+	}
+	hashes, err := tiles.ReadHashes(indexes)
+	if err != nil {
+		return Edge{}, err
+	}
+	return NewEdge(size, hashes)
+}
+
+// NewEdge returns the edge that has these Hashes.
+func NewEdge(size int64, hashes []tlog.Hash) (Edge, error) {
+	e := Edge{size: size}
+	if size < 0 || bits.OnesCount64(uint64(size)) != len(hashes) {
+		return Edge{}, fmt.Errorf("%w: the edge of a tree of %d records does not have %d hashes", ErrProof, size, len(hashes))
+	}
+	for l := len(e.hashes) - 1; l >= 0; l-- {
+		if size>>l&1 == 1 {
+			e.hashes[l], hashes = hashes[0], hashes[1:]
+		}
+	}
+	return e, nil
+}
+
+// Hashes returns the hashes of the full subtrees that the tree consists of, the largest one
+// first.
+func (e *Edge) Hashes() []tlog.Hash {
+	var hashes []tlog.Hash
+	for l := len(e.hashes) - 1; l >= 0; l-- {
+		if e.size>>l&1 == 1 {
+			hashes = append(hashes, e.hashes[l])
+		}
+	}
+	return hashes
 }
 
 // Root returns the hash of the tree.
@@ -93,7 +134,7 @@ func (e *Edge) Root() tlog.Hash {
 func TileRoot(hashes []byte) tlog.Hash {
 	var e Edge
 	for at := 0; at < len(hashes); at += tlog.HashSize {
-		e.Add(tlog.Hash(hashes[at : at+tlog.HashSize]))
+		e.Add(tlog.Hash(hashes[at:at+tlog.HashSize]), nil)
 	}
 	return e.Root()
 }
