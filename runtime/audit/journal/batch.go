@@ -39,16 +39,29 @@ func (b *batch) reset() {
 	b.text, b.ends, b.b.Bodies = b.text[:0], b.ends[:0], b.b.Bodies[:0]
 }
 
-// add adds an entry. beside are the bytes that its digests are of; nil for those that went
-// with their process.
-func (b *batch) add(it *ring.Item, with *beside, blocks *ring.Blocks) {
+// sources are the bytes whose digests a record gets.
+type sources struct {
+	beside
+	bodies
+
+	blocks *ring.Blocks
+}
+
+// add adds an entry. The bytes that its digests are of are nil if they went with their
+// process.
+func (b *batch) add(it *ring.Item, with *sources) {
 	var r audit.Record
 	if !b.unpacker.record(it, &r) {
 		b.torn(it.N)
 		return
 	}
 	if with != nil {
-		b.digests(&r, with, blocks)
+		if d := b.digestOf(with.beside.args, with.bodies.args, r.Sent.Size, with.blocks, false); d != "" {
+			r.Sent.Digest = d
+		}
+		if d := b.digestOf(with.beside.result, with.bodies.result, r.Came.ResultSize, with.blocks, true); d != "" {
+			r.Came.ResultDigest = d
+		}
 	}
 	if r.Sent.Size > 0 && r.Sent.Digest == "" {
 		r.Sent.Digest = audit.Lost
@@ -92,24 +105,20 @@ func (b *batch) record(r *audit.Record) {
 	b.last = r.N
 }
 
-// digests sets the digests of a record, and keeps bodies.
-func (b *batch) digests(r *audit.Record, with *beside, blocks *ring.Blocks) {
-	r.Sent.Digest = b.digestOf(r.Sent.Digest, with.args, with.argsBody, int(r.Sent.Size), false, blocks)
-	r.Came.ResultDigest = b.digestOf(r.Came.ResultDigest, with.result, with.resultBody, int(r.Came.ResultSize), true, blocks)
-}
-
-func (b *batch) digestOf(digest string, ref ring.Ref, body []byte, size int, result bool, blocks *ring.Blocks) string {
+// digestOf returns the digest of size bytes in a block, or of a body, which is kept; "" for
+// neither.
+func (b *batch) digestOf(ref ring.Ref, body []byte, size int64, blocks *ring.Blocks, result bool) string {
 	switch {
 	case ref != 0:
 		b.digest = b.o.Digest(b.digest[:0], blocks.Bytes(ref)[:size])
-		digest = string(b.digest)
 		blocks.Free(ref)
 	case body != nil:
 		b.digest = b.o.Digest(b.digest[:0], body)
-		digest = string(b.digest)
-		b.keep(body, digest, result)
+		b.keep(body, string(b.digest), result)
+	default:
+		return ""
 	}
-	return digest
+	return string(b.digest)
 }
 
 // keep keeps a body of the record that is added next. What cannot be looked through for

@@ -101,7 +101,9 @@ type Journal struct {
 	ring   *ring.Ring
 	blocks *ring.Blocks
 	// beside has, for the place of each entry in the ring, what must not be in its file.
+	// bodies has those that are kept, instead; nil if none is.
 	beside []beside
+	bodies []bodies
 	// spare are slots that only outcomes may take.
 	spare int
 
@@ -111,10 +113,10 @@ type Journal struct {
 }
 
 // beside are bytes whose digests an entry's record gets.
-type beside struct {
-	args, result         ring.Ref
-	argsBody, resultBody []byte // in place of args and result where a body is kept
-}
+type beside struct{ args, result ring.Ref }
+
+// bodies are bytes of which the record gets digests, and the log bodies.
+type bodies struct{ args, result []byte }
 
 // Open begins a run. What the rings of runs that have ended without Close still hold is
 // appended first, and of decisions without an outcome that it is lost.
@@ -141,6 +143,9 @@ func Open(ctx context.Context, o Options) (*Journal, error) {
 		return nil, fmt.Errorf("audit log: %w", err)
 	}
 	j.beside = make([]beside, j.ring.Slots())
+	if o.Bodies.Of != nil {
+		j.bodies = make([]bodies, j.ring.Slots())
+	}
 	j.spare = j.ring.Slots() / 4
 	var working context.Context
 	j.w = newWriter(j)
@@ -197,14 +202,20 @@ func (j *Journal) Begin(d *Decision) (Ticket, error) {
 	p.said(&d.Said)
 	t.kept = t.open && j.o.Bodies.Of != nil && j.o.Bodies.Of(d.What.Server, d.What.Item)
 	var b beside
+	var body []byte
 	if len(d.Arguments) > 0 {
 		p.nums[numSize] = uint64(len(d.Arguments))
-		b.args, b.argsBody, p.texts[textDigest] = j.keep(d.Arguments, t.kept)
+		b.args, body, p.texts[textDigest] = j.keep(d.Arguments, t.kept)
 	}
-	e, ok := j.put(&p, b, j.spare, nil, t.open)
+	e, ok := j.claim(&p, b, j.spare)
 	if !ok {
 		return Ticket{}, j.drop()
 	}
+	if body != nil {
+		j.bodies[e.Place].args = body
+	}
+	e.Publish(t.open)
+	j.w.heed(e.N)
 	t.N, t.place = e.N, e.Place
 	return t, nil
 }
@@ -235,23 +246,43 @@ func (j *Journal) keep(data []byte, body bool) (ref ring.Ref, kept []byte, diges
 	return ref, nil, digest
 }
 
-// put puts an entry into the ring if that leaves spare slots; came is its outcome, nil for
-// none.
-func (j *Journal) put(p *packed, b beside, spare int, came *audit.Outcome, open bool) (ring.Entry, bool) {
-	e, ok := j.ring.Claim(p.size(), spare)
+// claim puts an entry into the ring, but for its note, if that leaves spare slots.
+func (j *Journal) claim(p *packed, b beside, spare int) (ring.Entry, bool) {
+	size := p.size()
+	e, ok := j.ring.Claim(size, spare)
 	if !ok {
 		j.blocks.Free(b.args)
 		j.blocks.Free(b.result)
 		return e, false
 	}
-	p.put(&e)
-	if came != nil {
-		writeNote(e.Note(), came)
-	}
 	j.beside[e.Place] = b
-	e.Publish(open)
-	j.w.heed(e.N)
+	if room := e.Room(); room != nil {
+		p.appendTo(room[:0])
+		return e, true
+	}
+	var room []byte
+	ref := j.blocks.Take(size)
+	if ref != 0 {
+		room = j.blocks.Bytes(ref)
+	}
+	e.Add(p.appendTo(room[:0]))
+	j.blocks.Free(ref)
 	return e, true
+}
+
+// done puts an entry with an outcome into the ring if that leaves spare slots.
+func (j *Journal) done(p *packed, b beside, body []byte, o *audit.Outcome, spare int) bool {
+	e, ok := j.claim(p, b, spare)
+	if !ok {
+		return false
+	}
+	if body != nil {
+		j.bodies[e.Place].result = body
+	}
+	writeNote(e.Note(), o)
+	e.Publish(false)
+	j.w.heed(e.N)
+	return true
 }
 
 // Waits reports whether records count only after Wait: requests that cannot wait must be
@@ -318,29 +349,32 @@ func (j *Journal) End(t Ticket, o audit.Outcome, result []byte) error {
 	if j == nil || t.N == 0 || !t.open {
 		return nil
 	}
-	now := time.Now()
-	o.Took, o.ResultSize = now.Sub(j.base)-t.began, int64(len(result))
+	o.Took, o.ResultSize = time.Since(j.base)-t.began, int64(len(result))
 	var b beside
+	var body []byte
 	var digest string
 	if len(result) > 0 {
-		b.result, b.resultBody, digest = j.keep(result, t.kept)
+		b.result, body, digest = j.keep(result, t.kept)
 	}
 	if digest == "" {
 		if note, ok := j.ring.Amend(t.N, t.place); ok {
-			j.beside[t.place].result, j.beside[t.place].resultBody = b.result, b.resultBody
+			j.beside[t.place].result = b.result
+			if body != nil {
+				j.bodies[t.place].result = body
+			}
 			writeNote(note, &o)
 			j.ring.Seal(t.N, t.place)
 			return nil
 		}
 	}
-	p := packed{time: now.UnixMicro()}
+	p := packed{time: time.Now().UnixMicro()}
 	p.texts[textKind], p.texts[textResult] = string(audit.KindDone), digest
 	p.nums[numOf] = t.N
 	if j.closed.Load() {
 		j.blocks.Free(b.result)
 		return j.drop()
 	}
-	if _, ok := j.put(&p, b, 0, &o, false); !ok {
+	if !j.done(&p, b, body, &o, 0) {
 		return j.drop()
 	}
 	return nil
@@ -371,7 +405,7 @@ func (j *Journal) note(r *audit.Record, spare int) error {
 	p.who(&r.Who)
 	p.what(&r.What)
 	p.said(&r.Said)
-	if _, ok := j.put(&p, beside{}, spare, &r.Came, false); !ok {
+	if !j.done(&p, beside{}, nil, &r.Came, spare) {
 		return ErrUnwritten
 	}
 	return nil

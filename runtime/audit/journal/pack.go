@@ -95,18 +95,18 @@ func uvarintLen(v uint64) int {
 	return n
 }
 
-// size returns how many bytes put adds.
+// size returns how many bytes appendTo appends.
 func (p *packed) size() int {
 	n := uvarintLen(uint64(p.time)) + 1 + p.addr.BitLen()/8
 	for _, v := range p.nums {
 		n += uvarintLen(v)
 	}
-	for _, s := range p.texts {
-		n += uvarintLen(uint64(len(s))) + len(s)
+	for i := range p.texts {
+		n += uvarintLen(uint64(len(p.texts[i]))) + len(p.texts[i])
 	}
-	for _, list := range p.lists {
-		n += uvarintLen(uint64(len(list)))
-		for _, s := range list {
+	for i := range p.lists {
+		n += uvarintLen(uint64(len(p.lists[i])))
+		for _, s := range p.lists[i] {
 			s = cut(s, maxShort)
 			n += uvarintLen(uint64(len(s))) + len(s)
 		}
@@ -114,43 +114,40 @@ func (p *packed) size() int {
 	return n
 }
 
-func (p *packed) put(e *ring.Entry) {
-	putUvarint(e, uint64(p.time))
+// appendTo appends what size counts.
+func (p *packed) appendTo(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(p.time))
 	for _, v := range p.nums {
-		putUvarint(e, v)
+		b = appendUvarint(b, v)
 	}
-	for _, s := range p.texts {
-		putText(e, s)
+	for i := range p.texts {
+		b = append(appendUvarint(b, uint64(len(p.texts[i]))), p.texts[i]...)
 	}
-	for _, list := range p.lists {
-		putUvarint(e, uint64(len(list)))
-		for _, s := range list {
-			putText(e, cut(s, maxShort))
+	for i := range p.lists {
+		b = appendUvarint(b, uint64(len(p.lists[i])))
+		for _, s := range p.lists[i] {
+			s = cut(s, maxShort)
+			b = append(appendUvarint(b, uint64(len(s))), s...)
 		}
 	}
-	bits := p.addr.BitLen()
-	e.AddByte(byte(bits / 8))
-	if bits > 0 {
+	size := p.addr.BitLen() / 8
+	b = append(b, byte(size))
+	if size > 0 {
 		a := p.addr.As16()
-		for _, c := range a[16-bits/8:] {
-			e.AddByte(c)
-		}
+		b = append(b, a[16-size:]...)
 	}
+	return b
 }
 
-func putUvarint(e *ring.Entry, v uint64) {
-	for ; v >= 0x80; v >>= 7 {
-		e.AddByte(byte(v) | 0x80)
+// appendUvarint is that of binary, which is not inlined.
+func appendUvarint(b []byte, v uint64) []byte {
+	if v < 0x80 {
+		return append(b, byte(v))
 	}
-	e.AddByte(byte(v))
+	return binary.AppendUvarint(b, v)
 }
 
-func putText(e *ring.Entry, s string) {
-	putUvarint(e, uint64(len(s)))
-	e.AddString(s)
-}
-
-// unpacker reads what put has written, or anything else. Its strings are parts of one.
+// unpacker reads what appendTo has written, or anything else. Its strings are parts of one.
 type unpacker struct {
 	rest string
 	bad  bool

@@ -56,7 +56,7 @@ func recoverRun(ctx context.Context, o *Options, left *ring.Left) error {
 				return err
 			}
 		}
-		b.add(it, nil, nil)
+		b.add(it, nil)
 		if err := step(); err != nil {
 			return err
 		}

@@ -202,9 +202,11 @@ func (w *writer) collect() (full bool) {
 		switch {
 		case ok:
 			w.batch.room = it.Data
-			b := &w.j.beside[it.Place]
-			w.batch.add(&it, b, w.j.blocks)
-			*b = beside{}
+			with := sources{beside: w.j.beside[it.Place], blocks: w.j.blocks}
+			if w.j.bodies != nil {
+				with.bodies, w.j.bodies[it.Place] = w.j.bodies[it.Place], bodies{}
+			}
+			w.batch.add(&it, &with)
 		case w.j.ring.Idle():
 			return false
 		case spins < 1000: // an entry is being written

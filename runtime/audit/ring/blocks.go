@@ -57,13 +57,11 @@ func NewBlocks() (*Blocks, error) {
 	return b, nil
 }
 
-// Put copies bytes into a block, 0 if there is none that is large enough.
-func (b *Blocks) Put(data []byte) Ref {
+// Take returns a block of at least size bytes, 0 if there is none.
+func (b *Blocks) Take(size int) Ref {
 	for i := range b.kinds {
-		if k := &b.kinds[i]; len(data) <= k.size {
+		if k := &b.kinds[i]; size <= k.size {
 			if n := k.take(); n != 0 {
-				copy(k.at(n), data)
-				runtime.KeepAlive(b)
 				return Ref(uint32(i)<<kindBits | n)
 			}
 		}
@@ -71,7 +69,17 @@ func (b *Blocks) Put(data []byte) Ref {
 	return 0
 }
 
-// Bytes returns a block that Put has returned.
+// Put copies bytes into a block, 0 if there is none that is large enough.
+func (b *Blocks) Put(data []byte) Ref {
+	r := b.Take(len(data))
+	if r != 0 {
+		copy(b.Bytes(r), data)
+		runtime.KeepAlive(b)
+	}
+	return r
+}
+
+// Bytes returns a block that is not free. It is good while b is reachable.
 func (b *Blocks) Bytes(r Ref) []byte { return b.kinds[r>>kindBits].at(uint32(r & (1<<kindBits - 1))) }
 
 // Free returns a block to the free ones; it does nothing for 0.

@@ -137,8 +137,7 @@ type Entry struct {
 
 	r     *Ring
 	first []byte
-	room  []byte // of the slot that is being written
-	part  int
+	parts int
 }
 
 // Claim returns an entry for so many bytes, false where it would leave less than spare slots
@@ -161,43 +160,26 @@ func (r *Ring) Claim(size, spare int) (e Entry, ok bool) {
 		first := r.slot(place)
 		binary.LittleEndian.PutUint32(first[8:], uint32(size))
 		clear(first[16 : 16+NoteSize])
-		return Entry{N: n, Place: place & (r.slots - 1), r: r, first: first, room: first[firstData:]}, true
+		return Entry{N: n, Place: place & (r.slots - 1), r: r, first: first, parts: parts}, true
 	}
 }
 
-// AddString adds bytes. Together they are as many as were claimed.
-func (e *Entry) AddString(s string) {
-	for {
-		n := copy(e.room, s)
-		e.room = e.room[n:]
-		if n == len(s) {
-			return
-		}
-		s = s[n:]
-		e.turn()
+// Room returns where the entry goes if one slot is enough for it, else nil: Add is for that.
+func (e *Entry) Room() []byte {
+	if e.parts > 1 {
+		return nil
 	}
+	return e.first[firstData:]
 }
 
-// AddByte adds one byte.
-func (e *Entry) AddByte(b byte) {
-	if len(e.room) == 0 {
-		e.turn()
+// Add adds all bytes of an entry.
+func (e *Entry) Add(data []byte) {
+	data = data[copy(e.first[firstData:], data):]
+	for part := 1; part < e.parts; part++ {
+		s := e.r.slot(e.Place + uint32(part))
+		data = data[copy(s[restData:], data):]
+		tagOf(s).Store(tag(e.N, part, stateRest))
 	}
-	e.room[0] = b
-	e.room = e.room[1:]
-}
-
-// turn completes a slot and begins the next one.
-func (e *Entry) turn() {
-	if e.part > 0 {
-		e.complete()
-	}
-	e.part++
-	e.room = e.r.slot(e.Place + uint32(e.part))[restData:]
-}
-
-func (e *Entry) complete() {
-	tagOf(e.r.slot(e.Place + uint32(e.part))).Store(tag(e.N, e.part, stateRest))
 }
 
 // Note returns the entry's note, to be written before Publish.
@@ -205,9 +187,6 @@ func (e *Entry) Note() []byte { return e.first[16 : 16+NoteSize] }
 
 // Publish completes the entry. To an open one a note can be added later.
 func (e *Entry) Publish(open bool) {
-	if e.part > 0 {
-		e.complete()
-	}
 	s := stateShut
 	if open {
 		s = stateOpen
