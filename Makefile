@@ -245,8 +245,9 @@ identity: $(SUITE_STAMP)
 	go build -o $(BIN)/conformance ./test/conformance
 	MCPCTL_TEST_IDENTITY=1 $(BIN)/conformance $(CONFORMANCE)
 
-# The same with policies that allow all and are asked each time, and with every server
-# compared with a lock.
+# The same with policies that allow all and are asked each time, and with all held back
+# that servers offer and is not as it was locked at the start. In the tests of runtime/proxy
+# servers are compared with a lock, and nothing is held back.
 policy-suites: $(SUITE_STAMP)
 	MCPCTL_TEST_POLICY=1 go test ./runtime/proxy
 	MCPCTL_TEST_POLICY=1 go test ./test/eras -run '^(TestEras|TestNobodyElse)$$'

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/pins"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/test/require"
 )
@@ -73,7 +74,7 @@ func toolCall(arguments string) string {
 // watched is a front before one server of some mood.
 func watched(t *testing.T, m *moods) *inMemory {
 	t.Helper()
-	p, err := proxy.NewAllowed(proxy.Options{Servers: []proxy.Server{{Name: "a", Transport: "stdio"}}, Dial: m.dial})
+	p, err := proxy.NewAllowed(proxy.Options{Servers: []proxy.Server{{Name: "a", Transport: "stdio"}}, Dial: m.dial, Pins: &pins.Guard{}})
 	require.NoError(t, err)
 	h := p.NewHTTPFront(proxy.HTTPOptions{})
 	s := p.NewSSEFront(proxy.SSEOptions{})

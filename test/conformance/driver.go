@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // drive is what the suite starts as the client: it makes of a scenario's name
@@ -32,6 +34,9 @@ func drive(ctx context.Context, mcpctl, version, url, through string, log io.Wri
 		return err
 	}
 	defer os.RemoveAll(home)
+	if err := wire.Allow(home); err != nil {
+		return err
+	}
 	d := &driver{ctx: ctx, mcpctl: mcpctl, version: version, url: url, home: home, through: through, log: log}
 	return d.scenario(os.Getenv("MCP_CONFORMANCE_SCENARIO"))
 }

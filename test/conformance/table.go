@@ -255,6 +255,10 @@ func (b *bench) serve(ctx context.Context, servers map[string]any, flags ...stri
 	if err != nil {
 		return nil, err
 	}
+	locked, err := b.lock(servers)
+	if err != nil {
+		return nil, err
+	}
 	file, err := json.Marshal(map[string]any{"mcpServers": servers})
 	if err != nil {
 		return nil, err
@@ -262,7 +266,7 @@ func (b *bench) serve(ctx context.Context, servers map[string]any, flags ...stri
 	if err := os.WriteFile(filepath.Join(home, "servers.json"), file, 0o600); err != nil {
 		return nil, err
 	}
-	if err := wire.Ask(filepath.Join(home, "servers.json"), home); err != nil {
+	if err := wire.Ask(filepath.Join(home, "servers.json"), home, locked); err != nil {
 		return nil, err
 	}
 	args := append([]string{"serve", "--http", "127.0.0.1:0", "--no-prefix", "-v"}, flags...)
@@ -272,6 +276,27 @@ func (b *bench) serve(ctx context.Context, servers map[string]any, flags ...stri
 	}
 	p.URL, p.closed, err = wire.Authenticated(p.URL)
 	return p, err
+}
+
+// lock has, where policies are on, what is not as it is locked held back, and returns what
+// is locked of the servers: what they offer now.
+func (b *bench) lock(servers map[string]any) (map[string]json.RawMessage, error) {
+	if !wire.Policies() {
+		return nil, nil
+	}
+	locked := map[string]json.RawMessage{}
+	for name, e := range servers {
+		entry, ok := e.(map[string]any)
+		if !ok {
+			return nil, fmt.Errorf("the entry of %s is %T", name, e)
+		}
+		var err error
+		if locked[name], err = wire.Lock(b.mcpctl, entry); err != nil {
+			return nil, err
+		}
+		entry["pin"] = "hold"
+	}
+	return locked, nil
 }
 
 // server is the suite against a URL.

@@ -3,12 +3,16 @@
 package faults_test
 
 import (
+	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
+	"sync"
 	"testing"
 
 	"github.com/mcpctl/mcpctl/test/faults/hostile"
+	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -41,10 +45,25 @@ func serve(t testing.TB, s wire.Servers, args ...string) *daemon {
 func serveAs(t testing.TB, s wire.Setup) *daemon {
 	t.Helper()
 	s.Program, s.Each = *program, prepareEntry
+	if wire.Policies() { // all the servers have the same tools, whatever else they do
+		locked, err := lockedTools()
+		require.NoError(t, err)
+		s.Locked = map[string]json.RawMessage{}
+		for name := range s.Servers {
+			s.Locked[name] = locked
+		}
+	}
 	d := &daemon{Daemon: wire.Serve(t, s)}
 	d.start = d.usage(t)
 	return d
 }
+
+// lockedTools is what is locked of a server without faults.
+var lockedTools = sync.OnceValues(func() (json.RawMessage, error) {
+	e := hostileEntry("good", "")
+	prepareEntry(rand.Text(), e)
+	return wire.Lock(*program, e)
+})
 
 // prepareEntry adds to an entry what makes it the hostile server, and a bound.
 func prepareEntry(mark string, e map[string]any) {

@@ -41,6 +41,10 @@ type Setup struct {
 	// Each, where it is not nil, adds to an entry what the suite needs; it gets
 	// the mark.
 	Each func(mark string, entry map[string]any)
+	// Locked is what is locked of Servers where suites run with policies on: what is not
+	// as it is locked is held back then. Nil, or without a server: all that it offers is
+	// new, and shown.
+	Locked map[string]json.RawMessage
 	// Config is a servers.json in place of Servers, or where these are to be written.
 	// Home is a folder that is there.
 	Config, Home string
@@ -66,9 +70,9 @@ func Serve(t testing.TB, s Setup) *Daemon {
 	switch {
 	case cmp.Or(s.Command, "serve") != "serve":
 	case s.Stdio:
-		require.NoError(t, Decide(d.Config))
+		require.NoError(t, Decide(d.Config, s.Locked))
 	default:
-		require.NoError(t, Ask(d.Config, d.Home))
+		require.NoError(t, Ask(d.Config, d.Home, s.Locked))
 	}
 	cmd := exec.Command(s.Program, cmp.Or(s.Command, "serve"))
 	cmd.Env, cmd.WaitDelay = append(Environment(d.Config, d.Home), s.Env...), 10*time.Second
@@ -109,6 +113,11 @@ func (d *Daemon) Configure(t testing.TB, s Setup) {
 	if s.Each != nil {
 		for _, e := range s.Servers {
 			s.Each(d.Mark, e)
+		}
+	}
+	for name := range s.Locked {
+		if e := s.Servers[name]; e != nil {
+			e["pin"] = "hold"
 		}
 	}
 	require.NoError(t, os.WriteFile(d.Config, s.Servers.JSON(), 0o600))

@@ -39,9 +39,9 @@ func Credential() string {
 
 // Ask writes what has a serve ask for the token, where identity is on: config.yaml beside
 // a servers.json, and the file of tokens into the folder of its state. Where policies are
-// on, it has those and the lock, too.
-func Ask(config, home string) error {
-	if err := Decide(config); err != nil || !Identity() {
+// on, it has those and the lock, too: see [Decide].
+func Ask(config, home string, locked map[string]json.RawMessage) error {
+	if err := Decide(config, locked); err != nil || !Identity() {
 		return err
 	}
 	sum := sha256.Sum256([]byte(Token()))

@@ -3,7 +3,9 @@ package wire
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -28,23 +30,64 @@ func allowed() string {
 `
 }
 
-// Decide writes, where policies are on, such policies beside a servers.json, and a lock
-// that has nothing of its servers: each is compared with it, and all that they offer is new.
-func Decide(path string) error {
+// Decide writes, where policies are on, such policies beside a servers.json, and the lock
+// of its servers, by name. Of a server that is not there nothing is locked: it is compared
+// all the same, and all that it offers is new.
+func Decide(path string, locked map[string]json.RawMessage) error {
 	if !Policies() {
 		return nil
 	}
+	return errors.Join(Allow(filepath.Dir(path)), writeLock(path, locked))
+}
+
+// Allow writes, where policies are on, such policies into a folder, as its config.yaml.
+func Allow(dir string) error {
+	if !Policies() {
+		return nil
+	}
+	return os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(allowed()), 0o600)
+}
+
+// writeLock writes the lock beside a servers.json.
+func writeLock(path string, locked map[string]json.RawMessage) error {
 	file, err := config.Load(path)
 	if err != nil {
 		return err
 	}
-	servers := map[string]any{}
+	servers := map[string]json.RawMessage{}
 	for _, e := range file.Entries() {
-		servers[e.Name] = struct{}{}
+		if servers[e.Name] = locked[e.Name]; servers[e.Name] == nil {
+			servers[e.Name] = json.RawMessage("{}")
+		}
 	}
 	lock, err := json.Marshal(map[string]any{"lockVersion": 1, "servers": servers})
-	return errors.Join(err,
-		os.WriteFile(filepath.Join(filepath.Dir(path), "config.yaml"), []byte(allowed()), 0o600),
-		os.WriteFile(strings.TrimSuffix(path, ".json")+".lock.json", lock, 0o600),
-	)
+	return errors.Join(err, os.WriteFile(lockPath(path), lock, 0o600))
+}
+
+// lockPath is where the lock of a servers.json is.
+func lockPath(path string) string { return strings.TrimSuffix(path, ".json") + ".lock.json" }
+
+// Lock returns what mcpctl lock, of program, writes of the server of an entry.
+func Lock(program string, entry map[string]any) (json.RawMessage, error) {
+	dir, err := os.MkdirTemp("", "mcpctl-lock-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "servers.json")
+	if err := os.WriteFile(path, Servers{"one": entry}.JSON(), 0o600); err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(program, "lock")
+	cmd.Env = Environment(path, dir)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("mcpctl lock: %w\n%s", err, out)
+	}
+	raw, err := os.ReadFile(lockPath(path))
+	if err != nil {
+		return nil, err
+	}
+	var lock struct{ Servers map[string]json.RawMessage }
+	err = json.Unmarshal(raw, &lock)
+	return lock.Servers["one"], err
 }
