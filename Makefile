@@ -208,11 +208,12 @@ eras-random:
 	go test ./test/eras -run TestNobodyElse -cases 10000 -timeout 30m -v
 
 # A million random requests: verdict tables, plain evaluation and explanations decide as
-# cedar does. POLICY_SEED repeats a run.
+# cedar does, and rules as their twins, written by hand in Cedar. POLICY_SEED repeats a run.
 POLICY_SEED ?= $(shell date +%s)
 policy-random:
 	@echo "seed $(POLICY_SEED)"
 	go test ./runtime/access/policy -run '^TestRandom$$' -policy-cases 1000000 -policy-seed $(POLICY_SEED) -timeout 60m -count 1 -v
+	go test ./runtime/access/rules -run '^TestTwins$$' -policy-cases 1000000 -policy-seed $(POLICY_SEED) -timeout 60m -count 1 -v
 
 # Which tests notice each of some forty ways to decide wrongly.
 policy-breaks:

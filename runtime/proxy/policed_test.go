@@ -137,6 +137,86 @@ func TestUpdatesFallSilent(t *testing.T) {
 	}
 }
 
+// TestListensEnd: a listen of the modern era that names a resource ends when that is hidden
+// from its client, with a result; another one goes on. Who listens again is told that the
+// resource is not there.
+func TestListensEnd(t *testing.T) {
+	t.Parallel()
+	s := runtimetest.Full("2025-11-25")
+	g := gated(t, allowAll)
+	b := newPool(map[string]*runtimetest.Server{"a": s})
+	p := b.serve(t, proxy.Options{Gate: g})
+	c := attach(t, p)
+	listen := func(id, uris string) string {
+		t.Helper()
+		c.send(julyLine(id, "subscriptions/listen", `{"notifications":{"resourceSubscriptions":[`+uris+`]}}`, `{}`, ""))
+		return <-c.notes
+	}
+	listen(`"both"`, `"fake://note","fake://blob"`)
+	listen(`"blob"`, `"fake://blob"`)
+	result := c.expect(`"both"`)
+	g.Replace(gate.Config{Set: policies(t, allowAll+hidesNo)})
+	p.Repolicy()
+	if got := <-c.notes; !strings.Contains(got, "notifications/cancelled") || !strings.Contains(got, `"requestId":"both"`) {
+		t.Errorf("got %s", got)
+	}
+	if got := <-result; !strings.Contains(got, `"resultType":"complete"`) {
+		t.Errorf("got %s", got)
+	}
+	s.Touch("fake://note")
+	s.Touch("fake://blob")
+	if got := <-c.notes; !strings.Contains(got, "fake://blob") || !strings.Contains(got, `"io.modelcontextprotocol/subscriptionId":"blob"`) {
+		t.Errorf("got %s", got)
+	}
+	got, unknown := listen(`"again"`, `"fake://note"`), listen(`"again"`, `"fake://nope"`)
+	if got != unknown || strings.Contains(got, "fake://") {
+		t.Errorf("got %s, of what is unknown %s", got, unknown)
+	}
+}
+
+// hidesNo hides resources by the beginning of their URI.
+const hidesNo = `@id("no") forbid (principal, action, resource is Resource) when {resource.uri like "fake://no*"};`
+
+// TestHiddenResources: a policy that hides URIs hides which of them there are: one that the
+// server lists is answered as one that it does not know, also where the one server answers
+// for all that nobody lists. The server hears of neither.
+func TestHiddenResources(t *testing.T) {
+	t.Parallel()
+	for _, single := range []bool{false, true} {
+		s := runtimetest.Full("2025-11-25")
+		heard := make(chan string, 100)
+		b := newPool(map[string]*runtimetest.Server{"a": s})
+		c := attach(t, b.serve(t, proxy.Options{Single: single, Gate: gated(t, allowAll+hidesNo)}))
+		c.result("resources/list", `{}`)
+		s.Seen = func(frame []byte) {
+			if strings.Contains(string(frame), "fake://no") {
+				heard <- string(frame)
+			}
+		}
+		ask := func(method, params, uri string) string {
+			return strings.ReplaceAll(<-c.begin(`"same"`, method, strings.ReplaceAll(params, "URI", uri)), uri, "URI")
+		}
+		for method, params := range map[string]string{
+			"resources/read": `{"uri":"URI"}`, "resources/subscribe": `{"uri":"URI"}`, "resources/unsubscribe": `{"uri":"URI"}`,
+			"completion/complete": `{"ref":{"type":"ref/resource","uri":"URI"},"argument":{"name":"a","value":"v"}}`,
+		} {
+			got, unknown := ask(method, params, "fake://note"), ask(method, params, "fake://nope")
+			if got != unknown || !strings.Contains(got, `"error"`) && method != "resources/unsubscribe" {
+				t.Errorf("single: %t, %s: got %s, of what is unknown %s", single, method, got, unknown)
+			}
+		}
+		if got := ask("resources/read", `{"uri":"URI"}`, "fake://blob"); !strings.Contains(got, `"result"`) {
+			t.Errorf("single: %t: got %s", single, got)
+		}
+		select {
+		case frame := <-heard:
+			t.Errorf("single: %t: the server hears %s", single, frame)
+		default:
+		}
+		c.end()
+	}
+}
+
 // TestQuestionsAreDecided: a server whose questions are not allowed reaches no person. One
 // of the handshake era gets an error; a call to one that asks in its result is denied.
 func TestQuestionsAreDecided(t *testing.T) {

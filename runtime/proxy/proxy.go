@@ -263,8 +263,12 @@ func (p *Proxy) Reconfigure(servers []Server) (Changes, error) {
 func (p *Proxy) Repin(servers []string) { catalog.Repin(p.router.Catalog, servers) }
 
 // Repolicy has lists and requests follow the policies of the Gate, after it was given
-// others. When it returns, clients have been notified whose lists have changed.
-func (p *Proxy) Repolicy() { catalog.Repolicy(p.router.Catalog) }
+// others. When it returns, clients have been notified whose lists have changed, and listens
+// end that name what their clients may not see any more.
+func (p *Proxy) Repolicy() {
+	catalog.Repolicy(p.router.Catalog)
+	p.router.Hub.EndHidden()
+}
 
 // settingsOf returns the servers as settings of backends.
 func settingsOf(servers []Server) []settings.Settings {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -168,43 +169,64 @@ func (g *guarded) as(ctx context.Context, users ...int) (*gen.Conn, error) {
 	return gen.Open(ctx, t)
 }
 
-// policyLists measures the first list of a user whose view nobody has had, and that of
-// one with the same view.
+// policyLists measures the first list of a user whose view nobody has had, and those of
+// others with the same view, each beside the same without policies.
 func (b *bench) policyLists(ctx context.Context) error {
 	const (
-		views = 9
-		usual = 3 // tools that each server has besides
+		views  = 9
+		others = 8 // users with a view that somebody has had
+		groups = manyPolicies - 1
+		usual  = 3 // tools that each server has besides
 	)
-	took := map[string][]float64{}
-	for _, name := range []string{"off", "policy"} {
+	names := []string{"off", "policy"}
+	guards := map[string]*guarded{}
+	for _, name := range names {
 		g, err := b.guard("lists-"+name, name == "policy")
 		if err != nil {
 			return err
 		}
-		list := func(what string, user int) error {
-			c, err := g.as(ctx, user)
-			if err != nil {
-				return err
-			}
-			l, err := c.List(ctx)
-			if want := promisedTools - promisedTools/promisedServers + usual; err == nil && name == "policy" && len(l.Names) != want {
-				err = fmt.Errorf("%d tools are listed, want %d", len(l.Names), want)
-			}
-			took[name+" "+what] = append(took[name+" "+what], ms(l.Took))
-			return errors.Join(err, c.Close())
-		}
-		err = list("warm", manyPolicies-2) // all servers are connected for it
-		for i := range views {
-			err = errors.Join(err, list("first", i), list("again", i+manyPolicies-1))
-		}
-		g.Stop(endTimeout)
+		defer g.Stop(endTimeout)
+		guards[name] = g
+	}
+	took := map[string][]float64{}
+	list := func(what, name string, user int) error {
+		c, err := guards[name].as(ctx, user)
 		if err != nil {
-			return fmt.Errorf("lists, %s: %w", name, err)
+			return err
+		}
+		l, err := c.List(ctx)
+		if want := promisedTools - promisedTools/promisedServers + usual; err == nil && name == "policy" && len(l.Names) != want {
+			err = fmt.Errorf("%d tools are listed, want %d", len(l.Names), want)
+		}
+		took[name+" "+what] = append(took[name+" "+what], ms(l.Took))
+		return errors.Join(err, c.Close())
+	}
+	both := func(what string, user int) (err error) { // in turn: what disturbs one disturbs the other
+		for _, name := range names {
+			err = errors.Join(err, list(what, name, user))
+		}
+		slices.Reverse(names)
+		return err
+	}
+	err := both("warm", groups-1) // all servers are connected for it
+	for view := range views {
+		err = errors.Join(err, both("first", view))
+		for i := range others {
+			err = errors.Join(err, both("again", view+(1+i)*groups))
 		}
 	}
+	if err != nil {
+		return fmt.Errorf("lists: %w", err)
+	}
 	for _, what := range []string{"first", "again"} {
-		b.report.Policy[what+"-off"], b.report.Policy[what] = median(took["off "+what]), median(took["policy "+what])
-		b.say("policy, %s list of %d tools: %.2f ms, without policies %.2f ms", what, promisedTools, median(took["policy "+what]), median(took["off "+what]))
+		off, on := took["off "+what], took["policy "+what]
+		more := make([]float64, len(on))
+		for i := range on {
+			more[i] = on[i] - off[i]
+		}
+		slices.Sort(more)
+		b.report.Policy[what+"-off"], b.report.Policy[what] = median(off), median(off)+median(more)
+		b.say("policy, %s list of %d tools: %.2f ms, without policies %.2f ms; paired %+.2f ms, the middle half of %d from %+.2f to %+.2f", what, promisedTools, median(on), median(off), median(more), len(more), more[len(more)/4], more[len(more)-1-len(more)/4])
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -115,6 +116,7 @@ func acknowledged(id []byte, f *Filter) []byte {
 type listening struct {
 	id     []byte // the client's own, raw
 	wake   chan struct{}
+	hidden chan struct{}   // has one where a resource may not be seen any more
 	unsent *limits.Counter // counts what waits
 
 	mu      sync.Mutex // guards what follows
@@ -189,25 +191,25 @@ func (s *listening) end() {
 type Channel struct {
 	Send func(framed []byte)
 	Idle func() // nothing has been sent for a while
-	// End is closed where the listen ends on our side; farewell is then sent
-	// before the result.
+	// End is closed where the front ends. Where a listen ends on our side, what Farewell
+	// returns is sent before the result; nil: nothing is.
 	End      <-chan struct{}
-	Farewell []byte
+	Farewell func(reason string) []byte
 }
 
 // Listen serves one subscriptions/listen: the acknowledgement, then what was asked
 // for, until the channel ends, or ctx: the client has ended it and needs no answer.
 func (h *Hub) Listen(ctx context.Context, id []byte, from *upstream.Origin, f Filter, to Channel) {
-	s := &listening{id: id, wake: make(chan struct{}, 1), unsent: h.unsent, waits: map[string]int{}}
+	s := &listening{id: id, wake: make(chan struct{}, 1), hidden: make(chan struct{}, 1), unsent: h.unsent, waits: map[string]int{}}
 	defer s.end()
 	for k := range inventory.Kinds {
 		if f.Has(k.Listing().Changed) {
 			h.catalog.Listeners.See(k)
 		}
 	}
-	end := func() {
+	end := func(reason string) {
 		if to.Farewell != nil {
-			to.Send(to.Farewell)
+			to.Send(to.Farewell(reason))
 		}
 		to.Send(jsonrpc.AppendResult(nil, id, append(append([]byte(`{"resultType":"complete","_meta":{"`+metaSubscription+`":`), id...), `}}`...)))
 	}
@@ -223,7 +225,7 @@ func (h *Hub) Listen(ctx context.Context, id []byte, from *upstream.Origin, f Fi
 	subscribed()
 	if err != nil {
 		if ctx.Err() == nil {
-			end()
+			end(ending)
 		}
 		return
 	}
@@ -245,9 +247,43 @@ func (h *Hub) Listen(ctx context.Context, id []byte, from *upstream.Origin, f Fi
 			to.Idle()
 		case <-ctx.Done():
 			return
-		case <-to.End:
-			end()
+		case <-s.hidden:
+			end("a resource is not available any more")
 			return
+		case <-to.End:
+			end(ending)
+			return
+		}
+	}
+}
+
+// ending is why listens end with their front.
+const ending = "mcpctl ends"
+
+// EndHidden ends the listens that name a resource which their clients may not see any more.
+// A client that listens again is told which resources are left, as if the others were not
+// there. In the handshake era nothing ends a subscription: it falls silent, see
+// [Hub.Updated], and the client hears that its list of resources is another.
+func (h *Hub) EndHidden() {
+	h.mu.Lock()
+	var all []*Subscription
+	var at []*upstream.Backend
+	for l, resources := range h.slots {
+		for _, w := range resources {
+			for s := range w.subs {
+				all, at = append(all, s), append(at, l.Backend)
+			}
+		}
+	}
+	h.mu.Unlock()
+	for i, s := range all {
+		l, ok := s.Listener.(*listening)
+		if !ok || catalog.Shows(h.catalog, s.principal, at[i], s.Bare) {
+			continue
+		}
+		select {
+		case l.hidden <- struct{}{}:
+		default: // it ends already
 		}
 	}
 }

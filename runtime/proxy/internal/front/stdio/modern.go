@@ -75,7 +75,7 @@ func (u unasked) Notify(method string, params []byte) {
 	}
 }
 
-// modernListen serves a listen, which ends with the front: then the client is
+// modernListen serves a listen. Where it ends on our side, with the front at the latest, the client is
 // told in both ways that the specification names, since its pages disagree
 // (2026-07-28, Cancellation and Subscriptions).
 func (f *stdioFront) modernListen(ctx context.Context, done func(), r router.Request) {
@@ -95,9 +95,12 @@ func (f *stdioFront) modernListen(ctx context.Context, done func(), r router.Req
 	f.listens.Go(func() { // waited for when the front ends
 		defer done()
 		defer f.listens.n.Add(-1)
-		reason := append(append([]byte(`{"requestId":`), id...), `,"reason":"mcpctl ends"}`...)
+		farewell := func(reason string) []byte {
+			params := append(rawjson.Quote(append(append([]byte(`{"requestId":`), id...), `,"reason":`...), reason), '}')
+			return jsonrpc.AppendNotification(nil, revision.NotificationCancelled, params)
+		}
 		f.p.Router.ListenModern(ctx, r, filter, subscriptions.Channel{
-			Send: f.send, Idle: func() {}, End: f.ending, Farewell: jsonrpc.AppendNotification(nil, revision.NotificationCancelled, reason),
+			Send: f.send, Idle: func() {}, End: f.ending, Farewell: farewell,
 		})
 	})
 }
