@@ -21,7 +21,7 @@ func spare(n int) func() int {
 	// With fewer processors than the machine has, the limit of a container holds threads
 	// back, and then they do not count as wanting to run.
 	limited := n < runtime.NumCPU()
-	own := descendants{turns: perCPU * n}
+	own := descendants{turns: perCPU * n, begun: time.Now(), self: os.Getpid()}
 	return func() int {
 		if !limited && idle(n) {
 			return 1
@@ -49,11 +49,21 @@ func wantToRun(text []byte) (int, bool) {
 	return n, ok && err == nil && n > 0
 }
 
+// young is how long a number of a process is certainly not used anew, and those of what
+// this process starts are above its own: they are given out in a circle, which takes
+// longer to go round.
+const young = 10 * time.Second
+
 // descendants looks at what this process has started, and that has started.
 type descendants struct {
 	turns int
+	begun time.Time
+	self  int
 	next  time.Time     // when to look
 	ticks map[int]int64 // that each had computed at the last look
+	// strangers are the processes of the last look that are no descendants. They become
+	// none, and to read them takes most of a look.
+	strangers map[int]bool
 }
 
 // spare returns how many turns no descendant makes use of, 0 where it is too early to say.
@@ -61,17 +71,33 @@ func (d *descendants) spare(now time.Time) int {
 	if now.Before(d.next) {
 		return 0
 	}
-	all := map[int]proctree.Stat{}
-	buf := make([]byte, 1024)
-	for _, pid := range proctree.PIDs() {
-		if s, ok := proctree.ReadStat(pid, buf); ok {
-			all[pid] = s
-		}
+	if now.Sub(d.next) > young { // their numbers may be those of others by now
+		d.strangers = nil
 	}
-	busy := d.busy(all, os.Getpid())
+	busy := d.busy(d.read(proctree.PIDs(), now), d.self)
 	took := time.Since(now)
 	d.next = now.Add(max(lookMost, treeShare*took))
 	return max(d.turns-busy, 0)
+}
+
+// read reads those of all processes that may be descendants, and notes which are not.
+func (d *descendants) read(pids []int, now time.Time) map[int]proctree.Stat {
+	all, strangers := map[int]proctree.Stat{}, make(map[int]bool, len(pids))
+	buf := make([]byte, 1024)
+	for _, pid := range pids {
+		if d.strangers[pid] || pid < d.self && now.Sub(d.begun) < young {
+			strangers[pid] = true
+		} else if s, ok := proctree.ReadStat(pid, buf); ok {
+			all[pid] = s
+		}
+	}
+	for pid, s := range all {
+		if !descends(all, s, d.self) {
+			strangers[pid] = true
+		}
+	}
+	d.strangers = strangers
+	return all
 }
 
 // busy returns how many descendants of a process run, want to, wait for a disk, or have

@@ -1,8 +1,11 @@
 package starts
 
 import (
+	"maps"
+	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -49,6 +52,45 @@ func TestBusyDescendants(t *testing.T) {
 		if got := d.busy(all, us); got != c.want {
 			t.Errorf("%d: got %d, want %d", i, got, c.want)
 		}
+	}
+}
+
+// TestStrangers: processes of others are read once, those older than this one not even
+// that, until their numbers may be used anew.
+func TestStrangers(t *testing.T) {
+	t.Parallel()
+	sh := exec.Command("sleep", "60")
+	require.NoError(t, sh.Start())
+	defer func() {
+		_ = sh.Process.Kill()
+		_ = sh.Wait()
+	}()
+	self, child, now := os.Getpid(), sh.Process.Pid, time.Now()
+	if child < self {
+		t.Skip("the numbers of processes have gone round")
+	}
+	const init = 1
+	pids := []int{init, self, child}
+	for name, c := range map[string]struct {
+		d    descendants
+		want []int // that are read
+	}{
+		"young":                {descendants{self: self, begun: now}, []int{self, child}},
+		"later":                {descendants{self: self, begun: now.Add(-young)}, []int{init, self, child}},
+		"known already":        {descendants{self: self, begun: now.Add(-young), strangers: map[int]bool{init: true, self: true}}, []int{child}},
+		"the child of another": {descendants{self: init + 1<<30, begun: now.Add(-young)}, []int{init, self, child}},
+	} {
+		read := c.d.read(pids, now)
+		if got := slices.Sorted(maps.Keys(read)); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v are read, want %v", name, got, c.want)
+		}
+		if ours := c.d.self == self; !c.d.strangers[init] || c.d.strangers[child] == ours {
+			t.Errorf("%s: strangers are %v", name, c.d.strangers)
+		}
+	}
+	d := descendants{self: self, begun: now.Add(-2 * young), next: now.Add(-2 * young), strangers: map[int]bool{child: true}}
+	if d.spare(now); d.strangers[child] {
+		t.Error("a number is a stranger's for ever")
 	}
 }
 
