@@ -5,8 +5,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io"
+	"io/fs"
 	"log/slog"
 	"maps"
+	"os"
 	"slices"
 	"sync"
 
@@ -25,8 +27,8 @@ const maxEraFile = 4 << 20
 // NewEraCache stores the detected eras of servers in a JSON file, for later
 // processes. It holds digests in place of commands, URLs and credentials. A file
 // that cannot be read or written is ignored: servers are probed again. Of two
-// processes that write at once, one loses its findings. Path "" stores nothing
-// beyond this process.
+// processes that write at once, one loses its findings, so a process has one cache for all
+// its servers. Path "" stores nothing beyond this process.
 func NewEraCache(path string, logger *slog.Logger) bridge.EraCache {
 	if path == "" {
 		return &bridge.MemoryCache{}
@@ -37,10 +39,17 @@ func NewEraCache(path string, logger *slog.Logger) bridge.EraCache {
 	return &eraFile{path: path, log: logger}
 }
 
+// eraFile is the file, and what it held when it was last read or written: many servers
+// are looked up and found out at once.
 type eraFile struct {
 	path string
 	log  *slog.Logger
-	mu   sync.Mutex // one change of the file at a time
+
+	mu  sync.Mutex
+	all eras
+	as  fs.FileInfo // the file that all is of, nil before and for none
+	// writing says that one Put writes, dirty that others have changed all since it began.
+	writing, dirty bool
 }
 
 // eras is the file's form.
@@ -49,36 +58,72 @@ type eras struct {
 	Servers map[string]bridge.KnownEra `json:"servers"`
 }
 
-func (f *eraFile) read() eras {
+// read reads the file if it has changed. The caller holds mu.
+func (f *eraFile) read() {
+	if f.writing {
+		return // all is newer
+	}
+	now, err := os.Stat(f.path)
+	if err == nil && f.as != nil && store.Unchanged(f.as, now) {
+		return
+	}
+	f.all, f.as = eras{}, nil
+	if err != nil {
+		return
+	}
 	var v eras
 	raw, err := store.ReadFile(f.path, maxEraFile)
-	if err != nil || json.Unmarshal(raw, &v) != nil || v.Version != 1 {
-		return eras{}
+	if err == nil && json.Unmarshal(raw, &v) == nil && v.Version == 1 {
+		f.all, f.as = v, now
 	}
-	return v
 }
 
 // Get implements [bridge.EraCache].
-func (f *eraFile) Get(key string) bridge.KnownEra { return f.read().Servers[key] }
+func (f *eraFile) Get(key string) bridge.KnownEra {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.read()
+	return f.all.Servers[key]
+}
 
-// Put implements [bridge.EraCache].
+// Put implements [bridge.EraCache]. What several put at once is written together.
 func (f *eraFile) Put(key string, era bridge.KnownEra) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	v := f.read()
-	if v.Version = 1; v.Servers == nil {
-		v.Servers = map[string]bridge.KnownEra{}
+	f.read()
+	if f.all.Servers == nil {
+		f.all = eras{Version: 1, Servers: map[string]bridge.KnownEra{}}
 	}
-	v.Servers[key] = era
+	f.all.Servers[key] = era
 	if era == (bridge.KnownEra{}) {
-		delete(v.Servers, key)
+		delete(f.all.Servers, key)
 	}
-	for len(v.Servers) > maxEras {
-		delete(v.Servers, oldest(v.Servers))
+	for len(f.all.Servers) > maxEras {
+		delete(f.all.Servers, oldest(f.all.Servers))
 	}
-	raw, err := json.MarshalIndent(v, "", "  ")
+	f.dirty = true
+	if f.writing {
+		return
+	}
+	f.writing = true
+	for f.dirty {
+		f.dirty = false
+		f.write()
+	}
+	f.writing = false
+}
+
+// write writes the file. The caller holds mu, which is free while the disk works.
+func (f *eraFile) write() {
+	raw, err := json.MarshalIndent(f.all, "", "  ")
+	f.mu.Unlock()
 	if err == nil {
-		err = store.WriteFile(f.path, append(raw, '\n'), 0o600)
+		err = store.WriteUnsynced(f.path, append(raw, '\n'), 0o600)
+	}
+	now, statErr := os.Stat(f.path)
+	f.mu.Lock()
+	if f.as = now; err != nil || statErr != nil {
+		f.as = nil
 	}
 	if err != nil {
 		f.log.Debug("what a server speaks cannot be remembered", "err", err)

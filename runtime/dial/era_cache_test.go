@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -87,5 +88,41 @@ func TestEraFileIsBounded(t *testing.T) {
 	v.Put("new", bridge.KnownEra{})
 	if got := v.Get("new"); got != (bridge.KnownEra{}) {
 		t.Errorf("forgotten: got %+v", got)
+	}
+}
+
+// TestEraFileAtOnce: servers that are found out at the same time are all in the file, for
+// another process, which sees changes of it.
+func TestEraFileAtOnce(t *testing.T) {
+	t.Parallel()
+	path, now := filepath.Join(t.TempDir(), "state", "v.json"), time.Now().UTC()
+	one, other := dial.NewEraCache(path, nil), dial.NewEraCache(path, nil)
+	key := func(i int) string { return fmt.Sprintf("k%d", i) }
+	const servers = 50
+	if other.Get(key(0)).Era != "" {
+		t.Fatal("found before it was put")
+	}
+	var all sync.WaitGroup
+	for i := range servers {
+		all.Go(func() {
+			one.Put(key(i), bridge.KnownEra{Era: "legacy", Found: now})
+			if one.Get(key(i)).Era != "legacy" {
+				t.Errorf("%s is not known", key(i))
+			}
+		})
+	}
+	all.Wait()
+	for i := range servers {
+		if got := other.Get(key(i)); got.Era != "legacy" {
+			t.Errorf("%s: another process finds %+v", key(i), got)
+		}
+	}
+	other.Put("late", bridge.KnownEra{Era: "modern", Found: now})
+	if got := one.Get("late"); got.Era != "modern" {
+		t.Errorf("what another process has put: %+v", got)
+	}
+	require.NoError(t, os.Remove(path))
+	if got := one.Get("late"); got != (bridge.KnownEra{}) {
+		t.Errorf("of a file that is gone: %+v", got)
 	}
 }

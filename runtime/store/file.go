@@ -16,6 +16,12 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	return atomicfile.Write(path, data, perm)
 }
 
+// WriteUnsynced is WriteFile without waiting for the disk: if the machine loses power soon
+// after, the file may be empty or not there. It is for what can be found out again.
+func WriteUnsynced(path string, data []byte, perm fs.FileMode) error {
+	return atomicfile.WriteUnsynced(path, data, perm)
+}
+
 // ReadFile returns the bytes of the regular file at path, also through symbolic
 // links. Anything else (a named pipe, a device, a directory) is refused without
 // waiting, and so is a file of more than most bytes. Errors are of type

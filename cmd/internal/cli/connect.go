@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -104,13 +105,22 @@ func (a *app) dialOptions(entry config.Entry) dial.Options {
 	}
 }
 
+// eraCache is the cache of the eras that servers speak, made at its first use.
+type eraCache struct {
+	once  sync.Once
+	cache bridge.EraCache
+}
+
 // eras returns the cache of the eras that servers speak, in the state directory.
 func (a *app) eras() bridge.EraCache {
-	path := ""
-	if dir := config.StateDir(a.getenv); dir != "" {
-		path = filepath.Join(dir, "verdicts.json")
-	}
-	return dial.NewEraCache(path, a.log)
+	a.spoken.once.Do(func() {
+		path := ""
+		if dir := config.StateDir(a.getenv); dir != "" {
+			path = filepath.Join(dir, "verdicts.json")
+		}
+		a.spoken.cache = dial.NewEraCache(path, a.log)
+	})
+	return a.spoken.cache
 }
 
 // toolCache returns where it is kept what command-line tools say of themselves, in the

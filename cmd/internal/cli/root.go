@@ -50,6 +50,7 @@ type environment struct {
 
 	tokens tokenStore
 	short  shortGuard
+	spoken eraCache
 
 	built string // the version of this program, once the command tree is built
 	file  serversFile

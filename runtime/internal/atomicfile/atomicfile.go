@@ -17,7 +17,17 @@ import (
 // Missing directories are made, open to their owner only. On failure the file
 // is as it was and the temporary file is gone; a process that is killed leaves
 // one, see [Sweep].
-func Write(path string, data []byte, perm fs.FileMode) (err error) {
+func Write(path string, data []byte, perm fs.FileMode) error {
+	return write(path, data, perm, true)
+}
+
+// WriteUnsynced is Write without waiting for the disk: if the machine loses power soon
+// after, the file may be empty or not there. It is for what can be found out again.
+func WriteUnsynced(path string, data []byte, perm fs.FileMode) error {
+	return write(path, data, perm, false)
+}
+
+func write(path string, data []byte, perm fs.FileMode, sync bool) (err error) {
 	path, err = Resolve(path)
 	if err != nil {
 		return err
@@ -51,8 +61,10 @@ func Write(path string, data []byte, perm fs.FileMode) (err error) {
 	if err = tmp.Chmod(perm); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
-	if err = tmp.Sync(); err != nil {
-		return err
+	if sync {
+		if err = tmp.Sync(); err != nil {
+			return err
+		}
 	}
 	if err = tmp.Close(); err != nil {
 		return err
@@ -60,7 +72,9 @@ func Write(path string, data []byte, perm fs.FileMode) (err error) {
 	if err = os.Rename(tmp.Name(), path); err != nil {
 		return err
 	}
-	syncDir(dir)
+	if sync {
+		syncDir(dir)
+	}
 	return nil
 }
 
