@@ -23,7 +23,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks policy-random policy-breaks ownership-worlds identity crossings unknown-keys codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus wordnet nightly policy-suites clean ci
+.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks policy-random policy-breaks ownership-worlds identity crossings unknown-keys codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus search-quality wordnet nightly policy-suites clean ci
 
 all: build
 
@@ -284,6 +284,14 @@ CORPUS ?=
 cli-corpus:
 	@test/tools/heldout.sh $(BIN)/heldout
 	PATH="$$PATH:$(BIN)/heldout/bin" MCPCTL_NIGHTLY=1 go test ./runtime/clihelp -run 'TestReal|TestHeldOut|TestCobra|TestLarge' -count 1 -v -timeout 30m $(CORPUS)
+
+# How well queries are answered: the tools of runtime/search/testdata, and published tools
+# in a folder (tools.jsonl, queries.jsonl). It writes the figures of docs/search.md. Queries
+# that nobody has tuned to: SEARCH_QUERIES=FILE.
+TOOL_CORPUS ?= $(CURDIR)/../tool-corpus
+search-quality:
+	MCPCTL_TOOL_CORPUS=$(abspath $(TOOL_CORPUS)) MCPCTL_TOOL_CORPUS_QUERIES=$(SEARCH_QUERIES) go test ./runtime/search -run TestQuality -count 1 -v -update
+	go test ./runtime/search -run '^$$' -bench Engine
 
 # The synonyms that tools are searched with, from the folder of WordNet's database (Debian's
 # package wordnet-base has it).

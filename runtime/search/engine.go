@@ -204,22 +204,25 @@ func first(ranked iter.Seq[Found], plain []Found, keep func(group, name string) 
 	return out
 }
 
-// wait waits until all is indexed, and returns what is not.
-func (e *Engine) wait(ctx context.Context) map[string][]Doc {
+// Wait waits until all is indexed, or ctx is done.
+func (e *Engine) Wait(ctx context.Context) {
 	e.mu.Lock()
 	idle := e.idle
 	working := e.working()
 	e.mu.Unlock()
-	if !working {
-		return nil
+	if working {
+		select {
+		case <-idle:
+		case <-ctx.Done():
+		}
 	}
-	patient, cancel := context.WithTimeout(ctx, patience)
+}
+
+// wait waits for a while until all is indexed, and returns what is not.
+func (e *Engine) wait(ctx context.Context) map[string][]Doc {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	select {
-	case <-idle:
-		return nil
-	case <-patient.Done():
-	}
+	e.Wait(ctx)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return maps.Clone(e.waiting)

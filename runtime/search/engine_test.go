@@ -58,6 +58,7 @@ func TestEngine(t *testing.T) {
 		"then call delete_file on it": "fs:deleteFile",
 		"Datei löschen":               "fs:deleteFile",
 		"quux":                        "",
+		"repositorylike":              "github:create_issue", // a word of the same family
 		"":                            "",
 		"the of":                      "",
 		`" OR name:* NEAR(`:           "",
@@ -207,16 +208,14 @@ func many(tools int) map[string][]search.Doc {
 // BenchmarkEngine shows how long a search takes in as many tools as a company may have, and
 // p99 of it.
 func BenchmarkEngine(b *testing.B) {
-	queries := []string{"create a new issue", "find a user by name and update the record", "delete all pages of a table", "send a message about the price of an order"}
+	queries := []string{"create a new issue", "find a user by name and update the record", "delete all pages of a wordtableful", "send a message about the price of an order"}
 	for _, tools := range []int{1_400, 20_000} {
 		start := time.Now()
 		e := &search.Engine{Vocabulary: search.Default()}
 		for server, docs := range many(tools) {
 			e.Build(server, docs)
 		}
-		for range 20 { // each waits for a while
-			e.Search(b.Context(), search.Query{}, nil)
-		}
+		e.Wait(b.Context())
 		built := time.Since(start)
 		b.Run(fmt.Sprint(tools), func(b *testing.B) {
 			var took []time.Duration

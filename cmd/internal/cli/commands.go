@@ -30,6 +30,7 @@ func commandGroups(a *app) []commandGroup {
 		}},
 		{"use", "Use:", []*cobra.Command{
 			newTools(a),
+			newFind(a),
 			newGrep(a),
 			newDescribe(a),
 			newCall(a),

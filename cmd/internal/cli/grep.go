@@ -53,48 +53,74 @@ type toolSearch struct {
 // run prints what is found with some servers, by default with all that are enabled.
 func (t toolSearch) run(ctx context.Context, names []string, limit int) error {
 	a := t.a
-	f, err := a.loadConfig()
+	lists, err := storedTools(ctx, a, names)
 	if err != nil {
 		return err
 	}
-	servers := f.Enabled()
-	if len(names) > 0 {
-		if servers, err = (&serveFlags{servers: names}).choose(f); err != nil {
-			return err
-		}
-	}
-	lists := a.known().Load(ctx, servers, "tools")
-	hits, unlisted := []find.Hit{}, []string(nil)
-	for _, e := range servers {
-		listed, ok := lists[e.Name]
-		if !ok && e.Fault == nil {
-			unlisted = append(unlisted, ui.CleanLine(e.Name))
-		}
-		hits = append(hits, t.search(e.Name, listed.Items)...)
+	hits := []find.Hit{}
+	for _, l := range lists.lists {
+		hits = append(hits, t.search(l.Server, l.Items)...)
 	}
 	found := len(hits)
 	if limit > 0 && found > limit {
 		hits = hits[:limit]
 	}
-	if err := t.print(hits); err != nil {
+	if err := printHits(a, hits, hits, t.none); err != nil {
 		return err
 	}
 	if more := found - len(hits); more > 0 {
 		a.ui.Note("%d more; --limit %d shows all", more, found)
 	}
-	if len(unlisted) > 0 {
-		a.ui.Note("not listed yet: %s (mcpctl tools %s)", strings.Join(unlisted, ", "), shellWord(unlisted[0]))
-	}
+	lists.note(a)
 	return nil
 }
 
-func (t toolSearch) print(hits []find.Hit) error {
-	a := t.a
+// stored are the tools of servers as they were last listed.
+type stored struct {
+	lists []find.List
+	// unlisted are the servers that never were.
+	unlisted []string
+}
+
+// storedTools returns the tools of some servers, by default of all that are enabled.
+func storedTools(ctx context.Context, a *app, names []string) (out stored, err error) {
+	f, err := a.loadConfig()
+	if err != nil {
+		return out, err
+	}
+	servers := f.Enabled()
+	if len(names) > 0 {
+		if servers, err = (&serveFlags{servers: names}).choose(f); err != nil {
+			return out, err
+		}
+	}
+	lists := a.known().Load(ctx, servers, "tools")
+	for _, e := range servers {
+		listed, ok := lists[e.Name]
+		if !ok && e.Fault == nil {
+			out.unlisted = append(out.unlisted, ui.CleanLine(e.Name))
+		}
+		if ok {
+			out.lists = append(out.lists, find.List{Server: e.Name, Items: listed.Items})
+		}
+	}
+	return out, nil
+}
+
+// note says which servers were never listed.
+func (s stored) note(a *app) {
+	if len(s.unlisted) > 0 {
+		a.ui.Note("not listed yet: %s (mcpctl tools %s)", strings.Join(s.unlisted, ", "), shellWord(s.unlisted[0]))
+	}
+}
+
+// printHits prints tools that were found; whole is what JSON has of them.
+func printHits(a *app, hits []find.Hit, whole any, none string) error {
 	if a.ui.WantJSON() {
-		return a.ui.EncodeJSON(map[string]any{"tools": hits})
+		return a.ui.EncodeJSON(map[string]any{"tools": whole})
 	}
 	if len(hits) == 0 {
-		a.ui.Note("%s", t.none)
+		a.ui.Note("%s", none)
 		return nil
 	}
 	rows := make([][]string, len(hits))

@@ -610,7 +610,7 @@ func TestSplit(t *testing.T) {
 func TestCompletion(t *testing.T) {
 	b := newBench()
 	for words, want := range map[string]string{
-		"f":             "fs\n:4\n",
+		"f":             "find\nfs\n:4\n",
 		"gi":            "github\n:4\n",
 		"ge":            "generate\nget\n:4\n",
 		"fs ":           ":4\n",

@@ -56,3 +56,41 @@ func TestNamed(t *testing.T) {
 		}
 	}
 }
+
+func TestRank(t *testing.T) {
+	lists := []find.List{{Server: "s", Items: items()}, {Server: "other", Items: []json.RawMessage{
+		json.RawMessage(`{"name":"remove","description":"Deletes a file for good."}`),
+		json.RawMessage(`{"name":"remove","description":"The same name again: file file file."}`),
+	}}}
+	for _, tc := range []struct {
+		phrasings []string
+		limit     int
+		want      string
+	}{
+		{[]string{"files"}, 9, "s:read_file s:write other:remove"},
+		{[]string{"erase a document"}, 1, "other:remove"},
+		{[]string{"odd"}, 1, "s:odd"},
+		{[]string{"file", "remove, read_file"}, 1, "s:read_file"},
+		{[]string{"nothing-like-it"}, 9, ""},
+	} {
+		var got []string
+		for _, r := range find.Rank(t.Context(), lists, tc.phrasings, tc.limit) {
+			got = append(got, r.Server+":"+r.Name)
+		}
+		if strings.Join(got, " ") != tc.want {
+			t.Errorf("%q: got %q, want %q", tc.phrasings, got, tc.want)
+		}
+	}
+}
+
+func TestPhrasings(t *testing.T) {
+	for words, want := range map[string]string{
+		"open|ticket":           "open ticket",
+		"open a ticket":         "open a ticket",
+		"refund|money back|pay": "refund pay|money back",
+	} {
+		if got := strings.Join(find.Phrasings(strings.Split(words, "|")), "|"); got != want {
+			t.Errorf("%q: got %q, want %q", words, got, want)
+		}
+	}
+}
