@@ -33,7 +33,7 @@ func oversizes() map[string]map[string]oversize {
 	)
 	return map[string]map[string]oversize{
 		"lines": {
-			"cmd/internal/cli":    {6300, "has one file a command, and commands share nothing but the app"},
+			"cmd/internal/cli":    {6600, "has one file a command, and commands share nothing but the app"},
 			"runtime/bridge":      {4000, "has both eras, a file a part of each"},
 			"runtime/runtimetest": {3900, "is one fake server that can do what any server can"},
 		},

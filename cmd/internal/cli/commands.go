@@ -45,6 +45,7 @@ func commandGroups(a *app) []commandGroup {
 			newAuth(a),
 			newAccess(a),
 			newPolicy(a),
+			newAudit(a),
 		}},
 		{"generate", "Generate:", []*cobra.Command{
 			newGenerate(a),

@@ -184,8 +184,11 @@ func (a *app) wantServer(root *cobra.Command, words []string, word string) error
 	if form := dottedForm(word, names); form != nil {
 		e.Remedy = "write mcpctl " + shellLine(form)
 	}
-	if word == "acl" { // as other gateways have it
+	switch word { // as other gateways have it
+	case "acl":
 		e.Remedy = "mcpctl policy says who may do what"
+	case "logs":
+		e.Remedy = "mcpctl audit shows what was done"
 	}
 	return e
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/auditing"
 	"github.com/mcpctl/mcpctl/cmd/internal/policies"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
@@ -16,7 +17,7 @@ func newPolicy(a *app) *cobra.Command {
 		Long:    policies.Long,
 		Example: policies.Example,
 	}
-	cmd.AddCommand(newPolicyShow(a), newPolicyCheck(a), newPolicyTest(a), newPolicyExplain(a), newPolicyImport(a))
+	cmd.AddCommand(newPolicyShow(a), newPolicyCheck(a), newPolicyTest(a), newPolicyExplain(a), newPolicyLearn(a), newPolicyImport(a))
 	return parent(cmd)
 }
 
@@ -24,7 +25,7 @@ func newPolicy(a *app) *cobra.Command {
 func policyProgram(a *app) *policies.Program {
 	lists := a.known()
 	lists.Filter = nil // the policies are about all that there is
-	return &policies.Program{UI: a.ui, Settings: a.settings, Load: a.loadConfig, Known: lists, StateDir: config.StateDir(a.getenv)}
+	return &policies.Program{UI: a.ui, Settings: a.settings, Load: a.loadConfig, Known: lists, StateDir: config.StateDir(a.getenv), Audit: auditProgram(a)}
 }
 
 // policyResult is the error of a command that has printed what it has found.
@@ -58,23 +59,53 @@ func newPolicyCheck(a *app) *cobra.Command {
 }
 
 func newPolicyTest(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "test [FILE...]", Short: "Test how the policies decide", Long: policies.TestLong, Example: "  mcpctl policy test\n  mcpctl policy test policy/merge_test.yaml",
+	replay, q := "", auditing.Query{}
+	cmd := &cobra.Command{
+		Use: "test [FILE...]", Short: "Test how the policies decide", Long: policies.TestLong, Example: "  mcpctl policy test\n  mcpctl policy test policy/merge_test.yaml\n  mcpctl policy test --replay log --since 7d",
 		Annotations: map[string]string{anyFiles: "yes"},
 		RunE: func(cmd *cobra.Command, files []string) error {
-			return policyResult(policyProgram(a).Test(cmd.Context(), files))
+			p := policyProgram(a)
+			if replay == "" {
+				return policyResult(p.Test(cmd.Context(), files))
+			}
+			if len(files) > 0 {
+				return usagef("--replay %s takes no files of tests", replay)
+			}
+			return policyResult(p.Replay(cmd.Context(), replay, q))
 		},
 	}
+	cmd.Flags().StringVar(&replay, "replay", "", "decide again what this `FILE` has, an export of the audit log; log is the log itself")
+	auditFilters(cmd, &q)
+	return cmd
+}
+
+func newPolicyLearn(a *app) *cobra.Command {
+	from, q := "", auditing.Query{}
+	cmd := &cobra.Command{
+		Use: "learn", Short: "Propose rules for what the audit log says was used", Long: policies.LearnLong, Example: "  mcpctl policy learn --since 30d", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return policyProgram(a).Learn(cmd.Context(), from, q) },
+	}
+	cmd.Flags().StringVar(&from, "from", auditing.Log, "learn from this `FILE`, an export of the audit log; log is the log itself")
+	auditFilters(cmd, &q)
+	return cmd
 }
 
 func newPolicyExplain(a *app) *cobra.Command {
 	var o policies.ExplainOptions
 	cmd := &cobra.Command{
 		Use: "explain ACTION SERVER/NAME", Short: "Say whether a request is allowed, and why", Long: policies.ExplainLong,
-		Example: "  mcpctl policy explain call gh/merge --as alice --group eng\n  mcpctl policy explain read fs/file:///data/a.txt",
-		Args:    cobra.ExactArgs(2), //nolint:mnd // they are in Use
+		Example: "  mcpctl policy explain call gh/merge --as alice --group eng\n  mcpctl policy explain read fs/file:///data/a.txt\n  mcpctl policy explain --record 3c1f-17",
 		RunE: func(cmd *cobra.Command, words []string) error {
-			o.Action, o.Item = words[0], words[1]
+			if o.Record != "" {
+				if len(words) > 0 || o.As != "" || o.Groups != nil || o.Scopes != nil || o.Seen != nil {
+					return usagef("--record says who asked for what: only --args can be beside it")
+				}
+			} else {
+				if err := a.words(words, 2, 2, "policy explain ACTION SERVER/NAME"); err != nil {
+					return err
+				}
+				o.Action, o.Item = words[0], words[1]
+			}
 			return policyResult(policyProgram(a).Explain(cmd.Context(), o))
 		},
 	}
@@ -83,6 +114,7 @@ func newPolicyExplain(a *app) *cobra.Command {
 	f.StringArrayVar(&o.Groups, "group", nil, "one more `GROUP` of the principal (repeatable)")
 	f.StringArrayVar(&o.Scopes, "scope", nil, "a `SCOPE` of its credential (repeatable)")
 	f.StringVar(&o.Arguments, "args", "", "the arguments of the call, a `JSON` object")
+	f.StringVar(&o.Record, "record", "", "explain the request of this `RECORD` of the audit log: RUN-N, or its number")
 	f.StringArrayVar(&o.Seen, "seen", nil, "a `LABEL` that the conversation has seen (repeatable)")
 	return cmd
 }

@@ -2,7 +2,6 @@ package policies
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -37,9 +36,10 @@ type request struct {
 	as           string
 	who          *access.Principal
 	arguments    []byte
-	seen         []string
-	now          time.Time
-	addr         netip.Addr
+	// seen are labels of the conversation, found those that guards have found.
+	seen, found []string
+	now         time.Time
+	addr        netip.Addr
 }
 
 // decision is what the policies say of a request.
@@ -52,12 +52,29 @@ type decision struct {
 	known    bool // that the server offers the item, or that is not needed
 }
 
+// kindOf returns the kind of the item that a request is about. Of a result it is that of the
+// item with its name.
+func (l *loaded) kindOf(r *request) policy.Kind {
+	if kind, ok := actionKinds()[r.action]; ok {
+		return kind
+	}
+	for _, it := range l.items {
+		if it.Server == r.server && it.Name == r.name {
+			return it.Kind
+		}
+	}
+	if strings.Contains(r.name, ":") {
+		return policy.Resource
+	}
+	return policy.Tool
+}
+
 // decide decides a request, as serve does.
 func (l *loaded) decide(r *request) decision {
-	it := l.item(actionKinds()[r.action], r.server, r.name)
-	d := decision{known: it.Definition != nil || r.action == policy.Read}
+	it := l.item(l.kindOf(r), r.server, r.name)
+	d := decision{known: it.Definition != nil || it.Kind == policy.Resource || r.name == ""}
 	d.Explanation = l.world.View(r.who).Explain(r.action, it, &policy.Request{
-		Principal: r.who, Arguments: r.arguments, Seen: r.seen, Now: r.now, Addr: r.addr, Front: "http",
+		Principal: r.who, Arguments: r.arguments, Seen: r.seen, Found: r.found, Now: r.now, Addr: r.addr, Front: "http",
 	})
 	switch d.deciding = d.Outcome.By; {
 	case !d.Visible:
@@ -93,6 +110,9 @@ type ExplainOptions struct {
 	Arguments string
 	// Seen are labels of the conversation.
 	Seen []string
+	// Record is a request that was recorded: the name of its record, or the number in the
+	// log. All others but Arguments are empty then.
+	Record string
 }
 
 // Explain prints what the policies say of a request, and why. It fails with ErrDenied.
@@ -100,6 +120,12 @@ func (p *Program) Explain(ctx context.Context, o ExplainOptions) error {
 	l, err := p.load(ctx)
 	if err != nil {
 		return err
+	}
+	if err := checkArguments(o.Arguments); err != nil {
+		return err
+	}
+	if o.Record != "" {
+		return p.explainRecord(ctx, l, o)
 	}
 	r := &request{action: policy.Action(o.Action), as: o.As, seen: o.Seen, now: time.Now()}
 	if o.As == "" {
@@ -112,10 +138,6 @@ func (p *Program) Explain(ctx context.Context, o ExplainOptions) error {
 		return err
 	}
 	if o.Arguments != "" {
-		var object map[string]json.RawMessage
-		if json.Unmarshal([]byte(o.Arguments), &object) != nil {
-			return failure.Usage("--args is no JSON object").WithHint(`as in --args '{"path": "/etc/passwd"}'`)
-		}
 		r.arguments = []byte(o.Arguments)
 	}
 	d := l.decide(r)
@@ -224,8 +246,8 @@ func ids(list []*policy.Policy) (all []string) {
 	return all
 }
 
-// print prints a decision for people.
-func (p *Program) print(l *loaded, r *request, d *decision) error {
+// print prints a decision for people, with further lines below the verdict.
+func (p *Program) print(l *loaded, r *request, d *decision, more ...string) error {
 	var b strings.Builder
 	c := p.UI.Palette()
 	line := func(indent int, text string) {
@@ -233,9 +255,9 @@ func (p *Program) print(l *loaded, r *request, d *decision) error {
 			b.WriteString(part + "\n")
 		}
 	}
-	head := map[string]string{allow: c.Green("allowed"), ask: c.Yellow("asked"), deny: c.Red("denied"), hidden: c.Red("hidden")}[d.verdict]
-	fmt.Fprintf(&b, "%s: %s %s as %s\n", head, r.action, ui.CleanLine(r.server+"/"+r.name), ui.CleanLine(r.as))
-	for _, text := range p.because(l, d) {
+	head := map[string]string{allow: c.Green("allowed"), ask: c.Yellow("asked"), deny: c.Red("denied"), hidden: c.Red("hidden"), limited: c.Yellow("over a limit"), unknown: c.Yellow("unknown")}[d.verdict]
+	fmt.Fprintf(&b, "%s: %s %s as %s\n", head, r.action, ui.CleanLine(target(r)), ui.CleanLine(r.as))
+	for _, text := range append(p.because(l, d), more...) {
 		line(2, text)
 	}
 	if !d.known {

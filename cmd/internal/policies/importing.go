@@ -48,13 +48,7 @@ func (p *Program) Import(path string) error {
 		p.UI.Note("note: %s", note)
 	}
 	if p.UI.JSON {
-		var of struct {
-			Access map[string]any `yaml:"access" json:"access"`
-		}
-		if err := yaml.Unmarshal([]byte(text), &of); err != nil {
-			return fmt.Errorf("import: %w", err)
-		}
-		return p.UI.EncodeJSON(of)
+		return encodeAccess(p.UI, text)
 	}
 	_, err = p.UI.Out.Write([]byte(text))
 	return err

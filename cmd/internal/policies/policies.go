@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/auditing"
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/known"
 	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
@@ -40,6 +41,8 @@ type Program struct {
 	Known known.Lists
 	// StateDir is where the tokens of mcpctl access token are, "" for nowhere.
 	StateDir string
+	// Audit reads the audit log.
+	Audit *auditing.Program
 }
 
 // loaded are the policies, and what they are about.

@@ -14,7 +14,8 @@ import (
 // maxState is the greatest size of the file, in bytes: it has a line a target.
 const maxState = 1 << 20
 
-// state is what targets have been sent, by kind and target, in a file.
+// state is what targets have been sent, by kind and target, in a file; without a path, in
+// memory.
 type state struct {
 	path string
 
@@ -55,7 +56,8 @@ func (s *state) get(name string) position {
 func (s *state) set(name string, p position) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.sent[name] == p {
+	if s.sent[name] == p || s.path == "" {
+		s.sent[name] = p
 		return nil
 	}
 	next := maps.Clone(s.sent)

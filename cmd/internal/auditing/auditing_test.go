@@ -1,0 +1,399 @@
+package auditing_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/auditing"
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime/audit"
+	"github.com/mcpctl/mcpctl/runtime/audit/logfile"
+	"github.com/mcpctl/mcpctl/test/require"
+)
+
+// noon is when records begin.
+var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+// world is a state directory with a log.
+type world struct {
+	t   testing.TB
+	dir string
+	log *logfile.Log
+	n   uint64
+	out bytes.Buffer
+	err bytes.Buffer
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	w := &world{t: t, dir: t.TempDir()}
+	key, err := logfile.OpenKey(filepath.Join(w.dir, "audit.key"))
+	require.NoError(t, err)
+	w.log, err = logfile.Open(t.Context(), filepath.Join(w.dir, "audit.db"), logfile.Options{Key: key})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, w.log.Close()) })
+	return w
+}
+
+// add adds records, each a second after the one before.
+func (w *world) add(all ...audit.Record) {
+	w.t.Helper()
+	b := &audit.Batch{Run: "r1"}
+	for _, r := range all {
+		if r.Run == "" {
+			r.Run = "r1"
+		}
+		w.n++
+		r.N, r.Time = w.n, noon.Add(time.Duration(w.n)*time.Second)
+		b.Records = append(b.Records, r.Append(nil))
+	}
+	_, err := w.log.Append(context.WithoutCancel(w.t.Context()), b)
+	require.NoError(w.t, err)
+}
+
+// program returns the commands, with what they print in w.out.
+func (w *world) program(json bool) *auditing.Program {
+	w.out.Reset()
+	w.err.Reset()
+	u := ui.New(strings.NewReader(""), &w.out, &w.err)
+	u.JSON, u.Text = json, !json
+	return &auditing.Program{UI: u, StateDir: w.dir, Settings: settings.Settings{}, Now: func() time.Time { return noon.Add(time.Hour) }}
+}
+
+// shown returns the numbers of the records that a query shows.
+func (w *world) shown(q auditing.Query, limit int) string {
+	w.t.Helper()
+	require.NoError(w.t, w.program(false).Show(w.t.Context(), q, limit))
+	var all []string
+	for i, line := range strings.Split(strings.TrimSpace(w.out.String()), "\n") {
+		if number, _, _ := strings.Cut(line, " "); i > 0 {
+			all = append(all, number)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+func call(who, server, tool, verdict, out string) audit.Record {
+	r := audit.Record{Kind: audit.KindCall, Who: audit.Asker{ID: who, Flow: "f-" + who}, What: audit.Subject{Server: server, Item: tool}, Said: audit.Said{Verdict: verdict}}
+	r.Came = audit.Outcome{Out: out, Took: 128 * time.Millisecond}
+	if verdict == audit.VerdictLimit {
+		r.Came = audit.Outcome{}
+	}
+	if verdict == audit.VerdictDeny {
+		r.Said.By, r.Came = []string{"rule-3.2"}, audit.Outcome{}
+	}
+	return r
+}
+
+// some is a small log: number 0 is the start, and so on.
+func (w *world) some() {
+	alice := call("https://idp.example|8f3a", "gh", "merge", "allow", "ok")
+	alice.Who.Name = "alice@example.com"
+	slow := call("token|ci", "fs", "read", "allow", "")
+	slow.Came = audit.Outcome{}
+	w.add(
+		audit.Record{Kind: audit.KindStart, Text: "1.0"}, // 0
+		alice, // 1
+		slow,  // 2
+		call("token|ci", "gh", "delete_repo", "deny", ""),                                                        // 3
+		call("local", "fs", "read", "allow", "toolerror"),                                                        // 4
+		audit.Record{Kind: audit.KindAuth, Text: "expired", Count: 3},                                            // 5
+		audit.Record{Kind: audit.KindDone, Of: 3, Came: audit.Outcome{Out: audit.OutTimeout, Took: time.Minute}}, // 6, of number 2
+		call("token|ci", "gh", "get_issue", "limit", ""),                                                         // 7
+	)
+}
+
+func TestFilters(t *testing.T) {
+	w := newWorld(t)
+	w.some()
+	for _, tt := range []struct {
+		q     auditing.Query
+		limit int
+		want  string
+	}{
+		{auditing.Query{}, 0, "0 1 2 3 4 5 6 7"},
+		{auditing.Query{}, 2, "6 7"},
+		{auditing.Query{Who: "alice@example.com"}, 0, "1"},
+		{auditing.Query{Who: "8f3a"}, 0, "1"},
+		{auditing.Query{Who: "ci"}, 0, "2 3 6 7"},
+		{auditing.Query{Who: "token|*"}, 2, "6 7"},
+		{auditing.Query{Who: "alice"}, 0, ""},
+		{auditing.Query{Server: "fs"}, 0, "2 4 6"},
+		{auditing.Query{Server: "f*"}, 0, "2 4 6"},
+		{auditing.Query{Tool: "*_*"}, 0, "3 7"},
+		{auditing.Query{Tool: "read", Errors: true}, 0, "4 6"},
+		{auditing.Query{Kinds: []string{"call"}}, 0, "1 2 3 4 6 7"},
+		{auditing.Query{Kinds: []string{"auth", "start"}}, 0, "0 5"},
+		{auditing.Query{Kinds: []string{"done"}}, 0, "6"},
+		{auditing.Query{Verdicts: []string{"deny", "limit"}}, 0, "3 7"},
+		{auditing.Query{Verdicts: []string{"allow"}}, 0, "1 2 4 6"},
+		{auditing.Query{By: "rule-3"}, 0, "3"},
+		{auditing.Query{By: "rule-3.2"}, 0, "3"},
+		{auditing.Query{By: "rule"}, 0, ""},
+		{auditing.Query{Flow: "f-local"}, 0, "4"},
+		{auditing.Query{Errors: true}, 0, "3 4 5 6 7"},
+		{auditing.Query{Errors: true}, 2, "6 7"},
+		{auditing.Query{Since: "2026-11-22T12:00:06Z"}, 0, "5 6 7"},
+		{auditing.Query{Since: "2026-11-22 12:00:06", Server: "fs"}, 0, "6"},
+		{auditing.Query{Until: "2026-11-22T12:00:03Z"}, 0, "0 1"},
+		{auditing.Query{Since: "59m55s"}, 0, "4 5 6 7"},
+		{auditing.Query{Since: "1d", Who: "ci", Server: "gh", Verdicts: []string{"deny"}, Errors: true}, 0, "3"},
+	} {
+		if got := w.shown(tt.q, tt.limit); got != tt.want {
+			t.Errorf("%+v, %d: got %q, want %q", tt.q, tt.limit, got, tt.want)
+		}
+	}
+	for want, q := range map[string]auditing.Query{
+		`--kind "cal": there are call`:        {Kinds: []string{"cal"}},
+		`--verdict "denied": there are allow`: {Verdicts: []string{"denied"}},
+		`--since "yesterday" is no time`:      {Since: "yesterday"},
+		`--until "2026-13-01" is no time`:     {Until: "2026-13-01"},
+	} {
+		if err := w.program(false).Show(t.Context(), q, 0); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%+v: got %v, want %s", q, err, want)
+		}
+	}
+}
+
+// TestTable: what a person sees.
+func TestTable(t *testing.T) {
+	w := newWorld(t)
+	w.some()
+	require.NoError(t, w.program(false).Show(t.Context(), auditing.Query{}, 0))
+	for i, want := range []string{
+		"NUMBER  TIME (UTC)               WHO                WHAT                 VERDICT           OUTCOME",
+		"0       2026-11-22 12:00:01.000                     start 1.0",
+		"1       2026-11-22 12:00:02.000  alice@example.com  call gh/merge        allow             ok 128ms",
+		"2       2026-11-22 12:00:03.000  token|ci           call fs/read         allow",
+		"3       2026-11-22 12:00:04.000  token|ci           call gh/delete_repo  deny by rule-3.2",
+		"4       2026-11-22 12:00:05.000  local              call fs/read         allow             toolerror 128ms",
+		"5       2026-11-22 12:00:06.000                     auth expired (3)",
+		"6       2026-11-22 12:00:07.000  token|ci           call fs/read                           timeout 1m0s",
+		"7       2026-11-22 12:00:08.000  token|ci           call gh/get_issue    limit",
+	} {
+		if got := strings.Split(w.out.String(), "\n")[i]; got != want {
+			t.Errorf("got  %q\nwant %q", got, want)
+		}
+	}
+	require.NoError(t, w.program(true).Show(t.Context(), auditing.Query{Tool: "merge"}, 0))
+	if got := w.out.String(); !strings.HasPrefix(got, `{"v":1,"t":"2026-11-22T12:00:02.000000Z","run":"r1","n":2,"kind":"call","who":"https://idp.example|8f3a","name":`) || strings.Count(got, "\n") != 1 {
+		t.Errorf("got %s", got)
+	}
+	for _, name := range []string{"r1-2", "1"} {
+		require.NoError(t, w.program(false).One(t.Context(), name))
+		if got := w.out.String(); !strings.Contains(got, "record   r1-2\n") || !strings.Contains(got, "who      https://idp.example|8f3a\n") {
+			t.Errorf("%s: got %s", name, got)
+		}
+	}
+	require.NoError(t, w.program(true).One(t.Context(), "r1-7"))
+	for name, want := range map[string]string{"r1-9": "the log has no record r1-9", "8": "the log has no record 8", "r2-1": "the log has no record r2-1", "x": `"x" names no record`} {
+		if err := w.program(false).One(t.Context(), name); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", name, err, want)
+		}
+	}
+}
+
+// lockedBuffer is written and read at once.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// TestTail: records are followed by their number beyond the first hundred, while others
+// write and prune; none is missing and none comes twice.
+func TestTail(t *testing.T) {
+	w := newWorld(t)
+	for range 150 {
+		w.add(call("local", "fs", "read", "allow", "ok"))
+	}
+	p := w.program(true)
+	out := new(lockedBuffer)
+	p.UI.Out = out
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- p.Tail(ctx, auditing.Query{}, 5, true) }()
+	until := func(n int) {
+		t.Helper()
+		for start := time.Now(); strings.Count(out.String(), "\n") < n; time.Sleep(time.Millisecond) {
+			if time.Since(start) > 20*time.Second {
+				t.Fatalf("%d lines, want %d", strings.Count(out.String(), "\n"), n)
+			}
+		}
+	}
+	until(5)
+	const more = 700
+	for i := range more {
+		w.add(call("local", "fs", "read", "allow", "ok"))
+		if i == more/2 {
+			until(5 + more/2)
+			_, err := w.log.Prune(t.Context(), noon.Add(400*time.Second), 0, func(int64) error { return nil })
+			require.NoError(t, err)
+		}
+	}
+	until(5 + more)
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	for i, line := range strings.Split(strings.TrimSpace(out.String()), "\n") {
+		if want := fmt.Sprintf(`"n":%d,`, 146+i); !strings.Contains(line, want) {
+			t.Fatalf("line %d is %s, want %s", i, line, want)
+		}
+	}
+}
+
+// TestMissing: one line and the command, where there is no log, or none that can be read.
+func TestMissing(t *testing.T) {
+	w := &world{t: t, dir: t.TempDir()}
+	said := func(p *auditing.Program) string {
+		err := p.Show(t.Context(), auditing.Query{}, 0)
+		if err == nil {
+			return "nothing"
+		}
+		kind, hint := "", ""
+		if k, ok := err.(interface{ ExitKind() string }); ok {
+			kind = k.ExitKind()
+		}
+		if h, ok := err.(interface{ Hint() string }); ok {
+			hint = h.Hint()
+		}
+		return kind + ": " + strings.ReplaceAll(err.Error()+" / "+hint, w.dir, "DIR")
+	}
+	if got := said(w.program(false)); !strings.HasPrefix(got, "config: there is no audit log: config.yaml has no section audit / write audit: ") {
+		t.Error(got)
+	}
+	p := w.program(false)
+	p.Settings.Audit = &settings.Audit{}
+	if got := said(p); !strings.HasPrefix(got, "other: there is no audit log yet / ") {
+		t.Error(got)
+	}
+	path := filepath.Join(w.dir, "audit.db")
+	for content, want := range map[string]string{
+		"garbage, and no database of anybody, but long enough to be read as the first page of one": "config: DIR/audit.db: the audit log is damaged",
+		"": "config: DIR/audit.db: the audit log is damaged",
+	} {
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+		if got := said(w.program(false)); !strings.HasPrefix(got, want) || !strings.Contains(got, "mcpctl audit verify") || strings.Contains(got, "\n") {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	if runtime.GOOS != "windows" && os.Getuid() != 0 {
+		require.NoError(t, os.Chmod(path, 0))
+		if got := said(w.program(false)); !strings.HasPrefix(got, "config: ") || !strings.Contains(got, "permission denied") {
+			t.Error(got)
+		}
+	}
+}
+
+// TestExportContinues: an export into a file that was cut off anywhere is continued without a
+// gap and without a double, in each form.
+func TestExportContinues(t *testing.T) {
+	w := newWorld(t)
+	add := func(n int) {
+		all := make([]audit.Record, n)
+		for i := range all {
+			all[i] = call("token|ci", "fs", "read,\"\n=x", "allow", "ok")
+		}
+		w.add(all...)
+	}
+	add(300)
+	_, err := w.log.Checkpoint(t.Context())
+	require.NoError(t, err)
+	for form, o := range map[string]auditing.ExportOptions{"jsonl": {JSONL: true}, "csv": {CSV: true}, "otlp": {OTLP: true}} {
+		t.Run(form, func(t *testing.T) {
+			o.File = filepath.Join(t.TempDir(), "out."+form)
+			for range 12 {
+				require.NoError(t, w.program(false).Export(t.Context(), o))
+				whole, err := os.ReadFile(o.File)
+				require.NoError(t, err)
+				require.NoError(t, os.WriteFile(o.File, whole[:rand.IntN(len(whole)+1)], 0o600)) //nolint:gosec // no secret
+				add(rand.IntN(20))                                                               //nolint:gosec // no secret
+			}
+			require.NoError(t, w.program(false).Export(t.Context(), o))
+			size, err := w.log.Size(t.Context())
+			require.NoError(t, err)
+			got := numbers(t, o)
+			if int64(len(got)) != size {
+				t.Errorf("%d records, want %d", len(got), size)
+			}
+			for i, n := range got {
+				if n != int64(i) {
+					t.Fatalf("record %d is at %d", n, i)
+				}
+			}
+		})
+	}
+	p := w.program(false)
+	require.NoError(t, p.Export(t.Context(), auditing.ExportOptions{CSV: true, Since: 290}))
+	if got := strings.Count(w.out.String(), "\n"); got < 10 || !strings.HasPrefix(strings.Split(w.out.String(), "\n")[1], "290,r1-291,") || !strings.Contains(w.err.String(), "--since ") {
+		t.Errorf("%d lines: %s; %s", got, w.out.String(), w.err.String())
+	}
+	other := filepath.Join(t.TempDir(), "other")
+	require.NoError(t, os.WriteFile(other, []byte("mine\n"), 0o600))
+	for _, o := range []auditing.ExportOptions{{JSONL: true, File: other}, {CSV: true, File: other}, {OTLP: true, File: other}, {}, {JSONL: true, CSV: true}} {
+		if err := w.program(false).Export(t.Context(), o); err == nil {
+			t.Errorf("%+v: no error", o)
+		}
+	}
+	if raw, err := os.ReadFile(other); err != nil || string(raw) != "mine\n" {
+		t.Errorf("a foreign file is %q, %v", raw, err)
+	}
+}
+
+// numbers returns the numbers of the records of an export, in order.
+func numbers(t *testing.T, o auditing.ExportOptions) (all []int64) {
+	t.Helper()
+	raw, err := os.ReadFile(o.File)
+	require.NoError(t, err)
+	if o.CSV {
+		rows, err := csv.NewReader(bytes.NewReader(raw)).ReadAll()
+		require.NoError(t, err)
+		for _, row := range rows[1:] {
+			n, err := strconv.ParseInt(row[0], 10, 64)
+			require.NoError(t, err)
+			all = append(all, n)
+		}
+		return all
+	}
+	for line := range strings.Lines(string(raw)) {
+		switch {
+		case o.OTLP:
+			for _, part := range strings.Split(line, `"mcpctl.audit.number","value":{"intValue":"`)[1:] {
+				digits, _, _ := strings.Cut(part, `"`)
+				n, err := strconv.ParseInt(digits, 10, 64)
+				require.NoError(t, err)
+				all = append(all, n)
+			}
+		case strings.HasPrefix(line, `{"v":1`):
+			r, err := audit.Parse([]byte(strings.TrimSuffix(line, "\n")))
+			require.NoError(t, err)
+			all = append(all, int64(r.N)-1) //nolint:gosec // small
+		}
+	}
+	return all
+}

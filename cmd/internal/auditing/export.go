@@ -1,0 +1,242 @@
+package auditing
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/runtime/audit"
+	"github.com/mcpctl/mcpctl/runtime/audit/export"
+	"github.com/mcpctl/mcpctl/runtime/audit/logfile"
+	"github.com/mcpctl/mcpctl/runtime/audit/merkle"
+)
+
+// ExportOptions are the flags of audit export: one form, the number of the first record, and
+// the file, "" for standard output.
+type ExportOptions struct {
+	JSONL, OTLP, CSV bool
+	Since            int64
+	File             string
+	// Version is that of this program.
+	Version string
+}
+
+// Export writes the records out that the log has now.
+func (p *Program) Export(ctx context.Context, o ExportOptions) error {
+	if n := count(o.JSONL, o.OTLP, o.CSV); n != 1 {
+		return failure.Usage("choose one of --jsonl, --otlp and --csv")
+	}
+	if o.Since < 0 {
+		return failure.Usage("--since %d is less than 0", o.Since)
+	}
+	log, err := p.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }() // nothing is written
+	last, err := log.LastCheckpoint(ctx)
+	if err != nil {
+		return p.explain(err)
+	}
+	checkpoint, err := merkle.Unsigned(last)
+	if err != nil {
+		return failure.Usage("the log has no checkpoint yet, which says whose it is").WithHint("try again in a minute")
+	}
+	next, err := o.write(ctx, exported{Reader: &log.Reader, origin: checkpoint.Origin}, p.UI.Out)
+	if err != nil {
+		return p.explain(err)
+	}
+	if o.File == "" {
+		p.UI.Note("note: to continue, --since %d", next)
+	}
+	return nil
+}
+
+func count(flags ...bool) (n int) {
+	for _, f := range flags {
+		if f {
+			n++
+		}
+	}
+	return n
+}
+
+// exported is a log as exports read it.
+type exported struct {
+	*logfile.Reader
+	origin string
+}
+
+func (l exported) Origin() string { return l.origin }
+
+func (l exported) Records(ctx context.Context, from int64, f func(n int64, record []byte) error) error {
+	return l.Read(ctx, from, 0, f)
+}
+
+// Consistency is for witnesses, which get nothing from here.
+func (l exported) Consistency(context.Context, int64, int64) ([]tlog.Hash, error) {
+	return nil, errors.ErrUnsupported
+}
+
+// write writes the records into the file, or to out.
+func (o *ExportOptions) write(ctx context.Context, log exported, out io.Writer) (next int64, err error) {
+	if o.JSONL && o.File != "" {
+		return export.WriteFile(ctx, log, o.File, o.Since)
+	}
+	from := o.Since
+	head := true
+	if o.File != "" {
+		file, found, at, err := o.continued()
+		if err != nil {
+			return 0, err
+		}
+		defer func() { err = cmp.Or(err, file.Close()) }()
+		out = file
+		if found {
+			from, head = at, false
+		}
+	}
+	switch {
+	case o.JSONL:
+		return export.WriteLines(ctx, log, from, out)
+	case o.OTLP:
+		return export.WriteOTLP(ctx, log, from, out, o.Version)
+	}
+	return writeCSV(ctx, log, from, out, head)
+}
+
+// lastLines is how much of the end of a file is read to find its last line. A request with
+// a batch of records is shorter.
+const lastLines = 16 << 20
+
+// numberRE finds the number of a record in a request.
+var numberRE = regexp.MustCompile(`"mcpctl\.audit\.number","value":\{"intValue":"(\d+)"`) //nolint:gochecknoglobals // a constant
+
+// continued opens the file of an export to append to it: found says that it has records, of
+// which next is the number behind the last. A line that was not written whole is cut off.
+func (o *ExportOptions) continued() (file *os.File, found bool, next int64, err error) {
+	file, err = os.OpenFile(o.File, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, false, 0, failure.Usage("%w", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = file.Close() // nothing was written
+		}
+	}()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, false, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return file, false, 0, nil
+	}
+	from := max(info.Size()-lastLines, 0)
+	raw := make([]byte, info.Size()-from)
+	if _, err := file.ReadAt(raw, from); err != nil && !errors.Is(err, io.EOF) {
+		return nil, false, 0, err
+	}
+	whole := bytes.LastIndexByte(raw, '\n') + 1
+	if err := file.Truncate(from + int64(whole)); err != nil {
+		return nil, false, 0, err
+	}
+	if _, err := file.Seek(0, io.SeekEnd); err != nil {
+		return nil, false, 0, err
+	}
+	for lines := bytes.Split(raw[:max(whole-1, 0)], []byte("\n")); len(lines) > 0; lines = lines[:len(lines)-1] {
+		if n, ok := o.lastNumber(string(lines[len(lines)-1])); ok {
+			return file, true, n + 1, nil
+		}
+	}
+	if whole > 0 && !bytes.HasPrefix(raw, []byte(strings.Join(csvHead(), ","))) {
+		return nil, false, 0, failure.Usage("%s is no such export", o.File).WithHint("choose another file")
+	}
+	return file, false, 0, nil
+}
+
+// lastNumber returns the number of the last record in a line.
+func (o *ExportOptions) lastNumber(line string) (n int64, ok bool) {
+	text, _, _ := strings.Cut(line, ",")
+	if o.OTLP {
+		all := numberRE.FindAllStringSubmatch(line, -1)
+		if all == nil {
+			return 0, false
+		}
+		text = all[len(all)-1][1]
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, err == nil
+}
+
+func csvHead() []string {
+	return []string{
+		"number", "record", "time", "kind", "of", "who", "name", "groups", "client", "via", "ip", "flow", "server", "item", "revision", "arguments", "size", "definition",
+		"verdict", "by", "would", "scopes", "policies", "seen", "found", "ms", "outcome", "result_size", "result", "trace", "text", "count",
+	}
+}
+
+// writeCSV writes records as a table, a line each.
+func writeCSV(ctx context.Context, log exported, from int64, out io.Writer, head bool) (next int64, err error) {
+	w := csv.NewWriter(out)
+	if head {
+		if err := w.Write(csvHead()); err != nil {
+			return from, err
+		}
+	}
+	next = from
+	err = log.Records(ctx, from, func(n int64, raw []byte) error {
+		e, err := parse(n, raw)
+		if err != nil {
+			return err
+		}
+		next = n + 1
+		return w.Write(e.cells())
+	})
+	w.Flush()
+	return next, cmp.Or(err, w.Error())
+}
+
+// cells are the values of a line. Line ends in them are written as \n, so that a line is
+// one; what a spreadsheet would take for a formula gets an apostrophe.
+func (e *Entry) cells() []string {
+	r := &e.Record
+	list := func(texts []string) string { return strings.Join(texts, " ") }
+	number := func(n int64) string {
+		if n == 0 {
+			return ""
+		}
+		return strconv.FormatInt(n, 10)
+	}
+	of, addr := "", ""
+	if r.Of != 0 {
+		of = fmt.Sprintf("%s-%d", r.Run, r.Of)
+	}
+	if r.Who.Addr.IsValid() {
+		addr = r.Who.Addr.String()
+	}
+	all := []string{
+		strconv.FormatInt(e.Number, 10), e.Ref(), audit.StampOf(r.Time), string(r.Kind), of, r.Who.ID, r.Who.Name, list(r.Who.Groups), r.Who.Client, r.Who.Via, addr, r.Who.Flow,
+		r.What.Server, r.What.Item, r.What.Era, r.Sent.Digest, number(r.Sent.Size), r.What.Definition,
+		r.Said.Verdict, list(r.Said.By), list(r.Said.Would), list(r.Said.Scopes), r.Said.Generation, list(r.Said.Seen), list(r.Said.Found),
+		number(r.Came.Took.Milliseconds()), r.Came.Out, number(r.Came.ResultSize), r.Came.ResultDigest, r.What.Trace, r.Text, number(r.Count),
+	}
+	for i, text := range all {
+		text = strings.NewReplacer("\r\n", `\n`, "\n", `\n`, "\r", `\r`).Replace(text)
+		if text != "" && strings.ContainsRune("=+-@\t", rune(text[0])) {
+			text = "'" + text
+		}
+		all[i] = text
+	}
+	return all
+}

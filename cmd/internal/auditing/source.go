@@ -1,0 +1,194 @@
+package auditing
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/runtime/audit/logfile"
+)
+
+// Log is the source of records that is the log itself; others are files of lines, or - for
+// standard input.
+const Log = "log"
+
+// maxLine is the greatest length of a line of a file. A record is shorter.
+const maxLine = 1 << 20
+
+// Each calls each with the entries of a source that are meant, in their order.
+func (p *Program) Each(ctx context.Context, source string, q Query, each func(*Entry) error) error {
+	f, err := q.filter(p.now())
+	if err != nil {
+		return err
+	}
+	if source != Log {
+		return lines(source, p.UI.In, f, each)
+	}
+	log, err := p.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }() // nothing is written
+	size, err := log.Size(ctx)
+	if err == nil {
+		err = read(ctx, log, f, size, func(e *Entry) error {
+			e.log = log
+			return each(e)
+		})
+	}
+	return p.explain(err)
+}
+
+// lines reads a file of lines, as exports are: records, and marks between them, which say
+// what number follows.
+func lines(path string, stdin io.Reader, f *filter, each func(*Entry) error) error {
+	in := stdin
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return failure.Usage("%w", err)
+		}
+		defer func() { _ = file.Close() }() // nothing is written
+		in = file
+	}
+	lines := bufio.NewReaderSize(in, maxLine)
+	next := int64(-1)
+	for at := 1; ; at++ {
+		line, err := lines.ReadSlice('\n')
+		switch {
+		case errors.Is(err, io.EOF) && len(line) == 0:
+			return nil
+		case errors.Is(err, bufio.ErrBufferFull):
+			return failure.Usage("%s:%d: the line is too long for a record", path, at)
+		case err != nil && !errors.Is(err, io.EOF):
+			return err
+		}
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 {
+			continue
+		}
+		if m, ok := markOf(line); ok {
+			next = m
+			continue
+		}
+		if err := f.try(next, line, each); err != nil {
+			if _, parsed := errors.AsType[*failure.Error](err); parsed {
+				return failure.Usage("%s:%d: the line is no record", path, at).WithHint("mcpctl audit export --jsonl writes such files")
+			}
+			return err
+		}
+		if next >= 0 {
+			next++
+		}
+	}
+}
+
+// markOf returns the number of the record that follows a line which is none.
+func markOf(line []byte) (next int64, ok bool) {
+	if bytes.HasPrefix(line, []byte(`{"v":`)) {
+		return 0, false
+	}
+	var m struct {
+		Log, Checkpoint string
+		Next            *int64
+	}
+	if json.Unmarshal(line, &m) != nil || m.Next == nil || m.Log == "" && m.Checkpoint == "" {
+		return 0, false
+	}
+	return *m.Next, true
+}
+
+// Arguments returns the arguments of a call, nil if they are not kept, or not as they were
+// sent: without a part, or without secrets.
+func (p *Program) Arguments(ctx context.Context, e *Entry) []byte {
+	switch {
+	case e.Sent.Digest == "":
+		return []byte("{}")
+	case e.Number < 0:
+		return nil
+	}
+	log := e.log
+	if log == nil {
+		var err error
+		if log, err = p.open(ctx); err != nil {
+			return nil
+		}
+		defer func() { _ = log.Close() }() // nothing is written
+	}
+	body, err := log.Body(ctx, e.Number, false)
+	if err != nil || body == nil || body.Cut {
+		return nil
+	}
+	key, err := p.key()
+	if err != nil || key.Digest(body.Data) != e.Sent.Digest {
+		return nil
+	}
+	return body.Data
+}
+
+// key reads the key file of the log, which must be there.
+func (p *Program) key() (*logfile.Key, error) {
+	if _, err := os.Stat(p.keyPath()); err != nil {
+		return nil, p.explain(&logfile.Error{Path: p.path(), Err: err})
+	}
+	k, err := logfile.OpenKey(p.keyPath())
+	if err != nil {
+		return nil, &failure.Error{Kind: "config", Err: err}
+	}
+	return k, nil
+}
+
+// Key prints the public key of the log, as a verifier key of a signed note; all with those
+// that have signed before, the newest first.
+func (p *Program) Key(all bool) error {
+	k, err := p.key()
+	if err != nil {
+		return err
+	}
+	keys := k.Verifiers()
+	if p.UI.JSON {
+		return p.UI.EncodeJSON(struct {
+			Key    string   `json:"key"`
+			Former []string `json:"former,omitempty"`
+		}{keys[0], keys[1:]})
+	}
+	if !all {
+		keys = keys[:1]
+	}
+	for _, key := range keys {
+		if _, err := fmt.Fprintln(p.UI.Out, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Digest prints the digest that a record would have of the bytes of a file, - for standard
+// input.
+func (p *Program) Digest(path string) error {
+	k, err := p.key()
+	if err != nil {
+		return err
+	}
+	in := p.UI.In
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return failure.Usage("%w", err)
+		}
+		defer func() { _ = file.Close() }() // nothing is written
+		in = file
+	}
+	raw, err := io.ReadAll(in)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(p.UI.Out, k.Digest(raw))
+	return err
+}

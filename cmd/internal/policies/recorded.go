@@ -1,0 +1,191 @@
+package policies
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/access/policy"
+	"github.com/mcpctl/mcpctl/runtime/audit"
+)
+
+// What a replay says, beside the verdicts: that a limit was used up, and that what decides is
+// not known.
+const (
+	limited = "limit"
+	unknown = "unknown"
+)
+
+// cut is the last element of a list that is longer than a record may have it.
+const cut = "…"
+
+// again returns the request of a record, to be decided again. It is false for what no policy
+// decides. arguments are those of the call, nil for unknown.
+func (l *loaded) again(r *audit.Record, arguments []byte) (*request, bool) {
+	action := policy.Action(r.Kind)
+	switch action {
+	case policy.Call, policy.Get, policy.Read, policy.Question, policy.Link, policy.Operate, policy.Deliver:
+	default:
+		return nil, false
+	}
+	if r.What.Server == "" {
+		return nil, false
+	}
+	of := &request{
+		action: action, server: r.What.Server, name: r.What.Item, as: r.Who.ID, arguments: arguments,
+		seen: r.Said.Seen, found: r.Said.Found, now: r.Time, addr: r.Who.Addr,
+	}
+	of.who = l.asked(r)
+	return of, true
+}
+
+// asked returns who has asked, nil for local. Of what is not in the record, it is assumed:
+// that a name with an @ is an address that counts, and that the credential has all scopes
+// that policies ask for, but those that it was refused for.
+func (l *loaded) asked(r *audit.Record) *access.Principal {
+	if r.Who.ID == "" || r.Who.ID == access.Local {
+		return nil
+	}
+	who := &access.Principal{ID: r.Who.ID, Name: r.Who.Name, Groups: r.Who.Groups, Client: r.Who.Client, Provider: r.Who.Via}
+	if strings.Contains(who.Name, "@") {
+		who.Email = strings.ToLower(who.Name)
+	}
+	for _, of := range l.policies() {
+		for _, s := range of.Scopes {
+			if !slices.Contains(r.Said.Scopes, s) {
+				who.Scopes = append(who.Scopes, s)
+			}
+		}
+	}
+	slices.Sort(who.Scopes)
+	who.Scopes = slices.Compact(who.Scopes)
+	return who
+}
+
+func (l *loaded) policies() []*policy.Policy {
+	if l.set == nil {
+		return nil
+	}
+	return l.set.Policies()
+}
+
+// notRecorded finds what a condition reads that no record has: arguments, the front, whether
+// a call is a task, and further claims of a token. A context that is read as a whole counts,
+// too.
+var notRecorded = regexp.MustCompile(`\bcontext(\.(args|clean|host|task|front)\b|\s+has\s+"?(args|clean|host|task|front)\b|[^.\s]|\s*$)|\.(hasTag|getTag)\(`) //nolint:gochecknoglobals // a constant
+
+// argumentsRead finds the part of it that arguments answer.
+var argumentsRead = regexp.MustCompile(`\bcontext(\.(args|clean|host)\b|\s+has\s+"?(args|clean|host)\b)`) //nolint:gochecknoglobals // a constant
+
+// open reports whether it depends on what no record has whether a policy holds. arguments
+// says that the arguments are known.
+func open(a *policy.Applied, arguments bool) bool {
+	reads := false
+	for _, c := range a.Conditions {
+		text := c.Text
+		if arguments {
+			text = argumentsRead.ReplaceAllString(text, "x")
+		}
+		is := notRecorded.MatchString(text)
+		if !is && !c.Holds && c.Failed == "" {
+			return false // whatever the others are
+		}
+		reads = reads || is
+	}
+	return reads
+}
+
+// recorded is what policies say now of a request that was recorded.
+type recorded struct {
+	decision
+	// open are the policies that leave the verdict open: what they read is not recorded.
+	open []*policy.Policy
+}
+
+// decideRecorded decides a request of a record with the policies of now, with the code that
+// decides others. Its verdict is unknown where it depends on what the record does not have.
+func (l *loaded) decideRecorded(r *request, record *audit.Record) recorded {
+	d := recorded{decision: l.decide(r)}
+	if l.set == nil {
+		return d
+	}
+	var forbid, permit, mayForbid, mayPermit, mayAsk bool
+	for i := range d.Policies {
+		a := &d.Policies[i]
+		asks := a.Question != ""
+		switch is := open(a, r.arguments != nil || r.action != policy.Call); {
+		case a.Shadow || a.Limit != nil:
+		case is:
+			d.open = append(d.open, a.Policy)
+			mayPermit = mayPermit || a.Permit
+			mayAsk = mayAsk || asks
+			mayForbid = mayForbid || !a.Permit && !asks
+		case a.Holds && a.Permit:
+			permit = permit || len(a.Lacks) == 0
+		case a.Holds && !asks:
+			forbid = true
+		}
+	}
+	switch {
+	case forbid, len(d.open) == 0:
+	case !permit && !mayPermit:
+	case mayForbid, !permit, mayAsk && d.verdict != ask:
+		d.verdict = unknown
+	}
+	if slices.Contains(record.Who.Groups, cut) && len(l.Config.Groups) > 0 {
+		d.verdict = unknown // what groups there are beside is not known
+	}
+	if d.verdict == allow || d.verdict == ask {
+		l.limits(&d, record)
+	}
+	return d
+}
+
+// limits has what was refused by a limit be refused by it again, if it still counts: how much
+// of a limit was used up is in no record.
+func (l *loaded) limits(d *recorded, record *audit.Record) {
+	if record.Said.Verdict != audit.VerdictLimit {
+		return
+	}
+	for _, of := range d.Outcome.Over {
+		if l.ruleIn(record.Said.By, of.ID) {
+			d.verdict, d.deciding, d.by = limited, []*policy.Policy{of}, []string{of.ID}
+			return
+		}
+	}
+}
+
+// ruleIn reports whether ids have that of a policy, or one that is of the same rule.
+func (l *loaded) ruleIn(ids []string, id string) bool {
+	rule := l.ruleOf(id)
+	return slices.ContainsFunc(ids, func(of string) bool { return l.ruleOf(of) == rule })
+}
+
+func (l *loaded) ruleOf(id string) string {
+	if l.Section == nil {
+		return id
+	}
+	return l.Section.RuleOf(id)
+}
+
+// was returns what a record says of its request, in the words of commands.
+func was(r *audit.Record) string {
+	if r.Said.Verdict == "" {
+		return allow
+	}
+	return r.Said.Verdict
+}
+
+// agrees reports whether what was decided is what would be decided now.
+func (l *loaded) agrees(d *recorded, r *audit.Record) bool {
+	switch was := was(r); d.verdict {
+	case hidden:
+		return was == deny
+	case ask:
+		// A person has said yes, or no; or nobody could be asked.
+		return was == ask || slices.ContainsFunc(d.by, func(id string) bool { return l.ruleIn(r.Said.By, id) })
+	default:
+		return was == d.verdict
+	}
+}
