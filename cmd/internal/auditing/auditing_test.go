@@ -3,6 +3,7 @@ package auditing_test
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -396,4 +398,149 @@ func numbers(t *testing.T, o auditing.ExportOptions) (all []int64) {
 		}
 	}
 	return all
+}
+
+// verified returns how mcpctl audit verify ends, and what it prints.
+func (w *world) verified(o auditing.VerifyOptions) string {
+	w.t.Helper()
+	err := w.program(false).Verify(w.t.Context(), o)
+	switch {
+	case errors.Is(err, auditing.ErrFindings):
+		return "findings\n" + w.out.String()
+	case err != nil:
+		return err.Error()
+	}
+	return w.out.String()
+}
+
+// TestVerify: a log, its exports and proofs are verified with the public key alone; what was
+// changed is named, and so is a log that was cut off after a checkpoint had left it.
+func TestVerify(t *testing.T) {
+	w := newWorld(t)
+	w.some()
+	checkpoint, err := w.log.Checkpoint(t.Context())
+	require.NoError(t, err)
+	file := func(name string, content []byte) string {
+		path := filepath.Join(w.dir, name)
+		require.NoError(t, os.WriteFile(path, content, 0o600))
+		return path
+	}
+	require.NoError(t, w.program(false).Key(false))
+	vkey := strings.TrimSpace(w.out.String())
+	pub, since := file("audit.pub", []byte(vkey+"\n")), file("since", append(slices.Clone(checkpoint), '\n'))
+	w.add(call("local", "fs", "read", "allow", "ok"))
+	_, err = w.log.Checkpoint(t.Context())
+	require.NoError(t, err)
+	lines := filepath.Join(w.dir, "out.jsonl")
+	require.NoError(t, w.program(false).Export(t.Context(), auditing.ExportOptions{JSONL: true, File: lines}))
+	require.NoError(t, w.program(false).Prove(t.Context(), "r1-4"))
+	proof := file("proof", w.out.Bytes())
+	require.NoError(t, os.Rename(filepath.Join(w.dir, "audit.key"), filepath.Join(w.dir, "hidden.key")))
+	path := filepath.Join(w.dir, "audit.db")
+
+	sound := func(o auditing.VerifyOptions, want string) {
+		t.Helper()
+		if got := w.verified(o); !strings.HasPrefix(got, want) {
+			t.Errorf("%+v: got %s", o, got)
+		}
+	}
+	sound(auditing.VerifyOptions{}, "there is no key to verify with")
+	sound(auditing.VerifyOptions{Key: pub}, "ok: 9 records of mcpctl/")
+	sound(auditing.VerifyOptions{Key: vkey, DB: path, Since: since}, "ok: 9 records of mcpctl/")
+	sound(auditing.VerifyOptions{Key: vkey, Since: lines}, "ok: 9 records of mcpctl/")
+	sound(auditing.VerifyOptions{Key: vkey, JSONL: lines}, "ok: 9 records of mcpctl/")
+	sound(auditing.VerifyOptions{Key: vkey, Proof: proof}, "proven: record 3 is among the 9 records of mcpctl/")
+	sound(auditing.VerifyOptions{Key: vkey, Proof: proof, JSONL: lines}, "choose one of")
+	sound(auditing.VerifyOptions{Key: "x+y"}, "the key cannot be read")
+	sound(auditing.VerifyOptions{Key: filepath.Join(w.dir, "hidden.key")}, filepath.Join(w.dir, "hidden.key")+" has no public key")
+	sound(auditing.VerifyOptions{Key: vkey, Since: pub}, pub+" has no checkpoint")
+	sound(auditing.VerifyOptions{Key: vkey, DB: pub}, "findings\ndamaged: ")
+	sound(auditing.VerifyOptions{Key: vkey, DB: filepath.Join(w.dir, "none")}, "no such file: ")
+
+	raw, err := os.ReadFile(proof)
+	require.NoError(t, err)
+	sound(auditing.VerifyOptions{Key: vkey, Proof: file("bad", bytes.Replace(raw, []byte("index 3"), []byte("index 4"), 1))}, "findings\nnot proven: ")
+	raw, err = os.ReadFile(lines)
+	require.NoError(t, err)
+	sound(auditing.VerifyOptions{Key: vkey, JSONL: file("bad.jsonl", bytes.Replace(raw, []byte("delete_repo"), []byte("delete_rep0"), 1))}, "findings\n")
+
+	db, err := sql.Open("sqlite", path)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, db.Close()) }()
+	_, err = db.ExecContext(t.Context(), `UPDATE segment SET records = CAST(replace(CAST(records AS TEXT), 'delete_repo', 'delete_rep0') AS BLOB)`)
+	require.NoError(t, err)
+	sound(auditing.VerifyOptions{Key: vkey}, "findings\nchanged: record 3 was changed\nfindings: 1 in 9 records of mcpctl/")
+	_, err = db.ExecContext(t.Context(), `UPDATE segment SET records = CAST(replace(CAST(records AS TEXT), 'delete_rep0', 'delete_repo') AS BLOB)`)
+	require.NoError(t, err)
+	sound(auditing.VerifyOptions{Key: vkey}, "ok: ")
+	_, err = db.ExecContext(t.Context(), `DELETE FROM segment WHERE first > 0; DELETE FROM checkpoint WHERE size > 0`)
+	require.NoError(t, err)
+	sound(auditing.VerifyOptions{Key: vkey, Since: since}, "findings\n")
+}
+
+// TestRotate: who has the old key verifies the log on, and the new key is printed.
+func TestRotate(t *testing.T) {
+	w := newWorld(t)
+	w.some()
+	require.NoError(t, w.program(false).Key(false))
+	before := strings.TrimSpace(w.out.String())
+	require.NoError(t, w.program(false).Rotate(t.Context()))
+	after := strings.TrimSpace(w.out.String())
+	if before == after || !strings.HasPrefix(after, "mcpctl/") {
+		t.Errorf("%s has become %s", before, after)
+	}
+	for _, key := range []string{before, after} {
+		if got := w.verified(auditing.VerifyOptions{Key: key}); !strings.HasPrefix(got, "ok: 9 records") {
+			t.Error(got)
+		}
+	}
+	require.NoError(t, w.program(false).Key(true))
+	if got := w.out.String(); got != after+"\n"+before+"\n" {
+		t.Error(got)
+	}
+	if got := w.shown(auditing.Query{Kinds: []string{"rotate"}}, 0); got != "8" {
+		t.Error(got)
+	}
+}
+
+// TestBodies: what is kept of a call is printed, and its digest is what digest prints.
+func TestBodies(t *testing.T) {
+	w := newWorld(t)
+	key, err := logfile.OpenKey(filepath.Join(w.dir, "audit.key"))
+	require.NoError(t, err)
+	const args, result = `{"path": "/a"}`, `{"content":[]}`
+	r := call("local", "fs", "read", "allow", "")
+	r.Run, r.N, r.Time, r.Sent.Digest, r.Came = "r1", 1, noon, key.Digest([]byte(args)), audit.Outcome{}
+	done := audit.Record{Run: "r1", N: 2, Kind: audit.KindDone, Of: 1, Time: noon, Came: audit.Outcome{Out: audit.OutOK, ResultDigest: key.Digest([]byte(result))}}
+	for i, raw := range [][]byte{r.Append(nil), done.Append(nil)} {
+		body := audit.Body{Digest: r.Sent.Digest, Data: []byte(args)}
+		if i == 1 {
+			body = audit.Body{Digest: done.Came.ResultDigest, Result: true, Data: []byte(result)}
+		}
+		_, err := w.log.Append(t.Context(), &audit.Batch{Run: "r1", Records: [][]byte{raw}, Bodies: []audit.Body{body}})
+		require.NoError(t, err)
+	}
+	for _, tt := range []struct {
+		name   string
+		result bool
+		want   string
+	}{{"r1-1", false, args}, {"0", false, args}, {"r1-2", false, args}, {"r1-1", true, result}, {"r1-2", true, result}} {
+		require.NoError(t, w.program(false).Body(t.Context(), tt.name, tt.result))
+		if got := w.out.String(); got != tt.want+"\n" {
+			t.Errorf("%+v: got %s", tt, got)
+		}
+	}
+	p := w.program(false)
+	p.UI.In = strings.NewReader(args)
+	require.NoError(t, p.Digest("-"))
+	if got := strings.TrimSpace(w.out.String()); got != r.Sent.Digest {
+		t.Errorf("got %s, want %s", got, r.Sent.Digest)
+	}
+	found, err := w.log.DeleteBody(t.Context(), 0, false)
+	if err != nil || !found {
+		t.Fatal(found, err)
+	}
+	if err := w.program(false).Body(t.Context(), "r1-1", false); err == nil || err.Error() != "the arguments of record r1-1 are not kept" {
+		t.Error(err)
+	}
 }

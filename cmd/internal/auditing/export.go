@@ -13,8 +13,6 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/mod/sumdb/tlog"
-
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/runtime/audit"
 	"github.com/mcpctl/mcpctl/runtime/audit/export"
@@ -53,7 +51,7 @@ func (p *Program) Export(ctx context.Context, o ExportOptions) error {
 	if err != nil {
 		return failure.Usage("the log has no checkpoint yet, which says whose it is").WithHint("try again in a minute")
 	}
-	next, err := o.write(ctx, exported{Reader: &log.Reader, origin: checkpoint.Origin}, p.UI.Out)
+	next, err := o.write(ctx, log, checkpoint.Origin, p.UI.Out)
 	if err != nil {
 		return p.explain(err)
 	}
@@ -72,34 +70,17 @@ func count(flags ...bool) (n int) {
 	return n
 }
 
-// exported is a log as exports read it.
-type exported struct {
-	*logfile.Reader
-	origin string
-}
-
-func (l exported) Origin() string { return l.origin }
-
-func (l exported) Records(ctx context.Context, from int64, f func(n int64, record []byte) error) error {
-	return l.Read(ctx, from, 0, f)
-}
-
-// Consistency is for witnesses, which get nothing from here.
-func (l exported) Consistency(context.Context, int64, int64) ([]tlog.Hash, error) {
-	return nil, errors.ErrUnsupported
-}
-
 // write writes the records into the file, or to out.
-func (o *ExportOptions) write(ctx context.Context, log exported, out io.Writer) (next int64, err error) {
+func (o *ExportOptions) write(ctx context.Context, log *logfile.Log, origin string, out io.Writer) (next int64, err error) {
 	if o.JSONL && o.File != "" {
-		return export.WriteFile(ctx, log, o.File, o.Since)
+		return export.WriteFile(ctx, log, origin, o.File, o.Since)
 	}
 	from := o.Since
 	head := true
 	if o.File != "" {
-		file, found, at, err := o.continued()
-		if err != nil {
-			return 0, err
+		file, found, at, openErr := o.continued()
+		if openErr != nil {
+			return 0, openErr
 		}
 		defer func() { err = cmp.Or(err, file.Close()) }()
 		out = file
@@ -109,7 +90,7 @@ func (o *ExportOptions) write(ctx context.Context, log exported, out io.Writer) 
 	}
 	switch {
 	case o.JSONL:
-		return export.WriteLines(ctx, log, from, out)
+		return export.WriteLines(ctx, log, origin, from, out)
 	case o.OTLP:
 		return export.WriteOTLP(ctx, log, from, out, o.Version)
 	}
@@ -187,7 +168,7 @@ func csvHead() []string {
 }
 
 // writeCSV writes records as a table, a line each.
-func writeCSV(ctx context.Context, log exported, from int64, out io.Writer, head bool) (next int64, err error) {
+func writeCSV(ctx context.Context, log *logfile.Log, from int64, out io.Writer, head bool) (next int64, err error) {
 	w := csv.NewWriter(out)
 	if head {
 		if err := w.Write(csvHead()); err != nil {
@@ -195,7 +176,7 @@ func writeCSV(ctx context.Context, log exported, from int64, out io.Writer, head
 		}
 	}
 	next = from
-	err = log.Records(ctx, from, func(n int64, raw []byte) error {
+	err = log.Read(ctx, from, 0, func(n int64, raw []byte) error {
 		e, err := parse(n, raw)
 		if err != nil {
 			return err

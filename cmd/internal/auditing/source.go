@@ -4,13 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/runtime/audit/export"
 	"github.com/mcpctl/mcpctl/runtime/audit/logfile"
 )
 
@@ -73,8 +73,8 @@ func lines(path string, stdin io.Reader, f *filter, each func(*Entry) error) err
 		if len(line) == 0 {
 			continue
 		}
-		if m, ok := markOf(line); ok {
-			next = m
+		if m, ok := export.ParseMark(line); ok {
+			next = m.Next
 			continue
 		}
 		if err := f.try(next, line, each); err != nil {
@@ -87,21 +87,6 @@ func lines(path string, stdin io.Reader, f *filter, each func(*Entry) error) err
 			next++
 		}
 	}
-}
-
-// markOf returns the number of the record that follows a line which is none.
-func markOf(line []byte) (next int64, ok bool) {
-	if bytes.HasPrefix(line, []byte(`{"v":`)) {
-		return 0, false
-	}
-	var m struct {
-		Log, Checkpoint string
-		Next            *int64
-	}
-	if json.Unmarshal(line, &m) != nil || m.Next == nil || m.Log == "" && m.Checkpoint == "" {
-		return 0, false
-	}
-	return *m.Next, true
 }
 
 // Arguments returns the arguments of a call, nil if they are not kept, or not as they were
@@ -176,19 +161,22 @@ func (p *Program) Digest(path string) error {
 	if err != nil {
 		return err
 	}
-	in := p.UI.In
-	if path != "-" {
-		file, err := os.Open(path)
-		if err != nil {
-			return failure.Usage("%w", err)
-		}
-		defer func() { _ = file.Close() }() // nothing is written
-		in = file
-	}
-	raw, err := io.ReadAll(in)
+	raw, err := readAll(path, p.UI.In)
 	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(p.UI.Out, k.Digest(raw))
 	return err
+}
+
+// readAll reads a file, - for standard input.
+func readAll(path string, stdin io.Reader) ([]byte, error) {
+	if path == "-" {
+		return io.ReadAll(stdin)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, failure.Usage("%w", err)
+	}
+	return raw, nil
 }

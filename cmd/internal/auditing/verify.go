@@ -2,20 +2,209 @@ package auditing
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/audit"
+	"github.com/mcpctl/mcpctl/runtime/audit/export"
 	"github.com/mcpctl/mcpctl/runtime/audit/logfile"
+	"github.com/mcpctl/mcpctl/runtime/audit/merkle"
+	"github.com/mcpctl/mcpctl/runtime/audit/verify"
+	"github.com/mcpctl/mcpctl/runtime/plain"
+	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
-// VerifyOptions are the flags of audit verify.
+// VerifyOptions are the flags of audit verify: files, but for Key, which may be the key
+// itself. All may be "".
 type VerifyOptions struct{ DB, Key, Since, JSONL, Proof string }
 
-// Verify checks.
-func (p *Program) Verify(ctx context.Context, o VerifyOptions) error { return errors.ErrUnsupported }
+// Verify prints what is wrong with the log, with an export of it, or with a proof. It fails
+// with ErrFindings.
+func (p *Program) Verify(ctx context.Context, o VerifyOptions) error {
+	if count(o.DB != "", o.JSONL != "", o.Proof != "") > 1 {
+		return failure.Usage("choose one of --db, --jsonl and --proof")
+	}
+	of := verify.Options{}
+	var err error
+	if of.Keys, err = p.verifiers(o.Key); err != nil {
+		return err
+	}
+	if o.Proof != "" {
+		return p.verifyProof(o.Proof, of.Keys)
+	}
+	if o.Since != "" {
+		if of.Since, err = checkpoints(o.Since); err != nil {
+			return err
+		}
+	}
+	report, err := p.verify(ctx, o, of)
+	if errors.Is(err, verify.ErrKey) {
+		return failure.Usage("%w", err)
+	}
+	if err != nil {
+		return err
+	}
+	if p.UI.WantJSON() {
+		err = p.UI.EncodeJSON(struct {
+			OK bool `json:"ok"`
+			*verify.Report
+		}{len(report.Findings) == 0, report})
+	} else {
+		err = p.report(report)
+	}
+	if err == nil && len(report.Findings) > 0 {
+		err = ErrFindings
+	}
+	return err
+}
+
+// verify verifies a log or an export.
+func (p *Program) verify(ctx context.Context, o VerifyOptions, of verify.Options) (*verify.Report, error) {
+	if o.JSONL != "" {
+		in := p.UI.In
+		if o.JSONL != "-" {
+			file, err := os.Open(o.JSONL)
+			if err != nil {
+				return nil, failure.Usage("%w", err)
+			}
+			defer func() { _ = file.Close() }() // nothing is written
+			in = file
+		}
+		return verify.JSONL(ctx, in, of)
+	}
+	path := cmp.Or(o.DB, p.path())
+	log, err := p.openFile(ctx, path)
+	if errors.Is(err, logfile.ErrDamaged) {
+		return &verify.Report{Findings: []verify.Finding{{Kind: verify.Damaged, First: -1, Last: -1, Text: err.Error()}}}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = log.Close() }() // nothing is written
+	return verify.Log(ctx, log, of)
+}
+
+// verifiers returns the verifier keys that a word gives: the lines of a file, or itself;
+// for "" the key of this machine's log.
+func (p *Program) verifiers(word string) ([]string, error) {
+	switch {
+	case word == "":
+		if _, err := os.Stat(p.keyPath()); err != nil {
+			return nil, failure.Usage("there is no key to verify with").WithHint("--key FILE, with what mcpctl audit key has printed where the log is written")
+		}
+		k, err := p.key()
+		if err != nil {
+			return nil, err
+		}
+		return []string{k.Verifier()}, nil
+	case strings.Contains(word, "+"):
+		if _, err := os.Stat(word); err != nil {
+			return []string{word}, nil
+		}
+	}
+	raw, err := store.ReadFile(word, maxLine)
+	if err != nil {
+		return nil, failure.Usage("%w", err)
+	}
+	keys := strings.Fields(string(raw))
+	if len(keys) == 0 || strings.HasPrefix(keys[0], "{") {
+		return nil, failure.Usage("%s has no public key", word).WithHint("a key is the line that mcpctl audit key prints")
+	}
+	return keys, nil
+}
+
+// maxCheckpoints is the greatest size of a file with checkpoints, in bytes: those of some
+// years.
+const maxCheckpoints = 512 << 20
+
+// checkpoints returns the checkpoints of a file: of an anchor, which has an empty line
+// behind each, of an export, or one.
+func checkpoints(path string) (all [][]byte, err error) {
+	raw, err := store.ReadFile(path, maxCheckpoints)
+	if err != nil {
+		return nil, failure.Usage("%w", err)
+	}
+	text := strings.TrimLeft(string(raw), "\r\n")
+	if strings.HasPrefix(text, "{") {
+		for line := range strings.Lines(text) {
+			if m, ok := export.ParseMark([]byte(strings.TrimSuffix(line, "\n"))); ok && m.Checkpoint != "" {
+				all = append(all, []byte(m.Checkpoint))
+			}
+		}
+	} else {
+		parts := strings.Split(text, "\n\n")
+		for i := 0; i+1 < len(parts); i += 2 {
+			msg := strings.TrimLeft(parts[i], "\n") + "\n\n" + strings.TrimRight(parts[i+1], "\n") + "\n"
+			if _, err := merkle.Unsigned([]byte(msg)); err != nil {
+				return nil, failure.Usage("%s: checkpoint %d cannot be read", path, i/2+1) //nolint:mnd // two parts each
+			}
+			all = append(all, []byte(msg))
+		}
+	}
+	if all == nil {
+		return nil, failure.Usage("%s has no checkpoint", path).WithHint("a file of audit.anchor has them, an export, or the end of what mcpctl audit prove prints")
+	}
+	return all, nil
+}
+
+// report prints a report for people.
+func (p *Program) report(r *verify.Report) error {
+	var b strings.Builder
+	c := p.UI.Palette()
+	for _, f := range r.Findings {
+		b.WriteString(c.Red(string(f.Kind)) + ": " + ui.CleanLine(f.Text) + "\n")
+	}
+	for _, f := range r.Remarks {
+		b.WriteString(c.Cyan("note") + ": " + ui.CleanLine(f.Text) + "\n")
+	}
+	what := fmt.Sprintf("%s of %s, %s, signed up to record %d", plain.Count(int(r.Size-r.Oldest), "record"), ui.CleanLine(cmp.Or(r.Origin, "a log without a name")), plain.Count(r.Runs, "run"), r.Signed)
+	if n := len(r.Findings) + r.More; n > 0 {
+		fmt.Fprintf(&b, "%s: %d in %s\n", c.Red("findings"), n, what)
+	} else {
+		fmt.Fprintf(&b, "%s: %s\n", c.Green("ok"), what)
+	}
+	_, err := p.UI.Out.Write([]byte(b.String()))
+	return err
+}
+
+// verifyProof checks a proof.
+func (p *Program) verifyProof(path string, keys []string) error {
+	raw, err := readAll(path, p.UI.In)
+	if err != nil {
+		return err
+	}
+	proof, checkpoint, err := verify.Proof(raw, keys)
+	switch {
+	case errors.Is(err, verify.ErrKey):
+		return failure.Usage("%w", err)
+	case err != nil:
+		if p.UI.WantJSON() {
+			err = p.UI.EncodeJSON(map[string]any{"ok": false, "text": err.Error()})
+		} else {
+			_, err = fmt.Fprintf(p.UI.Out, "%s: %v\n", p.UI.Palette().Red("not proven"), err)
+		}
+		return cmp.Or(err, ErrFindings)
+	case p.UI.WantJSON():
+		return p.UI.EncodeJSON(struct {
+			OK     bool            `json:"ok"`
+			Origin string          `json:"origin"`
+			Number int64           `json:"number"`
+			Size   int64           `json:"size"`
+			Record json.RawMessage `json:"record"`
+		}{true, checkpoint.Origin, proof.Index, checkpoint.Size, proof.Record})
+	}
+	_, err = fmt.Fprintf(p.UI.Out, "%s: record %d is among the %d records of %s\n%s\n", p.UI.Palette().Green("proven"), proof.Index, checkpoint.Size, ui.CleanLine(checkpoint.Origin), ui.CleanLine(string(proof.Record)))
+	return err
+}
 
 // Prove prints the proof of a record.
 func (p *Program) Prove(ctx context.Context, name string) error {
@@ -36,8 +225,28 @@ func (p *Program) Prove(ctx context.Context, name string) error {
 	return err
 }
 
-// Rotate replaces the key.
-func (p *Program) Rotate(ctx context.Context) error { return errors.ErrUnsupported }
+// Rotate has another key sign from now on, and prints it as Key does. The record of that is
+// one of a run of its own.
+func (p *Program) Rotate(ctx context.Context) error {
+	k, err := p.key()
+	if err != nil {
+		return err
+	}
+	log, err := logfile.Open(ctx, p.path(), logfile.Options{Key: k})
+	if err != nil {
+		return p.explain(err)
+	}
+	defer func() { _ = log.Close() }() // all is committed
+	_, err = log.Rotate(ctx, func(text string) error {
+		r := audit.Record{Time: p.now(), Run: strings.ToLower(rand.Text()[:10]), N: 1, Kind: audit.KindRotate, Who: audit.Asker{ID: access.Local}, Text: text}
+		_, err := log.Append(ctx, &audit.Batch{Run: r.Run, Records: [][]byte{r.Append(nil)}, Sync: true})
+		return err
+	})
+	if err != nil {
+		return p.explain(err)
+	}
+	return p.Key(false)
+}
 
 // Body prints the arguments of a call that are kept, or its result.
 func (p *Program) Body(ctx context.Context, name string, result bool) error {

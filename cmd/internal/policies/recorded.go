@@ -17,6 +17,9 @@ const (
 	unknown = "unknown"
 )
 
+// ownPolicies begins the ids of what refuses requests and is no policy of the configuration.
+const ownPolicies = "mcpctl."
+
 // cut is the last element of a list that is longer than a record may have it.
 const cut = "…"
 
@@ -29,7 +32,7 @@ func (l *loaded) again(r *audit.Record, arguments []byte) (*request, bool) {
 	default:
 		return nil, false
 	}
-	if r.What.Server == "" {
+	if r.What.Server == "" || slices.ContainsFunc(r.Said.By, func(id string) bool { return strings.HasPrefix(id, ownPolicies) }) {
 		return nil, false
 	}
 	of := &request{
@@ -184,7 +187,7 @@ func (l *loaded) agrees(d *recorded, r *audit.Record) bool {
 		return was == deny
 	case ask:
 		// A person has said yes, or no; or nobody could be asked.
-		return was == ask || slices.ContainsFunc(d.by, func(id string) bool { return l.ruleIn(r.Said.By, id) })
+		return was == allow && r.Said.Generation != "" && r.Said.Generation == l.set.Digest() || slices.ContainsFunc(d.by, func(id string) bool { return l.ruleIn(r.Said.By, id) })
 	default:
 		return was == d.verdict
 	}

@@ -6,22 +6,22 @@ import (
 )
 
 // WriteFile brings a file of lines to what the log has now, and returns the number of the
-// record that comes next. A file that is there already is continued where it ends, also in
+// record that comes next. origin is the first line of the log's checkpoints. A file that is there already is continued where it ends, also in
 // the middle of a line; another one begins with the record of a number.
-func WriteFile(ctx context.Context, log Log, path string, from int64) (next int64, err error) {
-	l := newLines(File{Path: path}, log, &state{sent: map[string]position{}})
+func WriteFile(ctx context.Context, log Log, origin, path string, from int64) (next int64, err error) {
+	l := newLines(File{Path: path}, Options{Log: log, Origin: origin}, &state{sent: map[string]position{}})
 	l.sent.sent[l.key()] = position{Next: from, Checkpoint: from}
 	err = l.pass(ctx)
 	return l.next.Load(), err
 }
 
 // WriteLines writes what the log has now from a number on, as a file has it.
-func WriteLines(ctx context.Context, log Log, from int64, w io.Writer) (next int64, err error) {
+func WriteLines(ctx context.Context, log Log, origin string, from int64, w io.Writer) (next int64, err error) {
 	at := position{Next: from, Checkpoint: from}
 	return passes(ctx, log, at, func(b *batch, first bool) error {
 		var text []byte
 		if first || b.first != at.Next {
-			text = Mark{Log: log.Origin(), Next: b.first}.Append(text)
+			text = Mark{Log: origin, Next: b.first}.Append(text)
 		}
 		for _, r := range b.records {
 			text = append(append(text, r...), '\n')
