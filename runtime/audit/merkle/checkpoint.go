@@ -3,6 +3,7 @@
 package merkle
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"strconv"
@@ -68,11 +69,14 @@ func Unsigned(msg []byte) (Checkpoint, error) {
 }
 
 // Open reads a checkpoint that at least one of the verifiers has signed, under the name of
-// its origin. The note has the signatures.
+// its origin. The note has the signatures. Of one checkpoint there is one text.
 func Open(msg []byte, verifiers ...note.Verifier) (Checkpoint, *note.Note, error) {
 	n, err := note.Open(msg, note.VerifierList(verifiers...))
 	if err != nil {
 		return Checkpoint{}, nil, err
+	}
+	if !exact(msg) {
+		return Checkpoint{}, nil, ErrCheckpoint
 	}
 	c, err := ParseText(n.Text)
 	if err != nil {
@@ -84,4 +88,17 @@ func Open(msg []byte, verifiers ...note.Verifier) (Checkpoint, *note.Note, error
 		}
 	}
 	return Checkpoint{}, nil, &note.UnverifiedNoteError{Note: n}
+}
+
+// exact reports whether the signatures of a note are written in the one way there is: the
+// last character of base64 has bits that readers pass over.
+func exact(msg []byte) bool {
+	_, lines, _ := strings.Cut(string(msg), "\n\n")
+	for line := range strings.Lines(lines) {
+		line = strings.TrimSuffix(line, "\n")
+		if _, err := base64.StdEncoding.Strict().DecodeString(line[strings.LastIndexByte(line, ' ')+1:]); err != nil {
+			return false
+		}
+	}
+	return true
 }

@@ -75,7 +75,7 @@ func ParseProof(text []byte) (*Proof, error) {
 	p := &Proof{Record: record, Index: n, Checkpoint: []byte(checkpoint)}
 	for _, line := range lines[3:] {
 		h, err := tlog.ParseHash(line)
-		if err != nil {
+		if err != nil || h.String() != line {
 			return nil, fmt.Errorf("%w: hash %q", ErrProof, line)
 		}
 		p.Path = append(p.Path, h)

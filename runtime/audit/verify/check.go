@@ -40,9 +40,10 @@ type tree struct {
 	// there both are one. A checkpoint says which of them is right.
 	stored, got merkle.Edge
 	forked      bool
-	doubts      []doubt
-	bare        bool // there are no stored hashes
-	unhashed    span // records without stored hashes
+	doubts      []doubt // since the last checkpoint
+	wrong       []doubt // those that a checkpoint has decided: the stored hashes are right
+	bare        bool    // there are no stored hashes
+	unhashed    span    // records without stored hashes
 	upper       upperTiles
 }
 
@@ -241,22 +242,28 @@ func (c *checker) unsigned(p checkpoint, why signature) {
 	c.find(Unsigned, -1, -1, "%s of %d records does not count: %s", what, p.Size, why)
 }
 
-// changed turns doubts into findings: the stored hashes are right.
+// changed notes that the stored hashes are right, and the records are not.
 func (c *checker) changed() {
+	n := min(len(c.tree.doubts), maxDoubts-len(c.tree.wrong))
+	c.report.More += len(c.tree.doubts) - n
+	c.tree.wrong, c.tree.doubts = append(c.tree.wrong, c.tree.doubts[:n]...), nil
+}
+
+// wrong turns records that are not those which were signed into findings.
+func (c *checker) wrong() {
 	places := map[tlog.Hash]int64{}
-	for _, d := range c.tree.doubts {
+	for _, d := range c.tree.wrong {
 		places[d.stored] = d.n
 	}
 	var numbers []int64
-	for _, d := range c.tree.doubts {
+	for _, d := range c.tree.wrong {
 		if place, ok := places[d.got]; ok {
-			c.find(Reordered, d.n, place, "record %d stands at the place of record %d", place, d.n)
+			c.find(Reordered, d.n, d.n, "record %d stands at the place of record %d", place, d.n)
 			continue
 		}
 		numbers = append(numbers, d.n)
 	}
 	c.findEach(Changed, numbers, "was changed", "were changed")
-	c.tree.doubts = nil
 }
 
 // rest compares what is behind the last record.
@@ -266,7 +273,7 @@ func (c *checker) rest() {
 		c.compare()
 	}
 	c.changed()
-	shortest := int64(math.MaxInt64)
+	c.wrong()
 	longest, given := int64(-1), false
 	for c.next.Size != math.MaxInt64 {
 		p := c.next
@@ -275,7 +282,7 @@ func (c *checker) rest() {
 			c.unsigned(p, why)
 			continue
 		}
-		shortest, longest, given = min(shortest, p.Size), max(longest, p.Size), given || p.given
+		longest, given = max(longest, p.Size), given || p.given
 	}
 	if longest >= 0 {
 		what := "a checkpoint"
@@ -323,27 +330,31 @@ func (c *checker) segment(j *job) {
 	c.head(j)
 	if int64(len(j.leaves)) == j.want {
 		for i := range j.leaves {
-			c.push(&j.leaves[i].hash, j.storedAt(i))
+			l, stored := &j.leaves[i], j.storedAt(i)
+			c.push(&l.hash, stored)
+			if stored != nil && l.hash != *stored {
+				c.runs.skipped++
+				continue
+			}
+			c.leaf(first+int64(i), l)
 		}
 	} else {
 		c.uneven(j)
-	}
-	for i := range j.leaves {
-		c.leaf(first+int64(i), &j.leaves[i])
 	}
 }
 
 // head checks what the log says of a segment.
 func (c *checker) head(j *job) {
 	s := &j.segment
-	last := s.First + int64(len(j.leaves)) - 1
+	last := s.First + max(int64(len(j.leaves)), j.want, 1) - 1
 	if int64(len(j.leaves)) != s.Count {
 		c.find(Segment, s.First, last, "the segment from record %d on says that it has %d records, and has %d", s.First, s.Count, len(j.leaves))
 	}
 	if j.t0 != s.T0 || j.t1 != s.T1 {
 		c.find(Segment, s.First, last, "the segment from record %d on says that its records are of %s to %s, and they are of %s to %s", s.First, s.T0, s.T1, j.t0, j.t1)
 	}
-	if !bytes.HasSuffix(s.Records, []byte("\n")) {
+	if len(j.leaves) > 0 && !bytes.HasSuffix(s.Records, []byte("\n")) {
+		last = s.First + int64(len(j.leaves)) - 1
 		c.find(Changed, last, last, "record %d was changed: its end is missing", last)
 	}
 }
@@ -362,18 +373,23 @@ func (c *checker) uneven(j *job) {
 	}
 	var inserted, reordered []int64
 	last := -1
+	c.runs.skipped += uint64(max(0, j.want-int64(len(j.leaves)))) //nolint:gosec // not negative
 	for i := range j.leaves {
 		at, ok := stored[j.leaves[i].hash]
 		delete(stored, j.leaves[i].hash) // so that another one is one too many
 		switch {
 		case !ok && int64(i) >= have && int64(i) < j.want: // without stored hashes
+			c.leaf(first+int64(i), &j.leaves[i])
+			continue
 		case !ok:
 			inserted = append(inserted, first+int64(i))
+			continue
 		case at < last:
 			reordered = append(reordered, first+int64(at))
 		default:
 			last = at
 		}
+		c.leaf(first+int64(at), &j.leaves[i])
 	}
 	var missing []int64
 	for _, at := range stored {
@@ -395,19 +411,19 @@ func (c *checker) leaf(n int64, l *leaf) {
 	} else if r != nil {
 		c.prunedTo = max(c.prunedTo, r.Count) // of retention
 	}
-	at, before := c.runs.see(l)
+	now, before := c.runs.see(l)
 	switch {
-	case before == nil && l.n != 1 && c.report.Oldest == 0:
+	case before == nil && l.n > 1+now.skipped && c.report.Oldest == 0:
 		c.find(Hole, n, n, "record %d is number %d of its run, whose first %d are missing", n, l.n, l.n-1)
 	case before == nil:
 	case l.n == before.n:
 		c.find(Twice, n, n, "record %d is number %d of its run, which was there before", n, l.n)
 	case l.n < before.n:
 		c.find(Reordered, n, n, "record %d is number %d of its run, and follows number %d", n, l.n, before.n)
-	case l.n > before.n+1:
+	case l.n > before.n+1+(now.skipped-before.skipped):
 		c.find(Hole, n, n, "record %d is number %d of its run, and follows number %d: %d are missing", n, l.n, before.n, l.n-before.n-1)
 	}
-	if before != nil && !at.back && before.t-l.t > time.Second.Microseconds() {
+	if before != nil && !now.back && before.t-l.t > time.Second.Microseconds() {
 		c.runs.stepped(l)
 		c.remark(Clock, n, n, "record %d is older than the one before it in its run: the clock was set back by %v", n, time.Duration(before.t-l.t)*time.Microsecond)
 	}

@@ -1,13 +1,14 @@
 package verify
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
+
+	"github.com/mcpctl/mcpctl/runtime/audit/merkle"
 )
 
 // keyring knows which keys may have signed which checkpoints: a record says that a key is
@@ -82,11 +83,11 @@ func (k *keyring) check(size int64, msg []byte) signature {
 			known = append(slices.Clip(known), r.new)
 		}
 	}
-	n, err := note.Open(msg, note.VerifierList(known...))
+	_, n, err := merkle.Open(msg, known...)
 	if errors.As(err, new(*note.UnverifiedNoteError)) {
 		return unknownKey
 	}
-	if err != nil || !exact(msg) {
+	if err != nil {
 		return bad
 	}
 	has := func(v note.Verifier) bool {
@@ -122,19 +123,6 @@ func (k *keyring) check(size int64, msg []byte) signature {
 	return result
 }
 
-// exact reports whether the signatures of a note are written in the one way there is: the
-// last character of base64 has bits that readers pass over.
-func exact(msg []byte) bool {
-	_, lines, _ := strings.Cut(string(msg), "\n\n")
-	for line := range strings.Lines(lines) {
-		line = strings.TrimSuffix(line, "\n")
-		if _, err := base64.StdEncoding.Strict().DecodeString(line[strings.LastIndexByte(line, ' ')+1:]); err != nil {
-			return false
-		}
-	}
-	return true
-}
-
 // later keeps a checkpoint of a key that is not trusted: a later record may say that a
 // trusted key has replaced it. It reports false if there are too many.
 func (k *keyring) later(size int64, msg []byte) bool {
@@ -145,18 +133,22 @@ func (k *keyring) later(size int64, msg []byte) bool {
 	return true
 }
 
-// settle calls bad with the checkpoints that later has kept and that no key has signed which
+// settle calls each with the checkpoints that later has kept and that no key has signed which
 // trusted ones have replaced.
 func (k *keyring) settle(each func(size int64, why signature)) {
-	for i := len(k.rotations) - 1; i >= 0; i-- {
-		// A checkpoint of the new key is the proof of the record.
-		if r := &k.rotations[i]; k.trusts(r.new) && !k.trusts(r.old) && r.done {
-			k.trusted = append(k.trusted, r.old)
+	for more := true; more; {
+		more = false
+		for _, r := range k.rotations {
+			// A checkpoint of the new key is the proof of the record.
+			if k.trusts(r.new) && !k.trusts(r.old) && r.done {
+				k.trusted, more = append(k.trusted, r.old), true
+			}
+		}
+		if more {
+			k.unknown = slices.DeleteFunc(k.unknown, func(u unknownNote) bool { return k.check(u.size, u.msg) == good })
 		}
 	}
 	for _, u := range k.unknown {
-		if why := k.check(u.size, u.msg); why != good {
-			each(u.size, why)
-		}
+		each(u.size, k.check(u.size, u.msg))
 	}
 }

@@ -101,6 +101,7 @@ func (c *checker) pipeline(ctx context.Context, r *logfile.Reader) error {
 			for i := range j.want {
 				c.push(nil, j.storedAt(int(i)))
 			}
+			c.runs.skipped += uint64(j.want) //nolint:gosec // not negative
 			if seen {
 				c.findRange(Missing, first, c.tree.stored.Size()-1, "is missing", "are missing")
 			}
@@ -143,32 +144,57 @@ type source struct {
 	data  []byte
 	read  bool
 
-	at int64 // number of the next record
+	at   int64 // number of the next record
+	held *job  // until it is known where the next segment begins
 }
 
 func (s *source) run() error {
 	err := s.r.Segments(s.ctx, logfile.Span{From: math.MinInt64}, func(seg logfile.Segment) error {
-		if seg.First < s.at {
+		if s.held == nil && seg.First < 0 || s.held != nil && seg.First <= s.held.segment.First {
 			return s.send(&job{segment: seg, kind: overlaid})
 		}
-		if err := s.fill(seg.First); err != nil {
+		if err := s.release(seg.First); err != nil {
 			return err
 		}
-		j := &job{segment: seg, want: seg.Count}
-		if seg.Count < 1 || seg.Count > maxWant {
-			j.want = int64(bytes.Count(seg.Records, []byte("\n")))
-		}
-		var err error
-		if j.stored, err = s.hashes(s.at, s.at+j.want); err != nil {
-			return err
-		}
-		s.at += j.want
-		return s.send(j)
+		s.held = &job{segment: seg}
+		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return s.fill(math.MaxInt64)
+	return s.release(math.MaxInt64)
+}
+
+// release sends the segment that is held, and the hashes between it and the next one, or
+// the end of the log.
+func (s *source) release(next int64) error {
+	j := s.held
+	if j == nil {
+		return s.fill(next)
+	}
+	first, err := j.segment.First, error(nil)
+	if j.stored, err = s.hashes(first, min(next, first+maxWant)); err != nil {
+		return err
+	}
+	j.want = j.segment.Count
+	if j.want < 1 || j.want > maxWant {
+		j.want = int64(bytes.Count(j.segment.Records, []byte("\n")))
+	}
+	// What is missing before the next segment, or too much, is taken as missing or too much
+	// in this one. Behind the last one hashes say where the log ends, if they do not end with
+	// a tile: another one may be missing.
+	end := first + int64(len(j.stored)/tlog.HashSize)
+	if room := next - first; room <= maxWant {
+		j.want = room
+	} else if next == math.MaxInt64 && end < first+maxWant && (end > first+j.want || end%merkle.TileWidth != 0) {
+		j.want = end - first
+	}
+	j.stored = j.stored[:min(int64(len(j.stored)), j.want*tlog.HashSize)]
+	s.at = first + j.want
+	if err := s.send(j); err != nil {
+		return err
+	}
+	return s.fill(next)
 }
 
 // fill sends hashes of records that are not there, up to a number, or as long as there are
