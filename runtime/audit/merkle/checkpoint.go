@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
@@ -52,7 +53,7 @@ func ParseText(text string) (Checkpoint, error) {
 		return Checkpoint{}, ErrCheckpoint
 	}
 	c := Checkpoint{Origin: lines[0], Size: size, Root: root}
-	if c.Origin == "" || c.Text() != text {
+	if c.Origin == "" || strings.ContainsFunc(c.Origin, unicode.IsSpace) || c.Text() != text {
 		return Checkpoint{}, ErrCheckpoint
 	}
 	return c, nil
