@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -125,6 +126,9 @@ func (b *batch) digestOf(ref ring.Ref, body []byte, size int64, blocks *ring.Blo
 // secrets is not kept.
 func (b *batch) keep(body []byte, digest string, result bool) {
 	if b.clean != nil {
+		if !json.Valid(body) {
+			return // it would be looked through in part
+		}
 		var err error
 		if body, _, err = b.clean.Clean(body); err != nil {
 			return

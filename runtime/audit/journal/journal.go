@@ -100,9 +100,10 @@ type Journal struct {
 
 	ring   *ring.Ring
 	blocks *ring.Blocks
-	// beside has, for the place of each entry in the ring, what must not be in its file.
-	// bodies has those that are kept, instead; nil if none is.
-	beside []beside
+	// beside has, for the place of each entry in the ring, what must not be in its file; a
+	// beside in the form of pack. bodies has those that are kept, instead; nil if none is.
+	// They belong to who loads the beside before and stores it after.
+	beside []atomic.Uint64
 	bodies []bodies
 	// spare are slots that only outcomes may take.
 	spare int
@@ -114,6 +115,10 @@ type Journal struct {
 
 // beside are bytes whose digests an entry's record gets.
 type beside struct{ args, result ring.Ref }
+
+func (b beside) pack() uint64 { return uint64(b.args)<<32 | uint64(b.result) }
+
+func unpackBeside(v uint64) beside { return beside{ring.Ref(v >> 32), ring.Ref(v)} } //nolint:gosec // its halves
 
 // bodies are bytes of which the record gets digests, and the log bodies.
 type bodies struct{ args, result []byte }
@@ -142,7 +147,7 @@ func Open(ctx context.Context, o Options) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("audit log: %w", err)
 	}
-	j.beside = make([]beside, j.ring.Slots())
+	j.beside = make([]atomic.Uint64, j.ring.Slots())
 	if o.Bodies.Of != nil {
 		j.bodies = make([]bodies, j.ring.Slots())
 	}
@@ -207,12 +212,9 @@ func (j *Journal) Begin(d *Decision) (Ticket, error) {
 		p.nums[numSize] = uint64(len(d.Arguments))
 		b.args, body, p.texts[textDigest] = j.keep(d.Arguments, t.kept)
 	}
-	e, ok := j.claim(&p, b, j.spare)
+	e, ok := j.claim(&p, b, bodies{args: body}, j.spare)
 	if !ok {
 		return Ticket{}, j.drop()
-	}
-	if body != nil {
-		j.bodies[e.Place].args = body
 	}
 	e.Publish(t.open)
 	j.w.heed(e.N)
@@ -247,7 +249,7 @@ func (j *Journal) keep(data []byte, body bool) (ref ring.Ref, kept []byte, diges
 }
 
 // claim puts an entry into the ring, but for its note, if that leaves spare slots.
-func (j *Journal) claim(p *packed, b beside, spare int) (ring.Entry, bool) {
+func (j *Journal) claim(p *packed, b beside, kept bodies, spare int) (ring.Entry, bool) {
 	size := p.size()
 	e, ok := j.ring.Claim(size, spare)
 	if !ok {
@@ -255,7 +257,11 @@ func (j *Journal) claim(p *packed, b beside, spare int) (ring.Entry, bool) {
 		j.blocks.Free(b.result)
 		return e, false
 	}
-	j.beside[e.Place] = b
+	if j.bodies != nil {
+		j.beside[e.Place].Load()
+		j.bodies[e.Place] = kept
+	}
+	j.beside[e.Place].Store(b.pack())
 	if room := e.Room(); room != nil {
 		p.appendTo(room[:0])
 		return e, true
@@ -272,12 +278,9 @@ func (j *Journal) claim(p *packed, b beside, spare int) (ring.Entry, bool) {
 
 // done puts an entry with an outcome into the ring if that leaves spare slots.
 func (j *Journal) done(p *packed, b beside, body []byte, o *audit.Outcome, spare int) bool {
-	e, ok := j.claim(p, b, spare)
+	e, ok := j.claim(p, b, bodies{result: body}, spare)
 	if !ok {
 		return false
-	}
-	if body != nil {
-		j.bodies[e.Place].result = body
 	}
 	writeNote(e.Note(), o)
 	e.Publish(false)
@@ -358,10 +361,11 @@ func (j *Journal) End(t Ticket, o audit.Outcome, result []byte) error {
 	}
 	if digest == "" {
 		if note, ok := j.ring.Amend(t.N, t.place); ok {
-			j.beside[t.place].result = b.result
+			b.args = unpackBeside(j.beside[t.place].Load()).args
 			if body != nil {
 				j.bodies[t.place].result = body
 			}
+			j.beside[t.place].Store(b.pack())
 			writeNote(note, &o)
 			j.ring.Seal(t.N, t.place)
 			return nil

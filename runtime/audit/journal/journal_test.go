@@ -203,7 +203,8 @@ func TestFailing(t *testing.T) {
 // not.
 func TestFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{delay: time.Hour}
+		m := new(memory)
+		m.delay.Store(int64(time.Hour))
 		j := open(t, journal.Options{Keeper: m})
 		var tickets []journal.Ticket
 		for {
@@ -222,7 +223,7 @@ func TestFull(t *testing.T) {
 		if err := j.Wait(t.Context(), journal.Ticket{}); !errors.Is(err, journal.ErrUnwritten) {
 			t.Errorf("Wait for room: %v", err)
 		}
-		m.delay = 0
+		m.delay.Store(0)
 		time.Sleep(2 * time.Hour)
 		if err := j.Wait(t.Context(), journal.Ticket{}); err != nil {
 			t.Errorf("Wait for room: %v", err)
@@ -244,7 +245,8 @@ func TestFull(t *testing.T) {
 func TestWait(t *testing.T) {
 	for _, d := range []journal.Durability{journal.Logged, journal.Power} {
 		synctest.Test(t, func(t *testing.T) {
-			m := &memory{delay: 2 * time.Millisecond}
+			m := new(memory)
+			m.delay.Store(int64(2 * time.Millisecond))
 			j := open(t, journal.Options{Keeper: m, Durability: d})
 			if !j.Waits() {
 				t.Error("it does not wait")

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,7 +20,7 @@ type memory struct {
 	mu          sync.Mutex
 	err         error         // of everything
 	late        error         // of Append, after the batch is in
-	delay       time.Duration // of Append
+	delay       atomic.Int64  // of Append, in nanoseconds
 	records     [][]byte
 	bodies      []audit.Body
 	batches     int
@@ -29,8 +30,8 @@ type memory struct {
 }
 
 func (m *memory) Append(ctx context.Context, b *audit.Batch) (int64, error) {
-	if m.delay > 0 {
-		time.Sleep(m.delay)
+	if d := time.Duration(m.delay.Load()); d > 0 {
+		time.Sleep(d)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -126,7 +127,11 @@ func open(t testing.TB, o journal.Options) *journal.Journal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = j.Close(context.Background()) })
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = j.Close(ctx)
+	})
 	return j
 }
 

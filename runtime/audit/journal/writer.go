@@ -40,6 +40,7 @@ type writer struct {
 	// asleep is that nothing wakes the writer but wake.
 	asleep atomic.Bool
 	wake   chan struct{}
+	turns  atomic.Int64 // how often the writer was woken
 	// closing is closed by close, done by work; cancel ends what the log is doing.
 	closing, done chan struct{}
 	cancel        context.CancelFunc
@@ -139,6 +140,7 @@ func (w *writer) work(ctx context.Context) {
 	}
 	for {
 		w.rest()
+		w.turns.Add(1)
 		if w.isClosing() {
 			w.finish(ctx)
 			return
@@ -202,9 +204,10 @@ func (w *writer) collect() (full bool) {
 		switch {
 		case ok:
 			w.batch.room = it.Data
-			with := sources{beside: w.j.beside[it.Place], blocks: w.j.blocks}
+			with := sources{beside: unpackBeside(w.j.beside[it.Place].Load()), blocks: w.j.blocks}
 			if w.j.bodies != nil {
 				with.bodies, w.j.bodies[it.Place] = w.j.bodies[it.Place], bodies{}
+				w.j.beside[it.Place].Store(0)
 			}
 			w.batch.add(&it, &with)
 		case w.j.ring.Idle():

@@ -1,0 +1,180 @@
+package journal_test
+
+import (
+	"bytes"
+	"runtime"
+	"runtime/pprof"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/audit"
+	"github.com/mcpctl/mcpctl/runtime/audit/journal"
+)
+
+// TestAllocations checks that decisions and outcomes allocate nothing: of a usual call, of one
+// that takes several slots, and of one whose outcome comes late.
+func TestAllocations(t *testing.T) {
+	gate := new(sync.Mutex)
+	j := open(t, journal.Options{Keeper: none{gate}, Dir: t.TempDir()})
+	written(t, j)
+	gate.Lock()
+	defer gate.Unlock()
+	args := strings.Repeat("a", 300)
+	long := call(args)
+	long.What.Item = strings.Repeat("i", 2000)
+	denied := call(args)
+	denied.Said.Verdict = audit.VerdictDeny
+	result := bytes.Repeat([]byte("r"), 2000)
+	var late []journal.Ticket
+	for range 600 {
+		ticket, err := j.Begin(call(args))
+		if err != nil {
+			t.Fatal(err)
+		}
+		late = append(late, ticket)
+	}
+	time.Sleep(100 * time.Millisecond) // a batch of them is taken
+	for name, do := range map[string]func() error{
+		"usual": func() error { return both(j, call0, result) },
+		"long":  func() error { return both(j, long, result) },
+		"denied": func() error {
+			_, err := j.Begin(denied)
+			return err
+		},
+		"late": func() error {
+			ticket := late[0]
+			late = late[1:]
+			return j.End(ticket, audit.Outcome{Out: audit.OutOK}, result)
+		},
+	} {
+		if n := testing.AllocsPerRun(300, func() {
+			if err := do(); err != nil {
+				t.Error(name, err)
+			}
+		}); n > 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
+
+var call0 = call(`{"title":"a","body":"b"}`)
+
+func both(j *journal.Journal, d *journal.Decision, result []byte) error {
+	ticket, err := j.Begin(d)
+	if err != nil {
+		return err
+	}
+	return j.End(ticket, audit.Outcome{Out: audit.OutOK}, result)
+}
+
+// TestNoLocks checks that no caller of 256 has waited for a lock of the journal's.
+func TestNoLocks(t *testing.T) {
+	before := runtime.SetMutexProfileFraction(1)
+	defer runtime.SetMutexProfileFraction(before)
+	j := open(t, journal.Options{Keeper: new(memory), Dir: t.TempDir()})
+	var all sync.WaitGroup
+	for range 256 {
+		all.Go(func() {
+			for range 40 {
+				if err := both(j, call0, []byte("result")); err != nil {
+					t.Error(err)
+				}
+				runtime.Gosched()
+			}
+		})
+	}
+	all.Wait()
+	written(t, j)
+	var text strings.Builder
+	if err := pprof.Lookup("mutex").WriteTo(&text, 1); err != nil {
+		t.Fatal(err)
+	}
+	for _, stack := range strings.Split(text.String(), "\n\n") {
+		for _, f := range []string{").Begin", ").End", "ring.(*"} {
+			if strings.Contains(stack, "runtime/audit/") && strings.Contains(stack, f) {
+				t.Errorf("a lock is waited for:\n%s", stack)
+				break
+			}
+		}
+	}
+}
+
+// TestIdle checks that a journal with nothing to do does nothing.
+func TestIdle(t *testing.T) {
+	m := new(memory)
+	j := open(t, journal.Options{Keeper: m, Dir: t.TempDir()})
+	if err := both(j, call0, nil); err != nil {
+		t.Fatal(err)
+	}
+	written(t, j)
+	time.Sleep(20 * time.Millisecond)
+	turns := j.Turns()
+	time.Sleep(300 * time.Millisecond)
+	if n := j.Turns() - turns; n > 0 {
+		t.Errorf("the writer was woken %d times", n)
+	}
+	if err := both(j, call0, nil); err != nil {
+		t.Fatal(err)
+	}
+	written(t, j)
+	if n := j.Turns() - turns; n != 1 {
+		t.Errorf("the writer was woken %d times by one call", n)
+	}
+}
+
+// TestBodies checks which bodies are kept, and how.
+func TestBodies(t *testing.T) {
+	m := new(memory)
+	secret := "ghp_" + strings.Repeat("a1B2", 9)
+	j := open(t, journal.Options{Keeper: m, Bodies: journal.Bodies{
+		Of:     func(server, item string) bool { return server == "gh" && item == "create_issue" },
+		Max:    64,
+		Redact: true,
+	}})
+	if err := both(j, call(`{"token":"`+secret+`"}`), []byte(`{"text":"`+strings.Repeat("é", 100)+`"}`)); err != nil {
+		t.Fatal(err)
+	}
+	other := call(`{"other":1}`)
+	other.What.Item = "list_issues"
+	if err := both(j, other, []byte(`{}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := both(j, call(`not JSON `+secret), []byte(strings.Repeat("x", 2<<20))); err != nil {
+		t.Fatal(err)
+	}
+	ticket, err := j.Begin(call(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	written(t, j)
+	if err := j.End(ticket, audit.Outcome{Out: audit.OutOK}, []byte(`{"late":true}`)); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, j)
+	all := m.all(t)
+	var kept []string
+	for _, b := range m.bodies {
+		r := all[b.Record]
+		digest, what := r.Sent.Digest, string(r.Kind)+" args "
+		if b.Result {
+			digest, what = r.Came.ResultDigest, string(r.Kind)+" result "
+		}
+		if digest != b.Digest || digest == "" {
+			t.Errorf("%s: digest %s, record %s", b.Data, b.Digest, digest)
+		}
+		if b.Cut {
+			what += "cut "
+		}
+		kept = append(kept, what+string(b.Data))
+	}
+	want := []string{
+		`call args {"token":"[GitHub token removed]"}`,
+		`call result cut {"text":"` + strings.Repeat("é", 27),
+		`done result {"late":true}`,
+	}
+	if strings.Join(kept, "\n") != strings.Join(want, "\n") {
+		t.Errorf("kept\n%s\nwant\n%s", strings.Join(kept, "\n"), strings.Join(want, "\n"))
+	}
+}
