@@ -205,7 +205,7 @@ func (j *Journal) Begin(d *Decision) (Ticket, error) {
 	p.who(&d.Who)
 	p.what(&d.What)
 	p.said(&d.Said)
-	t.kept = t.open && j.o.Bodies.Of != nil && j.o.Bodies.Of(d.What.Server, d.What.Item)
+	t.kept = j.o.Bodies.Of != nil && j.o.Bodies.Of(d.What.Server, d.What.Item)
 	var b beside
 	var body []byte
 	if len(d.Arguments) > 0 {

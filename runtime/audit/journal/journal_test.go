@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,7 +17,13 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/audit/journal"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if text := os.Getenv(victimEnv); text != "" {
+		args := strings.Split(text, "\n")
+		victim(args[0], args[1], args[2])
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // TestRecords compares what is logged with what was said.
 func TestRecords(t *testing.T) {

@@ -18,9 +18,9 @@ import (
 // memory is a Keeper that is a slice.
 type memory struct {
 	mu          sync.Mutex
-	err         error         // of everything
-	late        error         // of Append, after the batch is in
-	delay       atomic.Int64  // of Append, in nanoseconds
+	err         error        // of everything
+	late        error        // of Append, after the batch is in
+	delay       atomic.Int64 // of Append, in nanoseconds
 	records     [][]byte
 	bodies      []audit.Body
 	batches     int

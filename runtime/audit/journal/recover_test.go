@@ -121,6 +121,7 @@ func TestRecoveryAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	time.Sleep(100 * time.Millisecond) // a batch of them is taken, and waits
 	to, log := killed(t, dir, m)
 	m.fail(nil)
 	closed(t, j)
