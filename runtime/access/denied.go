@@ -12,11 +12,13 @@ const (
 	// many of its kind.
 	CodeDenied  = -31009
 	CodeLimited = -31029
+	// CodeUnrecorded is that a request cannot be recorded, and is refused for that.
+	CodeUnrecorded = -31050
 )
 
 // Denied is why policies refuse a request. It has no part of the request but its names.
 type Denied struct {
-	// Code is CodeDenied or CodeLimited.
+	// Code is one of the codes above.
 	Code int64
 	// Reason is for people: that of the policy, or what could not be checked.
 	Reason string
@@ -36,8 +38,11 @@ type Denied struct {
 // Error returns the reason and the policy.
 func (d *Denied) Error() string {
 	text := "denied"
-	if d.Code == CodeLimited {
+	switch d.Code {
+	case CodeLimited:
 		text = "too many requests"
+	case CodeUnrecorded:
+		text = "the audit log cannot be written, and nothing is done without it: see mcpctl doctor"
 	}
 	if d.Reason != "" {
 		text += ": " + d.Reason
@@ -54,10 +59,13 @@ func (d *Denied) Error() string {
 	return text
 }
 
-// ErrorKind returns the kind as errors name it: "denied" or "limit".
+// ErrorKind returns the kind as errors name it: "denied", "limit" or "unrecorded".
 func (d *Denied) ErrorKind() string {
-	if d.Code == CodeLimited {
+	switch d.Code {
+	case CodeLimited:
 		return "limit"
+	case CodeUnrecorded:
+		return "unrecorded"
 	}
 	return "denied"
 }

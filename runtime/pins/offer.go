@@ -135,3 +135,6 @@ func (o *Offer) same(other *Offer) bool {
 	}
 	return true
 }
+
+// Digest returns what stands for an entry of a list in a lock file, and in records.
+func Digest(l List, raw []byte) string { return digestOf(normal(l, raw)) }

@@ -42,6 +42,19 @@ func (o HTTPOptions) inner() web.Options {
 	}
 }
 
+// Recorded returns options whose refused requests are recorded in Options.Journal, counted by
+// address and reason every ten seconds. Fronts do that themselves: it is for [Guard].
+func (p *Proxy) Recorded(o HTTPOptions) HTTPOptions {
+	next := o.Refused
+	o.Refused = func(r *http.Request, no *access.Refusal) {
+		p.router.Judge.CredentialRefused(r.RemoteAddr, no.Reason)
+		if next != nil {
+			next(r, no)
+		}
+	}
+	return o
+}
+
 // Door says who asks; see [HTTPOptions].
 type Door = wall.Door
 
@@ -57,7 +70,7 @@ type HTTPFront struct{ front *web.Streamable }
 
 // NewHTTPFront returns an endpoint. Close ends its streams.
 func (p *Proxy) NewHTTPFront(o HTTPOptions) *HTTPFront {
-	return &HTTPFront{web.NewStreamable(p.fronts, o.inner())}
+	return &HTTPFront{web.NewStreamable(p.fronts, p.Recorded(o).inner())}
 }
 
 // Close ends all sessions, streams and requests, and returns when they have
@@ -88,7 +101,7 @@ type SSEFront struct{ front *web.SSE }
 
 // NewSSEFront returns a front. Close ends its sessions.
 func (p *Proxy) NewSSEFront(o SSEOptions) *SSEFront {
-	return &SSEFront{web.NewSSE(p.fronts, o.inner(), o.Messages)}
+	return &SSEFront{web.NewSSE(p.fronts, p.Recorded(o.HTTPOptions).inner(), o.Messages)}
 }
 
 // Close ends all sessions and requests, and returns when they have ended. Shut

@@ -106,7 +106,10 @@ type Options struct {
 	// Gate decides what each principal may see and do; nil allows all. After
 	// [gate.Gate.Replace], call Repolicy.
 	Gate *gate.Gate
-	// Journal takes a record of each decision and outcome; nil: there is no log.
+	// Journal takes a record of each decision about a request, before anything of it is
+	// sent, and of what comes of it, before that is answered. Where a record cannot be
+	// written, the answer is the error access.CodeUnrecorded. It is closed after the proxy.
+	// Nil: nothing is recorded.
 	Journal *journal.Journal
 	// Pins says what of the servers is held back from clients; nil: nothing is. After
 	// [pins.Guard.Set], call Repin.
@@ -175,7 +178,7 @@ func New(o Options) (*Proxy, error) {
 		Catalog: catalog.Options{
 			Single: o.Single, NoPrefix: o.NoPrefix || o.Single, Separator: o.Separator, NameLimit: o.NameLimit, PageSize: o.PageSize, ListGrace: o.ListGrace, Ring: o.Ring, Info: info, Pins: o.Pins, Gate: o.Gate, Logger: o.Logger,
 		},
-		Logger: o.Logger, Login: loginOf(o.Login),
+		Journal: o.Journal, Logger: o.Logger, Login: loginOf(o.Login),
 	})
 	p := &Proxy{router: rt, fronts: front.NewSet(rt), stdio: stdio.Options{Solo: o.Solo, Serial: o.Serial, Single: o.Single}, pins: o.Pins}
 	if _, err := p.Reconfigure(o.Servers); err != nil {

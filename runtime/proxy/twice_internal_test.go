@@ -24,15 +24,15 @@ func callAny(t *testing.T, p *Proxy, arguments string) string {
 	m := new(rawjson.Message)
 	require.NoError(t, rawjson.Scan(line, m))
 	to := &take{make(chan string, 2)}
-	conn, fast, err := p.router.FastCall(line, m, to, time.Now())
+	call := p.router.FastCall(line, m, to, time.Now())
 	switch {
-	case err != nil:
-		return failedText(err)
-	case fast:
-		conn.Flush()
+	case call.Err != nil:
+		return failedText(call.Err)
+	case call.Conn != nil:
+		call.Conn.Flush()
 		return <-to.answers
 	}
-	result, err := p.router.Answer(t.Context(), router.Request{Line: line, Msg: m, Method: "tools/call", From: old()})
+	result, err := p.router.Answer(t.Context(), router.Request{Line: line, Msg: m, Method: "tools/call", From: old(), Begun: call.Begun})
 	if err != nil {
 		return failedText(err)
 	}
@@ -72,8 +72,8 @@ func TestReapedBetweenChoiceAndUse(t *testing.T) {
 			if err := rawjson.Scan(line, m); err != nil {
 				return "", err
 			}
-			if conn, _, err := p.router.FastCall(line, m, &interrupted{take{make(chan string, 1)}, reap}, time.Now()); conn != nil || err != nil {
-				return "", fmt.Errorf("a fast call was made: %v %w", conn, err)
+			if call := p.router.FastCall(line, m, &interrupted{take{make(chan string, 1)}, reap}, time.Now()); call.Conn != nil || call.Err != nil {
+				return "", fmt.Errorf("a fast call was made: %v %w", call.Conn, call.Err)
 			}
 			return callAny(t, p, `{}`), nil // as the front does
 		},

@@ -13,6 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
@@ -203,4 +204,5 @@ func (to *take) Finished(c *router.FastCall, answered jsonrpc.Answer) *jsonrpc.W
 func (*take) Progressed(*router.FastCall, []byte) *jsonrpc.Writer { return nil }
 func (*take) Origin() upstream.Origin                             { return old() }
 func (*take) Client() *upstream.Client                            { return nil }
+func (*take) Peer() client.Peer                                   { return client.Peer{} }
 func (*take) Principal() *access.Principal                        { return nil }

@@ -105,6 +105,9 @@ type Use struct {
 	Server, Item string
 	// Flow is the conversation: see flow.Key.
 	Flow string
+	// By are the policies that have decided last, whatever Quiet says, and Would shadows
+	// that would have denied.
+	By, Would []*policy.Policy
 
 	// agreed are policies that a person has said yes to.
 	agreed []*policy.Policy
@@ -112,7 +115,8 @@ type Use struct {
 
 // Decide answers a request: it evaluates the conditions, counts for limits, and returns the
 // question that is still open. Nil, nil lets the request pass. The error is a
-// *access.Denied. Seen and Found are set in u, and Now where it is zero. c may be nil.
+// *access.Denied. Seen, Found, By and Would are set in u, and Now where it is zero. c may
+// be nil.
 func (g *Gate) Decide(c *policy.Conditions, u *Use) (q *Question, err error) {
 	if g == nil || c == nil {
 		return nil, nil
@@ -137,8 +141,8 @@ func (g *Gate) Decide(c *policy.Conditions, u *Use) (q *Question, err error) {
 
 // Deliver decides whether a result goes to the client, and returns it without what guards
 // take away. marks are labels that the conversation has from then on; c may be nil. It is
-// called before the first byte goes. The error is a *access.Denied. Seen, Found and Now
-// are set in u, which is that of Decide. A result counts for no limit, and what a person
+// called before the first byte goes. The error is a *access.Denied. Seen, Found, Now, By and
+// Would are set in u, which is that of Decide. A result counts for no limit, and what a person
 // has allowed to be used is delivered; nobody else can be asked any more.
 func (g *Gate) Deliver(c *policy.Conditions, marks []string, u *Use, result []byte) (out []byte, err error) {
 	if g == nil {
@@ -146,7 +150,7 @@ func (g *Gate) Deliver(c *policy.Conditions, marks []string, u *Use, result []by
 	}
 	d := g.deciding(u)
 	defer d.recover(&err)
-	u.Now = time.Now()
+	u.Now, u.By, u.Would = time.Now(), nil, nil
 	clean, found, failed := d.Guards.Clean(result)
 	if failed != nil {
 		return nil, d.denied("a guard has failed", nil)
@@ -159,6 +163,7 @@ func (g *Gate) Deliver(c *policy.Conditions, marks []string, u *Use, result []by
 		}
 		open := slices.DeleteFunc(said.Ask, func(p *policy.Policy) bool { return slices.Contains(u.agreed, p) })
 		if len(open) > 0 {
+			u.By = open
 			return nil, d.denied("nobody can be asked about a result", open)
 		}
 	}
@@ -184,6 +189,7 @@ func (d *decision) evaluate(c *policy.Conditions) (policy.Outcome, error) {
 	u := d.use
 	u.Seen = d.g.flows.Seen(u.Now, d.flow)
 	out := c.Decide(&u.Request)
+	u.By, u.Would = out.By, out.Would
 	if out.Verdict != policy.Allow && out.Verdict != policy.Ask {
 		no := d.denied(out.Reason, out.By)
 		no.Scopes = out.Scopes
@@ -202,7 +208,8 @@ func (d *decision) count(over []*policy.Policy) error {
 	if i < 0 {
 		return nil
 	}
-	no := d.denied("", of[i:i+1])
+	d.use.By = of[i : i+1]
+	no := d.denied("", d.use.By)
 	no.Code, no.RetryAfter = access.CodeLimited, again
 	return no
 }
@@ -272,6 +279,7 @@ func (d *decision) denied(reason string, by []*policy.Policy) *access.Denied {
 // recover makes a refusal of a panic.
 func (d *decision) recover(err *error) {
 	if r := recover(); r != nil {
+		d.use.By = nil
 		*err = d.denied("the policies cannot be evaluated", nil)
 	}
 }

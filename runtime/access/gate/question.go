@@ -108,6 +108,7 @@ func (g *Gate) Answered(q *Question, a Answer) error {
 		}
 		return nil
 	}
+	d.use.By = q.policies
 	var reason string
 	switch a {
 	case Late:

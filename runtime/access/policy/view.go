@@ -24,7 +24,11 @@ type View struct {
 	// conditions.
 	table      []uint32
 	conditions []Conditions
-	size       int
+	// by are the ids of the policies that allow the items of each class without conditions,
+	// its those of the items that are decided apart.
+	by   [][]string
+	its  map[int][]string
+	size int
 	// delivery are the conditions of results, by class; on those of actions on servers.
 	delivery []*decision
 	on       sync.Map
@@ -72,6 +76,7 @@ func (v *View) build() {
 	}
 	byClass := make([]*decision, len(w.classes))
 	v.table = make([]uint32, len(w.items))
+	v.by, v.its = make([][]string, len(w.classes)), make(map[int][]string)
 	for i, e := range w.items {
 		d := byClass[e.class.index]
 		if d == nil {
@@ -84,6 +89,11 @@ func (v *View) build() {
 		case !d.visible:
 		case !d.conditional:
 			v.table[i] = allowed
+			if byClass[e.class.index] != d {
+				v.its[i] = idsOf(d.by)
+			} else if v.by[e.class.index] == nil {
+				v.by[e.class.index] = idsOf(d.by)
+			}
 		default:
 			v.table[i] = conditional + uint32(len(v.conditions)) //nolint:gosec // there are fewer
 			v.conditions = append(v.conditions, Conditions{decision: d, view: v, item: e})
@@ -98,7 +108,7 @@ func (v *View) build() {
 			}
 		}
 	}
-	v.size += 4*len(v.table) + 32*len(v.conditions) + 400*len(byClass) + 4096
+	v.size += 4*len(v.table) + 32*len(v.conditions) + 440*len(byClass) + 80*len(v.its) + 4096
 }
 
 // ofPrincipal returns the rules that are left for the principal.
@@ -166,6 +176,58 @@ func (v *View) Item(i int) (visible bool, c *Conditions) {
 		return at == allowed, nil
 	}
 	return true, &v.conditions[at-conditional]
+}
+
+// By returns the ids of the policies that let item i of the World be used in any way, nil
+// where it is hidden, has conditions, or no policy is asked. It is not to be changed.
+func (v *View) By(i int) []string {
+	if v.world.set == nil || v.table[i] != allowed {
+		return nil
+	}
+	if ids, ok := v.its[i]; ok {
+		return ids
+	}
+	return v.by[v.world.items[i].class.index]
+}
+
+// UnlistedBy returns the ids of the policies that allow an item that is in no list, or
+// hide it, whatever the request; nil for none.
+func (v *View) UnlistedBy(it Item) (ids []string) {
+	if v.world.set == nil {
+		return nil
+	}
+	return v.because(it.Kind.Action(), v.world.entry(it))
+}
+
+// OnBy is UnlistedBy for an action on a server.
+func (v *View) OnBy(action Action, server string) []string {
+	if v.world.set == nil {
+		return nil
+	}
+	return v.because(action, v.world.entryOf(Item{Server: server}))
+}
+
+// because returns what allows an item, or hides it, whatever the request.
+func (v *View) because(action Action, e *entry) (ids []string) {
+	d, _ := v.decide(action, e)
+	if d.visible {
+		return idsOf(d.by)
+	}
+	for _, t := range d.forbids {
+		if t.always && t.rule.plainly() {
+			ids = append(ids, t.rule.ID)
+		}
+	}
+	return ids
+}
+
+// idsOf returns the ids of policies.
+func idsOf(all []*Policy) []string {
+	out := make([]string, len(all))
+	for i, p := range all {
+		out[i] = p.ID
+	}
+	return out
 }
 
 // Unlisted is Item for one that is in no list.

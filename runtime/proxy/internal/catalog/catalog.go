@@ -80,6 +80,9 @@ type Route struct {
 	Support string
 	// Rules are what policies say of its use, nil: it may be used in any way.
 	Rules *Rules
+
+	at     int               // its place in what its server lists
+	digest *inventory.Digest // nil for what is in no list
 }
 
 // newCatalog builds all lists, backends in configured order and each one's items
@@ -215,11 +218,11 @@ func (c *Catalog) claim(known iter.Seq2[*upstream.Backend, *inventory.Inventory]
 			if it.Facts&inventory.Pictured == 0 {
 				continue
 			}
-			a := appOf(it.Raw)
-			for _, uri := range a.uris {
+			a := inventory.AppOf(it.Raw)
+			for _, uri := range a.URIs {
 				c.owners.AddURI(b.Name, uri)
 			}
-			if len(a.uris) > 0 || a.only {
+			if len(a.URIs) > 0 || a.Only {
 				c.apps[b] = true
 			}
 		}

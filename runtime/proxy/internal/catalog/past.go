@@ -49,7 +49,7 @@ func (h *past) note(server string, before, after *inventory.Inventory) {
 			}
 			h.of.add(server, k, it.Key)
 			if it.Facts&inventory.Pictured != 0 {
-				for _, uri := range appOf(it.Raw).uris {
+				for _, uri := range inventory.AppOf(it.Raw).URIs {
 					h.of.add(server, inventory.Resources, uri)
 				}
 			}

@@ -36,6 +36,7 @@ type policies struct {
 	world  *policy.World
 	full   *Catalog
 	known  []offered
+	offers map[*upstream.Backend]*offered // of known
 	former []former
 	pages  atomic.Int64 // bytes of the pages of all views
 
@@ -104,6 +105,10 @@ func bind(p *Publisher, c *Catalog, past []former) {
 			}
 		}
 		ps.known = append(ps.known, o)
+	}
+	ps.offers = make(map[*upstream.Backend]*offered, len(ps.known))
+	for i := range ps.known {
+		ps.offers[ps.known[i].b] = &ps.known[i]
 	}
 	ps.world = set.World(servers, items)
 	c.policies = ps

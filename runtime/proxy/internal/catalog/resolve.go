@@ -1,10 +1,8 @@
 package catalog
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -231,47 +229,13 @@ func (p *Publisher) Template(ctx context.Context, who *access.Principal, key str
 	}
 }
 
-// app is what a tool's definition says of a user interface (MCP Apps,
-// 2026-01-26).
-type app struct {
-	uris []string // the interface's
-	only bool     // the tool is for apps alone, hidden from the model
-}
-
-// appOf reads a tool's definition.
-func appOf(definition []byte) (a app) {
-	if !bytes.Contains(definition, []byte(`"ui`)) {
-		return a
-	}
-	var tool struct {
-		Meta struct {
-			UI struct {
-				URI        string   `json:"resourceUri"`
-				Visibility []string `json:"visibility"`
-			} `json:"ui"`
-			Flat string `json:"ui/resourceUri"`
-		} `json:"_meta"`
-	}
-	if json.Unmarshal(definition, &tool) != nil {
-		return a
-	}
-	for _, uri := range []string{tool.Meta.UI.URI, tool.Meta.Flat} {
-		if uri != "" {
-			a.uris = append(a.uris, uri)
-		}
-	}
-	v := tool.Meta.UI.Visibility
-	a.only = len(v) == 1 && v[0] == "app"
-	return a
-}
-
 // alias finds a tool of a server with apps by its server's own name for it: apps
 // have that name in their pages. One server alone must have, or ever have had, it;
 // a tool for apps alone is found only where no other server has apps, since
 // nothing says whose app is calling.
 func (c *Catalog) alias(name string) *Route {
 	r := c.bareTools()[name]
-	if r == nil || !c.apps[r.Backend] || appOf(r.Definition).only && len(c.apps) > 1 {
+	if r == nil || !c.apps[r.Backend] || inventory.AppOf(r.Definition).Only && len(c.apps) > 1 {
 		return nil
 	}
 	return r

@@ -55,6 +55,7 @@ func (c *Catalog) sectionOf(p *Publisher, k inventory.Kind, b *upstream.Backend,
 	items := has.inventory.Items[k]
 	s := &Section{backend: b, kind: k, inventory: has.inventory, keys: keys, unclear: unclear}
 	all := make([]entry, 0, len(items)) // which has room for each: entries point into it
+	digests := make([]inventory.Digest, len(items))
 	s.entries = make([]*entry, 0, len(items))
 	seen := make(map[string]bool, len(items))
 	for i := range items {
@@ -67,6 +68,7 @@ func (c *Catalog) sectionOf(p *Publisher, k inventory.Kind, b *upstream.Backend,
 		all = append(all, entry{it, exposed, it.Title != "" && titles[it.Title] == nil, c.exposedUI(p, b, k, it), Route{
 			Backend: b, Bare: it.Key, Quoted: it.KeyAt.Of(it.Raw), Wrapped: exposed != it.Key, Definition: it.Raw,
 			Mirrors: it.Mirrors, Support: it.Support, Wraps: it.Facts&inventory.Wrapping != 0,
+			at: i, digest: &digests[i],
 		}})
 		s.entries = append(s.entries, &all[len(all)-1])
 	}

@@ -38,6 +38,7 @@ type Client struct {
 	who      atomic.Pointer[access.Principal]
 	since    time.Time                // when it came
 	identity atomic.Pointer[identity] // nil where it has not said
+	flow     atomic.Pointer[string]   // see Flow
 
 	mu      sync.Mutex // guards what follows
 	asked   uint64
@@ -74,6 +75,18 @@ func (cl *Client) Who() *access.Principal { return cl.who.Load() }
 
 // SetWho notes whose the session is.
 func (cl *Client) SetWho(who *access.Principal) { cl.who.Store(who) }
+
+// Flow returns the short name of the conversation that the session is, which made makes of
+// its ID, once.
+func (cl *Client) Flow(made func(id string) string) string {
+	known := cl.flow.Load()
+	if known == nil {
+		name := made(cl.ID)
+		known = &name
+		cl.flow.Store(known)
+	}
+	return *known
+}
 
 // Init makes the zero Client one before initialize.
 func (cl *Client) Init(push func(frame []byte) error) {

@@ -21,15 +21,18 @@ import (
 // keeps the log levels of clients. All methods may be called concurrently.
 type Desk struct {
 	set *upstream.Set
-	may func(ctx context.Context, from *upstream.Origin, server string) error
+	may May
 
 	mu     sync.Mutex                          // guards levels
 	levels map[*upstream.Client]revision.Level // that clients have asked for
 }
 
-// New returns the desk of a set of backends. may refuses questions of a server to a
-// client.
-func New(set *upstream.Set, may func(ctx context.Context, from *upstream.Origin, server string) error) *Desk {
+// May refuses a question of a server to a client. done is called with what comes of it, and
+// returns that, or why the server must not have the answer.
+type May func(ctx context.Context, from *upstream.Origin, server, method string) (done func(error) error, err error)
+
+// New returns the desk of a set of backends.
+func New(set *upstream.Set, may May) *Desk {
 	return &Desk{set: set, may: may, levels: map[*upstream.Client]revision.Level{}}
 }
 
@@ -123,9 +126,19 @@ func (d *Desk) Put(ctx context.Context, c *upstream.Conn, from *upstream.Origin,
 	if from.Ask == nil {
 		return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "the client cannot be asked for " + method}
 	}
-	if d.may(ctx, from, c.Slot.Backend.Name) != nil { // why is for nobody at the server
+	done, err := d.may(ctx, from, c.Slot.Backend.Name, method)
+	if err != nil { // why is for nobody at the server
 		return nil, &runtime.Error{Code: runtime.CodeInvalidRequest, Message: "the client is not to be asked for " + method}
 	}
+	result, err := d.put(ctx, c, from, method, params)
+	if err = done(err); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// put is Put for what the client may be asked.
+func (d *Desk) put(ctx context.Context, c *upstream.Conn, from *upstream.Origin, method string, params json.RawMessage) (json.RawMessage, error) {
 	q := revision.Question{From: c.Version, To: from.Version, Method: method, Capabilities: from.Capabilities}
 	if b := c.Slot.Backend; len(d.set.All()) > 1 {
 		q.Name = b.Name

@@ -37,11 +37,11 @@ func Frame(dst, id []byte, a Answer) []byte {
 // internal error with data.kind. A proxy that stands for one server has errors of its
 // own, see bridgeError.
 func Failed(method string, err error) Answer {
-	if be, ok := errors.AsType[*upstream.Error](err); ok && be.Single {
-		return Answer{Object: bridgeError(err)}
-	}
 	if d, ok := errors.AsType[*verdict.Denied](err); ok {
 		return Answer{Object: jsonrpc.ErrorObject(d.Code, d.Error(), d.Data()), Scopes: d.Scopes}
+	}
+	if be, ok := errors.AsType[*upstream.Error](err); ok && be.Single {
+		return Answer{Object: bridgeError(err)}
 	}
 	if rpc, ok := errors.AsType[*runtime.Error](err); ok {
 		if rpc.Raw != nil {

@@ -58,7 +58,7 @@ func (r *Request) convertedError(by *upstream.Conn, e *runtime.Error) ([]byte, e
 		return nil, e // a modern client is asked instead
 	}
 	if e.Code == revision.CodeURLElicitation {
-		if err := mayBeAsked(r); err != nil {
+		if err := mayBeAsked(r, revision.MethodElicitationCreate); err != nil {
 			return nil, err
 		}
 		by.Slot.Backend.Pool.KeepForAnswers()

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
@@ -33,7 +34,9 @@ type Request struct {
 	// answers in another request for the same call.
 	returns bool
 	// judged is what policies have said of it, nil as long as none was asked for.
-	judged *judged
+	judged *verdict.Case
+	// Begun is the record that [Router.FastCall] has begun of it.
+	Begun journal.Ticket
 }
 
 // Malformed returns why a message is no JSON-RPC message, "" if it is one. "The
@@ -77,7 +80,7 @@ func (rt *Router) Serve(ctx context.Context, r Request) Answer {
 		again.rt = rt
 		result, err = rt.logins.after(ctx, err, &again, func() ([]byte, error) { return rt.Answer(ctx, again) })
 	}
-	if err != nil {
+	if result, err = r.judged.Finish(ctx, query(&r), result, err); err != nil {
 		return Failed(r.Method, err)
 	}
 	return Answer{Result: result}
@@ -117,7 +120,11 @@ func (rt *Router) Answer(ctx context.Context, r Request) ([]byte, error) {
 			if err := awaitList(ctx, rt, r.From.Who, k); err != nil {
 				return nil, err
 			}
-			return rt.Catalog.List(ctx, r.From.Who, k, r.params(), r.From.Modern())
+			result, err := rt.Catalog.List(ctx, r.From.Who, k, r.params(), r.From.Modern())
+			if err == nil {
+				rt.Judge.Listed(&r.From, k)
+			}
+			return result, err
 		}
 	}
 	if b := rt.Catalog.Only(r.From.Who); b != nil {
@@ -143,11 +150,11 @@ func (r Request) callNamed(ctx context.Context, k inventory.Kind) ([]byte, error
 		return nil, upstream.Invalid("params.name is missing or no string")
 	}
 	return upstream.RetryReplaced(func() (_ []byte, err error) {
-		if r.to, err = route(ctx, &r, k, name); err != nil {
+		if r.to, err = lead(ctx, &r, k, name); err != nil {
 			return nil, err
 		}
 		result, err := r.forward(ctx, r.to.Backend, within(r.Msg.Params, r.Msg.Name, r.to.Quoted))
-		return delivered(&r, k, result, err)
+		return delivered(ctx, &r, k, r.to, result, err)
 	})
 }
 
@@ -168,7 +175,7 @@ func route(ctx context.Context, r *Request, k inventory.Kind, key string) (to *c
 		to, err = all.Resolve(ctx, who, k, key)
 	}
 	if err == nil {
-		err = admit(ctx, r, k, to)
+		err = r.judged.Admit(ctx, query(r), k, to)
 	}
 	if err == nil && k != inventory.Templates {
 		to, err = catalog.Settle(ctx, all, who, k, key, to)
@@ -193,7 +200,7 @@ func (r Request) read(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	return upstream.RetryReplaced(func() (_ []byte, err error) {
-		if r.to, err = route(ctx, &r, inventory.Resources, uri); err != nil {
+		if r.to, err = lead(ctx, &r, inventory.Resources, uri); err != nil {
 			return nil, err
 		}
 		var edits []rawjson.Edit
@@ -201,7 +208,7 @@ func (r Request) read(ctx context.Context) ([]byte, error) {
 			edits = append(edits, within(r.Msg.Params, r.Msg.URI, r.to.Quoted))
 		}
 		result, err := r.forward(ctx, r.to.Backend, edits...)
-		return delivered(&r, inventory.Resources, result, err)
+		return delivered(ctx, &r, inventory.Resources, r.to, result, err)
 	})
 }
 
@@ -222,13 +229,13 @@ func (r Request) complete(ctx context.Context) ([]byte, error) {
 		return nil, upstream.Invalid("params.ref names neither a prompt nor a resource")
 	}
 	result, err := upstream.RetryReplaced(func() ([]byte, error) {
-		to, err := route(ctx, &r, k, key)
+		to, err := lead(ctx, &r, k, key)
 		if err != nil {
 			return nil, err
 		}
 		abs := rawjson.Span{Start: ref.Start + place.Start, End: ref.Start + place.End}
 		result, err := r.forward(ctx, to.Backend, within(r.Msg.Params, abs, to.Quoted))
-		return delivered(&r, k, result, err)
+		return delivered(ctx, &r, k, to, result, err)
 	})
 	if rpc, ok := errors.AsType[*runtime.Error](err); ok && rpc.Code == runtime.CodeMethodNotFound && r.rt.Catalog.Only(r.From.Who) == nil {
 		none := []byte(`{"completion":{"values":[]}}`) // the proxy has declared it for all

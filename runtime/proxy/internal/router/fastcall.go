@@ -2,6 +2,7 @@ package router
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"strconv"
 	"sync"
@@ -9,9 +10,11 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -32,8 +35,8 @@ type FastCall struct {
 	token   []byte // the client's own progress token, raw; empty for none
 	replyTo ReplyTo
 
-	// from is the revision of the connection, version the client's.
-	from, version string
+	// eras are the revisions of the connection and of the client.
+	eras struct{ server, client string }
 	// start is zero if the call was not sent, answeredAt if it was not answered;
 	// failed reports no answer, or an error.
 	start, answeredAt time.Time
@@ -41,6 +44,8 @@ type FastCall struct {
 
 	progress progressGate
 	ends     []func() // called when it has ended; guarded by the pipe's lock
+
+	ticket journal.Ticket // of its record; that of a PendingFastCall is there
 }
 
 var (
@@ -65,6 +70,8 @@ type ReplyTo interface {
 	Client() *upstream.Client
 	Principal() *access.Principal
 	Revision() string
+	// Peer returns the way on which the call has come.
+	Peer() client.Peer
 	// Ended reports that the call was ended without an answer: cancelled by the
 	// client, or with its session.
 	Ended(c *FastCall, cancelled bool)
@@ -72,41 +79,53 @@ type ReplyTo interface {
 
 var calls = sync.Pool{New: func() any { return new(FastCall) }} //nolint:gochecknoglobals // a pool of scratch space
 
+// Fast is what has become of a call that may be fast.
+type Fast struct {
+	// Conn is where the call is on its way, to be flushed. Nil: it was not started.
+	Conn *jsonrpc.Conn
+	// Err is what it is answered with.
+	Err error
+	// Begun is for [Request.Begun] where the call has to be served otherwise: Conn and Err
+	// are nil.
+	Begun journal.Ticket
+}
+
 // FastCall starts a call that has nothing to wait for: the name is known and its
-// backend connected over stdio. It reports false if the call has to be served
-// otherwise. With an error the call was not started. now is when the message
-// was read.
-func (rt *Router) FastCall(line []byte, m *rawjson.Message, to ReplyTo, now time.Time) (*jsonrpc.Conn, bool, error) {
+// backend connected over stdio. now is when the message was read.
+func (rt *Router) FastCall(line []byte, m *rawjson.Message, to ReplyTo, now time.Time) Fast {
 	if m.MetaVersion.Present() || m.Meta.Present() && ofProtocol(m.Meta.Of(line)) {
-		return nil, false, nil
+		return Fast{}
 	}
 	r := rt.fastRoute(m.Name.Of(line), to.Principal())
 	if r == nil {
-		return nil, false, nil
+		return Fast{}
 	}
 	conn, who := r.Backend.LegacyShared.Load(), to.Client()
 	if conn == nil && who != nil {
 		conn = who.State.ConnTo(r.Backend)
 	}
 	if conn == nil || conn.Pipe == nil {
-		return nil, false, nil
+		return Fast{}
 	}
-	if r.Rules != nil {
-		if now, err := admitFast(rt, line, m, r, to); !now || err != nil {
-			return nil, now, err
-		}
+	ticket, ok, err := admitFast(rt, line, m, r, to)
+	switch {
+	case !ok:
+		return Fast{} // a refusal, too, is recorded where it can wait
+	case err != nil:
+		return Fast{Err: err}
 	}
 	if who == nil || conn.FirstClient.Load() != who {
 		conn.NoteClient(who)
 	}
 	c, n := rt.newFastCall(line, m, r, conn, to, now), 1
+	c.ticket = ticket
 	c.token = append(c.token[:0], m.MetaToken.Of(line)...)
 	if len(c.token) > 0 {
 		// The backend gets the call's id for a token: unique, and found without a table.
 		c.edits[1] = within(m.Params, m.MetaToken, strconv.AppendUint(c.scratch[:0], c.query.ID, 10))
 		n = 2
 	}
-	return c.send(conn, n)
+	return c.send(conn, n, ticket)
 }
 
 // fastRoute returns the route of a tool whose calls can be fast, by its raw name, as a
@@ -117,7 +136,7 @@ func (rt *Router) fastRoute(name []byte, who *access.Principal) *catalog.Route {
 	}
 	c := rt.Catalog.Of(who)
 	r := c.Routes[inventory.Tools][string(name[1:len(name)-1])]
-	if r == nil || r.Support != "" || rt.judge.Gate.Guarded() { // a task is waited for, a result looked at
+	if r == nil || r.Support != "" || rt.Judge.Gate.Guarded() || rt.Judge.Journal.Waits() { // a task is waited for, a result looked at
 		return nil
 	}
 	if catalog.Redefined(rt.Catalog, who, c, inventory.Tools, r) {
@@ -130,7 +149,7 @@ func (rt *Router) fastRoute(name []byte, who *access.Principal) *catalog.Route {
 func (rt *Router) newFastCall(line []byte, m *rawjson.Message, r *catalog.Route, conn *upstream.Conn, to ReplyTo, now time.Time) *FastCall {
 	c, _ := calls.Get().(*FastCall)
 	c.rt, c.backend, c.replyTo, c.start = rt, r.Backend, to, now
-	c.from, c.version = conn.Version, to.Revision()
+	c.eras.server, c.eras.client = conn.Version, to.Revision()
 	c.ID = append(c.ID[:0], m.ID.Of(line)...)
 	c.query = jsonrpc.Call{
 		ID: conn.Pipe.NextID(), Method: revision.MethodToolsCall, Params: m.Params.Of(line), Now: now,
@@ -141,21 +160,22 @@ func (rt *Router) newFastCall(line []byte, m *rawjson.Message, r *catalog.Route,
 }
 
 // send starts the call with n of its edits. It returns what FastCall does.
-func (c *FastCall) send(conn *upstream.Conn, n int) (*jsonrpc.Conn, bool, error) {
+func (c *FastCall) send(conn *upstream.Conn, n int, begun journal.Ticket) Fast {
 	b := c.backend
 	c.query.Edits = ordered(c.edits[:n])
 	b.Activity.Began(c.start)
 	err := conn.Pipe.Start(&c.query)
 	if err == nil {
-		return conn.Pipe, true, nil
+		return Fast{Conn: conn.Pipe}
 	}
+	judge := c.rt.Judge
 	b.Activity.Withdrawn()
 	c.start = time.Time{}
 	c.free()
 	if errors.Is(err, jsonrpc.ErrFull) || errors.Is(err, jsonrpc.ErrBusy) {
-		return nil, true, b.Fail(err)
+		return Fast{Err: cmp.Or(judge.End(begun, nil, err), error(b.Fail(err)))}
 	}
-	return nil, false, nil // the connection is gone: the caller makes a new one
+	return Fast{Begun: begun} // the connection is gone: the caller makes a new one
 }
 
 // ofProtocol reports whether metadata may hold what the protocol owns: a server
@@ -204,12 +224,35 @@ func (c *FastCall) Origin() upstream.Origin { return c.replyTo.Origin() }
 func (c *FastCall) OnEnd(f func()) { c.ends = append(c.ends, f) }
 
 // Answer returns the answer in the client's revision, with the URIs that clients
-// know. If nothing is to be changed it allocates nothing.
+// know, once that is recorded. If nothing is to be changed it allocates nothing.
 func (c *FastCall) Answer(a jsonrpc.Answer) Answer {
+	out := c.converted(a)
+	if c.ticket.N == 0 {
+		return out
+	}
+	if no := c.rt.Judge.End(c.ticket, a.Result, failureOf(a)); no != nil {
+		return Failed(revision.MethodToolsCall, no)
+	}
+	return out
+}
+
+// failureOf returns what a call has failed with, nil for a result.
+func failureOf(a jsonrpc.Answer) error {
+	switch {
+	case errors.Is(a.Err, jsonrpc.ErrTimeout):
+		return &runtime.TimeoutError{}
+	case a.Error != nil:
+		return &runtime.Error{}
+	}
+	return a.Err
+}
+
+// converted returns the answer in the client's revision.
+func (c *FastCall) converted(a jsonrpc.Answer) Answer {
 	if a.Err != nil {
 		return Failed(revision.MethodToolsCall, c.backend.Fail(c.backend.ExplainClosed(a.Err)))
 	}
-	to := revision.Conversion{From: c.from, To: c.version, Method: revision.MethodToolsCall}
+	to := revision.Conversion{From: c.eras.server, To: c.eras.client, Method: revision.MethodToolsCall}
 	if a.Error != nil {
 		if bytes.Contains(a.Error, []byte("-32042")) {
 			if err := c.mayBeAsked(); err != nil {
@@ -217,7 +260,7 @@ func (c *FastCall) Answer(a jsonrpc.Answer) Answer {
 			}
 			c.backend.Pool.KeepForAnswers() // revision.CodeURLElicitation: somebody is to open a page
 		}
-		if c.version == "" || c.version == revision.Latest {
+		if c.eras.client == "" || c.eras.client == revision.Latest {
 			return Answer{Object: a.Error}
 		}
 		e := runtime.ParseError(a.Error)
@@ -267,6 +310,7 @@ func abandon(set *upstream.Set, why error, matches func(*FastCall) bool) bool {
 		}
 		conn.NoteAbandoned(who)
 		if conn.Pipe.Abandon(n, why.Error()) {
+			_ = found.rt.Judge.End(found.ticket, nil, why)           // nobody is answered
 			found.replyTo.Ended(found, why == upstream.ErrCancelled) //nolint:errorlint // set by identity
 			found.free()
 		}

@@ -84,6 +84,7 @@ func (r Request) exchange(ctx context.Context, b *upstream.Backend, edits []rawj
 		}
 		return req, &e, e.adapt(ctx, c, req)
 	})
+	r.judged.Answered(result, err)
 	if err == nil {
 		return r.converted(b, by, result)
 	}

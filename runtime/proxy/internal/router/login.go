@@ -7,9 +7,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mcpctl/mcpctl/runtime/access/policy"
+	"github.com/mcpctl/mcpctl/runtime/audit"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/verdict"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -55,9 +56,15 @@ func (l *logins) ask(ctx context.Context, r *Request, failed *upstream.Error) er
 	if b == nil {
 		return failed
 	}
-	if err := r.rt.judge.May(ctx, &r.From, policy.Link, b.Name); err != nil {
+	done, err := r.rt.Judge.MayDo(ctx, &verdict.Asked{Kind: audit.KindLink, From: r.From, Server: b.Name})
+	if err != nil {
 		return err
 	}
+	return done(l.show(ctx, r, b, failed))
+}
+
+// show is ask for what is allowed.
+func (l *logins) show(ctx context.Context, r *Request, b *upstream.Backend, failed *upstream.Error) error {
 	login, err := r.rt.o.Login(ctx, b.Name, r.From.Who, failed.Err)
 	switch {
 	case err != nil:

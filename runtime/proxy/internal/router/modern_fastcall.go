@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -41,7 +42,8 @@ type PendingFastCall struct {
 	id           uint64    // of the call in conn.Pipe
 	call         *FastCall // as long as it is pending there
 
-	mu      sync.Mutex // guards what follows; never held when the pipe is called, which may hold its lock
+	mu      sync.Mutex     // guards what follows; never held when the pipe is called, which may hold its lock
+	ticket  journal.Ticket // of its record, as long as nobody is to end it
 	is      stage
 	outcome outcome
 	parked  *parking.Call
@@ -85,22 +87,24 @@ type PendingFront interface {
 // FastCallModern is FastCall for requests of the stateless era, which have
 // passed front's checks. p.Capabilities and p.Front are set; header is that of
 // an HTTP request, nil for others.
-func (rt *Router) FastCallModern(line []byte, m *rawjson.Message, p *PendingFastCall, header http.Header, now time.Time) (*jsonrpc.Conn, bool, error) {
+func (rt *Router) FastCallModern(line []byte, m *rawjson.Message, p *PendingFastCall, header http.Header, now time.Time) Fast {
 	if m.MetaToken.Present() || m.MetaLevel.Present() || m.InputResponses.Present() || m.RequestState.Present() {
-		return nil, false, nil
+		return Fast{}
 	}
 	r := rt.fastRoute(m.Name.Of(line), p.Who)
 	if r == nil || header != nil && len(r.Mirrors) > 0 {
-		return nil, false, nil
+		return Fast{}
 	}
 	conn := r.Backend.ModernShared.Load()
 	if conn == nil || p.Who != nil && r.Backend.Config().ByPrincipal() {
-		return nil, false, nil
+		return Fast{}
 	}
-	if r.Rules != nil {
-		if now, err := admitFast(rt, line, m, r, p); !now || err != nil {
-			return nil, now, err
-		}
+	ticket, ok, err := admitFast(rt, line, m, r, p)
+	switch {
+	case !ok:
+		return Fast{} // see FastCall
+	case err != nil:
+		return Fast{Err: err}
 	}
 	if !conn.Shared.Load() {
 		conn.NoteClient(nil)
@@ -122,8 +126,17 @@ func (rt *Router) FastCallModern(line []byte, m *rawjson.Message, p *PendingFast
 		c.token = append(c.token[:0], '0') // reports replaces it by the client's
 	}
 	c.edits[1] = within(m.Params, m.Meta, meta)
-	p.rt, p.conn, p.route, p.id, p.call = rt, conn, r, c.query.ID, c
-	return c.send(conn, 2)
+	p.rt, p.conn, p.route, p.id, p.call, p.ticket = rt, conn, r, c.query.ID, c, ticket
+	return c.send(conn, 2, ticket)
+}
+
+// take returns the ticket, for the one who ends it.
+func (p *PendingFastCall) take() journal.Ticket {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := p.ticket
+	p.ticket = journal.Ticket{}
+	return t
 }
 
 // Declared returns a client's capabilities in bytes that nobody else writes to:
@@ -141,16 +154,21 @@ func (rt *Router) Declared(capabilities []byte) json.RawMessage {
 func (p *PendingFastCall) Finished(c *FastCall, a jsonrpc.Answer) *jsonrpc.Writer {
 	framed := p.framed(c, a)
 	p.mu.Lock()
+	var unrecorded error
 	if framed != nil && !p.is.over && !p.is.parking {
-		p.is.over = true
-		p.mu.Unlock()
-		return p.Front.Answer(framed)
+		t := p.ticket
+		p.ticket = journal.Ticket{}
+		if unrecorded = c.rt.Judge.End(t, a.Result, nil); unrecorded == nil {
+			p.is.over = true
+			p.mu.Unlock()
+			return p.Front.Answer(framed)
+		}
 	}
 	p.mu.Unlock()
 	if framed != nil {
 		limits.Release(framed)
 	}
-	o := outcome{result: bytes.Clone(a.Result), err: a.Err}
+	o := outcome{result: bytes.Clone(a.Result), err: a.Err, why: unrecorded}
 	switch {
 	case errors.Is(a.Err, jsonrpc.ErrTimeout):
 		o.err = &runtime.TimeoutError{Op: revision.MethodToolsCall, After: c.query.Limit}
@@ -220,6 +238,7 @@ func (p *PendingFastCall) end() (isParking, isParked bool) {
 func (p *PendingFastCall) Leave(why error) {
 	if _, isParked := p.end(); !isParked {
 		p.abandon(why)
+		_ = p.rt.Judge.End(p.take(), nil, why) // nobody is answered
 	}
 }
 
@@ -229,6 +248,7 @@ func (p *PendingFastCall) Ended(_ *FastCall, cancelled bool) {
 	isParking, _ := p.end()
 	p.setOutcome(outcome{why: upstream.ErrCancelled})
 	if !isParking {
+		_ = p.rt.Judge.End(p.take(), nil, upstream.ErrCancelled)
 		p.Front.Left(cancelled)
 	}
 }
@@ -329,6 +349,9 @@ func (p *PendingFastCall) Client() *upstream.Client { return nil }
 // Principal returns who asks.
 func (p *PendingFastCall) Principal() *access.Principal { return p.Who }
 
+// Peer returns the way on which the call has come.
+func (p *PendingFastCall) Peer() client.Peer { return p.Front.Peer() }
+
 // Revision returns the modern one.
 func (p *PendingFastCall) Revision() string { return revision.Modern }
 
@@ -344,6 +367,7 @@ func (rt *Router) ContinueParked(ctx context.Context, p *PendingFastCall, r Requ
 	r.rt = rt
 	v := p.park(r)
 	if v == nil {
+		_ = rt.Judge.End(p.take(), nil, upstream.ErrCancelled)
 		return Answer{}, false
 	}
 	result, err := v.await(ctx, p.parked)
@@ -365,6 +389,8 @@ func (p *PendingFastCall) park(r Request) *conversation {
 		return nil
 	}
 	target, _ := rawjson.String(r.Line, r.Msg.Name) // FastCallModern has read it
+	r.Begun, p.ticket = p.ticket, journal.Ticket{}
+	once(&r, r.rt)
 	v := &conversation{r, inventory.Tools, &state{Method: r.Method, Target: target}}
 	p.parked = v.start(p.firstRound)
 	if p.ready != nil {

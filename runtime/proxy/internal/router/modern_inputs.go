@@ -80,7 +80,8 @@ func (r Request) interact(ctx context.Context, k inventory.Kind) ([]byte, error)
 // round; nil: like the others.
 func (v *conversation) start(first func(context.Context, Request) ([]byte, error)) *parking.Call {
 	return v.rt.Parking.Start(v.rt.Set.Lifetime, v.From.Who, v.reports(), func(ctx context.Context, call *parking.Call) (json.RawMessage, error) {
-		return v.run(ctx, call, first)
+		result, err := v.run(ctx, call, first)
+		return v.judged.Finish(ctx, query(&v.Request), result, err)
 	})
 }
 
@@ -259,7 +260,7 @@ func (r *Request) passQuestion(edits []rawjson.Edit, result []byte, span rawjson
 		return nil, &runtime.ProtocolError{Reason: "an entry of inputRequests is no object"}
 	}
 	method, _ := rawjson.String(entry, at[0])
-	if err := mayBeAsked(r); err != nil {
+	if err := mayBeAsked(r, method); err != nil {
 		return nil, err
 	}
 	if !revision.IsQuestion(method) {
@@ -324,7 +325,7 @@ func (v *conversation) ask(inputs []parking.Input, s *state) []byte {
 // make the same request again, in place of the error -32042 in which a server
 // of 2025-11-25 names them (Elicitation, URL mode).
 func (v *conversation) openPages(pages []json.RawMessage) ([]byte, error) {
-	if err := mayBeAsked(&v.Request); err != nil {
+	if err := mayBeAsked(&v.Request, revision.MethodElicitationCreate); err != nil {
 		return nil, err
 	}
 	if b := v.backend(); b != nil {

@@ -49,7 +49,7 @@ func (rt *Router) AnswerModern(ctx context.Context, r Request) ([]byte, error) {
 		return rt.discovery(r.From.Who), nil
 	case revision.MethodToolsCall:
 		if err := r.checkParamHeaders(ctx); err != nil {
-			return nil, err
+			return r.judged.Finish(ctx, query(&r), nil, err)
 		}
 		return r.interact(ctx, inventory.Tools)
 	case revision.MethodPromptsGet:
@@ -59,7 +59,8 @@ func (rt *Router) AnswerModern(ctx context.Context, r Request) ([]byte, error) {
 	case revision.MethodTasksGet, revision.MethodTasksUpdate, revision.MethodTasksCancel:
 		return r.task(ctx)
 	}
-	return rt.Answer(ctx, r)
+	result, err := rt.Answer(ctx, r)
+	return r.judged.Finish(ctx, query(&r), result, err)
 }
 
 // checkParamHeaders compares the Mcp-Param headers of a tools/call with its
@@ -77,11 +78,11 @@ func (r Request) checkParamHeaders(ctx context.Context) error {
 		return route(ctx, &r, inventory.Tools, name)
 	})
 	if err != nil {
-		_, refused := errors.AsType[*runtime.AuthError](err)
-		if refused || r.Msg.RequestState.Present() {
+		_, login := errors.AsType[*runtime.AuthError](err)
+		if login || r.Msg.RequestState.Present() {
 			return nil // a login may mend it; a call that waits goes on where it was, see interact
 		}
-		return err
+		return r.judged.Refused(ctx, query(&r), inventory.Tools, name, to, err)
 	}
 	if err := revision.CheckMirrors(to.Mirrors, r.Msg.Arguments.Of(r.Line), r.Header); err != nil {
 		return &runtime.Error{Code: runtime.CodeHeaderMismatch, Message: err.Error()}

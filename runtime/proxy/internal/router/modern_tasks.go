@@ -42,7 +42,7 @@ func (r Request) task(ctx context.Context) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return deliveredTask(&r, tool, result)
+		return r.rt.Judge.DeliverTask(ctx, query(&r), b.Name, tool, result)
 	})
 }
 

@@ -5,65 +5,63 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime/access/gate"
-	"github.com/mcpctl/mcpctl/runtime/access/policy"
+	"github.com/mcpctl/mcpctl/runtime/audit"
+	"github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/verdict"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// judged is what policies have said of one request, for all attempts that it takes.
-type judged struct {
-	use   *gate.Use // nil as long as nothing was decided
-	rules *catalog.Rules
-}
-
-// once has all attempts of a request share what policies say of it.
+// once has all attempts of a request share what policies say of it, and what is recorded.
 func once(r *Request, rt *Router) {
-	if r.judged == nil && rt.judge.Gate.Set() != nil {
-		r.judged = new(judged)
-	}
-}
-
-// admit has policies decide about the use of what a request names, once. It comes before
-// anything is connected or sent for that.
-func admit(ctx context.Context, r *Request, k inventory.Kind, to *catalog.Route) error {
-	rules := to.Rules
-	switch {
-	case r.judged != nil && r.judged.use != nil:
-		return nil
-	case rules != nil:
-	case r.rt.judge.Gate.Guarded(): // which looks at what is delivered
-		rules = new(catalog.Rules)
-	default:
-		return nil
-	}
-	use := verdict.UseOf(&r.From, r.Line, r.Msg, to.Backend.Name, to.Bare)
-	if err := r.rt.judge.Decide(ctx, &r.From, rules.Use, use, k); err != nil {
-		return err
-	}
 	if r.judged == nil {
-		r.judged = new(judged)
+		r.judged = rt.Judge.NewCase(r.Begun)
 	}
-	r.judged.use, r.judged.rules = use, rules
-	return nil
 }
 
-// admitFast decides about a call whose answer depends on the request alone. It reports
-// false for others: they are served otherwise.
-func admitFast(rt *Router, line []byte, m *rawjson.Message, r *catalog.Route, to ReplyTo) (bool, error) {
-	if !r.Rules.Static() {
-		return false, nil
+// query returns a request as policies and records have it.
+func query(r *Request) verdict.Query {
+	return verdict.Query{From: &r.From, Line: r.Line, Msg: r.Msg, Method: r.Method}
+}
+
+// lead is route for a request that is to be sent: what is decided is recorded.
+func lead(ctx context.Context, r *Request, k inventory.Kind, key string) (*catalog.Route, error) {
+	to, err := route(ctx, r, k, key)
+	return to, r.judged.Lead(ctx, query(r), k, key, to, err)
+}
+
+// admitFast decides about a call whose answer depends on the request alone, and has that
+// recorded. It reports false for others, and for those that have to wait for that: they are
+// served otherwise.
+func admitFast(rt *Router, line []byte, m *rawjson.Message, r *catalog.Route, to ReplyTo) (t journal.Ticket, now bool, err error) {
+	var use *gate.Use
+	if r.Rules != nil {
+		if !r.Rules.Static() {
+			return t, false, nil
+		}
+		from := to.Origin()
+		use = verdict.UseOf(&from, line, m, r.Backend.Name, r.Bare)
+		if err := rt.Judge.DecideNow(r.Rules.Use, use, inventory.Tools); err != nil {
+			return t, rt.Judge.Journal == nil, err
+		}
 	}
-	from := to.Origin()
-	return true, rt.judge.DecideNow(r.Rules.Use, verdict.UseOf(&from, line, m, r.Backend.Name, r.Bare), inventory.Tools)
+	if rt.Judge.Journal == nil {
+		return t, true, nil
+	}
+	from := upstream.Origin{Version: to.Revision(), Who: to.Principal(), Client: to.Client(), Peer: to.Peer()}
+	t, err = rt.Judge.Begin(&verdict.Asked{
+		Kind: audit.KindCall, From: from, Meta: verdict.MetaOf(line, m), To: r, K: inventory.Tools, Arguments: m.Arguments.Of(line), Use: use, Verdict: rt.Judge.Allowed(),
+	})
+	return t, err == nil, nil
 }
 
 // delivered returns what policies let pass of the result of a use, before the client gets
 // any of it. What asks the client, or says that there will be a result, is none.
-func delivered(r *Request, k inventory.Kind, result []byte, err error) ([]byte, error) {
-	if err != nil || r.judged == nil || r.judged.use == nil {
+func delivered(ctx context.Context, r *Request, k inventory.Kind, to *catalog.Route, result []byte, err error) ([]byte, error) {
+	if err != nil || r.judged == nil {
 		return result, err
 	}
 	if isTask(r.Method, result) && r.From.Modern() { // others are told of none
@@ -74,49 +72,35 @@ func delivered(r *Request, k inventory.Kind, result []byte, err error) ([]byte, 
 	if _, asks := parseInputRequest(result); asks {
 		return result, nil
 	}
-	return r.rt.judge.Deliver(r.judged.rules, r.judged.use, result, k)
-}
-
-// deliveredTask is delivered for the result that a task has come to. tool is that of its
-// call, nil for not known.
-func deliveredTask(r *Request, tool *catalog.Route, task []byte) ([]byte, error) {
-	var rules *catalog.Rules
-	var server, item string
-	if tool != nil {
-		server, item, rules = tool.Backend.Name, tool.Bare, tool.Rules
-	}
-	if !r.rt.judge.Delivers(rules) {
-		return task, nil
-	}
-	at, err := rawjson.Field(task, "result")
-	if err != nil || !at.Present() {
-		return task, nil //nolint:nilerr // it has not come to one
-	}
-	use := verdict.UseOf(&r.From, r.Line, r.Msg, server, item)
-	use.Task = true
-	result, err := r.rt.judge.Deliver(rules, use, at.Of(task), inventory.Tools)
-	if err != nil {
-		return nil, err
-	}
-	return rawjson.Apply(task, []rawjson.Edit{{Span: at, New: result}}), nil
+	return r.judged.Deliver(ctx, query(r), k, to, result)
 }
 
 // mayBeAsked refuses a question of the server of a call, whose answer it is.
 func (c *FastCall) mayBeAsked() error {
-	if c.rt.judge.Gate.Set() == nil {
+	if c.rt.Judge.Gate.Set() == nil && c.rt.Judge.Journal == nil {
 		return nil
 	}
 	from := c.replyTo.Origin()
-	return c.rt.judge.MayNow(&from, policy.Question, c.backend.Name)
+	return c.rt.Judge.MayNow(&from, c.backend.Name, revision.MethodElicitationCreate)
 }
 
-// mayBeAsked refuses a question of the server that a request leads to.
-func mayBeAsked(r *Request) error {
+// mayBeAsked refuses a question of the server that a request leads to, and that is part of
+// its answer. Of a task it is asked for as often as somebody looks: only that it is refused
+// is recorded.
+func mayBeAsked(r *Request, question string) error {
 	b := r.backend()
-	if b == nil || r.rt.judge.Gate.Set() == nil {
+	if b == nil || r.rt.Judge.Gate.Set() == nil && r.rt.Judge.Journal == nil {
 		return nil
 	}
-	return r.rt.judge.May(r.rt.Set.Lifetime, &r.From, policy.Question, b.Name)
+	ctx, a := r.rt.Set.Lifetime, &verdict.Asked{Kind: audit.KindQuestion, From: r.From, Server: b.Name, Item: question}
+	if r.Method == revision.MethodTasksGet {
+		return r.rt.Judge.May(ctx, a)
+	}
+	done, err := r.rt.Judge.MayDo(ctx, a)
+	if err != nil {
+		return err
+	}
+	return done(nil)
 }
 
 // mayPass refuses a request that is passed on to the server that the proxy stands for, and
@@ -126,5 +110,5 @@ func mayPass(ctx context.Context, r *Request, b *upstream.Backend) error {
 	if strings.HasPrefix(r.Method, "tasks/") {
 		return nil
 	}
-	return r.rt.judge.May(ctx, &r.From, policy.Operate, b.Name)
+	return r.judged.Pass(ctx, query(r), b.Name)
 }

@@ -8,7 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/mcpctl/mcpctl/runtime/access"
-	"github.com/mcpctl/mcpctl/runtime/access/policy"
+	"github.com/mcpctl/mcpctl/runtime/audit"
+	"github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
@@ -26,6 +27,7 @@ import (
 type Options struct {
 	Backends upstream.Options
 	Catalog  catalog.Options
+	Journal  *journal.Journal // nil: nothing is recorded
 	Logger   *slog.Logger
 	// Login returns the login of a person that can answer a server's failure, nil where
 	// none can. It is under way, or begun; its error says why it cannot begin. Nil:
@@ -40,7 +42,7 @@ type Router struct {
 	Set     *upstream.Set
 	Catalog *catalog.Publisher
 	desk    *questions.Desk
-	judge   verdict.Judge
+	Judge   *verdict.Judge
 	Hub     *subscriptions.Hub
 	Budget  *limits.Budget
 	Parking *parking.Lot
@@ -56,11 +58,11 @@ type Router struct {
 func New(o Options) *Router {
 	set := upstream.NewSet(o.Backends)
 	rt := &Router{o: o, Set: set, Catalog: catalog.NewPublisher(o.Catalog, set), Budget: new(limits.Budget), Parking: parking.NewLot(0)}
-	rt.judge = verdict.Judge{Gate: o.Catalog.Gate, Catalog: rt.Catalog}
-	rt.desk = questions.New(set, func(ctx context.Context, from *upstream.Origin, server string) error {
-		return rt.judge.May(ctx, from, policy.Question, server)
+	rt.Judge = &verdict.Judge{Gate: o.Catalog.Gate, Catalog: rt.Catalog, Journal: o.Journal}
+	rt.desk = questions.New(set, func(ctx context.Context, from *upstream.Origin, server, method string) (func(error) error, error) {
+		return rt.Judge.MayDo(ctx, &verdict.Asked{Kind: audit.KindQuestion, From: *from, Server: server, Item: method})
 	})
-	rt.Hub = subscriptions.NewHub(set, rt.Catalog, &rt.Budget.Unsent, rt.followTasks, rt.judge.Subscription)
+	rt.Hub = subscriptions.NewHub(set, rt.Catalog, &rt.Budget.Unsent, rt.followTasks, rt.Judge.Subscription)
 	set.Observer = &observer{rt.desk, rt}
 	return rt
 }
@@ -95,6 +97,7 @@ func (rt *Router) Close() {
 	rt.reconfiguring.Lock()
 	defer rt.reconfiguring.Unlock()
 	rt.Set.Close()
+	rt.Judge.Flush()
 }
 
 // Leave ends what a client had: its session is over.

@@ -72,10 +72,11 @@ const followTime = 10 * time.Second
 
 // follow subscribes to one resource.
 func (h *Hub) follow(ctx context.Context, from *upstream.Origin, l catalog.Listener, uri string) (stop func(), err error) {
-	return upstream.RetryReplaced(func() (func(), error) {
+	var done func(error) error // once it was admitted
+	stop, err = upstream.RetryReplaced(func() (func(), error) {
 		to, err := h.catalog.ResolveURI(ctx, from.Who, uri)
-		if err == nil {
-			err = h.admit(ctx, from, to)
+		if done == nil {
+			done, err = h.admit(ctx, from, uri, to, err)
 		}
 		if err == nil {
 			to, err = catalog.Settle(ctx, h.catalog, from.Who, inventory.Resources, uri, to)
@@ -89,6 +90,16 @@ func (h *Hub) follow(ctx context.Context, from *upstream.Origin, l catalog.Liste
 		}
 		return stop, err
 	})
+	if done == nil {
+		return stop, err
+	}
+	if why := done(err); why != nil {
+		if err == nil {
+			stop()
+		}
+		return nil, why
+	}
+	return stop, nil
 }
 
 func (h *Hub) followRoute(ctx context.Context, from *upstream.Origin, l catalog.Listener, uri string, to *catalog.Route) (stop func(), err error) {
@@ -165,8 +176,10 @@ type Hub struct {
 // them that there are.
 type followTasks func(ctx context.Context, from *upstream.Origin, l catalog.Listener, ids []string) (honoured []string, stop func())
 
-// admit refuses a request for a resource that policies deny.
-type admit func(ctx context.Context, from *upstream.Origin, to *catalog.Route) error
+// admit refuses a request for a resource that policies deny. to is where the URI leads; nil:
+// failed says that nobody knows. done is called with what comes of it, and returns that, or
+// why the client gets nothing.
+type admit func(ctx context.Context, from *upstream.Origin, uri string, to *catalog.Route, failed error) (done func(error) error, err error)
 
 // NewHub returns a hub without subscriptions. unsent counts what waits for clients.
 func NewHub(set *upstream.Set, catalog *catalog.Publisher, unsent *limits.Counter, tasks followTasks, may admit) *Hub {

@@ -14,6 +14,8 @@ type Denied struct {
 	*access.Denied
 	// member is what Item is called in the data of the error: tool, prompt or uri.
 	member string
+	// Record is the name of the record of it, "" for none.
+	Record string
 }
 
 func (e *Denied) Unwrap() error { return e.Denied }
@@ -22,16 +24,16 @@ func (e *Denied) Unwrap() error { return e.Denied }
 // inventory.Kinds for none.
 func Named(err error, k inventory.Kind) error {
 	if d, ok := errors.AsType[*access.Denied](err); ok {
-		return &Denied{d, [inventory.Kinds + 1]string{"tool", "prompt", "uri", "uri", ""}[k]}
+		return &Denied{Denied: d, member: [inventory.Kinds + 1]string{"tool", "prompt", "uri", "uri", ""}[k]}
 	}
 	return err
 }
 
 // Data describes the denial for programs: {"kind","policy","server","tool" or "prompt" or
-// "uri","retryAfter","scopes","url"}, with seconds.
+// "uri","retryAfter","scopes","url","record"}, with seconds.
 func (e *Denied) Data() []byte {
 	f := map[string]any{"kind": e.ErrorKind()}
-	for name, text := range map[string]string{"policy": e.Policy, "server": e.Server, e.member: e.Item} {
+	for name, text := range map[string]string{"policy": e.Policy, "server": e.Server, e.member: e.Item, "record": e.Record} {
 		if name != "" && text != "" {
 			f[name] = text
 		}

@@ -3,14 +3,20 @@
 package verdict
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"net/netip"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/access/flow"
 	"github.com/mcpctl/mcpctl/runtime/access/gate"
 	"github.com/mcpctl/mcpctl/runtime/access/policy"
+	"github.com/mcpctl/mcpctl/runtime/audit"
+	"github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/asking"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
@@ -22,17 +28,24 @@ import (
 // metaFlow is the member of a request's metadata that names the conversation.
 const metaFlow = "dev.mcpctl/flow"
 
-// Judge decides by the policies of a gate. All methods may be called concurrently. Errors
-// are a *Denied, or those of the request's context.
+// Judge decides by the policies of a gate, and has recorded what is decided about requests
+// and what comes of them. All methods may be called concurrently. Errors are a *Denied, or
+// those of the request's context.
 type Judge struct {
 	Gate    *gate.Gate
 	Catalog *catalog.Publisher
+	Journal *journal.Journal // nil: nothing is recorded
+
+	flows    sync.Map // short names of conversations without a name, by *access.Principal
+	numFlows atomic.Int64
+	listed   listed
+	refused  refusals
 }
 
 // UseOf returns what policies read of a request for an item of a server. Line and m are the
 // request's, nil and empty where it has none.
 func UseOf(from *upstream.Origin, line []byte, m *rawjson.Message, server, item string) *gate.Use {
-	u := &gate.Use{Server: server, Item: item, Flow: flowOf(from, line, m)}
+	u := &gate.Use{Server: server, Item: item, Flow: flowOf(from, m.Meta.Of(line))}
 	u.Principal, u.Now, u.Front = from.Who, time.Now(), from.Peer.Front
 	u.Arguments = m.Arguments.Of(line)
 	if at, err := netip.ParseAddrPort(from.Peer.Addr); err == nil {
@@ -47,7 +60,7 @@ func UseOf(from *upstream.Origin, line []byte, m *rawjson.Message, server, item 
 // flowOf returns the conversation that a request belongs to: its session, or the process
 // whose client is on standard input and output. Of requests that stand alone it is what
 // the client says it is, among those of one program of one principal.
-func flowOf(from *upstream.Origin, line []byte, m *rawjson.Message) string {
+func flowOf(from *upstream.Origin, meta []byte) string {
 	switch {
 	case from.Peer.Front == client.FrontStdio:
 		return flow.Key("stdio")
@@ -58,15 +71,15 @@ func flowOf(from *upstream.Origin, line []byte, m *rawjson.Message) string {
 	if from.Who != nil {
 		program = from.Who.Client
 	}
-	if at, err := rawjson.Field(m.Meta.Of(line), metaFlow); err == nil && at.Present() {
-		named, _ = rawjson.String(m.Meta.Of(line), at)
+	if at, err := rawjson.Field(meta, metaFlow); err == nil && at.Present() {
+		named, _ = rawjson.String(meta, at)
 	}
 	return flow.Key("alone", from.Who.Key(), program, named)
 }
 
 // Decide asks the gate about a use under conditions, nil for none, and a person where the
 // gate wants that.
-func (j Judge) Decide(ctx context.Context, from *upstream.Origin, c *policy.Conditions, use *gate.Use, k inventory.Kind) error {
+func (j *Judge) Decide(ctx context.Context, from *upstream.Origin, c *policy.Conditions, use *gate.Use, k inventory.Kind) error {
 	if c == nil {
 		return nil
 	}
@@ -81,7 +94,7 @@ func (j Judge) Decide(ctx context.Context, from *upstream.Origin, c *policy.Cond
 }
 
 // DecideNow is Decide where nobody can be waited for.
-func (j Judge) DecideNow(c *policy.Conditions, use *gate.Use, k inventory.Kind) error {
+func (j *Judge) DecideNow(c *policy.Conditions, use *gate.Use, k inventory.Kind) error {
 	if c == nil {
 		return nil
 	}
@@ -92,50 +105,107 @@ func (j Judge) DecideNow(c *policy.Conditions, use *gate.Use, k inventory.Kind) 
 	return Named(err, k)
 }
 
-// Subscription decides about being told of changes of a resource.
-func (j Judge) Subscription(ctx context.Context, from *upstream.Origin, to *catalog.Route) error {
-	if to.Rules == nil {
-		return nil
+// Subscription decides about being told of changes of a resource, which to leads to; nil:
+// nobody knows the URI, and failed says that. done is called with what comes of it, and
+// returns that, or why it cannot be recorded.
+func (j *Judge) Subscription(ctx context.Context, from *upstream.Origin, uri string, to *catalog.Route, failed error) (done func(error) error, err error) {
+	a := Asked{Kind: audit.KindRead, From: *from, K: inventory.Resources, To: to, Item: uri, Verdict: j.Allowed()}
+	switch {
+	case failed != nil:
+		return nil, j.refuse(ctx, &a, failed)
+	case to.Rules != nil:
+		a.Use = UseOf(from, nil, new(rawjson.Message), to.Backend.Name, to.Bare)
+		if err := j.Decide(ctx, from, to.Rules.Use, a.Use, inventory.Resources); err != nil {
+			return nil, j.refuse(ctx, &a, err)
+		}
 	}
-	use := UseOf(from, nil, new(rawjson.Message), to.Backend.Name, to.Bare)
-	return j.Decide(ctx, from, to.Rules.Use, use, inventory.Resources)
+	t, err := j.BeginPatiently(ctx, &a)
+	if err != nil {
+		return nil, err
+	}
+	return func(failed error) error {
+		if _, denied := errors.AsType[*access.Denied](failed); denied { // what it leads to has changed
+			_ = j.End(t, nil, failed)
+			return j.refuse(ctx, &a, Named(failed, inventory.Resources))
+		}
+		return cmp.Or(j.EndPatiently(ctx, t, nil, failed), failed)
+	}, nil
 }
 
-// May decides about what is done with a server itself.
-func (j Judge) May(ctx context.Context, from *upstream.Origin, action policy.Action, server string) error {
-	c, err := j.on(from.Who, action, server)
-	if c == nil {
-		return err
+// May decides about what is done with a server itself: a.Kind is the action, and a.Item says
+// what it is.
+func (j *Judge) May(ctx context.Context, a *Asked) error {
+	a.K, a.Verdict = inventory.Kinds, j.Allowed()
+	c, err := j.on(a)
+	if c != nil {
+		a.Use = UseOf(&a.From, nil, new(rawjson.Message), a.Server, "")
+		err = j.Decide(ctx, &a.From, c, a.Use, inventory.Kinds)
 	}
-	return j.Decide(ctx, from, c, UseOf(from, nil, new(rawjson.Message), server, ""), inventory.Kinds)
+	if err != nil {
+		return j.refuse(ctx, a, err)
+	}
+	return nil
 }
 
-// MayNow is May where nobody can be waited for.
-func (j Judge) MayNow(from *upstream.Origin, action policy.Action, server string) error {
-	c, err := j.on(from.Who, action, server)
-	if c == nil {
-		return err
+// MayDo is May for what is done now. done is called with what comes of it, and returns that,
+// or why it cannot be recorded.
+func (j *Judge) MayDo(ctx context.Context, a *Asked) (done func(error) error, err error) {
+	if err := j.May(ctx, a); err != nil {
+		return nil, err
 	}
-	return j.DecideNow(c, UseOf(from, nil, new(rawjson.Message), server, ""), inventory.Kinds)
+	t, err := j.BeginPatiently(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	return func(failed error) error { return cmp.Or(j.EndPatiently(ctx, t, nil, failed), failed) }, nil
+}
+
+// MayNow decides about a question that a server has put into its answer, where nobody can
+// be waited for.
+func (j *Judge) MayNow(from *upstream.Origin, server, item string) error {
+	a := Asked{Kind: audit.KindQuestion, From: *from, K: inventory.Kinds, Server: server, Item: item, Verdict: j.Allowed()}
+	c, err := j.on(&a)
+	if c != nil {
+		a.Use = UseOf(from, nil, new(rawjson.Message), server, "")
+		err = j.DecideNow(c, a.Use, inventory.Kinds)
+	}
+	if err != nil {
+		return j.refuse(context.Background(), &a, err)
+	}
+	t, err := j.Begin(&a)
+	if err != nil {
+		return Unrecorded()
+	}
+	return j.End(t, nil, nil)
+}
+
+// refuse is Refuse for what is known to be a refusal.
+func (j *Judge) refuse(ctx context.Context, a *Asked, why error) error {
+	_, why = j.Refuse(ctx, a, why)
+	return why
 }
 
 // on returns the conditions of an action on a server, or why it is denied whatever the
 // request.
-func (j Judge) on(who *access.Principal, action policy.Action, server string) (*policy.Conditions, error) {
-	possible, c := catalog.On(j.Catalog, who, action, server)
+func (j *Judge) on(a *Asked) (*policy.Conditions, error) {
+	action := policy.Action(a.Kind)
+	possible, c := catalog.On(j.Catalog, a.From.Who, action, a.Server)
+	if c == nil && j.Journal != nil {
+		a.By = catalog.OnBy(j.Catalog, a.From.Who, action, a.Server)
+	}
 	if !possible {
-		return nil, &Denied{Denied: &access.Denied{Code: access.CodeDenied, Server: server}}
+		return nil, &Denied{Denied: &access.Denied{Code: access.CodeDenied, Server: a.Server}}
 	}
 	return c, nil
 }
 
 // Delivers reports whether results under rules, nil for none, are looked at.
-func (j Judge) Delivers(rules *catalog.Rules) bool {
+func (j *Judge) Delivers(rules *catalog.Rules) bool {
 	return rules != nil && rules.Delivers() || j.Gate.Guarded()
 }
 
 // Deliver returns what policies let pass of the result of a use, nil rules for none.
-func (j Judge) Deliver(rules *catalog.Rules, use *gate.Use, result []byte, k inventory.Kind) ([]byte, error) {
+func (j *Judge) Deliver(rules *catalog.Rules, use *gate.Use, result []byte, k inventory.Kind) ([]byte, error) {
 	if !j.Delivers(rules) {
 		return result, nil
 	}

@@ -34,12 +34,13 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 		}
 	}
 	line = bytes.Clone(line)
+	var call router.Fast
 	if method == revision.MethodToolsCall {
-		if conn, taken := f.fastCall(line, &m, now); taken {
-			return conn
+		if call = f.fastCall(line, &m, now); call.Conn != nil || call.Err != nil {
+			return call.Conn
 		}
 	}
-	r := router.Request{Line: line, Msg: new(m), Method: method}
+	r := router.Request{Line: line, Msg: new(m), Method: method, Begun: call.Begun}
 	id = m.ID.Of(line)
 	lifetime := f.serving
 	if method == revision.MethodSubscriptionsListen {

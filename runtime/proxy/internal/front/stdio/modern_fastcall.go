@@ -20,21 +20,20 @@ type fastLine struct {
 	msg  rawjson.Message
 }
 
-// fastCall starts a call; false where it needs a goroutine. The line is the call's
+// fastCall starts a call, or answers it; else it needs a goroutine. The line is the call's
 // to keep.
-func (f *stdioFront) fastCall(line []byte, m *rawjson.Message, now time.Time) (*jsonrpc.Conn, bool) {
+func (f *stdioFront) fastCall(line []byte, m *rawjson.Message, now time.Time) router.Fast {
 	l := &fastLine{f: f, line: line, msg: *m}
 	l.Capabilities, l.Front = m.MetaCapabilities.Of(line), l
 	f.load.begin(len(line))
-	conn, taken, err := f.p.Router.FastCallModern(line, m, &l.PendingFastCall, nil, now)
-	switch {
-	case err != nil:
-		f.send(router.Frame(nil, m.ID.Of(line), f.p.Router.FailedModern(revision.MethodToolsCall, err)))
-		f.load.end(len(line))
-	case !taken:
+	call := f.p.Router.FastCallModern(line, m, &l.PendingFastCall, nil, now)
+	if call.Err != nil {
+		f.send(router.Frame(nil, m.ID.Of(line), f.p.Router.FailedModern(revision.MethodToolsCall, call.Err)))
+	}
+	if call.Conn == nil {
 		f.load.end(len(line))
 	}
-	return conn, taken
+	return call
 }
 
 func (l *fastLine) Answer(framed *bytes.Buffer) *jsonrpc.Writer {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -323,18 +324,19 @@ func (f *stdioFront) message(line []byte, now time.Time) *jsonrpc.Conn {
 		return f.modern(line, m, now)
 	case string(m.Method.Of(line)) == `"tools/call"` && f.opening.over():
 		f.load.begin(0)
-		conn, taken, err := f.p.Router.FastCall(line, &m, f, now)
-		if err != nil {
-			f.respond(m.ID.Of(line), router.Failed(revision.MethodToolsCall, err))
-			f.load.end(0)
-			return nil
+		call := f.p.Router.FastCall(line, &m, f, now)
+		if call.Conn != nil {
+			return call.Conn
 		}
-		if taken {
-			return conn
+		if call.Err != nil {
+			f.respond(m.ID.Of(line), router.Failed(revision.MethodToolsCall, call.Err))
+		} else {
+			f.spawn(line, m, call.Begun)
 		}
 		f.load.end(0)
+		return nil
 	}
-	f.spawn(line, m)
+	f.spawn(line, m, journal.Ticket{})
 	return nil
 }
 
@@ -348,8 +350,8 @@ func (f *stdioFront) Ended(c *router.FastCall, cancelled bool) {
 func (f *stdioFront) Revision() string { return f.sender.Client.Revision() }
 
 // spawn serves a request on a goroutine of its own. Its id is known before the
-// next message is read, so that a cancellation finds it.
-func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
+// next message is read, so that a cancellation finds it. begun is its record, if it has one.
+func (f *stdioFront) spawn(line []byte, m rawjson.Message, begun journal.Ticket) {
 	line = bytes.Clone(line)
 	id := m.ID.Of(line)
 	method, ok := rawjson.String(line, m.Method)
@@ -369,7 +371,7 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
 	if f.o.Single {
 		ctx, done = f.sending.add(ctx, done)
 	}
-	r, serve := router.Request{Line: line, Msg: &m, Method: method, From: f.Origin()}, f.p.Router.Serve
+	r, serve := router.Request{Line: line, Msg: &m, Method: method, From: f.Origin(), Begun: begun}, f.p.Router.Serve
 	switch answered := f.opening; {
 	case method == "initialize" && f.o.Single:
 		opened := make(opening)
@@ -421,6 +423,8 @@ func (f *stdioFront) Client() *upstream.Client { return f.sender.Client }
 type nameless struct{}
 
 func (nameless) Principal() *access.Principal { return nil }
+
+func (nameless) Peer() client.Peer { return peer() }
 
 // owns reports whether a fast call is this client's to end. A parked one has a life
 // of its own.

@@ -56,18 +56,19 @@ func (h *Streamable) request(w http.ResponseWriter, r *http.Request, x *post, bo
 			s.leave()
 		}
 	}()
+	var call router.Fast
 	if string(m.Method.Of(body)) == `"tools/call"` {
-		conn, taken, err := h.p.Router.FastCall(body, m, x, time.Now())
+		call = h.p.Router.FastCall(body, m, x, time.Now())
 		switch {
-		case err != nil:
-			a, status := router.Failed(revision.MethodToolsCall, err), http.StatusOK
+		case call.Err != nil:
+			a, status := router.Failed(revision.MethodToolsCall, call.Err), http.StatusOK
 			if a.Scopes != nil {
 				status = h.o.Wall.Lacking(w.Header(), a.Scopes)
 			}
 			write(w, status, router.Frame(nil, m.ID.Of(body), a))
 			return
-		case taken:
-			conn.Flush()
+		case call.Conn != nil:
+			call.Conn.Flush()
 			h.await(w, r, x)
 			return
 		}
@@ -91,7 +92,7 @@ func (h *Streamable) request(w http.ResponseWriter, r *http.Request, x *post, bo
 		return
 	}
 	goesOn = true
-	h.serveLong(w, r, x, router.Request{Line: line, Msg: new(*m), Method: method}, func() {
+	h.serveLong(w, r, x, router.Request{Line: line, Msg: new(*m), Method: method, Begun: call.Begun}, func() {
 		free()
 		s.leave()
 	})
@@ -199,7 +200,7 @@ func (x *post) pause(retry time.Duration) {
 func (x *post) Origin() upstream.Origin {
 	from := x.session.Origin()
 	from.Who = x.who // whose credential may be newer than the session's
-	from.Peer = client.Peer{Front: client.FrontHTTP, Addr: x.r.RemoteAddr}
+	from.Peer = x.Peer()
 	if x.session == nil {
 		from.Version = x.version
 	}
@@ -219,6 +220,9 @@ func (x *post) Client() *upstream.Client {
 	}
 	return x.session.sender.Client
 }
+
+// Peer returns the way on which it has come.
+func (x *post) Peer() client.Peer { return peerOf(x.r) }
 
 // Principal returns who has sent the request.
 func (x *post) Principal() *access.Principal { return x.who }

@@ -325,6 +325,7 @@ func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool, free f
 	}()
 	id := m.ID.Of(body)
 	method, ok := rawjson.String(body, m.Method)
+	var call router.Fast
 	switch {
 	case batch:
 	case !ok:
@@ -336,13 +337,13 @@ func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool, free f
 			return
 		}
 	case method == revision.MethodToolsCall:
-		conn, taken, err := s.f.p.Router.FastCall(body, m, s, time.Now())
-		if err != nil {
-			s.answer(router.Frame(nil, id, router.Failed(method, err)))
+		call = s.f.p.Router.FastCall(body, m, s, time.Now())
+		if call.Err != nil {
+			s.answer(router.Frame(nil, id, router.Failed(method, call.Err)))
 			return
 		}
-		if taken {
-			conn.Flush()
+		if call.Conn != nil {
+			call.Conn.Flush()
 			return
 		}
 	}
@@ -364,7 +365,7 @@ func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool, free f
 			s.answer(s.f.p.Batch(ctx, body, front.Batcher{From: s.Origin(), Sender: &s.sender}))
 			return
 		}
-		a := s.f.p.Router.Serve(ctx, router.Request{Line: body, Msg: m, Method: method, From: s.Origin()})
+		a := s.f.p.Router.Serve(ctx, router.Request{Line: body, Msg: m, Method: method, From: s.Origin(), Begun: call.Begun})
 		if ctx.Err() != nil {
 			s.release() // cancelled: no answer
 			return
@@ -383,7 +384,7 @@ func (s *sseSession) answer(frames []byte) {
 func (s *sseSession) Origin() upstream.Origin {
 	version, capabilities := s.sender.Client.TermsOf()
 	return upstream.Origin{
-		Version: version, Capabilities: capabilities, Client: s.sender.Client, Who: s.latest.Load(), Emit: s.Notify, Peer: client.Peer{Front: client.FrontSSE, Addr: s.addr},
+		Version: version, Capabilities: capabilities, Client: s.sender.Client, Who: s.latest.Load(), Emit: s.Notify, Peer: s.Peer(),
 		Ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 			return s.sender.Client.Ask(ctx, s.sender.Client.Push, method, params)
 		},
@@ -395,6 +396,8 @@ func (s *sseSession) Notify(method string, params []byte) {
 }
 
 func (s *sseSession) Client() *upstream.Client { return s.sender.Client }
+
+func (s *sseSession) Peer() client.Peer { return client.Peer{Front: client.FrontSSE, Addr: s.addr} }
 
 // Principal returns who has sent the latest message.
 func (s *sseSession) Principal() *access.Principal { return s.latest.Load() }

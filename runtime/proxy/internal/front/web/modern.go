@@ -8,9 +8,9 @@ import (
 	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
@@ -38,8 +38,12 @@ func (h *Streamable) modern(w http.ResponseWriter, r *http.Request, who *access.
 		write(w, no.Status, no.Frame())
 		return
 	}
-	if method == revision.MethodToolsCall && !accepts.streams() && h.fastCall(w, r, who, accepts, body, m) {
-		return
+	var begun journal.Ticket
+	if method == revision.MethodToolsCall && !accepts.streams() {
+		var served bool
+		if served, begun = h.fastCall(w, r, who, accepts, body, m); served {
+			return
+		}
 	}
 	x := &modernPost{h: h, w: w, accepts: accepts, wake: make(chan struct{}, 1)}
 	defer x.close()
@@ -51,9 +55,9 @@ func (h *Streamable) modern(w http.ResponseWriter, r *http.Request, who *access.
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	req := router.Request{Line: bytes.Clone(body), Msg: new(*m), Method: method, Header: r.Header}
+	req := router.Request{Line: bytes.Clone(body), Msg: new(*m), Method: method, Header: r.Header, Begun: begun}
 	req.From = router.ModernCaller(&req, x.push)
-	req.From.Who, req.From.Peer = who, client.Peer{Front: client.FrontHTTP, Addr: r.RemoteAddr}
+	req.From.Who, req.From.Peer = who, peerOf(r)
 	if method == revision.MethodSubscriptionsListen {
 		h.modernListen(ctx, x, who, req)
 		return

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
@@ -25,20 +26,22 @@ type fastPost struct {
 	framed chan *bytes.Buffer // has room for one: the answer, nil where the call is parked
 }
 
-// fastCall serves a call; false where it needs a goroutine.
-func (h *Streamable) fastCall(w http.ResponseWriter, r *http.Request, who *access.Principal, accepts accept, body []byte, m *rawjson.Message) bool {
+// fastCall serves a call; false where it needs a goroutine, with its record, if it has one.
+func (h *Streamable) fastCall(w http.ResponseWriter, r *http.Request, who *access.Principal, accepts accept, body []byte, m *rawjson.Message) (served bool, begun journal.Ticket) {
 	c := &fastPost{x: modernPost{h: h, w: w, accepts: accepts}, r: r, framed: make(chan *bytes.Buffer, 1)}
 	c.Who, c.Capabilities, c.Front = who, h.p.Router.Declared(m.MetaCapabilities.Of(body)), c
-	conn, taken, err := h.p.Router.FastCallModern(body, m, &c.PendingFastCall, r.Header, time.Now())
+	call := h.p.Router.FastCallModern(body, m, &c.PendingFastCall, r.Header, time.Now())
 	switch {
-	case err != nil:
-		c.x.finish(m.ID.Of(body), h.p.Router.FailedModern(revision.MethodToolsCall, err))
-	case taken:
-		conn.Flush()
+	case call.Err != nil:
+		c.x.finish(m.ID.Of(body), h.p.Router.FailedModern(revision.MethodToolsCall, call.Err))
+	case call.Conn != nil:
+		call.Conn.Flush()
 		defer c.x.close()
 		c.await(r, body, m)
+	default:
+		return false, call.Begun
 	}
-	return taken
+	return true, begun
 }
 
 // await writes what comes for the call.
@@ -84,8 +87,11 @@ func (c *fastPost) Answer(framed *bytes.Buffer) *jsonrpc.Writer {
 func (c *fastPost) Left(bool) {}
 
 // Peer implements [router.PendingFront].
-func (c *fastPost) Peer() client.Peer {
-	return client.Peer{Front: client.FrontHTTP, Addr: c.r.RemoteAddr}
+func (c *fastPost) Peer() client.Peer { return peerOf(c.r) }
+
+// peerOf returns the way on which a request has come.
+func peerOf(r *http.Request) client.Peer {
+	return client.Peer{Front: client.FrontHTTP, Addr: r.RemoteAddr}
 }
 
 func (c *fastPost) Park() { c.framed <- nil } // likewise

@@ -1,0 +1,66 @@
+package catalog
+
+import (
+	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/access/policy"
+	"github.com/mcpctl/mcpctl/runtime/pins"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+)
+
+// Digest stands for the definition in a list that a route is of, as in lock files; "" for
+// what is in no list.
+func (r *Route) Digest(k inventory.Kind) string {
+	if r.digest == nil {
+		return ""
+	}
+	return r.digest.Of(func() string { return pins.Digest(pinned(k), r.Definition) })
+}
+
+// By returns the ids of the policies that let a principal use what a route leads to,
+// whatever the request. They are not to be changed.
+func By(p *Publisher, who *access.Principal, k inventory.Kind, r *Route) []string {
+	c := p.Of(who)
+	if c.view == nil {
+		return nil
+	}
+	if o := c.policies.offers[r.Backend]; o != nil && r.digest != nil && k < inventory.Kinds && r.at < len(o.has.Items[k]) && o.has.Items[k][r.at].Key == r.Bare { // else of another catalog
+		return c.view.By(o.first[k] + r.at)
+	}
+	return c.view.UnlistedBy(policy.Item{Kind: kindOf(k), Server: r.Backend.Name, Name: r.Bare, Definition: r.Definition})
+}
+
+// OnBy returns the ids of the policies that let a principal do something with a server, or
+// keep them from it, whatever the request.
+func OnBy(p *Publisher, who *access.Principal, action policy.Action, server string) []string {
+	if c := p.Of(who); c.view != nil {
+		return c.view.OnBy(action, server)
+	}
+	return nil
+}
+
+// Hidden returns what a name or URI leads to that a principal is told nothing of, and the
+// ids of the policies that hide it; "" for what is not there.
+func Hidden(p *Publisher, who *access.Principal, k inventory.Kind, key string) (server, item string, by []string) {
+	full, its := p.Current.Load(), p.Of(who)
+	if its.view == nil {
+		return "", "", nil
+	}
+	r := full.Routes[k][key]
+	if r == nil && (k == inventory.Tools || k == inventory.Prompts) {
+		r = otherwiseSpelt(p, full, k, key)
+	} else if server, bare, ok := full.owners.Named(key); r == nil && ok && full.named[server] != nil {
+		r = full.unwrapped(full.named[server], key, bare)
+	} else if owner := full.owners.OfURI(key); r == nil && owner.Sole() {
+		r, _ = full.to(owner, key)
+	}
+	if r == nil {
+		return "", "", nil
+	}
+	return r.Backend.Name, r.Bare, its.view.UnlistedBy(policy.Item{Kind: kindOf(k), Server: r.Backend.Name, Name: r.Bare, Definition: r.Definition})
+}
+
+// Listed returns what stands for a list as a principal sees it, and how many items it has.
+func Listed(p *Publisher, who *access.Principal, k inventory.Kind) (version string, items int) {
+	c := p.Of(who)
+	return c.lists[k].version(), c.lists[k].count
+}

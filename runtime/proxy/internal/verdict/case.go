@@ -1,0 +1,228 @@
+package verdict
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/mcpctl/mcpctl/runtime/access/gate"
+	"github.com/mcpctl/mcpctl/runtime/audit"
+	"github.com/mcpctl/mcpctl/runtime/audit/journal"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+	"github.com/mcpctl/mcpctl/runtime/revision"
+)
+
+// Case is what is said of one request, and recorded of it, for all attempts that it takes. A
+// nil Case lets all pass. It is used by one goroutine at a time.
+type Case struct {
+	judge *Judge
+	use   *gate.Use // nil as long as nothing was decided
+	rules *catalog.Rules
+
+	recorded bool // that the request was let through or refused
+	ticket   journal.Ticket
+	// tried is what it was last about, and what policies have read of it, nil for nothing.
+	tried struct {
+		k   inventory.Kind
+		key string
+		to  *catalog.Route // nil: not found
+		use *gate.Use
+	}
+	// answer is the last of the server, failed its error.
+	answer []byte
+	failed error
+}
+
+// Query is a request as it is now.
+type Query struct {
+	From   *upstream.Origin
+	Line   []byte
+	Msg    *rawjson.Message
+	Method string
+}
+
+// NewCase returns the case of a request, nil where there is nothing to decide or to record.
+// begun is its record, where it has one.
+func (j *Judge) NewCase(begun journal.Ticket) *Case {
+	if j.Gate.Set() == nil && !j.Gate.Guarded() && j.Journal == nil {
+		return nil
+	}
+	return &Case{judge: j, recorded: begun.N != 0, ticket: begun}
+}
+
+// records reports whether something is recorded of the request.
+func (c *Case) records() bool { return c != nil && c.judge.Journal != nil }
+
+// Admit has policies decide about the use of what a request names, once. It comes before
+// anything is connected or sent for that.
+func (c *Case) Admit(ctx context.Context, q Query, k inventory.Kind, to *catalog.Route) error {
+	if c == nil || c.use != nil {
+		return nil
+	}
+	rules := to.Rules
+	if rules == nil {
+		if !c.judge.Gate.Guarded() {
+			return nil
+		}
+		rules = new(catalog.Rules) // its result is looked at
+	}
+	use := UseOf(q.From, q.Line, q.Msg, to.Backend.Name, to.Bare)
+	c.tried.use = use
+	if err := c.judge.Decide(ctx, q.From, rules.Use, use, k); err != nil {
+		return err
+	}
+	c.use, c.rules = use, rules
+	return nil
+}
+
+// Lead records what is decided about a request that names key, once: that it is let through
+// to to, before anything is sent, or why it is refused. It returns that, or why it cannot be
+// recorded.
+func (c *Case) Lead(ctx context.Context, q Query, k inventory.Kind, key string, to *catalog.Route, why error) error {
+	if why = c.Refused(ctx, q, k, key, to, why); why == nil && c.records() && !c.recorded {
+		return c.begin(ctx, q)
+	}
+	return why
+}
+
+// Refused is Lead for a request that is not to be sent yet.
+func (c *Case) Refused(ctx context.Context, q Query, k inventory.Kind, key string, to *catalog.Route, why error) error {
+	if !c.records() || c.recorded {
+		return why
+	}
+	c.tried.k, c.tried.key, c.tried.to = k, key, to
+	if why == nil || errors.Is(why, upstream.ErrReplaced) {
+		return why
+	}
+	a := c.asked(q, k, key, to)
+	c.recorded, why = c.judge.Refuse(ctx, &a, why)
+	return why
+}
+
+// begin records that the request is let through.
+func (c *Case) begin(ctx context.Context, q Query) (err error) {
+	a := c.asked(q, c.tried.k, c.tried.key, c.tried.to)
+	if c.tried.to == nil { // nobody has decided
+		a.Verdict = ""
+	}
+	c.recorded = true
+	c.ticket, err = c.judge.BeginPatiently(ctx, &a)
+	return err
+}
+
+// asked returns the request as it is recorded. to is where it leads, nil for not known.
+func (c *Case) asked(q Query, k inventory.Kind, key string, to *catalog.Route) Asked {
+	return Asked{
+		Kind: ActionOf(k), From: *q.From, Meta: MetaOf(q.Line, q.Msg), To: to, K: k, Item: key, Arguments: q.arguments(), Use: c.tried.use, Verdict: c.judge.Allowed(),
+	}
+}
+
+// arguments returns those that the server gets, nil for none.
+func (q *Query) arguments() []byte {
+	if params := q.Msg.Params.Of(q.Line); q.Method == revision.MethodComplete {
+		if at, err := rawjson.Field(params, "argument"); err == nil {
+			return at.Of(params)
+		}
+	}
+	return q.Msg.Arguments.Of(q.Line)
+}
+
+// Answered notes what the server has answered.
+func (c *Case) Answered(result []byte, err error) {
+	if c != nil {
+		c.answer, c.failed = result, err
+	}
+}
+
+// Finish records what has come of the request, before its client learns that, and returns
+// what that gets. Without a record it does nothing.
+func (c *Case) Finish(ctx context.Context, q Query, result []byte, err error) ([]byte, error) {
+	if !c.records() {
+		return result, err
+	}
+	if !c.recorded && err != nil && c.tried.key != "" { // it was to be sent
+		if no := c.begin(context.WithoutCancel(ctx), q); no != nil {
+			return nil, no
+		}
+	}
+	t, answer, failed := c.ticket, c.answer, cmp.Or(err, c.failed)
+	if answer == nil {
+		answer = result
+	}
+	c.ticket, c.answer, c.failed = journal.Ticket{}, nil, nil
+	if no := c.judge.EndPatiently(ctx, t, answer, failed); no != nil {
+		return nil, no
+	}
+	return result, err
+}
+
+// Deliver returns what policies let pass of the result of a use, before the client gets any
+// of it. That it is not delivered has a record of its own.
+func (c *Case) Deliver(ctx context.Context, q Query, k inventory.Kind, to *catalog.Route, result []byte) ([]byte, error) {
+	if c == nil || c.use == nil {
+		return result, nil
+	}
+	out, err := c.judge.Deliver(c.rules, c.use, result, k)
+	if err == nil || !c.records() {
+		return out, err
+	}
+	if _, no := c.Finish(ctx, q, result, nil); no != nil { // the server has answered
+		return nil, no
+	}
+	a := c.asked(q, k, "", to)
+	a.Kind, a.Arguments = audit.KindDeliver, nil
+	return nil, c.judge.refuse(ctx, &a, err)
+}
+
+// DeliverTask is Deliver for the result that a task of a server has come to, if it has. tool
+// is that of its call, nil for not known. That it is delivered is recorded: its call was
+// over when there was a task.
+func (j *Judge) DeliverTask(ctx context.Context, q Query, server string, tool *catalog.Route, task []byte) ([]byte, error) {
+	var rules *catalog.Rules
+	var of, item string
+	if tool != nil {
+		of, item, rules = tool.Backend.Name, tool.Bare, tool.Rules
+	}
+	if !j.Delivers(rules) && j.Journal == nil {
+		return task, nil
+	}
+	at, err := rawjson.Field(task, "result")
+	if err != nil || !at.Present() {
+		return task, nil //nolint:nilerr // it has not come to one
+	}
+	a, out := Asked{Kind: audit.KindDeliver, From: *q.From, Meta: MetaOf(q.Line, q.Msg), To: tool, Server: server, Verdict: j.Allowed()}, task
+	if j.Delivers(rules) {
+		a.Use = UseOf(q.From, q.Line, q.Msg, of, item)
+		a.Use.Task = true
+		result, err := j.Deliver(rules, a.Use, at.Of(task), inventory.Tools)
+		if err != nil {
+			return nil, j.refuse(ctx, &a, err)
+		}
+		out = rawjson.Apply(task, []rawjson.Edit{{Span: at, New: result}})
+	}
+	t, err := j.BeginPatiently(ctx, &a)
+	if err == nil {
+		err = j.EndPatiently(ctx, t, at.Of(task), nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Pass decides about a request that is passed on to the server that the proxy stands for.
+func (c *Case) Pass(ctx context.Context, q Query, server string) error {
+	if c == nil {
+		return nil
+	}
+	a := Asked{Kind: audit.KindOperate, From: *q.From, Meta: MetaOf(q.Line, q.Msg), Server: server, Item: q.Method, Arguments: q.Msg.Params.Of(q.Line)}
+	err := c.judge.May(ctx, &a)
+	if err == nil && !c.recorded {
+		c.ticket, err = c.judge.BeginPatiently(ctx, &a)
+	}
+	c.recorded = true
+	return err
+}
