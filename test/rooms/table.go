@@ -144,6 +144,7 @@ func layerTable() []rule {
 		{pkg: "cmd/internal/cli", layer: 5, third: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/mod", "golang.org/x/sync", "golang.org/x/sys", "golang.org/x/term"}},
 		// Read long lists at a key press.
 		{pkg: "cmd/internal/known", layer: 4, third: []string{"github.com/go-json-experiment/json"}},
+		{pkg: "cmd/internal/recording", layer: 4},
 		{pkg: "cmd/internal/localpolicy", layer: 4},
 		{pkg: "cmd/internal/find", layer: 4},
 		{pkg: "cmd/internal/auditing", layer: 4},

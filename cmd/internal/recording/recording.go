@@ -1,0 +1,370 @@
+// Package recording keeps the audit log that config.yaml asks for, in the state directory: it
+// opens it, and looks after it while mcpctl runs.
+package recording
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/runtime/audit"
+	"github.com/mcpctl/mcpctl/runtime/audit/export"
+	"github.com/mcpctl/mcpctl/runtime/audit/journal"
+	"github.com/mcpctl/mcpctl/runtime/audit/logfile"
+)
+
+// Names of the log and of its key in the state directory.
+const (
+	LogName = "audit.db"
+	KeyName = "audit.key"
+)
+
+const (
+	// pruneAfter is how long after its start serve looks for what is too old, pruneEvery how
+	// often then.
+	pruneAfter = time.Minute
+	pruneEvery = time.Hour
+	// flushTime bounds how long what is exported at the end may take.
+	flushTime = 2 * time.Second
+	// closeTime bounds how long the last records may take to the log.
+	closeTime = 3 * time.Second
+)
+
+// Options say what is recorded, and where.
+type Options struct {
+	// Audit is the section of config.yaml; nil: nothing is recorded.
+	Audit *settings.Audit
+	// Dir is the state directory, "" for none.
+	Dir string
+	// Command has requests wait for the log, which is right for a few of them; nothing is
+	// exported and nothing removed.
+	Command bool
+	// Version is that of this program.
+	Version string
+	Getenv  func(string) string
+	Log     *slog.Logger
+}
+
+// Recorder is the log while mcpctl runs. All methods may be called concurrently. A nil
+// Recorder records nothing.
+type Recorder struct {
+	// Journal takes records.
+	Journal *journal.Journal
+
+	o        Options
+	log      *keeper
+	exporter *export.Exporter
+	failed   error // why nothing is recorded although it should be
+	stop     context.CancelFunc
+	work     sync.WaitGroup
+}
+
+// Open opens the log. Where it cannot be written, that is an error if it is required; else it
+// is logged, and written as soon as that is possible.
+func Open(ctx context.Context, o Options) (*Recorder, error) {
+	if o.Audit == nil {
+		return nil, nil
+	}
+	if o.Dir == "" {
+		return nil, &failure.Error{Kind: "config", Err: errors.New("audit: there is no directory to keep the log in"), Remedy: "set HOME or MCPCTL_HOME"}
+	}
+	r := &Recorder{o: o}
+	key, err := logfile.OpenKey(filepath.Join(o.Dir, KeyName))
+	if err != nil {
+		return r.without(err)
+	}
+	r.log = &keeper{path: filepath.Join(o.Dir, LogName), key: key}
+	j := journal.Options{
+		Keeper: r.log, Digest: key.AppendDigest, Dir: o.Dir, Optional: o.Audit.Optional, Version: o.Version, Report: r.report, Bodies: bodiesOf(o.Audit.Bodies),
+	}
+	switch {
+	case o.Audit.Power:
+		j.Durability = journal.Power
+	case o.Command:
+		j.Durability = journal.Logged
+	}
+	if o.Command {
+		j.Dir = ""
+	}
+	_, err = r.log.get(ctx)
+	if err == nil {
+		r.Journal, err = journal.Open(ctx, j)
+	}
+	if err != nil {
+		if !o.Audit.Optional {
+			_ = r.log.close() // it was not written
+			return nil, unusable(err)
+		}
+		o.Log.Warn(notRecorded, problem(err)...)
+		j.Dir = "" // its folder may be what cannot be written
+		if r.Journal, err = journal.Open(ctx, j); err != nil {
+			return r.without(err)
+		}
+	}
+	if !o.Command {
+		if err := r.look(key); err != nil {
+			return nil, errors.Join(err, r.Journal.Close(ctx), r.log.close())
+		}
+	}
+	return r, nil
+}
+
+// look starts what looks after the log.
+func (r *Recorder) look(key *logfile.Key) error {
+	o := r.o
+	exports, err := exportsOf(o)
+	if err != nil {
+		return err
+	}
+	exports.Log, exports.Origin = r.log, key.Origin()
+	if r.exporter, err = export.Start(exports); err != nil {
+		return &failure.Error{Kind: "config", Err: fmt.Errorf("audit.export: %w", err)}
+	}
+	r.log.woken.Store(r.exporter)
+	var ctx context.Context
+	ctx, r.stop = context.WithCancel(context.Background())
+	r.work.Go(func() { r.keep(ctx) })
+	return nil
+}
+
+const notRecorded = "requests are NOT recorded: the audit log cannot be written (required: false has them pass)"
+
+// without is a log that cannot be written in this run.
+func (r *Recorder) without(err error) (*Recorder, error) {
+	if !r.o.Audit.Optional {
+		return nil, unusable(err)
+	}
+	r.o.Log.Warn(notRecorded, problem(err)...)
+	r.failed = err
+	return r, nil
+}
+
+// unusable is the error of a log that is required.
+func unusable(err error) error {
+	remedy := "make it writable, or remove audit from config.yaml"
+	if h := (interface{ Hint() string })(nil); errors.As(err, &h) && h.Hint() != "" {
+		remedy = h.Hint()
+	}
+	return &failure.Error{Kind: "config", Err: fmt.Errorf("the audit log cannot be written: %w", err), Remedy: remedy}
+}
+
+// problem returns the log attributes of an error: problem and remedy.
+func problem(err error) []any {
+	attrs := []any{"problem", err.Error()}
+	if h := (interface{ Hint() string })(nil); errors.As(err, &h) && h.Hint() != "" {
+		attrs = append(attrs, "hint", h.Hint())
+	}
+	return attrs
+}
+
+// report logs that records can no longer be written, and that they can again.
+func (r *Recorder) report(err error) {
+	switch {
+	case err == nil:
+		r.o.Log.Warn("the audit log is written again")
+	case r.o.Audit.Optional:
+		r.o.Log.Warn(notRecorded, problem(err)...)
+	default:
+		r.o.Log.Error("requests are refused: the audit log cannot be written", problem(err)...)
+	}
+}
+
+// bodiesOf says which arguments and results are kept.
+func bodiesOf(b *settings.Bodies) journal.Bodies {
+	if b == nil {
+		return journal.Bodies{}
+	}
+	return journal.Bodies{Max: int(b.Max), Redact: b.Redact, Of: func(server, item string) bool {
+		for _, to := range b.To {
+			if matches(to, server+"/"+item) {
+				return true
+			}
+		}
+		return false
+	}}
+}
+
+// matches reports whether a text is as a pattern says, in which * stands for any text.
+func matches(pattern, text string) bool {
+	before, rest, star := strings.Cut(pattern, "*")
+	if !star {
+		return pattern == text
+	}
+	text, ok := strings.CutPrefix(text, before)
+	if !ok {
+		return false
+	}
+	for at := range len(text) + 1 {
+		if matches(rest, text[at:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// exportsOf returns where records and checkpoints go.
+func exportsOf(o Options) (export.Options, error) {
+	out := export.Options{Dir: o.Dir, Version: o.Version, Logger: o.Log}
+	for _, a := range o.Audit.Anchors {
+		out.Anchors = append(out.Anchors, export.Anchor(a))
+	}
+	for _, e := range o.Audit.Exports {
+		if e.JSONL != "" {
+			out.Files = append(out.Files, export.File{Path: e.JSONL, Rotate: e.Rotate})
+			continue
+		}
+		c := export.Collector{URL: e.OTLP, Header: http.Header{}}
+		for name, value := range e.Headers {
+			var missing string
+			value = os.Expand(value, func(name string) string {
+				v := o.Getenv(name)
+				if v == "" {
+					missing = name
+				}
+				return v
+			})
+			if missing != "" {
+				return out, &failure.Error{Kind: "config", Err: fmt.Errorf("audit.export.headers: the variable %s of %s is not set", missing, name), Remedy: "set " + missing}
+			}
+			c.Header.Set(name, value)
+		}
+		out.Collectors = append(out.Collectors, c)
+	}
+	return out, nil
+}
+
+// Takes returns what takes records, nil for nothing.
+func (r *Recorder) Takes() *journal.Journal {
+	if r == nil {
+		return nil
+	}
+	return r.Journal
+}
+
+// Note records what is no request. What cannot be recorded is logged: it has happened.
+func (r *Recorder) Note(rec *audit.Record) {
+	if r == nil || r.Journal == nil {
+		return
+	}
+	if err := r.Journal.Note(rec); err != nil {
+		r.o.Log.Warn("not recorded", "kind", rec.Kind, "err", err)
+	}
+}
+
+// Unready returns a word for why requests are not recorded, "" if they are, and whether they
+// are refused for that.
+func (r *Recorder) Unready() (word string, refuses bool) {
+	if r == nil || r.problem() == nil {
+		return "", false
+	}
+	return "unrecorded", !r.o.Audit.Optional
+}
+
+// problem returns why records cannot be written now.
+func (r *Recorder) problem() error {
+	if r.failed != nil {
+		return r.failed
+	}
+	return r.Journal.Health().Err
+}
+
+// Close writes and exports what is left.
+func (r *Recorder) Close(ctx context.Context) {
+	if r == nil || r.Journal == nil {
+		return
+	}
+	if r.stop != nil {
+		r.stop()
+		r.work.Wait()
+	}
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+	defer cancel()
+	if err := r.Journal.Close(closing); err != nil {
+		r.o.Log.Warn("the last records are not in the audit log yet", problem(err)...)
+	}
+	flushing, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTime)
+	defer cancel()
+	r.exporter.Close(flushing)
+	if err := r.log.close(); err != nil {
+		r.o.Log.Warn("the audit log was not closed as it should", "err", err)
+	}
+}
+
+// keep removes what is too old or too much, until ctx ends.
+func (r *Recorder) keep(ctx context.Context) {
+	for wait := pruneAfter; ; wait = pruneEvery {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+		if err := r.prune(ctx, time.Now()); err != nil && ctx.Err() == nil {
+			r.o.Log.Warn("the audit log keeps more than it should: it is tried again", problem(err)...)
+		}
+	}
+}
+
+// prune removes what is too old or too much at a time.
+func (r *Recorder) prune(ctx context.Context, now time.Time) error {
+	l, err := r.log.get(ctx)
+	if err != nil {
+		return err
+	}
+	a := r.o.Audit
+	if b := a.Bodies; b != nil && b.Keep > 0 {
+		if _, err := l.PruneBodies(ctx, now.Add(-b.Keep)); err != nil {
+			return err
+		}
+	}
+	var before time.Time
+	if a.Keep > 0 {
+		before = now.Add(-a.Keep)
+	}
+	gone, err := l.Prune(ctx, before, a.Max, func(first int64) error {
+		if err := r.Journal.Note(&audit.Record{Kind: audit.KindPrune, Count: first}); err != nil {
+			return err
+		}
+		return r.settled(ctx)
+	})
+	if gone > 0 {
+		r.o.Log.Info("records of the audit log have been removed", "records", gone)
+	}
+	return err
+}
+
+// settled returns when what was recorded so far is in the log.
+func (r *Recorder) settled(ctx context.Context) error {
+	last := r.Journal.Health().Records
+	for {
+		h := r.Journal.Health()
+		if h.Records-uint64(h.Waiting) >= last {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// keeper is the log of a Journal and an Exporter. It is opened as soon as it can be.
+type keeper struct {
+	path  string
+	key   *logfile.Key
+	woken atomic.Pointer[export.Exporter] // is told what is new
+
+	mu     sync.Mutex // guards what follows
+	log    *logfile.Log
+	signed time.Time // when this process last signed it
+}
