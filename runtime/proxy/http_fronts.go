@@ -27,6 +27,9 @@ type HTTPOptions struct {
 	Principal *access.Principal
 	// Refused is called with each request that is not let in, and why; nil for nobody.
 	Refused func(r *http.Request, no *access.Refusal)
+	// Unready returns a word for what keeps requests from being served as they should, ""
+	// for nothing, and whether they are refused for it: /readyz says so. Nil: nothing does.
+	Unready func() (word string, refuses bool)
 	// MaxBody bounds the body of a request, in bytes; 0 is 64 MiB.
 	MaxBody int64
 	// StreamMax bounds the age of a stream of events, for what lies between and
@@ -38,7 +41,7 @@ type HTTPOptions struct {
 func (o HTTPOptions) inner() web.Options {
 	return web.Options{
 		Wall:    wall.Wall{AnyHost: o.AnyHost, Hosts: o.Hosts, IPHosts: o.IPHosts, Door: o.Door, Principal: o.Principal, Refused: o.Refused},
-		MaxBody: o.MaxBody, StreamMax: o.StreamMax,
+		MaxBody: o.MaxBody, StreamMax: o.StreamMax, Unready: o.Unready,
 	}
 }
 
@@ -120,7 +123,7 @@ func (f *SSEFront) Messages() http.Handler { return f.front.Messages() }
 
 // Health returns the handler of two probes: /healthz is 200 as long as the
 // process runs, /readyz is 200 while new requests are taken and 503 from
-// [Proxy.Drain] on. Servers are connected on demand and fail one by one, so none
-// makes it unready. The answers are {"status":"ok"|"ready"|"ending"}. No lock is
+// [Proxy.Drain] on, or where Unready says so. Servers are connected on demand and fail one by one, so none
+// makes it unready. The answers are {"status":"ok"|"ready"|"ending"}, or have the word of Unready. No lock is
 // taken. Of the options, AnyHost counts.
 func (p *Proxy) Health(o HTTPOptions) http.Handler { return web.Health(p.fronts, o.inner()) }

@@ -12,10 +12,18 @@ func Health(p *front.Set, o Options) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/healthz", o.probe(func() (int, string) { return http.StatusOK, "ok" }))
 	mux.HandleFunc("/readyz", o.probe(func() (int, string) {
-		if p.Ready() {
-			return http.StatusOK, "ready"
+		if !p.Ready() {
+			return http.StatusServiceUnavailable, "ending"
 		}
-		return http.StatusServiceUnavailable, "ending"
+		if o.Unready != nil {
+			switch word, refuses := o.Unready(); {
+			case refuses:
+				return http.StatusServiceUnavailable, word
+			case word != "":
+				return http.StatusOK, "ready, " + word
+			}
+		}
+		return http.StatusOK, "ready"
 	}))
 	return mux
 }
