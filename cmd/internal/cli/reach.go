@@ -13,7 +13,7 @@ import (
 // obey has the run follow the policies of config.yaml.
 func (env *environment) obey() {
 	env.file.policies = &localpolicy.Policies{
-		Settings: env.settings, StateDir: config.StateDir(env.getenv), Log: slog.New(slog.DiscardHandler),
+		Settings: env.settings, StateDir: config.StateDir(env.getenv), Version: env.implementation().Version, Log: slog.New(slog.DiscardHandler),
 		Keep: func(server config.Entry, member string, items []json.RawMessage) {
 			env.known().Keep(server, member, items)
 		},

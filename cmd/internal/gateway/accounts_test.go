@@ -125,8 +125,8 @@ func openShared(t *testing.T, entry string) *shared {
 		}
 		require.NoError(t, s.g.proxy.Close())
 	})
-	wire.Eventually(t, wire.Limit, "it listens", func() bool { return s.g.addrs.Load() != nil })
-	s.url = (*s.g.addrs.Load())[0]
+	wire.Eventually(t, wire.Limit, "it listens", func() bool { return s.g.shown.addrs.Load() != nil })
+	s.url = (*s.g.shown.addrs.Load())[0]
 	return s
 }
 

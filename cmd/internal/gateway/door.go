@@ -42,7 +42,9 @@ type expeller interface {
 type entrance struct {
 	*door.Door
 	tokens    *tokenfile.Follower // nil where those of the file do not count
+	known     []access.Token      // those of the file when it was last read, for the audit log
 	files     *tlsfiles.Files     // nil without TLS
+	file      *tokenfile.File     // of tokens
 	forwarded *forwarded.Provider // nil without a proxy
 	book      *visitors.Book
 	log       *slog.Logger
@@ -160,7 +162,8 @@ func (d *entrance) openTokens(g *gateway, list []access.Token) (door.Provider, e
 	case len(all) == 0:
 		g.h.UI.Say("warning: no token is accepted: there is none yet (mcpctl access token add NAME)")
 	}
-	d.tokens = tokenfile.Follow(f)
+	d.tokens, d.file = tokenfile.Follow(f), f
+	d.known, _ = f.List() // said above
 	return d.tokens, nil
 }
 
@@ -175,6 +178,7 @@ func (d *entrance) changed(g *gateway) bool {
 		g.h.Log.Warn("the tokens cannot be used: nobody is let in with one", "err", err)
 	} else {
 		g.h.Log.Info("tokens read")
+		recordTokens(g, d)
 	}
 	return true
 }

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/recording"
 	"github.com/mcpctl/mcpctl/cmd/internal/sessions"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
@@ -120,12 +121,19 @@ type gateway struct {
 	// accounts are those of principals with servers, nil where nobody is asked who they
 	// are.
 	accounts *accounts
-	ring     *seal.Ring // seals what clients and browsers keep
+	// audit takes records of what is done, nil for none.
+	audit *recording.Recorder
+	ring  *seal.Ring // seals what clients and browsers keep
 
+	shown published
+	door  atomic.Pointer[entrance] // nil where nobody is asked for a credential
+}
+
+// published is what a status says of the process.
+type published struct {
 	started time.Time
 	addrs   atomic.Pointer[[]string]     // URLs of the HTTP front, nil before it listens
 	config  atomic.Pointer[ConfigStatus] // replaced, never edited
-	door    atomic.Pointer[entrance]     // nil where nobody is asked for a credential
 }
 
 // Run serves until the client disconnects (stdio) or ctx ends.
@@ -133,15 +141,20 @@ func Run(ctx context.Context, h Host, o Options) error {
 	settle := relaxGC()
 	defer settle()
 	o.asks = o.asksFor(h.Settings.Serve.Access)
-	g := &gateway{h: h, o: o, logins: auth.NewLogins(), started: time.Now()}
+	g := &gateway{h: h, o: o, logins: auth.NewLogins(), shown: published{started: time.Now()}}
 	if !o.Bridge && o.File != nil {
 		g.store = h.store(o.File)
 	}
 	defer h.Guard.Close()
 	defer g.logins.Close()
+	if err := openAudit(ctx, g); err != nil {
+		return err
+	}
+	defer func() { g.audit.Close(ctx) }()
 	if err := g.open(o.Entries); err != nil {
 		return err
 	}
+	g.policies.record(g)
 	front := func(ctx context.Context) error {
 		if err := g.proxy.ServeStdio(ctx, h.UI.In, h.UI.Out); !ui.BrokenPipe(err) {
 			return err
@@ -207,6 +220,7 @@ func (g *gateway) open(entries []config.Entry) error {
 		Login:          g.login,
 		Pins:           g.pins.guard,
 		Gate:           g.policies.gate,
+		Journal:        g.audit.Takes(),
 		Logger:         h.Log,
 	}
 	if g.store != nil {

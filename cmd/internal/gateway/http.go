@@ -24,7 +24,7 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	web := proxy.HTTPOptions{AnyHost: o.Insecure && !o.asks || o.Socket != "", StreamMax: g.h.Settings.Serve.StreamMax}
+	web := proxy.HTTPOptions{Unready: g.audit.Unready, AnyHost: o.Insecure && !o.asks || o.Socket != "", StreamMax: g.h.Settings.Serve.StreamMax}
 	files, err := g.openTLS()
 	if err != nil {
 		return errors.Join(err, l.Close())
@@ -78,7 +78,7 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 		defer work.Wait()
 		defer stop()
 	}
-	g.addrs.Store(&[]string{address})
+	g.shown.addrs.Store(&[]string{address})
 	fmt.Fprintf(g.h.UI.Err, "listening on %s\n", address)
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(&listener{Listener: l, most: maxConnections}) }()

@@ -48,7 +48,7 @@ func withPages(g *gateway, next http.Handler, d *entrance, endpoint string) (htt
 	}
 	p := pages.New(pages.Options{
 		Consent: asked, Endpoint: u, Door: d, Static: a.Providers.Token != nil, Party: party, Principal: newPerson(a.Login, a.Providers),
-		Linker: g.accounts, Ring: g.ring, Refused: d.refused(g.h.Log), Log: g.h.Log,
+		Answered: answers{g.audit}.record, Linker: g.accounts, Ring: g.ring, Refused: d.refused(g.h.Log), Log: g.h.Log,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if pages.Has(r.URL.Path) {

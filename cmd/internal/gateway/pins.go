@@ -145,6 +145,9 @@ func (g *gateway) followPins() {
 		entries = append(entries, e)
 	}
 	changed := g.pins.set(entries)
+	for _, path := range news {
+		g.pins.record(g, path)
+	}
 	g.h.Log.Info("lock file read", "file", news, "changed", changed)
 	g.proxy.Repin(changed)
 }

@@ -146,6 +146,7 @@ func (p *policing) follow(g *gateway) {
 	p.gate.Replace(next)
 	p.keepQuotas(g)
 	g.proxy.Repolicy()
+	p.record(g)
 	g.h.Log.Info("policies read", "digest", next.Set.Digest(), "policies", len(next.Set.Policies()))
 	if p.asks && next.Set == nil {
 		g.h.Log.Warn(allAllowed)

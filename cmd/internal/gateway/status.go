@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/control"
+	"github.com/mcpctl/mcpctl/cmd/internal/recording"
 	"github.com/mcpctl/mcpctl/cmd/internal/visitors"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
@@ -26,6 +27,8 @@ type Status struct {
 	Access *AccessStatus `json:"access,omitempty"`
 	// Policy is nil where config.yaml has no section access.
 	Policy *PolicyStatus `json:"policy,omitempty"`
+	// Audit is nil where config.yaml has no section audit.
+	Audit *recording.Status `json:"audit,omitempty"`
 	proxy.Status
 }
 
@@ -56,6 +59,9 @@ type AccessStatus struct {
 	Problem string `json:"problem,omitempty"`
 }
 
+// auditBound is how long the log may take to say how it is.
+const auditBound = time.Second
+
 // noteConfig records that servers.json was applied, except entries with a fault, or
 // could not be.
 func (g *gateway) noteConfig(path string, err error, faults ...config.Problem) {
@@ -65,16 +71,16 @@ func (g *gateway) noteConfig(path string, err error, faults ...config.Problem) {
 		texts[i] = faults[i].Error()
 	}
 	c.Problem = strings.Join(texts, "; ")
-	if before := g.config.Load(); err != nil && before != nil {
+	if before := g.shown.config.Load(); err != nil && before != nil {
 		c = *before
 		c.Problem = err.Error()
 	}
-	g.config.Store(&c)
+	g.shown.config.Store(&c)
 }
 
 // status returns the status of this process.
 func (g *gateway) status() any {
-	s := Status{PID: os.Getpid(), Version: g.h.Info.Version, Started: g.started, Front: "stdio", Status: g.proxy.Status()}
+	s := Status{PID: os.Getpid(), Version: g.h.Info.Version, Started: g.shown.started, Front: "stdio", Status: g.proxy.Status()}
 	switch {
 	case g.o.Session != nil:
 		s.Front = "session"
@@ -83,14 +89,17 @@ func (g *gateway) status() any {
 	case g.o.HTTP != "":
 		s.Front = "http"
 	}
-	if urls := g.addrs.Load(); urls != nil {
+	if urls := g.shown.addrs.Load(); urls != nil {
 		s.Listening = *urls
 	}
 	if d := g.door.Load(); d != nil {
 		s.Access = d.status()
 	}
 	s.Policy = g.policies.now()
-	if c := g.config.Load(); c != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), auditBound)
+	defer cancel()
+	s.Audit = g.audit.Status(ctx)
+	if c := g.shown.config.Load(); c != nil {
 		s.Config = *c
 	}
 	return s

@@ -13,7 +13,7 @@ func TestNoteConfig(t *testing.T) {
 	var g gateway
 	said := func(want string) {
 		t.Helper()
-		if c := g.config.Load(); c.Problem != want || c.Path != "s.json" || c.Loaded.IsZero() {
+		if c := g.shown.config.Load(); c.Problem != want || c.Path != "s.json" || c.Loaded.IsZero() {
 			t.Errorf("got %+v, want the problem %q", c, want)
 		}
 	}

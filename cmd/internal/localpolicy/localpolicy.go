@@ -1,5 +1,5 @@
-// Package localpolicy has commands obey the policies that are about this machine's user:
-// they reach a server through a proxy in this process, which decides as serve does, with
+// Package localpolicy has commands obey the policies that are about this machine's user, and
+// record what they do in the audit log: they reach a server through a proxy in this process, which decides as serve does, with
 // the same code.
 package localpolicy
 
@@ -30,12 +30,16 @@ type Policies struct {
 	StateDir string
 	// Keep stores a whole list that a server has sent; nil: none is.
 	Keep func(server config.Entry, member string, items []json.RawMessage)
+	// Version is that of the program, for the audit log.
+	Version string
 	// Log is for what is not said otherwise.
 	Log *slog.Logger
 
 	once sync.Once
 	read gate.Config
 	err  error
+
+	recorded recorded
 }
 
 // Concern reports whether a policy is about the server of an entry, which has a name.
@@ -62,7 +66,7 @@ type Connection struct {
 	// to be called over it.
 	Server *runtime.Client
 
-	end func() // nil where no policy is about the server
+	end func() // nil where no policy is about the server, and nothing is recorded
 }
 
 // Close ends the connection, and the server where it was started for it.
@@ -74,8 +78,8 @@ func (c *Connection) Close() error {
 	return err
 }
 
-// Connect connects a command to a server: through the policies that are about it, directly
-// where none is. It is the one way from a command to what a server offers. o are the
+// Connect connects a command to a server: through the policies that are about it and the
+// audit log, directly where there is neither. It is the one way from a command to what a server offers. o are the
 // settings of the command, whose Handler gets what the server sends. An error of direct is
 // returned as it is.
 func (p *Policies) Connect(ctx context.Context, entry config.Entry, o dial.Options, direct Dial) (*Connection, error) {
@@ -83,7 +87,7 @@ func (p *Policies) Connect(ctx context.Context, entry config.Entry, o dial.Optio
 	if err != nil {
 		return nil, err
 	}
-	if !concern {
+	if !concern && p.audit() == nil {
 		c, err := direct(ctx, o.Handler)
 		if err != nil {
 			return nil, err
@@ -94,6 +98,10 @@ func (p *Policies) Connect(ctx context.Context, entry config.Entry, o dial.Optio
 	server, err := direct(ctx, first)
 	if err != nil {
 		return nil, err
+	}
+	log, unlog, err := p.record(ctx)
+	if err != nil {
+		return nil, errors.Join(err, server.Close())
 	}
 	decided, forget := gate.New(p.read), func() {}
 	if HasQuotas(p.read.Set) {
@@ -117,9 +125,10 @@ func (p *Policies) Connect(ctx context.Context, entry config.Entry, o dial.Optio
 			return c, err
 		},
 		RequestTimeout: -1, // how long a call may take is for the command
-		Single:         true, Gate: decided, Pins: guard, Store: p.store(entry), Logger: p.Log,
+		Single:         true, Gate: decided, Pins: guard, Store: p.store(entry), Journal: log.Takes(), Logger: p.Log,
 	})
 	if err != nil {
+		unlog()
 		forget()
 		return nil, errors.Join(err, server.Close())
 	}
@@ -128,6 +137,7 @@ func (p *Policies) Connect(ctx context.Context, entry config.Entry, o dial.Optio
 		front.close()
 		_ = through.Close()
 		once.Do(func() { _ = server.Close() }) // the proxy has not had it
+		unlog()
 		forget()
 	}
 	// Both ends are ours: what is sent is logged beyond, and nothing is negotiated.

@@ -63,13 +63,19 @@ func Refused(err error, server string) error {
 // Unread refuses to run a server whose messages nobody reads, where a policy is about it;
 // with noPolicy that is said, and the server runs. command is the one that is refused.
 func (p *Policies) Unread(entry config.Entry, command string, noPolicy bool, say func(format string, a ...any)) error {
-	if noPolicy {
-		say("warning: --no-policy: no policy decides about %s", entry.Name)
-		return nil
-	}
 	concern, err := p.Concern(entry)
-	if err != nil || !concern {
+	switch {
+	case noPolicy:
+		say("warning: --no-policy: no policy decides about %s", entry.Name)
+		concern = false
+	case err != nil:
 		return err
+	}
+	if !concern {
+		if command != "run" { // others read what is said, and record it
+			return nil
+		}
+		return p.recordUnread(entry, command)
 	}
 	remedy := "mcpctl bridge " + word(entry.Name) + " obeys them; --no-policy does without"
 	if entry.File == "" {

@@ -63,6 +63,9 @@ func (v *visit) answer(id string) {
 		return
 	}
 	v.o.Log.Info("a person was asked about a call", "principal", v.s.who.ID, "server", call.Server, "tool", call.Item, "allowed", yes)
+	if v.o.Answered != nil {
+		v.o.Answered(v.s.who, call, yes)
+	}
 	if !yes {
 		v.say(http.StatusOK, failed, "The call is not allowed", "You can close this page.")
 		return

@@ -39,6 +39,8 @@ type Options struct {
 	Linker link.Linker
 	// Consent has the calls that people are asked about; nil: about none.
 	Consent *consent.Table
+	// Answered is called with what a person has answered; nil: nobody is told.
+	Answered func(who *access.Principal, call consent.Request, yes bool)
 	// Ring is the one that links to these pages are sealed with.
 	Ring *seal.Ring
 	// Refused is called with each request that is not let in, and why.

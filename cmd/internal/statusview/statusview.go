@@ -5,12 +5,14 @@ package statusview
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
+	"github.com/mcpctl/mcpctl/cmd/internal/recording"
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/access"
@@ -39,6 +41,7 @@ func Head(s *gateway.Status, now time.Time) string {
 	}
 	b.WriteString(accessLines(s.Access, now))
 	b.WriteString(policyLines(s.Policy, now))
+	b.WriteString(auditLines(s.Audit, now))
 	if s.Process != nil {
 		fmt.Fprintf(&b, "memory %s, computing time %s\n", memory(s.Process.RSS), computing(s.Process.CPU))
 	}
@@ -210,6 +213,48 @@ func policyLines(p *gateway.PolicyStatus, now time.Time) string {
 		text += fmt.Sprintf("  not in force: %s\n", ui.CleanLine(p.Problem))
 	}
 	return text
+}
+
+// auditLines says how the audit log is, nothing without one.
+func auditLines(a *recording.Status, now time.Time) string {
+	if a == nil {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "audit log: %s, %s", plain.Count(int(a.Records), "record"), memory(a.Bytes))
+	switch {
+	case a.Records == 0:
+	case a.Checkpoint.IsZero():
+		fmt.Fprintf(&b, ", %d of them signed", a.Signed)
+	default:
+		fmt.Fprintf(&b, ", %d of them signed, last %s ago", a.Signed, since(a.Checkpoint, now))
+	}
+	if a.Waiting > 0 {
+		fmt.Fprintf(&b, ", %d on their way", a.Waiting)
+	}
+	b.WriteString("\n")
+	if a.Unwritten > 0 {
+		fmt.Fprintf(&b, "  not recorded: %s\n", plain.Count(int(min(a.Unwritten, math.MaxInt)), "request")) //nolint:gosec // bounded
+	}
+	if a.Problem != "" {
+		what := "requests are refused"
+		if !a.Required {
+			what = "requests are not recorded"
+		}
+		fmt.Fprintf(&b, "  %s: %s\n", what, ui.CleanLine(a.Problem))
+	}
+	if a.Elsewhere != "" {
+		fmt.Fprintf(&b, "  not exported by this process: %s\n", ui.CleanLine(a.Elsewhere))
+	}
+	for _, e := range a.Exports {
+		if e.Dropped > 0 {
+			fmt.Fprintf(&b, "  %s has refused %s for good\n", ui.CleanLine(e.Target), plain.Count(int(e.Dropped), "record"))
+		}
+		if e.Problem != "" {
+			fmt.Fprintf(&b, "  %s gets nothing, for %s now: %s\n", ui.CleanLine(e.Target), since(e.Since, now), ui.CleanLine(e.Problem))
+		}
+	}
+	return b.String()
 }
 
 // accessLines says who may come and who has, nothing where nobody is asked.

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
+	"github.com/mcpctl/mcpctl/cmd/internal/recording"
 	"github.com/mcpctl/mcpctl/cmd/internal/visitors"
+	"github.com/mcpctl/mcpctl/runtime/audit/export"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
 
@@ -44,6 +46,25 @@ func TestPolicies(t *testing.T) {
 		"no policies\n  not in force: x\n":                                      {Problem: "x"},
 	} {
 		if got := policyLines(p, at); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// TestAudit: how the audit log is, and what is wrong with it.
+func TestAudit(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for want, a := range map[string]*recording.Status{
+		"":                               nil,
+		"audit log: 0 records, 0.0 MB\n": {},
+		"audit log: 12 records, 2.5 MB, 10 of them signed, last 1m0s ago, 2 on their way\n": {Records: 12, Bytes: 2_500_000, Signed: 10, Checkpoint: at.Add(-time.Minute), Waiting: 2},
+		"audit log: 1 record, 0.0 MB, 0 of them signed\n  requests are refused: no room\n":  {Records: 1, Required: true, Problem: "no \x1b[2Jroom"},
+		"audit log: 0 records, 0.0 MB\n  not recorded: 3 requests\n  requests are not recorded: x\n  not exported by this process: another one does\n  https://o has refused 1 record for good\n  https://o gets nothing, for 1m0s now: HTTP 503\n": {
+			Unwritten: 3, Problem: "x", Elsewhere: "another one does", Exports: []export.Status{{Target: "https://o", Dropped: 1, Problem: "HTTP 503", Since: at.Add(-time.Minute)}, {Target: "fine"}},
+		},
+	} {
+		if got := auditLines(a, at); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

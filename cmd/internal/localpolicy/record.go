@@ -1,0 +1,69 @@
+package localpolicy
+
+import (
+	"context"
+	"os"
+	"sync"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/recording"
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/audit"
+	"github.com/mcpctl/mcpctl/runtime/config"
+)
+
+// recorded is the audit log of a command, which is open while a connection is. The zero
+// value is ready.
+type recorded struct {
+	mu   sync.Mutex // guards what follows
+	log  *recording.Recorder
+	uses int
+}
+
+// audit returns what config.yaml says of the log, nil for none.
+func (p *Policies) audit() *settings.Audit {
+	if p == nil {
+		return nil
+	}
+	return p.Settings.Audit
+}
+
+// record opens the log, which connections side by side share. Whoever has it calls done.
+func (p *Policies) record(ctx context.Context) (log *recording.Recorder, done func(), err error) {
+	r := &p.recorded
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.uses == 0 {
+		r.log, err = recording.Open(ctx, recording.Options{Audit: p.audit(), Dir: p.StateDir, Command: true, Version: p.Version, Getenv: os.Getenv, Log: p.Log})
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	r.uses++
+	return r.log, sync.OnceFunc(func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.uses--; r.uses == 0 {
+			r.log.Close(ctx)
+			r.log = nil
+		}
+	}), nil
+}
+
+// recordUnread records that a server is run whose messages nobody reads: of what is done
+// with it, there is no other record.
+func (p *Policies) recordUnread(entry config.Entry, command string) error {
+	if p.audit() == nil {
+		return nil
+	}
+	log, done, err := p.record(context.Background())
+	if err != nil {
+		return err
+	}
+	defer done()
+	log.Note(&audit.Record{
+		Kind: audit.KindOperate, Who: audit.Asker{ID: access.Local}, What: audit.Subject{Server: entry.Name},
+		Text: command + ": what is said to the server is not recorded",
+	})
+	return nil
+}
