@@ -2,6 +2,7 @@ package localpolicy
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"path/filepath"
 	"sync"
@@ -22,6 +23,23 @@ func HasQuotas(set *policy.Set) bool {
 	return false
 }
 
+// QuotaFile is the database in the state directory that has the counts of quotas.
+const QuotaFile = "mcpctl.db"
+
+// ReadQuotas has a gate know what quotas have counted today, of the database of a state
+// directory, as [KeepQuotas] does.
+func ReadQuotas(ctx context.Context, g *gate.Gate, stateDir, configPath string) error {
+	db := quotaDB(stateDir, configPath, nil)
+	return errors.Join(g.RestoreQuotas(ctx, db.Quotas()), db.Close())
+}
+
+func quotaDB(stateDir, configPath string, logger *slog.Logger) *store.DB {
+	if abs, err := filepath.Abs(configPath); err == nil {
+		configPath = abs
+	}
+	return store.Open(filepath.Join(stateDir, QuotaFile), store.Options{Scope: configPath, Logger: logger})
+}
+
 // KeepQuotas has quotas of a day be those of all processes with a configuration, whose
 // servers.json the user has at configPath: they are kept in the database of a state
 // directory, "" for none, until stop is called. When it returns they count what others
@@ -30,10 +48,7 @@ func KeepQuotas(g *gate.Gate, stateDir, configPath string, logger *slog.Logger) 
 	if stateDir == "" {
 		return func() {}
 	}
-	if abs, err := filepath.Abs(configPath); err == nil {
-		configPath = abs
-	}
-	db := store.Open(filepath.Join(stateDir, "mcpctl.db"), store.Options{Scope: configPath, Logger: logger})
+	db := quotaDB(stateDir, configPath, logger)
 	failed := func(err error) {
 		logger.Warn("quotas count only in this process, because they cannot be kept", "err", err)
 	}

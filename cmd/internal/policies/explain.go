@@ -141,10 +141,14 @@ func (p *Program) Explain(ctx context.Context, o ExplainOptions) error {
 		r.arguments = []byte(o.Arguments)
 	}
 	d := l.decide(r)
-	if p.UI.WantJSON() {
-		err = p.UI.EncodeJSON(p.encoded(l, r, &d))
-	} else {
-		err = p.print(l, r, &d)
+	a, err := p.around(ctx, l, r, &d)
+	switch {
+	case err != nil:
+		return err
+	case p.UI.WantJSON():
+		err = p.UI.EncodeJSON(p.encoded(l, r, &d, a))
+	default:
+		err = p.print(l, r, &d, &a)
 	}
 	if err == nil && !d.allowed() {
 		err = ErrDenied
@@ -185,6 +189,7 @@ type explained struct {
 	Scopes    []string `json:"scopes,omitempty"`
 	Limits    []string `json:"limits,omitempty"`
 	Would     []string `json:"would,omitempty"`
+	Around    around   `json:"around"`
 	// Listed is false for an item that its server was not seen to offer.
 	Listed   bool      `json:"listed"`
 	Policies []applied `json:"policies"`
@@ -206,8 +211,9 @@ type condition struct {
 	Values map[string]string `json:"values,omitempty"`
 }
 
-func (p *Program) encoded(l *loaded, r *request, d *decision) explained {
+func (p *Program) encoded(l *loaded, r *request, d *decision, a around) explained {
 	out := explained{
+		Around:  a,
 		Verdict: d.verdict, Reason: d.Outcome.Reason, By: or(d.by), Action: string(r.action), Server: r.server, Item: r.name, Principal: r.as,
 		Groups: or(d.Groups), Labels: or(d.Labels), Scopes: d.Outcome.Scopes, Limits: ids(d.Outcome.Over), Would: ids(d.Outcome.Would), Listed: d.known, Policies: []applied{},
 	}
@@ -247,7 +253,7 @@ func ids(list []*policy.Policy) (all []string) {
 }
 
 // print prints a decision for people, with further lines below the verdict.
-func (p *Program) print(l *loaded, r *request, d *decision, more ...string) error {
+func (p *Program) print(l *loaded, r *request, d *decision, beside *around, more ...string) error {
 	var b strings.Builder
 	c := p.UI.Palette()
 	line := func(indent int, text string) {
@@ -266,7 +272,14 @@ func (p *Program) print(l *loaded, r *request, d *decision, more ...string) erro
 	for _, row := range []struct {
 		name string
 		list []string
-	}{{"groups", d.Groups}, {"labels", d.Labels}, {"seen", r.seen}} {
+	}{
+		{"groups", beside.memberships(d.Groups)},
+		{"labels", d.Labels},
+		{"seen", r.seen},
+		{"left", beside.limits(d)},
+		{"pin", one(beside.Pin)},
+		{"credential", one(beside.Credential)},
+	} {
 		if len(row.list) > 0 {
 			line(0, row.name+": "+strings.Join(row.list, ", "))
 		}

@@ -48,13 +48,17 @@ func (p *Program) explainRecord(ctx context.Context, l *loaded, o ExplainOptions
 	}
 	d := l.decideRecorded(r, &e.Record)
 	of := l.ofRecord(e, &d)
+	a, err := p.around(ctx, l, r, &d.decision)
+	if err != nil {
+		return err
+	}
 	if p.UI.WantJSON() {
 		err = p.UI.EncodeJSON(struct {
 			ofRecord
 			explained
-		}{of, p.encoded(l, r, &d.decision)})
+		}{of, p.encoded(l, r, &d.decision, a)})
 	} else {
-		err = p.print(l, r, &d.decision, of.lines()...)
+		err = p.print(l, r, &d.decision, &a, of.lines()...)
 	}
 	switch {
 	case err != nil:

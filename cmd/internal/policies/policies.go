@@ -52,6 +52,7 @@ type loaded struct {
 	world   *policy.World
 	servers []policy.Server
 	items   []policy.Item
+	entries []config.Entry // of servers
 	// configured are the names of all servers, also of those that are disabled.
 	configured []string
 	// listed says of which servers it is known what they offer.
@@ -81,6 +82,7 @@ func (p *Program) load(ctx context.Context) (*loaded, error) {
 		l.configured = append(l.configured, e.Name)
 	}
 	entries := f.Enabled()
+	l.entries = entries
 	for _, e := range entries {
 		l.servers = append(l.servers, localpolicy.ServerOf(e))
 	}

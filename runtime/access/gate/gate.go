@@ -214,6 +214,25 @@ func (d *decision) count(over []*policy.Policy) error {
 	return no
 }
 
+// Left returns how many requests like one still pass today by each quota of some policies:
+// the fewest, where it counts apart for several groups. Rates and what counts for each
+// conversation are left out.
+func (g *Gate) Left(u *Use, over []*policy.Policy) map[*policy.Policy]int {
+	d := g.deciding(u)
+	left := map[*policy.Policy]int{}
+	wants, of := d.wants(over)
+	for i, p := range of {
+		if p.Limit.Every != limit.Day || slices.Contains(p.Limit.Per, "flow") {
+			continue
+		}
+		n := g.limits.Left(u.Now, &wants[i])
+		if fewest, there := left[p]; !there || n < fewest {
+			left[p] = n
+		}
+	}
+	return left
+}
+
 // wants returns the limits that a request counts for, and whose each is.
 func (d *decision) wants(over []*policy.Policy) (wants []limit.Want, of []*policy.Policy) {
 	for _, p := range over {

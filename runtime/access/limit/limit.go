@@ -104,6 +104,18 @@ func (l *Limiter) Take(now time.Time, wants []Want) (refused int, again time.Dur
 	return -1, 0
 }
 
+// Left returns how many requests of a quota still pass today.
+func (l *Limiter) Left(now time.Time, w *Want) int {
+	s := &l.shards[l.shardOf(w.Key)]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	used := int64(0)
+	if c := s.keys[w.Key]; c != nil && c.day == dayOf(now) {
+		used = c.used
+	}
+	return int(max(int64(w.N)-used, 0))
+}
+
 func (l *Limiter) shardOf(key string) uint64 { return maphash.String(l.seed, key) % shards }
 
 // count returns what a key has had. The caller holds the lock.

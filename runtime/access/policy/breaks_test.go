@@ -32,7 +32,7 @@ var mistakes = func() *breaks.Suite {
 		{"views do not know tags", "(*Set).identity", `if r.whole || r.tags[name] {`, `if name == "" {`, []string{"TestSame", "TestRandom"}},
 		{"views do not know names", "(*Set).identity", `if r.whole || r.attrs[a.name] {`, `if a.name == "" {`, []string{"TestSame", "TestRandom"}},
 		{"a principal used as a value has its view shared", "(*reader).variable", `r.principal.whole = true`, `_ = path`, []string{"TestSame"}},
-		{"local is a name that one can have", "(*Set).GroupsOf", `if g != local &&`, `if g != "" &&`, []string{"TestVisible/local is no name that one can have", "TestRandom"}},
+		{"local is a name that one can have", "(*Set).MembershipOf", `if g != local &&`, `if g != "" &&`, []string{"TestVisible/local is no name that one can have", "TestRandom"}},
 		{"whoever has a mail address that another claims is a member", "isMember", `p != nil && p.Email != "" && strings.EqualFold(p.Email, member)`, `p != nil && strings.EqualFold(p.Name+"@example.com", member)`, []string{"TestRandom"}},
 		{"annotations of anybody count", "(*World).bare", `(e.server.Trusted || it.Pinned)`, `(e.server.Trusted || it.Definition != nil)`, []string{"TestVisible/annotations count of trusted servers", "TestRandom"}},
 		{"a star matches a slash", "match", `case star >= 0 && text[from] != '/':`, `case star >= 0:`, []string{"TestVisible/a glob matches no slash", "TestRandom"}},

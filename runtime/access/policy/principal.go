@@ -27,15 +27,21 @@ func userID(p *access.Principal) string {
 // GroupsOf returns the groups of a principal, sorted: those that it has, those that it is a
 // member of, and "local".
 func (s *Set) GroupsOf(p *access.Principal) []string {
-	in := make(map[string]bool)
+	return slices.Sorted(maps.Keys(s.MembershipOf(p)))
+}
+
+// MembershipOf returns the groups of a principal, each with the member of the group that
+// the principal is by its configuration, "" for those that it has by itself.
+func (s *Set) MembershipOf(p *access.Principal) map[string]string {
+	in := make(map[string]string)
 	if isLocal(p) {
-		in[local] = true
+		in[local] = ""
 	}
 	if p != nil {
 		for _, g := range p.Groups {
 			// Nobody becomes local, or somebody else, by the name of a group.
 			if g != local && !strings.Contains(g, "|") && (!strings.Contains(g, "@") || strings.Contains(g, ":")) {
-				in[g] = true
+				in[g] = ""
 			}
 		}
 	}
@@ -43,26 +49,30 @@ func (s *Set) GroupsOf(p *access.Principal) []string {
 		for changed := true; changed; {
 			changed = false
 			for name, members := range s.groups {
-				if !in[name] && name != local && slices.ContainsFunc(members, func(m string) bool { return isMember(p, m, in) }) {
-					in[name], changed = true, true
+				if _, already := in[name]; already || name == local {
+					continue
+				}
+				if i := slices.IndexFunc(members, func(m string) bool { return isMember(p, m, in) }); i >= 0 {
+					in[name], changed = members[i], true
 				}
 			}
 		}
 	}
-	return slices.Sorted(maps.Keys(in))
+	return in
 }
 
 // isMember reports whether a member of a group is a principal with groups.
-func isMember(p *access.Principal, member string, in map[string]bool) bool {
+func isMember(p *access.Principal, member string, in map[string]string) bool {
+	_, inside := in[member]
 	switch {
 	case strings.Contains(member, "|"):
 		return p != nil && p.ID == member
 	case strings.Contains(member, ":"):
-		return in[member]
+		return inside
 	case strings.Contains(member, "@"):
 		return p != nil && p.Email != "" && strings.EqualFold(p.Email, member)
 	}
-	return in[member]
+	return inside
 }
 
 // userEntity returns the entity of a principal. Groups are those of the principal.
