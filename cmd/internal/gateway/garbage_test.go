@@ -37,3 +37,20 @@ func heapGoal() uint64 {
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }
+
+// TestStartSettles: the collector is relaxed until all servers that are connected at once
+// are.
+func TestStartSettles(t *testing.T) {
+	settled := 0
+	settle := func() { settled++ }
+	var s start
+	s.dialing()() // before serve knows how large its heap is
+	s.settle.Store(&settle)
+	first, second := s.dialing(), s.dialing()
+	if first(); settled != 0 {
+		t.Error("settled while a server is being connected")
+	}
+	if second(); settled != 1 {
+		t.Errorf("settled %d times", settled)
+	}
+}

@@ -167,7 +167,7 @@ func Run(ctx context.Context, h Host, o Options) error {
 	unwatch := g.policies.watch(g)
 	stop := g.follow(o.File)
 	if heapObjects()-int64(len(g.ballast.bytes)) < smallHeap {
-		settle() // small memory: garbage must not pile up
+		g.ballast.start.settle.Store(&settle) // small memory: garbage must not pile up
 	}
 	tidy := time.AfterFunc(releaseAfter, func() {
 		settle()
@@ -261,6 +261,7 @@ func (g *gateway) reconfigure(entries []config.Entry) (proxy.Changes, error) {
 
 // dial connects to a server for the proxy.
 func (g *gateway) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
+	defer g.ballast.start.dialing()()
 	entry := (*g.entries.Load())[key.Server]
 	entry.NoServerStream = entry.NoServerStream || g.o.NoServerStream
 	entry.MaxMessageBytes = cmp.Or(g.o.MaxMessageBytes, entry.MaxMessageBytes)

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -46,6 +47,24 @@ func relaxGC() (settle func()) {
 		return func() {}
 	}
 	return sync.OnceFunc(func() { debug.SetGCPercent(usualGC) })
+}
+
+// start is the start of a serve that has a small heap. What it reads of servers that it does
+// not know stays in use as well, so the collector stays relaxed until the first of them are
+// connected. Where none is, releaseAfter ends that.
+type start struct {
+	dials  atomic.Int32
+	settle atomic.Pointer[func()]
+}
+
+// dialing notes that a server is being connected; done ends that.
+func (s *start) dialing() (done func()) {
+	s.dials.Add(1)
+	return func() {
+		if settle := s.settle.Load(); s.dials.Add(-1) == 0 && settle != nil {
+			(*settle)()
+		}
+	}
 }
 
 // whileServing runs f in a goroutine; stop ends it and waits for it.
@@ -136,7 +155,10 @@ func readMetrics(names ...string) []int64 {
 const ballastSize = 8 << 20
 
 // ballast is a GC ballast: memory that counts as in use and is never touched.
-type ballast struct{ bytes []byte }
+type ballast struct {
+	bytes []byte
+	start start
+}
 
 // allocate allocates the ballast once an entry needs it.
 func (b *ballast) allocate(entries []config.Entry) {
