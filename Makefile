@@ -23,7 +23,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks policy-random policy-breaks ownership-worlds identity crossings unknown-keys codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus search-quality wordnet nightly policy-suites clean ci
+.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks policy-random policy-breaks ownership-worlds identity crossings unknown-keys codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus search-quality wordnet token-counts nightly policy-suites clean ci
 
 all: build
 
@@ -96,11 +96,13 @@ generate:
 tidy:
 	go mod tidy
 	go -C $(GOSDK) mod tidy
+	go -C test/tokens mod tidy
 
-# Both as they would be tidied.
+# All as they would be tidied.
 tidy-check:
 	go mod tidy -diff
 	go -C $(GOSDK) mod tidy -diff
+	go -C test/tokens mod tidy -diff
 
 # The product has to build and vet on each system it is released for. lint vets
 # it for the system it runs on, so CI asks for the others.
@@ -292,6 +294,11 @@ TOOL_CORPUS ?= $(CURDIR)/../tool-corpus
 search-quality:
 	MCPCTL_TOOL_CORPUS=$(abspath $(TOOL_CORPUS)) MCPCTL_TOOL_CORPUS_QUERIES=$(SEARCH_QUERIES) go test ./runtime/search -run TestQuality -count 1 -v -update
 	go test ./runtime/search -run '^$$' -bench Engine
+
+# How far the estimate of tokens is off in published tools, and the counts that its tests
+# compare with. The tokenizer is a dependency of test/tokens alone.
+token-counts:
+	go -C test/tokens run . -corpus $(abspath $(TOOL_CORPUS)) -file $(CURDIR)/runtime/tokens/testdata/definitions.jsonl
 
 # The synonyms that tools are searched with, from the folder of WordNet's database (Debian's
 # package wordnet-base has it).
