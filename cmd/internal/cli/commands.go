@@ -31,6 +31,7 @@ func commandGroups(a *app) []commandGroup {
 		{"use", "Use:", []*cobra.Command{
 			newTools(a),
 			newFind(a),
+			newBudget(a),
 			newGrep(a),
 			newDescribe(a),
 			newCall(a),

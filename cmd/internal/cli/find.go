@@ -13,7 +13,7 @@ func newFind(a *app) *cobra.Command {
 	var servers []string
 	var limit int
 	cmd := &cobra.Command{
-		Use:   "find WORDS…",
+		Use:   "find WORDS...",
 		Short: "Find tools by what they do",
 		Long: "Find tools by what they do, in your own words, among the tools of all servers as they were last listed. The best come first;\n" +
 			"a tool that WORDS name is the first of all. Each text in quotes is one phrasing. Nothing is started.",
@@ -27,15 +27,10 @@ func newFind(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			ranked := find.Rank(cmd.Context(), lists.lists, find.Phrasings(words), limit)
-			hits := make([]find.Hit, len(ranked))
-			for i, r := range ranked {
-				hits[i] = r.Hit
-			}
-			if err := printHits(a, hits, ranked, "no tool matches"); err != nil {
+			if err := find.PrintRanked(a.ui, find.Rank(cmd.Context(), lists.Lists, find.Phrasings(words), limit)); err != nil {
 				return err
 			}
-			lists.note(a)
+			lists.Note(a.ui)
 			return nil
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,

@@ -58,76 +58,37 @@ func (t toolSearch) run(ctx context.Context, names []string, limit int) error {
 		return err
 	}
 	hits := []find.Hit{}
-	for _, l := range lists.lists {
+	for _, l := range lists.Lists {
 		hits = append(hits, t.search(l.Server, l.Items)...)
 	}
 	found := len(hits)
 	if limit > 0 && found > limit {
 		hits = hits[:limit]
 	}
-	if err := printHits(a, hits, hits, t.none); err != nil {
+	if err := find.Print(a.ui, hits, hits, t.none); err != nil {
 		return err
 	}
 	if more := found - len(hits); more > 0 {
 		a.ui.Note("%d more; --limit %d shows all", more, found)
 	}
-	lists.note(a)
+	lists.Note(a.ui)
 	return nil
 }
 
-// stored are the tools of servers as they were last listed.
-type stored struct {
-	lists []find.List
-	// unlisted are the servers that never were.
-	unlisted []string
-}
-
-// storedTools returns the tools of some servers, by default of all that are enabled.
-func storedTools(ctx context.Context, a *app, names []string) (out stored, err error) {
+// storedTools returns the tools of some servers as they were last listed, by default of all
+// that are enabled.
+func storedTools(ctx context.Context, a *app, names []string) (find.Stored, error) {
 	f, err := a.loadConfig()
 	if err != nil {
-		return out, err
+		return find.Stored{}, err
 	}
 	servers := f.Enabled()
 	if len(names) > 0 {
 		if servers, err = (&serveFlags{servers: names}).choose(f); err != nil {
-			return out, err
+			return find.Stored{}, err
 		}
 	}
-	lists := a.known().Load(ctx, servers, "tools")
-	for _, e := range servers {
-		listed, ok := lists[e.Name]
-		if !ok && e.Fault == nil {
-			out.unlisted = append(out.unlisted, ui.CleanLine(e.Name))
-		}
-		if ok {
-			out.lists = append(out.lists, find.List{Server: e.Name, Items: listed.Items})
-		}
-	}
-	return out, nil
-}
-
-// note says which servers were never listed.
-func (s stored) note(a *app) {
-	if len(s.unlisted) > 0 {
-		a.ui.Note("not listed yet: %s (mcpctl tools %s)", strings.Join(s.unlisted, ", "), shellWord(s.unlisted[0]))
-	}
-}
-
-// printHits prints tools that were found; whole is what JSON has of them.
-func printHits(a *app, hits []find.Hit, whole any, none string) error {
-	if a.ui.WantJSON() {
-		return a.ui.EncodeJSON(map[string]any{"tools": whole})
-	}
-	if len(hits) == 0 {
-		a.ui.Note("%s", none)
-		return nil
-	}
-	rows := make([][]string, len(hits))
-	for i, h := range hits {
-		rows[i] = []string{h.Server, h.Name, h.Line}
-	}
-	return a.ui.NameTable([]string{"SERVER", "TOOL", "MATCH"}, rows)
+	return find.Load(ctx, a.known(), servers), nil
 }
 
 // matchTools adds the flag --match to the command tools: it filters the list of one server,

@@ -2,18 +2,11 @@ package find
 
 import (
 	"context"
-	"encoding/json"
 	"math"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime/search"
 )
-
-// List is the tools of a server, as the server sent them.
-type List struct {
-	Server string
-	Items  []json.RawMessage
-}
 
 // Ranked is a tool that was found, and how well it matches.
 type Ranked struct {

@@ -1,0 +1,142 @@
+// Package budget says how many tokens the tools of servers take in a client's context.
+package budget
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/find"
+	"github.com/mcpctl/mcpctl/cmd/internal/screen"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/tokens"
+)
+
+// Report is what lists of tools cost, in the form of --json. Tokens are estimated.
+type Report struct {
+	// Budget is how many tokens are allowed; 0 is no limit.
+	Budget  int      `json:"budget,omitempty"`
+	List    List     `json:"list"`
+	Servers []Server `json:"servers"` // those that cost most first
+}
+
+// List is the list that a client gets of all servers together.
+type List struct {
+	All int `json:"all"` // tokens, with the definition of every tool
+}
+
+// Server is the tools of one server.
+type Server struct {
+	Name   string `json:"name"`
+	Tools  int    `json:"tools"`
+	Tokens int    `json:"tokens"`
+	// Largest are the tools that cost most, the first first.
+	Largest []Tool `json:"largest"`
+}
+
+// Tool is one tool.
+type Tool struct {
+	Name   string `json:"name"`
+	Tokens int    `json:"tokens"`
+}
+
+// largest is how many tools of a server are named without --tools.
+const largest = 3
+
+// Of returns what the tools of servers cost, by their definitions as the servers list
+// them. What is no tool costs as much and has no name. limit is how many tokens are
+// allowed, 0 for any number; every names all tools.
+func Of(lists []find.List, limit int, every bool) Report {
+	r := Report{Budget: limit, Servers: []Server{}}
+	for _, l := range lists {
+		s := server(l, every)
+		r.List.All += s.Tokens
+		r.Servers = append(r.Servers, s)
+	}
+	slices.SortStableFunc(r.Servers, func(a, b Server) int { return cmp.Compare(b.Tokens, a.Tokens) })
+	return r
+}
+
+func server(l find.List, every bool) Server {
+	out := Server{Name: l.Server, Tools: len(l.Items), Largest: []Tool{}}
+	for _, definition := range l.Items {
+		var t runtime.Tool
+		_ = json.Unmarshal(definition, &t)
+		n := tokens.Estimate(definition)
+		out.Tokens += n
+		out.Largest = append(out.Largest, Tool{t.Name, n})
+	}
+	slices.SortStableFunc(out.Largest, func(a, b Tool) int { return cmp.Compare(b.Tokens, a.Tokens) })
+	if !every && len(out.Largest) > largest {
+		out.Largest = slices.Clip(out.Largest[:largest])
+	}
+	return out
+}
+
+// Over reports whether the tools cost more than is allowed.
+func (r Report) Over() bool { return r.Budget > 0 && r.List.All > r.Budget }
+
+// Print prints the servers and the sum, or with every the tools.
+func (r Report) Print(u *ui.UI, every bool) error {
+	if u.WantJSON() {
+		return u.EncodeJSON(r)
+	}
+	if len(r.Servers) > 0 {
+		if err := u.Table(r.table(every)); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintln(u.Out, r.summary())
+	return err
+}
+
+func (r Report) table(every bool) screen.Table {
+	t := screen.Table{Headers: []string{"SERVER", "TOOLS", "TOKENS", "SHARE", "LARGEST"}}
+	if every {
+		t = screen.Table{Headers: []string{"SERVER", "TOOL", "TOKENS", "SHARE"}, Keep: []int{1}}
+	}
+	for _, s := range r.Servers {
+		if !every {
+			row := []string{s.Name, thousands(s.Tools), thousands(s.Tokens), r.share(s.Tokens), ""}
+			if len(s.Largest) > 0 {
+				row[4] = s.Largest[0].Name + " " + thousands(s.Largest[0].Tokens)
+			}
+			t.Rows = append(t.Rows, row)
+			continue
+		}
+		for _, tool := range s.Largest {
+			t.Rows = append(t.Rows, []string{s.Name, tool.Name, thousands(tool.Tokens), r.share(tool.Tokens)})
+		}
+	}
+	return t
+}
+
+// summary says in one line what all of it costs.
+func (r Report) summary() string {
+	n := 0
+	for _, s := range r.Servers {
+		n += s.Tools
+	}
+	text := fmt.Sprintf("≈ %s tokens as a list of %s tools", thousands(r.List.All), thousands(n))
+	if r.Budget > 0 {
+		text += fmt.Sprintf(" (allowed: %s)", thousands(r.Budget))
+	}
+	return text
+}
+
+func (r Report) share(n int) string {
+	if r.List.All == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d%%", (100*n+r.List.All/2)/r.List.All)
+}
+
+// thousands writes a number with a comma before each three digits.
+func thousands(n int) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
+}
