@@ -141,7 +141,7 @@ func (o *ExportOptions) continued() (file *os.File, found bool, next int64, err 
 		}
 	}
 	if whole > 0 && !bytes.HasPrefix(raw, []byte(strings.Join(csvHead(), ","))) {
-		return nil, false, 0, failure.Usage("%s is no such export", o.File).WithHint("choose another file")
+		return nil, false, 0, failure.Usage("%s is not an export of this form", o.File).WithHint("choose another file")
 	}
 	return file, false, 0, nil
 }

@@ -116,7 +116,7 @@ func (q *Query) filter(now time.Time) (*filter, error) {
 		}
 		var err error
 		if *of.to, err = find.Glob(of.text); err != nil {
-			return nil, failure.Usage("%q is no pattern: %w", of.text, err)
+			return nil, failure.Usage("%q cannot be a pattern: %w", of.text, err)
 		}
 		if of.member != "" && !strings.ContainsAny(of.text, "*?") {
 			f.needles = append(f.needles, member(of.member, of.text))
@@ -153,7 +153,7 @@ func moment(flag, text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, failure.Usage("--%s %q is no time", flag, text).WithHint("as in --%s 2h, --%s 7d or --%s 2026-11-22T09:00:00Z; without a zone it is UTC", flag, flag, flag)
+	return time.Time{}, failure.Usage("--%s %q is not a time", flag, text).WithHint("as in --%s 2h, --%s 7d or --%s 2026-11-22T09:00:00Z; without a zone it is UTC", flag, flag, flag)
 }
 
 // all reports whether every record is meant.

@@ -79,7 +79,7 @@ func lines(path string, stdin io.Reader, f *filter, each func(*Entry) error) err
 		}
 		if err := f.try(next, line, each); err != nil {
 			if _, parsed := errors.AsType[*failure.Error](err); parsed {
-				return failure.Usage("%s:%d: the line is no record", path, at).WithHint("mcpctl audit export --jsonl writes such files")
+				return failure.Usage("%s:%d: the line is not a record", path, at).WithHint("mcpctl audit export --jsonl writes such files")
 			}
 			return err
 		}

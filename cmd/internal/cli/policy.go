@@ -98,7 +98,7 @@ func newPolicyExplain(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if o.Record != "" {
 				if len(words) > 0 || o.As != "" || o.Groups != nil || o.Scopes != nil || o.Seen != nil {
-					return usagef("--record says who asked for what: only --args can be beside it")
+					return usagef("--record says who asked for what: of the other flags, only --args is possible")
 				}
 			} else {
 				if err := a.words(words, 2, 2, "policy explain ACTION SERVER/NAME"); err != nil {
