@@ -75,7 +75,7 @@ func (env *environment) setup(cmd *cobra.Command) error {
 	env.ui.NoInput, env.ui.Quiet = s.NoInput, s.Quiet
 	env.ui.Color, env.ui.ErrColor = env.wantColor(env.ui.OutTTY), env.wantColor(env.ui.ErrTTY)
 	env.log = env.newLogger()
-	if s.Serve.Access.Rules {
+	if s.Serve.Access.Rules || s.Audit != nil {
 		env.obey()
 	}
 	return nil
