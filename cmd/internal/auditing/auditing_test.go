@@ -544,3 +544,31 @@ func TestBodies(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// BenchmarkShow reads a log with all filters; B/op stays the same for any length.
+func BenchmarkShow(b *testing.B) {
+	w := newWorld(b)
+	const batch = 500
+	for range records / batch {
+		all := make([]audit.Record, batch)
+		for i := range all {
+			all[i] = call("https://idp.example|8f3a", "gh", "create_issue", "allow", "ok")
+			all[i].Who.Name, all[i].Said.Generation, all[i].Sent.Digest = "alice@example.com", strings.Repeat("a", 71), strings.Repeat("b", 48)
+			if i%7 == 0 {
+				all[i].What.Server = "fs"
+			}
+		}
+		w.add(all...)
+	}
+	q := auditing.Query{
+		Who: "alice*", Server: "g*", Tool: "*issue", Kinds: []string{"call"}, Verdicts: []string{"allow"}, By: "*", Flow: "f-*", Since: "2026-01-01", Until: "2030-01-01", Errors: true,
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		require.NoError(b, w.program(false).Show(b.Context(), q, 0))
+	}
+	b.ReportMetric(float64(records)*float64(b.N)/b.Elapsed().Seconds(), "records/s")
+}
+
+// records is how long the log of the benchmark is.
+const records = 20_000
