@@ -23,7 +23,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks policy-random policy-breaks ownership-worlds identity crossings unknown-keys codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus search-quality wordnet token-counts nightly policy-suites clean ci
+.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks policy-random policy-breaks ownership-worlds identity crossings unknown-keys codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus search-quality wordnet token-counts nightly policy-suites audit-changes clean ci
 
 all: build
 
@@ -360,11 +360,16 @@ cli-property:
 
 # What make test leaves out because it takes long and rarely finds anything, and the
 # whole of what CI has in a short form.
+# Every change of an audit log of 10,000 records, one kind after the other: each byte of
+# each record and hash, each deletion, swap, duplication and truncation is named.
+audit-changes:
+	go test ./runtime/audit/verify -run '^Test(Changed|Other|Truncated|WrittenAnew|Damaged)' -whole -timeout 120m -count 1 -v
+
 nightly: npm python
 	MCPCTL_NIGHTLY=1 go test -tags integration ./test/peers ./test/login -timeout 15m
 	MCPCTL_NIGHTLY=1 go test ./scaffold/merge -count 1
 	go test ./runtime/auth -run TestKilled -kills 5000 -timeout 15m
-	$(MAKE) --no-print-directory eras-random policy-random ownership-worlds identity crossings unknown-keys faults attacks soak conformance keycloak cli-corpus cli-property registry-copy
+	$(MAKE) --no-print-directory eras-random policy-random audit-changes ownership-worlds identity crossings unknown-keys faults attacks soak conformance keycloak cli-corpus cli-property registry-copy
 
 ci:
 	.ci/run

@@ -154,13 +154,13 @@ func TestDamaged(t *testing.T) {
 	whole, err := os.ReadFile(sound.path)
 	require.NoError(t, err)
 	broken := slices.Clone(whole)
-	for at := 4096; at < len(broken); at += 64 {
+	for at := 16384; at < len(broken); at += 64 {
 		broken[at] ^= 0xff
 	}
 	for name, file := range map[string][]byte{
 		"no database": []byte(strings.Repeat("this is no database ", 1000)),
 		"broken":      broken,
-		"cut off":     whole[:8192],
+		"cut off":     whole[:32768],
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "audit.db")
@@ -175,7 +175,7 @@ func TestDamaged(t *testing.T) {
 			}
 			now, err := os.ReadFile(path)
 			require.NoError(t, err)
-			if len(now) < len(file) || !bytes.Equal(now[4096:8192], file[4096:8192]) {
+			if len(now) < len(file) || !bytes.Equal(now[4096:16384], file[4096:16384]) {
 				t.Error("the file was changed")
 			}
 			if found, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*damaged*")); len(found) > 0 {

@@ -82,6 +82,18 @@ CREATE TABLE run (
 ) STRICT, WITHOUT ROWID;
 `
 
+// settings are those of a connection that writes. The first two are for the file that is yet
+// to be made, and must come first: large pages save system calls, and free ones are given
+// back.
+const settings = `
+PRAGMA page_size = 16384;
+PRAGMA auto_vacuum = incremental;
+PRAGMA journal_mode = wal;
+PRAGMA synchronous = normal;
+PRAGMA cache_size = -1024;
+PRAGMA journal_size_limit = 16777216;
+`
+
 // Open opens the log at a path for writing, and makes it where there is none, readable by
 // its owner only.
 func Open(ctx context.Context, path string, o Options) (*Log, error) {
@@ -113,12 +125,13 @@ func (l *Log) openWriting(ctx context.Context) error {
 	if err := errors.Join(err, made.Close()); err != nil {
 		return err
 	}
-	// The first pragmas are for the file that is yet to be made.
-	const write = "_pragma=auto_vacuum(incremental)&_pragma=journal_mode(wal)&_pragma=synchronous(normal)&_pragma=cache_size(-1024)&_pragma=journal_size_limit(16777216)"
-	if l.write, err = sql.Open("sqlite", l.address(write)); err != nil {
+	if l.write, err = sql.Open("sqlite", l.address("")); err != nil {
 		return err
 	}
 	if l.conn, err = l.write.Conn(ctx); err != nil {
+		return err
+	}
+	if _, err := l.conn.ExecContext(ctx, settings); err != nil {
 		return err
 	}
 	if err := l.begin(ctx); err != nil {
