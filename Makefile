@@ -358,13 +358,13 @@ cli-property:
 	go test ./runtime/clitool -run '^TestMeaning' -count 1 -v -timeout 30m -objects $(CLI_OBJECTS) \
 		-click $(BIN)/click/bin/python3 -clap $(BIN)/clap/debug/kit
 
-# What make test leaves out because it takes long and rarely finds anything, and the
-# whole of what CI has in a short form.
 # Every change of an audit log of 10,000 records, one kind after the other: each byte of
 # each record and hash, each deletion, swap, duplication and truncation is named.
 audit-changes:
 	go test ./runtime/audit/verify -run '^Test(Changed|Other|Truncated|WrittenAnew|Damaged)' -whole -timeout 120m -count 1 -v
 
+# What make test leaves out because it takes long and rarely finds anything, and the
+# whole of what CI has in a short form.
 nightly: npm python
 	MCPCTL_NIGHTLY=1 go test -tags integration ./test/peers ./test/login -timeout 15m
 	MCPCTL_NIGHTLY=1 go test ./scaffold/merge -count 1

@@ -20,6 +20,8 @@ var (
 	ErrNewer = errors.New("the audit log is of a newer mcpctl: update this one")
 	// ErrReadOnly is that a log was opened for reading only.
 	ErrReadOnly = errors.New("the audit log was opened for reading")
+	// ErrMoved is that the file was moved or replaced while it was open.
+	ErrMoved = errors.New("the audit log was moved away while it was written")
 	// ErrOtherKey is that the key is of another log.
 	ErrOtherKey = errors.New("the key is that of another log")
 )
@@ -48,6 +50,8 @@ func (f *file) explain(err error) error {
 		e.Mends = fmt.Sprintf("keep it as evidence: `mcpctl audit verify --db %s` says what was changed", f.path)
 	case errors.Is(err, ErrOtherKey):
 		e.Mends = fmt.Sprintf("put the key file that belongs to it in place, or begin a new log: mv %[1]s %[1]s.old", f.path)
+	case errors.Is(err, ErrMoved):
+		e.Mends = "move it back, or start mcpctl anew to begin a new log"
 	case errors.Is(err, fs.ErrNotExist):
 		e.Mends = "there is no audit log yet: it begins with an `audit:` section in config.yaml"
 	}

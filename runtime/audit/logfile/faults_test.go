@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -203,6 +204,26 @@ func TestTampered(t *testing.T) {
 	_, err = w.log.Checkpoint(t.Context())
 	if !errors.Is(err, logfile.ErrInconsistent) || !strings.Contains(err.Error(), "mcpctl audit verify") {
 		t.Errorf("signed: %v", err)
+	}
+}
+
+// TestMoved: a log that was moved away is not written on where nobody finds it.
+func TestMoved(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // a file that is open cannot be moved
+	}
+	w := begin(t)
+	w.append(records("a", 0, 10))
+	require.NoError(t, os.Rename(w.path, w.path+".old"))
+	for range 2 {
+		if _, err := w.log.Append(t.Context(), &audit.Batch{Records: records("a", 10, 1)}); !errors.Is(err, logfile.ErrMoved) {
+			t.Errorf("written: %v", err)
+		}
+		require.NoError(t, os.WriteFile(w.path, nil, 0o600)) // another one in its place
+	}
+	require.NoError(t, os.Rename(w.path+".old", w.path))
+	if first := w.append(records("a", 10, 1)); first != 10 {
+		t.Errorf("the log goes on with %d", first)
 	}
 }
 

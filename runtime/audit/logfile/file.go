@@ -24,8 +24,9 @@ type file struct {
 
 	write *sql.DB // nil for a log that is only read
 
-	mu   sync.Mutex // has the connection that writes
-	conn *sql.Conn
+	mu     sync.Mutex // has the connection that writes
+	conn   *sql.Conn
+	opened os.FileInfo // of the file that it writes
 }
 
 func (f *file) openReading(ctx context.Context) error {
@@ -112,6 +113,10 @@ func versionOf(ctx context.Context, q querier) (found int, err error) {
 func (f *file) begin(ctx context.Context) error {
 	if f.conn == nil {
 		return ErrReadOnly
+	}
+	// SQLite would go on with a file that nobody finds any more.
+	if now, err := os.Stat(f.path); err != nil || !os.SameFile(f.opened, now) {
+		return ErrMoved
 	}
 	_, err := f.conn.ExecContext(ctx, "BEGIN IMMEDIATE")
 	return err

@@ -118,9 +118,9 @@ func (l *Log) openWriting(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	info, err := made.Stat()
+	l.opened, err = made.Stat()
 	if err == nil {
-		err = atomicfile.Regular(l.path, info)
+		err = atomicfile.Regular(l.path, l.opened)
 	}
 	if err := errors.Join(err, made.Close()); err != nil {
 		return err

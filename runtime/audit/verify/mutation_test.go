@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -501,16 +502,13 @@ func TestDamaged(t *testing.T) {
 		broken := bytes.Clone(sound)
 		broken[at] ^= 1 << (at % 8)
 		require.NoError(t, os.WriteFile(path, broken, 0o600))
-		l, err := logfile.OpenReadOnly(context.Background(), path)
-		if err != nil {
-			if !strings.Contains(err.Error(), path) {
-				t.Errorf("byte %d: the error does not say which file: %v", at, err)
+		r, err := verify.File(context.Background(), path, verify.Options{Keys: []string{w.key.Verifier()}})
+		if err != nil { // of a newer mcpctl
+			if !errors.Is(err, logfile.ErrNewer) {
+				t.Errorf("byte %d: %v", at, err)
 			}
 			continue
 		}
-		r, err := verify.Log(context.Background(), l, verify.Options{Keys: []string{w.key.Verifier()}})
-		require.NoError(t, err)
-		require.NoError(t, l.Close())
 		if len(r.Findings) > 0 {
 			continue
 		}

@@ -119,6 +119,23 @@ func Log(ctx context.Context, l *logfile.Log, o Options) (*Report, error) {
 	return c.finish(), nil
 }
 
+// File verifies the log at a path. That the file is damaged so that it cannot be opened is a
+// finding, that there is none an error.
+func File(ctx context.Context, path string, o Options) (*Report, error) {
+	l, err := logfile.OpenReadOnly(ctx, path)
+	if errors.Is(err, logfile.ErrDamaged) {
+		if _, err := verifiersOf(o.Keys); err != nil {
+			return nil, err
+		}
+		return &Report{Findings: []Finding{{Damaged, -1, -1, fmt.Sprintf("the log cannot be read: %v", err)}}}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = l.Close() }() // nothing is written
+	return Log(ctx, l, o)
+}
+
 // Proof verifies what [merkle.Proof.Text] writes, and returns it and its checkpoint.
 func Proof(text []byte, keys []string) (*merkle.Proof, merkle.Checkpoint, error) {
 	verifiers, err := verifiersOf(keys)
