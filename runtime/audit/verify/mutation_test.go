@@ -129,6 +129,7 @@ func TestChangedByte(t *testing.T) {
 		for _, shift := range sample(4, 1, every) {
 			var want []int
 			old := map[int][][]byte{}
+			m.exec("BEGIN")
 			for first := 0; first < mutatedRecords(); first += inSegment {
 				list := m.segment(first)
 				old[first] = slices.Clone(list)
@@ -144,6 +145,7 @@ func TestChangedByte(t *testing.T) {
 				}
 				m.set(first, list, false)
 			}
+			m.exec("COMMIT")
 			r := m.verify()
 			var got []int
 			for _, f := range r.Findings {
@@ -156,9 +158,11 @@ func TestChangedByte(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Fatalf("byte %d of each fourth record from %d on was changed: %d are named, want %d; %v", at, shift, len(got), len(want), r.Findings[:min(3, len(r.Findings))])
 			}
+			m.exec("BEGIN")
 			for first, list := range old {
 				m.set(first, list, false)
 			}
+			m.exec("COMMIT")
 		}
 	}
 }
@@ -189,13 +193,19 @@ func TestOtherRecords(t *testing.T) {
 		} {
 			for _, count := range []bool{false, true} {
 				old := map[int][][]byte{}
+				m.exec("BEGIN")
 				for _, first := range firsts {
 					old[first] = m.segment(first)
 					m.set(first, how.edit(slices.Clone(old[first])), count)
 				}
+				m.exec("COMMIT")
 				r := m.verify()
+				m.exec("BEGIN")
 				for _, first := range firsts {
 					m.set(first, old[first], true)
+				}
+				m.exec("COMMIT")
+				for _, first := range firsts {
 					if !slices.ContainsFunc(how.at, func(at int) bool { return named(r, first+at, how.kinds...) }) {
 						t.Fatalf("record %d was %s (count %v): %v", first+i, how.name, count, r.Findings[:min(5, len(r.Findings))])
 					}
@@ -219,8 +229,8 @@ func TestOtherRecords(t *testing.T) {
 			if !named(r, first+i, verify.Reordered) || !named(r, there+other, verify.Reordered) {
 				t.Fatalf("records %d and %d were swapped: %v", first+i, there+other, r.Findings)
 			}
-			if !*whole {
-				break
+			if !*whole || first > 10*inSegment {
+				break // those of other places come with other picks
 			}
 		}
 	}
