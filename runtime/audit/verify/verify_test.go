@@ -342,7 +342,7 @@ func TestSince(t *testing.T) {
 	w.add(lines(1, 300))
 	w.add(lines(300, 400))
 	w.checkpoint()
-	if got := w.verify(verify.Options{Since: [][]byte{known}}); !named(got, 0, verify.Inconsistent) {
+	if got := w.verify(verify.Options{Since: [][]byte{known}}); !named(got, 0, verify.Inconsistent) || !strings.Contains(got.Findings[0].Text, "given checkpoint") {
 		t.Errorf("written anew by the owner: %v", got.Findings)
 	}
 	for _, keys := range [][]string{{}, {"nonsense"}} {
