@@ -1,7 +1,7 @@
 """Verifies an audit log of mcpctl without any code of mcpctl: reader.py AUDIT.DB VERIFIER-KEY
 
-It is written from docs/audit.md and the C2SP pages for signed notes and checkpoints, with
-Python's standard library only. It prints what is wrong, a line each, and ends with 10 then.
+It is written from the format in runtime/audit/logfile/log.go and the C2SP pages of signed
+notes and checkpoints, with Python's standard library only. It prints what is wrong, a line each, and ends with 10 then.
 """
 import base64, hashlib, json, sqlite3, sys
 

@@ -1,10 +1,30 @@
 // Package logfile is the audit log on disk: one SQLite file, that any number of processes
 // write and read at once, and the file of its keys.
 //
-// Records lie in segments, one for each commit, as they were given, a line each. The hashes
-// of their tree lie in tiles. What is signed are checkpoints. Bodies, where they are kept,
-// lie apart, and may go without a trace in the tree. A damaged file is never set aside,
-// replaced or deleted here: it is evidence.
+// A damaged file is never set aside, replaced or deleted here: it is evidence.
+//
+// # Format
+//
+// Whoever verifies a log needs these tables, and the public key; test/audit/reader.py does it
+// in another language. Records are numbered from 0.
+//
+//   - segment has the records, one row for each commit. Its text has count records, a line
+//     each, from number first on; t0 and t1 are the least and the greatest of their times.
+//     The rows follow each other without a hole. Those before the first were pruned: a later
+//     record of the kind "prune" says up to which number.
+//   - tile has the hashes of the tree of RFC 6962 over the lines, without their newlines. Row
+//     n of level l has up to 256 hashes of 32 bytes, of full subtrees of 256 to the power of
+//     l records each, from number 256n on. They are never to be trusted: what can be
+//     computed from records is, and of pruned records they must make the root that a
+//     checkpoint has signed.
+//   - checkpoint has a signed note for some sizes: a C2SP tlog-checkpoint, with Ed25519. The
+//     origin is "mcpctl/" and the name of the log, as in the key.
+//
+// A record of the kind "rotate" has two verifier keys as its text, with a space between. The
+// first signs until a checkpoint of a greater size has signatures of both, then the second.
+//
+// The table body has arguments and results, where they are kept, and run what journals need
+// to go on: neither is a part of the tree.
 package logfile
 
 import (

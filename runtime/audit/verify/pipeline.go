@@ -101,8 +101,8 @@ func (c *checker) pipeline(ctx context.Context, r *logfile.Reader) error {
 			for i := range j.want {
 				c.push(nil, j.storedAt(int(i)))
 			}
-			c.runs.skipped += uint64(j.want) //nolint:gosec // not negative
-			if seen {
+			if seen { // else they were pruned
+				c.runs.skipped += uint64(j.want) //nolint:gosec // not negative
 				c.findRange(Missing, first, c.tree.stored.Size()-1, "is missing", "are missing")
 			}
 		case jump:
