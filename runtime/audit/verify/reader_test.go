@@ -60,7 +60,7 @@ func TestOtherReader(t *testing.T) {
 			"UPDATE segment SET records = CAST(replace(records, 'create_issue_700\"', 'create_issue_007\"') AS BLOB)",
 			"UPDATE segment SET records = CAST(replace(records, 'create_issue_007\"', 'create_issue_700\"') AS BLOB)", "records up to",
 		},
-		{"UPDATE checkpoint SET note = replace(note, 'A', 'B') WHERE size = 740", "", "checkpoint of 740 records"},
+		{"UPDATE checkpoint SET note = replace(note, 'mcpctl', 'mcpctI') WHERE size = 740", "", "checkpoint of 740 records"},
 		{"DELETE FROM segment WHERE first = 740", "", "missing"},
 	} {
 		m.exec(c.statement)
