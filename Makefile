@@ -23,7 +23,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks policy-random policy-breaks ownership-worlds identity crossings unknown-keys codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus search-quality wordnet token-counts nightly policy-suites audit-changes clean ci
+.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks policy-random policy-breaks ownership-worlds identity crossings unknown-keys codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus search-quality wordnet token-counts nightly policy-suites audit-changes audit-kill clean ci
 
 all: build
 
@@ -240,6 +240,11 @@ faults-short:
 soak:
 	go test -tags faults ./test/faults -run 'TestSoak$$' -soak $(SOAK) -seed $(SEED) -timeout 0 -v $(FAULTS)
 
+# A process with 256 callers is killed at 1,000 random moments, and the power fails at as
+# many: the audit log has what backends and clients have seen. -kills-seed repeats a run.
+audit-kill:
+	go test ./runtime/audit/journal -run 'TestKilled|TestPower' -kills 1000 -timeout 60m -v
+
 # The suites of before with identity on: each serve over HTTP asks for a token, and each
 # client has one. Whole, the soak apart: MCPCTL_TEST_IDENTITY=1 make soak SOAK=60s.
 identity: $(SUITE_STAMP)
@@ -370,6 +375,7 @@ nightly: npm python
 	MCPCTL_NIGHTLY=1 go test ./scaffold/merge -count 1
 	go test ./runtime/auth -run TestKilled -kills 5000 -timeout 15m
 	$(MAKE) --no-print-directory eras-random policy-random audit-changes ownership-worlds identity crossings unknown-keys faults attacks soak conformance keycloak cli-corpus cli-property registry-copy
+	$(MAKE) --no-print-directory eras-random policy-random ownership-worlds identity crossings unknown-keys faults attacks soak audit-kill conformance keycloak cli-corpus cli-property registry-copy
 
 ci:
 	.ci/run

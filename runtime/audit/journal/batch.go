@@ -92,12 +92,12 @@ func (b *batch) lost(of uint64) {
 
 // record adds a record of the run.
 func (b *batch) record(r *audit.Record) {
-	switch r.Kind {
-	case audit.KindDone:
+	if r.Kind == audit.KindDone {
 		if i, ok := slices.BinarySearch(b.open, r.Of); ok {
 			b.open = slices.Delete(b.open, i, i+1)
 		}
-	case audit.KindStop:
+	}
+	if r.Kind == audit.KindStop {
 		b.stopped = b.o.Dir == "" || b.o.Durability != Process
 	}
 	r.Run = b.b.Run

@@ -200,7 +200,7 @@ func (j *Journal) Begin(d *Decision) (Ticket, error) {
 	}
 	now := time.Now()
 	t := Ticket{began: now.Sub(j.base), open: d.open()}
-	p := packed{time: now.UnixMicro()}
+	p := packed{time: micro(now)}
 	p.texts[textKind] = string(d.Kind)
 	p.who(&d.Who)
 	p.what(&d.What)
@@ -221,6 +221,8 @@ func (j *Journal) Begin(d *Decision) (Ticket, error) {
 	t.N, t.place = e.N, e.Place
 	return t, nil
 }
+
+func micro(t time.Time) uint64 { return uint64(max(0, t.UnixMicro())) }
 
 // refuses reports whether decisions are refused.
 func (j *Journal) refuses() bool {
@@ -371,7 +373,7 @@ func (j *Journal) End(t Ticket, o audit.Outcome, result []byte) error {
 			return nil
 		}
 	}
-	p := packed{time: time.Now().UnixMicro()}
+	p := packed{time: micro(time.Now())}
 	p.texts[textKind], p.texts[textResult] = string(audit.KindDone), digest
 	p.nums[numOf] = t.N
 	if j.closed.Load() {
@@ -402,10 +404,10 @@ func (j *Journal) Note(r *audit.Record) error {
 }
 
 func (j *Journal) note(r *audit.Record, spare int) error {
-	p := packed{time: time.Now().UnixMicro()}
+	p := packed{time: micro(time.Now())}
 	p.texts[textKind], p.texts[textText] = cut(string(r.Kind), maxShort), cut(r.Text, maxLong)
 	p.texts[textDigest], p.texts[textResult] = cut(r.Sent.Digest, maxShort), cut(r.Came.ResultDigest, maxShort)
-	p.nums = [nums]uint64{numOf: r.Of, numSize: uint64(r.Sent.Size), numCount: uint64(r.Count)}
+	p.nums = [nums]uint64{numOf: r.Of, numSize: uint64(max(0, r.Sent.Size)), numCount: uint64(max(0, r.Count))}
 	p.who(&r.Who)
 	p.what(&r.What)
 	p.said(&r.Said)
@@ -440,7 +442,7 @@ func (j *Journal) Health() Health {
 	}
 	written := j.w.written.Load()
 	_, last := j.ring.Used()
-	return Health{Err: j.w.health(), Records: last, Unwritten: j.unwritten.Load(), Waiting: int(last - written)}
+	return Health{Err: j.w.health(), Records: last, Unwritten: j.unwritten.Load(), Waiting: int(last - written)} //nolint:gosec // at most as many as there are slots
 }
 
 // Run returns the name of the run, "" for nil.

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"encoding/binary"
+	"math"
 	"net/netip"
 	"time"
 
@@ -20,7 +21,7 @@ const (
 
 // packed are the members of a record as its entry in the ring has them.
 type packed struct {
-	time  int64 // microseconds since 1970
+	time  uint64 // microseconds since 1970
 	nums  [nums]uint64
 	texts [texts]string
 	lists [lists][]string
@@ -97,7 +98,7 @@ func uvarintLen(v uint64) int {
 
 // size returns how many bytes appendTo appends.
 func (p *packed) size() int {
-	n := uvarintLen(uint64(p.time)) + 1 + p.addr.BitLen()/8
+	n := uvarintLen(p.time) + 1 + p.addr.BitLen()/8
 	for _, v := range p.nums {
 		n += uvarintLen(v)
 	}
@@ -116,7 +117,7 @@ func (p *packed) size() int {
 
 // appendTo appends what size counts.
 func (p *packed) appendTo(b []byte) []byte {
-	b = binary.AppendUvarint(b, uint64(p.time))
+	b = binary.AppendUvarint(b, p.time)
 	for _, v := range p.nums {
 		b = appendUvarint(b, v)
 	}
@@ -131,7 +132,7 @@ func (p *packed) appendTo(b []byte) []byte {
 		}
 	}
 	size := p.addr.BitLen() / 8
-	b = append(b, byte(size))
+	b = append(b, byte(size)) //nolint:gosec // 16 at most
 	if size > 0 {
 		a := p.addr.As16()
 		b = append(b, a[16-size:]...)
@@ -168,6 +169,9 @@ func (u *unpacker) uvarint() uint64 {
 	return 0
 }
 
+// int returns a number that is not below 0.
+func (u *unpacker) int() int64 { return int64(u.uvarint() & math.MaxInt64) }
+
 func (u *unpacker) bytes(n uint64) string {
 	if n > uint64(len(u.rest)) {
 		u.bad, u.rest = true, ""
@@ -195,8 +199,8 @@ func (u *unpacker) list() []string {
 // good until the next call.
 func (u *unpacker) record(it *ring.Item, r *audit.Record) bool {
 	*u = unpacker{rest: string(it.Data), room: u.room[:0]}
-	*r = audit.Record{N: it.N, Time: time.UnixMicro(int64(u.uvarint())).UTC()}
-	r.Of, r.Sent.Size, r.Count = u.uvarint(), int64(u.uvarint()), int64(u.uvarint())
+	*r = audit.Record{N: it.N, Time: time.UnixMicro(u.int()).UTC()}
+	r.Of, r.Sent.Size, r.Count = u.uvarint(), u.int(), u.int()
 	for _, at := range [texts]*string{
 		textKind: (*string)(&r.Kind), textID: &r.Who.ID, textName: &r.Who.Name, textClient: &r.Who.Client,
 		textVia: &r.Who.Via, textFlow: &r.Who.Flow, textServer: &r.What.Server, textItem: &r.What.Item, textEra: &r.What.Era,
@@ -216,15 +220,15 @@ func (u *unpacker) record(it *ring.Item, r *audit.Record) bool {
 		r.Who.Addr, u.bad = addr, u.bad || !ok
 	}
 	readNote(&it.Note, &r.Came)
-	return !u.bad && r.Kind != "" && r.Sent.Size >= 0
+	return !u.bad && r.Kind != ""
 }
 
 // A note is the outcome of a decision: how long it took in microseconds, the size of the
 // result, and the name of the outcome after its length.
 func writeNote(note []byte, o *audit.Outcome) {
 	binary.LittleEndian.PutUint64(note, uint64(max(0, o.Took.Microseconds())))
-	binary.LittleEndian.PutUint64(note[8:], uint64(o.ResultSize))
-	note[16] = byte(copy(note[17:ring.NoteSize], o.Out))
+	binary.LittleEndian.PutUint64(note[8:], uint64(max(0, o.ResultSize))) //nolint:gosec // not below 0
+	note[16] = byte(copy(note[17:ring.NoteSize], o.Out))                  //nolint:gosec // 15 at most
 }
 
 func readNote(note *[ring.NoteSize]byte, o *audit.Outcome) {

@@ -91,7 +91,7 @@ func TestNoLocks(t *testing.T) {
 	if err := pprof.Lookup("mutex").WriteTo(&text, 1); err != nil {
 		t.Fatal(err)
 	}
-	for _, stack := range strings.Split(text.String(), "\n\n") {
+	for stack := range strings.SplitSeq(text.String(), "\n\n") {
 		for _, f := range []string{").Begin", ").End", "ring.(*"} {
 			if strings.Contains(stack, "runtime/audit/") && strings.Contains(stack, f) {
 				t.Errorf("a lock is waited for:\n%s", stack)

@@ -94,7 +94,7 @@ func (k *blockKind) at(n uint32) []byte { return k.mem[int(n-1)*k.size : int(n)*
 func (k *blockKind) take() uint32 {
 	for {
 		old := k.free.Load()
-		n := uint32(old)
+		n := uint32(old) //nolint:gosec // its lower half
 		if n == 0 {
 			break
 		}
@@ -116,7 +116,7 @@ func (k *blockKind) take() uint32 {
 func (k *blockKind) give(n uint32) {
 	for {
 		old := k.free.Load()
-		k.below[n].Store(uint32(old))
+		k.below[n].Store(uint32(old)) //nolint:gosec // its lower half
 		if k.free.CompareAndSwap(old, (old>>32+1)<<32|uint64(n)) {
 			return
 		}

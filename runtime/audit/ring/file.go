@@ -78,7 +78,7 @@ func create(path string, slots, memory int) (_ *Ring, err error) {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		copy(r.mem, magic)
-		binary.LittleEndian.PutUint64(r.mem[slotsAt:], uint64(slots))
+		binary.LittleEndian.PutUint64(r.mem[slotsAt:], uint64(slots)) //nolint:gosec // at most maxSlots
 	} else {
 		r = New(memory)
 	}
@@ -231,8 +231,7 @@ func Read(data []byte) *Left {
 		if t>>4&(1<<12-1) != 0 || it.N < first {
 			continue
 		}
-		switch state(t & 15) {
-		case stateOpen, stateTaken, stateNoting:
+		if s := state(t & 15); s == stateOpen || s == stateTaken || s == stateNoting {
 			it.Open = true
 		}
 		if _, ok := r.read(&it, nil); ok {

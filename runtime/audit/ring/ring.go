@@ -57,7 +57,7 @@ const (
 	stateTaken               // was open when it was taken
 )
 
-func tag(n uint64, part int, s state) uint64 { return n<<16 | uint64(part)<<4 | uint64(s) }
+func tag(n uint64, part int, s state) uint64 { return n<<16 | uint64(part)<<4 | uint64(s) } //nolint:gosec // less than maxParts
 
 // Ring is a queue. Claim, Amend and Seal may be called by many goroutines, Next and Free by
 // one at a time.
@@ -75,7 +75,7 @@ type Ring struct {
 func New(slots int) *Ring {
 	n := roundUp(slots)
 	words := make([]uint64, (headSize+n*SlotSize)/8)
-	return over(unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), len(words)*8))
+	return over(unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), len(words)*8)) //nolint:gosec // the same memory, aligned
 }
 
 func roundUp(slots int) int {
@@ -88,7 +88,7 @@ func roundUp(slots int) int {
 
 // over returns the empty ring in zeroed memory.
 func over(mem []byte) *Ring {
-	r := &Ring{mem: mem, slots: uint32((len(mem) - headSize) / SlotSize)}
+	r := &Ring{mem: mem, slots: uint32((len(mem) - headSize) / SlotSize)} //nolint:gosec // at most maxSlots
 	r.next, r.done = r.word(nextAt), r.word(doneAt)
 	r.taken = pack(1, 0)
 	r.next.Store(r.taken)
@@ -102,14 +102,18 @@ const (
 	doneAt = 2048
 )
 
-func (r *Ring) word(at int) *atomic.Uint64 { return (*atomic.Uint64)(unsafe.Pointer(&r.mem[at])) }
+func (r *Ring) word(at int) *atomic.Uint64 { return atomicAt(r.mem[at:]) }
+
+// atomicAt returns the word at the start of memory that is aligned: a mapped page is, and so
+// is what New makes.
+func atomicAt(b []byte) *atomic.Uint64 { return (*atomic.Uint64)(unsafe.Pointer(&b[0])) } //nolint:gosec // see above
 
 func (r *Ring) slot(place uint32) []byte {
 	at := headSize + int(place&(r.slots-1))*SlotSize
 	return r.mem[at : at+SlotSize : at+SlotSize]
 }
 
-func tagOf(slot []byte) *atomic.Uint64 { return (*atomic.Uint64)(unsafe.Pointer(&slot[0])) }
+func tagOf(slot []byte) *atomic.Uint64 { return atomicAt(slot) }
 
 // Slots returns how many slots there are; places of entries are below it.
 func (r *Ring) Slots() int { return int(r.slots) }
@@ -154,11 +158,11 @@ func (r *Ring) Claim(size, spare int) (e Entry, ok bool) {
 		if int((place-done)&placeMask)+parts+spare > int(r.slots) {
 			return e, false
 		}
-		if !r.next.CompareAndSwap(old, pack(n+1, place+uint32(parts))) {
+		if !r.next.CompareAndSwap(old, pack(n+1, place+uint32(parts))) { //nolint:gosec // less than maxParts
 			continue
 		}
 		first := r.slot(place)
-		binary.LittleEndian.PutUint32(first[8:], uint32(size))
+		binary.LittleEndian.PutUint32(first[8:], uint32(size)) //nolint:gosec // at most MaxSize
 		clear(first[16 : 16+NoteSize])
 		return Entry{N: n, Place: place & (r.slots - 1), r: r, first: first, parts: parts}, true
 	}
@@ -238,7 +242,7 @@ func (r *Ring) Next(buf []byte) (it Item, ok bool) {
 	if !ok {
 		return Item{}, false
 	}
-	r.taken = pack(n+1, place+uint32(parts))
+	r.taken = pack(n+1, place+uint32(parts)) //nolint:gosec // less than maxParts
 	return it, true
 }
 

@@ -215,7 +215,7 @@ func TestLeft(t *testing.T) {
 		if at == 1025 {
 			at++
 		}
-		data, open, isNoted, note := string(it.Data), false, false, ""
+		data, open, isNoted, note := "some", false, false, ""
 		switch it.N {
 		case 1021:
 			data = string(long)
@@ -229,8 +229,6 @@ func TestLeft(t *testing.T) {
 			data, open = "taken", true
 		case 1027:
 			data, note = "shut", "result of it"
-		default:
-			data = "some"
 		}
 		if it.N != at || string(it.Data) != data || it.Open != open || it.Noted != isNoted || strings.TrimRight(string(it.Note[:]), "\x00") != note {
 			t.Errorf("entry %d, want %d: %q %v %v %q", it.N, at, it.Data, it.Open, it.Noted, it.Note)
