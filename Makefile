@@ -242,8 +242,10 @@ soak:
 
 # A process with 256 callers is killed at 1,000 random moments, and the power fails at as
 # many: the audit log has what backends and clients have seen. -kills-seed repeats a run.
+# Then the same with serve, 100 times with each durability.
 audit-kill:
 	go test ./runtime/audit/journal -run 'TestKilled|TestPower' -kills 1000 -timeout 60m -v
+	go test -tags faults ./test/faults -run TestAuditKilled -audit-kills 100 -timeout 30m -v
 
 # The suites of before with identity on: each serve over HTTP asks for a token, and each
 # client has one. Whole, the soak apart: MCPCTL_TEST_IDENTITY=1 make soak SOAK=60s.

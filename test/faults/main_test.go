@@ -14,10 +14,11 @@ import (
 )
 
 var (
-	program  = flag.String("mcpctl", "", "the program to test; it is built where none is given")
-	raceFlag = flag.Bool("product-race", false, "build it under the race detector")
-	soak     = flag.Duration("soak", 0, "run TestSoak for so long")
-	seed     = flag.Uint64("seed", 0, "of what TestSoak does at random; 0 is the time")
+	program    = flag.String("mcpctl", "", "the program to test; it is built where none is given")
+	raceFlag   = flag.Bool("product-race", false, "build it under the race detector")
+	soak       = flag.Duration("soak", 0, "run TestSoak for so long")
+	auditKills = flag.Int("audit-kills", 20, "how often TestAuditKilled kills serve, with each durability of the audit log")
+	seed       = flag.Uint64("seed", 0, "of what TestSoak does at random; 0 is the time")
 )
 
 // TestMain makes this test binary act as a server when it is started as one.

@@ -227,8 +227,8 @@ func (u *unpacker) record(it *ring.Item, r *audit.Record) bool {
 // result, and the name of the outcome after its length.
 func writeNote(note []byte, o *audit.Outcome) {
 	binary.LittleEndian.PutUint64(note, uint64(max(0, o.Took.Microseconds())))
-	binary.LittleEndian.PutUint64(note[8:], uint64(max(0, o.ResultSize))) //nolint:gosec // not below 0
-	note[16] = byte(copy(note[17:ring.NoteSize], o.Out))                  //nolint:gosec // 15 at most
+	binary.LittleEndian.PutUint64(note[8:], uint64(max(0, o.ResultSize)))
+	note[16] = byte(copy(note[17:ring.NoteSize], o.Out)) //nolint:gosec // 15 at most
 }
 
 func readNote(note *[ring.NoteSize]byte, o *audit.Outcome) {

@@ -1,0 +1,198 @@
+//go:build faults && linux
+
+package faults_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/audit"
+	"github.com/mcpctl/mcpctl/runtime/audit/logfile"
+	"github.com/mcpctl/mcpctl/runtime/audit/verify"
+	"github.com/mcpctl/mcpctl/test/faults/hostile"
+	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wire"
+)
+
+// witnesses are what others have seen of calls, by the trace ids that those had.
+type witnesses struct {
+	mu              sync.Mutex
+	backend, client map[string]bool
+}
+
+func (w *witnesses) saw(by map[string]bool, id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	by[id] = true
+}
+
+// ServeHTTP is a server that notes each call before anything else is done with it.
+func (w *witnesses) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	if _, rest, ok := bytes.Cut(raw, []byte(`"traceparent":"00-`)); ok && len(rest) > 32 {
+		w.saw(w.backend, string(rest[:32]))
+	}
+	r.Body = io.NopCloser(bytes.NewReader(raw))
+	hostile.Handler("good", "").ServeHTTP(rw, r)
+}
+
+// TestAuditKilled kills serve at random moments while 256 callers call: each call that a
+// backend got has its decision in the audit log, and each answer that a client got its
+// outcome. The next serve appends what the one before has left.
+func TestAuditKilled(t *testing.T) {
+	rounds := *auditKills
+	if testing.Short() {
+		rounds = 2
+	}
+	for _, durability := range []string{"process", "power"} {
+		t.Run(durability, func(t *testing.T) {
+			w := &witnesses{backend: make(map[string]bool), client: make(map[string]bool)}
+			good := httptest.NewServer(w)
+			defer good.Close()
+			home, config := t.TempDir(), filepath.Join(t.TempDir(), "servers.json")
+			var calls atomic.Uint64
+			for range rounds {
+				require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(config), "config.yaml"), []byte("audit: {durability: "+durability+"}\n"), 0o600))
+				d := serveAs(t, wire.Setup{Servers: wire.Servers{"good": {"url": good.URL}}, Config: config, Home: home})
+				w.until(t, d, &calls, time.Duration(100+rand.IntN(900))*time.Millisecond)
+				<-d.Exited
+			}
+			// One that ends as it should writes the rest.
+			serveAs(t, wire.Setup{Config: config, Home: home}).Stop(t)
+			t.Logf("%d calls, backends got %d, clients %d answers", calls.Load(), len(w.backend), len(w.client))
+			if len(w.client) == 0 {
+				t.Error("no client got an answer")
+			}
+			w.compare(t, home)
+		})
+	}
+}
+
+// until calls from 256 goroutines, until serve is killed after a while.
+func (w *witnesses) until(t *testing.T, d *daemon, calls *atomic.Uint64, after time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var all sync.WaitGroup
+	for range 16 {
+		c := newCaller(d)
+		defer c.Close()
+		require.NoError(t, c.initialize(ctx))
+		for range 16 {
+			all.Go(func() {
+				for {
+					id := fmt.Sprintf("%032x", calls.Add(1))
+					n := c.Next()
+					res, err := c.Post(ctx, wire.Request(n, "tools/call",
+						`{"_meta":{"traceparent":"00-`+id+`-00f067aa0ba902b7-01"},"name":"good__echo","arguments":{"message":"`+id+`"}}`))
+					if err != nil {
+						return
+					}
+					if k, text := judge(res.Message(), n, "good: "+id); k == right {
+						w.saw(w.client, id)
+					} else if k == wrong {
+						t.Error(text)
+					}
+				}
+			})
+		}
+	}
+	time.Sleep(after)
+	require.NoError(t, d.Cmd.Process.Kill())
+	all.Wait()
+}
+
+// compare compares the log with what was seen.
+func (w *witnesses) compare(t *testing.T, home string) {
+	t.Helper()
+	log := findLog(t, home)
+	defer log.Close()
+	type name struct {
+		run string
+		n   uint64
+	}
+	ids, outs := make(map[name]string), make(map[string]string)
+	last := make(map[string]uint64)
+	require.NoError(t, log.Segments(t.Context(), logfile.Span{}, func(g logfile.Segment) error {
+		for line := range strings.Lines(string(g.Records)) {
+			r, err := audit.Parse([]byte(strings.TrimSuffix(line, "\n")))
+			if err != nil {
+				return err
+			}
+			if r.N != last[r.Run]+1 {
+				t.Errorf("run %s: record %d after %d", r.Run, r.N, last[r.Run])
+			}
+			last[r.Run] = r.N
+			id := r.What.Trace
+			if r.Kind == audit.KindDone {
+				if id = ids[name{r.Run, r.Of}]; id != "" && outs[id] != "" {
+					t.Errorf("call %s has two outcomes, %s and %s", id, outs[id], r.Came.Out)
+				}
+			}
+			if id != "" {
+				ids[name{r.Run, r.N}], outs[id] = id, r.Came.Out
+			}
+		}
+		return nil
+	}))
+	for id := range w.backend {
+		if _, ok := outs[id]; !ok {
+			t.Errorf("a backend got call %s, which is not in the log", id)
+		}
+	}
+	for id := range w.client {
+		if outs[id] != audit.OutOK {
+			t.Errorf("a client got the answer of call %s, whose outcome is %q in the log", id, outs[id])
+		}
+	}
+	for id, out := range outs {
+		if out == "" {
+			t.Errorf("call %s has no outcome", id)
+		}
+	}
+}
+
+// findLog opens the audit log below a folder, and verifies it.
+func findLog(t *testing.T, home string) *logfile.Log {
+	t.Helper()
+	path := ""
+	require.NoError(t, filepath.WalkDir(home, func(at string, e fs.DirEntry, err error) error {
+		if err == nil && e.Name() == "audit.db" {
+			path = at
+		}
+		if err == nil && strings.HasSuffix(at, ".ring") {
+			t.Errorf("a ring is left: %s", at)
+		}
+		return err
+	}))
+	if path == "" {
+		t.Fatal("there is no audit.db")
+	}
+	key, err := logfile.OpenKey(filepath.Join(filepath.Dir(path), "audit.key"))
+	require.NoError(t, err)
+	log, err := logfile.OpenReadOnly(t.Context(), path)
+	require.NoError(t, err)
+	report, err := verify.Log(t.Context(), log, verify.Options{Keys: key.Verifiers()})
+	require.NoError(t, err)
+	for _, f := range report.Findings {
+		t.Errorf("verify: %s: %s", f.Kind, f.Text)
+	}
+	t.Logf("%d records of %d runs", report.Size, report.Runs)
+	return log
+}
