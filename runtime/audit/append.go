@@ -122,6 +122,9 @@ func appendList(dst []byte, name string, list []string) []byte {
 // appendString appends s as JSON, of most bytes at most.
 func appendString(dst []byte, s string, most int) []byte {
 	dst = append(dst, '"')
+	if isPlain(s) && len(s) <= most { // most are
+		return append(append(dst, s...), '"')
+	}
 	length, fits := 0, len(dst) // of what is appended; where the mark would go
 	for i := 0; i < len(s); {
 		if length <= most-len(cutMark) {
@@ -146,6 +149,16 @@ func appendString(dst []byte, s string, most int) []byte {
 		dst = appendRune(dst, r)
 	}
 	return append(dst, '"')
+}
+
+// isPlain reports whether all of a text stands for itself.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if !plain(s[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // plain reports whether a byte stands for itself.
