@@ -1,8 +1,9 @@
+//go:build unix
+
 package journal_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,17 +16,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/audit/logfile"
 )
-
-// none is a Keeper that keeps nothing. Batches wait while gate is locked.
-type none struct{ gate *sync.Mutex }
-
-func (k none) Append(context.Context, *audit.Batch) (int64, error) {
-	k.gate.Lock()
-	defer k.gate.Unlock()
-	return 0, nil
-}
-func (none) State(context.Context, string) ([]byte, error)       { return nil, nil }
-func (none) Checkpoint(context.Context) (note []byte, err error) { return nil, nil }
 
 // BenchmarkCall is what a call costs on its path: decision and outcome, with 300 bytes of
 // arguments and of result. The log's writer stands still meanwhile.

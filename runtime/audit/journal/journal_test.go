@@ -337,3 +337,34 @@ func TestCheckpoints(t *testing.T) {
 		}
 	})
 }
+
+// TestUnsigned checks that a log which cannot be signed is one that cannot be written.
+func TestUnsigned(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{unsigned: errDisk}
+		j := open(t, journal.Options{Keeper: m})
+		early, err := j.Begin(call("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if err := j.End(early, audit.Outcome{Out: audit.OutOK}, nil); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Second)
+		if _, err := j.Begin(call("{}")); !errors.Is(err, journal.ErrUnwritten) {
+			t.Errorf("Begin: %v", err)
+		}
+		if h := j.Health(); !errors.Is(h.Err, errDisk) || h.Waiting > 0 {
+			t.Errorf("%+v", h)
+		}
+		m.mu.Lock()
+		m.unsigned = nil
+		m.mu.Unlock()
+		time.Sleep(6 * time.Second)
+		if _, err := j.Begin(call("{}")); err != nil {
+			t.Errorf("Begin: %v", err)
+		}
+		closed(t, j)
+	})
+}

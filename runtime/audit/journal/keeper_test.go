@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -19,6 +20,7 @@ import (
 type memory struct {
 	mu          sync.Mutex
 	err         error        // of everything
+	unsigned    error        // of Checkpoint
 	late        error        // of Append, after the batch is in
 	delay       atomic.Int64 // of Append, in nanoseconds
 	records     [][]byte
@@ -71,8 +73,8 @@ func (m *memory) State(_ context.Context, run string) ([]byte, error) {
 func (m *memory) Checkpoint(context.Context) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.err != nil {
-		return nil, m.err
+	if err := cmp.Or(m.err, m.unsigned); err != nil {
+		return nil, err
 	}
 	m.checkpoints = append(m.checkpoints, len(m.records))
 	return nil, nil
@@ -160,3 +162,14 @@ func call(args string) *journal.Decision {
 		Arguments: []byte(args),
 	}
 }
+
+// none is a Keeper that keeps nothing. Batches wait while gate is locked.
+type none struct{ gate *sync.Mutex }
+
+func (k none) Append(context.Context, *audit.Batch) (int64, error) {
+	k.gate.Lock()
+	defer k.gate.Unlock()
+	return 0, nil
+}
+func (none) State(context.Context, string) ([]byte, error)       { return nil, nil }
+func (none) Checkpoint(context.Context) (note []byte, err error) { return nil, nil }

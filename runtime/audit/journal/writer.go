@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,6 +47,7 @@ type writer struct {
 	cancel        context.CancelFunc
 
 	batch batch
+	errs  [actions]error
 	sign  signing
 	told  uint64 // records not written that gaps have told of
 }
@@ -116,16 +118,22 @@ func (w *writer) health() error {
 	return nil
 }
 
-// failed notes how writing went.
-func (w *writer) failed(err error) {
-	was := w.failing.Load()
-	if err == nil {
+// What can fail.
+const (
+	committing = iota
+	signingLog
+	actions
+)
+
+// went notes how an action went.
+func (w *writer) went(action int, err error) {
+	w.errs[action] = err
+	if err = cmp.Or(w.errs[committing], w.errs[signingLog]); err == nil {
 		w.why.Store(nil)
 	} else {
 		w.why.Store(&err)
 	}
-	w.failing.Store(err != nil)
-	if was != (err != nil) && w.j.o.Report != nil {
+	if was := w.failing.Swap(err != nil); was != (err != nil) && w.j.o.Report != nil {
 		w.j.o.Report(err)
 	}
 	w.more.ring()
@@ -234,7 +242,7 @@ func (w *writer) commit(ctx context.Context) bool {
 		if w.batch.isIn(ctx, w.j.o.Keeper) {
 			break // the failure came after the commit
 		}
-		w.failed(err)
+		w.went(committing, err)
 		if !w.pause(ctx, pause) {
 			return false
 		}
@@ -249,11 +257,7 @@ func (w *writer) commit(ctx context.Context) bool {
 	w.written.Store(w.batch.last)
 	w.batch.reset()
 	w.j.ring.Free()
-	if w.failing.Load() {
-		w.failed(nil)
-	} else {
-		w.more.ring()
-	}
+	w.went(committing, nil)
 	return true
 }
 
@@ -293,12 +297,10 @@ func (w *writer) checkpoint(ctx context.Context, last bool) {
 	if _, err := w.j.o.Keeper.Checkpoint(ctx); err != nil {
 		s.pause = min(max(firstRetry, 2*s.pause), lastRetry)
 		s.at = time.Now().Add(s.pause)
-		w.failed(fmt.Errorf("checkpoint: %w", err))
+		w.went(signingLog, fmt.Errorf("checkpoint: %w", err))
 		return
 	}
-	if s.pause > 0 {
-		w.failed(nil)
-	}
+	w.went(signingLog, nil)
 	*s = signing{}
 }
 

@@ -59,7 +59,6 @@ func Create(ctx context.Context, dir, run string, slots, memory int) (*Ring, err
 	path := filepath.Join(dir, prefix+run+suffix)
 	r, err := create(path, slots, memory)
 	if err != nil {
-		_ = os.Remove(path)
 		return nil, fmt.Errorf("ring file %w", err)
 	}
 	return r, nil
@@ -70,7 +69,12 @@ func create(path string, slots, memory int) (_ *Ring, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() {
+		_ = f.Close() // what was written to it is mapped, or of no use
+		if err != nil {
+			_ = os.Remove(path)
+		}
+	}()
 	r := (*Ring)(nil)
 	if slots > 0 {
 		slots = roundUp(slots)
