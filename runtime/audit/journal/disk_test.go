@@ -42,16 +42,15 @@ func dropUnsynced(from, to string) {
 	theDisk = &disk{from: from, to: to, files: make(map[uintptr]*diskFile)}
 	tls := libc.NewTLS()
 	vfs := sqlite3.Xsqlite3_vfs_find(tls, 0)
-	v := new(sqlite3.Tsqlite3_vfs)
-	*v = *at[sqlite3.Tsqlite3_vfs](vfs)
+	own := copyOf[sqlite3.Tsqlite3_vfs](tls, vfs)
+	v := at[sqlite3.Tsqlite3_vfs](own)
 	realOpen = function[func(*libc.TLS, uintptr, uintptr, uintptr, int32, uintptr) int32](v.FxOpen)
 	realDelete = function[func(*libc.TLS, uintptr, uintptr, int32) int32](v.FxDelete)
 	v.FxOpen, v.FxDelete = address(diskOpen), address(diskDelete)
 	name, err := libc.CString("disk")
 	check(err)
 	v.FzName = name
-	kept = append(kept, v)
-	if rc := sqlite3.Xsqlite3_vfs_register(tls, uintptr(unsafe.Pointer(v)), 1); rc != 0 {
+	if rc := sqlite3.Xsqlite3_vfs_register(tls, own, 1); rc != 0 {
 		panic(rc)
 	}
 }
@@ -59,7 +58,6 @@ func dropUnsynced(from, to string) {
 var (
 	realOpen   func(*libc.TLS, uintptr, uintptr, uintptr, int32, uintptr) int32
 	realDelete func(*libc.TLS, uintptr, uintptr, int32) int32
-	kept       []any // what only SQLite refers to
 )
 
 // address returns a function as C has it.
@@ -67,6 +65,13 @@ func address(f any) uintptr { return (*[2]uintptr)(unsafe.Pointer(&f))[1] }
 
 // function returns the function that is at an address of C's memory.
 func function[F any](address uintptr) F { return *(*F)(unsafe.Pointer(&struct{ uintptr }{address})) }
+
+// copyOf returns the address of a copy of what is at an address of C's memory.
+func copyOf[T any](tls *libc.TLS, address uintptr) uintptr {
+	to := libc.Xmalloc(tls, libc.Tsize_t(unsafe.Sizeof(*at[T](address))))
+	*at[T](to) = *at[T](address)
+	return to
+}
 
 // at returns what is at an address of C's memory.
 func at[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
@@ -80,15 +85,14 @@ func diskOpen(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintptr) 
 	path, err := filepath.Rel(theDisk.from, libc.GoString(name))
 	check(err)
 	f := &diskFile{path: filepath.Join(theDisk.to, path), methods: *methods}
-	own := new(sqlite3.Tsqlite3_io_methods)
-	*own = *f.real()
+	table := copyOf[sqlite3.Tsqlite3_io_methods](tls, f.methods)
+	own := at[sqlite3.Tsqlite3_io_methods](table)
 	own.FxWrite, own.FxTruncate, own.FxSync, own.FxClose = address(diskWrite), address(diskTruncate), address(diskSync), address(diskClose)
 	own.FiVersion = min(own.FiVersion, 2) // without memory mapped files
 	theDisk.mu.Lock()
 	defer theDisk.mu.Unlock()
-	kept = append(kept, own)
 	theDisk.files[file] = f
-	*methods = uintptr(unsafe.Pointer(own))
+	*methods = table
 	return rc
 }
 
