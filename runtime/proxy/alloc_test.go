@@ -6,8 +6,13 @@ package proxy_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"testing"
+
+	"github.com/mcpctl/mcpctl/runtime/audit"
+	recording "github.com/mcpctl/mcpctl/runtime/audit/journal"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestCallDoesNotAllocate holds the gain of the asynchronous path: a call to a
@@ -50,6 +55,76 @@ func TestHTTPModernCallAllocates(t *testing.T) {
 	if n := testing.AllocsPerRun(500, c.round); n > 5 {
 		t.Errorf("got %.2f allocations a call, want 4", n)
 	}
+}
+
+// TestRecordsAllocateNothing: a call that is recorded has the allocations of one that is
+// not, on each of the ways that are fast.
+func TestRecordsAllocateNothing(t *testing.T) {
+	result := fmt.Appendf(nil, pathResult, "r")
+	for name, measure := range map[string]func(j *recording.Journal) float64{
+		"stdio": func(j *recording.Journal) float64 {
+			return perCall(t, newPathOf(t, pathProxyOf(t, result, j)), echoLine(100))
+		},
+		"stdio, stateless": func(j *recording.Journal) float64 {
+			return perCall(t, newPathOf(t, pathProxyOf(t, result, j)), julyEcho(100))
+		},
+		"session": func(j *recording.Journal) float64 {
+			c := newWebPathOf(t, pathProxyOf(t, result, j), nil, "")
+			return testing.AllocsPerRun(500, c.round)
+		},
+		"http, stateless": func(j *recording.Journal) float64 {
+			c := newWebPathOf(t, pathProxyOf(t, result, j), nil, "")
+			c.modern()
+			return testing.AllocsPerRun(500, c.round)
+		},
+		"http, stateless, with a token": func(j *recording.Journal) float64 {
+			d, alice, _, _, _ := newDoor(t)
+			c := newWebPathOf(t, pathProxyOf(t, result, j), d, alice)
+			c.modern()
+			return testing.AllocsPerRun(500, c.round)
+		},
+	} {
+		keeper := stuck{make(chan struct{}, 100), make(chan struct{})} // so that what is counted is none of the writer's
+		o := recording.Options{Dir: t.TempDir(), Keeper: keeper, Digest: func(dst, _ []byte) []byte { return append(dst, "hmac:x"...) }}
+		j, err := recording.Open(t.Context(), o)
+		require.NoError(t, err)
+		for range 600 { // until the writer is stuck
+			_, err := j.Begin(&recording.Decision{Kind: audit.KindCall})
+			require.NoError(t, err)
+		}
+		<-keeper.begun
+		without, with := measure(nil), measure(j)
+		if n := j.Health().Records; n < 500 {
+			t.Errorf("%s: %d records", name, n)
+		}
+		close(keeper.goOn)
+		closeJournal(t, j)
+		if with > without+0.2 {
+			t.Errorf("%s: %.2f allocations a call, and %.2f with records", name, without, with)
+		}
+	}
+}
+
+// stuck is a log that forgets what it gets, and takes no more before it may go on.
+type stuck struct{ begun, goOn chan struct{} }
+
+func (s stuck) Append(context.Context, *audit.Batch) (int64, error) {
+	s.begun <- struct{}{}
+	<-s.goOn
+	return 0, nil
+}
+func (stuck) State(context.Context, string) ([]byte, error) { return nil, nil }
+func (stuck) Checkpoint(context.Context) ([]byte, error)    { return nil, nil }
+
+// perCall returns the allocations of one of many calls at once.
+func perCall(t *testing.T, c *path, line []byte) float64 {
+	t.Helper()
+	const batch = 100
+	lines := bytes.Repeat(line, batch)
+	for range 10 {
+		c.round(t, lines, batch)
+	}
+	return testing.AllocsPerRun(30, func() { c.round(t, lines, batch) }) / batch
 }
 
 // TestAskingAllocatesNothing: a call with a token has the allocations of one without.

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	recording "github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -69,6 +70,12 @@ func pipes(tb testing.TB) (r, w *os.File) {
 // pathProxy is a proxy before an echoBackend.
 func pathProxy(tb testing.TB, result []byte) *proxy.Proxy {
 	tb.Helper()
+	return pathProxyOf(tb, result, nil)
+}
+
+// pathProxyOf is pathProxy with a journal, nil for none.
+func pathProxyOf(tb testing.TB, result []byte, j *recording.Journal) *proxy.Proxy {
+	tb.Helper()
 	dial := func(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
 		return proxy.ConnectAs(ctx, key, h, bridge.Options{
 			Client: runtime.Implementation{Name: "t", Version: "1"},
@@ -86,7 +93,7 @@ func pathProxy(tb testing.TB, result []byte) *proxy.Proxy {
 			},
 		})
 	}
-	p, err := proxy.NewAllowed(proxy.Options{Servers: proxy.Named("a"), Dial: dial, Info: runtime.Implementation{Name: "mcpctl", Version: "1"}})
+	p, err := proxy.NewAllowed(proxy.Options{Servers: proxy.Named("a"), Dial: dial, Info: runtime.Implementation{Name: "mcpctl", Version: "1"}, Journal: j})
 	require.NoError(tb, err)
 	return p
 }
@@ -94,7 +101,12 @@ func pathProxy(tb testing.TB, result []byte) *proxy.Proxy {
 // newPath builds the path and takes the first, slow call over it.
 func newPath(tb testing.TB, result []byte) *path {
 	tb.Helper()
-	p := pathProxy(tb, result)
+	return newPathOf(tb, pathProxy(tb, result))
+}
+
+// newPathOf is newPath of a proxy.
+func newPathOf(tb testing.TB, p *proxy.Proxy) *path {
+	tb.Helper()
 	toProxy, in := pipes(tb)
 	out, fromProxy := pipes(tb)
 	served := make(chan error, 1)

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"net/netip"
 	"strings"
-	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/access"
@@ -74,7 +73,6 @@ func (j *Judge) Begin(a *Asked) (journal.Ticket, error) {
 	if j.Journal == nil {
 		return journal.Ticket{}, nil
 	}
-	var ids [2][8]string
 	d := journal.Decision{
 		Kind: a.Kind, Who: j.asker(a), Arguments: a.Arguments,
 		What: audit.Subject{Server: a.Server, Item: a.Item, Era: a.From.Version},
@@ -87,9 +85,9 @@ func (j *Judge) Begin(a *Asked) (journal.Ticket, error) {
 		d.What.Item = withoutQuery(d.What.Item)
 	}
 	if u := a.Use; u != nil {
-		d.Said.Seen, d.Said.Found, d.Said.Would = u.Seen, u.Found, idsOf(ids[0][:0], u.Would)
+		d.Said.Seen, d.Said.Found, d.Said.Would = u.Seen, u.Found, idsOf(u.Would)
 		if a.By == nil {
-			d.Said.By = idsOf(ids[1][:0], u.By)
+			d.Said.By = idsOf(u.By)
 		}
 	}
 	if len(d.Said.By) == 0 && a.To != nil && a.Verdict == audit.VerdictAllow {
@@ -106,6 +104,9 @@ func (j *Judge) asker(a *Asked) audit.Asker {
 	if who := a.From.Who; who != nil {
 		out.ID, out.Name, out.Groups, out.Client, out.Via = who.ID, who.Name, who.Groups, who.Client, who.Provider
 	}
+	if a.From.Peer.Addr == "" {
+		return out
+	}
 	if at, err := netip.ParseAddrPort(a.From.Peer.Addr); err == nil {
 		out.Addr = at.Addr().Unmap()
 	}
@@ -115,11 +116,11 @@ func (j *Judge) asker(a *Asked) audit.Asker {
 // localID is who asks where nobody is asked who they are.
 const localID = "local"
 
-func idsOf(dst []string, all []*policy.Policy) []string {
+func idsOf(all []*policy.Policy) (out []string) {
 	for _, p := range all {
-		dst = append(dst, p.ID)
+		out = append(out, p.ID)
 	}
-	return dst
+	return out
 }
 
 // maxFlows bounds the names of conversations that are kept.
@@ -184,24 +185,12 @@ func withoutQuery(uri string) string {
 	return uri
 }
 
-const (
-	// roomTime is how long a request waits for room in a journal, looking for it every
-	// roomStep.
-	roomTime = 50 * time.Millisecond
-	roomStep = 5 * time.Millisecond
-)
-
 // BeginPatiently is Begin for a request that can wait: for room in the journal, and until
 // the record is safe. The error is a *Denied, or that of the context.
 func (j *Judge) BeginPatiently(ctx context.Context, a *Asked) (journal.Ticket, error) {
 	t, err := j.Begin(a)
-	for waited := time.Duration(0); errors.Is(err, journal.ErrUnwritten) && waited < roomTime; waited += roomStep {
-		select {
-		case <-time.After(roomStep):
-			t, err = j.Begin(a)
-		case <-ctx.Done():
-			return t, deadline.Err(ctx)
-		}
+	if errors.Is(err, journal.ErrUnwritten) && j.Journal.Wait(ctx, t) == nil {
+		t, err = j.Begin(a)
 	}
 	if err == nil && j.Journal.Waits() {
 		if err = j.Journal.Wait(ctx, t); err != nil {
@@ -212,7 +201,7 @@ func (j *Judge) BeginPatiently(ctx context.Context, a *Asked) (journal.Ticket, e
 	case err == nil:
 		return t, nil
 	case ctx.Err() != nil:
-		return journal.Ticket{}, deadline.Err(ctx)
+		return journal.Ticket{}, deadline.Cause(ctx)
 	}
 	return journal.Ticket{}, Unrecorded()
 }
@@ -297,16 +286,17 @@ func (j *Judge) EndPatiently(ctx context.Context, t journal.Ticket, result []byt
 
 // outcomeOf returns what has come of a request that ended with an error, nil for none.
 func outcomeOf(err error) string {
-	var timeout *runtime.TimeoutError
-	var rpc *runtime.Error
-	switch {
-	case err == nil:
+	if err == nil {
 		return audit.OutOK
-	case errors.As(err, &timeout), errors.Is(err, context.DeadlineExceeded):
+	}
+	_, timeout := errors.AsType[*runtime.TimeoutError](err)
+	_, answered := errors.AsType[*runtime.Error](err)
+	switch {
+	case timeout, errors.Is(err, context.DeadlineExceeded):
 		return audit.OutTimeout
 	case errors.Is(err, upstream.ErrCancelled), errors.Is(err, upstream.ErrSessionEnded), errors.Is(err, upstream.ErrProxyClosed), errors.Is(err, context.Canceled):
 		return audit.OutCancelled
-	case errors.As(err, &rpc), errors.Is(err, runtime.ErrNotSent):
+	case answered, errors.Is(err, runtime.ErrNotSent):
 		return audit.OutError
 	case errors.Is(err, runtime.ErrClosed):
 		return audit.OutLost

@@ -1,0 +1,471 @@
+package proxy_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/audit"
+	recording "github.com/mcpctl/mcpctl/runtime/audit/journal"
+	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
+)
+
+// kept is a log in memory.
+type kept struct {
+	mu      sync.Mutex // guards what follows
+	raw     [][]byte
+	records []audit.Record
+	err     error // of Append
+	more    chan struct{}
+}
+
+func (k *kept) Append(_ context.Context, b *audit.Batch) (int64, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.err != nil {
+		return 0, k.err
+	}
+	for _, text := range b.Records {
+		r, err := audit.Parse(text)
+		if err != nil {
+			panic(err)
+		}
+		k.raw, k.records = append(k.raw, bytes.Clone(text)), append(k.records, r)
+	}
+	return 0, nil
+}
+
+func (k *kept) State(context.Context, string) ([]byte, error)  { return nil, nil }
+func (k *kept) Checkpoint(context.Context) (_ []byte, _ error) { return nil, nil }
+
+func (k *kept) all() []audit.Record {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.records)
+}
+
+// journaled returns a journal into a log in memory. Its requests wait for the log where
+// durability says so.
+func journaled(tb testing.TB, o recording.Options) (*recording.Journal, *kept) {
+	tb.Helper()
+	k := new(kept)
+	o.Keeper = k
+	o.Digest = func(dst, b []byte) []byte { return fmt.Appendf(dst, "hmac:%d", len(b)) }
+	j, err := recording.Open(context.Background(), o)
+	require.NoError(tb, err)
+	tb.Cleanup(func() { closeJournal(tb, j) })
+	return j, k
+}
+
+func closeJournal(tb testing.TB, j *recording.Journal) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := j.Close(ctx); err != nil {
+		tb.Error(err)
+	}
+}
+
+// told returns records as lines: "call a/echo allow all ok", with the outcome at its
+// decision. Lists, starts and stops are left out.
+func told(all []audit.Record) []string {
+	came := map[uint64]string{}
+	for _, r := range all {
+		if r.Kind == audit.KindDone {
+			if came[r.Of] != "" {
+				came[r.Of] += " AND "
+			}
+			came[r.Of] += r.Came.Out
+		}
+	}
+	var out []string
+	for _, r := range all {
+		switch r.Kind {
+		case audit.KindDone, audit.KindList, audit.KindStart, audit.KindStop:
+			continue
+		}
+		words := []string{string(r.Kind), r.What.Server + "/" + r.What.Item, r.Said.Verdict, strings.Join(r.Said.By, ","), r.Came.Out, came[r.N]}
+		if r.Kind == audit.KindAuth {
+			words = append(words, r.Text, fmt.Sprint(r.Count))
+		}
+		out = append(out, strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" || w == "/" }), " "))
+	}
+	return out
+}
+
+// way is a kind of client: what it asks, and gets, as lines.
+type way struct {
+	name, era, front string
+	// ask sends a request and returns its answer, "" once ctx has ended.
+	ask func(ctx context.Context, method, params string) string
+	// end ends the client.
+	end func()
+}
+
+// waysTo returns a client of each kind, that is begun when it is asked for.
+func waysTo(t *testing.T, p *proxy.Proxy) map[string]func() *way {
+	t.Helper()
+	post := func(ctx context.Context, url string, hc *http.Client, body string, head http.Header) (string, string) {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
+		require.NoError(t, err)
+		req.Header = head
+		resp, err := hc.Do(req)
+		if err != nil {
+			return "", ""
+		}
+		defer resp.Body.Close()
+		out, _ := io.ReadAll(resp.Body)
+		return string(out), resp.Header.Get("Mcp-Session-Id")
+	}
+	overHTTP := func() (url string, hc *http.Client, end func()) {
+		front := p.NewHTTPFront(proxy.HTTPOptions{})
+		s := serveHTTP(t, front)
+		return s.url, s.client(), sync.OnceFunc(func() {
+			front.Close()
+			s.close()
+		})
+	}
+	overStdio := func(name, era string, line func(id, method, params string) string, begin func(c *client)) *way {
+		c := attach(t, p)
+		c.note = func(string) {}
+		begin(c)
+		return &way{name, era, "stdio", func(ctx context.Context, method, params string) string {
+			id := fmt.Sprint(c.next.Add(1))
+			answer := c.expect(id)
+			c.send(line(id, method, params))
+			select {
+			case got := <-answer:
+				return got
+			case <-ctx.Done():
+				c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
+				return ""
+			}
+		}, c.end}
+	}
+	return map[string]func() *way{
+		"stdio": func() *way {
+			return overStdio("stdio", "2025-11-25", func(id, method, params string) string {
+				return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, id, method, params)
+			}, func(c *client) {
+				c.result("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}`)
+				c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+			})
+		},
+		"stdio, stateless": func() *way {
+			return overStdio("stdio, stateless", "2026-07-28", func(id, method, params string) string { return julyLine(id, method, params, `{}`, "") }, func(*client) {})
+		},
+		"session": func() *way {
+			url, hc, end := overHTTP()
+			head := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+			_, id := post(t.Context(), url, hc, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`, head)
+			head.Set("Mcp-Session-Id", id)
+			n := 0
+			return &way{"session", "2025-11-25", "http", func(ctx context.Context, method, params string) string {
+				n++
+				got, _ := post(ctx, url, hc, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, n, method, params), head)
+				if got == "" {
+					_, _ = post(t.Context(), url, hc, fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, n), head)
+				}
+				return got
+			}, end}
+		},
+		"http, stateless": func() *way {
+			url, hc, end := overHTTP()
+			return &way{"http, stateless", "2026-07-28", "http", func(ctx context.Context, method, params string) string {
+				body, head := request("1", method, params, `{}`, "")
+				got, _ := post(ctx, url, hc, body, head)
+				return got
+			}, end}
+		},
+	}
+}
+
+// recordedPolicies are those of TestRecords.
+const recordedPolicies = allowAll + `
+@id("no") @reason("not that") forbid (principal, action == Action::"call", resource == Tool::"a/add") when {context.args has a && context.args.a == decimal("13.0")};
+@id("hide") forbid (principal, action, resource == Tool::"a/paint");
+@id("one") @over("1/h") forbid (principal, action, resource == Tool::"a/random");
+@id("asks") @ask("May it?") forbid (principal, action, resource == Tool::"a/steps");
+@id("withheld") forbid (principal, action == Action::"deliver", resource == Tool::"a/reflect") when {context.front != "none"};
+@id("no-blob") forbid (principal, action == Action::"read", resource == Resource::"a/fake://blob") when {context.front != "none"};
+@id("watch") @shadow forbid (principal, action == Action::"call", resource == Tool::"a/echo") when {context.front != "none"};
+`
+
+// TestRecords: each decision about a request and each outcome has one record, whatever the
+// way, before and after the server is connected.
+func TestRecords(t *testing.T) {
+	t.Parallel()
+	echo := `{"name":"a__echo","arguments":{"message":"canary-5512"}}`
+	for _, row := range []struct {
+		name   string
+		asks   []string // METHOD PARAMS
+		want   []string
+		cut    bool // the client takes its request back
+		leaves bool // the client ends instead
+	}{
+		{name: "allowed", asks: []string{"tools/call " + echo}, want: []string{"call a/echo allow all ok"}},
+		{name: "allowed with arguments", asks: []string{`tools/call {"name":"a__add","arguments":{"a":1,"b":2}}`}, want: []string{"call a/add allow all ok"}},
+		{name: "denied by arguments", asks: []string{`tools/call {"name":"a__add","arguments":{"a":13,"b":2}}`}, want: []string{"call a/add deny no"}},
+		{name: "hidden", asks: []string{`tools/call {"name":"a__paint","arguments":{}}`}, want: []string{"call a/paint deny hide"}},
+		{name: "unknown", asks: []string{`tools/call {"name":"a__nothing","arguments":{}}`}, want: []string{"call /a__nothing deny"}},
+		{name: "limit", asks: []string{`tools/call {"name":"a__random"}`, `tools/call {"name":"a__random"}`}, want: []string{"call a/random allow all ok", "call a/random limit one"}},
+		{name: "asks, unasked", asks: []string{`tools/call {"name":"a__steps","arguments":{"n":1}}`}, want: []string{"call a/steps deny asks"}},
+		{name: "tool error", asks: []string{`tools/call {"name":"a__fail"}`}, want: []string{"call a/fail allow all toolerror"}},
+		{name: "error", asks: []string{`tools/call {"name":"a__refuse"}`}, want: []string{"call a/refuse allow all error"}},
+		{name: "not delivered", asks: []string{`tools/call {"name":"a__reflect","arguments":{}}`}, want: []string{"call a/reflect allow all ok", "deliver a/reflect deny withheld"}},
+		{name: "timeout", asks: []string{`tools/call {"name":"slow__slow","arguments":{"ms":60000}}`}, want: []string{"call slow/slow allow all timeout"}},
+		{name: "the server dies", asks: []string{`tools/call {"name":"a__exit","arguments":{}}`}, want: []string{"call a/exit allow all lost"}},
+		{name: "no server", asks: []string{`tools/call {"name":"gone__x"}`}, want: []string{"call /gone__x error"}},
+		{name: "cancelled", asks: []string{`tools/call {"name":"a__slow","arguments":{"ms":60000}}`}, want: []string{"call a/slow allow all cancelled"}, cut: true},
+		{name: "the client ends", asks: []string{`tools/call {"name":"a__slow","arguments":{"ms":60000}}`}, want: []string{"call a/slow allow all cancelled"}, leaves: true},
+		{name: "a prompt", asks: []string{`prompts/get {"name":"a__greet","arguments":{"who":"x"}}`}, want: []string{"get a/greet allow all ok"}},
+		{name: "no prompt", asks: []string{`prompts/get {"name":"a__none"}`}, want: []string{"get /a__none deny"}},
+		{name: "a resource", asks: []string{`resources/read {"uri":"fake://note"}`}, want: []string{"read a/fake://note allow all ok"}},
+		{name: "a denied resource", asks: []string{`resources/read {"uri":"fake://blob"}`}, want: []string{"read a/fake://blob deny no-blob"}},
+		{name: "no resource", asks: []string{`resources/read {"uri":"none://me:canary-5512@h/x?token=canary-5512#f"}`}, want: []string{"read /none://h/x error"}},
+		{name: "completion", asks: []string{`completion/complete {"ref":{"type":"ref/prompt","name":"a__greet"},"argument":{"name":"who","value":"canary-5512"}}`}, want: []string{"get a/greet allow all ok"}},
+		{name: "subscription", asks: []string{`resources/subscribe {"uri":"fake://note"}`, `resources/subscribe {"uri":"fake://blob"}`}, want: []string{"read a/fake://note allow all ok", "read a/fake://blob deny no-blob"}},
+		{name: "nothing to record", asks: []string{`ping {}`, `tools/call {}`, `resources/read {"uri":1}`}, want: nil},
+	} {
+		for _, name := range []string{"stdio", "stdio, stateless", "session", "http, stateless"} {
+			stateless := strings.HasSuffix(name, "stateless")
+			if stateless && row.name == "subscription" || row.leaves && strings.HasPrefix(name, "stdio") {
+				continue // it has another method, and waits for what is under way
+			}
+			for _, warm := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, %s, warm %t", row.name, name, warm), func(t *testing.T) {
+					t.Parallel()
+					a := runtimetest.Full("2025-11-25")
+					b := newPool(map[string]*runtimetest.Server{"a": a, "slow": {Tools: runtimetest.New().Tools}, "gone": runtimetest.New()})
+					b.refuse = func(key proxy.Key) bool { return key.Server == "gone" }
+					j, log := journaled(t, recording.Options{})
+					servers := proxy.Named("a", "slow", "gone")
+					servers[1].RequestTimeout = 300 * time.Millisecond
+					started := make(chan struct{}, 100)
+					a.Seen = func(frame []byte) {
+						if bytes.Contains(frame, []byte(`"tools/call"`)) {
+							started <- struct{}{}
+						}
+					}
+					p := b.serve(t, proxy.Options{Servers: servers, Gate: gated(t, recordedPolicies), Journal: j})
+					w := waysTo(t, p)[name]()
+					if warm {
+						w.ask(t.Context(), "tools/list", `{}`)
+						w.ask(t.Context(), "tools/call", echo)
+						w.ask(t.Context(), "tools/call", `{"name":"slow__echo","arguments":{"message":"m"}}`)
+						<-started
+					}
+					for _, ask := range row.asks {
+						method, params, _ := strings.Cut(ask, " ")
+						ctx, cancel := context.WithCancel(t.Context())
+						done := make(chan string, 1)
+						go func() { done <- w.ask(ctx, method, params) }()
+						if row.cut || row.leaves {
+							<-started
+						}
+						if row.cut {
+							cancel()
+						}
+						if row.leaves {
+							w.end()
+						}
+						checkRef(t, j, <-done)
+						cancel()
+					}
+					if row.cut { // it has a second after which nothing more comes
+						for range 100 {
+							if got := told(log.all()); len(got) > 0 && strings.Contains(got[len(got)-1], "cancelled") {
+								break
+							}
+							time.Sleep(10 * time.Millisecond)
+						}
+					}
+					w.end()
+					_ = p.Close()
+					closeJournal(t, j)
+					want := row.want
+					if warm {
+						want = append([]string{"call a/echo allow all ok", "call slow/echo allow all ok"}, want...)
+					}
+					all := log.all()
+					if got := told(all); !slices.Equal(got, want) {
+						t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+					}
+					for _, r := range all {
+						checkRecord(t, w, r)
+					}
+					for _, text := range log.raw {
+						if bytes.Contains(text, []byte("canary")) {
+							t.Errorf("it is in the log: %s", text)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// checkRef checks that a denial names its record.
+func checkRef(t *testing.T, j *recording.Journal, answer string) {
+	t.Helper()
+	if denied := strings.Contains(answer, `"code":-31009`) || strings.Contains(answer, `"code":-31029`); denied != strings.Contains(answer, `"record":"`+j.Run()+"-") {
+		t.Errorf("got %s", answer)
+	}
+}
+
+// checkRecord checks what each record of a request says of it.
+func checkRecord(t *testing.T, w *way, r audit.Record) {
+	t.Helper()
+	switch r.Kind {
+	case audit.KindStart, audit.KindStop, audit.KindDone:
+		return
+	case audit.KindList:
+		if r.Count == 0 || r.What.Definition == "" || r.Text != "tools/list" {
+			t.Errorf("got %+v", r)
+		}
+	}
+	if r.Who.ID != "local" || r.What.Era != w.era || len(r.Who.Flow) != 16 || (w.front == "http") != r.Who.Addr.IsLoopback() || !strings.HasPrefix(r.Said.Generation, "sha256:") {
+		t.Errorf("got %+v", r)
+	}
+	if listed := r.Kind == audit.KindCall && r.Said.Verdict == audit.VerdictAllow && r.What.Server != ""; listed && !strings.HasPrefix(r.What.Definition, "sha256:") {
+		t.Errorf("got %+v", r)
+	}
+	if r.What.Item == "echo" && r.What.Server == "a" && (!slices.Equal(r.Said.Would, []string{"watch"}) || r.Sent.Digest == "" || r.Sent.Size != int64(len(`{"message":"canary-5512"}`))) {
+		t.Errorf("got %+v", r)
+	}
+}
+
+// reached counts the calls that servers get, and notes those of which there is no record yet.
+type reached struct {
+	j      *recording.Journal
+	mu     sync.Mutex // guards what follows
+	before uint64
+	calls  int
+	early  int
+}
+
+func (r *reached) watch(s *runtimetest.Server) {
+	s.Seen = func(frame []byte) {
+		if bytes.Contains(frame, []byte(`"tools/call"`)) || bytes.Contains(frame, []byte(`"prompts/get"`)) || bytes.Contains(frame, []byte(`"resources/read"`)) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.calls++
+			now := r.j.Health().Records
+			if now == r.before {
+				r.early++
+			}
+			r.before = now
+		}
+	}
+}
+
+// TestRecordsComeFirst: a server gets nothing that is not recorded, and a client no answer
+// whose outcome is not.
+func TestRecordsComeFirst(t *testing.T) {
+	t.Parallel()
+	for _, durability := range []recording.Durability{recording.Process, recording.Logged, recording.Power} {
+		for _, name := range []string{"stdio", "stdio, stateless", "session", "http, stateless"} {
+			t.Run(fmt.Sprintf("%s, durability %d", name, durability), func(t *testing.T) {
+				t.Parallel()
+				a := runtimetest.Full("2025-11-25")
+				j, log := journaled(t, recording.Options{Durability: durability})
+				r := &reached{j: j}
+				r.watch(a)
+				b := newPool(map[string]*runtimetest.Server{"a": a})
+				p := b.serve(t, proxy.Options{Journal: j})
+				w := waysTo(t, p)[name]()
+				for _, ask := range []string{
+					`tools/call {"name":"a__slow","arguments":{"ms":1}}`, `tools/call {"name":"a__slow","arguments":{"ms":300}}`, `tools/call {"name":"a__slow","arguments":{"ms":300}}`,
+					`prompts/get {"name":"a__greet","arguments":{"who":"x"}}`, `resources/read {"uri":"fake://note"}`,
+				} {
+					method, params, _ := strings.Cut(ask, " ")
+					got := w.ask(t.Context(), method, params)
+					at := j.Health().Records
+					over := told(log.all())
+					if !strings.Contains(got, `"result"`) {
+						t.Errorf("got %s", got)
+					}
+					r.mu.Lock()
+					if decided := r.before; strings.Contains(ask, "300") && durability == recording.Process && at != decided+1 { // the decision is in the log by then
+						t.Errorf("the outcome is recorded too late: %d records, and %d when the server had it", at, decided)
+					}
+					r.mu.Unlock()
+					if durability != recording.Process && (len(over) == 0 || !strings.HasSuffix(over[len(over)-1], " ok")) {
+						t.Errorf("the log has %q", over)
+					}
+				}
+				if r.calls != 5 || r.early != 0 {
+					t.Errorf("the server got %d calls, %d of them before their record", r.calls, r.early)
+				}
+				w.end()
+			})
+		}
+	}
+}
+
+// TestUnrecorded: what cannot be recorded is refused before the server hears of it. Lists and
+// pings go on.
+func TestUnrecorded(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"stdio", "stdio, stateless", "session", "http, stateless"} {
+		for _, optional := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, optional %t", name, optional), func(t *testing.T) {
+				t.Parallel()
+				a := runtimetest.Full("2025-11-25")
+				j, log := journaled(t, recording.Options{Optional: optional})
+				b := newPool(map[string]*runtimetest.Server{"a": a})
+				r := &reached{j: j}
+				r.watch(a)
+				p := b.serve(t, proxy.Options{Journal: j, Gate: gated(t, recordedPolicies)})
+				w := waysTo(t, p)[name]()
+				const echo = `{"name":"a__echo","arguments":{"message":"m"}}`
+				if got := w.ask(t.Context(), "tools/call", echo); !strings.Contains(got, `"result"`) {
+					t.Errorf("got %s", got)
+				}
+				log.mu.Lock()
+				log.err = io.ErrShortWrite
+				log.mu.Unlock()
+				for j.Health().Err == nil {
+					w.ask(t.Context(), "tools/call", echo)
+				}
+				before := r.calls
+				for ask, fails := range map[string]bool{
+					"tools/call " + echo: true, `prompts/get {"name":"a__greet","arguments":{"who":"x"}}`: true, `resources/read {"uri":"fake://note"}`: true,
+					"tools/list {}": false,
+				} {
+					method, params, _ := strings.Cut(ask, " ")
+					got := w.ask(t.Context(), method, params)
+					if refused := strings.Contains(got, `"code":-31050`) && strings.Contains(got, `"kind":"unrecorded"`) && strings.Contains(got, "mcpctl doctor"); refused != (fails && !optional) || !refused && !strings.Contains(got, `"result"`) {
+						t.Errorf("%s: got %s", ask, got)
+					}
+				}
+				if n := r.calls - before; n != map[bool]int{true: 3}[optional] {
+					t.Errorf("the server got %d calls", n)
+				}
+				log.mu.Lock()
+				log.err = nil
+				log.mu.Unlock()
+				for n := 0; ; n++ {
+					got := w.ask(t.Context(), "tools/call", echo)
+					if strings.Contains(got, `"result"`) {
+						break
+					}
+					if n == 200 {
+						t.Fatalf("got %s", got)
+					}
+					time.Sleep(20 * time.Millisecond)
+				}
+				w.end()
+			})
+		}
+	}
+}
