@@ -25,7 +25,6 @@ type kept struct {
 	raw     [][]byte
 	records []audit.Record
 	err     error // of Append
-	more    chan struct{}
 }
 
 func (k *kept) Append(_ context.Context, b *audit.Batch) (int64, error) {
@@ -89,8 +88,7 @@ func told(all []audit.Record) []string {
 	}
 	var out []string
 	for _, r := range all {
-		switch r.Kind {
-		case audit.KindDone, audit.KindList, audit.KindStart, audit.KindStop:
+		if slices.Contains([]audit.Kind{audit.KindDone, audit.KindList, audit.KindStart, audit.KindStop}, r.Kind) {
 			continue
 		}
 		words := []string{string(r.Kind), r.What.Server + "/" + r.What.Item, r.Said.Verdict, strings.Join(r.Said.By, ","), r.Came.Out, came[r.N]}
@@ -325,13 +323,11 @@ func checkRef(t *testing.T, j *recording.Journal, answer string) {
 // checkRecord checks what each record of a request says of it.
 func checkRecord(t *testing.T, w *way, r audit.Record) {
 	t.Helper()
-	switch r.Kind {
-	case audit.KindStart, audit.KindStop, audit.KindDone:
+	if slices.Contains([]audit.Kind{audit.KindDone, audit.KindStart, audit.KindStop}, r.Kind) {
 		return
-	case audit.KindList:
-		if r.Count == 0 || r.What.Definition == "" || r.Text != "tools/list" {
-			t.Errorf("got %+v", r)
-		}
+	}
+	if r.Kind == audit.KindList && (r.Count == 0 || r.What.Definition == "" || r.Text != "tools/list") {
+		t.Errorf("got %+v", r)
 	}
 	if r.Who.ID != "local" || r.What.Era != w.era || len(r.Who.Flow) != 16 || (w.front == "http") != r.Who.Addr.IsLoopback() || !strings.HasPrefix(r.Said.Generation, "sha256:") {
 		t.Errorf("got %+v", r)
@@ -467,5 +463,110 @@ func TestUnrecorded(t *testing.T) {
 				w.end()
 			})
 		}
+	}
+}
+
+// TestRecordsOfQuestions: a call that asks its client has one decision and one outcome,
+// however many requests it takes, and so has each question. What was answered is in none.
+func TestRecordsOfQuestions(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{runtimetest.RevNov, runtimetest.RevJuly} {
+		for _, denied := range []bool{false, true} {
+			text := allowAll
+			if denied {
+				text += `@id("no-questions") forbid (principal, action == Action::"question", resource);`
+			}
+			j, log := journaled(t, recording.Options{})
+			b := newPool(map[string]*runtimetest.Server{"a": askingForm(version, nil)})
+			p := b.serve(t, proxy.Options{Gate: gated(t, text), Journal: j})
+			c := attach(t, p)
+			c.note = func(string) {}
+			c.answer = func(message) string { return `{"action":"accept","content":{"name":"canary-5512"}}` }
+			c.result("tools/list", `{}`)
+			const call = `{"name":"a__asks","arguments":{}}`
+			got := c.july(`"x"`, "tools/call", call, canElicit)
+			if strings.Contains(got, `"inputRequests"`) {
+				state, key := cutOut(got, `"requestState":"`, `"`), cutOut(got, `"inputRequests":{"`, `"`)
+				got = c.july(`"y"`, "tools/call", strings.TrimSuffix(call, "}")+`,"inputResponses":{"`+key+`":{"action":"accept","content":{"name":"canary-5512"}}},"requestState":"`+state+`"}`, canElicit)
+			}
+			if strings.Contains(got, `"error"`) != denied && version == runtimetest.RevJuly {
+				t.Errorf("%s, denied %t: got %s", version, denied, got)
+			}
+			c.end()
+			_ = p.Close()
+			closeJournal(t, j)
+			question := "question a/elicitation/create allow all ok"
+			if denied {
+				question = "question a/elicitation/create deny no-questions"
+			}
+			lines := told(log.all())
+			calls := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return !strings.HasPrefix(line, "call a/asks allow all ") })
+			questions := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return line != question })
+			want := 1
+			if version == runtimetest.RevJuly && !denied {
+				want = 2 // the server is called again with the answers
+			}
+			if len(calls) != want || len(questions) != 1 || len(lines) != want+1 || strings.HasSuffix(calls[0], "all ") {
+				t.Errorf("%s, denied %t: got %q", version, denied, lines)
+			}
+			for _, text := range log.raw {
+				if bytes.Contains(text, []byte("canary")) {
+					t.Errorf("it is in the log: %s", text)
+				}
+			}
+		}
+	}
+}
+
+// TestRecordsOfCredentials: refused credentials are counted by address and reason, and
+// recorded every ten seconds.
+func TestRecordsOfCredentials(t *testing.T) {
+	t.Parallel()
+	j, log := journaled(t, recording.Options{})
+	p := newPool(map[string]*runtimetest.Server{"a": runtimetest.New()}).serve(t, proxy.Options{Journal: j})
+	told10 := func(want ...string) {
+		t.Helper()
+		_ = p.Close() // which records what was counted
+		closeJournal(t, j)
+		if got := told(log.all()); !slices.Equal(slices.Sorted(slices.Values(got)), want) {
+			t.Errorf("got %q", got)
+		}
+	}
+	d, _, _, expired, revoked := newDoor(t)
+	b, closeDoor := openDoor(t, p, d)
+	for range 20 {
+		b.ask(expired, "tools/list", `{}`, "")
+		b.ask(revoked, "tools/list", `{}`, "")
+	}
+	closeDoor()
+	told10("auth deny expired 20", "auth deny unknown 20")
+	for _, r := range log.all() {
+		if r.Kind == audit.KindAuth && !r.Who.Addr.IsLoopback() {
+			t.Errorf("got %+v", r)
+		}
+	}
+}
+
+// TestRecordsOfTasks: that there is a task is the outcome of its call, and its result is
+// delivered in a record of its own. Who looks meanwhile is in none.
+func TestRecordsOfTasks(t *testing.T) {
+	t.Parallel()
+	s, tasks := taskServer([]string{runtimetest.RevJuly}, "required")
+	defer tasks.Close()
+	j, log := journaled(t, recording.Options{})
+	p := tasksFront(t, map[string]*runtimetest.Server{"a": s}, proxy.Options{Gate: gated(t, allowAll), Journal: j})
+	c := attach(t, p)
+	ask := func(method, members string) string { return c.call(method, modern(takesTasks, members)) }
+	tool := cutOut(ask("tools/list", ""), `"name":"`, `"`)
+	id := cutOut(ask("tools/call", `,"name":"`+tool+`","arguments":{}`), `"taskId":"`, `"`)
+	for range 3 {
+		ask("tasks/get", `,"taskId":"`+id+`"`)
+	}
+	ask("tasks/cancel", `,"taskId":"`+id+`"`)
+	c.end()
+	_ = p.Close()
+	closeJournal(t, j)
+	if got := told(log.all()); !slices.Equal(got, []string{"call a/work allow all ok"}) {
+		t.Errorf("got %q", got)
 	}
 }
