@@ -6,12 +6,14 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
 	"github.com/mcpctl/mcpctl/cmd/internal/doorcheck"
 	"github.com/mcpctl/mcpctl/cmd/internal/locking"
+	"github.com/mcpctl/mcpctl/cmd/internal/recording"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
@@ -59,7 +61,9 @@ func (c *doctorCommand) run(ctx context.Context, words []string) error {
 	if err != nil {
 		return err
 	}
-	result := &doctor.Result{Servers: reports, Files: append(files.Check(), doorcheck.Reports(ctx, files.Path, c.settings, c.getenv)...)}
+	result := &doctor.Result{Servers: reports, Files: slices.Concat(
+		files.Check(), doorcheck.Reports(ctx, files.Path, c.settings, c.getenv), recording.Check(ctx, c.settings.Audit, config.StateDir(c.getenv), c.getenv),
+	)}
 	if err := c.print(result, len(words) > 0 || c.settings.Verbose > 0); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/recording"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/access/gate"
@@ -95,13 +96,22 @@ func (p *Policies) Connect(ctx context.Context, entry config.Entry, o dial.Optio
 		return &Connection{Client: c, Server: c}, nil
 	}
 	first := new(relay)
+	var log *recording.Recorder
+	var unlog func()
+	var unwritten error
+	var opening sync.WaitGroup
+	opening.Go(func() { log, unlog, unwritten = p.record(ctx) }) // while the server starts
 	server, err := direct(ctx, first)
-	if err != nil {
+	opening.Wait()
+	switch {
+	case err != nil && unwritten == nil:
+		unlog()
 		return nil, err
-	}
-	log, unlog, err := p.record(ctx)
-	if err != nil {
-		return nil, errors.Join(err, server.Close())
+	case err != nil:
+		return nil, err
+	case unwritten != nil:
+		_ = server.Close() // nothing was asked of it
+		return nil, unwritten
 	}
 	decided, forget := gate.New(p.read), func() {}
 	if HasQuotas(p.read.Set) {

@@ -117,7 +117,7 @@ func Start(o Options) (*Exporter, error) {
 	if len(o.Files)+len(o.Collectors)+len(o.Anchors) == 0 {
 		return nil, nil
 	}
-	sent, err := openState(filepath.Join(o.Dir, "audit-export.json"))
+	sent, err := openState(statePath(o.Dir))
 	if err != nil {
 		return nil, err
 	}

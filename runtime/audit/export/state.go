@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
@@ -45,6 +48,22 @@ func openState(path string) (*state, error) {
 	}
 	return s, nil
 }
+
+// Sent returns what the targets of the log in a folder have been sent, by kind and target.
+func Sent(dir string) (all []Status, err error) {
+	s, err := openState(statePath(dir))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.sent)) {
+		kind, to, _ := strings.Cut(name, " ")
+		p := s.sent[name]
+		all = append(all, Status{Kind: kind, Target: to, Next: max(p.Next, p.Checkpoint)})
+	}
+	return all, nil
+}
+
+func statePath(dir string) string { return filepath.Join(dir, "audit-export.json") }
 
 func (s *state) get(name string) position {
 	s.mu.Lock()
