@@ -41,7 +41,7 @@ type HTTPOptions struct {
 func (o HTTPOptions) inner() web.Options {
 	return web.Options{
 		Wall:    wall.Wall{AnyHost: o.AnyHost, Hosts: o.Hosts, IPHosts: o.IPHosts, Door: o.Door, Principal: o.Principal, Refused: o.Refused},
-		MaxBody: o.MaxBody, StreamMax: o.StreamMax, Unready: o.Unready,
+		MaxBody: o.MaxBody, StreamMax: o.StreamMax, Ready: o.ready,
 	}
 }
 
@@ -56,6 +56,19 @@ func (p *Proxy) Recorded(o HTTPOptions) HTTPOptions {
 		}
 	}
 	return o
+}
+
+// ready is what /readyz says while requests are taken.
+func (o HTTPOptions) ready() (status int, word string) {
+	if o.Unready != nil {
+		switch word, refuses := o.Unready(); {
+		case refuses:
+			return http.StatusServiceUnavailable, word
+		case word != "":
+			return http.StatusOK, "ready, " + word
+		}
+	}
+	return http.StatusOK, "ready"
 }
 
 // Door says who asks; see [HTTPOptions].

@@ -15,15 +15,7 @@ func Health(p *front.Set, o Options) http.Handler {
 		if !p.Ready() {
 			return http.StatusServiceUnavailable, "ending"
 		}
-		if o.Unready != nil {
-			switch word, refuses := o.Unready(); {
-			case refuses:
-				return http.StatusServiceUnavailable, word
-			case word != "":
-				return http.StatusOK, "ready, " + word
-			}
-		}
-		return http.StatusOK, "ready"
+		return o.Ready()
 	}))
 	return mux
 }
@@ -35,8 +27,7 @@ func (o *Options) probe(state func() (status int, word string)) http.HandlerFunc
 		if _, ok := open.admit(w, r); !ok {
 			return
 		}
-		head := w.Header()
-		head["Cache-Control"] = noStore
+		w.Header()["Cache-Control"] = noStore
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			o.notAllowed(w, r, "GET, HEAD", "method not allowed")
 			return

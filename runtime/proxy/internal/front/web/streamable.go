@@ -27,7 +27,7 @@ type Options struct {
 	Wall      wall.Wall
 	MaxBody   int64
 	StreamMax time.Duration
-	Unready   func() (word string, refuses bool) // see proxy.HTTPOptions
+	Ready     func() (status int, word string) // of /readyz
 }
 
 // Streamable is the Streamable HTTP endpoint for clients of the handshake era,
