@@ -96,11 +96,11 @@ func (p *Policies) Connect(ctx context.Context, entry config.Entry, o dial.Optio
 		return &Connection{Client: c, Server: c}, nil
 	}
 	first := new(relay)
-	var log *recording.Recorder
+	var recorder *recording.Recorder
 	var unlog func()
 	var unwritten error
 	var opening sync.WaitGroup
-	opening.Go(func() { log, unlog, unwritten = p.record(ctx) }) // while the server starts
+	opening.Go(func() { recorder, unlog, unwritten = p.record(ctx) }) // while the server starts
 	server, err := direct(ctx, first)
 	opening.Wait()
 	switch {
@@ -135,7 +135,7 @@ func (p *Policies) Connect(ctx context.Context, entry config.Entry, o dial.Optio
 			return c, err
 		},
 		RequestTimeout: -1, // how long a call may take is for the command
-		Single:         true, Gate: decided, Pins: guard, Store: p.store(entry), Journal: log.Takes(), Logger: p.Log,
+		Single:         true, Gate: decided, Pins: guard, Store: p.store(entry), Journal: recorder.Takes(), Logger: p.Log,
 	})
 	if err != nil {
 		unlog()

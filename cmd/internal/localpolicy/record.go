@@ -56,12 +56,12 @@ func (p *Policies) recordUnread(entry config.Entry, command string) error {
 	if p.audit() == nil {
 		return nil
 	}
-	log, done, err := p.record(context.Background())
+	recorder, done, err := p.record(context.Background())
 	if err != nil {
 		return err
 	}
 	defer done()
-	log.Note(&audit.Record{
+	recorder.Note(&audit.Record{
 		Kind: audit.KindOperate, Who: audit.Asker{ID: access.Local}, What: audit.Subject{Server: entry.Name},
 		Text: command + ": what is said to the server is not recorded",
 	})

@@ -135,7 +135,7 @@ func (c *checks) rings(ctx context.Context) {
 // targets checks where records and checkpoints go.
 func (c *checks) targets() {
 	if _, err := exportsOf(c.o); err != nil {
-		c.fail("audit", err.Error(), err.(interface{ Hint() string }).Hint()) //nolint:errorlint // it is one
+		c.fail("audit", err.Error(), "mcpctl config sources  # shows where config.yaml is")
 	}
 	var paths []string
 	for _, a := range c.o.Audit.Anchors {

@@ -347,7 +347,7 @@ func (r *Recorder) settled(ctx context.Context) error {
 	last := r.Journal.Health().Records
 	for {
 		h := r.Journal.Health()
-		if h.Records-uint64(h.Waiting) >= last {
+		if h.Records >= last+uint64(max(h.Waiting, 0)) {
 			return nil
 		}
 		select {

@@ -110,7 +110,7 @@ func TestKey(t *testing.T) {
 	r, err := recording.Open(t.Context(), o)
 	require.NoError(t, err)
 	r.Close(t.Context())
-	require.NoError(t, os.Chmod(filepath.Join(dir, recording.KeyName), 0o644)) //nolint:gosec // what is tested
+	require.NoError(t, os.Chmod(filepath.Join(dir, recording.KeyName), 0o644))
 	if _, err := recording.Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), "chmod 600") {
 		t.Errorf("got %v", err)
 	}

@@ -234,7 +234,7 @@ func auditLines(a *recording.Status, now time.Time) string {
 	}
 	b.WriteString("\n")
 	if a.Unwritten > 0 {
-		fmt.Fprintf(&b, "  not recorded: %s\n", plain.Count(int(min(a.Unwritten, math.MaxInt)), "request")) //nolint:gosec // bounded
+		fmt.Fprintf(&b, "  not recorded: %s\n", plain.Count(int(min(a.Unwritten, math.MaxInt)), "request"))
 	}
 	if a.Problem != "" {
 		what := "requests are refused"

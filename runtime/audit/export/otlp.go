@@ -135,7 +135,7 @@ func logRecord(n int64, raw []byte) otlpRecord {
 	}
 	a.text("mcp.method.name", methodOf(&r))
 	a.text("mcp.protocol.version", r.What.Era)
-	switch r.Kind { //nolint:exhaustive // the conventions have names for three
+	switch r.Kind {
 	case audit.KindCall:
 		a.text("gen_ai.operation.name", "execute_tool")
 		a.text("gen_ai.tool.name", r.What.Item)
