@@ -34,6 +34,8 @@ const (
 	// often then.
 	pruneAfter = time.Minute
 	pruneEvery = time.Hour
+	// keptEvery is how often a command does.
+	keptEvery = 24 * time.Hour
 	// flushTime bounds how long what is exported at the end may take.
 	flushTime = 2 * time.Second
 	// closeTime bounds how long the last records may take to the log.
@@ -47,7 +49,7 @@ type Options struct {
 	// Dir is the state directory, "" for none.
 	Dir string
 	// Command has requests wait for the log, which is right for a few of them; nothing is
-	// exported and nothing removed.
+	// exported, and what is too old is removed once a day.
 	Command bool
 	// Version is that of this program.
 	Version string
@@ -289,6 +291,9 @@ func (r *Recorder) Close(ctx context.Context) {
 	}
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 	defer cancel()
+	if r.o.Command {
+		r.keepOnce(closing, time.Now())
+	}
 	if err := r.Journal.Close(closing); err != nil {
 		r.o.Log.Warn("the last records are not in the audit log yet", problem(err)...)
 	}
@@ -311,6 +316,25 @@ func (r *Recorder) keep(ctx context.Context) {
 		if err := r.prune(ctx, time.Now()); err != nil && ctx.Err() == nil {
 			r.o.Log.Warn("the audit log keeps more than it should: it is tried again", problem(err)...)
 		}
+	}
+}
+
+// keepOnce is keep for a command: one of them a day removes what no serve has. When, the
+// file's time says.
+func (r *Recorder) keepOnce(ctx context.Context, now time.Time) {
+	mark := filepath.Join(r.o.Dir, "audit-kept")
+	if info, err := os.Stat(mark); err == nil && now.Sub(info.ModTime()) < keptEvery {
+		return
+	}
+	err := os.WriteFile(mark, nil, 0o600)
+	if err == nil {
+		err = os.Chtimes(mark, now, now)
+	}
+	if err == nil {
+		err = r.prune(ctx, now)
+	}
+	if err != nil {
+		r.o.Log.Warn("the audit log keeps more than it should", problem(err)...)
 	}
 }
 

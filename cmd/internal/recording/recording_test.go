@@ -235,6 +235,27 @@ func TestCommand(t *testing.T) {
 	}
 }
 
+// TestCommandKeeps: without a serve, a command a day removes what is too old.
+func TestCommandKeeps(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		for range 4 { // each 20 hours after the one before
+			o, _ := options(dir, &settings.Audit{Keep: 30 * time.Hour})
+			o.Command = true
+			r, err := recording.Open(t.Context(), o)
+			require.NoError(t, err)
+			call(t, r)
+			r.Close(t.Context())
+			time.Sleep(20 * time.Hour)
+		}
+		all := kinds(t, dir)
+		if got := fmt.Sprint(all); strings.Count(got, "prune") != 1 || strings.Count(got, "stop") >= 4 {
+			t.Errorf("got %s", got)
+		}
+	})
+}
+
 // TestSettings: what is missing is said, and nothing is recorded without a section.
 func TestSettings(t *testing.T) {
 	t.Parallel()
