@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -9,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/access/gate"
+	"github.com/mcpctl/mcpctl/runtime/access/guards"
 	"github.com/mcpctl/mcpctl/runtime/access/policy"
 	"github.com/mcpctl/mcpctl/runtime/pins"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
@@ -437,4 +440,48 @@ func TestPinShown(t *testing.T) {
 	}
 	c.result("tools/list", `{}`)
 	c.result("tools/call", `{"name":"a__held1"}`)
+}
+
+// TestErrorsMark: what a server says in a JSON-RPC error is as much as what it says in a
+// result: the conversation has its labels, and guards look at it. An error of the proxy
+// says nothing of the server's.
+func TestErrorsMark(t *testing.T) {
+	t.Parallel()
+	set, err := policy.Compile(policy.Config{
+		Labels: map[string][]string{"private": {"a/lacks"}, "outbound": {"b/echo"}},
+		Sources: []policy.Source{{Name: "t.cedar", Text: []byte(allowAll + `@id("no-exfil") forbid (principal, action == Action::"call", resource in Label::"outbound") when {context.seen.contains("private")};
+			@id("never") forbid (principal, action == Action::"call", resource == Tool::"a/lacks") when {context.args has never};`)}},
+	})
+	require.NoError(t, err)
+	look, err := guards.New(guards.Config{Secrets: guards.Redact, Canaries: []string{"blue-heron-42"}})
+	require.NoError(t, err)
+	for _, modern := range []bool{false, true} {
+		b := two()
+		b.servers["a"].Tools = append(b.servers["a"].Tools, runtimetest.Tool{
+			Definition: json.RawMessage(`{"name":"lacks","inputSchema":{"type":"object"}}`),
+			Call: func(context.Context, *runtimetest.Call) (json.RawMessage, error) {
+				return nil, &runtime.Error{Code: -32055, Message: "no note named blue-heron-42", Data: json.RawMessage(`{"all":["blue-heron-42","x"]}`)}
+			},
+		})
+		_, c := start(t, b, proxy.Options{Servers: proxy.Named("a", "b"), Gate: gate.New(gate.Config{Set: set, Guards: look})})
+		call := func(params string) string {
+			if modern {
+				return c.july(`"x"`, "tools/call", params, `{}`)
+			}
+			return c.call("tools/call", params)
+		}
+		send := func() string { return call(`{"name":"b__echo","arguments":{"text":"t"}}`) }
+		if got := call(`{"name":"a__lacks","arguments":{"never":1}}`); !strings.Contains(got, `"code":-31009`) {
+			t.Errorf("modern %t: got %s", modern, got)
+		}
+		if got := send(); !strings.Contains(got, `"result"`) {
+			t.Errorf("modern %t: after an error of the proxy: got %s", modern, got)
+		}
+		if got := call(`{"name":"a__lacks","arguments":{}}`); !strings.Contains(got, `"code":-32055`) || !strings.Contains(got, `"x"]`) || strings.Contains(got, "heron") {
+			t.Errorf("modern %t: got %s", modern, got)
+		}
+		if got := send(); !strings.Contains(got, `"code":-31009`) {
+			t.Errorf("modern %t: after an error of the server: got %s", modern, got)
+		}
+	}
 }

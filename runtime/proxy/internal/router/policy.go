@@ -58,11 +58,15 @@ func admitFast(rt *Router, line []byte, m *rawjson.Message, r *catalog.Route, to
 	return t, err == nil, nil
 }
 
-// delivered returns what policies let pass of the result of a use, before the client gets
-// any of it. What asks the client, or says that there will be a result, is none.
+// delivered returns what policies let pass of the result of a use, or of the error that its
+// server has sent, before the client gets any of it. What asks the client, or says that
+// there will be a result, is none.
 func delivered(ctx context.Context, r *Request, k inventory.Kind, to *catalog.Route, result []byte, err error) ([]byte, error) {
-	if err != nil || r.judged == nil {
+	if r.judged == nil {
 		return result, err
+	}
+	if err != nil {
+		return nil, r.judged.DeliverError(ctx, query(r), k, to, err)
 	}
 	if isTask(r.Method, result) && r.From.Modern() { // others are told of none
 		if at, err := rawjson.Field(result, "content"); err == nil && !at.Present() {

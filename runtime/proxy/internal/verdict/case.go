@@ -1,10 +1,12 @@
 package verdict
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 
+	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/access/gate"
 	"github.com/mcpctl/mcpctl/runtime/audit"
 	"github.com/mcpctl/mcpctl/runtime/audit/journal"
@@ -162,14 +164,36 @@ func (c *Case) Finish(ctx context.Context, q Query, result []byte, err error) ([
 // Deliver returns what policies let pass of the result of a use, before the client gets any
 // of it. That it is not delivered has a record of its own.
 func (c *Case) Deliver(ctx context.Context, q Query, k inventory.Kind, to *catalog.Route, result []byte) ([]byte, error) {
-	if c == nil || c.use == nil {
-		return result, nil
+	return c.deliver(ctx, q, k, to, result, nil)
+}
+
+// DeliverError is Deliver for an error: the text of a server's can hold whatever a result
+// can. Errors of ours say nothing that it has said.
+func (c *Case) DeliverError(ctx context.Context, q Query, k inventory.Kind, to *catalog.Route, err error) error {
+	sent, ok := errors.AsType[*runtime.Error](err)
+	if !ok || sent.Raw == nil {
+		return err
 	}
-	out, err := c.judge.Deliver(c.rules, c.use, result, k)
+	raw, no := c.deliver(ctx, q, k, to, sent.Raw, err)
+	switch {
+	case no != nil:
+		return no
+	case bytes.Equal(raw, sent.Raw):
+		return err
+	}
+	return runtime.ParseError(raw)
+}
+
+// deliver is Deliver for what a server has sent, a result or the failure that it is.
+func (c *Case) deliver(ctx context.Context, q Query, k inventory.Kind, to *catalog.Route, sent []byte, failure error) ([]byte, error) {
+	if c == nil || c.use == nil {
+		return sent, nil
+	}
+	out, err := c.judge.Deliver(c.rules, c.use, sent, k)
 	if err == nil || !c.records() {
 		return out, err
 	}
-	if _, no := c.Finish(ctx, q, result, nil); no != nil { // the server has answered
+	if _, no := c.Finish(ctx, q, sent, failure); no != nil && !errors.Is(no, failure) { // the server has answered
 		return nil, no
 	}
 	a := c.asked(q, k, "", to)
@@ -177,7 +201,7 @@ func (c *Case) Deliver(ctx context.Context, q Query, k inventory.Kind, to *catal
 	return nil, c.judge.refuse(ctx, &a, err)
 }
 
-// DeliverTask is Deliver for the result that a task of a server has come to, if it has. tool
+// DeliverTask is Deliver for the result or error that a task of a server has come to, if it has. tool
 // is that of its call, nil for not known. That it is delivered is recorded: its call was
 // over when there was a task.
 func (j *Judge) DeliverTask(ctx context.Context, q Query, server string, tool *catalog.Route, task []byte) ([]byte, error) {
@@ -189,9 +213,17 @@ func (j *Judge) DeliverTask(ctx context.Context, q Query, server string, tool *c
 	if !j.Delivers(rules) && j.Journal == nil {
 		return task, nil
 	}
-	at, err := rawjson.Field(task, "result")
-	if err != nil || !at.Present() {
+	var ends [2]rawjson.Span
+	if err := rawjson.Fields(task, ends[:], "result", "error"); err != nil {
 		return task, nil //nolint:nilerr // it has not come to one
+	}
+	at, failure := ends[0], error(nil)
+	if !at.Present() && ends[1].Present() {
+		at = ends[1]
+		failure = runtime.ParseError(at.Of(task))
+	}
+	if !at.Present() {
+		return task, nil
 	}
 	a, out := Asked{Kind: audit.KindDeliver, From: *q.From, Meta: MetaOf(q.Line, q.Msg), To: tool, Server: server, Verdict: j.Allowed()}, task
 	if j.Delivers(rules) {
@@ -205,7 +237,7 @@ func (j *Judge) DeliverTask(ctx context.Context, q Query, server string, tool *c
 	}
 	t, err := j.BeginPatiently(ctx, &a)
 	if err == nil {
-		err = j.EndPatiently(ctx, t, at.Of(task), nil)
+		err = j.EndPatiently(ctx, t, at.Of(task), failure)
 	}
 	if err != nil {
 		return nil, err
