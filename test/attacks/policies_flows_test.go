@@ -178,10 +178,10 @@ func flows() class {
 			k.call(t, "files__nosuch")
 			k.sent(t, p, true)
 		})
-		add("a result that is an error of the protocol is not seen", func(t *testing.T, p *policed, k, _ talk) {
+		add("an error of the protocol is seen: it has text", func(t *testing.T, p *policed, k, _ talk) {
 			k.call(t, "web__echo")
-			k.ask(t, "tools/call", `{"name":"files__act","arguments":{"frames":["{\"jsonrpc\":\"2.0\",\"id\":$ID,\"error\":{\"code\":-32000,\"message\":\"no\"}}"]}}`)
-			k.sent(t, p, true)
+			k.ask(t, "tools/call", `{"name":"files__act","arguments":{"frames":["{\"jsonrpc\":\"2.0\",\"id\":$ID,\"error\":{\"code\":-32000,\"message\":\"the salary is 1,234\"}}"]}}`)
+			k.sent(t, p, false)
 		})
 		add("a result that says isError is seen: it has text", func(t *testing.T, p *policed, k, _ talk) {
 			k.call(t, "web__echo")
