@@ -19,7 +19,7 @@ func TestForms(t *testing.T) {
 	const signs = "aZ9_.-=: /ä{}"
 	pieces := append(strings.Split(signs, ""), strings.Split(known, "|")...)
 	found := [3]int{}
-	for range 200_000 {
+	for range 20_000 {
 		var b strings.Builder
 		for range rand.IntN(9) {
 			b.WriteString(pieces[rand.IntN(len(pieces))])
@@ -49,7 +49,7 @@ func TestForms(t *testing.T) {
 		}
 	}
 	for i, n := range found {
-		if n < 1000 {
+		if n < 100 {
 			t.Errorf("form %d was in %d texts only", i, n)
 		}
 	}
