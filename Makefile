@@ -319,7 +319,8 @@ token-counts:
 # package wordnet-base has it).
 WORDNET ?= /usr/share/wordnet
 wordnet:
-	python3 test/tools/wordnet.py $(WORDNET) > runtime/search/wordnet.txt
+	python3 test/tools/wordnet.py $(WORDNET) first > runtime/search/wordnet.txt
+	python3 test/tools/wordnet.py $(WORDNET) further > runtime/search/wordnet-further.txt
 
 # A copy of a registry of 20,000 servers that does everything wrong, in bounded memory, and
 # how long a search in it takes. Where the collection of real records is (see

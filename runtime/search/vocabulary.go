@@ -13,6 +13,8 @@ var (
 	vocabularyText string
 	//go:embed wordnet.txt
 	wordnetText string
+	//go:embed wordnet-further.txt
+	furtherText string
 )
 
 // What a word of a group counts in the place of another: WordNet's are of all subjects, the
@@ -20,6 +22,7 @@ var (
 const (
 	ofVocabulary = 0.5
 	ofWordNet    = 0.4
+	ofFurther    = 0.2 // in senses that are not the most frequent
 )
 
 // Vocabulary says which words mean nearly the same. Its zero value knows none. It does not
@@ -42,7 +45,7 @@ type term []string
 // Default returns the vocabulary that is built in.
 var Default = sync.OnceValue(func() *Vocabulary { //nolint:gochecknoglobals // made once, never changed
 	v := &Vocabulary{of: map[string][]int{}}
-	for text, count := range map[string]float32{vocabularyText: ofVocabulary, wordnetText: ofWordNet} {
+	for text, count := range map[string]float32{vocabularyText: ofVocabulary, wordnetText: ofWordNet, furtherText: ofFurther} {
 		if err := v.add(text, count); err != nil {
 			panic(err) // a test reads the same texts
 		}

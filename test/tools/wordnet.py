@@ -1,9 +1,11 @@
-"""Prints runtime/search/wordnet.txt: words of WordNet that mean nearly the same.
+"""Prints words of WordNet that mean nearly the same, for runtime/search.
 
-The one argument is the folder of WordNet's database (data.noun, index.noun,
-cntlist.rev, ...). A line has the words of one synset and those that are derived from
-them (fear, fearful). A word counts in its most frequent sense alone, and only if the
-concordance that comes with WordNet has it at least twice.
+The arguments are the folder of WordNet's database (data.noun, index.noun, cntlist.rev,
+...) and what is printed. "first" is a line for each synset, with the words that are
+derived from its words (fear, fearful); a word counts in its most frequent sense alone.
+"further" is a line for each synset of words in their three most frequent senses, if
+"first" has no line with them. Words count only if the concordance that comes with
+WordNet has them at least twice.
 """
 
 import collections
@@ -20,15 +22,15 @@ def lines(folder, name):
                 yield line.split("|")[0].split()
 
 
-def main(folder):
+def main(folder, which):
     frequency = collections.Counter()
     for key, _, count in lines(folder, "cntlist.rev"):
         frequency[key.split("%")[0]] += int(count)
 
-    first = {}  # the most frequent sense of a word
+    senses = {}  # of a word, the most frequent first
     for pos, name in FILES.items():
         for part in lines(folder, "index." + name):
-            first[part[0], pos] = pos + part[6 + int(part[3])]
+            senses[part[0], pos] = [pos + offset for offset in part[6 + int(part[3]) :]]
 
     words, derived = {}, collections.defaultdict(list)
     for pos, name in FILES.items():
@@ -41,16 +43,24 @@ def main(folder):
                 if kind == "+" and target in FILES:
                     derived[synset].append(target + offset)
 
-    def telling(synset):
-        return {w for w in words[synset] if w.isalpha() and len(w) > 2 and frequency[w] >= FREQUENT and first.get((w, synset[0])) == synset}
+    def telling(synset, count):
+        known = (w for w in words[synset] if w.isalpha() and len(w) > 2 and frequency[w] >= FREQUENT)
+        return {w for w in known if synset in senses.get((w, synset[0]), [])[:count]}
 
-    groups = {frozenset(telling(s).union(*map(telling, derived[s]))) for s in words}
     kept, of = [], collections.defaultdict(set)
-    for group in sorted(groups, key=lambda g: (-len(g), sorted(g))):
-        if len(group) > 1 and not set.intersection(*(of[w] for w in group)):  # none has it already
-            for word in group:
-                of[word].add(len(kept))
-            kept.append(group)
+
+    def keep(groups):
+        for group in sorted(set(groups), key=lambda g: (-len(g), sorted(g))):
+            if len(group) > 1 and not set.intersection(*(of[w] for w in group)):  # none has it already
+                for word in group:
+                    of[word].add(len(kept))
+                kept.append(group)
+
+    keep(frozenset(telling(s, 1).union(*(telling(d, 1) for d in derived[s]))) for s in words)
+    if which == "further":
+        first = len(kept)
+        keep(frozenset(telling(s, 3)) for s in words if s[0] != "a")
+        del kept[:first]
 
     with open(f"{folder}/data.noun", encoding="ascii") as file:
         licence = [line.split(maxsplit=1)[1:] for line in file if line.startswith("  ")]
@@ -61,4 +71,4 @@ def main(folder):
         print(group)
 
 
-main(sys.argv[1])
+main(*sys.argv[1:])
