@@ -100,7 +100,6 @@ func (r *ranking) concepts(text string) (out [][]form) {
 	words := r.words(text)
 	stem := stems(words)
 	seen := map[string]bool{}
-	unknown := 0
 	add := func(forms []form) {
 		if key := strings.Join(forms[0].term, " "); !seen[key] {
 			seen[key] = true
@@ -111,9 +110,8 @@ func (r *ranking) concepts(text string) (out [][]form) {
 		forms := r.vocabulary.forms(stem[i:])
 		n := len(forms[0].term)
 		if n > 1 || !isStopWord(words[i]) {
-			if unknown < maxUnknown && !slices.ContainsFunc(forms, func(f form) bool { return r.has(f.term[0]) }) {
-				unknown++
-				forms = append(forms, r.kin(words[i])...)
+			if !slices.ContainsFunc(forms, func(f form) bool { return r.has(f.term[0]) }) {
+				forms = append(forms, r.vocabulary.kin(words[i])...)
 			}
 			add(forms)
 		}
@@ -149,56 +147,6 @@ func (r *ranking) words(text string) (words []string) {
 		}
 	}
 	return words
-}
-
-// shared is how many letters two words must have in common to be kin.
-const shared = 5
-
-// maxUnknown bounds the words of a phrasing for which kin are looked for: it takes a look
-// at all words.
-const maxUnknown = 5
-
-// ofKin is what a word of the same family counts in the place of another.
-const ofKin = 0.4
-
-// kin returns, of the words that are known, those with most letters of a word that no
-// document has, at its beginning (short for shortest) or at its end (karte for Landkarte),
-// and what may stand for these.
-func (r *ranking) kin(word string) (out []form) {
-	best := shared - 1
-	try := func(known string) {
-		n := 0
-		for n < min(len(word), len(known)) && word[n] == known[n] {
-			n++
-		}
-		if n < len(known)-2 || n < len(word)*3/5 {
-			n = 0
-		}
-		if n == 0 && strings.HasSuffix(word, known) {
-			n = len(known)
-		}
-		if n < best || n == 0 {
-			return
-		}
-		if n > best {
-			best, out = n, nil
-		}
-		out = append(out, form{term{known}, ofKin})
-	}
-	for known := range r.vocabulary.of {
-		try(known)
-	}
-	for _, s := range r.now.segments {
-		for known := range s.terms {
-			try(known)
-		}
-	}
-	for _, f := range out {
-		for _, other := range r.vocabulary.forms(f.term)[1:] {
-			out = append(out, form{other.term, other.count * ofKin})
-		}
-	}
-	return out
 }
 
 func isStopWord(w string) bool { return strings.Contains(stopWords, " "+w+" ") }

@@ -102,13 +102,59 @@ func (v *Vocabulary) forms(words []string) []form {
 				out, length = []form{{t, 1}}, len(t)
 			}
 			for _, other := range v.groups[g].terms {
-				if !slices.Equal(other, t) {
-					out = append(out, form{other, v.groups[g].count})
-				}
+				out = with(out, form{other, v.groups[g].count})
 			}
 		}
 	}
 	return out
+}
+
+const (
+	// shared is how many letters two words must have in common to be kin.
+	shared = 4
+	// ofKin is what a word of the same family counts in the place of another.
+	ofKin = 0.4
+)
+
+// kin returns the words that have most letters of a word at its beginning (short for
+// shortest) or at its end (karte for Landkarte), and what may stand for these.
+func (v *Vocabulary) kin(word string) (out []form) {
+	best := shared
+	for known := range v.of {
+		n := 0
+		for n < min(len(word), len(known)) && word[n] == known[n] {
+			n++
+		}
+		switch {
+		case strings.HasSuffix(word, known):
+			n = len(known)
+		case n < len(known)-2 || n < len(word)*3/5:
+			n = 0
+		}
+		if n > best {
+			best, out = n, nil
+		}
+		if n >= best {
+			out = append(out, form{term{known}, ofKin})
+		}
+	}
+	for _, f := range out {
+		for _, other := range v.forms(f.term)[1:] {
+			out = with(out, form{other.term, other.count * ofKin})
+		}
+	}
+	return out
+}
+
+// with returns forms with one more. A term that is there counts as the greater of both.
+func with(forms []form, f form) []form {
+	for i := range forms {
+		if slices.Equal(forms[i].term, f.term) {
+			forms[i].count = max(forms[i].count, f.count)
+			return forms
+		}
+	}
+	return append(forms, f)
 }
 
 func stems(words []string) []string {
