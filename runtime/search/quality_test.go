@@ -200,7 +200,7 @@ func TestQuality(t *testing.T) {
 		t.Fatalf("%d servers, %d tools, %d queries", len(own.tools), own.count, len(own.queries))
 	}
 	o := own.ask(t)
-	o.hold(t, "own", bound{0.75, 0.65})
+	o.hold(t, "own", bound{0.80, 0.68})
 	o.write(&page, fmt.Sprintf("Own corpus: %d tools of %d servers that do not exist", own.count, len(own.tools)))
 	dir := os.Getenv(corpusVariable)
 	if dir == "" {
