@@ -2,8 +2,8 @@
 // SQLite (FTS5) in a database that the caller opens, for as many documents as a registry
 // has. [Engine] is one in memory, for the tools of servers, which knows words that mean
 // nearly the same ([Vocabulary]) and weighs each word by the best of them that a document
-// has. FTS5 ranks by the words themselves alone, and in 20,000 tools four frequent words
-// take it 36 ms, of which Engine needs 9 with all that may stand for them.
+// has. FTS5 ranks by the words themselves alone. In 20,000 tools it takes 2.7 times as long
+// for them (p50) as Engine takes with all that may stand for them.
 //
 // Names are split into words before they are stored and before they are searched
 // for ([Split], [Words]), and words are compared by their stem. No text of a query is

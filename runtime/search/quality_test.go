@@ -162,7 +162,7 @@ func (c *corpus) ask(t *testing.T) *outcome {
 			if rank == 0 {
 				where = "not found"
 			}
-			o.misses = append(o.misses, fmt.Sprintf("*%s*, `%s`: %s", q.Query, q.Accept[0], where))
+			o.misses = append(o.misses, fmt.Sprintf("`%s`, for `%s`: %s", q.Query, q.Accept[0], where))
 		}
 	}
 	slices.Sort(o.query)
