@@ -1,12 +1,14 @@
 package main_test
 
 import (
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -34,6 +36,7 @@ import (
 //	                             takes a token from now on; wants that tokens were asked for so since the last time
 //	takeport VARIABLE            listens on a port of this machine
 //	stubrunners NAME...          programs such as npx, which note what they are started with; see stubRunners
+//	tamper STATEMENT             runs a statement of SQL on the audit log
 //	closedout CMD ARGS…          runs it with a stdout whose reader has gone, wants exit 0 and no stderr
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
@@ -48,6 +51,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"fakeauth":      fakeauth,
 		"takeport":      takeport,
 		"stubrunners":   stubRunners,
+		"tamper":        tamper,
 	}
 }
 
@@ -68,6 +72,17 @@ func exitcode(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
+}
+
+// tamper changes the audit log behind mcpctl's back.
+func tamper(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: tamper STATEMENT")
+	}
+	db, err := sql.Open("sqlite", filepath.Join(ts.Getenv("XDG_STATE_HOME"), "mcpctl", "audit.db"))
+	ts.Check(err)
+	_, err = db.Exec(args[0])
+	ts.Check(errors.Join(err, db.Close()))
 }
 
 func nostack(ts *testscript.TestScript, neg bool, args []string) {

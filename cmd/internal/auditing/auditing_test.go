@@ -161,8 +161,8 @@ func TestFilters(t *testing.T) {
 	for want, q := range map[string]auditing.Query{
 		`--kind "cal": there are call`:        {Kinds: []string{"cal"}},
 		`--verdict "denied": there are allow`: {Verdicts: []string{"denied"}},
-		`--since "yesterday" is not a time`:      {Since: "yesterday"},
-		`--until "2026-13-01" is not a time`:     {Until: "2026-13-01"},
+		`--since "yesterday" is not a time`:   {Since: "yesterday"},
+		`--until "2026-13-01" is not a time`:  {Until: "2026-13-01"},
 	} {
 		if err := w.program(false).Show(t.Context(), q, 0); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%+v: got %v, want %s", q, err, want)
