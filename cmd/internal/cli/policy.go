@@ -62,7 +62,6 @@ func newPolicyTest(a *app) *cobra.Command {
 	replay, q := "", auditing.Query{}
 	cmd := &cobra.Command{
 		Use: "test [FILE...]", Short: "Test how the policies decide", Long: policies.TestLong, Example: "  mcpctl policy test\n  mcpctl policy test policy/merge_test.yaml\n  mcpctl policy test --replay log --since 7d",
-		Annotations: map[string]string{anyFiles: "yes"},
 		RunE: func(cmd *cobra.Command, files []string) error {
 			p := policyProgram(a)
 			if replay == "" {
