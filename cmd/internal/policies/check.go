@@ -203,7 +203,14 @@ func (c *checking) principals() []*access.Principal {
 		for _, n := range of.Names {
 			switch n.Type {
 			case "Group":
-				everyone.Groups = append(everyone.Groups, n.ID)
+				switch {
+				case strings.Contains(n.ID, "|"): // the group of one whom a rule names
+					all = append(all, &access.Principal{ID: n.ID})
+				case strings.Contains(n.ID, "@") && !strings.Contains(n.ID, ":"):
+					all = append(all, &access.Principal{ID: "check|" + n.ID, Email: strings.ToLower(n.ID)})
+				default:
+					everyone.Groups = append(everyone.Groups, n.ID)
+				}
 			case "User":
 				all = append(all, &access.Principal{ID: n.ID})
 			}
