@@ -190,9 +190,9 @@ func (o *printer) end() error {
 		_, err := fmt.Fprintf(o.out, "%s],\"records\":%d,\"different\":%d,\"unknown\":%d}\n", begin, o.all, o.different, o.unknown)
 		return err
 	}
-	c, text := o.UI.Palette(), fmt.Sprintf("%d requests", o.all)
+	c, text := o.UI.Palette(), plain.Count(o.all, "request")
 	if o.unknown > 0 {
-		text += fmt.Sprintf(", %d of them unknown", o.unknown)
+		text += fmt.Sprintf(", %d unknown", o.unknown)
 	}
 	head := c.Green("ok")
 	if o.different > 0 {
