@@ -146,9 +146,9 @@ func layerTable() []rule {
 		// Read long lists at a key press.
 		{pkg: "cmd/internal/known", layer: 4, third: []string{"github.com/go-json-experiment/json"}},
 		{pkg: "cmd/internal/recording", layer: 4},
-		{pkg: "cmd/internal/localpolicy", layer: 4},
 		{pkg: "cmd/internal/find", layer: 4},
 		{pkg: "cmd/internal/auditing", layer: 4},
+		{pkg: "cmd/internal/localpolicy", layer: 4},
 		{pkg: "cmd/internal/policies", layer: 4, third: []string{"github.com/tailscale/hujson", "go.yaml.in/yaml/v3"}},
 		{pkg: "cmd/internal/complete", layer: 4, third: []string{"github.com/go-json-experiment/json"}},
 		{pkg: "cmd/internal/cmdline", layer: 4, third: []string{"github.com/spf13/pflag"}},

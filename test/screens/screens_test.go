@@ -60,12 +60,16 @@ func screens(serve string) []screen {
 		{name: "policy-show", command: policies + "policy show", whole: []string{"rule-1 (config.yaml:6)", "no-delete (config.yaml:7)", "only leads delete projects"}},
 		{name: "policy-check", command: policies + "tools tracker >/dev/null; " + policies + "policy check", whole: []string{"config.yaml:8: rule-3: there is no server \"trackr\"", "did you mean tracker?"}},
 		{name: "policy-explain", command: policies + "tools tracker >/dev/null; " + policies + `policy explain call tracker/delete_project --as alice@example.com --args '{"projectSlug":"frontend"}'`, whole: []string{"denied: call tracker/delete_project", "only leads delete projects", "projectSlug: true"}},
+		{name: "audit", command: audited + "for p in frontend backend; do mcpctl tracker delete_project projectSlug=$p 2>/dev/null; done; mcpctl audit --errors", whole: []string{"call tracker/delete_project", "deny by no-delete", "local"}, steady: true},
 		{name: "progress", command: "mcpctl tracker import_issues", until: "45%"},
 	}
 }
 
 // policies begins a command with policies, which the others do not have.
 const policies = "mcpctl --config policies/servers.json "
+
+// audited begins commands with an audit log, which no others write.
+const audited = `export MCPCTL_HOME=$(mktemp -d -p "$HOME"); cp audited/* $MCPCTL_HOME; `
 
 const ended = "[ended: "
 
@@ -144,6 +148,13 @@ func newWorld(t *testing.T) *world {
     - {allow: [crew, local], to: tracker}
     - {id: no-delete, deny: crew, to: tracker/delete_project, when: {args.projectSlug: {in: [frontend, backend]}}, reason: only leads delete projects}
     - {allow: crew, to: trackr}
+`), 0o600))
+	require.NoError(t, os.Mkdir(filepath.Join(w.home, "audited"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(w.home, "audited", "servers.json"), []byte(servers), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(w.home, "audited", "config.yaml"), []byte(`access:
+  rules:
+    - {id: no-delete, deny: "*", to: tracker/delete_project}
+audit: {}
 `), 0o600))
 	cmd := w.command(context.WithoutCancel(t.Context()), "mcpctl", "serve", "--http", "127.0.0.1:0", "--server", "tracker")
 	p, err := wire.Launch(cmd, "listening on ")

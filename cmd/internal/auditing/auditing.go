@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/cmd/internal/recording"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/audit"
@@ -43,19 +44,19 @@ func (p *Program) now() time.Time {
 }
 
 // Path returns where the log is.
-func (p *Program) path() string { return filepath.Join(p.StateDir, "audit.db") }
+func (p *Program) path() string { return filepath.Join(p.StateDir, recording.LogName) }
 
-func (p *Program) keyPath() string { return filepath.Join(p.StateDir, "audit.key") }
+func (p *Program) keyPath() string { return filepath.Join(p.StateDir, recording.KeyName) }
 
 // open opens the log for reading. The caller closes it.
 func (p *Program) open(ctx context.Context) (*logfile.Log, error) { return p.openFile(ctx, p.path()) }
 
 func (p *Program) openFile(ctx context.Context, path string) (*logfile.Log, error) {
-	log, err := logfile.OpenReadOnly(ctx, path)
+	l, err := logfile.OpenReadOnly(ctx, path)
 	if err != nil {
 		return nil, p.explain(err)
 	}
-	return log, nil
+	return l, nil
 }
 
 // explain says what mends an error of a log.
@@ -79,30 +80,30 @@ func (p *Program) explain(err error) error {
 // Find returns the entry of a name: RUN-N, or a number in the log. That of an outcome has its
 // decision.
 func (p *Program) Find(ctx context.Context, name string) (*Entry, error) {
-	log, err := p.open(ctx)
+	l, err := p.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = log.Close() }() // nothing is written
-	return p.find(ctx, log, name)
+	defer func() { _ = l.Close() }() // nothing is written
+	return p.find(ctx, l, name)
 }
 
-func (p *Program) find(ctx context.Context, log *logfile.Log, name string) (e *Entry, err error) {
+func (p *Program) find(ctx context.Context, l *logfile.Log, name string) (e *Entry, err error) {
 	run, number, named := cutLast(name, "-")
 	n, numErr := strconv.ParseUint(number, 10, 63)
 	switch {
 	case !named && numErr == nil || numErr == nil && run == "":
 		var raw []byte
-		if raw, err = log.Record(ctx, int64(n)); err == nil {
+		if raw, err = l.Record(ctx, int64(n)); err == nil {
 			e, err = parse(int64(n), raw)
 		}
 	case numErr != nil:
 		return nil, failure.Usage("%q names no record", name).WithHint("a record is RUN-N, as in data.record of an error, or its number in the log")
 	default:
-		e, err = ofRun(ctx, log, run, n)
+		e, err = ofRun(ctx, l, run, n)
 	}
 	if errors.Is(err, logfile.ErrNoRecord) {
-		oldest, _ := log.Oldest(ctx) // 0 will do
+		oldest, _ := l.Oldest(ctx) // 0 will do
 		hint := "mcpctl audit shows those that there are"
 		if oldest > 0 {
 			hint = fmt.Sprintf("records before number %d have been removed; %s", oldest, hint)
@@ -113,7 +114,7 @@ func (p *Program) find(ctx context.Context, log *logfile.Log, name string) (e *E
 		return nil, p.explain(err)
 	}
 	if e.Kind == audit.KindDone {
-		if of, err := ofRun(ctx, log, e.Run, e.Of); err == nil {
+		if of, err := ofRun(ctx, l, e.Run, e.Of); err == nil {
 			e.Decision = of
 		}
 	}
@@ -130,11 +131,11 @@ func cutLast(text, separator string) (before, after string, found bool) {
 }
 
 // ofRun returns record n of a run.
-func ofRun(ctx context.Context, log *logfile.Log, run string, n uint64) (found *Entry, err error) {
+func ofRun(ctx context.Context, l *logfile.Log, run string, n uint64) (found *Entry, err error) {
 	// As records begin: see audit.Record.Append.
 	head := fmt.Appendf(nil, `,"n":%d,"kind":`, n)
 	of := member("run", run)
-	err = log.Segments(ctx, logfile.Span{Backwards: true}, func(s logfile.Segment) error {
+	err = l.Segments(ctx, logfile.Span{Backwards: true}, func(s logfile.Segment) error {
 		if !bytes.Contains(s.Records, head) || !bytes.Contains(s.Records, of) {
 			return nil
 		}

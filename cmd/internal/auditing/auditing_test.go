@@ -333,8 +333,8 @@ func TestExportContinues(t *testing.T) {
 				require.NoError(t, w.program(false).Export(t.Context(), o))
 				whole, err := os.ReadFile(o.File)
 				require.NoError(t, err)
-				require.NoError(t, os.WriteFile(o.File, whole[:rand.IntN(len(whole)+1)], 0o600)) //nolint:gosec // no secret
-				add(rand.IntN(20))                                                               //nolint:gosec // no secret
+				require.NoError(t, os.WriteFile(o.File, whole[:rand.IntN(len(whole)+1)], 0o600))
+				add(rand.IntN(20))
 			}
 			require.NoError(t, w.program(false).Export(t.Context(), o))
 			size, err := w.log.Size(t.Context())
@@ -394,7 +394,7 @@ func numbers(t *testing.T, o auditing.ExportOptions) (all []int64) {
 		case strings.HasPrefix(line, `{"v":1`):
 			r, err := audit.Parse([]byte(strings.TrimSuffix(line, "\n")))
 			require.NoError(t, err)
-			all = append(all, int64(r.N)-1) //nolint:gosec // small
+			all = append(all, int64(r.N)-1)
 		}
 	}
 	return all

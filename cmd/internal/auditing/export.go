@@ -38,12 +38,12 @@ func (p *Program) Export(ctx context.Context, o ExportOptions) error {
 	if o.Since < 0 {
 		return failure.Usage("--since %d is less than 0", o.Since)
 	}
-	log, err := p.open(ctx)
+	l, err := p.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = log.Close() }() // nothing is written
-	last, err := log.LastCheckpoint(ctx)
+	defer func() { _ = l.Close() }() // nothing is written
+	last, err := l.LastCheckpoint(ctx)
 	if err != nil {
 		return p.explain(err)
 	}
@@ -51,7 +51,7 @@ func (p *Program) Export(ctx context.Context, o ExportOptions) error {
 	if err != nil {
 		return failure.Usage("the log has no checkpoint yet, which says whose it is").WithHint("try again in a minute")
 	}
-	next, err := o.write(ctx, log, checkpoint.Origin, p.UI.Out)
+	next, err := o.write(ctx, l, checkpoint.Origin, p.UI.Out)
 	if err != nil {
 		return p.explain(err)
 	}
@@ -71,9 +71,9 @@ func count(flags ...bool) (n int) {
 }
 
 // write writes the records into the file, or to out.
-func (o *ExportOptions) write(ctx context.Context, log *logfile.Log, origin string, out io.Writer) (next int64, err error) {
+func (o *ExportOptions) write(ctx context.Context, l *logfile.Log, origin string, out io.Writer) (next int64, err error) {
 	if o.JSONL && o.File != "" {
-		return export.WriteFile(ctx, log, origin, o.File, o.Since)
+		return export.WriteFile(ctx, l, origin, o.File, o.Since)
 	}
 	from := o.Since
 	head := true
@@ -90,11 +90,11 @@ func (o *ExportOptions) write(ctx context.Context, log *logfile.Log, origin stri
 	}
 	switch {
 	case o.JSONL:
-		return export.WriteLines(ctx, log, origin, from, out)
+		return export.WriteLines(ctx, l, origin, from, out)
 	case o.OTLP:
-		return export.WriteOTLP(ctx, log, from, out, o.Version)
+		return export.WriteOTLP(ctx, l, from, out, o.Version)
 	}
-	return writeCSV(ctx, log, from, out, head)
+	return writeCSV(ctx, l, from, out, head)
 }
 
 // lastLines is how much of the end of a file is read to find its last line. A request with
@@ -102,7 +102,7 @@ func (o *ExportOptions) write(ctx context.Context, log *logfile.Log, origin stri
 const lastLines = 16 << 20
 
 // numberRE finds the number of a record in a request.
-var numberRE = regexp.MustCompile(`"mcpctl\.audit\.number","value":\{"intValue":"(\d+)"`) //nolint:gochecknoglobals // a constant
+var numberRE = regexp.MustCompile(`"mcpctl\.audit\.number","value":\{"intValue":"(\d+)"`)
 
 // continued opens the file of an export to append to it: found says that it has records, of
 // which next is the number behind the last. A line that was not written whole is cut off.
@@ -168,7 +168,7 @@ func csvHead() []string {
 }
 
 // writeCSV writes records as a table, a line each.
-func writeCSV(ctx context.Context, log *logfile.Log, from int64, out io.Writer, head bool) (next int64, err error) {
+func writeCSV(ctx context.Context, l *logfile.Log, from int64, out io.Writer, head bool) (next int64, err error) {
 	w := csv.NewWriter(out)
 	if head {
 		if err := w.Write(csvHead()); err != nil {
@@ -176,7 +176,7 @@ func writeCSV(ctx context.Context, log *logfile.Log, from int64, out io.Writer, 
 		}
 	}
 	next = from
-	err = log.Read(ctx, from, 0, func(n int64, raw []byte) error {
+	err = l.Read(ctx, from, 0, func(n int64, raw []byte) error {
 		e, err := parse(n, raw)
 		if err != nil {
 			return err

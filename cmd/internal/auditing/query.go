@@ -31,21 +31,21 @@ func (p *Program) Show(ctx context.Context, q Query, limit int) error {
 	if limit == 0 && !p.UI.WantJSON() {
 		limit = shownRecords
 	}
-	log, err := p.open(ctx)
+	l, err := p.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = log.Close() }() // nothing is written
+	defer func() { _ = l.Close() }() // nothing is written
 	out := printer{Program: p}
 	f, err := q.filter(p.now())
 	if err != nil {
 		return err
 	}
-	size, err := log.Size(ctx)
+	size, err := l.Size(ctx)
 	if err != nil {
 		return p.explain(err)
 	}
-	more, err := newest(ctx, log, f, size, limit, out.add)
+	more, err := newest(ctx, l, f, size, limit, out.add)
 	if err == nil {
 		err = out.end()
 	}
@@ -61,14 +61,14 @@ func (p *Program) Show(ctx context.Context, q Query, limit int) error {
 
 // newest calls each with the newest entries that are meant, of the first size records, the
 // newest last; a limit of 0 is all. more says that there are others.
-func newest(ctx context.Context, log *logfile.Log, f *filter, size int64, limit int, each func(*Entry) error) (more bool, err error) {
+func newest(ctx context.Context, l *logfile.Log, f *filter, size int64, limit int, each func(*Entry) error) (more bool, err error) {
 	if limit == 0 {
-		return false, read(ctx, log, f, size, each)
+		return false, read(ctx, l, f, size, each)
 	}
 	if f.all() {
 		// Those are the last ones.
 		first := max(size-int64(limit), 0)
-		err := readFrom(ctx, log, f, first-earlier, size, func(e *Entry) error {
+		err := readFrom(ctx, l, f, first-earlier, size, func(e *Entry) error {
 			if e.Number < first {
 				return nil
 			}
@@ -78,7 +78,7 @@ func newest(ctx context.Context, log *logfile.Log, f *filter, size int64, limit 
 	}
 	count := 0
 	var kept []*Entry // the last limit entries; the next one takes the place count%limit
-	err = read(ctx, log, f, size, func(e *Entry) error {
+	err = read(ctx, l, f, size, func(e *Entry) error {
 		if limit <= keptRecords {
 			e.Raw = bytes.Clone(e.Raw)
 			if len(kept) < limit {
@@ -97,7 +97,7 @@ func newest(ctx context.Context, log *logfile.Log, f *filter, size int64, limit 
 	if limit > keptRecords {
 		at := 0
 		f.forget()
-		return skip > 0, read(ctx, log, f, size, func(e *Entry) error {
+		return skip > 0, read(ctx, l, f, size, func(e *Entry) error {
 			if at++; at <= skip {
 				return nil
 			}
@@ -114,11 +114,11 @@ func newest(ctx context.Context, log *logfile.Log, f *filter, size int64, limit 
 
 // read calls each with the entries that are meant, of the first size records, in their order.
 // The bytes of an entry are valid until each returns.
-func read(ctx context.Context, log *logfile.Log, f *filter, size int64, each func(*Entry) error) error {
+func read(ctx context.Context, l *logfile.Log, f *filter, size int64, each func(*Entry) error) error {
 	from := int64(0)
 	if !f.since.IsZero() {
 		from = size
-		err := log.Segments(ctx, logfile.Span{Since: f.since}, func(s logfile.Segment) error {
+		err := l.Segments(ctx, logfile.Span{Since: f.since}, func(s logfile.Segment) error {
 			from = s.First
 			return errEnough
 		})
@@ -126,15 +126,15 @@ func read(ctx context.Context, log *logfile.Log, f *filter, size int64, each fun
 			return err
 		}
 	}
-	return readFrom(ctx, log, f, from-earlier, size, each)
+	return readFrom(ctx, l, f, from-earlier, size, each)
 }
 
 // readFrom is read from a number on, which may be less than 0.
-func readFrom(ctx context.Context, log *logfile.Log, f *filter, from, to int64, each func(*Entry) error) error {
+func readFrom(ctx context.Context, l *logfile.Log, f *filter, from, to int64, each func(*Entry) error) error {
 	if to <= 0 {
 		return nil
 	}
-	return log.Read(ctx, max(from, 0), to, func(n int64, raw []byte) error { return f.try(n, raw, each) })
+	return l.Read(ctx, max(from, 0), to, func(n int64, raw []byte) error { return f.try(n, raw, each) })
 }
 
 // try reads a record and calls each if it is meant.

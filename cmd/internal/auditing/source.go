@@ -30,15 +30,15 @@ func (p *Program) Each(ctx context.Context, source string, q Query, each func(*E
 	if source != Log {
 		return lines(source, p.UI.In, f, each)
 	}
-	log, err := p.open(ctx)
+	l, err := p.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = log.Close() }() // nothing is written
-	size, err := log.Size(ctx)
+	defer func() { _ = l.Close() }() // nothing is written
+	size, err := l.Size(ctx)
 	if err == nil {
-		err = read(ctx, log, f, size, func(e *Entry) error {
-			e.log = log
+		err = read(ctx, l, f, size, func(e *Entry) error {
+			e.log = l
 			return each(e)
 		})
 	}
@@ -98,15 +98,15 @@ func (p *Program) Arguments(ctx context.Context, e *Entry) []byte {
 	case e.Number < 0:
 		return nil
 	}
-	log := e.log
-	if log == nil {
+	l := e.log
+	if l == nil {
 		var err error
-		if log, err = p.open(ctx); err != nil {
+		if l, err = p.open(ctx); err != nil {
 			return nil
 		}
-		defer func() { _ = log.Close() }() // nothing is written
+		defer func() { _ = l.Close() }() // nothing is written
 	}
-	body, err := log.Body(ctx, e.Number, false)
+	body, err := l.Body(ctx, e.Number, false)
 	if err != nil || body == nil || body.Cut {
 		return nil
 	}

@@ -20,22 +20,22 @@ func (p *Program) Tail(ctx context.Context, q Query, last int, on bool) error {
 	if err != nil {
 		return err
 	}
-	log, err := p.open(ctx)
+	l, err := p.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = log.Close() }() // nothing is written
-	size, err := log.Size(ctx)
+	defer func() { _ = l.Close() }() // nothing is written
+	size, err := l.Size(ctx)
 	if err != nil {
 		return p.explain(err)
 	}
 	if last > 0 {
-		_, err = newest(ctx, log, f, size, last, one(p.UI))
+		_, err = newest(ctx, l, f, size, last, one(p.UI))
 	}
 	if err != nil || !on {
 		return p.explain(err)
 	}
-	return p.explain(follow(ctx, log, f, size, p.UI))
+	return p.explain(follow(ctx, l, f, size, p.UI))
 }
 
 // one returns what prints an entry as it comes.
@@ -49,18 +49,18 @@ func one(u *ui.UI) func(*Entry) error {
 }
 
 // follow prints the entries from a number on.
-func follow(ctx context.Context, log *logfile.Log, f *filter, next int64, u *ui.UI) error {
+func follow(ctx context.Context, l *logfile.Log, f *filter, next int64, u *ui.UI) error {
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
 	for {
-		size, err := log.Size(ctx)
+		size, err := l.Size(ctx)
 		switch {
 		case err != nil:
 			return err
 		case size < next:
 			return errors.New("the log has fewer records than before: mcpctl audit verify says more")
 		case size > next:
-			err := log.Read(ctx, next, size, func(n int64, raw []byte) error {
+			err := l.Read(ctx, next, size, func(n int64, raw []byte) error {
 				if n > next { // they were removed before they were read
 					u.Note("note: records %d to %d have been removed", next, n-1)
 				}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -82,22 +83,21 @@ func (p *Program) verify(ctx context.Context, o VerifyOptions, of verify.Options
 		return verify.JSONL(ctx, in, of)
 	}
 	path := cmp.Or(o.DB, p.path())
-	log, err := p.openFile(ctx, path)
+	l, err := p.openFile(ctx, path)
 	if errors.Is(err, logfile.ErrDamaged) {
 		return &verify.Report{Findings: []verify.Finding{{Kind: verify.Damaged, First: -1, Last: -1, Text: err.Error()}}}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = log.Close() }() // nothing is written
-	return verify.Log(ctx, log, of)
+	defer func() { _ = l.Close() }() // nothing is written
+	return verify.Log(ctx, l, of)
 }
 
 // verifiers returns the verifier keys that a word gives: the lines of a file, or itself;
 // for "" the key of this machine's log.
 func (p *Program) verifiers(word string) ([]string, error) {
-	switch {
-	case word == "":
+	if word == "" {
 		if _, err := os.Stat(p.keyPath()); err != nil {
 			return nil, failure.Usage("there is no key to verify with").WithHint("--key FILE, with what mcpctl audit key has printed where the log is written")
 		}
@@ -106,10 +106,9 @@ func (p *Program) verifiers(word string) ([]string, error) {
 			return nil, err
 		}
 		return []string{k.Verifier()}, nil
-	case strings.Contains(word, "+"):
-		if _, err := os.Stat(word); err != nil {
-			return []string{word}, nil
-		}
+	}
+	if _, err := os.Stat(word); errors.Is(err, fs.ErrNotExist) && strings.Contains(word, "+") {
+		return []string{word}, nil // the key itself
 	}
 	raw, err := store.ReadFile(word, maxLine)
 	if err != nil {
@@ -208,16 +207,16 @@ func (p *Program) verifyProof(path string, keys []string) error {
 
 // Prove prints the proof of a record.
 func (p *Program) Prove(ctx context.Context, name string) error {
-	log, err := p.open(ctx)
+	l, err := p.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = log.Close() }() // nothing is written
-	e, err := p.find(ctx, log, name)
+	defer func() { _ = l.Close() }() // nothing is written
+	e, err := p.find(ctx, l, name)
 	if err != nil {
 		return err
 	}
-	proof, err := log.Prove(ctx, e.Number)
+	proof, err := l.Prove(ctx, e.Number)
 	if err != nil {
 		return p.explain(err)
 	}
@@ -232,14 +231,14 @@ func (p *Program) Rotate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	log, err := logfile.Open(ctx, p.path(), logfile.Options{Key: k})
+	l, err := logfile.Open(ctx, p.path(), logfile.Options{Key: k})
 	if err != nil {
 		return p.explain(err)
 	}
-	defer func() { _ = log.Close() }() // all is committed
-	_, err = log.Rotate(ctx, func(text string) error {
+	defer func() { _ = l.Close() }() // all is committed
+	_, err = l.Rotate(ctx, func(text string) error {
 		r := audit.Record{Time: p.now(), Run: strings.ToLower(rand.Text()[:10]), N: 1, Kind: audit.KindRotate, Who: audit.Asker{ID: access.Local}, Text: text}
-		_, err := log.Append(ctx, &audit.Batch{Run: r.Run, Records: [][]byte{r.Append(nil)}, Sync: true})
+		_, err := l.Append(ctx, &audit.Batch{Run: r.Run, Records: [][]byte{r.Append(nil)}, Sync: true})
 		return err
 	})
 	if err != nil {
@@ -250,21 +249,21 @@ func (p *Program) Rotate(ctx context.Context) error {
 
 // Body prints the arguments of a call that are kept, or its result.
 func (p *Program) Body(ctx context.Context, name string, result bool) error {
-	log, err := p.open(ctx)
+	l, err := p.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = log.Close() }() // nothing is written
-	e, err := p.find(ctx, log, name)
+	defer func() { _ = l.Close() }() // nothing is written
+	e, err := p.find(ctx, l, name)
 	if err != nil {
 		return err
 	}
 	if e.Kind == audit.KindDone && !result && e.Decision != nil {
 		e = e.Decision
 	}
-	body, err := log.Body(ctx, e.Number, result)
+	body, err := l.Body(ctx, e.Number, result)
 	if err == nil && body == nil && result && e.Came.Out == "" {
-		body, err = later(ctx, log, e)
+		body, err = later(ctx, l, e)
 	}
 	switch {
 	case err != nil:
@@ -280,9 +279,9 @@ func (p *Program) Body(ctx context.Context, name string, result bool) error {
 }
 
 // later returns the result that came after the record of a decision, nil if it is not kept.
-func later(ctx context.Context, log *logfile.Log, of *Entry) (body *audit.Body, err error) {
+func later(ctx context.Context, l *logfile.Log, of *Entry) (body *audit.Body, err error) {
 	needle := fmt.Appendf(nil, `"kind":"done","of":%d`, of.N)
-	err = log.Read(ctx, of.Number+1, 0, func(n int64, raw []byte) error {
+	err = l.Read(ctx, of.Number+1, 0, func(n int64, raw []byte) error {
 		if !bytes.Contains(raw, needle) {
 			return nil
 		}
@@ -290,7 +289,7 @@ func later(ctx context.Context, log *logfile.Log, of *Entry) (body *audit.Body, 
 		if err != nil || e.Run != of.Run || e.Of != of.N {
 			return err
 		}
-		if body, err = log.Body(ctx, n, true); err == nil {
+		if body, err = l.Body(ctx, n, true); err == nil {
 			err = errEnough
 		}
 		return err

@@ -76,10 +76,10 @@ func (l *loaded) policies() []*policy.Policy {
 // notRecorded finds what a condition reads that no record has: arguments, the front, whether
 // a call is a task, and further claims of a token. A context that is read as a whole counts,
 // too.
-var notRecorded = regexp.MustCompile(`\bcontext(\.(args|clean|host|task|front)\b|\s+has\s+"?(args|clean|host|task|front)\b|[^.\s]|\s*$)|\.(hasTag|getTag)\(`) //nolint:gochecknoglobals // a constant
+var notRecorded = regexp.MustCompile(`\bcontext(\.(args|clean|host|task|front)\b|\s+has\s+"?(args|clean|host|task|front)\b|[^.\s]|\s*$)|\.(hasTag|getTag)\(`)
 
 // argumentsRead finds the part of it that arguments answer.
-var argumentsRead = regexp.MustCompile(`\bcontext(\.(args|clean|host)\b|\s+has\s+"?(args|clean|host)\b)`) //nolint:gochecknoglobals // a constant
+var argumentsRead = regexp.MustCompile(`\bcontext(\.(args|clean|host)\b|\s+has\s+"?(args|clean|host)\b)`)
 
 // open reports whether it depends on what no record has whether a policy holds. arguments
 // says that the arguments are known.

@@ -61,13 +61,13 @@ func TestUnknownIsNeverWrong(t *testing.T) {
 	for range 1000 {
 		var texts []string
 		for i, text := range parts {
-			if i == 0 || rand.IntN(5) == 0 { //nolint:gosec // no secret
+			if i == 0 || rand.IntN(5) == 0 {
 				texts = append(texts, fmt.Sprintf(`@id("p%d") `, i)+text)
 			}
 		}
 		l := loadedOf(t, nil, texts...)
 		r := audit.Record{Kind: audit.KindCall, Time: time.Now(), Who: audit.Asker{ID: "idp|alice", Via: "jwt"}, What: audit.Subject{Server: "gh", Item: "merge"}}
-		pick := func(n int) bool { return rand.IntN(n) == 0 } //nolint:gosec // no secret
+		pick := func(n int) bool { return rand.IntN(n) == 0 }
 		if pick(2) {
 			r.What = audit.Subject{Server: "mail", Item: "send"}
 		}
@@ -83,7 +83,7 @@ func TestUnknownIsNeverWrong(t *testing.T) {
 		if pick(3) {
 			r.Said.Scopes = []string{"gh.write"}
 		}
-		arguments := []string{`{}`, `{"base":"main"}`, `{"base":"dev"}`, `{"n":7}`, `{"n":3,"base":"main"}`}[rand.IntN(5)] //nolint:gosec // no secret
+		arguments := []string{`{}`, `{"base":"main"}`, `{"base":"dev"}`, `{"n":7}`, `{"n":3,"base":"main"}`}[rand.IntN(5)]
 		req, ok := l.again(&r, nil)
 		if !ok {
 			t.Fatal("not decided again")
