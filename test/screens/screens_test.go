@@ -153,7 +153,7 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, os.WriteFile(filepath.Join(w.home, "audited", "servers.json"), []byte(servers), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(w.home, "audited", "config.yaml"), []byte(`access:
   rules:
-    - {id: no-delete, deny: "*", to: tracker/delete_project}
+    - {id: no-delete, deny: "*", to: tracker/delete_project, when: {args.projectSlug: {in: [frontend, backend]}}}
 audit: {}
 `), 0o600))
 	cmd := w.command(context.WithoutCancel(t.Context()), "mcpctl", "serve", "--http", "127.0.0.1:0", "--server", "tracker")

@@ -176,15 +176,15 @@ func TestTable(t *testing.T) {
 	w.some()
 	require.NoError(t, w.program(false).Show(t.Context(), auditing.Query{}, 0))
 	for i, want := range []string{
-		"NUMBER  TIME (UTC)               WHO                WHAT                 VERDICT           OUTCOME",
-		"0       2026-11-22 12:00:01.000                     start 1.0",
-		"1       2026-11-22 12:00:02.000  alice@example.com  call gh/merge        allow             ok 128ms",
-		"2       2026-11-22 12:00:03.000  token|ci           call fs/read         allow",
-		"3       2026-11-22 12:00:04.000  token|ci           call gh/delete_repo  deny by rule-3.2",
-		"4       2026-11-22 12:00:05.000  local              call fs/read         allow             toolerror 128ms",
-		"5       2026-11-22 12:00:06.000                     auth expired (3)",
-		"6       2026-11-22 12:00:07.000  token|ci           call fs/read                           timeout 1m0s",
-		"7       2026-11-22 12:00:08.000  token|ci           call gh/get_issue    limit",
+		"NUMBER  TIME (UTC)           WHO                WHAT                 VERDICT           OUTCOME",
+		"0       2026-11-22 12:00:01                     start 1.0",
+		"1       2026-11-22 12:00:02  alice@example.com  call gh/merge        allow             ok 128ms",
+		"2       2026-11-22 12:00:03  token|ci           call fs/read         allow",
+		"3       2026-11-22 12:00:04  token|ci           call gh/delete_repo  deny by rule-3.2",
+		"4       2026-11-22 12:00:05  local              call fs/read         allow             toolerror 128ms",
+		"5       2026-11-22 12:00:06                     auth expired (3)",
+		"6       2026-11-22 12:00:07  token|ci           call fs/read                           timeout 1m0s",
+		"7       2026-11-22 12:00:08  token|ci           call gh/get_issue    limit",
 	} {
 		if got := strings.Split(w.out.String(), "\n")[i]; got != want {
 			t.Errorf("got  %q\nwant %q", got, want)

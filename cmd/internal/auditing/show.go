@@ -15,7 +15,7 @@ import (
 func (e *Entry) Ref() string { return e.Run + "-" + strconv.FormatUint(e.N, 10) }
 
 // shownTime is how tables show times, in UTC.
-const shownTime = "2006-01-02 15:04:05.000"
+const shownTime = time.DateTime
 
 // who returns who has asked, for people.
 func who(r *audit.Record) string {
@@ -100,6 +100,8 @@ func paintOutcome(p screen.Palette) func(string) string {
 
 // columns of the table of records.
 const (
+	columnTime    = 1
+	columnWhat    = 3
 	columnVerdict = 4
 	columnOutcome = 5
 )
@@ -111,7 +113,7 @@ func row(e *Entry) []string {
 // table writes rows of records.
 func table(u *ui.UI, rows [][]string) error {
 	return u.Table(screen.Table{
-		Headers: []string{"NUMBER", "TIME (UTC)", "WHO", "WHAT", "VERDICT", "OUTCOME"}, Rows: rows,
+		Headers: []string{"NUMBER", "TIME (UTC)", "WHO", "WHAT", "VERDICT", "OUTCOME"}, Rows: rows, Keep: []int{columnTime, columnWhat, columnVerdict},
 		Paint: map[int]func(string) string{columnVerdict: paintVerdict(u.Palette()), columnOutcome: paintOutcome(u.Palette())},
 	})
 }
