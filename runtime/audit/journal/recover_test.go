@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/audit"
 	"github.com/mcpctl/mcpctl/runtime/audit/journal"
+	"github.com/mcpctl/mcpctl/runtime/audit/ring"
 )
 
 // killed returns a folder and a log as they would be if the process were killed now.
@@ -211,4 +212,33 @@ func TestOpen(t *testing.T) {
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("an empty run takes %v", took)
 	}
+}
+
+// FuzzRecovered recovers entries of any bytes: each is a record.
+func FuzzRecovered(f *testing.F) {
+	dir, m := f.TempDir(), &memory{}
+	j := open(f, journal.Options{Keeper: m, Dir: dir, Optional: true})
+	written(f, j)
+	m.fail(errDisk)
+	if err := both(j, call(`{"a":1}`), []byte("result")); err != nil {
+		f.Fatal(err)
+	}
+	to, _ := killed(f, dir, m)
+	m.fail(nil)
+	closed(f, j)
+	if err := ring.Ended(f.Context(), to, func(l *ring.Left) error {
+		for _, it := range l.Items {
+			f.Add(it.Data, it.Note[:])
+		}
+		return nil
+	}); err != nil {
+		f.Fatal(err)
+	}
+	f.Add([]byte{}, []byte{})
+	f.Fuzz(func(t *testing.T, data, note []byte) {
+		text := journal.Recovered(data, note)
+		if _, err := audit.Parse(text); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	})
 }
