@@ -216,11 +216,7 @@ func failed(r *audit.Record) bool {
 
 // isDecision reports whether a kind is that of a request.
 func isDecision(k audit.Kind) bool {
-	switch k {
-	case audit.KindCall, audit.KindGet, audit.KindRead, audit.KindQuestion, audit.KindLink, audit.KindOperate, audit.KindDeliver:
-		return true
-	}
-	return false
+	return slices.Contains([]audit.Kind{audit.KindCall, audit.KindGet, audit.KindRead, audit.KindQuestion, audit.KindLink, audit.KindOperate, audit.KindDeliver}, k)
 }
 
 // remember keeps what a decision is about, for the record of its outcome.
