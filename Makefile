@@ -383,7 +383,7 @@ audit-changes:
 # whole of what CI has in a short form.
 nightly: npm python
 	MCPCTL_NIGHTLY=1 go test -tags integration ./test/peers ./test/login -timeout 15m
-	MCPCTL_NIGHTLY=1 go test ./scaffold/merge -count 1
+	MCPCTL_NIGHTLY=1 go test ./scaffold/merge ./runtime/audit/export -count 1
 	go test ./runtime/auth -run TestKilled -kills 5000 -timeout 15m
 	$(MAKE) --no-print-directory eras-random policy-random audit-changes ownership-worlds identity crossings unknown-keys faults attacks soak conformance keycloak cli-corpus cli-property registry-copy
 	$(MAKE) --no-print-directory eras-random policy-random ownership-worlds identity crossings unknown-keys faults attacks soak audit-kill conformance keycloak cli-corpus cli-property registry-copy

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,8 +28,26 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func options(dir string, a *settings.Audit) (recording.Options, *bytes.Buffer) {
-	logged := &bytes.Buffer{}
+// said is what is logged.
+type said struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *said) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(b)
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+func options(dir string, a *settings.Audit) (recording.Options, *said) {
+	logged := &said{}
 	return recording.Options{Audit: a, Dir: dir, Version: "1.2.3", Getenv: func(string) string { return "" }, Log: slog.New(slog.NewTextHandler(logged, nil))}, logged
 }
 

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -127,7 +128,10 @@ func exported(t *testing.T, log *written, path string) (records [][]byte, checkp
 // file then, the records in the files are those of the log, each once.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
-	const rounds = 100
+	rounds := 40
+	if os.Getenv("MCPCTL_NIGHTLY") != "" {
+		rounds = 600
+	}
 	for seed := range uint64(2) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		dir, log := t.TempDir(), newLog(t, t.TempDir())
@@ -136,7 +140,7 @@ func TestInterrupted(t *testing.T) {
 			log.add(t, rnd.IntN(30), rnd.IntN(3) == 0)
 			kept, _ := os.ReadFile(filepath.Join(dir, "audit-export.json"))
 			before, _ := os.Stat(path)
-			l := newLines(File{Path: path, Rotate: 40_000}, log.options(dir), opened(t, dir))
+			l := newLines(File{Path: path, Rotate: 10_000}, log.options(dir), opened(t, dir))
 			require.NoError(t, l.pass(t.Context()))
 			after, err := os.Stat(path)
 			if before == nil || err != nil || !os.SameFile(before, after) || rnd.IntN(2) == 0 {
@@ -154,7 +158,7 @@ func TestInterrupted(t *testing.T) {
 				require.NoError(t, errors.Join(err, f.Close()))
 			}
 		}
-		require.NoError(t, newLines(File{Path: path, Rotate: 40_000}, log.options(dir), opened(t, dir)).pass(t.Context()))
+		require.NoError(t, newLines(File{Path: path, Rotate: 10_000}, log.options(dir), opened(t, dir)).pass(t.Context()))
 		got, checkpoints := exported(t, log, path)
 		if !slices.EqualFunc(got, log.records, bytes.Equal) || checkpoints < len(log.checkpoints) {
 			t.Errorf("seed %d: %d records and %d checkpoints of %d and %d", seed, len(got), checkpoints, len(log.records), len(log.checkpoints))
@@ -289,10 +293,13 @@ func TestCollector(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, log := t.TempDir(), newLog(t, t.TempDir())
 		var got []string
+		var mu sync.Mutex // guards got, down and requests
 		down, requests := true, 0
 		o := log.options(dir)
 		o.Collectors = []Collector{{URL: "https://otel.example.com/v1/logs", Header: http.Header{"Authorization": {"Bearer s3cret"}}}}
 		o.HTTP = roundTrip(func(req *http.Request, body []byte) (int, http.Header, string) {
+			mu.Lock()
+			defer mu.Unlock()
 			requests++
 			if req.Header.Get("Authorization") != "Bearer s3cret" || req.Header.Get("Content-Type") != "application/json" {
 				t.Errorf("got %v", req.Header)
@@ -312,10 +319,12 @@ func TestCollector(t *testing.T) {
 		log.add(t, 700, true)
 		e.Wake()
 		time.Sleep(time.Hour)
+		mu.Lock()
 		if s, _ := e.Status(); s[0].Problem != "the collector answers HTTP 503" || s[0].Next != 0 || requests > 100 {
 			t.Errorf("after %d requests: %+v", requests, s)
 		}
 		down = false
+		mu.Unlock()
 		time.Sleep(6 * time.Minute)
 		log.add(t, 3, true)
 		e.Wake()
@@ -324,11 +333,15 @@ func TestCollector(t *testing.T) {
 		if s[0].Problem != "" || s[0].Next != 703 || s[0].Dropped != 1 || elsewhere != "" {
 			t.Errorf("got %+v %q", s, elsewhere)
 		}
+		mu.Lock()
 		requests = 0
+		mu.Unlock()
 		time.Sleep(time.Hour)
+		mu.Lock()
 		if requests != 0 {
 			t.Errorf("%d requests without anything to send", requests)
 		}
+		mu.Unlock()
 		log.add(t, 2, true)
 		e.Close(t.Context())
 		var want []string
