@@ -47,11 +47,11 @@ type tokenStore struct {
 }
 
 func (a authCommands) tokenStore() *tokenstore.Store {
-	a.tokens.once.Do(func() {
-		a.tokens.Path = filepath.Join(config.StateDir(a.getenv), "auth.json")
-		a.tokens.Keyring = a.settings.Tokens.Store == "keyring"
+	a.stored.tokens.once.Do(func() {
+		a.stored.tokens.Path = filepath.Join(config.StateDir(a.getenv), "auth.json")
+		a.stored.tokens.Keyring = a.settings.Tokens.Store == "keyring"
 	})
-	return &a.tokens.Store
+	return &a.stored.tokens.Store
 }
 
 // dialAuth returns how the credentials of remote servers are obtained.

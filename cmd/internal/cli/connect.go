@@ -113,14 +113,14 @@ type eraCache struct {
 
 // eras returns the cache of the eras that servers speak, in the state directory.
 func (a *app) eras() bridge.EraCache {
-	a.spoken.once.Do(func() {
+	a.stored.eras.once.Do(func() {
 		path := ""
 		if dir := config.StateDir(a.getenv); dir != "" {
 			path = filepath.Join(dir, "verdicts.json")
 		}
-		a.spoken.cache = dial.NewEraCache(path, a.log)
+		a.stored.eras.cache = dial.NewEraCache(path, a.log)
 	})
-	return a.spoken.cache
+	return a.stored.eras.cache
 }
 
 // toolCache returns where it is kept what command-line tools say of themselves, in the

@@ -48,14 +48,19 @@ type environment struct {
 	// settings are read before a command runs, and determine log and ui.
 	settings settings.Settings
 
-	tokens tokenStore
+	stored storedFiles
 	short  shortGuard
-	spoken eraCache
 
 	built string // the version of this program, once the command tree is built
 	file  serversFile
 	adhoc adhocServer
 	given givenWords
+}
+
+// storedFiles are what is kept of servers from one command to the next.
+type storedFiles struct {
+	tokens tokenStore
+	eras   eraCache
 }
 
 // serversFile is servers.json as far as it has been read.

@@ -32,8 +32,8 @@ type around struct {
 	Left map[string]int `json:"left,omitempty"`
 }
 
-// around looks at what is around a request.
-func (p *Program) around(ctx context.Context, l *loaded, r *request, d *decision) (out around, err error) {
+// look returns what is around a request.
+func look(ctx context.Context, p *Program, l *loaded, r *request, d *decision) (out around, err error) {
 	out.Membership = map[string]string{}
 	for group, by := range l.set.MembershipOf(r.who) {
 		if group != "local" || by != "" {
@@ -46,7 +46,7 @@ func (p *Program) around(ctx context.Context, l *loaded, r *request, d *decision
 			return out, err
 		}
 	}
-	out.Left, err = p.left(ctx, l, r, d)
+	out.Left, err = left(ctx, p, l, r, d)
 	return out, err
 }
 
@@ -99,7 +99,7 @@ func credential(e config.Entry) string {
 
 // left returns how many requests like one still pass today by the quotas that it counts
 // for, by their ids; nil where none are kept.
-func (p *Program) left(ctx context.Context, l *loaded, r *request, d *decision) (map[string]int, error) {
+func left(ctx context.Context, p *Program, l *loaded, r *request, d *decision) (map[string]int, error) {
 	if !slices.ContainsFunc(d.Outcome.Over, func(of *policy.Policy) bool { return of.Limit != nil }) {
 		return nil, nil
 	}

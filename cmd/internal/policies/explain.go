@@ -141,7 +141,7 @@ func (p *Program) Explain(ctx context.Context, o ExplainOptions) error {
 		r.arguments = []byte(o.Arguments)
 	}
 	d := l.decide(r)
-	a, err := p.around(ctx, l, r, &d)
+	a, err := look(ctx, p, l, r, &d)
 	switch {
 	case err != nil:
 		return err

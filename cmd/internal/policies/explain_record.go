@@ -48,7 +48,7 @@ func (p *Program) explainRecord(ctx context.Context, l *loaded, o ExplainOptions
 	}
 	d := l.decideRecorded(r, &e.Record)
 	of := l.ofRecord(e, &d)
-	a, err := p.around(ctx, l, r, &d.decision)
+	a, err := look(ctx, p, l, r, &d.decision)
 	if err != nil {
 		return err
 	}
