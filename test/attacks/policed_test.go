@@ -36,6 +36,9 @@ func newPoliced(t testing.TB, config string, servers map[string]spec, args ...st
 		s.Name, s.Heard = name, filepath.Join(p.noted, name)
 		entries[name] = rogue(t, s)
 	}
+	if recorded {
+		config += "\naudit: {keep: 90d}\n"
+	}
 	p.home.write(t, "config.yaml", config)
 	if strings.Contains(config, "token:") {
 		for _, who := range []string{"alice", "bob"} {
@@ -43,6 +46,9 @@ func newPoliced(t testing.TB, config string, servers map[string]spec, args ...st
 		}
 	}
 	p.Daemon = wire.Serve(t, wire.Setup{Program: *program, Servers: entries, Config: p.home.config, Home: p.home.dir, Each: addMark, Args: args})
+	if recorded {
+		t.Cleanup(func() { p.checkRefusals(t) })
+	}
 	return p
 }
 
@@ -166,6 +172,7 @@ func shownAnswer(res wire.Response) string {
 // something, one that says that.
 func refusedBy(t testing.TB, answer string, instead ...string) {
 	t.Helper()
+	noteRefusal(t, answer)
 	if strings.Contains(answer, `"result":`) {
 		t.Errorf("it is let through: %.500s", answer)
 	}
