@@ -106,7 +106,7 @@ func (c *checks) log(ctx context.Context) {
 	}
 	text := fmt.Sprintf("%s, %.1f MB", plain.Count(int(s.Size), "record"), float64(s.Bytes)/1e6)
 	if s.Oldest > 0 {
-		text += fmt.Sprintf(", the first %d removed", s.Oldest)
+		text += fmt.Sprintf("; the first %d are removed", s.Oldest)
 	}
 	if s.Signed > s.Oldest {
 		raw, err := l.Record(ctx, s.Signed-1)

@@ -328,7 +328,7 @@ func auditTable() []Setting {
 		{Name: "audit.required", Values: aBoolean, Default: "true", About: "refuses requests whose records cannot be written"},
 		{Name: "audit.keep", Values: "duration, days as `90d`", Default: "90d", About: "how long records are kept"},
 		{Name: "audit.max", Values: "size, such as `2GiB`", Default: "2GiB", About: "how large the log may become; the oldest records go"},
-		{Name: "audit.bodies", Values: "`to`, patterns of SERVER/ITEM; `redact`, `max`, `keep`", Default: "none", About: "the calls whose arguments and results are kept: 16KiB of each for 7d, without secrets"},
+		{Name: "audit.bodies", Values: "`to`, patterns of SERVER/ITEM; `redact`, `max`, `keep`", Default: "none", About: "keeps arguments and results of some calls: 16KiB of each for 7d, without secrets"},
 		{Name: "audit.anchor", Values: "list of `file:PATH` and URLs of witnesses", Default: "none", About: "where checkpoints go, out of reach of who could change the log"},
 		{Name: "audit.export", Values: "list of `{jsonl, rotate}` and `{otlp, headers}`", Default: "none", About: "where all records go: a file, or a collector of OpenTelemetry"},
 	}
