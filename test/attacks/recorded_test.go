@@ -16,11 +16,11 @@ import (
 
 // recorded has the serves with policies keep an audit log, in which each refusal has to be,
 // with the policy that has decided.
-var recorded = os.Getenv("MCPCTL_TEST_AUDIT") != "" //nolint:gochecknoglobals // how the suite is run
+var recorded = os.Getenv("MCPCTL_TEST_AUDIT") != ""
 
 // refusals are the records that answers have named, with the policies that these have named;
 // "" for none.
-var refusals struct { //nolint:gochecknoglobals // answers come from everywhere
+var refusals struct {
 	sync.Mutex
 	by map[string]string
 }
