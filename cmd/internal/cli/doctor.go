@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -61,9 +60,10 @@ func (c *doctorCommand) run(ctx context.Context, words []string) error {
 	if err != nil {
 		return err
 	}
-	result := &doctor.Result{Servers: reports, Files: slices.Concat(
-		files.Check(), doorcheck.Reports(ctx, files.Path, c.settings, c.getenv), recording.Check(ctx, c.settings.Audit, config.StateDir(c.getenv), c.getenv),
-	)}
+	result := &doctor.Result{Servers: reports, Files: append(files.Check(), doorcheck.Reports(ctx, files.Path, c.settings, c.getenv)...)}
+	if files.Path != "" { // else it is about a server alone
+		result.Files = append(result.Files, recording.Check(ctx, c.settings.Audit, config.StateDir(c.getenv), c.getenv)...)
+	}
 	if err := c.print(result, len(words) > 0 || c.settings.Verbose > 0); err != nil {
 		return err
 	}
