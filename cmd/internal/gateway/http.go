@@ -53,7 +53,7 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	health := p.Health(web)
 	mux.Handle("/healthz", health)
 	mux.Handle("/readyz", health)
-	handler := proxy.Guard(web, mux, "/mcp", "/sse", "/messages", "/healthz", "/readyz")
+	handler := proxy.Guard(p.Recorded(web), mux, "/mcp", "/sse", "/messages", "/healthz", "/readyz")
 	if door != nil {
 		handler = withMetadata(handler, web, door.issuers)
 		if handler, err = withPages(g, handler, door, endpoint); err != nil {

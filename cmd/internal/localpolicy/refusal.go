@@ -15,7 +15,7 @@ import (
 // Refusal is what policies say of a request: ours, or those of another mcpctl.
 type Refusal struct {
 	rpc  *runtime.Error
-	Kind string // denied or limit
+	Kind string // denied, limit or unrecorded
 	hint string
 }
 
@@ -35,14 +35,18 @@ func (r *Refusal) Hint() string { return r.hint }
 // is the name that our policies know it by.
 func Refused(err error, server string) error {
 	rpc, ok := errors.AsType[*runtime.Error](err)
-	if !ok || rpc.Code != access.CodeDenied && rpc.Code != access.CodeLimited {
+	if !ok || rpc.Code != access.CodeDenied && rpc.Code != access.CodeLimited && rpc.Code != access.CodeUnrecorded {
 		return err
 	}
 	var data struct{ Kind, Server, Tool, Prompt, URI string }
-	if json.Unmarshal(rpc.Data, &data) != nil || data.Kind != "denied" && data.Kind != "limit" {
+	if json.Unmarshal(rpc.Data, &data) != nil || data.Kind != "denied" && data.Kind != "limit" && data.Kind != "unrecorded" {
 		return err
 	}
 	r := &Refusal{rpc: rpc, Kind: data.Kind}
+	if data.Kind == "unrecorded" {
+		r.hint = "mcpctl doctor says what is wrong with it"
+		return r
+	}
 	if data.Server != server {
 		return r // of another mcpctl: its policies are there
 	}
