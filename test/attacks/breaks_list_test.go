@@ -134,7 +134,7 @@ func breakages() []breakage {
 		one("links", "any address is a page", "cmd/internal/elicit", "ParseQuestion", ` || u.Scheme != "https" && u.Scheme != "http"`, ``,
 			"links/an application with a host"),
 
-		one("files", "a change is written where the file is", "runtime/internal/atomicfile", "Write", `if err = os.Rename(tmp.Name(), path); err != nil {`, "for range 400 {\n\t\t_ = os.WriteFile(path, data[:len(data)/2], perm)\n\t}\n\tif err = os.Rename(tmp.Name(), path); err != nil {",
+		one("files", "a change is written where the file is", "runtime/internal/atomicfile", "write", `if err = os.Rename(tmp.Name(), path); err != nil {`, "for range 400 {\n\t\t_ = os.WriteFile(path, data[:len(data)/2], perm)\n\t}\n\tif err = os.Rename(tmp.Name(), path); err != nil {",
 			"edits/who reads in the middle"),
 		one("files", "two changes do not wait for each other", "runtime/internal/atomicfile", "Lock", `l.TryLockContext(ctx, lockTry)`, `ctx.Err() == nil, error(nil)`,
 			"edits/many at once"),
