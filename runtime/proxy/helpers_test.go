@@ -19,9 +19,10 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(wire.Recording{M: m}) }
 
 // piped is a transport over in-memory streams with the asynchronous connection
 // that the stdio transport has. Without it (plain) calls take the slow way.

@@ -6,10 +6,11 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/access/gate"
 	"github.com/mcpctl/mcpctl/runtime/access/policy"
 	"github.com/mcpctl/mcpctl/runtime/pins"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // newAllowed is New; with MCPCTL_TEST_POLICY=1 there are policies, which allow all, and every
-// server is compared with a lock.
+// server is compared with a lock. With MCPCTL_TEST_AUDIT=1 what it does is recorded.
 func newAllowed(o Options) (*Proxy, error) {
 	if os.Getenv("MCPCTL_TEST_POLICY") != "" && o.Gate == nil {
 		set, err := policy.Compile(policy.Config{Sources: []policy.Source{{Name: "all.cedar", Text: []byte(`@id("all") permit (principal, action, resource);`)}}})
@@ -25,6 +26,9 @@ func newAllowed(o Options) (*Proxy, error) {
 			}
 			o.Pins.Set(all)
 		}
+	}
+	if o.Journal == nil {
+		o.Journal = wire.Journal
 	}
 	return New(o)
 }

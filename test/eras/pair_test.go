@@ -14,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/pins"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/seal"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // pair is a proxy with one front in use and one backend, and a client of the
@@ -69,7 +70,7 @@ func newProxy(ring *seal.Ring, back map[string]backend, entries ...config.Entry)
 		servers = append(servers, proxy.Server{Name: e.Name})
 	}
 	o := proxy.Options{
-		Servers: servers, Ring: ring, PageSize: 10, Info: runtime.Implementation{Name: "mcpctl", Version: "test"},
+		Servers: servers, Ring: ring, Journal: wire.Journal, PageSize: 10, Info: runtime.Implementation{Name: "mcpctl", Version: "test"},
 		Dial: func(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
 			return dial.Dial(ctx, byName[key.Server], dial.Options{
 				Handler: h, Listen: true, Legacy: key.Legacy, Capabilities: json.RawMessage(key.Capabilities), Grace: 20 * time.Millisecond,

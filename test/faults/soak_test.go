@@ -156,10 +156,6 @@ func TestSoak(t *testing.T) {
 func repolicy(t *testing.T, d *daemon, r *rand.Rand, bad []string) string {
 	time.Sleep(time.Duration(300+r.IntN(1000)) * time.Millisecond) // so long they count
 	path := filepath.Join(filepath.Dir(d.Config), "config.yaml")
-	head := ""
-	if wire.Identity() {
-		head = "serve: {auth: [token: {}]}\n"
-	}
 	what, text := "no policies", ""
 	switch r.IntN(5) {
 	case 0:
@@ -171,7 +167,7 @@ func repolicy(t *testing.T, d *daemon, r *rand.Rand, bad []string) string {
 	case 3:
 		what, text = "policies that hide", `access: {default: deny, rules: [{allow: "*", to: [good, `+bad[r.IntN(len(bad))]+`]}]}`
 	}
-	if err := os.WriteFile(path+".new", []byte(head+text+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(path+".new", []byte(wire.Always()+text+"\n"), 0o600); err != nil {
 		t.Error(err)
 	}
 	if err := os.Rename(path+".new", path); err != nil {

@@ -85,7 +85,12 @@ func Serve(t testing.TB, s Setup) *Daemon {
 		d.Process, err = Launch(cmd, "listening on ")
 	}
 	require.NoError(t, err)
-	t.Cleanup(func() { d.Stop(t) })
+	t.Cleanup(func() {
+		d.Stop(t)
+		if cmp.Or(s.Command, "serve") == "serve" && s.Config == "" {
+			require.NoError(t, Verify(s.Program, d.Config, d.Home))
+		}
+	})
 	return d
 }
 

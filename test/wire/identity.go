@@ -52,7 +52,7 @@ func Ask(config, home string, locked map[string]json.RawMessage) error {
 		return err
 	}
 	return errors.Join(
-		os.WriteFile(filepath.Join(filepath.Dir(config), "config.yaml"), []byte("serve: {auth: [token: {}]}\n"+allowed()), 0o600),
+		os.WriteFile(filepath.Join(filepath.Dir(config), "config.yaml"), []byte(Always()+decided()), 0o600),
 		os.WriteFile(filepath.Join(home, "access-tokens.json"), tokens, 0o600),
 	)
 }

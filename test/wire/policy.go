@@ -16,9 +16,18 @@ import (
 // compared with a lock. MCPCTL_TEST_POLICY=1 turns it on.
 func Policies() bool { return os.Getenv("MCPCTL_TEST_POLICY") != "" }
 
-// allowed is the section access where policies are on: everything is allowed, by a rule, and
+// Always is what config.yaml has in all that suites run with, whatever the policies: who is let
+// in to serve over HTTP, and the log.
+func Always() string {
+	if !Identity() {
+		return records()
+	}
+	return "serve: {auth: [token: {}]}\n" + records()
+}
+
+// decided is the section access where policies are on: everything is allowed, by a rule, and
 // every call of a tool is decided by its arguments.
-func allowed() string {
+func decided() string {
 	if !Policies() {
 		return ""
 	}
@@ -30,22 +39,24 @@ func allowed() string {
 `
 }
 
-// Decide writes, where policies are on, such policies beside a servers.json, and the lock
-// of its servers, by name. Of a server that is not there nothing is locked: it is compared
+// Decide writes what suites run with beside a servers.json, and, where policies are on, the
+// lock of its servers, by name. Of a server that is not there nothing is locked: it is compared
 // all the same, and all that it offers is new.
 func Decide(path string, locked map[string]json.RawMessage) error {
-	if !Policies() {
-		return nil
+	err := Allow(filepath.Dir(path))
+	if Policies() {
+		err = errors.Join(err, writeLock(path, locked))
 	}
-	return errors.Join(Allow(filepath.Dir(path)), writeLock(path, locked))
+	return err
 }
 
-// Allow writes, where policies are on, such policies into a folder, as its config.yaml.
+// Allow writes what suites run with into a folder, as its config.yaml.
 func Allow(dir string) error {
-	if !Policies() {
+	text := records() + decided()
+	if text == "" {
 		return nil
 	}
-	return os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(allowed()), 0o600)
+	return os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(text), 0o600)
 }
 
 // writeLock writes the lock beside a servers.json.
