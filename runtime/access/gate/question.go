@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -35,7 +36,7 @@ func (d *decision) question(asks []*policy.Policy) *Question {
 	var texts []string
 	for _, p := range asks {
 		if p.PerFlow && d.g.flows.Agreed(d.use.Now, d.flow, d.remembered(p)) {
-			d.use.agreed = append(d.use.agreed, p)
+			d.agree(p)
 			continue
 		}
 		q.policies = append(q.policies, p)
@@ -52,8 +53,15 @@ func (d *decision) question(asks []*policy.Policy) *Question {
 	if len(q.policies) > 0 && !d.g.Consent.Take(d.use.Now, q.consent()) {
 		return q
 	}
-	d.use.agreed = append(d.use.agreed, q.policies...)
+	d.agree(q.policies...)
 	return nil
+}
+
+// agree notes that a person has said yes to what policies ask: they are among those that have
+// decided.
+func (d *decision) agree(all ...*policy.Policy) {
+	d.use.agreed = append(d.use.agreed, all...)
+	d.use.By = append(slices.Clip(d.use.By), all...)
 }
 
 // fill returns a question with the names of what it is about.
@@ -100,7 +108,7 @@ const (
 func (g *Gate) Answered(q *Question, a Answer) error {
 	d := q.d
 	if a == Yes {
-		d.use.agreed = append(d.use.agreed, q.policies...)
+		d.agree(q.policies...)
 		for _, p := range q.policies {
 			if p.PerFlow {
 				g.flows.Agree(time.Now(), d.flow, d.remembered(p))
