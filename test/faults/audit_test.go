@@ -54,7 +54,8 @@ func (w *witnesses) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 
 // TestAuditKilled kills serve at random moments while 256 callers call: each call that a
 // backend got has its decision in the audit log, and each answer that a client got its
-// outcome. The next serve appends what the one before has left.
+// outcome. The next serve appends what the one before has left. No file has an argument, a
+// result or a token.
 func TestAuditKilled(t *testing.T) {
 	rounds := *auditKills
 	if testing.Short() {
@@ -100,11 +101,11 @@ func (w *witnesses) until(t *testing.T, d *daemon, calls *atomic.Uint64, after t
 					id := fmt.Sprintf("%032x", calls.Add(1))
 					n := c.Next()
 					res, err := c.Post(ctx, wire.Request(n, "tools/call",
-						`{"_meta":{"traceparent":"00-`+id+`-00f067aa0ba902b7-01"},"name":"good__echo","arguments":{"message":"`+id+`"}}`))
+						`{"_meta":{"traceparent":"00-`+id+`-00f067aa0ba902b7-01"},"name":"good__echo","arguments":{"message":"`+argument+id+`"}}`))
 					if err != nil {
 						return
 					}
-					if k, text := judge(res.Message(), n, "good: "+id); k == right {
+					if k, text := judge(res.Message(), n, "good: "+argument+id); k == right {
 						w.saw(w.client, id)
 					} else if k == wrong {
 						t.Error(text)
@@ -116,6 +117,27 @@ func (w *witnesses) until(t *testing.T, d *daemon, calls *atomic.Uint64, after t
 	time.Sleep(after)
 	require.NoError(t, d.Cmd.Process.Kill())
 	all.Wait()
+	noneIn(t, d.Home, argument, wire.Token())
+}
+
+// argument begins the arguments of all calls, and their results have it as well.
+const argument = "canary-argument-"
+
+// noneIn checks that no file below a folder has any of some texts.
+func noneIn(t *testing.T, dir string, texts ...string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		for _, text := range texts {
+			if text != "" && bytes.Contains(raw, []byte(text)) {
+				t.Errorf("%s has %s", path, text)
+			}
+		}
+		return err
+	}))
 }
 
 // compare compares the log with what was seen.
