@@ -32,17 +32,17 @@ all: build
 build:
 	CGO_ENABLED=0 go build -trimpath -o mcpctl ./cmd/mcpctl
 
-# Unit tests, test scripts, the layer test and the real npm servers, all under
-# the race detector, in one run; then, without it, what it would only slow down
-# (the generator, whose three places with goroutines every generation passes, the
-# judges of generated code, the reading of pages and the picture) or disturb (allocation counts). Many tests wait for
-# processes and clocks, so twice as many as there are cores run at once, in one and a half
-# times as many packages.
+# Unit tests, test scripts and the real npm servers, all under the race detector, in one
+# run. Then, without it, what it would only slow down or disturb: the generator, policies
+# and the proof of logs, whose few tests with goroutines run under it as well; the judges of
+# generated code, the reading of pages, the picture, the rooms; allocation counts. Many tests
+# wait for processes and clocks, so twice as many as there are cores run at once, in one and
+# a half times as many packages.
 test: npm python staticcheck terminals
-	CGO_ENABLED=1 go test -race -tags integration -timeout 8m -p $$((3 * $$(getconf _NPROCESSORS_ONLN) / 2)) -parallel $$((2 * $$(getconf _NPROCESSORS_ONLN))) $$(go list ./... | grep -v -e /scaffold/gogen -e /test/reading -e /test/picture)
-	CGO_ENABLED=1 go test -race ./scaffold/gogen -run '^(TestGolden|TestOrder)$$'
+	CGO_ENABLED=1 go test -race -tags integration -timeout 8m -p $$((3 * $$(getconf _NPROCESSORS_ONLN) / 2)) -parallel $$((2 * $$(getconf _NPROCESSORS_ONLN))) $$(go list ./... | grep -v -e /scaffold/gogen -e /test/reading -e /test/picture -e /access/policy$$ -e /audit/verify -e /audit/merkle -e /test/rooms)
+	CGO_ENABLED=1 go test -race ./scaffold/gogen ./runtime/access/policy ./runtime/audit/verify -run '^(TestGolden|TestOrder|TestMany|TestWhileWritten)$$'
 	CGO_ENABLED=1 go -C $(GOSDK) test -race ./...
-	go test -tags integration -timeout 8m ./scaffold/gogen/... ./test/codegen ./test/reading ./test/picture
+	go test -tags integration -timeout 8m ./scaffold/gogen/... ./test/codegen ./test/reading ./test/picture ./runtime/access/policy ./runtime/audit/verify ./runtime/audit/merkle ./test/rooms
 	go test ./runtime/proxy -run '^TestOwnership$$' -worlds 10000
 	test/tools/alloctests.sh
 
