@@ -72,7 +72,7 @@ func TestReapedBetweenChoiceAndUse(t *testing.T) {
 			if err := rawjson.Scan(line, m); err != nil {
 				return "", err
 			}
-			if call := p.router.FastCall(line, m, &interrupted{take{make(chan string, 1)}, reap}, time.Now()); call.Conn != nil || call.Err != nil {
+			if call := p.router.FastCall(line, m, &interrupted{take{make(chan string, 1)}, sync.OnceFunc(reap)}, time.Now()); call.Conn != nil || call.Err != nil {
 				return "", fmt.Errorf("a fast call was made: %v %w", call.Conn, call.Err)
 			}
 			return callAny(t, p, `{}`), nil // as the front does
