@@ -34,15 +34,16 @@ build:
 
 # Unit tests, test scripts and the real npm servers, all under the race detector, in one
 # run. Then, without it, what it would only slow down or disturb: the generator, policies
-# and the proof of logs, whose few tests with goroutines run under it as well; the judges of
-# generated code, the reading of pages, the picture, the rooms; allocation counts. Many tests
-# wait for processes and clocks, so twice as many as there are cores run at once, in one and
-# a half times as many packages.
+# and the proof of logs, whose few tests with goroutines run under it as well; the matrix of
+# eras, which make nightly runs under it; the judges of generated code, pages, pictures,
+# screens and rooms; what tools say of themselves; allocation counts. Many tests wait for
+# processes and clocks, so twice as many as there are cores run at once, in one and a half
+# times as many packages.
 test: npm python staticcheck terminals
-	CGO_ENABLED=1 go test -race -tags integration -timeout 8m -p $$((3 * $$(getconf _NPROCESSORS_ONLN) / 2)) -parallel $$((2 * $$(getconf _NPROCESSORS_ONLN))) $$(go list ./... | grep -v -e /scaffold/gogen -e /test/reading -e /test/picture -e /access/policy$$ -e /audit/verify -e /audit/merkle -e /test/rooms)
+	CGO_ENABLED=1 go test -race -tags integration -timeout 8m -p $$((3 * $$(getconf _NPROCESSORS_ONLN) / 2)) -parallel $$((2 * $$(getconf _NPROCESSORS_ONLN))) $$(go list ./... | grep -v -e /scaffold/gogen -e /test/reading -e /test/picture -e /access/policy$$ -e /audit/verify -e /audit/merkle -e /test/rooms -e /test/screens -e /test/eras -e /runtime/clihelp)
 	CGO_ENABLED=1 go test -race ./scaffold/gogen ./runtime/access/policy ./runtime/audit/verify -run '^(TestGolden|TestOrder|TestMany|TestWhileWritten)$$'
 	CGO_ENABLED=1 go -C $(GOSDK) test -race ./...
-	go test -tags integration -timeout 8m ./scaffold/gogen/... ./test/codegen ./test/reading ./test/picture ./runtime/access/policy ./runtime/audit/verify ./runtime/audit/merkle ./test/rooms
+	go test -tags integration -timeout 8m ./scaffold/gogen/... ./test/codegen ./test/reading ./test/picture ./runtime/access/policy ./runtime/audit/verify ./runtime/audit/merkle ./test/rooms ./test/screens ./test/eras ./runtime/clihelp
 	go test ./runtime/proxy -run '^TestOwnership$$' -worlds 10000
 	test/tools/alloctests.sh
 
@@ -396,6 +397,7 @@ nightly: npm python
 	MCPCTL_NIGHTLY=1 go test -tags integration ./test/peers ./test/login -timeout 15m
 	MCPCTL_NIGHTLY=1 go test ./scaffold/merge ./runtime/audit/export -count 1
 	go test ./runtime/auth -run TestKilled -kills 5000 -timeout 15m
+	go test -race ./test/eras -timeout 15m
 	$(MAKE) --no-print-directory eras-random policy-random policy-suites audit-suites audit-changes audit-kill ownership-worlds identity crossings unknown-keys faults attacks soak conformance collector keycloak cli-corpus cli-property registry-copy
 
 ci:
