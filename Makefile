@@ -281,7 +281,7 @@ audit-suites: $(SUITE_STAMP)
 	MCPCTL_TEST_AUDIT=1 go test ./runtime/proxy -skip Allocate
 	MCPCTL_TEST_AUDIT=1 go test ./test/eras -run '^(TestEras|TestNobodyElse)$$'
 	MCPCTL_TEST_AUDIT=1 go test -tags faults ./test/faults -timeout 20m $(FAULTS)
-	MCPCTL_TEST_AUDIT=1 go test -tags attacks ./test/attacks -run 'TestAttacks/(policies|flows|pinned)' -timeout 20m
+	MCPCTL_TEST_AUDIT=1 go test -tags attacks ./test/attacks -timeout 20m
 	go build -o $(BIN)/conformance ./test/conformance
 	MCPCTL_TEST_AUDIT=1 $(BIN)/conformance $(CONFORMANCE)
 

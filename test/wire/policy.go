@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -50,13 +51,24 @@ func Decide(path string, locked map[string]json.RawMessage) error {
 	return err
 }
 
-// Allow writes what suites run with into a folder, as its config.yaml.
+// Allow adds what suites run with to the config.yaml of a folder. The sections that it has
+// stay as they are.
 func Allow(dir string) error {
-	text := records() + decided()
-	if text == "" {
+	name := filepath.Join(dir, "config.yaml")
+	text, err := os.ReadFile(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	more := ""
+	for _, section := range []string{records(), decided()} {
+		if key, _, _ := strings.Cut(section, ":"); section != "" && !strings.Contains("\n"+string(text), "\n"+key+":") {
+			more += "\n" + section
+		}
+	}
+	if more == "" {
 		return nil
 	}
-	return os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(text), 0o600)
+	return os.WriteFile(name, append(text, more...), 0o600)
 }
 
 // writeLock writes the lock beside a servers.json.
