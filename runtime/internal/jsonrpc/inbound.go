@@ -91,11 +91,15 @@ func (c *inbound) message(line []byte, now time.Time, cut bool) *Writer {
 
 // answered returns the call that a raw id stands for.
 func (c *inbound) answered(raw []byte) (uint64, bool) {
-	if n, err := strconv.ParseUint(string(bytes.Trim(raw, `"`)), 10, 64); err == nil {
-		return n, true
-	}
 	if len(raw) == 0 {
 		return 0, false
+	}
+	number := raw
+	if raw[0] == '"' {
+		number = bytes.Trim(raw, `"`)
+	}
+	if n, err := strconv.ParseUint(string(number), 10, 64); err == nil {
+		return n, true
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -84,6 +84,9 @@ func (l *LineReader) went(part []byte) {
 
 // content returns what a line says, nothing for a blank one.
 func content(line []byte) []byte {
+	if n := len(line); n > 0 && line[0] == '{' && line[n-1] == '}' { // as nearly all are
+		return line
+	}
 	return bytes.Trim(bytes.TrimPrefix(line, []byte("\ufeff")), " \t\r")
 }
 
