@@ -24,19 +24,10 @@ func visit(t *testing.T, d *daemon, r *rand.Rand, server string) string {
 		how = "token expired"
 		words = append(words, "--expires", fmt.Sprint(1+r.IntN(3), "s"))
 	}
-	var token string
-	ok := false
-	for try := 0; !ok; try++ { // config.yaml may be broken at the moment: see repolicy
-		out := d.run(t, words...)
-		_, token, _ = strings.Cut(out, `"token":"`)
-		token, _, ok = strings.Cut(token, `"`)
-		if !ok && try == 50 {
-			t.Errorf("no token: %s", out)
-			return "no token"
-		}
-		if !ok {
-			time.Sleep(100 * time.Millisecond)
-		}
+	_, token, _ := strings.Cut(runSound(t, d, words...), `"token":"`)
+	token, _, ok := strings.Cut(token, `"`)
+	if !ok {
+		return "no token"
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), wire.Limit)
 	defer cancel()
@@ -70,7 +61,7 @@ func visit(t *testing.T, d *daemon, r *rand.Rand, server string) string {
 	post(wire.Request("1", "tools/call", `{"name":"`+server+`__echo","arguments":{"message":"m"}}`))
 	time.Sleep(time.Duration(r.IntN(1000)) * time.Millisecond)
 	if how == "token revoked" {
-		d.run(t, "access", "token", "revoke", name)
+		runSound(t, d, "access", "token", "revoke", name)
 	}
 	ended := time.Now().Add(20 * time.Second) // the machine is busy
 	for post(wire.Request("2", "ping", "{}")) != http.StatusUnauthorized {
@@ -88,7 +79,19 @@ func visit(t *testing.T, d *daemon, r *rand.Rand, server string) string {
 		}
 	}
 	if how == "token expired" {
-		d.run(t, "access", "token", "revoke", name)
+		runSound(t, d, "access", "token", "revoke", name)
 	}
 	return how
+}
+
+// runSound runs a command as soon as config.yaml is not broken, which repolicy does on purpose.
+func runSound(t *testing.T, d *daemon, words ...string) (out string) {
+	for range 100 {
+		if out = d.run(t, words...); !strings.Contains(out, "config.yaml:") {
+			return out
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Errorf("mcpctl %v: %s", words, out)
+	return out
 }
