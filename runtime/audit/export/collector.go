@@ -131,19 +131,8 @@ func (c *collector) pass(ctx context.Context) error {
 		if len(b.records)+len(b.checkpoints) == 0 {
 			return nil
 		}
-		if len(b.records) > 0 {
-			at.Next = b.next
-		}
-		records := make([]otlpRecord, 0, len(b.records)+len(b.checkpoints))
-		last := strconv.FormatInt(time.Now().UnixNano(), 10)
-		for i, raw := range b.records {
-			records = append(records, logRecord(b.first+int64(i), raw))
-			last = records[i].Time
-		}
-		for _, cp := range b.checkpoints {
-			records = append(records, checkpointRecord(cp, last))
-			at.Checkpoint = cp.size
-		}
+		at = b.after(at)
+		records, _ := b.logRecords(strconv.FormatInt(time.Now().UnixNano(), 10))
 		if err := c.send(ctx, records); err != nil {
 			return err
 		}

@@ -305,6 +305,15 @@ type batch struct {
 	more        bool
 }
 
+// after returns what a target has that had what at says and gets the batch.
+func (b *batch) after(at position) position {
+	at.Next = b.next
+	if n := len(b.checkpoints); n > 0 {
+		at.Checkpoint = b.checkpoints[n-1].size
+	}
+	return at
+}
+
 type checkpoint struct {
 	size int64
 	note []byte

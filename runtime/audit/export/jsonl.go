@@ -213,20 +213,7 @@ func (l *lines) write(b *batch) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	var text []byte
-	at := l.at
-	if l.size == 0 || len(b.records) > 0 && b.first != at.Next {
-		at.Next = b.first
-		text = Mark{Log: l.origin, Next: at.Next}.Append(text)
-	}
-	for _, r := range b.records {
-		text = append(append(text, r...), '\n')
-		at.Next++
-	}
-	for _, c := range b.checkpoints {
-		text = Mark{Checkpoint: string(c.note), Next: at.Next}.Append(text)
-		at.Checkpoint = c.size
-	}
+	text, at := b.lines(l.origin, l.at, l.size == 0)
 	if _, err := f.Write(text); err != nil {
 		_ = f.Truncate(l.size) // a part of it: recover cuts it off, too
 		return err
@@ -238,6 +225,23 @@ func (l *lines) write(b *batch) (err error) {
 		return nil
 	}
 	return l.sent.set(l.key(), at) // for a file that is moved away
+}
+
+// lines returns a batch as the lines of a file that has what at says, and what it has then.
+// A first line says whose log it is, where the file is empty or records are missing.
+func (b *batch) lines(origin string, at position, empty bool) ([]byte, position) {
+	var text []byte
+	if empty || len(b.records) > 0 && b.first != at.Next {
+		text = Mark{Log: origin, Next: b.first}.Append(text)
+	}
+	for _, r := range b.records {
+		text = append(append(text, r...), '\n')
+	}
+	at = b.after(at)
+	for _, c := range b.checkpoints {
+		text = Mark{Checkpoint: string(c.note), Next: at.Next}.Append(text)
+	}
+	return text, at
 }
 
 // setAside renames the file: it is as large as it may become. Its new name has the number

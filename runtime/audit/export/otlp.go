@@ -168,6 +168,20 @@ func logRecord(n int64, raw []byte) otlpRecord {
 	return out
 }
 
+// logRecords returns a batch as records of OpenTelemetry. last is the time of the record
+// before the batch, which checkpoints get without one; the new one is returned.
+func (b *batch) logRecords(last string) ([]otlpRecord, string) {
+	all := make([]otlpRecord, 0, len(b.records)+len(b.checkpoints))
+	for i, raw := range b.records {
+		all = append(all, logRecord(b.first+int64(i), raw))
+		last = all[i].Time
+	}
+	for _, c := range b.checkpoints {
+		all = append(all, checkpointRecord(c, last))
+	}
+	return all, last
+}
+
 func (o *otlpRecord) at(t time.Time) {
 	o.Time = "0"
 	if !t.IsZero() {
