@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
 	"github.com/mcpctl/mcpctl/cmd/internal/doorcheck"
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/locking"
 	"github.com/mcpctl/mcpctl/cmd/internal/recording"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
@@ -52,7 +53,7 @@ func (c *doctorCommand) run(ctx context.Context, words []string) error {
 		return err
 	}
 	files.Fix = c.fix
-	d := &doctor.Doctor{Dial: c.options, Kind: func(err error) string { return kinds[exitCode(err)] }, Hint: hintOf, Drift: locking.Drift(c.settings.ConfigPath), Shared: c.settings.Serve.Access.Required()}
+	d := &doctor.Doctor{Dial: c.options, Kind: func(err error) string { return kinds[exitCode(err)] }, Hint: failure.HintOf, Drift: locking.Drift(c.settings.ConfigPath), Shared: c.settings.Serve.Access.Required()}
 	if files.Config != nil {
 		d.Warnings = files.Config.Warnings()
 	}
@@ -102,7 +103,7 @@ func (c *doctorCommand) what(words []string) ([]config.Entry, doctor.Files, erro
 		entry, ok := f.Entry(name)
 		if !ok {
 			_, err := f.Use(name)
-			return nil, files, &Error{Server: name, Err: err, Remedy: hintOf(err)}
+			return nil, files, &Error{Server: name, Err: err, Remedy: failure.HintOf(err)}
 		}
 		entries = append(entries, entry)
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -114,21 +115,12 @@ func is[E error](err error) bool {
 
 // What errors may offer besides their text.
 type (
-	hinter      interface{ Hint() string }
 	exitKinder  interface{ ExitKind() string }
 	stderrLiner interface{ StderrLines() []string }
 
 	httpStatuser interface{ HTTPStatus() int }
 	httpBodied   interface{ HTTPBody() string }
 )
-
-// hintOf returns what an error advises to do, "" for nothing.
-func hintOf(err error) string {
-	if h := hinter(nil); errors.As(err, &h) {
-		return h.Hint()
-	}
-	return ""
-}
 
 // report prints a failure on stderr: one line and a hint, or one line of JSON
 // after an explicit --json.
@@ -138,7 +130,7 @@ func (env *environment) report(err error) {
 	if errors.As(err, &own) && own.Silent {
 		return
 	}
-	msg, hint := err.Error(), hintOf(err)
+	msg, hint := err.Error(), failure.HintOf(err)
 	if code == exitInterrupted {
 		msg, hint = "interrupted", ""
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/answering"
 	"github.com/mcpctl/mcpctl/cmd/internal/elicit"
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -83,7 +84,7 @@ func (h *host) explain(c *runtime.Client, err error) error {
 	}
 	if !h.a.ui.JSON {
 		h.a.ui.Note("warning: %s: %s", h.entry.Name, why.Missed())
-		h.a.ui.Note("hint: %s", hintOf(explained))
+		h.a.ui.Note("hint: %s", failure.HintOf(explained))
 	}
 	return err
 }

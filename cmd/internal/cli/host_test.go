@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/answering"
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -108,14 +109,14 @@ func TestMissingCapability(t *testing.T) {
 		`{"requiredCapabilities":{"roots":{}}}`:                "--roots DIR",
 	} {
 		err := answering.Explain(&runtime.Error{Code: runtime.CodeMissingCapability, Message: "no", Data: json.RawMessage(data)})
-		if exitCode(err) != exitUsage || !strings.Contains(hintOf(err), want) {
-			t.Errorf("%s: got %v, hint %q", data, err, hintOf(err))
+		if exitCode(err) != exitUsage || !strings.Contains(failure.HintOf(err), want) {
+			t.Errorf("%s: got %v, hint %q", data, err, failure.HintOf(err))
 		}
 	}
 	for _, data := range []string{`{"requiredCapabilities":{"sampling":{}}}`, `7`, ``} {
 		err := answering.Explain(&runtime.Error{Code: runtime.CodeMissingCapability, Message: "no", Data: json.RawMessage(data)})
-		if exitCode(err) != exitProtocol || hintOf(err) != "" {
-			t.Errorf("%s: got %v, hint %q", data, err, hintOf(err))
+		if exitCode(err) != exitProtocol || failure.HintOf(err) != "" {
+			t.Errorf("%s: got %v, hint %q", data, err, failure.HintOf(err))
 		}
 	}
 }

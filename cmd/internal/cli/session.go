@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
 	"github.com/mcpctl/mcpctl/cmd/internal/locking"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
@@ -121,7 +122,7 @@ func (env *environment) withServer(server string, err error) error {
 		own.Server = server
 		return err
 	}
-	return &Error{Server: server, Err: err, Remedy: hintOf(err)}
+	return &Error{Server: server, Err: err, Remedy: failure.HintOf(err)}
 }
 
 // words checks the number of a command's words. Both bounds include the server, which

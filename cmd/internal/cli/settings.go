@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/configuring"
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/layers"
@@ -94,7 +95,7 @@ func (env *environment) entry(server string) (config.Entry, error) {
 	}
 	e, err := f.Use(server)
 	if err != nil {
-		return config.Entry{}, &Error{Server: server, Err: err, Remedy: hintOf(err)}
+		return config.Entry{}, &Error{Server: server, Err: err, Remedy: failure.HintOf(err)}
 	}
 	for _, w := range f.Warnings() {
 		if w.Server == server {

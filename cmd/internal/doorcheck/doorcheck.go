@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/statusview"
 	"github.com/mcpctl/mcpctl/cmd/internal/tlsfiles"
@@ -78,8 +79,8 @@ func (c *checks) policies() {
 	}
 	if err != nil {
 		fix := "mcpctl policy check"
-		if h := (interface{ Hint() string })(nil); errors.As(err, &h) && h.Hint() != "" {
-			fix += "  # " + h.Hint()
+		if hint := failure.HintOf(err); hint != "" {
+			fix += "  # " + hint
 		}
 		c.fail("access", err.Error(), fix)
 		return

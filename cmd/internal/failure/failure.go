@@ -33,6 +33,14 @@ func (e *Error) Unwrap() error { return e.Err }
 // Hint returns the remedy.
 func (e *Error) Hint() string { return e.Remedy }
 
+// HintOf returns the remedy of an error, "" if it has none.
+func HintOf(err error) string {
+	if h := (interface{ Hint() string })(nil); errors.As(err, &h) {
+		return h.Hint()
+	}
+	return ""
+}
+
 // ExitKind returns the kind, which decides the exit code.
 func (e *Error) ExitKind() string {
 	var cause interface{ ExitKind() string }

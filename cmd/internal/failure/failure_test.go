@@ -25,6 +25,9 @@ func TestKind(t *testing.T) {
 		}
 	}
 	e := failure.Usage("x %w", plain).WithHint("try %d", 1)
+	if failure.HintOf(plain) != "" || failure.HintOf(fmt.Errorf("y: %w", e)) != "try 1" {
+		t.Error("a hint is lost, or made up")
+	}
 	if e.Error() != "x x" || !errors.Is(e, plain) || e.Hint() != "try 1" {
 		t.Errorf("got %q, %q", e.Error(), e.Hint())
 	}

@@ -2,12 +2,12 @@ package gateway
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/layers"
@@ -180,8 +180,8 @@ func (r *reloading) beside() {
 // problem returns the log attributes of a fault: problem and remedy.
 func problem(err error) []any {
 	attrs := []any{"problem", err.Error()}
-	if h := (interface{ Hint() string })(nil); errors.As(err, &h) && h.Hint() != "" {
-		attrs = append(attrs, "hint", h.Hint())
+	if hint := failure.HintOf(err); hint != "" {
+		attrs = append(attrs, "hint", hint)
 	}
 	return attrs
 }

@@ -150,7 +150,7 @@ func fromError(name string, err error) error {
 		name = "standard input"
 	}
 	err = fmt.Errorf("%s: %w", name, err)
-	if own := interface{ Hint() string }(nil); errors.As(err, &own) {
+	if failure.HintOf(err) != "" {
 		return err
 	}
 	return (&failure.Error{Err: err}).WithHint("mcpctl tools SERVER --json >FILE writes one that can be read")

@@ -33,7 +33,7 @@ func (p *Program) Import(path string) error {
 	}
 	out, err := translate(raw)
 	if err != nil {
-		return &failure.Error{Kind: "config", Err: fmt.Errorf("%s: %w", path, err), Remedy: hintOf(err)}
+		return &failure.Error{Kind: "config", Err: fmt.Errorf("%s: %w", path, err), Remedy: failure.HintOf(err)}
 	}
 	text := out.yaml()
 	// What is printed is read back: it must be accepted as it is.
@@ -62,13 +62,6 @@ func (r *refusal) Hint() string  { return r.remedy }
 
 func refuse(remedy, format string, a ...any) error {
 	return &refusal{text: fmt.Sprintf(format, a...), remedy: remedy}
-}
-
-func hintOf(err error) string {
-	if h, ok := err.(interface{ Hint() string }); ok {
-		return h.Hint()
-	}
-	return ""
 }
 
 // foreign is a file of the other gateway, as far as it says who may do what.

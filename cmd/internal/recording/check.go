@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/control"
 	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/audit"
 	"github.com/mcpctl/mcpctl/runtime/audit/export"
@@ -91,11 +92,7 @@ func (c *checks) files() bool {
 func (c *checks) log(ctx context.Context) {
 	l, err := logfile.OpenReadOnly(ctx, c.Name)
 	if err != nil {
-		fix := ""
-		if h := (interface{ Hint() string })(nil); errors.As(err, &h) {
-			fix = h.Hint()
-		}
-		c.fail("audit", err.Error(), fix)
+		c.fail("audit", err.Error(), failure.HintOf(err))
 		return
 	}
 	defer func() { _ = l.Close() }() // it was read

@@ -3,6 +3,7 @@
 package recording
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -153,18 +154,15 @@ func (r *Recorder) without(err error) (*Recorder, error) {
 
 // unusable is the error of a log that is required.
 func unusable(err error) error {
-	remedy := "make it writable, or remove audit from config.yaml"
-	if h := (interface{ Hint() string })(nil); errors.As(err, &h) && h.Hint() != "" {
-		remedy = h.Hint()
-	}
+	remedy := cmp.Or(failure.HintOf(err), "make it writable, or remove audit from config.yaml")
 	return &failure.Error{Kind: "config", Err: fmt.Errorf("the audit log cannot be written: %w", err), Remedy: remedy}
 }
 
 // problem returns the log attributes of an error: problem and remedy.
 func problem(err error) []any {
 	attrs := []any{"problem", err.Error()}
-	if h := (interface{ Hint() string })(nil); errors.As(err, &h) && h.Hint() != "" {
-		attrs = append(attrs, "hint", h.Hint())
+	if hint := failure.HintOf(err); hint != "" {
+		attrs = append(attrs, "hint", hint)
 	}
 	return attrs
 }

@@ -3,11 +3,11 @@ package records
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/scaffold"
@@ -52,9 +52,8 @@ func Info(ctx context.Context, u *ui.UI, open func() (*registry.Client, error), 
 	plan, refused := rec.Plan(scaffold.Options{})
 	if refused != nil {
 		text := refused.Error()
-		var hinter interface{ Hint() string }
-		if errors.As(refused, &hinter) && hinter.Hint() != "" {
-			text += " (" + hinter.Hint() + ")"
+		if hint := failure.HintOf(refused); hint != "" {
+			text += " (" + hint + ")"
 		}
 		plan = &scaffold.Plan{Warnings: append([]string{text}, rec.Notes...)}
 	}
