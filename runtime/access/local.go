@@ -1,5 +1,6 @@
 package access
 
-// Local is the Provider of principals whom the system itself has named: the user of this
-// machine, on a socket that only they can reach.
+// Local stands for the user of this machine: as the ID and the group of who asks where nobody
+// is asked who they are, and as the Provider of principals whom the system itself has named,
+// on a socket that only they can reach.
 const Local = "local"

@@ -9,5 +9,5 @@ import (
 // owner of this process connect.
 func socketOwner() *access.Principal {
 	id, name := local.Owner()
-	return &access.Principal{ID: "local|" + id, Name: name, Provider: "local"}
+	return &access.Principal{ID: access.Local + "|" + id, Name: name, Provider: access.Local}
 }

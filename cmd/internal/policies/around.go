@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/access/gate"
 	"github.com/mcpctl/mcpctl/runtime/access/policy"
 	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
@@ -36,7 +37,7 @@ type around struct {
 func look(ctx context.Context, p *Program, l *loaded, r *request, d *decision) (out around, err error) {
 	out.Membership = map[string]string{}
 	for group, by := range l.set.MembershipOf(r.who) {
-		if group != "local" || by != "" {
+		if group != access.Local || by != "" {
 			out.Membership[group] = cmp.Or(by, "credential")
 		}
 	}

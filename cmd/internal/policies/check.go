@@ -289,7 +289,7 @@ func (c *checking) item(of *schema.Policy, n schema.Name) {
 // group checks the name of a group. Those of issuers and proxies are not known here.
 func (c *checking) group(of *schema.Policy, name string) {
 	providers := &c.program.Settings.Serve.Access.Providers
-	if _, configured := c.Config.Groups[name]; configured || name == "local" || strings.Contains(name, ":") || providers.Proxy != nil {
+	if _, configured := c.Config.Groups[name]; configured || name == access.Local || strings.Contains(name, ":") || providers.Proxy != nil {
 		return
 	}
 	names := slices.Sorted(maps.Keys(c.Config.Groups))

@@ -129,7 +129,7 @@ func (p *Program) Explain(ctx context.Context, o ExplainOptions) error {
 	}
 	r := &request{action: policy.Action(o.Action), as: o.As, seen: o.Seen, now: time.Now()}
 	if o.As == "" {
-		r.as = "local"
+		r.as = access.Local
 	}
 	if r.who, err = p.who(o.As, o.Groups, o.Scopes); err != nil {
 		return err

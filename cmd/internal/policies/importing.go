@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/access/rules"
 	"github.com/mcpctl/mcpctl/runtime/store"
 )
@@ -192,7 +193,7 @@ func translate(raw []byte) (*translation, error) {
 func idsOf(providers []string) func(string) []string {
 	return func(subject string) (ids []string) {
 		if subject == "anonymous" {
-			return []string{"local"}
+			return []string{access.Local}
 		}
 		if slices.Contains(providers, "forwarded") {
 			ids = append(ids, "proxy|"+subject)
@@ -241,7 +242,7 @@ func (t *translation) join(subject string, roles []string) error {
 
 // group notes that there is a group.
 func (t *translation) group(name string) error {
-	if !rules.IsName(name) || name == "local" {
+	if !rules.IsName(name) || name == access.Local {
 		return refuse("rename it: letters, digits, '-', '_' and '.'", "the role %q cannot be the name of a group", name)
 	}
 	if t.groups[name] == nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/auditing"
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/access/policy"
 	"github.com/mcpctl/mcpctl/runtime/access/rules"
 	"github.com/mcpctl/mcpctl/runtime/audit"
@@ -122,7 +123,7 @@ func (of *learner) add(e *auditing.Entry) error {
 		of.first = r.Time
 	}
 	of.last = r.Time
-	who := cmp.Or(r.Who.ID, "local")
+	who := cmp.Or(r.Who.ID, access.Local)
 	if of.used[who] == nil {
 		of.used[who] = map[string]int{}
 		of.names[who] = r.Who.Name

@@ -113,7 +113,7 @@ func (l *loaded) item(kind policy.Kind, server, name string) policy.Item {
 // who returns the principal that a word names, nil for local: an ID, a mail address, or the
 // name of a token.
 func (p *Program) who(word string, groups, scopes []string) (*access.Principal, error) {
-	if word == "" || word == "local" {
+	if word == "" || word == access.Local {
 		if len(groups)+len(scopes) > 0 {
 			return nil, failure.Usage("local has no groups and no scopes").WithHint("name a principal with --as")
 		}

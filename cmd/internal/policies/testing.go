@@ -270,7 +270,7 @@ func (p *Program) readAs(path string, n *yaml.Node) (who *access.Principal, as s
 		return nil, "", problemAt(path, n, err.Error(), `write an id, as in as: {id: "token|ci", groups: [ci]}`)
 	}
 	if f.ID == "" {
-		f.ID = "local"
+		f.ID = access.Local
 	}
 	return who, f.ID, nil
 }

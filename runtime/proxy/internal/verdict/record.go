@@ -100,7 +100,7 @@ func (j *Judge) Begin(a *Asked) (journal.Ticket, error) {
 
 // asker returns who has made a request.
 func (j *Judge) asker(a *Asked) audit.Asker {
-	out := audit.Asker{ID: localID, Flow: j.flow(a)}
+	out := audit.Asker{ID: access.Local, Flow: j.flow(a)}
 	if who := a.From.Who; who != nil {
 		out.ID, out.Name, out.Groups, out.Client, out.Via = who.ID, who.Name, who.Groups, who.Client, who.Provider
 	}
@@ -112,9 +112,6 @@ func (j *Judge) asker(a *Asked) audit.Asker {
 	}
 	return out
 }
-
-// localID is who asks where nobody is asked who they are.
-const localID = "local"
 
 func idsOf(all []*policy.Policy) (out []string) {
 	for _, p := range all {
