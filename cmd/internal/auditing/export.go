@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/audit/export"
 	"github.com/mcpctl/mcpctl/runtime/audit/logfile"
 	"github.com/mcpctl/mcpctl/runtime/audit/merkle"
+	"github.com/mcpctl/mcpctl/runtime/lazy"
 )
 
 // ExportOptions are the flags of audit export: one form, the number of the first record, and
@@ -102,7 +102,7 @@ func (o *ExportOptions) write(ctx context.Context, l *logfile.Log, origin string
 const lastLines = 16 << 20
 
 // numberRE finds the number of a record in a request.
-var numberRE = regexp.MustCompile(`"mcpctl\.audit\.number","value":\{"intValue":"(\d+)"`)
+var numberRE = lazy.Regexp(`"mcpctl\.audit\.number","value":\{"intValue":"(\d+)"`)
 
 // continued opens the file of an export to append to it: found says that it has records, of
 // which next is the number behind the last. A line that was not written whole is cut off.
@@ -150,7 +150,7 @@ func (o *ExportOptions) continued() (file *os.File, found bool, next int64, err 
 func (o *ExportOptions) lastNumber(line string) (n int64, ok bool) {
 	text, _, _ := strings.Cut(line, ",")
 	if o.OTLP {
-		all := numberRE.FindAllStringSubmatch(line, -1)
+		all := numberRE().FindAllStringSubmatch(line, -1)
 		if all == nil {
 			return 0, false
 		}

@@ -1,13 +1,13 @@
 package policies
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/access/policy"
 	"github.com/mcpctl/mcpctl/runtime/audit"
+	"github.com/mcpctl/mcpctl/runtime/lazy"
 )
 
 // What a replay says, beside the verdicts: that a limit was used up, and that what decides is
@@ -76,10 +76,10 @@ func (l *loaded) policies() []*policy.Policy {
 // notRecorded finds what a condition reads that no record has: arguments, the front, whether
 // a call is a task, and further claims of a token. A context that is read as a whole counts,
 // too.
-var notRecorded = regexp.MustCompile(`\bcontext(\.(args|clean|host|task|front)\b|\s+has\s+"?(args|clean|host|task|front)\b|[^.\s]|\s*$)|\.(hasTag|getTag)\(`)
+var notRecorded = lazy.Regexp(`\bcontext(\.(args|clean|host|task|front)\b|\s+has\s+"?(args|clean|host|task|front)\b|[^.\s]|\s*$)|\.(hasTag|getTag)\(`)
 
 // argumentsRead finds the part of it that arguments answer.
-var argumentsRead = regexp.MustCompile(`\bcontext(\.(args|clean|host)\b|\s+has\s+"?(args|clean|host)\b)`)
+var argumentsRead = lazy.Regexp(`\bcontext(\.(args|clean|host)\b|\s+has\s+"?(args|clean|host)\b)`)
 
 // open reports whether it depends on what no record has whether a policy holds. arguments
 // says that the arguments are known.
@@ -88,9 +88,9 @@ func open(a *policy.Applied, arguments bool) bool {
 	for _, c := range a.Conditions {
 		text := c.Text
 		if arguments {
-			text = argumentsRead.ReplaceAllString(text, "x")
+			text = argumentsRead().ReplaceAllString(text, "x")
 		}
-		is := notRecorded.MatchString(text)
+		is := notRecorded().MatchString(text)
 		if !is && !c.Holds && c.Failed == "" {
 			return false // whatever the others are
 		}
