@@ -74,8 +74,8 @@ type decisionID struct {
 // time, the kind or errors is asked for.
 const maxOpen = 16 << 10
 
-// kinds returns the names of all kinds of records.
-func kinds() []string {
+// Kinds returns the values of --kind: the names of all kinds of records.
+func Kinds() []string {
 	return []string{
 		string(audit.KindCall), string(audit.KindGet), string(audit.KindRead), string(audit.KindQuestion), string(audit.KindLink),
 		string(audit.KindOperate), string(audit.KindDeliver), string(audit.KindDone), string(audit.KindAuth), string(audit.KindList),
@@ -83,9 +83,6 @@ func kinds() []string {
 		string(audit.KindStart), string(audit.KindStop), string(audit.KindRotate), string(audit.KindGap), string(audit.KindPrune),
 	}
 }
-
-// Kinds returns the values of --kind, Verdicts those of --verdict.
-func Kinds() []string { return kinds() }
 
 // Verdicts returns the values of --verdict.
 func Verdicts() []string {
@@ -95,7 +92,7 @@ func Verdicts() []string {
 // filter understands a Query. The error is one of usage.
 func (q *Query) filter(now time.Time) (*filter, error) {
 	f := &filter{kinds: q.Kinds, verdicts: q.Verdicts, errors: q.Errors}
-	for flag, of := range map[string]struct{ given, possible []string }{"kind": {q.Kinds, kinds()}, "verdict": {q.Verdicts, Verdicts()}} {
+	for flag, of := range map[string]struct{ given, possible []string }{"kind": {q.Kinds, Kinds()}, "verdict": {q.Verdicts, Verdicts()}} {
 		for _, word := range of.given {
 			if slices.Contains(of.possible, word) {
 				continue
