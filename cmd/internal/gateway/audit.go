@@ -31,8 +31,11 @@ func (p *policing) record(g *gateway) {
 		return
 	}
 	r := &audit.Record{Kind: audit.KindPolicy}
-	if raw, err := settings.ReadFile(g.h.Settings.File()); err == nil {
-		sum := sha256.Sum256(raw)
+	p.mu.Lock()
+	text := p.text
+	p.mu.Unlock()
+	if text != nil {
+		sum := sha256.Sum256(text)
 		r.Text = settings.FileName + " sha256:" + hex.EncodeToString(sum[:])
 	}
 	if set := p.gate.Set(); set != nil {

@@ -38,6 +38,7 @@ type policing struct {
 	mu     sync.Mutex // guards what follows
 	files  []string   // that were read last, and folders
 	states []fs.FileInfo
+	text   []byte // of config.yaml, as it was read last; nil for none
 	status PolicyStatus
 }
 
@@ -59,6 +60,7 @@ func (p *policing) open(g *gateway) error {
 		if g.o.NoPolicy {
 			g.h.Log.Warn("no policy is asked: --no-policy")
 		}
+		p.text, _ = settings.ReadFile(p.path) // it may be missing
 		return nil
 	}
 	p.auth, p.asks = g.h.Settings.Serve.Access.Required(), g.o.asks
@@ -94,6 +96,7 @@ func (p *policing) read() (next gate.Config, err error) {
 		p.status.Problem = err.Error()
 		return next, err
 	}
+	p.text = read.Text
 	p.status = PolicyStatus{Digest: next.Set.Digest(), Policies: len(next.Set.Policies()), Loaded: time.Now()}
 	return next, nil
 }

@@ -33,6 +33,8 @@ type Policies struct {
 	// Watch are the files that the policies are read from, there or not, and the folders
 	// of those that a pattern names: where one of them changes, the policies may.
 	Watch []string
+	// Text is config.yaml as it was read, nil where there is none.
+	Text []byte
 
 	path string
 }
@@ -47,6 +49,7 @@ func ReadPolicies(path string, auth bool) (*Policies, error) {
 	if err := src.readFile(path); err != nil {
 		return p, err
 	}
+	p.Text = src.raw
 	n := src.file.node(accessName)
 	if n == nil {
 		return p, nil

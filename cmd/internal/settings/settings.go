@@ -225,6 +225,7 @@ func (src *source) readFile(path string) error {
 	case err != nil:
 		return config.FileProblem(path, err)
 	}
+	src.raw = b
 	src.file, err = parseFile(path, b)
 	return err
 }

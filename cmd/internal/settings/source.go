@@ -37,7 +37,8 @@ func Variable(flag string) string {
 // source finds the value of a setting.
 type source struct {
 	o    Options
-	file *file // nil without one
+	file *file  // nil without one
+	raw  []byte // of the file
 }
 
 func quote(s string) string { return strconv.Quote(s) }
