@@ -1,6 +1,6 @@
 // Package localpolicy has commands obey the policies that are about this machine's user, and
-// record what they do in the audit log: they reach a server through a proxy in this process, which decides as serve does, with
-// the same code.
+// record what they do in the audit log: they reach a server through a proxy in this process,
+// which decides as serve does, with the same code.
 package localpolicy
 
 import (
@@ -80,9 +80,9 @@ func (c *Connection) Close() error {
 }
 
 // Connect connects a command to a server: through the policies that are about it and the
-// audit log, directly where there is neither. It is the one way from a command to what a server offers. o are the
-// settings of the command, whose Handler gets what the server sends. An error of direct is
-// returned as it is.
+// audit log, directly where there is neither. It is the one way from a command to what a
+// server offers. o are the settings of the command, whose Handler gets what the server sends.
+// An error of direct is returned as it is.
 func (p *Policies) Connect(ctx context.Context, entry config.Entry, o dial.Options, direct Dial) (*Connection, error) {
 	concern, err := p.Concern(entry)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 
 // Prune removes segments whose records are all older than before, and the oldest ones of a
 // log that is larger than maxBytes; zero is no bound. The hashes stay, so that the rest can
-// be verified, and so does the last segment; bodies go with their records. note is called first, with the number of the
-// first record that stays, and returns when the log has the record that tells so; with its
-// error, or if nothing is to go, nothing is removed. The result is how many records are
-// gone.
+// be verified, and so does the last segment; bodies go with their records. note is called
+// first, with the number of the first record that stays, and returns when the log has the
+// record that tells so; with its error, or if nothing is to go, nothing is removed. The
+// result is how many records are gone.
 func (l *Log) Prune(ctx context.Context, before time.Time, maxBytes int64, note func(first int64) error) (int64, error) {
 	oldest, err := l.Oldest(ctx)
 	if err != nil {

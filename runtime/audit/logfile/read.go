@@ -150,8 +150,8 @@ func (r *Reader) Record(ctx context.Context, n int64) (record []byte, err error)
 	return record, err
 }
 
-// Checkpoints calls each with the checkpoints of more than after records, the smallest first. It stops
-// with the first error of each, and returns it.
+// Checkpoints calls each with the checkpoints of more than after records, the smallest first.
+// It stops with the first error of each, and returns it.
 func (r *Reader) Checkpoints(ctx context.Context, after int64, each func(size int64, msg []byte) error) error {
 	for {
 		var msg []byte

@@ -201,9 +201,9 @@ func (c *Case) deliver(ctx context.Context, q Query, k inventory.Kind, to *catal
 	return nil, c.judge.refuse(ctx, &a, err)
 }
 
-// DeliverTask is Deliver for the result or error that a task of a server has come to, if it has. tool
-// is that of its call, nil for not known. That it is delivered is recorded: its call was
-// over when there was a task.
+// DeliverTask is Deliver for the result or error that a task of a server has come to, if it
+// has. tool is that of its call, nil for not known. That it is delivered is recorded: its call
+// was over when there was a task.
 func (j *Judge) DeliverTask(ctx context.Context, q Query, server string, tool *catalog.Route, task []byte) ([]byte, error) {
 	var rules *catalog.Rules
 	var of, item string

@@ -76,8 +76,8 @@ func (u unasked) Notify(method string, params []byte) {
 	}
 }
 
-// modernListen serves a listen. Where it ends on our side, with the front at the latest, the client is
-// told in both ways that the specification names, since its pages disagree
+// modernListen serves a listen. Where it ends on our side, with the front at the latest, the
+// client is told in both ways that the specification names, since its pages disagree
 // (2026-07-28, Cancellation and Subscriptions).
 func (f *stdioFront) modernListen(ctx context.Context, done func(), r router.Request) {
 	id := r.Msg.ID.Of(r.Line)
