@@ -49,10 +49,8 @@ func (p *Program) path() string { return filepath.Join(p.StateDir, recording.Log
 func (p *Program) keyPath() string { return filepath.Join(p.StateDir, recording.KeyName) }
 
 // open opens the log for reading. The caller closes it.
-func (p *Program) open(ctx context.Context) (*logfile.Log, error) { return p.openFile(ctx, p.path()) }
-
-func (p *Program) openFile(ctx context.Context, path string) (*logfile.Log, error) {
-	l, err := logfile.OpenReadOnly(ctx, path)
+func (p *Program) open(ctx context.Context) (*logfile.Log, error) {
+	l, err := logfile.OpenReadOnly(ctx, p.path())
 	if err != nil {
 		return nil, p.explain(err)
 	}

@@ -82,16 +82,8 @@ func (p *Program) verify(ctx context.Context, o VerifyOptions, of verify.Options
 		}
 		return verify.JSONL(ctx, in, of)
 	}
-	path := cmp.Or(o.DB, p.path())
-	l, err := p.openFile(ctx, path)
-	if errors.Is(err, logfile.ErrDamaged) {
-		return &verify.Report{Findings: []verify.Finding{{Kind: verify.Damaged, First: -1, Last: -1, Text: err.Error()}}}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = l.Close() }() // nothing is written
-	return verify.Log(ctx, l, of)
+	report, err := verify.File(ctx, cmp.Or(o.DB, p.path()), of)
+	return report, p.explain(err)
 }
 
 // verifiers returns the verifier keys that a word gives: the lines of a file, or itself;

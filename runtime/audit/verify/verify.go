@@ -123,11 +123,11 @@ func Log(ctx context.Context, l *logfile.Log, o Options) (*Report, error) {
 // finding, that there is none an error.
 func File(ctx context.Context, path string, o Options) (*Report, error) {
 	l, err := logfile.OpenReadOnly(ctx, path)
-	if errors.Is(err, logfile.ErrDamaged) {
+	if damaged, ok := errors.AsType[*logfile.Error](err); ok && errors.Is(err, logfile.ErrDamaged) {
 		if _, err := verifiersOf(o.Keys); err != nil {
 			return nil, err
 		}
-		return &Report{Findings: []Finding{{Damaged, -1, -1, fmt.Sprintf("the log cannot be read: %v", err)}}}, nil
+		return &Report{Findings: []Finding{{Damaged, -1, -1, fmt.Sprintf("%s: %v", damaged.Path, damaged.Err)}}}, nil
 	}
 	if err != nil {
 		return nil, err
