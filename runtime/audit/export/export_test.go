@@ -28,6 +28,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/audit"
 	"github.com/mcpctl/mcpctl/runtime/audit/logfile"
+	"github.com/mcpctl/mcpctl/runtime/audit/verify"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
@@ -232,8 +233,20 @@ func TestFile(t *testing.T) {
 		require.NoError(t, l.pass(ctx))
 		raw, err := os.ReadFile(path)
 		require.NoError(t, err)
-		if !bytes.Contains(raw, Mark{Log: log.key.Origin(), Next: 15}.Append(nil)) || l.at.Next != 30 {
+		if !bytes.Contains(raw, []byte(`{"log":"`+log.key.Origin()+`","next":15,"edge":[`)) || l.at.Next != 30 {
 			t.Errorf("it goes on at %d\n%s", l.at.Next, raw)
+		}
+		// What is missing is named once, and checkpoints behind it are compared.
+		log.add(t, 1, true)
+		require.NoError(t, l.pass(ctx))
+		raw, err = os.ReadFile(path)
+		require.NoError(t, err)
+		if got := findings(t, log, raw); got != "missing 10-14" {
+			t.Errorf("got %q", got)
+		}
+		raw = bytes.Replace(raw, []byte(`"item":"tool29"`), []byte(`"item":"tool28"`), 1)
+		if got := findings(t, log, raw); got != "missing 10-14, inconsistent 10-30" {
+			t.Errorf("got %q", got)
 		}
 	})
 	t.Run("a mark that is far from the end", func(t *testing.T) {
@@ -246,6 +259,59 @@ func TestFile(t *testing.T) {
 			t.Errorf("got %d records", len(got))
 		}
 	})
+}
+
+// findings returns what verify finds in lines of an export, as "KIND FIRST-LAST, ...".
+func findings(t *testing.T, log *written, text []byte) string {
+	t.Helper()
+	report, err := verify.JSONL(t.Context(), bytes.NewReader(text), verify.Options{Keys: log.key.Verifiers()})
+	require.NoError(t, err)
+	all := make([]string, 0, len(report.Findings)+len(report.Remarks))
+	for _, f := range slices.Concat(report.Findings, report.Remarks) {
+		all = append(all, fmt.Sprintf("%s %d-%d", f.Kind, f.First, f.Last))
+	}
+	return strings.Join(all, ", ")
+}
+
+// TestVerifiable: an export that begins with a later record can be verified, whichever that
+// is, and so can a file that was set aside.
+func TestVerifiable(t *testing.T) {
+	t.Parallel()
+	log := newLog(t, t.TempDir())
+	for range 3 {
+		log.add(t, 101, true)
+	}
+	for _, from := range []int64{1, 100, 101, 150, 256, 302} {
+		var out bytes.Buffer
+		_, err := WriteLines(t.Context(), log, log.key.Origin(), from, &out)
+		require.NoError(t, err)
+		if got := findings(t, log, out.Bytes()); got != "" {
+			t.Errorf("from %d: got %q", from, got)
+		}
+		changed := bytes.Replace(out.Bytes(), []byte(`"item":"tool302"`), []byte(`"item":"tool303"`), 1)
+		if got := findings(t, log, changed); !strings.HasPrefix(got, "inconsistent ") {
+			t.Errorf("from %d, changed: got %q", from, got)
+		}
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.jsonl")
+	l := newLines(File{Path: path, Rotate: 10_000}, log.options(dir), opened(t, dir))
+	for range 3 {
+		log.add(t, 50, true)
+		require.NoError(t, l.pass(t.Context()))
+	}
+	files, err := filepath.Glob(path + ".*")
+	require.NoError(t, err)
+	if len(files) < 2 {
+		t.Errorf("%d files were set aside", len(files))
+	}
+	for _, name := range files {
+		raw, err := os.ReadFile(name)
+		require.NoError(t, err)
+		if got := findings(t, log, raw); got != "" {
+			t.Errorf("%s: got %q", name, got)
+		}
+	}
 }
 
 // roundTrip answers requests in memory, so that tests with a clock of their own may send.

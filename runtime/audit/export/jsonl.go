@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"golang.org/x/mod/sumdb/tlog"
+
 	"github.com/mcpctl/mcpctl/runtime/audit/merkle"
 )
 
@@ -24,6 +26,9 @@ type Mark struct {
 	// Checkpoint is a signed checkpoint, a text of several lines.
 	Checkpoint string `json:"checkpoint,omitempty"`
 	Next       int64  `json:"next"`
+	// Edge are the hashes of the tree before Next, the largest subtree first: with them the
+	// checkpoints can be compared of a file that begins after record 0.
+	Edge []tlog.Hash `json:"edge,omitempty"`
 }
 
 // How lines of marks begin. A record begins with its version.
@@ -96,7 +101,7 @@ func (l *lines) pass(ctx context.Context) error {
 		if len(b.records)+len(b.checkpoints) == 0 {
 			return nil
 		}
-		if err := l.write(b); err != nil {
+		if err := l.write(ctx, b); err != nil {
 			l.known = false
 			return err
 		}
@@ -204,7 +209,7 @@ func ends(raw []byte) (at position, used int, origin string) {
 }
 
 // write appends a batch, in one write.
-func (l *lines) write(b *batch) (err error) {
+func (l *lines) write(ctx context.Context, b *batch) (err error) {
 	if err := os.MkdirAll(filepath.Dir(l.Path), 0o700); err != nil {
 		return err
 	}
@@ -213,7 +218,7 @@ func (l *lines) write(b *batch) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	text, at := b.lines(l.origin, l.at, l.size == 0)
+	text, at := b.lines(ctx, l.log, l.origin, l.at, l.size == 0)
 	if _, err := f.Write(text); err != nil {
 		_ = f.Truncate(l.size) // a part of it: recover cuts it off, too
 		return err
@@ -229,10 +234,14 @@ func (l *lines) write(b *batch) (err error) {
 
 // lines returns a batch as the lines of a file that has what at says, and what it has then.
 // A first line says whose log it is, where the file is empty or records are missing.
-func (b *batch) lines(origin string, at position, empty bool) ([]byte, position) {
+func (b *batch) lines(ctx context.Context, log Log, origin string, at position, empty bool) ([]byte, position) {
 	var text []byte
 	if empty || len(b.records) > 0 && b.first != at.Next {
-		text = Mark{Log: origin, Next: b.first}.Append(text)
+		m := Mark{Log: origin, Next: b.first}
+		if edge, err := merkle.EdgeAt(b.first, log.Tiles(ctx)); err == nil { // else verify says what it cannot compare
+			m.Edge = edge.Hashes()
+		}
+		text = m.Append(text)
 	}
 	for _, r := range b.records {
 		text = append(append(text, r...), '\n')

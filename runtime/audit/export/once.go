@@ -20,7 +20,7 @@ func WriteFile(ctx context.Context, log Log, origin, path string, from int64) (n
 func WriteLines(ctx context.Context, log Log, origin string, from int64, w io.Writer) (next int64, err error) {
 	first := true
 	return passes(ctx, log, from, func(b *batch, at position) error {
-		text, _ := b.lines(origin, at, first)
+		text, _ := b.lines(ctx, log, origin, at, first)
 		first = false
 		_, err := w.Write(text)
 		return err

@@ -121,15 +121,19 @@ func (e *export) line(line []byte) {
 func (e *export) skip(m *mark) {
 	size := e.next()
 	edge, err := merkle.NewEdge(m.Next, m.Edge)
+	if err == nil {
+		defer func() { e.c.tree.stored, e.c.lost = edge, false }() // what follows can be compared
+	}
 	switch {
 	case size == 0 && err == nil:
-		e.c.tree.stored, e.c.report.Oldest, e.c.prunedTo = edge, m.Next, m.Next
+		e.c.report.Oldest, e.c.prunedTo = m.Next, m.Next
 		return
 	case size == 0:
 		e.c.report.Oldest, e.c.prunedTo = m.Next, m.Next
 		e.c.remark(Missing, 0, m.Next-1, "the export begins with record %d, without the hashes of those before it: its checkpoints cannot be compared", m.Next)
 	case m.Next > size:
 		e.c.find(Missing, size, m.Next-1, "records %d to %d are missing", size, m.Next-1)
+		e.c.runs.skipped += uint64(m.Next - size) //nolint:gosec // not negative
 	default:
 		e.c.find(Inserted, m.Next, size-1, "there are %d records more than there should be before record %d", size-m.Next, m.Next)
 	}
