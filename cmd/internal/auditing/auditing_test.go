@@ -269,6 +269,50 @@ func TestTail(t *testing.T) {
 	}
 }
 
+// TestTailMoved: where a log is moved away while it is followed, its last records are still
+// shown, and those of the log in its place follow.
+func TestTailMoved(t *testing.T) {
+	w := newWorld(t)
+	w.add(call("local", "fs", "first", "allow", "ok"))
+	p := w.program(true)
+	out, notes := new(lockedBuffer), new(lockedBuffer)
+	p.UI.Out, p.UI.Err = out, notes
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- p.Tail(ctx, auditing.Query{}, 5, true) }()
+	until := func(text string) {
+		t.Helper()
+		for start := time.Now(); !strings.Contains(out.String()+notes.String(), text); time.Sleep(time.Millisecond) {
+			if time.Since(start) > 20*time.Second {
+				t.Fatalf("no %s: %s%s", text, out, notes)
+			}
+		}
+	}
+	until(`"item":"first"`)
+	w.add(call("local", "fs", "last", "allow", "ok"))
+	path := filepath.Join(w.dir, "audit.db")
+	for _, end := range []string{"", "-wal", "-shm"} {
+		require.NoError(t, os.Rename(path+end, path+".old"+end))
+	}
+	until("note: the log was moved away")
+	require.NoError(t, os.WriteFile(path, nil, 0o600)) // whoever makes it has begun
+	old := w.log
+	defer func() { require.NoError(t, old.Close()) }()
+	key, err := logfile.OpenKey(filepath.Join(w.dir, "audit.key"))
+	require.NoError(t, err)
+	w.log, err = logfile.Open(t.Context(), path, logfile.Options{Key: key})
+	require.NoError(t, err)
+	w.add(call("local", "fs", "of the next", "allow", "ok"))
+	until(`"item":"of the next"`)
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if got := strings.Count(out.String(), "\n"); got != 3 || !strings.Contains(out.String(), `"item":"last"`) || strings.Count(notes.String(), "\n") != 1 {
+		t.Errorf("got %s%s", out, notes)
+	}
+}
+
 // TestMissing: one line and the command, where there is no log, or none that can be read.
 func TestMissing(t *testing.T) {
 	w := &world{t: t, dir: t.TempDir()}

@@ -4,27 +4,41 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/audit/logfile"
 )
 
-// poll is how often the log is looked at for new records. That reads one row.
-const poll = 250 * time.Millisecond
+// poll is how often the log is looked at for new records. That reads one row. making is how
+// long a log that is new may be without its tables.
+const (
+	poll   = 250 * time.Millisecond
+	making = 5 * time.Second
+)
+
+// errMoved ends following a log that is no longer where it was.
+var errMoved = errors.New("the log was moved away")
 
 // Tail prints the newest records that are meant, and with on those that come, until ctx
 // ends. It goes by numbers in the log: no record is left out or comes twice, whoever writes.
+// Where the log is moved away, it goes on with the one that comes in its place.
 func (p *Program) Tail(ctx context.Context, q Query, last int, on bool) error {
 	f, err := q.filter(p.now())
 	if err != nil {
 		return err
 	}
+	is, _ := os.Stat(p.path()) // before it is opened: another one in its place is noticed
 	l, err := p.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = l.Close() }() // nothing is written
+	defer func() {
+		if l != nil {
+			_ = l.Close() // nothing is written
+		}
+	}()
 	size, err := l.Size(ctx)
 	if err != nil {
 		return p.explain(err)
@@ -32,10 +46,36 @@ func (p *Program) Tail(ctx context.Context, q Query, last int, on bool) error {
 	if last > 0 {
 		_, err = newest(ctx, l, f, size, last, one(p.UI))
 	}
-	if err != nil || !on {
-		return p.explain(err)
+	for on && err == nil {
+		if err = p.follow(ctx, l, is, f, size); !errors.Is(err, errMoved) {
+			break
+		}
+		p.UI.Note("note: the log was moved away: what follows is of the one in its place, as soon as there is one")
+		_ = l.Close() // nothing was written
+		is, l, err = p.next(ctx)
+		f.forget()
+		size = 0
 	}
-	return p.explain(follow(ctx, l, f, size, p.UI))
+	return p.explain(err)
+}
+
+// next opens the log that has come in the place of another, as soon as it is there.
+func (p *Program) next(ctx context.Context) (os.FileInfo, *logfile.Log, error) {
+	tick := time.NewTicker(poll)
+	defer tick.Stop()
+	for {
+		if is, err := os.Stat(p.path()); err == nil {
+			l, err := logfile.OpenReadOnly(ctx, p.path())
+			if !errors.Is(err, logfile.ErrDamaged) || time.Since(is.ModTime()) > making {
+				return is, l, err
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
+	}
 }
 
 // one returns what prints an entry as it comes.
@@ -48,11 +88,14 @@ func one(u *ui.UI) func(*Entry) error {
 	}
 }
 
-// follow prints the entries from a number on.
-func follow(ctx context.Context, l *logfile.Log, f *filter, next int64, u *ui.UI) error {
+// follow prints the entries of a log from a number on, until it is no longer the file that is
+// there: the error is errMoved then.
+func (p *Program) follow(ctx context.Context, l *logfile.Log, is os.FileInfo, f *filter, next int64) error {
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
 	for {
+		now, err := os.Stat(p.path()) // before: what was written until it was moved is still read
+		moved := err != nil || !os.SameFile(is, now)
 		size, err := l.Size(ctx)
 		switch {
 		case err != nil:
@@ -62,15 +105,18 @@ func follow(ctx context.Context, l *logfile.Log, f *filter, next int64, u *ui.UI
 		case size > next:
 			err := l.Read(ctx, next, size, func(n int64, raw []byte) error {
 				if n > next { // they were removed before they were read
-					u.Note("note: records %d to %d have been removed", next, n-1)
+					p.UI.Note("note: records %d to %d have been removed", next, n-1)
 				}
 				next = n + 1
-				return f.try(n, raw, one(u))
+				return f.try(n, raw, one(p.UI))
 			})
 			if err != nil {
 				return err
 			}
 			next = size
+		}
+		if moved {
+			return errMoved
 		}
 		select {
 		case <-tick.C:
