@@ -15,6 +15,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
@@ -230,5 +231,44 @@ func TestNotificationsWaitForRequests(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestSingleMissing: what a gateway says that its lists go without is told by a proxy that
+// stands for it, also where policies hide some tools, and not by one with servers of its own.
+func TestSingleMissing(t *testing.T) {
+	t.Parallel()
+	const tools = `"tools":[{"name":"x","inputSchema":{"type":"object"}},{"name":"y","inputSchema":{"type":"object"}}]`
+	missing := `"dev.mcpctl/partial":[{"server":"gone","kind":"connect"}]`
+	a := runtimetest.Full("2025-11-25")
+	a.Methods = map[string]runtimetest.Func{
+		"tools/list": func(context.Context, *runtimetest.Call) (json.RawMessage, error) {
+			return json.RawMessage(`{` + tools + `,"_meta":{` + missing + `}}`), nil
+		},
+	}
+	hide := `@id("hide") forbid (principal, action, resource == Tool::"a/x");`
+	for _, tt := range []struct {
+		single   bool
+		policies string
+		want     int // how many tools
+		tells    bool
+	}{
+		{true, "", 2, true},
+		{true, allowAll + hide, 1, true},
+		{true, hide, 0, false}, // what is hidden has no list to go without something
+		{false, "", 2, false},
+		{false, allowAll, 2, false},
+	} {
+		o := proxy.Options{Single: tt.single}
+		if tt.policies != "" {
+			o.Gate = gated(t, tt.policies)
+		}
+		c := attach(t, newPool(map[string]*runtimetest.Server{"a": a}).serve(t, o))
+		c.hello("2025-11-25", `{}`, "c")
+		got := c.result("tools/list", `{}`)
+		if strings.Count(got, `"inputSchema"`) != tt.want || strings.Contains(got, missing) != tt.tells || strings.Count(got, "gone") > 1 {
+			t.Errorf("%+v: got %s", tt, got)
+		}
+		c.end()
 	}
 }

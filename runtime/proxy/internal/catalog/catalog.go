@@ -55,9 +55,9 @@ type list struct {
 	count    int        // of items
 	version  func() string
 	fresh    inventory.Freshness
-	missing  []missing // what it leaves out
-	partial  []byte    // the report of that, nil for nothing
-	shown    sync.Once // it has been given out; see Publisher.show
+	missing  []inventory.Missing // what it leaves out
+	partial  []byte              // the report of that, nil for nothing
+	shown    sync.Once           // it has been given out; see Publisher.show
 }
 
 // Route is where an exposed name leads.
@@ -331,23 +331,19 @@ func (c *Catalog) exposedKeys(p *Publisher, k inventory.Kind, b *upstream.Backen
 	return keys
 }
 
-// missing is a server that a list goes without, and the kind of failure that is for.
-type missing struct {
-	Server string `json:"server"`
-	Kind   string `json:"kind"`
-}
-
 // missingOf returns the backends that a list leaves out and what kind of failure that is
 // for, nil for none. All clients get it, and an error may hold what is another's: a
 // server's answer, or its stderr. The log and [proxy.Proxy.Status] have the error.
-func missingOf(p *Publisher, k inventory.Kind) (out []missing) {
+func missingOf(p *Publisher, k inventory.Kind) (out []inventory.Missing) {
 	for _, b := range p.set.All() {
 		err := b.Pool.Failure()
 		if o := p.offers[b]; o != nil && o.inventory != nil && !o.inherited {
-			err = o.inventory.Failed[k]
+			if err = o.inventory.Failed[k]; p.o.Single { // what it says counts as if the client had asked it
+				out = append(out, o.inventory.Missing[k]...)
+			}
 		}
 		if err != nil {
-			out = append(out, missing{b.Name, errkind.Of(err)})
+			out = append(out, inventory.Missing{Server: b.Name, Kind: errkind.Of(err)})
 		}
 	}
 	return out

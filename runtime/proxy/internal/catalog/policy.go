@@ -319,7 +319,9 @@ func narrow(c *Catalog, k inventory.Kind, known iter.Seq2[*upstream.Backend, *in
 		}
 	}
 	l.fresh = inventory.Merged(parts)
-	l.missing = slices.DeleteFunc(slices.Clone(full.missing), func(m missing) bool { return c.named[m.Server] == nil })
+	l.missing = slices.DeleteFunc(slices.Clone(full.missing), func(m inventory.Missing) bool {
+		return len(c.named) == 0 || c.named[m.Server] == nil && !m.Foreign
+	})
 	l.finish()
 	return size
 }

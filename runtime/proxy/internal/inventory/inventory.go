@@ -66,9 +66,10 @@ func (k ListSet) Has(method string) bool {
 // Inventory is what one server offers, as it sent it.
 type Inventory struct {
 	Items        [Kinds][]Item
-	Failed       [Kinds]error // why a list could not be had, nil where it could
-	Offered      [Kinds]bool  // the server declares the list
-	Silent       [Kinds]bool  // and does not report changes of it
+	Failed       [Kinds]error     // why a list could not be had, nil where it could
+	Missing      [Kinds][]Missing // what a server that is a gateway itself says it goes without
+	Offered      [Kinds]bool      // the server declares the list
+	Silent       [Kinds]bool      // and does not report changes of it
 	Fresh        [Kinds]Freshness
 	Capabilities json.RawMessage // as declared
 	Resources    bool            // they include resources
@@ -80,6 +81,34 @@ type Inventory struct {
 	// Verified is when the server was last seen to offer this, zero where a list
 	// failed.
 	Verified time.Time
+}
+
+// Missing is a server that a list goes without, and the kind of failure that is for.
+type Missing struct {
+	Server string `json:"server"`
+	Kind   string `json:"kind"`
+	// Foreign is that another gateway says so, of a server of its own.
+	Foreign bool `json:"-"`
+}
+
+// maxMissing bounds how many servers a gateway can say are missing.
+const maxMissing = 1000
+
+// missingOf reads what a page of a list says that it goes without, nil for nothing.
+func missingOf(page json.RawMessage) []Missing {
+	var of struct {
+		Meta struct {
+			Partial []Missing `json:"dev.mcpctl/partial"`
+		} `json:"_meta"`
+	}
+	if !bytes.Contains(page, []byte("dev.mcpctl/partial")) || json.Unmarshal(page, &of) != nil {
+		return nil
+	}
+	all := of.Meta.Partial[:min(len(of.Meta.Partial), maxMissing)]
+	for i := range all {
+		all[i].Foreign = true
+	}
+	return all
 }
 
 // Whole reports whether every list could be had.

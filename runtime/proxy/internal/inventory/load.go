@@ -36,13 +36,13 @@ func Load(ctx context.Context, logger *slog.Logger, client *runtime.Client) (*In
 			continue
 		}
 		cat.Offered[k], cat.Silent[k] = true, !announces(info, l.Capability)
-		items, fresh, err := list(bounded, logger, client, l)
+		got, err := list(bounded, logger, client, l)
 		if rpc, ok := errors.AsType[*runtime.Error](err); ok && rpc.Code == runtime.CodeMethodNotFound {
 			err = nil // declared and not there is common for templates
 		}
 		switch {
 		case err == nil:
-			cat.Items[k], cat.Fresh[k], usable = items, fresh, true
+			cat.Items[k], cat.Fresh[k], cat.Missing[k], usable = got.items, got.fresh, got.missing, true
 		case ctx.Err() != nil || isLost(err):
 			return nil, err
 		default:
@@ -63,15 +63,22 @@ func isLost(err error) bool {
 	return errors.Is(err, runtime.ErrClosed) || errors.Is(err, runtime.ErrNotSent)
 }
 
+// listed is one list, all pages.
+type listed struct {
+	items   []Item
+	fresh   Freshness
+	missing []Missing
+}
+
 // list asks for one list, all pages, and once again where no answer came: a server
 // over HTTP may have forgotten the session meanwhile, or end a stream early.
-func list(ctx context.Context, logger *slog.Logger, client *runtime.Client, l Listing) ([]Item, Freshness, error) {
+func list(ctx context.Context, logger *slog.Logger, client *runtime.Client, l Listing) (listed, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, listTime, &runtime.TimeoutError{Op: l.Method, After: listTime})
 	defer cancel()
 	for again := true; ; again = false {
-		items, fresh, err := listOnce(ctx, logger, client, l)
+		got, err := listOnce(ctx, logger, client, l)
 		if _, refused := errors.AsType[*runtime.Error](err); err == nil || refused {
-			return items, fresh, err
+			return got, err
 		}
 		if again && ctx.Err() == nil && !isLost(err) {
 			logger.Info("backend is asked again for a list", "method", l.Method, "err", err)
@@ -84,29 +91,32 @@ func list(ctx context.Context, logger *slog.Logger, client *runtime.Client, l Li
 				err = deadline.Cause(ctx)
 			}
 		}
-		return items, fresh, err
+		return got, err
 	}
 }
 
-func listOnce(ctx context.Context, logger *slog.Logger, client *runtime.Client, l Listing) ([]Item, Freshness, error) {
+func listOnce(ctx context.Context, logger *slog.Logger, client *runtime.Client, l Listing) (all listed, err error) {
 	begun := time.Now() // the first page may be as old as that
 	pages, err := client.ListPages(ctx, l.Method)
 	if err != nil {
-		return nil, Freshness{}, err
+		return all, err
 	}
-	var all []Item
 	parts := make([]Freshness, len(pages))
 	for i, page := range pages {
 		items, err := Parse(logger, page, l)
 		if err != nil {
-			return nil, Freshness{}, &runtime.ProtocolError{Reason: l.Method + ": " + err.Error()}
+			return listed{}, &runtime.ProtocolError{Reason: l.Method + ": " + err.Error()}
 		}
-		all = append(all, items...)
+		all.items = append(all.items, items...)
+		if missing := missingOf(page); missing != nil { // each page says it
+			all.missing = missing
+		}
 		if revision.IsModern(client.Info().Version) {
 			parts[i] = Hints(page, begun)
 		}
 	}
-	return all, Merged(parts), nil
+	all.fresh = Merged(parts)
+	return all, nil
 }
 
 // announces reports whether a server says when the lists of a capability change.
