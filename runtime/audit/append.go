@@ -81,10 +81,24 @@ func StampOf(t time.Time) string { return string(appendTime(nil, t)) }
 
 func appendTime(dst []byte, t time.Time) []byte {
 	t = t.UTC()
-	if y := t.Year(); y < 0 || y > 9999 {
+	year, month, day := t.Date()
+	if year < 0 || year > 9999 {
 		t = time.Time{}
+		year, month, day = t.Date()
 	}
-	return t.AppendFormat(dst, timeForm)
+	hour, minute, second := t.Clock()
+	// As AppendFormat with timeForm, which takes longer.
+	for _, part := range [...]struct {
+		n, digits int
+		end       byte
+	}{{year, 4, '-'}, {int(month), 2, '-'}, {day, 2, 'T'}, {hour, 2, ':'}, {minute, 2, ':'}, {second, 2, '.'}, {t.Nanosecond() / 1000, 6, 'Z'}} {
+		dst = append(dst, "000000"[:part.digits]...)
+		for at, n := len(dst)-1, part.n; n > 0; at, n = at-1, n/10 {
+			dst[at] = byte('0' + n%10)
+		}
+		dst = append(dst, part.end)
+	}
+	return dst
 }
 
 func appendNumber(dst []byte, name string, n int64) []byte {

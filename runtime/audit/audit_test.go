@@ -3,6 +3,7 @@ package audit_test
 import (
 	"encoding/json"
 	"math"
+	"math/rand/v2"
 	"net/netip"
 	"reflect"
 	"strings"
@@ -164,5 +165,23 @@ func BenchmarkParse(b *testing.B) {
 		if _, err := audit.Parse([]byte(fullText)); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestStampOf: stamps are times as package time formats them, in UTC.
+func TestStampOf(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	zone := time.FixedZone("", -7*3600)
+	for _, at := range []time.Time{{}, time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC), time.Date(2026, 1, 2, 3, 4, 5, 6789, zone)} {
+		for range 1000 {
+			if got, want := audit.StampOf(at), at.UTC().Format("2006-01-02T15:04:05.000000Z"); got != want {
+				t.Fatalf("got %s, want %s", got, want)
+			}
+			at = time.Unix(r.Int64N(253_402_300_800), r.Int64N(1_000_000_000)).In(zone)
+		}
+	}
+	if got := audit.StampOf(time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)); got != audit.StampOf(time.Time{}) {
+		t.Errorf("got %s", got)
 	}
 }

@@ -27,9 +27,9 @@ type batch struct {
 	// stopped is that the run is over, and nothing of it can be found anywhere else.
 	stopped bool
 
-	room   []byte // of an entry
-	digest []byte
-	clean  *guards.Guards // of bodies, nil for none
+	room    []byte         // of an entry
+	digests [2][]byte      // of the arguments and of the result of a record
+	clean   *guards.Guards // of bodies, nil for none
 	unpacker
 }
 
@@ -107,19 +107,23 @@ func (b *batch) record(r *audit.Record) {
 }
 
 // digestOf returns the digest of size bytes in a block, or of a body, which is kept; "" for
-// neither.
+// neither. It is good until that of the next record is made.
 func (b *batch) digestOf(ref ring.Ref, body []byte, size int64, blocks *ring.Blocks, result bool) string {
+	room := &b.digests[0]
+	if result {
+		room = &b.digests[1]
+	}
 	switch {
 	case ref != 0:
-		b.digest = b.o.Digest(b.digest[:0], blocks.Bytes(ref)[:size])
+		*room = b.o.Digest((*room)[:0], blocks.Bytes(ref)[:size])
 		blocks.Free(ref)
 	case body != nil:
-		b.digest = b.o.Digest(b.digest[:0], body)
-		b.keep(body, string(b.digest), result)
+		*room = b.o.Digest((*room)[:0], body)
+		b.keep(body, string(*room), result)
 	default:
 		return ""
 	}
-	return string(b.digest)
+	return textOf(*room)
 }
 
 // keep keeps a body of the record that is added next. What cannot be looked through for

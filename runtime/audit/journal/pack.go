@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/netip"
 	"time"
+	"unsafe"
 
 	"github.com/mcpctl/mcpctl/runtime/audit"
 	"github.com/mcpctl/mcpctl/runtime/audit/ring"
@@ -148,6 +149,10 @@ func appendUvarint(b []byte, v uint64) []byte {
 	return binary.AppendUvarint(b, v)
 }
 
+// textOf returns bytes as a text that is good until they change: each record is encoded before
+// its memory is used again.
+func textOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) } //nolint:gosec // see above
+
 // unpacker reads what appendTo has written, or anything else. Its strings are parts of one.
 type unpacker struct {
 	rest string
@@ -196,9 +201,9 @@ func (u *unpacker) list() []string {
 }
 
 // record reads an entry into r, but for Run, and reports whether it is one. The record is
-// good until the next call.
+// good until the next call, or until the entry's bytes change.
 func (u *unpacker) record(it *ring.Item, r *audit.Record) bool {
-	*u = unpacker{rest: string(it.Data), room: u.room[:0]}
+	*u = unpacker{rest: textOf(it.Data), room: u.room[:0]}
 	*r = audit.Record{N: it.N, Time: time.UnixMicro(u.int()).UTC()}
 	r.Of, r.Sent.Size, r.Count = u.uvarint(), u.int(), u.int()
 	for _, at := range [texts]*string{

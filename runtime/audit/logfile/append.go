@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
@@ -94,14 +95,20 @@ func (l *Log) addSegment(ctx context.Context, first int64, records [][]byte) (n 
 		length += len(records[n]) + 1
 		n++
 	}
-	text := make([]byte, 0, length)
-	t0, t1 := audit.Stamp(records[0]), ""
-	for _, r := range records[:n] {
-		t := audit.Stamp(r)
-		t0, t1 = min(t0, t), max(t1, t)
+	text := slices.Grow(l.text[:0], length)
+	earliest, latest := 0, 0
+	for i, r := range records[:n] {
+		if audit.Stamp(r) < audit.Stamp(records[earliest]) {
+			earliest = i
+		}
+		if audit.Stamp(r) > audit.Stamp(records[latest]) {
+			latest = i
+		}
 		text = append(append(text, r...), '\n')
 	}
-	_, err = l.conn.ExecContext(ctx, "INSERT INTO segment (first, count, t0, t1, records) VALUES (?, ?, ?, ?, ?)", first, n, t0, t1, text)
+	l.text = text
+	const add = "INSERT INTO segment (first, count, t0, t1, records) VALUES (?, ?, ?, ?, ?)"
+	_, err = l.conn.ExecContext(ctx, add, first, n, audit.Stamp(records[earliest]), audit.Stamp(records[latest]), text)
 	return n, err
 }
 

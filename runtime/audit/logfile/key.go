@@ -29,7 +29,7 @@ import (
 // may be called concurrently, and any number of processes may use the file.
 type Key struct {
 	path string
-	macs sync.Pool // of hash.Hash
+	macs sync.Pool // of *mac
 
 	mu   sync.Mutex // guards what follows
 	file keyFile
@@ -68,9 +68,15 @@ func OpenKey(path string) (*Key, error) {
 	if err != nil {
 		return nil, fmt.Errorf("key of the audit log: %w", err)
 	}
-	mac := k.file.MAC
-	k.macs.New = func() any { return hmac.New(sha256.New, mac) }
+	secret := k.file.MAC
+	k.macs.New = func() any { return &mac{Hash: hmac.New(sha256.New, secret)} }
 	return k, nil
+}
+
+// mac makes digests, with room for one.
+type mac struct {
+	hash.Hash
+	sum [sha256.Size]byte
 }
 
 // read reads the file. The caller has the lock, or has the key to itself.
@@ -136,12 +142,11 @@ func (k *Key) Digest(b []byte) string { return string(k.AppendDigest(nil, b)) }
 
 // AppendDigest appends what Digest returns.
 func (k *Key) AppendDigest(dst, b []byte) []byte {
-	mac := k.macs.Get().(hash.Hash)
-	mac.Reset()
-	mac.Write(b)
-	var sum [sha256.Size]byte
-	dst = base64.RawURLEncoding.AppendEncode(append(dst, DigestPrefix...), mac.Sum(sum[:0]))
-	k.macs.Put(mac)
+	m := k.macs.Get().(*mac) //nolint:forcetypeassert // it has nothing else
+	m.Reset()
+	m.Write(b)
+	dst = base64.RawURLEncoding.AppendEncode(append(dst, DigestPrefix...), m.Sum(m.sum[:0]))
+	k.macs.Put(m)
 	return dst
 }
 

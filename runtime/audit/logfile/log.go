@@ -56,7 +56,10 @@ type Log struct {
 	Reader
 	o Options
 
-	synced bool // the connection waits for the disk at each commit; guarded by the file's mutex
+	// The file's mutex guards these: synced is that the connection waits for the disk at each
+	// commit, text is room for a segment.
+	synced bool
+	text   []byte
 }
 
 func newLog(path string, o Options) *Log {
