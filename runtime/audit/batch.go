@@ -13,6 +13,9 @@ type Batch struct {
 	State []byte
 	// Sync has the records outlive a loss of power.
 	Sync bool
+	// Sign asks that the log be signed in the same transaction. The log sets Signed where it
+	// was; a failure to sign does not keep the records out.
+	Sign, Signed bool
 }
 
 // Body is what a record has only the digest of: arguments, or a result.

@@ -38,6 +38,7 @@ func (b *batch) len() int { return len(b.ends) }
 // reset empties the batch, and keeps what is known of the run.
 func (b *batch) reset() {
 	b.text, b.ends, b.b.Bodies = b.text[:0], b.ends[:0], b.b.Bodies[:0]
+	b.b.Sign, b.b.Signed = false, false
 }
 
 // sources are the bytes whose digests a record gets.
@@ -99,6 +100,7 @@ func (b *batch) record(r *audit.Record) {
 	}
 	if r.Kind == audit.KindStop {
 		b.stopped = b.o.Dir == "" || b.o.Durability != Process
+		b.b.Sign = true // nothing comes after it
 	}
 	r.Run = b.b.Run
 	b.text = r.Append(b.text)

@@ -20,7 +20,7 @@ import (
 type memory struct {
 	mu          sync.Mutex
 	err         error        // of everything
-	unsigned    error        // of Checkpoint
+	unsigned    error        // of Checkpoint, and of signing in Append
 	late        error        // of Append, after the batch is in
 	delay       atomic.Int64 // of Append, in nanoseconds
 	records     [][]byte
@@ -60,6 +60,9 @@ func (m *memory) Append(ctx context.Context, b *audit.Batch) (int64, error) {
 	m.batches++
 	if b.Sync {
 		m.syncs++
+	}
+	if b.Signed = b.Sign && m.unsigned == nil; b.Signed {
+		m.checkpoints = append(m.checkpoints, len(m.records))
 	}
 	return int64(first), m.late
 }

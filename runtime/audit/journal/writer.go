@@ -147,6 +147,13 @@ func (w *writer) work(ctx context.Context) {
 	if w.j.o.Durability != Logged {
 		w.sign.records = checkpointAfter // one at the start
 	}
+	if w.j.Waits() { // the record of the start goes with the first request
+		w.asleep.Store(true)
+		if _, last := w.j.ring.Used(); last == 1 {
+			w.gather()
+		}
+		w.asleep.Store(false)
+	}
 	for {
 		w.rest()
 		w.turns.Add(1)
@@ -180,9 +187,13 @@ func (w *writer) rest() {
 		}
 	}
 	w.asleep.Store(false)
-	if w.j.Waits() {
-		return
+	if !w.j.Waits() {
+		w.gather()
 	}
+}
+
+// gather returns when a batch is to be committed: it is whole, or has waited for long enough.
+func (w *writer) gather() {
 	t := time.NewTimer(commitEvery)
 	defer t.Stop()
 	select {
@@ -253,6 +264,10 @@ func (w *writer) commit(ctx context.Context) bool {
 	w.sign.records += w.batch.len()
 	if w.sign.at.IsZero() {
 		w.sign.at = time.Now().Add(checkpointEvery)
+	}
+	if w.batch.b.Signed {
+		w.sign = signing{}
+		w.errs[signingLog] = nil
 	}
 	w.written.Store(w.batch.last)
 	w.batch.reset()

@@ -49,7 +49,14 @@ func (l *Log) Append(ctx context.Context, b *audit.Batch) (first int64, err erro
 		if err := l.addRecords(ctx, first, b.Records); err != nil {
 			return err
 		}
-		return l.addBeside(ctx, first, b)
+		if err := l.addBeside(ctx, first, b); err != nil {
+			return err
+		}
+		if b.Sign {
+			_, err := l.checkpoint(ctx)
+			b.Signed = err == nil
+		}
+		return nil
 	})
 	return first, err
 }

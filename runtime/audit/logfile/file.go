@@ -52,10 +52,9 @@ func (f *file) tryReading(ctx context.Context, how string) (err error) {
 	if f.read != nil {
 		_ = f.read.Close() // the attempt before has failed
 	}
-	if f.read, err = sql.Open("sqlite", f.address(how+"&_pragma=query_only(1)&_pragma=cache_size(-1024)")); err != nil {
+	if f.read, err = f.reading(how); err != nil {
 		return err
 	}
-	f.read.SetMaxIdleConns(1)
 	found, err := versionOf(ctx, f.read)
 	switch {
 	case err != nil:
@@ -66,6 +65,15 @@ func (f *file) tryReading(ctx context.Context, how string) (err error) {
 		return ErrNewer
 	}
 	return nil
+}
+
+// reading returns connections that read, which are made when they are needed.
+func (f *file) reading(how string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", f.address(how+"&_pragma=query_only(1)&_pragma=cache_size(-1024)"))
+	if err == nil {
+		db.SetMaxIdleConns(1)
+	}
+	return db, err
 }
 
 // address returns the data source name of the file.

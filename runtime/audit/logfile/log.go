@@ -105,12 +105,15 @@ CREATE TABLE run (
 ) STRICT, WITHOUT ROWID;
 `
 
-// settings are those of a connection that writes. The first two are for the file that is yet
-// to be made, and must come first: large pages save system calls, and free ones are given
-// back.
-const settings = `
+// making are settings of a file that is yet to be made, and must come first: large pages save
+// system calls, and free ones are given back.
+const making = `
 PRAGMA page_size = 16384;
 PRAGMA auto_vacuum = incremental;
+`
+
+// settings are those of a connection that writes.
+const settings = `
 PRAGMA journal_mode = wal;
 PRAGMA synchronous = normal;
 PRAGMA cache_size = -1024;
@@ -154,7 +157,11 @@ func (l *Log) openWriting(ctx context.Context) error {
 	if l.conn, err = l.write.Conn(ctx); err != nil {
 		return err
 	}
-	if _, err := l.conn.ExecContext(ctx, settings); err != nil {
+	first := settings
+	if l.opened.Size() == 0 {
+		first = making + settings
+	}
+	if _, err := l.conn.ExecContext(ctx, first); err != nil {
 		return err
 	}
 	if err := l.begin(ctx); err != nil {
@@ -163,17 +170,12 @@ func (l *Log) openWriting(ctx context.Context) error {
 	if err := l.end(ctx, l.prepare(ctx)); err != nil {
 		return err
 	}
-	if err := l.openReading(ctx); err != nil {
-		return err
-	}
-	_, err = l.Checkpoint(ctx)
-	if errors.Is(err, ErrInconsistent) {
-		err = nil // whoever writes on must not be kept from it: Checkpoint says so each time
-	}
+	l.read, err = l.reading("mode=ro") // connected when it is needed
 	return err
 }
 
-// prepare makes an empty file a log, and checks that the key is that of a log.
+// prepare makes an empty file a log, checks that the key is that of a log, and signs what is
+// not signed yet.
 func (l *Log) prepare(ctx context.Context) error {
 	found, err := versionOf(ctx, l.conn)
 	switch {
@@ -182,10 +184,15 @@ func (l *Log) prepare(ctx context.Context) error {
 	case found > version:
 		return ErrNewer
 	case found == 0:
-		_, err := l.conn.ExecContext(ctx, schema+fmt.Sprintf("PRAGMA user_version = %d;", version))
-		return err
+		if _, err := l.conn.ExecContext(ctx, schema+fmt.Sprintf("PRAGMA user_version = %d;", version)); err != nil {
+			return err
+		}
 	}
-	return nil
+	_, err = l.checkpoint(ctx)
+	if errors.Is(err, ErrInconsistent) {
+		err = nil // whoever writes on must not be kept from it: Checkpoint says so each time
+	}
+	return err
 }
 
 // OpenReadOnly opens the log at a path for reading, which needs no key, also while others

@@ -197,6 +197,35 @@ func TestCheckpoints(t *testing.T) {
 	}
 }
 
+// TestSignedBatch: a batch that asks for it is signed in its transaction; where that cannot be
+// done the records are in the log nevertheless.
+func TestSignedBatch(t *testing.T) {
+	w := begin(t)
+	add := func(n int) bool {
+		b := &audit.Batch{Records: records("a", 0, n), Sign: true}
+		_, err := w.log.Append(t.Context(), b)
+		require.NoError(t, err)
+		return b.Signed
+	}
+	if !add(3) {
+		t.Error("it is not signed")
+	}
+	msg, err := w.log.LastCheckpoint(t.Context())
+	require.NoError(t, err)
+	if c, _, err := merkle.Open(msg, w.verifier()); err != nil || c.Size != 3 || string(w.checkpoint()) != string(msg) {
+		t.Errorf("got %+v, %v", c, err)
+	}
+	require.NoError(t, os.Remove(w.key.Path()))
+	_, err = logfile.OpenKey(w.key.Path())
+	require.NoError(t, err) // another one
+	if add(2) {
+		t.Error("it is signed with the key of another log")
+	}
+	if size, err := w.log.Size(t.Context()); err != nil || size != 5 {
+		t.Errorf("got %d records, %v", size, err)
+	}
+}
+
 func TestKey(t *testing.T) {
 	w := begin(t)
 	again, err := logfile.OpenKey(w.key.Path())
