@@ -1,8 +1,10 @@
 package proxy_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -176,6 +178,25 @@ func waysTo(t *testing.T, p *proxy.Proxy) map[string]func() *way {
 				return got
 			}, end}
 		},
+		"sse": func() *way {
+			front, mux := p.NewSSEFront(proxy.SSEOptions{}), http.NewServeMux()
+			mux.Handle("/sse", front)
+			mux.Handle("/messages", front.Messages())
+			server := serveHTTP(t, mux)
+			s := &sseWay{waits: map[string]chan string{}}
+			s.begin(t, server.client(), server.url)
+			s.post(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`, "0")
+			s.post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, "")
+			n := 0
+			return &way{"sse", "2025-11-25", "http", func(ctx context.Context, method, params string) string {
+				n++
+				return s.ask(ctx, fmt.Sprint(n), method, params)
+			}, sync.OnceFunc(func() {
+				s.cancel()
+				front.Close()
+				server.close()
+			})}
+		},
 		"http, stateless": func() *way {
 			url, hc, end := overHTTP()
 			return &way{"http, stateless", "2026-07-28", "http", func(ctx context.Context, method, params string) string {
@@ -184,6 +205,98 @@ func waysTo(t *testing.T, p *proxy.Proxy) map[string]func() *way {
 				return got
 			}, end}
 		},
+	}
+}
+
+// sseWay is a client of the HTTP+SSE transport.
+type sseWay struct {
+	cancel func()
+	to     func(body string)
+	ended  chan struct{} // closed at the end of the stream
+
+	mu    sync.Mutex // guards what follows
+	waits map[string]chan string
+}
+
+// begin opens the stream, and reads it until cancel is called.
+func (s *sseWay) begin(t *testing.T, hc *http.Client, url string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/sse", nil)
+	require.NoError(t, err)
+	resp, err := hc.Do(req)
+	require.NoError(t, err)
+	data := make(chan string)
+	s.ended = make(chan struct{})
+	go func() {
+		defer close(s.ended)
+		defer close(data)
+		defer resp.Body.Close()
+		lines := bufio.NewScanner(resp.Body)
+		for lines.Scan() {
+			if text, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+				data <- text
+			}
+		}
+	}()
+	endpoint := <-data
+	s.to = func(body string) {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+endpoint, strings.NewReader(body))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		req.Header.Set("Content-Type", "application/json")
+		if resp, err := hc.Do(req); err == nil {
+			_ = resp.Body.Close()
+		}
+	}
+	given := make(chan struct{})
+	go func() {
+		defer close(given)
+		for text := range data {
+			var m message
+			if json.Unmarshal([]byte(text), &m) == nil && m.Method == "" {
+				s.wait(string(m.ID)) <- text
+			}
+		}
+	}()
+	s.cancel = sync.OnceFunc(func() {
+		cancel()
+		<-s.ended
+		<-given
+	})
+	t.Cleanup(s.cancel)
+}
+
+// wait returns where the answer with an id comes.
+func (s *sseWay) wait(id string) chan string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.waits[id] == nil {
+		s.waits[id] = make(chan string, 1)
+	}
+	return s.waits[id]
+}
+
+// post sends a message, and waits for its answer if it has an id.
+func (s *sseWay) post(body, id string) {
+	s.to(body)
+	if id != "" {
+		<-s.wait(id)
+	}
+}
+
+func (s *sseWay) ask(ctx context.Context, id, method, params string) string {
+	s.to(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, id, method, params))
+	select {
+	case got := <-s.wait(id):
+		return got
+	case <-s.ended:
+		return ""
+	case <-ctx.Done():
+		s.to(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
+		return ""
 	}
 }
 
@@ -234,7 +347,7 @@ func TestRecords(t *testing.T) {
 		{name: "subscription", asks: []string{`resources/subscribe {"uri":"fake://note"}`, `resources/subscribe {"uri":"fake://blob"}`}, want: []string{"read a/fake://note allow all ok", "read a/fake://blob deny no-blob"}},
 		{name: "nothing to record", asks: []string{`ping {}`, `tools/call {}`, `resources/read {"uri":1}`}, want: nil},
 	} {
-		for _, name := range []string{"stdio", "stdio, stateless", "session", "http, stateless"} {
+		for _, name := range []string{"stdio", "stdio, stateless", "session", "sse", "http, stateless"} {
 			stateless := strings.HasSuffix(name, "stateless")
 			if stateless && row.name == "subscription" || row.leaves && strings.HasPrefix(name, "stdio") {
 				continue // it has another method, and waits for what is under way
@@ -369,7 +482,7 @@ func (r *reached) watch(s *runtimetest.Server) {
 func TestRecordsComeFirst(t *testing.T) {
 	t.Parallel()
 	for _, durability := range []recording.Durability{recording.Process, recording.Logged, recording.Power} {
-		for _, name := range []string{"stdio", "stdio, stateless", "session", "http, stateless"} {
+		for _, name := range []string{"stdio", "stdio, stateless", "session", "sse", "http, stateless"} {
 			t.Run(fmt.Sprintf("%s, durability %d", name, durability), func(t *testing.T) {
 				t.Parallel()
 				a := runtimetest.Full("2025-11-25")
@@ -412,7 +525,7 @@ func TestRecordsComeFirst(t *testing.T) {
 // pings go on.
 func TestUnrecorded(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"stdio", "stdio, stateless", "session", "http, stateless"} {
+	for _, name := range []string{"stdio", "stdio, stateless", "session", "sse", "http, stateless"} {
 		for _, optional := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, optional %t", name, optional), func(t *testing.T) {
 				t.Parallel()
