@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/access"
+	recording "github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/test/require"
 )
@@ -47,10 +48,16 @@ func (d *door) logIn(err error) {
 // behind serves a backend behind the door.
 func (d *door) behind(t *testing.T) *client {
 	t.Helper()
+	return d.recorded(t, nil)
+}
+
+// recorded is behind with a journal.
+func (d *door) recorded(t *testing.T, j *recording.Journal) *client {
+	t.Helper()
 	d.ended = make(chan struct{})
 	b := two()
 	p, err := proxy.NewAllowed(proxy.Options{
-		Servers: proxy.Named("a", "b"),
+		Servers: proxy.Named("a", "b"), Journal: j,
 		Dial: func(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
 			if key.Server == "a" && !d.open.Load() {
 				return nil, &runtime.AuthError{Status: 401}

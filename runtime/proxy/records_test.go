@@ -161,7 +161,10 @@ func waysTo(t *testing.T, p *proxy.Proxy) map[string]func() *way {
 			})
 		},
 		"stdio, stateless": func() *way {
-			return overStdio("stdio, stateless", "2026-07-28", func(id, method, params string) string { return julyLine(id, method, params, `{}`, "") }, func(*client) {})
+			return overStdio("stdio, stateless", "2026-07-28", func(id, method, params string) string {
+				line, _ := stateless(id, method, params)
+				return line
+			}, func(*client) {})
 		},
 		"session": func() *way {
 			url, hc, end := overHTTP()
@@ -200,12 +203,21 @@ func waysTo(t *testing.T, p *proxy.Proxy) map[string]func() *way {
 		"http, stateless": func() *way {
 			url, hc, end := overHTTP()
 			return &way{"http, stateless", "2026-07-28", "http", func(ctx context.Context, method, params string) string {
-				body, head := request("1", method, params, `{}`, "")
+				body, head := stateless("1", method, params)
 				got, _ := post(ctx, url, hc, body, head)
 				return got
 			}, end}
 		},
 	}
+}
+
+// stateless returns a request of the stateless era. Metadata may be the last member of params.
+func stateless(id, method, params string) (string, http.Header) {
+	params, meta, found := strings.Cut(params, `,"_meta":{`)
+	if found {
+		params, meta = params+"}", ","+strings.TrimSuffix(meta, "}}")
+	}
+	return request(id, method, params, `{}`, meta)
 }
 
 // sseWay is a client of the HTTP+SSE transport.
