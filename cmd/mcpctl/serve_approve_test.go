@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,11 +23,12 @@ import (
 var formField = regexp.MustCompile(`name="form" value="([^"]*)"`)
 
 // TestServeApprove: a client that shows no forms is led to the page of serve, where its
-// person allows the call that then passes once. test/login does it in a browser.
+// person allows the call that then passes once. test/login does it in a browser. The audit
+// log has the answer of the page, and what came of each call.
 func TestServeApprove(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(home, "config.yaml"), []byte("serve:\n  auth: [token: {}]\naccess:\n  default: allow\n  rules: [{ask: '*', to: a/echo}]\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(home, "config.yaml"), []byte("audit: {}\nserve:\n  auth: [token: {}]\naccess:\n  default: allow\n  rules: [{ask: '*', to: a/echo}]\n"), 0o600))
 	d := wire.Serve(t, wire.Setup{Program: "mcpctl", Home: home, Config: filepath.Join(home, "servers.json"), Servers: wire.Servers{"a": {"command": "fake-mcp"}}})
 	token := newToken(t, home, "alice")
 	call := func() (answer, page string) {
@@ -82,5 +84,20 @@ func TestServeApprove(t *testing.T) {
 	}
 	if answer, again := call(); again == "" {
 		t.Errorf("it passes again: %s", answer)
+	}
+	d.Stop(t)
+	var told []string
+	for line := range strings.Lines(mcpctl(t, home, "audit", "--server", "a", "--tool", "echo", "--json")) {
+		var r struct {
+			Kind, Name, Verdict, Text string
+			By                        []string
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &r))
+		if r.Kind != "done" {
+			told = append(told, strings.Join([]string{r.Kind, r.Name, r.Verdict, strings.Join(r.By, ","), r.Text}, " "))
+		}
+	}
+	if want := []string{"call alice deny rule-1 ", "approve alice allow rule-1 page", "call alice allow default,rule-1 ", "call alice deny rule-1 "}; !slices.Equal(told, want) {
+		t.Errorf("the log has %q", told)
 	}
 }
