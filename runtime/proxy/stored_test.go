@@ -1,7 +1,6 @@
 package proxy_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -17,6 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/store"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // memory is a store without a disk.
@@ -281,24 +281,7 @@ func TestVerified(t *testing.T) {
 
 // logged has a proxy log to a buffer.
 func logged(o proxy.Options) (proxy.Options, func() string) {
-	var b lockedBuffer
-	o.Logger = slog.New(slog.NewTextHandler(&b, nil))
+	b := wire.NewOutput()
+	o.Logger = slog.New(slog.NewTextHandler(b, nil))
 	return o, b.String
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }

@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -24,6 +23,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/audit"
 	"github.com/mcpctl/mcpctl/runtime/audit/logfile"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // noon is when records begin.
@@ -208,24 +208,6 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// lockedBuffer is written and read at once.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 // TestTail: records are followed by their number beyond the first hundred, while others
 // write and prune; none is missing and none comes twice.
 func TestTail(t *testing.T) {
@@ -234,7 +216,7 @@ func TestTail(t *testing.T) {
 		w.add(call("local", "fs", "read", "allow", "ok"))
 	}
 	p := w.program(true)
-	out := new(lockedBuffer)
+	out := wire.NewOutput()
 	p.UI.Out = out
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
@@ -275,7 +257,7 @@ func TestTailMoved(t *testing.T) {
 	w := newWorld(t)
 	w.add(call("local", "fs", "first", "allow", "ok"))
 	p := w.program(true)
-	out, notes := new(lockedBuffer), new(lockedBuffer)
+	out, notes := wire.NewOutput(), wire.NewOutput()
 	p.UI.Out, p.UI.Err = out, notes
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,30 +23,13 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/audit/logfile"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// said is what is logged.
-type said struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (s *said) Write(b []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(b)
-}
-
-func (s *said) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
-}
-
-func options(dir string, a *settings.Audit) (recording.Options, *said) {
-	logged := &said{}
+func options(dir string, a *settings.Audit) (recording.Options, *wire.Output) {
+	logged := wire.NewOutput()
 	return recording.Options{Audit: a, Dir: dir, Version: "1.2.3", Getenv: func(string) string { return "" }, Log: slog.New(slog.NewTextHandler(logged, nil))}, logged
 }
 
