@@ -234,11 +234,11 @@ func (l *lines) write(ctx context.Context, b *batch) (err error) {
 
 // lines returns a batch as the lines of a file that has what at says, and what it has then.
 // A first line says whose log it is, where the file is empty or records are missing.
-func (b *batch) lines(ctx context.Context, log Log, origin string, at position, empty bool) ([]byte, position) {
+func (b *batch) lines(ctx context.Context, of Log, origin string, at position, empty bool) ([]byte, position) {
 	var text []byte
 	if empty || len(b.records) > 0 && b.first != at.Next {
 		m := Mark{Log: origin, Next: b.first}
-		if edge, err := merkle.EdgeAt(b.first, log.Tiles(ctx)); err == nil { // else verify says what it cannot compare
+		if edge, err := merkle.EdgeAt(b.first, of.Tiles(ctx)); err == nil { // else verify says what it cannot compare
 			m.Edge = edge.Hashes()
 		}
 		text = m.Append(text)
