@@ -19,7 +19,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/audit"
 	"github.com/mcpctl/mcpctl/runtime/audit/logfile"
 	"github.com/mcpctl/mcpctl/runtime/audit/verify"
 	"github.com/mcpctl/mcpctl/test/faults/hostile"
@@ -27,17 +26,8 @@ import (
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
-// witnesses are what others have seen of calls, by the trace ids that those had.
-type witnesses struct {
-	mu              sync.Mutex
-	backend, client map[string]bool
-}
-
-func (w *witnesses) saw(by map[string]bool, id string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	by[id] = true
-}
+// witnesses are what others have seen of calls.
+type witnesses struct{ wire.Seen }
 
 // ServeHTTP is a server that notes each call before anything else is done with it.
 func (w *witnesses) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
@@ -46,7 +36,7 @@ func (w *witnesses) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if _, rest, ok := bytes.Cut(raw, []byte(`"traceparent":"00-`)); ok && len(rest) > 32 {
-		w.saw(w.backend, string(rest[:32]))
+		w.Backend(string(rest[:32]))
 	}
 	r.Body = io.NopCloser(bytes.NewReader(raw))
 	hostile.Handler("good", "").ServeHTTP(rw, r)
@@ -63,7 +53,7 @@ func TestAuditKilled(t *testing.T) {
 	}
 	for _, durability := range []string{"process", "power"} {
 		t.Run(durability, func(t *testing.T) {
-			w := &witnesses{backend: make(map[string]bool), client: make(map[string]bool)}
+			w := new(witnesses)
 			good := httptest.NewServer(w)
 			defer good.Close()
 			home, config := t.TempDir(), filepath.Join(t.TempDir(), "servers.json")
@@ -76,11 +66,14 @@ func TestAuditKilled(t *testing.T) {
 			}
 			// One that ends as it should writes the rest.
 			serveAs(t, wire.Setup{Config: config, Home: home}).Stop(t)
-			t.Logf("%d calls, backends got %d, clients %d answers", calls.Load(), len(w.backend), len(w.client))
-			if len(w.client) == 0 {
+			backend, client := w.Count()
+			t.Logf("%d calls, backends got %d, clients %d answers", calls.Load(), backend, client)
+			if client == 0 {
 				t.Error("no client got an answer")
 			}
-			w.compare(t, home)
+			log := findLog(t, home)
+			defer log.Close()
+			w.Compare(t, log, 0)
 		})
 	}
 }
@@ -106,7 +99,7 @@ func (w *witnesses) until(t *testing.T, d *daemon, calls *atomic.Uint64, after t
 						return
 					}
 					if k, text := judge(res.Message(), n, "good: "+argument+id); k == right {
-						w.saw(w.client, id)
+						w.Client(id)
 					} else if k == wrong {
 						t.Error(text)
 					}
@@ -138,56 +131,6 @@ func noneIn(t *testing.T, dir string, texts ...string) {
 		}
 		return err
 	}))
-}
-
-// compare compares the log with what was seen.
-func (w *witnesses) compare(t *testing.T, home string) {
-	t.Helper()
-	log := findLog(t, home)
-	defer log.Close()
-	type name struct {
-		run string
-		n   uint64
-	}
-	ids, outs := make(map[name]string), make(map[string]string)
-	last := make(map[string]uint64)
-	require.NoError(t, log.Segments(t.Context(), logfile.Span{}, func(g logfile.Segment) error {
-		for line := range strings.Lines(string(g.Records)) {
-			r, err := audit.Parse([]byte(strings.TrimSuffix(line, "\n")))
-			if err != nil {
-				return err
-			}
-			if r.N != last[r.Run]+1 {
-				t.Errorf("run %s: record %d after %d", r.Run, r.N, last[r.Run])
-			}
-			last[r.Run] = r.N
-			id := r.What.Trace
-			if r.Kind == audit.KindDone {
-				if id = ids[name{r.Run, r.Of}]; id != "" && outs[id] != "" {
-					t.Errorf("call %s has two outcomes, %s and %s", id, outs[id], r.Came.Out)
-				}
-			}
-			if id != "" {
-				ids[name{r.Run, r.N}], outs[id] = id, r.Came.Out
-			}
-		}
-		return nil
-	}))
-	for id := range w.backend {
-		if _, ok := outs[id]; !ok {
-			t.Errorf("a backend got call %s, which is not in the log", id)
-		}
-	}
-	for id := range w.client {
-		if outs[id] != audit.OutOK {
-			t.Errorf("a client got the answer of call %s, whose outcome is %q in the log", id, outs[id])
-		}
-	}
-	for id, out := range outs {
-		if out == "" {
-			t.Errorf("call %s has no outcome", id)
-		}
-	}
 }
 
 // findLog opens the audit log below a folder, and verifies it.

@@ -20,6 +20,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/audit/logfile"
 	"github.com/mcpctl/mcpctl/runtime/audit/verify"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 var (
@@ -91,11 +92,8 @@ func openLog(ctx context.Context, dir string) (*logfile.Log, *logfile.Key, error
 	return log, key, err
 }
 
-// seen are calls that a backend has got, and those whose answer a client has got.
-type seen struct{ backend, client map[string]bool }
-
 // kill starts a victim, kills it after a while, and adds what others have seen of it.
-func (s *seen) kill(t *testing.T, after time.Duration, args ...string) {
+func kill(t *testing.T, s *wire.Seen, after time.Duration, args ...string) {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -123,9 +121,9 @@ func (s *seen) kill(t *testing.T, after time.Duration, args ...string) {
 		}
 		switch kind, id, _ := strings.Cut(strings.TrimSpace(line), " "); kind {
 		case "b":
-			s.backend[id] = true
+			s.Backend(id)
 		case "c":
-			s.client[id] = true
+			s.Client(id)
 		}
 	}
 	_ = cmd.Wait() // it was killed
@@ -136,7 +134,7 @@ func (s *seen) kill(t *testing.T, after time.Duration, args ...string) {
 
 // compare appends what was left to the log, and compares what it says with what was seen. It
 // returns the log's size.
-func (s *seen) compare(t *testing.T, dir string, from int64) int64 {
+func compare(t *testing.T, s *wire.Seen, dir string, from int64) int64 {
 	t.Helper()
 	log, key, err := openLog(t.Context(), dir)
 	if err != nil {
@@ -145,55 +143,7 @@ func (s *seen) compare(t *testing.T, dir string, from int64) int64 {
 	defer log.Close()
 	closed(t, open(t, journal.Options{Keeper: log, Digest: key.AppendDigest, Dir: dir}))
 
-	var all []audit.Record
-	if err := log.Segments(t.Context(), logfile.Span{From: from}, func(g logfile.Segment) error {
-		for line := range strings.Lines(string(g.Records)) {
-			r, err := audit.Parse([]byte(strings.TrimSuffix(line, "\n")))
-			if err != nil {
-				return err
-			}
-			all = append(all, r)
-		}
-		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	dense(t, all)
-	type name struct {
-		run string
-		n   uint64
-	}
-	ids, outs := make(map[name]string), make(map[string]string)
-	for _, r := range all {
-		id := r.What.Trace
-		switch r.Kind { //nolint:exhaustive // others have no outcome
-		case audit.KindCall:
-			if _, twice := outs[id]; twice {
-				t.Errorf("call %s has two decisions", id)
-			}
-			ids[name{r.Run, r.N}], outs[id] = id, r.Came.Out
-		case audit.KindDone:
-			if id = ids[name{r.Run, r.Of}]; outs[id] != "" || id == "" {
-				t.Errorf("call %q, %s-%d, has two outcomes, or no decision: %s", id, r.Run, r.N, outs[id])
-			}
-			outs[id] = r.Came.Out
-		}
-	}
-	for id := range s.backend {
-		if _, ok := outs[id]; !ok {
-			t.Errorf("a backend got call %s, whose decision is not in the log", id)
-		}
-	}
-	for id := range s.client {
-		if outs[id] != audit.OutOK {
-			t.Errorf("a client got the answer of call %s, whose outcome is %q in the log", id, outs[id])
-		}
-	}
-	for id, out := range outs {
-		if out == "" {
-			t.Errorf("call %s has no outcome", id)
-		}
-	}
+	s.Compare(t, log, from)
 	report, err := verify.Log(t.Context(), log, verify.Options{Keys: key.Verifiers()})
 	if err != nil {
 		t.Fatal(err)
@@ -202,10 +152,6 @@ func (s *seen) compare(t *testing.T, dir string, from int64) int64 {
 		t.Errorf("verify: %s: %s", f.Kind, f.Text)
 	}
 	return report.Size
-}
-
-func newSeen() *seen {
-	return &seen{backend: make(map[string]bool), client: make(map[string]bool)}
 }
 
 // moments returns a source of random moments.
@@ -224,16 +170,17 @@ func moments(t *testing.T) *rand.Rand {
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	r := moments(t)
-	dir, s, from := t.TempDir(), newSeen(), int64(0)
+	dir, s, from := t.TempDir(), new(wire.Seen), int64(0)
 	backend, client := 0, 0
 	for n := range *kills {
 		durability := r.IntN(10) / 4 // mostly Process
-		s.kill(t, time.Duration(20+r.IntN(300))*time.Millisecond, dir, strconv.Itoa(durability), "")
+		kill(t, s, time.Duration(20+r.IntN(300))*time.Millisecond, dir, strconv.Itoa(durability), "")
 		if r.IntN(3) > 0 && n < *kills-1 {
 			continue // the next one finds it
 		}
-		from = s.compare(t, dir, from)
-		backend, client, s = backend+len(s.backend), client+len(s.client), newSeen()
+		from = compare(t, s, dir, from)
+		b, c := s.Count()
+		backend, client, s = backend+b, client+c, new(wire.Seen)
 		if t.Failed() {
 			return
 		}
@@ -256,8 +203,8 @@ func TestPower(t *testing.T) {
 	defer all.Wait()
 	backend, client := 0, 0
 	for range *kills {
-		dir, disk, s := t.TempDir(), t.TempDir(), newSeen()
-		s.kill(t, time.Duration(60+r.IntN(400))*time.Millisecond, dir, strconv.Itoa(int(journal.Power)), disk)
+		dir, disk, s := t.TempDir(), t.TempDir(), new(wire.Seen)
+		kill(t, s, time.Duration(60+r.IntN(400))*time.Millisecond, dir, strconv.Itoa(int(journal.Power)), disk)
 		if key, err := os.ReadFile(filepath.Join(dir, "audit.key")); err == nil {
 			if err := os.WriteFile(filepath.Join(disk, "audit.key"), key, 0o600); err != nil {
 				t.Fatal(err)
@@ -268,11 +215,12 @@ func TestPower(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		s.compare(t, disk, 0)
+		compare(t, s, disk, 0)
 		if t.Failed() {
 			return
 		}
-		backend, client = backend+len(s.backend), client+len(s.client)
+		b, c := s.Count()
+		backend, client = backend+b, client+c
 	}
 	t.Logf("%d times the power failed; backends got %d calls, clients %d answers", *kills, backend, client)
 	if client == 0 {
