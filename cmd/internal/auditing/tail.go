@@ -50,22 +50,22 @@ func (p *Program) Tail(ctx context.Context, q Query, last int, on bool) error {
 		if err = p.follow(ctx, l, is, f, size); !errors.Is(err, errMoved) {
 			break
 		}
-		p.UI.Note("note: the log was moved away: what follows is of the one in its place, as soon as there is one")
+		p.UI.Note("note: the log was moved away: what follows is from the next log")
 		_ = l.Close() // nothing was written
-		is, l, err = p.next(ctx)
+		is, l, err = openNext(ctx, p.path())
 		f.forget()
 		size = 0
 	}
 	return p.explain(err)
 }
 
-// next opens the log that has come in the place of another, as soon as it is there.
-func (p *Program) next(ctx context.Context) (os.FileInfo, *logfile.Log, error) {
+// openNext opens the log that has come in the place of another, as soon as it is there.
+func openNext(ctx context.Context, path string) (os.FileInfo, *logfile.Log, error) {
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
 	for {
-		if is, err := os.Stat(p.path()); err == nil {
-			l, err := logfile.OpenReadOnly(ctx, p.path())
+		if is, err := os.Stat(path); err == nil {
+			l, err := logfile.OpenReadOnly(ctx, path)
 			if !errors.Is(err, logfile.ErrDamaged) || time.Since(is.ModTime()) > making {
 				return is, l, err
 			}
