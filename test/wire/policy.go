@@ -59,16 +59,16 @@ func Allow(dir string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	more := ""
+	var more strings.Builder
 	for _, section := range []string{records(), decided()} {
 		if key, _, _ := strings.Cut(section, ":"); section != "" && !strings.Contains("\n"+string(text), "\n"+key+":") {
-			more += "\n" + section
+			more.WriteString("\n" + section)
 		}
 	}
-	if more == "" {
+	if more.Len() == 0 {
 		return nil
 	}
-	return os.WriteFile(name, append(text, more...), 0o600)
+	return os.WriteFile(name, append(text, more.String()...), 0o600)
 }
 
 // writeLock writes the lock beside a servers.json.

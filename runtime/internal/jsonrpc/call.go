@@ -31,10 +31,6 @@ type waiter struct {
 	events []Event
 }
 
-var waiters = sync.Pool{New: func() any { //nolint:gochecknoglobals // a pool of scratch space
-	return &waiter{done: make(chan struct{}, 1), wake: make(chan struct{}, 1)}
-}}
-
 func (w *waiter) Finish(a Answer) *Writer {
 	w.result, w.object, w.err = bytes.Clone(a.Result), bytes.Clone(a.Error), a.Err
 	w.done <- struct{}{}
@@ -72,14 +68,17 @@ func (c *Conn) Call(ctx context.Context, q *Call, events func(Event)) (result, o
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	w, _ := waiters.Get().(*waiter)
+	w, _ := c.waiters.Get().(*waiter)
+	if w == nil {
+		w = &waiter{done: make(chan struct{}, 1), wake: make(chan struct{}, 1)}
+	}
 	defer func() {
 		w.result, w.object, w.err = nil, nil, nil
 		select {
 		case <-w.wake:
 		default:
 		}
-		waiters.Put(w)
+		c.waiters.Put(w)
 	}()
 	q.ID = c.NextID()
 	q.Receiver = w

@@ -91,6 +91,7 @@ type Conn struct {
 	errors  func(object []byte) []byte // nil for none; set before Read
 	start   time.Time
 	next    atomic.Uint64
+	waiters sync.Pool // of *waiter; not of all connections, since a test's channels stay in its bubble
 
 	mu       sync.Mutex // guards what follows; held for memory work only
 	pending  map[uint64]pending
