@@ -45,6 +45,7 @@ func layerTable() []rule {
 		{pkg: "runtime/lazy", layer: 0, own: none},
 		{pkg: "runtime/plain", layer: 0, own: none},
 		{pkg: "runtime/nearest", layer: 0, own: none},
+		{pkg: "runtime/glob", layer: 0, own: none, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/tokens", layer: 0, own: none, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/clihelp", layer: 0, own: []string{"runtime/lazy"}},
 		// Keeps secrets out of print: everything may use it, it uses next to nothing.

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,6 +21,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/audit/export"
 	"github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/audit/logfile"
+	"github.com/mcpctl/mcpctl/runtime/glob"
 )
 
 // Names of the log and of its key in the state directory.
@@ -186,30 +186,12 @@ func bodiesOf(b *settings.Bodies) journal.Bodies {
 	}
 	return journal.Bodies{Max: int(b.Max), Redact: b.Redact, Of: func(server, item string) bool {
 		for _, to := range b.To {
-			if matches(to, server+"/"+item) {
+			if glob.Match(to, server+"/"+item) {
 				return true
 			}
 		}
 		return false
 	}}
-}
-
-// matches reports whether a text is as a pattern says, in which * stands for any text.
-func matches(pattern, text string) bool {
-	before, rest, star := strings.Cut(pattern, "*")
-	if !star {
-		return pattern == text
-	}
-	text, ok := strings.CutPrefix(text, before)
-	if !ok {
-		return false
-	}
-	for at := range len(text) + 1 {
-		if matches(rest, text[at:]) {
-			return true
-		}
-	}
-	return false
 }
 
 // exportsOf returns where records and checkpoints go.
