@@ -6,7 +6,10 @@
 // which are those that clients would see without it.
 package views
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // Kind is what an item of a list is.
 type Kind int
@@ -108,3 +111,18 @@ type Problem struct {
 	// Text is what is wrong, Remedy what mends it.
 	Text, Remedy string
 }
+
+// Error names the place and what is wrong.
+func (p *Problem) Error() string {
+	var b strings.Builder
+	if p.View != "" {
+		b.WriteString("view " + p.View + ": ")
+	}
+	if len(p.Path) > 0 {
+		b.WriteString(strings.Join(p.Path, ".") + ": ")
+	}
+	return b.String() + p.Text
+}
+
+// Hint returns what mends it.
+func (p *Problem) Hint() string { return p.Remedy }

@@ -1,0 +1,104 @@
+package views
+
+// View is one view. It is immutable, and its methods may be called concurrently. Nil shows
+// nothing and changes nothing.
+type View struct {
+	name    string
+	c       Config
+	shows   [Resource + 1]selection
+	clients selection
+	tools   map[string]*ToolEdit // by exposed name
+	exposed map[string]string    // by the names that overrides give
+}
+
+// Name returns the view's name.
+func (v *View) Name() string { return v.name }
+
+// Shows reports whether a view has an item of an exposed name, or URI. ReadOnly says that it
+// is a tool which changes nothing.
+func (v *View) Shows(k Kind, exposed string, readOnly bool) bool {
+	return v != nil && (k != Tool || readOnly || v.c.Only != ReadOnly) && v.shows[k].has(exposed)
+}
+
+// MayShow reports whether a view could have an item whose exposed name, or URI, begins so:
+// where a server's items are not known yet. It may be true where no item is shown in the end,
+// and is never false where one is.
+func (v *View) MayShow(k Kind, prefix string) bool {
+	return v != nil && v.shows[k].mayHave(prefix)
+}
+
+// Tool returns what is changed of a tool, nil for nothing.
+func (v *View) Tool(exposed string) *ToolEdit {
+	if v == nil {
+		return nil
+	}
+	return v.tools[exposed]
+}
+
+// Exposed returns the exposed name of the tool that a view shows under a name: the name itself,
+// unless an override gives it. It is "" for a name that an override has replaced. Whether there
+// is such a tool is not said.
+func (v *View) Exposed(name string) string {
+	if v == nil {
+		return name
+	}
+	if exposed := v.exposed[name]; exposed != "" {
+		return exposed
+	}
+	if v.tools[name].Name(name) != name {
+		return ""
+	}
+	return name
+}
+
+// Pins returns the exposed names of the tools that come first, in their order.
+func (v *View) Pins() []string {
+	if v == nil {
+		return nil
+	}
+	return v.c.Pin
+}
+
+// Form returns the form of the list.
+func (v *View) Form() Form {
+	if v == nil || v.c.List == "" {
+		return ListAll
+	}
+	return v.c.List
+}
+
+// Budget returns how many tokens the definitions of tools may take, 0 for no bound.
+func (v *View) Budget() int {
+	if v == nil {
+		return 0
+	}
+	return v.c.Budget
+}
+
+// Expose returns how many found tools may join the list of a session, 0 for none.
+func (v *View) Expose() int {
+	if v == nil {
+		return 0
+	}
+	return v.c.Expose
+}
+
+// Instructions returns what comes before the instructions of servers, "" for nothing.
+func (v *View) Instructions() string {
+	if v == nil {
+		return ""
+	}
+	return v.c.Instructions
+}
+
+// Result returns what is done to the results of a tool, nil for nothing.
+func (v *View) Result(exposed string) *Result {
+	switch t := v.Tool(exposed); {
+	case v == nil:
+		return nil
+	case t != nil && t.result != nil:
+		return t.result
+	default:
+		return v.c.Results
+	}
+}
