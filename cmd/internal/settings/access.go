@@ -77,6 +77,7 @@ func strangers() map[string]string {
 		top    = "access has no setting above it: remove the indent, or write access: {rules: …}"
 	)
 	return map[string]string{
+		"views": "it belongs below serve, indented", "profiles": "write views, below serve, indented", "serve.profiles": "write views: " + viewsExample,
 		"serverAuth": auth, "serve.serverAuth": auth, "oauthAs": tokens, "serve.oauthAs": tokens, "acl": rules, "serve.acl": rules, "serve.access": top,
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // decode reads a mapping into the struct that to points to, whose members have yaml
-// tags: texts, booleans, numbers, lists and maps of texts, and pointers to such structs.
+// tags: texts, booleans, numbers, lists and maps of texts, pointers to such structs, and nodes.
 // Null is an empty mapping. A member that the struct does not have, one that is there
 // twice, and a value of another type is a [*config.Problem] where it is.
 func (f *file) decode(name string, n *yaml.Node, to any, example string) error {
@@ -64,6 +64,10 @@ func membersOf(into reflect.Value, members map[string]reflect.Value) (names []st
 
 // member reads one member's value.
 func (f *file) member(name string, v *yaml.Node, to reflect.Value, example string) error {
+	if to.Type() == reflect.TypeFor[*yaml.Node]() { // any value, null as well
+		to.Set(reflect.ValueOf(v))
+		return nil
+	}
 	if to.Kind() == reflect.Pointer && to.Type().Elem().Kind() == reflect.Struct {
 		to.Set(reflect.New(to.Type().Elem()))
 		return f.decode(name, v, to.Interface(), example)

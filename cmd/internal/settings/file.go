@@ -72,6 +72,7 @@ func (f *file) mapping(n *yaml.Node, prefix string) error {
 		case name == accessName, name == auditName:
 			f.noteMembers(name, v)
 		case sections()[name] != nil: // see access
+		case name == viewsName: // see views
 		case remedies[name] != "":
 			return f.problemAt(k, fmt.Sprintf("unknown setting %q", name), remedies[name])
 		case group && v.Kind == yaml.MappingNode:

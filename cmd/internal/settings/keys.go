@@ -64,6 +64,7 @@ func keys() []key {
 		{name: "serve.requestTimeout", flag: "request-timeout", def: "", parse: duration, values: aDuration, preset: "120s", about: "how long a request through serve may take without a sign of life"},
 		{name: "serve.listGrace", flag: "list-grace", def: "", parse: duration, values: aDuration, preset: "2s", about: "how long a list waits for servers that are starting"},
 		{name: "serve.streamMax", flag: "stream-max", def: "", parse: duration, values: aDuration, preset: "never", about: "how long an HTTP stream lasts"},
+		{name: viewName, def: "", parse: anyText, values: "name of a view", preset: "everything", about: "the [view](views.md) of clients that nothing else decides for"},
 		{name: "serve.roots", def: "", parse: lines, list: true, values: "list of directories", preset: "none", about: "directories that servers are told to work in, relative to the file's folder"},
 	}
 }
@@ -139,6 +140,8 @@ func knownRevision(s string) (any, error) {
 	}
 	return nil, fmt.Errorf("want auto, %s", strings.Join(versions, ", "))
 }
+
+func anyText(s string) (any, error) { return s, nil }
 
 // lines parses a list of texts that are not empty.
 func lines(s string) (any, error) {

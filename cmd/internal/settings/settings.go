@@ -24,6 +24,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/store"
+	"github.com/mcpctl/mcpctl/runtime/views"
 )
 
 // FileName is the name of the settings file beside servers.json.
@@ -111,6 +112,10 @@ type Serve struct {
 	// Roots are the directories offered to servers that have no client's roots,
 	// absolute. They exist.
 	Roots []string
+	// View is the view of clients that nothing else decides for, "" for everything. Views are
+	// all of them, nil for none.
+	View  string
+	Views *views.Set `mapstructure:"-"`
 	// Access is who may reach it over HTTP.
 	Access Access `mapstructure:"-"`
 }
@@ -199,6 +204,9 @@ func Load(o Options) (Settings, error) {
 		return s, err
 	}
 	if s.Serve.Access, err = src.file.access(); err != nil {
+		return s, err
+	}
+	if s.Serve.Views, err = src.file.views(); err != nil {
 		return s, err
 	}
 	if s.Audit, err = readAudit(src.file); err != nil {

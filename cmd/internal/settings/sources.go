@@ -85,6 +85,9 @@ func Check(path string, text []byte) error {
 	if _, err := f.access(); err != nil {
 		return err
 	}
+	if _, err := f.views(); err != nil {
+		return err
+	}
 	if _, err := readAudit(f); err != nil {
 		return err
 	}

@@ -45,6 +45,7 @@ func sectionTable() []Setting {
 		{Name: "serve.hosts", Values: "list of HOST or HOST:PORT", Default: "none", About: "names in the URLs of clients; addresses need no entry", Serve: true},
 		{Name: "serve.login", Values: "`issuer`, `clientId`, `clientSecret`, `scopes`", Default: "none", About: "where people log in on [the pages of serve](share.md#log-in-with-a-browser)", Serve: true},
 		{Name: "serve.tls", Values: "`cert` and `key`, files in PEM; `clientCA`, `crl`, `minVersion`", Default: "none", About: "serves HTTP over TLS; the files are followed", Serve: true},
+		{Name: viewsName, Values: "names, each with `tools`, `prompts`, `resources`, `only`, `clients`, `groups`, `list`, `budget`, `pin`, `expose`, `instructions`, `describe`, `override`, `results`", Default: "none", About: "[views](views.md): what clients see of all servers", Serve: true},
 		{Name: "serve.url", Values: "URL", Default: "the address", About: "the URL that clients use; [tokens of an issuer](share.md#let-people-in-with-an-identity-provider) are for it", Serve: true},
 	})
 }

@@ -41,7 +41,8 @@ func TestTable(t *testing.T) {
 		"access.policies": "policy/*.cedar", "access.tests": "policy/*_test.yaml", "access.tell": "nothing", "access.guards": `{"size":"1MiB"}`,
 		"audit.durability": "power", "audit.keep": "30d", "audit.max": "1GiB", "audit.bodies": `{"to":["gh/*"]}`, "audit.anchor": "file:/mnt/checkpoints",
 		"audit.export": `{"jsonl":"/var/log/audit.jsonl"}`,
-		"elicit":       "decline", "auth.store": "keyring", "serve.separator": "--", "serve.nameOverhead": "7", "serve.roots": "/",
+		"serve.views":  `{"v":{"tools":["a"]}}`, "serve.view": "v",
+		"elicit": "decline", "auth.store": "keyring", "serve.separator": "--", "serve.nameOverhead": "7", "serve.roots": "/",
 	}
 	seen := map[string]bool{}
 	for _, s := range settings.Table() {
@@ -85,6 +86,9 @@ func TestTable(t *testing.T) {
 		}
 		if s.Name == "serve.login" { // it logs in principals of an issuer
 			file += "  auth: [jwt: {issuer: https://i.example}]\n"
+		}
+		if s.Name == "serve.view" { // there has to be one
+			file += "  views: {v: {}}\n"
 		}
 		if slices.Contains([]string{"serve.roots", "serve.auth", "serve.hosts", "access.rules", "access.policies", "access.tests", "audit.anchor", "audit.export"}, s.Name) { // lists
 			file = strings.Replace(file, value, "["+value+"]", 1)
