@@ -50,6 +50,12 @@ type Key struct {
 	Capabilities string
 }
 
+// What counts where [Options] do not say.
+const (
+	defaultSeparator = "__"
+	defaultNameLimit = 44
+)
+
 // Options are settings of a proxy.
 type Options struct {
 	// Servers are the backends, in the order of the configuration, which is the
@@ -155,7 +161,7 @@ func New(o Options) (*Proxy, error) {
 		return nil, errors.New("proxy: no dial function")
 	}
 	o.Info.Name = cmp.Or(o.Info.Name, "mcpctl")
-	o.Separator, o.NameLimit = cmp.Or(o.Separator, "__"), cmp.Or(o.NameLimit, 44)
+	o.Separator, o.NameLimit = cmp.Or(o.Separator, defaultSeparator), cmp.Or(o.NameLimit, defaultNameLimit)
 	if o.Single { // there is nothing to list before its server has come
 		o.ListGrace = 0
 	}

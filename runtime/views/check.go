@@ -199,7 +199,7 @@ func (v *View) arguments(tool string, all map[string]Argument, t *ToolEdit) erro
 		}
 		for _, other := range t.arguments {
 			if strings.EqualFold(other.name, name) {
-				return v.problem("it differs from "+other.name+" by case alone", "several servers take both for one: keep the name that the tool has", path...)
+				return v.problem("it differs from "+other.name+" only in case", "several servers take both for one: keep the name that the tool has", path...)
 			}
 		}
 		t.arguments = append(t.arguments, out)

@@ -8,6 +8,12 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
+// OwnTools returns the exposed names of tools that are no server's: a proxy has them where a view
+// finds tools instead of listing them, or pages results. Overrides may be about them.
+func OwnTools() []string {
+	return []string{"search_tools", "call_tool", "call_read_tool", "read_result"}
+}
+
 // Missing returns what a view says of tools and arguments that do not exist, or that it cannot
 // change as it says. Tools returns the definition of the tool with an exposed name, nil for none;
 // known is false where that cannot be said, because a server has not been asked.
@@ -25,7 +31,7 @@ func (v *View) Missing(tools func(exposed string) (definition []byte, known bool
 		definition, known := tools(name)
 		path := []string{"override", name}
 		switch {
-		case !known:
+		case !known || slices.Contains(OwnTools(), name):
 			continue
 		case definition == nil:
 			all = append(all, &Problem{View: v.name, Path: path, Text: "no server has a tool " + quote(name), Remedy: remedy})

@@ -148,7 +148,7 @@ func (t *ToolEdit) editable(text []byte, at rawjson.Span, root, properties *rawj
 		}
 		for _, e := range properties.Entries {
 			if e.Name != a.name && strings.EqualFold(e.Name, a.name) {
-				return fmt.Errorf("its arguments %s and %s differ by case alone (%s)", e.Name, a.name, remedy)
+				return fmt.Errorf("its arguments %s and %s differ only in case (%s)", e.Name, a.name, remedy)
 			}
 		}
 	}
@@ -198,7 +198,7 @@ func (t *ToolEdit) required(text []byte, root *rawjson.Object) ([]rawjson.Edit, 
 func once(text []byte, at rawjson.Span, what string) (*rawjson.Object, error) {
 	o, err := rawjson.ObjectAt(text, at)
 	if err != nil {
-		return nil, fmt.Errorf("%s is no JSON object", what)
+		return nil, fmt.Errorf("%s has to be a JSON object", what)
 	}
 	seen := make(map[string]bool, len(o.Entries))
 	for _, e := range o.Entries {

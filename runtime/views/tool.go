@@ -88,7 +88,7 @@ func (t *ToolEdit) Rewrite(arguments []byte) ([]byte, error) {
 }
 
 // admit refuses an argument that a client must not send. Several servers read names without
-// regard to case, so one that differs from a name by case alone is refused, too.
+// regard to case, so one that differs from a name only in case is refused, too.
 func (t *ToolEdit) admit(name string) error {
 	for _, a := range t.arguments {
 		if a.kind == described || !strings.EqualFold(a.name, name) {

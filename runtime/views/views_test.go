@@ -428,6 +428,7 @@ func TestMissing(t *testing.T) {
 			"gh__t":     {Arguments: arguments(t, `{"owner":{"value":1},"absent":{"hide":true},"other":{"description":"x"}}`)},
 			"gh__gone":  {Title: "x"},
 			"fs__later": {Title: "x"},
+			"call_tool": {Name: "run"},
 			"gh__odd":   {Arguments: arguments(t, `{"owner":{"value":1}}`)},
 			"gh__none":  {Arguments: arguments(t, `{"owner":{"value":1}}`)},
 		},

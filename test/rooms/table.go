@@ -150,6 +150,7 @@ func layerTable() []rule {
 		{pkg: "cmd/internal/known", layer: 4, third: []string{"github.com/go-json-experiment/json"}},
 		{pkg: "cmd/internal/recording", layer: 4},
 		{pkg: "cmd/internal/find", layer: 4},
+		{pkg: "cmd/internal/viewing", layer: 4},
 		{pkg: "cmd/internal/auditing", layer: 4},
 		{pkg: "cmd/internal/localpolicy", layer: 4},
 		{pkg: "cmd/internal/policies", layer: 4, third: []string{"github.com/tailscale/hujson", "go.yaml.in/yaml/v3"}},
@@ -203,7 +204,7 @@ func proxyTable() []rule {
 		{"front/http1", "runtime/internal/..."},
 		{"front/wall", "runtime/access runtime/access/door"},
 		{"front/web", "limits client upstream subscriptions verdict router front front/wall runtime runtime/audit runtime/audit/journal runtime/access runtime/revision runtime/internal/..."},
-		{"", "inventory settings sharing client upstream catalog router front front/stdio front/http1 front/wall front/web runtime runtime/access runtime/access/gate runtime/audit runtime/audit/journal runtime/pins runtime/seal runtime/store runtime/internal/..."},
+		{"", "naming inventory settings sharing client upstream catalog router front front/stdio front/http1 front/wall front/web runtime runtime/access runtime/access/gate runtime/audit runtime/audit/journal runtime/pins runtime/seal runtime/store runtime/internal/..."},
 	} {
 		row := rule{pkg: strings.TrimSuffix(proxyRooms+r[0], "/internal/"), layer: 3, own: []string{}}
 		for name := range strings.FieldsSeq(r[1]) {

@@ -59,13 +59,20 @@ func newConfigEdit(a *app) *cobra.Command {
 
 func newConfigValidate(a *app) *cobra.Command {
 	var o configuring.ValidateOptions
+	live := false
 	cmd := &cobra.Command{
 		Use: "validate", Short: "Check servers.json and config.yaml", Args: cobra.NoArgs,
 		Long: "Check servers.json, in all layers, and config.yaml. Each fault has its line, its column and a fix.\n" +
 			"Faults exit with code 5, warnings with 0. As JSON: {\"path\",\"ok\",\"servers\",\"problems\"}, and \"files\" if there are several.\n\n" +
-			"--fix fixes the faults of servers.json that have one meaning, and keeps the file as it was in servers.json.bak.",
-		RunE: func(*cobra.Command, []string) error { return printed(configuringOf(a).Validate(o)) },
+			"--fix fixes the faults of servers.json that have one meaning, and keeps the file as it was in servers.json.bak.\n\n" +
+			"The tools and arguments that views name are looked up in the lists that servers sent last. One that is not there is a\n" +
+			"warning. --live asks the servers now, and it is a fault.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.Views, o.Stored = a.missingInViews(cmd.Context(), live), !live
+			return printed(configuringOf(a).Validate(o))
+		},
 	}
+	cmd.Flags().BoolVar(&live, "live", false, "ask all servers, and compare the views with what they offer")
 	cmd.Flags().BoolVar(&o.Fix, "fix", false, "fix what is safe to fix")
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "with --fix: print what would be fixed and write nothing")
 	cmd.Flags().BoolVar(&o.Project, "project", false, "with --fix: the file of this project")

@@ -43,21 +43,24 @@ type validation struct {
 	first    *config.Problem // the first error
 }
 
+// add adds what is found in a file, which is "" for the user's.
+func (v *validation) add(severity, file string, problems ...config.Problem) {
+	for _, p := range problems {
+		v.findings = append(v.findings, finding{severity, file, p.Line, p.Column, p.Server, p.Message, p.Hint(), p})
+		if severity == "error" && v.first == nil {
+			v.first = &p
+		}
+	}
+}
+
 // check looks at one file. A missing one is a fault if it is wanted.
 func (v *validation) check(layer, path string, wanted bool, read func(string) (*config.File, error)) error {
 	c := checked{Layer: layer, Path: path}
-	add := func(severity string, problems ...config.Problem) {
-		for _, p := range problems {
-			other := ""
-			if layer != layers.User {
-				other = path
-			}
-			v.findings = append(v.findings, finding{severity, other, p.Line, p.Column, p.Server, p.Message, p.Hint(), p})
-			if severity == "error" && v.first == nil {
-				v.first = &p
-			}
-		}
+	other := ""
+	if layer != layers.User {
+		other = path
 	}
+	add := func(severity string, problems ...config.Problem) { v.add(severity, other, problems...) }
 	f, err := read(path)
 	var p *config.Problem
 	switch {
@@ -81,6 +84,10 @@ type ValidateOptions struct {
 	// Fix mends what is safe to mend in the user's file, or with Project in that of the
 	// project. DryRun only says what it would mend.
 	Fix, Project, DryRun bool
+	// Views are what views say of tools that do not exist, by what the servers offer now; with
+	// Stored by what they did when they were last asked, which is a warning.
+	Views  []config.Problem
+	Stored bool
 }
 
 // Validate prints all faults of the files, and fails if there are any, but not for
@@ -108,6 +115,13 @@ func (p *Program) Validate(o ValidateOptions) error {
 		if err := v.check(l.name, l.path, false, config.Load); err != nil {
 			return err
 		}
+	}
+	severity := "error"
+	if o.Stored {
+		severity = "warning"
+	}
+	for _, found := range o.Views {
+		v.add(severity, found.File, found)
 	}
 	if p.UI.WantJSON() {
 		return v.encode(p.UI, user)

@@ -32,10 +32,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/transport"
 )
 
-// nameLimit is the longest tool name that several model APIs accept; the setting
-// serve.nameOverhead is subtracted.
-const nameLimit = 64
-
 // releaseAfter is how long after its start serve returns the garbage of reading the
 // configuration and the stored lists to the system, once: with 50 servers about a
 // tenth of its memory, which without calls is not collected for two minutes.
@@ -211,7 +207,7 @@ func (g *gateway) open(entries []config.Entry) error {
 		Serial:         g.o.Serial,
 		NoPrefix:       !h.Settings.Serve.Prefix,
 		Separator:      h.Settings.Serve.Separator,
-		NameLimit:      nameLimit - h.Settings.Serve.NameOverhead,
+		NameLimit:      settings.ToolName - h.Settings.Serve.NameOverhead,
 		RequestTimeout: h.Settings.Serve.RequestTimeout,
 		ListGrace:      cmp.Or(h.Settings.Serve.ListGrace, listGrace),
 		Ring:           g.ring,

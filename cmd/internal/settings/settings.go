@@ -206,7 +206,7 @@ func Load(o Options) (Settings, error) {
 	if s.Serve.Access, err = src.file.access(); err != nil {
 		return s, err
 	}
-	if s.Serve.Views, err = src.file.views(); err != nil {
+	if s.Serve.Views, err = readViews(src.file); err != nil {
 		return s, err
 	}
 	if s.Audit, err = readAudit(src.file); err != nil {

@@ -57,7 +57,7 @@ func Sources(o Options) ([]Source, error) {
 	for _, row := range sectionTable() {
 		s := Source{Name: row.Name, Value: row.Default, Source: "default"}
 		if n := src.file.node(row.Name); n != nil {
-			s.Value, s.Source, s.From = key{}.shown(src.file.text(row.Name)), "config.yaml", fmt.Sprintf("%s:%d", src.file.path, n.Line)
+			s.Value, s.Source, s.From = key{name: row.Name}.shown(src.file.text(row.Name)), "config.yaml", fmt.Sprintf("%s:%d", src.file.path, n.Line)
 		}
 		out = append(out, s)
 	}
@@ -71,6 +71,8 @@ func (k key) shown(value string) string {
 		return shownRegistries(value)
 	case k.name == "elicit" && strings.HasPrefix(value, "{"):
 		return "{…}" // answers, which may be secret
+	case k.name == viewsName && strings.HasPrefix(value, "{"):
+		return "{…}" // fixed values of arguments may be, too
 	}
 	return strings.ReplaceAll(value, "\n", ", ")
 }
@@ -85,7 +87,7 @@ func Check(path string, text []byte) error {
 	if _, err := f.access(); err != nil {
 		return err
 	}
-	if _, err := f.views(); err != nil {
+	if _, err := readViews(f); err != nil {
 		return err
 	}
 	if _, err := readAudit(f); err != nil {

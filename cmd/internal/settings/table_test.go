@@ -70,7 +70,7 @@ func TestTable(t *testing.T) {
 		sourceIs := func(r run, source string) {
 			t.Helper()
 			got := sources(t, r)[s.Name]
-			if got.Source != source || got.Value != value {
+			if want := hidden(s.Name, value); got.Source != source || got.Value != want {
 				t.Errorf("%s: got %+v, want %s from %s", s.Name, got, value, source)
 			}
 			if source == "config.yaml" && !strings.HasSuffix(got.From, "config.yaml:"+map[bool]string{true: "2", false: "1"}[strings.Contains(s.Name, ".")]) {
@@ -103,6 +103,14 @@ func TestTable(t *testing.T) {
 			sourceIs(run{file: file, env: map[string]string{s.Variable: given}}, "environment")
 		}
 	}
+}
+
+// hidden is what is shown of a value.
+func hidden(name, value string) string {
+	if name == "serve.views" {
+		return "{…}"
+	}
+	return value
 }
 
 // sources are the sources of all settings, by name.

@@ -21,8 +21,9 @@ const (
 
 const viewsExample = `as in views: {coding: {tools: ["github__*"]}}`
 
-// toolName is the greatest length of a tool's name with what clients put before it.
-const toolName = 64
+// ToolName is the longest tool name that several model APIs accept; what clients put before names,
+// serve.nameOverhead, is part of it.
+const ToolName = 64
 
 // Views returns the views of a config.yaml, which need not exist; nil is for none. Its error is a
 // [*config.Problem]. What they say may change while serve runs: only this file has to be watched.
@@ -31,7 +32,7 @@ func Views(path string) (*views.Set, error) {
 	if err := src.readFile(path); err != nil {
 		return nil, err
 	}
-	return src.file.views()
+	return readViews(src.file)
 }
 
 // ViewProblem returns a mistake of the views of a config.yaml with its place in the file.
@@ -40,14 +41,18 @@ func ViewProblem(path string, p *views.Problem) *config.Problem {
 	if err := src.readFile(path); err != nil || src.file == nil {
 		src.file = &file{path: path}
 	}
-	return src.file.viewProblem(p)
+	return viewReader{src.file}.problemOf(p)
 }
 
-// views reads the views, nil for none.
-func (f *file) views() (*views.Set, error) {
-	if f == nil {
+// viewReader reads views.
+type viewReader struct{ *file }
+
+// readViews reads the views, nil for none.
+func readViews(file *file) (*views.Set, error) {
+	if file == nil {
 		return nil, nil
 	}
+	f := viewReader{file}
 	all := map[string]views.Config{}
 	if n := f.node(viewsName); n != nil {
 		if err := f.each(viewsName, n, viewsExample, func(name *yaml.Node, of *yaml.Node) error {
@@ -65,13 +70,13 @@ func (f *file) views() (*views.Set, error) {
 	}
 	set, err := views.New(all, fallback)
 	if p, ok := errors.AsType[*views.Problem](err); ok {
-		return nil, f.viewProblem(p)
+		return nil, f.problemOf(p)
 	}
 	return set, err
 }
 
-// viewProblem is a mistake with its place: that of the deepest name on its path which is there.
-func (f *file) viewProblem(p *views.Problem) *config.Problem {
+// problemOf is a mistake with its place: that of the deepest name on its path which is there.
+func (f viewReader) problemOf(p *views.Problem) *config.Problem {
 	path := append([]string{viewsName, p.View}, p.Path...)
 	at, n := f.node(viewsName), f.node(viewsName)
 	if p.View == "" && len(p.Path) > 0 {
@@ -96,7 +101,7 @@ func (f *file) viewProblem(p *views.Problem) *config.Problem {
 }
 
 // each visits the members of a mapping. Null is an empty one.
-func (f *file) each(name string, n *yaml.Node, example string, visit func(key, value *yaml.Node) error) error {
+func (f viewReader) each(name string, n *yaml.Node, example string, visit func(key, value *yaml.Node) error) error {
 	if n == nil {
 		return nil
 	}
@@ -125,7 +130,7 @@ func (f *file) each(name string, n *yaml.Node, example string, visit func(key, v
 }
 
 // settingsOf is decode for what stands below a name that a user chose.
-func (f *file) settingsOf(name string, n *yaml.Node, to any, example string) error {
+func (f viewReader) settingsOf(name string, n *yaml.Node, to any, example string) error {
 	if n = resolved(n); n.Kind != yaml.MappingNode && n.Tag != "!!null" {
 		return f.problemAt(n, name+" is no mapping", example)
 	}
@@ -139,7 +144,7 @@ type resultIn struct {
 }
 
 // view reads one view.
-func (f *file) view(name string, n *yaml.Node) (c views.Config, err error) {
+func (f viewReader) view(name string, n *yaml.Node) (c views.Config, err error) {
 	in := struct {
 		Tools        []string   `yaml:"tools"`
 		Prompts      []string   `yaml:"prompts"`
@@ -171,7 +176,7 @@ func (f *file) view(name string, n *yaml.Node) (c views.Config, err error) {
 }
 
 // override reads what is changed of one tool.
-func (f *file) override(name string, n *yaml.Node) (o views.Override, err error) {
+func (f viewReader) override(name string, n *yaml.Node) (o views.Override, err error) {
 	in := struct {
 		Name        string     `yaml:"name"`
 		Title       string     `yaml:"title"`
@@ -182,7 +187,7 @@ func (f *file) override(name string, n *yaml.Node) (o views.Override, err error)
 	if err := f.settingsOf(name, n, &in, `as in {name: file_bug, description: "Files a bug."}`); err != nil {
 		return o, err
 	}
-	if most := toolName - f.nameOverhead(); len(in.Name) > most {
+	if most := ToolName - f.nameOverhead(); len(in.Name) > most {
 		return o, f.problemAt(n, fmt.Sprintf("%s.name has %d characters, want %d at most", name, len(in.Name), most), "clients put their own before it: see serve.nameOverhead")
 	}
 	o = views.Override{Name: in.Name, Title: in.Title, Description: in.Description, Result: (*views.Result)(in.Result), Arguments: map[string]views.Argument{}}
@@ -194,7 +199,7 @@ func (f *file) override(name string, n *yaml.Node) (o views.Override, err error)
 }
 
 // argument reads what is changed of one argument.
-func (f *file) argument(name string, n *yaml.Node) (a views.Argument, err error) {
+func (f viewReader) argument(name string, n *yaml.Node) (a views.Argument, err error) {
 	in := struct {
 		Value       *yaml.Node `yaml:"value"`
 		Default     *yaml.Node `yaml:"default"`
@@ -212,7 +217,7 @@ func (f *file) argument(name string, n *yaml.Node) (a views.Argument, err error)
 }
 
 // nameOverhead returns what clients put before names.
-func (f *file) nameOverhead() int {
+func (f viewReader) nameOverhead() int {
 	for _, k := range keys() {
 		if k.name == "serve.nameOverhead" {
 			if f.has(k.name) {
@@ -233,7 +238,7 @@ const (
 )
 
 // json returns a value as JSON in one line, nil for none. Numbers keep their digits.
-func (f *file) json(name string, n *yaml.Node) (json.RawMessage, error) {
+func (f viewReader) json(name string, n *yaml.Node) (json.RawMessage, error) {
 	if n == nil {
 		return nil, nil
 	}

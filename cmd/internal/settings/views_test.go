@@ -134,7 +134,7 @@ func TestViews(t *testing.T) {
 func TestWithoutViews(t *testing.T) {
 	const timeout = "timeout: 3s\n"
 	for text, want := range map[string]string{
-		timeout + "serve:\n  view: a\n  views: {a: {}}\n":                       timeout,
+		timeout + "serve:\n  view: a\n  views: {a: {}}\n":                        timeout,
 		timeout + "serve: {views: {a: {tools: [b]}}, separator: --}\n":           timeout + "serve: {separator: --}\n",
 		"serve: {view: a, views: {a: {}}}\naccess: {rules: [{allow: x, to: y}]}": "access: {rules: [{allow: x, to: y}]}\n",
 		"serve: {views: {}}\n": "",

@@ -1,0 +1,86 @@
+// Package viewing applies the views of config.yaml to lists of tools without a running serve.
+package viewing
+
+import (
+	"encoding/json"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/find"
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/runtime/views"
+)
+
+// Tool is a tool by the name under which serve shows it without a view.
+type Tool struct {
+	Server, Exposed string
+	// Definition is what the server has sent.
+	Definition json.RawMessage
+}
+
+// Tools are the tools of servers. They are immutable.
+type Tools struct {
+	names   proxy.Names
+	list    []Tool
+	named   map[string]int
+	unasked []string
+}
+
+// Of returns the tools of lists, as serve shows those of all servers with these settings. Servers
+// without a list are of those whose tools are not known.
+func Of(s settings.Serve, servers []string, lists []find.List) *Tools {
+	t := &Tools{named: map[string]int{}, names: proxy.NamesOf(proxy.Options{
+		Servers: proxy.Named(servers...), NoPrefix: !s.Prefix, Separator: s.Separator, NameLimit: settings.ToolName - s.NameOverhead,
+	})}
+	listed := map[string]bool{}
+	for _, l := range lists {
+		listed[l.Server] = true
+		own := make([]string, len(l.Items))
+		for i, definition := range l.Items {
+			var tool runtime.Tool
+			_ = json.Unmarshal(definition, &tool) // what is no tool has no name
+			own[i] = tool.Name
+		}
+		for i, exposed := range t.names.Exposed(l.Server, own) {
+			if _, taken := t.named[exposed]; own[i] != "" && !taken {
+				t.named[exposed] = len(t.list)
+				t.list = append(t.list, Tool{l.Server, exposed, l.Items[i]})
+			}
+		}
+	}
+	for _, server := range servers {
+		if !listed[server] {
+			t.unasked = append(t.unasked, server)
+		}
+	}
+	return t
+}
+
+// All returns all tools, in the order of the lists.
+func (t *Tools) All() []Tool { return t.list }
+
+// find returns the definition of a tool, nil for none. Known is false where it may be one of a
+// server that has no list.
+func (t *Tools) find(exposed string) (definition []byte, known bool) {
+	if i, ok := t.named[exposed]; ok {
+		return t.list[i].Definition, true
+	}
+	for _, server := range t.unasked {
+		if t.names.Of(server, exposed) {
+			return nil, false
+		}
+	}
+	return nil, true
+}
+
+// Missing returns what the views of a config.yaml say of tools and arguments that do not exist, each
+// with its place.
+func (t *Tools) Missing(path string, all *views.Set) (problems []config.Problem) {
+	for _, name := range all.Names() {
+		for _, p := range all.View(name).Missing(t.find) {
+			problems = append(problems, *settings.ViewProblem(path, p))
+		}
+	}
+	return problems
+}
