@@ -20,8 +20,11 @@ func (a *app) missingInViews(ctx context.Context, live bool) []config.Problem {
 	if err != nil {
 		return nil
 	}
-	var names []string
 	servers := f.Enabled()
+	if len(servers) == 0 {
+		return nil
+	}
+	var names []string
 	for _, e := range servers {
 		names = append(names, e.Name)
 	}
