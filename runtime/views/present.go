@@ -124,17 +124,14 @@ func (a *argument) annotate(set func(name string, value []byte)) {
 	}
 }
 
-// unsafe are the members of a schema that say something of its properties together: what they
-// say is not known to be true any more where an argument has gone.
-var unsafe = [...]string{
-	"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if", "then", "else",
-	"dependentRequired", "dependentSchemas", "dependencies", "minProperties", "maxProperties",
-}
-
 // editable returns why arguments cannot be taken out of a schema, nil if they can.
 func (t *ToolEdit) editable(text []byte, at rawjson.Span, root, properties *rawjson.Object) error {
 	const remedy = "remove value, default and hide of its arguments"
-	for _, name := range unsafe {
+	// What these say of the properties together may not be true any more where one has gone.
+	for _, name := range []string{
+		"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if", "then", "else",
+		"dependentRequired", "dependentSchemas", "dependencies", "minProperties", "maxProperties",
+	} {
 		if root.Get(name) != nil {
 			return fmt.Errorf("its schema cannot be edited safely: it has %s at its root (%s)", name, remedy)
 		}
@@ -160,7 +157,7 @@ func (t *ToolEdit) editable(text []byte, at rawjson.Span, root, properties *rawj
 		case isName:
 			ref = word == "$ref" || word == "$dynamicRef" || word == "$recursiveRef"
 		case ref:
-			if !strings.HasPrefix(word, "#/$defs/") && !strings.HasPrefix(word, "#/definitions/") {
+			if !t.stays(word) {
 				bad = word
 			}
 			ref = false
@@ -170,6 +167,17 @@ func (t *ToolEdit) editable(text []byte, at rawjson.Span, root, properties *rawj
 		return fmt.Errorf("its schema cannot be edited safely: it refers to %q (%s)", bad, remedy)
 	}
 	return nil
+}
+
+// stays reports whether what a reference of a schema is to is the same after the edit.
+func (t *ToolEdit) stays(ref string) bool {
+	if strings.HasPrefix(ref, "#/$defs/") || strings.HasPrefix(ref, "#/definitions/") {
+		return true
+	}
+	path, ok := strings.CutPrefix(ref, "#/properties/")
+	name, _, _ := strings.Cut(path, "/")
+	return ok && !strings.ContainsAny(name, "~%") && // escapes
+		!slices.ContainsFunc(t.arguments, func(a argument) bool { return (a.kind == fixed || a.kind == hidden) && a.name == name })
 }
 
 // required takes arguments out of those that a client has to send.

@@ -120,12 +120,12 @@ func TestShows(t *testing.T) {
 	} {
 		for k, c := range map[views.Kind]views.Config{views.Tool: {Tools: tc.patterns}, views.Prompt: {Prompts: tc.patterns}, views.Resource: {Resources: tc.patterns}} {
 			v := one(t, c)
-			for _, name := range strings.Fields(tc.shown) {
+			for name := range strings.FieldsSeq(tc.shown) {
 				if !v.Shows(k, name, false) || !v.MayShow(k, name) {
 					t.Errorf("%q does not show %v %s", tc.patterns, k, name)
 				}
 			}
-			for _, name := range strings.Fields(tc.not) {
+			for name := range strings.FieldsSeq(tc.not) {
 				if v.Shows(k, name, true) {
 					t.Errorf("%q shows %v %s", tc.patterns, k, name)
 				}
@@ -133,12 +133,12 @@ func TestShows(t *testing.T) {
 					t.Errorf("%q of %v leaves %s out of %v", tc.patterns, k, name, other)
 				}
 			}
-			for _, begin := range strings.Fields(tc.may) {
+			for begin := range strings.FieldsSeq(tc.may) {
 				if !v.MayShow(k, begin) {
 					t.Errorf("%q: nothing may begin with %s", tc.patterns, begin)
 				}
 			}
-			for _, begin := range strings.Fields(tc.mayNot) {
+			for begin := range strings.FieldsSeq(tc.mayNot) {
 				if v.MayShow(k, begin) {
 					t.Errorf("%q: something may begin with %s", tc.patterns, begin)
 				}
@@ -307,7 +307,7 @@ func TestPresentRefuses(t *testing.T) {
 		`{}`, `{"properties":{}}`, `{"properties":[]}`, `[]`, `true`,
 		`{"properties":{"owner":{},"Owner":{}}}`, `{"properties":{"owner":{},"owner":{}}}`, `{"properties":{"owner":{}},"properties":{"owner":{}}}`,
 		`{"properties":{"owner":{}},"required":["a"],"required":["owner"]}`, `{"properties":{"owner":{}},"required":"owner"}`,
-		`{"properties":{"owner":{},"a":{"$ref":"#/properties/owner"}}}`, `{"properties":{"owner":{},"a":{"items":{"\u0024ref":"#"}}}}`, `{"properties":{"owner":{},"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"$ref":"https://example.com/x"}}}`,
+		`{"properties":{"owner":{},"a":{"$ref":"#/properties/owner"}}}`, `{"properties":{"owner":{},"a":{"$ref":"#/properties/owner/items"}}}`, `{"properties":{"owner":{},"a":{"$ref":"#/properties/own%65r"}}}`, `{"properties":{"owner":{},"a":{"$ref":"#/properties"}}}`, `{"properties":{"owner":{},"a":{"items":{"\u0024ref":"#"}}}}`, `{"properties":{"owner":{},"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"$ref":"https://example.com/x"}}}`,
 	}
 	for _, name := range []string{"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "dependencies", "minProperties", "maxProperties"} {
 		schemas = append(schemas, `{"properties":{"owner":{}},"`+name+`":1}`)
@@ -337,6 +337,7 @@ func TestPresentRefuses(t *testing.T) {
 	for _, harmless := range []string{
 		`{"properties":{"owner":{},"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"anyOf":[{"const":"#"}]}},"additionalProperties":false}`,
 		`{"properties":{"owner":{},"$ref":{"type":"string"}}}`,
+		`{"properties":{"owner":{},"a":{"items":{}},"b":{"$ref":"#/properties/a/items"}}}`,
 	} {
 		v = changed(t, views.Override{Arguments: arguments(t, `{"owner":{"hide":true}}`)})
 		if _, err := v.Present("gh", "gh__t", []byte(`{"inputSchema":`+harmless+`}`)); err != nil {
