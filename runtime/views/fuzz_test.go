@@ -98,6 +98,7 @@ func FuzzPresent(f *testing.F) {
 	f.Add([]byte(`{"inputSchema":{"required":["body"],"properties":{"body":true, "labels":{"description":"x"}, "owner":{"x":[9007199254740993]}}}}`))
 	f.Add([]byte(`{"inputSchema":{"properties":{"owner":{},"labels":{},"body":{}},"allOf":[]}}`))
 	f.Add([]byte(`{"inputSchema":{"properties":{"owner":{},"labels":{},"body":{"$ref":"#/properties/labels"}}}}`))
+	f.Add([]byte(`{"inputSchema":{"default":{"owner":1},"properties":{"owner":{},"labels":{},"body":{}},"required":["body"],"examples":[{"body":2}]}}`))
 	o := views.Override{Title: "New", Description: "Does \"it\".", Arguments: map[string]views.Argument{
 		"owner": {Value: json.RawMessage(`"acme"`)}, "labels": {Default: json.RawMessage(`[9007199254740993]`), Description: "L"}, "body": {Hide: true},
 	}}
@@ -124,6 +125,8 @@ func FuzzPresent(f *testing.F) {
 		}
 		schema := want["inputSchema"].(map[string]any)
 		properties := schema["properties"].(map[string]any)
+		delete(schema, "examples")
+		delete(schema, "default")
 		delete(properties, "owner")
 		delete(properties, "body")
 		labels, _ := properties["labels"].(map[string]any)

@@ -96,8 +96,10 @@ func (t *ToolEdit) schema(text []byte, at rawjson.Span) (edits []rawjson.Edit, e
 		e := properties.Get(a.name)
 		switch {
 		case e == nil: // and only described
-		case a.kind == fixed || a.kind == hidden:
+		case a.gone():
 			properties.Remove(a.name)
+			root.Remove("examples") // which may have it
+			root.Remove("default")
 		case string(e.Value.Of(text)) == "true": // any value, as an empty object says, too
 			var b rawjson.Builder
 			a.annotate(b.Add)
@@ -130,7 +132,7 @@ func (t *ToolEdit) editable(text []byte, at rawjson.Span, root, properties *rawj
 	// What these say of the properties together may not be true any more where one has gone.
 	for _, name := range []string{
 		"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if", "then", "else",
-		"dependentRequired", "dependentSchemas", "dependencies", "minProperties", "maxProperties",
+		"dependentRequired", "dependentSchemas", "dependencies", "minProperties", "maxProperties", "propertyNames", "enum", "const",
 	} {
 		if root.Get(name) != nil {
 			return fmt.Errorf("its schema cannot be edited safely: it has %s at its root (%s)", name, remedy)
@@ -177,7 +179,7 @@ func (t *ToolEdit) stays(ref string) bool {
 	path, ok := strings.CutPrefix(ref, "#/properties/")
 	name, _, _ := strings.Cut(path, "/")
 	return ok && !strings.ContainsAny(name, "~%") && // escapes
-		!slices.ContainsFunc(t.arguments, func(a argument) bool { return (a.kind == fixed || a.kind == hidden) && a.name == name })
+		!slices.ContainsFunc(t.arguments, func(a argument) bool { return a.gone() && a.name == name })
 }
 
 // required takes arguments out of those that a client has to send.

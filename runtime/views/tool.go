@@ -34,6 +34,9 @@ const (
 	hidden
 )
 
+// gone reports whether clients do not see the argument.
+func (a *argument) gone() bool { return a.kind == fixed || a.kind == hidden }
+
 // Name returns the name that a tool has in the view.
 func (t *ToolEdit) Name(exposed string) string {
 	if t == nil || t.name == "" {

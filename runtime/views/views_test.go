@@ -309,7 +309,7 @@ func TestPresentRefuses(t *testing.T) {
 		`{"properties":{"owner":{}},"required":["a"],"required":["owner"]}`, `{"properties":{"owner":{}},"required":"owner"}`,
 		`{"properties":{"owner":{},"a":{"$ref":"#/properties/owner"}}}`, `{"properties":{"owner":{},"a":{"$ref":"#/properties/owner/items"}}}`, `{"properties":{"owner":{},"a":{"$ref":"#/properties/own%65r"}}}`, `{"properties":{"owner":{},"a":{"$ref":"#/properties"}}}`, `{"properties":{"owner":{},"a":{"items":{"\u0024ref":"#"}}}}`, `{"properties":{"owner":{},"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"$ref":"https://example.com/x"}}}`,
 	}
-	for _, name := range []string{"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "dependencies", "minProperties", "maxProperties"} {
+	for _, name := range []string{"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "dependencies", "minProperties", "maxProperties", "propertyNames", "enum", "const"} {
 		schemas = append(schemas, `{"properties":{"owner":{}},"`+name+`":1}`)
 	}
 	var said strings.Builder
@@ -327,6 +327,16 @@ func TestPresentRefuses(t *testing.T) {
 	refused(`{"name":"t"}`)
 	refused(`{"inputSchema":{"properties":{"owner":{}}},"inputSchema":{}}`)
 	golden(t, "testdata/present.txt", said.String())
+
+	// Examples may have what is hidden.
+	const examples = `{"inputSchema":{"examples":[{"owner":"a"}],"properties":{"owner":{},"b":{}},"default":{"owner":"a"}}}`
+	if got, err := v.Present("gh", "gh__t", []byte(examples)); err != nil || string(got) != `{"inputSchema":{"properties":{"b":{}}}}` {
+		t.Errorf("got %s, %v", got, err)
+	}
+	defaulted := changed(t, views.Override{Arguments: arguments(t, `{"b":{"default":1}}`)})
+	if got, err := defaulted.Present("gh", "gh__t", []byte(examples)); err != nil || string(got) != strings.Replace(examples, `"b":{`, `"b":{"default":1`, 1) {
+		t.Errorf("got %s, %v", got, err)
+	}
 
 	// The same schemas may be described.
 	v = changed(t, views.Override{Arguments: arguments(t, `{"owner":{"description":"O"}}`)})
