@@ -14,8 +14,8 @@ func OwnTools() []string {
 	return []string{"search_tools", "call_tool", "call_read_tool", "read_result"}
 }
 
-// Missing returns what a view says of tools and arguments that do not exist, or that it cannot
-// change as it says. Tools returns the definition of the tool with an exposed name, nil for none;
+// Missing returns what a view says of tools and arguments that do not exist, and of tools that it
+// cannot show as it says: their schema cannot be edited, or another has the name. Tools returns the definition of the tool with an exposed name, nil for none;
 // known is false where that cannot be said, because a server has not been asked.
 func (v *View) Missing(tools func(exposed string) (definition []byte, known bool)) (all []*Problem) {
 	if v == nil {
@@ -36,6 +36,11 @@ func (v *View) Missing(tools func(exposed string) (definition []byte, known bool
 		case definition == nil:
 			all = append(all, &Problem{View: v.name, Path: path, Text: "no server has a tool " + quote(name), Remedy: remedy})
 			continue
+		}
+		if as := v.tools[name].name; as != "" && as != name {
+			if other, _ := tools(as); other != nil {
+				all = append(all, &Problem{View: v.name, Path: append(path[:2:2], "name"), Text: "another tool has the name " + quote(as), Remedy: "choose another: the tool is left out of the view"})
+			}
 		}
 		has := argumentsOf(definition)
 		before := len(all)

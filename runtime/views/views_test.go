@@ -436,10 +436,12 @@ func TestMissing(t *testing.T) {
 	s, err := views.New(map[string]views.Config{"v": {
 		Pin: []string{"gh__t", "gh__gone", "fs__later"},
 		Override: map[string]views.Override{
-			"gh__t":     {Arguments: arguments(t, `{"owner":{"value":1},"absent":{"hide":true},"other":{"description":"x"}}`)},
+			"gh__t":     {Name: "t", Arguments: arguments(t, `{"owner":{"value":1},"absent":{"hide":true},"other":{"description":"x"}}`)},
 			"gh__gone":  {Title: "x"},
 			"fs__later": {Title: "x"},
 			"call_tool": {Name: "run"},
+			"gh__two":   {Name: "gh__t"},
+			"gh__same":  {Name: "gh__same"},
 			"gh__odd":   {Arguments: arguments(t, `{"owner":{"value":1}}`)},
 			"gh__none":  {Arguments: arguments(t, `{"owner":{"value":1}}`)},
 		},
@@ -452,7 +454,7 @@ func TestMissing(t *testing.T) {
 			return []byte(definition), true
 		case "gh__odd":
 			return []byte(`{"inputSchema":{"properties":{"owner":{}},"allOf":[]}}`), true
-		case "gh__none":
+		case "gh__none", "gh__two", "gh__same":
 			return []byte(`{"inputSchema":{}}`), true
 		}
 		return nil, !strings.HasPrefix(exposed, "fs__")
