@@ -365,7 +365,7 @@ func (h *Streamable) listen(w http.ResponseWriter, r *http.Request, who *access.
 			return
 		}
 		defer stop()
-		ctx, over := h.visits.within(r.Context(), who)
+		ctx, over := h.visits.Within(r.Context(), who)
 		defer over()
 		o.r = r.WithContext(ctx)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/visits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -47,7 +48,7 @@ type SSE struct {
 	lifetime context.Context //nolint:containedctx // owned, ended by Close
 	cancel   context.CancelFunc
 	leave    func() // the proxy's fronts
-	visits   visits
+	visits   visits.Visits
 	Mu       sync.Mutex // guards what follows, and what is added to work
 	work     sync.WaitGroup
 	closed   bool
@@ -133,7 +134,7 @@ func (f *SSE) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer f.work.Done()
 	defer f.remove(s)
 	defer f.p.Router.Join(s.sender.Client, who, s)()
-	defer f.visits.begin(who, s.expire)()
+	defer f.visits.Begin(who, s.expire)()
 	s.serve(w, r)
 }
 

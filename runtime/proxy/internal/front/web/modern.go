@@ -282,7 +282,7 @@ func (h *Streamable) modernListen(ctx context.Context, x *modernPost, who *acces
 	clearReadDeadline(x.w)
 	h.serving.Add(-1) // it lasts until its client ends it
 	defer h.serving.Add(1)
-	ctx, over := h.visits.within(ctx, who)
+	ctx, over := h.visits.Within(ctx, who)
 	defer over()
 	ended := make(chan struct{})
 	if h.work.Go(func() {

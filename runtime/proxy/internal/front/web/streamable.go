@@ -16,6 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/workers"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/visits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/wall"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
@@ -45,7 +46,7 @@ type Streamable struct {
 		last     atomic.Int64 // in nanoseconds since 1970
 	}
 	streams atomic.Int64 // that belong to no request
-	visits  visits
+	visits  visits.Visits
 
 	lifetime context.Context //nolint:containedctx // owned, ended by Close
 	cancel   context.CancelFunc
