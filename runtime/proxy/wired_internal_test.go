@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
@@ -205,4 +204,4 @@ func (*take) Progressed(*router.FastCall, []byte) *jsonrpc.Writer { return nil }
 func (*take) Origin() upstream.Origin                             { return old() }
 func (*take) Client() *upstream.Client                            { return nil }
 func (*take) Peer() client.Peer                                   { return client.Peer{} }
-func (*take) Principal() *access.Principal                        { return nil }
+func (*take) Audience() upstream.Audience                         { return upstream.Audience{} }

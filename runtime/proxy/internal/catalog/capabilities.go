@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -41,7 +41,7 @@ func EveryCapability() Capabilities {
 // Capabilities returns what the backends offer together, or all that there may be as
 // long as one of them is not known, of those that a principal may see. It waits for
 // nothing.
-func (p *Publisher) Capabilities(who *access.Principal) Capabilities {
+func (p *Publisher) Capabilities(who upstream.Audience) Capabilities {
 	servers := visible(p, who)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +96,7 @@ func (o *Capabilities) extend(extension string) {
 // WithTasks adds the tasks extension to what is offered, where a server has
 // tasks of either era or is not known yet. Clients of the handshake era are not
 // told of any: their calls are waited for.
-func (o Capabilities) WithTasks(p *Publisher, who *access.Principal) Capabilities {
+func (o Capabilities) WithTasks(p *Publisher, who upstream.Audience) Capabilities {
 	servers := visible(p, who)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,7 +119,7 @@ const (
 // Instructions returns those of the known servers that a principal may see, in the order
 // of the configuration, each under its server's name, after what they do not know of
 // themselves: under which names clients see what they offer.
-func (p *Publisher) Instructions(who *access.Principal) string {
+func (p *Publisher) Instructions(who upstream.Audience) string {
 	all := visible(p, who)
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -27,7 +27,7 @@ func TestCapabilitiesAreJoined(t *testing.T) {
 		"malformed":  {declaring(`[]`, ""), declaring(`{"tools":7}`, ""), `{}`},
 	} {
 		p := offering(t, inventory.Tools, Options{}, []string{"a", "b"}, map[string]*inventory.Inventory{"a": c.a, "b": c.b})
-		got, err := json.Marshal(p.Capabilities(nil))
+		got, err := json.Marshal(p.Capabilities(by(nil)))
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s: got %s, %v, want %s", name, got, err, c.want)
 		}
@@ -38,7 +38,7 @@ func TestInstructions(t *testing.T) {
 	long := strings.Repeat("ü", maxInstructions)
 	servers := []string{"a", "b", "c"}
 	p := offering(t, inventory.Tools, Options{}, servers, map[string]*inventory.Inventory{"a": declaring(`{}`, "Use x first."), "b": declaring(`{}`, " \n"), "c": declaring(`{}`, long)})
-	got := p.Instructions(nil)
+	got := p.Instructions(by(nil))
 	if !strings.Contains(got, "Servers: a, b, c.") || !strings.Contains(got, "\n\n# a\n\nUse x first.\n\n# c\n\nüü") || strings.Contains(got, "# b") {
 		t.Errorf("got %s", got)
 	}
@@ -46,7 +46,7 @@ func TestInstructions(t *testing.T) {
 		t.Errorf("got %d bytes, ending in %q", len(got), got[len(got)-20:])
 	}
 	p = offering(t, inventory.Tools, Options{NoPrefix: true}, []string{"a"}, map[string]*inventory.Inventory{"a": declaring(`{}`, "Use x first.")})
-	if got := p.Instructions(nil); got != "Use x first." {
+	if got := p.Instructions(by(nil)); got != "Use x first." {
 		t.Errorf("got %q", got)
 	}
 	many, cats := []string{}, map[string]*inventory.Inventory{}
@@ -55,7 +55,7 @@ func TestInstructions(t *testing.T) {
 		cats[string(c)] = declaring(`{}`, long)
 	}
 	p = offering(t, inventory.Tools, Options{}, many, cats)
-	if got := p.Instructions(nil); len(got) > maxAllInstructions {
+	if got := p.Instructions(by(nil)); len(got) > maxAllInstructions {
 		t.Errorf("got %d bytes", len(got))
 	}
 }

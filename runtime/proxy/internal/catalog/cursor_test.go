@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -20,12 +21,15 @@ func TestCursorsOfPrincipals(t *testing.T) {
 	p.Current.Load().lists[inventory.Tools].fresh = inventory.Freshness{Until: time.Now().Add(time.Hour), Public: true}
 	for _, version := range []string{revision.Latest, revision.Modern} {
 		list := func(id, cursor string) (items, next string, err error) {
-			c := p.Current.Load()
+			c, who := p.Current.Load(), by(nil)
+			if id != "" {
+				who = by(&access.Principal{ID: id})
+			}
 			first, err := firstItem(p.o.Ring, c, inventory.Tools, id, []byte(`{"cursor":`+cursor+`}`))
 			if err != nil {
 				return "", "", err
 			}
-			raw := p.page(c, inventory.Tools, version == revision.Modern, id, first)
+			raw := p.page(c, inventory.Tools, version == revision.Modern, who, first)
 			if scope := `"cacheScope":"public"`; version == revision.Modern && strings.Contains(string(raw[:200]), scope) != (id == "") {
 				t.Errorf("%q: got %s", id, raw[:200])
 			}

@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
@@ -28,22 +27,22 @@ const (
 // Discover connects the backends that have offered nothing yet, all at once, and
 // waits for them, for none longer than its time, nor than grace unless that is zero.
 // Those that failed a moment ago are left alone. Clients are told of what a late one
-// offers. who wants to know, nil for nobody in particular.
-func (p *Publisher) Discover(ctx context.Context, who *access.Principal, grace time.Duration) {
+// offers. who wants to know, zero for nobody in particular.
+func (p *Publisher) Discover(ctx context.Context, who upstream.Audience, grace time.Duration) {
 	meet(ctx, who, due(visible(p, who), who, grace), grace)
 }
 
 // due returns the backends that are to be connected because nothing is known.
-func due(all []*upstream.Backend, who *access.Principal, grace time.Duration) []*upstream.Backend {
+func due(all []*upstream.Backend, who upstream.Audience, grace time.Duration) []*upstream.Backend {
 	now := time.Now()
-	return slices.DeleteFunc(slices.Clone(all), func(b *upstream.Backend) bool { return !b.IsDue(who, now, grace) })
+	return slices.DeleteFunc(slices.Clone(all), func(b *upstream.Backend) bool { return !b.IsDue(who.Who, now, grace) })
 }
 
 // meet connects backends and waits for them. Failures are reported with the lists.
-func meet(ctx context.Context, who *access.Principal, backends []*upstream.Backend, grace time.Duration) {
+func meet(ctx context.Context, who upstream.Audience, backends []*upstream.Backend, grace time.Duration) {
 	var wg sync.WaitGroup
 	for _, b := range backends {
-		wg.Go(func() { b.Meet(ctx, who, grace, false) })
+		wg.Go(func() { b.Meet(ctx, who.Who, grace, false) })
 	}
 	wg.Wait()
 }

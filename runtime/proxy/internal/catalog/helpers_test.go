@@ -52,3 +52,6 @@ func stored(o Options, from persist.Store, servers []settings.Settings) (p *Publ
 		set.Close()
 	}
 }
+
+// by returns the audience of a principal that sees everything.
+func by(who *access.Principal) upstream.Audience { return upstream.Audience{Who: who} }

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
 // Listener is a client connection that is told of changes.
@@ -26,9 +26,9 @@ type Listeners struct {
 	held heldBack
 }
 
-// wish is what a listener is told of: changes of some lists as a principal sees them.
+// wish is what a listener is told of: changes of some lists as an audience sees them.
 type wish struct {
-	who   func() *access.Principal
+	who   func() upstream.Audience
 	lists inventory.ListSet
 }
 
@@ -59,9 +59,9 @@ type heldBack struct {
 	said   said
 }
 
-// Add notifies a client of changes of some lists, as the principal sees them who it is of
+// Add notifies a client of changes of some lists, as the audience sees them that it is
 // at the time, until stop.
-func (ls *Listeners) Add(l Listener, who func() *access.Principal, lists inventory.ListSet) (stop func()) {
+func (ls *Listeners) Add(l Listener, who func() upstream.Audience, lists inventory.ListSet) (stop func()) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	ls.of[l] = wish{who, lists}
@@ -148,12 +148,12 @@ func (ls *Listeners) tell(before, after *Catalog, said said) {
 	}
 }
 
-// remind notifies the clients of a principal that a list has changed.
-func (ls *Listeners) remind(who, method string) {
+// remind notifies the clients of an audience that a list has changed.
+func (ls *Listeners) remind(who upstream.Audience, method string) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	for l, w := range ls.of {
-		if w.lists.Has(method) && w.who().Key() == who {
+		if w.lists.Has(method) && w.who().Key() == who.Key() {
 			l.Notify(method, nil)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
@@ -31,7 +30,7 @@ const (
 	// partialTTL bounds how long a list may be kept that leaves a server out.
 	partialTTL = 5 * time.Second
 	// cursorPurpose keeps cursors apart from other sealed texts; the list's method
-	// follows it, and the principal.
+	// follows it, and the audience.
 	cursorPurpose = "cursor:"
 )
 
@@ -78,7 +77,7 @@ func (ps *pages) at(key pageKey) *page {
 
 // List returns the answer to a list method, once every backend has been asked, in
 // the words of an era. It is not to be changed: others get the same.
-func (p *Publisher) List(ctx context.Context, who *access.Principal, k inventory.Kind, params []byte, modern bool) ([]byte, error) {
+func (p *Publisher) List(ctx context.Context, who upstream.Audience, k inventory.Kind, params []byte, modern bool) ([]byte, error) {
 	p.Discover(ctx, who, p.o.ListGrace)
 	if err := deadline.Err(ctx); err != nil {
 		return nil, err
@@ -86,7 +85,7 @@ func (p *Publisher) List(ctx context.Context, who *access.Principal, k inventory
 	p.Listeners.See(k)
 	announceComing(p)
 	c := show(p, who, k)
-	p.seen.note(who.Key(), c, k)
+	p.seen.note(who, c, k)
 	first, err := firstItem(p.o.Ring, c, k, who.Key(), params)
 	if err != nil {
 		return nil, err
@@ -95,12 +94,12 @@ func (p *Publisher) List(ctx context.Context, who *access.Principal, k inventory
 		p.revalidate(k)
 		p.Refresh()
 	}
-	return p.page(c, k, modern, who.Key(), first), nil
+	return p.page(c, k, modern, who, first), nil
 }
 
 // show returns the catalog that a list is given out of. Where names have no
 // prefix, those on it stay with their servers from now on.
-func show(p *Publisher, who *access.Principal, k inventory.Kind) *Catalog {
+func show(p *Publisher, who upstream.Audience, k inventory.Kind) *Catalog {
 	if !p.o.NoPrefix || k != inventory.Tools && k != inventory.Prompts {
 		return p.Of(who)
 	}
@@ -136,10 +135,11 @@ func (p *Publisher) revalidate(k inventory.Kind) {
 	}
 }
 
-// page returns the answer of a principal to a list method that begins at an item. It is not to be
+// page returns the answer of an audience to a list method that begins at an item. It is not to be
 // changed: others get the same.
-func (p *Publisher) page(c *Catalog, k inventory.Kind, modern bool, who string, first int) []byte {
-	l, pg := &c.lists[k], c.pages.at(pageKey{k, modern, first, who != ""})
+func (p *Publisher) page(c *Catalog, k inventory.Kind, modern bool, who upstream.Audience, first int) []byte {
+	key, private := who.Key(), who.Who != nil || who.Private
+	l, pg := &c.lists[k], c.pages.at(pageKey{k, modern, first, private})
 	now := time.Now()
 	var ttl time.Duration // in milliseconds, as it is sent
 	if modern {
@@ -155,7 +155,7 @@ func (p *Publisher) page(c *Catalog, k inventory.Kind, modern bool, who string, 
 	more := last < l.count
 	pg.mu.Lock()
 	defer pg.mu.Unlock()
-	if pg.result != nil && pg.ttl == ttl && (!more || pg.who == who && now.Sub(pg.made) < pageLife) {
+	if pg.result != nil && pg.ttl == ttl && (!more || pg.who == key && now.Sub(pg.made) < pageLife) {
 		return pg.result
 	}
 	out := append(make([]byte, 0, max(len(pg.result)+64, 256)), '{')
@@ -163,7 +163,7 @@ func (p *Publisher) page(c *Catalog, k inventory.Kind, modern bool, who string, 
 		out = append(out, `"resultType":"complete","ttlMs":`...)
 		out = strconv.AppendInt(out, ttl.Milliseconds(), 10)
 		scope := `,"cacheScope":"private",`
-		if l.fresh.Public && who == "" {
+		if l.fresh.Public && !private {
 			scope = `,"cacheScope":"public",`
 		}
 		out = append(out, scope...)
@@ -179,7 +179,7 @@ func (p *Publisher) page(c *Catalog, k inventory.Kind, modern bool, who string, 
 	end := len(out)
 	out = append(out, ']')
 	if more {
-		out = rawjson.Quote(append(out, `,"nextCursor":`...), cursorAt(p.o.Ring, l, k, who, last))
+		out = rawjson.Quote(append(out, `,"nextCursor":`...), cursorAt(p.o.Ring, l, k, key, last))
 	}
 	if server := p.o.Info; modern && server != nil {
 		out = append(append(out, `,"_meta":{"io.modelcontextprotocol/serverInfo":`...), server...)
@@ -194,7 +194,7 @@ func (p *Publisher) page(c *Catalog, k inventory.Kind, modern bool, who string, 
 	if pg.result == nil {
 		c.pages.size.Add(int64(len(out)))
 	}
-	pg.result, pg.items, pg.made, pg.ttl, pg.who = out, rawjson.Span{Start: begin, End: end}, now, ttl, who
+	pg.result, pg.items, pg.made, pg.ttl, pg.who = out, rawjson.Span{Start: begin, End: end}, now, ttl, key
 	return out
 }
 
@@ -234,13 +234,13 @@ type cursor struct {
 	Next    int    `json:"n"`
 }
 
-// cursorAt returns a principal's cursor for the page that begins at an item.
+// cursorAt returns an audience's cursor for the page that begins at an item.
 func cursorAt(ring *seal.Ring, l *list, k inventory.Kind, who string, item int) string {
 	plain, _ := json.Marshal(cursor{l.version(), item}) // it always has a JSON form
 	return ring.Seal(cursorPurpose+k.Listing().Method+" "+who, plain, cursorTTL)
 }
 
-// firstItem returns where the page begins that a principal asks for. Without a cursor
+// firstItem returns where the page begins that an audience asks for. Without a cursor
 // it is 0; null counts as none, the empty string does not (specification,
 // Pagination).
 func firstItem(ring *seal.Ring, c *Catalog, k inventory.Kind, who string, params []byte) (int, error) {

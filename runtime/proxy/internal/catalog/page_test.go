@@ -54,7 +54,7 @@ func TestListForModernClients(t *testing.T) {
 	} {
 		p := offering(t, inventory.Tools, Options{}, []string{"a", "b"}, map[string]*inventory.Inventory{"a": c.a, "b": c.b})
 		s := p.Current.Load()
-		if got := string(p.page(s, inventory.Tools, true, "", 0)); !strings.Contains(got, c.want) {
+		if got := string(p.page(s, inventory.Tools, true, by(nil), 0)); !strings.Contains(got, c.want) {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, c.want)
 		}
 	}

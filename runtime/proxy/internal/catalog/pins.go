@@ -150,7 +150,7 @@ func holding(p *Publisher) map[*upstream.Backend]*pins.Verdict {
 // over the connection that there is; what is held back is not found, and
 // what the principal was shown otherwise is denied. Where nothing can be held back it
 // returns at once.
-func Settle(ctx context.Context, p *Publisher, who *access.Principal, k inventory.Kind, key string, r *Route) (*Route, error) {
+func Settle(ctx context.Context, p *Publisher, who upstream.Audience, k inventory.Kind, key string, r *Route) (*Route, error) {
 	before := p.Of(who)
 	if _, held := before.held[r.Backend]; !held {
 		return r, nil
@@ -193,15 +193,15 @@ type seenLists struct {
 }
 
 type seenKey struct {
-	who, server string
-	k           inventory.Kind
+	who, view, server string
+	k                 inventory.Kind
 }
 
 // maxSeen bounds them. Beyond it all are forgotten, and calls pass until the next list.
 const maxSeen = 16 << 10
 
 // note notes what a principal is shown.
-func (s *seenLists) note(who string, c *Catalog, k inventory.Kind) {
+func (s *seenLists) note(who upstream.Audience, c *Catalog, k inventory.Kind) {
 	if len(c.held) == 0 {
 		return
 	}
@@ -212,19 +212,19 @@ func (s *seenLists) note(who string, c *Catalog, k inventory.Kind) {
 	}
 	for _, part := range c.lists[k].sections {
 		if _, held := c.held[part.backend]; held {
-			s.of[seenKey{who, part.backend.Name, k}] = part
+			s.of[seenKey{who.Who.Key(), who.View, part.backend.Name, k}] = part
 		}
 	}
 }
 
 // Redefined reports whether a principal was last shown another definition of what a route
 // leads to, where its server is one of which something can be held back.
-func Redefined(p *Publisher, who *access.Principal, c *Catalog, k inventory.Kind, r *Route) bool {
+func Redefined(p *Publisher, who upstream.Audience, c *Catalog, k inventory.Kind, r *Route) bool {
 	if _, held := c.held[r.Backend]; !held || r.Definition == nil {
 		return false
 	}
 	p.seen.mu.Lock()
-	seen := p.seen.of[seenKey{who.Key(), r.Backend.Name, k}]
+	seen := p.seen.of[seenKey{who.Who.Key(), who.View, r.Backend.Name, k}]
 	p.seen.mu.Unlock()
 	if seen == nil || seen.inventory == inventoryOf(c, k, r.Backend) {
 		return false
@@ -248,8 +248,8 @@ func inventoryOf(c *Catalog, k inventory.Kind, b *upstream.Backend) *inventory.I
 }
 
 // redefined refuses what is not what a principal was shown, and tells it to list again.
-func redefined(p *Publisher, who *access.Principal, k inventory.Kind, r *Route) error {
-	p.Listeners.remind(who.Key(), k.Listing().Changed)
+func redefined(p *Publisher, who upstream.Audience, k inventory.Kind, r *Route) error {
+	p.Listeners.remind(who, k.Listing().Changed)
 	return &access.Denied{
 		Code: access.CodeDenied, Reason: "its definition has changed since it was listed: list again", Policy: "mcpctl.pin", Server: r.Backend.Name, Item: r.Bare,
 	}
@@ -258,11 +258,11 @@ func redefined(p *Publisher, who *access.Principal, k inventory.Kind, r *Route) 
 // settled returns the catalog once the lists of a backend have been compared over the
 // connection that there is: nothing is called over one whose lists nobody has looked
 // at. Where nothing can be held back it returns at once.
-func settled(ctx context.Context, who *access.Principal, p *Publisher, c *Catalog, b *upstream.Backend) (*Catalog, error) {
+func settled(ctx context.Context, who upstream.Audience, p *Publisher, c *Catalog, b *upstream.Backend) (*Catalog, error) {
 	if _, held := c.held[b]; !held || b.Pool.Told() != nil {
 		return c, nil
 	}
-	if err := b.Learn(ctx, who); err != nil {
+	if err := b.Learn(ctx, who.Who); err != nil {
 		return nil, err
 	}
 	return p.Of(who), nil

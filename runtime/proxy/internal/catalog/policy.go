@@ -119,11 +119,14 @@ func kindOf(k inventory.Kind) policy.Kind {
 	return [inventory.Kinds]policy.Kind{policy.Tool, policy.Prompt, policy.Resource, policy.Template}[k]
 }
 
-// Of returns the catalog of a principal, nil for one without a name. Of those who may see
+// Of returns the catalog of an audience. Of those who may see
 // the same it is the same.
-func (p *Publisher) Of(who *access.Principal) *Catalog { return p.Current.Load().of(who) }
+func (p *Publisher) Of(who upstream.Audience) *Catalog { return p.Current.Load().of(who) }
 
-func (c *Catalog) of(who *access.Principal) *Catalog {
+func (c *Catalog) of(who upstream.Audience) *Catalog { return c.as(who.Who) }
+
+// as returns the catalog of a principal.
+func (c *Catalog) as(who *access.Principal) *Catalog {
 	ps := c.policies
 	if ps == nil {
 		return c
@@ -352,7 +355,7 @@ func (c *Catalog) knows(server string) bool {
 }
 
 // visible returns the servers that a principal may see.
-func visible(p *Publisher, who *access.Principal) []*upstream.Backend {
+func visible(p *Publisher, who upstream.Audience) []*upstream.Backend {
 	all, c := p.set.All(), p.Of(who)
 	if c.view == nil {
 		return all
@@ -390,7 +393,7 @@ func (c *Catalog) unlisted(r *Route, k inventory.Kind) *Route {
 
 // Tool returns the route of a tool by its server's name, nil for one that is not known, and
 // whether a principal may see it. Of one that is not known the server alone counts.
-func Tool(p *Publisher, who *access.Principal, b *upstream.Backend, bare string) (r *Route, visible bool) {
+func Tool(p *Publisher, who upstream.Audience, b *upstream.Backend, bare string) (r *Route, visible bool) {
 	c := p.Of(who)
 	if bare == "" || c.view == nil {
 		return nil, c.shows(b)
@@ -400,13 +403,13 @@ func Tool(p *Publisher, who *access.Principal, b *upstream.Backend, bare string)
 }
 
 // Shows reports whether a principal may see a resource of a server, by the server's URI.
-func Shows(p *Publisher, who *access.Principal, b *upstream.Backend, uri string) bool {
+func Shows(p *Publisher, who upstream.Audience, b *upstream.Backend, uri string) bool {
 	c := p.Of(who)
 	return c.view == nil || c.unlisted(routeTo(b, uri, false), inventory.Resources) != nil
 }
 
 // On returns whether a principal may do something with a server, and the conditions.
-func On(p *Publisher, who *access.Principal, action policy.Action, server string) (possible bool, c *policy.Conditions) {
+func On(p *Publisher, who upstream.Audience, action policy.Action, server string) (possible bool, c *policy.Conditions) {
 	if its := p.Of(who); its.view != nil {
 		return its.view.On(action, server)
 	}
@@ -439,7 +442,7 @@ func Repolicy(p *Publisher) {
 		}
 		p.mu.Unlock()
 		before.policies.of.Range(func(who, _ any) bool {
-			after.of(who.(*access.Principal)) //nolint:forcetypeassert // see of
+			after.as(who.(*access.Principal)) //nolint:forcetypeassert // see of
 			return true
 		})
 		p.mu.Lock()

@@ -12,6 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/access/gate"
 	"github.com/mcpctl/mcpctl/runtime/access/policy"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
@@ -59,8 +60,8 @@ func TestViews(t *testing.T) {
 		}
 		full := p.Current.Load()
 		for _, one := range who {
-			its := p.Of(one)
-			if p.Of(one) != its {
+			its := p.Of(by(one))
+			if p.Of(by(one)) != its {
 				t.Fatal("another catalog the second time")
 			}
 			for k := range inventory.Kinds {
@@ -75,7 +76,7 @@ func TestViews(t *testing.T) {
 						}
 						if !visible {
 							hidden++
-							isHidden(t, p, one, k, e.exposed)
+							isHidden(t, p, by(one), k, e.exposed)
 							continue
 						}
 						shown++
@@ -111,7 +112,7 @@ func TestViews(t *testing.T) {
 }
 
 // isHidden checks that nothing is found by a name.
-func isHidden(t *testing.T, p *Publisher, who *access.Principal, k inventory.Kind, exposed string) {
+func isHidden(t *testing.T, p *Publisher, who upstream.Audience, k inventory.Kind, exposed string) {
 	t.Helper()
 	c := p.Of(who)
 	for _, s := range p.Current.Load().lists[k].sections {
@@ -145,9 +146,9 @@ func fifty(tb testing.TB) (*Publisher, []*access.Principal) {
 
 func TestOfAllocatesNothing(t *testing.T) {
 	p, who := fifty(t)
-	p.Of(who[0])
-	p.Of(nil)
-	if n := testing.AllocsPerRun(100, func() { p.Of(who[0]); p.Of(nil) }); n != 0 {
+	p.Of(by(who[0]))
+	p.Of(by(nil))
+	if n := testing.AllocsPerRun(100, func() { p.Of(by(who[0])); p.Of(by(nil)) }); n != 0 {
 		t.Errorf("%v allocations to look a catalog up", n)
 	}
 }
@@ -160,7 +161,7 @@ func TestMemoryOfViews(t *testing.T) {
 	for _, one := range who {
 		for _, modern := range []bool{false, true} {
 			for first := 0; first < 4000; first += DefaultPage {
-				p.page(p.Of(one), inventory.Tools, modern, one.Key(), first)
+				p.page(p.Of(by(one)), inventory.Tools, modern, by(one), first)
 			}
 		}
 	}
@@ -186,7 +187,7 @@ func BenchmarkOf(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				p.Of(one)
+				p.Of(by(one))
 			}
 		})
 	}
@@ -200,7 +201,7 @@ func BenchmarkFirstList(b *testing.B) {
 		off := manyTools(b, 5000)
 		for b.Loop() {
 			off.Publish(off.set.All()[0], off.Inventory(off.set.All()[0]), inventory.ListSet{})
-			off.page(off.Of(nil), inventory.Tools, false, "", 0)
+			off.page(off.Of(by(nil)), inventory.Tools, false, by(nil), 0)
 		}
 	})
 	b.Run("first", func(b *testing.B) {
@@ -208,14 +209,14 @@ func BenchmarkFirstList(b *testing.B) {
 			b.StopTimer()
 			anew(p)
 			b.StartTimer()
-			p.page(p.Of(who[3]), inventory.Tools, false, who[3].Key(), 0)
+			p.page(p.Of(by(who[3])), inventory.Tools, false, by(who[3]), 0)
 		}
 	})
 	b.Run("again", func(b *testing.B) {
 		for b.Loop() {
 			other := *who[3]
 			other.Name = "other"
-			p.page(p.Of(&other), inventory.Tools, false, who[3].Key(), 0)
+			p.page(p.Of(by(&other)), inventory.Tools, false, by(who[3]), 0)
 		}
 	})
 }
@@ -232,7 +233,7 @@ func BenchmarkRepolicy(b *testing.B) {
 	p, who := fifty(b)
 	for i := range 1000 {
 		one := *who[i%len(who)]
-		p.Of(&one)
+		p.Of(by(&one))
 	}
 	for b.Loop() {
 		Repolicy(p)

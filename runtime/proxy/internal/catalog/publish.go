@@ -249,14 +249,14 @@ func (p *Publisher) Enroll(r *upstream.Reconfiguration) {
 // off the announcement until they have answered. It reports false where there is
 // nothing to wait for. The caller holds the lock.
 func (p *Publisher) holdBack(made []*upstream.Backend, before *Catalog) bool {
-	if made = due(made, nil, 0); !p.Listeners.anySeen() || len(made) == 0 {
+	if made = due(made, upstream.Audience{}, 0); !p.Listeners.anySeen() || len(made) == 0 {
 		return false
 	}
 	p.Listeners.holdBack(before)
 	p.set.Work.Go(func() {
 		ctx, cancel := context.WithTimeout(p.set.Lifetime, holdBackTime)
 		defer cancel()
-		meet(ctx, nil, made, 0)
+		meet(ctx, upstream.Audience{}, made, 0)
 		p.mu.Lock() // another is not built meanwhile
 		defer p.mu.Unlock()
 		p.Listeners.release(p.Current.Load())

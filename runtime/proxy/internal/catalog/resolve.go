@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/pins"
@@ -21,7 +20,7 @@ import (
 // that is not known yet, the server is connected that its prefix names, and no other is
 // waited for; where it has none, all are of which nothing is known. Before the route is
 // used, it is to be settled; see Settle.
-func (p *Publisher) Resolve(ctx context.Context, who *access.Principal, k inventory.Kind, name string) (*Route, error) {
+func (p *Publisher) Resolve(ctx context.Context, who upstream.Audience, k inventory.Kind, name string) (*Route, error) {
 	c := p.Of(who)
 	if r := c.Routes[k][name]; r != nil {
 		return r, nil
@@ -32,7 +31,7 @@ func (p *Publisher) Resolve(ctx context.Context, who *access.Principal, k invent
 		server = c.spelt(c.splits(name), name)
 	}
 	if b := c.named[server]; b != nil && !b.ConnectedOnce.Load() {
-		if err := b.Learn(ctx, who); err != nil {
+		if err := b.Learn(ctx, who.Who); err != nil {
 			return nil, err
 		}
 	}
@@ -70,7 +69,7 @@ func (p *Publisher) Resolve(ctx context.Context, who *access.Principal, k invent
 
 // Only returns the server that the proxy stands for, nil where it has servers of its
 // own, and where the principal may not see it.
-func (p *Publisher) Only(who *access.Principal) *upstream.Backend {
+func (p *Publisher) Only(who upstream.Audience) *upstream.Backend {
 	if all := p.set.All(); p.o.Single && len(all) == 1 && p.Of(who).shows(all[0]) {
 		return all[0]
 	}
@@ -80,7 +79,7 @@ func (p *Publisher) Only(who *access.Principal) *upstream.Backend {
 // ResolveURI finds the backend that a resource URI belongs to; see claim. Where
 // what is known is enough, no other server is waited for. Before the route is used, it is
 // to be settled; see Settle.
-func (p *Publisher) ResolveURI(ctx context.Context, who *access.Principal, uri string) (*Route, error) {
+func (p *Publisher) ResolveURI(ctx context.Context, who upstream.Audience, uri string) (*Route, error) {
 	r, err := findURI(ctx, who, p, uri)
 	if err != nil {
 		return nil, err
@@ -91,7 +90,7 @@ func (p *Publisher) ResolveURI(ctx context.Context, who *access.Principal, uri s
 	return r, nil
 }
 
-func findURI(ctx context.Context, who *access.Principal, p *Publisher, uri string) (*Route, error) {
+func findURI(ctx context.Context, who upstream.Audience, p *Publisher, uri string) (*Route, error) {
 	if r, err := p.claimed(ctx, who, uri); r != nil || err != nil {
 		return r, err
 	}
@@ -126,7 +125,7 @@ func findURI(ctx context.Context, who *access.Principal, p *Publisher, uri strin
 // claimed finds the backend of a URI by the server that it names, the lists, the
 // templates and the links that servers have handed out; nil where none of them
 // says.
-func (p *Publisher) claimed(ctx context.Context, who *access.Principal, uri string) (*Route, error) {
+func (p *Publisher) claimed(ctx context.Context, who upstream.Audience, uri string) (*Route, error) {
 	c := p.Of(who)
 	if server, bare, ok := c.owners.Named(uri); ok {
 		b := c.named[server]
@@ -134,7 +133,7 @@ func (p *Publisher) claimed(ctx context.Context, who *access.Principal, uri stri
 			return nil, notFound(uri, "there is no server "+server)
 		}
 		if !b.IsListed.Load() {
-			b.Meet(ctx, who, 0, true)
+			b.Meet(ctx, who.Who, 0, true)
 			c = p.Of(who)
 		}
 		return c.unwrapped(b, uri, bare), deadline.Err(ctx)
@@ -211,7 +210,7 @@ func notFound(uri, message string) error {
 
 // Template finds a resource template by its exposed form, or by the server's own
 // where one server has it; nil where there is none.
-func (p *Publisher) Template(ctx context.Context, who *access.Principal, key string) *Route {
+func (p *Publisher) Template(ctx context.Context, who upstream.Audience, key string) *Route {
 	for again := true; ; again = false {
 		c := p.Of(who)
 		if r := c.Routes[inventory.Templates][key]; r != nil {

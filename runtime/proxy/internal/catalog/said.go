@@ -1,10 +1,10 @@
 package catalog
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/access/policy"
 	"github.com/mcpctl/mcpctl/runtime/pins"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
 // Digest stands for the definition in a list that a route is of, as in lock files; "" for
@@ -18,7 +18,7 @@ func (r *Route) Digest(k inventory.Kind) string {
 
 // By returns the ids of the policies that let a principal use what a route leads to,
 // whatever the request. They are not to be changed.
-func By(p *Publisher, who *access.Principal, k inventory.Kind, r *Route) []string {
+func By(p *Publisher, who upstream.Audience, k inventory.Kind, r *Route) []string {
 	c := p.Of(who)
 	if c.view == nil {
 		return nil
@@ -31,7 +31,7 @@ func By(p *Publisher, who *access.Principal, k inventory.Kind, r *Route) []strin
 
 // OnBy returns the ids of the policies that let a principal do something with a server, or
 // keep them from it, whatever the request.
-func OnBy(p *Publisher, who *access.Principal, action policy.Action, server string) []string {
+func OnBy(p *Publisher, who upstream.Audience, action policy.Action, server string) []string {
 	if c := p.Of(who); c.view != nil {
 		return c.view.OnBy(action, server)
 	}
@@ -40,7 +40,7 @@ func OnBy(p *Publisher, who *access.Principal, action policy.Action, server stri
 
 // Hidden returns what a name or URI leads to that a principal is told nothing of, and the
 // ids of the policies that hide it; "" for what is not there.
-func Hidden(p *Publisher, who *access.Principal, k inventory.Kind, key string) (server, item string, by []string) {
+func Hidden(p *Publisher, who upstream.Audience, k inventory.Kind, key string) (server, item string, by []string) {
 	full, its := p.Current.Load(), p.Of(who)
 	if its.view == nil {
 		return "", "", nil
@@ -60,7 +60,7 @@ func Hidden(p *Publisher, who *access.Principal, k inventory.Kind, key string) (
 }
 
 // Listed returns what stands for a list as a principal sees it, and how many items it has.
-func Listed(p *Publisher, who *access.Principal, k inventory.Kind) (version string, items int) {
+func Listed(p *Publisher, who upstream.Audience, k inventory.Kind) (version string, items int) {
 	c := p.Of(who)
 	return c.lists[k].version(), c.lists[k].count
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
@@ -83,7 +82,7 @@ func TestSnapshotOfParts(t *testing.T) {
 			p.mu.Unlock()
 			for k := range inventory.Kinds {
 				for _, modern := range []bool{false, true} {
-					g, w := string(p.page(got, k, modern, "", 0)), string(p.page(want, k, modern, "", 0))
+					g, w := string(p.page(got, k, modern, by(nil), 0)), string(p.page(want, k, modern, by(nil), 0))
 					if g != w {
 						t.Fatalf("got  %s\nwant %s", g, w)
 					}
@@ -96,7 +95,7 @@ func TestSnapshotOfParts(t *testing.T) {
 						t.Fatalf("%s leads to %+v, want %+v", name, g, r)
 					}
 				}
-				texts := string(p.page(before, k, false, "", 0)) == string(p.page(got, k, false, "", 0))
+				texts := string(p.page(before, k, false, by(nil), 0)) == string(p.page(got, k, false, by(nil), 0))
 				if same := before.same(got, k); same != texts || same != (before.lists[k].version() == got.lists[k].version()) {
 					t.Fatalf("the lists are the same: %v; told: %v", texts, same)
 				}
@@ -118,11 +117,11 @@ func TestPageIsWrittenOnce(t *testing.T) {
 	s := p.Current.Load()
 	for _, modern := range []bool{false, true} {
 		for _, first := range []int{0, 1000, 4000} {
-			one := p.page(s, inventory.Tools, modern, "", first)
-			if two := p.page(s, inventory.Tools, modern, "", first); &one[0] != &two[0] {
+			one := p.page(s, inventory.Tools, modern, by(nil), first)
+			if two := p.page(s, inventory.Tools, modern, by(nil), first); &one[0] != &two[0] {
 				t.Errorf("modern %v, from %d: written twice", modern, first)
 			}
-			if allocs := testing.AllocsPerRun(10, func() { p.page(s, inventory.Tools, modern, "", first) }); allocs > 1 {
+			if allocs := testing.AllocsPerRun(10, func() { p.page(s, inventory.Tools, modern, by(nil), first) }); allocs > 1 {
 				t.Errorf("modern %v, from %d: %v allocations for what is there", modern, first, allocs)
 			}
 		}
@@ -130,7 +129,7 @@ func TestPageIsWrittenOnce(t *testing.T) {
 	pg := s.pages.at(pageKey{k: inventory.Tools})
 	old := pg.result
 	pg.made = pg.made.Add(-pageLife)
-	renewed := p.page(s, inventory.Tools, false, "", 0)
+	renewed := p.page(s, inventory.Tools, false, by(nil), 0)
 	if &renewed[0] == &old[0] {
 		t.Error("the cursor was not renewed")
 	}
@@ -138,7 +137,7 @@ func TestPageIsWrittenOnce(t *testing.T) {
 		t.Error("renewing the cursor has changed the items")
 	}
 	s.lists[inventory.Tools].fresh.Until = time.Now().Add(time.Hour)
-	if got := string(p.page(s, inventory.Tools, true, "", 0)); !strings.Contains(got[:80], `"ttlMs":3599`) {
+	if got := string(p.page(s, inventory.Tools, true, by(nil), 0)); !strings.Contains(got[:80], `"ttlMs":3599`) {
 		t.Errorf("got %s", got[:80])
 	}
 }
@@ -153,7 +152,7 @@ func TestManyPublishAtOnce(t *testing.T) {
 		cats[i].Items = items(t, inventory.Tools, `[{"name":"t"}]`)
 	}
 	said := make(told, 100)
-	defer p.Listeners.Add(said, func() *access.Principal { return nil }, inventory.ListSet{Tools: true})()
+	defer p.Listeners.Add(said, func() upstream.Audience { return by(nil) }, inventory.ListSet{Tools: true})()
 	p.Listeners.See(inventory.Tools)
 	p.mu.Lock() // as while a catalog is built
 	var wg sync.WaitGroup

@@ -35,7 +35,7 @@ type Client struct {
 
 	Terms atomic.Pointer[Terms] // read with each call; nil before initialize
 
-	who      atomic.Pointer[access.Principal]
+	audience atomic.Pointer[Audience] // never nil
 	since    time.Time                // when it came
 	identity atomic.Pointer[identity] // nil where it has not said
 	flow     atomic.Pointer[string]   // see Flow
@@ -71,10 +71,22 @@ const (
 
 // Who returns whose the session is, by the credential of the latest request; nil for one
 // without a name.
-func (cl *Client) Who() *access.Principal { return cl.who.Load() }
+func (cl *Client) Who() *access.Principal { return cl.audience.Load().Who }
 
-// SetWho notes whose the session is.
-func (cl *Client) SetWho(who *access.Principal) { cl.who.Store(who) }
+// Audience returns what the session sees: as whom, and through which view.
+func (cl *Client) Audience() Audience { return *cl.audience.Load() }
+
+// SetAudience notes that.
+func (cl *Client) SetAudience(a Audience) { cl.audience.Store(&a) }
+
+// SetWho notes the credential of the latest request.
+func (cl *Client) SetWho(who *access.Principal) {
+	for was := cl.audience.Load(); was.Who != who; was = cl.audience.Load() {
+		now := *was
+		now.Who = who
+		cl.audience.CompareAndSwap(was, &now)
+	}
+}
 
 // Flow returns the short name of the conversation that the session is, which made makes of
 // its ID, once.
@@ -91,6 +103,7 @@ func (cl *Client) Flow(made func(id string) string) string {
 // Init makes the zero Client one before initialize.
 func (cl *Client) Init(push func(frame []byte) error) {
 	cl.ID, cl.Push, cl.since, cl.waiting = rand.Text(), push, time.Now(), map[string]chan answer{}
+	cl.audience.Store(new(Audience))
 }
 
 // SetTerms notes what an initialize request settles, and who the client says it is.

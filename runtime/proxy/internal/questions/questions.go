@@ -109,7 +109,7 @@ func (d *Desk) outside(method string) (json.RawMessage, error) {
 // askOwner puts a question that belongs to no call to the client whose own the
 // connection is.
 func (d *Desk) askOwner(ctx context.Context, c *upstream.Conn, owner *upstream.Client, method string, params json.RawMessage) (json.RawMessage, error) {
-	from := upstream.Origin{Client: owner, Who: owner.Who(), Ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	from := upstream.Origin{Client: owner, Audience: owner.Audience(), Ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 		return owner.Ask(ctx, owner.Push, method, params)
 	}}
 	from.Version, from.Capabilities = owner.TermsOf()

@@ -117,17 +117,17 @@ func (rt *Router) Answer(ctx context.Context, r Request) ([]byte, error) {
 	}
 	for k := range inventory.Kinds {
 		if r.Method == k.Listing().Method {
-			if err := awaitList(ctx, rt, r.From.Who, k); err != nil {
+			if err := awaitList(ctx, rt, r.From.Audience, k); err != nil {
 				return nil, err
 			}
-			result, err := rt.Catalog.List(ctx, r.From.Who, k, r.params(), r.From.Modern())
+			result, err := rt.Catalog.List(ctx, r.From.Audience, k, r.params(), r.From.Modern())
 			if err == nil {
 				rt.Judge.Listed(&r.From, k)
 			}
 			return result, err
 		}
 	}
-	if b := rt.Catalog.Only(r.From.Who); b != nil {
+	if b := rt.Catalog.Only(r.From.Audience); b != nil {
 		if err := mayPass(ctx, &r, b); err != nil {
 			return nil, err
 		}
@@ -161,7 +161,7 @@ func (r Request) callNamed(ctx context.Context, k inventory.Kind) ([]byte, error
 // route finds where what a request names leads, and has policies decide about it before it
 // is settled.
 func route(ctx context.Context, r *Request, k inventory.Kind, key string) (to *catalog.Route, err error) {
-	all, who := r.rt.Catalog, r.From.Who
+	all, who := r.rt.Catalog, r.From.Audience
 	if k == inventory.Templates {
 		if to = all.Template(ctx, who, key); to == nil {
 			k = inventory.Resources
@@ -237,7 +237,7 @@ func (r Request) complete(ctx context.Context) ([]byte, error) {
 		result, err := r.forward(ctx, to.Backend, within(r.Msg.Params, abs, to.Quoted))
 		return delivered(ctx, &r, k, to, result, err)
 	})
-	if rpc, ok := errors.AsType[*runtime.Error](err); ok && rpc.Code == runtime.CodeMethodNotFound && r.rt.Catalog.Only(r.From.Who) == nil {
+	if rpc, ok := errors.AsType[*runtime.Error](err); ok && rpc.Code == runtime.CodeMethodNotFound && r.rt.Catalog.Only(r.From.Audience) == nil {
 		none := []byte(`{"completion":{"values":[]}}`) // the proxy has declared it for all
 		if r.From.Modern() {
 			return r.rt.ownResult(r.Method, none)

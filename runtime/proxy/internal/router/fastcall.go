@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -66,9 +65,9 @@ type ReplyTo interface {
 	// while the call is pending.
 	Origin() upstream.Origin
 	// Client returns the client's session, nil for none, Revision what it speaks,
-	// Principal who asks, nil for one without a name.
+	// Audience who asks, and through which view.
 	Client() *upstream.Client
-	Principal() *access.Principal
+	Audience() upstream.Audience
 	Revision() string
 	// Peer returns the way on which the call has come.
 	Peer() client.Peer
@@ -96,7 +95,7 @@ func (rt *Router) FastCall(line []byte, m *rawjson.Message, to ReplyTo, now time
 	if m.MetaVersion.Present() || m.Meta.Present() && ofProtocol(m.Meta.Of(line)) {
 		return Fast{}
 	}
-	r := rt.fastRoute(m.Name.Of(line), to.Principal())
+	r := rt.fastRoute(m.Name.Of(line), to.Audience())
 	if r == nil {
 		return Fast{}
 	}
@@ -128,9 +127,9 @@ func (rt *Router) FastCall(line []byte, m *rawjson.Message, to ReplyTo, now time
 	return c.send(conn, n, ticket)
 }
 
-// fastRoute returns the route of a tool whose calls can be fast, by its raw name, as a
-// principal sees it.
-func (rt *Router) fastRoute(name []byte, who *access.Principal) *catalog.Route {
+// fastRoute returns the route of a tool whose calls can be fast, by its raw name, as an
+// audience sees it.
+func (rt *Router) fastRoute(name []byte, who upstream.Audience) *catalog.Route {
 	if len(name) < 2 || name[0] != '"' || bytes.IndexByte(name, '\\') >= 0 {
 		return nil
 	}

@@ -15,11 +15,11 @@ import (
 func (r Request) initialize(ctx context.Context) ([]byte, error) {
 	version, _ := client.TermsIn(r.Line, r.Msg)
 	offered, info := catalog.EveryCapability(), r.rt.o.Catalog.Info
-	switch c, err := r.rt.only(ctx, r.From.Who); {
+	switch c, err := r.rt.only(ctx, r.From.Audience); {
 	case err != nil:
 		return nil, err
 	case c != nil:
-		offered = r.rt.Catalog.Capabilities(r.From.Who)
+		offered = r.rt.Catalog.Capabilities(r.From.Audience)
 		if c.Implementation != nil {
 			info = c.Implementation
 		}
@@ -32,5 +32,5 @@ func (r Request) initialize(ctx context.Context) ([]byte, error) {
 		Capabilities    catalog.Capabilities `json:"capabilities"`
 		ServerInfo      json.RawMessage      `json:"serverInfo"`
 		Instructions    string               `json:"instructions,omitempty"`
-	}{version, offered, info, r.rt.Catalog.Instructions(r.From.Who)})
+	}{version, offered, info, r.rt.Catalog.Instructions(r.From.Audience)})
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
@@ -37,7 +36,7 @@ type PendingFastCall struct {
 	conn         *upstream.Conn
 	route        *catalog.Route
 	Capabilities json.RawMessage // the client's
-	Who          *access.Principal
+	Who          upstream.Audience
 	Front        PendingFront
 	id           uint64    // of the call in conn.Pipe
 	call         *FastCall // as long as it is pending there
@@ -96,7 +95,7 @@ func (rt *Router) FastCallModern(line []byte, m *rawjson.Message, p *PendingFast
 		return Fast{}
 	}
 	conn := r.Backend.ModernShared.Load()
-	if conn == nil || p.Who != nil && r.Backend.Config().ByPrincipal() {
+	if conn == nil || p.Who.Who != nil && r.Backend.Config().ByPrincipal() {
 		return Fast{}
 	}
 	ticket, ok, err := admitFast(rt, line, m, r, p)
@@ -340,14 +339,14 @@ func (p *PendingFastCall) wait(ctx context.Context) outcome {
 
 // Origin returns the client, who is asked by parking the call.
 func (p *PendingFastCall) Origin() upstream.Origin {
-	return upstream.Origin{Version: revision.Modern, Who: p.Who, Capabilities: p.Capabilities, Level: revision.LevelNone, Emit: p.emit, Ask: p.ask, Refuse: p.refuse, Peer: p.Front.Peer()}
+	return upstream.Origin{Version: revision.Modern, Audience: p.Who, Capabilities: p.Capabilities, Level: revision.LevelNone, Emit: p.emit, Ask: p.ask, Refuse: p.refuse, Peer: p.Front.Peer()}
 }
 
 // Client returns nil: requests of the stateless era stand alone.
 func (p *PendingFastCall) Client() *upstream.Client { return nil }
 
-// Principal returns who asks.
-func (p *PendingFastCall) Principal() *access.Principal { return p.Who }
+// Audience returns who asks.
+func (p *PendingFastCall) Audience() upstream.Audience { return p.Who }
 
 // Peer returns the way on which the call has come.
 func (p *PendingFastCall) Peer() client.Peer { return p.Front.Peer() }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
@@ -43,10 +42,10 @@ func (rt *Router) AnswerModern(ctx context.Context, r Request) ([]byte, error) {
 	}
 	switch r.Method {
 	case revision.MethodDiscover:
-		if _, err := rt.only(ctx, r.From.Who); err != nil {
+		if _, err := rt.only(ctx, r.From.Audience); err != nil {
 			return nil, err
 		}
-		return rt.discovery(r.From.Who), nil
+		return rt.discovery(r.From.Audience), nil
 	case revision.MethodToolsCall:
 		if err := r.checkParamHeaders(ctx); err != nil {
 			return r.judged.Finish(ctx, query(&r), nil, err)
@@ -71,7 +70,7 @@ func (r Request) checkParamHeaders(ctx context.Context) error {
 		return nil
 	}
 	to, err := upstream.RetryReplaced(func() (*catalog.Route, error) {
-		to, err := r.rt.Catalog.Resolve(ctx, r.From.Who, inventory.Tools, name)
+		to, err := r.rt.Catalog.Resolve(ctx, r.From.Audience, inventory.Tools, name)
 		if err != nil || to.Rules != nil && !to.Rules.Static() {
 			return to, err // a person may have to be asked before anything else: see interact
 		}
@@ -122,7 +121,7 @@ func (rt *Router) ownResult(method string, result []byte) ([]byte, error) {
 const discoveryTTL = 60_000
 
 // Discovery answers server/discover at once, false where it has to wait for the server.
-func (rt *Router) Discovery(who *access.Principal) (Answer, bool) {
+func (rt *Router) Discovery(who upstream.Audience) (Answer, bool) {
 	if rt.Catalog.Only(who) != nil {
 		return Answer{}, false
 	}
@@ -130,7 +129,7 @@ func (rt *Router) Discovery(who *access.Principal) (Answer, bool) {
 }
 
 // discovery returns the result of server/discover, by what is known.
-func (rt *Router) discovery(who *access.Principal) []byte {
+func (rt *Router) discovery(who upstream.Audience) []byte {
 	return marshal(struct {
 		ResultType        string                     `json:"resultType"`
 		SupportedVersions []string                   `json:"supportedVersions"`

@@ -63,13 +63,13 @@ func (s *state) strange(b *upstream.Backend, what string) string {
 	return ""
 }
 
-// statePurpose keeps request states apart from other sealed texts. The principal
+// statePurpose keeps request states apart from other sealed texts. The audience
 // follows it: what is sealed for one is of no use to another.
 const statePurpose = "requestState:"
 
 // sealed returns the state as a JSON string.
-func (s *state) sealed(ring *seal.Ring, principal string) []byte {
-	return rawjson.Quote(nil, ring.Seal(statePurpose+principal, marshal(s), seal.StateTTL))
+func (s *state) sealed(ring *seal.Ring, audience string) []byte {
+	return rawjson.Quote(nil, ring.Seal(statePurpose+audience, marshal(s), seal.StateTTL))
 }
 
 // unseal returns the state that the request has come back with, nil for none.
@@ -81,7 +81,7 @@ func (r Request) unseal(target string) (*state, error) {
 	if !ok {
 		return nil, upstream.Invalid("params.requestState is not a string")
 	}
-	plain, err := r.rt.o.Catalog.Ring.Open(statePurpose+r.From.Who.Key(), sealed)
+	plain, err := r.rt.o.Catalog.Ring.Open(statePurpose+r.From.Audience.Key(), sealed)
 	if err != nil {
 		return nil, upstream.Invalid("params.requestState: %v", err)
 	}
@@ -186,7 +186,7 @@ type annotations struct {
 // annotations returns those of the tool, zero if it is not known.
 func (v *conversation) annotations() annotations {
 	var tool struct{ Annotations annotations }
-	r := v.rt.Catalog.Of(v.From.Who).Routes[inventory.Tools][v.kept.Target]
+	r := v.rt.Catalog.Of(v.From.Audience).Routes[inventory.Tools][v.kept.Target]
 	if r == nil || json.Unmarshal(r.Definition, &tool) != nil {
 		return annotations{}
 	}

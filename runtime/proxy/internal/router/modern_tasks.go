@@ -27,7 +27,7 @@ func (r Request) task(ctx context.Context) ([]byte, error) {
 		if b == nil {
 			return nil, upstream.Invalid("unknown task")
 		}
-		tool, visible := catalog.Tool(r.rt.Catalog, r.From.Who, b, r.rt.TaskOwners.ToolOf(id))
+		tool, visible := catalog.Tool(r.rt.Catalog, r.From.Audience, b, r.rt.TaskOwners.ToolOf(id))
 		if !visible {
 			return nil, upstream.Invalid("unknown task")
 		}

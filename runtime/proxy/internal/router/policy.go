@@ -51,7 +51,7 @@ func admitFast(rt *Router, line []byte, m *rawjson.Message, r *catalog.Route, to
 	if rt.Judge.Journal == nil {
 		return t, true, nil
 	}
-	from := upstream.Origin{Version: to.Revision(), Who: to.Principal(), Client: to.Client(), Peer: to.Peer()}
+	from := upstream.Origin{Version: to.Revision(), Audience: to.Audience(), Client: to.Client(), Peer: to.Peer()}
 	t, err = rt.Judge.Begin(&verdict.Asked{
 		Kind: audit.KindCall, From: from, Meta: verdict.MetaOf(line, m), To: r, K: inventory.Tools, Arguments: m.Arguments.Of(line), Use: use, Verdict: rt.Judge.Allowed(),
 	})

@@ -110,11 +110,11 @@ func (rt *Router) Leave(who *upstream.Client) {
 	rt.Set.Release(who)
 }
 
-// Join has a client of a principal notified of every change of a list, until leave, which
+// Join has a client of an audience notified of every change of a list, until leave, which
 // ends all that it has.
-func (rt *Router) Join(who *upstream.Client, principal *access.Principal, l catalog.Listener) (leave func()) {
-	who.SetWho(principal)
-	unlisten := rt.Catalog.Listeners.Add(l, who.Who, inventory.ListSet{Tools: true, Prompts: true, Resources: true})
+func (rt *Router) Join(who *upstream.Client, audience upstream.Audience, l catalog.Listener) (leave func()) {
+	who.SetAudience(audience)
+	unlisten := rt.Catalog.Listeners.Add(l, who.Audience, inventory.ListSet{Tools: true, Prompts: true, Resources: true})
 	return func() {
 		unlisten()
 		rt.Leave(who)

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -13,7 +12,7 @@ import (
 
 // only returns a connection to the server that the proxy stands for, nil where there is
 // none or where a person has to log in first: the client's next request shows the page.
-func (rt *Router) only(ctx context.Context, who *access.Principal) (*upstream.Conn, error) {
+func (rt *Router) only(ctx context.Context, who upstream.Audience) (*upstream.Conn, error) {
 	b := rt.Catalog.Only(who)
 	if b == nil {
 		return nil, nil
@@ -30,7 +29,7 @@ func (rt *Router) only(ctx context.Context, who *access.Principal) (*upstream.Co
 
 // awaitList waits until the server that the proxy stands for is known, and returns why
 // its list cannot be had.
-func awaitList(ctx context.Context, rt *Router, who *access.Principal, k inventory.Kind) error {
+func awaitList(ctx context.Context, rt *Router, who upstream.Audience, k inventory.Kind) error {
 	b := rt.Catalog.Only(who)
 	if b == nil {
 		return nil
@@ -55,7 +54,7 @@ func failure(b *upstream.Backend, err error) error {
 // Notify passes a notification on to the server that the proxy stands for. It returns
 // when that has it, so that the order of a client's messages stays.
 func (rt *Router) Notify(from *upstream.Origin, method string, params []byte) {
-	b := rt.Catalog.Only(from.Who)
+	b := rt.Catalog.Only(from.Audience)
 	if b == nil {
 		return
 	}

@@ -232,7 +232,7 @@ func (h *Hub) Listen(ctx context.Context, id []byte, from *upstream.Origin, f Fi
 	defer stop()
 	to.Send(jsonrpc.AppendNotification(nil, revision.NotificationListenAcknowledged, acknowledged(id, &honoured)))
 	if f.ListSet != (inventory.ListSet{}) {
-		h.set.Work.Go(func() { h.catalog.Discover(ctx, from.Who, 0) }) // only a server that runs reports changes
+		h.set.Work.Go(func() { h.catalog.Discover(ctx, from.Audience, 0) }) // only a server that runs reports changes
 	}
 	ticker := time.NewTicker(limits.KeepAlive)
 	defer ticker.Stop()
@@ -278,7 +278,7 @@ func (h *Hub) EndHidden() {
 	h.mu.Unlock()
 	for i, s := range all {
 		l, ok := s.Listener.(*listening)
-		if !ok || catalog.Shows(h.catalog, s.principal, at[i], s.Bare) {
+		if !ok || catalog.Shows(h.catalog, s.audience, at[i], s.Bare) {
 			continue
 		}
 		select {

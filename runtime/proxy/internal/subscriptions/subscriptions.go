@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
@@ -27,8 +26,8 @@ import (
 // only with ctx.
 func (h *Hub) Subscribe(ctx context.Context, from *upstream.Origin, l catalog.Listener, f Filter) (honoured Filter, stop func(), err error) {
 	honoured.ListSet = f.ListSet
-	who := from.Who
-	stops := []func(){h.catalog.Listeners.Add(l, func() *access.Principal { return who }, f.ListSet)}
+	who := from.Audience
+	stops := []func(){h.catalog.Listeners.Add(l, func() upstream.Audience { return who }, f.ListSet)}
 	stop = sync.OnceFunc(func() {
 		for _, s := range stops {
 			s()
@@ -74,12 +73,12 @@ const followTime = 10 * time.Second
 func (h *Hub) follow(ctx context.Context, from *upstream.Origin, l catalog.Listener, uri string) (stop func(), err error) {
 	var done func(error) error // once it was admitted
 	stop, err = upstream.RetryReplaced(func() (func(), error) {
-		to, err := h.catalog.ResolveURI(ctx, from.Who, uri)
+		to, err := h.catalog.ResolveURI(ctx, from.Audience, uri)
 		if done == nil {
 			done, err = h.admit(ctx, from, uri, to, err)
 		}
 		if err == nil {
-			to, err = catalog.Settle(ctx, h.catalog, from.Who, inventory.Resources, uri, to)
+			to, err = catalog.Settle(ctx, h.catalog, from.Audience, inventory.Resources, uri, to)
 		}
 		if err != nil {
 			return nil, err
@@ -124,7 +123,7 @@ func (h *Hub) followRoute(ctx context.Context, from *upstream.Origin, l catalog.
 	if !c.TakesSubscriptions() {
 		return nil, upstream.Invalid("server %s does not tell when its resources change", b.Name)
 	}
-	s := &Subscription{Listener: l, who: from.Client, principal: from.Who, URI: uri, Bare: to.Bare, wrapped: to.Wrapped}
+	s := &Subscription{Listener: l, who: from.Client, audience: from.Audience, URI: uri, Bare: to.Bare, wrapped: to.Wrapped}
 	if err := h.Add(ctx, c, s); err != nil {
 		return nil, err
 	}
@@ -138,7 +137,7 @@ func (h *Hub) followRoute(ctx context.Context, from *upstream.Origin, l catalog.
 type Subscription struct {
 	Listener  catalog.Listener
 	who       *upstream.Client // nil for a client without a session
-	principal *access.Principal
+	audience  upstream.Audience
 	URI, Bare string // what the client calls it, and what the server does
 	wrapped   bool
 	watched   *watched // guarded by Hub.mu, as is release
@@ -374,7 +373,7 @@ func (h *Hub) Updated(l *upstream.Slot, params json.RawMessage) {
 	type update struct {
 		depth  int
 		params []byte
-		who    *access.Principal
+		who    upstream.Audience
 	}
 	out := map[catalog.Listener]update{}
 	h.mu.Lock()
@@ -384,7 +383,7 @@ func (h *Hub) Updated(l *upstream.Slot, params json.RawMessage) {
 		}
 		for s := range w.subs {
 			if len(bare) >= out[s.Listener].depth {
-				out[s.Listener] = update{len(bare), s.exposed(l.Backend, uri, params), s.principal}
+				out[s.Listener] = update{len(bare), s.exposed(l.Backend, uri, params), s.audience}
 			}
 		}
 	}

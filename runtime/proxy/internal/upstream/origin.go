@@ -6,18 +6,20 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
+// Audience is who sees the catalog, and through which view.
+type Audience = client.Audience
+
 // Origin is who a request comes from, and the way back to it while that is served.
 type Origin struct {
 	// Version is the client's revision, "" for unknown.
 	Version string
-	Who     *access.Principal // nil where nobody is asked who they are
+	Audience
 	// Capabilities are what the client can be asked, raw; nil for nothing.
 	Capabilities json.RawMessage
 	// Client is the client's session; nil where the request stands alone: one of
@@ -33,9 +35,8 @@ type Origin struct {
 	Stream Stream
 	// Slot is the connection that the request concerns; nil: any that suits.
 	Slot *Slot
-	// Pause is told that the server has ended its stream in the middle of the
-	// request, to be asked again after a while. It must not wait. Nil: nothing
-	// follows from that.
+	// Pause is told that the server has ended its stream in the middle of the request, to be
+	// asked again after a while. It must not wait. Nil: nothing follows from that.
 	Pause func(retry time.Duration)
 	// Level is what a modern client wants to have of the server's log; that of
 	// others is their session's.

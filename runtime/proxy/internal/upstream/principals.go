@@ -41,7 +41,7 @@ func (p *Pool) Teller(who *access.Principal) (*Slot, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.shared(&Origin{Who: who}, false)
+	return p.shared(&Origin{Audience: Audience{Who: who}}, false)
 }
 
 // tells reports whether what the server offers may be learned over the slot.
@@ -76,7 +76,7 @@ func Successor(b *Backend, old *Slot) *Slot {
 	}
 	b.Pool.mu.Lock()
 	defer b.Pool.mu.Unlock()
-	s, err := b.Pool.shared(&Origin{Who: who}, false)
+	s, err := b.Pool.shared(&Origin{Audience: Audience{Who: who}}, false)
 	if err != nil {
 		return nil
 	}

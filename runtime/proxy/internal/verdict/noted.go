@@ -38,7 +38,7 @@ func (j *Judge) Listed(from *upstream.Origin, k inventory.Kind) {
 	if j.Journal == nil {
 		return
 	}
-	version, items := catalog.Listed(j.Catalog, from.Who, k)
+	version, items := catalog.Listed(j.Catalog, from.Audience, k)
 	if !j.listed.due(listKey{k, version}, time.Now()) {
 		return
 	}

@@ -91,7 +91,7 @@ func (j *Judge) Begin(a *Asked) (journal.Ticket, error) {
 		}
 	}
 	if len(d.Said.By) == 0 && a.To != nil && a.Verdict == audit.VerdictAllow {
-		d.Said.By = catalog.By(j.Catalog, a.From.Who, a.K, a.To)
+		d.Said.By = catalog.By(j.Catalog, a.From.Audience, a.K, a.To)
 	}
 	trace := traceOf(a)
 	d.What.Trace = string(trace)
@@ -232,7 +232,7 @@ func (j *Judge) Refuse(ctx context.Context, a *Asked, why error) (recorded bool,
 		}
 	case unknown && a.To == nil && (rpc.Code == runtime.CodeInvalidParams || rpc.Code == runtime.CodeResourceNotFound):
 		a.Verdict = audit.VerdictDeny
-		if server, item, by := catalog.Hidden(j.Catalog, a.From.Who, a.K, a.Item); server != "" {
+		if server, item, by := catalog.Hidden(j.Catalog, a.From.Audience, a.K, a.Item); server != "" {
 			a.Server, a.Item, a.By = server, item, by
 		}
 		a.Item = client.Clipped(a.Item, maxItem)

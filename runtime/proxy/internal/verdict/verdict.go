@@ -189,9 +189,9 @@ func (j *Judge) refuse(ctx context.Context, a *Asked, why error) error {
 // request.
 func (j *Judge) on(a *Asked) (*policy.Conditions, error) {
 	action := policy.Action(a.Kind)
-	possible, c := catalog.On(j.Catalog, a.From.Who, action, a.Server)
+	possible, c := catalog.On(j.Catalog, a.From.Audience, action, a.Server)
 	if c == nil && j.Journal != nil {
-		a.By = catalog.OnBy(j.Catalog, a.From.Who, action, a.Server)
+		a.By = catalog.OnBy(j.Catalog, a.From.Audience, action, a.Server)
 	}
 	if !possible {
 		return nil, &Denied{Denied: &access.Denied{Code: access.CodeDenied, Server: a.Server}}

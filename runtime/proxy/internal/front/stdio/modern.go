@@ -11,6 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/subscriptions"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -28,7 +29,7 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 		return nil
 	}
 	if method == revision.MethodDiscover {
-		if a, now := f.p.Router.Discovery(nil); now {
+		if a, now := f.p.Router.Discovery(upstream.Audience{}); now {
 			f.send(router.Frame(nil, id, a))
 			return nil
 		}

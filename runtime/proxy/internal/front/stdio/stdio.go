@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
@@ -98,7 +97,7 @@ type Options struct {
 
 // stdioFront is one client on a pair of streams.
 type stdioFront struct {
-	nameless
+	sole
 	p     *front.Set
 	o     Options
 	out   *jsonrpc.Writer
@@ -113,7 +112,6 @@ type stdioFront struct {
 	lifetime context.Context //nolint:containedctx // the client's, ended when Serve returns
 	serving  context.Context //nolint:containedctx // that of its requests, which end before it
 	seen     atomic.Int64    // when the last message came, in seconds since 1970
-	sender   front.Sender
 
 	speaksModern atomic.Bool   // requests of the stateless era have come
 	ending       chan struct{} // closed when the front ends
@@ -166,7 +164,7 @@ func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, o Opt
 	}
 	defer f.work.Refuse()
 	defer f.out.Abandon() // frees whoever waits for a client that no longer reads
-	defer p.Router.Join(f.sender.Client, nil, unasked{f})()
+	defer p.Router.Join(f.sender.Client, upstream.Audience{}, unasked{f})()
 	defer p.Enter(f)()
 	defer p.Router.AbandonFastCalls(f.owns) // they have no context of their own
 	if o.Serial {
@@ -410,7 +408,7 @@ func peer() client.Peer { return client.Peer{Front: client.FrontStdio} }
 func (f *stdioFront) Origin() upstream.Origin {
 	version, capabilities := f.sender.Client.TermsOf()
 	return upstream.Origin{
-		Version: version, Capabilities: capabilities, Client: f.sender.Client, Emit: f.Notify, Peer: peer(),
+		Version: version, Audience: f.Audience(), Capabilities: capabilities, Client: f.sender.Client, Emit: f.Notify, Peer: peer(),
 		Ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 			return f.sender.Client.Ask(ctx, f.sender.Client.Push, method, params)
 		},
@@ -419,12 +417,14 @@ func (f *stdioFront) Origin() upstream.Origin {
 
 func (f *stdioFront) Client() *upstream.Client { return f.sender.Client }
 
-// nameless is who has started the program: they are not asked who they are.
-type nameless struct{}
+// sole is the one client, of whom all requests are. Who has started the program is not asked
+// who they are.
+type sole struct{ sender front.Sender }
 
-func (nameless) Principal() *access.Principal { return nil }
+// Audience returns what it sees.
+func (s *sole) Audience() upstream.Audience { return s.sender.Client.Audience() }
 
-func (nameless) Peer() client.Peer { return peer() }
+func (*sole) Peer() client.Peer { return peer() }
 
 // owns reports whether a fast call is this client's to end. A parked one has a life
 // of its own.

@@ -36,7 +36,7 @@ type post struct {
 
 func newPost(unsent *limits.Counter, s *session, who *access.Principal, r *http.Request, id []byte, version string, accepts accept) *post {
 	x := &post{session: s, who: who, r: r, id: id, version: version, accepts: accepts}
-	if s != nil && s.sender.Client.Who() != who {
+	if s != nil {
 		s.sender.Client.SetWho(who)
 	}
 	x.stream.start(unsent)
@@ -199,8 +199,7 @@ func (x *post) pause(retry time.Duration) {
 
 func (x *post) Origin() upstream.Origin {
 	from := x.session.Origin()
-	from.Who = x.who // whose credential may be newer than the session's
-	from.Peer = x.Peer()
+	from.Audience, from.Peer = x.Audience(), x.Peer()
 	if x.session == nil {
 		from.Version = x.version
 	}
@@ -224,8 +223,14 @@ func (x *post) Client() *upstream.Client {
 // Peer returns the way on which it has come.
 func (x *post) Peer() client.Peer { return peerOf(x.r) }
 
-// Principal returns who has sent the request.
-func (x *post) Principal() *access.Principal { return x.who }
+// Audience returns that of the session, with the credential of the request, which may be newer.
+func (x *post) Audience() (a upstream.Audience) {
+	if s := x.session; s != nil {
+		a = s.sender.Client.Audience()
+	}
+	a.Who = x.who
+	return a
+}
 
 func (x *post) Revision() string {
 	if x.session == nil {

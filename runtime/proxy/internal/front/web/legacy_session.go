@@ -69,7 +69,7 @@ func (s *session) Origin() upstream.Origin {
 		return upstream.Origin{}
 	}
 	version, capabilities := s.sender.Client.TermsOf()
-	return upstream.Origin{Version: version, Capabilities: capabilities, Client: s.sender.Client, Who: s.who}
+	return upstream.Origin{Version: version, Capabilities: capabilities, Client: s.sender.Client}
 }
 
 // enter counts a request, false where there are too many; leave takes it back.
@@ -230,7 +230,7 @@ func newSession(ctx context.Context, p *front.Set, who *access.Principal) *sessi
 	s.sender = front.Sender{Client: upstream.NewClient(s.push), Owns: s.owns}
 	s.sender.Client.SendLater = s.Notify
 	s.lifetime, s.end = deadline.WithEnd(ctx)
-	s.unlisten = p.Router.Join(s.sender.Client, who, s)
+	s.unlisten = p.Router.Join(s.sender.Client, upstream.Audience{Who: who}, s)
 	return s
 }
 

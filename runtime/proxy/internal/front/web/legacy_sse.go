@@ -96,8 +96,7 @@ type sseSession struct {
 	f      *SSE
 	id     string
 	who    *access.Principal
-	addr   string                           // of the client
-	latest atomic.Pointer[access.Principal] // who, by the credential of the latest message
+	addr   string // of the client
 	sender front.Sender
 	seen   atomic.Int64  // when the last message came, in nanoseconds since 1970
 	places chan struct{} // taken by each request until its answer is sent
@@ -124,7 +123,6 @@ func (f *SSE) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s := &sseSession{f: f, id: rand.Text(), who: who, addr: r.RemoteAddr, places: make(chan struct{}, sseInFlight)}
 	s.stream.start(&f.p.Budget.Unsent)
-	s.latest.Store(who)
 	s.sender = front.Sender{Client: upstream.NewClient(func(frame []byte) error { return s.stream.push(frame, heavy) }), Owns: s.owns}
 	s.lifetime, s.end = context.WithCancelCause(f.lifetime)
 	if err := f.add(s); err != nil {
@@ -133,7 +131,7 @@ func (f *SSE) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer f.work.Done()
 	defer f.remove(s)
-	defer f.p.Router.Join(s.sender.Client, who, s)()
+	defer f.p.Router.Join(s.sender.Client, upstream.Audience{Who: who}, s)()
 	defer f.visits.Begin(who, s.expire)()
 	s.serve(w, r)
 }
@@ -247,7 +245,6 @@ func (f *SSE) messages(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.seen.Store(time.Now().UnixNano())
-	s.latest.Store(who)
 	s.sender.Client.SetWho(who)
 	s.message(w, r, b.Bytes())
 	b.release()
@@ -385,7 +382,7 @@ func (s *sseSession) answer(frames []byte) {
 func (s *sseSession) Origin() upstream.Origin {
 	version, capabilities := s.sender.Client.TermsOf()
 	return upstream.Origin{
-		Version: version, Capabilities: capabilities, Client: s.sender.Client, Who: s.latest.Load(), Emit: s.Notify, Peer: s.Peer(),
+		Version: version, Capabilities: capabilities, Client: s.sender.Client, Audience: s.Audience(), Emit: s.Notify, Peer: s.Peer(),
 		Ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 			return s.sender.Client.Ask(ctx, s.sender.Client.Push, method, params)
 		},
@@ -400,8 +397,8 @@ func (s *sseSession) Client() *upstream.Client { return s.sender.Client }
 
 func (s *sseSession) Peer() client.Peer { return client.Peer{Front: client.FrontSSE, Addr: s.addr} }
 
-// Principal returns who has sent the latest message.
-func (s *sseSession) Principal() *access.Principal { return s.latest.Load() }
+// Audience returns that of the latest message.
+func (s *sseSession) Audience() upstream.Audience { return s.sender.Client.Audience() }
 
 func (s *sseSession) Revision() string { return s.sender.Client.Revision() }
 

@@ -48,7 +48,7 @@ func (h *Streamable) modern(w http.ResponseWriter, r *http.Request, who *access.
 	x := &modernPost{h: h, w: w, accepts: accepts, wake: make(chan struct{}, 1)}
 	defer x.close()
 	if method == revision.MethodDiscover {
-		if a, now := h.p.Router.Discovery(who); now {
+		if a, now := h.p.Router.Discovery(upstream.Audience{Who: who}); now {
 			x.finish(id, a)
 			return
 		}

@@ -29,7 +29,7 @@ type fastPost struct {
 // fastCall serves a call; false where it needs a goroutine, with its record, if it has one.
 func (h *Streamable) fastCall(w http.ResponseWriter, r *http.Request, who *access.Principal, accepts accept, body []byte, m *rawjson.Message) (served bool, begun journal.Ticket) {
 	c := &fastPost{x: modernPost{h: h, w: w, accepts: accepts}, r: r, framed: make(chan *bytes.Buffer, 1)}
-	c.Who, c.Capabilities, c.Front = who, h.p.Router.Declared(m.MetaCapabilities.Of(body)), c
+	c.Who, c.Capabilities, c.Front = upstream.Audience{Who: who}, h.p.Router.Declared(m.MetaCapabilities.Of(body)), c
 	call := h.p.Router.FastCallModern(body, m, &c.PendingFastCall, r.Header, time.Now())
 	switch {
 	case call.Err != nil:
@@ -74,7 +74,7 @@ func (c *fastPost) serve(r *http.Request, body []byte, m *rawjson.Message) {
 	x.wake = make(chan struct{}, 1)
 	req := router.Request{Line: bytes.Clone(body), Msg: new(*m), Method: revision.MethodToolsCall, Header: r.Header}
 	req.From = router.ModernCaller(&req, x.push)
-	req.From.Who, req.From.Peer = c.Who, c.Peer()
+	req.From.Audience, req.From.Peer = c.Who, c.Peer()
 	h.serveModern(r, x, m.ID.Of(body), cancel, func() (router.Answer, bool) { return h.p.Router.ContinueParked(ctx, &c.PendingFastCall, req) })
 }
 
