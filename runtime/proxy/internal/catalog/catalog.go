@@ -14,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/naming"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/past"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
@@ -90,10 +91,10 @@ type Route struct {
 func newCatalog(p *Publisher) *Catalog {
 	all := p.set.All()
 	c := &Catalog{
-		names: p.names, removed: slices.Clone(p.past.removed), single: len(all) == 1 && !all[0].Config().WrapURIs && len(p.past.removed) == 0,
+		names: p.names, removed: p.past.Removed(), single: len(all) == 1 && !all[0].Config().WrapURIs && len(p.past.Removed()) == 0,
 		held: holding(p), named: map[string]*upstream.Backend{}, owners: ownership.New(), apps: map[*upstream.Backend]bool{}, pages: pages{of: map[pageKey]*page{}, size: new(atomic.Int64), most: maxPages},
 	}
-	former, known := slices.Collect(p.past.all()), once(p.known())
+	former, known := slices.Collect(p.past.All()), once(p.known())
 	c.bareTools = sync.OnceValue(func() map[string]*Route { return c.byBareName(slices.Values(former), known) })
 	for _, b := range all {
 		c.named[b.Name] = b
@@ -163,7 +164,7 @@ func (c *Catalog) reserved(p *Publisher, k inventory.Kind, b *upstream.Backend, 
 	if owner := c.names.Owner(key); owner != "" && owner != b.Name {
 		return owner
 	}
-	if other := p.past.shown.ofAnother(b.Name, k, key); other != "" {
+	if other := p.past.ShownOfAnother(b.Name, k, key); other != "" {
 		return other
 	}
 	if r := c.Routes[k][key]; r != nil && r.Backend != b {
@@ -205,7 +206,7 @@ func (c *Catalog) addFormerNames(p *Publisher, k inventory.Kind) {
 
 // claim notes whose URIs are whose, by all that is listed or was, and which
 // backends have resources and apps.
-func (c *Catalog) claim(known iter.Seq2[*upstream.Backend, *inventory.Inventory], past iter.Seq[former]) {
+func (c *Catalog) claim(known iter.Seq2[*upstream.Backend, *inventory.Inventory], former iter.Seq[past.Item]) {
 	for server := range c.named {
 		c.owners.AddServer(server)
 	}
@@ -239,21 +240,21 @@ func (c *Catalog) claim(known iter.Seq2[*upstream.Backend, *inventory.Inventory]
 	for _, server := range c.removed {
 		c.owners.AddServer(server)
 	}
-	for f := range past {
-		if f.kind == inventory.Resources || f.kind == inventory.Templates {
-			c.owners.Add(f.server, f.kind, f.key)
+	for f := range former {
+		if f.Kind == inventory.Resources || f.Kind == inventory.Templates {
+			c.owners.Add(f.Server, f.Kind, f.Key)
 		}
 	}
 }
 
 // byBareName returns the tools by their servers' own names, where one server alone has
-// that name. past has the names that servers list no more; known may have tools that
+// that name. former has the names that servers list no more; known may have tools that
 // the list leaves out.
-func (c *Catalog) byBareName(past iter.Seq[former], known iter.Seq2[*upstream.Backend, *inventory.Inventory]) map[string]*Route {
+func (c *Catalog) byBareName(former iter.Seq[past.Item], known iter.Seq2[*upstream.Backend, *inventory.Inventory]) map[string]*Route {
 	claims := map[string]ownership.Claim{}
-	for f := range past {
-		if f.kind == inventory.Tools {
-			claims[f.key] = claims[f.key].With(f.server)
+	for f := range former {
+		if f.Kind == inventory.Tools {
+			claims[f.Key] = claims[f.Key].With(f.Server)
 		}
 	}
 	for b, has := range known {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/naming"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/past"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -98,15 +99,15 @@ func (c *Catalog) listed(k inventory.Kind, b *upstream.Backend, bare string) *Ro
 // listedByAnother reports whether a backend other than b lists, or has listed, a name as
 // its own.
 func listedByAnother(c *Catalog, p *Publisher, k inventory.Kind, b *upstream.Backend, name string) bool {
-	known, past, done := history(c, p)
+	known, former, done := history(c, p)
 	defer done()
 	for other, has := range known {
 		if other != b && slices.ContainsFunc(has.Items[k], func(it inventory.Item) bool { return it.Key == name }) {
 			return true
 		}
 	}
-	for f := range past {
-		if f.server != b.Name && f.kind == k && f.key == name {
+	for f := range former {
+		if f.Server != b.Name && f.Kind == k && f.Key == name {
 			return true
 		}
 	}
@@ -115,10 +116,10 @@ func listedByAnother(c *Catalog, p *Publisher, k inventory.Kind, b *upstream.Bac
 
 // wasListed reports whether a server has listed a name that it may list no more.
 func wasListed(c *Catalog, p *Publisher, k inventory.Kind, s split) bool {
-	_, past, done := history(c, p)
+	_, former, done := history(c, p)
 	defer done()
-	for f := range past {
-		if f == (former{s.server, k, s.bare}) {
+	for f := range former {
+		if f == (past.Item{Server: s.server, Kind: k, Key: s.bare}) {
 			return true
 		}
 	}
@@ -127,10 +128,10 @@ func wasListed(c *Catalog, p *Publisher, k inventory.Kind, s split) bool {
 
 // history returns what servers list and what they have listed, as a catalog shows it,
 // until done.
-func history(c *Catalog, p *Publisher) (known iter.Seq2[*upstream.Backend, *inventory.Inventory], past iter.Seq[former], done func()) {
+func history(c *Catalog, p *Publisher) (known iter.Seq2[*upstream.Backend, *inventory.Inventory], former iter.Seq[past.Item], done func()) {
 	if c.view != nil {
 		return seen(c), formerlySeen(c), func() {}
 	}
 	p.mu.Lock()
-	return p.known(), p.past.all(), p.mu.Unlock
+	return p.known(), p.past.All(), p.mu.Unlock
 }

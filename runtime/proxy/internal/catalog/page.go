@@ -110,7 +110,7 @@ func show(p *Publisher, who upstream.Audience, k inventory.Kind) *Catalog {
 		for _, s := range c.lists[k].sections {
 			for _, e := range s.entries {
 				if !e.route.Wrapped {
-					p.past.shown.add(s.backend.Name, k, e.route.Bare)
+					p.past.Show(s.backend.Name, k, e.route.Bare)
 				}
 			}
 		}

@@ -31,7 +31,7 @@ func admit(p *Publisher, b *upstream.Backend, listed *inventory.Inventory) {
 			o.inventory, o.held = without(listed, v), v
 		}
 	}
-	p.past.note(b.Name, before, o.inventory)
+	p.past.Note(b.Name, before, o.inventory)
 }
 
 // compareHeld compares what backends offer that have something held back, so that

@@ -11,6 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/access/policy"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/past"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -37,7 +38,7 @@ type policies struct {
 	full   *Catalog
 	known  []offered
 	offers map[*upstream.Backend]*offered // of known
-	former []former
+	former []past.Item
 	pages  atomic.Int64 // bytes of the pages of all views
 
 	of  sync.Map // the catalog of a *access.Principal
@@ -80,12 +81,12 @@ func rulesOf(use, deliver *policy.Conditions, marks []string) *Rules {
 }
 
 // bind has a catalog follow the policies that count now. The caller holds Publisher.mu.
-func bind(p *Publisher, c *Catalog, past []former) {
+func bind(p *Publisher, c *Catalog, former []past.Item) {
 	set := p.o.Gate.Set()
 	if set == nil {
 		return
 	}
-	ps := &policies{set: set, full: c, views: map[*policy.View]*Catalog{}, former: past}
+	ps := &policies{set: set, full: c, views: map[*policy.View]*Catalog{}, former: former}
 	var servers []policy.Server
 	var items []policy.Item
 	for _, b := range p.set.All() {
@@ -250,10 +251,10 @@ func once(seen iter.Seq2[*upstream.Backend, *inventory.Inventory]) iter.Seq2[*up
 }
 
 // formerlySeen returns what servers have listed that is visible, and list no more.
-func formerlySeen(c *Catalog) iter.Seq[former] {
-	return func(yield func(former) bool) {
+func formerlySeen(c *Catalog) iter.Seq[past.Item] {
+	return func(yield func(past.Item) bool) {
 		for _, f := range c.policies.former {
-			visible, _ := c.view.Unlisted(policy.Item{Kind: kindOf(f.kind), Server: f.server, Name: f.key})
+			visible, _ := c.view.Unlisted(policy.Item{Kind: kindOf(f.Kind), Server: f.Server, Name: f.Key})
 			if visible && !yield(f) {
 				return
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/naming"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/past"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/seal"
 )
@@ -47,7 +48,7 @@ type Publisher struct {
 
 	mu     sync.Mutex // guards what follows, and is held while a catalog is built; taken before a backend's
 	names  naming.Names
-	past   past
+	past   past.Past
 	offers offersOf
 }
 
@@ -68,7 +69,7 @@ type offers struct {
 // NewPublisher returns a publisher of what a set of backends offers.
 func NewPublisher(o Options, set *upstream.Set) *Publisher {
 	p := &Publisher{
-		o: o, set: set, names: namesOf(o, nil, naming.Names{}), past: past{of: memories{}, shown: memories{}},
+		o: o, set: set, names: namesOf(o, nil, naming.Names{}), past: past.New(),
 		offers: offersOf{}, Listeners: Listeners{of: map[Listener]wish{}},
 	}
 	p.Current.Store(newCatalog(p))
@@ -211,14 +212,14 @@ func (p *Publisher) Enroll(r *upstream.Reconfiguration) {
 	defer p.mu.Unlock()
 	names := namesOf(p.o, r.Roster, p.names)
 	for _, b := range r.Made {
-		p.past.back(b.Name)
+		p.past.Back(b.Name)
 	}
 	for old, successor := range r.Left {
 		was := p.offers.at(old)
 		was.replaced = true
 		if successor == nil {
-			p.past.note(old.Name, was.inventory, nil)
-			for _, server := range p.past.remove(old.Name) {
+			p.past.Note(old.Name, was.inventory, nil)
+			for _, server := range p.past.Remove(old.Name) {
 				names.Forget(server)
 				p.handedOut.Forget(server)
 			}
@@ -229,7 +230,7 @@ func (p *Publisher) Enroll(r *upstream.Reconfiguration) {
 		if is.inventory == nil && was.inventory != nil {
 			is.listed, is.inventory, is.held, is.inherited = was.listed, was.inventory, was.held, true
 		}
-		p.past.note(old.Name, was.inventory, is.inventory)
+		p.past.Note(old.Name, was.inventory, is.inventory)
 	}
 	for _, b := range r.Roster {
 		if o := p.offers.at(b); !slices.Contains(r.Made, b) || o.inherited {

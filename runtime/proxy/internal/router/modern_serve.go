@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/capability"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -133,13 +134,13 @@ func (rt *Router) discovery(who upstream.Audience) []byte {
 	return marshal(struct {
 		ResultType        string                     `json:"resultType"`
 		SupportedVersions []string                   `json:"supportedVersions"`
-		Capabilities      catalog.Capabilities       `json:"capabilities"`
+		Capabilities      capability.Set             `json:"capabilities"`
 		Instructions      string                     `json:"instructions,omitempty"`
 		TTL               int                        `json:"ttlMs"`
 		CacheScope        string                     `json:"cacheScope"`
 		Meta              map[string]json.RawMessage `json:"_meta"`
 	}{
-		"complete", revision.Versions(), rt.Catalog.Capabilities(who).WithTasks(rt.Catalog, who), rt.Catalog.Instructions(who), discoveryTTL, "private",
+		"complete", revision.Versions(), rt.Catalog.WithTasks(rt.Catalog.Capabilities(who), who), rt.Catalog.Instructions(who), discoveryTTL, "private",
 		map[string]json.RawMessage{metaServerInfo: rt.o.Catalog.Info},
 	})
 }

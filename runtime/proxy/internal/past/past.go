@@ -1,4 +1,6 @@
-package catalog
+// Package past is what servers have listed and list no more, so that it does not become
+// another's.
+package past
 
 import (
 	"iter"
@@ -15,20 +17,34 @@ const (
 	maxRemoved = 1024
 )
 
-// past is what servers have listed and list no more, so that it does not become
-// another's; see claim. Publisher.mu guards it.
-type past struct {
+// Past is what servers have listed and list no more. It is used by one goroutine at a time.
+type Past struct {
 	of      memories
 	shown   memories // names that clients have been shown without a prefix, and may go on using
 	removed []string // servers that are not configured any more, the oldest first
 }
 
+// New returns the past of nothing.
+func New() Past { return Past{of: memories{}, shown: memories{}} }
+
+// Show remembers a name that clients have been shown without a prefix.
+func (h *Past) Show(server string, k inventory.Kind, key string) { h.shown.add(server, k, key) }
+
+// ShownOfAnother returns a server other than one that clients have been shown a name of, "" for
+// none.
+func (h *Past) ShownOfAnother(server string, k inventory.Kind, key string) string {
+	return h.shown.ofAnother(server, k, key)
+}
+
+// Removed returns the servers that are not configured any more, the oldest first.
+func (h *Past) Removed() []string { return slices.Clone(h.removed) }
+
 // memories are names and URIs by server and list.
 type memories map[string]*[inventory.Kinds]map[string]struct{}
 
-// note remembers what a server listed before and does not list now; a nil
+// Note remembers what a server listed before and does not list now; a nil
 // inventory lists nothing.
-func (h *past) note(server string, before, after *inventory.Inventory) {
+func (h *Past) Note(server string, before, after *inventory.Inventory) {
 	if before == nil {
 		return
 	}
@@ -85,20 +101,20 @@ func (m memories) ofAnother(server string, k inventory.Kind, key string) string 
 	return ""
 }
 
-// former is something that a server has listed and lists no more.
-type former struct {
-	server string
-	kind   inventory.Kind
-	key    string
+// Item is something that a server has listed and lists no more.
+type Item struct {
+	Server string
+	Kind   inventory.Kind
+	Key    string
 }
 
-// all returns what servers have listed and list no more.
-func (h *past) all() iter.Seq[former] {
-	return func(yield func(former) bool) {
+// All returns what servers have listed and list no more.
+func (h *Past) All() iter.Seq[Item] {
+	return func(yield func(Item) bool) {
 		for server, lists := range h.of {
 			for k := range inventory.Kinds {
 				for key := range lists[k] {
-					if !yield(former{server, k, key}) {
+					if !yield(Item{server, k, key}) {
 						return
 					}
 				}
@@ -107,9 +123,9 @@ func (h *past) all() iter.Seq[former] {
 	}
 }
 
-// remove notes that a server is not configured any more. It returns the servers
+// Remove notes that a server is not configured any more. It returns the servers
 // that are forgotten.
-func (h *past) remove(server string) (forgotten []string) {
+func (h *Past) Remove(server string) (forgotten []string) {
 	h.removed = append(h.removed, server)
 	for len(h.removed) > maxRemoved {
 		forgotten = append(forgotten, h.removed[0])
@@ -120,7 +136,7 @@ func (h *past) remove(server string) (forgotten []string) {
 	return forgotten
 }
 
-// back notes that a server is configured again.
-func (h *past) back(server string) {
+// Back notes that a server is configured again.
+func (h *Past) Back(server string) {
 	h.removed = slices.DeleteFunc(h.removed, func(s string) bool { return s == server })
 }
