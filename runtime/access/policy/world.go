@@ -236,6 +236,16 @@ func (w *World) bare(it Item) *entry {
 // openWorld.
 type hints struct{ readOnly, destructive, idempotent, openWorld bool }
 
+// ReadOnly reports whether a tool changes nothing, as policies have it: by its definition, where
+// its server's annotations are trusted.
+func ReadOnly(definition []byte, trusted bool) bool {
+	var h hints
+	if trusted {
+		h.read(definition)
+	}
+	return h.readOnly
+}
+
 func (h *hints) bits(pinned bool) (out byte) {
 	for i, is := range [...]bool{h.readOnly, h.destructive, h.idempotent, h.openWorld, pinned} {
 		if is {

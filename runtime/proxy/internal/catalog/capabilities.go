@@ -31,7 +31,7 @@ func (p *Publisher) Capabilities(who upstream.Audience) capability.Set {
 // WithTasks adds the tasks extension to what is offered, where a server has
 // tasks of either era or is not known yet. Clients of the handshake era are not
 // told of any: their calls are waited for.
-func (p *Publisher) WithTasks(o capability.Set, who upstream.Audience) capability.Set {
+func WithTasks(p *Publisher, o capability.Set, who upstream.Audience) capability.Set {
 	servers := visible(p, who)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -59,10 +59,14 @@ func (p *Publisher) Instructions(who upstream.Audience) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var text strings.Builder
+	text.WriteString(p.views.View(who.View).Instructions())
 	if !p.o.NoPrefix && len(all) > 0 {
 		names := make([]string, len(all))
 		for i, b := range all {
 			names[i] = b.Name
+		}
+		if text.Len() > 0 {
+			text.WriteString("\n\n")
 		}
 		fmt.Fprintf(&text, "Several servers behind one: names begin with the server's own and %q. Servers: %s. "+
 			"Descriptions and instructions of a server use its own names, without that beginning.", p.o.Separator, strings.Join(names, ", "))

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/mcpctl/mcpctl/runtime/access/policy"
 	"github.com/mcpctl/mcpctl/runtime/pins"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/errkind"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
@@ -17,6 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/past"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
+	"github.com/mcpctl/mcpctl/runtime/views"
 )
 
 // Catalog is what clients may see and where it leads. It is immutable.
@@ -44,10 +44,7 @@ type Catalog struct {
 	held map[*upstream.Backend]*pins.Verdict
 	// former are the names now of tools and prompts that had others; see addFormerNames.
 	former [inventory.Kinds]map[string]string
-	// policies are those that count, nil for none. view is what a principal may see under
-	// them, nil in the catalog of all.
-	policies *policies
-	view     *policy.View
+	sight  sight
 }
 
 // list is one of the lists that clients see.
@@ -81,9 +78,12 @@ type Route struct {
 	Support string
 	// Rules are what policies say of its use, nil: it may be used in any way.
 	Rules *Rules
+	// Edit is what the view changes of a tool, nil for nothing.
+	Edit *views.ToolEdit
 
-	at     int               // its place in what its server lists
-	digest *inventory.Digest // nil for what is in no list
+	at      int               // its place in what its server lists
+	digest  *inventory.Digest // nil for what is in no list
+	renamed bool              // by the view
 }
 
 // newCatalog builds all lists, backends in configured order and each one's items
@@ -107,7 +107,8 @@ func newCatalog(p *Publisher) *Catalog {
 		l.missing = missingOf(p, k)
 		l.finish()
 	}
-	bind(p, c, former)
+	c.sight.material = materialOf(p, c, former)
+	c.sight.obey(c)
 	return c
 }
 

@@ -25,7 +25,7 @@ func TestCursorsOfPrincipals(t *testing.T) {
 			if id != "" {
 				who = by(&access.Principal{ID: id})
 			}
-			first, err := firstItem(p.o.Ring, c, inventory.Tools, id, []byte(`{"cursor":`+cursor+`}`))
+			first, err := firstItem(p, c, inventory.Tools, who, []byte(`{"cursor":`+cursor+`}`))
 			if err != nil {
 				return "", "", err
 			}

@@ -72,7 +72,7 @@ func otherwiseSpelt(p *Publisher, c *Catalog, k inventory.Kind, name string) (fo
 		if r == nil && !wasListed(c, p, k, s) {
 			continue
 		}
-		if r == nil || found != nil {
+		if r == nil || r.renamed || found != nil {
 			return nil
 		}
 		found = r
@@ -129,7 +129,7 @@ func wasListed(c *Catalog, p *Publisher, k inventory.Kind, s split) bool {
 // history returns what servers list and what they have listed, as a catalog shows it,
 // until done.
 func history(c *Catalog, p *Publisher) (known iter.Seq2[*upstream.Backend, *inventory.Inventory], former iter.Seq[past.Item], done func()) {
-	if c.view != nil {
+	if !c.whole() {
 		return seen(c), formerlySeen(c), func() {}
 	}
 	p.mu.Lock()

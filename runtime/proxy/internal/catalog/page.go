@@ -2,7 +2,7 @@ package catalog
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 	"sync"
@@ -11,10 +11,10 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/cursor"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
-	"github.com/mcpctl/mcpctl/runtime/seal"
 )
 
 const (
@@ -23,15 +23,10 @@ const (
 	// maxPages bounds the pages that are kept, in bytes; others are written for
 	// each who asks.
 	maxPages = 64 << 20
-	// cursorTTL is how long a client may take from page to page, pageLife how long
-	// an answer with a cursor is given out.
-	cursorTTL = seal.StateTTL
-	pageLife  = cursorTTL / 4
+	// pageLife is how long an answer with a cursor is given out.
+	pageLife = cursor.TTL / 4
 	// partialTTL bounds how long a list may be kept that leaves a server out.
 	partialTTL = 5 * time.Second
-	// cursorPurpose keeps cursors apart from other sealed texts; the list's method
-	// follows it, and the audience.
-	cursorPurpose = "cursor:"
 )
 
 // pages are the answers to list methods of a catalog: each is written once.
@@ -86,7 +81,7 @@ func (p *Publisher) List(ctx context.Context, who upstream.Audience, k inventory
 	announceComing(p)
 	c := show(p, who, k)
 	p.seen.note(who, c, k)
-	first, err := firstItem(p.o.Ring, c, k, who.Key(), params)
+	first, err := firstItem(p, c, k, who, params)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +174,7 @@ func (p *Publisher) page(c *Catalog, k inventory.Kind, modern bool, who upstream
 	end := len(out)
 	out = append(out, ']')
 	if more {
-		out = rawjson.Quote(append(out, `,"nextCursor":`...), cursorAt(p.o.Ring, l, k, key, last))
+		out = rawjson.Quote(append(out, `,"nextCursor":`...), cursor.Seal(p.o.Ring, k, key, cursor.Place{Version: l.version(), Next: last}))
 	}
 	if server := p.o.Info; modern && server != nil {
 		out = append(append(out, `,"_meta":{"io.modelcontextprotocol/serverInfo":`...), server...)
@@ -213,7 +208,7 @@ func (l *list) appendItems(out []byte, p *Publisher, k inventory.Kind, modern bo
 		}
 		begin += len(s.entries)
 		for _, e := range parts[i] {
-			size += len(e.item.Raw) + len(e.exposed) + 64
+			size += len(e.shown().Raw) + len(e.exposed) + 64
 		}
 	}
 	out = slices.Grow(out, size) // about: growing a large text step by step costs more than to look
@@ -227,38 +222,14 @@ func (l *list) appendItems(out []byte, p *Publisher, k inventory.Kind, modern bo
 	return out
 }
 
-// cursor is where the next page of a list begins. Clients get it sealed: it
-// means the same to every process that has the keys and the same lists.
-type cursor struct {
-	Version string `json:"v"` // of the list; another has other pages
-	Next    int    `json:"n"`
-}
-
-// cursorAt returns an audience's cursor for the page that begins at an item.
-func cursorAt(ring *seal.Ring, l *list, k inventory.Kind, who string, item int) string {
-	plain, _ := json.Marshal(cursor{l.version(), item}) // it always has a JSON form
-	return ring.Seal(cursorPurpose+k.Listing().Method+" "+who, plain, cursorTTL)
-}
-
-// firstItem returns where the page begins that an audience asks for. Without a cursor
-// it is 0; null counts as none, the empty string does not (specification,
-// Pagination).
-func firstItem(ring *seal.Ring, c *Catalog, k inventory.Kind, who string, params []byte) (int, error) {
-	at, err := rawjson.Field(params, "cursor")
-	if err != nil || !at.Present() || string(at.Of(params)) == "null" {
-		return 0, nil //nolint:nilerr // params that are no object have no cursor
+// firstItem returns where the page begins that an audience asks for.
+func firstItem(p *Publisher, c *Catalog, k inventory.Kind, who upstream.Audience, params []byte) (int, error) {
+	at, given, err := cursor.Open(p.o.Ring, k, who.Key(), params)
+	if l := &c.lists[k]; given && err == nil && (at.Version != l.version() || at.Next <= 0 || at.Next >= l.count) {
+		err = errors.New("the list has changed since: begin again")
 	}
-	sealed, ok := rawjson.String(params, at)
-	if !ok {
-		return 0, upstream.Invalid("params.cursor is no string")
-	}
-	plain, err := ring.Open(cursorPurpose+k.Listing().Method+" "+who, sealed)
 	if err != nil {
 		return 0, upstream.Invalid("params.cursor: %v", err)
 	}
-	var next cursor
-	if l := &c.lists[k]; json.Unmarshal(plain, &next) != nil || next.Version != l.version() || next.Next <= 0 || next.Next >= l.count {
-		return 0, upstream.Invalid("params.cursor: the list has changed since: begin again")
-	}
-	return next.Next, nil
+	return at.Next, nil
 }

@@ -210,9 +210,14 @@ func (s *seenLists) note(who upstream.Audience, c *Catalog, k inventory.Kind) {
 	if s.of == nil || len(s.of) >= maxSeen {
 		s.of = map[seenKey]*Section{}
 	}
+	noted := map[seenKey]*Section{} // a view has the pinned tools of a server in sections of their own
 	for _, part := range c.lists[k].sections {
 		if _, held := c.held[part.backend]; held {
-			s.of[seenKey{who.Who.Key(), who.View, part.backend.Name, k}] = part
+			key := seenKey{who.Who.Key(), who.View, part.backend.Name, k}
+			if first := noted[key]; first != nil {
+				part = part.with(slices.Concat(first.entries, part.entries))
+			}
+			noted[key], s.of[key] = part, part
 		}
 	}
 }
@@ -280,17 +285,13 @@ func (c *Catalog) admits(r *Route, uri string) error {
 		for template := range v.Held(pins.Templates) {
 			refused = refused || ownership.Matcher(template)(r.Bare)
 		}
-		refused = refused && !c.owners.Matching(schemeOrNone(r.Bare), r.Bare).Has(r.Backend.Name)
+		scheme, _ := ownership.SchemeOf(r.Bare)
+		refused = refused && !c.owners.Matching(scheme, r.Bare).Has(r.Backend.Name)
 	}
 	if refused {
 		return noneLists(uri)
 	}
 	return nil
-}
-
-func schemeOrNone(uri string) string {
-	scheme, _ := ownership.SchemeOf(uri)
-	return scheme
 }
 
 // unknown is the answer to a name that nothing has.

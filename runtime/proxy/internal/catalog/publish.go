@@ -17,6 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/past"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/seal"
+	"github.com/mcpctl/mcpctl/runtime/views"
 )
 
 // Options are settings of what clients see; see proxy.Options.
@@ -30,6 +31,7 @@ type Options struct {
 	ListGrace           time.Duration // see proxy.Options
 	Pins                *pins.Guard   // says what is held back; nil: nothing is
 	Gate                *gate.Gate    // says what each principal may see; nil: all
+	Views               *views.Set    // at the beginning; see Review
 	Logger              *slog.Logger
 }
 
@@ -43,6 +45,7 @@ type Publisher struct {
 	Listeners  Listeners
 	updates    updates
 	seen       seenLists
+	warned     sync.Map    // of tools that views cannot show; see warnOnce
 	gathering  atomic.Bool // changes are announced together; see announceComing
 	refreshing atomic.Bool // servers are being looked at, or about to be; see refresh
 
@@ -50,6 +53,7 @@ type Publisher struct {
 	names  naming.Names
 	past   past.Past
 	offers offersOf
+	views  *views.Set
 }
 
 // offersOf is the part of each backend. Publisher.mu guards it.
@@ -69,7 +73,7 @@ type offers struct {
 // NewPublisher returns a publisher of what a set of backends offers.
 func NewPublisher(o Options, set *upstream.Set) *Publisher {
 	p := &Publisher{
-		o: o, set: set, names: namesOf(o, nil, naming.Names{}), past: past.New(),
+		o: o, set: set, views: o.Views, names: namesOf(o, nil, naming.Names{}), past: past.New(),
 		offers: offersOf{}, Listeners: Listeners{of: map[Listener]wish{}},
 	}
 	p.Current.Store(newCatalog(p))

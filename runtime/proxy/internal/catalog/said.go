@@ -20,29 +20,32 @@ func (r *Route) Digest(k inventory.Kind) string {
 // whatever the request. They are not to be changed.
 func By(p *Publisher, who upstream.Audience, k inventory.Kind, r *Route) []string {
 	c := p.Of(who)
-	if c.view == nil {
+	if c.sight.view == nil {
 		return nil
 	}
-	if o := c.policies.offers[r.Backend]; o != nil && r.digest != nil && k < inventory.Kinds && r.at < len(o.has.Items[k]) && o.has.Items[k][r.at].Key == r.Bare { // else of another catalog
-		return c.view.By(o.first[k] + r.at)
+	if o := c.sight.material.offers[r.Backend]; o != nil && r.digest != nil && k < inventory.Kinds && r.at < len(o.has.Items[k]) && o.has.Items[k][r.at].Key == r.Bare { // else of another catalog
+		return c.sight.view.By(o.first[k] + r.at)
 	}
-	return c.view.UnlistedBy(policy.Item{Kind: kindOf(k), Server: r.Backend.Name, Name: r.Bare, Definition: r.Definition})
+	return c.sight.view.UnlistedBy(policy.Item{Kind: kindOf(k), Server: r.Backend.Name, Name: r.Bare, Definition: r.Definition})
 }
 
 // OnBy returns the ids of the policies that let a principal do something with a server, or
 // keep them from it, whatever the request.
 func OnBy(p *Publisher, who upstream.Audience, action policy.Action, server string) []string {
-	if c := p.Of(who); c.view != nil {
-		return c.view.OnBy(action, server)
+	if c := p.Of(who); c.sight.view != nil {
+		return c.sight.view.OnBy(action, server)
 	}
 	return nil
 }
 
-// Hidden returns what a name or URI leads to that a principal is told nothing of, and the
+// ByView is in the place of the id of a policy where a view hides something.
+const ByView = "mcpctl.view"
+
+// Hidden returns what a name or URI leads to that an audience is told nothing of, and the
 // ids of the policies that hide it; "" for what is not there.
 func Hidden(p *Publisher, who upstream.Audience, k inventory.Kind, key string) (server, item string, by []string) {
 	full, its := p.Current.Load(), p.Of(who)
-	if its.view == nil {
+	if its.whole() {
 		return "", "", nil
 	}
 	r := full.Routes[k][key]
@@ -56,7 +59,10 @@ func Hidden(p *Publisher, who upstream.Audience, k inventory.Kind, key string) (
 	if r == nil {
 		return "", "", nil
 	}
-	return r.Backend.Name, r.Bare, its.view.UnlistedBy(policy.Item{Kind: kindOf(k), Server: r.Backend.Name, Name: r.Bare, Definition: r.Definition})
+	if !its.sight.part.showsItem(r, k) || its.listed(k, r.Backend, r.Bare) != nil {
+		return r.Backend.Name, r.Bare, []string{ByView}
+	}
+	return r.Backend.Name, r.Bare, its.sight.view.UnlistedBy(policy.Item{Kind: kindOf(k), Server: r.Backend.Name, Name: r.Bare, Definition: r.Definition})
 }
 
 // Listed returns what stands for a list as a principal sees it, and how many items it has.

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -10,7 +11,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/links"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
@@ -34,11 +35,15 @@ type Section struct {
 // entry is one item as clients see it.
 type entry struct {
 	item    *inventory.Item
+	own     *inventory.Item // as a view has it, nil: the same
 	exposed string
 	titled  bool           // another backend lists the same title
 	uris    []rawjson.Edit // expose what leads to a tool's user interface
 	route   Route
 }
+
+// shown returns the item as clients see it, but for names and URIs.
+func (e *entry) shown() *inventory.Item { return cmp.Or(e.own, e.item) }
 
 // sectionOf returns a backend's part of a list, the one before where it is the
 // same. The caller holds Publisher.mu.
@@ -65,7 +70,7 @@ func (c *Catalog) sectionOf(p *Publisher, k inventory.Kind, b *upstream.Backend,
 			continue
 		}
 		seen[exposed] = true
-		all = append(all, entry{it, exposed, it.Title != "" && titles[it.Title] == nil, c.exposedUI(p, b, k, it), Route{
+		all = append(all, entry{it, nil, exposed, it.Title != "" && titles[it.Title] == nil, c.exposedUI(b, k, it), Route{
 			Backend: b, Bare: it.Key, Quoted: it.KeyAt.Of(it.Raw), Wrapped: exposed != it.Key, Definition: it.Raw,
 			Mirrors: it.Mirrors, Support: it.Support, Wraps: it.Facts&inventory.Wrapping != 0,
 			at: i, digest: &digests[i],
@@ -79,7 +84,7 @@ func (c *Catalog) sectionOf(p *Publisher, k inventory.Kind, b *upstream.Backend,
 // fits reports whether the entries are as they would be now.
 func (s *Section) fits(c *Catalog, p *Publisher, titles map[string]*upstream.Backend) bool {
 	for _, e := range s.entries {
-		if e.titled != (e.item.Title != "" && titles[e.item.Title] == nil) || e.item.Facts&inventory.Pictured != 0 && !equalEdits(e.uris, c.exposedUI(p, s.backend, s.kind, e.item)) {
+		if e.titled != (e.item.Title != "" && titles[e.item.Title] == nil) || e.item.Facts&inventory.Pictured != 0 && !equalEdits(e.uris, c.exposedUI(s.backend, s.kind, e.item)) {
 			return false
 		}
 	}
@@ -94,7 +99,7 @@ func (s *Section) with(entries []*entry) *Section {
 // same reports whether two sections have the same text.
 func (s *Section) same(o *Section) bool {
 	return s == o || s.backend.Name == o.backend.Name && slices.EqualFunc(s.entries, o.entries, func(a, b *entry) bool {
-		return a.exposed == b.exposed && a.titled == b.titled && bytes.Equal(a.item.Raw, b.item.Raw) && equalEdits(a.uris, b.uris)
+		return a.exposed == b.exposed && a.titled == b.titled && bytes.Equal(a.shown().Raw, b.shown().Raw) && equalEdits(a.uris, b.uris)
 	})
 }
 
@@ -108,8 +113,9 @@ func (s *Section) digest() [sha256.Size]byte {
 		about := append([]byte(s.backend.Name), 0)
 		for _, e := range s.entries {
 			about = append(append(about, e.exposed...), 0)
-			about = binary.AppendUvarint(about, uint64(len(e.item.Raw)))
-			about = binary.BigEndian.AppendUint32(about, inventory.Checksum(e.item.Raw))
+			raw := e.shown().Raw
+			about = binary.AppendUvarint(about, uint64(len(raw)))
+			about = binary.BigEndian.AppendUint32(about, inventory.Checksum(raw))
 			if e.titled {
 				about = append(about, 1)
 			}
@@ -133,21 +139,21 @@ func versionOf(sections []*Section) string {
 }
 
 // exposedUI returns the edits that expose the URIs of a tool's user interface.
-func (c *Catalog) exposedUI(p *Publisher, b *upstream.Backend, k inventory.Kind, it *inventory.Item) []rawjson.Edit {
+func (c *Catalog) exposedUI(b *upstream.Backend, k inventory.Kind, it *inventory.Item) []rawjson.Edit {
 	if k != inventory.Tools || c.single || it.Facts&inventory.Pictured == 0 {
 		return nil
 	}
-	e := exposing{p: p, c: c, b: b, text: it.Raw}
+	t := links.Text{Of: it.Raw, Name: func(uri string) string { return c.exposeURI(b, uri) }}
 	if at, err := rawjson.Field(it.Raw, "_meta"); err == nil && at.Present() {
-		e.meta(at)
+		t.Meta(at)
 	}
-	return e.edits
+	return t.Edits
 }
 
 // appendEntry appends an item with its name, title and URIs as exposed, and
 // without icons that a client should not fetch.
 func (s *Section) appendEntry(dst []byte, p *Publisher, e *entry) []byte {
-	it, name := e.item, s.backend.Name
+	it, name := e.shown(), s.backend.Name
 	var room [4]rawjson.Edit
 	edits := append(room[:0], e.uris...)
 	if e.exposed != it.Key {
@@ -160,7 +166,7 @@ func (s *Section) appendEntry(dst []byte, p *Publisher, e *entry) []byte {
 		edits = append(edits, rawjson.Edit{Span: it.TitleAt, New: rawjson.Quote(nil, it.Title+" ("+name+")")})
 	}
 	if s.kind != inventory.Tools || it.Facts&inventory.Iconic != 0 {
-		edits = append(edits, unsafeIcons(it.Raw)...)
+		edits = append(edits, links.UnsafeIcons(it.Raw)...)
 	}
 	if len(edits) > 1 {
 		slices.SortFunc(edits, func(a, b rawjson.Edit) int { return a.Start - b.Start })
@@ -187,26 +193,4 @@ func (s *Section) appendEntries(dst []byte, p *Publisher, c *revision.Conversion
 		}
 	}
 	return dst
-}
-
-// unsafeIcons returns the edits that remove icons whose source is neither https nor
-// data (2025-11-25, Icons).
-func unsafeIcons(item []byte) []rawjson.Edit {
-	if !bytes.Contains(item, []byte(`"icons"`)) {
-		return nil
-	}
-	spans, err := rawjson.List(item, rawjson.Whole(item), "icons")
-	if err != nil {
-		return nil
-	}
-	return rawjson.Removals(spans, func(i int) bool {
-		icon := spans[i].Of(item)
-		src, err := rawjson.Field(icon, "src")
-		if err != nil {
-			return true
-		}
-		uri, _ := rawjson.String(icon, src)
-		scheme, _ := ownership.SchemeOf(uri)
-		return scheme != "https" && scheme != "data"
-	})
 }

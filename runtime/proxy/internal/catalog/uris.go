@@ -5,9 +5,9 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/links"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // exposeURI returns what clients call a server's URI or template.
@@ -42,30 +42,17 @@ func (p *Publisher) ExposedContent(b *upstream.Backend, method string, result []
 	if !bytes.Contains(result, []byte("resource")) {
 		return result // no resource_link, resource or resourceUri: the common case, without reading it all
 	}
-	member := "content"
-	if method == revision.MethodPromptsGet {
-		member = "messages"
+	t := links.Text{Of: result, Name: func(uri string) string { return handOut(p, c, b, uri, c.exposeURI(b, uri)) }}
+	t.Content(method)
+	return rawjson.Apply(result, t.Edits)
+}
+
+// handOut returns the name of a URI in a result of a server, which is remembered.
+func handOut(p *Publisher, c *Catalog, b *upstream.Backend, uri, name string) string {
+	if name == uri && c.Routes[inventory.Resources][uri] == nil {
+		p.handedOut.Add(uri, b.Name)
 	}
-	var at [2]rawjson.Span
-	if rawjson.Fields(result, at[:], member, "_meta") != nil {
-		return result
-	}
-	e := exposing{p: p, c: c, b: b, text: result, handsOut: true}
-	blocks, _ := rawjson.ElementsAt(result, at[0]) // what is no array is for the client to judge
-	for _, block := range blocks {
-		if method == revision.MethodPromptsGet {
-			content, err := rawjson.Field(block.Of(result), "content")
-			if err != nil || !content.Present() {
-				continue
-			}
-			block = moved(block, content)
-		}
-		e.block(block)
-	}
-	if at[1].Present() {
-		e.meta(at[1])
-	}
-	return rawjson.Apply(result, e.edits)
+	return name
 }
 
 // ExposedContents returns a result of resources/read with the URIs that clients
@@ -75,78 +62,16 @@ func (p *Publisher) ExposedContents(b *upstream.Backend, result []byte, bare, as
 	if err != nil || len(spans) == 0 {
 		return result
 	}
-	e := exposing{p: p, c: p.Current.Load(), b: b, text: result, bare: bare, asked: asked, handsOut: true}
+	c := p.Current.Load()
+	t := links.Text{Of: result, Name: func(uri string) string {
+		name := c.exposeURI(b, uri)
+		if bare != "" && uri == bare {
+			name = asked
+		}
+		return handOut(p, c, b, uri, name)
+	}}
 	for _, span := range spans {
-		e.member(span, "uri")
+		t.Member(span, "uri")
 	}
-	return rawjson.Apply(result, e.edits)
-}
-
-// moved returns the place in the whole of a span of a part.
-func moved(part, span rawjson.Span) rawjson.Span {
-	return rawjson.Span{Start: part.Start + span.Start, End: part.Start + span.End}
-}
-
-// exposing gathers the edits of one text of a server.
-type exposing struct {
-	p     *Publisher
-	c     *Catalog
-	b     *upstream.Backend
-	text  []byte
-	edits []rawjson.Edit
-	// bare is a URI that is exposed as asked, "" for none.
-	bare, asked string
-	handsOut    bool // the text is a result: its links are remembered
-}
-
-// block exposes the URI of a resource_link or an embedded resource.
-func (e *exposing) block(at rawjson.Span) {
-	var in [2]rawjson.Span
-	if rawjson.Fields(at.Of(e.text), in[:], "type", "resource") != nil {
-		return
-	}
-	switch kind, _ := rawjson.String(at.Of(e.text), in[0]); {
-	case kind == "resource_link":
-		e.member(at, "uri")
-	case kind == "resource" && in[1].Present():
-		e.member(moved(at, in[1]), "uri")
-	}
-}
-
-// member exposes the URI that is a member of an object.
-func (e *exposing) member(object rawjson.Span, name string) {
-	if at, err := rawjson.Field(object.Of(e.text), name); err == nil && at.Present() {
-		e.uri(moved(object, at))
-	}
-}
-
-func (e *exposing) uri(at rawjson.Span) {
-	uri, ok := rawjson.String(e.text, at)
-	if !ok {
-		return
-	}
-	name := e.c.exposeURI(e.b, uri)
-	if e.bare != "" && uri == e.bare {
-		name = e.asked
-	}
-	if name != uri {
-		e.edits = append(e.edits, rawjson.Edit{Span: at, New: rawjson.Quote(nil, name)})
-	} else if e.handsOut && e.c.Routes[inventory.Resources][uri] == nil {
-		e.p.handedOut.Add(uri, e.b.Name)
-	}
-}
-
-// meta exposes the URI of a tool's user interface: _meta.ui.resourceUri, and
-// the flat member of older servers (MCP Apps).
-func (e *exposing) meta(at rawjson.Span) {
-	var in [2]rawjson.Span
-	if rawjson.Fields(at.Of(e.text), in[:], "ui", "ui/resourceUri") != nil {
-		return
-	}
-	if in[0].Present() {
-		e.member(moved(at, in[0]), "resourceUri")
-	}
-	if in[1].Present() {
-		e.uri(moved(at, in[1]))
-	}
+	return rawjson.Apply(result, t.Edits)
 }

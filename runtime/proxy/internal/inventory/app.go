@@ -3,6 +3,8 @@ package inventory
 import (
 	"bytes"
 	"encoding/json"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
 // App is what a tool's definition says of a user interface (MCP Apps,
@@ -37,4 +39,18 @@ func AppOf(definition []byte) (a App) {
 	v := tool.Meta.UI.Visibility
 	a.Only = len(v) == 1 && v[0] == "app"
 	return a
+}
+
+// alwaysLoad is the mark of tools that hosts load from the start which load the others when
+// they are needed.
+const alwaysLoad = "anthropic/alwaysLoad"
+
+// AlwaysLoaded returns the definition of a tool with that mark, unless its server says itself.
+func AlwaysLoaded(tool []byte) ([]byte, error) {
+	if meta, err := rawjson.Field(tool, "_meta"); err == nil && meta.Present() {
+		if mark, err := rawjson.Field(meta.Of(tool), alwaysLoad); err != nil || mark.Present() {
+			return tool, nil //nolint:nilerr // a _meta that is no object is the server's
+		}
+	}
+	return rawjson.SetNested(tool, "_meta", []rawjson.Member{{Name: alwaysLoad, Value: []byte("true")}})
 }

@@ -155,6 +155,19 @@ func (it *Item) read() {
 	it.Title, _ = rawjson.String(it.Raw, it.TitleAt)
 }
 
+// Edited returns a tool with another definition, which has its name.
+func (it *Item) Edited(logger *slog.Logger, raw []byte) Item {
+	out := Item{Raw: rawjson.OneLine(raw)}
+	var at [2]rawjson.Span
+	if rawjson.Fields(out.Raw, at[:], "name", "title") != nil {
+		return *it
+	}
+	out.NameAt, out.KeyAt, out.TitleAt = at[0], at[0], at[1]
+	out.read()
+	out.find(logger)
+	return out
+}
+
 // find sets the facts of a tool, and what they say is there.
 func (it *Item) find(logger *slog.Logger) {
 	it.Facts = mirrored | tasked

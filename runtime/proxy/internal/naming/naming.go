@@ -151,6 +151,11 @@ func (n Names) Separates(name string) bool {
 // full returns how a server's names begin that have no hash.
 func (n Names) full(server string) string { return Clean(server + n.Separator) }
 
+// Beginnings returns what the names of a server's tools and prompts begin with: one of these.
+func (n Names) Beginnings(server string) []string {
+	return []string{n.full(server), n.prefixes[server]}
+}
+
 // first returns what a separator begins with, as exposed.
 func (n Names) first() string { return Clean(n.Separator)[:1] }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/arguments"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -33,6 +34,8 @@ type Request struct {
 	// returns reports whether the client can be asked, and comes back with the
 	// answers in another request for the same call.
 	returns bool
+	// rewritten: the arguments are as the server gets them, not as the client has sent them.
+	rewritten bool
 	// judged is what policies have said of it, nil as long as none was asked for.
 	judged *verdict.Case
 	// Begun is the record that [Router.FastCall] has begun of it.
@@ -158,8 +161,8 @@ func (r Request) callNamed(ctx context.Context, k inventory.Kind) ([]byte, error
 	})
 }
 
-// route finds where what a request names leads, and has policies decide about it before it
-// is settled.
+// route finds where what a request names leads, and has policies decide about it, with the
+// arguments that the server gets, before it is settled.
 func route(ctx context.Context, r *Request, k inventory.Kind, key string) (to *catalog.Route, err error) {
 	all, who := r.rt.Catalog, r.From.Audience
 	if k == inventory.Templates {
@@ -173,6 +176,10 @@ func route(ctx context.Context, r *Request, k inventory.Kind, key string) (to *c
 		to, err = all.ResolveURI(ctx, who, key)
 	default:
 		to, err = all.Resolve(ctx, who, k, key)
+	}
+	if err == nil && !r.rewritten && to.Edit.Rewrites() {
+		r.Line, r.Msg, err = arguments.Rewrite(to.Edit, r.Line, r.Msg)
+		r.rewritten = err == nil
 	}
 	if err == nil {
 		err = r.judged.Admit(ctx, query(r), k, to)

@@ -70,6 +70,7 @@ func (r Request) checkParamHeaders(ctx context.Context) error {
 	if r.Header == nil || !ok {
 		return nil
 	}
+	sent := r.Msg.Arguments.Of(r.Line)
 	to, err := upstream.RetryReplaced(func() (*catalog.Route, error) {
 		to, err := r.rt.Catalog.Resolve(ctx, r.From.Audience, inventory.Tools, name)
 		if err != nil || to.Rules != nil && !to.Rules.Static() {
@@ -84,7 +85,7 @@ func (r Request) checkParamHeaders(ctx context.Context) error {
 		}
 		return r.judged.Refused(ctx, query(&r), inventory.Tools, name, to, err)
 	}
-	if err := revision.CheckMirrors(to.Mirrors, r.Msg.Arguments.Of(r.Line), r.Header); err != nil {
+	if err := revision.CheckMirrors(to.Mirrors, sent, r.Header); err != nil {
 		return &runtime.Error{Code: runtime.CodeHeaderMismatch, Message: err.Error()}
 	}
 	return nil
@@ -140,7 +141,7 @@ func (rt *Router) discovery(who upstream.Audience) []byte {
 		CacheScope        string                     `json:"cacheScope"`
 		Meta              map[string]json.RawMessage `json:"_meta"`
 	}{
-		"complete", revision.Versions(), rt.Catalog.WithTasks(rt.Catalog.Capabilities(who), who), rt.Catalog.Instructions(who), discoveryTTL, "private",
+		"complete", revision.Versions(), catalog.WithTasks(rt.Catalog, rt.Catalog.Capabilities(who), who), rt.Catalog.Instructions(who), discoveryTTL, "private",
 		map[string]json.RawMessage{metaServerInfo: rt.o.Catalog.Info},
 	})
 }

@@ -1,0 +1,284 @@
+package catalog
+
+import (
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mcpctl/mcpctl/runtime/access/policy"
+	"github.com/mcpctl/mcpctl/runtime/pins"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/past"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+	"github.com/mcpctl/mcpctl/runtime/views"
+)
+
+// material is what the catalogs of views and principals are made of.
+type material struct {
+	full   *Catalog // that of all
+	known  []offered
+	offers map[*upstream.Backend]*offered // of known
+	former []past.Item
+	set    *policy.Set // nil: no policies count
+	world  *policy.World
+	views  *views.Set
+	pins   *pins.Guard
+	bare   bool                         // names have no prefix
+	warn   func(tool string, why error) // of a tool that a view cannot show
+	pages  atomic.Int64                 // bytes of the pages of all these catalogs
+	size   atomic.Int64                 // of the catalogs themselves, in bytes, about
+
+	bases atomic.Pointer[map[string]*Catalog] // by view; replaced, never edited
+	mu    sync.Mutex                          // held while one is made, which is memory work
+}
+
+// offered is what a backend offers, and which items of the World these are.
+type offered struct {
+	b     *upstream.Backend
+	has   *inventory.Inventory
+	first [inventory.Kinds]int
+}
+
+// sight is what is seen of the servers.
+type sight struct {
+	material *material
+	policies *policies    // those that principals see less by; nil for none
+	part     *part        // what the view shows, nil for all
+	view     *policy.View // what the principal may see, nil for all
+}
+
+// whole reports whether all is seen.
+func (c *Catalog) whole() bool { return c.sight.part == nil && c.sight.view == nil }
+
+// shows reports whether an item that a backend lists is seen.
+func (s *sight) shows(o *offered, k inventory.Kind, i int) bool {
+	if s.part != nil && !s.part.shown[o.b][k][i] {
+		return false
+	}
+	if s.view == nil {
+		return true
+	}
+	visible, _ := s.view.Item(o.first[k] + i)
+	return visible
+}
+
+// materialOf returns what other catalogs than the one of all can be made of. The caller holds
+// Publisher.mu.
+func materialOf(p *Publisher, c *Catalog, former []past.Item) *material {
+	m := &material{full: c, former: former, views: p.views, set: p.o.Gate.Set(), pins: p.o.Pins, bare: p.o.NoPrefix, warn: func(tool string, why error) { warnOnce(p, tool, why) }}
+	var items []policy.Item
+	for b, has := range p.known() {
+		o := offered{b: b, has: has}
+		for k := range inventory.Kinds {
+			o.first[k] = len(items)
+			for i := 0; m.set != nil && i < len(has.Items[k]); i++ {
+				it := &has.Items[k][i]
+				items = append(items, policy.Item{Kind: kindOf(k), Server: b.Name, Name: it.Key, Definition: it.Raw, Pinned: p.o.Pins.Pinned(b.Name, pinned(k), it.Key, it.Raw)})
+			}
+		}
+		m.known = append(m.known, o)
+	}
+	m.offers = make(map[*upstream.Backend]*offered, len(m.known))
+	for i := range m.known {
+		m.offers[m.known[i].b] = &m.known[i]
+	}
+	if m.set == nil {
+		return m
+	}
+	var servers []policy.Server
+	for _, b := range p.set.All() {
+		config := b.Config()
+		servers = append(servers, policy.Server{Name: b.Name, Transport: config.Transport, Labels: strings.Fields(config.Labels), Trusted: config.TrustAnnotations})
+	}
+	for _, server := range c.removed {
+		servers = append(servers, policy.Server{Name: server})
+	}
+	m.world = m.set.World(servers, items)
+	return m
+}
+
+// narrowed makes a catalog of what is seen of another one, and says about how many bytes that
+// needs. shows reports whether a server is seen, asked for those of base alone.
+func narrowed(base *Catalog, s sight, shows func(server string) bool) (c *Catalog, size int) {
+	m := s.material
+	c = &Catalog{
+		sight: s, single: base.single, held: base.held,
+		named: map[string]*upstream.Backend{}, owners: ownership.New(), apps: map[*upstream.Backend]bool{},
+		names: base.names.Only(shows), pages: pages{of: map[pageKey]*page{}, size: &m.pages, most: maxViewPages},
+	}
+	for name, b := range base.named {
+		if shows(name) {
+			c.named[name] = b
+		}
+	}
+	for _, server := range base.removed {
+		if shows(server) {
+			c.removed = append(c.removed, server)
+		}
+	}
+	c.bareTools = sync.OnceValue(func() map[string]*Route { return c.byBareName(formerlySeen(c), seen(c)) })
+	known := once(seen(c))
+	c.claim(known, formerlySeen(c))
+	for k := range inventory.Kinds {
+		size += narrow(c, base, k, known)
+	}
+	return c, size
+}
+
+// seen returns what is seen of each backend's offer.
+func seen(c *Catalog) iter.Seq2[*upstream.Backend, *inventory.Inventory] {
+	return func(yield func(*upstream.Backend, *inventory.Inventory) bool) {
+		known := c.sight.material.known
+		for i := range known {
+			o := &known[i]
+			if c.named[o.b.Name] == o.b && !yield(o.b, o.visible(&c.sight)) {
+				return
+			}
+		}
+	}
+}
+
+// visible returns an inventory without what is not seen.
+func (o *offered) visible(s *sight) *inventory.Inventory {
+	out, cut := *o.has, false
+	for k := range inventory.Kinds {
+		all := o.has.Items[k]
+		var kept []inventory.Item // nil as long as all are
+		for i := range all {
+			visible := s.shows(o, k, i)
+			if !visible && kept == nil {
+				kept = append(make([]inventory.Item, 0, len(all)), all[:i]...)
+			} else if visible && kept != nil {
+				kept = append(kept, all[i])
+			}
+		}
+		if kept != nil {
+			out.Items[k], cut = kept, true
+		}
+	}
+	if !cut {
+		return o.has
+	}
+	return &out
+}
+
+// once returns a sequence that makes what it yields once.
+func once(seen iter.Seq2[*upstream.Backend, *inventory.Inventory]) iter.Seq2[*upstream.Backend, *inventory.Inventory] {
+	var all []offered
+	for b, has := range seen {
+		all = append(all, offered{b: b, has: has})
+	}
+	return func(yield func(*upstream.Backend, *inventory.Inventory) bool) {
+		for _, o := range all {
+			if !yield(o.b, o.has) {
+				return
+			}
+		}
+	}
+}
+
+// formerlySeen returns what servers have listed that is seen, and list no more.
+func formerlySeen(c *Catalog) iter.Seq[past.Item] {
+	return func(yield func(past.Item) bool) {
+		for _, f := range c.sight.material.former {
+			visible := c.sight.part.matches(c.sight.material, f.Kind, f.Server, f.Key)
+			if visible && c.sight.view != nil {
+				visible, _ = c.sight.view.Unlisted(policy.Item{Kind: kindOf(f.Kind), Server: f.Server, Name: f.Key})
+			}
+			if visible && !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+// narrow makes a list of that of another catalog, and says about how many bytes that needs.
+// known is what is seen of the backends.
+func narrow(c, base *Catalog, k inventory.Kind, known iter.Seq2[*upstream.Backend, *inventory.Inventory]) (size int) {
+	l, full := &c.lists[k], &base.lists[k]
+	var titles map[string]*upstream.Backend // who lists each, once that is asked for
+	same := true
+	for _, s := range full.sections {
+		o := c.sight.material.offers[s.backend]
+		entries, changed := make([]*entry, 0, len(s.entries)), false
+		for _, e := range s.entries {
+			i := e.route.at
+			if !c.sight.shows(o, k, i) {
+				changed = true
+				continue
+			}
+			titled := e.titled
+			if titled {
+				if titles == nil {
+					titles = titleOwners(known, k, 0)
+				}
+				titled = titles[e.item.Title] == nil
+			}
+			var rules *Rules
+			if v := c.sight.view; v != nil {
+				_, use := v.Item(o.first[k] + i)
+				deliver, marks := v.Delivery(o.first[k] + i)
+				rules = rulesOf(use, deliver, marks)
+			}
+			if rules != nil || titled != e.titled {
+				own := *e
+				own.titled, own.route.Rules = titled, rules
+				e, changed = &own, true
+				size += 256
+			}
+			if c.sight.view == nil && c.sight.part.edits[e.item] != nil {
+				e, changed = c.sight.part.edits[e.item].as(e), true
+				size += 512 + len(e.shown().Raw)
+			}
+			entries = append(entries, e)
+		}
+		if changed {
+			same = false
+			s = s.with(entries)
+			size += 8 * len(entries)
+		}
+		if len(s.entries) > 0 {
+			l.sections = append(l.sections, s)
+			l.count += len(s.entries)
+		}
+	}
+	if c.sight.view == nil && k == inventory.Tools {
+		l.sections = c.sight.part.pinnedFirst(l.sections)
+	}
+	if c.Routes[k] = base.Routes[k]; !same {
+		size += reroute(c, base, k)
+	}
+	var parts []inventory.Freshness
+	for _, has := range known {
+		if has.Offered[k] {
+			parts = append(parts, has.Fresh[k])
+		}
+	}
+	l.fresh = inventory.Merged(parts)
+	l.missing = slices.DeleteFunc(slices.Clone(full.missing), func(m inventory.Missing) bool {
+		return len(c.named) == 0 || c.named[m.Server] == nil && !m.Foreign
+	})
+	l.finish()
+	return size
+}
+
+// reroute makes the routes of a list, and says about how many bytes they need.
+func reroute(c, base *Catalog, k inventory.Kind) (size int) {
+	routes := make(map[string]*Route, c.lists[k].count)
+	for _, s := range c.lists[k].sections {
+		for _, e := range s.entries {
+			routes[e.exposed] = &e.route
+		}
+	}
+	c.former[k] = map[string]string{}
+	for was, is := range base.former[k] {
+		if _, taken := routes[was]; !taken && routes[is] != nil {
+			routes[was], c.former[k][was] = routes[is], is
+		}
+	}
+	c.Routes[k] = routes
+	return 48 * len(routes)
+}
