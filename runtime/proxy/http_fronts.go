@@ -30,6 +30,9 @@ type HTTPOptions struct {
 	// Unready returns a word for what keeps requests from being served as they should, ""
 	// for nothing, and whether they are refused for it: /readyz says so. Nil: nothing does.
 	Unready func() (word string, refuses bool)
+	// Path is where the front is: PATH/NAME is that of a view, as PATH?view=NAME is. "": only
+	// the latter is.
+	Path string
 	// MaxBody bounds the body of a request, in bytes; 0 is 64 MiB.
 	MaxBody int64
 	// StreamMax bounds the age of a stream of events, for what lies between and
@@ -40,8 +43,8 @@ type HTTPOptions struct {
 
 func (o HTTPOptions) inner() web.Options {
 	return web.Options{
-		Wall:    wall.Wall{AnyHost: o.AnyHost, Hosts: o.Hosts, IPHosts: o.IPHosts, Door: o.Door, Principal: o.Principal, Refused: o.Refused},
-		MaxBody: o.MaxBody, StreamMax: o.StreamMax, Ready: o.ready,
+		Wall: wall.Wall{AnyHost: o.AnyHost, Hosts: o.Hosts, IPHosts: o.IPHosts, Door: o.Door, Principal: o.Principal, Refused: o.Refused},
+		Path: o.Path, MaxBody: o.MaxBody, StreamMax: o.StreamMax, Ready: o.ready,
 	}
 }
 
@@ -75,7 +78,7 @@ func (o HTTPOptions) ready() (status int, word string) {
 type Door = wall.Door
 
 // Guard returns a handler that puts the wall which o describes before all paths of next
-// but walled: those are of fronts, which have it. It answers the same for paths that
+// but walled: those are of fronts, which have it; with a slash at the end it is all below. It answers the same for paths that
 // there are and that there are not.
 func Guard(o HTTPOptions, next http.Handler, walled ...string) http.Handler {
 	return web.Guard(o.inner(), next, walled)

@@ -24,6 +24,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/seal"
 	"github.com/mcpctl/mcpctl/runtime/store"
+	"github.com/mcpctl/mcpctl/runtime/views"
 )
 
 // Dial connects to a server. ctx is the backend's own lifetime, not that of the
@@ -109,6 +110,11 @@ type Options struct {
 	// nil where nobody is asked who they are. Its error says why it cannot begin. It may be
 	// called concurrently. Nil: nobody logs in, and clients get the failure.
 	Login func(ctx context.Context, server string, who *access.Principal, failure error) (Login, error)
+	// Views are what clients see of the servers, each its own: see [Proxy.SetViews]. Nil: all
+	// see everything that the Gate lets them.
+	Views *views.Set
+	// View is the name of the view of clients on stdio fronts; "": it is chosen as for others.
+	View string
 	// Gate decides what each principal may see and do; nil allows all. After
 	// [gate.Gate.Replace], call Repolicy.
 	Gate *gate.Gate
@@ -182,11 +188,11 @@ func New(o Options) (*Proxy, error) {
 			Single: o.Single,
 		},
 		Catalog: catalog.Options{
-			Single: o.Single, NoPrefix: o.NoPrefix || o.Single, Separator: o.Separator, NameLimit: o.NameLimit, PageSize: o.PageSize, ListGrace: o.ListGrace, Ring: o.Ring, Info: info, Pins: o.Pins, Gate: o.Gate, Logger: o.Logger,
+			Single: o.Single, NoPrefix: o.NoPrefix || o.Single, Separator: o.Separator, NameLimit: o.NameLimit, PageSize: o.PageSize, ListGrace: o.ListGrace, Ring: o.Ring, Info: info, Pins: o.Pins, Gate: o.Gate, Views: o.Views, Logger: o.Logger,
 		},
 		Journal: o.Journal, Logger: o.Logger, Login: loginOf(o.Login),
 	})
-	p := &Proxy{router: rt, fronts: front.NewSet(rt), stdio: stdio.Options{Solo: o.Solo, Serial: o.Serial, Single: o.Single}, pins: o.Pins}
+	p := &Proxy{router: rt, fronts: front.NewSet(rt), stdio: stdio.Options{Solo: o.Solo, Serial: o.Serial, Single: o.Single, View: o.View}, pins: o.Pins}
 	if _, err := p.Reconfigure(o.Servers); err != nil {
 		return nil, err
 	}
@@ -276,6 +282,16 @@ func (p *Proxy) Repin(servers []string) { catalog.Repin(p.router.Catalog, server
 // end that name what their clients may not see any more.
 func (p *Proxy) Repolicy() {
 	catalog.Repolicy(p.router.Catalog)
+	p.router.Hub.EndHidden()
+}
+
+// SetViews has clients see through other views from now on, nil for none. A client keeps the
+// name of the view that it has; one whose view is not there any more sees nothing, and over
+// HTTP it is told to begin again. When it returns, lists and requests follow, and clients
+// have been notified whose lists have changed. Calls under way go on.
+func (p *Proxy) SetViews(set *views.Set) {
+	catalog.Review(p.router.Catalog, set)
+	p.router.Views.Set(set) // a name that is chosen is there
 	p.router.Hub.EndHidden()
 }
 

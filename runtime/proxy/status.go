@@ -25,6 +25,8 @@ type Status struct {
 	// calls under way.
 	Backends []BackendStatus `json:"backends"`
 	Clients  ClientsStatus   `json:"clients"`
+	// Views are how many of the sessions see the servers through each view.
+	Views map[string]int `json:"views,omitempty"`
 	// Policy is what decides who may do what; nil where nothing does.
 	Policy *PolicyStatus `json:"policy,omitempty"`
 	// Bounds are the limits of the proxy and its fronts, and their use.
@@ -199,6 +201,8 @@ type ClientStatus struct {
 	Streams  int `json:"streams,omitempty"`
 	// Principal is the ID of who asks, "" where nobody is asked for a credential.
 	Principal string `json:"principal,omitempty"`
+	// View is the view through which it sees the servers, "" for everything.
+	View string `json:"view,omitempty"`
 }
 
 // StatelessStatus counts requests that belong to no session.
@@ -221,7 +225,8 @@ type BoundStatus struct {
 func (p *Proxy) Status() Status {
 	now := time.Now()
 	parked := p.router.Parking
-	s := Status{Ready: p.Ready(), Clients: p.clients(), Bounds: []BoundStatus{{"parkedCalls", parked.Waiting(), parked.Capacity()}}}
+	s := Status{Ready: p.Ready(), Bounds: []BoundStatus{{"parkedCalls", parked.Waiting(), parked.Capacity()}}}
+	s.Clients, s.Views = p.clients()
 	if digest, views, principals := catalog.Policies(p.router.Catalog); digest != "" {
 		s.Policy = &PolicyStatus{digest, views, principals}
 	}
@@ -338,13 +343,14 @@ func (s *BackendStatus) measure(figures map[int]proc.Figures) {
 // maxClients bounds the sessions that a status lists: the ones seen last.
 const maxClients = 100
 
-// clients returns the status of the clients of all fronts.
-func (p *Proxy) clients() ClientsStatus {
+// clients returns the status of the clients of all fronts, and how many have each view.
+func (p *Proxy) clients() (ClientsStatus, map[string]int) {
 	clients, stateless := p.fronts.Clients()
 	s := ClientsStatus{Sessions: len(clients), Recent: []ClientStatus{}, Stateless: StatelessStatus(stateless)}
+	views := p.router.Views.Count(clients)
 	slices.SortFunc(clients, func(a, b client.Info) int { return b.LastSeen.Compare(a.LastSeen) })
 	for _, c := range clients[:min(len(clients), maxClients)] {
 		s.Recent = append(s.Recent, ClientStatus(c))
 	}
-	return s
+	return s, views
 }

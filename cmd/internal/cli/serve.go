@@ -37,6 +37,7 @@ func newServe(a *app) *cobra.Command {
 	fl.Lookup("http").NoOptDefVal = gateway.DefaultAddress
 	fl.StringVar(&f.socket, "socket", "", "serve HTTP on the Unix socket at this `PATH`, only for this user")
 	fl.StringSliceVar(&f.servers, "server", nil, "serve only these `NAMES`, separated by commas")
+	fl.StringVar(&f.view, "view", "", "serve the view of this `NAME` to the client on standard input and output")
 	fl.Bool("no-prefix", false, "keep the servers' own names")
 	fl.String("separator", "__", "`TEXT` between server and name")
 	fl.String("request-timeout", "", "give a request up after this `DURATION` without a sign of life, or never (default 120s)")
@@ -53,6 +54,7 @@ type serveFlags struct {
 	http     string
 	socket   string
 	servers  []string
+	view     string
 	insecure bool
 }
 
@@ -68,6 +70,12 @@ func (f *serveFlags) resolve(a *app, cmd *cobra.Command, words []string) error {
 	}
 	if f.socket != "" && f.http != "" {
 		return usagef("--http and --socket: want one of them")
+	}
+	if v := a.getenv(settings.Variable("view")); v != "" && !given("view") {
+		f.view = v
+	}
+	if f.view != "" && (f.http != "" || f.socket != "") {
+		return usagef("--view is for standard input and output").withHint("clients over HTTP name the view in the address: http://HOST:PORT/mcp/%s", f.view)
 	}
 	if v := a.getenv(settings.Variable("server")); v != "" && !given("server") {
 		f.servers = strings.Split(v, ",")
@@ -117,9 +125,9 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		}
 		entry := a.adhoc.entry()
 		entry.Name = a.adhoc.name()
-		return a.runGateway(ctx, gateway.Options{Command: "serve", Entries: []config.Entry{entry}, HTTP: f.http, Insecure: f.insecure})
+		return a.runGateway(ctx, gateway.Options{Command: "serve", Entries: []config.Entry{entry}, HTTP: f.http, Insecure: f.insecure, View: f.view})
 	}
-	o := gateway.Options{Command: "serve", Servers: f.servers, HTTP: f.http, Socket: f.socket, Insecure: f.insecure}
+	o := gateway.Options{Command: "serve", Servers: f.servers, HTTP: f.http, Socket: f.socket, Insecure: f.insecure, View: f.view}
 	if err := serveLayers(a, &o); err != nil {
 		return err
 	}

@@ -80,6 +80,9 @@ type Options struct {
 	Layers  layers.WatchOptions
 	// Servers are the names that Entries were chosen by; nil: all are served.
 	Servers []string
+	// View is the name of the view of the client on standard input and output, "" where that
+	// is chosen for it.
+	View string
 	// NoServerStream and MaxMessageBytes are in the place of those of an entry, unless
 	// they are zero.
 	NoServerStream  bool
@@ -216,11 +219,18 @@ func (g *gateway) open(entries []config.Entry) error {
 		Login:          g.login,
 		Pins:           g.pins.guard,
 		Gate:           g.policies.gate,
+		View:           g.o.View,
 		Journal:        g.audit.Takes(),
 		Logger:         h.Log,
 	}
 	if g.store != nil {
 		o.Store = g.store
+	}
+	if !g.o.Bridge {
+		o.Views = h.Settings.Serve.Views
+	}
+	if err := knownView(o.Views, o.View); err != nil {
+		return err
 	}
 	var err error
 	g.proxy, err = proxy.New(o)

@@ -45,15 +45,22 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	case o.Socket != "" && o.Session == nil:
 		web.Principal = socketOwner()
 	}
-	front, old := p.NewHTTPFront(web), p.NewSSEFront(proxy.SSEOptions{HTTPOptions: web})
+	below := func(path string) proxy.HTTPOptions {
+		o := web
+		o.Path = path
+		return o
+	}
+	front, old := p.NewHTTPFront(below("/mcp")), p.NewSSEFront(proxy.SSEOptions{HTTPOptions: below("/sse")})
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", front)
+	mux.Handle("/mcp/", front) // of views
 	mux.Handle("/sse", old)
+	mux.Handle("/sse/", old)
 	mux.Handle("/messages", old.Messages())
 	health := p.Health(web)
 	mux.Handle("/healthz", health)
 	mux.Handle("/readyz", health)
-	handler := proxy.Guard(p.Recorded(web), mux, "/mcp", "/sse", "/messages", "/healthz", "/readyz")
+	handler := proxy.Guard(p.Recorded(web), mux, "/mcp", "/mcp/", "/sse", "/sse/", "/messages", "/healthz", "/readyz")
 	if door != nil {
 		handler = withMetadata(handler, web, door.issuers)
 		if handler, err = withPages(g, handler, door, endpoint); err != nil {

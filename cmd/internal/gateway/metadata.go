@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
@@ -20,7 +21,7 @@ func withMetadata(next http.Handler, web proxy.HTTPOptions, i *issuers) http.Han
 	open.Door = nil
 	answer := proxy.Guard(open, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { writeMetadata(w, r, doc) }))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !paths[r.URL.Path] {
+		if !paths[r.URL.Path] && !ofView(r.URL.Path) {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -30,6 +31,17 @@ func withMetadata(next http.Handler, web proxy.HTTPOptions, i *issuers) http.Han
 		}
 		answer.ServeHTTP(w, public)
 	})
+}
+
+// ofView reports whether a path is that of the metadata of a view, of whatever name: which there
+// are is for those alone who are let in.
+func ofView(path string) bool {
+	for _, front := range []string{"/mcp/", "/sse/"} {
+		if name, ok := strings.CutPrefix(path, metadataPath+front); ok && name != "" && !strings.Contains(name, "/") {
+			return true
+		}
+	}
+	return false
 }
 
 // metadata returns the document, nil for none.

@@ -27,7 +27,12 @@ type reloading struct {
 
 	mu       sync.Mutex // guards what follows
 	asked    bool       // report the result in any case
-	settings []byte     // config.yaml without its policies, as read or reported last
+	settings []byte     // config.yaml without its policies and views, as read or reported last
+	// views is the whole of it as the views were read last, and that there were none.
+	views struct {
+		text []byte
+		none bool
+	}
 }
 
 // follow reloads servers.json on changes and at the signal HUP, until stop is called.
@@ -38,7 +43,8 @@ func (g *gateway) follow(file *config.File) (stop func()) {
 	r := &reloading{g: g, lastValid: map[string]config.Entry{}, faults: map[string]bool{}, absent: map[string]bool{}}
 	g.noteConfig(file.Path(), nil, file.Faults()...)
 	now, _ := settings.ReadFile(g.h.Settings.File()) // may be missing
-	r.settings = settings.WithoutAccess(now)
+	r.settings = settings.WithoutViews(settings.WithoutAccess(now))
+	r.views.text, r.views.none = now, g.h.Settings.Serve.Views == nil
 	for _, e := range file.Enabled() {
 		if e.Fault == nil {
 			r.lastValid[e.Name] = e
@@ -160,8 +166,8 @@ func (r *reloading) choose(f *config.File) []config.Entry {
 }
 
 // beside looks at the other files of the folder: what is locked counts at once, and that
-// config.yaml has changed is reported, because it needs a restart, except the policies:
-// see policing.
+// config.yaml has changed is reported, because it needs a restart, except the policies and
+// views: see policing and followViews.
 func (r *reloading) beside() {
 	r.g.followPins()
 	now, err := settings.ReadFile(r.g.h.Settings.File())
@@ -170,7 +176,8 @@ func (r *reloading) beside() {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if now = settings.WithoutAccess(now); bytes.Equal(now, r.settings) {
+	r.followViews(now)
+	if now = settings.WithoutViews(settings.WithoutAccess(now)); bytes.Equal(now, r.settings) {
 		return
 	}
 	r.settings = now

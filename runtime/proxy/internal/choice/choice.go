@@ -35,8 +35,27 @@ type groups struct {
 // Set has it choose among other views, nil for none.
 func (c *Chooser) Set(set *views.Set) { c.set.Store(set) }
 
-// Of returns what a client sees: that of an address, "" for none, a principal, nil for one without a name, and a program,
-// by its own name for itself, "" for unknown. It reports false where the address names no view.
+// Count returns how many of some clients have each view, nil where there are no views.
+func (c *Chooser) Count(clients []client.Info) map[string]int {
+	names := c.set.Load().Names()
+	if names == nil {
+		return nil
+	}
+	out := make(map[string]int, len(names))
+	for _, name := range names {
+		out[name] = 0
+	}
+	for i := range clients {
+		if name := clients[i].View; name != "" {
+			out[name]++
+		}
+	}
+	return out
+}
+
+// Of returns what a client sees: the view that its address names, "" for none; else that of
+// one of the groups of its principal, or of the program, by its own name for itself, "" for
+// unknown. It reports false where the address names no view.
 func (c *Chooser) Of(address string, who *access.Principal, program string) (client.Audience, bool) {
 	set := c.set.Load()
 	if set == nil && address == "" { // nearly always

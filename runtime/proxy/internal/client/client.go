@@ -244,11 +244,12 @@ type Info struct {
 	InFlight, Streams              int
 	// Principal is whose it is, "" for one without a name.
 	Principal string
+	View      string // "" for everything
 }
 
 // Status returns what is known of a client whatever its front.
 func (cl *Client) Status(front string) Info {
-	s := Info{Front: front, Revision: cl.Revision(), Since: cl.since, LastSeen: cl.since}
+	s := Info{Front: front, Revision: cl.Revision(), Since: cl.since, LastSeen: cl.since, View: cl.Audience().View}
 	if who := cl.identity.Load(); who != nil {
 		s.Name, s.Version = who.name, who.version
 	}

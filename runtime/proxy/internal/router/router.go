@@ -12,6 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/choice"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/parking"
@@ -42,6 +43,7 @@ type Router struct {
 	Set     *upstream.Set
 	Catalog *catalog.Publisher
 	desk    *questions.Desk
+	Views   choice.Chooser
 	Judge   *verdict.Judge
 	Hub     *subscriptions.Hub
 	Budget  *limits.Budget
@@ -58,6 +60,8 @@ type Router struct {
 func New(o Options) *Router {
 	set := upstream.NewSet(o.Backends)
 	rt := &Router{o: o, Set: set, Catalog: catalog.NewPublisher(o.Catalog, set), Budget: new(limits.Budget), Parking: parking.NewLot(0)}
+	rt.Views.Gate = o.Catalog.Gate
+	rt.Views.Set(o.Catalog.Views)
 	rt.Judge = &verdict.Judge{Gate: o.Catalog.Gate, Catalog: rt.Catalog, Journal: o.Journal}
 	rt.desk = questions.New(set, func(ctx context.Context, from *upstream.Origin, server, method string) (func(error) error, error) {
 		return rt.Judge.MayDo(ctx, &verdict.Asked{Kind: audit.KindQuestion, From: *from, Server: server, Item: method})

@@ -11,7 +11,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/subscriptions"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -28,8 +27,9 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 		f.send(no.Frame())
 		return nil
 	}
+	seen, _ := f.p.Router.Views.OfRequest(f.o.View, nil, m.Meta.Of(line))
 	if method == revision.MethodDiscover {
-		if a, now := f.p.Router.Discovery(upstream.Audience{}); now {
+		if a, now := f.p.Router.Discovery(seen); now {
 			f.send(router.Frame(nil, id, a))
 			return nil
 		}
@@ -37,7 +37,7 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 	line = bytes.Clone(line)
 	var call router.Fast
 	if method == revision.MethodToolsCall {
-		if call = f.fastCall(line, &m, now); call.Conn != nil || call.Err != nil {
+		if call = f.fastCall(line, &m, seen, now); call.Conn != nil || call.Err != nil {
 			return call.Conn
 		}
 	}
@@ -53,7 +53,7 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 			f.Notify(method, params)
 		}
 	})
-	r.From.Peer = peer()
+	r.From.Audience, r.From.Peer = seen, peer()
 	if method == revision.MethodSubscriptionsListen {
 		f.modernListen(ctx, done, r)
 		return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -22,9 +23,9 @@ type fastLine struct {
 
 // fastCall starts a call, or answers it; else it needs a goroutine. The line is the call's
 // to keep.
-func (f *stdioFront) fastCall(line []byte, m *rawjson.Message, now time.Time) router.Fast {
+func (f *stdioFront) fastCall(line []byte, m *rawjson.Message, seen upstream.Audience, now time.Time) router.Fast {
 	l := &fastLine{f: f, line: line, msg: *m}
-	l.Capabilities, l.Front = m.MetaCapabilities.Of(line), l
+	l.Who, l.Capabilities, l.Front = seen, m.MetaCapabilities.Of(line), l
 	f.load.begin(len(line))
 	call := f.p.Router.FastCallModern(line, m, &l.PendingFastCall, nil, now)
 	if call.Err != nil {
@@ -68,7 +69,7 @@ func (l *fastLine) Park() {
 				f.Notify(method, params)
 			}
 		})
-		r.From.Peer = peer()
+		r.From.Audience, r.From.Peer = l.Who, peer()
 		a, ok := f.p.Router.ContinueParked(ctx, &l.PendingFastCall, r)
 		if ok || ctx.Err() != nil {
 			reply(ctx, f, id, a)

@@ -93,6 +93,8 @@ type Options struct {
 	Single bool
 	// Serial handles messages one after another: see queue.
 	Serial bool
+	// View is the name of the client's view, "" where that is chosen for it.
+	View string
 }
 
 // stdioFront is one client on a pair of streams.
@@ -164,7 +166,8 @@ func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, o Opt
 	}
 	defer f.work.Refuse()
 	defer f.out.Abandon() // frees whoever waits for a client that no longer reads
-	defer p.Router.Join(f.sender.Client, upstream.Audience{}, unasked{f})()
+	seen, _ := p.Router.Views.Of(o.View, nil, "")
+	defer p.Router.Join(f.sender.Client, seen, unasked{f})()
 	defer p.Enter(f)()
 	defer p.Router.AbandonFastCalls(f.owns) // they have no context of their own
 	if o.Serial {
@@ -362,6 +365,8 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message, begun journal.Ticket)
 			f.respond(id, router.Failed(method, err))
 			return
 		}
+		seen, _ := f.p.Router.Views.OfInitialize(f.o.View, nil, m.Params.Of(line))
+		f.sender.Client.SetAudience(seen)
 		f.p.Router.Set.Begin()
 	}
 	ctx, done := f.sender.InProgress.Begin(f.serving, id)

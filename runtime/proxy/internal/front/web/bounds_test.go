@@ -207,7 +207,7 @@ func TestBodiesAreBounded(t *testing.T) {
 func TestStreamsAreBounded(t *testing.T) {
 	b := newBounded(t)
 	id := b.session()
-	s := b.h.Sessions.get(id, "")
+	s := b.h.Sessions.get(id, "", "")
 	var stops []func()
 	for range limits.MaxSessionStreams {
 		one := &stream{}
@@ -305,7 +305,7 @@ func TestUnsentIsBounded(t *testing.T) {
 // TestPendingIsBounded: what waits for a client's next stream.
 func TestPendingIsBounded(t *testing.T) {
 	b := newBounded(t)
-	s := b.h.Sessions.get(b.session(), "")
+	s := b.h.Sessions.get(b.session(), "", "")
 	for i := range 100 {
 		s.Notify("notifications/resources/updated", fmt.Appendf(nil, `{"uri":"u%d","x":"%s"}`, i, strings.Repeat("x", maxPendingBytes/8)))
 	}
@@ -348,7 +348,7 @@ func TestSessionsAreBounded(t *testing.T) {
 		b.h.Sessions.Mu.Lock()
 		n := len(b.h.Sessions.m)
 		b.h.Sessions.Mu.Unlock()
-		if b.h.Sessions.get(first, "") == nil || b.h.Sessions.get(second, "") == nil || n != maxSessions-sessionFew+1 {
+		if b.h.Sessions.get(first, "", "") == nil || b.h.Sessions.get(second, "", "") == nil || n != maxSessions-sessionFew+1 {
 			t.Errorf("%d sessions are left", n)
 		}
 		close(b.m.let)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -25,19 +24,19 @@ var _ router.ReplyTo = (*post)(nil)
 // answer. What comes before the answer goes on the same stream.
 type post struct {
 	stream  stream
-	session *session // nil: a request without one
-	who     *access.Principal
-	r       *http.Request // which it has come with
-	id      []byte        // the client's own, raw, valid while the handler runs
+	session *session          // nil: a request without one
+	seen    upstream.Audience // by its principal, and without a session through its view
+	r       *http.Request     // which it has come with
+	id      []byte            // the client's own, raw, valid while the handler runs
 	accepts accept
 	// version is the revision of a request without a session, "" for unknown.
 	version string
 }
 
-func newPost(unsent *limits.Counter, s *session, who *access.Principal, r *http.Request, id []byte, version string, accepts accept) *post {
-	x := &post{session: s, who: who, r: r, id: id, version: version, accepts: accepts}
+func newPost(unsent *limits.Counter, s *session, seen upstream.Audience, r *http.Request, id []byte, version string, accepts accept) *post {
+	x := &post{session: s, seen: seen, r: r, id: id, version: version, accepts: accepts}
 	if s != nil {
-		s.sender.Client.SetWho(who)
+		s.sender.Client.SetWho(seen.Who)
 	}
 	x.stream.start(unsent)
 	return x
@@ -140,9 +139,11 @@ func (h *Streamable) serveLong(w http.ResponseWriter, r *http.Request, x *post, 
 }
 
 func (h *Streamable) initialize(w http.ResponseWriter, r *http.Request, x *post, body []byte, m *rawjson.Message) {
+	address := h.o.address(r)
+	x.seen, _ = h.p.Router.Views.OfInitialize(address, x.seen.Who, m.Params.Of(body))
 	a := h.p.Router.Serve(r.Context(), router.Request{Line: body, Msg: new(*m), Method: "initialize", From: x.Origin()})
 	if a.Object == nil {
-		s := h.Sessions.open(h.lifetime, h.p, x.who)
+		s := h.Sessions.open(h.lifetime, h.p, x.seen, address)
 		if s == nil {
 			busy(w, http.StatusServiceUnavailable, m.ID.Of(body), "too many sessions are in use: try again later")
 			return
@@ -225,10 +226,11 @@ func (x *post) Peer() client.Peer { return peerOf(x.r) }
 
 // Audience returns that of the session, with the credential of the request, which may be newer.
 func (x *post) Audience() (a upstream.Audience) {
-	if s := x.session; s != nil {
-		a = s.sender.Client.Audience()
+	if x.session == nil {
+		return x.seen
 	}
-	a.Who = x.who
+	a = x.session.sender.Client.Audience()
+	a.Who = x.seen.Who
 	return a
 }
 

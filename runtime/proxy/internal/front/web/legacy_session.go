@@ -49,6 +49,7 @@ type session struct {
 	p       *front.Set
 	id      string
 	who     *access.Principal // nil where nobody is asked who they are
+	address string            // of the view that its URL names
 	sender  front.Sender
 	replay  replayBuffer
 	serving atomic.Int64 // requests being answered, even if their connections are gone
@@ -199,8 +200,8 @@ type sessions struct {
 
 // open begins a session that lasts as long as ctx at most, nil where there is no
 // room for one more.
-func (t *sessions) open(ctx context.Context, p *front.Set, who *access.Principal) *session {
-	s := newSession(ctx, p, who) // under no lock that each request takes
+func (t *sessions) open(ctx context.Context, p *front.Set, seen upstream.Audience, address string) *session {
+	s := newSession(ctx, p, seen, address) // under no lock that each request takes
 	t.Mu.Lock()
 	old, room := t.expired(time.Now())
 	for _, o := range old {
@@ -224,13 +225,13 @@ func (t *sessions) open(ctx context.Context, p *front.Set, who *access.Principal
 	return s
 }
 
-func newSession(ctx context.Context, p *front.Set, who *access.Principal) *session {
-	s := &session{p: p, id: rand.Text(), who: who, used: time.Now()}
+func newSession(ctx context.Context, p *front.Set, seen upstream.Audience, address string) *session {
+	s := &session{p: p, id: rand.Text(), who: seen.Who, address: address, used: time.Now()}
 	s.replay.all = &p.Budget.Unsent
 	s.sender = front.Sender{Client: upstream.NewClient(s.push), Owns: s.owns}
 	s.sender.Client.SendLater = s.Notify
 	s.lifetime, s.end = deadline.WithEnd(ctx)
-	s.unlisten = p.Router.Join(s.sender.Client, upstream.Audience{Who: who}, s)
+	s.unlisten = p.Router.Join(s.sender.Client, seen, s)
 	return s
 }
 
@@ -266,12 +267,13 @@ func (t *sessions) expired(now time.Time) (old []*session, room bool) {
 	return old, len(old) > 0
 }
 
-// get returns the session with an id, nil where it is not one of the principal's.
-func (t *sessions) get(id, principal string) *session {
+// get returns the session with an id, nil where it is not one of the principal's, or has
+// begun at the address of another view.
+func (t *sessions) get(id, principal, address string) *session {
 	t.Mu.Lock()
 	s := t.m[id]
 	t.Mu.Unlock()
-	if s != nil && s.who.Key() != principal {
+	if s != nil && (s.who.Key() != principal || s.address != address) {
 		return nil
 	}
 	if s != nil {
@@ -282,10 +284,10 @@ func (t *sessions) get(id, principal string) *session {
 	return s
 }
 
-func (t *sessions) remove(id, principal string) bool {
+func (t *sessions) remove(id, principal, address string) bool {
 	t.Mu.Lock()
 	s := t.m[id]
-	if s != nil && s.who.Key() != principal {
+	if s != nil && (s.who.Key() != principal || s.address != address) {
 		s = nil
 	}
 	if s != nil {
@@ -323,7 +325,7 @@ func (h *Streamable) listen(w http.ResponseWriter, r *http.Request, who *access.
 		http.Error(w, "GET gives text/event-stream, which Accept does not name", http.StatusNotAcceptable)
 		return
 	}
-	s := h.Sessions.get(r.Header.Get("Mcp-Session-Id"), who.Key())
+	s := h.Sessions.get(r.Header.Get("Mcp-Session-Id"), who.Key(), h.o.address(r))
 	if s == nil {
 		status := http.StatusNotFound
 		if r.Header.Get("Mcp-Session-Id") == "" {

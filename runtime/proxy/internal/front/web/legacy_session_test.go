@@ -3,6 +3,8 @@ package web
 import (
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
 // TestSessionsLeaveNothingBehind: one that has ended, by DELETE or unused for
@@ -10,18 +12,18 @@ import (
 func TestSessionsLeaveNothingBehind(t *testing.T) {
 	b := newBounded(t)
 	var all sessions
-	ended, old := all.open(t.Context(), b.f, nil), all.open(t.Context(), b.f, nil)
-	if !all.remove(ended.id, "") || all.remove(ended.id, "") {
+	ended, old := all.open(t.Context(), b.f, upstream.Audience{}, ""), all.open(t.Context(), b.f, upstream.Audience{}, "")
+	if !all.remove(ended.id, "", "") || all.remove(ended.id, "", "") {
 		t.Error("a session ends once")
 	}
 	old.used = time.Now().Add(-2 * sessionIdle)
-	listening := all.open(t.Context(), b.f, nil)
+	listening := all.open(t.Context(), b.f, upstream.Audience{}, "")
 	detach := listening.listen(new(stream))
 	listening.used = old.used // a stream counts as use
-	all.open(t.Context(), b.f, nil)
+	all.open(t.Context(), b.f, upstream.Audience{}, "")
 	detach()
 	for s, want := range map[*session]bool{ended: false, old: false, listening: true} {
-		if got := all.get(s.id, "") != nil; got != want || (s.lifetime.Err() == nil) != want {
+		if got := all.get(s.id, "", "") != nil; got != want || (s.lifetime.Err() == nil) != want {
 			t.Errorf("got alive %v, want %v", got, want)
 		}
 	}

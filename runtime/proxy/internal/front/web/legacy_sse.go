@@ -92,14 +92,15 @@ var _ router.ReplyTo = (*sseSession)(nil)
 
 // sseSession is one client's, for as long as its stream lasts.
 type sseSession struct {
-	stream stream // everything for the client
-	f      *SSE
-	id     string
-	who    *access.Principal
-	addr   string // of the client
-	sender front.Sender
-	seen   atomic.Int64  // when the last message came, in nanoseconds since 1970
-	places chan struct{} // taken by each request until its answer is sent
+	stream  stream // everything for the client
+	f       *SSE
+	id      string
+	who     *access.Principal
+	addr    string // of the client
+	address string // of the view that its URL names
+	sender  front.Sender
+	seen    atomic.Int64  // when the last message came, in nanoseconds since 1970
+	places  chan struct{} // taken by each request until its answer is sent
 	// expired says that the credential of the stream has ended: no request begins.
 	expired atomic.Bool
 
@@ -110,7 +111,7 @@ type sseSession struct {
 // ServeHTTP serves GET: a session for as long as the stream lasts.
 func (f *SSE) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	who, ok := f.o.admit(w, r)
-	if !ok {
+	if !ok || !f.o.knows(f.p, w, r) {
 		return
 	}
 	if r.Method != http.MethodGet {
@@ -121,7 +122,7 @@ func (f *SSE) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "GET gives text/event-stream, which Accept does not name", http.StatusNotAcceptable)
 		return
 	}
-	s := &sseSession{f: f, id: rand.Text(), who: who, addr: r.RemoteAddr, places: make(chan struct{}, sseInFlight)}
+	s := &sseSession{f: f, id: rand.Text(), who: who, addr: r.RemoteAddr, address: f.o.address(r), places: make(chan struct{}, sseInFlight)}
 	s.stream.start(&f.p.Budget.Unsent)
 	s.sender = front.Sender{Client: upstream.NewClient(func(frame []byte) error { return s.stream.push(frame, heavy) }), Owns: s.owns}
 	s.lifetime, s.end = context.WithCancelCause(f.lifetime)
@@ -131,7 +132,8 @@ func (f *SSE) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer f.work.Done()
 	defer f.remove(s)
-	defer f.p.Router.Join(s.sender.Client, upstream.Audience{Who: who}, s)()
+	seen, _ := f.p.Router.Views.Of(s.address, who, "")
+	defer f.p.Router.Join(s.sender.Client, seen, s)()
 	defer f.visits.Begin(who, s.expire)()
 	s.serve(w, r)
 }
@@ -334,6 +336,8 @@ func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool, free f
 			s.answer(router.Frame(nil, id, router.Failed(method, err)))
 			return
 		}
+		seen, _ := s.f.p.Router.Views.OfInitialize(s.address, s.sender.Client.Who(), m.Params.Of(body))
+		s.sender.Client.SetAudience(seen)
 	case method == revision.MethodToolsCall:
 		call = s.f.p.Router.FastCall(body, m, s, time.Now())
 		if call.Err != nil {

@@ -38,17 +38,18 @@ func (h *Streamable) modern(w http.ResponseWriter, r *http.Request, who *access.
 		write(w, no.Status, no.Frame())
 		return
 	}
+	seen, _ := h.p.Router.Views.OfRequest(h.o.address(r), who, m.Meta.Of(body))
 	var begun journal.Ticket
 	if method == revision.MethodToolsCall && !accepts.streams() {
 		var served bool
-		if served, begun = h.fastCall(w, r, who, accepts, body, m); served {
+		if served, begun = h.fastCall(w, r, seen, accepts, body, m); served {
 			return
 		}
 	}
 	x := &modernPost{h: h, w: w, accepts: accepts, wake: make(chan struct{}, 1)}
 	defer x.close()
 	if method == revision.MethodDiscover {
-		if a, now := h.p.Router.Discovery(upstream.Audience{Who: who}); now {
+		if a, now := h.p.Router.Discovery(seen); now {
 			x.finish(id, a)
 			return
 		}
@@ -57,7 +58,7 @@ func (h *Streamable) modern(w http.ResponseWriter, r *http.Request, who *access.
 	defer cancel(nil)
 	req := router.Request{Line: bytes.Clone(body), Msg: new(*m), Method: method, Header: r.Header, Begun: begun}
 	req.From = router.ModernCaller(&req, x.push)
-	req.From.Who, req.From.Peer = who, peerOf(r)
+	req.From.Audience, req.From.Peer = seen, peerOf(r)
 	if method == revision.MethodSubscriptionsListen {
 		h.modernListen(ctx, x, who, req)
 		return

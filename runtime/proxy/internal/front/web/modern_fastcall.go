@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -27,9 +26,9 @@ type fastPost struct {
 }
 
 // fastCall serves a call; false where it needs a goroutine, with its record, if it has one.
-func (h *Streamable) fastCall(w http.ResponseWriter, r *http.Request, who *access.Principal, accepts accept, body []byte, m *rawjson.Message) (served bool, begun journal.Ticket) {
+func (h *Streamable) fastCall(w http.ResponseWriter, r *http.Request, seen upstream.Audience, accepts accept, body []byte, m *rawjson.Message) (served bool, begun journal.Ticket) {
 	c := &fastPost{x: modernPost{h: h, w: w, accepts: accepts}, r: r, framed: make(chan *bytes.Buffer, 1)}
-	c.Who, c.Capabilities, c.Front = upstream.Audience{Who: who}, h.p.Router.Declared(m.MetaCapabilities.Of(body)), c
+	c.Who, c.Capabilities, c.Front = seen, h.p.Router.Declared(m.MetaCapabilities.Of(body)), c
 	call := h.p.Router.FastCallModern(body, m, &c.PendingFastCall, r.Header, time.Now())
 	switch {
 	case call.Err != nil:

@@ -20,12 +20,14 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/wall"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // Options are settings of a front over HTTP; see proxy.HTTPOptions.
 type Options struct {
 	Wall      wall.Wall
+	Path      string // under which the front is, for the names of views after it
 	MaxBody   int64
 	StreamMax time.Duration
 	Ready     func() (status int, word string) // of /readyz
@@ -108,7 +110,7 @@ func (h *Streamable) doneWith(t *time.Timer) {
 
 func (h *Streamable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	who, ok := h.o.admit(w, r)
-	if !ok {
+	if !ok || !h.o.knows(h.p, w, r) {
 		return
 	}
 	if r.Method == http.MethodPost {
@@ -190,26 +192,31 @@ func (h *Streamable) message(w http.ResponseWriter, r *http.Request, who *access
 		return
 	}
 	var s *session
+	address := h.o.address(r)
+	seen := upstream.Audience{Who: who}
 	if id := r.Header.Get("Mcp-Session-Id"); id != "" {
-		if s = h.Sessions.get(id, who.Key()); s == nil {
+		if s = h.Sessions.get(id, who.Key(), address); s == nil {
 			// "MUST respond with 404 Not Found", so that the client starts again.
 			refuse(w, http.StatusNotFound, m.ID.Of(body), runtime.CodeInvalidRequest, "unknown or expired session")
 			return
 		}
 		version = s.sender.Client.Revision()
-	} else if m.ID.Present() {
-		h.arrived()
-		defer h.left()
+	} else {
+		seen, _ = h.p.Router.Views.Of(address, who, "")
+		if m.ID.Present() {
+			h.arrived()
+			defer h.left()
+		}
 	}
 	switch {
 	case batch && (version == front.BatchVersion || version == "" && s == nil):
-		h.batch(w, r, newPost(&h.p.Budget.Unsent, s, who, r, nil, version, accepts), body)
+		h.batch(w, r, newPost(&h.p.Budget.Unsent, s, seen, r, nil, version, accepts), body)
 	case batch:
 		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, "batches are only for "+front.BatchVersion)
 	case kind == front.Request && !h.p.Ready():
 		refuseDraining(w, m.ID.Of(body))
 	case kind == front.Request:
-		h.request(w, r, newPost(&h.p.Budget.Unsent, s, who, r, m.ID.Of(body), version, accepts), body, &m)
+		h.request(w, r, newPost(&h.p.Budget.Unsent, s, seen, r, m.ID.Of(body), version, accepts), body, &m)
 	default:
 		if s != nil {
 			h.p.Take(&s.sender, kind, body, &m)
@@ -246,7 +253,7 @@ func (h *Streamable) end(w http.ResponseWriter, r *http.Request, who *access.Pri
 		http.Error(w, "DELETE ends a session: name it in Mcp-Session-Id", http.StatusBadRequest)
 		return
 	}
-	if !h.Sessions.remove(id, who.Key()) {
+	if !h.Sessions.remove(id, who.Key(), h.o.address(r)) {
 		http.Error(w, "unknown session", http.StatusNotFound)
 		return
 	}

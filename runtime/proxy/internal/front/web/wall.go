@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/access"
@@ -22,7 +23,9 @@ func (o *Options) admit(w http.ResponseWriter, r *http.Request) (*access.Princip
 func Guard(o Options, next http.Handler, walled []string) http.Handler {
 	o = o.withDefaults()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !slices.Contains(walled, r.URL.Path) {
+		if !slices.ContainsFunc(walled, func(path string) bool {
+			return r.URL.Path == path || strings.HasSuffix(path, "/") && strings.HasPrefix(r.URL.Path, path)
+		}) {
 			if _, ok := o.admit(w, r); !ok {
 				return
 			}
