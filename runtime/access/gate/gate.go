@@ -105,18 +105,22 @@ type Use struct {
 	Server, Item string
 	// Flow is the conversation: see flow.Key.
 	Flow string
+	// Labels are those of hooks for this message: they are in Found with those of guards.
+	Labels []string
 	// By are the policies that have decided last, whatever Quiet says, and Would shadows
 	// that would have denied.
 	By, Would []*policy.Policy
 
-	// agreed are policies that a person has said yes to.
-	agreed []*policy.Policy
+	// agreed are policies that a person has said yes to, counted limits that it has been
+	// counted for.
+	agreed, counted []*policy.Policy
 }
 
 // Decide answers a request: it evaluates the conditions, counts for limits, and returns the
 // question that is still open. Nil, nil lets the request pass. The error is a
 // *access.Denied. Seen, Found, By and Would are set in u, and Now where it is zero. c may
-// be nil.
+// be nil. A request that has changed is decided about again with the same Use: it counts for no
+// limit twice, and nobody is asked twice.
 func (g *Gate) Decide(c *policy.Conditions, u *Use) (q *Question, err error) {
 	if g == nil || c == nil {
 		return nil, nil
@@ -126,14 +130,17 @@ func (g *Gate) Decide(c *policy.Conditions, u *Use) (q *Question, err error) {
 	if u.Now.IsZero() {
 		u.Now = time.Now()
 	}
+	u.Found = nil
 	if len(u.Arguments) > 0 {
 		u.Found = d.Guards.Look(u.Arguments)
 	}
+	u.Found = labels(u.Found, u.Labels)
 	out, err := d.evaluate(c)
 	if err == nil {
-		err = d.count(out.Over)
+		err = d.count(without(out.Over, u.counted))
+		u.counted = out.Over
 	}
-	if err != nil || len(out.Ask) == 0 {
+	if out.Ask = without(out.Ask, u.agreed); err != nil || len(out.Ask) == 0 {
 		return nil, err
 	}
 	return d.question(out.Ask), nil
@@ -155,13 +162,14 @@ func (g *Gate) Deliver(c *policy.Conditions, marks []string, u *Use, result []by
 	if failed != nil {
 		return nil, d.denied("a guard has failed", nil)
 	}
+	found = labels(found, u.Labels)
 	u.Found = found
 	if c != nil {
 		said, err := d.evaluate(c)
 		if err != nil {
 			return nil, err
 		}
-		open := slices.DeleteFunc(said.Ask, func(p *policy.Policy) bool { return slices.Contains(u.agreed, p) })
+		open := without(said.Ask, u.agreed)
 		if len(open) > 0 {
 			u.By = open
 			return nil, d.denied("nobody can be asked about a result", open)
@@ -171,6 +179,27 @@ func (g *Gate) Deliver(c *policy.Conditions, marks []string, u *Use, result []by
 	g.flows.Add(u.Now, d.flow, found)
 	return clean, nil
 }
+
+// without returns the policies that are not among some.
+func without(all, some []*policy.Policy) []*policy.Policy {
+	if len(some) == 0 {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(p *policy.Policy) bool { return slices.Contains(some, p) })
+}
+
+// labels returns the labels of guards and hooks, sorted, each once.
+func labels(guards, hooks []string) []string {
+	if len(hooks) == 0 {
+		return guards
+	}
+	all := slices.Concat(guards, hooks)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Quiet reports whether errors leave out who has decided, and why.
+func (g *Gate) Quiet() bool { return g != nil && g.config.Load().Quiet }
 
 // decision is one decision.
 type decision struct {
