@@ -192,6 +192,7 @@ func proxyTable() []rule {
 		{"upstream", "limits breaker errkind starts keep late meter inventory settings sharing persist relist client runtime runtime/access runtime/bridge runtime/revision runtime/seal runtime/store runtime/internal/..."},
 		{"past", "inventory"},
 		{"capability", "runtime/revision"},
+		{"hooks", "runtime runtime/access/guards runtime/glob runtime/plain runtime/internal/..."},
 		{"naming", ""},
 		{"ownership", "inventory runtime/lazy"},
 		{"links", "ownership runtime/revision runtime/internal/..."},
@@ -205,6 +206,12 @@ func proxyTable() []rule {
 		{"asking", "upstream runtime/access/gate runtime/plain runtime/revision runtime/internal/..."},
 		{"verdict", "asking inventory client upstream catalog runtime runtime/audit runtime/audit/journal runtime/access runtime/access/flow runtime/access/gate runtime/access/policy runtime/revision runtime/internal/..."},
 		{"router", "verdict arguments choice capability errkind limits settings inventory client parking upstream tasks catalog questions subscriptions runtime runtime/audit runtime/audit/journal runtime/access runtime/access/gate runtime/access/policy runtime/bridge runtime/revision runtime/seal runtime/internal/..."},
+		{"catalog", "errkind hooks inventory naming ownership upstream runtime runtime/access runtime/access/gate runtime/access/policy runtime/pins runtime/bridge runtime/revision runtime/seal runtime/internal/... golang.org/x/sync"},
+		{"questions", "limits upstream runtime runtime/revision runtime/internal/..."},
+		{"subscriptions", "limits inventory ownership upstream catalog runtime runtime/access runtime/bridge runtime/revision runtime/internal/..."},
+		{"asking", "upstream runtime/access/gate runtime/plain runtime/revision runtime/internal/..."},
+		{"verdict", "asking hooks inventory client upstream catalog runtime runtime/audit runtime/audit/journal runtime/access runtime/access/flow runtime/access/gate runtime/access/policy runtime/revision runtime/internal/..."},
+		{"router", "verdict errkind limits settings inventory client parking upstream tasks catalog questions subscriptions runtime runtime/audit runtime/audit/journal runtime/access runtime/access/gate runtime/access/policy runtime/bridge runtime/revision runtime/seal runtime/internal/..."},
 		{"front", "limits client upstream router runtime runtime/revision runtime/internal/..."},
 		{"front/stdio", "limits client upstream subscriptions router front runtime/access runtime/audit/journal runtime/revision runtime/internal/..."},
 		{"front/http1", "runtime/internal/..."},
@@ -214,6 +221,7 @@ func proxyTable() []rule {
 		{"front/visits", "runtime/access"},
 		{"front/web", "limits client upstream subscriptions verdict router front front/wall front/visits runtime runtime/audit runtime/audit/journal runtime/access runtime/revision runtime/internal/..."},
 		{"", "inventory settings sharing client upstream catalog router front front/stdio front/http1 front/wall front/web runtime runtime/access runtime/access/gate runtime/audit runtime/audit/journal runtime/pins runtime/seal runtime/store runtime/views runtime/internal/..."},
+		{"", "hooks inventory settings sharing client upstream catalog router front front/stdio front/http1 front/wall front/web runtime runtime/access runtime/access/gate runtime/audit runtime/audit/journal runtime/pins runtime/seal runtime/store runtime/internal/..."},
 	} {
 		row := rule{pkg: strings.TrimSuffix(proxyRooms+r[0], "/internal/"), layer: 3, own: []string{}}
 		for name := range strings.FieldsSeq(r[1]) {

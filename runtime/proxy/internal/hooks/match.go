@@ -1,0 +1,135 @@
+package hooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access/guards"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/plain"
+)
+
+// Part is what of a call a rule looks at.
+type Part string
+
+// Parts of a call.
+const (
+	InArguments Part = "arguments"
+	InResult    Part = "result"
+)
+
+// Action is what follows where a rule finds something.
+type Action string
+
+// Actions.
+const (
+	// Block refuses the call, or its result.
+	Block Action = "block"
+	// Redact takes what is found away.
+	Redact Action = "redact"
+	// Audit has it in the record of the call, and in the log.
+	Audit Action = "audit"
+	// Label adds the name of the rule to the labels that policies read.
+	Label Action = "label"
+)
+
+// Rule looks for a pattern in the strings of a call.
+type Rule struct {
+	Name string
+	// Tools are patterns of exposed names, in which * stands for any text; with ! in front
+	// they leave out, wherever they stand. Nil: all.
+	Tools   []string
+	In      Part
+	Pattern *regexp.Regexp
+	Action  Action
+}
+
+// match is a rule as a hook.
+type match struct {
+	Rule
+	rule *guards.Rule
+}
+
+// NewMatch returns the hook of a rule.
+func NewMatch(r Rule) (Hook, error) {
+	switch {
+	case r.Pattern == nil:
+		return nil, errors.New("there is no pattern")
+	case r.Pattern.MatchString(""):
+		return nil, errors.New("the pattern matches the empty text, and so every call")
+	case !slices.Contains([]Part{InArguments, InResult}, r.In):
+		return nil, fmt.Errorf("in: %q is neither arguments nor result", r.In)
+	case !slices.Contains([]Action{Block, Redact, Audit, Label}, r.Action):
+		return nil, fmt.Errorf("action: %q is not block, redact, audit or label", r.Action)
+	}
+	return &match{r, guards.NewRule(r.Name, r.Pattern)}, nil
+}
+
+func (m *match) Wants(t Target) Phases {
+	if !selection(m.Tools).wants(t) {
+		return 0
+	}
+	if m.In == InArguments {
+		return PhaseRequest
+	}
+	return PhaseResponse
+}
+
+func (m *match) Request(_ context.Context, c *Call) error {
+	at, err := rawjson.Field(c.Params, "arguments")
+	if err != nil || !at.Present() {
+		return err
+	}
+	out, err := m.look(c, at.Of(c.Params))
+	if err == nil && !same(out, at.Of(c.Params)) {
+		c.Params = rawjson.Splice(nil, c.Params, rawjson.Edit{Span: at, New: out})
+	}
+	return err
+}
+
+func (m *match) Response(_ context.Context, c *Call) error {
+	if c.Err == nil {
+		out, err := m.look(c, c.Result)
+		if err == nil {
+			c.Result = out
+		}
+		return err
+	}
+	sent, ok := errors.AsType[*runtime.Error](c.Err)
+	if !ok || sent.Raw == nil {
+		return nil // an error of ours has nothing that a server has said
+	}
+	out, err := m.look(c, sent.Raw)
+	if err == nil && !same(out, sent.Raw) {
+		c.Err = runtime.ParseError(out)
+	}
+	return err
+}
+
+// look looks at a part of a message, and returns it without what is to be taken away.
+func (m *match) look(c *Call, part []byte) ([]byte, error) {
+	if m.Action == Redact {
+		out, found, err := m.rule.Clean(part)
+		if found {
+			c.note(m.Name)
+		}
+		return out, err
+	}
+	pointer, found := m.rule.Find(part)
+	switch {
+	case !found:
+	case m.Action == Block && m.In == InArguments:
+		return nil, &Refusal{"something in the argument " + plain.Line(pointer) + " is not allowed"}
+	case m.Action == Block:
+		return nil, &Refusal{"something in the result is not allowed"}
+	case m.Action == Label:
+		c.Label(m.Name)
+	default:
+		c.note(m.Name)
+	}
+	return part, nil
+}
