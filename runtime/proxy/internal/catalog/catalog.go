@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/pins"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/errkind"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/hooks"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/naming"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
@@ -79,7 +80,8 @@ type Route struct {
 	// Rules are what policies say of its use, nil: it may be used in any way.
 	Rules *Rules
 	// Edit is what the view changes of a tool, nil for nothing.
-	Edit *views.ToolEdit
+	Edit  *views.ToolEdit
+	Hooks *hooks.Chain // look into the calls of a tool, nil for none
 
 	at      int               // its place in what its server lists
 	digest  *inventory.Digest // nil for what is in no list

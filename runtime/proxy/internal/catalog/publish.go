@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/access/gate"
 	"github.com/mcpctl/mcpctl/runtime/pins"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/hooks"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/naming"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
@@ -32,6 +33,7 @@ type Options struct {
 	Pins                *pins.Guard   // says what is held back; nil: nothing is
 	Gate                *gate.Gate    // says what each principal may see; nil: all
 	Views               *views.Set    // at the beginning; see Review
+	Hooks               *hooks.Registry
 	Logger              *slog.Logger
 }
 

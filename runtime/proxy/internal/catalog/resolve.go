@@ -47,7 +47,9 @@ func (p *Publisher) Resolve(ctx context.Context, who upstream.Audience, k invent
 		return r, nil
 	}
 	if b := p.Only(who); b != nil {
-		if r := c.unlisted(routeTo(b, name, false), k); r != nil {
+		to := routeTo(b, name, false)
+		to.Hooks = p.o.Hooks.Now().Of(b.Name, name, name, nil)
+		if r := c.unlisted(to, k); r != nil {
 			return r, nil
 		}
 		return nil, unknown(k, name)

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/hooks"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/links"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -27,6 +28,7 @@ type Section struct {
 	keys      []string // what clients call each item, given unclear
 	unclear   bool     // see package naming
 	entries   []*entry
+	hooks     *hooks.Set
 
 	once sync.Once
 	sum  [sha256.Size]byte // see digest
@@ -50,7 +52,8 @@ func (e *entry) shown() *inventory.Item { return cmp.Or(e.own, e.item) }
 func (c *Catalog) sectionOf(p *Publisher, k inventory.Kind, b *upstream.Backend, titles map[string]*upstream.Backend) *Section {
 	has := p.offers.at(b)
 	before := has.sections[k]
-	if before != nil && before.inventory != has.inventory {
+	looking := p.o.Hooks.Now()
+	if before != nil && (before.inventory != has.inventory || before.hooks != looking) {
 		before = nil
 	}
 	keys, unclear := c.exposedKeys(p, k, b, before), c.names.Unclear(b.Name)
@@ -58,7 +61,7 @@ func (c *Catalog) sectionOf(p *Publisher, k inventory.Kind, b *upstream.Backend,
 		return before
 	}
 	items := has.inventory.Items[k]
-	s := &Section{backend: b, kind: k, inventory: has.inventory, keys: keys, unclear: unclear}
+	s := &Section{backend: b, kind: k, inventory: has.inventory, keys: keys, unclear: unclear, hooks: looking}
 	all := make([]entry, 0, len(items)) // which has room for each: entries point into it
 	digests := make([]inventory.Digest, len(items))
 	s.entries = make([]*entry, 0, len(items))
@@ -75,6 +78,9 @@ func (c *Catalog) sectionOf(p *Publisher, k inventory.Kind, b *upstream.Backend,
 			Mirrors: it.Mirrors, Support: it.Support, Wraps: it.Facts&inventory.Wrapping != 0,
 			at: i, digest: &digests[i],
 		}})
+		if k == inventory.Tools {
+			all[len(all)-1].route.Hooks = looking.Of(b.Name, it.Key, exposed, it.Raw)
+		}
 		s.entries = append(s.entries, &all[len(all)-1])
 	}
 	has.sections[k] = s
@@ -93,7 +99,7 @@ func (s *Section) fits(c *Catalog, p *Publisher, titles map[string]*upstream.Bac
 
 // with returns the section with other entries.
 func (s *Section) with(entries []*entry) *Section {
-	return &Section{backend: s.backend, kind: s.kind, inventory: s.inventory, keys: s.keys, unclear: s.unclear, entries: entries}
+	return &Section{backend: s.backend, kind: s.kind, inventory: s.inventory, keys: s.keys, unclear: s.unclear, entries: entries, hooks: s.hooks}
 }
 
 // same reports whether two sections have the same text.
