@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/audit"
 	recording "github.com/mcpctl/mcpctl/runtime/audit/journal"
+	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
@@ -102,6 +103,37 @@ func TestRecordsAllocateNothing(t *testing.T) {
 		if with > without+0.2 {
 			t.Errorf("%s: %.2f allocations a call, and %.2f with records", name, without, with)
 		}
+	}
+}
+
+// TestHooksAllocateNothing: a call of a tool that no hook wants has the allocations of one
+// without hooks, on each of the ways that are fast.
+func TestHooksAllocateNothing(t *testing.T) {
+	result := fmt.Appendf(nil, pathResult, "r")
+	asked := 0
+	others := hookNamed("others", spy{
+		wants:   func(to proxy.Target) proxy.Phases { return map[bool]proxy.Phases{false: proxy.PhaseRequest}[to.Tool == "echo"] },
+		request: func(*proxy.HookCall) error { asked++; return nil },
+	})
+	for name, measure := range map[string]func(p *proxy.Proxy) float64{
+		"stdio":            func(p *proxy.Proxy) float64 { return perCall(t, newPathOf(t, p), echoLine(100)) },
+		"stdio, stateless": func(p *proxy.Proxy) float64 { return perCall(t, newPathOf(t, p), julyEcho(100)) },
+		"session":          func(p *proxy.Proxy) float64 { return testing.AllocsPerRun(500, newWebPathOf(t, p, nil, "").round) },
+		"http, stateless": func(p *proxy.Proxy) float64 {
+			c := newWebPathOf(t, p, nil, "")
+			c.modern()
+			return testing.AllocsPerRun(500, c.round)
+		},
+	} {
+		p := pathProxyOf(t, result, nil)
+		require.NoError(t, p.SetHooks(others))
+		without, with := measure(pathProxyOf(t, result, nil)), measure(p)
+		if with > without+0.2 {
+			t.Errorf("%s: %.2f allocations a call, and %.2f with hooks of other tools", name, without, with)
+		}
+	}
+	if asked > 0 {
+		t.Errorf("a hook is asked %d times about what it does not want", asked)
 	}
 }
 

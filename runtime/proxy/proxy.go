@@ -18,6 +18,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/stdio"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/hooks"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
@@ -159,6 +160,7 @@ type Proxy struct {
 	fronts *front.Set
 	stdio  stdio.Options
 	pins   *pins.Guard
+	hooks  *hooks.Registry
 }
 
 // New returns a proxy. Nothing is connected yet.
@@ -178,7 +180,7 @@ func New(o Options) (*Proxy, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	info := client.Describe(o.Info)
+	info, looking := client.Describe(o.Info), new(hooks.Registry)
 	rt := router.New(router.Options{
 		Backends: upstream.Options{
 			Dial: func(ctx context.Context, k sharing.Key, who *access.Principal, h runtime.Handler) (*runtime.Client, error) {
@@ -188,11 +190,11 @@ func New(o Options) (*Proxy, error) {
 			Single: o.Single,
 		},
 		Catalog: catalog.Options{
-			Single: o.Single, NoPrefix: o.NoPrefix || o.Single, Separator: o.Separator, NameLimit: o.NameLimit, PageSize: o.PageSize, ListGrace: o.ListGrace, Ring: o.Ring, Info: info, Pins: o.Pins, Gate: o.Gate, Views: o.Views, Logger: o.Logger,
+			Single: o.Single, NoPrefix: o.NoPrefix || o.Single, Separator: o.Separator, NameLimit: o.NameLimit, PageSize: o.PageSize, ListGrace: o.ListGrace, Ring: o.Ring, Info: info, Pins: o.Pins, Gate: o.Gate, Views: o.Views, Hooks: looking, Logger: o.Logger,
 		},
 		Journal: o.Journal, Logger: o.Logger, Login: loginOf(o.Login),
 	})
-	p := &Proxy{router: rt, fronts: front.NewSet(rt), stdio: stdio.Options{Solo: o.Solo, Serial: o.Serial, Single: o.Single, View: o.View}, pins: o.Pins}
+	p := &Proxy{router: rt, fronts: front.NewSet(rt), stdio: stdio.Options{Solo: o.Solo, Serial: o.Serial, Single: o.Single, View: o.View}, pins: o.Pins, hooks: looking}
 	if _, err := p.Reconfigure(o.Servers); err != nil {
 		return nil, err
 	}

@@ -135,7 +135,7 @@ func (rt *Router) fastRoute(name []byte, who upstream.Audience) *catalog.Route {
 	}
 	c := rt.Catalog.Of(who)
 	r := c.Routes[inventory.Tools][string(name[1:len(name)-1])]
-	if r == nil || r.Support != "" || r.Edit.Rewrites() || rt.Judge.Gate.Guarded() || rt.Judge.Journal.Waits() { // a task is waited for, a result looked at
+	if r == nil || r.Hooks != nil || r.Support != "" || r.Edit.Rewrites() || rt.Judge.Gate.Guarded() || rt.Judge.Journal.Waits() { // a task is waited for, a result looked at
 		return nil
 	}
 	if catalog.Redefined(rt.Catalog, who, c, inventory.Tools, r) {

@@ -27,7 +27,8 @@ func (r Request) task(ctx context.Context) ([]byte, error) {
 		if b == nil {
 			return nil, upstream.Invalid("unknown task")
 		}
-		tool, visible := catalog.Tool(r.rt.Catalog, r.From.Audience, b, r.rt.TaskOwners.ToolOf(id))
+		bareTool := r.rt.TaskOwners.ToolOf(id)
+		tool, visible := catalog.Tool(r.rt.Catalog, r.From.Audience, b, bareTool)
 		if !visible {
 			return nil, upstream.Invalid("unknown task")
 		}
@@ -42,7 +43,7 @@ func (r Request) task(ctx context.Context) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return r.rt.Judge.DeliverTask(ctx, query(&r), b.Name, tool, result)
+		return r.rt.Judge.DeliverTask(ctx, query(&r), b.Name, bareTool, tool, result)
 	})
 }
 

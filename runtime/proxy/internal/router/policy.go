@@ -27,9 +27,16 @@ func query(r *Request) verdict.Query {
 	return verdict.Query{From: &r.From, Line: r.Line, Msg: r.Msg, Method: r.Method}
 }
 
-// lead is route for a request that is to be sent: what is decided is recorded.
+// lead is route for a request that is to be sent: hooks look into it, and what is decided is
+// recorded.
 func lead(ctx context.Context, r *Request, k inventory.Kind, key string) (*catalog.Route, error) {
 	to, err := route(ctx, r, k, key)
+	if err == nil && k == inventory.Tools && to.Hooks != nil && r.judged != nil {
+		q := query(r)
+		if q, err = r.judged.Request(ctx, q, to); q.Msg != r.Msg {
+			r.Line, r.Msg, r.Header = q.Line, q.Msg, nil // headers repeat arguments as they were
+		}
+	}
 	return to, r.judged.Lead(ctx, query(r), k, key, to, err)
 }
 
@@ -65,16 +72,19 @@ func delivered(ctx context.Context, r *Request, k inventory.Kind, to *catalog.Ro
 	if r.judged == nil {
 		return result, err
 	}
-	if err != nil {
-		return nil, r.judged.DeliverError(ctx, query(r), k, to, err)
-	}
-	if isTask(r.Method, result) && r.From.Modern() { // others are told of none
+	if err == nil && isTask(r.Method, result) && r.From.Modern() { // others are told of none
 		if at, err := rawjson.Field(result, "content"); err == nil && !at.Present() {
 			return result, nil
 		}
 	}
-	if _, asks := parseInputRequest(result); asks {
+	if _, asks := parseInputRequest(result); err == nil && asks {
 		return result, nil
+	}
+	if to.Hooks != nil {
+		result, err = r.judged.Response(ctx, query(r), to, result, err)
+	}
+	if err != nil {
+		return nil, r.judged.DeliverError(ctx, query(r), k, to, err)
 	}
 	return r.judged.Deliver(ctx, query(r), k, to, result)
 }

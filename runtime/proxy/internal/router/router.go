@@ -62,7 +62,7 @@ func New(o Options) *Router {
 	rt := &Router{o: o, Set: set, Catalog: catalog.NewPublisher(o.Catalog, set), Budget: new(limits.Budget), Parking: parking.NewLot(0)}
 	rt.Views.Gate = o.Catalog.Gate
 	rt.Views.Set(o.Catalog.Views)
-	rt.Judge = &verdict.Judge{Gate: o.Catalog.Gate, Catalog: rt.Catalog, Journal: o.Journal}
+	rt.Judge = &verdict.Judge{Gate: o.Catalog.Gate, Catalog: rt.Catalog, Journal: o.Journal, Hooks: o.Catalog.Hooks, Logger: o.Logger}
 	rt.desk = questions.New(set, func(ctx context.Context, from *upstream.Origin, server, method string) (func(error) error, error) {
 		return rt.Judge.MayDo(ctx, &verdict.Asked{Kind: audit.KindQuestion, From: *from, Server: server, Item: method})
 	})

@@ -36,6 +36,7 @@ type Case struct {
 	// answer is the last of the server, failed its error.
 	answer []byte
 	failed error
+	hooks  hooked
 }
 
 // Query is a request as it is now.
@@ -49,7 +50,7 @@ type Query struct {
 // NewCase returns the case of a request, nil where there is nothing to decide or to record.
 // begun is its record, where it has one.
 func (j *Judge) NewCase(begun journal.Ticket) *Case {
-	if j.Gate.Set() == nil && !j.Gate.Guarded() && j.Journal == nil {
+	if j.Gate.Set() == nil && !j.Gate.Guarded() && j.Journal == nil && j.Hooks.Now() == nil {
 		return nil
 	}
 	return &Case{judge: j, recorded: begun.N != 0, ticket: begun}
@@ -66,7 +67,7 @@ func (c *Case) Admit(ctx context.Context, q Query, k inventory.Kind, to *catalog
 	}
 	rules := to.Rules
 	if rules == nil {
-		if !c.judge.Gate.Guarded() {
+		if !c.judge.Gate.Guarded() && to.Hooks == nil {
 			return nil
 		}
 		rules = new(catalog.Rules) // its result is looked at
@@ -118,7 +119,7 @@ func (c *Case) begin(ctx context.Context, q Query) (err error) {
 // asked returns the request as it is recorded. to is where it leads, nil for not known.
 func (c *Case) asked(q Query, k inventory.Kind, key string, to *catalog.Route) Asked {
 	return Asked{
-		Kind: ActionOf(k), From: *q.From, Meta: MetaOf(q.Line, q.Msg), To: to, K: k, Item: key, Arguments: q.arguments(), Use: c.tried.use, Verdict: c.judge.Allowed(),
+		Kind: ActionOf(k), From: *q.From, Meta: MetaOf(q.Line, q.Msg), To: to, K: k, Item: key, Arguments: q.arguments(), Use: c.tried.use, Found: c.hooks.found, Verdict: c.judge.Allowed(),
 	}
 }
 
@@ -193,24 +194,34 @@ func (c *Case) deliver(ctx context.Context, q Query, k inventory.Kind, to *catal
 	if err == nil || !c.records() {
 		return out, err
 	}
-	if _, no := c.Finish(ctx, q, sent, failure); no != nil && !errors.Is(no, failure) { // the server has answered
+	if no := c.settle(ctx, q, sent, failure); no != nil {
 		return nil, no
 	}
 	a := c.asked(q, k, "", to)
-	a.Kind, a.Arguments = audit.KindDeliver, nil
+	a.Kind, a.Arguments, a.Found = audit.KindDeliver, nil, nil
 	return nil, c.judge.refuse(ctx, &a, err)
 }
 
-// DeliverTask is Deliver for the result or error that a task of a server has come to, if it
-// has. tool is that of its call, nil for not known. That it is delivered is recorded: its call
-// was over when there was a task.
-func (j *Judge) DeliverTask(ctx context.Context, q Query, server string, tool *catalog.Route, task []byte) ([]byte, error) {
+// settle records that the server has answered, or failed, before it is recorded that this is
+// not delivered.
+func (c *Case) settle(ctx context.Context, q Query, sent []byte, failure error) error {
+	if _, no := c.Finish(ctx, q, sent, failure); no != nil && !errors.Is(no, failure) {
+		return no
+	}
+	return nil
+}
+
+// DeliverTask is Deliver for the result or error that a task of a server has come to, if it has. bare
+// is the tool of its call, "" for not known, and tool its route, nil for none. That it is delivered is
+// recorded: its call was over when there was a task.
+func (j *Judge) DeliverTask(ctx context.Context, q Query, server, bare string, tool *catalog.Route, task []byte) ([]byte, error) {
 	var rules *catalog.Rules
 	var of, item string
 	if tool != nil {
 		of, item, rules = tool.Backend.Name, tool.Bare, tool.Rules
 	}
-	if !j.Delivers(rules) && j.Journal == nil {
+	chain := j.Hooks.Now().OfTask(server, bare)
+	if !j.Delivers(rules) && j.Journal == nil && !chain.Responds() {
 		return task, nil
 	}
 	var ends [2]rawjson.Span
@@ -225,16 +236,18 @@ func (j *Judge) DeliverTask(ctx context.Context, q Query, server string, tool *c
 	if !at.Present() {
 		return task, nil
 	}
-	a, out := Asked{Kind: audit.KindDeliver, From: *q.From, Meta: MetaOf(q.Line, q.Msg), To: tool, Server: server, Verdict: j.Allowed()}, task
-	if j.Delivers(rules) {
+	a := Asked{Kind: audit.KindDeliver, From: *q.From, Meta: MetaOf(q.Line, q.Msg), To: tool, Server: server, Verdict: j.Allowed()}
+	result, labels, noted, err := j.hooksOfTask(ctx, q, chain, at.Of(task), failure)
+	a.Found = append(noted, labels...)
+	if err == nil && (j.Delivers(rules) || labels != nil) {
 		a.Use = UseOf(q.From, q.Line, q.Msg, of, item)
-		a.Use.Task = true
-		result, err := j.Deliver(rules, a.Use, at.Of(task), inventory.Tools)
-		if err != nil {
-			return nil, j.refuse(ctx, &a, err)
-		}
-		out = rawjson.Apply(task, []rawjson.Edit{{Span: at, New: result}})
+		a.Use.Task, a.Use.Labels = true, labels
+		result, err = j.Deliver(rules, a.Use, result, inventory.Tools)
 	}
+	if err != nil {
+		return nil, j.refuse(ctx, &a, err)
+	}
+	out := rawjson.Apply(task, []rawjson.Edit{{Span: at, New: result}})
 	t, err := j.BeginPatiently(ctx, &a)
 	if err == nil {
 		err = j.EndPatiently(ctx, t, at.Of(task), failure)

@@ -3,6 +3,7 @@ package verdict
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/access"
@@ -29,11 +30,15 @@ func Named(err error, k inventory.Kind) error {
 	return err
 }
 
-// Data describes the denial for programs: {"kind","policy","server","tool" or "prompt" or
-// "uri","retryAfter","scopes","url","record"}, with seconds.
+// Data describes the denial for programs: {"kind","policy" or "hook","server","tool" or
+// "prompt" or "uri","retryAfter","scopes","url","record"}, with seconds.
 func (e *Denied) Data() []byte {
 	f := map[string]any{"kind": e.ErrorKind()}
-	for name, text := range map[string]string{"policy": e.Policy, "server": e.Server, e.member: e.Item, "record": e.Record} {
+	by, id := "policy", e.Policy
+	if hook, ok := strings.CutPrefix(id, ofHook); ok {
+		by, id = "hook", hook
+	}
+	for name, text := range map[string]string{by: id, "server": e.Server, e.member: e.Item, "record": e.Record} {
 		if name != "" && text != "" {
 			f[name] = text
 		}

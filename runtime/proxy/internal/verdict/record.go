@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -39,6 +40,8 @@ type Asked struct {
 	Arguments []byte
 	// Use is what policies have read of it, nil where none had to.
 	Use *gate.Use
+	// Found is what hooks have found in it.
+	Found []string
 	// Verdict is "" where no policy was asked, By who has decided where Use does not say.
 	Verdict string
 	By      []string
@@ -89,6 +92,11 @@ func (j *Judge) Begin(a *Asked) (journal.Ticket, error) {
 		if a.By == nil {
 			d.Said.By = idsOf(u.By)
 		}
+	}
+	if len(a.Found) > 0 {
+		d.Said.Found = slices.Concat(d.Said.Found, a.Found)
+		slices.Sort(d.Said.Found)
+		d.Said.Found = slices.Compact(d.Said.Found)
 	}
 	if len(d.Said.By) == 0 && a.To != nil && a.Verdict == audit.VerdictAllow {
 		d.Said.By = catalog.By(j.Catalog, a.From.Audience, a.K, a.To)
@@ -227,7 +235,7 @@ func (j *Judge) Refuse(ctx context.Context, a *Asked, why error) (recorded bool,
 		if a.To == nil && a.Server == "" {
 			a.Server, a.Item = no.Server, no.Item
 		}
-		if a.Use == nil && a.By == nil || strings.HasPrefix(no.Policy, ownPolicies) {
+		if a.Use == nil && a.By == nil || strings.HasPrefix(no.Policy, ownPolicies) || strings.HasPrefix(no.Policy, ofHook) {
 			a.By = []string{no.Policy}[:min(1, len(no.Policy))]
 		}
 	case unknown && a.To == nil && (rpc.Code == runtime.CodeInvalidParams || rpc.Code == runtime.CodeResourceNotFound):

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -21,6 +22,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/asking"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/hooks"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
@@ -35,6 +37,8 @@ type Judge struct {
 	Gate    *gate.Gate
 	Catalog *catalog.Publisher
 	Journal *journal.Journal // nil: nothing is recorded
+	Hooks   *hooks.Registry
+	Logger  *slog.Logger
 
 	flows    sync.Map // short names of conversations without a name, by *access.Principal
 	numFlows atomic.Int64
@@ -206,7 +210,7 @@ func (j *Judge) Delivers(rules *catalog.Rules) bool {
 
 // Deliver returns what policies let pass of the result of a use, nil rules for none.
 func (j *Judge) Deliver(rules *catalog.Rules, use *gate.Use, result []byte, k inventory.Kind) ([]byte, error) {
-	if !j.Delivers(rules) {
+	if !j.Delivers(rules) && len(use.Labels) == 0 {
 		return result, nil
 	}
 	if rules == nil {
