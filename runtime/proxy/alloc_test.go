@@ -112,7 +112,9 @@ func TestHooksAllocateNothing(t *testing.T) {
 	result := fmt.Appendf(nil, pathResult, "r")
 	asked := 0
 	others := hookNamed("others", spy{
-		wants:   func(to proxy.Target) proxy.Phases { return map[bool]proxy.Phases{false: proxy.PhaseRequest}[to.Tool == "echo"] },
+		wants: func(to proxy.Target) proxy.Phases {
+			return map[bool]proxy.Phases{false: proxy.PhaseRequest}[to.Tool == "echo"]
+		},
 		request: func(*proxy.HookCall) error { asked++; return nil },
 	})
 	for name, measure := range map[string]func(p *proxy.Proxy) float64{

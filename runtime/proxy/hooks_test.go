@@ -326,7 +326,9 @@ func TestHooksAndPolicies(t *testing.T) {
 	t.Run("a label stays with the conversation", func(t *testing.T) {
 		t.Parallel()
 		h := newHooked(t, runtimetest.Full("2025-11-25"), text, hookNamed("h", spy{
-			wants:    func(to proxy.Target) proxy.Phases { return map[bool]proxy.Phases{true: proxy.PhaseResponse}[to.Tool == "refuse" || to.Tool == "reflect"] },
+			wants: func(to proxy.Target) proxy.Phases {
+				return map[bool]proxy.Phases{true: proxy.PhaseResponse}[to.Tool == "refuse" || to.Tool == "reflect"]
+			},
 			response: func(c *proxy.HookCall) error { c.Label("seen-it"); return nil },
 		}))
 		w := waysTo(t, h.Proxy)["session"]()
