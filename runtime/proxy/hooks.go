@@ -78,9 +78,6 @@ const (
 // NewRule returns the hook of a rule. Its error says what is wrong with it.
 func NewRule(r HookRule) (Hook, error) { return hooks.NewMatch(r) }
 
-// HookPresets returns the patterns that have a name, by it.
-func HookPresets() map[string]string { return hooks.Presets() }
-
 // SetHooks has other hooks look into calls, in their order. When it returns, new calls follow
 // that; those under way end with the hooks that they began with. It fails, and changes nothing,
 // for a name that is wrong or there twice.

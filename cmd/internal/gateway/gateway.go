@@ -115,8 +115,9 @@ type gateway struct {
 	ballast ballast
 	logins  *auth.Logins
 	pins    pinning
-	// policies say who may do what.
+	// policies say who may do what, hooks look into calls.
 	policies policing
+	hooks    looking
 	// accounts are those of principals with servers, nil where nobody is asked who they
 	// are.
 	accounts *accounts
@@ -233,8 +234,10 @@ func (g *gateway) open(entries []config.Entry) error {
 		return err
 	}
 	var err error
-	g.proxy, err = proxy.New(o)
-	return err
+	if g.proxy, err = proxy.New(o); err != nil {
+		return err
+	}
+	return g.hooks.open(g)
 }
 
 // servers returns the proxy's settings of entries, and the entries by name.

@@ -27,7 +27,7 @@ type reloading struct {
 
 	mu       sync.Mutex // guards what follows
 	asked    bool       // report the result in any case
-	settings []byte     // config.yaml without its policies and views, as read or reported last
+	settings []byte     // config.yaml without what is followed, as read or reported last
 	// views is the whole of it as the views were read last, and that there were none.
 	views struct {
 		text []byte
@@ -43,7 +43,7 @@ func (g *gateway) follow(file *config.File) (stop func()) {
 	r := &reloading{g: g, lastValid: map[string]config.Entry{}, faults: map[string]bool{}, absent: map[string]bool{}}
 	g.noteConfig(file.Path(), nil, file.Faults()...)
 	now, _ := settings.ReadFile(g.h.Settings.File()) // may be missing
-	r.settings = settings.WithoutViews(settings.WithoutAccess(now))
+	r.settings = followed(now)
 	r.views.text, r.views.none = now, g.h.Settings.Serve.Views == nil
 	for _, e := range file.Enabled() {
 		if e.Fault == nil {
@@ -166,10 +166,11 @@ func (r *reloading) choose(f *config.File) []config.Entry {
 }
 
 // beside looks at the other files of the folder: what is locked counts at once, and that
-// config.yaml has changed is reported, because it needs a restart, except the policies and
-// views: see policing and followViews.
+// config.yaml has changed is reported, because it needs a restart, except the policies,
+// views and hooks: see policing, followViews and looking.
 func (r *reloading) beside() {
 	r.g.followPins()
+	r.g.hooks.follow(r.g)
 	now, err := settings.ReadFile(r.g.h.Settings.File())
 	if err != nil && !os.IsNotExist(err) {
 		return
@@ -177,11 +178,16 @@ func (r *reloading) beside() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.followViews(now)
-	if now = settings.WithoutViews(settings.WithoutAccess(now)); bytes.Equal(now, r.settings) {
+	if now = followed(now); bytes.Equal(now, r.settings) {
 		return
 	}
 	r.settings = now
 	r.g.h.Log.Warn("settings have changed: serve takes them over when it is started again", "file", r.g.h.Settings.File())
+}
+
+// followed returns the text of a config.yaml without what others take over.
+func followed(text []byte) []byte {
+	return settings.WithoutHooks(settings.WithoutViews(settings.WithoutAccess(text)))
 }
 
 // problem returns the log attributes of a fault: problem and remedy.

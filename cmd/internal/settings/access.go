@@ -60,6 +60,7 @@ func (a Access) Required() bool { return !reflect.ValueOf(a.Providers).IsZero() 
 func sections() map[string]func(*file, *yaml.Node, *Access) error {
 	return map[string]func(*file, *yaml.Node, *Access) error{
 		accessName:    (*file).checkRules,
+		hooksName:     (*file).checkHooks,
 		"serve.auth":  (*file).serveAuth,
 		"serve.hosts": (*file).serveHosts,
 		"serve.login": (*file).serveLogin,
@@ -77,7 +78,7 @@ func strangers() map[string]string {
 		top    = "access has no setting above it: remove the indent, or write access: {rules: …}"
 	)
 	return map[string]string{
-		"views": "it belongs below serve, indented", "profiles": "write views, below serve, indented", "serve.profiles": "write views: " + viewsExample,
+		"hooks": "it belongs below serve, indented", "views": "it belongs below serve, indented", "profiles": "write views, below serve, indented", "serve.profiles": "write views: " + viewsExample,
 		"serverAuth": auth, "serve.serverAuth": auth, "oauthAs": tokens, "serve.oauthAs": tokens, "acl": rules, "serve.acl": rules, "serve.access": top,
 	}
 }

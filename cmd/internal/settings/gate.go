@@ -29,6 +29,9 @@ func WithoutViews(text []byte) []byte {
 	return without(text, []string{"serve", "views"}, []string{"serve", "view"})
 }
 
+// WithoutHooks is WithoutAccess for serve.hooks.
+func WithoutHooks(text []byte) []byte { return without(text, []string{"serve", "hooks"}) }
+
 // without returns the text of a file of settings without some of them, each a path.
 func without(text []byte, paths ...[]string) []byte {
 	var doc yaml.Node

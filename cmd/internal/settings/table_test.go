@@ -41,7 +41,7 @@ func TestTable(t *testing.T) {
 		"access.policies": "policy/*.cedar", "access.tests": "policy/*_test.yaml", "access.tell": "nothing", "access.guards": `{"size":"1MiB"}`,
 		"audit.durability": "power", "audit.keep": "30d", "audit.max": "1GiB", "audit.bodies": `{"to":["gh/*"]}`, "audit.anchor": "file:/mnt/checkpoints",
 		"audit.export": `{"jsonl":"/var/log/audit.jsonl"}`,
-		"serve.views":  `{"v":{"tools":["a"]}}`, "serve.view": "v",
+		"serve.hooks": `{"action":"block","match":{"in":"result","pattern":"x"},"name":"h"}`, "serve.views":  `{"v":{"tools":["a"]}}`, "serve.view": "v",
 		"elicit": "decline", "auth.store": "keyring", "serve.separator": "--", "serve.nameOverhead": "7", "serve.roots": "/",
 	}
 	seen := map[string]bool{}
@@ -90,7 +90,7 @@ func TestTable(t *testing.T) {
 		if s.Name == "serve.view" { // there has to be one
 			file += "  views: {v: {}}\n"
 		}
-		if slices.Contains([]string{"serve.roots", "serve.auth", "serve.hosts", "access.rules", "access.policies", "access.tests", "audit.anchor", "audit.export"}, s.Name) { // lists
+		if slices.Contains([]string{"serve.roots", "serve.auth", "serve.hosts", "serve.hooks", "access.rules", "access.policies", "access.tests", "audit.anchor", "audit.export"}, s.Name) { // lists
 			file = strings.Replace(file, value, "["+value+"]", 1)
 		}
 		sourceIs(run{file: file}, "config.yaml")

@@ -1,4 +1,4 @@
-package hooks
+package guards
 
 // Presets returns the patterns that have a name, by it. They look for what a call should seldom
 // do; each finds some harmless texts, too, and misses what is written in another way.

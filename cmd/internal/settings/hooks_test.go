@@ -1,0 +1,96 @@
+package settings_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/test/require"
+)
+
+// wrongHooks are hooks that would look into less than their writer thinks, or into nothing.
+var wrongHooks = []string{
+	"{}",
+	"yes",
+	"[yes]",
+	"[{}]",
+	"[{name: a}]",
+	"[{name: a, match: {}}]",
+	"[{name: a, match: {pattern: x}, action: block}]",
+	"[{name: a, match: {in: params, pattern: x}, action: block}]",
+	"[{name: a, match: {in: argument, pattern: x}, action: block}]",
+	"[{name: a, match: {in: arguments, pattern: 'canary-3[a'}, action: block}]",
+	"[{name: a, match: {in: arguments, pattern: '(?<x'}, action: block}]",
+	"[{name: a, match: {in: arguments, pattern: 'x*'}, action: block}]",
+	"[{name: a, match: {in: arguments, pattern: x}}]",
+	"[{name: a, match: {in: arguments, pattern: x}, action: blok}]",
+	"[{name: a, match: {in: arguments, pattern: x}, action: deny}]",
+	"[{name: a, match: {in: arguments, pattern: x}, action: audit}]",
+	"[{name: a b, match: {in: arguments, pattern: x}, action: block}]",
+	"[{match: {in: arguments, pattern: x}, action: block}]",
+	"[{name: a, tools: [], match: {in: arguments, pattern: x}, action: block}]",
+	"[{name: a, tools: ['!'], match: {in: arguments, pattern: x}, action: block}]",
+	"[{name: a, tools: x, match: {in: arguments, pattern: x}, action: block}]",
+	"[{name: a, tool: [x], match: {in: arguments, pattern: x}, action: block}]",
+	"[{name: a, match: {in: arguments, patern: x}, action: block}]",
+	"[{name: a, match: {preset: sensitive-file}, action: block}]",
+	"[{name: a, match: {preset: sensitive-files, pattern: x}, action: block}]",
+	"[{match: {preset: sensitive-files}, action: block}, {match: {preset: sensitive-files, in: result}, action: block}]",
+	"[{name: a, match: {in: arguments, pattern: x}, action: block, name: b}]",
+}
+
+// TestWrongHooks: testdata/hooks.txt has what is said of each; a pattern is in none.
+func TestWrongHooks(t *testing.T) {
+	var got strings.Builder
+	for _, text := range wrongHooks {
+		fmt.Fprintf(&got, "%s\n%s\n", text, shown(t, "serve:\n  hooks: "+text+"\n"))
+	}
+	fmt.Fprintf(&got, "hooks above serve\n%s\n", shown(t, "hooks: []\n"))
+	if said := strings.ReplaceAll(got.String(), "pattern: 'canary-3[a'", ""); strings.Contains(said, "canary") {
+		t.Errorf("a pattern is in an error: %s", said)
+	}
+	const golden = "testdata/hooks.txt"
+	if *update {
+		require.NoError(t, os.WriteFile(golden, []byte(got.String()), 0o644))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	if got.String() != string(want) {
+		t.Errorf("%s is not current (-update): got\n%s", golden, got.String())
+	}
+}
+
+// TestHooks: what is right is read as it is written, and can be left out of a comparison.
+func TestHooks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	const text = `audit: {}
+serve:
+  prefix: true
+  hooks:
+    - name: no-keys
+      tools: ["gh__*", "!gh__get_*"]
+      match: {in: arguments, pattern: 'BEGIN [A-Z ]*PRIVATE KEY'}
+      action: block
+    - match: {preset: sensitive-files}
+      action: audit
+`
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	all, err := settings.Hooks(path)
+	require.NoError(t, err)
+	if len(all) != 2 || all[0].Name != "no-keys" || all[0].In != "arguments" || all[0].Action != "block" || len(all[0].Tools) != 2 || all[0].Pattern != "BEGIN [A-Z ]*PRIVATE KEY" {
+		t.Errorf("got %+v", all)
+	}
+	if all[1].Name != "sensitive-files" || all[1].In != "arguments" || !strings.Contains(all[1].Pattern, "id_(?:rsa") {
+		t.Errorf("got %+v", all[1])
+	}
+	before, _, _ := strings.Cut(text, "  hooks:")
+	if got := settings.WithoutHooks([]byte(text)); string(got) != string(settings.WithoutHooks([]byte(before))) || strings.Contains(string(got), "hooks") {
+		t.Errorf("got %s", got)
+	}
+	if all, err := settings.Hooks(filepath.Join(t.TempDir(), "none.yaml")); err != nil || all != nil {
+		t.Errorf("got %v, %v", all, err)
+	}
+}
