@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/access/guards"
 	"github.com/mcpctl/mcpctl/runtime/access/policy"
 	"github.com/mcpctl/mcpctl/runtime/access/policy/schema"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -240,14 +242,23 @@ func (c *checking) names(of *schema.Policy) {
 		}
 	}
 	for _, name := range of.Labels {
-		if all := c.labelNames(); !slices.Contains(all, name) && !slices.Contains(guardLabels(), name) {
+		if all := c.labelNames(); !slices.Contains(all, name) && !slices.Contains(foundLabels(c.Path()), name) {
 			c.find("name", of, fmt.Sprintf("nothing has the label %q", name), remedy(name, all, "give it in access: {labels: …}, or in an entry of servers.json"))
 		}
 	}
 }
 
-// guardLabels are those that guards give to messages.
-func guardLabels() []string { return []string{"secret", "hidden", "size"} }
+// foundLabels are those that guards give to messages, and the hooks of a config.yaml.
+func foundLabels(path string) []string {
+	all := []string{guards.Secret, guards.Hidden, guards.Size}
+	hooks, _ := settings.Hooks(path) // what is wrong with them is said where settings are read
+	for _, h := range hooks {
+		if h.Action == "label" {
+			all = append(all, h.Name)
+		}
+	}
+	return all
+}
 
 func remedy(name string, names []string, otherwise string) string {
 	if near := nearest.Names(name, names, 1); len(near) > 0 {
