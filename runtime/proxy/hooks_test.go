@@ -547,3 +547,38 @@ func TestHookRefusalsTellNothing(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+// TestHooksAreAskedOnce: a call that its server has sent again is one call, with what the
+// hooks have made of it each time.
+func TestHooksAreAskedOnce(t *testing.T) {
+	t.Parallel()
+	s := runtimetest.New()
+	s.Versions = []string{runtimetest.RevJuly}
+	rounds := 0
+	s.Methods = map[string]runtimetest.Func{"tools/call": func(context.Context, *runtimetest.Call) (json.RawMessage, error) {
+		if rounds++; rounds < 3 {
+			return json.RawMessage(`{"resultType":"input_required","requestState":"busy"}`), nil
+		}
+		return json.RawMessage(`{"resultType":"complete","content":[]}`), nil
+	}}
+	var asked [2]int
+	h := newHooked(t, s, "", hookNamed("h", spy{request: func(c *proxy.HookCall) error {
+		asked[0]++
+		c.Params = bytes.ReplaceAll(c.Params, []byte("hello"), []byte("changed"))
+		return nil
+	}, response: func(*proxy.HookCall) error { asked[1]++; return nil }}))
+	w := waysTo(t, h.Proxy)["stdio, stateless"]()
+	if got := w.ask(t.Context(), "tools/call", `{"name":"a__echo","arguments":{"message":"hello"}}`); !strings.Contains(got, `"content":[]`) {
+		t.Errorf("got %s", got)
+	}
+	w.end()
+	records := told(h.end(t))
+	if asked != [2]int{1, 1} || rounds != 3 || len(h.got) != 3 || !slices.Equal(records, []string{"call a/echo ok"}) {
+		t.Errorf("asked %v in %d rounds, records %q", asked, rounds, records)
+	}
+	for _, sent := range h.got {
+		if !strings.Contains(sent, `"arguments":{"message":"changed"}`) {
+			t.Errorf("sent %s", sent)
+		}
+	}
+}

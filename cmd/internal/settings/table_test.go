@@ -41,7 +41,7 @@ func TestTable(t *testing.T) {
 		"access.policies": "policy/*.cedar", "access.tests": "policy/*_test.yaml", "access.tell": "nothing", "access.guards": `{"size":"1MiB"}`,
 		"audit.durability": "power", "audit.keep": "30d", "audit.max": "1GiB", "audit.bodies": `{"to":["gh/*"]}`, "audit.anchor": "file:/mnt/checkpoints",
 		"audit.export": `{"jsonl":"/var/log/audit.jsonl"}`,
-		"serve.hooks": `{"action":"block","match":{"in":"result","pattern":"x"},"name":"h"}`, "serve.views":  `{"v":{"tools":["a"]}}`, "serve.view": "v",
+		"serve.hooks":  `{"action":"block","match":{"in":"result","pattern":"x"},"name":"h"}`, "serve.views": `{"v":{"tools":["a"]}}`, "serve.view": "v",
 		"elicit": "decline", "auth.store": "keyring", "serve.separator": "--", "serve.nameOverhead": "7", "serve.roots": "/",
 	}
 	seen := map[string]bool{}

@@ -60,4 +60,3 @@ func TestPresets(t *testing.T) {
 		t.Errorf("%d presets", n)
 	}
 }
-
