@@ -1,8 +1,16 @@
 package proxy
 
 import (
+	"context"
+	"encoding/json"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/hooks"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // Hook looks into calls of tools, in the order
@@ -77,6 +85,46 @@ const (
 
 // NewRule returns the hook of a rule. Its error says what is wrong with it.
 func NewRule(r HookRule) (Hook, error) { return hooks.NewMatch(r) }
+
+// ServerHook is a hook that is a server with interceptors (SEP-2624, a draft); see
+// [NewServerHook].
+type ServerHook = hooks.External
+
+// HookMode is the mode of a ServerHook.
+type HookMode = hooks.Mode
+
+// Modes of a ServerHook: what its server says counts, or is recorded alone.
+const (
+	HookEnforces = hooks.ModeEnforce
+	HookAudits   = hooks.ModeAudit
+)
+
+// NewServerHook returns the hook of a server that ask reaches, such as [Proxy.Ask] of a proxy
+// that stands for it alone. Its error says what is wrong with it.
+func NewServerHook(o ServerHook, ask func(ctx context.Context, server, method string, params json.RawMessage) (json.RawMessage, error)) (Hook, error) {
+	return hooks.NewExternal(o, ask)
+}
+
+// Begin connects the servers that are to be connected without a call. Fronts do that, too,
+// when they have a client.
+func (p *Proxy) Begin() { p.router.Set.Begin() }
+
+// Ask sends the server that the proxy stands for, see [Options.Single], a request of ours: one
+// that no client has made. It is connected before, where it is not. The error is a
+// *runtime.Error: the server's own, or -32000 and -32001 for a failure of the way to it.
+func (p *Proxy) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	line := rawjson.Quote([]byte(`{"jsonrpc":"2.0","id":0,"method":`), method)
+	line = append(append(append(line, `,"params":`...), params...), '}')
+	r := router.Request{Line: line, Msg: new(rawjson.Message), Method: method, From: upstream.Origin{Version: revision.Latest}}
+	if err := rawjson.Scan(line, r.Msg); err != nil {
+		return nil, err
+	}
+	a := p.router.Serve(ctx, r)
+	if a.Object != nil {
+		return nil, runtime.ParseError(a.Object)
+	}
+	return a.Result, nil
+}
 
 // SetHooks has other hooks look into calls, in their order. When it returns, new calls follow
 // that; those under way end with the hooks that they began with. It fails, and changes nothing,

@@ -42,7 +42,7 @@ func (g *gateway) run(ctx context.Context, front func(context.Context) error) er
 		stop()
 		err = <-served
 	}
-	return errors.Join(err, g.proxy.Close())
+	return errors.Join(err, g.proxy.Close(), g.hooks.close())
 }
 
 // drain waits for requests in flight.

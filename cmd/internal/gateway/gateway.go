@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"maps"
 	"os"
@@ -195,13 +196,17 @@ func (g *gateway) open(entries []config.Entry) error {
 	if err := g.openPins(entries); err != nil {
 		return err
 	}
-	if err := g.policies.open(g); err != nil {
+	if err := errors.Join(g.policies.open(g), g.hooks.read(g)); err != nil {
 		return err
 	}
 	g.ballast.allocate(entries)
 	g.ring = h.ring()
 	g.openAccounts()
-	servers, byName := g.servers(entries)
+	g.hooks.entries = entries
+	seen, hooks := g.hooks.split(entries)
+	servers, byName := g.servers(seen)
+	_, looking := g.servers(hooks)
+	maps.Copy(byName, looking)
 	g.entries.Store(&byName)
 	o := proxy.Options{
 		Servers:        servers,
@@ -237,7 +242,7 @@ func (g *gateway) open(entries []config.Entry) error {
 	if g.proxy, err = proxy.New(o); err != nil {
 		return err
 	}
-	return g.hooks.open(g)
+	return g.hooks.apply(g, hooks)
 }
 
 // servers returns the proxy's settings of entries, and the entries by name.
@@ -249,11 +254,22 @@ func (g *gateway) servers(entries []config.Entry) ([]proxy.Server, map[string]co
 	return servers, byName
 }
 
-// reconfigure replaces the served entries.
-func (g *gateway) reconfigure(entries []config.Entry) (proxy.Changes, error) {
+// reconfigure replaces the served entries, which are of a file.
+func (g *gateway) reconfigure(f *config.File, entries []config.Entry) (proxy.Changes, error) {
+	g.hooks.mu.Lock()
+	defer g.hooks.mu.Unlock()
+	g.hooks.file = f
+	return g.replace(entries)
+}
+
+// replace is reconfigure for who holds the lock of the hooks.
+func (g *gateway) replace(entries []config.Entry) (proxy.Changes, error) {
 	before := *g.entries.Load()
 	g.ballast.allocate(entries)
-	servers, after := g.servers(entries)
+	seen, hooks := g.hooks.split(entries)
+	servers, after := g.servers(seen)
+	_, looking := g.servers(hooks)
+	maps.Copy(after, looking)
 	both := maps.Clone(before) // a removed one may still be dialled
 	maps.Copy(both, after)
 	g.entries.Store(&both)
@@ -264,8 +280,9 @@ func (g *gateway) reconfigure(entries []config.Entry) (proxy.Changes, error) {
 		return changes, err
 	}
 	g.entries.Store(&after)
+	g.hooks.entries = entries
 	g.proxy.Repin(repinned)
-	return changes, nil
+	return changes, g.hooks.apply(g, hooks)
 }
 
 // dial connects to a server for the proxy.

@@ -1,34 +1,56 @@
 package gateway
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
 	"reflect"
 	"regexp"
+	"slices"
 	"sync"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
 
-// looking is the hooks of config.yaml as a running gateway follows them. The zero value has
-// none.
+// looking is the hooks of config.yaml as a running gateway follows them, and the servers that
+// are hooks. Clients do not see these: each has a proxy of its own. The zero value has none.
 type looking struct {
-	mu     sync.Mutex // guards what follows, and is held while a change is taken over
-	now    []settings.Hook
-	failed string // why what the file says now does not count, as it was logged
+	mu      sync.Mutex // guards what follows, and is held while a change is taken over
+	now     []settings.Hook
+	failed  string                  // why what the file says now does not count, as it was logged
+	file    *config.File            // that was read last, nil for none
+	entries []config.Entry          // that are to be served, those of hooks among them
+	servers map[string]*proxy.Proxy // of hooks, by name
 }
 
-// open has the hooks of config.yaml look into calls. Those that cannot be used are an error:
-// nothing is served without what config.yaml asks for.
-func (l *looking) open(g *gateway) error {
-	if g.h.Settings.ConfigPath == "" {
-		return nil
+// read reads the hooks of config.yaml. Those that cannot be used are an error: nothing is
+// served without what config.yaml asks for.
+func (l *looking) read(g *gateway) (err error) {
+	l.file = g.o.File
+	if g.h.Settings.ConfigPath != "" {
+		l.now, err = settings.Hooks(g.h.Settings.File())
 	}
-	all, err := settings.Hooks(g.h.Settings.File())
-	if err != nil || len(all) == 0 {
-		return err
+	return err
+}
+
+// split returns the entries that clients see, and those of hooks.
+func (l *looking) split(entries []config.Entry) (seen, hooks []config.Entry) {
+	isHook := func(e config.Entry) bool {
+		return slices.ContainsFunc(l.now, func(h settings.Hook) bool { return h.Server == e.Name })
 	}
-	l.now = all
-	return hook(g.proxy, all)
+	seen = slices.DeleteFunc(slices.Clone(entries), isHook)
+	if l.file != nil { // also those that --server does not name
+		entries = l.file.Enabled()
+	}
+	for _, e := range entries {
+		if isHook(e) && e.Fault == nil {
+			hooks = append(hooks, e)
+		}
+	}
+	return seen, hooks
 }
 
 // follow takes over what config.yaml says now. What it said before stays where it cannot be
@@ -39,7 +61,11 @@ func (l *looking) follow(g *gateway) {
 	all, err := settings.Hooks(g.h.Settings.File())
 	same := err == nil && reflect.DeepEqual(all, l.now)
 	if err == nil && !same {
-		err = hook(g.proxy, all)
+		before := l.now
+		l.now = all
+		if _, err = g.replace(l.entries); err != nil {
+			l.now = before
+		}
 	}
 	if err != nil {
 		if news := err.Error(); l.failed != news {
@@ -48,7 +74,6 @@ func (l *looking) follow(g *gateway) {
 		}
 		return
 	}
-	l.now = all
 	if l.failed != "" {
 		l.failed = ""
 		g.h.Log.Warn("the hooks can be used again", "file", g.h.Settings.File())
@@ -58,19 +83,96 @@ func (l *looking) follow(g *gateway) {
 	}
 }
 
-// hook has hooks look into the calls of a proxy.
-func hook(p *proxy.Proxy, all []settings.Hook) error {
-	named := make([]proxy.NamedHook, len(all))
-	for i, h := range all {
-		pattern, err := regexp.Compile(h.Pattern)
-		if err != nil {
-			return err
-		}
-		rule, err := proxy.NewRule(proxy.HookRule{Name: h.Name, Tools: h.Tools, In: proxy.HookPart(h.In), Pattern: pattern, Action: proxy.HookAction(h.Action)})
-		if err != nil {
-			return err
-		}
-		named[i] = proxy.NamedHook{Name: h.Name, Hook: rule}
+// apply has the hooks look into the calls of the proxy, and ends servers that are none any
+// more. The caller holds the lock, or nobody else has l yet.
+func (l *looking) apply(g *gateway, of []config.Entry) error {
+	if l.now == nil && l.servers == nil {
+		return nil
 	}
-	return p.SetHooks(named)
+	named := make([]proxy.NamedHook, 0, len(l.now))
+	for _, h := range l.now {
+		var hook proxy.Hook
+		var err error
+		if h.Server == "" {
+			hook, err = ruleOf(h)
+		} else {
+			hook, err = l.server(g, h, of)
+		}
+		if err != nil {
+			return err
+		}
+		named = append(named, proxy.NamedHook{Name: h.Name, Hook: hook})
+	}
+	if err := g.proxy.SetHooks(named); err != nil {
+		return err
+	}
+	for name, p := range l.servers {
+		if !slices.ContainsFunc(of, func(e config.Entry) bool { return e.Name == name }) {
+			delete(l.servers, name)
+			go func() { _ = p.Close() }() // it waits for the process
+		}
+	}
+	return nil
+}
+
+func ruleOf(h settings.Hook) (proxy.Hook, error) {
+	pattern, err := regexp.Compile(h.Pattern)
+	if err != nil {
+		return nil, err
+	}
+	return proxy.NewRule(proxy.HookRule{Name: h.Name, Tools: h.Tools, In: proxy.HookPart(h.In), Pattern: pattern, Action: proxy.HookAction(h.Action)})
+}
+
+// server returns the hook of a server, which is connected, or about to be.
+func (l *looking) server(g *gateway, h settings.Hook, of []config.Entry) (proxy.Hook, error) {
+	ask := func(context.Context, string, string, json.RawMessage) (json.RawMessage, error) {
+		return nil, errors.New("servers.json has no such server")
+	}
+	i := slices.IndexFunc(of, func(e config.Entry) bool { return e.Name == h.Server })
+	if i < 0 {
+		g.h.Log.Warn("the server of a hook is not configured: calls that it is to look into fail", "hook", h.Name, "server", h.Server)
+	} else {
+		backend := g.backend(of[i])
+		backend.Start = proxy.StartEager
+		p := l.servers[h.Server]
+		if p == nil {
+			var err error
+			p, err = proxy.New(proxy.Options{Dial: g.dial, Single: true, Ring: g.ring, Info: g.h.Info, Roots: g.h.Roots, Logger: g.h.Log})
+			if err != nil {
+				return nil, err
+			}
+			if l.servers == nil {
+				l.servers = map[string]*proxy.Proxy{}
+			}
+			l.servers[h.Server] = p
+		}
+		if _, err := p.Reconfigure([]proxy.Server{backend}); err != nil {
+			return nil, err
+		}
+		p.Begin()
+		ask = func(ctx context.Context, _, method string, params json.RawMessage) (json.RawMessage, error) {
+			return p.Ask(ctx, method, params)
+		}
+	}
+	return proxy.NewServerHook(proxy.ServerHook{Server: h.Server, Tools: h.Tools, Mode: proxy.HookMode(h.Mode), Timeout: h.Timeout, FailOpen: h.FailOpen}, ask)
+}
+
+// status adds the servers of hooks to a status.
+func (l *looking) status(s *proxy.Status) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(l.servers)) {
+		s.Backends = append(s.Backends, l.servers[name].Status().Backends...)
+	}
+}
+
+// close ends the servers.
+func (l *looking) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var all []error
+	for _, p := range l.servers {
+		all = append(all, p.Close())
+	}
+	return errors.Join(all...)
 }

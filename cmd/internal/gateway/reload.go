@@ -92,7 +92,7 @@ func (r *reloading) changed(f *config.File, err error) {
 		h.Log.Warn("the configuration can be used again", "file", f.Path())
 	}
 	entries := r.choose(f)
-	changes, err := r.g.reconfigure(entries)
+	changes, err := r.g.reconfigure(f, entries)
 	if err != nil {
 		h.Log.Warn("the configuration is not taken over", "err", err)
 		return

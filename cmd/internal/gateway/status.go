@@ -95,6 +95,7 @@ func (g *gateway) status() any {
 	if d := g.door.Load(); d != nil {
 		s.Access = d.status()
 	}
+	g.hooks.status(&s.Status)
 	s.Policy = g.policies.now()
 	ctx, cancel := context.WithTimeout(context.Background(), auditBound)
 	defer cancel()

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -8,10 +9,12 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/mcpctl/mcpctl/runtime/access/guards"
+	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/lazy"
 	"github.com/mcpctl/mcpctl/runtime/nearest"
 )
@@ -20,7 +23,7 @@ const hooksName = "serve.hooks"
 
 const hooksExample = `as in hooks: [{name: no-keys, tools: ["*"], match: {in: arguments, pattern: "BEGIN [A-Z ]*PRIVATE KEY"}, action: block}]`
 
-// Hook is one of serve.hooks: a rule that looks for a pattern.
+// Hook is one of serve.hooks: a rule that looks for a pattern, or a server with interceptors.
 type Hook struct {
 	Name string
 	// Tools are patterns of exposed names, with ! in front of those to leave out; nil: all.
@@ -28,7 +31,16 @@ type Hook struct {
 	// In is "arguments" or "result", Pattern a regular expression that compiles, Action
 	// "block", "redact", "audit" or "label".
 	In, Pattern, Action string
+	// Server is the name of an entry of servers.json, "" for a rule. Mode is "enforce",
+	// "audit", or "" for what each interceptor says of itself. Timeout bounds each
+	// invocation, 0 is no bound. FailOpen lets calls pass where it has failed.
+	Server, Mode string
+	Timeout      time.Duration
+	FailOpen     bool
 }
+
+// hookTimeout bounds an invocation of a server unless the settings say.
+const hookTimeout = 5 * time.Second
 
 // Hooks returns the hooks of a config.yaml, which need not exist. Its error is a
 // [*config.Problem]. What they say may change while serve runs: only this file has to be watched.
@@ -66,45 +78,99 @@ func (f *file) hooks(n *yaml.Node) (all []Hook, err error) {
 	return all, nil
 }
 
-func (f *file) hook(n *yaml.Node) (Hook, error) {
-	in := struct {
-		Name   string     `yaml:"name"`
-		Tools  []string   `yaml:"tools"`
-		Match  *yaml.Node `yaml:"match"`
-		Action string     `yaml:"action"`
-	}{}
+// hookIn is a hook as it is written.
+type hookIn struct {
+	Name     string     `yaml:"name"`
+	Tools    []string   `yaml:"tools"`
+	Match    *yaml.Node `yaml:"match"`
+	Action   string     `yaml:"action"`
+	Server   string     `yaml:"server"`
+	Methods  []string   `yaml:"methods"`
+	Mode     string     `yaml:"mode"`
+	Timeout  *yaml.Node `yaml:"timeout"`
+	FailOpen bool       `yaml:"failOpen"`
+}
+
+func (f *file) hook(n *yaml.Node) (h Hook, err error) {
+	var in hookIn
 	if err := f.decode(hooksName, n, &in, hooksExample); err != nil {
-		return Hook{}, err
+		return h, err
 	}
-	if in.Match == nil {
-		return Hook{}, f.problemAt(n, "serve.hooks has a hook without match", hooksExample)
+	h = Hook{Name: in.Name, Tools: in.Tools, Action: in.Action, Server: in.Server, Mode: in.Mode, FailOpen: in.FailOpen}
+	switch {
+	case in.Match == nil && in.Server == "":
+		return h, f.problemAt(n, "serve.hooks has a hook with neither match nor server", hooksExample)
+	case in.Match != nil && in.Server != "":
+		return h, f.problemAt(member(n, "server"), "serve.hooks has a hook with match and server", "make two of it: they run in the order of the file")
+	case in.Server != "":
+		h.Name = cmp.Or(h.Name, in.Server)
+		err = f.hookServer(n, &in, &h)
+	default:
+		var preset string
+		preset, err = f.match(in.Match, &h)
+		h.Name = cmp.Or(h.Name, preset)
+		if err == nil {
+			err = f.hookRule(n, &in, &h)
+		}
 	}
-	h := Hook{Name: in.Name, Tools: in.Tools, Action: in.Action}
-	preset, err := f.match(in.Match, &h)
 	if err != nil {
 		return h, err
 	}
-	if h.Name == "" {
-		h.Name = preset
-	}
-	at := func(name string) *yaml.Node { return member(n, name) }
 	switch {
 	case h.Name == "":
 		return h, f.problemAt(n, "serve.hooks has a hook without name", hooksExample)
 	case !hookName().MatchString(h.Name):
-		return h, f.problemAt(at("name"), "serve.hooks: "+quote(h.Name)+" cannot be the name of a hook", "a name has letters, digits, '-', '_' and '.', 64 at most")
+		return h, f.problemAt(cmp.Or(member(n, "name"), n), "serve.hooks: "+quote(h.Name)+" cannot be the name of a hook", "a name has letters, digits, '-', '_' and '.', 64 at most")
 	case in.Tools != nil && len(in.Tools) == 0:
-		return h, f.problemAt(at("tools"), "serve.hooks.tools is empty: the hook looks into nothing", `leave it out for all tools, or as in tools: ["gh__*"]`)
+		return h, f.problemAt(member(n, "tools"), "serve.hooks.tools is empty: the hook looks into nothing", `leave it out for all tools, or as in tools: ["gh__*"]`)
 	case slices.ContainsFunc(in.Tools, func(p string) bool { return strings.TrimPrefix(p, "!") == "" }):
-		return h, f.problemAt(at("tools"), "serve.hooks.tools has a pattern without a name", `as in tools: ["gh__*", "!gh__get_*"]`)
-	case h.Action == "":
-		return h, f.problemAt(n, "serve.hooks: "+h.Name+" does not say what follows where it finds something", "write action: block, redact, audit or label")
-	case !slices.Contains(hookActions(), h.Action):
-		return h, f.problemAt(at("action"), "serve.hooks.action is "+quote(h.Action)+", want "+strings.Join(hookActions(), ", "), near(h.Action, hookActions()))
-	case h.Action == "audit" && f.node(auditName) == nil:
-		return h, f.problemAt(at("action"), "serve.hooks: "+h.Name+" has what it finds recorded, and there is no audit log", "add a section audit, as in audit: {keep: 90d}")
+		return h, f.problemAt(member(n, "tools"), "serve.hooks.tools has a pattern without a name", `as in tools: ["gh__*", "!gh__get_*"]`)
 	}
 	return h, nil
+}
+
+// hookRule checks what only a rule has.
+func (f *file) hookRule(n *yaml.Node, in *hookIn, h *Hook) error {
+	for _, name := range []string{"methods", "mode", "timeout", "failOpen"} {
+		if at := member(n, name); at != nil {
+			return f.problemAt(at, "serve.hooks."+name+" is of hooks with a server, and this one has a pattern", "leave it out")
+		}
+	}
+	switch {
+	case h.Action == "":
+		return f.problemAt(n, "serve.hooks: "+cmp.Or(h.Name, "a hook")+" does not say what follows where it finds something", "write action: block, redact, audit or label")
+	case !slices.Contains(hookActions(), h.Action):
+		return f.problemAt(member(n, "action"), "serve.hooks.action is "+quote(h.Action)+", want "+strings.Join(hookActions(), ", "), near(h.Action, hookActions()))
+	case h.Action == "audit" && f.node(auditName) == nil:
+		return f.problemAt(member(n, "action"), "serve.hooks: "+h.Name+" has what it finds recorded, and there is no audit log", "add a section audit, as in audit: {keep: 90d}")
+	}
+	return nil
+}
+
+// hookServer checks what only a hook with a server has, and reads its timeout.
+func (f *file) hookServer(n *yaml.Node, in *hookIn, h *Hook) error {
+	modes := []string{"enforce", "audit"}
+	switch {
+	case in.Action != "":
+		return f.problemAt(member(n, "action"), "serve.hooks.action is of hooks with a pattern, and this one has a server", "the server says what follows; mode: audit has it recorded alone")
+	case in.Mode != "" && !slices.Contains(modes, in.Mode):
+		return f.problemAt(member(n, "mode"), "serve.hooks.mode is "+quote(in.Mode)+", want enforce or audit", near(in.Mode, modes))
+	}
+	for _, method := range in.Methods {
+		if method != "tools/call" {
+			return f.problemAt(member(n, "methods"), "serve.hooks.methods has "+quote(method)+", and hooks look into tools/call alone", "as in methods: [tools/call], or leave it out")
+		}
+	}
+	h.Timeout = hookTimeout
+	if in.Timeout == nil {
+		return nil
+	}
+	d, err := config.ParseDuration(in.Timeout.Value)
+	if in.Timeout.Kind != yaml.ScalarNode || err != nil {
+		return f.problemAt(in.Timeout, "serve.hooks.timeout is "+cmp.Or(fmt.Sprint(err), "no duration"), "as in timeout: 200ms; 0 is no bound")
+	}
+	h.Timeout = max(d, 0)
+	return nil
 }
 
 // match reads what a rule looks for, and returns the name of its preset, "" for none.

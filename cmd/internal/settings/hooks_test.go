@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -40,6 +42,16 @@ var wrongHooks = []string{
 	"[{name: a, match: {preset: sensitive-files, pattern: x}, action: block}]",
 	"[{match: {preset: sensitive-files}, action: block}, {match: {preset: sensitive-files, in: result}, action: block}]",
 	"[{name: a, match: {in: arguments, pattern: x}, action: block, name: b}]",
+	"[{name: a, match: {in: arguments, pattern: x}, action: block, failOpen: true}]",
+	"[{server: g, match: {in: arguments, pattern: x}, action: block}]",
+	"[{server: g, action: block}]",
+	"[{server: g, mode: adit}]",
+	"[{server: g, methods: [prompts/get]}]",
+	"[{server: g, timeout: 200}]",
+	"[{server: g, timeout: [1s]}]",
+	"[{server: g, failOpen: maybe}]",
+	"[{server: 'a b'}]",
+	"[{server: g}, {server: h, name: g}]",
 }
 
 // TestWrongHooks: testdata/hooks.txt has what is said of each; a pattern is in none.
@@ -76,11 +88,16 @@ serve:
       action: block
     - match: {preset: sensitive-files}
       action: audit
+    - {server: guard, methods: [tools/call], mode: audit, timeout: 200ms, failOpen: true}
+    - {server: other, timeout: 0}
 `
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	all, err := settings.Hooks(path)
 	require.NoError(t, err)
-	if len(all) != 2 || all[0].Name != "no-keys" || all[0].In != "arguments" || all[0].Action != "block" || len(all[0].Tools) != 2 || all[0].Pattern != "BEGIN [A-Z ]*PRIVATE KEY" {
+	if want := (settings.Hook{Name: "guard", Server: "guard", Mode: "audit", Timeout: 200 * time.Millisecond, FailOpen: true}); len(all) != 4 || !reflect.DeepEqual(all[2], want) || all[3].Timeout != 0 {
+		t.Fatalf("got %+v", all)
+	}
+	if all[0].Name != "no-keys" || all[0].In != "arguments" || all[0].Action != "block" || len(all[0].Tools) != 2 || all[0].Pattern != "BEGIN [A-Z ]*PRIVATE KEY" {
 		t.Errorf("got %+v", all)
 	}
 	if all[1].Name != "sensitive-files" || all[1].In != "arguments" || !strings.Contains(all[1].Pattern, "id_(?:rsa") {

@@ -69,6 +69,8 @@ type Call struct {
 	// failed on the way to it.
 	Err   error
 	Start time.Time
+	// Traceparent is that of the request (W3C, Trace Context), "" for none.
+	Traceparent string
 
 	labels, noted []string
 }

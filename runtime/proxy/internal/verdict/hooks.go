@@ -159,6 +159,9 @@ func newCall(q Query, of *hooks.Chain) *hooks.Call {
 	if q.From.Who != nil {
 		c.Principal = q.From.Who.ID
 	}
+	if meta := q.Msg.Meta.Of(q.Line); meta != nil {
+		c.Traceparent, _ = rawjson.FieldString(meta, "traceparent")
+	}
 	params := q.Msg.Params.Of(q.Line)
 	c.Params = params
 	// What the protocol owns is no hook's: metadata, and what a client keeps for us.

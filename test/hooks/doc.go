@@ -1,0 +1,4 @@
+// Package hooks runs mcpctl serve with a hook that is a server of its own, which answers as
+// fixtures.json says, a row a case: each kind of interceptor of the draft, and each way to
+// fail. The test binary is that server when it is started as one.
+package hooks

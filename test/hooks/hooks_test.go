@@ -1,0 +1,246 @@
+//go:build linux
+
+package hooks_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wire"
+)
+
+// fixture is a row of fixtures.json.
+type fixture struct {
+	Name         string
+	Interceptors json.RawMessage
+	Answers      map[string]json.RawMessage
+	// Hook is added to the entry of serve.hooks.
+	Hook map[string]any
+	// Want is in the answer to a call of echo with "hello". Sent is how many calls the tool
+	// gets, Asked what the hook is asked; nil for any.
+	Want  string
+	Sent  *int
+	Asked []string
+	// Fails says that the hook fails: the call does, too, unless it may fail open. Strict
+	// says that it fails in any case.
+	Fails, Strict bool
+}
+
+// gateway is mcpctl serve with a tool and a hook.
+type gateway struct {
+	*wire.Daemon
+	t     testing.TB
+	notes map[string]string // files
+	next  int
+	lines chan string
+
+	configured string // config.yaml
+}
+
+func start(t testing.TB, f fixture) *gateway {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	text, err := json.Marshal(f)
+	require.NoError(t, err)
+	g := &gateway{t: t, notes: map[string]string{}, lines: make(chan string, 100)}
+	dir := t.TempDir()
+	servers := wire.Servers{}
+	for name, fixture := range map[string]string{"tool": "", "guard": string(text)} {
+		g.notes[name] = filepath.Join(dir, name)
+		servers[name] = map[string]any{"command": self, "env": map[string]string{fixtureEnv: fixture, notesEnv: g.notes[name]}}
+	}
+	config := filepath.Join(dir, "servers.json")
+	g.configured = filepath.Join(dir, "config.yaml")
+	hook := map[string]any{"server": "guard"}
+	for name, value := range f.Hook {
+		hook[name] = value
+	}
+	yaml, err := json.Marshal(map[string]any{"serve": map[string]any{"hooks": []any{hook}}})
+	require.NoError(t, err)
+	if f.Name == "" {
+		yaml = nil
+	}
+	require.NoError(t, os.WriteFile(g.configured, yaml, 0o600))
+	require.NoError(t, os.WriteFile(config, servers.JSON(), 0o600))
+	g.Daemon = wire.Serve(t, wire.Setup{Program: *program, Config: config, Home: dir, Stdio: true, Each: nil})
+	go func() {
+		_ = wire.Lines(g.Out, func(line []byte) { g.lines <- string(line) })
+		close(g.lines)
+	}()
+	g.ask("initialize", wire.Hello)
+	return g
+}
+
+// ask returns the answer to a request.
+func (g *gateway) ask(method, params string) string {
+	g.t.Helper()
+	g.next++
+	id := string(wire.Quote(string(rune('a' + g.next%26))))
+	_, err := g.In.Write([]byte(wire.Request(id, method, params) + "\n"))
+	require.NoError(g.t, err)
+	for {
+		select {
+		case line, ok := <-g.lines:
+			if !ok {
+				g.t.Fatalf("serve has ended: %s", g.Stderr)
+			}
+			if strings.Contains(line, `"id":`+id) {
+				return line
+			}
+		case <-time.After(wire.Limit):
+			g.t.Fatalf("no answer to %s: %s", method, g.Stderr)
+		}
+	}
+}
+
+func (g *gateway) echo() string {
+	g.t.Helper()
+	return g.ask("tools/call", `{"name":"tool__echo","arguments":{"message":"hello"},"_meta":{"x":1}}`)
+}
+
+// asked returns what a server has noted.
+func (g *gateway) asked(server string) []string {
+	raw, err := os.ReadFile(g.notes[server])
+	require.NoError(g.t, err)
+	return strings.Split(strings.TrimSuffix(string(raw), "\n"), "\n")[:strings.Count(string(raw), "\n")]
+}
+
+func fixtures(t *testing.T) (all []fixture) {
+	t.Helper()
+	raw, err := os.ReadFile("fixtures.json")
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(raw, &all))
+	return all
+}
+
+// TestFixtures: each row of fixtures.json, and where the hook fails, both ways to take that.
+func TestFixtures(t *testing.T) {
+	t.Parallel()
+	wire.Sources(t)
+	const fault = `hook \"guard\" has failed`
+	none := 0
+	for _, f := range fixtures(t) {
+		rows := []fixture{f}
+		if f.Fails || f.Strict {
+			rows = nil
+			for _, open := range []bool{false, true} {
+				row := f
+				row.Hook = map[string]any{"failOpen": open}
+				for name, value := range f.Hook {
+					row.Hook[name] = value
+				}
+				if row.Want = fault; open && !f.Strict {
+					row.Name, row.Want = f.Name+", open", `"hello"`
+				} else {
+					row.Sent = &none
+				}
+				rows = append(rows, row)
+			}
+		}
+		for _, f := range rows {
+			t.Run(f.Name, func(t *testing.T) {
+				t.Parallel()
+				g := start(t, f)
+				list := g.ask("tools/list", `{}`)
+				if strings.Contains(list, "guard") || !strings.Contains(list, "tool__echo") {
+					t.Errorf("tools: %s", list)
+				}
+				got := g.echo()
+				if !strings.Contains(got, f.Want) {
+					t.Errorf("got %.300s\nwant %s\n%s", got, f.Want, g.Stderr)
+				}
+				if strings.Contains(got, "canary") {
+					t.Errorf("what the hook says is shown: %s", got)
+				}
+				if n := len(g.asked("tool")); f.Sent != nil && n != *f.Sent {
+					t.Errorf("the tool got %d calls", n)
+				}
+				if asked := g.asked("guard"); f.Asked != nil && !slices.Equal(asked, f.Asked) {
+					t.Errorf("the hook was asked %q", asked)
+				}
+				if f.Fails { // it is there again for the next call, whatever it was
+					if again := g.echo(); !strings.Contains(again, f.Want) {
+						t.Errorf("again: got %.300s", again)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestCrash: a hook that has crashed in a call is started again, and looks into the next.
+func TestCrash(t *testing.T) {
+	t.Parallel()
+	g := start(t, fixture{
+		Name:         "crash",
+		Interceptors: json.RawMessage(`[{"name":"check","type":"validation","hooks":[{"events":["tools/call"],"phase":"request"}]}]`),
+		Answers:      map[string]json.RawMessage{"check request": json.RawMessage(`"crash once"`)},
+	})
+	if got := g.echo(); !strings.Contains(got, "has failed") {
+		t.Errorf("got %s", got)
+	}
+	wire.Eventually(t, wire.Limit, "the hook is there again", func() bool { return strings.Contains(g.echo(), `"hello"`) })
+	if got := g.ask("tools/call", `{"name":"guard__echo","arguments":{"message":"hello"}}`); !strings.Contains(got, "unknown tool") {
+		t.Errorf("a tool of a hook can be called: %s", got)
+	}
+}
+
+// TestReload: a server is a hook from the moment that config.yaml says so, and one with tools
+// again when it does not.
+func TestReload(t *testing.T) {
+	t.Parallel()
+	g := start(t, fixture{
+		Interceptors: json.RawMessage(`[{"name":"check","type":"validation","hooks":[{"events":["tools/call"],"phase":"request"}]}]`),
+		Answers:      map[string]json.RawMessage{"check request": json.RawMessage(`{"valid":false}`)},
+	})
+	for range 2 {
+		if list := g.ask("tools/list", `{}`); !strings.Contains(list, "guard__echo") || !strings.Contains(g.echo(), `"hello"`) {
+			t.Errorf("tools: %s", list)
+		}
+		require.NoError(t, os.WriteFile(g.configured, []byte("serve: {hooks: [{server: guard}]}\n"), 0o600))
+		wire.Eventually(t, wire.Limit, "the hook looks", func() bool { return strings.Contains(g.echo(), `"hook":"guard"`) })
+		if list := g.ask("tools/list", `{}`); strings.Contains(list, "guard") {
+			t.Errorf("tools: %s", list)
+		}
+		require.NoError(t, os.WriteFile(g.configured, nil, 0o600))
+		wire.Eventually(t, wire.Limit, "the hook is gone", func() bool { return strings.Contains(g.echo(), `"hello"`) })
+		wire.Eventually(t, wire.Limit, "its tools are there", func() bool { return strings.Contains(g.ask("tools/list", `{}`), "guard__echo") })
+	}
+	require.NoError(t, os.WriteFile(g.configured, []byte("serve: {hooks: [{server: nobody}]}\n"), 0o600))
+	wire.Eventually(t, wire.Limit, "calls fail without the server", func() bool { return strings.Contains(g.echo(), "has failed") })
+	if said := g.Stderr.String(); !strings.Contains(said, "the server of a hook is not configured") {
+		t.Errorf("log: %s", said)
+	}
+}
+
+// BenchmarkCall is a call over stdio without a hook, and with one over stdio.
+func BenchmarkCall(b *testing.B) {
+	for _, name := range []string{"", "hook"} {
+		b.Run("hook="+name, func(b *testing.B) {
+			g := start(b, fixture{
+				Name:         name,
+				Interceptors: json.RawMessage(`[{"name":"check","type":"validation","hooks":[{"events":["tools/call"],"phase":"request"}]}]`),
+				Answers:      map[string]json.RawMessage{"check request": json.RawMessage(`{"valid":true}`)},
+			})
+			g.t = b
+			for range 100 {
+				g.echo()
+			}
+			var all []time.Duration
+			for b.Loop() {
+				begun := time.Now()
+				g.echo()
+				all = append(all, time.Since(begun))
+			}
+			slices.Sort(all)
+			b.ReportMetric(float64(all[len(all)/2].Microseconds()), "p50-us")
+		})
+	}
+}
