@@ -30,6 +30,7 @@ type fixture struct {
 	// Fails says that the hook fails: the call does, too, unless it may fail open. Strict
 	// says that it fails in any case.
 	Fails, Strict bool
+	silent        bool // nothing is noted
 }
 
 // gateway is mcpctl serve with a tool and a hook.
@@ -54,6 +55,9 @@ func start(t testing.TB, f fixture) *gateway {
 	servers := wire.Servers{}
 	for name, fixture := range map[string]string{"tool": "", "guard": string(text)} {
 		g.notes[name] = filepath.Join(dir, name)
+		if f.silent {
+			g.notes[name] = os.DevNull
+		}
 		servers[name] = map[string]any{"command": self, "env": map[string]string{fixtureEnv: fixture, notesEnv: g.notes[name]}}
 	}
 	config := filepath.Join(dir, "servers.json")
@@ -220,16 +224,24 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// BenchmarkCall is a call over stdio without a hook, and with one over stdio.
+// BenchmarkCall is a call over stdio without a hook, with a rule, and with a hook over stdio.
 func BenchmarkCall(b *testing.B) {
-	for _, name := range []string{"", "hook"} {
-		b.Run("hook="+name, func(b *testing.B) {
-			g := start(b, fixture{
+	for _, name := range []string{"none", "rule", "server"} {
+		b.Run(name, func(b *testing.B) {
+			f := fixture{
 				Name:         name,
 				Interceptors: json.RawMessage(`[{"name":"check","type":"validation","hooks":[{"events":["tools/call"],"phase":"request"}]}]`),
 				Answers:      map[string]json.RawMessage{"check request": json.RawMessage(`{"valid":true}`)},
-			})
-			g.t = b
+				silent:       true,
+			}
+			if name != "server" {
+				f.Name = ""
+			}
+			g := start(b, f)
+			if name == "rule" {
+				require.NoError(b, os.WriteFile(g.configured, []byte(`serve: {hooks: [{name: r, match: {in: arguments, pattern: "hallo"}, action: block}]}`), 0o600))
+				time.Sleep(3 * time.Second) // it has been read
+			}
 			for range 100 {
 				g.echo()
 			}

@@ -139,6 +139,8 @@ func layerTable() []rule {
 		{pkg: "cmd/internal/ui", layer: 4, third: []string{"github.com/AlecAivazis/survey/v2", "github.com/jedib0t/go-pretty/v6", "golang.org/x/term", "golang.org/x/sys"}},
 		{pkg: "cmd/internal/elicit", layer: 4},
 		{pkg: "cmd/internal/doctor", layer: 4, third: []string{"github.com/jedib0t/go-pretty/v6"}},
+		{pkg: "cmd/internal/yamlcut", layer: 4, own: none, third: []string{"go.yaml.in/yaml/v3"}},
+		{pkg: "cmd/internal/hooksection", layer: 4, third: []string{"go.yaml.in/yaml/v3"}},
 		// viper hands errors of its YAML reader through, and takes decode hooks in
 		// mapstructure terms.
 		{pkg: "cmd/internal/settings", layer: 4, third: []string{"github.com/spf13/viper", "github.com/spf13/pflag", "github.com/go-viper/mapstructure/v2", "go.yaml.in/yaml/v3"}},

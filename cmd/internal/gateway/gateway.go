@@ -259,11 +259,11 @@ func (g *gateway) reconfigure(f *config.File, entries []config.Entry) (proxy.Cha
 	g.hooks.mu.Lock()
 	defer g.hooks.mu.Unlock()
 	g.hooks.file = f
-	return g.replace(entries)
+	return replace(g, entries)
 }
 
 // replace is reconfigure for who holds the lock of the hooks.
-func (g *gateway) replace(entries []config.Entry) (proxy.Changes, error) {
+func replace(g *gateway, entries []config.Entry) (proxy.Changes, error) {
 	before := *g.entries.Load()
 	g.ballast.allocate(entries)
 	seen, hooks := g.hooks.split(entries)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/hooksection"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
@@ -19,7 +20,8 @@ import (
 // are hooks. Clients do not see these: each has a proxy of its own. The zero value has none.
 type looking struct {
 	mu      sync.Mutex // guards what follows, and is held while a change is taken over
-	now     []settings.Hook
+	now     []hooksection.Hook
+	applied bool                    // some look into the calls of the proxy
 	failed  string                  // why what the file says now does not count, as it was logged
 	file    *config.File            // that was read last, nil for none
 	entries []config.Entry          // that are to be served, those of hooks among them
@@ -39,7 +41,7 @@ func (l *looking) read(g *gateway) (err error) {
 // split returns the entries that clients see, and those of hooks.
 func (l *looking) split(entries []config.Entry) (seen, hooks []config.Entry) {
 	isHook := func(e config.Entry) bool {
-		return slices.ContainsFunc(l.now, func(h settings.Hook) bool { return h.Server == e.Name })
+		return slices.ContainsFunc(l.now, func(h hooksection.Hook) bool { return h.Server == e.Name })
 	}
 	seen = slices.DeleteFunc(slices.Clone(entries), isHook)
 	if l.file != nil { // also those that --server does not name
@@ -63,7 +65,7 @@ func (l *looking) follow(g *gateway) {
 	if err == nil && !same {
 		before := l.now
 		l.now = all
-		if _, err = g.replace(l.entries); err != nil {
+		if _, err = replace(g, l.entries); err != nil {
 			l.now = before
 		}
 	}
@@ -86,7 +88,7 @@ func (l *looking) follow(g *gateway) {
 // apply has the hooks look into the calls of the proxy, and ends servers that are none any
 // more. The caller holds the lock, or nobody else has l yet.
 func (l *looking) apply(g *gateway, of []config.Entry) error {
-	if l.now == nil && l.servers == nil {
+	if len(l.now) == 0 && !l.applied {
 		return nil
 	}
 	named := make([]proxy.NamedHook, 0, len(l.now))
@@ -106,6 +108,7 @@ func (l *looking) apply(g *gateway, of []config.Entry) error {
 	if err := g.proxy.SetHooks(named); err != nil {
 		return err
 	}
+	l.applied = len(named) > 0
 	for name, p := range l.servers {
 		if !slices.ContainsFunc(of, func(e config.Entry) bool { return e.Name == name }) {
 			delete(l.servers, name)
@@ -115,7 +118,7 @@ func (l *looking) apply(g *gateway, of []config.Entry) error {
 	return nil
 }
 
-func ruleOf(h settings.Hook) (proxy.Hook, error) {
+func ruleOf(h hooksection.Hook) (proxy.Hook, error) {
 	pattern, err := regexp.Compile(h.Pattern)
 	if err != nil {
 		return nil, err
@@ -124,7 +127,7 @@ func ruleOf(h settings.Hook) (proxy.Hook, error) {
 }
 
 // server returns the hook of a server, which is connected, or about to be.
-func (l *looking) server(g *gateway, h settings.Hook, of []config.Entry) (proxy.Hook, error) {
+func (l *looking) server(g *gateway, h hooksection.Hook, of []config.Entry) (proxy.Hook, error) {
 	ask := func(context.Context, string, string, json.RawMessage) (json.RawMessage, error) {
 		return nil, errors.New("servers.json has no such server")
 	}

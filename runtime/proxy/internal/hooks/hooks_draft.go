@@ -32,6 +32,8 @@ const (
 	maxInvocations = 256
 	// maxInterceptors bounds those of a server. With more, the hook has failed.
 	maxInterceptors = 64
+	// maxLabels bounds the labels of one answer; further ones do not count.
+	maxLabels = 16
 	// listInterceptorsEvery is for how long a list of interceptors counts.
 	listInterceptorsEvery = time.Minute
 )
@@ -71,6 +73,21 @@ type interceptor struct {
 	Mode     Mode            `json:"mode"`
 	FailOpen *bool           `json:"failOpen"`
 	Priority json.RawMessage `json:"priorityHint"`
+}
+
+// interceptorInfo is what an interceptor says besides: labels, which policies read as
+// context.found.
+type interceptorInfo struct {
+	Labels []string `json:"dev.mcpctl/labels"`
+}
+
+// label adds the labels that an interceptor has found to a call.
+func (n *interceptorInfo) label(c *Call) {
+	for _, name := range n.Labels[:min(len(n.Labels), maxLabels)] {
+		if IsName(name) {
+			c.Label(name)
+		}
+	}
 }
 
 // interceptorOn is when an interceptor is invoked.
@@ -207,6 +224,7 @@ func (e *external) mutate(ctx context.Context, c *Call, phase string, payload []
 		var said struct {
 			Modified *bool           `json:"modified"`
 			Payload  json.RawMessage `json:"payload"`
+			Info     interceptorInfo `json:"info"`
 		}
 		err := e.invoke(ctx, c, i, phase, payload, &said)
 		if err == nil && (said.Modified == nil || *said.Modified && !rawjson.IsObject(said.Payload)) {
@@ -217,10 +235,15 @@ func (e *external) mutate(ctx context.Context, c *Call, phase string, payload []
 			if err := e.failed(ctx, c, i, err); err != nil {
 				return nil, err
 			}
-		case !*said.Modified:
 		case e.audits(i):
-			c.note(e.Server)
+			if *said.Modified {
+				c.note(e.Server)
+			}
 		default:
+			said.Info.label(c)
+			if !*said.Modified {
+				continue
+			}
 			if payload, err = kept(payload, said.Payload); err != nil {
 				return nil, err
 			}
@@ -253,7 +276,9 @@ func (e *external) validate(ctx context.Context, c *Call, phase string, payload 
 	type outcome struct {
 		Valid    *bool  `json:"valid"`
 		Severity string `json:"severity"`
-		err      error
+
+		Info interceptorInfo `json:"info"`
+		err  error
 	}
 	said := make([]outcome, len(all))
 	var wg sync.WaitGroup
@@ -273,6 +298,9 @@ func (e *external) validate(ctx context.Context, c *Call, phase string, payload 
 	wg.Wait()
 	for n, i := range all {
 		o := &said[n]
+		if o.err == nil && !e.audits(i) {
+			o.Info.label(c)
+		}
 		switch {
 		case o.err != nil:
 			if err := e.failed(ctx, c, i, o.err); err != nil {
