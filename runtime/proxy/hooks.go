@@ -65,11 +65,11 @@ type NamedHook = hooks.Named
 // stands for, names of members among them; see [NewRule].
 type HookRule = hooks.Rule
 
-// HookPart is what a HookRule looks at, HookAction what follows where it finds something.
-type (
-	HookPart   = hooks.Part
-	HookAction = hooks.Action
-)
+// HookPart is what a HookRule looks at.
+type HookPart = hooks.Part
+
+// HookAction is what follows where a HookRule finds something.
+type HookAction = hooks.Action
 
 // What a HookRule looks at, and what follows where it finds something: the call or result is
 // refused, what was found is taken away (but from names), recorded, or the call gets the name

@@ -4,6 +4,7 @@ package hooks_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -63,9 +64,7 @@ func start(t testing.TB, f fixture) *gateway {
 	config := filepath.Join(dir, "servers.json")
 	g.configured = filepath.Join(dir, "config.yaml")
 	hook := map[string]any{"server": "guard"}
-	for name, value := range f.Hook {
-		hook[name] = value
-	}
+	maps.Copy(hook, f.Hook)
 	yaml, err := json.Marshal(map[string]any{"serve": map[string]any{"hooks": []any{hook}}})
 	require.NoError(t, err)
 	if f.Name == "" {
@@ -86,7 +85,7 @@ func start(t testing.TB, f fixture) *gateway {
 func (g *gateway) ask(method, params string) string {
 	g.t.Helper()
 	g.next++
-	id := string(wire.Quote(string(rune('a' + g.next%26))))
+	id := wire.Quote(string(rune('a' + g.next%26)))
 	_, err := g.In.Write([]byte(wire.Request(id, method, params) + "\n"))
 	require.NoError(g.t, err)
 	for {
@@ -137,9 +136,7 @@ func TestFixtures(t *testing.T) {
 			for _, open := range []bool{false, true} {
 				row := f
 				row.Hook = map[string]any{"failOpen": open}
-				for name, value := range f.Hook {
-					row.Hook[name] = value
-				}
+				maps.Copy(row.Hook, f.Hook)
 				if row.Want = fault; open && !f.Strict {
 					row.Name, row.Want = f.Name+", open", `"hello"`
 				} else {

@@ -168,7 +168,7 @@ func (e *external) Request(ctx context.Context, c *Call) error {
 
 func (e *external) Response(ctx context.Context, c *Call) error {
 	if c.Err != nil {
-		return nil // the draft has no event for it
+		return nil //nolint:nilerr // the draft has no event for it
 	}
 	out, err := e.look(ctx, c, draftResponse, c.Result)
 	if err == nil {
