@@ -537,6 +537,25 @@ func TestHooksOfUnlistedTools(t *testing.T) {
 	}
 }
 
+// TestHooksOfPassedTasks: what a task of the handshake era has come to is looked at where the
+// proxy stands for its server.
+func TestHooksOfPassedTasks(t *testing.T) {
+	t.Parallel()
+	s := runtimetest.New()
+	s.Methods = map[string]runtimetest.Func{"tasks/result": func(context.Context, *runtimetest.Call) (json.RawMessage, error) {
+		return json.RawMessage(`{"content":[{"type":"text","text":"zebra-17"}]}`), nil
+	}}
+	p := newPool(map[string]*runtimetest.Server{"a": s}).serve(t, proxy.Options{Single: true})
+	c := attach(t, p)
+	if got := c.call("tasks/result", `{"taskId":"1"}`); !strings.Contains(got, "zebra-17") {
+		t.Errorf("got %s", got)
+	}
+	require.NoError(t, p.SetHooks(rule(t, proxy.HookRule{Name: "stripes", In: proxy.InResult, Action: proxy.Redact}, `zebra-\d+`)))
+	if got := c.call("tasks/result", `{"taskId":"1"}`); !strings.Contains(got, "[stripes removed]") {
+		t.Errorf("got %s", got)
+	}
+}
+
 // TestHookRefusalsTellNothing: where who is denied is told nothing, a hook is not named.
 func TestHookRefusalsTellNothing(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"os"
 
 	"github.com/mcpctl/mcpctl/runtime/access/gate"
@@ -10,7 +11,9 @@ import (
 )
 
 // newAllowed is New; with MCPCTL_TEST_POLICY=1 there are policies, which allow all, and every
-// server is compared with a lock. With MCPCTL_TEST_AUDIT=1 what it does is recorded.
+// server is compared with a lock. With MCPCTL_TEST_AUDIT=1 what it does is recorded, with
+// MCPCTL_TEST_HOOKS=1 a hook looks into every call: then tests of the fastest way fail, of what
+// it allocates and of its progress tokens, and no others.
 func newAllowed(o Options) (*Proxy, error) {
 	if os.Getenv("MCPCTL_TEST_POLICY") != "" && o.Gate == nil {
 		set, err := policy.Compile(policy.Config{Sources: []policy.Source{{Name: "all.cedar", Text: []byte(`@id("all") permit (principal, action, resource);`)}}})
@@ -30,8 +33,19 @@ func newAllowed(o Options) (*Proxy, error) {
 	if o.Journal == nil {
 		o.Journal = wire.Journal
 	}
-	return New(o)
+	p, err := New(o)
+	if err == nil && os.Getenv("MCPCTL_TEST_HOOKS") != "" {
+		err = p.SetHooks([]NamedHook{{Name: "looks", Hook: looks{}}})
+	}
+	return p, err
 }
+
+// looks is a hook that wants every call and changes nothing.
+type looks struct{}
+
+func (looks) Wants(Target) Phases                       { return PhaseRequest | PhaseResponse }
+func (looks) Request(context.Context, *HookCall) error  { return nil }
+func (looks) Response(context.Context, *HookCall) error { return nil }
 
 // NewAllowed is newAllowed for tests of the package from outside.
 func NewAllowed(o Options) (*Proxy, error) { return newAllowed(o) }

@@ -134,7 +134,8 @@ func (rt *Router) Answer(ctx context.Context, r Request) ([]byte, error) {
 		if err := mayPass(ctx, &r, b); err != nil {
 			return nil, err
 		}
-		return r.forward(ctx, b)
+		result, err := r.forward(ctx, b)
+		return r.rt.Judge.Passed(ctx, query(&r), b.Name, result, err)
 	}
 	return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "method not found: " + r.Method}
 }

@@ -133,6 +133,20 @@ func (j *Judge) hooksOfTask(ctx context.Context, q Query, chain *hooks.Chain, se
 	}
 }
 
+// Passed returns what hooks let pass of the answer to a request that the proxy has passed on to
+// the server that it stands for. They look at what a task of the handshake era has come to.
+func (j *Judge) Passed(ctx context.Context, q Query, server string, result []byte, err error) ([]byte, error) {
+	if err != nil || q.Method != revision.MethodTasksResult {
+		return result, err
+	}
+	a := Asked{Kind: audit.KindDeliver, From: *q.From, Meta: MetaOf(q.Line, q.Msg), Server: server}
+	out, labels, noted, no := j.hooksOfTask(ctx, q, j.Hooks.Now().OfTask(server, ""), result, nil)
+	if a.Found = append(noted, labels...); no != nil {
+		return nil, j.refuse(ctx, &a, no)
+	}
+	return out, nil
+}
+
 // ended returns why a call ends at a hook, as the client gets it. The cause of a fault is
 // logged alone.
 func (j *Judge) ended(ctx context.Context, of *hooks.Chain, err error) error {
