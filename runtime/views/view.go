@@ -67,7 +67,7 @@ func (v *View) Form() Form {
 	return v.c.List
 }
 
-// Budget returns how many tokens the definitions of tools may take, 0 for no bound.
+// Budget returns how many tokens the definitions of tools may take, 0 where that is not said.
 func (v *View) Budget() int {
 	if v == nil {
 		return 0

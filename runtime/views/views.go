@@ -54,7 +54,7 @@ type Config struct {
 	Only string
 	// List is the form of the list, "" for ListAll.
 	List Form
-	// Budget is how many tokens the definitions of tools may take, 0 for no bound.
+	// Budget is how many tokens the definitions of tools may take, 0 where that is not said.
 	Budget int
 	// Expose is how many found tools may join the list of a session, 0 for none.
 	Expose int
