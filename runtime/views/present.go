@@ -113,7 +113,11 @@ func (t *ToolEdit) schema(text []byte, at rawjson.Span) (edits []rawjson.Edit, e
 			edits = append(edits, property.Edits()...)
 		}
 	}
-	return append(append(edits, properties.Edits()...), root.Edits()...), nil
+	unused, err := t.unused(text, root, properties)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(edits, unused, properties.Edits(), root.Edits()), nil
 }
 
 // annotate sets what is said of an argument.
@@ -151,24 +155,27 @@ func (t *ToolEdit) editable(text []byte, at rawjson.Span, root, properties *rawj
 			}
 		}
 	}
-	schema := at.Of(text)
-	ref, bad := false, ""
+	for _, ref := range references(at.Of(text)) {
+		if !t.stays(ref) {
+			return fmt.Errorf("its schema cannot be edited safely: it refers to %q (%s)", ref, remedy)
+		}
+	}
+	return nil
+}
+
+// references returns the references in a part of a schema.
+func references(schema []byte) (all []string) {
+	is := false
 	rawjson.Strings(schema, func(at rawjson.Span, isName bool) {
 		word, _ := rawjson.String(schema, at)
 		switch {
 		case isName:
-			ref = word == "$ref" || word == "$dynamicRef" || word == "$recursiveRef"
-		case ref:
-			if !t.stays(word) {
-				bad = word
-			}
-			ref = false
+			is = word == "$ref" || word == "$dynamicRef" || word == "$recursiveRef"
+		case is:
+			all, is = append(all, word), false
 		}
 	})
-	if bad != "" {
-		return fmt.Errorf("its schema cannot be edited safely: it refers to %q (%s)", bad, remedy)
-	}
-	return nil
+	return all
 }
 
 // stays reports whether what a reference of a schema is to is the same after the edit.

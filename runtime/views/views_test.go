@@ -259,7 +259,7 @@ func TestPresent(t *testing.T) {
 		},
 		{
 			name: "hidden", o: views.Override{Arguments: arguments(t, `{"labels":{"hide":true}}`)},
-			was: []string{`,"labels" : {"type":"array","items":{"$ref":"#/$defs/l"}}`, `,"labels"]`}, is: []string{``, `]`},
+			was: []string{`,"labels" : {"type":"array","items":{"$ref":"#/$defs/l"}}`, `,"labels"]`, `,"$defs":{"l":{}}`}, is: []string{``, `]`, ``},
 		},
 		{
 			name: "default", o: views.Override{Arguments: arguments(t, `{"body":{"default":"d","description":"new"}}`)},
@@ -267,7 +267,7 @@ func TestPresent(t *testing.T) {
 		},
 		{
 			name: "all", o: views.Override{Arguments: arguments(t, `{"owner":{"hide":true},"labels":{"value":[]},"body":{"value":""},"any":{"description":"Any."}}`)},
-			was: []string{`"owner":{"type":"string"},"labels" : {"type":"array","items":{"$ref":"#/$defs/l"}}, "body":{"type":"string","description":"old"},"any":true`, `,"required":["owner" , "body","labels"]`},
+			was: []string{`"owner":{"type":"string"},"labels" : {"type":"array","items":{"$ref":"#/$defs/l"}}, "body":{"type":"string","description":"old"},"any":true`, `,"required":["owner" , "body","labels"],"$defs":{"l":{}}`},
 			is:  []string{`"any":{"description":"Any."}`, ``},
 		},
 		{name: "described, not there", o: views.Override{Arguments: arguments(t, `{"absent":{"description":"A"}}`)}},
@@ -324,6 +324,8 @@ func TestPresentRefuses(t *testing.T) {
 	for _, schema := range schemas {
 		refused(`{"inputSchema":` + schema + `}`)
 	}
+	refused(`{"inputSchema":{"properties":{"owner":{}},"$defs":{"a":1,"a":2}}}`)
+	refused(`{"inputSchema":{"properties":{"owner":{}},"$defs":[]}}`)
 	refused(`{"name":"t"}`)
 	refused(`{"inputSchema":{"properties":{"owner":{}}},"inputSchema":{}}`)
 	golden(t, "testdata/present.txt", said.String())
@@ -336,6 +338,18 @@ func TestPresentRefuses(t *testing.T) {
 	defaulted := changed(t, views.Override{Arguments: arguments(t, `{"b":{"default":1}}`)})
 	if got, err := defaulted.Present("gh", "gh__t", []byte(examples)); err != nil || string(got) != strings.Replace(examples, `"b":{`, `"b":{"default":1`, 1) {
 		t.Errorf("got %s, %v", got, err)
+	}
+
+	// So may a definition that nothing else uses.
+	for schema, want := range map[string]string{
+		`{"properties":{"owner":{"$ref":"#/$defs/O"},"b":{}},"$defs":{"O":{"enum":["canary"]}}}`:                                                                                                                              `{"properties":{"b":{}}}`,
+		`{"$defs":{"O":{"items":{"$ref":"#/$defs/P/properties/x"}}, "P":{"$ref":"#/$defs/O"},"Q":{}},"properties":{"b":{"$ref":"#/$defs/Q"},"owner":{"$ref":"#/$defs/O"}}}`:                                                   `{"$defs":{"Q":{}},"properties":{"b":{"$ref":"#/$defs/Q"}}}`,
+		`{"properties":{"owner":{"anyOf":[{"$ref":"#/definitions/a~1b%5Bc~0%5D"},{"$ref":"#/definitions/s"}]},"b":{"$ref":"#/definitions/r"}},"definitions":{"a/b[c~]":{},"r":{"$ref":"#/definitions/s"},"s":{},"never":{}}}`: `{"properties":{"b":{"$ref":"#/definitions/r"}},"definitions":{"r":{"$ref":"#/definitions/s"},"s":{},"never":{}}}`,
+		`{"properties":{"owner":{"$ref":"#/$defs/none"},"b":{}},"$defs":{}}`:                                                                                                                                                  `{"properties":{"b":{}},"$defs":{}}`,
+	} {
+		if got, err := v.Present("gh", "gh__t", []byte(`{"inputSchema":`+schema+`}`)); err != nil || string(got) != `{"inputSchema":`+want+`}` {
+			t.Errorf("%s: got %s, %v", schema, got, err)
+		}
 	}
 
 	// The same schemas may be described.
