@@ -42,6 +42,11 @@ func migrations() []string {
 			used INTEGER NOT NULL,
 			PRIMARY KEY (scope, day, key)
 		) WITHOUT ROWID;`,
+		`CREATE TABLE vectors (
+			key BLOB PRIMARY KEY,  -- SHA-256 of the model and the text
+			used INTEGER NOT NULL, -- the last day, since 1970, in UTC
+			data BLOB NOT NULL     -- numbers of 32 bits
+		);`,
 	}
 }
 
