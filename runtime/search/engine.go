@@ -23,6 +23,9 @@ type Engine struct {
 	// Vocabulary says which words mean nearly the same; nil is none. It is set before
 	// the first search.
 	Vocabulary *Vocabulary
+	// Meanings ranks documents by what they mean, beside their words; nil is by words
+	// alone. It is set before the first Build.
+	Meanings Meanings
 
 	now atomic.Pointer[snapshot]
 	// mu guards what follows, and who replaces now.
@@ -31,6 +34,15 @@ type Engine struct {
 	waiting map[string][]Doc
 	// idle is closed when nothing is waiting; nil if nothing ever was.
 	idle chan struct{}
+}
+
+// Meanings ranks documents by what their texts mean. It may be called concurrently.
+type Meanings interface {
+	// Learn puts documents in the place of those of a group. It returns at once.
+	Learn(group string, docs []Doc)
+	// Nearest returns documents, those nearest in meaning to a text first. It returns
+	// nil if that is not known, or not in a short time.
+	Nearest(ctx context.Context, text string) []Found
 }
 
 // snapshot is what is indexed at one time. It does not change.
@@ -78,6 +90,9 @@ func (e *Engine) Build(group string, docs []Doc) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.remove(group)
+	if e.Meanings != nil {
+		e.Meanings.Learn(group, docs)
+	}
 	if len(docs) == 0 {
 		delete(e.waiting, group)
 		return
@@ -173,12 +188,16 @@ func (e *Engine) Search(ctx context.Context, q Query, keep func(group, name stri
 	if most <= 0 {
 		most = math.MaxInt
 	}
-	if len(q.Phrasings) == 1 {
+	near := e.nearest(ctx, q.Phrasings)
+	if len(q.Phrasings) == 1 && len(near) == 0 {
 		return first(r.search(q.Phrasings[0]), plain(waiting, q.Phrasings[0]), keep, most)
 	}
 	var lists [][]Found
 	for _, text := range q.Phrasings {
 		lists = append(lists, first(r.search(text), plain(waiting, text), keep, depth))
+	}
+	for _, list := range near {
+		lists = append(lists, first(r.now.among(list), nil, keep, depth))
 	}
 	found := fuse(lists)
 	named := 0
@@ -186,6 +205,34 @@ func (e *Engine) Search(ctx context.Context, q Query, keep func(group, name stri
 		named++
 	}
 	return found[:min(len(found), max(most, named))]
+}
+
+// nearest returns a list for each phrasing whose meaning is known. They are asked for all
+// at once, since each may have to wait.
+func (e *Engine) nearest(ctx context.Context, phrasings []string) (lists [][]Found) {
+	if e.Meanings == nil {
+		return nil
+	}
+	lists = make([][]Found, len(phrasings))
+	var all sync.WaitGroup
+	for i, text := range phrasings {
+		all.Go(func() { lists[i] = e.Meanings.Nearest(ctx, text) })
+	}
+	all.Wait()
+	return slices.DeleteFunc(lists, func(l []Found) bool { return len(l) == 0 })
+}
+
+// among yields those of a list that are indexed: the others have been removed, or are not
+// there yet.
+func (s *snapshot) among(list []Found) iter.Seq[Found] {
+	return func(yield func(Found) bool) {
+		for _, f := range list {
+			i, ok := s.find(f.Group)
+			if ok && slices.ContainsFunc(s.segments[i].docs, func(d entry) bool { return d.name == f.Name }) && !yield(f) {
+				return
+			}
+		}
+	}
 }
 
 // first returns the documents at the beginning of two lists that count: most of them, and
@@ -244,12 +291,12 @@ func plain(groups map[string][]Doc, text string) (found []Found) {
 			}
 		}
 	}
-	slices.SortFunc(found, better)
+	slices.SortFunc(found, Better)
 	return found
 }
 
-// better orders documents, the best first.
-func better(a, b Found) int {
+// Better orders documents, the best first.
+func Better(a, b Found) int {
 	if a.Named != b.Named {
 		if a.Named {
 			return -1
@@ -283,7 +330,7 @@ func fuse(lists [][]Found) []Found {
 	for _, f := range at {
 		out = append(out, *f)
 	}
-	slices.SortFunc(out, better)
+	slices.SortFunc(out, Better)
 	return out
 }
 
