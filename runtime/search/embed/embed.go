@@ -48,11 +48,14 @@ type Config struct {
 	Cache Cache
 }
 
+// DefaultTimeout is how long a search waits without a setting, DefaultBatch how many texts
+// are in one request.
 const (
-	// DefaultTimeout and DefaultBatch are what counts without a setting.
 	DefaultTimeout = 300 * time.Millisecond
 	DefaultBatch   = 64
+)
 
+const (
 	// maxText bounds the text of a tool, in bytes: models read no more of it.
 	maxText = 2000
 	// The worker waits so long after a failure, and twice as long after each further one.
@@ -82,7 +85,7 @@ type Index struct {
 	c       Config
 	ask     *client
 	queries chan struct{} // a place for each search that waits for the endpoint
-	ctx     context.Context
+	ctx     context.Context //nolint:containedctx // of the worker, which ends with Close
 	stop    context.CancelFunc
 
 	mu     sync.Mutex // guards what follows
