@@ -116,6 +116,8 @@ type Serve struct {
 	// all of them, nil for none.
 	View  string
 	Views *views.Set `mapstructure:"-"`
+	// Search says how tools are searched.
+	Search Search `mapstructure:"-"`
 	// Access is who may reach it over HTTP.
 	Access Access `mapstructure:"-"`
 }
@@ -207,6 +209,9 @@ func Load(o Options) (Settings, error) {
 		return s, err
 	}
 	if s.Serve.Views, err = readViews(src.file); err != nil {
+		return s, err
+	}
+	if s.Serve.Search, err = src.file.search(); err != nil {
 		return s, err
 	}
 	if s.Audit, err = readAudit(src.file); err != nil {
