@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
+	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
 // foundTools is how many tools mcpctl find shows without --limit.
@@ -27,9 +28,15 @@ func newFind(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := find.PrintRanked(a.ui, find.Rank(cmd.Context(), lists.Lists, find.Phrasings(words), limit)); err != nil {
+			e, err := find.New(find.Options{Settings: a.settings.Serve.Search, StateDir: config.StateDir(a.getenv), Getenv: a.getenv, Log: a.log})
+			if err != nil {
 				return err
 			}
+			defer e.Close()
+			if err := find.PrintRanked(a.ui, e.Rank(cmd.Context(), lists.Lists, find.Phrasings(words), limit)); err != nil {
+				return err
+			}
+			e.Note(a.ui)
 			lists.Note(a.ui)
 			return nil
 		},

@@ -74,7 +74,7 @@ func TestRank(t *testing.T) {
 		{[]string{"nothing-like-it"}, 9, ""},
 	} {
 		var got []string
-		for _, r := range find.Rank(t.Context(), lists, tc.phrasings, tc.limit) {
+		for _, r := range engine(t).Rank(t.Context(), lists, tc.phrasings, tc.limit) {
 			got = append(got, r.Server+":"+r.Name)
 		}
 		if strings.Join(got, " ") != tc.want {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/search"
 )
@@ -32,9 +33,12 @@ func Phrasings(words []string) (out []string) {
 	return out
 }
 
+// patience is how long texts are read by a model before tools are searched that it has not
+// read yet. What it has read is kept.
+const patience = 10 * time.Second
+
 // Rank returns the tools that match phrasings best, limit at most and those that are named.
-func Rank(ctx context.Context, lists []List, phrasings []string, limit int) []Ranked {
-	e := &search.Engine{Vocabulary: search.Default()}
+func (e *Engine) Rank(ctx context.Context, lists []List, phrasings []string, limit int) []Ranked {
 	hits := map[string]map[string]Hit{}
 	for _, l := range lists {
 		hits[l.Server] = map[string]Hit{}
@@ -49,7 +53,9 @@ func Rank(ctx context.Context, lists []List, phrasings []string, limit int) []Ra
 		}
 		e.Build(l.Server, docs)
 	}
-	e.Wait(ctx)
+	waiting, cancel := context.WithTimeout(ctx, patience)
+	e.Wait(waiting)
+	cancel()
 	out := []Ranked{}
 	for _, f := range e.Search(ctx, search.Query{Phrasings: phrasings, Limit: limit}, nil) {
 		out = append(out, Ranked{hits[f.Group][f.Name], math.Round(f.Score*1000) / 1000})

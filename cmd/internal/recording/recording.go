@@ -206,19 +206,12 @@ func exportsOf(o Options) (export.Options, error) {
 			continue
 		}
 		c := export.Collector{URL: e.OTLP, Header: http.Header{}}
-		for name, value := range e.Headers {
-			var missing string
-			value = os.Expand(value, func(name string) string {
-				v := o.Getenv(name)
-				if v == "" {
-					missing = name
-				}
-				return v
-			})
-			if missing != "" {
-				return out, &failure.Error{Kind: "config", Err: fmt.Errorf("audit.export.headers: the variable %s of %s is not set", missing, name), Remedy: "set " + missing}
-			}
-			c.Header.Set(name, value)
+		headers, err := settings.ExpandHeaders("audit.export", e.Headers, o.Getenv)
+		if err != nil {
+			return out, err
+		}
+		for name, value := range headers {
+			c.Header.Set(name, value.Reveal())
 		}
 		out.Collectors = append(out.Collectors, c)
 	}

@@ -2,15 +2,18 @@ package settings
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/search"
 	"github.com/mcpctl/mcpctl/runtime/search/embed"
+	"github.com/mcpctl/mcpctl/runtime/secret"
 	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
@@ -123,6 +126,27 @@ func (f *file) embeddings(n *yaml.Node) (*Embeddings, error) {
 	}
 	e.URL, e.Model, e.Headers, e.Dimensions, e.Batch = in.URL, in.Model, in.Headers, in.Dimensions, in.Batch
 	return e, nil
+}
+
+// ExpandHeaders returns the headers of a section with the values of their variables. One
+// without a value is an error.
+func ExpandHeaders(section string, headers map[string]string, getenv func(string) string) (map[string]secret.Text, error) {
+	out := map[string]secret.Text{}
+	for name, value := range headers {
+		var missing string
+		value = os.Expand(value, func(variable string) string {
+			v := getenv(variable)
+			if v == "" {
+				missing = variable
+			}
+			return v
+		})
+		if missing != "" {
+			return nil, &failure.Error{Kind: "config", Err: fmt.Errorf("%s.headers: the variable %s of %s is not set", section, missing, name), Remedy: "set " + missing}
+		}
+		out[name] = secret.New(value)
+	}
+	return out, nil
 }
 
 // Words returns the vocabulary that is built in with that of the file. Its error names the

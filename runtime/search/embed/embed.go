@@ -84,7 +84,7 @@ type Status struct {
 type Index struct {
 	c       Config
 	ask     *client
-	queries chan struct{} // a place for each search that waits for the endpoint
+	queries chan struct{}   // a place for each search that waits for the endpoint
 	ctx     context.Context //nolint:containedctx // of the worker, which ends with Close
 	stop    context.CancelFunc
 
