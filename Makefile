@@ -25,7 +25,7 @@ GOSDK            := runtime/gosdk
 # So is the test with a collector, which needs a hundred others.
 COLLECTOR        := test/collector
 
-.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks policy-random policy-breaks ownership-worlds identity crossings unknown-keys codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus search-quality wordnet token-counts nightly policy-suites audit-suites audit-changes audit-kill collector clean ci
+.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks policy-random policy-breaks ownership-worlds identity crossings unknown-keys codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus search-quality wordnet word-vectors token-counts nightly policy-suites audit-suites audit-changes audit-kill collector clean ci
 
 all: build
 
@@ -331,8 +331,12 @@ token-counts:
 # package wordnet-base has it).
 WORDNET ?= /usr/share/wordnet
 wordnet:
-	python3 test/tools/wordnet.py $(WORDNET) first > runtime/search/wordnet.txt
-	python3 test/tools/wordnet.py $(WORDNET) further > runtime/search/wordnet-further.txt
+	python3 test/tools/wordnet.py $(WORDNET) > runtime/search/wordnet.txt
+
+# What words mean, for the same: from a model of sentences (all-MiniLM-L6-v2 as ONNX), its
+# tokenizer.json and a list of words, the most frequent first (that of GloVe).
+word-vectors:
+	python3 test/tools/vectors.py $(MODEL) $(TOKENIZER) $(WORDS) $(WORDNET) $$(go env GOROOT)/src runtime/search/vocabulary.txt runtime/search/vectors.bin
 
 # A copy of a registry of 20,000 servers that does everything wrong, in bounded memory, and
 # how long a search in it takes. Where the collection of real records is (see

@@ -21,7 +21,7 @@ import (
 // and searches do not wait for one another.
 type Engine struct {
 	// Vocabulary says which words mean nearly the same; nil is none. It is set before
-	// the first search.
+	// the first Build.
 	Vocabulary *Vocabulary
 	// Meanings ranks documents by what they mean, beside their words; nil is by words
 	// alone. It is set before the first Build.
@@ -131,7 +131,7 @@ func (e *Engine) work(idle chan struct{}) {
 	for len(e.waiting) > 0 {
 		for group, docs := range e.waiting {
 			e.mu.Unlock()
-			s := newSegment(group, docs)
+			s := newSegment(group, docs, e.Vocabulary.withVectors())
 			e.mu.Lock()
 			// In the meantime the group may have been replaced or dropped.
 			if is := e.waiting[group]; len(is) > 0 && &is[0] == &docs[0] {

@@ -54,15 +54,50 @@ func (r *ranking) search(text string) iter.Seq[Found] {
 		}
 	}
 	h := &heap{now: r.now}
-	is := names(text)
+	is, means := names(text), r.meaning(text)
 	for i, s := range r.now.segments {
+		near := means.of(s)
 		for n, d := range s.docs {
-			if doc := r.now.first[i] + int32(n); scores[doc] > 0 {
-				h.of = append(h.of, ranked{scores[doc] * matched[doc] / all, is.has(s.compact, d), int32(i), int32(n)})
+			doc := r.now.first[i] + int32(n)
+			score := near(n)
+			if scores[doc] == 0 && score < leastMeaning {
+				continue
 			}
+			score *= ofMeaning
+			if scores[doc] > 0 {
+				score += scores[doc] * matched[doc] / (all * all)
+			}
+			h.of = append(h.of, ranked{score, is.has(s.compact, d), int32(i), int32(n)})
 		}
 	}
 	return h.best
+}
+
+const (
+	// ofMeaning is what the meaning of a document counts beside its words, ofGroup what
+	// the meaning of its group beside its own.
+	ofMeaning, ofGroup = 0.3, 0.2
+	// leastMeaning is how near a document must be that has no word of the query.
+	leastMeaning = 0.25
+)
+
+// meaning is what a query means: nothing if no word of it is known.
+type meaning struct{ vector }
+
+func (r *ranking) meaning(text string) meaning {
+	if !r.vocabulary.vectors {
+		return meaning{}
+	}
+	return meaning{directionOf(r.words(text))}
+}
+
+// of returns how near the documents of a segment are to a query, by number: 0 for not at all.
+func (m *meaning) of(s *segment) func(n int) float64 {
+	if s.vectors == nil {
+		return func(int) float64 { return 0 }
+	}
+	all := ofGroup * max(0, m.dot(&s.all))
+	return func(n int) float64 { return float64(max(0, m.dot(&s.vectors[n])) + all) }
 }
 
 // each calls f for the documents that have all words of a term.

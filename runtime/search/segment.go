@@ -24,6 +24,10 @@ var fieldOf = [fields]struct{ weight, average, length float32 }{ //nolint:gochec
 	fieldParams: {1, 6, 0.7},
 }
 
+// vectorSaturation is saturation for what a document means: the words of a name do not
+// drown those of its description.
+const vectorSaturation = 1.5
+
 // leadWords is how many words of a description its first sentence may have.
 const leadWords = 30
 
@@ -33,6 +37,10 @@ type segment struct {
 	compact string
 	docs    []entry
 	terms   map[string][]posting // by stem
+	// vectors are what the documents mean, by number, and all of them together; nil for
+	// unknown.
+	vectors []vector
+	all     vector
 }
 
 type entry struct {
@@ -46,30 +54,57 @@ type posting struct {
 	weight float32
 }
 
-func newSegment(group string, docs []Doc) *segment {
+// known is what is known of a word: its vector is nil for none.
+type known struct {
+	stem   string
+	vector *vector
+}
+
+// newSegment returns the index of a group. withVectors says that what documents mean counts.
+func newSegment(group string, docs []Doc, withVectors bool) *segment {
 	s := &segment{group: group, compact: compact(group), docs: make([]entry, len(docs)), terms: map[string][]posting{}}
-	known := map[string]string{} // stems of words
+	words := map[string]known{}
 	groupWords := Split(group)
 	for i, d := range docs {
 		s.docs[i] = entry{d.Name, compact(d.Name)}
 		lead, rest := cutLead(Split(d.Text), d.Text)
-		weights := map[string]float32{}
-		for field, words := range [fields][]string{groupWords, Split(d.Name), lead, rest, Split(d.Params)} {
+		weights, byWord := map[string]float32{}, map[string]float32{}
+		var order []string // of the words, so that sums are the same each time
+		for field, text := range [fields][]string{groupWords, Split(d.Name), lead, rest, Split(d.Params)} {
 			f := fieldOf[field]
-			each := f.weight / (1 - f.length + f.length*float32(len(words))/f.average)
-			for _, w := range words {
-				st, ok := known[w]
+			each := f.weight / (1 - f.length + f.length*float32(len(text))/f.average)
+			for _, w := range text {
+				k, ok := words[w]
 				if !ok {
-					st = stem(w)
-					known[w] = st
+					k = known{stem: stem(w)}
+					if withVectors {
+						k.vector = vectorOf(w)
+					}
+					words[w] = k
 				}
-				weights[st] += each
+				weights[k.stem] += each
+				if byWord[w] == 0 {
+					order = append(order, w)
+				}
+				byWord[w] += each
 			}
 		}
 		for st, w := range weights {
 			s.terms[st] = append(s.terms[st], posting{int32(i), w})
 		}
+		if withVectors {
+			var v vector
+			for _, word := range order {
+				if of := words[word].vector; of != nil {
+					w := byWord[word]
+					v.add(of, w/(w+vectorSaturation))
+				}
+			}
+			s.vectors = append(s.vectors, v.direction())
+			s.all.add(&s.vectors[i], 1)
+		}
 	}
+	s.all = s.all.direction()
 	return s
 }
 

@@ -13,8 +13,6 @@ var (
 	vocabularyText string
 	//go:embed wordnet.txt
 	wordnetText string
-	//go:embed wordnet-further.txt
-	furtherText string
 )
 
 // What a word of a group counts in the place of another: WordNet's are of all subjects, the
@@ -22,13 +20,14 @@ var (
 const (
 	ofVocabulary = 0.5
 	ofWordNet    = 0.4
-	ofFurther    = 0.2 // in senses that are not the most frequent
 )
 
 // Vocabulary says which words mean nearly the same. Its zero value knows none. It does not
 // change and is safe for concurrent use.
 type Vocabulary struct {
 	groups []group
+	// vectors says that what words mean counts, too.
+	vectors bool
 	// of leads from the first word of a term to the groups that have it, by stem.
 	of map[string][]int
 }
@@ -44,8 +43,8 @@ type term []string
 
 // Default returns the vocabulary that is built in.
 var Default = sync.OnceValue(func() *Vocabulary { //nolint:gochecknoglobals // made once, never changed
-	v := &Vocabulary{of: map[string][]int{}}
-	for text, count := range map[string]float32{vocabularyText: ofVocabulary, wordnetText: ofWordNet, furtherText: ofFurther} {
+	v := &Vocabulary{of: map[string][]int{}, vectors: true}
+	for text, count := range map[string]float32{vocabularyText: ofVocabulary, wordnetText: ofWordNet} {
 		if err := v.add(text, count); err != nil {
 			panic(err) // a test reads the same texts
 		}
@@ -56,12 +55,15 @@ var Default = sync.OnceValue(func() *Vocabulary { //nolint:gochecknoglobals // m
 // With returns a vocabulary that has the groups of a text, too: one group of words a line,
 // with underscores between the words of one term. What stands behind # is a comment.
 func (v *Vocabulary) With(text string) (*Vocabulary, error) {
-	out := &Vocabulary{groups: slices.Clip(v.groups), of: map[string][]int{}}
+	out := &Vocabulary{groups: slices.Clip(v.groups), of: map[string][]int{}, vectors: v.vectors}
 	for first, groups := range v.of {
 		out.of[first] = slices.Clip(groups)
 	}
 	return out, out.add(text, ofVocabulary)
 }
+
+// withVectors reports whether what words mean counts. v may be nil.
+func (v *Vocabulary) withVectors() bool { return v != nil && v.vectors }
 
 func (v *Vocabulary) add(text string, count float32) error {
 	number := 0

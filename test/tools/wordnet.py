@@ -1,11 +1,9 @@
 """Prints words of WordNet that mean nearly the same, for runtime/search.
 
-The arguments are the folder of WordNet's database (data.noun, index.noun, cntlist.rev,
-...) and what is printed. "first" is a line for each synset, with the words that are
-derived from its words (fear, fearful); a word counts in its most frequent sense alone.
-"further" is a line for each synset of words in their three most frequent senses, if
-"first" has no line with them. Words count only if the concordance that comes with
-WordNet has them at least twice.
+The argument is the folder of WordNet's database (data.noun, index.noun, cntlist.rev, ...).
+A line is a synset, with the words that are derived from its words (fear, fearful). A word
+counts in its most frequent sense alone, and only if the concordance that comes with
+WordNet has it at least twice.
 """
 
 import collections
@@ -22,7 +20,7 @@ def lines(folder, name):
                 yield line.split("|")[0].split()
 
 
-def main(folder, which):
+def main(folder):
     frequency = collections.Counter()
     for key, _, count in lines(folder, "cntlist.rev"):
         frequency[key.split("%")[0]] += int(count)
@@ -43,9 +41,9 @@ def main(folder, which):
                 if kind == "+" and target in FILES:
                     derived[synset].append(target + offset)
 
-    def telling(synset, count):
+    def telling(synset):
         known = (w for w in words[synset] if w.isalpha() and len(w) > 2 and frequency[w] >= FREQUENT)
-        return {w for w in known if synset in senses.get((w, synset[0]), [])[:count]}
+        return {w for w in known if synset in senses.get((w, synset[0]), [])[:1]}
 
     kept, of = [], collections.defaultdict(set)
 
@@ -56,11 +54,7 @@ def main(folder, which):
                     of[word].add(len(kept))
                 kept.append(group)
 
-    keep(frozenset(telling(s, 1).union(*(telling(d, 1) for d in derived[s]))) for s in words)
-    if which == "further":
-        first = len(kept)
-        keep(frozenset(telling(s, 3)) for s in words if s[0] != "a")
-        del kept[:first]
+    keep(frozenset(telling(s).union(*(telling(d) for d in derived[s]))) for s in words)
 
     with open(f"{folder}/data.noun", encoding="ascii") as file:
         licence = [line.split(maxsplit=1)[1:] for line in file if line.startswith("  ")]
