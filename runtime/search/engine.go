@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -27,9 +26,9 @@ type Engine struct {
 	// alone. It is set before the first Build.
 	Meanings Meanings
 
-	now atomic.Pointer[snapshot]
-	// mu guards what follows, and who replaces now.
-	mu sync.Mutex
+	mu sync.Mutex // guards what follows
+	// now is what is indexed; nil is nothing.
+	now *snapshot
 	// waiting are the groups that are not indexed yet.
 	waiting map[string][]Doc
 	// idle is closed when nothing is waiting; nil if nothing ever was.
@@ -145,23 +144,23 @@ func (e *Engine) work(idle chan struct{}) {
 
 // remove publishes a snapshot without a group. e.mu is held.
 func (e *Engine) remove(group string) {
-	old := e.now.Load()
+	old := e.now
 	if old == nil {
 		return
 	}
 	if i, ok := old.find(group); ok {
-		e.now.Store(newSnapshot(slices.Concat(old.segments[:i], old.segments[i+1:])))
+		e.now = newSnapshot(slices.Concat(old.segments[:i], old.segments[i+1:]))
 	}
 }
 
 // add publishes a snapshot with a group that is not in the last. e.mu is held.
 func (e *Engine) add(s *segment) {
-	old := e.now.Load()
+	old := e.now
 	if old == nil {
 		old = &snapshot{}
 	}
 	i, _ := old.find(s.group)
-	e.now.Store(newSnapshot(slices.Insert(slices.Clone(old.segments), i, s)))
+	e.now = newSnapshot(slices.Insert(slices.Clone(old.segments), i, s))
 }
 
 func (s *snapshot) find(group string) (int, bool) {
@@ -173,11 +172,8 @@ func (s *snapshot) find(group string) (int, bool) {
 // what has been found, before the limit counts. A search waits half a second at most for
 // what is not indexed yet, and not longer than ctx.
 func (e *Engine) Search(ctx context.Context, q Query, keep func(group, name string) bool) []Found {
-	waiting := e.wait(ctx)
-	r := &ranking{now: e.now.Load(), vocabulary: e.Vocabulary}
-	if r.now == nil {
-		r.now = &snapshot{}
-	}
+	now, waiting := e.wait(ctx)
+	r := &ranking{now: now, vocabulary: e.Vocabulary}
 	if r.vocabulary == nil {
 		r.vocabulary = &Vocabulary{}
 	}
@@ -265,14 +261,19 @@ func (e *Engine) Wait(ctx context.Context) {
 	}
 }
 
-// wait waits for a while until all is indexed, and returns what is not.
-func (e *Engine) wait(ctx context.Context) map[string][]Doc {
+// wait waits for a while until all is indexed, and returns what is and what is not: both of
+// one time, so that nothing is in both.
+func (e *Engine) wait(ctx context.Context) (*snapshot, map[string][]Doc) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	e.Wait(ctx)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return maps.Clone(e.waiting)
+	now := e.now
+	if now == nil {
+		now = &snapshot{}
+	}
+	return now, maps.Clone(e.waiting)
 }
 
 // plain returns the documents that have a word of a text in their name.
