@@ -72,7 +72,7 @@ func layerTable() []rule {
 		{pkg: "runtime/config", layer: 2, third: []string{"github.com/tailscale/hujson", "github.com/fsnotify/fsnotify"}},
 		{pkg: "runtime/store", layer: 2, third: []string{"golang.org/x/oauth2", "github.com/gofrs/flock", "modernc.org/sqlite", "github.com/zalando/go-keyring"}},
 		{pkg: "runtime/search", layer: 2, own: none, third: []string{"modernc.org/sqlite"}},
-		{pkg: "runtime/search/embed", layer: 2, own: []string{"runtime/search", "runtime/secret"}},
+		{pkg: "runtime/search/embed", layer: 3, own: []string{"runtime/search", "runtime/secret"}},
 		// Does no I/O: who asks is decided by what it is given.
 		{pkg: "runtime/access", layer: 1, own: none, notStd: []string{"net", "net/http", "os"}},
 		// What clients see; it permits nothing.
