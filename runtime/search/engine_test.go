@@ -209,7 +209,7 @@ func TestEngineMemory(t *testing.T) {
 		e.Build(server, docs)
 	}
 	e.Wait(t.Context())
-	took := int64(heap()) - int64(before) //nolint:gosec // no heap is so large
+	took := int64(heap()) - int64(before)
 	t.Logf("%d tools take %.1f MB", 1_400, float64(took)/1e6)
 	if took > 8e6 {
 		t.Errorf("the index of 1,400 tools takes %d bytes", took)

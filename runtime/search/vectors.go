@@ -37,7 +37,7 @@ var wordVectors = sync.OnceValue(func() *vectors { //nolint:gochecknoglobals // 
 	v := &vectors{}
 	v.words, v.of, _ = strings.Cut(vectorsData, "\n")
 	for at := 0; at < len(v.words); at++ {
-		v.start = append(v.start, int32(at)) //nolint:gosec // of a file that is built in
+		v.start = append(v.start, int32(at))
 		n := strings.IndexByte(v.words[at:], ' ')
 		if n < 0 {
 			break
