@@ -47,6 +47,7 @@ func (r *Record) Append(dst []byte) []byte {
 	dst = appendText(dst, `,"server":`, r.What.Server, maxShort)
 	dst = appendText(dst, `,"item":`, r.What.Item, maxLong)
 	dst = appendText(dst, `,"era":`, r.What.Era, maxShort)
+	dst = appendText(dst, `,"view":`, r.What.View, maxShort)
 	dst = appendText(dst, `,"args":`, r.Sent.Digest, maxShort)
 	dst = appendNumber(dst, `,"size":`, r.Sent.Size)
 	dst = appendText(dst, `,"def":`, r.What.Definition, maxShort)

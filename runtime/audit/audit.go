@@ -115,6 +115,8 @@ type Subject struct {
 	Definition string
 	// Trace is the trace id that the client sent.
 	Trace string
+	// View is the view through which the client saw the item, "" for none.
+	View string
 }
 
 // Said is what policies have said.

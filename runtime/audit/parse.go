@@ -57,6 +57,7 @@ func (p *parser) record() Record {
 	r.What.Server = p.text(`,"server":`, maxShort)
 	r.What.Item = p.text(`,"item":`, maxLong)
 	r.What.Era = p.text(`,"era":`, maxShort)
+	r.What.View = p.text(`,"view":`, maxShort)
 	r.Sent.Digest = p.text(`,"args":`, maxShort)
 	r.Sent.Size = p.number(`,"size":`)
 	r.What.Definition = p.text(`,"def":`, maxShort)

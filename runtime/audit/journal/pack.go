@@ -27,6 +27,7 @@ type packed struct {
 	texts [texts]string
 	lists [lists][]string
 	addr  netip.Addr
+	view  string // at the end, so that entries without it stay as they were
 }
 
 // Indexes of packed.
@@ -77,6 +78,7 @@ func (p *packed) who(a *audit.Asker) {
 func (p *packed) what(s *audit.Subject) {
 	p.texts[textServer], p.texts[textItem], p.texts[textEra] = cut(s.Server, maxShort), cut(s.Item, maxLong), cut(s.Era, maxShort)
 	p.texts[textDefinition], p.texts[textTrace] = cut(s.Definition, maxShort), cut(s.Trace, maxShort)
+	p.view = cut(s.View, maxShort)
 }
 
 func (p *packed) said(s *audit.Said) {
@@ -99,7 +101,7 @@ func uvarintLen(v uint64) int {
 
 // size returns how many bytes appendTo appends.
 func (p *packed) size() int {
-	n := uvarintLen(p.time) + 1 + p.addr.BitLen()/8
+	n := uvarintLen(p.time) + 1 + p.addr.BitLen()/8 + len(p.view)
 	for _, v := range p.nums {
 		n += uvarintLen(v)
 	}
@@ -138,7 +140,7 @@ func (p *packed) appendTo(b []byte) []byte {
 		a := p.addr.As16()
 		b = append(b, a[16-size:]...)
 	}
-	return b
+	return append(b, p.view...)
 }
 
 // appendUvarint is that of binary, which is not inlined.
@@ -224,6 +226,7 @@ func (u *unpacker) record(it *ring.Item, r *audit.Record) bool {
 		addr, ok := netip.AddrFromSlice([]byte(u.bytes(uint64(n[0]))))
 		r.Who.Addr, u.bad = addr, u.bad || !ok
 	}
+	r.What.View, u.rest = u.rest, ""
 	readNote(&it.Note, &r.Came)
 	return !u.bad && r.Kind != ""
 }

@@ -43,7 +43,7 @@ func (j *Judge) Listed(from *upstream.Origin, k inventory.Kind) {
 		return
 	}
 	_ = j.Journal.Note(&audit.Record{ // a list is given out in any case
-		Kind: audit.KindList, Who: j.asker(&Asked{From: *from}), What: audit.Subject{Era: from.Version, Definition: version},
+		Kind: audit.KindList, Who: j.asker(&Asked{From: *from}), What: audit.Subject{Era: from.Version, View: from.View, Definition: version},
 		Said: audit.Said{Generation: j.Gate.Set().Digest()}, Text: k.Listing().Method, Count: int64(items),
 	})
 }

@@ -78,7 +78,7 @@ func (j *Judge) Begin(a *Asked) (journal.Ticket, error) {
 	}
 	d := journal.Decision{
 		Kind: a.Kind, Who: j.asker(a), Arguments: a.Arguments,
-		What: audit.Subject{Server: a.Server, Item: a.Item, Era: a.From.Version},
+		What: audit.Subject{Server: a.Server, Item: a.Item, Era: a.From.Version, View: a.From.View},
 		Said: audit.Said{Verdict: a.Verdict, By: a.By, Scopes: a.Scopes, Generation: j.Gate.Set().Digest()},
 	}
 	if to := a.To; to != nil {
