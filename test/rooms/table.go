@@ -226,6 +226,9 @@ func proxyTable() []rule {
 		{"", "inventory settings sharing client upstream catalog router front front/stdio front/http1 front/wall front/web runtime runtime/access runtime/access/gate runtime/audit runtime/audit/journal runtime/pins runtime/seal runtime/store runtime/views runtime/internal/..."},
 		{"", "hooks inventory settings sharing client upstream catalog router front front/stdio front/http1 front/wall front/web runtime runtime/access runtime/access/gate runtime/audit runtime/audit/journal runtime/pins runtime/seal runtime/store runtime/internal/..."},
 		{"", "hooks inventory settings sharing client upstream catalog router front front/stdio front/http1 front/wall front/web runtime runtime/access runtime/access/gate runtime/audit runtime/audit/journal runtime/pins runtime/revision runtime/seal runtime/store runtime/internal/..."},
+		{"", "naming inventory settings sharing client upstream catalog router front front/stdio front/http1 front/wall front/web runtime runtime/access runtime/access/gate runtime/audit runtime/audit/journal runtime/pins runtime/seal runtime/store runtime/views runtime/internal/..."},
+		{"front/web", "limits client upstream subscriptions verdict router front front/wall runtime runtime/audit runtime/audit/journal runtime/access runtime/revision runtime/internal/..."},
+		{"", "naming inventory settings sharing client upstream catalog router front front/stdio front/http1 front/wall front/web runtime runtime/access runtime/access/gate runtime/audit runtime/audit/journal runtime/pins runtime/seal runtime/store runtime/internal/..."},
 	} {
 		row := rule{pkg: strings.TrimSuffix(proxyRooms+r[0], "/internal/"), layer: 3, own: []string{}}
 		for name := range strings.FieldsSeq(r[1]) {

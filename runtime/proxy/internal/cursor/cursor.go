@@ -40,7 +40,7 @@ func Open(ring *seal.Ring, k inventory.Kind, audience string, params []byte) (at
 	}
 	sealed, ok := rawjson.String(params, span)
 	if !ok {
-		return at, true, errors.New("it is no string")
+		return at, true, errors.New("it is not a string")
 	}
 	plain, err := ring.Open(purpose+k.Listing().Method+" "+audience, sealed)
 	if err == nil {
