@@ -84,10 +84,10 @@ func partOf(m *material, v *views.View) *part {
 		for _, s := range m.full.lists[k].sections {
 			for _, e := range s.entries {
 				name, readOnly := e.exposed, false
-				switch k {
-				case inventory.Resources, inventory.Templates:
+				switch {
+				case viewed(k) == views.Resource:
 					name = e.item.Key
-				case inventory.Tools:
+				case k == inventory.Tools:
 					readOnly = policy.ReadOnly(e.item.Raw, s.backend.Config().TrustAnnotations || m.pins.Pinned(s.backend.Name, pinned(k), e.item.Key, e.item.Raw))
 				}
 				if !v.Shows(viewed(k), name, readOnly) || k == inventory.Tools && !p.present(m, e) {

@@ -237,7 +237,7 @@ func (v *conversation) relayInputs(result []byte, a inputRequest, next *state) (
 		waits = o.Kept() > 0
 		edits = append(edits, o.Edits()...)
 	}
-	out, err = rawjson.Set(rawjson.Apply(result, edits), []rawjson.Member{{Name: "requestState", Value: next.sealed(v.rt.o.Catalog.Ring, v.From.Audience.Key())}})
+	out, err = rawjson.Set(rawjson.Apply(result, edits), []rawjson.Member{{Name: "requestState", Value: next.sealed(v.rt.o.Catalog.Ring, v.From.Key())}})
 	return out, waits, err
 }
 
@@ -314,7 +314,7 @@ func (v *conversation) ask(inputs []parking.Input, s *state) []byte {
 		q := revision.Question{Method: in.Method}
 		out = append(append(rawjson.Quote(out, in.Key), ':'), q.Embedded(in.Params)...)
 	}
-	out = append(append(out, `},"requestState":`...), s.sealed(v.rt.o.Catalog.Ring, v.From.Audience.Key())...)
+	out = append(append(out, `},"requestState":`...), s.sealed(v.rt.o.Catalog.Ring, v.From.Key())...)
 	if info := v.rt.o.Catalog.Info; info != nil {
 		out = fmt.Appendf(out, `,"_meta":{%q:%s}`, metaServerInfo, info)
 	}

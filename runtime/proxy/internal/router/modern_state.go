@@ -81,7 +81,7 @@ func (r Request) unseal(target string) (*state, error) {
 	if !ok {
 		return nil, upstream.Invalid("params.requestState is not a string")
 	}
-	plain, err := r.rt.o.Catalog.Ring.Open(statePurpose+r.From.Audience.Key(), sealed)
+	plain, err := r.rt.o.Catalog.Ring.Open(statePurpose+r.From.Key(), sealed)
 	if err != nil {
 		return nil, upstream.Invalid("params.requestState: %v", err)
 	}
