@@ -13,6 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/audit"
 	recording "github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/runtime/views"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
@@ -149,6 +150,36 @@ func (s stuck) Append(context.Context, *audit.Batch) (int64, error) {
 }
 func (stuck) State(context.Context, string) ([]byte, error) { return nil, nil }
 func (stuck) Checkpoint(context.Context) ([]byte, error)    { return nil, nil }
+
+// TestViewsAllocateNothing: a call through a view has the allocations of one without views, on
+// each of the ways that are fast.
+func TestViewsAllocateNothing(t *testing.T) {
+	result := fmt.Appendf(nil, pathResult, "r")
+	through := proxy.Options{Views: viewsOf(t, "v", map[string]views.Config{
+		"v": {Tools: []string{"a__*"}, Groups: []string{"eng"}, Clients: []string{"claude*"}, Override: map[string]views.Override{"a__echo": {Title: "Echo"}}},
+	})}
+	for name, measure := range map[string]func(o proxy.Options) float64{
+		"stdio": func(o proxy.Options) float64 {
+			return perCall(t, newPathOf(t, pathProxyBy(t, result, o)), echoLine(100))
+		},
+		"stdio, stateless": func(o proxy.Options) float64 {
+			return perCall(t, newPathOf(t, pathProxyBy(t, result, o)), julyEcho(100))
+		},
+		"session": func(o proxy.Options) float64 {
+			c := newWebPathOf(t, pathProxyBy(t, result, o), nil, "")
+			return testing.AllocsPerRun(500, c.round)
+		},
+		"http, stateless": func(o proxy.Options) float64 {
+			c := newWebPathOf(t, pathProxyBy(t, result, o), nil, "")
+			c.modern()
+			return testing.AllocsPerRun(500, c.round)
+		},
+	} {
+		if with, without := measure(through), measure(proxy.Options{}); with > without+0.1 {
+			t.Errorf("%s: got %.2f allocations a call with a view, %.2f without", name, with, without)
+		}
+	}
+}
 
 // perCall returns the allocations of one of many calls at once.
 func perCall(t *testing.T, c *path, line []byte) float64 {

@@ -76,6 +76,11 @@ func pathProxy(tb testing.TB, result []byte) *proxy.Proxy {
 // pathProxyOf is pathProxy with a journal, nil for none.
 func pathProxyOf(tb testing.TB, result []byte, j *recording.Journal) *proxy.Proxy {
 	tb.Helper()
+	return pathProxyBy(tb, result, proxy.Options{Journal: j})
+}
+
+func pathProxyBy(tb testing.TB, result []byte, o proxy.Options) *proxy.Proxy {
+	tb.Helper()
 	dial := func(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
 		return proxy.ConnectAs(ctx, key, h, bridge.Options{
 			Client: runtime.Implementation{Name: "t", Version: "1"},
@@ -93,7 +98,8 @@ func pathProxyOf(tb testing.TB, result []byte, j *recording.Journal) *proxy.Prox
 			},
 		})
 	}
-	p, err := proxy.NewAllowed(proxy.Options{Servers: proxy.Named("a"), Dial: dial, Info: runtime.Implementation{Name: "mcpctl", Version: "1"}, Journal: j})
+	o.Servers, o.Dial, o.Info = proxy.Named("a"), dial, runtime.Implementation{Name: "mcpctl", Version: "1"}
+	p, err := proxy.NewAllowed(o)
 	require.NoError(tb, err)
 	return p
 }

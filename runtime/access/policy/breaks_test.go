@@ -36,7 +36,7 @@ var mistakes = func() *breaks.Suite {
 		{"whoever has a mail address that another claims is a member", "isMember", `p != nil && p.Email != "" && strings.EqualFold(p.Email, member)`, `p != nil && strings.EqualFold(p.Name+"@example.com", member)`, []string{"TestRandom"}},
 		{"annotations of anybody count", "(*World).bare", `(e.server.Trusted || it.Pinned)`, `(e.server.Trusted || it.Definition != nil)`, []string{"TestVisible/annotations count of trusted servers", "TestRandom"}},
 		{"a star matches a slash", "match", `case star >= 0 && text[from] != '/':`, `case star >= 0:`, []string{"TestVisible/a glob matches no slash", "TestRandom"}},
-		{"URIs are compared as they are written", "(*World).bare", `normal, ok := normalURI(name)`, `normal, ok := name, true`, []string{"TestUnlisted"}},
+		{"URIs are compared as they are written", "(*World).bare", `normal, ok := NormalURI(name)`, `normal, ok := name, true`, []string{"TestUnlisted"}},
 		{"dots behind an escape are let through", "hidesDots", `return true`, `return false`, []string{"TestNormalURI"}},
 		{"an unclear URI is what it looks like", "(*World).bare", `e.uri, e.vague = name, !ok`, `e.uri, e.vague = name, false`, []string{"TestUnclearURIs"}},
 		{"a template is hidden by a part", "(*View).vaguely", `if l.rule.Permit != (e.Kind == Template) {`, `if l.rule.Permit {`, []string{"TestTemplates"}},

@@ -206,7 +206,7 @@ func (r *reader) entity(e types.EntityUID) {
 	}
 	if e.Type == "Resource" {
 		if server, uri, ok := strings.Cut(string(e.ID), "/"); ok {
-			if normal, ok := normalURI(uri); ok && normal != uri {
+			if normal, ok := NormalURI(uri); ok && normal != uri {
 				r.fail("%s is written as Resource::%q", e, server+"/"+normal)
 			}
 		}

@@ -6,13 +6,13 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/access/policy/args"
 )
 
-// normalURI returns a URI in the one form that equal ones share: scheme and host in small
+// NormalURI returns a URI in the one form that equal ones share: scheme and host in small
 // letters, dot segments taken out, escapes of characters that need none undone, those of
 // others in capitals, and spaces, backslashes and characters beyond ASCII escaped. It
 // reports false for a URI that programs read differently: one without a scheme, with a
 // control character, or with an escaped slash or backslash that would make a dot segment,
 // or that a file's path has.
-func normalURI(text string) (string, bool) {
+func NormalURI(text string) (string, bool) {
 	scheme, rest, ok := strings.Cut(text, ":")
 	if !ok || !args.IsScheme(scheme) {
 		return "", false

@@ -21,7 +21,7 @@ func TestNormalURI(t *testing.T) {
 		"file:///data/..%2f..%2fetc": "", "file:///data%2fsecret": "", "file:///data/..%5cetc": "", `file:///data\..\etc`: "", "http://h/a/..%2fb": "", `http://h/a\..\b`: "",
 		"file:///a%00b": "", "file:///a\x00b": "", "file:///a%zz": "", "file:///a%2": "", "readme": "", "../etc": "", "": "", ":x": "", "http://h/a\nb": "",
 	} {
-		got, ok := normalURI(in)
+		got, ok := NormalURI(in)
 		if got != want || ok != (want != "") {
 			t.Errorf("%q: got %q %v, want %q", in, got, ok, want)
 		}
@@ -41,11 +41,11 @@ func FuzzNormalURI(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, path string) {
-		normal, ok := normalURI("file://" + path)
+		normal, ok := NormalURI("file://" + path)
 		if !ok {
 			return
 		}
-		if again, ok := normalURI(normal); !ok || again != normal {
+		if again, ok := NormalURI(normal); !ok || again != normal {
 			t.Fatalf("%q becomes %q, and that %q", path, normal, again)
 		}
 		if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "?#") {

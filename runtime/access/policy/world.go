@@ -201,7 +201,7 @@ func (w *World) bare(it Item) *entry {
 	}
 	name := it.Name
 	if it.Kind == Resource {
-		normal, ok := normalURI(name)
+		normal, ok := NormalURI(name)
 		if ok {
 			name = normal
 		}

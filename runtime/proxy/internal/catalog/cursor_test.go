@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/test/require"
 )
@@ -59,6 +60,22 @@ func TestCursorsOfPrincipals(t *testing.T) {
 				if _, _, err := list(other, next); (err == nil) != (other == id) || err != nil && err.Error() != unknown.Error() {
 					t.Errorf("%s: %q comes with a cursor of %q: got %v, an unknown one %v", version, other, id, err, unknown)
 				}
+			}
+		}
+	}
+}
+
+// TestScopeOfAView: what the address alone has decided may be cached for all.
+func TestScopeOfAView(t *testing.T) {
+	t.Parallel()
+	p := manyTools(t, 3)
+	p.Current.Load().lists[inventory.Tools].fresh = inventory.Freshness{Until: time.Now().Add(time.Hour), Public: true}
+	for who, want := range map[upstream.Audience]string{
+		{View: "v"}: `"cacheScope":"public"`, {View: "v", Private: true}: `"cacheScope":"private"`, {Who: &access.Principal{ID: "a"}, View: "v"}: `"cacheScope":"private"`,
+	} {
+		for range 2 { // the second is kept
+			if got := p.page(p.Current.Load(), inventory.Tools, true, who, 0); !strings.Contains(string(got), want) {
+				t.Errorf("%v: got %.200s", who, got)
 			}
 		}
 	}

@@ -64,7 +64,6 @@ func (s *sight) obey(c *Catalog) {
 	}
 }
 
-// viewed returns a kind as views have it.
 func viewed(k inventory.Kind) views.Kind {
 	return [inventory.Kinds]views.Kind{views.Tool, views.Prompt, views.Resource, views.Resource}[k]
 }
@@ -176,7 +175,7 @@ func (p *part) mayShow(m *material, server string) bool {
 		if viewed(k) == views.Resource {
 			of = []string{""}
 		}
-		unknown := o == nil || o.has.Failed[k] != nil || k == inventory.Resources && o.has.Resources // which may have more than it lists
+		unknown := o == nil || o.has.Failed[k] != nil || viewed(k) == views.Resource && o.has.Resources && o.has.Items[k] == nil // or may have what it does not list
 		if unknown && slices.ContainsFunc(of, func(begins string) bool { return p.view.MayShow(viewed(k), begins) }) {
 			return true
 		}
@@ -189,7 +188,11 @@ func (p *part) matches(m *material, k inventory.Kind, server, key string) bool {
 	if p == nil {
 		return true
 	}
-	if !m.bare && viewed(k) != views.Resource {
+	switch {
+	case viewed(k) == views.Resource: // what is left out is so however it is written
+		normal, ok := policy.NormalURI(key)
+		return p.view.Every(views.Resource) || ok && p.view.Shows(views.Resource, key, false) && p.view.Shows(views.Resource, normal, false)
+	case !m.bare:
 		key = m.full.names.Exposed(server, []string{key})[0]
 	}
 	return p.view.Shows(viewed(k), key, false)
@@ -225,7 +228,6 @@ func Review(p *Publisher, set *views.Set) {
 	p.Listeners.announce(before, after, nil)
 }
 
-// warnOnce warns of a tool that a view cannot show, until there are other views.
 func warnOnce(p *Publisher, tool string, why error) {
 	if _, again := p.warned.LoadOrStore(tool+"\x00"+why.Error(), true); !again {
 		p.o.Logger.Warn("a view cannot show a tool: it is left out", "tool", tool, "err", why)
