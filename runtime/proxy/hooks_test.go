@@ -22,6 +22,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // spy is a hook of functions; nil does nothing.
@@ -71,14 +72,14 @@ type hookedServer struct {
 	*proxy.Proxy
 	mu   sync.Mutex // guards got
 	got  []string
-	log  lockedBuffer
+	log  *wire.Output
 	kept *kept
 	j    *recording.Journal
 }
 
 func newHooked(t *testing.T, s *runtimetest.Server, policies string, all []proxy.NamedHook) *hookedServer {
 	t.Helper()
-	h := new(hookedServer)
+	h := &hookedServer{log: wire.NewOutput()}
 	s.Seen = func(frame []byte) {
 		var m message
 		if json.Unmarshal(frame, &m) == nil && m.Method == "tools/call" {
@@ -88,7 +89,7 @@ func newHooked(t *testing.T, s *runtimetest.Server, policies string, all []proxy
 		}
 	}
 	h.j, h.kept = journaled(t, recording.Options{})
-	o := proxy.Options{Journal: h.j, Logger: slog.New(slog.NewTextHandler(&h.log, nil))}
+	o := proxy.Options{Journal: h.j, Logger: slog.New(slog.NewTextHandler(h.log, nil))}
 	if policies != "" {
 		o.Gate = gated(t, policies)
 	}
