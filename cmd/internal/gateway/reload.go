@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/cmd/internal/yamlcut"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/layers"
 )
@@ -187,7 +188,7 @@ func (r *reloading) beside() {
 
 // followed returns the text of a config.yaml without what others take over.
 func followed(text []byte) []byte {
-	return settings.WithoutHooks(settings.WithoutViews(settings.WithoutAccess(text)))
+	return yamlcut.Without(settings.WithoutViews(settings.WithoutAccess(text)), []string{"serve", "hooks"})
 }
 
 // problem returns the log attributes of a fault: problem and remedy.

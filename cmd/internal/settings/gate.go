@@ -25,6 +25,3 @@ func WithoutAccess(text []byte) []byte { return yamlcut.Without(text, []string{a
 func WithoutViews(text []byte) []byte {
 	return yamlcut.Without(text, []string{"serve", "views"}, []string{"serve", "view"})
 }
-
-// WithoutHooks is WithoutAccess for serve.hooks.
-func WithoutHooks(text []byte) []byte { return yamlcut.Without(text, []string{"serve", "hooks"}) }

@@ -63,7 +63,7 @@ func (c *Case) asks(ctx context.Context, q Query) error {
 		q, err = q.with(h.arguments)
 	}
 	if err != nil {
-		return c.judge.ended(ctx, h.chain, err)
+		return ended(ctx, c.judge, h.chain, err)
 	}
 	if h.arguments == nil && labels == nil {
 		return nil
@@ -94,7 +94,7 @@ func (c *Case) Response(ctx context.Context, q Query, to *catalog.Route, result 
 	a := c.asked(q, inventory.Tools, "", to)
 	a.Kind, a.Arguments, a.Found = audit.KindDeliver, nil, append(noted, labels...)
 	if no != nil {
-		return nil, c.judge.refuse(ctx, &a, c.judge.ended(ctx, h.chain, no))
+		return nil, c.judge.refuse(ctx, &a, ended(ctx, c.judge, h.chain, no))
 	}
 	t, no := c.judge.BeginPatiently(ctx, &a)
 	if no == nil {
@@ -121,7 +121,7 @@ func (j *Judge) hooksOfTask(ctx context.Context, q Query, chain *hooks.Chain, se
 	labels, noted = call.Found()
 	switch rpc, ok := errors.AsType[*runtime.Error](call.Err); {
 	case err != nil:
-		return nil, labels, noted, j.ended(ctx, chain, err)
+		return nil, labels, noted, ended(ctx, j, chain, err)
 	case failed == nil:
 		return call.Result, labels, noted, nil
 	case !ok:
@@ -149,7 +149,7 @@ func (j *Judge) Passed(ctx context.Context, q Query, server string, result []byt
 
 // ended returns why a call ends at a hook, as the client gets it. The cause of a fault is
 // logged alone.
-func (j *Judge) ended(ctx context.Context, of *hooks.Chain, err error) error {
+func ended(ctx context.Context, j *Judge, of *hooks.Chain, err error) error {
 	if refused, ok := errors.AsType[*hooks.Refused](err); ok {
 		no := &Denied{Denied: &access.Denied{Code: access.CodeDenied, Server: of.Target.Server, Item: of.Target.Tool}, member: "tool"}
 		if !j.Gate.Quiet() {
