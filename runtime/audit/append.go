@@ -63,6 +63,7 @@ func (r *Record) Append(dst []byte) []byte {
 	dst = appendNumber(dst, `,"rsize":`, r.Came.ResultSize)
 	dst = appendText(dst, `,"rdig":`, r.Came.ResultDigest, maxShort)
 	dst = appendText(dst, `,"trace":`, r.What.Trace, maxShort)
+	dst = appendText(dst, `,"through":`, r.What.Through, maxShort)
 	dst = appendText(dst, `,"text":`, r.Text, maxLong)
 	dst = appendNumber(dst, `,"count":`, r.Count)
 	return append(dst, '}')

@@ -117,6 +117,8 @@ type Subject struct {
 	Trace string
 	// View is the view through which the client saw the item, "" for none.
 	View string
+	// Through is the tool of the proxy's own through which a call was made, "" for none.
+	Through string
 }
 
 // Said is what policies have said.

@@ -19,7 +19,7 @@ func full() audit.Record {
 	return audit.Record{
 		Time: time.Date(2026, 11, 22, 9, 14, 3, 120311000, time.UTC), Run: "k3f9", N: 4711, Kind: audit.KindCall, Of: 7,
 		Who:  audit.Asker{ID: "https://idp.example|8f3a", Name: "alice@example.com", Groups: []string{"eng", "idp:leads"}, Client: "claude", Via: "jwt", Addr: netip.MustParseAddr("192.0.2.7"), Flow: "f1"},
-		What: audit.Subject{Server: "gh", Item: "create_issue", Era: "2026-07-28", Definition: "sha256:d", Trace: "4bf9"},
+		What: audit.Subject{Server: "gh", Item: "create_issue", Era: "2026-07-28", Definition: "sha256:d", Trace: "4bf9", Through: "call_tool"},
 		Said: audit.Said{Verdict: audit.VerdictAllow, By: []string{"rule-1"}, Would: []string{"no-exfil", "other"}, Scopes: []string{"s"}, Generation: "sha256:g", Seen: []string{"untrusted"}, Found: []string{""}},
 		Sent: audit.Sent{Digest: "hmac:9b1c", Size: 412},
 		Came: audit.Outcome{Out: audit.OutOK, Took: 128 * time.Millisecond, ResultDigest: "hmac:r", ResultSize: 2210},
@@ -27,7 +27,7 @@ func full() audit.Record {
 	}
 }
 
-const fullText = `{"v":1,"t":"2026-11-22T09:14:03.120311Z","run":"k3f9","n":4711,"kind":"call","of":7,"who":"https://idp.example|8f3a","name":"alice@example.com","groups":["eng","idp:leads"],"client":"claude","via":"jwt","ip":"192.0.2.7","flow":"f1","server":"gh","item":"create_issue","era":"2026-07-28","args":"hmac:9b1c","size":412,"def":"sha256:d","verdict":"allow","by":["rule-1"],"would":["no-exfil","other"],"scopes":["s"],"gen":"sha256:g","seen":["untrusted"],"found":[""],"ms":128,"out":"ok","rsize":2210,"rdig":"hmac:r","trace":"4bf9","text":"a\"b\\c\n\r\t\u0001` + "\u2028é" + `","count":-3}`
+const fullText = `{"v":1,"t":"2026-11-22T09:14:03.120311Z","run":"k3f9","n":4711,"kind":"call","of":7,"who":"https://idp.example|8f3a","name":"alice@example.com","groups":["eng","idp:leads"],"client":"claude","via":"jwt","ip":"192.0.2.7","flow":"f1","server":"gh","item":"create_issue","era":"2026-07-28","args":"hmac:9b1c","size":412,"def":"sha256:d","verdict":"allow","by":["rule-1"],"would":["no-exfil","other"],"scopes":["s"],"gen":"sha256:g","seen":["untrusted"],"found":[""],"ms":128,"out":"ok","rsize":2210,"rdig":"hmac:r","trace":"4bf9","through":"call_tool","text":"a\"b\\c\n\r\t\u0001` + "\u2028é" + `","count":-3}`
 
 func TestRecord(t *testing.T) {
 	want := full()
@@ -72,7 +72,7 @@ func TestBounds(t *testing.T) {
 			r := audit.Record{
 				Time: time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC), Run: s, N: math.MaxUint64, Kind: audit.Kind(s), Of: math.MaxUint64,
 				Who:  audit.Asker{ID: s, Name: s, Groups: many, Client: s, Via: s, Addr: netip.MustParseAddr("fe80::1%eth0"), Flow: s},
-				What: audit.Subject{Server: s, Item: s, Era: s, Definition: s, Trace: s},
+				What: audit.Subject{Server: s, Item: s, Era: s, Definition: s, Trace: s, Through: s},
 				Said: audit.Said{Verdict: s, By: many, Would: []string{s}, Scopes: many[:64], Generation: s},
 				Sent: audit.Sent{Digest: s, Size: math.MinInt64},
 				Came: audit.Outcome{Out: s, Took: -1, ResultDigest: s, ResultSize: math.MaxInt64},

@@ -75,6 +75,7 @@ func (p *parser) record() Record {
 	r.Came.ResultSize = p.number(`,"rsize":`)
 	r.Came.ResultDigest = p.text(`,"rdig":`, maxShort)
 	r.What.Trace = p.text(`,"trace":`, maxShort)
+	r.What.Through = p.text(`,"through":`, maxShort)
 	r.Text = p.text(`,"text":`, maxLong)
 	r.Count = p.number(`,"count":`)
 	p.expect("}")

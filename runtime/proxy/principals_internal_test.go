@@ -206,7 +206,7 @@ func TestPerPrincipal(t *testing.T) {
 	rt, _ := routers.Load(b)
 	catalog := rt.(*router.Router).Catalog
 	list := func(k inventory.Kind, from *upstream.Origin) string {
-		out, err := catalog.List(t.Context(), from.Audience, k, nil, true)
+		out, err := catalog.List(t.Context(), from.Audience, k, nil, true, nil)
 		require.NoError(t, err)
 		return string(out)
 	}

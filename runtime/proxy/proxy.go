@@ -16,6 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/pins"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/finder"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/stdio"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/hooks"
@@ -127,6 +128,8 @@ type Options struct {
 	// Pins says what of the servers is held back from clients; nil: nothing is. After
 	// [pins.Guard.Set], call Repin.
 	Pins *pins.Guard
+	// Search is how clients find tools.
+	Search Search
 	// Logger; nil discards.
 	Logger *slog.Logger
 }
@@ -192,7 +195,7 @@ func New(o Options) (*Proxy, error) {
 		Catalog: catalog.Options{
 			Single: o.Single, NoPrefix: o.NoPrefix || o.Single, Separator: o.Separator, NameLimit: o.NameLimit, PageSize: o.PageSize, ListGrace: o.ListGrace, Ring: o.Ring, Info: info, Pins: o.Pins, Gate: o.Gate, Views: o.Views, Hooks: looking, Logger: o.Logger,
 		},
-		Journal: o.Journal, Logger: o.Logger, Login: loginOf(o.Login),
+		Finder: finder.Options{Engine: o.Search.Engine, List: o.Search.List, Budget: o.Search.Budget, Expose: o.Search.Expose, Native: o.Search.Native, NoPrefix: o.NoPrefix}, Journal: o.Journal, Logger: o.Logger, Login: loginOf(o.Login),
 	})
 	p := &Proxy{router: rt, fronts: front.NewSet(rt), stdio: stdio.Options{Solo: o.Solo, Serial: o.Serial, Single: o.Single, View: o.View}, pins: o.Pins, hooks: looking}
 	if _, err := p.Reconfigure(o.Servers); err != nil {

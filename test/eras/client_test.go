@@ -48,6 +48,7 @@ type client struct {
 	revision     string // that it shakes hands for
 	label        string // is in its answers to questions
 	capabilities string
+	inside       bool // calls are made inside those of call_tool
 	wire         transport
 	ctx          context.Context //nolint:containedctx // the client's life, ended by close
 	end          context.CancelFunc
@@ -106,6 +107,9 @@ func join(parts ...string) string {
 
 // start sends a request.
 func (c *client) start(a ask) *call {
+	if c.inside {
+		a = a.within()
+	}
 	meta := a.meta
 	if c.modern {
 		capabilities := c.capabilities

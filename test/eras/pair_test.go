@@ -43,13 +43,13 @@ type pair struct {
 func (p *pair) modern() bool { return p.back.speaksModern(p.front) }
 
 // newPair starts everything.
-func newPair(f front, b backend) (*pair, error) {
+func newPair(f front, b backend, edits ...func(*proxy.Options)) (*pair, error) {
 	entry, w, err := b.start()
 	if err != nil {
 		return nil, err
 	}
 	p := &pair{front: f, back: b, world: w, ring: seal.NewRing()}
-	p.proxy, p.guard, err = newProxy(p.ring, map[string]backend{entry.Name: b}, entry)
+	p.proxy, p.guard, err = newProxy(p.ring, map[string]backend{entry.Name: b}, []config.Entry{entry}, edits...)
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +61,8 @@ func newPair(f front, b backend) (*pair, error) {
 }
 
 // newProxy puts servers behind a proxy whose states and cursors a ring seals. back
-// is what runs behind each, by name. The guard is nil where suites run without policies.
-func newProxy(ring *seal.Ring, back map[string]backend, entries ...config.Entry) (*proxy.Proxy, *pins.Guard, error) {
+// is what runs behind each, by name; edits change the options. The guard is nil where suites run without policies.
+func newProxy(ring *seal.Ring, back map[string]backend, entries []config.Entry, edits ...func(*proxy.Options)) (*proxy.Proxy, *pins.Guard, error) {
 	byName := map[string]config.Entry{}
 	var servers []proxy.Server
 	for _, e := range entries {
@@ -76,6 +76,9 @@ func newProxy(ring *seal.Ring, back map[string]backend, entries ...config.Entry)
 				Handler: h, Listen: true, Legacy: key.Legacy, Capabilities: json.RawMessage(key.Capabilities), Grace: 20 * time.Millisecond,
 			})
 		},
+	}
+	for _, edit := range edits {
+		edit(&o)
 	}
 	if err := police(&o, back); err != nil {
 		return nil, nil, err

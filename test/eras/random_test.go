@@ -61,7 +61,7 @@ func TestNobodyElse(t *testing.T) {
 	}
 	p := &pair{ring: seal.NewRing()}
 	var err error
-	if p.proxy, p.guard, err = newProxy(p.ring, back, servers...); err != nil {
+	if p.proxy, p.guard, err = newProxy(p.ring, back, servers); err != nil {
 		t.Fatal(err)
 	}
 	defer p.proxy.Close()

@@ -31,6 +31,10 @@ func (t *transcript) steps() {
 	})
 	t.step("list", use(ask{method: "tools/list"}))
 	meta := `"progressToken":"p"`
+	if t.c.bridge == "S" {
+		t.searchSteps(c, use)
+		return
+	}
 	if c.modern {
 		meta += `,"` + metaPrefix + `logLevel":"info"`
 	} else {
@@ -72,6 +76,26 @@ func (t *transcript) steps() {
 			check(until(p.ctx, p.world, "an end of the subscription", func(s runtimetest.Status) bool { return len(s.Watched) == 0 }))
 		}
 	})
+	t.close(c)
+}
+
+// searchSteps are those of a transcript in which tools are found instead of listed.
+func (t *transcript) searchSteps(c *client, use func(ask) func()) {
+	call := func(name, arguments string) ask {
+		return ask{method: "tools/call", members: fmt.Sprintf(`"name":%q,"arguments":%s`, name, arguments), meta: `"progressToken":"p"`}
+	}
+	t.step("search", use(call("search_tools", `{"queries":["tell","ask for a form"],"limit":2}`)))
+	t.step("call inside, with progress", use(call("call_tool", `{"name":"b__tell","arguments":{"label":"x"}}`)))
+	t.step("question inside", use(call("call_tool", `{"name":"b__`+map[bool]string{true: "ask_form", false: "ask_sample"}[t.c.revision >= runtimetest.RevJune]+`"}`)))
+	t.step("refused", use(call("call_read_tool", `{"name":"b__tell","arguments":{"label":"x"}}`)))
+	t.step("error of the server", fails(use(call("call_tool", `{"name":"b__refuse","arguments":{"code":-32050}}`))))
+	t.step("error of mcpctl", fails(use(call("call_tool", `{"name":"b__nope"}`))))
+	t.close(c)
+}
+
+// close ends everything.
+func (t *transcript) close(c *client) {
+	p := t.p
 	t.step("close", func() {
 		if w, ok := c.wire.(*httpTransport); ok && w.Session != "" {
 			check(w.End(p.ctx))

@@ -17,8 +17,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/runtime/seal"
+	"github.com/mcpctl/mcpctl/runtime/views"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
@@ -47,7 +49,13 @@ func wireCases() []wireCase {
 	} {
 		out = append(out, wireCase{"D", c.revision, c.front, c.legacy}, wireCase{"B", c.revision, c.front, c.modern})
 	}
+	for _, c := range slices.Clone(out) { // tools are found: see searchSteps
+		if c.bridge == "D" {
+			out = append(out, wireCase{"S", c.revision, c.front, c.back})
+		}
+	}
 	return append(out,
+		wireCase{"S", runtimetest.RevJuly, "modern-stdio", "stdio"}, wireCase{"S", runtimetest.RevJuly, "modern-http", "http"},
 		wireCase{"C", runtimetest.RevJuly, "modern-stdio", "stdio"}, wireCase{"C", runtimetest.RevJuly, "modern-http", "http"},
 		wireCase{"A", runtimetest.RevJuly, "modern-stdio", "modern-stdio"}, wireCase{"A", runtimetest.RevJuly, "modern-http", "modern-http"})
 }
@@ -103,7 +111,11 @@ func (t *transcript) play() error {
 	var cancel context.CancelFunc
 	t.p.ctx, cancel = context.WithTimeout(context.Background(), *limit)
 	defer cancel()
-	if t.p.proxy, t.p.guard, err = newProxy(t.p.ring, map[string]backend{entry.Name: back}, entry); err != nil {
+	if t.p.proxy, t.p.guard, err = newProxy(t.p.ring, map[string]backend{entry.Name: back}, []config.Entry{entry}, func(o *proxy.Options) {
+		if t.c.bridge == "S" {
+			o.Search.List = views.ListSearch
+		}
+	}); err != nil {
 		return err
 	}
 	if front.http {

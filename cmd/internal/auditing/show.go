@@ -178,6 +178,7 @@ func members(e *Entry) (all [][2]string) {
 	add("outcome", outcome(r))
 	add("result", digest(r.Came.ResultDigest, r.Came.ResultSize))
 	add("trace", r.What.Trace)
+	add("through", r.What.Through)
 	return all
 }
 

@@ -9,13 +9,20 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/cmd/internal/viewing"
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access/policy"
+	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/tokens"
+	"github.com/mcpctl/mcpctl/runtime/views"
 )
 
 // Report is what lists of tools cost, in the form of --json. Tokens are estimated.
 type Report struct {
+	// View is the view in which they are seen, "" for none.
+	View string `json:"view,omitempty"`
 	// Budget is how many tokens are allowed; 0 is no limit.
 	Budget  int      `json:"budget,omitempty"`
 	List    List     `json:"list"`
@@ -24,7 +31,10 @@ type Report struct {
 
 // List is the list that a client gets of all servers together.
 type List struct {
-	All int `json:"all"` // tokens, with the definition of every tool
+	All    int `json:"all"`    // tokens, with the definition of every tool
+	Search int `json:"search"` // with tools that find and call them, and those that are pinned
+	// Chosen is the form that clients get which do not search by themselves: all or search.
+	Chosen views.Form `json:"chosen"`
 }
 
 // Server is the tools of one server.
@@ -59,6 +69,48 @@ func Of(lists []find.List, limit int, every bool) Report {
 	return r
 }
 
+// Choose adds what the tools cost if they are to be searched, by serve's settings, and which
+// form a client gets. View is that of the lists, nil for none.
+func (r *Report) Choose(s settings.Serve, v *views.View, lists []find.List) {
+	counts := make([]proxy.ToolCount, len(lists))
+	for i, l := range lists {
+		counts[i] = proxy.ToolCount{Server: l.Server, Tools: len(l.Items)}
+	}
+	form, most := views.Form(s.List), s.Budget
+	r.List.Search = tokens.Estimate(proxy.SearchTools(!s.Prefix, counts))
+	if v != nil {
+		r.View, form, most = v.Name(), v.Form(), cmp.Or(v.Budget(), s.Budget)
+		r.Budget = cmp.Or(r.Budget, v.Budget())
+	}
+	r.List.Chosen = views.ListAll
+	if form == views.ListSearch || form == views.ListAuto && r.List.All > most {
+		r.List.Chosen = views.ListSearch
+	}
+}
+
+// In returns the tools that a view shows, as it shows them, and about how many tokens the
+// pinned ones take. Trusted says whose annotations are believed.
+func In(v *views.View, all *viewing.Tools, trusted func(server string) bool) (lists []find.List, pinned int) {
+	for _, t := range all.All() {
+		if !v.Shows(views.Tool, t.Exposed, policy.ReadOnly(t.Definition, trusted(t.Server))) {
+			continue
+		}
+		definition, err := v.Present(t.Server, t.Exposed, t.Definition)
+		if err != nil {
+			continue // serve leaves it out
+		}
+		if slices.Contains(v.Pins(), t.Exposed) {
+			pinned += tokens.Estimate(definition)
+		}
+		if len(lists) == 0 || lists[len(lists)-1].Server != t.Server {
+			lists = append(lists, find.List{Server: t.Server})
+		}
+		l := &lists[len(lists)-1]
+		l.Items = append(l.Items, definition)
+	}
+	return lists, pinned
+}
+
 func server(l find.List, every bool) Server {
 	out := Server{Name: l.Server, Tools: len(l.Items), Largest: []Tool{}}
 	for _, definition := range l.Items {
@@ -75,8 +127,16 @@ func server(l find.List, every bool) Server {
 	return out
 }
 
-// Over reports whether the tools cost more than is allowed.
-func (r Report) Over() bool { return r.Budget > 0 && r.List.All > r.Budget }
+// Over reports whether the tools cost more than is allowed, in the form that clients get.
+func (r Report) Over() bool { return r.Budget > 0 && r.Cost() > r.Budget }
+
+// Cost returns how many tokens the list takes that clients get.
+func (r Report) Cost() int {
+	if r.List.Chosen == views.ListSearch {
+		return r.List.Search
+	}
+	return r.List.All
+}
 
 // Print prints the servers and the sum, or with every the tools.
 func (r Report) Print(u *ui.UI, every bool) error {
@@ -119,7 +179,13 @@ func (r Report) summary() string {
 	for _, s := range r.Servers {
 		n += s.Tools
 	}
-	text := fmt.Sprintf("≈ %s tokens as a list of %s tools", thousands(r.List.All), thousands(n))
+	text := fmt.Sprintf("≈ %s tokens as a list of %s tools, %s as search", thousands(r.List.All), thousands(n), thousands(r.List.Search))
+	if r.View != "" {
+		text = "view " + r.View + ": " + text
+	}
+	if r.List.Chosen == views.ListSearch {
+		text += ", which serve takes"
+	}
 	if r.Budget > 0 {
 		text += fmt.Sprintf(" (allowed: %s)", thousands(r.Budget))
 	}

@@ -6,42 +6,83 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/budget"
+	"github.com/mcpctl/mcpctl/cmd/internal/find"
+	"github.com/mcpctl/mcpctl/cmd/internal/viewing"
 )
 
 func newBudget(a *app) *cobra.Command {
 	var check, every bool
 	var limit int
+	var view string
 	cmd := &cobra.Command{
 		Use:   "budget [SERVER...]",
 		Short: "Show how many tokens tools take in a client's context",
 		Long: "Show how many tokens the definitions of tools take in a client's context, by server, as they were last listed. The figures are\n" +
-			"estimates for the vocabulary o200k_base. Nothing is started. With --check the exit code is 10 if it is more than --limit.",
+			"estimates for the vocabulary o200k_base. Nothing is started. With --view, they are those that a view of serve shows.\n" +
+			"With --check the exit code is 10 if it is more than --limit, or than the budget of the view.",
 		Example: "  mcpctl budget\n  mcpctl budget gh --tools\n  mcpctl budget --check --limit 20000",
 		RunE: func(cmd *cobra.Command, servers []string) error {
 			switch {
 			case limit < 0 || cmd.Flags().Changed("limit") && limit == 0:
 				return usagef("--limit is %d, want a number of tokens", limit)
-			case check && limit == 0:
-				return usagef("--check needs a limit").withHint("mcpctl budget --check --limit 20000")
 			}
 			lists, err := storedTools(cmd.Context(), a, servers)
 			if err != nil {
 				return err
 			}
-			r := budget.Of(lists.Lists, limit, every)
+			r, err := budgetOf(a, lists.Lists, view, limit, every)
+			if err != nil {
+				return err
+			}
+			if check && r.Budget == 0 {
+				return usagef("--check needs a limit, or a view with a budget").withHint("mcpctl budget --check --limit 20000")
+			}
 			if err := r.Print(a.ui, every); err != nil {
 				return err
 			}
 			lists.Note(a.ui)
 			if check && r.Over() {
-				return &Error{Code: exitDrift, Err: fmt.Errorf("the tools take %d tokens, allowed are %d", r.List.All, limit), Remedy: "mcpctl budget --tools shows which tools take most"}
+				return &Error{Code: exitDrift, Err: fmt.Errorf("the tools take %d tokens, allowed are %d", r.Cost(), r.Budget), Remedy: "mcpctl budget --tools shows which tools take most"}
 			}
 			return nil
 		},
 	}
 	a.completeServers(cmd)
 	cmd.Flags().BoolVar(&every, "tools", false, "show every tool")
-	cmd.Flags().BoolVar(&check, "check", false, "exit code 10 if the tools take more than --limit")
-	cmd.Flags().IntVar(&limit, "limit", 0, "how many `TOKENS` are allowed")
+	cmd.Flags().BoolVar(&check, "check", false, "exit code 10 if the tools take more than is allowed")
+	cmd.Flags().IntVar(&limit, "limit", 0, "how many `TOKENS` are allowed; without it, the budget of the view")
+	cmd.Flags().StringVar(&view, "view", "", "only what the view `NAME` shows")
+	completeFlag(cmd, "view", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return a.settings.Serve.Views.Names(), cobra.ShellCompDirectiveNoFileComp
+	})
 	return cmd
+}
+
+// budgetOf returns what tools cost, in a view unless that is "".
+func budgetOf(a *app, lists []find.List, view string, limit int, every bool) (budget.Report, error) {
+	serve := a.settings.Serve
+	if view == "" {
+		r := budget.Of(lists, limit, every)
+		r.Choose(serve, nil, lists)
+		return r, nil
+	}
+	v := serve.Views.View(view)
+	if v == nil {
+		return budget.Report{}, unknownName("there is no view", view, serve.Views.Names(), "mcpctl config get serve.views")
+	}
+	f, err := a.loadConfig()
+	if err != nil {
+		return budget.Report{}, err
+	}
+	trusted := map[string]bool{}
+	var names []string // of all, which names of tools depend on
+	for _, e := range f.Enabled() {
+		names = append(names, e.Name)
+		trusted[e.Name] = e.TrustAnnotations
+	}
+	shown, pinned := budget.In(v, viewing.Of(serve, names, lists), func(server string) bool { return trusted[server] })
+	r := budget.Of(shown, limit, every)
+	r.Choose(serve, v, shown)
+	r.List.Search += pinned
+	return r, nil
 }

@@ -43,6 +43,8 @@ func newServe(a *app) *cobra.Command {
 	fl.String("request-timeout", "", "give a request up after this `DURATION` without a sign of life, or never (default 120s)")
 	fl.String("list-grace", "", "answer a list after this `DURATION` without servers that are still starting, or never (default 2s)")
 	fl.String("stream-max", "", "end HTTP streams that last longer than this `DURATION`; clients come back for the rest (default never)")
+	fl.String("list", "all", "list all tools, tools that find and call the others, or what takes less: `FORM` is all, search or auto")
+	completeWords(cmd, "list", "all", "search", "auto")
 	fl.BoolVar(&f.insecure, "insecure", false, "allow an address that other machines reach, without asking for tokens")
 	a.adhoc.takenBy(cmd)
 	completeFlag(cmd, "server", serverFlag(a))

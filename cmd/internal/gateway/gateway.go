@@ -31,6 +31,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/seal"
 	"github.com/mcpctl/mcpctl/runtime/store"
 	"github.com/mcpctl/mcpctl/runtime/transport"
+	"github.com/mcpctl/mcpctl/runtime/views"
 )
 
 // releaseAfter is how long after its start serve returns the garbage of reading the
@@ -227,6 +228,7 @@ func (g *gateway) open(entries []config.Entry) error {
 		Gate:           g.policies.gate,
 		View:           g.o.View,
 		Journal:        g.audit.Takes(),
+		Search:         h.search(),
 		Logger:         h.Log,
 	}
 	if g.store != nil {
@@ -243,6 +245,12 @@ func (g *gateway) open(entries []config.Entry) error {
 		return err
 	}
 	return g.hooks.apply(g, hooks)
+}
+
+// search returns how clients find tools.
+func (h Host) search() proxy.Search {
+	s := h.Settings.Serve
+	return proxy.Search{List: views.Form(s.List), Budget: s.Budget, Native: s.NativeSearch}
 }
 
 // servers returns the proxy's settings of entries, and the entries by name.

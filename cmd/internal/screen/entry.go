@@ -2,25 +2,19 @@ package screen
 
 import (
 	"cmp"
-	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/plain"
-	"github.com/mcpctl/mcpctl/runtime/schema"
+	"github.com/mcpctl/mcpctl/runtime/signature"
 )
 
 // ToolOf returns the entry of a tool in a list.
 func ToolOf(t *runtime.Tool) Tool {
-	out := Tool{Name: plain.Line(t.Name), Marks: Marks(Hints(t.Annotations)), Text: FirstLine(cmp.Or(FirstLine(t.Description), Title(t)))}
-	in, err := schema.Parse(t.InputSchema)
-	if err != nil {
-		out.Unknown = true
-		return out
+	sig := signature.Of(t.Name, t.InputSchema)
+	return Tool{
+		Name: sig.Name, Args: sig.Args, Unknown: sig.Unknown,
+		Marks: Marks(Hints(t.Annotations)), Text: FirstLine(cmp.Or(FirstLine(t.Description), Title(t))),
 	}
-	for _, p := range in.Root().Properties() {
-		out.Args = append(out.Args, Arg{plain.Line(p.Name), plain.Line(ShortType(p.Node)), p.Required})
-	}
-	return out
 }
 
 // PromptOf returns the entry of a prompt in a list.
@@ -39,19 +33,6 @@ func Title(t *runtime.Tool) string {
 		return t.Annotations.Title
 	}
 	return t.Title
-}
-
-// ShortType returns a type, without its values where they would be long.
-func ShortType(n schema.Node) string {
-	const most = 32
-	t := n.Type()
-	switch {
-	case len(t) <= most && !strings.Contains(t, "…"):
-		return t
-	case n.Kinds() == schema.Array:
-		return n.Item(0).Plain() + "[]"
-	}
-	return n.Plain()
 }
 
 // Hints returns what a tool says explicitly of its effects.
@@ -80,11 +61,4 @@ func Hints(h *runtime.ToolAnnotations) []string {
 }
 
 // FirstLine returns the first line of a text that is not blank, clean.
-func FirstLine(text string) string {
-	for line := range strings.Lines(plain.Text(text)) {
-		if line = plain.Line(strings.TrimSpace(line)); line != "" {
-			return line
-		}
-	}
-	return ""
-}
+func FirstLine(text string) string { return signature.FirstLine(text) }

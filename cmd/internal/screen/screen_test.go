@@ -110,17 +110,17 @@ func TestKept(t *testing.T) {
 func sentry() Tool {
 	t := Tool{Name: "search_events", Text: "Search events in an organisation.", Marks: "r@"}
 	for _, name := range []string{"organizationSlug", "naturalLanguageQuery"} {
-		t.Args = append(t.Args, Arg{name, "string", true})
+		t.Args = append(t.Args, Arg{Name: name, Type: "string", Required: true})
 	}
 	for name := range strings.FieldsSeq("regionUrl projectSlug limit includeExplanation environment statsPeriod") {
-		t.Args = append(t.Args, Arg{name, "string|null", false})
+		t.Args = append(t.Args, Arg{Name: name, Type: "string|null", Required: false})
 	}
 	return t
 }
 
 func TestTools(t *testing.T) {
 	tools := []Tool{
-		{Name: "add", Args: []Arg{{"a", "number", true}, {"note", "string", false}}, Text: "Adds.", Marks: "r="},
+		{Name: "add", Args: []Arg{{Name: "a", Type: "number", Required: true}, {Name: "note", Type: "string"}}, Text: "Adds.", Marks: "r="},
 		sentry(),
 		{Name: "drop", Marks: "!", Unknown: true},
 	}
@@ -175,7 +175,7 @@ func squeeze(text string) string {
 
 // TestToolsKeep: at every width each name and required argument is whole.
 func TestToolsKeep(t *testing.T) {
-	long := Tool{Name: strings.Repeat("long_name_", 8), Args: []Arg{{strings.Repeat("argument", 9), "string", true}, {"b", "object[]", true}}, Text: "What it does."}
+	long := Tool{Name: strings.Repeat("long_name_", 8), Args: []Arg{{Name: strings.Repeat("argument", 9), Type: "string", Required: true}, {Name: "b", Type: "object[]", Required: true}}, Text: "What it does."}
 	tools := []Tool{sentry(), long}
 	for width := 10; width <= 220; width++ {
 		got := Tools("TOOL", tools, width, true)
@@ -196,7 +196,7 @@ func TestToolOf(t *testing.T) {
 		Name: "pa\x1b[31mint", Description: "\n\n  \t\nPaints a wall.\nSlowly.", Annotations: &runtime.ToolAnnotations{DestructiveHint: &yes},
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"colour":{"enum":["red","green","blue","yellow","black","white","grey","pink","brown"]},"walls":{"type":"array","items":{"enum":[1,2,3,4,5,6,7,8,9]}}},"required":["walls"]}`),
 	}
-	want := Tool{Name: "paint", Text: "Paints a wall.", Marks: "!", Args: []Arg{{"colour", "string", false}, {"walls", "integer[]", true}}}
+	want := Tool{Name: "paint", Text: "Paints a wall.", Marks: "!", Args: []Arg{{Name: "colour", Type: "string"}, {Name: "walls", Type: "integer[]", Required: true}}}
 	if diff := cmp.Diff(want, ToolOf(tool)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

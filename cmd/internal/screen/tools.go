@@ -2,10 +2,11 @@ package screen
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/mcpctl/mcpctl/runtime/signature"
 )
 
 // Tool is a tool, or a prompt, in a list.
@@ -20,10 +21,7 @@ type Tool struct {
 }
 
 // Arg is an argument; Type may be empty.
-type Arg struct {
-	Name, Type string
-	Required   bool
-}
+type Arg = signature.Arg
 
 // Tools returns a list of tools for a terminal with some columns, 0 for any number.
 // head names the first column.
@@ -51,71 +49,34 @@ func Tools(head string, tools []Tool, width int, p Palette) string {
 }
 
 // Signature returns a tool's name and all its arguments: get-sum(a:number, b?:number).
-func (t *Tool) Signature() string {
-	if t.Unknown {
-		return t.Name + "(?)"
-	}
-	return t.join(t.parts(len(t.Args), true))
+func (t *Tool) Signature() string { return t.signature().String() }
+
+func (t *Tool) signature() signature.Signature {
+	return signature.Signature{Name: t.Name, Args: t.Args, Unknown: t.Unknown}
 }
 
 // lines returns the signature on one line that leaves half of the width to a
 // description, else on one that fits, else on several. Optional arguments that have no
 // room are counted: …+12.
 func (t *Tool) lines(width int) []string {
-	full := t.Signature()
+	sig := t.signature()
+	full := sig.String()
 	if width <= 0 || t.Unknown || text.StringWidth(full) <= width/2 {
 		return []string{full}
 	}
 	for _, room := range []int{width / 2, width} {
-		for optional := t.optional(); optional >= 0; optional-- {
-			if s := t.join(t.parts(optional, true)); text.StringWidth(s) <= room {
+		for optional := sig.Optional(); optional >= 0; optional-- {
+			if s := sig.Join(sig.Parts(optional, true)); text.StringWidth(s) <= room {
 				return []string{s}
 			}
 		}
 	}
-	parts := t.parts(0, false)
-	if s := t.join(parts); text.StringWidth(s) <= width {
+	parts := sig.Parts(0, false)
+	if s := sig.Join(parts); text.StringWidth(s) <= width {
 		return []string{s}
 	}
 	return wrap(t.Name+"(", parts, ")", width)
 }
-
-func (t *Tool) optional() int {
-	n := 0
-	for _, a := range t.Args {
-		if !a.Required {
-			n++
-		}
-	}
-	return n
-}
-
-// parts returns the required arguments and at most some optional ones.
-func (t *Tool) parts(optional int, types bool) []string {
-	var out []string
-	left := 0
-	for _, a := range t.Args {
-		word := a.Name
-		if !a.Required {
-			if optional == 0 {
-				left++
-				continue
-			}
-			optional--
-			word += "?"
-		}
-		if types && a.Type != "" {
-			word += ":" + a.Type
-		}
-		out = append(out, word)
-	}
-	if left > 0 {
-		out = append(out, "…+"+strconv.Itoa(left))
-	}
-	return out
-}
-
-func (t *Tool) join(parts []string) string { return t.Name + "(" + strings.Join(parts, ", ") + ")" }
 
 // wrap puts words with commas between them on lines of at most some columns. A longer
 // word has a line of its own.

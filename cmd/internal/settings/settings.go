@@ -112,6 +112,13 @@ type Serve struct {
 	// Roots are the directories offered to servers that have no client's roots,
 	// absolute. They exist.
 	Roots []string
+	// List is how tools are listed: all, search or auto, and Budget how many tokens a list
+	// may take for auto.
+	List   string
+	Budget int
+	// NativeSearch are the names of programs that search tools by themselves, nil for
+	// those that are known to.
+	NativeSearch []string
 	// View is the view of clients that nothing else decides for, "" for everything. Views are
 	// all of them, nil for none.
 	View  string

@@ -43,7 +43,7 @@ func TestTable(t *testing.T) {
 		"audit.durability": "power", "audit.keep": "30d", "audit.max": "1GiB", "audit.bodies": `{"to":["gh/*"]}`, "audit.anchor": "file:/mnt/checkpoints",
 		"audit.export": `{"jsonl":"/var/log/audit.jsonl"}`,
 		"serve.hooks":  `{"action":"block","match":{"in":"result","pattern":"x"},"name":"h"}`, "serve.views": `{"v":{"tools":["a"]}}`, "serve.view": "v",
-		"elicit": "decline", "auth.store": "keyring", "serve.separator": "--", "serve.nameOverhead": "7", "serve.roots": "/",
+		"elicit": "decline", "auth.store": "keyring", "serve.separator": "--", "serve.nameOverhead": "7", "serve.roots": "/", "serve.list": "search", "serve.budget": "500",
 	}
 	seen := map[string]bool{}
 	for _, s := range settings.Table() {
@@ -91,7 +91,7 @@ func TestTable(t *testing.T) {
 		if s.Name == "serve.view" { // there has to be one
 			file += "  views: {v: {}}\n"
 		}
-		if slices.Contains([]string{"serve.roots", "serve.auth", "serve.hosts", "serve.hooks", "access.rules", "access.policies", "access.tests", "audit.anchor", "audit.export"}, s.Name) { // lists
+		if slices.Contains([]string{"serve.roots", "serve.nativeSearch", "serve.auth", "serve.hosts", "serve.hooks", "access.rules", "access.policies", "access.tests", "audit.anchor", "audit.export"}, s.Name) { // lists
 			file = strings.Replace(file, value, "["+value+"]", 1)
 		}
 		sourceIs(run{file: file}, "config.yaml")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/runtime/schema"
+	"github.com/mcpctl/mcpctl/runtime/signature"
 )
 
 // Page writes readable text on standard output. Everything is cleaned; the first failure
@@ -84,7 +85,7 @@ func (p *Page) Arguments(n schema.Node, prefix string, depth int) {
 		values := enumOf(prop.Node)
 		facts := []string{prop.Node.Type()}
 		if values != nil {
-			facts[0] = screen.ShortType(prop.Node)
+			facts[0] = signature.Type(prop.Node)
 		}
 		if prop.Required {
 			facts = append(facts, "required")

@@ -35,7 +35,7 @@ func TestRecords(t *testing.T) {
 			d := call(`{"a":1}`)
 			d.Who.Addr = netip.MustParseAddr("192.0.2.7")
 			d.Said.Would, d.Said.Scopes, d.Said.Found = []string{"w1", "w2"}, []string{"s"}, []string{"secret"}
-			d.What.Trace = "4bf9"
+			d.What.Trace, d.What.Through = "4bf9", "call_tool"
 			fast, err := j.Begin(d)
 			if err != nil {
 				t.Fatal(err)

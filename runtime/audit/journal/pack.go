@@ -55,6 +55,7 @@ const (
 	textDigest
 	textResult
 	textText
+	textThrough
 	texts
 )
 
@@ -79,6 +80,7 @@ func (p *packed) what(s *audit.Subject) {
 	p.texts[textServer], p.texts[textItem], p.texts[textEra] = cut(s.Server, maxShort), cut(s.Item, maxLong), cut(s.Era, maxShort)
 	p.texts[textDefinition], p.texts[textTrace] = cut(s.Definition, maxShort), cut(s.Trace, maxShort)
 	p.view = cut(s.View, maxShort)
+	p.texts[textThrough] = cut(s.Through, maxShort)
 }
 
 func (p *packed) said(s *audit.Said) {
@@ -213,6 +215,7 @@ func (u *unpacker) record(it *ring.Item, r *audit.Record) bool {
 		textVia: &r.Who.Via, textFlow: &r.Who.Flow, textServer: &r.What.Server, textItem: &r.What.Item, textEra: &r.What.Era,
 		textDefinition: &r.What.Definition, textTrace: &r.What.Trace, textVerdict: &r.Said.Verdict,
 		textGeneration: &r.Said.Generation, textDigest: &r.Sent.Digest, textResult: &r.Came.ResultDigest, textText: &r.Text,
+		textThrough: &r.What.Through,
 	} {
 		*at = u.bytes(u.uvarint())
 	}

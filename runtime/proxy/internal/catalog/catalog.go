@@ -57,6 +57,7 @@ type list struct {
 	missing  []inventory.Missing // what it leaves out
 	partial  []byte              // the report of that, nil for nothing
 	shown    sync.Once           // it has been given out; see Publisher.show
+	own      []byte              // after all others; see Found
 }
 
 // Route is where an exposed name leads.
@@ -358,5 +359,5 @@ func (l *list) finish() {
 	if len(l.missing) > 0 {
 		l.partial, _ = json.Marshal(l.missing) // strings always have a JSON form
 	}
-	l.version = sync.OnceValue(func() string { return versionOf(l.sections) })
+	l.version = sync.OnceValue(func() string { return versionOf(l.sections, l.own) })
 }

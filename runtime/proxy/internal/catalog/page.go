@@ -14,7 +14,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/cursor"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 const (
@@ -35,6 +34,8 @@ type pages struct {
 	most int64         // of them
 	mu   sync.Mutex    // guards what follows
 	of   map[pageKey]*page
+	// searched has another list of tools, nil as long as nobody wants it; see Searched.
+	searched *Catalog
 }
 
 // pageKey says which list, in the words of which era, beginning at which item, and
@@ -71,8 +72,10 @@ func (ps *pages) at(key pageKey) *page {
 }
 
 // List returns the answer to a list method, once every backend has been asked, in
-// the words of an era. It is not to be changed: others get the same.
-func (p *Publisher) List(ctx context.Context, who upstream.Audience, k inventory.Kind, params []byte, modern bool) ([]byte, error) {
+// the words of an era. It is not to be changed: others get the same. Arrange may return the
+// catalog with another list of tools, and says whether who asks has decided about it; nil
+// leaves the list as it is.
+func (p *Publisher) List(ctx context.Context, who upstream.Audience, k inventory.Kind, params []byte, modern bool, arrange func(*Catalog) (_ *Catalog, private bool)) ([]byte, error) {
 	p.Discover(ctx, who, p.o.ListGrace)
 	if err := deadline.Err(ctx); err != nil {
 		return nil, err
@@ -81,6 +84,10 @@ func (p *Publisher) List(ctx context.Context, who upstream.Audience, k inventory
 	announceComing(p)
 	c := show(p, who, k)
 	p.seen.note(who, c, k)
+	if arrange != nil && k == inventory.Tools {
+		arranged, private := arrange(c)
+		c, who.Private = arranged, who.Private || private
+	}
 	first, err := firstItem(p, c, k, who, params)
 	if err != nil {
 		return nil, err
@@ -196,10 +203,7 @@ func (p *Publisher) page(c *Catalog, k inventory.Kind, modern bool, who upstream
 // appendItems appends the items from one to before another, with commas between
 // them. The revisions of the handshake era see the same.
 func (l *list) appendItems(out []byte, p *Publisher, k inventory.Kind, modern bool, from, to int) []byte {
-	conversion := revision.Conversion{To: revision.Latest, Method: k.Listing().Method}
-	if modern {
-		conversion.To = revision.Modern
-	}
+	conversion := conversionOf(k, modern)
 	parts := make([][]*entry, len(l.sections)) // of each section
 	begin, size := 0, 0
 	for i, s := range l.sections {
@@ -213,11 +217,21 @@ func (l *list) appendItems(out []byte, p *Publisher, k inventory.Kind, modern bo
 	}
 	out = slices.Grow(out, size) // about: growing a large text step by step costs more than to look
 	start := len(out)
-	for i, part := range parts {
-		if len(part) > 0 && len(out) > start {
+	comma := func() {
+		if len(out) > start {
 			out = append(out, ',')
 		}
+	}
+	for i, part := range parts {
+		if len(part) == 0 {
+			continue
+		}
+		comma()
 		out = l.sections[i].appendEntries(out, p, &conversion, part)
+	}
+	if l.own != nil && to == l.count {
+		comma()
+		out = append(out, l.own...)
 	}
 	return out
 }

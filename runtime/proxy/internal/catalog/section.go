@@ -32,6 +32,9 @@ type Section struct {
 
 	once sync.Once
 	sum  [sha256.Size]byte // see digest
+
+	costOnce sync.Once
+	cost     int // see Cost
 }
 
 // entry is one item as clients see it.
@@ -135,12 +138,13 @@ func (s *Section) digest() [sha256.Size]byte {
 }
 
 // versionOf returns a text that is the same for equal lists and for no others.
-func versionOf(sections []*Section) string {
+func versionOf(sections []*Section, own []byte) string {
 	h := sha256.New()
 	for _, s := range sections {
 		sum := s.digest()
 		_, _ = h.Write(sum[:])
 	}
+	_, _ = h.Write(own)
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 

@@ -39,6 +39,7 @@ type Client struct {
 	since    time.Time                // when it came
 	identity atomic.Pointer[identity] // nil where it has not said
 	flow     atomic.Pointer[string]   // see Flow
+	found    atomic.Pointer[[]string] // see Found
 
 	mu      sync.Mutex // guards what follows
 	asked   uint64
@@ -229,6 +230,14 @@ func (cl *Client) setIdentity(line []byte, m *rawjson.Message) {
 	cl.identity.Store(&identity{Clipped(name, maxIdentity), Clipped(version, maxIdentity)})
 }
 
+// Program returns the program and its version as it has named itself, "" where it has not.
+func (cl *Client) Program() (name, version string) {
+	if who := cl.identity.Load(); who != nil {
+		return who.name, who.version
+	}
+	return "", ""
+}
+
 // Clipped bounds a text, in bytes.
 func Clipped(text string, most int) string {
 	if len(text) <= most {
@@ -250,8 +259,6 @@ type Info struct {
 // Status returns what is known of a client whatever its front.
 func (cl *Client) Status(front string) Info {
 	s := Info{Front: front, Revision: cl.Revision(), Since: cl.since, LastSeen: cl.since, View: cl.Audience().View}
-	if who := cl.identity.Load(); who != nil {
-		s.Name, s.Version = who.name, who.version
-	}
+	s.Name, s.Version = cl.Program()
 	return s
 }

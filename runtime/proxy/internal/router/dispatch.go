@@ -38,6 +38,9 @@ type Request struct {
 	rewritten bool
 	// judged is what policies have said of it, nil as long as none was asked for.
 	judged *verdict.Case
+	// readOnly says that its tool has to be one that changes nothing; see inward.
+	readOnly bool
+	through  string // the name of the tool in whose call it was, "" for none
 	// Begun is the record that [Router.FastCall] has begun of it.
 	Begun journal.Ticket
 }
@@ -77,6 +80,12 @@ func (rt *Router) Serve(ctx context.Context, r Request) Answer {
 		return Unsupported(v)
 	}
 	once(&r, rt)
+	switch result, err := inward(ctx, rt, &r); {
+	case err != nil:
+		return Failed(r.Method, err)
+	case result != nil:
+		return Answer{Result: result}
+	}
 	result, err := rt.Answer(ctx, r)
 	if err != nil {
 		again := r // not r: that would put every request on the heap
@@ -123,7 +132,7 @@ func (rt *Router) Answer(ctx context.Context, r Request) ([]byte, error) {
 			if err := awaitList(ctx, rt, r.From.Audience, k); err != nil {
 				return nil, err
 			}
-			result, err := rt.Catalog.List(ctx, r.From.Audience, k, r.params(), r.From.Modern())
+			result, err := rt.Catalog.List(ctx, r.From.Audience, k, r.params(), r.From.Modern(), rt.Finder.Arrange(&r.From, r.Msg.Meta.Of(r.Line)))
 			if err == nil {
 				rt.Judge.Listed(&r.From, k)
 			}
@@ -177,6 +186,9 @@ func route(ctx context.Context, r *Request, k inventory.Kind, key string) (to *c
 		to, err = all.ResolveURI(ctx, who, key)
 	default:
 		to, err = all.Resolve(ctx, who, k, key)
+	}
+	if err == nil && r.readOnly && !catalog.ReadOnly(all, to) {
+		err = upstream.Invalid("%s is not known to change nothing", key)
 	}
 	if err == nil && !r.rewritten && to.Edit.Rewrites() {
 		r.Line, r.Msg, err = arguments.Rewrite(to.Edit, r.Line, r.Msg)

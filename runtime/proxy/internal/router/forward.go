@@ -72,7 +72,7 @@ func (r Request) exchange(ctx context.Context, b *upstream.Backend, edits []rawj
 	result, by, err := send(ctx, func(c *upstream.Conn) (*runtime.Request, upstream.Waiter, error) {
 		e := events // an earlier connection may still use its own
 		e.conn = c
-		req := &runtime.Request{Method: r.Method, Params: params, Token: token, Mirror: paramHeaders(r.Header), Events: &e}
+		req := &runtime.Request{Method: r.Method, Params: params, Token: token, Mirror: revision.ParamHeaders(r.Header), Events: &e}
 		if r.to != nil {
 			req.TaskSupport = r.to.Support
 		}

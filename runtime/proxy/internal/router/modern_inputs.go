@@ -172,7 +172,7 @@ func (v *conversation) run(ctx context.Context, call *parking.Call, first func(c
 		if err != nil {
 			return nil, err
 		}
-		a, is := parseInputRequest(result)
+		a, is := revision.ParseInputRequest(result)
 		if !is {
 			return result, nil
 		}
@@ -207,15 +207,15 @@ func (v *conversation) send(ctx context.Context, r Request) ([]byte, error) {
 // them: without those that the configuration answers, the backend's state
 // sealed. It reports whether the client has to come back with something; if
 // not, next is what to come back with in its place.
-func (v *conversation) relayInputs(result []byte, a inputRequest, next *state) (out []byte, waits bool, err error) {
+func (v *conversation) relayInputs(result []byte, a revision.InputRequest, next *state) (out []byte, waits bool, err error) {
 	*next = state{Method: v.kept.Method, Target: v.kept.Target}
-	if inner := a.state.Of(result); string(inner) != "null" {
+	if inner := a.State.Of(result); string(inner) != "null" {
 		next.Inner = inner
 	}
 	next.of(v.backend())
 	var edits []rawjson.Edit
-	if rawjson.IsObject(a.inputs.Of(result)) {
-		o, err := rawjson.ObjectAt(result, a.inputs)
+	if rawjson.IsObject(a.Inputs.Of(result)) {
+		o, err := rawjson.ObjectAt(result, a.Inputs)
 		if err != nil {
 			return nil, false, err
 		}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
-	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -40,6 +38,9 @@ func (rt *Router) AnswerModern(ctx context.Context, r Request) ([]byte, error) {
 	once(&r, rt)
 	if _, err := r.askedLevel(); err != nil {
 		return nil, err
+	}
+	if result, err := inward(ctx, rt, &r); err != nil || result != nil {
+		return result, err
 	}
 	switch r.Method {
 	case revision.MethodDiscover:
@@ -144,34 +145,6 @@ func (rt *Router) discovery(who upstream.Audience) []byte {
 		"complete", revision.Versions(), catalog.WithTasks(rt.Catalog, rt.Catalog.Capabilities(who), who), rt.Catalog.Instructions(who), discoveryTTL, "private",
 		map[string]json.RawMessage{metaServerInfo: rt.o.Catalog.Info},
 	})
-}
-
-// Bounds of what paramHeaders passes on.
-const (
-	maxParamHeaders     = 32
-	maxParamHeaderBytes = 8 << 10
-)
-
-// paramHeaders returns the Mcp-Param headers of a request, which its server may
-// know more about than the proxy does: "MUST be passed on" by those that do not
-// recognise them (2026-07-28, Streamable HTTP, Request Metadata). Nil for none;
-// beyond the bounds all are left out.
-func paramHeaders(header http.Header) map[string]string {
-	var out map[string]string
-	size := 0
-	for name, lines := range header {
-		if !strings.HasPrefix(name, revision.ParamPrefix) || len(lines) != 1 {
-			continue
-		}
-		if size += len(name) + len(lines[0]); size > maxParamHeaderBytes || len(out) == maxParamHeaders {
-			return nil
-		}
-		if out == nil {
-			out = map[string]string{}
-		}
-		out[name] = lines[0]
-	}
-	return out
 }
 
 // askedLevel returns the level that a modern request asks for, LevelNone without

@@ -1,7 +1,6 @@
 package router
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -129,29 +128,6 @@ func (r Request) again(s *state) (Request, error) {
 	}
 	r.Line, r.Msg = line, m
 	return r, nil
-}
-
-// inputRequest is where a result that asks for input has its members.
-type inputRequest struct{ inputs, state rawjson.Span }
-
-// parseInputRequest reports whether a result asks for input. One without a
-// resultType that has the members of such a result is of a server of the
-// handshake era that has learned to ask this way.
-func parseInputRequest(result []byte) (a inputRequest, ok bool) {
-	if !bytes.Contains(result, []byte("input_required")) && !bytes.Contains(result, []byte(`"inputRequests"`)) && !bytes.Contains(result, []byte(`"requestState"`)) {
-		return a, false // the common case, without reading it all
-	}
-	var at [3]rawjson.Span
-	if rawjson.Fields(result, at[:], "resultType", "inputRequests", "requestState") != nil {
-		return a, false
-	}
-	a = inputRequest{at[1], at[2]}
-	if at[0].Present() {
-		kind, _ := rawjson.String(result, at[0])
-		return a, kind == "input_required"
-	}
-	_, stated := rawjson.String(result, a.state)
-	return a, rawjson.IsObject(a.inputs.Of(result)) || stated
 }
 
 // lostError is an interaction that cannot go on.

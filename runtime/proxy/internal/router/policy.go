@@ -24,7 +24,7 @@ func once(r *Request, rt *Router) {
 
 // query returns a request as policies and records have it.
 func query(r *Request) verdict.Query {
-	return verdict.Query{From: &r.From, Line: r.Line, Msg: r.Msg, Method: r.Method}
+	return verdict.Query{From: &r.From, Line: r.Line, Msg: r.Msg, Method: r.Method, Through: r.through}
 }
 
 // lead is route for a request that is to be sent: hooks look into it, and what is decided is
@@ -77,7 +77,7 @@ func delivered(ctx context.Context, r *Request, k inventory.Kind, to *catalog.Ro
 			return result, nil
 		}
 	}
-	if _, asks := parseInputRequest(result); err == nil && asks {
+	if _, asks := revision.ParseInputRequest(result); err == nil && asks {
 		return result, nil
 	}
 	if to.Hooks != nil {

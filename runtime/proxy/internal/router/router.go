@@ -13,6 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/choice"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/finder"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/parking"
@@ -28,6 +29,7 @@ import (
 type Options struct {
 	Backends upstream.Options
 	Catalog  catalog.Options
+	Finder   finder.Options
 	Journal  *journal.Journal // nil: nothing is recorded
 	Logger   *slog.Logger
 	// Login returns the login of a person that can answer a server's failure, nil where
@@ -42,6 +44,7 @@ type Router struct {
 	o       Options
 	Set     *upstream.Set
 	Catalog *catalog.Publisher
+	Finder  *finder.Finder // nil where all tools are listed
 	desk    *questions.Desk
 	Views   choice.Chooser
 	Judge   *verdict.Judge
@@ -63,6 +66,9 @@ func New(o Options) *Router {
 	rt.Views.Gate = o.Catalog.Gate
 	rt.Views.Set(o.Catalog.Views)
 	rt.Judge = &verdict.Judge{Gate: o.Catalog.Gate, Catalog: rt.Catalog, Journal: o.Journal, Hooks: o.Catalog.Hooks, Logger: o.Logger}
+	if !o.Catalog.Single { // which shows what its server shows
+		rt.Finder = finder.New(o.Finder, rt.Catalog, set)
+	}
 	rt.desk = questions.New(set, func(ctx context.Context, from *upstream.Origin, server, method string) (func(error) error, error) {
 		return rt.Judge.MayDo(ctx, &verdict.Asked{Kind: audit.KindQuestion, From: *from, Server: server, Item: method})
 	})

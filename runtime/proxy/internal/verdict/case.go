@@ -45,6 +45,8 @@ type Query struct {
 	Line   []byte
 	Msg    *rawjson.Message
 	Method string
+	// Through is the tool of the proxy's own inside whose call it was, "" for none.
+	Through string
 }
 
 // NewCase returns the case of a request, nil where there is nothing to decide or to record.
@@ -119,7 +121,7 @@ func (c *Case) begin(ctx context.Context, q Query) (err error) {
 // asked returns the request as it is recorded. to is where it leads, nil for not known.
 func (c *Case) asked(q Query, k inventory.Kind, key string, to *catalog.Route) Asked {
 	return Asked{
-		Kind: ActionOf(k), From: *q.From, Meta: MetaOf(q.Line, q.Msg), To: to, K: k, Item: key, Arguments: q.arguments(), Use: c.tried.use, Found: c.hooks.found, Verdict: c.judge.Allowed(),
+		Kind: ActionOf(k), From: *q.From, Meta: MetaOf(q.Line, q.Msg), To: to, K: k, Item: key, Arguments: q.arguments(), Use: c.tried.use, Found: c.hooks.found, Verdict: c.judge.Allowed(), Through: q.Through,
 	}
 }
 

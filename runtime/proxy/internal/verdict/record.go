@@ -36,6 +36,8 @@ type Asked struct {
 	To           *catalog.Route
 	K            inventory.Kind
 	Server, Item string
+	// Through is the tool of the proxy's own inside whose call it was, "" for none.
+	Through string
 	// Arguments are those that the server gets.
 	Arguments []byte
 	// Use is what policies have read of it, nil where none had to.
@@ -78,7 +80,7 @@ func (j *Judge) Begin(a *Asked) (journal.Ticket, error) {
 	}
 	d := journal.Decision{
 		Kind: a.Kind, Who: j.asker(a), Arguments: a.Arguments,
-		What: audit.Subject{Server: a.Server, Item: a.Item, Era: a.From.Version, View: a.From.View},
+		What: audit.Subject{Server: a.Server, Item: a.Item, Era: a.From.Version, View: a.From.View, Through: a.Through},
 		Said: audit.Said{Verdict: a.Verdict, By: a.By, Scopes: a.Scopes, Generation: j.Gate.Set().Digest()},
 	}
 	if to := a.To; to != nil {

@@ -1,7 +1,9 @@
-package router
+package revision_test
 
 import (
 	"testing"
+
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // TestAsksInput: what says so, and what has what such a result has.
@@ -18,7 +20,7 @@ func TestAsksInput(t *testing.T) {
 		`{"structuredContent":{"requestState":"s"},"content":[]}`:   false,
 		`{"resultType":null,"inputRequests":null,"content":[true]}`: false,
 	} {
-		if _, ok := parseInputRequest([]byte(result)); ok != want {
+		if _, ok := revision.ParseInputRequest([]byte(result)); ok != want {
 			t.Errorf("%s: %t", result, ok)
 		}
 	}

@@ -1,0 +1,152 @@
+package catalog
+
+import (
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/access/policy"
+	"github.com/mcpctl/mcpctl/runtime/pins"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+	"github.com/mcpctl/mcpctl/runtime/revision"
+	"github.com/mcpctl/mcpctl/runtime/tokens"
+	"github.com/mcpctl/mcpctl/runtime/views"
+)
+
+// Item is a tool of a catalog.
+type Item struct {
+	Name    string // as clients see it
+	Route   *Route
+	section *Section
+	entry   *entry
+}
+
+// Tools returns the tools of a catalog in the order of the list.
+func Tools(c *Catalog) iter.Seq[Item] {
+	return func(yield func(Item) bool) {
+		for _, s := range c.lists[inventory.Tools].sections {
+			for _, e := range s.entries {
+				if !yield(Item{e.exposed, &e.route, s, e}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Definition returns a tool as clients of an era are listed it.
+func (t Item) Definition(p *Publisher, modern bool) []byte {
+	c := conversionOf(inventory.Tools, modern)
+	return t.section.appendEntries(nil, p, &c, []*entry{t.entry})
+}
+
+// Cost returns about how many tokens the list of tools of a catalog is.
+func Cost(p *Publisher, c *Catalog) (sum int) {
+	conversion := conversionOf(inventory.Tools, false)
+	for _, s := range c.lists[inventory.Tools].sections {
+		s.costOnce.Do(func() { s.cost = tokens.Estimate(s.appendEntries(nil, p, &conversion, s.entries)) })
+		sum += s.cost
+	}
+	return sum
+}
+
+// View returns the view whose catalog it is, nil for that of all.
+func View(c *Catalog) *views.View {
+	if c.sight.part == nil {
+		return nil
+	}
+	return c.sight.part.view
+}
+
+// Note notes that an audience is shown all tools of a catalog.
+func Note(p *Publisher, who upstream.Audience, c *Catalog) { p.seen.note(who, c, inventory.Tools) }
+
+// Found is a list of tools in the place of that of all: those that are pinned, those that
+// were found, and at the end definitions of tools that are no server's, with commas between
+// them. Names lead where they did.
+type Found struct {
+	Names []string
+	Own   func() []byte
+}
+
+// Searched returns a catalog whose list of tools is to be searched. Where nothing was found
+// it is made once.
+func Searched(c *Catalog, f Found) *Catalog {
+	if len(f.Names) > 0 {
+		return searched(c, f)
+	}
+	c.pages.mu.Lock()
+	defer c.pages.mu.Unlock()
+	if c.pages.searched == nil {
+		c.pages.searched = searched(c, f)
+	}
+	return c.pages.searched
+}
+
+func searched(c *Catalog, f Found) *Catalog {
+	out := &Catalog{pages: pages{of: map[pageKey]*page{}, size: c.pages.size, most: c.pages.most}}
+	from, l := &c.lists[inventory.Tools], &out.lists[inventory.Tools]
+	l.fresh, l.missing, l.own = from.fresh, from.missing, f.Own()
+	l.count = 1
+	keep := func(which func(*entry) bool) {
+		for _, s := range from.sections {
+			var kept []*entry
+			for _, e := range s.entries {
+				if which(e) {
+					kept = append(kept, e)
+				}
+			}
+			if len(kept) > 0 {
+				l.sections = append(l.sections, s.with(kept))
+				l.count += len(kept)
+			}
+		}
+	}
+	pinned := func(e *entry) bool { return c.sight.part != nil && slices.Contains(c.sight.part.pins, e.item) }
+	keep(pinned)
+	for _, name := range f.Names {
+		keep(func(e *entry) bool { return e.exposed == name && !pinned(e) })
+	}
+	l.finish()
+	return out
+}
+
+// conversionOf returns how the items of a list are written for an era.
+func conversionOf(k inventory.Kind, modern bool) revision.Conversion {
+	to := revision.Latest
+	if modern {
+		to = revision.Modern
+	}
+	return revision.Conversion{To: to, Method: k.Listing().Method}
+}
+
+// ReadOnly reports whether policies take a tool for one that changes nothing.
+func ReadOnly(p *Publisher, r *Route) bool {
+	trusted := r.Backend.Config().TrustAnnotations || p.o.Pins.Pinned(r.Backend.Name, pins.Tools, r.Bare, r.Definition)
+	return r.Definition != nil && policy.ReadOnly(r.Definition, trusted)
+}
+
+// Unknown returns the servers that an audience may see and of which nothing is known.
+func Unknown(p *Publisher, who upstream.Audience) (names []string) {
+	for _, b := range visible(p, who) {
+		if p.Inventory(b) == nil {
+			names = append(names, b.Name)
+		}
+	}
+	return names
+}
+
+// Offers returns what each server offers that has said so, of which nothing is held back.
+func Offers(p *Publisher) map[string]*inventory.Inventory {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := map[string]*inventory.Inventory{}
+	for b, has := range p.known() {
+		all[b.Name] = has
+	}
+	return all
+}
+
+// Grace returns how long a list waits for servers; see Options.
+func Grace(p *Publisher) time.Duration { return p.o.ListGrace }

@@ -1,0 +1,35 @@
+package client
+
+import "slices"
+
+// Found returns the names of the tools that the session has found, which are not to be
+// changed.
+func (cl *Client) Found() []string {
+	if all := cl.found.Load(); all != nil {
+		return *all
+	}
+	return nil
+}
+
+// Find adds names of tools that the session has found, behind those that were there. Beyond
+// most of them, those leave that were found longest ago. It reports whether there are others
+// now.
+func (cl *Client) Find(names []string, most int) (news bool) {
+	for {
+		before := cl.found.Load()
+		was := cl.Found()
+		is := slices.Clone(was)
+		for _, name := range names {
+			if !slices.Contains(is, name) {
+				is = append(is, name)
+			}
+		}
+		is = is[max(0, len(is)-most):]
+		if slices.Equal(was, is) {
+			return false
+		}
+		if cl.found.CompareAndSwap(before, &is) {
+			return true
+		}
+	}
+}

@@ -1,0 +1,234 @@
+package finder
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/search"
+	"github.com/mcpctl/mcpctl/runtime/signature"
+)
+
+// Tool is a tool that somebody may use.
+type Tool struct {
+	Server string
+	Bare   string // the server's name for it
+	Name   string // what its client calls it
+}
+
+// Stock is what somebody may use. Its methods are called by one goroutine.
+type Stock interface {
+	// Tools returns the tools in the order of the list.
+	Tools() iter.Seq[Tool]
+	// Servers returns those that have tools, in their order, Unlisted those of which
+	// nothing is known yet.
+	Servers() []Server
+	Unlisted() []string
+	// Definition returns the definition of a tool as it is listed.
+	Definition(name string) []byte
+}
+
+// Searcher is what of [search.Engine] is used.
+type Searcher interface {
+	Search(ctx context.Context, q search.Query, keep func(server, tool string) bool) []search.Found
+}
+
+// further is how many tools are counted that are found beyond the limit.
+const further = 20
+
+// Answer searches, and says in words what is found: never nothing. Names are those of the
+// tools that are found, the best first.
+func (o Own) Answer(ctx context.Context, by Searcher, s Stock, q Query) (text string, names []string) {
+	byBare := map[[2]string]string{}
+	var found, of []Tool // of are those of the server
+	for t := range s.Tools() {
+		if q.Server == "" || t.Server == q.Server {
+			of = append(of, t)
+			byBare[[2]string{t.Server, t.Bare}] = t.Name
+		}
+	}
+	numNamed := 0
+	switch {
+	case len(q.Texts) == 0 && q.Server != "":
+		found = of
+	case len(q.Texts) > 0:
+		found = namedIn(q.Texts, of)
+		numNamed = len(found)
+		most := max(q.Limit, maxLimit)
+		for _, f := range by.Search(ctx, search.Query{Phrasings: q.Texts, Limit: most + further}, func(server, tool string) bool {
+			_, visible := byBare[[2]string{server, tool}]
+			return visible
+		}) {
+			t := Tool{f.Group, f.Name, byBare[[2]string{f.Group, f.Name}]}
+			if slices.Contains(found[:min(numNamed, len(found))], t) {
+				continue
+			}
+			if f.Named && len(found) == numNamed {
+				numNamed++
+			}
+			found = append(found, t)
+		}
+	}
+	if len(found) == 0 {
+		return o.none(ctx, by, s, q), nil
+	}
+	shown := found
+	if q.Limit > 0 {
+		shown = found[:min(len(found), max(q.Limit, numNamed))]
+	}
+	var out strings.Builder
+	for _, t := range shown {
+		names = append(names, t.Name)
+		out.WriteString(describe(t.Name, s.Definition(t.Name), q.Detail) + "\n")
+	}
+	out.WriteString(o.rest(found[len(shown):], shown[0].Server, s, q))
+	return strings.TrimSuffix(out.String(), "\n"), names
+}
+
+// namedIn returns the tools whose name a text is, or has in it as a word of several parts.
+func namedIn(texts []string, of []Tool) (found []Tool) {
+	words := map[string]bool{}
+	for _, text := range texts {
+		words[folded(text)] = true
+		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'`,;()[]{}", r) }) {
+			if strings.ContainsFunc(word, func(r rune) bool { return r == '_' || r == '-' || r == '.' || r == '/' || unicode.IsUpper(r) }) {
+				words[folded(word)] = true
+			}
+		}
+	}
+	delete(words, "")
+	for _, t := range of {
+		if words[folded(t.Name)] {
+			found = append(found, t)
+		}
+	}
+	return found
+}
+
+// folded returns a name without case and separators.
+func folded(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, name)
+}
+
+// Lengths of what is said of a tool, about.
+const (
+	maxSignature = 240
+	maxAbout     = 200
+	maxLine      = 100
+)
+
+// describe returns what is said of a tool, by its definition.
+func describe(name string, definition []byte, d Detail) string {
+	if d == Schema {
+		return string(definition)
+	}
+	var t struct {
+		Title       string          `json:"title"`
+		Description string          `json:"description"`
+		InputSchema json.RawMessage `json:"inputSchema"`
+	}
+	_ = json.Unmarshal(definition, &t) // what cannot be read is left out
+	about := cmp.Or(signature.FirstLine(t.Description), signature.FirstLine(t.Title))
+	if d == Line {
+		return joined(name, shortened(about, maxLine))
+	}
+	return joined(signature.Of(name, t.InputSchema).Within(maxSignature), shortened(about, maxAbout))
+}
+
+func joined(head, about string) string { return strings.TrimSuffix(head+"  "+about, "  ") }
+
+func shortened(text string, most int) string {
+	if short := cutText(text, most); short != text {
+		return short + "…"
+	}
+	return text
+}
+
+// rest says what else there is: tools that are found and not shown, and how to find others.
+// Server is that of the best one.
+func (o Own) rest(others []Tool, server string, s Stock, q Query) string {
+	if len(q.Texts) == 0 {
+		if len(others) > 0 {
+			return fmt.Sprintf("%d more.", len(others))
+		}
+		return ""
+	}
+	var out strings.Builder
+	var more []Server
+	for _, t := range others[:min(len(others), further)] {
+		if i := slices.IndexFunc(more, func(s Server) bool { return s.Name == t.Server }); i >= 0 {
+			more[i].Tools++
+		} else {
+			more = append(more, Server{t.Server, 1})
+		}
+	}
+	for i, m := range more {
+		if i == 0 {
+			fmt.Fprintf(&out, "%d more of %s", m.Tools, m.Name)
+		} else {
+			fmt.Fprintf(&out, "; %d of %s", m.Tools, m.Name)
+		}
+	}
+	if out.Len() > 0 {
+		out.WriteString(". ")
+	}
+	all := s.Servers()
+	if i := slices.IndexFunc(all, func(s Server) bool { return s.Name == server }); i >= 0 {
+		fmt.Fprintf(&out, "Not it? Other words, or queries=[\"\"] server=%s for all %d of it.", server, all[i].Tools)
+	}
+	return out.String() + unlisted(s)
+}
+
+// unlisted says of which servers nothing is known.
+func unlisted(s Stock) string {
+	if all := s.Unlisted(); len(all) > 0 {
+		return " Not known yet: the tools of " + strings.Join(all, ", ") + "."
+	}
+	return ""
+}
+
+// none is the answer where nothing is found.
+func (o Own) none(ctx context.Context, by Searcher, s Stock, q Query) string {
+	all := s.Servers()
+	var text string
+	switch known := slices.ContainsFunc(all, func(s Server) bool { return s.Name == q.Server }); {
+	case len(q.Texts) == 0 && q.Server == "":
+		text = "Say in queries what the tool should do."
+	case q.Server != "" && !known:
+		text = "There is no server of that name with tools."
+	case q.Server != "":
+		elsewhere := q
+		elsewhere.Server = ""
+		elsewhere.Detail = Line
+		if found, names := o.Answer(ctx, by, s, elsewhere); len(names) > 0 {
+			return "No tool of " + q.Server + " matches. Of other servers:\n" + found
+		}
+		text = "No tool matches."
+	default:
+		text = "No tool matches."
+	}
+	if len(all) == 0 {
+		return text + " There are no tools." + unlisted(s)
+	}
+	return text + " Servers here: " + named(all, maxServersTokens) + ". Try other words, or queries=[\"\"] with one of them as server for all its tools." + unlisted(s)
+}
+
+// Result returns a text as the result of a tool.
+func Result(text string, failed bool) []byte {
+	out := append(rawjson.Quote([]byte(`{"content":[{"type":"text","text":`), text), `}]`...)
+	if failed {
+		out = append(out, `,"isError":true`...)
+	}
+	return append(out, '}')
+}

@@ -1,0 +1,88 @@
+package finder
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Auto decides for whom a list is too long. The zero value is ready, and it may be used
+// concurrently.
+type Auto struct {
+	mu   sync.Mutex // guards what follows
+	long map[AutoKey]bool
+}
+
+// AutoKey is a list: of a view, as a principal sees it.
+type AutoKey struct{ View, Who string }
+
+// maxLists bounds the lists that are remembered; beyond it all are forgotten.
+const maxLists = 16 << 10
+
+// Long reports whether a list that costs some tokens is too long for a budget. It changes
+// its mind when the cost is a fifth of the budget beyond it, on either side.
+func (a *Auto) Long(key AutoKey, cost, budget int) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	long, known := a.long[key]
+	margin := budget / 5
+	switch {
+	case !known:
+		long = cost > budget
+	case long:
+		long = cost > budget-margin
+	default:
+		long = cost > budget+margin
+	}
+	if a.long == nil || len(a.long) >= maxLists {
+		a.long = map[AutoKey]bool{}
+	}
+	a.long[key] = long
+	return long
+}
+
+// Program is a client as it names itself.
+type Program struct{ Name, Version string }
+
+// native are the programs that search tools by themselves, since a version. Where that is
+// wrong it costs tokens: every form of the list can call every tool.
+var native = []Program{ //nolint:gochecknoglobals // constant
+	// Tool search is on for all MCP tools since 2.1.7: code.claude.com/docs/en/mcp, "Scale
+	// with MCP Tool Search".
+	{"claude-code", "2.1.7"},
+	// Its feature tool_search defers MCP tools (github.com/openai/codex/pull/10657 and
+	// issue 21503, May 2026).
+	{"codex-mcp-client", ""},
+}
+
+// Searches reports whether a program searches tools by itself. Names, where there are any,
+// replace the table.
+func (p Program) Searches(names []string) bool {
+	if names != nil {
+		return slices.Contains(names, p.Name)
+	}
+	for _, n := range native {
+		if n.Name == p.Name && !older(p.Version, n.Version) {
+			return true
+		}
+	}
+	return false
+}
+
+// older reports whether a version is older than another. One that is no list of numbers is
+// not.
+func older(version, than string) bool {
+	a, b := strings.Split(version, "."), strings.Split(than, ".")
+	for i := range min(len(a), len(b)) {
+		x, err1 := strconv.Atoi(a[i])
+		y, err2 := strconv.Atoi(b[i])
+		switch {
+		case err1 != nil || err2 != nil:
+			return false
+		case x != y:
+			return x < y
+		}
+	}
+	return false
+}

@@ -1,0 +1,73 @@
+package finder
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/schema"
+	"github.com/mcpctl/mcpctl/runtime/signature"
+)
+
+// Inner is the call inside a call of call_tool: a name as it is written, and arguments,
+// which may be nil.
+type Inner struct {
+	Quoted, Arguments []byte
+	Name              string
+}
+
+// ParseInner reads the arguments of call_tool.
+func ParseInner(arguments []byte) (in Inner, err error) {
+	wrong := errors.New(`arguments do not fit: want {"name":"…","arguments":{…}}`)
+	var at [2]rawjson.Span
+	if !rawjson.IsObject(arguments) || rawjson.Fields(arguments, at[:], "name", "arguments") != nil {
+		return in, wrong
+	}
+	name, ok := rawjson.String(arguments, at[0])
+	if !ok {
+		return in, wrong
+	}
+	in = Inner{at[0].Of(arguments), at[1].Of(arguments), name}
+	if string(in.Arguments) == "null" {
+		in.Arguments = nil
+	}
+	if in.Arguments != nil && !rawjson.IsObject(in.Arguments) {
+		return in, errors.New("at /arguments: want an object")
+	}
+	return in, nil
+}
+
+// Check returns what is wrong with the arguments of a tool by its definition, with its
+// signature, "" where nothing is, or where the definition does not say.
+func Check(name string, definition, arguments []byte) string {
+	at, err := rawjson.Field(definition, "inputSchema")
+	if err != nil || !at.Present() {
+		return ""
+	}
+	s, err := schema.Parse(at.Of(definition))
+	if err != nil {
+		return ""
+	}
+	if arguments == nil {
+		arguments = []byte(`{}`)
+	}
+	wrong, ok := errors.AsType[*schema.ValidationError](s.Validate(json.RawMessage(arguments)))
+	if !ok {
+		return ""
+	}
+	var out strings.Builder
+	out.WriteString("The arguments of " + name + " do not fit.\n")
+	for i, issue := range wrong.Issues {
+		const most = 10
+		if i == most {
+			fmt.Fprintf(&out, "and %d more\n", len(wrong.Issues)-most)
+			break
+		}
+		issue.Pointer = "/arguments" + issue.Pointer
+		out.WriteString(issue.String() + "\n")
+	}
+	out.WriteString(signature.Of(name, at.Of(definition)).String())
+	return out.String()
+}

@@ -1,0 +1,343 @@
+package finder
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+	"github.com/mcpctl/mcpctl/runtime/revision"
+	"github.com/mcpctl/mcpctl/runtime/search"
+	"github.com/mcpctl/mcpctl/runtime/views"
+)
+
+// plan is how the tools of an audience are listed.
+type plan struct {
+	form   views.Form
+	budget int
+	expose int         // how many found tools join the list of a session
+	view   *views.View // nil for none
+}
+
+// all reports whether the list has all tools, and never anything else.
+func (p *plan) all() bool { return p.form == "" || p.form == views.ListAll }
+
+// DefaultBudget is how many tokens a list may take where nobody says.
+const DefaultBudget = 10_000
+
+// Options are settings of a finder.
+type Options struct {
+	// Engine ranks; nil is one with the vocabulary of mcpctl.
+	Engine *search.Engine
+	// List and Budget are for clients without a view: views.ListAll and DefaultBudget if
+	// they are zero.
+	List   views.Form
+	Budget int
+	// Expose is how many found tools join the list of a session, for clients without a view.
+	Expose int
+	// Native are the names of programs that search by themselves, in the place of those
+	// that are known to; nil for these.
+	Native []string
+	// NoPrefix says that tools have the names of their servers.
+	NoPrefix bool
+}
+
+// Finder lists tools for clients that are to search, and answers these. All methods may be
+// called concurrently.
+type Finder struct {
+	o       Options
+	catalog *catalog.Publisher
+	set     *upstream.Set
+	auto    Auto
+
+	mu      sync.Mutex // guards what follows
+	engine  *search.Engine
+	indexed map[string]*inventory.Inventory // what the engine was given of each server
+}
+
+// New returns a finder of the tools of a catalog.
+func New(o Options, c *catalog.Publisher, set *upstream.Set) *Finder {
+	return &Finder{o: o, catalog: c, set: set}
+}
+
+// plan returns how an audience is listed tools, by its catalog.
+func (f *Finder) plan(c *catalog.Catalog, who upstream.Audience) plan {
+	if who.View == "" {
+		return plan{form: f.o.List, budget: f.o.Budget, expose: f.o.Expose}
+	}
+	v := catalog.View(c)
+	if v == nil { // which shows nothing
+		return plan{}
+	}
+	return plan{form: v.Form(), budget: cmp.Or(v.Budget(), f.o.Budget), expose: v.Expose(), view: v}
+}
+
+// searches reports whether the list of an audience has tools that search, and whether the
+// program of the client has decided about that.
+func (f *Finder) searches(c *catalog.Catalog, who upstream.Audience, plan *plan, by Program) (searches, private bool) {
+	switch plan.form {
+	case views.ListSearch:
+		return true, false
+	case views.ListAuto:
+		budget := plan.budget
+		if budget == 0 {
+			budget = DefaultBudget
+		}
+		long := f.auto.Long(AutoKey{who.View, who.Who.Key()}, catalog.Cost(f.catalog, c), budget)
+		return long && !by.Searches(f.o.Native), true
+	case views.ListAll:
+	}
+	return false, false
+}
+
+// Arrange returns what makes the list of tools for a client another one, nil where it stays
+// as it is. Meta is the metadata of its request. A nil Finder leaves all lists as they are.
+func (f *Finder) Arrange(from *upstream.Origin, meta []byte) func(*catalog.Catalog) (*catalog.Catalog, bool) {
+	if f == nil {
+		return nil
+	}
+	if from.View == "" && (f.o.List == "" || f.o.List == views.ListAll) {
+		return nil
+	}
+	return func(c *catalog.Catalog) (*catalog.Catalog, bool) {
+		plan := f.plan(c, from.Audience)
+		searches, private := f.searches(c, from.Audience, &plan, programOf(from, meta))
+		if !searches {
+			return c, private
+		}
+		if f.set.Lifetime.Err() == nil {
+			f.set.Work.Go(f.follow)
+		}
+		found := catalog.Found{Own: func() []byte { return f.own(c, &plan).Definitions(servers(c)) }}
+		if from.Client != nil && plan.expose > 0 {
+			found.Names = from.Client.Found()
+		}
+		return catalog.Searched(c, found), private
+	}
+}
+
+// own returns the names of the tools that are no server's, which no server's tool has.
+func (f *Finder) own(c *catalog.Catalog, plan *plan) Own {
+	prefix := ""
+	if f.o.NoPrefix {
+		prefix = Prefix
+	}
+	routes := c.Routes[inventory.Tools]
+	for {
+		o := NewOwn(prefix)
+		if v := plan.view; v != nil && prefix == "" {
+			o = Own{v.Tool(o.Search).Name(o.Search), v.Tool(o.Call).Name(o.Call), v.Tool(o.CallRead).Name(o.CallRead)}
+		}
+		if routes[o.Search] == nil && routes[o.Call] == nil && routes[o.CallRead] == nil {
+			return o
+		}
+		prefix += Prefix
+	}
+}
+
+// servers returns the servers of a catalog that have tools.
+func servers(c *catalog.Catalog) (all []Server) {
+	at := map[string]int{}
+	for t := range catalog.Tools(c) {
+		i, known := at[t.Route.Backend.Name]
+		if !known {
+			i = len(all)
+			at[t.Route.Backend.Name] = i
+			all = append(all, Server{Name: t.Route.Backend.Name})
+		}
+		all[i].Tools++
+	}
+	return all
+}
+
+// follow has the engine index what servers offer now.
+func (f *Finder) follow() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.engine == nil {
+		if f.engine = f.o.Engine; f.engine == nil {
+			f.engine = &search.Engine{Vocabulary: search.Default()}
+		}
+		f.indexed = map[string]*inventory.Inventory{}
+	}
+	now := catalog.Offers(f.catalog)
+	for server := range f.indexed {
+		if now[server] == nil {
+			f.engine.Drop(server)
+			delete(f.indexed, server)
+		}
+	}
+	for server, has := range now {
+		if f.indexed[server] == has {
+			continue
+		}
+		f.indexed[server] = has
+		docs := make([]search.Doc, 0, len(has.Items[inventory.Tools]))
+		for i := range has.Items[inventory.Tools] {
+			if d, ok := search.OfTool(server, json.RawMessage(has.Items[inventory.Tools][i].Raw)); ok {
+				docs = append(docs, d)
+			}
+		}
+		f.engine.Build(server, docs)
+	}
+}
+
+// Call is a call of a tool that is no server's.
+type Call struct {
+	// Result is what it is answered with, nil where there is a call inside it: Line and Msg
+	// are that. ReadOnly says that its tool has to be read-only.
+	Result   []byte
+	Line     []byte
+	Msg      *rawjson.Message
+	ReadOnly bool
+	// Via is the name that the tool has without a prefix.
+	Via string
+}
+
+// Take answers a call of a tool that is no server's, or takes the call out that is inside it.
+// It reports false for other calls. The error is that of the call inside.
+func (f *Finder) Take(ctx context.Context, from *upstream.Origin, line []byte, m *rawjson.Message) (call Call, is bool, err error) {
+	if from.View == "" && (f.o.List == "" || f.o.List == views.ListAll) {
+		return call, false, nil
+	}
+	c := f.catalog.Of(from.Audience)
+	plan := f.plan(c, from.Audience)
+	if plan.all() {
+		return call, false, nil
+	}
+	name, ok := rawjson.String(line, m.Name)
+	if !ok {
+		return call, false, nil
+	}
+	switch own := f.own(c, &plan); name {
+	case own.Search:
+		return f.search(ctx, from, own, &plan, m.Arguments.Of(line)), true, nil
+	case own.Call, own.CallRead:
+		call, err = f.inner(ctx, from, own, line, m, name == own.CallRead)
+		return call, true, err
+	}
+	return call, false, nil
+}
+
+// search answers a call of search_tools.
+func (f *Finder) search(ctx context.Context, from *upstream.Origin, own Own, plan *plan, arguments []byte) Call {
+	q, err := ParseQuery(arguments)
+	if err != nil {
+		return Call{Result: Result(err.Error(), true)}
+	}
+	f.catalog.Discover(ctx, from.Audience, catalog.Grace(f.catalog))
+	f.follow()
+	c := f.catalog.Of(from.Audience)
+	s := &stock{p: f.catalog, c: c, modern: from.Modern(), of: map[string]catalog.Item{}, unlisted: catalog.Unknown(f.catalog, from.Audience)}
+	catalog.Note(f.catalog, from.Audience, c)
+	text, names := own.Answer(ctx, f.engine, s, q)
+	if plan.expose > 0 {
+		expose(from, names, plan.expose)
+	}
+	return Call{Result: Result(text, false)}
+}
+
+// maxExposed bounds the found tools in the list of a session.
+const maxExposed = 50
+
+// expose has tools join the list of a session, which is told before the answer. A client of
+// the stateless era has none: its lists do not depend on other requests.
+func expose(from *upstream.Origin, names []string, most int) {
+	if from.Client == nil || from.Modern() || !from.Client.Find(names, min(most, maxExposed)) {
+		return
+	}
+	if from.Emit != nil {
+		from.Emit(revision.NotificationToolsListChanged, nil)
+	} else {
+		from.Client.Tell(revision.NotificationToolsListChanged, nil)
+	}
+}
+
+// stock is what an audience may use.
+type stock struct {
+	p        *catalog.Publisher
+	c        *catalog.Catalog
+	modern   bool
+	of       map[string]catalog.Item // those that Tools has yielded
+	unlisted []string
+}
+
+func (s *stock) Tools() iter.Seq[Tool] {
+	return func(yield func(Tool) bool) {
+		for t := range catalog.Tools(s.c) {
+			s.of[t.Name] = t
+			if !yield(Tool{t.Route.Backend.Name, t.Route.Bare, t.Name}) {
+				return
+			}
+		}
+	}
+}
+
+func (s *stock) Servers() []Server  { return servers(s.c) }
+func (s *stock) Unlisted() []string { return s.unlisted }
+
+func (s *stock) Definition(name string) []byte { return s.of[name].Definition(s.p, s.modern) }
+
+// listed returns the definition of a tool as its clients see it.
+func (f *Finder) listed(from *upstream.Origin, name string, to *catalog.Route) []byte {
+	for t := range catalog.Tools(f.catalog.Of(from.Audience)) {
+		if t.Name == name {
+			return t.Definition(f.catalog, from.Modern())
+		}
+	}
+	return to.Definition
+}
+
+// inner returns the call that is inside a call.
+func (f *Finder) inner(ctx context.Context, from *upstream.Origin, own Own, line []byte, m *rawjson.Message, readOnly bool) (call Call, err error) {
+	in, err := ParseInner(m.Arguments.Of(line))
+	if err != nil {
+		return Call{Result: Result(err.Error(), true)}, nil
+	}
+	if in.Name == own.Search || in.Name == own.Call || in.Name == own.CallRead {
+		return Call{Result: Result(in.Name+" is called as it is, not through another tool.", true)}, nil
+	}
+	switch to, err := f.catalog.Resolve(ctx, from.Audience, inventory.Tools, in.Name); {
+	case err != nil: // which the call inside will say
+	case readOnly && !catalog.ReadOnly(f.catalog, to):
+		return Call{Result: Result(in.Name+" is not known to change nothing: use "+own.Call+".", true)}, nil
+	default:
+		if wrong := Check(in.Name, f.listed(from, in.Name, to), in.Arguments); wrong != "" {
+			return Call{Result: Result(wrong, true)}, nil
+		}
+	}
+	call = Call{Msg: new(rawjson.Message), ReadOnly: readOnly, Via: strings.TrimPrefix(own.Call, Prefix)}
+	if readOnly {
+		call.Via = strings.TrimPrefix(own.CallRead, Prefix)
+	}
+	arguments := in.Arguments
+	if arguments == nil {
+		arguments = []byte(`{}`)
+	}
+	edits := []rawjson.Edit{{Span: m.Name, New: in.Quoted}, {Span: m.Arguments, New: arguments}}
+	slices.SortFunc(edits, func(a, b rawjson.Edit) int { return a.Start - b.Start })
+	call.Line = rawjson.Splice(nil, line, edits...)
+	return call, rawjson.Scan(call.Line, call.Msg)
+}
+
+// programOf returns the program of a client. Meta is the metadata of its request.
+func programOf(from *upstream.Origin, meta []byte) (p Program) {
+	if from.Client != nil {
+		p.Name, p.Version = from.Client.Program()
+		return p
+	}
+	at, err := rawjson.Field(meta, "io.modelcontextprotocol/clientInfo")
+	if err != nil || !at.Present() {
+		return p
+	}
+	p.Name, _ = rawjson.FieldString(at.Of(meta), "name")
+	p.Version, _ = rawjson.FieldString(at.Of(meta), "version")
+	return p
+}
