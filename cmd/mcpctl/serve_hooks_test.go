@@ -14,7 +14,9 @@ func TestServeHooks(t *testing.T) {
 	s := serveStdio(t, entries("a b"))
 	const ask = `{"message":"canary-81 and more"}`
 	answers := func(tool, want string) func() bool {
-		return func() bool { return strings.Contains(s.call("tools/call", `{"name":"`+tool+`","arguments":`+ask+`}`), want) }
+		return func() bool {
+			return strings.Contains(s.call("tools/call", `{"name":"`+tool+`","arguments":`+ask+`}`), want)
+		}
 	}
 	if !answers("a__echo", `"canary-81 and more"`)() {
 		t.Fatal("there is a hook without configuration")

@@ -204,7 +204,7 @@ func proxyTable() []rule {
 		{"arguments", "upstream runtime/views runtime/internal/..."},
 		{"choice", "client runtime/access runtime/access/gate runtime/access/policy runtime/views runtime/internal/..."},
 		{"tasks", "naming upstream runtime/internal/..."},
-		{"catalog", "errkind inventory past capability links cursor naming ownership upstream runtime runtime/access runtime/access/gate runtime/access/policy runtime/pins runtime/bridge runtime/revision runtime/seal runtime/tokens runtime/views runtime/internal/... golang.org/x/sync hooks"},
+		{"catalog", "errkind inventory past capability links cursor naming ownership upstream runtime runtime/access runtime/access/gate runtime/access/policy runtime/pins runtime/bridge runtime/revision runtime/seal runtime/tokens runtime/views runtime/internal/... hooks golang.org/x/sync"},
 		{"questions", "limits upstream runtime runtime/revision runtime/internal/..."},
 		{"subscriptions", "limits inventory ownership upstream catalog runtime runtime/access runtime/bridge runtime/revision runtime/internal/..."},
 		{"asking", "upstream runtime/access/gate runtime/plain runtime/revision runtime/internal/..."},
@@ -217,14 +217,7 @@ func proxyTable() []rule {
 		{"front/wall", "runtime/access runtime/access/door"},
 		{"front/visits", "runtime/access"},
 		{"front/web", "limits client upstream subscriptions verdict router front front/wall front/visits runtime runtime/audit runtime/audit/journal runtime/access runtime/revision runtime/internal/..."},
-		{"", "inventory settings sharing client upstream catalog router front front/stdio front/http1 front/wall front/web runtime runtime/access runtime/access/gate runtime/audit runtime/audit/journal runtime/pins runtime/seal runtime/store runtime/views runtime/internal/..."},
-		{"", "hooks inventory settings sharing client upstream catalog router front front/stdio front/http1 front/wall front/web runtime runtime/access runtime/access/gate runtime/audit runtime/audit/journal runtime/pins runtime/seal runtime/store runtime/internal/..."},
-		{"", "hooks inventory settings sharing client upstream catalog router front front/stdio front/http1 front/wall front/web runtime runtime/access runtime/access/gate runtime/audit runtime/audit/journal runtime/pins runtime/revision runtime/seal runtime/store runtime/internal/..."},
-		{"", "naming inventory settings sharing client upstream catalog router front front/stdio front/http1 front/wall front/web runtime runtime/access runtime/access/gate runtime/audit runtime/audit/journal runtime/pins runtime/seal runtime/store runtime/views runtime/internal/..."},
-		{"front/web", "limits client upstream subscriptions verdict router front front/wall runtime runtime/audit runtime/audit/journal runtime/access runtime/revision runtime/internal/..."},
-		{"", "naming inventory settings sharing client upstream catalog router front front/stdio front/http1 front/wall front/web runtime runtime/access runtime/access/gate runtime/audit runtime/audit/journal runtime/pins runtime/seal runtime/store runtime/internal/..."},
-		{"front/web", "limits client upstream subscriptions verdict router front front/wall runtime runtime/audit runtime/audit/journal runtime/access runtime/revision runtime/internal/... front/visits"},
-		{"", "naming inventory settings sharing client upstream catalog router front front/stdio front/http1 front/wall front/web runtime runtime/access runtime/access/gate runtime/audit runtime/audit/journal runtime/pins runtime/seal runtime/store runtime/internal/... runtime/views hooks runtime/revision finder runtime/search"},
+		{"", "inventory settings sharing client upstream catalog router front front/stdio front/http1 front/wall front/web hooks naming finder runtime runtime/access runtime/access/gate runtime/audit runtime/audit/journal runtime/pins runtime/seal runtime/store runtime/views runtime/internal/... runtime/revision runtime/search"},
 	} {
 		row := rule{pkg: strings.TrimSuffix(proxyRooms+r[0], "/internal/"), layer: 3, own: []string{}}
 		for name := range strings.FieldsSeq(r[1]) {

@@ -69,7 +69,7 @@ func sections() map[string]func(*file, *yaml.Node, *Access) error {
 		"serve.auth":  (*file).serveAuth,
 		"serve.hosts": (*file).serveHosts,
 		"serve.login": (*file).serveLogin,
-		searchName:    (*file).checkSearch,
+		searchName:    checkSearch,
 		"serve.tls":   (*file).serveTLS,
 		"serve.url":   (*file).serveURL,
 	}

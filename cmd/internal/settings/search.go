@@ -52,14 +52,14 @@ const (
 	maxVocabulary  = 1 << 20
 )
 
-// checkSearch is search for [sections].
-func (f *file) checkSearch(*yaml.Node, *Access) error {
-	_, err := f.search()
+// checkSearch is readSearch for [sections].
+func checkSearch(f *file, _ *yaml.Node, _ *Access) error {
+	_, err := readSearch(f)
 	return err
 }
 
-// search reads the section.
-func (f *file) search() (Search, error) {
+// readSearch reads the section.
+func readSearch(f *file) (Search, error) {
 	var s Search
 	n := f.node(searchName)
 	if n == nil {
@@ -79,11 +79,11 @@ func (f *file) search() (Search, error) {
 		return s, nil
 	}
 	var err error
-	s.Embeddings, err = f.embeddings(resolved(&in.Embeddings))
+	s.Embeddings, err = embeddings(f, resolved(&in.Embeddings))
 	return s, err
 }
 
-func (f *file) embeddings(n *yaml.Node) (*Embeddings, error) {
+func embeddings(f *file, n *yaml.Node) (*Embeddings, error) {
 	const name = searchName + ".embeddings"
 	e := &Embeddings{Timeout: embed.DefaultTimeout, Batch: embed.DefaultBatch}
 	in := struct {

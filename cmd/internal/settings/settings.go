@@ -218,7 +218,7 @@ func Load(o Options) (Settings, error) {
 	if s.Serve.Views, err = readViews(src.file); err != nil {
 		return s, err
 	}
-	if s.Serve.Search, err = src.file.search(); err != nil {
+	if s.Serve.Search, err = readSearch(src.file); err != nil {
 		return s, err
 	}
 	if s.Audit, err = readAudit(src.file); err != nil {

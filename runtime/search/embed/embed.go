@@ -269,7 +269,7 @@ func (x *Index) look(missing map[Key]string, looked map[Key]bool) {
 	x.put(kept)
 }
 
-// put gives vectors to the documents with these texts.
+// put sets the vectors of the documents with these texts.
 func (x *Index) put(vectors map[Key][]float32) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -284,7 +284,7 @@ func (x *Index) put(vectors map[Key][]float32) {
 	}
 }
 
-// settle tells those who wait. x.mu is held.
+// settle wakes those who wait. x.mu is held.
 func (x *Index) settle() {
 	select {
 	case <-x.settled:

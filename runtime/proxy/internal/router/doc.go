@@ -9,12 +9,9 @@
 // subscriptions, parked calls) and reports to each what happens at the servers. It
 // owns what a request is: its rewriting, its conversion between revisions, its
 // deadline, the state that a modern client keeps between rounds, and which
-// connection a task belongs to. A front is known to it only as a [ReplyTo] or a
-// [PendingFront].
+// connection a task belongs to. It knows a front only as [ReplyTo] or [PendingFront].
 //
-// It asks the gate once for each request, when it is known what that leads to and before
-// anything is connected for it: see admit in policy.go. A denial is an error
-// whatever the method.
+// The judge decides once about each request, before anything is connected for it.
 //
 // Locks: Router.reconfiguring comes before all others of the proxy, and is taken
 // by Reconfigure and Close alone. The lock of the task owners is a leaf but for
