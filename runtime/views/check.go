@@ -69,9 +69,6 @@ func newView(name string, c Config) (*View, error) {
 	if err := v.checkList(); err != nil {
 		return nil, err
 	}
-	if err := v.checkResult(c.Results, "results"); err != nil {
-		return nil, err
-	}
 	return v, v.overrides()
 }
 
@@ -119,20 +116,6 @@ func unknownPlaceholder(template string) string {
 	}
 }
 
-func (v *View) checkResult(r *Result, path ...string) error {
-	const example = `as in {maxTokens: 4000, fields: [number, "items[].id"]}`
-	switch {
-	case r == nil:
-	case r.MaxTokens < 0:
-		return v.problem("maxTokens is below 0", example, path...)
-	case slices.Contains(r.Fields, ""):
-		return v.problem("a field has no path", example, path...)
-	case r.MaxTokens == 0 && len(r.Fields) == 0:
-		return v.problem("it says neither maxTokens nor fields", example, path...)
-	}
-	return nil
-}
-
 // overrides checks and compiles what is changed of tools.
 func (v *View) overrides() error {
 	folded := map[string]string{} // exposed names by the names that tools have, as clients compare them
@@ -145,10 +128,7 @@ func (v *View) overrides() error {
 		if o.Name != "" && !isName(o.Name) {
 			return v.problem(quote(o.Name)+" is not made of 1 to 64 letters, digits, _ and -", "as in name: file_bug", "override", tool, "name")
 		}
-		if err := v.checkResult(o.Result, "override", tool, "result"); err != nil {
-			return err
-		}
-		t := &ToolEdit{name: o.Name, title: o.Title, description: o.Description, result: o.Result}
+		t := &ToolEdit{name: o.Name, title: o.Title, description: o.Description}
 		if err := v.arguments(tool, o.Arguments, t); err != nil {
 			return err
 		}

@@ -14,7 +14,6 @@ type ToolEdit struct {
 	name, title, description string // "" stays
 	arguments                []argument
 	rewrites                 bool // some argument is more than described
-	result                   *Result
 }
 
 // argument is what is changed of one argument.

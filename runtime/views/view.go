@@ -90,15 +90,3 @@ func (v *View) Instructions() string {
 	}
 	return v.c.Instructions
 }
-
-// Result returns what is done to the results of a tool, nil for nothing.
-func (v *View) Result(exposed string) *Result {
-	switch t := v.Tool(exposed); {
-	case v == nil:
-		return nil
-	case t != nil && t.result != nil:
-		return t.result
-	default:
-		return v.c.Results
-	}
-}

@@ -114,7 +114,7 @@ func openShared(t *testing.T, entry string) *shared {
 	}))
 	s.g = &gateway{h: h, o: Options{Command: "serve", HTTP: "127.0.0.1:0", asks: true}, logins: auth.NewLogins()}
 	t.Cleanup(s.g.logins.Close)
-	require.NoError(t, s.g.open(file.Entries()))
+	require.NoError(t, s.g.open(file.Entries(), proxy.Search{}))
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.g.serveHTTP(ctx) }()

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/cmd/internal/recording"
 	"github.com/mcpctl/mcpctl/cmd/internal/sessions"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
@@ -153,7 +154,12 @@ func Run(ctx context.Context, h Host, o Options) error {
 		return err
 	}
 	defer func() { g.audit.Close(ctx) }()
-	if err := g.open(o.Entries); err != nil {
+	search, end, err := h.search()
+	if err != nil {
+		return err
+	}
+	defer end()
+	if err := g.open(o.Entries, search); err != nil {
 		return err
 	}
 	g.policies.record(g)
@@ -178,7 +184,7 @@ func Run(ctx context.Context, h Host, o Options) error {
 	defer tidy.Stop()
 	defer whileServing(ctx, releaseMemory)()
 	hide := g.publishStatus(ctx)
-	err := g.run(ctx, front)
+	err = g.run(ctx, front)
 	hide()
 	stop()
 	unwatch()
@@ -192,7 +198,7 @@ func Run(ctx context.Context, h Host, o Options) error {
 }
 
 // open creates the proxy.
-func (g *gateway) open(entries []config.Entry) error {
+func (g *gateway) open(entries []config.Entry, search proxy.Search) error {
 	h := g.h
 	if err := g.openPins(entries); err != nil {
 		return err
@@ -228,7 +234,6 @@ func (g *gateway) open(entries []config.Entry) error {
 		Gate:           g.policies.gate,
 		View:           g.o.View,
 		Journal:        g.audit.Takes(),
-		Search:         h.search(),
 		Logger:         h.Log,
 	}
 	if g.store != nil {
@@ -236,6 +241,7 @@ func (g *gateway) open(entries []config.Entry) error {
 	}
 	if !g.o.Bridge {
 		o.Views = h.Settings.Serve.Views
+		o.Search = search
 	}
 	if err := knownView(o.Views, o.View); err != nil {
 		return err
@@ -247,10 +253,20 @@ func (g *gateway) open(entries []config.Entry) error {
 	return g.hooks.apply(g, hooks)
 }
 
-// search returns how clients find tools.
-func (h Host) search() proxy.Search {
+// search returns how clients find tools, and what ends its engine. That has a vocabulary of
+// its own, and an endpoint, where the settings have.
+func (h Host) search() (out proxy.Search, end func(), err error) {
 	s := h.Settings.Serve
-	return proxy.Search{List: views.Form(s.List), Budget: s.Budget, Native: s.NativeSearch}
+	out = proxy.Search{List: views.Form(s.List), Budget: s.Budget, Native: s.NativeSearch}
+	if s.Search == (settings.Search{}) {
+		return out, func() {}, nil
+	}
+	e, err := find.New(find.Options{Settings: s.Search, StateDir: config.StateDir(h.Getenv), Getenv: h.Getenv, Log: h.Log})
+	if err != nil {
+		return out, nil, err
+	}
+	out.Engine = e.Engine
+	return out, e.Close, nil
 }
 
 // servers returns the proxy's settings of entries, and the entries by name.

@@ -72,6 +72,7 @@ func flagsOnly() []Setting {
 		{Flag: "http", Values: "ADDR", Default: "standard input and output", About: "serves HTTP on this address", Serve: true},
 		{Flag: "socket", Values: "PATH", Default: "standard input and output", About: "serves HTTP on this Unix socket", Serve: true},
 		{Flag: "server", Values: "names, separated by commas", Default: "all", About: "serves only these servers", Serve: true},
+		{Flag: "view", Values: "name of a view", Default: "what the client's name or `serve.view` says", About: "the [view](views.md) of the client on standard input and output", Serve: true},
 		{Flag: "insecure", Values: aBoolean, Default: "false", About: "allows an address that other machines reach", Serve: true},
 	}
 	for i := range table {
