@@ -108,10 +108,17 @@ func (src *source) resolve(v *viper.Viper, k key) error {
 	return nil
 }
 
+// means reports whether a flag is that of a setting. One that takes no value can be another:
+// the command config trust has a --list.
+func (src *source) means(flag string, k key) bool {
+	_, boolean := k.def.(bool)
+	return boolean || src.o.Flags.Lookup(flag).Value.Type() != "bool"
+}
+
 // override returns the value of a setting's flag or variable, and its name.
 func (src *source) override(k key) (value, name string, ok bool) {
 	for _, flag := range []string{k.flag, k.not} {
-		if flag == "" || !src.changed(flag) {
+		if flag == "" || !src.changed(flag) || !src.means(flag, k) {
 			continue
 		}
 		if words, err := src.o.Flags.GetStringArray(flag); err == nil {
