@@ -293,7 +293,7 @@ func TestQuestionThatTheRequestDoesNotAllow(t *testing.T) {
 		t.Error("the client was asked")
 		return nil, errors.New("no")
 	}
-	_, err := routerOf(b).Answer(t.Context(), router.Request{Line: line, Msg: &m, Method: "tools/call", From: from})
+	_, err := routerOf(b).Answer(t.Context(), &router.Request{Line: line, Msg: &m, Method: "tools/call", From: from})
 	rpc, ok := errors.AsType[*runtime.Error](err)
 	if !ok || rpc.Code != runtime.CodeMissingCapability || !strings.Contains(string(rpc.Data), `{"elicitation":{"form":{}}}`) {
 		t.Errorf("got %v", err)

@@ -168,9 +168,9 @@ func (s *stage) try(ctx context.Context, from upstream.Origin, method, params st
 	var result []byte
 	var err error
 	if from.Modern() {
-		result, err = s.p.router.AnswerModern(ctx, r)
+		result, err = s.p.router.AnswerModern(ctx, &r)
 	} else {
-		result, err = s.p.router.Answer(ctx, r)
+		result, err = s.p.router.Answer(ctx, &r)
 	}
 	return string(result), err
 }

@@ -32,7 +32,7 @@ func callAny(t *testing.T, p *Proxy, arguments string) string {
 		call.Conn.Flush()
 		return <-to.answers
 	}
-	result, err := p.router.Answer(t.Context(), router.Request{Line: line, Msg: m, Method: "tools/call", From: old(), Begun: call.Begun})
+	result, err := p.router.Answer(t.Context(), &router.Request{Line: line, Msg: m, Method: "tools/call", From: old(), Begun: call.Begun})
 	if err != nil {
 		return failedText(err)
 	}

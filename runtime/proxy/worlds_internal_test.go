@@ -449,7 +449,7 @@ func (w *testWorld) request(method, params string) ([]byte, error) {
 	if err := rawjson.Scan(line, r.Msg); err != nil {
 		return nil, err
 	}
-	return w.p.router.Answer(context.Background(), r)
+	return w.p.router.Answer(context.Background(), &r)
 }
 
 // list has the client see all lists.

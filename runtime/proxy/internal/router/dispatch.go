@@ -79,20 +79,19 @@ func (rt *Router) Serve(ctx context.Context, r Request) Answer {
 	if v, ok := rawjson.String(r.Line, r.Msg.MetaVersion); ok && !slices.Contains(revision.LegacyVersions(), v) {
 		return Unsupported(v)
 	}
-	once(&r, rt)
-	switch result, err := inward(ctx, rt, &r); {
+	q := &r // on the heap once, and not again further in
+	once(q, rt)
+	switch result, err := inward(ctx, rt, q); {
 	case err != nil:
 		return Failed(r.Method, err)
 	case result != nil:
 		return Answer{Result: result}
 	}
-	result, err := rt.Answer(ctx, r)
+	result, err := rt.Answer(ctx, q)
 	if err != nil {
-		again := r // not r: that would put every request on the heap
-		again.rt = rt
-		result, err = rt.logins.after(ctx, err, &again, func() ([]byte, error) { return rt.Answer(ctx, again) })
+		result, err = rt.logins.after(ctx, err, q, func() ([]byte, error) { return rt.Answer(ctx, q) })
 	}
-	if result, err = r.judged.Finish(ctx, query(&r), result, err); err != nil {
+	if result, err = r.judged.Finish(ctx, query(q), result, err); err != nil {
 		return Failed(r.Method, err)
 	}
 	return Answer{Result: result}
@@ -106,9 +105,9 @@ func Unsupported(version string) Answer {
 }
 
 // Answer returns the result of a request.
-func (rt *Router) Answer(ctx context.Context, r Request) ([]byte, error) {
+func (rt *Router) Answer(ctx context.Context, r *Request) ([]byte, error) {
 	r.rt = rt
-	once(&r, rt)
+	once(r, rt)
 	switch r.Method {
 	case "initialize":
 		return r.initialize(ctx)
@@ -140,16 +139,16 @@ func (rt *Router) Answer(ctx context.Context, r Request) ([]byte, error) {
 		}
 	}
 	if b := rt.Catalog.Only(r.From.Audience); b != nil {
-		if err := mayPass(ctx, &r, b); err != nil {
+		if err := mayPass(ctx, r, b); err != nil {
 			return nil, err
 		}
 		result, err := r.forward(ctx, b)
-		return r.rt.Judge.Passed(ctx, query(&r), b.Name, result, err)
+		return r.rt.Judge.Passed(ctx, query(r), b.Name, result, err)
 	}
 	return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "method not found: " + r.Method}
 }
 
-func (r Request) params() []byte {
+func (r *Request) params() []byte {
 	if !r.Msg.Params.Present() {
 		return []byte(`{}`)
 	}
@@ -157,17 +156,17 @@ func (r Request) params() []byte {
 }
 
 // callNamed serves tools/call and prompts/get.
-func (r Request) callNamed(ctx context.Context, k inventory.Kind) ([]byte, error) {
+func (r *Request) callNamed(ctx context.Context, k inventory.Kind) ([]byte, error) {
 	name, ok := rawjson.String(r.Line, r.Msg.Name)
 	if !ok {
 		return nil, upstream.Invalid("params.name is missing or no string")
 	}
 	return upstream.RetryReplaced(func() (_ []byte, err error) {
-		if r.to, err = lead(ctx, &r, k, name); err != nil {
+		if r.to, err = lead(ctx, r, k, name); err != nil {
 			return nil, err
 		}
 		result, err := r.forward(ctx, r.to.Backend, within(r.Msg.Params, r.Msg.Name, r.to.Quoted))
-		return delivered(ctx, &r, k, r.to, result, err)
+		return delivered(ctx, r, k, r.to, result, err)
 	})
 }
 
@@ -205,7 +204,7 @@ func route(ctx context.Context, r *Request, k inventory.Kind, key string) (to *c
 }
 
 // uri returns the URI that the request names.
-func (r Request) uri() (string, error) {
+func (r *Request) uri() (string, error) {
 	uri, ok := rawjson.String(r.Line, r.Msg.URI)
 	if !ok {
 		return "", upstream.Invalid("params.uri is missing or no string")
@@ -214,13 +213,13 @@ func (r Request) uri() (string, error) {
 }
 
 // read serves resources/read.
-func (r Request) read(ctx context.Context) ([]byte, error) {
+func (r *Request) read(ctx context.Context) ([]byte, error) {
 	uri, err := r.uri()
 	if err != nil {
 		return nil, err
 	}
 	return upstream.RetryReplaced(func() (_ []byte, err error) {
-		if r.to, err = lead(ctx, &r, inventory.Resources, uri); err != nil {
+		if r.to, err = lead(ctx, r, inventory.Resources, uri); err != nil {
 			return nil, err
 		}
 		var edits []rawjson.Edit
@@ -228,13 +227,13 @@ func (r Request) read(ctx context.Context) ([]byte, error) {
 			edits = append(edits, within(r.Msg.Params, r.Msg.URI, r.to.Quoted))
 		}
 		result, err := r.forward(ctx, r.to.Backend, edits...)
-		return delivered(ctx, &r, inventory.Resources, r.to, result, err)
+		return delivered(ctx, r, inventory.Resources, r.to, result, err)
 	})
 }
 
 // complete serves completion/complete, whose reference names a prompt or a
 // resource template.
-func (r Request) complete(ctx context.Context) ([]byte, error) {
+func (r *Request) complete(ctx context.Context) ([]byte, error) {
 	ref := r.Msg.Ref
 	var at [2]rawjson.Span
 	if !ref.Present() || rawjson.Fields(ref.Of(r.Line), at[:], "name", "uri") != nil {
@@ -249,13 +248,13 @@ func (r Request) complete(ctx context.Context) ([]byte, error) {
 		return nil, upstream.Invalid("params.ref names neither a prompt nor a resource")
 	}
 	result, err := upstream.RetryReplaced(func() ([]byte, error) {
-		to, err := lead(ctx, &r, k, key)
+		to, err := lead(ctx, r, k, key)
 		if err != nil {
 			return nil, err
 		}
 		abs := rawjson.Span{Start: ref.Start + place.Start, End: ref.Start + place.End}
 		result, err := r.forward(ctx, to.Backend, within(r.Msg.Params, abs, to.Quoted))
-		return delivered(ctx, &r, k, to, result, err)
+		return delivered(ctx, r, k, to, result, err)
 	})
 	if rpc, ok := errors.AsType[*runtime.Error](err); ok && rpc.Code == runtime.CodeMethodNotFound && r.rt.Catalog.Only(r.From.Audience) == nil {
 		none := []byte(`{"completion":{"values":[]}}`) // the proxy has declared it for all
@@ -268,7 +267,7 @@ func (r Request) complete(ctx context.Context) ([]byte, error) {
 }
 
 // subscribe serves resources/subscribe and resources/unsubscribe.
-func (r Request) subscribe(ctx context.Context) ([]byte, error) {
+func (r *Request) subscribe(ctx context.Context) ([]byte, error) {
 	uri, err := r.uri()
 	switch {
 	case err != nil:

@@ -38,7 +38,7 @@ func ordered(edits []rawjson.Edit) []rawjson.Edit {
 
 // forward sends the request to a backend with its params spliced, and returns
 // the result or the server's error in the client's revision.
-func (r Request) forward(ctx context.Context, b *upstream.Backend, edits ...rawjson.Edit) ([]byte, error) {
+func (r *Request) forward(ctx context.Context, b *upstream.Backend, edits ...rawjson.Edit) ([]byte, error) {
 	return r.exchange(ctx, b, edits, func(ctx context.Context, build upstream.BuildRequest) ([]byte, *upstream.Conn, error) {
 		return b.Call(ctx, &r.From, build)
 	})
@@ -46,18 +46,19 @@ func (r Request) forward(ctx context.Context, b *upstream.Backend, edits ...rawj
 
 // exchange makes the backend's request, has it sent and makes the client's
 // answer of the backend's.
-func (r Request) exchange(ctx context.Context, b *upstream.Backend, edits []rawjson.Edit, send func(context.Context, upstream.BuildRequest) ([]byte, *upstream.Conn, error)) ([]byte, error) {
-	if r.From.Modern() {
+func (r *Request) exchange(ctx context.Context, b *upstream.Backend, edits []rawjson.Edit, send func(context.Context, upstream.BuildRequest) ([]byte, *upstream.Conn, error)) ([]byte, error) {
+	from := r.From // an attempt's own: an earlier connection may still use its own
+	if from.Modern() {
 		level, err := r.askedLevel()
 		if err != nil {
 			return nil, err
 		}
-		r.From.Level = level
+		from.Level = level
 	}
 	ctx, clock := deadline.Start(ctx, b.Config().RequestTimeout, limits.RequestCeiling)
 	defer clock.Stop()
-	r.From.Refuse = clock.End
-	events := Relay{desk: r.rt.desk, clock: clock, From: &r.From}
+	from.Refuse = clock.End
+	events := Relay{desk: r.rt.desk, clock: clock, From: &from}
 	var token json.RawMessage
 	if r.Msg.MetaToken.Present() {
 		// Never the client's own: it could be that of another's call.

@@ -12,7 +12,7 @@ import (
 // initialize answers at once, whatever the state of the backends: it declares
 // the full superset, and lists may be empty. A proxy that stands for one server answers
 // with what that says, once it is connected.
-func (r Request) initialize(ctx context.Context) ([]byte, error) {
+func (r *Request) initialize(ctx context.Context) ([]byte, error) {
 	version, _ := client.TermsIn(r.Line, r.Msg)
 	offered, info := capability.Every(), r.rt.o.Catalog.Info
 	switch c, err := r.rt.only(ctx, r.From.Audience); {

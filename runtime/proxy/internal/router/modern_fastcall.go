@@ -364,7 +364,7 @@ func (p *PendingFastCall) Progressed(_ *FastCall, params []byte) *jsonrpc.Writer
 // false if the client is gone, and nothing is to be answered.
 func (rt *Router) ContinueParked(ctx context.Context, p *PendingFastCall, r Request) (Answer, bool) {
 	r.rt = rt
-	v := p.park(r)
+	v := p.park(&r)
 	if v == nil {
 		_ = rt.Judge.End(p.take(), nil, upstream.ErrCancelled)
 		return Answer{}, false
@@ -381,7 +381,7 @@ func (rt *Router) ContinueParked(ctx context.Context, p *PendingFastCall, r Requ
 
 // park starts a conversation whose first round is the call; nil if the client is
 // gone.
-func (p *PendingFastCall) park(r Request) *conversation {
+func (p *PendingFastCall) park(r *Request) *conversation {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.is.over {
@@ -389,7 +389,7 @@ func (p *PendingFastCall) park(r Request) *conversation {
 	}
 	target, _ := rawjson.String(r.Line, r.Msg.Name) // FastCallModern has read it
 	r.Begun, p.ticket = p.ticket, journal.Ticket{}
-	once(&r, r.rt)
+	once(r, r.rt)
 	v := &conversation{r, inventory.Tools, &state{Method: r.Method, Target: target}}
 	p.parked = v.start(p.firstRound)
 	if p.ready != nil {
@@ -400,7 +400,7 @@ func (p *PendingFastCall) park(r Request) *conversation {
 
 // firstRound waits for the call, and returns what forward would have returned of
 // its outcome.
-func (p *PendingFastCall) firstRound(ctx context.Context, r Request) ([]byte, error) {
+func (p *PendingFastCall) firstRound(ctx context.Context, r *Request) ([]byte, error) {
 	o := p.wait(ctx)
 	if o.why != nil {
 		return nil, o.why

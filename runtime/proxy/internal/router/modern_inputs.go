@@ -28,7 +28,7 @@ const (
 // conversation is a request that the backend may answer with questions, and what
 // the client keeps of it between rounds.
 type conversation struct {
-	Request
+	*Request
 	kind inventory.Kind
 	kept *state
 }
@@ -37,7 +37,7 @@ type conversation struct {
 // (tools/call, prompts/get, resources/read). A modern backend puts them into its
 // result. One with a handshake asks while the call goes on, so the call does not
 // live in this request but beside it: see parking.Lot.
-func (r Request) interact(ctx context.Context, k inventory.Kind) ([]byte, error) {
+func (r *Request) interact(ctx context.Context, k inventory.Kind) ([]byte, error) {
 	at, what := r.Msg.Name, "name"
 	if k == inventory.Resources {
 		at, what = r.Msg.URI, "uri"
@@ -78,10 +78,10 @@ func (r Request) interact(ctx context.Context, k inventory.Kind) ([]byte, error)
 
 // start starts the call to the backend beside the request. first makes the first
 // round; nil: like the others.
-func (v *conversation) start(first func(context.Context, Request) ([]byte, error)) *parking.Call {
+func (v *conversation) start(first func(context.Context, *Request) ([]byte, error)) *parking.Call {
 	return v.rt.Parking.Start(v.rt.Set.Lifetime, v.From.Who, v.reports(), func(ctx context.Context, call *parking.Call) (json.RawMessage, error) {
 		result, err := v.run(ctx, call, first)
-		return v.judged.Finish(ctx, query(&v.Request), result, err)
+		return v.judged.Finish(ctx, query(v.Request), result, err)
 	})
 }
 
@@ -100,7 +100,7 @@ func (v *conversation) await(ctx context.Context, call *parking.Call) ([]byte, e
 // inputResponses returns the answers that a retry brings, by key. Each must be
 // an object, as the results of all questions are: servers should not have to
 // deal with anything else.
-func (r Request) inputResponses() (map[string]json.RawMessage, error) {
+func (r *Request) inputResponses() (map[string]json.RawMessage, error) {
 	raw := r.Msg.InputResponses.Of(r.Line)
 	if raw == nil {
 		return nil, nil
@@ -121,7 +121,7 @@ func (r Request) inputResponses() (map[string]json.RawMessage, error) {
 // reports returns the way for what a call sends while the request waits for it.
 // Progress goes under the request's own token: each request of an interaction
 // has another, or none.
-func (r Request) reports() func(method string, params []byte) {
+func (r *Request) reports() func(method string, params []byte) {
 	token, gate := r.Msg.MetaToken.Of(r.Line), progressGate{}
 	return func(method string, params []byte) {
 		if method == revision.NotificationProgress {
@@ -144,8 +144,8 @@ func (e *Relay) wantProgress(req *runtime.Request) error {
 
 // run makes one call to the backend and, as long as there is nothing to ask the
 // client, the calls that follow from its results.
-func (v *conversation) run(ctx context.Context, call *parking.Call, first func(context.Context, Request) ([]byte, error)) ([]byte, error) {
-	r := v.Request
+func (v *conversation) run(ctx context.Context, call *parking.Call, first func(context.Context, *Request) ([]byte, error)) ([]byte, error) {
+	r := *v.Request
 	r.From.Emit, r.From.Ask = call.Emit, call.Ask
 	r.returns = len(r.From.Capabilities) > len(`{}`)
 	next := *v.kept
@@ -161,8 +161,7 @@ func (v *conversation) run(ctx context.Context, call *parking.Call, first func(c
 			result, err = v.send(ctx, again)
 		}
 		if err != nil {
-			request := again // not again: that would put every round on the heap
-			result, err = v.rt.logins.after(ctx, err, &request, func() ([]byte, error) { return v.send(ctx, request) })
+			result, err = v.rt.logins.after(ctx, err, again, func() ([]byte, error) { return v.send(ctx, again) })
 		}
 		if rpc, ok := errors.AsType[*runtime.Error](err); ok {
 			if pages := revision.URLElicitations(rpc); pages != nil {
@@ -196,7 +195,7 @@ func (v *conversation) run(ctx context.Context, call *parking.Call, first func(c
 }
 
 // send sends one round to the backend.
-func (v *conversation) send(ctx context.Context, r Request) ([]byte, error) {
+func (v *conversation) send(ctx context.Context, r *Request) ([]byte, error) {
 	if v.kind == inventory.Resources {
 		return r.read(ctx)
 	}
@@ -325,7 +324,7 @@ func (v *conversation) ask(inputs []parking.Input, s *state) []byte {
 // make the same request again, in place of the error -32042 in which a server
 // of 2025-11-25 names them (Elicitation, URL mode).
 func (v *conversation) openPages(pages []json.RawMessage) ([]byte, error) {
-	if err := mayBeAsked(&v.Request, revision.MethodElicitationCreate); err != nil {
+	if err := mayBeAsked(v.Request, revision.MethodElicitationCreate); err != nil {
 		return nil, err
 	}
 	if b := v.backend(); b != nil {

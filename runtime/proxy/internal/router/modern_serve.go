@@ -25,7 +25,7 @@ func ModernCaller(r *Request, emit func(method string, params []byte)) upstream.
 // ServeModern answers a request that front has admitted, other than
 // subscriptions/listen. It waits for whatever it needs.
 func (rt *Router) ServeModern(ctx context.Context, r Request) Answer {
-	result, err := rt.AnswerModern(ctx, r)
+	result, err := rt.AnswerModern(ctx, &r)
 	if err != nil {
 		return rt.FailedModern(r.Method, err)
 	}
@@ -33,13 +33,13 @@ func (rt *Router) ServeModern(ctx context.Context, r Request) Answer {
 }
 
 // AnswerModern returns the result of such a request.
-func (rt *Router) AnswerModern(ctx context.Context, r Request) ([]byte, error) {
+func (rt *Router) AnswerModern(ctx context.Context, r *Request) ([]byte, error) {
 	r.rt = rt
-	once(&r, rt)
+	once(r, rt)
 	if _, err := r.askedLevel(); err != nil {
 		return nil, err
 	}
-	if result, err := inward(ctx, rt, &r); err != nil || result != nil {
+	if result, err := inward(ctx, rt, r); err != nil || result != nil {
 		return result, err
 	}
 	switch r.Method {
@@ -50,7 +50,7 @@ func (rt *Router) AnswerModern(ctx context.Context, r Request) ([]byte, error) {
 		return rt.discovery(r.From.Audience), nil
 	case revision.MethodToolsCall:
 		if err := r.checkParamHeaders(ctx); err != nil {
-			return r.judged.Finish(ctx, query(&r), nil, err)
+			return r.judged.Finish(ctx, query(r), nil, err)
 		}
 		return r.interact(ctx, inventory.Tools)
 	case revision.MethodPromptsGet:
@@ -61,30 +61,32 @@ func (rt *Router) AnswerModern(ctx context.Context, r Request) ([]byte, error) {
 		return r.task(ctx)
 	}
 	result, err := rt.Answer(ctx, r)
-	return r.judged.Finish(ctx, query(&r), result, err)
+	return r.judged.Finish(ctx, query(r), result, err)
 }
 
 // checkParamHeaders compares the Mcp-Param headers of a tools/call with its
 // arguments, by the schema that the client has seen.
-func (r Request) checkParamHeaders(ctx context.Context) error {
+func (r *Request) checkParamHeaders(ctx context.Context) error {
 	name, ok := rawjson.String(r.Line, r.Msg.Name)
 	if r.Header == nil || !ok {
 		return nil
 	}
 	sent := r.Msg.Arguments.Of(r.Line)
+	line, m, rewritten := r.Line, r.Msg, r.rewritten
+	defer func() { r.Line, r.Msg, r.rewritten = line, m, rewritten }() // it is routed again when it is sent
 	to, err := upstream.RetryReplaced(func() (*catalog.Route, error) {
 		to, err := r.rt.Catalog.Resolve(ctx, r.From.Audience, inventory.Tools, name)
 		if err != nil || to.Rules != nil && !to.Rules.Static() {
 			return to, err // a person may have to be asked before anything else: see interact
 		}
-		return route(ctx, &r, inventory.Tools, name)
+		return route(ctx, r, inventory.Tools, name)
 	})
 	if err != nil {
 		_, login := errors.AsType[*runtime.AuthError](err)
 		if login || r.Msg.RequestState.Present() {
 			return nil // a login may mend it; a call that waits goes on where it was, see interact
 		}
-		return r.judged.Refused(ctx, query(&r), inventory.Tools, name, to, err)
+		return r.judged.Refused(ctx, query(r), inventory.Tools, name, to, err)
 	}
 	if err := revision.CheckMirrors(to.Mirrors, sent, r.Header); err != nil {
 		return &runtime.Error{Code: runtime.CodeHeaderMismatch, Message: err.Error()}

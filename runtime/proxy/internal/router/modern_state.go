@@ -72,7 +72,7 @@ func (s *state) sealed(ring *seal.Ring, audience string) []byte {
 }
 
 // unseal returns the state that the request has come back with, nil for none.
-func (r Request) unseal(target string) (*state, error) {
+func (r *Request) unseal(target string) (*state, error) {
 	if !r.Msg.RequestState.Present() {
 		return nil, nil
 	}
@@ -95,16 +95,18 @@ func (r Request) unseal(target string) (*state, error) {
 }
 
 // again returns the request without what only a retry has, but for the backend's
-// own state and the answers: the client's, and those that the proxy has given.
-func (r Request) again(s *state) (Request, error) {
+// own state and the answers: the client's, and those that the proxy has given. It is
+// another one in any case.
+func (r *Request) again(s *state) (*Request, error) {
+	out := *r
 	if !r.Msg.RequestState.Present() && (!s.Again || !r.Msg.InputResponses.Present()) && len(s.Inner) == 0 && len(s.Given) == 0 {
-		return r, nil
+		return &out, nil
 	}
 	params, err := rawjson.Without(r.params(), func(name string) bool {
 		return name == "requestState" || s.Again && name == "inputResponses"
 	})
 	if err != nil {
-		return r, err
+		return nil, err
 	}
 	var members []rawjson.Member
 	if len(s.Inner) > 0 {
@@ -116,18 +118,18 @@ func (r Request) again(s *state) (Request, error) {
 			given = append(given, rawjson.Member{Name: k, Value: s.Given[k]})
 		}
 		if params, err = rawjson.SetNested(params, "inputResponses", given); err != nil {
-			return r, err
+			return nil, err
 		}
 	}
 	if params, err = rawjson.Set(params, members); err != nil {
-		return r, err
+		return nil, err
 	}
 	line, m := rawjson.Splice(nil, r.Line, rawjson.Edit{Span: r.Msg.Params, New: params}), new(rawjson.Message)
 	if err := rawjson.Scan(line, m); err != nil {
-		return r, err
+		return nil, err
 	}
-	r.Line, r.Msg = line, m
-	return r, nil
+	out.Line, out.Msg = line, m
+	return &out, nil
 }
 
 // lostError is an interaction that cannot go on.

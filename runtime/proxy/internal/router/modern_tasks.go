@@ -14,7 +14,7 @@ import (
 )
 
 // task serves tasks/get, tasks/update and tasks/cancel (SEP-2663).
-func (r Request) task(ctx context.Context) ([]byte, error) {
+func (r *Request) task(ctx context.Context) ([]byte, error) {
 	if !bridge.DeclaresTasks(r.From.Capabilities) {
 		return nil, bridge.TasksRequired()
 	}
@@ -43,7 +43,7 @@ func (r Request) task(ctx context.Context) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return r.rt.Judge.DeliverTask(ctx, query(&r), b.Name, bareTool, tool, result)
+		return r.rt.Judge.DeliverTask(ctx, query(r), b.Name, bareTool, tool, result)
 	})
 }
 
