@@ -229,8 +229,8 @@ func (w *Watcher) load() (*File, error) {
 		return nil, &Problem{File: w.path, Message: "the file is gone"}
 	}
 	f, err := Load(w.path)
-	if err == nil && f.doc.Root() == nil {
-		return nil, &Problem{File: w.path, Message: "the file is empty", Remedy: `{"mcpServers": {}} is a file without servers`}
+	if err == nil && f.Empty() {
+		return nil, EmptyProblem(w.path)
 	}
 	return f, err
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
@@ -42,6 +43,7 @@ type Watcher struct {
 	// Only the loop uses the rest.
 
 	set    *Set
+	failed string // why the files could not be read when somebody asked for it, "" if they could
 	warned string // the digest of the project file that the logger was told of
 }
 
@@ -76,10 +78,19 @@ func Watch(o WatchOptions) *Watcher {
 	}
 	w.work.Go(func() { // ends with ctx
 		for {
+			// The watchers of the files say nothing when one that was half written has
+			// become what it was before.
+			var again <-chan time.Time
+			if w.failed != "" {
+				again = time.After(time.Second)
+			}
 			select {
 			case <-ctx.Done():
 				return
+			case <-again:
+				w.reload()
 			case <-w.look:
+				w.failed = ""
 				w.reload()
 			case err := <-w.events:
 				if err != nil {
@@ -126,20 +137,27 @@ func (w *Watcher) reload() {
 		err = gone(w.set, set)
 	}
 	if err != nil {
-		w.o.Changed(nil, err)
+		if w.failed != err.Error() {
+			w.failed = err.Error()
+			w.o.Changed(nil, err)
+		}
 		return
 	}
+	w.failed = ""
 	w.set = w.keepTrusted(set)
 	w.o.Changed(w.set.File(), nil)
 }
 
-// gone returns an error for a file that was there before: an editor may be about to write
-// it again.
+// gone returns an error for a file that was there before, or had a value: an editor may be
+// about to write it again.
 func gone(before, now *Set) error {
 	for _, l := range before.Layers {
 		after := now.Layer(l.Name)
 		if l.File != nil && !l.File.Missing() && (after == nil || after.File != nil && after.File.Missing()) {
 			return config.FileProblem(l.Path, fs.ErrNotExist)
+		}
+		if l.File != nil && !l.File.Empty() && after.File != nil && after.File.Empty() {
+			return config.EmptyProblem(l.Path)
 		}
 	}
 	return nil

@@ -96,6 +96,13 @@ func TestWatch(t *testing.T) {
 	w.write(t, w.at("system", "servers.json"), "s3")
 	seen.wants(t, "p u s3")
 
+	// One that has nothing in it may be half written, and is no file without servers.
+	w.text(t, w.at("system", "servers.json"), "")
+	seen.Look()
+	seen.wants(t, "error the file is empty")
+	w.write(t, w.at("system", "servers.json"), "s3")
+	seen.wants(t, "p u s3")
+
 	// Not trusted, what it said before stays, and the others are followed.
 	w.write(t, w.project(), "p2")
 	seen.wants(t, "p u s3")
