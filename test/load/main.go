@@ -6,6 +6,7 @@
 //	load relay COMMAND ARGS           starts a command and copies bytes both ways: what a proxy costs at the least
 //	load call -stdio "COMMAND ARGS"   calls a server, or a proxy before one
 //	load call -url URL                the same over Streamable HTTP
+//	load once TEXT COMMAND ARGS       starts a command and calls its echo once: what a command line costs at the least
 //
 // call prints what it measured as one JSON object, and fails when an answer was
 // wrong. What it measures and how is said in package gen.
@@ -30,7 +31,7 @@ import (
 	"github.com/mcpctl/mcpctl/test/load/gen"
 )
 
-const usage = "usage: load backend|relay|call [flags]"
+const usage = "usage: load backend|relay|call|once [flags]"
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
@@ -50,6 +51,8 @@ func run(args []string) error {
 		return relay(args[1:])
 	case "call":
 		return call(args[1:])
+	case "once":
+		return once(args[1:])
 	}
 	return fmt.Errorf("unknown role %q; %s", args[0], usage)
 }

@@ -144,7 +144,7 @@ func (b *bench) peers(ctx context.Context) error {
 			in.named[p.name] += builtBy(p.path)
 		}
 	}
-	in.named["direct"], in.named["relay"] = names["direct"], names["relay"]
+	in.named["direct"], in.named["relay"], in.named["once"] = names["direct"], names["relay"], "a bare client in Go"
 	stdio, err := b.stdioContenders()
 	if err != nil {
 		return err
@@ -172,6 +172,9 @@ func (b *bench) peers(ctx context.Context) error {
 	called = append(called, program{name: "mcporter", start: func(at place) (launch, error) {
 		file, err := at.write("servers.json", map[string]any{"mcpServers": at.servers})
 		return launch{words: append(slices.Clone(in.words["mcporter"]), "--config", file, "call", "load.echo", "text="+calledText)}, err
+	}})
+	called = append(called, program{name: "once", start: func(place) (launch, error) {
+		return launch{words: []string{b.load, "once", calledText, b.load, "backend"}}, nil
 	}})
 	joined := slices.DeleteFunc(slices.Clone(overWeb), func(p program) bool {
 		i := slices.IndexFunc(all, func(one peer) bool { return one.name == p.name })
