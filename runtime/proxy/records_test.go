@@ -672,6 +672,12 @@ func TestRecordsOfCredentials(t *testing.T) {
 	}
 }
 
+// startTask calls the one tool of a proxy, and returns the id of the task that comes of it.
+func startTask(ask func(method, members string) string) string {
+	tool := cutOut(ask("tools/list", ""), `"name":"`, `"`)
+	return cutOut(ask("tools/call", `,"name":"`+tool+`","arguments":{}`), `"taskId":"`, `"`)
+}
+
 // TestRecordsOfTasks: that there is a task is the outcome of its call, and its result is
 // delivered in a record of its own. Who looks meanwhile is in none.
 func TestRecordsOfTasks(t *testing.T) {
@@ -682,8 +688,7 @@ func TestRecordsOfTasks(t *testing.T) {
 	p := tasksFront(t, map[string]*runtimetest.Server{"a": s}, proxy.Options{Gate: gated(t, allowAll), Journal: j})
 	c := attach(t, p)
 	ask := func(method, members string) string { return c.call(method, modern(takesTasks, members)) }
-	tool := cutOut(ask("tools/list", ""), `"name":"`, `"`)
-	id := cutOut(ask("tools/call", `,"name":"`+tool+`","arguments":{}`), `"taskId":"`, `"`)
+	id := startTask(ask)
 	for range 3 {
 		ask("tasks/get", `,"taskId":"`+id+`"`)
 	}

@@ -41,6 +41,15 @@ func HintOf(err error) string {
 	return ""
 }
 
+// Attrs returns an error as attributes of a log line: its text and its remedy.
+func Attrs(err error) []any {
+	attrs := []any{"problem", err.Error()}
+	if hint := HintOf(err); hint != "" {
+		attrs = append(attrs, "hint", hint)
+	}
+	return attrs
+}
+
 // ExitKind returns the kind, which decides the exit code.
 func (e *Error) ExitKind() string {
 	var cause interface{ ExitKind() string }

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/cmd/internal/recording"
 	"github.com/mcpctl/mcpctl/cmd/internal/sessions"
@@ -415,7 +416,7 @@ func (h Host) ring() *seal.Ring {
 	}
 	r, err := seal.OpenRing(filepath.Join(dir, "ring.json"))
 	if err != nil {
-		h.Log.Warn("no keys on disk: clients cannot come back after a restart", problem(err)...)
+		h.Log.Warn("no keys on disk: clients cannot come back after a restart", failure.Attrs(err)...)
 		return seal.NewRing()
 	}
 	return r

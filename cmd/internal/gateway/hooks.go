@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/hooksection"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -72,7 +73,7 @@ func (l *looking) follow(g *gateway) {
 	if err != nil {
 		if news := err.Error(); l.failed != news {
 			l.failed = news
-			g.h.Log.Warn("the hooks cannot be used: what they said before stays", problem(err)...)
+			g.h.Log.Warn("the hooks cannot be used: what they said before stays", failure.Attrs(err)...)
 		}
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/pins"
 )
@@ -134,7 +135,7 @@ func (g *gateway) followPins() {
 	}
 	news, err := g.pins.reload()
 	if err != nil {
-		g.h.Log.Warn("the lock file cannot be used: what it said before stays", problem(err)...)
+		g.h.Log.Warn("the lock file cannot be used: what it said before stays", failure.Attrs(err)...)
 	}
 	if len(news) == 0 {
 		return

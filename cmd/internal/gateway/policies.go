@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/access/gate"
@@ -134,7 +135,7 @@ func (p *policing) follow(g *gateway) {
 	if err != nil {
 		if news := err.Error(); p.failed != news {
 			p.failed = news
-			g.h.Log.Warn("the policies cannot be used: what they said before stays", problem(err)...)
+			g.h.Log.Warn("the policies cannot be used: what they said before stays", failure.Attrs(err)...)
 		}
 		return
 	}

@@ -85,7 +85,7 @@ func (r *reloading) changed(f *config.File, err error) {
 	if err != nil {
 		r.broken = true
 		r.g.noteConfig("", err)
-		h.Log.Warn("the configuration cannot be used: what it said before stays", problem(err)...)
+		h.Log.Warn("the configuration cannot be used: what it said before stays", failure.Attrs(err)...)
 		return
 	}
 	if r.broken {
@@ -129,9 +129,9 @@ func (r *reloading) choose(f *config.File) []config.Entry {
 	for _, p := range f.Faults() {
 		faults[p.Error()] = true
 		if _, before := r.lastValid[p.Server]; !r.faults[p.Error()] && before {
-			h.Log.Warn("an entry cannot be used: what it said before stays", problem(&p)...)
+			h.Log.Warn("an entry cannot be used: what it said before stays", failure.Attrs(&p)...)
 		} else if !r.faults[p.Error()] {
-			h.Log.Warn("an entry cannot be used", problem(&p)...)
+			h.Log.Warn("an entry cannot be used", failure.Attrs(&p)...)
 		}
 	}
 	r.faults = faults
@@ -189,13 +189,4 @@ func (r *reloading) beside() {
 // followed returns the text of a config.yaml without what others take over.
 func followed(text []byte) []byte {
 	return yamlcut.Without(settings.WithoutViews(settings.WithoutAccess(text)), []string{"serve", "hooks"})
-}
-
-// problem returns the log attributes of a fault: problem and remedy.
-func problem(err error) []any {
-	attrs := []any{"problem", err.Error()}
-	if hint := failure.HintOf(err); hint != "" {
-		attrs = append(attrs, "hint", hint)
-	}
-	return attrs
 }

@@ -34,7 +34,7 @@ func (r *reloading) followViews(text []byte) {
 	h := r.g.h
 	set, err := settings.Views(h.Settings.File())
 	if err != nil {
-		h.Log.Warn("the views cannot be used: what they said before stays", problem(err)...)
+		h.Log.Warn("the views cannot be used: what they said before stays", failure.Attrs(err)...)
 		return
 	}
 	if set == nil && r.views.none {

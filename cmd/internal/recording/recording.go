@@ -108,7 +108,7 @@ func Open(ctx context.Context, o Options) (*Recorder, error) {
 			_ = r.log.close() // it was not written
 			return nil, unusable(err)
 		}
-		o.Log.Warn(notRecorded, problem(err)...)
+		o.Log.Warn(notRecorded, failure.Attrs(err)...)
 		j.Dir = "" // its folder may be what cannot be written
 		if r.Journal, err = journal.Open(ctx, j); err != nil {
 			return r.without(err)
@@ -147,7 +147,7 @@ func (r *Recorder) without(err error) (*Recorder, error) {
 	if !r.o.Audit.Optional {
 		return nil, unusable(err)
 	}
-	r.o.Log.Warn(notRecorded, problem(err)...)
+	r.o.Log.Warn(notRecorded, failure.Attrs(err)...)
 	r.failed = err
 	return r, nil
 }
@@ -158,24 +158,15 @@ func unusable(err error) error {
 	return &failure.Error{Kind: "config", Err: fmt.Errorf("the audit log cannot be written: %w", err), Remedy: remedy}
 }
 
-// problem returns the log attributes of an error: problem and remedy.
-func problem(err error) []any {
-	attrs := []any{"problem", err.Error()}
-	if hint := failure.HintOf(err); hint != "" {
-		attrs = append(attrs, "hint", hint)
-	}
-	return attrs
-}
-
 // report logs that records can no longer be written, and that they can again.
 func (r *Recorder) report(err error) {
 	switch {
 	case err == nil:
 		r.o.Log.Warn("the audit log is written again")
 	case r.o.Audit.Optional:
-		r.o.Log.Warn(notRecorded, problem(err)...)
+		r.o.Log.Warn(notRecorded, failure.Attrs(err)...)
 	default:
-		r.o.Log.Error("requests are refused: the audit log cannot be written", problem(err)...)
+		r.o.Log.Error("requests are refused: the audit log cannot be written", failure.Attrs(err)...)
 	}
 }
 
@@ -268,7 +259,7 @@ func (r *Recorder) Close(ctx context.Context) {
 		r.keepOnce(closing, time.Now())
 	}
 	if err := r.Journal.Close(closing); err != nil {
-		r.o.Log.Warn("the last records are not in the audit log yet", problem(err)...)
+		r.o.Log.Warn("the last records are not in the audit log yet", failure.Attrs(err)...)
 	}
 	flushing, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTime)
 	defer cancel()
@@ -287,7 +278,7 @@ func (r *Recorder) keep(ctx context.Context) {
 		case <-time.After(wait):
 		}
 		if err := r.prune(ctx, time.Now()); err != nil && ctx.Err() == nil {
-			r.o.Log.Warn("the audit log keeps more than it should: it is tried again", problem(err)...)
+			r.o.Log.Warn("the audit log keeps more than it should: it is tried again", failure.Attrs(err)...)
 		}
 	}
 }
@@ -307,7 +298,7 @@ func (r *Recorder) keepOnce(ctx context.Context, now time.Time) {
 		err = r.prune(ctx, now)
 	}
 	if err != nil {
-		r.o.Log.Warn("the audit log keeps more than it should", problem(err)...)
+		r.o.Log.Warn("the audit log keeps more than it should", failure.Attrs(err)...)
 	}
 }
 
