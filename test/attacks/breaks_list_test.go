@@ -65,7 +65,7 @@ func breakages() []breakage {
 			"mirrored/two names", "mirrored/two methods"),
 		one("header and body agree", "another revision in the header is let through", proxy, "checkVersionHeader", `case lines[0] != claim:`, `case lines == nil:`,
 			"mirrored/a revision that is not there"),
-		one("header and body agree", "another parameter in the header is let through", proxy, "Request.checkParamHeaders", `r.Msg.Arguments.Of(r.Line), r.Header); err != nil {`, `r.Msg.Arguments.Of(r.Line), r.Header); err != nil && r.rt == nil {`,
+		one("header and body agree", "another parameter in the header is let through", proxy, "Request.checkParamHeaders", `sent, r.Header); err != nil {`, `sent, r.Header); err != nil && r.rt == nil {`,
 			"mirrored/another parameter"),
 
 		one("sessions", "ids can be guessed", proxy, "newSession", `id: rand.Text()`, `id: "session"+rand.Text()[:0]`,
@@ -95,9 +95,9 @@ func breakages() []breakage {
 		{
 			defence: "sealed handles", name: "a cursor is valid for any list", below: proxy,
 			edits: []breaks.Edit{
-				{Decl: "cursorAt", From: `cursorPurpose+k.Listing().Method`, To: `cursorPurpose`},
-				{Decl: "firstItem", From: `cursorPurpose+k.Listing().Method`, To: `cursorPurpose`},
-				{Decl: "firstItem", From: `next.Version != l.version() || `, To: ``},
+				{Decl: "Seal", From: `purpose+k.Listing().Method`, To: `purpose`},
+				{Decl: "Open", From: `purpose+k.Listing().Method`, To: `purpose`},
+				{Decl: "firstItem", From: `at.Version != l.version() || `, To: ``},
 			},
 			cases: []string{"sealed/a cursor: of another list"},
 		},

@@ -31,7 +31,7 @@ func policyBreakages() []breakage {
 			"policies/a number: too much, 2025-11-25", "policies/a path: above the folder, 2026-07-28"),
 		one("policies", "a task is a call like others", verdict, "UseOf", `u.Task = at.Present()`, `u.Task = at.Present() && line == nil`,
 			"policies/decided: a call as a task, 2025-11-25"),
-		one("policies", "a limit is counted after the call", gate, "(*Gate).Decide", `err = d.count(out.Over)`, `go func() { time.Sleep(200 * time.Millisecond); _ = d.count(out.Over) }()`,
+		one("policies", "a limit is counted after the call", gate, "(*Gate).Decide", `err = d.count(without(out.Over, u.counted))`, `over := without(out.Over, u.counted); go func() { time.Sleep(200 * time.Millisecond); _ = d.count(over) }()`,
 			"policies/limits: 100 calls at once"),
 		one("policies", "a limit is everybody's", gate, "(*decision).keys", `parts = append(parts, d.use.Principal.Key())`, `_ = parts`,
 			"policies/limits: sessions, names and eras are no way around"),
@@ -49,7 +49,7 @@ func policyBreakages() []breakage {
 			"flows/what is private after what is untrusted, 2025-11-25", "flows/in the other order, 2026-07-28"),
 		one("flows", "what is in no list leaves no label", catalog, "(*Catalog).unlisted", `rulesOf(use, deliver, marks)`, `rulesOf(use, deliver, marks[:0])`,
 			"flows/what a template means is private, 2025-11-25", "flows/what is in no list of a private server, 2026-07-28"),
-		one("flows", "what says that it is a task is not looked at", router, "delivered", "if isTask(r.Method, result) && r.From.Modern() {", "if isTask(r.Method, result) {\n\t\treturn result, nil\n\t}\n\tif false {",
+		one("flows", "what says that it is a task is not looked at", router, "delivered", "if err == nil && isTask(r.Method, result) && r.From.Modern() {", "if err == nil && isTask(r.Method, result) {\n\t\treturn result, nil\n\t}\n\tif false {",
 			"flows/a result that says that it is a task, 2025-11-25"),
 		one("flows", "completions are delivered to everybody", router, "Request.complete", `return delivered(ctx, &r, k, to, result, err)`, `return result, err`,
 			"flows/a completion for a private prompt, 2025-11-25", "policies/a result that may not be delivered, of a completion, 2026-07-28"),
@@ -58,8 +58,8 @@ func policyBreakages() []breakage {
 		{
 			defence: "flows", name: "an approval is anybody's", below: router,
 			edits: []breaks.Edit{
-				{Decl: "(*state).sealed", From: `statePurpose+principal`, To: `statePurpose`},
-				{Decl: "Request.unseal", From: `statePurpose+r.From.Who.Key()`, To: `statePurpose`},
+				{Decl: "(*state).sealed", From: `statePurpose+audience`, To: `statePurpose`},
+				{Decl: "Request.unseal", From: `statePurpose+r.From.Key()`, To: `statePurpose`},
 			},
 			cases: []string{"flows/a yes of another, 2026-07-28"},
 		},
