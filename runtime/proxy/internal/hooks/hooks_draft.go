@@ -18,7 +18,8 @@ import (
 
 // What is here speaks the interceptors of SEP-2624, a draft, as its working group had it in
 // September 2026: interceptors/list and interceptor/invoke. An interceptor names its events in
-// "hooks", a list, or in "hook", as the draft had it before.
+// "hooks", a list, or in "hook", as the draft had it before. A mode that is not "audit" enforces:
+// the draft says "active" now, and said "enforce" before.
 
 const (
 	methodListInterceptors  = "interceptors/list"
