@@ -258,8 +258,8 @@ func (g *gateway) open(entries []config.Entry, search proxy.Search) error {
 // its own, and an endpoint, where the settings have.
 func (h Host) search() (out proxy.Search, end func(), err error) {
 	s := h.Settings.Serve
-	out = proxy.Search{List: views.Form(s.List), Budget: s.Budget, Native: s.NativeSearch}
-	if s.Search == (settings.Search{}) {
+	out = proxy.Search{List: views.Form(s.List), Budget: s.Budget, Native: s.Search.Native}
+	if s.Search.Vocabulary == "" && s.Search.Embeddings == nil {
 		return out, func() {}, nil
 	}
 	e, err := find.New(find.Options{Settings: s.Search, StateDir: config.StateDir(h.Getenv), Getenv: h.Getenv, Log: h.Log})

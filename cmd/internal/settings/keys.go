@@ -66,7 +66,6 @@ func keys() []key {
 		{name: "serve.streamMax", flag: "stream-max", def: "", parse: duration, values: aDuration, preset: "never", about: "how long an HTTP stream lasts"},
 		{name: "serve.list", flag: "list", def: "all", parse: oneOf("all", "search", "auto"), values: "all, search, auto", about: "how tools are [listed](search.md#search-in-serve): all of them, tools that find and call the others, or by what is cheaper"},
 		{name: "serve.budget", def: 10_000, parse: tokens, values: "number of tokens", about: "what a list of tools may take for `auto`"},
-		{name: "serve.nativeSearch", def: "", parse: lines, list: true, values: "list of names", preset: "those that are known to", about: "programs that search tools by themselves, and get all for `auto`"},
 		{name: viewName, def: "", parse: anyText, values: "name of a view", preset: "everything", about: "the [view](views.md) of clients that nothing else decides for"},
 		{name: "serve.roots", def: "", parse: lines, list: true, values: "list of directories", preset: "none", about: "directories that servers are told to work in, relative to the file's folder"},
 	}

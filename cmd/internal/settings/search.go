@@ -31,6 +31,9 @@ type Search struct {
 	Vocabulary string
 	// Embeddings says where vectors of texts come from, nil for nowhere.
 	Embeddings *Embeddings
+	// Native are the names of programs that search tools by themselves, nil for those that
+	// are known to.
+	Native []string
 }
 
 // Embeddings are an endpoint with the interface of OpenAI's.
@@ -68,10 +71,12 @@ func readSearch(f *file) (Search, error) {
 	var in struct {
 		Vocabulary string    `yaml:"vocabulary"`
 		Embeddings yaml.Node `yaml:"embeddings"`
+		Native     []string  `yaml:"native"`
 	}
 	if err := f.decode(searchName, n, &in, searchExample); err != nil {
 		return s, err
 	}
+	s.Native = in.Native
 	if in.Vocabulary != "" {
 		s.Vocabulary = filepath.Clean(f.absolute(in.Vocabulary))
 	}

@@ -18,7 +18,7 @@ import (
 func TestSearchRefused(t *testing.T) {
 	var got strings.Builder
 	for _, section := range []string{
-		"on", "{vocabluary: a}", "{vocabulary: }", "{vocabulary: [a, b]}", "{embeddings: true}", "{embeddings: {}}", "{embeddings: {url: 'https://m.example'}}", "{embeddings: {model: m}}",
+		"on", "{vocabluary: a}", "{vocabulary: }", "{vocabulary: [a, b]}", "{native: a}", "{native: [{}]}", "{embeddings: true}", "{embeddings: {}}", "{embeddings: {url: 'https://m.example'}}", "{embeddings: {model: m}}",
 		"{embeddings: {url: m.example, model: m}}", "{embeddings: {url: 'http://m.example', model: m}}", "{embeddings: {url: 'https://u:hunter2@m.example', model: m}}",
 		"{embeddings: {url: 'https://m.example?key=hunter2', model: m}}", "{embeddings: {url: 'https://m.example', model: m, headers: {Authorization: Bearer hunter2}}}",
 		"{embeddings: {url: 'https://m.example', model: m, headers: {'A B': '${C}'}}}", "{embeddings: {url: 'https://m.example', model: m, timeout: soon}}",
@@ -48,6 +48,8 @@ func TestSearch(t *testing.T) {
 		"timeout: 3s\n":                              {},
 		"serve: {search: {}}\n":                      {},
 		"serve: {search: {vocabulary: words.txt}}\n": {Vocabulary: "DIR/words.txt"},
+		"serve: {search: {native: [a, b]}}\n":        {Native: []string{"a", "b"}},
+		"serve: {search: {native: []}}\n":            {Native: []string{}},
 		"serve:\n  search:\n    embeddings: {url: 'http://[::1]:11434/v1/embeddings', model: m}\n": {
 			Embeddings: &settings.Embeddings{URL: "http://[::1]:11434/v1/embeddings", Model: "m", Timeout: 300 * time.Millisecond, Batch: 64},
 		},

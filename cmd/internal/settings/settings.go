@@ -116,9 +116,6 @@ type Serve struct {
 	// may take for auto.
 	List   string
 	Budget int
-	// NativeSearch are the names of programs that search tools by themselves, nil for
-	// those that are known to.
-	NativeSearch []string
 	// View is the view of clients that nothing else decides for, "" for everything. Views are
 	// all of them, nil for none.
 	View  string

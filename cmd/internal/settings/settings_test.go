@@ -75,13 +75,13 @@ func at(urls ...string) (all []config.Entry) {
 }
 
 func TestSources(t *testing.T) {
-	const file = "timeout: 2m\nserve:\n  separator: ___\n  prefix: false\n  nameOverhead: 5\n  requestTimeout: never\n  listGrace: 5s\n  streamMax: 50s\n  list: auto\n  budget: 500\n  nativeSearch: [a]\n" +
+	const file = "timeout: 2m\nserve:\n  separator: ___\n  prefix: false\n  nameOverhead: 5\n  requestTimeout: never\n  listGrace: 5s\n  streamMax: 50s\n  list: auto\n  budget: 500\n  search: {native: [a]}\n" +
 		"registry: http://file.example/\ncolor: never\nprotocolVersion: 2025-11-25\nnoInput: yes\nverbose: 1\noutput: json\nauth:\n  store: keyring\n"
 	fromFile := func(s *settings.Settings) {
 		s.Timeout, s.Registries, s.Color, s.ColorSet = 2*time.Minute, at("http://file.example"), "never", true
 		s.ProtocolVersion, s.NoInput, s.Verbose, s.Output = "2025-11-25", true, 1, "json"
 		s.Tokens.Store = "keyring"
-		s.Serve = settings.Serve{Separator: "___", NameOverhead: 5, RequestTimeout: -1, ListGrace: 5 * time.Second, StreamMax: 50 * time.Second, List: "auto", Budget: 500, NativeSearch: []string{"a"}}
+		s.Serve = settings.Serve{Separator: "___", NameOverhead: 5, RequestTimeout: -1, ListGrace: 5 * time.Second, StreamMax: 50 * time.Second, List: "auto", Budget: 500, Search: settings.Search{Native: []string{"a"}}}
 	}
 	for _, tt := range []struct {
 		name string

@@ -91,7 +91,7 @@ func TestTable(t *testing.T) {
 		if s.Name == "serve.view" { // there has to be one
 			file += "  views: {v: {}}\n"
 		}
-		if slices.Contains([]string{"serve.roots", "serve.nativeSearch", "serve.auth", "serve.hosts", "serve.hooks", "access.rules", "access.policies", "access.tests", "audit.anchor", "audit.export"}, s.Name) { // lists
+		if slices.Contains([]string{"serve.roots", "serve.auth", "serve.hosts", "serve.hooks", "access.rules", "access.policies", "access.tests", "audit.anchor", "audit.export"}, s.Name) { // lists
 			file = strings.Replace(file, value, "["+value+"]", 1)
 		}
 		sourceIs(run{file: file}, "config.yaml")
