@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"net/netip"
+	"strings"
 	"time"
 	"unsafe"
 
@@ -27,7 +28,9 @@ type packed struct {
 	texts [texts]string
 	lists [lists][]string
 	addr  netip.Addr
-	view  string // at the end, so that entries without it stay as they were
+	// view and through are at the end, a separator between them, so that entries of
+	// earlier builds stay as they were.
+	view, through string
 }
 
 // Indexes of packed.
@@ -55,7 +58,6 @@ const (
 	textDigest
 	textResult
 	textText
-	textThrough
 	texts
 )
 
@@ -79,8 +81,7 @@ func (p *packed) who(a *audit.Asker) {
 func (p *packed) what(s *audit.Subject) {
 	p.texts[textServer], p.texts[textItem], p.texts[textEra] = cut(s.Server, maxShort), cut(s.Item, maxLong), cut(s.Era, maxShort)
 	p.texts[textDefinition], p.texts[textTrace] = cut(s.Definition, maxShort), cut(s.Trace, maxShort)
-	p.view = cut(s.View, maxShort)
-	p.texts[textThrough] = cut(s.Through, maxShort)
+	p.view, p.through = cut(s.View, maxShort), cut(s.Through, maxShort)
 }
 
 func (p *packed) said(s *audit.Said) {
@@ -93,6 +94,9 @@ func cut(s string, most int) string { return s[:min(len(s), most)] }
 
 func cutList(list []string) []string { return list[:min(len(list), maxList)] }
 
+// endSeparator is between view and through. No name of a view has it.
+const endSeparator = "\x00"
+
 func uvarintLen(v uint64) int {
 	n := 1
 	for ; v >= 0x80; v >>= 7 {
@@ -104,6 +108,9 @@ func uvarintLen(v uint64) int {
 // size returns how many bytes appendTo appends.
 func (p *packed) size() int {
 	n := uvarintLen(p.time) + 1 + p.addr.BitLen()/8 + len(p.view)
+	if p.through != "" {
+		n += len(endSeparator) + len(p.through)
+	}
 	for _, v := range p.nums {
 		n += uvarintLen(v)
 	}
@@ -142,7 +149,11 @@ func (p *packed) appendTo(b []byte) []byte {
 		a := p.addr.As16()
 		b = append(b, a[16-size:]...)
 	}
-	return append(b, p.view...)
+	b = append(b, p.view...)
+	if p.through != "" {
+		b = append(append(b, endSeparator...), p.through...)
+	}
+	return b
 }
 
 // appendUvarint is that of binary, which is not inlined.
@@ -215,7 +226,6 @@ func (u *unpacker) record(it *ring.Item, r *audit.Record) bool {
 		textVia: &r.Who.Via, textFlow: &r.Who.Flow, textServer: &r.What.Server, textItem: &r.What.Item, textEra: &r.What.Era,
 		textDefinition: &r.What.Definition, textTrace: &r.What.Trace, textVerdict: &r.Said.Verdict,
 		textGeneration: &r.Said.Generation, textDigest: &r.Sent.Digest, textResult: &r.Came.ResultDigest, textText: &r.Text,
-		textThrough: &r.What.Through,
 	} {
 		*at = u.bytes(u.uvarint())
 	}
@@ -229,7 +239,8 @@ func (u *unpacker) record(it *ring.Item, r *audit.Record) bool {
 		addr, ok := netip.AddrFromSlice([]byte(u.bytes(uint64(n[0]))))
 		r.Who.Addr, u.bad = addr, u.bad || !ok
 	}
-	r.What.View, u.rest = u.rest, ""
+	r.What.View, r.What.Through, _ = strings.Cut(u.rest, endSeparator)
+	u.rest = ""
 	readNote(&it.Note, &r.Came)
 	return !u.bad && r.Kind != ""
 }

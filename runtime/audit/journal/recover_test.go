@@ -2,6 +2,7 @@ package journal_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"maps"
 	"os"
@@ -241,4 +242,44 @@ func FuzzRecovered(f *testing.F) {
 			t.Errorf("%s: %v", text, err)
 		}
 	})
+}
+
+// TestEntryOfEarlierBuild: an entry ends with its address in builds that know no views, and
+// with the view in those that know no tools through which a call is made. Each is read, and a
+// build that knows less than the entry has reads what it knows.
+func TestEntryOfEarlierBuild(t *testing.T) {
+	entry := binary.AppendUvarint(nil, 1)          // time
+	entry = append(entry, 0, 0, 0)                 // numbers
+	entry = append(append(entry, 4), "call"...)    // texts, of which the first is the kind
+	entry = append(entry, make([]byte, 15)...)     // the others
+	entry = append(append(entry, 1, 1), "g"...)    // a list, of groups
+	entry = append(entry, make([]byte, 5)...)      // other lists
+	entry = append(append(entry, 4), 192, 0, 2, 7) // address
+	note := make([]byte, ring.NoteSize)
+	for tail, want := range map[string][2]string{"": {}, "coding": {"coding", ""}, "coding\x00call_tool": {"coding", "call_tool"}, "\x00call_tool": {"", "call_tool"}} {
+		r, err := audit.Parse(journal.Recovered(append(slices.Clip(entry), tail...), note))
+		if err != nil || r.Kind != audit.KindCall || !slices.Equal(r.Who.Groups, []string{"g"}) || r.Who.Addr.String() != "192.0.2.7" || r.What.View != want[0] || r.What.Through != want[1] {
+			t.Errorf("%q: got %+v, %v", tail, r, err)
+		}
+	}
+	// What this build writes is the same.
+	m := &memory{}
+	j := open(t, journal.Options{Keeper: m, Dir: t.TempDir()})
+	for _, through := range []string{"", "call_tool"} {
+		d := call("{}")
+		d.What.View, d.What.Through = "coding", through
+		if _, err := j.Begin(d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closed(t, j)
+	var got []string
+	for _, r := range m.all(t) {
+		if r.Kind == audit.KindCall {
+			got = append(got, r.What.View+" "+r.What.Through)
+		}
+	}
+	if !slices.Equal(got, []string{"coding ", "coding call_tool"}) {
+		t.Errorf("got %q", got)
+	}
 }
