@@ -31,6 +31,7 @@ type visit struct {
 	url     string   // of Streamable HTTP; that of HTTP+SSE is beside it
 	config  string   // of mcpctl where it is started
 	bare    bool     // one server under its own names
+	search  bool     // tools are found, and called through call_tool
 	steps   []string // all those of servers that are made for it where nil
 	calls   map[string][]any
 	want    map[string]map[string]any // by server
@@ -44,7 +45,7 @@ func (v visit) servers() []string {
 // visits runs the client and compares what it finds.
 func (c tourist) visits(t *testing.T, v visit) {
 	t.Helper()
-	how := map[string]any{"sdk": c.sdk, "era": c.era, "transport": c.transport, "backends": v.servers(), "bare": v.bare, "url": v.url}
+	how := map[string]any{"sdk": c.sdk, "era": c.era, "transport": c.transport, "backends": v.servers(), "bare": v.bare, "search": v.search, "url": v.url}
 	switch c.transport {
 	case "stdio":
 		how["command"] = v.command

@@ -6,7 +6,8 @@
 //
 // "bare" says that the server has one backend, under its own names. "steps" are
 // those to do, without it all that the test servers can. "calls" has other calls than
-// those of the test servers, as {"echo":["tool",{…arguments…}],…}.
+// those of the test servers, as {"echo":["tool",{…arguments…}],…}. "search" says that tools
+// are found with search_tools and called through call_tool.
 const o = JSON.parse(process.argv[2]);
 const updated = [], logged = [];
 let changes = 0;
@@ -69,10 +70,18 @@ const runs = (pid) => { try { process.kill(pid, 0); return true; } catch { retur
 
 async function tour(c, b) {
   const prefix = o.bare ? '' : `${b}__`;
-  const tool = (name, args = {}, options = {}) => {
+  const send = (call, options) => o.sdk === 'v1' ? c.callTool(call, undefined, options) : c.callTool(call, options);
+  const tool = async (name, args = {}, options = {}) => {
     const [itself, itsArgs] = o.calls?.[name] ?? [name, args];
-    const call = { name: prefix + itself, arguments: itsArgs, ...(options.meta && { _meta: options.meta }) };
-    return o.sdk === 'v1' ? c.callTool(call, undefined, options) : c.callTool(call, options);
+    let call = { name: prefix + itself, arguments: itsArgs };
+    if (o.search) {
+      const found = first(await send({ name: 'search_tools', arguments: { queries: [`${b} ${itself}`], server: b, limit: 3 } }));
+      // What is not found is asked for all the same.
+      if (found.split('\n').some((line) => line.startsWith(`${call.name}(`)) === (name === 'missing')) throw new Error(`${call.name}: found: ${found}`);
+      call = { name: 'call_tool', arguments: call };
+    }
+    if (options.meta) call._meta = options.meta;
+    return send(call, options);
   };
   const note = `${b}://note`;
   const steps = {
