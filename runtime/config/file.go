@@ -62,11 +62,6 @@ func FileProblem(path string, err error) *Problem {
 	return p
 }
 
-// EmptyProblem returns the problem of a file without a value, where there was one before.
-func EmptyProblem(path string) *Problem {
-	return &Problem{File: path, Message: "the file is empty", Remedy: `{"mcpServers": {}} is a file without servers`}
-}
-
 // reason returns an error's text without the path, which [Problem] has.
 func reason(err error) string {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
@@ -185,9 +180,17 @@ func (f *File) Path() string { return f.path }
 // Missing reports that there was no file to load.
 func (f *File) Missing() bool { return f.missing }
 
-// Empty reports whether the file has no value: it is missing, or has nothing but blanks and
-// comments. A file that an editor is writing may look so.
-func (f *File) Empty() bool { return f.doc.Root() == nil }
+// Empty returns the problem of a file that is missing or has no value, nil for any other. A
+// file that an editor is writing may be so for a moment.
+func (f *File) Empty() error {
+	switch {
+	case f.missing:
+		return &Problem{File: f.path, Message: "the file is gone"}
+	case f.doc.Root() != nil:
+		return nil
+	}
+	return &Problem{File: f.path, Message: "the file is empty", Remedy: `{"mcpServers": {}} is a file without servers`}
+}
 
 // Bytes returns the whole file, edits included. Do not change them.
 func (f *File) Bytes() []byte { return f.doc.Bytes() }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -225,12 +224,9 @@ func (w *Watcher) read(asked bool) (doubtful bool) {
 
 // load reads the file; a missing or empty one is an error.
 func (w *Watcher) load() (*File, error) {
-	if _, err := os.Stat(w.path); errors.Is(err, fs.ErrNotExist) {
-		return nil, &Problem{File: w.path, Message: "the file is gone"}
-	}
 	f, err := Load(w.path)
-	if err == nil && f.Empty() {
-		return nil, EmptyProblem(w.path)
+	if err == nil {
+		err = f.Empty()
 	}
 	return f, err
 }

@@ -153,11 +153,12 @@ func (w *Watcher) reload() {
 func gone(before, now *Set) error {
 	for _, l := range before.Layers {
 		after := now.Layer(l.Name)
-		if l.File != nil && !l.File.Missing() && (after == nil || after.File != nil && after.File.Missing()) {
+		switch {
+		case l.File == nil || l.File.Empty() != nil:
+		case after == nil:
 			return config.FileProblem(l.Path, fs.ErrNotExist)
-		}
-		if l.File != nil && !l.File.Empty() && after.File != nil && after.File.Empty() {
-			return config.EmptyProblem(l.Path)
+		case after.File != nil && after.File.Empty() != nil:
+			return after.File.Empty()
 		}
 	}
 	return nil

@@ -63,7 +63,7 @@ func identityBreakages() []breakage {
 			"belongings/a session: a ping"),
 		one("belongings", "a stream of the old transport is everybody's", web, "(*SSE).messages", `s == nil || s.who.Key() != who.Key()`, `s == nil || who == nil`,
 			"belongings/a stream of the old transport"),
-		one("belongings", "a state is everybody's", router, "Request.unseal", `statePurpose+r.From.Key(), sealed`, `statePurpose+"token|alice", sealed`,
+		one("belongings", "a state is everybody's", router, "(*Request).unseal", `statePurpose+r.From.Key(), sealed`, `statePurpose+"token|alice", sealed`,
 			"belongings/a state of a call that waits"),
 		one("belongings", "streams continue when a token has been revoked", web, "expel", `v.Expel(gone)`, `_ = v`,
 			"belongings/a token that is revoked in the middle of everything"),

@@ -30,7 +30,7 @@ func breakages() []breakage {
 		seal     = "runtime/seal"
 	)
 	return []breakage{
-		one("progress goes back with a token that is not the client's", proxy, "Request.exchange",
+		one("progress goes back with a token that is not the client's", proxy, "(*Request).exchange",
 			`events.token = r.Msg.MetaToken.Of(r.Line)`, `events.token = []byte("\"other\"")`, "progress"),
 		one("only the first progress message is passed on", proxy, "(*progressGate).restore",
 			`g.begun && n <= g.last`, `g.begun`, "progress"),
@@ -42,7 +42,7 @@ func breakages() []breakage {
 			`defer p.Router.AbandonFastCalls(f.owns)`, ``, "cancel-disconnect"),
 		one("the end of a modern client's stream is no cancel", proxy, "(*Streamable).modern",
 			"ctx, cancel := context.WithCancelCause(r.Context())\n", "ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))\n\tcancel = func(error) {}\n", "cancel-disconnect"),
-		one("a state is valid for any tool", proxy, "Request.unseal",
+		one("a state is valid for any tool", proxy, "(*Request).unseal",
 			`s.Method != r.Method || s.Target != target`, `s.Method != r.Method`, "state-target"),
 		one("a state never expires", seal, "(*Ring).Open",
 			`time.Now().UnixMilli() >= until {`, `until < 0 {`, "state-expired"),
@@ -54,7 +54,7 @@ func breakages() []breakage {
 			},
 			lines: []string{"state-principal"},
 		},
-		one("a backend's own state is lost in front", proxy, "Request.again",
+		one("a backend's own state is lost in front", proxy, "(*Request).again",
 			`members = append(members, rawjson.Member{Name: "requestState", Value: s.Inner})`, `_ = s.Inner`, "form", "again"),
 		one("a backend's own state is lost behind", bridge, "nextParams",
 			`add = append(add, rawjson.Member{Name: revision.MemberRequestState, Value: state})`, `_ = state`, "form", "state-only"),
@@ -84,7 +84,7 @@ func breakages() []breakage {
 			`if o.Legacy && revision.Mutual(a.versions) != "" {`, `if o.Legacy && false {`, "meta")),
 		one("headers are sent as they are", revision, "EncodeHeader",
 			"if plain {\n\t\treturn value", "if plain || value != \"\" {\n\t\treturn value", "unicode-name", "unicode-uri", "header-unicode"),
-		one("headers that say something else than the body are let through", proxy, "Request.checkParamHeaders",
+		one("headers that say something else than the body are let through", proxy, "(*Request).checkParamHeaders",
 			`r.Msg.Arguments.Of(r.Line), r.Header); err != nil {`, `r.Msg.Arguments.Of(r.Line), r.Header); err != nil && false {`, "header-invalid"),
 		one("a tool whose x-mcp-header breaks the rules is listed", bridge, "(*toolHeaders).learn",
 			`faulty[i] = true`, `faulty[i] = false`, "list", "header-invalid"),

@@ -9,7 +9,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 )
 
 // Kind is what a client has sent.
@@ -31,9 +30,9 @@ func Classify(text []byte, m *rawjson.Message) (kind Kind, no *Refusal) {
 	if err := rawjson.Scan(text, m); err != nil {
 		return unreadable(text, m, err)
 	}
-	if fault := router.Malformed(text, m); fault != "" {
+	if fault := malformed(text, m); fault != "" {
 		no = refused(http.StatusBadRequest, runtime.CodeInvalidRequest, "%s", fault)
-		no.id = router.UsableID(m.ID.Of(text))
+		no.id = usableID(m.ID.Of(text))
 		return Refused, no
 	}
 	switch {
@@ -56,7 +55,7 @@ func unreadable(text []byte, m *rawjson.Message, err error) (Kind, *Refusal) {
 	}
 	if dup, ok := errors.AsType[*rawjson.DuplicateError](err); ok {
 		no := refused(http.StatusBadRequest, runtime.CodeInvalidRequest, "%v", err)
-		no.id, no.ambiguous = router.DuplicateID(text, m, dup), true
+		no.id, no.ambiguous = duplicateID(text, m, dup), true
 		return Refused, no
 	}
 	return Refused, refused(http.StatusBadRequest, runtime.CodeParseError, "parse error: %v", err)
@@ -80,4 +79,33 @@ func (r *Refusal) Frame() []byte { return jsonrpc.AppendError(nil, r.id, r.objec
 // Invalid returns the answer to a request that is not one to serve; id may be nil.
 func Invalid(id []byte, message string) []byte {
 	return jsonrpc.AppendError(nil, id, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, message, nil))
+}
+
+// malformed returns why a message is no JSON-RPC message, "" if it is one. "The
+// ID MUST NOT be null", nor anything but a string or a number (2025-11-25,
+// Base Protocol, Requests).
+func malformed(line []byte, m *rawjson.Message) string {
+	switch {
+	case !m.Method.Present() && !m.Result.Present() && !m.Error.Present():
+		return "neither a request nor an answer to one"
+	case m.Method.Present() && m.ID.Present() && usableID(m.ID.Of(line)) == nil:
+		return "id is neither a string nor a number"
+	}
+	return ""
+}
+
+// usableID returns an id that an answer can carry, nil for any other value.
+func usableID(id []byte) []byte {
+	if len(id) > 0 && (id[0] == '"' || id[0] == '-' || '0' <= id[0] && id[0] <= '9') {
+		return id
+	}
+	return nil
+}
+
+// duplicateID returns the id to refuse a message with that has a member twice.
+func duplicateID(line []byte, m *rawjson.Message, dup *rawjson.DuplicateError) []byte {
+	if dup.Member == "id" {
+		return nil
+	}
+	return usableID(m.ID.Of(line))
 }

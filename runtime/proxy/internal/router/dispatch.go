@@ -45,35 +45,6 @@ type Request struct {
 	Begun journal.Ticket
 }
 
-// Malformed returns why a message is no JSON-RPC message, "" if it is one. "The
-// ID MUST NOT be null", nor anything but a string or a number (2025-11-25,
-// Base Protocol, Requests).
-func Malformed(line []byte, m *rawjson.Message) string {
-	switch {
-	case !m.Method.Present() && !m.Result.Present() && !m.Error.Present():
-		return "neither a request nor an answer to one"
-	case m.Method.Present() && m.ID.Present() && UsableID(m.ID.Of(line)) == nil:
-		return "id is neither a string nor a number"
-	}
-	return ""
-}
-
-// UsableID returns an id that an answer can carry, nil for any other value.
-func UsableID(id []byte) []byte {
-	if len(id) > 0 && (id[0] == '"' || id[0] == '-' || '0' <= id[0] && id[0] <= '9') {
-		return id
-	}
-	return nil
-}
-
-// DuplicateID returns the id to refuse a message with that has a member twice.
-func DuplicateID(line []byte, m *rawjson.Message, dup *rawjson.DuplicateError) []byte {
-	if dup.Member == "id" {
-		return nil
-	}
-	return UsableID(m.ID.Of(line))
-}
-
 // Serve answers a request. It waits for whatever it needs.
 func (rt *Router) Serve(ctx context.Context, r Request) Answer {
 	if v, ok := rawjson.String(r.Line, r.Msg.MetaVersion); ok && !slices.Contains(revision.LegacyVersions(), v) {
