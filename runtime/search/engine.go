@@ -89,11 +89,11 @@ func (e *Engine) Build(group string, docs []Doc) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.remove(group)
-	if e.Meanings != nil {
-		e.Meanings.Learn(group, docs)
-	}
 	if len(docs) == 0 {
 		delete(e.waiting, group)
+		if e.Meanings != nil {
+			e.Meanings.Learn(group, nil)
+		}
 		return
 	}
 	if e.waiting == nil {
@@ -130,16 +130,34 @@ func (e *Engine) work(idle chan struct{}) {
 	for len(e.waiting) > 0 {
 		for group, docs := range e.waiting {
 			e.mu.Unlock()
-			s := newSegment(group, docs, e.Vocabulary.withVectors())
+			read := readDefinitions(docs)
+			s := newSegment(group, read, e.Vocabulary.withVectors())
 			e.mu.Lock()
 			// In the meantime the group may have been replaced or dropped.
 			if is := e.waiting[group]; len(is) > 0 && &is[0] == &docs[0] {
 				delete(e.waiting, group)
+				if e.Meanings != nil {
+					e.Meanings.Learn(group, read)
+				}
 				e.add(s)
 			}
 		}
 	}
 	close(idle)
+}
+
+// readDefinitions returns documents with all that is searched of them.
+func readDefinitions(docs []Doc) []Doc {
+	out := slices.Clone(docs)
+	for i, d := range out {
+		if d.Definition == nil {
+			continue
+		}
+		if read, ok := OfTool(d.Group, d.Definition); ok {
+			out[i] = read
+		}
+	}
+	return out
 }
 
 // remove publishes a snapshot without a group. e.mu is held.

@@ -13,6 +13,7 @@ package search
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -27,6 +28,9 @@ type Doc struct {
 	Text string
 	// Params are names of arguments and the values that they may have.
 	Params string
+	// Definition is that of a tool, from which an [Engine] reads Text and Params when it
+	// indexes the document; nil where these are set.
+	Definition json.RawMessage
 }
 
 // Index is a full-text index in a database.

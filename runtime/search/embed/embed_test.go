@@ -210,6 +210,7 @@ func TestOnce(t *testing.T) {
 		changed[2].Text = "Sails a ship."
 		engine.Build("shop", changed)
 		engine.Build("other", tools()[:1]) // the same text
+		engine.Wait(t.Context())
 		x.Wait(t.Context())
 		if asked := e.texts(); len(asked) != 5 || x.Status() != (embed.Status{Model: "toy", Known: 5}) {
 			t.Errorf("got %q, %+v", asked, x.Status())
@@ -384,6 +385,7 @@ func TestWire(t *testing.T) {
 	defer x.Close()
 	e := &search.Engine{Meanings: x}
 	e.Build("shop", tools())
+	e.Wait(t.Context())
 	x.Wait(t.Context())
 	if got := find(t, e, 1, "refund"); got != "reverse_charge" {
 		t.Errorf("got %q, %+v", got, x.Status())

@@ -40,6 +40,7 @@ type Client struct {
 	identity atomic.Pointer[identity] // nil where it has not said
 	flow     atomic.Pointer[string]   // see Flow
 	found    atomic.Pointer[[]string] // see Found
+	long     atomic.Pointer[bool]     // see TooLong
 
 	mu      sync.Mutex // guards what follows
 	asked   uint64

@@ -33,3 +33,16 @@ func (cl *Client) Find(names []string, most int) (news bool) {
 		}
 	}
 }
+
+// TooLong reports whether a list that costs some tokens is too long for a budget. A session
+// keeps what it was told until the cost is a fifth of the budget beyond it, on the other side.
+func (cl *Client) TooLong(cost, budget int) bool {
+	long, margin := cost > budget, budget/5
+	if was := cl.long.Load(); was != nil && *was {
+		long = cost > budget-margin
+	} else if was != nil {
+		long = cost > budget+margin
+	}
+	cl.long.Store(&long)
+	return long
+}

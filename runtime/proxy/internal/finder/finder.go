@@ -3,10 +3,8 @@ package finder
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"iter"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -55,7 +53,6 @@ type Finder struct {
 	o       Options
 	catalog *catalog.Publisher
 	set     *upstream.Set
-	auto    Auto
 
 	mu      sync.Mutex // guards what follows
 	engine  *search.Engine
@@ -81,17 +78,19 @@ func (f *Finder) plan(c *catalog.Catalog, who upstream.Audience) plan {
 
 // searches reports whether the list of an audience has tools that search, and whether the
 // program of the client has decided about that.
-func (f *Finder) searches(c *catalog.Catalog, who upstream.Audience, plan *plan, by Program) (searches, private bool) {
+func (f *Finder) searches(c *catalog.Catalog, from *upstream.Origin, plan *plan, by Program) (searches, private bool) {
 	switch plan.form {
 	case views.ListSearch:
 		return true, false
 	case views.ListAuto:
-		budget := plan.budget
-		if budget == 0 {
-			budget = DefaultBudget
+		if by.Searches(f.o.Native) {
+			return false, true
 		}
-		long := f.auto.Long(AutoKey{who.View, who.Who.Key()}, catalog.Cost(f.catalog, c), budget)
-		return long && !by.Searches(f.o.Native), true
+		cost, budget := catalog.Cost(f.catalog, c), cmp.Or(plan.budget, DefaultBudget)
+		if from.Client == nil { // what was listed before has no say, so that replicas agree
+			return cost > budget, true
+		}
+		return from.Client.TooLong(cost, budget), true
 	case views.ListAll:
 	}
 	return false, false
@@ -108,7 +107,7 @@ func (f *Finder) Arrange(from *upstream.Origin, meta []byte) func(*catalog.Catal
 	}
 	return func(c *catalog.Catalog) (*catalog.Catalog, bool) {
 		plan := f.plan(c, from.Audience)
-		searches, private := f.searches(c, from.Audience, &plan, programOf(from, meta))
+		searches, private := f.searches(c, from, &plan, programOf(from, meta))
 		if !searches {
 			return c, private
 		}
@@ -129,17 +128,15 @@ func (f *Finder) own(c *catalog.Catalog, plan *plan) Own {
 	if f.o.NoPrefix {
 		prefix = Prefix
 	}
-	routes := c.Routes[inventory.Tools]
-	for {
-		o := NewOwn(prefix)
-		if v := plan.view; v != nil && prefix == "" {
-			o = Own{v.Tool(o.Search).Name(o.Search), v.Tool(o.Call).Name(o.Call), v.Tool(o.CallRead).Name(o.CallRead)}
-		}
-		if routes[o.Search] == nil && routes[o.Call] == nil && routes[o.CallRead] == nil {
-			return o
-		}
-		prefix += Prefix
+	routes, o := c.Routes[inventory.Tools], NewOwn(prefix)
+	if v := plan.view; v != nil {
+		o = Own{v.Tool(bare.Search).Name(o.Search), v.Tool(bare.Call).Name(o.Call), v.Tool(bare.CallRead).Name(o.CallRead)}
 	}
+	for routes[o.Search] != nil || routes[o.Call] != nil || routes[o.CallRead] != nil {
+		prefix += Prefix
+		o = NewOwn(prefix)
+	}
+	return o
 }
 
 // servers returns the servers of a catalog that have tools.
@@ -157,7 +154,7 @@ func servers(c *catalog.Catalog) (all []Server) {
 	return all
 }
 
-// follow has the engine index what servers offer now.
+// follow has the engine index what servers offer now. It returns at once.
 func (f *Finder) follow() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -181,9 +178,8 @@ func (f *Finder) follow() {
 		f.indexed[server] = has
 		docs := make([]search.Doc, 0, len(has.Items[inventory.Tools]))
 		for i := range has.Items[inventory.Tools] {
-			if d, ok := search.OfTool(server, json.RawMessage(has.Items[inventory.Tools][i].Raw)); ok {
-				docs = append(docs, d)
-			}
+			item := &has.Items[inventory.Tools][i]
+			docs = append(docs, search.Doc{Group: server, Name: item.Name, Definition: item.Raw})
 		}
 		f.engine.Build(server, docs)
 	}
@@ -197,7 +193,7 @@ type Call struct {
 	Line     []byte
 	Msg      *rawjson.Message
 	ReadOnly bool
-	// Via is the name that the tool has without a prefix.
+	// Via is the name that the tool has where nothing renames it.
 	Via string
 }
 
@@ -313,9 +309,9 @@ func (f *Finder) inner(ctx context.Context, from *upstream.Origin, own Own, line
 			return Call{Result: Result(wrong, true)}, nil
 		}
 	}
-	call = Call{Msg: new(rawjson.Message), ReadOnly: readOnly, Via: strings.TrimPrefix(own.Call, Prefix)}
+	call = Call{Msg: new(rawjson.Message), ReadOnly: readOnly, Via: bare.Call}
 	if readOnly {
-		call.Via = strings.TrimPrefix(own.CallRead, Prefix)
+		call.Via = bare.CallRead
 	}
 	arguments := in.Arguments
 	if arguments == nil {

@@ -251,30 +251,6 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestAuto: a list is too long or not by its cost alone, but for a fifth of the budget on
-// either side, in which it stays what it was.
-func TestAuto(t *testing.T) {
-	var a, replica finder.Auto
-	key, other := finder.AutoKey{View: "v"}, finder.AutoKey{View: "v", Who: "alice"}
-	for i, step := range []struct {
-		cost int
-		long bool
-	}{{9_900, false}, {10_100, false}, {12_000, false}, {12_001, true}, {10_100, true}, {8_100, true}, {8_000, false}, {12_000, false}, {40_000, true}} {
-		if got := a.Long(key, step.cost, 10_000); got != step.long {
-			t.Errorf("step %d: %d tokens are too long: %t", i, step.cost, got)
-		}
-		if got := replica.Long(key, step.cost, 10_000); got != step.long {
-			t.Errorf("step %d: replicas differ", i)
-		}
-		if a.Long(other, 9_000, 10_000) {
-			t.Errorf("step %d: the list of another is taken for this", i)
-		}
-	}
-	if !new(finder.Auto).Long(key, 10_001, 10_000) {
-		t.Error("the first list is within the budget")
-	}
-}
-
 func TestNative(t *testing.T) {
 	for _, tc := range []struct {
 		p     finder.Program

@@ -13,6 +13,9 @@ import (
 // Own are the names of the tools that are no server's.
 type Own struct{ Search, Call, CallRead string }
 
+// bare are their names where nothing renames them.
+var bare = NewOwn("") //nolint:gochecknoglobals // constant
+
 // NewOwn returns their names with a prefix, "" for none.
 func NewOwn(prefix string) Own {
 	return Own{prefix + "search_tools", prefix + "call_tool", prefix + "call_read_tool"}

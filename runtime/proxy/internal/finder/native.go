@@ -4,43 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
-
-// Auto decides for whom a list is too long. The zero value is ready, and it may be used
-// concurrently.
-type Auto struct {
-	mu   sync.Mutex // guards what follows
-	long map[AutoKey]bool
-}
-
-// AutoKey is a list: of a view, as a principal sees it.
-type AutoKey struct{ View, Who string }
-
-// maxLists bounds the lists that are remembered; beyond it all are forgotten.
-const maxLists = 16 << 10
-
-// Long reports whether a list that costs some tokens is too long for a budget. It changes
-// its mind when the cost is a fifth of the budget beyond it, on either side.
-func (a *Auto) Long(key AutoKey, cost, budget int) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	long, known := a.long[key]
-	margin := budget / 5
-	switch {
-	case !known:
-		long = cost > budget
-	case long:
-		long = cost > budget-margin
-	default:
-		long = cost > budget+margin
-	}
-	if a.long == nil || len(a.long) >= maxLists {
-		a.long = map[AutoKey]bool{}
-	}
-	a.long[key] = long
-	return long
-}
 
 // Program is a client as it names itself.
 type Program struct{ Name, Version string }
