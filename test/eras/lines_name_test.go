@@ -37,10 +37,11 @@ func nameLines() []line {
 }
 
 // region calls the tool whose arguments are mirrored in headers; a client of
-// 2026-07-28 over HTTP has to send these.
+// 2026-07-28 over HTTP has to send these, but for a call inside another: whoever sends that
+// to its server mirrors them.
 func (p *pair) region(arguments string, params map[string]string) {
 	a := must(p.c.calling(p.ctx, "region", arguments, ""))
-	if p.front.modern {
+	if p.front.modern && !p.c.inside {
 		a.headers = mirrors(a)
 		for k, v := range params {
 			a.headers.Set("Mcp-Param-"+k, v)

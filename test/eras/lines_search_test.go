@@ -26,8 +26,8 @@ func searchLines() []line {
 // insideLines are the lines that hold for calls through call_tool, too.
 func insideLines() []string {
 	return []string{
-		"object", "array", "iserror", "invalid", "meta", "progress", "cancel-message", "cancel-disconnect",
-		"form", "url", "32042", "sampling", "roots", "two", "again", "no-capability", "task-required", "task-extension",
+		"call", "object", "array", "iserror", "invalid", "meta", "grease", "ids", "progress", "cancel-message", "cancel-disconnect", "log-level", "header-valid", "header-unicode", "header-null", "unicode-name",
+		"form", "url", "32042", "sampling", "roots", "two", "again", "no-capability", "state-only", "state-tampered", "state-expired", "state-target", "task-required", "task-extension",
 	}
 }
 
