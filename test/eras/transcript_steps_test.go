@@ -85,6 +85,7 @@ func (t *transcript) searchSteps(c *client, use func(ask) func()) {
 		return ask{method: "tools/call", members: fmt.Sprintf(`"name":%q,"arguments":%s`, name, arguments), meta: `"progressToken":"p"`}
 	}
 	t.step("search", use(call("search_tools", `{"queries":["tell","ask for a form"],"limit":2}`)))
+	t.step("list again", use(ask{method: "tools/list"})) // with what a session has found
 	t.step("call inside, with progress", use(call("call_tool", `{"name":"b__tell","arguments":{"label":"x"}}`)))
 	t.step("question inside", use(call("call_tool", `{"name":"b__`+map[bool]string{true: "ask_form", false: "ask_sample"}[t.c.revision >= runtimetest.RevJune]+`"}`)))
 	t.step("refused", use(call("call_read_tool", `{"name":"b__tell","arguments":{"label":"x"}}`)))

@@ -55,6 +55,7 @@ func wireCases() []wireCase {
 		}
 	}
 	return append(out,
+		wireCase{"S", runtimetest.Rev2024, "stdio", "stdio"},
 		wireCase{"S", runtimetest.RevJuly, "modern-stdio", "stdio"}, wireCase{"S", runtimetest.RevJuly, "modern-http", "http"},
 		wireCase{"C", runtimetest.RevJuly, "modern-stdio", "stdio"}, wireCase{"C", runtimetest.RevJuly, "modern-http", "http"},
 		wireCase{"A", runtimetest.RevJuly, "modern-stdio", "modern-stdio"}, wireCase{"A", runtimetest.RevJuly, "modern-http", "modern-http"})
@@ -113,7 +114,7 @@ func (t *transcript) play() error {
 	defer cancel()
 	if t.p.proxy, t.p.guard, err = newProxy(t.p.ring, map[string]backend{entry.Name: back}, []config.Entry{entry}, func(o *proxy.Options) {
 		if t.c.bridge == "S" {
-			o.Search.List = views.ListSearch
+			o.Search.List, o.Search.Expose = views.ListSearch, 2
 		}
 	}); err != nil {
 		return err
