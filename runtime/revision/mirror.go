@@ -28,6 +28,9 @@ type Mirror struct {
 	path []string
 }
 
+// Path returns the names of the members that lead to the value in arguments. It is not to be changed.
+func (m *Mirror) Path() []string { return m.path }
+
 // ToolMirrors reads the x-mcp-header annotations of a tool's inputSchema,
 // sorted by path; nil where there are none. An error says how the schema breaks
 // the rules of the revision: then a client on HTTP must leave the tool out.

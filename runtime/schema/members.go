@@ -44,6 +44,19 @@ func (n Node) Property(name string) (Node, bool) {
 	return Node{s: n.s}, !m.closed
 }
 
+// unnamed is the name of a member that no schema names.
+const unnamed = "\x00"
+
+// Rest returns the place of members that the schema does not name. It is not ok where the
+// schema says nothing of them, or forbids them.
+func (n Node) Rest() (Node, bool) {
+	var m members
+	if n.v != nil {
+		n.walk().member(n.v, unnamed, &m)
+	}
+	return n.either(m.open), len(m.open) > 0
+}
+
 func (w *walk) member(v any, name string, m *members) {
 	o, ok := w.step(v)
 	if !ok {
@@ -58,7 +71,7 @@ func (w *walk) member(v any, name string, m *members) {
 	if patterns, ok := o.get("patternProperties").(*object); ok {
 		m.closed = true
 		for _, p := range patterns.keys {
-			if pattern.Compile(p).MatchString(name) {
+			if name == unnamed || pattern.Compile(p).MatchString(name) {
 				m.open = append(m.open, patterns.m[p])
 			}
 		}
@@ -153,7 +166,7 @@ func (w *walk) item(v any, i int, found *[]any) {
 	switch {
 	case isTuple && i < len(tuple):
 		*found = append(*found, tuple[i])
-	case rest != nil:
+	case rest != nil && rest != false: // there is none
 		*found = append(*found, rest)
 	}
 	all, groups := w.parts(o)
@@ -228,4 +241,30 @@ func (n Node) kindNames() []any {
 		}
 	}
 	return out
+}
+
+// typing are keywords that say of which type a value is.
+var typing = []string{ //nolint:gochecknoglobals // constant
+	"type", "enum", "const", "properties", "patternProperties", "additionalProperties", "unevaluatedProperties", "required", "items", "prefixItems",
+}
+
+// Alternatives returns the places of which one applies, where that is all that the schema says
+// of types, else nil. It is one place for a reference, or an "allOf" of one schema. Places of
+// the same schema are equal, which is how one that is inside itself is found.
+func (n Node) Alternatives() (of []Node) {
+	o, ok := n.v.(*object)
+	if !ok || slices.ContainsFunc(o.keys, func(keyword string) bool { return slices.Contains(typing, keyword) }) {
+		return nil
+	}
+	all, groups := n.walk().parts(o)
+	if len(all) > 0 {
+		groups = append(groups, all)
+	}
+	if len(groups) != 1 || len(all) > 1 {
+		return nil
+	}
+	for _, v := range groups[0] {
+		of = append(of, Node{n.s, v})
+	}
+	return of
 }

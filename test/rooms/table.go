@@ -118,6 +118,8 @@ func layerTable() []rule {
 		{pkg: "runtime/fixture", layer: 3, own: []string{"runtime"}},
 		{pkg: "runtime/codegen/double", layer: 3, own: []string{"runtime", "runtime/fixture"}},
 		{pkg: "runtime/signature", layer: 3, own: []string{"runtime/plain", "runtime/schema"}},
+		// Tools as code: reads schemas as signatures do, and does no I/O.
+		{pkg: "runtime/declare", layer: 3, own: []string{"runtime/plain", "runtime/revision", "runtime/schema"}, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/layers", layer: 3},
 		{pkg: "runtime/configedit", layer: 3, third: []string{"github.com/tailscale/hujson"}},
 		{pkg: "runtime/hosts", layer: 3},
@@ -209,7 +211,8 @@ func proxyTable() []rule {
 		{"subscriptions", "limits inventory ownership upstream catalog runtime runtime/access runtime/bridge runtime/revision runtime/internal/..."},
 		{"asking", "upstream runtime/access/gate runtime/plain runtime/revision runtime/internal/..."},
 		{"verdict", "asking inventory client upstream catalog runtime runtime/audit runtime/audit/journal runtime/access runtime/access/flow runtime/access/gate runtime/access/policy runtime/revision runtime/internal/... hooks"},
-		{"finder", "inventory upstream catalog runtime runtime/access runtime/internal/... runtime/revision runtime/schema runtime/search runtime/signature runtime/tokens runtime/views"},
+		{"declarations", "upstream catalog runtime/declare runtime/internal/..."},
+		{"finder", "declarations inventory upstream catalog runtime runtime/access runtime/internal/... runtime/revision runtime/schema runtime/search runtime/signature runtime/tokens runtime/views"},
 		{"router", "verdict arguments choice capability errkind limits settings inventory client parking upstream tasks catalog questions subscriptions runtime runtime/audit runtime/audit/journal runtime/access runtime/access/gate runtime/access/policy runtime/bridge runtime/revision runtime/seal runtime/internal/... finder"},
 		{"front", "limits client upstream router runtime runtime/revision runtime/internal/..."},
 		{"front/stdio", "limits client upstream subscriptions router front runtime/access runtime/audit/journal runtime/revision runtime/internal/..."},

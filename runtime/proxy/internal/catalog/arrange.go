@@ -41,6 +41,9 @@ func (t Item) Definition(p *Publisher, modern bool) []byte {
 	return t.section.appendEntries(nil, p, &c, []*entry{t.entry})
 }
 
+// Raw returns the tool's definition as its server sent it, or as the view has it: its name may be another.
+func (t Item) Raw() []byte { return t.entry.shown().Raw }
+
 // Cost returns about how many tokens the list of tools of a catalog is.
 func Cost(p *Publisher, c *Catalog) (sum int) {
 	conversion := conversionOf(inventory.Tools, false)

@@ -18,6 +18,9 @@ func (p *Publisher) Capabilities(who upstream.Audience) capability.Set {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var all capability.Set
+	if View(p.Of(who)) != nil { // which has resources of the proxy's own
+		all.Join([]byte(`{"resources":{}}`))
+	}
 	for _, b := range servers {
 		has := p.offers.inventory(b)
 		if has == nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/declarations"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
@@ -96,9 +97,19 @@ func (f *Finder) searches(c *catalog.Catalog, from *upstream.Origin, plan *plan,
 	return false, false
 }
 
-// Arrange returns what makes the list of tools for a client another one, nil where it stays
-// as it is. Meta is the metadata of its request. A nil Finder leaves all lists as they are.
-func (f *Finder) Arrange(from *upstream.Origin, meta []byte) func(*catalog.Catalog) (*catalog.Catalog, bool) {
+// List answers a list method out of a catalog. Meta is the metadata of the request. A nil
+// Finder leaves all lists as they are.
+func (f *Finder) List(ctx context.Context, c *catalog.Publisher, from *upstream.Origin, k inventory.Kind, params, meta []byte) ([]byte, error) {
+	result, err := c.List(ctx, from.Audience, k, params, from.Modern(), f.arrange(from, meta))
+	if f == nil || k != inventory.Resources || err != nil {
+		return result, err
+	}
+	return declarations.List(c, from.Audience, result), nil
+}
+
+// arrange returns what makes the list of tools for a client another one, nil where it stays
+// as it is.
+func (f *Finder) arrange(from *upstream.Origin, meta []byte) func(*catalog.Catalog) (*catalog.Catalog, bool) {
 	if f == nil {
 		return nil
 	}
@@ -185,7 +196,7 @@ func (f *Finder) follow() {
 	}
 }
 
-// Call is a call of a tool that is no server's.
+// Call is a call of a tool that is no server's, or the read of a resource.
 type Call struct {
 	// Result is what it is answered with, nil where there is a call inside it: Line and Msg
 	// are that. ReadOnly says that its tool has to be read-only.
@@ -197,9 +208,14 @@ type Call struct {
 	Via string
 }
 
-// Take answers a call of a tool that is no server's, or takes the call out that is inside it.
-// It reports false for other calls. The error is that of the call inside.
-func (f *Finder) Take(ctx context.Context, from *upstream.Origin, line []byte, m *rawjson.Message) (call Call, is bool, err error) {
+// Take answers a call of a tool that is no server's, or takes the call out that is inside it;
+// and it answers the read of a resource of the proxy's own. It reports false for other requests.
+// The error is that of the call inside.
+func (f *Finder) Take(ctx context.Context, from *upstream.Origin, method string, line []byte, m *rawjson.Message) (call Call, is bool, err error) {
+	if method == revision.MethodResourcesRead {
+		call.Result, err = declarations.Read(ctx, f.catalog, from.Audience, line, m)
+		return call, call.Result != nil, err
+	}
 	if from.View == "" && (f.o.List == "" || f.o.List == views.ListAll) {
 		return call, false, nil
 	}

@@ -102,7 +102,7 @@ func (rt *Router) Answer(ctx context.Context, r *Request) ([]byte, error) {
 			if err := awaitList(ctx, rt, r.From.Audience, k); err != nil {
 				return nil, err
 			}
-			result, err := rt.Catalog.List(ctx, r.From.Audience, k, r.params(), r.From.Modern(), rt.Finder.Arrange(&r.From, r.Msg.Meta.Of(r.Line)))
+			result, err := rt.Finder.List(ctx, rt.Catalog, &r.From, k, r.params(), r.Msg.Meta.Of(r.Line))
 			if err == nil {
 				rt.Judge.Listed(&r.From, k)
 			}

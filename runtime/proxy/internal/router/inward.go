@@ -7,13 +7,13 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// inward answers a call of a tool of the proxy's own, and returns nil for other requests.
-// Where such a call has another inside it, the request is that one from now on.
+// inward answers what is for tools and resources of the proxy's own, and returns nil for other
+// requests. Where such a call has another inside, the request is that one from now on.
 func inward(ctx context.Context, rt *Router, r *Request) ([]byte, error) {
-	if rt.Finder == nil || r.Method != revision.MethodToolsCall {
+	if rt.Finder == nil || r.Method != revision.MethodToolsCall && r.Method != revision.MethodResourcesRead {
 		return nil, nil
 	}
-	call, is, err := rt.Finder.Take(ctx, &r.From, r.Line, r.Msg)
+	call, is, err := rt.Finder.Take(ctx, &r.From, r.Method, r.Line, r.Msg)
 	switch {
 	case !is || err != nil:
 		return nil, err
