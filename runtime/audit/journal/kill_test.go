@@ -92,8 +92,9 @@ func openLog(ctx context.Context, dir string) (*logfile.Log, *logfile.Key, error
 	return log, key, err
 }
 
-// kill starts a victim, kills it after a while, and adds what others have seen of it.
-func kill(t *testing.T, s *wire.Seen, after time.Duration, args ...string) {
+// kill starts a victim, kills it a while after its start, or at work: after the first call that a
+// backend got, and adds what others have seen of it.
+func kill(t *testing.T, s *wire.Seen, atWork bool, after time.Duration, args ...string) {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -110,9 +111,13 @@ func kill(t *testing.T, s *wire.Seen, after time.Duration, args ...string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
+	begins := sync.OnceFunc(func() { time.AfterFunc(after, func() { _ = cmd.Process.Kill() }) })
+	if !atWork {
+		begins()
+	}
 	for r := bufio.NewReader(out); ; {
 		line, err := r.ReadString('\n')
+		begins()
 		if err == io.EOF {
 			break // what is cut off nobody has seen
 		}
@@ -174,7 +179,7 @@ func TestKilled(t *testing.T) {
 	backend, client := 0, 0
 	for n := range *kills {
 		durability := r.IntN(10) / 4 // mostly Process
-		kill(t, s, time.Duration(20+r.IntN(300))*time.Millisecond, dir, strconv.Itoa(durability), "")
+		kill(t, s, n%2 == 0, time.Duration(20+r.IntN(300))*time.Millisecond, dir, strconv.Itoa(durability), "")
 		if r.IntN(3) > 0 && n < *kills-1 {
 			continue // the next one finds it
 		}
@@ -202,9 +207,9 @@ func TestPower(t *testing.T) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	backend, client := 0, 0
-	for range *kills {
+	for n := range *kills {
 		dir, disk, s := t.TempDir(), t.TempDir(), new(wire.Seen)
-		kill(t, s, time.Duration(60+r.IntN(400))*time.Millisecond, dir, strconv.Itoa(int(journal.Power)), disk)
+		kill(t, s, n%2 == 0, time.Duration(60+r.IntN(400))*time.Millisecond, dir, strconv.Itoa(int(journal.Power)), disk)
 		if key, err := os.ReadFile(filepath.Join(dir, "audit.key")); err == nil {
 			if err := os.WriteFile(filepath.Join(disk, "audit.key"), key, 0o600); err != nil {
 				t.Fatal(err)
