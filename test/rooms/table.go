@@ -75,8 +75,9 @@ func layerTable() []rule {
 		{pkg: "runtime/search/embed", layer: 3, own: []string{"runtime/search", "runtime/secret"}},
 		// Does no I/O: who asks is decided by what it is given.
 		{pkg: "runtime/access", layer: 1, own: none, notStd: []string{"net", "net/http", "os"}},
+		{pkg: "runtime/results", layer: 1, own: []string{"runtime/tokens", "runtime/internal/rawjson"}, notStd: []string{"net", "net/http", "os"}},
 		// What clients see; it permits nothing.
-		{pkg: "runtime/views", layer: 1, own: []string{"runtime/glob", "runtime/internal/rawjson"}, notStd: []string{"net", "net/http", "os"}},
+		{pkg: "runtime/views", layer: 1, own: []string{"runtime/glob", "runtime/results", "runtime/internal/rawjson"}, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/policy/args", layer: 1, own: []string{"runtime/internal/..."}, third: []string{"github.com/cedar-policy/cedar-go", "github.com/go-json-experiment/json"}, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/policy", layer: 1, own: []string{"runtime/access", "runtime/access/policy/args", "runtime/lazy", "runtime/nearest", "runtime/internal/..."}, third: []string{"github.com/cedar-policy/cedar-go"}, notStd: []string{"net", "net/http", "os"}},
 		{pkg: "runtime/access/policy/schema", layer: 1, own: []string{"runtime/access/policy", "runtime/access/policy/args", "runtime/nearest", "runtime/internal/..."}, third: []string{"github.com/cedar-policy/cedar-go"}, notStd: []string{"net", "net/http", "os"}},
