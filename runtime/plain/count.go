@@ -1,6 +1,9 @@
 package plain
 
-import "strconv"
+import (
+	"fmt"
+	"strconv"
+)
 
 // Count returns a number and a noun: 1 server, 2 servers, 0 entries. noun is the
 // singular of a regular English noun.
@@ -16,3 +19,11 @@ func Count(n int, noun string) string {
 }
 
 func isVowel(c byte) bool { return c == 'a' || c == 'e' || c == 'i' || c == 'o' || c == 'u' }
+
+// Thousands writes a number with a comma before each three digits.
+func Thousands(n int) string {
+	if n < 1000 {
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%s,%03d", Thousands(n/1000), n%1000)
+}

@@ -152,7 +152,7 @@ func Project(result []byte, f *Fields) []byte {
 		if !text.Present() {
 			continue
 		}
-		if document := rawjson.Unquote(nil, text.Of(result)); isDocument(document) {
+		if document := rawjson.Unquote(nil, text.Of(result)); IsDocument(document) {
 			edits = append(edits, rawjson.Edit{Span: text, New: rawjson.Quote(nil, string(f.of(document)))})
 		}
 	}
@@ -160,6 +160,20 @@ func Project(result []byte, f *Fields) []byte {
 		edits = append(edits, rawjson.Edit{Span: at[1], New: f.ofWrapped(structured)})
 	}
 	return rawjson.Apply(result, edits)
+}
+
+// Project returns the texts with the members that are kept of each that is one document of JSON.
+func (t Texts) Project(f *Fields) Texts {
+	if f == nil {
+		return t
+	}
+	out := make(Texts, len(t))
+	for i, text := range t {
+		if out[i] = text; IsDocument(text) {
+			out[i] = f.of(text)
+		}
+	}
+	return out
 }
 
 // of returns what is kept of a document, an empty object for nothing.
@@ -176,7 +190,7 @@ func (f *Fields) ofWrapped(structured []byte) []byte {
 	switch {
 	case len(inner) == len(structured) || f.members[wrapper] != nil:
 		return f.of(structured)
-	case !isDocument(inner): // as plain text is
+	case !IsDocument(inner): // as plain text is
 		return structured
 	}
 	return rawjson.Wrap(wrapper, f.of(inner))

@@ -3,6 +3,7 @@ package results
 import (
 	"bytes"
 	"regexp"
+	"slices"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/tokens"
@@ -105,8 +106,8 @@ func (f *filler) forwards() {
 
 func (f *filler) backwards() {
 	i := f.page.Of
-	for d := len(f.docs) - 1; d >= 0; d-- {
-		for u := len(f.docs[d].units) - 1; u >= 0; u-- {
+	for d, doc := range slices.Backward(f.docs) {
+		for u := range slices.Backward(doc.units) {
 			if !f.take(d, u, false) {
 				f.page.From = i
 				return
@@ -203,7 +204,7 @@ func split(t Texts, most int) (docs []doc, n int) {
 }
 
 func docOf(text []byte, most int) doc {
-	if isDocument(text) {
+	if IsDocument(text) {
 		if d, ok := elements(text, most); ok {
 			return d
 		}

@@ -117,7 +117,7 @@ func (t Texts) have(structured []byte) bool {
 	normal := rawjson.Normal(structured)
 	inner := rawjson.Normal(unwrapped(structured))
 	for _, text := range t {
-		if isDocument(text) {
+		if IsDocument(text) {
 			if n := rawjson.Normal(text); bytes.Equal(n, normal) || bytes.Equal(n, inner) {
 				return true
 			}
@@ -139,8 +139,8 @@ func unwrapped(value []byte) []byte {
 	return entries[0].Value.Of(value)
 }
 
-// isDocument reports whether a text is one object or array of JSON.
-func isDocument(text []byte) bool {
+// IsDocument reports whether a text is one object or array of JSON.
+func IsDocument(text []byte) bool {
 	text = bytes.TrimLeft(text, " \t\r\n")
 	return len(text) > 0 && (text[0] == '{' || text[0] == '[') && rawjson.Valid(text) == nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/results"
 )
 
 const (
@@ -69,6 +70,13 @@ func newView(name string, c Config) (*View, error) {
 	if err := v.checkList(); err != nil {
 		return nil, err
 	}
+	if c.Results != nil {
+		shape, err := v.result(c.Results, "results")
+		if err != nil {
+			return nil, err
+		}
+		v.rest = &ToolEdit{result: shape}
+	}
 	return v, v.overrides()
 }
 
@@ -116,6 +124,22 @@ func unknownPlaceholder(template string) string {
 	}
 }
 
+// result checks and compiles what is done to results.
+func (v *View) result(r *Result, path ...string) (*results.Shape, error) {
+	const example = `as in {maxTokens: 4000, fields: [number, "items[].id"]}`
+	fields, err := results.ParseFields(r.Fields)
+	switch {
+	case err != nil:
+		return nil, v.problem(err.Error(), example, path...)
+	case r.MaxTokens < 0:
+		return nil, v.problem("maxTokens is below 0", example, path...)
+	case r.MaxTokens == 0 && fields == nil:
+		return nil, v.problem("it says neither maxTokens nor fields", example, path...)
+	}
+	v.pages = v.pages || r.MaxTokens > 0
+	return &results.Shape{MaxTokens: r.MaxTokens, Fields: fields}, nil
+}
+
 // overrides checks and compiles what is changed of tools.
 func (v *View) overrides() error {
 	folded := map[string]string{} // exposed names by the names that tools have, as clients compare them
@@ -128,7 +152,13 @@ func (v *View) overrides() error {
 		if o.Name != "" && !isName(o.Name) {
 			return v.problem(quote(o.Name)+" is not made of 1 to 64 letters, digits, _ and -", "as in name: file_bug", "override", tool, "name")
 		}
-		t := &ToolEdit{name: o.Name, title: o.Title, description: o.Description}
+		t := &ToolEdit{name: o.Name, title: o.Title, description: o.Description, result: v.rest.Result()}
+		if o.Result != nil {
+			var err error
+			if t.result, err = v.result(o.Result, "override", tool, "result"); err != nil {
+				return err
+			}
+		}
 		if err := v.arguments(tool, o.Arguments, t); err != nil {
 			return err
 		}

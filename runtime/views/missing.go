@@ -9,9 +9,9 @@ import (
 )
 
 // OwnTools returns the exposed names of tools that are no server's: a proxy has them where a view
-// finds tools instead of listing them. Overrides may be about them.
+// finds tools instead of listing them, or cuts results. Overrides may be about them.
 func OwnTools() []string {
-	return []string{"search_tools", "call_tool", "call_read_tool"}
+	return []string{"search_tools", "call_tool", "call_read_tool", "read_result"}
 }
 
 // Missing returns what a view says of tools and arguments that do not exist, and of tools that it

@@ -10,7 +10,7 @@ import (
 )
 
 // Present returns the definition of a tool as the view lists it, but for its name: title,
-// description and arguments. All other bytes stay, and where nothing is changed the definition
+// description and arguments. One whose results are changed has no schema of these. All other bytes stay, and where nothing is changed the definition
 // itself comes back. An error says that the schema cannot be edited safely: the tool must be
 // neither listed nor called then.
 func (v *View) Present(server, exposed string, definition []byte) ([]byte, error) {
@@ -45,6 +45,9 @@ func (v *View) present(t *ToolEdit, server, exposed string, definition []byte) (
 	}
 	if description := v.describe(t, server, exposed, definition, tool); description != "" {
 		set(tool, "description", quoted(description))
+	}
+	if t.result != nil {
+		tool.Remove("outputSchema")
 	}
 	if len(t.arguments) > 0 {
 		schema := tool.Get("inputSchema")

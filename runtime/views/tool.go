@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/results"
 )
 
 // ToolEdit is what a view changes of one tool. It is immutable. Nil changes nothing.
@@ -14,6 +15,7 @@ type ToolEdit struct {
 	name, title, description string // "" stays
 	arguments                []argument
 	rewrites                 bool // some argument is more than described
+	result                   *results.Shape
 }
 
 // argument is what is changed of one argument.
@@ -46,6 +48,17 @@ func (t *ToolEdit) Name(exposed string) string {
 
 // Rewrites reports whether [ToolEdit.Rewrite] has to look at the arguments of calls.
 func (t *ToolEdit) Rewrites() bool { return t != nil && t.rewrites }
+
+// Result returns what is done to the results of the tool, nil for nothing.
+func (t *ToolEdit) Result() *results.Shape {
+	if t == nil {
+		return nil
+	}
+	return t.result
+}
+
+// Looks reports whether the arguments or the result of a call are looked at.
+func (t *ToolEdit) Looks() bool { return t != nil && (t.rewrites || t.result != nil) }
 
 // Rewrite returns the arguments of a call as the server gets them: fixed and default values are
 // added at the end of the object, and all other bytes stay. No arguments, and null, are an empty

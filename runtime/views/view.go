@@ -9,6 +9,8 @@ type View struct {
 	clients selection
 	tools   map[string]*ToolEdit // by exposed name
 	exposed map[string]string    // by the names that overrides give
+	rest    *ToolEdit            // of tools without an override, nil for nothing
+	pages   bool                 // results of some tool are cut
 }
 
 // Name returns the view's name.
@@ -32,8 +34,14 @@ func (v *View) Tool(exposed string) *ToolEdit {
 	if v == nil {
 		return nil
 	}
-	return v.tools[exposed]
+	if t := v.tools[exposed]; t != nil {
+		return t
+	}
+	return v.rest
 }
+
+// Pages reports whether results of some tool can be cut, so that clients have to read on.
+func (v *View) Pages() bool { return v != nil && v.pages }
 
 // Exposed returns the exposed name of the tool that a view shows under a name: the name itself,
 // unless an override gives it. It is "" for a name that an override has replaced. Whether there

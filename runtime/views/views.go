@@ -65,6 +65,8 @@ type Config struct {
 	Describe string
 	// Override is what is changed of single tools, by exposed name.
 	Override map[string]Override
+	// Results is what is done to the results of all tools, nil for nothing.
+	Results *Result
 	// Order is where several views are for one client: the lowest counts, and of equal ones
 	// the first by name.
 	Order int
@@ -75,6 +77,8 @@ type Override struct {
 	Name, Title, Description string
 	// Arguments are changed by their names.
 	Arguments map[string]Argument
+	// Result is what is done to results, in the place of [Config.Results].
+	Result *Result
 }
 
 // Argument is what a view changes of one argument of a tool: one of Value, Default and Hide,
@@ -88,6 +92,14 @@ type Argument struct {
 	Hide bool
 	// Description is what clients are told of the argument.
 	Description string
+}
+
+// Result is what is done to the results of tools.
+type Result struct {
+	// MaxTokens is how long an answer may be, about, 0 for any length. Fields are the paths
+	// that are kept of it, none for all.
+	MaxTokens int
+	Fields    []string
 }
 
 // Problem is a mistake in a configuration.

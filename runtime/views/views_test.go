@@ -160,7 +160,7 @@ func TestNil(t *testing.T) {
 		t.Error("something is shown")
 	}
 	tool := v.Tool("a")
-	if tool != nil || tool.Name("a") != "a" || tool.Rewrites() || v.Exposed("a") != "a" || v.Form() != views.ListAll || v.Budget()+v.Expose() != 0 || v.Instructions() != "" {
+	if tool != nil || tool.Name("a") != "a" || tool.Rewrites() || v.Exposed("a") != "a" || v.Form() != views.ListAll || v.Budget()+v.Expose() != 0 || v.Instructions() != "" || tool.Result() != nil || tool.Looks() || v.Pages() {
 		t.Error("something is changed")
 	}
 	if got, err := tool.Rewrite([]byte(`{"a":1,"a":2}`)); err != nil || string(got) != `{"a":1,"a":2}` {
@@ -173,9 +173,10 @@ func TestNil(t *testing.T) {
 
 // TestNames: names that overrides give, in both directions, and what else a view says.
 func TestNames(t *testing.T) {
+	of, general := &views.Result{Fields: []string{"id"}}, &views.Result{MaxTokens: 9}
 	s, err := views.New(map[string]views.Config{"v": {
-		Override: map[string]views.Override{"gh__a": {Name: "b"}, "gh__c": {Title: "C"}, "b": {Name: "gh__a"}},
-		Pin:      []string{"gh__c", "gh__a"}, List: views.ListAuto, Budget: 7, Expose: 3, Instructions: "I.",
+		Override: map[string]views.Override{"gh__a": {Name: "b", Result: of}, "gh__c": {Title: "C"}, "b": {Name: "gh__a"}},
+		Pin:      []string{"gh__c", "gh__a"}, List: views.ListAuto, Budget: 7, Expose: 3, Instructions: "I.", Results: general,
 	}}, "v")
 	require.NoError(t, err)
 	v := s.View("v")
@@ -189,6 +190,11 @@ func TestNames(t *testing.T) {
 	}
 	if got, want := fmt.Sprintln(v.Name(), v.Pins(), v.Form(), v.Budget(), v.Expose(), v.Instructions(), s.Names(), s.Fallback()), "v [gh__c gh__a] auto 7 3 I. [v] v\n"; got != want {
 		t.Errorf("got %s", got)
+	}
+	for exposed, most := range map[string]int{"gh__a": 0, "gh__c": 9, "x": 9} {
+		if r := v.Tool(exposed).Result(); !v.Pages() || !v.Tool(exposed).Looks() || r.MaxTokens != most || (r.Fields != nil) != (most == 0) {
+			t.Errorf("%s: got %+v", exposed, r)
+		}
 	}
 }
 
@@ -413,6 +419,9 @@ func TestProblems(t *testing.T) {
 		{all: map[string]views.Config{"v": {Pin: []string{"a", "a"}}}},
 		{all: map[string]views.Config{"v": {Pin: []string{"a"}, Tools: []string{"b"}}}},
 		{all: map[string]views.Config{"v": {Describe: "[{sever}] {description}"}}},
+		{all: map[string]views.Config{"v": {Results: &views.Result{}}}},
+		{all: map[string]views.Config{"v": {Results: &views.Result{MaxTokens: -1}}}},
+		{all: map[string]views.Config{"v": {Override: map[string]views.Override{"t": {Result: &views.Result{Fields: []string{""}}}}}}},
 		{all: map[string]views.Config{"v": {Override: map[string]views.Override{"gh__*": {Title: "x"}}}}},
 		{all: map[string]views.Config{"v": {Override: map[string]views.Override{"": {Title: "x"}}}}},
 		{all: map[string]views.Config{"v": {Override: map[string]views.Override{"t": {Name: "a.b"}}}}},

@@ -32,7 +32,7 @@ func breakages() []breakage {
 	return []breakage{
 		one("progress goes back with a token that is not the client's", proxy, "(*Request).exchange",
 			`events.token = r.Msg.MetaToken.Of(r.Line)`, `events.token = []byte("\"other\"")`, "progress"),
-		one("only the first progress message is passed on", proxy, "(*progressGate).restore",
+		one("only the first progress message is passed on", proxy, "(*Gate).Restore",
 			`g.begun && n <= g.last`, `g.begun`, "progress"),
 		one("a cancel by message ends nothing", proxy, "(*InProgress).cancel",
 			`s.End(upstream.ErrCancelled)`, `_ = upstream.ErrCancelled`, "cancel-message"),

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/viewing"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/access/policy"
+	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/tokens"
 	"github.com/mcpctl/mcpctl/runtime/views"
@@ -159,15 +160,15 @@ func (r Report) table(every bool) screen.Table {
 	}
 	for _, s := range r.Servers {
 		if !every {
-			row := []string{s.Name, thousands(s.Tools), thousands(s.Tokens), r.share(s.Tokens), ""}
+			row := []string{s.Name, plain.Thousands(s.Tools), plain.Thousands(s.Tokens), r.share(s.Tokens), ""}
 			if len(s.Largest) > 0 {
-				row[4] = s.Largest[0].Name + " " + thousands(s.Largest[0].Tokens)
+				row[4] = s.Largest[0].Name + " " + plain.Thousands(s.Largest[0].Tokens)
 			}
 			t.Rows = append(t.Rows, row)
 			continue
 		}
 		for _, tool := range s.Largest {
-			t.Rows = append(t.Rows, []string{s.Name, tool.Name, thousands(tool.Tokens), r.share(tool.Tokens)})
+			t.Rows = append(t.Rows, []string{s.Name, tool.Name, plain.Thousands(tool.Tokens), r.share(tool.Tokens)})
 		}
 	}
 	return t
@@ -179,7 +180,7 @@ func (r Report) summary() string {
 	for _, s := range r.Servers {
 		n += s.Tools
 	}
-	text := fmt.Sprintf("≈ %s tokens as a list of %s tools, %s as search", thousands(r.List.All), thousands(n), thousands(r.List.Search))
+	text := fmt.Sprintf("≈ %s tokens as a list of %s tools, %s as search", plain.Thousands(r.List.All), plain.Thousands(n), plain.Thousands(r.List.Search))
 	if r.View != "" {
 		text = "view " + r.View + ": " + text
 	}
@@ -187,7 +188,7 @@ func (r Report) summary() string {
 		text += ", which serve takes"
 	}
 	if r.Budget > 0 {
-		text += fmt.Sprintf(" (allowed: %s)", thousands(r.Budget))
+		text += fmt.Sprintf(" (allowed: %s)", plain.Thousands(r.Budget))
 	}
 	return text
 }
@@ -197,12 +198,4 @@ func (r Report) share(n int) string {
 		return ""
 	}
 	return fmt.Sprintf("%d%%", (100*n+r.List.All/2)/r.List.All)
-}
-
-// thousands writes a number with a comma before each three digits.
-func thousands(n int) string {
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }

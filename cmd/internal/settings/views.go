@@ -137,6 +137,12 @@ func (f viewReader) settingsOf(name string, n *yaml.Node, to any, example string
 	return f.decode(name, n, to, example)
 }
 
+// resultIn is a views.Result as it is written.
+type resultIn struct {
+	MaxTokens int      `yaml:"maxTokens"`
+	Fields    []string `yaml:"fields"`
+}
+
 // view reads one view.
 func (f viewReader) view(name string, n *yaml.Node) (c views.Config, err error) {
 	in := struct {
@@ -153,13 +159,14 @@ func (f viewReader) view(name string, n *yaml.Node) (c views.Config, err error) 
 		Instructions string     `yaml:"instructions"`
 		Describe     string     `yaml:"describe"`
 		Override     *yaml.Node `yaml:"override"`
+		Results      *resultIn  `yaml:"results"`
 	}{}
 	if err := f.settingsOf(name, n, &in, `as in {tools: ["github__*"], list: auto, budget: 10000}`); err != nil {
 		return c, err
 	}
 	c = views.Config{
 		Tools: in.Tools, Prompts: in.Prompts, Resources: in.Resources, Clients: in.Clients, Groups: in.Groups, Pin: in.Pin, Only: in.Only, List: views.Form(in.List),
-		Budget: in.Budget, Expose: in.Expose, Instructions: in.Instructions, Describe: in.Describe, Override: map[string]views.Override{},
+		Budget: in.Budget, Expose: in.Expose, Instructions: in.Instructions, Describe: in.Describe, Results: (*views.Result)(in.Results), Override: map[string]views.Override{},
 	}
 	name += ".override"
 	return c, f.each(name, in.Override, `as in override: {github__create_issue: {name: file_bug}}`, func(tool, of *yaml.Node) (err error) {
@@ -175,6 +182,7 @@ func (f viewReader) override(name string, n *yaml.Node) (o views.Override, err e
 		Title       string     `yaml:"title"`
 		Description string     `yaml:"description"`
 		Arguments   *yaml.Node `yaml:"arguments"`
+		Result      *resultIn  `yaml:"result"`
 	}{}
 	if err := f.settingsOf(name, n, &in, `as in {name: file_bug, description: "Files a bug."}`); err != nil {
 		return o, err
@@ -182,7 +190,7 @@ func (f viewReader) override(name string, n *yaml.Node) (o views.Override, err e
 	if most := ToolName - f.nameOverhead(); len(in.Name) > most {
 		return o, f.problemAt(n, fmt.Sprintf("%s.name has %d characters, want %d at most", name, len(in.Name), most), "clients put their own before it: see serve.nameOverhead")
 	}
-	o = views.Override{Name: in.Name, Title: in.Title, Description: in.Description, Arguments: map[string]views.Argument{}}
+	o = views.Override{Name: in.Name, Title: in.Title, Description: in.Description, Result: (*views.Result)(in.Result), Arguments: map[string]views.Argument{}}
 	name += ".arguments"
 	return o, f.each(name, in.Arguments, `as in arguments: {owner: {value: acme}}`, func(argument, of *yaml.Node) (err error) {
 		o.Arguments[argument.Value], err = f.argument(name+"."+argument.Value, of)

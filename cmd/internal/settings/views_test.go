@@ -23,7 +23,7 @@ func TestViewsRefused(t *testing.T) {
 	for _, text := range []string{
 		"views: on", "views: [coding]", "views: {1: {}, '1': {}}", "views: {<<: {}}", "views: {a/b: {}}", "views: {v: [a]}", "views: {v: {tool: [a]}}", "views: {v: {tools: a}}", "views: {v: {tools: }}", "views: {v: {tools: [a, '']}}",
 		"views: {v: {tools: ['!']}}", "views: {v: {tools: ['gh__* fs__*']}}", "views: {v: {only: write}}", "views: {v: {list: none}}", "views: {v: {budget: 10k}}", "views: {v: {budget: -1}}", "views: {v: {expose: 99}}",
-		"views: {v: {pin: ['gh__*']}}", "views: {v: {pin: [a], tools: [b]}}", "views: {v: {describe: '{tool}'}}", "views: {v: {results: {maxTokens: 1}}}",
+		"views: {v: {pin: ['gh__*']}}", "views: {v: {pin: [a], tools: [b]}}", "views: {v: {describe: '{tool}'}}", "views: {v: {results: {max: 1}}}", "views: {v: {results: {}}}",
 		"views: {v: {groups: [eng]}, w: {groups: [eng]}}", "view: coding", "views: {v: {}}\n  view: w", "view: [v]",
 		"views: {v: {override: [a]}}", "views: {v: {override: {gh__t: x}}}", "views: {v: {override: {gh__t: {nam: x}}}}", "views: {v: {override: {gh__t: {name: a.b}}}}", "views: {v: {override: {gh__t: {name: " + strings.Repeat("x", 45) + "}}}}",
 		"views: {v: {override: {'gh__*': {name: x}}}}", "views: {v: {override: {a: {name: x}, b: {name: X}}}}", "views: {v: {override: {gh__t: {title: a, title: b}}}}",
@@ -65,6 +65,7 @@ func TestViews(t *testing.T) {
       expose: 3
       instructions: "Work in acme/web only."
       describe: "[{server}] {description}"
+      results: {maxTokens: 4000}
       override:
         github__create_issue:
           name: ` + "file_bug_with_a_name_of_more_than_44_characters" + `
@@ -84,6 +85,7 @@ func TestViews(t *testing.T) {
             labels: {default: ["triage"]}
             type:   {hide: true}
             body:   {description: "Steps, expectation, what happened."}
+          result: {fields: ["number", "html_url"]}
     everything:
   view: coding
 `
@@ -94,7 +96,7 @@ func TestViews(t *testing.T) {
 	if v == nil || s.Serve.View != "coding" || set.Fallback() != "coding" || fmt.Sprint(set.Names()) != "[coding everything writing]" {
 		t.Fatalf("got %v", set.Names())
 	}
-	if got, want := fmt.Sprintln(v.Pins(), v.Form(), v.Budget(), v.Expose(), v.Instructions()), "[github__search_issues] auto 10000 3 Work in acme/web only.\n"; got != want {
+	if got, want := fmt.Sprintln(v.Pins(), v.Form(), v.Budget(), v.Expose(), v.Instructions(), v.Tool("x").Result().MaxTokens, v.Tool("github__create_issue").Result().MaxTokens), "[github__search_issues] auto 10000 3 Work in acme/web only. 4000 0\n"; got != want {
 		t.Errorf("got %s", got)
 	}
 	for name, want := range map[string]bool{"github__a": true, "github__delete_a": false, "fs__a": false} {
@@ -123,7 +125,7 @@ func TestViews(t *testing.T) {
 		t.Errorf("got %v, %v", again.Names(), err)
 	}
 	p := settings.ViewProblem(path, &views.Problem{View: "coding", Path: []string{"override", "github__create_issue", "arguments", "type"}, Text: "t.", Remedy: "r"})
-	if p.Line != 34 || p.Message != "serve.views.coding.override.github__create_issue.arguments.type: t." || p.Hint() != "r" {
+	if p.Line != 35 || p.Message != "serve.views.coding.override.github__create_issue.arguments.type: t." || p.Hint() != "r" {
 		t.Errorf("got %+v", p)
 	}
 }

@@ -69,6 +69,7 @@ func Note(p *Publisher, who upstream.Audience, c *Catalog) { p.seen.note(who, c,
 // were found, and at the end definitions of tools that are no server's, with commas between
 // them. Names lead where they did.
 type Found struct {
+	All   bool // the others stay, too
 	Names []string
 	Own   func() []byte
 }
@@ -81,10 +82,14 @@ func Searched(c *Catalog, f Found) *Catalog {
 	}
 	c.pages.mu.Lock()
 	defer c.pages.mu.Unlock()
-	if c.pages.searched == nil {
-		c.pages.searched = searched(c, f)
+	own := &c.pages.searched
+	if f.All {
+		own = &c.pages.extended
 	}
-	return c.pages.searched
+	if *own == nil {
+		*own = searched(c, f)
+	}
+	return *own
 }
 
 func searched(c *Catalog, f Found) *Catalog {
@@ -107,7 +112,7 @@ func searched(c *Catalog, f Found) *Catalog {
 		}
 	}
 	pinned := func(e *entry) bool { return c.sight.part != nil && slices.Contains(c.sight.part.pins, e.item) }
-	keep(pinned)
+	keep(func(e *entry) bool { return f.All || pinned(e) })
 	for _, name := range f.Names {
 		keep(func(e *entry) bool { return e.exposed == name && !pinned(e) })
 	}

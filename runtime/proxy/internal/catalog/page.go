@@ -35,7 +35,7 @@ type pages struct {
 	mu   sync.Mutex    // guards what follows
 	of   map[pageKey]*page
 	// searched has another list of tools, nil as long as nobody wants it; see Searched.
-	searched *Catalog
+	searched, extended *Catalog // extended has all tools, and others after them
 }
 
 // pageKey says which list, in the words of which era, beginning at which item, and

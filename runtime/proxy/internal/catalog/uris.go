@@ -55,6 +55,9 @@ func handOut(p *Publisher, c *Catalog, b *upstream.Backend, uri, name string) st
 	return name
 }
 
+// HandedOut reports whether a server has sent a URI in a result.
+func HandedOut(p *Publisher, uri string) bool { return !p.handedOut.Claim(uri).Nobody() }
+
 // ExposedContents returns a result of resources/read with the URIs that clients
 // know; the one that was asked for is as it was asked.
 func (p *Publisher) ExposedContents(b *upstream.Backend, result []byte, bare, asked string) []byte {

@@ -7,29 +7,38 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/results"
 	"github.com/mcpctl/mcpctl/runtime/schema"
 	"github.com/mcpctl/mcpctl/runtime/signature"
 )
 
 // Inner is the call inside a call of call_tool: a name as it is written, and arguments,
-// which may be nil.
+// which may be nil, and members of the result that are wanted.
 type Inner struct {
 	Quoted, Arguments []byte
 	Name              string
+	Fields            *results.Fields // of the result, nil for all
 }
 
 // ParseInner reads the arguments of call_tool.
 func ParseInner(arguments []byte) (in Inner, err error) {
-	wrong := errors.New(`arguments do not fit: want {"name":"…","arguments":{…}}`)
-	var at [2]rawjson.Span
-	if !rawjson.IsObject(arguments) || rawjson.Fields(arguments, at[:], "name", "arguments") != nil {
+	wrong := errors.New(`arguments do not fit: want {"name":"…","arguments":{…},"fields"?:["…"]}`)
+	var at [3]rawjson.Span
+	if !rawjson.IsObject(arguments) || rawjson.Fields(arguments, at[:], "name", "arguments", "fields") != nil {
 		return in, wrong
 	}
 	name, ok := rawjson.String(arguments, at[0])
 	if !ok {
 		return in, wrong
 	}
-	in = Inner{at[0].Of(arguments), at[1].Of(arguments), name}
+	in = Inner{Quoted: at[0].Of(arguments), Arguments: at[1].Of(arguments), Name: name}
+	var fields []string
+	if raw := at[2].Of(arguments); raw != nil && json.Unmarshal(raw, &fields) != nil {
+		return in, errors.New("at /fields: want a list of texts")
+	}
+	if in.Fields, err = results.ParseFields(fields); err != nil {
+		return in, fmt.Errorf("at /fields: %w", err)
+	}
 	if string(in.Arguments) == "null" {
 		in.Arguments = nil
 	}

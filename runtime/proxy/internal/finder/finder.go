@@ -11,7 +11,9 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/declarations"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/kept"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+	"github.com/mcpctl/mcpctl/runtime/results"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/search"
 	"github.com/mcpctl/mcpctl/runtime/views"
@@ -54,6 +56,7 @@ type Finder struct {
 	o       Options
 	catalog *catalog.Publisher
 	set     *upstream.Set
+	kept    kept.Store
 
 	mu      sync.Mutex // guards what follows
 	engine  *search.Engine
@@ -62,7 +65,9 @@ type Finder struct {
 
 // New returns a finder of the tools of a catalog.
 func New(o Options, c *catalog.Publisher, set *upstream.Set) *Finder {
-	return &Finder{o: o, catalog: c, set: set}
+	f := &Finder{o: o, catalog: c, set: set}
+	context.AfterFunc(set.Lifetime, f.kept.Close)
+	return f
 }
 
 // plan returns how an audience is listed tools, by its catalog.
@@ -119,14 +124,16 @@ func (f *Finder) arrange(from *upstream.Origin, meta []byte) func(*catalog.Catal
 	return func(c *catalog.Catalog) (*catalog.Catalog, bool) {
 		plan := f.plan(c, from.Audience)
 		searches, private := f.searches(c, from, &plan, programOf(from, meta))
-		if !searches {
+		if !searches && !plan.reads() {
 			return c, private
 		}
-		if f.set.Lifetime.Err() == nil {
+		if searches && f.set.Lifetime.Err() == nil {
 			f.set.Work.Go(f.follow)
 		}
-		found := catalog.Found{Own: func() []byte { return f.own(c, &plan).Definitions(servers(c)) }}
-		if from.Client != nil && plan.expose > 0 {
+		found := catalog.Found{All: !searches, Own: func() []byte {
+			return f.own(c, &plan).definitions(&plan, searches, func() []Server { return servers(c) })
+		}}
+		if searches && from.Client != nil && plan.expose > 0 {
 			found.Names = from.Client.Found()
 		}
 		return catalog.Searched(c, found), private
@@ -141,9 +148,9 @@ func (f *Finder) own(c *catalog.Catalog, plan *plan) Own {
 	}
 	routes, o := c.Routes[inventory.Tools], NewOwn(prefix)
 	if v := plan.view; v != nil {
-		o = Own{v.Tool(bare.Search).Name(o.Search), v.Tool(bare.Call).Name(o.Call), v.Tool(bare.CallRead).Name(o.CallRead)}
+		o = Own{v.Tool(bare.Search).Name(o.Search), v.Tool(bare.Call).Name(o.Call), v.Tool(bare.CallRead).Name(o.CallRead), v.Tool(bare.Read).Name(o.Read)}
 	}
-	for routes[o.Search] != nil || routes[o.Call] != nil || routes[o.CallRead] != nil {
+	for routes[o.Search] != nil || routes[o.Call] != nil || routes[o.CallRead] != nil || routes[o.Read] != nil {
 		prefix += Prefix
 		o = NewOwn(prefix)
 	}
@@ -206,6 +213,8 @@ type Call struct {
 	ReadOnly bool
 	// Via is the name that the tool has where nothing renames it.
 	Via string
+	// Fields are those that it wants of the result, nil for all.
+	Fields *results.Fields
 }
 
 // Take answers a call of a tool that is no server's, or takes the call out that is inside it;
@@ -213,6 +222,9 @@ type Call struct {
 // The error is that of the call inside.
 func (f *Finder) Take(ctx context.Context, from *upstream.Origin, method string, line []byte, m *rawjson.Message) (call Call, is bool, err error) {
 	if method == revision.MethodResourcesRead {
+		if result, is, err := f.Read(from, line, m); is {
+			return Call{Result: result}, true, err
+		}
 		call.Result, err = declarations.Read(ctx, f.catalog, from.Audience, line, m)
 		return call, call.Result != nil, err
 	}
@@ -221,18 +233,21 @@ func (f *Finder) Take(ctx context.Context, from *upstream.Origin, method string,
 	}
 	c := f.catalog.Of(from.Audience)
 	plan := f.plan(c, from.Audience)
-	if plan.all() {
+	if plan.all() && !plan.reads() {
 		return call, false, nil
 	}
 	name, ok := rawjson.String(line, m.Name)
 	if !ok {
 		return call, false, nil
 	}
-	switch own := f.own(c, &plan); name {
-	case own.Search:
+	switch own := f.own(c, &plan); {
+	case name == own.Read && plan.reads():
+		return f.read(from, c, name, m.Arguments.Of(line)), true, nil
+	case plan.all():
+	case name == own.Search:
 		return f.search(ctx, from, own, &plan, m.Arguments.Of(line)), true, nil
-	case own.Call, own.CallRead:
-		call, err = f.inner(ctx, from, own, line, m, name == own.CallRead)
+	case name == own.Call, name == own.CallRead:
+		call, err = f.inner(ctx, from, own, &plan, line, m, name == own.CallRead)
 		return call, true, err
 	}
 	return call, false, nil
@@ -308,12 +323,12 @@ func (f *Finder) listed(from *upstream.Origin, name string, to *catalog.Route) [
 }
 
 // inner returns the call that is inside a call.
-func (f *Finder) inner(ctx context.Context, from *upstream.Origin, own Own, line []byte, m *rawjson.Message, readOnly bool) (call Call, err error) {
+func (f *Finder) inner(ctx context.Context, from *upstream.Origin, own Own, plan *plan, line []byte, m *rawjson.Message, readOnly bool) (call Call, err error) {
 	in, err := ParseInner(m.Arguments.Of(line))
 	if err != nil {
 		return Call{Result: Result(err.Error(), true)}, nil
 	}
-	if in.Name == own.Search || in.Name == own.Call || in.Name == own.CallRead {
+	if in.Name == own.Search || in.Name == own.Call || in.Name == own.CallRead || in.Name == own.Read && plan.reads() {
 		return Call{Result: Result(in.Name+" is called as it is, not through another tool.", true)}, nil
 	}
 	switch to, err := f.catalog.Resolve(ctx, from.Audience, inventory.Tools, in.Name); {
@@ -325,7 +340,7 @@ func (f *Finder) inner(ctx context.Context, from *upstream.Origin, own Own, line
 			return Call{Result: Result(wrong, true)}, nil
 		}
 	}
-	call = Call{Msg: new(rawjson.Message), ReadOnly: readOnly, Via: bare.Call}
+	call = Call{Msg: new(rawjson.Message), ReadOnly: readOnly, Fields: in.Fields, Via: bare.Call}
 	if readOnly {
 		call.Via = bare.CallRead
 	}

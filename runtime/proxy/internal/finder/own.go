@@ -11,14 +11,14 @@ import (
 )
 
 // Own are the names of the tools that are no server's.
-type Own struct{ Search, Call, CallRead string }
+type Own struct{ Search, Call, CallRead, Read string }
 
 // bare are their names where nothing renames them.
 var bare = NewOwn("") //nolint:gochecknoglobals // constant
 
 // NewOwn returns their names with a prefix, "" for none.
 func NewOwn(prefix string) Own {
-	return Own{prefix + "search_tools", prefix + "call_tool", prefix + "call_read_tool"}
+	return Own{prefix + "search_tools", prefix + "call_tool", prefix + "call_read_tool", prefix + "read_result"}
 }
 
 // Prefix is that of the names where tools have no prefix of their server.
@@ -33,7 +33,7 @@ type Server struct {
 // maxServersTokens bounds the servers in the description of search_tools.
 const maxServersTokens = 400
 
-// Definitions returns the definitions of the tools, with commas between them. Servers are
+// Definitions returns the definitions of the tools that find and call, with commas between them. Servers are
 // those that whoever lists them may use.
 func (o Own) Definitions(servers []Server) []byte {
 	about := "Finds tools by what they do, or by name."
@@ -59,7 +59,8 @@ func (o Own) appendCall(out []byte, name, about, annotations string) []byte {
 	out = rawjson.Quote(append(out, `,"description":`...), about)
 	out = append(out, `,"inputSchema":{"type":"object","required":["name"],"properties":{`+
 		`"name":{"type":"string","description":"The tool's exact name."},`+
-		`"arguments":{"type":"object","description":"As its signature says."}}},"annotations":`...)
+		`"arguments":{"type":"object","description":"As its signature says."},`+
+		`"fields":{"type":"array","items":{"type":"string"},"description":"Only these members of a JSON result, as in items[].id."}}},"annotations":`...)
 	return append(append(out, annotations...), '}')
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/arguments"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/finder"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/verdict"
@@ -38,9 +39,8 @@ type Request struct {
 	rewritten bool
 	// judged is what policies have said of it, nil as long as none was asked for.
 	judged *verdict.Case
-	// readOnly says that its tool has to be one that changes nothing; see inward.
-	readOnly bool
-	through  string // the name of the tool in whose call it was, "" for none
+	// outer is what the call says in which it was; see inward. It is zero for none.
+	outer finder.Call
 	// Begun is the record that [Router.FastCall] has begun of it.
 	Begun journal.Ticket
 }
@@ -137,7 +137,10 @@ func (r *Request) callNamed(ctx context.Context, k inventory.Kind) ([]byte, erro
 			return nil, err
 		}
 		result, err := r.forward(ctx, r.to.Backend, within(r.Msg.Params, r.Msg.Name, r.to.Quoted))
-		return delivered(ctx, r, k, r.to, result, err)
+		if result, err = delivered(ctx, r, k, r.to, result, err); err == nil && k == inventory.Tools {
+			result = r.rt.Finder.Shape(&r.From, r.to, r.outer.Fields, result)
+		}
+		return result, err
 	})
 }
 
@@ -157,7 +160,7 @@ func route(ctx context.Context, r *Request, k inventory.Kind, key string) (to *c
 	default:
 		to, err = all.Resolve(ctx, who, k, key)
 	}
-	if err == nil && r.readOnly && !catalog.ReadOnly(all, to) {
+	if err == nil && r.outer.ReadOnly && !catalog.ReadOnly(all, to) {
 		err = upstream.Invalid("%s is not known to change nothing", key)
 	}
 	if err == nil && !r.rewritten && to.Edit.Rewrites() {

@@ -16,6 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/progress"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
@@ -41,7 +42,7 @@ type FastCall struct {
 	start, answeredAt time.Time
 	failed            bool
 
-	progress progressGate
+	progress progress.Gate
 	ends     []func() // called when it has ended; guarded by the pipe's lock
 
 	ticket journal.Ticket // of its record; that of a PendingFastCall is there
@@ -135,7 +136,7 @@ func (rt *Router) fastRoute(name []byte, who upstream.Audience) *catalog.Route {
 	}
 	c := rt.Catalog.Of(who)
 	r := c.Routes[inventory.Tools][string(name[1:len(name)-1])]
-	if r == nil || r.Hooks != nil || r.Support != "" || r.Edit.Rewrites() || rt.Judge.Gate.Guarded() || rt.Judge.Journal.Waits() { // a task is waited for, a result looked at
+	if r == nil || r.Hooks != nil || r.Support != "" || r.Edit.Looks() || rt.Judge.Gate.Guarded() || rt.Judge.Journal.Waits() { // a task is waited for, a result looked at
 		return nil
 	}
 	if catalog.Redefined(rt.Catalog, who, c, inventory.Tools, r) {
@@ -210,7 +211,7 @@ func (c *FastCall) Event(method string, params []byte) *jsonrpc.Writer {
 	if method != revision.NotificationProgress {
 		return nil
 	}
-	if out := c.progress.restore(params, c.token); out != nil {
+	if out := c.progress.Restore(params, c.token); out != nil {
 		return c.replyTo.Progressed(c, out)
 	}
 	return nil

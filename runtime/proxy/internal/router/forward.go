@@ -12,6 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/progress"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/questions"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
@@ -119,7 +120,7 @@ type Relay struct {
 	From  *upstream.Origin
 	conn  *upstream.Conn // that the call goes over
 
-	progress progressGate // used by the connection's reader alone
+	progress progress.Gate // used by the connection's reader alone
 
 	ends []func() // called when the request has ended; guarded by the connection's lock
 }
@@ -186,7 +187,7 @@ func (e *Relay) Notification(_ context.Context, _ *runtime.Request, method strin
 	switch method {
 	case revision.NotificationProgress:
 		e.clock.Alive()
-		if out := e.progress.restore(params, e.token); out != nil && e.From.Emit != nil {
+		if out := e.progress.Restore(params, e.token); out != nil && e.From.Emit != nil {
 			e.From.Emit(method, out)
 		}
 	case revision.NotificationMessage:
@@ -214,26 +215,4 @@ func (e *Relay) Request(ctx context.Context, call *runtime.Request, method strin
 	}
 	defer e.clock.Suspend()()
 	return e.desk.Put(ctx, e.conn, e.From, method, params)
-}
-
-// progressGate is the progress of one call. The zero value is ready.
-type progressGate struct {
-	last  float64
-	begun bool
-}
-
-// restore returns a backend's progress params with the client's own token, nil
-// if there is none to replace or nothing has progressed: "the progress value
-// MUST increase with each notification" (2025-11-25, Progress).
-func (g *progressGate) restore(params, token []byte) []byte {
-	var at [2]rawjson.Span
-	if len(token) == 0 || rawjson.Fields(params, at[:], "progressToken", "progress") != nil || !at[0].Present() {
-		return nil
-	}
-	n, err := strconv.ParseFloat(string(at[1].Of(params)), 64)
-	if err != nil || g.begun && n <= g.last {
-		return nil
-	}
-	g.last, g.begun = n, true
-	return rawjson.Splice(nil, params, rawjson.Edit{Span: at[0], New: token})
 }

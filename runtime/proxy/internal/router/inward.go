@@ -3,6 +3,7 @@ package router
 import (
 	"context"
 
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/finder"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
@@ -19,7 +20,8 @@ func inward(ctx context.Context, rt *Router, r *Request) ([]byte, error) {
 		return nil, err
 	case call.Result == nil:
 		// The headers of HTTP repeat the arguments of the call outside.
-		r.Line, r.Msg, r.Header, r.readOnly, r.through = call.Line, call.Msg, nil, call.ReadOnly, call.Via
+		r.Line, r.Msg, r.Header = call.Line, call.Msg, nil
+		r.outer = finder.Call{ReadOnly: call.ReadOnly, Via: call.Via, Fields: call.Fields}
 		return nil, nil
 	}
 	rt.Judge.Listed(&r.From, inventory.Tools)

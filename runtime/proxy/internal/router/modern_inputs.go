@@ -13,6 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/parking"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/progress"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
@@ -122,10 +123,10 @@ func (r *Request) inputResponses() (map[string]json.RawMessage, error) {
 // Progress goes under the request's own token: each request of an interaction
 // has another, or none.
 func (r *Request) reports() func(method string, params []byte) {
-	token, gate := r.Msg.MetaToken.Of(r.Line), progressGate{}
+	token, gate := r.Msg.MetaToken.Of(r.Line), progress.Gate{}
 	return func(method string, params []byte) {
 		if method == revision.NotificationProgress {
-			if params = gate.restore(params, token); params == nil {
+			if params = gate.Restore(params, token); params == nil {
 				return
 			}
 		}

@@ -24,7 +24,7 @@ func once(r *Request, rt *Router) {
 
 // query returns a request as policies and records have it.
 func query(r *Request) verdict.Query {
-	return verdict.Query{From: &r.From, Line: r.Line, Msg: r.Msg, Method: r.Method, Through: r.through}
+	return verdict.Query{From: &r.From, Line: r.Line, Msg: r.Msg, Method: r.Method, Through: r.outer.Via}
 }
 
 // lead is route for a request that is to be sent: hooks look into it, and what is decided is

@@ -1,0 +1,149 @@
+// Package kept keeps results of tools that were too long for their clients, for as long as
+// these may read on.
+//
+// Locks: that of a Store is a leaf.
+package kept
+
+import (
+	"container/list"
+	"crypto/rand"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+	"github.com/mcpctl/mcpctl/runtime/results"
+	"github.com/mcpctl/mcpctl/runtime/views"
+)
+
+// Bounds of what is kept, in bytes, and for how long.
+const (
+	MaxAll = 64 << 20
+	MaxOne = 8 << 20
+	TTL    = 15 * time.Minute
+
+	overhead = 1 << 10 // what a result takes beside its texts, about
+)
+
+// scheme begins the URI of a result.
+const scheme = "mcpctl+result://"
+
+// URI returns that of a result.
+func URI(id string) string { return scheme + id }
+
+// ID returns the id in the URI of a result, false for another URI.
+func ID(uri string) (string, bool) { return strings.CutPrefix(uri, scheme) }
+
+// Owner is whose a result is: nobody else reads it. A view that is configured anew is another
+// one.
+type Owner struct {
+	Who  string // the key of the principal
+	View *views.View
+}
+
+// Result is a result that is kept. It is immutable.
+type Result struct {
+	ID    string
+	Owner Owner
+	Texts results.Texts
+	Most  int // how many tokens a page may be
+	// Server and Tool are where it comes from: who may not use that any more does not read it.
+	Server *upstream.Backend
+	Tool   string
+
+	until time.Time
+}
+
+// Store keeps results. The zero value is ready, and all methods may be called concurrently.
+type Store struct {
+	mu    sync.Mutex // guards what follows
+	of    map[string]*list.Element
+	all   list.List // of *Result, the oldest first
+	size  int
+	timer *time.Timer // drops what is too old; nil where nothing is kept
+}
+
+// Put keeps a result and gives it its id. False is for one that is too long. The oldest ones
+// leave where there is no room.
+func (s *Store) Put(r Result) (id string, ok bool) {
+	size := sizeOf(&r)
+	if size > MaxOne {
+		return "", false
+	}
+	r.ID, r.until = strings.ToLower(rand.Text()), time.Now().Add(TTL)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.size+size > MaxAll {
+		s.drop(s.all.Front())
+	}
+	if s.of == nil {
+		s.of = map[string]*list.Element{}
+	}
+	s.of[r.ID] = s.all.PushBack(&r)
+	s.size += size
+	if s.timer == nil {
+		s.timer = time.AfterFunc(TTL, s.expire)
+	}
+	return r.ID, true
+}
+
+func sizeOf(r *Result) int { return r.Texts.Size() + overhead*max(1, len(r.Texts)/8) }
+
+// Get returns a result of an owner, nil for one that is unknown, another's, or gone.
+func (s *Store) Get(o Owner, id string) *Result {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.of[id]
+	if e == nil {
+		return nil
+	}
+	r := resultIn(e)
+	if r.Owner != o || !time.Now().Before(r.until) {
+		return nil
+	}
+	return r
+}
+
+// Size returns how many bytes are kept.
+func (s *Store) Size() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.size
+}
+
+func resultIn(e *list.Element) *Result { return e.Value.(*Result) } //nolint:forcetypeassert // it has nothing else
+
+// drop forgets a result. The caller holds the lock.
+func (s *Store) drop(e *list.Element) {
+	r := resultIn(e)
+	s.all.Remove(e)
+	delete(s.of, r.ID)
+	s.size -= sizeOf(r)
+}
+
+// expire drops what is too old.
+func (s *Store) expire() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	for e := s.all.Front(); e != nil; e = s.all.Front() {
+		if left := resultIn(e).until.Sub(now); left > 0 {
+			s.timer.Reset(left)
+			return
+		}
+		s.drop(e)
+	}
+	s.timer = nil
+}
+
+// Close forgets all.
+func (s *Store) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.timer != nil {
+		s.timer.Stop()
+		s.timer = nil
+	}
+	s.of, s.size = nil, 0
+	s.all.Init()
+}
