@@ -3,13 +3,15 @@ package proxy_test
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/audit"
+	recording "github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/views"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -35,49 +37,12 @@ func talkative() *dialing {
 	return &dialing{stubs: stubs{
 		"gh": &stub{version: "2025-11-25", capabilities: `{"tools":{}}`, answers: map[string]string{
 			"tools/list": `{"tools":[{"name":"list","inputSchema":{"type":"object"},"outputSchema":{"type":"object","required":["total_count"]}},{"name":"small","inputSchema":{"type":"object"},"outputSchema":{"type":"object"}}]}`,
-			"tools/call": strings.TrimSuffix(textOf(issues(400)), "}") + `,"structuredContent":` + issues(400) + `,"_meta":{"x/y":9007199254740993}}`,
+			"tools/call": strings.TrimSuffix(textOf(issues(200)), "}") + `,"structuredContent":` + issues(200) + `,"_meta":{"x/y":9007199254740993}}`,
 		}},
 		"fs": &stub{version: "2025-11-25", capabilities: `{"tools":{}}`, answers: map[string]string{
 			"tools/list": `{"tools":[{"name":"trace","inputSchema":{"type":"object"}}]}`, "tools/call": failing,
 		}},
 	}}
-}
-
-// reach is how a client reaches a proxy, in one of the eras.
-type reach struct {
-	name string
-	ask  func(method, params string) string
-}
-
-// reaches returns all ways to a view of a proxy.
-func reaches(t *testing.T, p *proxy.Proxy, view string) []reach {
-	t.Helper()
-	c := attach(t, p)
-	t.Cleanup(func() { c.end() })
-	c.result("initialize", greeting)
-	front := p.NewHTTPFront(proxy.HTTPOptions{Path: "/mcp"})
-	t.Cleanup(func() { front.Close() })
-	s := serveHTTP(t, front)
-	t.Cleanup(s.close)
-	w := &july{t: t, p: p, front: front, url: s.url + "/mcp/" + view, hc: s.client()}
-	post := func(body string, head http.Header) string {
-		resp := w.open(t.Context(), body, head)
-		defer resp.Body.Close()
-		out, err := io.ReadAll(resp.Body)
-		require.NoError(t, err)
-		return string(out)
-	}
-	return []reach{
-		{"stdio", func(method, params string) string { return <-c.begin(`"x"`, method, params) }},
-		{"stdio, stateless", func(method, params string) string { return c.july(`"x"`, method, params, `{}`) }},
-		{"http", func(method, params string) string {
-			return post(fmt.Sprintf(`{"jsonrpc":"2.0","id":"x","method":%q,"params":%s}`, method, params), http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}})
-		}},
-		{"http, stateless", func(method, params string) string {
-			body, head := request(`"x"`, method, params, `{}`, "")
-			return post(body, head)
-		}},
-	}
 }
 
 // answered is an answer with a result of a tool, or of a resource.
@@ -106,6 +71,15 @@ func parsed(t *testing.T, answer string) (a answered) {
 	return a
 }
 
+// talking is a way with which a test asks.
+type talking struct {
+	t *testing.T
+	*way
+	name string
+}
+
+func (a talking) ask(method, params string) string { return a.way.ask(a.t.Context(), method, params) }
+
 var readOn = regexp.MustCompile(`^showing ([0-9,]+) of ([0-9,]+) (\w+) \(\d+ %\)(?: from \d+)?(?:; (\w+) id=(\w+) from=(\d+))?`)
 
 // TestPaged: a long result is a page, a link and a line, in both eras and over each transport;
@@ -114,12 +88,13 @@ func TestPaged(t *testing.T) {
 	t.Parallel()
 	servers := talkative()
 	p, err := proxy.New(proxy.Options{
-		Servers: proxy.Named("gh", "fs"), Dial: servers.dial, Info: runtime.Implementation{Name: "mcpctl"}, View: "v",
-		Views: viewsOf(t, "", map[string]views.Config{"v": {Results: &views.Result{MaxTokens: 1000}}, "w": {Results: &views.Result{MaxTokens: 1000}}}),
+		Servers: proxy.Named("gh", "fs"), Dial: servers.dial, Info: runtime.Implementation{Name: "mcpctl"},
+		Views: viewsOf(t, "v", map[string]views.Config{"v": {Results: &views.Result{MaxTokens: 1000}}}),
 	})
 	require.NoError(t, err)
 	defer p.Close()
-	for _, w := range reaches(t, p, "v") {
+	for name, begin := range waysTo(t, p) {
+		w := talking{t, begin(), name}
 		list := w.ask("tools/list", `{}`)
 		if strings.Contains(list, "outputSchema") || strings.Count(list, `"name":"read_result"`) != 1 || strings.Count(list, `"inputSchema"`) != 4 || strings.Contains(list, "search_tools") {
 			t.Errorf("%s: got %s", w.name, list)
@@ -131,7 +106,7 @@ func TestPaged(t *testing.T) {
 		}
 		link, line := a.Result.Content[1], a.Result.Content[2].Text
 		on := readOn.FindStringSubmatch(line)
-		if on == nil || on[2] != "400" || on[3] != "items" || on[4] != "read_result" || on[1] != on[6] || link.Type != "resource_link" || link.URI != "mcpctl+result://"+on[5] || link.MimeType != "application/json" || link.Size != len(issues(400)) {
+		if on == nil || on[2] != "200" || on[3] != "items" || on[4] != "read_result" || on[1] != on[6] || link.Type != "resource_link" || link.URI != "mcpctl+result://"+on[5] || link.MimeType != "application/json" || link.Size != len(issues(200)) {
 			t.Fatalf("%s: got %s", w.name, first)
 		}
 		var all []json.RawMessage
@@ -145,7 +120,7 @@ func TestPaged(t *testing.T) {
 			Items []json.RawMessage
 			Total int `json:"total_count"`
 		}
-		if add(a.Result.Content[0].Text, &whole, &whole.Items); whole.Total != 400 {
+		if add(a.Result.Content[0].Text, &whole, &whole.Items); whole.Total != 200 {
 			t.Errorf("%s: got %s", w.name, first)
 		}
 		for n := 0; on[4] != "" && n < 100; n++ {
@@ -161,12 +136,12 @@ func TestPaged(t *testing.T) {
 			}
 		}
 		var want struct{ Items []json.RawMessage }
-		require.NoError(t, json.Unmarshal([]byte(issues(400)), &want))
+		require.NoError(t, json.Unmarshal([]byte(issues(200)), &want))
 		if got, want := fmt.Sprintf("%s", all), fmt.Sprintf("%s", want.Items); got != want {
 			t.Errorf("%s: pages joined are %s", w.name, got)
 		}
 		read := w.ask("resources/read", `{"uri":"`+link.URI+`"}`)
-		if c := parsed(t, read).Result.Contents; len(c) != 1 || c[0].Text != issues(400) || c[0].URI != link.URI || c[0].MimeType != "application/json" {
+		if c := parsed(t, read).Result.Contents; len(c) != 1 || c[0].Text != issues(200) || c[0].URI != link.URI || c[0].MimeType != "application/json" {
 			t.Errorf("%s: got %s", w.name, read)
 		}
 		// An error has its end.
@@ -179,16 +154,210 @@ func TestPaged(t *testing.T) {
 			`{}`:                                    "want {",
 			`{"id":"x","match":"("}`:                "at /match: ",
 			`{"id":"x","fields":["a..b"]}`:          "at /fields: ",
-			`{"id":"` + link.URI + `","from":9000}`: "showing 0 of 400 items (0 %) from 400",
-			`{"id":"` + link.URI + `","match":"\"u39?9\"","fields":["items[].user.login"]}`: `[{\"user\":{\"login\":\"u39\"}},{\"user\":{\"login\":\"u399\"}}]`,
+			`{"id":"` + link.URI + `","from":9000}`: "showing 0 of 200 items (0 %) from 200",
+			`{"id":"` + link.URI + `","match":"\"u19?9\"","fields":["items[].user.login"]}`: `[{\"user\":{\"login\":\"u19\"}},{\"user\":{\"login\":\"u199\"}}]`,
 		} {
 			got := w.ask("tools/call", `{"name":"read_result","arguments":`+arguments+`}`)
-			if !strings.Contains(got, want) || strings.Contains(want, "showing") == strings.Contains(got, `"isError":true`) && !strings.Contains(want, "u39") {
+			if !strings.Contains(got, want) || strings.Contains(want, "showing") == strings.Contains(got, `"isError":true`) && !strings.Contains(want, "u19") {
 				t.Errorf("%s: %s: got %s", w.name, arguments, got)
 			}
 		}
 		if got := w.ask("resources/read", `{"uri":"mcpctl+result://none"}`); !strings.Contains(got, "the result is gone: call its tool again") || !strings.Contains(got, `"error"`) {
 			t.Errorf("%s: got %s", w.name, got)
 		}
+		w.end()
+	}
+}
+
+// TestProjected: of a result a view keeps some members, and call_tool fewer; all forms of the
+// list have what they are to have.
+func TestProjected(t *testing.T) {
+	t.Parallel()
+	servers := talkative()
+	p, err := proxy.New(proxy.Options{
+		Servers: proxy.Named("gh", "fs"), Dial: servers.dial, Info: runtime.Implementation{Name: "mcpctl"},
+		Views: viewsOf(t, "v", map[string]views.Config{"v": {
+			List: views.ListSearch, Pin: []string{"gh__small", "gh__list", "fs__trace"},
+			Override: map[string]views.Override{"gh__list": {Result: &views.Result{Fields: []string{"items[].id", "items.user.login"}}}},
+		}}),
+	})
+	require.NoError(t, err)
+	defer p.Close()
+	one := `{"user":{"login":"u7"}}`
+	for name, begin := range waysTo(t, p) {
+		w := talking{t, begin(), name}
+		if list := w.ask("tools/list", `{}`); strings.Contains(list, "read_result") || strings.Count(list, `"outputSchema"`) != 1 {
+			t.Errorf("%s: got %s", name, list)
+		}
+		for call, want := range map[string]string{
+			`{"name":"gh__list"}`: `{"id":9007199254740993,"user":{"login":"u7"}}`,
+			`{"name":"call_tool","arguments":{"name":"gh__list","fields":["items.user","items.number"]}}`: one,
+			`{"name":"call_tool","arguments":{"name":"gh__small","fields":["items.user.login"]}}`:         one,
+		} {
+			a := parsed(t, w.ask("tools/call", call))
+			for _, text := range []string{string(a.Result.StructuredContent), a.Result.Content[0].Text} {
+				var got struct{ Items []json.RawMessage }
+				if err := json.Unmarshal([]byte(text), &got); err != nil || len(got.Items) != 200 || string(got.Items[7]) != want || strings.Contains(text, "total_count") {
+					t.Errorf("%s: %s: got %.300s", name, call, text)
+				}
+			}
+		}
+		if got := w.ask("tools/call", `{"name":"gh__small"}`); !strings.Contains(got, `"unknown": {"x": [1.0]}`) {
+			t.Errorf("%s: a tool without settings: got %.300s", name, got)
+		}
+		if got := w.ask("tools/call", `{"name":"call_tool","arguments":{"name":"gh__list","fields":"items"}}`); !strings.Contains(got, "at /fields: want a list of texts") {
+			t.Errorf("%s: got %.300s", name, got)
+		}
+		w.end()
+	}
+}
+
+// TestReadResultListed: the list has the tool in each form, and under the name that a view gives
+// it, and names of servers go before it.
+func TestReadResultListed(t *testing.T) {
+	t.Parallel()
+	for want, c := range map[string]views.Config{
+		"gh__list gh__small fs__trace read_result":            {},
+		"gh__list search_tools call_tool call_read_tool more": {List: views.ListSearch, Pin: []string{"gh__list"}, Override: map[string]views.Override{"read_result": {Name: "more"}}},
+		"search_tools call_tool call_read_tool read_result":   {List: views.ListAuto, Budget: 1},
+		"read_result gh__small fs__trace mcpctl_read_result":  {Override: map[string]views.Override{"gh__list": {Name: "read_result"}}},
+		"fs__trace gh__list gh__small read_result":            {List: views.ListAuto, Pin: []string{"fs__trace"}},
+	} {
+		c.Results = &views.Result{MaxTokens: 500}
+		p, err := proxy.New(proxy.Options{Servers: proxy.Named("gh", "fs"), Dial: talkative().dial, Views: viewsOf(t, "v", map[string]views.Config{"v": c}), PageSize: 2})
+		require.NoError(t, err)
+		client := attach(t, p)
+		client.result("initialize", greeting)
+		names, cursor := "", ""
+		for {
+			page := client.result("tools/list", `{`+cursor+`}`)
+			names = strings.TrimSpace(names + " " + listedNames(t, page))
+			next := cutOut(page, `"nextCursor":"`, `"`)
+			if next == "" {
+				break
+			}
+			cursor = `"cursor":"` + next + `"`
+		}
+		if names != want {
+			t.Errorf("got %s, want %s", names, want)
+		}
+		tool := names[strings.LastIndexByte(names, ' ')+1:]
+		call := strings.Fields("gh__list read_result")[strings.Count(want, "mcpctl")]
+		line := parsed(t, `{"result":`+client.result("tools/call", `{"name":"`+call+`"}`)+`}`).Result.Content[2].Text
+		on := readOn.FindStringSubmatch(line)
+		if on == nil || on[4] != tool {
+			t.Fatalf("%s: got %s", want, line)
+		}
+		if got := client.result("tools/call", `{"name":"`+tool+`","arguments":{"id":"`+on[5]+`","from":`+on[6]+`}}`); !strings.Contains(got, " from "+on[6]) {
+			t.Errorf("%s: got %s", want, got)
+		}
+		client.end()
+		_ = p.Close()
+	}
+}
+
+// TestResultsApart: what is kept for one principal in one view is gone for all others, and for
+// itself once it may not use the tool any more. A canary in it appears nowhere.
+func TestResultsApart(t *testing.T) {
+	t.Parallel()
+	servers := talkative()
+	servers.stubs["gh"].answers["tools/call"] = textOf(strings.Repeat("canary-of-alice is here\n", 2000))
+	d, alice, bob, _, _ := newDoor(t)
+	sets := func() *views.Set {
+		return viewsOf(t, "v", map[string]views.Config{"v": {Results: &views.Result{MaxTokens: 500}}, "other": {Results: &views.Result{MaxTokens: 500}}})
+	}
+	gate := gated(t, `@id("all") permit (principal, action, resource);`)
+	p, err := proxy.New(proxy.Options{Servers: proxy.Named("gh", "fs"), Dial: servers.dial, Views: sets(), Gate: gate})
+	require.NoError(t, err)
+	defer p.Close()
+	front := p.NewHTTPFront(proxy.HTTPOptions{Door: d, Path: "/mcp"})
+	defer front.Close()
+	s := serveHTTP(t, front)
+	defer s.close()
+	in := func(view string) *behindDoor { return &behindDoor{t, s.url + "/mcp" + view, s.client()} }
+	first := in("").ask(alice, "tools/call", `{}`, `,"name":"gh__list","arguments":{}`)
+	id := cutOut(first, "read_result id=", " ")
+	if id == "" {
+		t.Fatalf("got %.500s", first)
+	}
+	read := func(at *behindDoor, token, id string) (all string) {
+		return at.ask(token, "tools/call", `{}`, `,"name":"read_result","arguments":{"id":"`+id+`"}`)
+	}
+	if got := read(in(""), alice, id); !strings.Contains(got, "canary-of-alice") {
+		t.Errorf("got %s", got)
+	}
+	unknown := strings.Repeat("a", len(id))
+	want := read(in(""), bob, unknown)
+	if !strings.Contains(want, "the result is gone: call its tool again") {
+		t.Errorf("got %s", want)
+	}
+	for name, got := range map[string]string{"bob": read(in(""), bob, id), "bob, as a URI": read(in(""), bob, "mcpctl+result://"+id), "another view": read(in("/other"), alice, id)} {
+		if got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+	resource := func(token, id string) string {
+		body := `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":` + modern(`{}`, `,"uri":"mcpctl+result://`+id+`"`) + `}`
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/mcp", strings.NewReader(body))
+		require.NoError(t, err)
+		req.Header = http.Header{
+			"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Authorization": {"Bearer " + token},
+			"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"resources/read"}, "Mcp-Name": {"mcpctl+result://" + id},
+		}
+		resp, err := s.client().Do(req)
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		var out strings.Builder
+		_, err = fmt.Fprint(&out, resp.StatusCode)
+		require.NoError(t, err)
+		var a json.RawMessage
+		require.NoError(t, json.NewDecoder(resp.Body).Decode(&a))
+		return string(a)
+	}
+	if got := resource(alice, id); !strings.Contains(got, "canary-of-alice") || !strings.Contains(got, `"cacheScope":"private"`) {
+		t.Errorf("got %.400s", got)
+	}
+	if got, want := resource(bob, id), strings.ReplaceAll(resource(bob, unknown), unknown, id); got != want || !strings.Contains(got, "is gone") {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	for _, method := range []string{"tools/list", "resources/list"} {
+		if got := in("").ask(bob, method, `{}`, ``); strings.Contains(got, "canary") || strings.Contains(got, id) {
+			t.Errorf("%s: got %s", method, got)
+		}
+	}
+	p.SetViews(sets())
+	if got := read(in(""), alice, id); got != want {
+		t.Errorf("after a reload: got %s", got)
+	}
+}
+
+// TestShapedLast: hooks and the audit log have the result of the server, and the client what is
+// left of it.
+func TestShapedLast(t *testing.T) {
+	t.Parallel()
+	servers := talkative()
+	j, log := journaled(t, recording.Options{})
+	var seen string
+	p, err := proxy.New(proxy.Options{
+		Servers: proxy.Named("gh", "fs"), Dial: servers.dial, Journal: j, Views: viewsOf(t, "v", map[string]views.Config{"v": {Results: &views.Result{MaxTokens: 500, Fields: []string{"items.id"}}}}),
+	})
+	require.NoError(t, err)
+	require.NoError(t, p.SetHooks(hookNamed("h", spy{response: func(c *proxy.HookCall) error { seen = string(c.Result); return nil }})))
+	c := attach(t, p)
+	c.result("initialize", greeting)
+	got := c.result("tools/call", `{"name":"gh__list"}`)
+	if !strings.Contains(got, `{\"id\":9007199254740993}`) || strings.Contains(got, "login") || !strings.Contains(seen, "u199") || !strings.Contains(seen, "structuredContent") {
+		t.Errorf("got %s, the hook %.200s", got, seen)
+	}
+	id := cutOut(got, "read_result id=", " ")
+	if read := c.result("resources/read", `{"uri":"mcpctl+result://`+id+`"}`); strings.Contains(read, "login") || !strings.Contains(read, "9007199254740993") {
+		t.Errorf("got %.300s", read)
+	}
+	c.end()
+	_ = p.Close()
+	closeJournal(t, j)
+	whole := int64(len(servers.stubs["gh"].answers["tools/call"]))
+	if !slices.ContainsFunc(log.all(), func(r audit.Record) bool { return r.Kind == audit.KindCall && r.Came.ResultSize == whole }) {
+		t.Errorf("no record has the size of the server's result, %d: %+v", whole, log.all())
 	}
 }
