@@ -156,7 +156,7 @@ func (stuck) Checkpoint(context.Context) ([]byte, error)    { return nil, nil }
 func TestViewsAllocateNothing(t *testing.T) {
 	result := fmt.Appendf(nil, pathResult, "r")
 	through := proxy.Options{Views: viewsOf(t, "v", map[string]views.Config{
-		"v": {Tools: []string{"a__*"}, Groups: []string{"eng"}, Clients: []string{"claude*"}, Override: map[string]views.Override{"a__echo": {Title: "Echo"}}},
+		"v": {Tools: []string{"a__*"}, Groups: []string{"eng"}, Clients: []string{"claude*"}, Override: map[string]views.Override{"a__echo": {Title: "Echo"}, "a__other": {Result: &views.Result{MaxTokens: 9}}}},
 	})}
 	for name, measure := range map[string]func(o proxy.Options) float64{
 		"stdio": func(o proxy.Options) float64 {

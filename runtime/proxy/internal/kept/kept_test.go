@@ -1,0 +1,139 @@
+package kept_test
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/kept"
+	"github.com/mcpctl/mcpctl/runtime/results"
+	"github.com/mcpctl/mcpctl/runtime/views"
+)
+
+var of = kept.Owner{Who: "alice", View: new(views.View)}
+
+// TestBound: of 10,000 large results those are kept that came last, within the bound of memory;
+// one that is too large is not.
+func TestBound(t *testing.T) {
+	const size = 100 << 10
+	var s kept.Store
+	defer s.Close()
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	var ids []string
+	for range 10_000 {
+		id, ok := s.Put(kept.Result{Owner: of, Texts: results.Texts{make([]byte, size)}})
+		if !ok {
+			t.Fatal("it is not kept")
+		}
+		ids = append(ids, id)
+		if n := s.Size(); n > kept.MaxAll {
+			t.Fatalf("%d bytes are kept", n)
+		}
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if used := int64(after.HeapAlloc) - int64(before.HeapAlloc); used > kept.MaxAll*11/10 {
+		t.Errorf("%d bytes are used", used)
+	}
+	there := 0
+	for i, id := range ids {
+		if is := s.Get(of, id) != nil; is {
+			there++
+		} else if i > len(ids)-kept.MaxAll/size*9/10 {
+			t.Errorf("%d is gone", i)
+		}
+	}
+	if there < kept.MaxAll/size*9/10 || s.Get(of, ids[0]) != nil {
+		t.Errorf("%d are kept", there)
+	}
+	if _, ok := s.Put(kept.Result{Owner: of, Texts: results.Texts{make([]byte, kept.MaxOne)}}); ok || s.Get(of, ids[len(ids)-1]) == nil {
+		t.Error("one that is too large is kept, or took the place of others")
+	}
+	many := make(results.Texts, 1<<20) // each empty
+	if _, ok := s.Put(kept.Result{Owner: of, Texts: many}); ok {
+		t.Error("texts count by their bytes alone")
+	}
+	s.Close()
+	if s.Size() != 0 || s.Get(of, ids[len(ids)-1]) != nil {
+		t.Error("something is kept")
+	}
+}
+
+// TestOwner: a result is its owner's alone, and an id is not to be guessed.
+func TestOwner(t *testing.T) {
+	var s kept.Store
+	defer s.Close()
+	texts := results.Texts{[]byte("canary")}
+	id, _ := s.Put(kept.Result{Owner: of, Texts: texts, Most: 7, Tool: "t"})
+	other, _ := s.Put(kept.Result{Owner: of, Texts: texts})
+	if r := s.Get(of, id); r == nil || !bytes.Equal(r.Texts[0], texts[0]) || r.Most != 7 || r.Tool != "t" || id == other || len(id) < 26 {
+		t.Errorf("got %+v of %s", r, id)
+	}
+	for _, o := range []kept.Owner{{}, {Who: "bob", View: of.View}, {Who: of.Who}, {Who: of.Who, View: new(views.View)}} {
+		if s.Get(o, id) != nil && o != of {
+			t.Errorf("%+v has it", o)
+		}
+	}
+	for _, unknown := range []string{"", strings.ToUpper(id), id + "a", kept.URI(id)} {
+		if s.Get(of, unknown) != nil {
+			t.Errorf("%s is known", unknown)
+		}
+	}
+	if got, ok := kept.ID(kept.URI(id)); !ok || got != id {
+		t.Errorf("got %s", got)
+	}
+	if _, ok := kept.ID("file:///" + id); ok {
+		t.Error("another URI is one of a result")
+	}
+}
+
+// TestLife: a result is gone after its time, and nothing is left of it.
+func TestLife(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s kept.Store
+		first, _ := s.Put(kept.Result{Owner: of, Texts: results.Texts{[]byte("a")}})
+		time.Sleep(kept.TTL / 2)
+		second, _ := s.Put(kept.Result{Owner: of, Texts: results.Texts{[]byte("b")}})
+		time.Sleep(kept.TTL/2 - 1)
+		if s.Get(of, first) == nil {
+			t.Error("it is gone too early")
+		}
+		size := s.Size()
+		time.Sleep(1)
+		synctest.Wait()
+		if s.Get(of, first) != nil || s.Get(of, second) == nil || s.Size() != size/2 {
+			t.Error("it is still there, or the other is gone")
+		}
+		time.Sleep(kept.TTL / 2)
+		synctest.Wait()
+		if s.Get(of, second) != nil || s.Size() != 0 {
+			t.Errorf("%d bytes are left", s.Size())
+		}
+	})
+}
+
+// TestTogether: many at once.
+func TestTogether(t *testing.T) {
+	var s kept.Store
+	defer s.Close()
+	var crowd sync.WaitGroup
+	for i := range 8 {
+		o := kept.Owner{Who: fmt.Sprint(i)}
+		crowd.Go(func() {
+			for range 200 {
+				id, ok := s.Put(kept.Result{Owner: o, Texts: results.Texts{make([]byte, 1<<10)}})
+				if r := s.Get(o, id); !ok || r == nil || r.Owner != o || s.Get(kept.Owner{Who: "x"}, id) != nil {
+					t.Errorf("got %+v", r)
+				}
+			}
+		})
+	}
+	crowd.Wait()
+}
