@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -8,11 +9,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/audit"
 	recording "github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/runtime/views"
 	"github.com/mcpctl/mcpctl/test/require"
 )
@@ -360,4 +363,37 @@ func TestShapedLast(t *testing.T) {
 	if !slices.ContainsFunc(log.all(), func(r audit.Record) bool { return r.Kind == audit.KindCall && r.Came.ResultSize == whole }) {
 		t.Errorf("no record has the size of the server's result, %d: %+v", whole, log.all())
 	}
+}
+
+// TestPagedTask: what a task has come to is shaped as the result of a call.
+func TestPagedTask(t *testing.T) {
+	eachTaskServer(t, func(t *testing.T, version, support string) {
+		s := &runtimetest.Server{Versions: []string{version}}
+		tasks := s.OfferTasks(runtimetest.TaskOptions{TTL: time.Hour, Poll: 10 * time.Second}, runtimetest.TaskTool{
+			Definition: json.RawMessage(`{"name":"work","inputSchema":{"type":"object"}}`), Support: support,
+			Run: func(ctx context.Context, _ *runtimetest.Call, _ map[string]json.RawMessage) (json.RawMessage, error) {
+				select {
+				case <-time.After(time.Minute):
+				case <-ctx.Done():
+				}
+				return json.RawMessage(textOf(issues(200))), nil
+			},
+		})
+		defer tasks.Close()
+		p := tasksFront(t, map[string]*runtimetest.Server{"x": s}, proxy.Options{Views: viewsOf(t, "v", map[string]views.Config{"v": {Results: &views.Result{MaxTokens: 300, Fields: []string{"items.number"}}}})})
+		c := attach(t, p)
+		defer func() { c.end(); _ = p.Close() }()
+		c.result("tools/list", modern(takesTasks, ``))
+		created := c.result("tools/call", modern(takesTasks, `,"name":"x__work","arguments":{}`))
+		id := member(t, created, "taskId")
+		time.Sleep(2 * time.Minute)
+		got := c.result("tasks/get", modern(takesTasks, `,"taskId":"`+id+`"`))
+		if member(t, got, "status") != "completed" || !strings.Contains(got, `{\"items\":[{\"number\":0},`) || !strings.Contains(got, "of 200 items") {
+			t.Fatalf("got %s, created %s", got, created)
+		}
+		kept := cutOut(got, "read_result id=", " ")
+		if page := c.result("tools/call", modern(takesTasks, `,"name":"read_result","arguments":{"id":"`+kept+`","match":"199"}`)); !strings.Contains(page, `[{\"number\":199}]`) {
+			t.Errorf("got %s", page)
+		}
+	})
 }

@@ -60,7 +60,7 @@ func (o Own) appendCall(out []byte, name, about, annotations string) []byte {
 	out = append(out, `,"inputSchema":{"type":"object","required":["name"],"properties":{`+
 		`"name":{"type":"string","description":"The tool's exact name."},`+
 		`"arguments":{"type":"object","description":"As its signature says."},`+
-		`"fields":{"type":"array","items":{"type":"string"},"description":"Only these members of a JSON result, as in items[].id."}}},"annotations":`...)
+		`"fields":{"type":"array","items":{"type":"string"},"description":"Keep only these of JSON, as in items[].id."}}},"annotations":`...)
 	return append(append(out, annotations...), '}')
 }
 

@@ -53,6 +53,19 @@ func (f *Finder) Shape(from *upstream.Origin, to *catalog.Route, fields *results
 	return long.Answer(link, results.TextBlock([]byte(line)))
 }
 
+// ShapeTask is Shape for the result that a task of a server's tool has come to, if it has.
+func (f *Finder) ShapeTask(from *upstream.Origin, server *upstream.Backend, bare string, task []byte) []byte {
+	if f == nil || from.View == "" {
+		return task
+	}
+	at, err := rawjson.Field(task, "result")
+	to := toolOf(f.catalog.Of(from.Audience), server, bare)
+	if err != nil || !at.Present() || to == nil {
+		return task
+	}
+	return rawjson.Apply(task, []rawjson.Edit{{Span: at, New: f.Shape(from, to, nil, at.Of(task))}})
+}
+
 func owner(from *upstream.Origin, c *catalog.Catalog) kept.Owner {
 	return kept.Owner{Who: from.Who.Key(), View: catalog.View(c)}
 }

@@ -43,7 +43,10 @@ func (r *Request) task(ctx context.Context) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return r.rt.Judge.DeliverTask(ctx, query(r), b.Name, bareTool, tool, result)
+		if result, err = r.rt.Judge.DeliverTask(ctx, query(r), b.Name, bareTool, tool, result); err != nil {
+			return nil, err
+		}
+		return r.rt.Finder.ShapeTask(&r.From, b, bareTool, result), nil
 	})
 }
 
