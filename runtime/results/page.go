@@ -203,8 +203,14 @@ func split(t Texts, most int) (docs []doc, n int) {
 	return docs, n
 }
 
+// Bounds of memory: a longer text is lines, and lines beyond maxLines are one element.
+const (
+	maxDocument = 16 << 20
+	maxLines    = 1 << 20
+)
+
 func docOf(text []byte, most int) doc {
-	if IsDocument(text) {
+	if len(text) <= maxDocument && IsDocument(text) {
 		if d, ok := elements(text, most); ok {
 			return d
 		}
@@ -212,7 +218,7 @@ func docOf(text []byte, most int) doc {
 	d := doc{text: text, unit: "lines"}
 	for at := 0; at < len(text); {
 		end := len(text)
-		if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
+		if i := bytes.IndexByte(text[at:], '\n'); i >= 0 && len(d.units) < maxLines {
 			end = at + i + 1
 		}
 		d.units = append(d.units, rawjson.Span{Start: at, End: end})

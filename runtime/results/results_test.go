@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -232,5 +233,29 @@ func TestMatch(t *testing.T) {
 	}
 	if p = texts.Page(results.Query{Most: 30, Match: regexp.MustCompile(`none`)}); p.Shown != 0 || p.Next != 100 || p.Texts[0] != nil {
 		t.Errorf("got %+v", p)
+	}
+}
+
+// TestBounds: what a server sends takes a bounded time and memory, however it is made.
+func TestBounds(t *testing.T) {
+	lines := results.Texts{bytes.Repeat([]byte("\n"), 4<<20)}
+	if p := lines.Page(results.Query{Most: 100}); p.Of > 1<<20+1 || p.Shown < 10 {
+		t.Errorf("got %d elements, %d shown", p.Of, p.Shown)
+	}
+	nested := results.Texts{[]byte(strings.Repeat("[", 9000) + `"` + strings.Repeat("word ", 1<<18) + `"` + strings.Repeat("]", 9000))}
+	if p := nested.Page(results.Query{Most: 100}); p.Of != 1 || p.Shown != 0 {
+		t.Errorf("got %+v", p)
+	}
+}
+
+func BenchmarkCut(b *testing.B) {
+	for _, size := range []int{1 << 10, 100 << 10, 8 << 20} {
+		one := `{"id": 9007199254740993, "name": "a word or two", "user": {"login": "someone"}}`
+		result := textResult(`[`+strings.Join(slices.Repeat([]string{one}, size/len(one)), ",")+`]`, ``)
+		b.Run(fmt.Sprint(size>>10, " KiB"), func(b *testing.B) {
+			for b.Loop() {
+				results.Cut(result, 1000)
+			}
+		})
 	}
 }
