@@ -106,7 +106,7 @@ func TestLife(t *testing.T) {
 			t.Error("it is gone too early")
 		}
 		size := s.Size()
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if s.Get(of, first) != nil || s.Get(of, second) == nil || s.Size() != size/2 {
 			t.Error("it is still there, or the other is gone")
