@@ -13,7 +13,6 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/cmd/internal/viewing"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/access/policy"
 	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/tokens"
@@ -92,22 +91,15 @@ func (r *Report) Choose(s settings.Serve, v *views.View, lists []find.List) {
 // In returns the tools that a view shows, as it shows them, and about how many tokens the
 // pinned ones take. Trusted says whose annotations are believed.
 func In(v *views.View, all *viewing.Tools, trusted func(server string) bool) (lists []find.List, pinned int) {
-	for _, t := range all.All() {
-		if !v.Shows(views.Tool, t.Exposed, policy.ReadOnly(t.Definition, trusted(t.Server))) {
-			continue
-		}
-		definition, err := v.Present(t.Server, t.Exposed, t.Definition)
-		if err != nil {
-			continue // serve leaves it out
-		}
+	for _, t := range all.In(v, trusted) {
 		if slices.Contains(v.Pins(), t.Exposed) {
-			pinned += tokens.Estimate(definition)
+			pinned += tokens.Estimate(t.Definition)
 		}
 		if len(lists) == 0 || lists[len(lists)-1].Server != t.Server {
 			lists = append(lists, find.List{Server: t.Server})
 		}
 		l := &lists[len(lists)-1]
-		l.Items = append(l.Items, definition)
+		l.Items = append(l.Items, t.Definition)
 	}
 	return lists, pinned
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/outdir"
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
@@ -27,6 +28,10 @@ type Options struct {
 	Standalone bool
 	Record     string
 	Number     string
+	// Lang is the language. That of a package of Go is [LangGo]; with others, or with a View, the
+	// tools are written as serve shows them, into one file.
+	Lang string
+	View string
 }
 
 // Values of Options.Number.
@@ -51,6 +56,9 @@ type Host struct {
 	Entry func(server string) (config.Entry, error)
 	// Of adds the name of a server to its failure.
 	Of func(server string, err error) error
+	// Serve are the settings of serve, by which tools have their names, and Enabled its servers.
+	Serve   settings.Serve
+	Enabled func() ([]config.Entry, error)
 	// Stdin reads standard input.
 	Stdin func(context.Context) ([]byte, error)
 }

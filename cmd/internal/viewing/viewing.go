@@ -7,6 +7,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access/policy"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/views"
@@ -15,7 +16,9 @@ import (
 // Tool is a tool by the name under which serve shows it without a view.
 type Tool struct {
 	Server, Exposed string
-	// Definition is what the server has sent.
+	// Name is the one in a view, else Exposed.
+	Name string
+	// Definition is what the server has sent, or what a view makes of that.
 	Definition json.RawMessage
 }
 
@@ -45,7 +48,7 @@ func Of(s settings.Serve, servers []string, lists []find.List) *Tools {
 		for i, exposed := range t.names.Exposed(l.Server, own) {
 			if _, taken := t.named[exposed]; own[i] != "" && !taken {
 				t.named[exposed] = len(t.list)
-				t.list = append(t.list, Tool{l.Server, exposed, l.Items[i]})
+				t.list = append(t.list, Tool{l.Server, exposed, exposed, l.Items[i]})
 			}
 		}
 	}
@@ -59,6 +62,24 @@ func Of(s settings.Serve, servers []string, lists []find.List) *Tools {
 
 // All returns all tools, in the order of the lists.
 func (t *Tools) All() []Tool { return t.list }
+
+// In returns the tools that a view shows, as it shows them. Trusted says whose annotations are
+// believed.
+func (t *Tools) In(v *views.View, trusted func(server string) bool) (shown []Tool) {
+	for _, tool := range t.list {
+		if !v.Shows(views.Tool, tool.Exposed, policy.ReadOnly(tool.Definition, trusted(tool.Server))) {
+			continue
+		}
+		definition, err := v.Present(tool.Server, tool.Exposed, tool.Definition)
+		name := v.Tool(tool.Exposed).Name(tool.Exposed)
+		if _, taken := t.named[name]; err != nil || taken && name != tool.Exposed {
+			continue // serve leaves it out
+		}
+		tool.Name, tool.Definition = name, definition
+		shown = append(shown, tool)
+	}
+	return shown
+}
 
 // find returns the definition of a tool, nil for none. Known is false where it may be one of a
 // server that has no list.
