@@ -66,6 +66,27 @@ func isWord(r rune) bool {
 
 // quoteTS returns a text as a string of TypeScript.
 func quoteTS(s string) string {
+	return quote(s, func(r rune) string {
+		var out string
+		for _, unit := range utf16.Encode([]rune{r}) {
+			out += fmt.Sprintf(`\u%04x`, unit)
+		}
+		return out
+	})
+}
+
+// quoteWide returns a text as a string of Python or Go.
+func quoteWide(s string) string {
+	return quote(s, func(r rune) string {
+		if r > 0xffff {
+			return fmt.Sprintf(`\U%08x`, r)
+		}
+		return fmt.Sprintf(`\u%04x`, r)
+	})
+}
+
+// quote returns a text between quotation marks. What cannot be seen is escaped.
+func quote(s string, escape func(rune) string) string {
 	var out strings.Builder
 	out.WriteByte('"')
 	before := rune(-1)
@@ -74,9 +95,7 @@ func quoteTS(s string) string {
 		case r == '"' || r == '\\':
 			out.WriteString(`\` + string(r))
 		case !unicode.IsPrint(r) || plain.IsHidden(r, before):
-			for _, unit := range utf16.Encode([]rune{r}) {
-				fmt.Fprintf(&out, `\u%04x`, unit)
-			}
+			out.WriteString(escape(r))
 		default:
 			out.WriteRune(r)
 		}

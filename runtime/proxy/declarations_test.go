@@ -50,7 +50,7 @@ func TestDeclarations(t *testing.T) {
 	b := &backends{servers: office()}
 	_, c := start(t, b, proxy.Options{Servers: proxy.Named("desk", "shop"), Views: desks(t)})
 	c.result("initialize", hi)
-	if got := c.result("resources/list", `{}`); strings.Count(got, `{"uri":"mcpctl+view://desk/tools.`) != 2 || strings.Contains(got, "shop") {
+	if got := c.result("resources/list", `{}`); strings.Count(got, `{"uri":"mcpctl+view://desk/tools.`) != 4 || strings.Contains(got, "shop") {
 		t.Errorf("got %s", got)
 	}
 	text := code(t, c.result("resources/read", `{"uri":"`+ourCode+`"}`))
@@ -82,7 +82,7 @@ func TestDeclarationsPolicy(t *testing.T) {
 // client alone, and what is offered has resources even if no server has.
 func TestDeclarationsModern(t *testing.T) {
 	w := serveJuly(t, proxy.Options{Servers: proxy.Named("desk", "shop"), Views: viewsOf(t, "desk", map[string]views.Config{"desk": {Tools: []string{"desk__*"}}})}, office())
-	if r := w.call("resources/list", `{}`, `{}`); strings.Count(string(r.Result), `mcpctl+view://desk/`) != 2 {
+	if r := w.call("resources/list", `{}`, `{}`); strings.Count(string(r.Result), `mcpctl+view://desk/`) != 4 {
 		t.Errorf("got %s", r.raw)
 	}
 	if r := w.call("server/discover", `{}`, `{}`); !strings.Contains(string(r.Result), `"resources":{`) {

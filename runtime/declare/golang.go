@@ -1,0 +1,192 @@
+package declare
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"go/format"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// clientGo is the part of a package that calls tools.
+//
+//go:embed client.go.txt
+var clientGo string
+
+// reservedGo returns the names that are taken; all others of the package are in lower case.
+func reservedGo() []string { return []string{"ToolResult"} }
+
+// golang returns the package.
+func (m *module) golang() []byte {
+	var out strings.Builder
+	for _, line := range m.head {
+		out.WriteString("// " + line + "\n")
+	}
+	head, client, _ := strings.Cut(clientGo, "\n\n\n")
+	out.WriteString("\n" + head + "\n")
+	for _, t := range m.tools {
+		result, call := "*ToolResult", "call("
+		if t.result != nil {
+			result = goType(t.result)
+			call = "structured[" + result + "]("
+		}
+		out.WriteString("\n" + commentGo(t.function+" calls "+quoteWide(t.name)+".\n\n"+t.doc))
+		fmt.Fprintf(&out, "func %s(ctx context.Context, arguments %s) (%s, error) {\n\treturn %sctx, %s, arguments%s)\n}\n", t.function, goType(t.params), result, call, quoteWide(t.name), t.repeatedGo())
+		for _, d := range t.decls {
+			out.WriteString("\n")
+			d.golang(&out)
+		}
+	}
+	out.WriteString("\n" + client)
+	code, err := format.Source([]byte(out.String()))
+	if err != nil {
+		return []byte(out.String()) // impossible; a compiler says what is wrong
+	}
+	return code
+}
+
+func (t *tool) repeatedGo() string {
+	var all strings.Builder
+	for _, m := range t.repeated {
+		all.WriteString(", []string{" + quoteWide(m.Header))
+		for _, name := range m.Path() {
+			all.WriteString(", " + quoteWide(name))
+		}
+		all.WriteString("}")
+	}
+	return all.String()
+}
+
+func (d *decl) golang(out *strings.Builder) {
+	switch {
+	case d.is != nil && d.is.kind == named: // which may be this one again
+		fmt.Fprintf(out, "type %s any\n", d.name)
+		return
+	case d.is != nil:
+		fmt.Fprintf(out, "type %s %s\n", d.name, goType(d.is))
+		return
+	case slices.ContainsFunc(d.fields, func(f field) bool { return !inTag(f.name) }):
+		fmt.Fprintf(out, "// %s has members that no field can have.\ntype %s map[string]any\n", d.name, d.name)
+		return
+	}
+	names := newScope(nil)
+	fmt.Fprintf(out, "type %s struct {\n", d.name)
+	for _, f := range d.fields {
+		if values := goValues(f.typ); values != "" {
+			f.doc = strings.TrimSpace(f.doc + " " + values)
+		}
+		out.WriteString(commentGo(f.doc))
+		option, is := "", goType(f.typ)
+		if !f.required {
+			option = ",omitzero"
+		}
+		if is != "any" && (!f.required && isValue(f.typ) || f.typ.kind == named && f.typ.decl.is == nil && !strings.HasPrefix(is, "*")) {
+			is = "*" + is // absent is nil; and a struct may be inside itself
+		}
+		fmt.Fprintf(out, "%s %s `json:%s`\n", names.unique(pascal(f.name)), is, quoteWide(f.name+option))
+	}
+	out.WriteString("}\n")
+}
+
+// isValue reports whether the zero value of a type is a value of JSON.
+func isValue(t *typ) bool {
+	switch t.kind {
+	case boolean, number, integer, text, literal:
+		return true
+	case union:
+		return !strings.HasPrefix(goType(t), "*") && goType(t) != "any"
+	}
+	return false
+}
+
+// inTag reports whether a field can have a name: encoding/json takes these characters.
+func inTag(name string) bool {
+	return name != "" && name != "-" && strings.IndexFunc(name, func(r rune) bool {
+		return !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) < 0
+}
+
+// goValues says which values there are of an enumeration, "" for others.
+func goValues(t *typ) string {
+	of := []*typ{t}
+	if t.kind == union {
+		of = t.of
+	}
+	var values []string
+	for _, t := range of {
+		switch {
+		case t.kind == literal:
+			raw, _ := json.Marshal(t.value)
+			values = append(values, string(raw))
+		case t.kind != null:
+			return ""
+		}
+	}
+	if len(values) == 0 {
+		return ""
+	}
+	return "One of " + strings.Join(values, ", ") + "."
+}
+
+func goType(t *typ) string {
+	switch t.kind {
+	case boolean:
+		return "bool"
+	case number:
+		return "float64"
+	case integer:
+		return "int64"
+	case text:
+		return "string"
+	case listOf:
+		return "[]" + goType(t.elem)
+	case mapOf:
+		return "map[string]" + goType(t.elem)
+	case union:
+		var parts []string
+		nullable := false
+		for _, of := range t.of {
+			if of.kind == null {
+				nullable = true
+			} else if is := goType(of); !slices.Contains(parts, is) {
+				parts = append(parts, is)
+			}
+		}
+		switch {
+		case len(parts) != 1:
+			return "any"
+		case nullable && !strings.HasPrefix(parts[0], "[]") && !strings.HasPrefix(parts[0], "map[") && parts[0] != "any":
+			return "*" + parts[0]
+		}
+		return parts[0]
+	case literal:
+		switch t.value.(type) {
+		case string:
+			return "string"
+		case bool:
+			return "bool"
+		}
+		return "int64"
+	case named:
+		return t.decl.name
+	case unknown, null:
+	}
+	return "any"
+}
+
+// commentGo returns a text as a comment, "" for none.
+func commentGo(text string) string {
+	if text = strings.TrimSpace(text); text == "" {
+		return ""
+	}
+	var out strings.Builder
+	for line := range strings.SplitSeq(text, "\n") {
+		if strings.HasPrefix(strings.TrimSpace(line), "+build") { // which go/format takes for a constraint
+			line = `\` + strings.TrimSpace(line)
+		}
+		out.WriteString(strings.TrimRight("// "+line, " \t") + "\n")
+	}
+	return out.String()
+}
