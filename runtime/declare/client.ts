@@ -7,7 +7,7 @@ export interface ToolResult {
 declare const process: { env: { [name: string]: string | undefined } };
 
 /** Calls a tool at MCPCTL_URL, the address of the view. MCPCTL_TOKEN is sent as a bearer token. */
-async function call(name: string, args: object, repeated: string[][] = []): Promise<ToolResult> {
+async function call(name: string, args: object = {}, repeated: string[][] = []): Promise<ToolResult> {
   const url = process.env.MCPCTL_URL;
   if (!url) throw new Error("MCPCTL_URL is not set: it is the address of the view, as in http://127.0.0.1:8080/mcp/NAME");
   const headers: { [name: string]: string } = {
@@ -36,7 +36,7 @@ async function call(name: string, args: object, repeated: string[][] = []): Prom
 }
 
 /** Calls a tool that declares its result. */
-async function structured<T>(name: string, args: object, repeated: string[][] = []): Promise<T> {
+async function structured<T>(name: string, args?: object, repeated: string[][] = []): Promise<T> {
   return (await call(name, args, repeated)).structuredContent as T;
 }
 

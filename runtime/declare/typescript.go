@@ -47,18 +47,13 @@ func (m *module) typeScript(typesOnly bool) []byte {
 			call = "structured<" + result + ">("
 		}
 		out.WriteString("\n" + commentTS(t.doc, ""))
+		if params = ": " + params; t.optional {
+			params = "?" + params
+		}
 		if typesOnly {
-			if t.optional {
-				params = "?: " + params
-			} else {
-				params = ": " + params
-			}
 			fmt.Fprintf(&out, "export declare function %s(args%s): Promise<%s>;\n", t.function, params, result)
 		} else {
-			if t.optional {
-				params += " = {}"
-			}
-			fmt.Fprintf(&out, "export function %s(args: %s): Promise<%s> {\n  return %s%s, args%s);\n}\n", t.function, params, result, call, quoteTS(t.name), t.repeatedTS())
+			fmt.Fprintf(&out, "export function %s(args%s): Promise<%s> {\n  return %s%s, args%s);\n}\n", t.function, params, result, call, quoteTS(t.name), t.repeatedTS())
 		}
 		for _, d := range t.decls {
 			out.WriteString("\n")

@@ -84,6 +84,16 @@ func Inspector(t testing.TB, args ...string) []string {
 	return append([]string{node(t), script, "--cli"}, args...)
 }
 
+// TypeScript returns the command line of its compiler.
+func TypeScript(t testing.TB, args ...string) []string {
+	t.Helper()
+	tsc := filepath.Join(dir(t), "node_modules", "typescript", "bin", "tsc")
+	if _, err := os.Stat(tsc); err != nil {
+		t.Fatal("npmtest: TypeScript is not installed: run make npm")
+	}
+	return append([]string{"node", tsc}, args...)
+}
+
 // Issuers returns the command line of a script that uses oidc-provider, and the Node
 // that it needs. Its first argument is where packages are.
 func Issuers(t testing.TB, script string) []string {

@@ -151,4 +151,3 @@ func (h *Host) writeDeclared(o Options, code []byte, tools int) error {
 	_, err = fmt.Fprintf(h.UI.Out, "%-9s  %s\n", file.Status, ui.CleanLine(file.Path))
 	return err
 }
-
