@@ -127,17 +127,29 @@ func TestDeclarations(t *testing.T) {
 	}
 	run(npmtest.TypeScript(t, "--strict", "--target", "es2022", "--module", "commonjs", "--outDir", "js", "main.ts", "tools.ts"))
 	const want = "Oak board, 20 × 120 × 1000 mm\npickup\nhi */ \"\"\" ü\nfails: true\n"
-	for _, words := range [][]string{{"node", "js/main.js"}, {"python3", "main.py"}, {"go", "run", "."}} {
+	programs := [][]string{{"node", "js/main.js"}, {"go", "run", "."}}
+	python := exec.CommandContext(t.Context(), "python3", "-c", "from typing import NotRequired").Run() == nil
+	if python {
+		programs = append(programs, []string{"python3", "main.py"})
+	} else {
+		t.Log("without the program of Python: there is no Python 3.11 or newer")
+	}
+	for _, words := range programs {
 		if got := run(words, "MCPCTL_URL="+url, "MCPCTL_TOKEN="+token, "GOWORK=off", "GOFLAGS=", "PYTHONIOENCODING=utf-8"); got != want {
 			t.Errorf("%s: got %s", words[0], got)
 		}
 	}
+	if !python {
+		return
+	}
 	write(filepath.Join(dir, "refused.py"), "import tools\ntry:\n    tools.shop__echo({'message': 'x'})\nexcept tools.ToolError as e:\n    print(e)\n")
-	for _, env := range [][]string{{"MCPCTL_URL=" + url, "MCPCTL_TOKEN=wrong"}, {"MCPCTL_URL=" + strings.Replace(url, "counter", "other", 1), "MCPCTL_TOKEN=" + token}, {"MCPCTL_URL="}} {
-		got := run([]string{"python3", "refused.py"}, env...)
-		if strings.Count(got, "\n") != 1 {
-			t.Errorf("%v: got %s", env, got)
+	for want, env := range map[string][]string{
+		"no answer, HTTP status 401":       {"MCPCTL_URL=" + url, "MCPCTL_TOKEN=wrong"},
+		"unknown tool: shop__echo":         {"MCPCTL_URL=" + strings.Replace(url, "counter", "other", 1), "MCPCTL_TOKEN=" + token},
+		"MCPCTL_URL is not set: it is the": {"MCPCTL_URL="},
+	} {
+		if got := run([]string{"python3", "refused.py"}, env...); !strings.Contains(got, want) || strings.Count(got, "\n") != 1 {
+			t.Errorf("got %s, want %s", got, want)
 		}
-		t.Log(got)
 	}
 }
