@@ -48,7 +48,7 @@ func TestWrite(t *testing.T) {
 		got := string(small().Write(l))
 		path := filepath.Join("testdata", "small."+string(l)+".txt")
 		if *update {
-			require.NoError(t, os.WriteFile(path, []byte(got), 0o644)) //nolint:gosec // a file of the repository
+			require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
 			continue
 		}
 		want, err := os.ReadFile(path)

@@ -92,13 +92,8 @@ func (d *decl) golang(out *strings.Builder) {
 
 // isValue reports whether the zero value of a type is a value of JSON.
 func isValue(t *typ) bool {
-	switch t.kind {
-	case boolean, number, integer, text, literal:
-		return true
-	case union:
-		return !strings.HasPrefix(goType(t), "*") && goType(t) != "any"
-	}
-	return false
+	is := goType(t)
+	return t.kind != listOf && t.kind != mapOf && t.kind != named && is != "any" && !strings.HasPrefix(is, "*")
 }
 
 // inTag reports whether a field can have a name: encoding/json takes these characters.

@@ -207,12 +207,12 @@ func (b *builder) object(n schema.Node, d *decl) *typ {
 func unionOf(of []*typ) *typ {
 	var flat []*typ
 	for _, t := range of {
-		switch {
-		case t.kind == unknown:
+		if t.kind == unknown {
 			return t
-		case t.kind == union:
+		}
+		if t.kind == union {
 			flat = append(flat, t.of...)
-		default:
+		} else {
 			flat = append(flat, t)
 		}
 	}

@@ -67,11 +67,10 @@ func isWord(r rune) bool {
 // quoteTS returns a text as a string of TypeScript.
 func quoteTS(s string) string {
 	return quote(s, func(r rune) string {
-		var out string
-		for _, unit := range utf16.Encode([]rune{r}) {
-			out += fmt.Sprintf(`\u%04x`, unit)
+		if high, low := utf16.EncodeRune(r); r > 0xffff {
+			return fmt.Sprintf(`\u%04x\u%04x`, high, low)
 		}
-		return out
+		return fmt.Sprintf(`\u%04x`, r)
 	})
 }
 

@@ -157,11 +157,10 @@ func commentTS(text, indent string) string {
 	if len(lines) == 1 {
 		return indent + "/** " + escapeTag(text) + " */\n"
 	}
-	out := indent + "/**\n"
-	for _, line := range lines {
-		out += strings.TrimRight(indent+" * "+escapeTag(line), " \t") + "\n"
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(indent+" * "+escapeTag(line), " \t") + "\n"
 	}
-	return out + indent + " */\n"
+	return indent + "/**\n" + strings.Join(lines, "") + indent + " */\n"
 }
 
 // escapeTag keeps a line from beginning with a tag, which tools obey.

@@ -3,7 +3,6 @@ package generating
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -117,7 +116,7 @@ func (h *Host) toolLists(ctx context.Context, servers []string) ([]find.List, er
 			return h.Of(server, h.With(ctx, server, func(s *Server) error {
 				tools, err := s.listTools(ctx)
 				for _, t := range tools {
-					lists[i].Items = append(lists[i].Items, json.RawMessage(t.Raw))
+					lists[i].Items = append(lists[i].Items, t.Raw)
 				}
 				return err
 			}))
