@@ -113,7 +113,8 @@ func (p *Proxy) Begin() { p.router.Set.Begin() }
 // that no client has made. It is connected before, where it is not. The error is a
 // *runtime.Error: the server's own, or -32000 and -32001 for a failure of the way to it.
 func (p *Proxy) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	line := rawjson.Quote([]byte(`{"jsonrpc":"2.0","id":0,"method":`), method)
+	line := append(make([]byte, 0, len(params)+128), `{"jsonrpc":"2.0","id":0,"method":`...)
+	line = rawjson.Quote(line, method)
 	line = append(append(append(line, `,"params":`...), params...), '}')
 	r := router.Request{Line: line, Msg: new(rawjson.Message), Method: method, From: upstream.Origin{Version: revision.Latest}}
 	if err := rawjson.Scan(line, r.Msg); err != nil {

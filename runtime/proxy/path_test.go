@@ -3,13 +3,16 @@ package proxy_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	recording "github.com/mcpctl/mcpctl/runtime/audit/journal"
@@ -196,6 +199,47 @@ func BenchmarkPath(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkPathHook is a call without a hook, with a rule, and with a server that looks into it,
+// all ends in this process.
+func BenchmarkPathHook(b *testing.B) {
+	r, err := proxy.NewRule(proxy.HookRule{Name: "rule", In: proxy.InArguments, Pattern: regexp.MustCompile("zebra"), Action: proxy.Block})
+	require.NoError(b, err)
+	for _, row := range []struct {
+		name string
+		hook func(b *testing.B) proxy.Hook
+	}{
+		{"none", nil},
+		{"rule", func(*testing.B) proxy.Hook { return r }},
+		{"server", serverHook},
+	} {
+		b.Run(row.name, func(b *testing.B) {
+			p := pathProxy(b, fmt.Appendf(nil, pathResult, strings.Repeat("r", 512)))
+			if row.hook != nil {
+				require.NoError(b, p.SetHooks(hookNamed("h", row.hook(b))))
+			}
+			c := newPathOf(b, p)
+			line := echoLine(512)
+			b.ReportAllocs()
+			for b.Loop() {
+				c.round(b, line, 1)
+			}
+		})
+	}
+}
+
+// serverHook is a server with an interceptor that lets all pass.
+func serverHook(b *testing.B) proxy.Hook {
+	b.Helper()
+	const result = `{"interceptors":[{"name":"check","type":"validation","hooks":[{"events":["tools/call"],"phase":"request"}]}],"valid":true}`
+	p := pathProxyBy(b, []byte(result), proxy.Options{Single: true})
+	b.Cleanup(func() { _ = p.Close() })
+	h, err := proxy.NewServerHook(proxy.ServerHook{Server: "a", Timeout: time.Minute}, func(ctx context.Context, _, method string, params json.RawMessage) (json.RawMessage, error) {
+		return p.Ask(ctx, method, params)
+	})
+	require.NoError(b, err)
+	return h
 }
 
 // webPath is a proxy behind its HTTP front, without a server: what is counted

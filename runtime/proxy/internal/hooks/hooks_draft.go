@@ -371,29 +371,29 @@ func (e *external) interceptors(ctx context.Context) ([]interceptor, error) {
 
 // invoke has one interceptor look at a payload.
 func (e *external) invoke(ctx context.Context, c *Call, i *interceptor, phase string, payload []byte, said any) error {
-	shown, err := rawjson.Without(payload, func(name string) bool { return name == "_meta" })
+	meta, err := rawjson.Field(payload, "_meta")
+	if err == nil && meta.Present() {
+		payload, err = rawjson.Without(payload, func(name string) bool { return name == "_meta" })
+	}
 	if err != nil {
 		return err
 	}
-	type principal struct {
-		Type string `json:"type"`
-		ID   string `json:"id,omitempty"`
-	}
-	who := principal{"user", c.Principal}
+	params := append(make([]byte, 0, len(payload)+512), `{"name":`...)
+	params = rawjson.Quote(params, i.Name)
+	params = append(params, `,"event":"`+eventToolsCall+`","phase":"`...)
+	params = append(append(params, phase...), `","payload":`...)
+	params = append(append(params, payload...), `,"context":{"principal":{"type":`...)
 	if c.Principal == "" {
-		who.Type = "anonymous"
+		params = append(params, `"anonymous"}`...)
+	} else {
+		params = append(rawjson.Quote(append(params, `"user","id":`...), c.Principal), '}')
 	}
-	about, _ := json.Marshal(struct { // strings always have a JSON form
-		Principal   principal `json:"principal"`
-		Client      string    `json:"client,omitempty"`
-		View        string    `json:"view,omitempty"`
-		RequestID   string    `json:"requestId"`
-		Traceparent string    `json:"traceparent,omitempty"`
-	}{who, c.Client, c.Target.View, c.ID, c.Traceparent})
-	params := rawjson.Quote([]byte(`{"name":`), i.Name)
-	params = fmt.Appendf(params, `,"event":%q,"phase":%q,"payload":`, eventToolsCall, phase)
-	params = append(append(append(append(params, shown...), `,"context":`...), about...), '}')
-	return e.ask(ctx, methodInvokeInterceptor, params, said)
+	for _, m := range [...][2]string{{`,"client":`, c.Client}, {`,"view":`, c.Target.View}, {`,"requestId":`, c.ID}, {`,"traceparent":`, c.Traceparent}} {
+		if m[1] != "" {
+			params = rawjson.Quote(append(params, m[0]...), m[1])
+		}
+	}
+	return e.ask(ctx, methodInvokeInterceptor, append(params, "}}"...), said)
 }
 
 // ask sends the server a request of ours, within the bounds of the hook.

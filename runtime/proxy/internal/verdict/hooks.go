@@ -5,8 +5,8 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/hex"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -178,6 +178,9 @@ func newCall(q Query, of *hooks.Chain) *hooks.Call {
 	}
 	params := q.Msg.Params.Of(q.Line)
 	c.Params = params
+	if !q.Msg.Meta.Present() && !q.Msg.RequestState.Present() {
+		return c
+	}
 	// What the protocol owns is no hook's: metadata, and what a client keeps for us.
 	if rest, err := rawjson.Without(params, func(name string) bool { return name == "_meta" || name == "requestState" }); err == nil {
 		c.Params = rest
@@ -190,7 +193,14 @@ func newID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // it never fails
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+	text := make([]byte, 0, 36)
+	for i, n := range [...]int{0, 4, 6, 8, 10} {
+		if i > 0 {
+			text = append(text, '-')
+		}
+		text = hex.AppendEncode(text, b[n:[...]int{4, 6, 8, 10, 16}[i]])
+	}
+	return string(text)
 }
 
 // programOf returns the program that a client says it is, "" for not known.
