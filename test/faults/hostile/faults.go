@@ -6,9 +6,15 @@ import (
 	"time"
 )
 
+// invoke asks the program as the server of a hook (SEP-2624, a draft). It lets all pass.
+const (
+	invoke       = "interceptor/invoke"
+	interceptors = `"interceptors":[{"name":"check","type":"validation","hooks":[{"events":["tools/call"],"phase":"request"}]}]`
+)
+
 const twoTools = `{"name":"echo","inputSchema":{"type":"object"}},{"name":"slow","inputSchema":{"type":"object"}}`
 
-// list answers tools/list.
+// list answers tools/list, and interceptors/list.
 func (s *server) list(m *message) {
 	switch {
 	case s.has("exit-on-list"):
@@ -25,7 +31,7 @@ func (s *server) list(m *message) {
 		}
 		s.answer(m, `{"tools":[`+strings.Join(tools, ",")+`]}`)
 	default:
-		s.answer(m, `{"tools":[`+twoTools+`]}`)
+		s.answer(m, `{"tools":[`+twoTools+`],`+interceptors+`}`)
 	}
 }
 
@@ -33,9 +39,12 @@ func tool(n, size int) string {
 	return fmt.Sprintf(`{"name":"t%d","description":"%s","inputSchema":{"type":"object"}}`, n, strings.Repeat("d", size))
 }
 
-// call answers tools/call, or does worse.
+// call answers tools/call and interceptor/invoke, or does worse.
 func (s *server) call(m *message) {
 	id, right := string(m.ID), Text(s.name, m.Params.Arguments.Message)
+	if m.Method == invoke {
+		right = `{"valid":true}`
+	}
 	switch {
 	case s.has("exit-on-call"):
 		s.exit(6)

@@ -172,7 +172,7 @@ func (s *server) read() {
 				return
 			}
 			s.handle(&m)
-			if s.has("never-reads") && m.Method == "tools/call" {
+			if s.has("never-reads") && (m.Method == "tools/call" || m.Method == invoke) {
 				return
 			}
 		}
@@ -206,9 +206,9 @@ func (s *server) handle(m *message) {
 		}
 	case "ping":
 		s.answer(m, `{}`)
-	case "tools/list":
+	case "tools/list", "interceptors/list":
 		s.list(m)
-	case "tools/call":
+	case "tools/call", invoke:
 		go s.call(m) // ends with the program
 	default:
 		if len(m.ID) > 0 && m.Method != "" {
