@@ -4,8 +4,10 @@ package hooks_test
 
 import (
 	"encoding/json"
+	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,6 +34,7 @@ type fixture struct {
 	// says that it fails in any case.
 	Fails, Strict bool
 	silent        bool // nothing is noted
+	audited       bool // there is an audit log
 }
 
 // gateway is mcpctl serve with a tool and a hook.
@@ -65,7 +68,14 @@ func start(t testing.TB, f fixture) *gateway {
 	g.configured = filepath.Join(dir, "config.yaml")
 	hook := map[string]any{"server": "guard"}
 	maps.Copy(hook, f.Hook)
-	yaml, err := json.Marshal(map[string]any{"serve": map[string]any{"hooks": []any{hook}}})
+	if hook["match"] != nil {
+		delete(hook, "server")
+	}
+	settings := map[string]any{"serve": map[string]any{"hooks": []any{hook}}}
+	if f.audited {
+		settings["audit"] = map[string]any{"keep": "1d"}
+	}
+	yaml, err := json.Marshal(settings)
 	require.NoError(t, err)
 	if f.Name == "" {
 		yaml = nil
@@ -101,6 +111,14 @@ func (g *gateway) ask(method, params string) string {
 			g.t.Fatalf("no answer to %s: %s", method, g.Stderr)
 		}
 	}
+}
+
+// mcpctl runs a command with the same settings, and returns all that it prints.
+func (g *gateway) mcpctl(words ...string) (string, error) {
+	cmd := exec.CommandContext(g.t.Context(), *program, words...)
+	cmd.Env = wire.Environment(g.Config, g.Home)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
 }
 
 func (g *gateway) echo() string {
@@ -221,35 +239,102 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// BenchmarkCall is a call over stdio without a hook, with a rule, and with a hook over stdio.
+// BenchmarkCall is calls over stdio, in turns: without a hook, with a rule, and with a hook over
+// stdio. What a hook adds is so of the same time, whatever else the machine does.
 func BenchmarkCall(b *testing.B) {
-	for _, name := range []string{"none", "rule", "server"} {
-		b.Run(name, func(b *testing.B) {
-			f := fixture{
-				Name:         name,
-				Interceptors: json.RawMessage(`[{"name":"check","type":"validation","hooks":[{"events":["tools/call"],"phase":"request"}]}]`),
-				Answers:      map[string]json.RawMessage{"check request": json.RawMessage(`{"valid":true}`)},
-				silent:       true,
-			}
-			if name != "server" {
-				f.Name = ""
-			}
-			g := start(b, f)
-			if name == "rule" {
-				require.NoError(b, os.WriteFile(g.configured, []byte(`serve: {hooks: [{name: r, match: {in: arguments, pattern: "hallo"}, action: block}]}`), 0o600))
-				time.Sleep(3 * time.Second) // it has been read
-			}
-			for range 100 {
-				g.echo()
-			}
-			var all []time.Duration
-			for b.Loop() {
-				begun := time.Now()
-				g.echo()
-				all = append(all, time.Since(begun))
-			}
-			slices.Sort(all)
-			b.ReportMetric(float64(all[len(all)/2].Microseconds()), "p50-us")
-		})
+	f := fixture{
+		Interceptors: json.RawMessage(`[{"name":"check","type":"validation","hooks":[{"events":["tools/call"],"phase":"request"}]}]`),
+		Answers:      map[string]json.RawMessage{"check request": json.RawMessage(`{"valid":true}`)},
+		silent:       true,
+	}
+	rule, server := f, f
+	rule.Name, rule.Hook = "rule", map[string]any{"name": "r", "match": map[string]any{"in": "arguments", "pattern": "hallo"}, "action": "block"}
+	server.Name = "server"
+	all := []*gateway{start(b, f), start(b, rule), start(b, server)}
+	took := make([][]time.Duration, len(all))
+	ask := func() {
+		for i, g := range all {
+			begun := time.Now()
+			g.echo()
+			took[i] = append(took[i], time.Since(begun))
+		}
+	}
+	for range 200 {
+		ask()
+	}
+	clear(took)
+	for b.Loop() {
+		ask()
+	}
+	median := make([]float64, len(all))
+	for i := range took {
+		slices.Sort(took[i])
+		median[i] = float64(took[i][len(took[i])/2].Nanoseconds()) / 1000
+	}
+	b.ReportMetric(median[0], "p50-us")
+	b.ReportMetric(median[1]-median[0], "rule-adds-us")
+	b.ReportMetric(median[2]-median[0], "server-adds-us")
+}
+
+// TestPatternsAreSecret: a pattern is in no list, answer, log, record and status, and in nothing
+// that is said of a file with a mistake.
+func TestPatternsAreSecret(t *testing.T) {
+	t.Parallel()
+	const canary = "canary-7731"
+	match := func(in string) map[string]any { return map[string]any{"in": in, "pattern": "hel+o|" + canary} }
+	for _, action := range []string{"block", "redact", "audit", "label"} {
+		for _, in := range []string{"arguments", "result"} {
+			t.Run(action+", "+in, func(t *testing.T) {
+				t.Parallel()
+				g := start(t, fixture{Name: "x", Hook: map[string]any{"name": "r", "match": match(in), "action": action}, silent: true, audited: true})
+				sound, err := os.ReadFile(g.configured)
+				require.NoError(t, err)
+				said := g.ask("tools/list", `{}`) + g.echo() + g.ask("tools/call", `{"name":"tool__echo","arguments":{"message":7}}`)
+				for i, wrong := range []string{
+					`{name: r, match: {in: arguments, pattern: "(canary-7731"}, action: block}`,
+					`{name: r, match: {in: arguments, pattern: "canary-7731*|"}, action: block}`,
+					`{name: r, match: canary-7731, action: block}`,
+					`{name: r, match: {in: arguments, pattern: [canary-7731]}, action: block}`,
+					`{name: r, match: {in: arguments, pattern: {canary-7731: 1}}, action: block}`,
+					`{name: r, match: {in: nowhere, pattern: canary-7731}, action: block}`,
+					`{name: r, match: {in: result, pattern: canary-7731}, action: drop}`,
+					`{match: {in: result, pattern: canary-7731}, action: block}`,
+				} {
+					require.NoError(t, os.WriteFile(g.configured, []byte("serve: {hooks: ["+wrong+"]}\n"), 0o600))
+					if i == 0 { // one of them is read while it serves, too
+						wire.Eventually(t, wire.Limit, "the mistake is seen", func() bool { return strings.Contains(g.Stderr.String(), "cannot be used") })
+					}
+					out, err := g.mcpctl("config", "validate")
+					if err == nil {
+						t.Errorf("%s is taken", wrong)
+					}
+					said += out
+				}
+				status, err := g.mcpctl("status", "--json")
+				said += status + g.Stderr.String()
+				if err != nil && !strings.Contains(status, "{") {
+					t.Logf("status: %v", err) // nobody listens
+				}
+				require.NoError(t, os.WriteFile(g.configured, sound, 0o600))
+				records, err := g.mcpctl("audit", "--json")
+				require.NoError(t, err)
+				if said += records; !strings.Contains(records, "tools/call") && !strings.Contains(records, `"echo"`) {
+					t.Errorf("records: %s", records)
+				}
+				require.NoError(t, filepath.WalkDir(g.Home, func(path string, d fs.DirEntry, err error) error {
+					if err != nil || !d.Type().IsRegular() || path == g.configured || path == g.Config { // the latter is of this test: a fixture
+						return err
+					}
+					raw, err := os.ReadFile(path)
+					if strings.Contains(string(raw), canary) {
+						t.Errorf("the pattern is in %s", path)
+					}
+					return err
+				}))
+				if at := strings.Index(said, canary); at >= 0 {
+					t.Errorf("the pattern is in: %s", said[max(0, at-300):at+20])
+				}
+			})
+		}
 	}
 }
