@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -52,14 +53,17 @@ func TestHookPayload(t *testing.T) {
 // hookedBy is a serve whose calls of good go past a hook with a fault.
 func hookedBy(t *testing.T, fault string, open bool) *daemon {
 	t.Helper()
+	if wire.Identity() {
+		t.Skip("what is in config.yaml then has no hooks, which are the same whoever calls")
+	}
 	dir := t.TempDir()
 	hook := map[string]any{"server": "bad", "tools": []string{"good__*"}, "timeout": hookTimeout.String(), "failOpen": open}
 	if fault == "" {
 		hook["timeout"] = patient.String()
 	}
-	settings, err := json.Marshal(map[string]any{"serve": map[string]any{"hooks": []any{hook}}})
+	written, err := json.Marshal(hook)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.yaml"), settings, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.yaml"), []byte("serve:\n  hooks:\n    - "+string(written)+"\n"), 0o600))
 	return serveAs(t, wire.Setup{
 		Config:  filepath.Join(dir, "servers.json"),
 		Servers: wire.Servers{"good": hostileEntry("good", ""), "other": hostileEntry("other", ""), "bad": hostileEntry("bad", fault)},
@@ -79,7 +83,7 @@ func throughHook(t *testing.T, d *daemon, fault string, open bool) {
 					t.Errorf("answered after %s", took)
 				}
 				switch {
-				case k == right:
+				case k == right && (open || !slices.Contains([]string{"exit-at-once", "exit-on-call", "hang-initialize", "hang-list", "hang-call", "wrong-ids"}, fault)):
 				case k == failed && strings.Contains(text, `hook "bad" has failed`) && fault != "" && !open:
 				default:
 					t.Errorf("got %s: %.300s", k, text)
