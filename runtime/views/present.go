@@ -28,6 +28,16 @@ func (v *View) Present(server, exposed string, definition []byte) ([]byte, error
 	return rawjson.Apply(definition, edits), nil
 }
 
+// Listed is [View.Present] with the name that the tool has in the view: the definition that clients
+// get.
+func (v *View) Listed(server, exposed string, definition []byte) ([]byte, error) {
+	definition, err := v.Present(server, exposed, definition)
+	if err != nil {
+		return nil, err
+	}
+	return rawjson.Set(definition, []rawjson.Member{{Name: "name", Value: quoted(v.Tool(exposed).Name(exposed))}})
+}
+
 func (v *View) present(t *ToolEdit, server, exposed string, definition []byte) (edits []rawjson.Edit, err error) {
 	tool, err := once(definition, rawjson.Whole(definition), "the definition")
 	if err != nil {

@@ -91,15 +91,16 @@ func (r *Report) Choose(s settings.Serve, v *views.View, lists []find.List) {
 // In returns the tools that a view shows, as it shows them, and about how many tokens the
 // pinned ones take. Trusted says whose annotations are believed.
 func In(v *views.View, all *viewing.Tools, trusted func(server string) bool) (lists []find.List, pinned int) {
-	for _, t := range all.In(v, trusted) {
-		if slices.Contains(v.Pins(), t.Exposed) {
+	shown, first := all.In(v, trusted)
+	for i, t := range shown {
+		if i < first {
 			pinned += tokens.Estimate(t.Definition)
 		}
-		if len(lists) == 0 || lists[len(lists)-1].Server != t.Server {
-			lists = append(lists, find.List{Server: t.Server})
+		at := slices.IndexFunc(lists, func(l find.List) bool { return l.Server == t.Server })
+		if at < 0 {
+			at, lists = len(lists), append(lists, find.List{Server: t.Server})
 		}
-		l := &lists[len(lists)-1]
-		l.Items = append(l.Items, t.Definition)
+		lists[at].Items = append(lists[at].Items, t.Definition)
 	}
 	return lists, pinned
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/budget"
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
-	"github.com/mcpctl/mcpctl/cmd/internal/viewing"
 )
 
 func newBudget(a *app) *cobra.Command {
@@ -51,10 +50,7 @@ func newBudget(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&every, "tools", false, "show every tool")
 	cmd.Flags().BoolVar(&check, "check", false, "exit code 10 if the tools take more than is allowed")
 	cmd.Flags().IntVar(&limit, "limit", 0, "how many `TOKENS` are allowed; without it, the budget of the view")
-	cmd.Flags().StringVar(&view, "view", "", "only what the view `NAME` shows")
-	completeFlag(cmd, "view", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return a.settings.Serve.Views.Names(), cobra.ShellCompDirectiveNoFileComp
-	})
+	viewFlag(a, cmd, &view)
 	return cmd
 }
 
@@ -66,21 +62,11 @@ func budgetOf(a *app, lists []find.List, view string, limit int, every bool) (bu
 		r.Choose(serve, nil, lists)
 		return r, nil
 	}
-	v := serve.Views.View(view)
-	if v == nil {
-		return budget.Report{}, unknownName("there is no view", view, serve.Views.Names(), "mcpctl config get serve.views")
-	}
-	f, err := a.loadConfig()
+	v, all, trusted, err := seenIn(a, view, lists)
 	if err != nil {
 		return budget.Report{}, err
 	}
-	trusted := map[string]bool{}
-	var names []string // of all, which names of tools depend on
-	for _, e := range f.Enabled() {
-		names = append(names, e.Name)
-		trusted[e.Name] = e.TrustAnnotations
-	}
-	shown, pinned := budget.In(v, viewing.Of(serve, names, lists), func(server string) bool { return trusted[server] })
+	shown, pinned := budget.In(v, all, trusted)
 	r := budget.Of(shown, limit, every)
 	r.Choose(serve, v, shown)
 	r.List.Search += pinned

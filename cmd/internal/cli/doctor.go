@@ -64,6 +64,7 @@ func (c *doctorCommand) run(ctx context.Context, words []string) error {
 	result := &doctor.Result{Servers: reports, Files: append(files.Check(), doorcheck.Reports(ctx, files.Path, c.settings, c.getenv)...)}
 	if files.Path != "" { // else it is about a server alone
 		result.Files = append(result.Files, recording.Check(ctx, c.settings.Audit, config.StateDir(c.getenv), c.getenv)...)
+		result.Files = append(result.Files, doctor.Views(c.settings.File(), c.missingInViews(ctx, false))...)
 	}
 	if err := c.print(result, len(words) > 0 || c.settings.Verbose > 0); err != nil {
 		return err

@@ -97,7 +97,7 @@ func matchTools(a *app, cmd *cobra.Command) *cobra.Command {
 	glob := cmd.Flags().String("match", "", "only tools whose name matches this `GLOB`; without SERVER those of all servers, as last listed")
 	all := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, words []string) error {
-		if *glob == "" {
+		if *glob == "" || cmd.Flags().Changed("view") {
 			return all(cmd, words)
 		}
 		name, err := find.Glob(*glob)

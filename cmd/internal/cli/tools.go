@@ -15,17 +15,20 @@ import (
 
 func newTools(a *app) *cobra.Command {
 	var withSchema, live bool
+	var view string
 	cmd := &cobra.Command{
 		Use:   "tools [SERVER...]",
 		Short: "List the tools of servers",
 		Long: `List a server's tools: name and arguments, marks for what the server says about their effects, and a
 description. mcpctl SERVER is short for it. Optional arguments have a question mark.
 Several servers are asked side by side. Without a server, the tools of all configured servers are shown as
-they were last listed, and nothing is started; --live asks the servers.`,
-		Example: "  mcpctl tools fs\n  mcpctl fs\n  mcpctl tools\n  mcpctl tools fs github\n  mcpctl tools fs --json | jq '.tools[].name'\n  mcpctl tools --match '*issue*'",
+they were last listed, and nothing is started; --live asks the servers. With --view, they are those that
+a view of serve shows, under the names and with the arguments that they have there.`,
+		Example: "  mcpctl tools fs\n  mcpctl fs\n  mcpctl tools\n  mcpctl tools fs github\n  mcpctl tools fs --json | jq '.tools[].name'\n  mcpctl tools --match '*issue*'\n  mcpctl tools --view coding",
 	}
 	cmd.Flags().BoolVar(&withSchema, "schema", false, "show each tool's schemas in full")
 	cmd.Flags().BoolVar(&live, "live", false, "without a server: ask all of them")
+	viewFlag(a, cmd, &view)
 	a.onServer(cmd, 1, 1, func(ctx context.Context, s *session, _ []string) error {
 		return s.printList(ctx, revision.MethodToolsList, "tools", func(items []json.RawMessage) error {
 			return showTools(a.ui, s.decodeTools(items), withSchema)
@@ -34,6 +37,10 @@ they were last listed, and nothing is started; --live asks the servers.`,
 	one := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, words []string) error {
 		switch {
+		case view != "" && (a.adhoc.given() || live || cmd.Flags().Changed("match")):
+			return usagef("--view shows configured servers as they were last listed: use it without --live, --match, --url and a command")
+		case view != "":
+			return printView(cmd.Context(), a, view, words, withSchema)
 		case len(words) == 1 || a.adhoc.given():
 			return one(cmd, words)
 		case withSchema:

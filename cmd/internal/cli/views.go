@@ -3,9 +3,12 @@ package cli
 import (
 	"context"
 
+	"github.com/spf13/cobra"
+
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/cmd/internal/viewing"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/views"
 )
 
 // missingInViews returns what the views say of tools that do not exist, by what servers were last
@@ -47,4 +50,52 @@ func (a *app) missingInViews(ctx context.Context, live bool) []config.Problem {
 		}
 	}
 	return viewing.Of(a.settings.Serve, names, lists).Missing(a.settings.File(), all)
+}
+
+// viewFlag adds the flag that names a view.
+func viewFlag(a *app, cmd *cobra.Command, view *string) {
+	cmd.Flags().StringVar(view, "view", "", "only what the view `NAME` shows")
+	completeFlag(cmd, "view", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return a.settings.Serve.Views.Names(), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// seenIn returns a view, the tools of lists for it, and whose annotations are believed.
+func seenIn(a *app, view string, lists []find.List) (*views.View, *viewing.Tools, func(server string) bool, error) {
+	serve := a.settings.Serve
+	v := serve.Views.View(view)
+	if v == nil {
+		return nil, nil, nil, unknownName("there is no view", view, serve.Views.Names(), "mcpctl config get serve.views")
+	}
+	f, err := a.loadConfig()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	all, trusted := viewing.OfServers(serve, f.Enabled(), lists)
+	return v, all, trusted, nil
+}
+
+// printView prints the tools of some servers, by default of all, as a view shows them, by the lists
+// that servers sent last.
+func printView(ctx context.Context, a *app, view string, servers []string, withSchema bool) error {
+	lists, err := storedTools(ctx, a, servers)
+	if err != nil {
+		return err
+	}
+	v, all, trusted, err := seenIn(a, view, lists.Lists)
+	if err != nil {
+		return err
+	}
+	shown, _ := all.In(v, trusted)
+	definitions, tools := viewing.Decoded(shown)
+	switch {
+	case a.ui.WantJSON():
+		err = a.ui.EncodeJSON(map[string]any{"tools": definitions})
+	case len(shown) == 0:
+		a.ui.Note("the view %s shows no tool", view)
+	default:
+		err = showTools(a.ui, tools, withSchema)
+	}
+	lists.Note(a.ui)
+	return err
 }

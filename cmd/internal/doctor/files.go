@@ -97,6 +97,19 @@ func (f Files) parse(r *Report) {
 	}
 }
 
+// Views returns what is found of the views in a config.yaml: they say something of tools and
+// arguments that no server has listed.
+func Views(path string, missing []config.Problem) []*Report {
+	if len(missing) == 0 {
+		return nil
+	}
+	r := &Report{Name: path, OK: true}
+	for _, p := range missing {
+		r.warn("views", p.Error(), line("mcpctl config validate --live", p.Remedy))
+	}
+	return []*Report{r}
+}
+
 // orEdit returns the command that mends servers.json.
 func orEdit(remedy string) string { return line("mcpctl config edit", remedy) }
 

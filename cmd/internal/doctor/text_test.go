@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
@@ -180,4 +182,16 @@ func modeOf(t *testing.T, file string) fs.FileMode {
 	info, err := os.Stat(file)
 	require.NoError(t, err)
 	return info.Mode().Perm()
+}
+
+// TestViews: what a view says of tools that nobody has is a warning, not a fault.
+func TestViews(t *testing.T) {
+	if got := Views("c.yaml", nil); got != nil {
+		t.Errorf("got %+v", got)
+	}
+	got := Views("c.yaml", []config.Problem{{File: "c.yaml", Line: 3, Column: 5, Message: "no such tool", Remedy: "mcpctl tools --live lists the tools of all servers"}})
+	want := []Check{{ID: "views", OK: true, Message: "c.yaml:3:5: no such tool", Fix: "mcpctl tools --live lists the tools of all servers"}}
+	if len(got) != 1 || !got[0].OK || !slices.Equal(got[0].Checks, want) {
+		t.Errorf("got %+v", got[0])
+	}
 }

@@ -93,7 +93,7 @@ func Declare(ctx context.Context, h Host, o Options, servers []string) error {
 	shown := all.All()
 	if o.View != "" {
 		s.Of = "the view " + o.View
-		shown = all.In(h.Serve.Views.View(o.View), func(server string) bool { return trusted[server] })
+		shown, _ = all.In(h.Serve.Views.View(o.View), func(server string) bool { return trusted[server] })
 	}
 	for _, t := range shown {
 		s.Tools = append(s.Tools, declare.Tool{Name: t.Name, Definition: t.Definition})

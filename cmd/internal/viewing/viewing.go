@@ -3,6 +3,7 @@ package viewing
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
@@ -60,25 +61,59 @@ func Of(s settings.Serve, servers []string, lists []find.List) *Tools {
 	return t
 }
 
+// OfServers is [Of] for the servers of a file, which says whose annotations are believed, too.
+func OfServers(s settings.Serve, servers []config.Entry, lists []find.List) (t *Tools, trusted func(server string) bool) {
+	trust := map[string]bool{}
+	var names []string // of all, which names of tools depend on
+	for _, e := range servers {
+		names = append(names, e.Name)
+		trust[e.Name] = e.TrustAnnotations
+	}
+	return Of(s, names, lists), func(server string) bool { return trust[server] }
+}
+
 // All returns all tools, in the order of the lists.
 func (t *Tools) All() []Tool { return t.list }
 
-// In returns the tools that a view shows, as it shows them. Trusted says whose annotations are
-// believed.
-func (t *Tools) In(v *views.View, trusted func(server string) bool) (shown []Tool) {
+// In returns the tools that a view shows, in its order and with the definitions that clients get;
+// the first ones are pinned, as many as it says. Trusted says whose annotations are believed.
+func (t *Tools) In(v *views.View, trusted func(server string) bool) (shown []Tool, pinned int) {
+	pins := make([]*Tool, len(v.Pins()))
 	for _, tool := range t.list {
-		if !v.Shows(views.Tool, tool.Exposed, policy.ReadOnly(tool.Definition, trusted(tool.Server))) {
+		exposed := tool.Exposed
+		if !v.Shows(views.Tool, exposed, policy.ReadOnly(tool.Definition, trusted(tool.Server))) {
 			continue
 		}
-		definition, err := v.Present(tool.Server, tool.Exposed, tool.Definition)
-		name := v.Tool(tool.Exposed).Name(tool.Exposed)
-		if _, taken := t.named[name]; err != nil || taken && name != tool.Exposed {
+		definition, err := v.Listed(tool.Server, exposed, tool.Definition)
+		name := v.Tool(exposed).Name(exposed)
+		if _, taken := t.named[name]; err != nil || taken && name != exposed {
 			continue // serve leaves it out
 		}
 		tool.Name, tool.Definition = name, definition
+		if i := slices.Index(v.Pins(), exposed); i >= 0 {
+			pins[i] = &tool
+			continue
+		}
 		shown = append(shown, tool)
 	}
-	return shown
+	var first []Tool
+	for _, tool := range pins {
+		if tool != nil {
+			first = append(first, *tool)
+		}
+	}
+	return append(first, shown...), len(first)
+}
+
+// Decoded returns the definitions of tools, also as tools.
+func Decoded(shown []Tool) ([]json.RawMessage, []runtime.Tool) {
+	definitions, tools := make([]json.RawMessage, len(shown)), make([]runtime.Tool, len(shown))
+	for i, t := range shown {
+		definitions[i] = t.Definition
+		_ = json.Unmarshal(t.Definition, &tools[i]) // what is no tool has no name, and is not shown
+		tools[i].Raw = t.Definition
+	}
+	return definitions, tools
 }
 
 // find returns the definition of a tool, nil for none. Known is false where it may be one of a

@@ -11,6 +11,8 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/viewing"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/views"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
@@ -58,6 +60,37 @@ func TestMissing(t *testing.T) {
 		}
 		if fmt.Sprint(exposed) != "["+tc.exposed+"]" || fmt.Sprint(missing) != "["+tc.want+"]" {
 			t.Errorf("%+v: got %v, missing %v", tc, exposed, missing)
+		}
+	}
+}
+
+// TestIn: a view's tools are those that clients get: pins first, under the names of the view, and
+// without those that it cannot show.
+func TestIn(t *testing.T) {
+	gh := []json.RawMessage{
+		json.RawMessage(`{"name":"get","annotations":{"readOnlyHint":true}}`), json.RawMessage(`{"name":"file","description":"D","inputSchema":{"type":"object","properties":{"owner":{}}}}`),
+		json.RawMessage(`{"name":"odd","inputSchema":{"type":"object","allOf":[]}}`), json.RawMessage(`{"name":"clash"}`),
+	}
+	all, trusted := viewing.OfServers(settings.Serve{Prefix: true}, []config.Entry{{Name: "gh", TrustAnnotations: true}, {Name: "fs"}}, []find.List{
+		{Server: "gh", Items: gh}, {Server: "fs", Items: []json.RawMessage{json.RawMessage(`{"name":"ls","annotations":{"readOnlyHint":true}}`)}},
+	})
+	set, err := views.New(map[string]views.Config{
+		"bugs": {Pin: []string{"fs__ls", "gh__none"}, Override: map[string]views.Override{
+			"gh__file":  {Name: "bug", Title: "T", Arguments: map[string]views.Argument{"owner": {Value: json.RawMessage(`1`)}}},
+			"gh__odd":   {Arguments: map[string]views.Argument{"a": {Hide: true}}},
+			"gh__clash": {Name: "gh__get"},
+		}},
+		"look": {Only: views.ReadOnly},
+	}, "")
+	require.NoError(t, err)
+	for view, want := range map[string]string{
+		"bugs": `[{"name":"fs__ls","annotations":{"readOnlyHint":true}} {"name":"gh__get","annotations":{"readOnlyHint":true}} {"title":"T","name":"bug","description":"D","inputSchema":{"type":"object","properties":{}}}] 1 bug`,
+		"look": `[{"name":"gh__get","annotations":{"readOnlyHint":true}}] 0 gh__get`,
+	} {
+		shown, pinned := all.In(set.View(view), trusted)
+		definitions, tools := viewing.Decoded(shown)
+		if got := fmt.Sprintf("%s %d %s", definitions, pinned, tools[len(tools)-1].Name); got != want {
+			t.Errorf("%s: got %s\nwant %s", view, got, want)
 		}
 	}
 }
