@@ -42,7 +42,7 @@ func compareHeld(p *Publisher, us ...*update) {
 			continue
 		}
 		p.mu.Lock()
-		u.offers.FillIn(p.offers.at(u.backend).listed)
+		u.offers.Follow(p.offers.at(u.backend).listed)
 		p.mu.Unlock()
 		p.o.Pins.Check(u.backend.Name, offerOf(u.offers))
 	}

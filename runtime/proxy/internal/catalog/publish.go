@@ -191,7 +191,7 @@ func (p *Publisher) publishAll(us ...*update) {
 			continue
 		}
 		if u.offers != nil {
-			u.offers.FillIn(o.listed)
+			u.offers.Follow(o.listed)
 			inventory.Redefined(u.backend.Log, o.listed, u.offers)
 			o.inherited = false
 			admit(p, u.backend, u.offers)

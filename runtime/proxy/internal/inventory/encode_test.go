@@ -3,7 +3,9 @@ package inventory
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -96,4 +98,43 @@ func FuzzStoredForm(f *testing.F) {
 		}
 		_ = Encode(cat, head)
 	})
+}
+
+// TestFollow: what was there keeps its order, whatever the server's is now, and what is new comes
+// behind it.
+func TestFollow(t *testing.T) {
+	t.Parallel()
+	of := func(names ...string) *Inventory {
+		var c Inventory
+		for _, name := range names {
+			c.Items[Tools] = append(c.Items[Tools], Item{Key: name})
+		}
+		return &c
+	}
+	for _, tc := range []struct{ before, now, want string }{
+		{"", "b a", "b a"},
+		{"a b", "a b c", "a b c"},
+		{"a b", "c b a", "a b c"},
+		{"a b c", "d c e a", "a c d e"},
+		{"a b", "x y", "x y"},
+		{"a a b", "b a", "a b"},
+	} {
+		c := of(strings.Fields(tc.now)...)
+		given := c.Items[Tools]
+		c.Follow(of(strings.Fields(tc.before)...))
+		var got []string
+		for _, it := range c.Items[Tools] {
+			got = append(got, it.Key)
+		}
+		if strings.Join(got, " ") != tc.want || given[0].Key != strings.Fields(tc.now)[0] {
+			t.Errorf("%s, then %s: got %v", tc.before, tc.now, got)
+		}
+	}
+	c := of("b", "a")
+	c.Failed[Tools] = errors.New("no")
+	c.Follow(of("a"))
+	if len(c.Items[Tools]) != 1 {
+		t.Errorf("got %v", c.Items[Tools])
+	}
+	c.Follow(nil)
 }

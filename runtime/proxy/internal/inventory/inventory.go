@@ -246,14 +246,40 @@ func duplicated(object []byte, names ...string) string {
 	return ""
 }
 
-// FillIn copies lists that could not be had from what was offered before, nil for
-// nothing.
-func (c *Inventory) FillIn(before *Inventory) {
+// Follow has an inventory follow what was offered before, nil for nothing. Lists that could not
+// be had are those of before. In the others, items that were there keep their order, and new ones
+// come behind them: clients' prompt caches hold as far as a list begins as it did.
+func (c *Inventory) Follow(before *Inventory) {
 	for k := range Kinds {
-		if c.Failed[k] != nil && before != nil {
+		switch {
+		case before == nil:
+		case c.Failed[k] != nil:
 			c.Items[k] = before.Items[k]
+		default:
+			c.Items[k] = inOrder(c.Items[k], before.Items[k])
 		}
 	}
+}
+
+// inOrder returns items in the order of a list of before, new ones at the end.
+func inOrder(items, before []Item) []Item {
+	same := func(a, b Item) bool { return a.Key == b.Key }
+	if len(items) >= len(before) && slices.EqualFunc(items[:len(before)], before, same) {
+		return items
+	}
+	at := make(map[string]int, len(before))
+	for i := range before {
+		at[before[i].Key] = i + 1
+	}
+	place := func(it Item) int {
+		if i := at[it.Key]; i > 0 {
+			return i
+		}
+		return len(before) + 1
+	}
+	items = slices.Clone(items)
+	slices.SortStableFunc(items, func(a, b Item) int { return place(a) - place(b) })
+	return items
 }
 
 // Freshness is how long a list may be kept and by whom.
