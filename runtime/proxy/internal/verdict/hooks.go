@@ -170,6 +170,7 @@ func ended(ctx context.Context, j *Judge, of *hooks.Chain, err error) error {
 // newCall returns a call as hooks see it first.
 func newCall(q Query, of *hooks.Chain) *hooks.Call {
 	c := &hooks.Call{ID: newID(), Target: of.Target, Client: programOf(q), Start: time.Now()}
+	c.Target.View = q.From.View
 	if q.From.Who != nil {
 		c.Principal = q.From.Who.ID
 	}
