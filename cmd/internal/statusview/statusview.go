@@ -49,6 +49,7 @@ func Head(s *gateway.Status, now time.Time) string {
 		b.WriteString("it is ending: new requests are refused\n")
 	}
 	b.WriteString(clientsLine(s.Clients, now))
+	b.WriteString(viewsLine(s.Views))
 	for _, bound := range s.Bounds {
 		if bound.Used > bound.Max/2 {
 			fmt.Fprintf(&b, "%s: %d of %d\n", ui.CleanLine(bound.Name), bound.Used, bound.Max)
@@ -190,6 +191,18 @@ func clientsLine(c proxy.ClientsStatus, now time.Time) string {
 		parts = []string{"none"}
 	}
 	return "clients: " + strings.Join(parts, "; ") + "\n"
+}
+
+// viewsLine says how many of the clients have each view, "" without views.
+func viewsLine(views map[string]int) string {
+	if len(views) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(views)) {
+		parts = append(parts, fmt.Sprintf("%s %d", name, views[name]))
+	}
+	return "sessions by view: " + strings.Join(parts, ", ") + "\n"
 }
 
 // Generation returns the beginning of a digest of policies, which is enough to tell two

@@ -91,6 +91,9 @@ func TestAccess(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
+	if got := viewsLine(nil) + viewsLine(map[string]int{"review": 0, "coding": 2}); got != "sessions by view: coding 2, review 0\n" {
+		t.Errorf("got %q", got)
+	}
 	clients := proxy.ClientsStatus{Sessions: 1, Recent: []proxy.ClientStatus{{Front: "http", Name: "x", Version: "1", Principal: "token|alice", LastSeen: at}}}
 	if got, want := clientsLine(clients, at), "clients: x 1 of token|alice over http, seen 0s ago\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
