@@ -244,3 +244,34 @@ func TestMetadataURL(t *testing.T) {
 		}
 	}
 }
+
+// TestMetadataOfViews: the address of a view has the metadata of the resource, byte for byte, and so
+// has that of a view that there is not. Nothing deeper has any.
+func TestMetadataOfViews(t *testing.T) {
+	t.Parallel()
+	s := idp.NewServer(signs())
+	defer s.Close()
+	url, _ := entered(t, settings.Access{URL: mcpURL, Hosts: []string{"mcp.example.com"}, Providers: settings.Providers{JWT: []*settings.JWTProvider{{Issuer: settings.Issuer{Issuer: s.URL, Name: "idp"}}}}})
+	get := func(path string) string {
+		return told(t, http.MethodGet, url+"/.well-known/oauth-protected-resource"+path)
+	}
+	want := get("/mcp")
+	if !strings.Contains(want, `"resource":"`+mcpURL+`"`) {
+		t.Errorf("got %s", want)
+	}
+	for _, path := range []string{"/mcp/coding", "/mcp/none"} {
+		if got := get(path); got != want {
+			t.Errorf("%s: got %s\nwant %s", path, got, want)
+		}
+	}
+	for _, path := range []string{"/mcp/", "/mcp/a/b", "/mcpx"} {
+		if got := get(path); !strings.HasPrefix(got, "401") {
+			t.Errorf("%s: got %s", path, got)
+		}
+	}
+	for path, want := range map[string]bool{"": true, "/a/mcp": true, "/a/mcp/coding": true, "/coding": false, "/a/coding": false} {
+		if isMetadata(metadataPath+path, []string{"", "/mcp", "/a/mcp"}) != want {
+			t.Errorf("%s: not %t", path, want)
+		}
+	}
+}

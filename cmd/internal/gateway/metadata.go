@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime/proxy"
@@ -13,15 +14,15 @@ import (
 // issues tokens (RFC 9728). Without issuers there is none, which clients take as that.
 func withMetadata(next http.Handler, web proxy.HTTPOptions, i *issuers) http.Handler {
 	doc := metadata(i)
-	paths := map[string]bool{metadataPath: true, metadataPath + "/mcp": true, metadataPath + "/sse": true}
+	fronts := []string{"", "/mcp", "/sse"}
 	if u, err := url.Parse(i.resource); err == nil {
-		paths[metadataPath+u.Path] = true // of a proxy that passes the whole path on
+		fronts = append(fronts, u.Path) // of a proxy that passes the whole path on
 	}
 	open := web
 	open.Door = nil
 	answer := proxy.Guard(open, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { writeMetadata(w, r, doc) }))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !paths[r.URL.Path] && !ofView(r.URL.Path) {
+		if !isMetadata(r.URL.Path, fronts) {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -33,15 +34,14 @@ func withMetadata(next http.Handler, web proxy.HTTPOptions, i *issuers) http.Han
 	})
 }
 
-// ofView reports whether a path is that of the metadata of a view, of whatever name: which there
-// are is for those alone who are let in.
-func ofView(path string) bool {
-	for _, front := range []string{"/mcp/", "/sse/"} {
-		if name, ok := strings.CutPrefix(path, metadataPath+front); ok && name != "" && !strings.Contains(name, "/") {
-			return true
-		}
-	}
-	return false
+// isMetadata reports whether a path is that of the metadata of a front, or of a view of one, of
+// whatever name: which there are is for those alone who are let in.
+func isMetadata(path string, fronts []string) bool {
+	at, ok := strings.CutPrefix(path, metadataPath)
+	return ok && slices.ContainsFunc(fronts, func(front string) bool {
+		name, ofView := strings.CutPrefix(at, front+"/")
+		return at == front || ofView && front != "" && name != "" && !strings.Contains(name, "/")
+	})
 }
 
 // metadata returns the document, nil for none.
