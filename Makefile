@@ -25,7 +25,7 @@ GOSDK            := runtime/gosdk
 # So is the test with a collector, which needs a hundred others.
 COLLECTOR        := test/collector
 
-.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks policy-random policy-breaks ownership-worlds identity crossings unknown-keys codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus search-quality wordnet word-vectors token-counts nightly policy-suites audit-suites audit-changes audit-kill collector clean ci
+.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks policy-random policy-breaks ownership-worlds identity crossings unknown-keys codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus search-quality wordnet word-vectors token-counts nightly policy-suites audit-suites view-suites audit-changes audit-kill collector clean ci
 
 all: build
 
@@ -274,6 +274,12 @@ policy-suites: $(SUITE_STAMP)
 	go build -o $(BIN)/conformance ./test/conformance
 	MCPCTL_TEST_POLICY=1 $(BIN)/conformance $(CONFORMANCE)
 
+# The same with a view that shows everything and hooks that look at all arguments and results.
+view-suites: $(SUITE_STAMP)
+	MCPCTL_TEST_VIEWS=1 go test ./test/eras -run '^(TestEras|TestNobodyElse)$$'
+	go build -o $(BIN)/conformance ./test/conformance
+	MCPCTL_TEST_VIEWS=1 $(BIN)/conformance $(CONFORMANCE)
+
 # The same with an audit log, which has to verify at the end of each test with a serve, and
 # with a record of each denial in the suite of attacks. TestRecordsAllocateNothing counts what
 # a call allocates: the other counts would have those of the log's writer.
@@ -402,7 +408,7 @@ nightly: npm python
 	MCPCTL_NIGHTLY=1 go test ./scaffold/merge ./runtime/audit/export -count 1
 	go test ./runtime/auth -run TestKilled -kills 5000 -timeout 15m
 	go test -race ./test/eras -timeout 15m
-	$(MAKE) --no-print-directory eras-random policy-random policy-suites audit-suites audit-changes audit-kill ownership-worlds identity crossings unknown-keys faults attacks soak conformance collector keycloak cli-corpus cli-property registry-copy
+	$(MAKE) --no-print-directory eras-random policy-random policy-suites audit-suites view-suites audit-changes audit-kill ownership-worlds identity crossings unknown-keys faults attacks soak conformance collector keycloak cli-corpus cli-property registry-copy
 
 ci:
 	.ci/run

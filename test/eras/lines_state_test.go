@@ -9,13 +9,17 @@ import (
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
-// statePurpose returns what the proxy seals request states for: the client's principal
-// is behind it.
+// statePurpose returns what the proxy seals request states for: the client's principal is behind
+// it, and its view.
 func (p *pair) statePurpose() string {
+	purpose := "requestState:"
 	if wire.Identity() && p.front.http {
-		return "requestState:" + suitePrincipal
+		purpose += suitePrincipal
 	}
-	return "requestState:"
+	if wire.Viewed() {
+		purpose += "\x00everything"
+	}
+	return purpose
 }
 
 func stateLines() []line {

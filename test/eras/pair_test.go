@@ -83,7 +83,13 @@ func newProxy(ring *seal.Ring, back map[string]backend, entries []config.Entry, 
 	if err := police(&o, back); err != nil {
 		return nil, nil, err
 	}
+	if err := look(&o); err != nil {
+		return nil, nil, err
+	}
 	p, err := proxy.New(o)
+	if err == nil {
+		err = hook(p)
+	}
 	return p, o.Pins, err
 }
 

@@ -60,7 +60,7 @@ func Allow(dir string) error {
 		return err
 	}
 	var more strings.Builder
-	for _, section := range []string{records(), decided()} {
+	for _, section := range []string{records(), decided(), viewed()} {
 		if key, _, _ := strings.Cut(section, ":"); section != "" && !strings.Contains("\n"+string(text), "\n"+key+":") {
 			more.WriteString("\n" + section)
 		}
