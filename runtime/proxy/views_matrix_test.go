@@ -129,7 +129,7 @@ func TestViewMatrix(t *testing.T) {
 			} {
 				t.Run("list/"+method, func(t *testing.T) {
 					got := clients[""].ask(t.Context(), method, `{}`)
-					for _, has := range strings.Fields(want[0]) {
+					for has := range strings.FieldsSeq(want[0]) {
 						if !strings.Contains(got, has) {
 							t.Errorf("lacks %s: %s", has, got)
 						}
