@@ -6,6 +6,7 @@ import (
 	"iter"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -16,8 +17,8 @@ import (
 // is one for all who search: what somebody may not see is left out of what is found. A
 // search never fails: of what is not indexed yet, names are searched for the words as they
 // are.
-// Its zero value is empty, with no vocabulary, and ready. It is safe for concurrent use,
-// and searches do not wait for one another.
+// Its zero value is empty, with no vocabulary, and ready. It is safe for concurrent use.
+// Searches rank on half of the processors at most, of all engines together.
 type Engine struct {
 	// Vocabulary says which words mean nearly the same; nil is none. It is set before
 	// the first Build.
@@ -78,6 +79,9 @@ type Found struct {
 	// Score is greater for a better match. Scores of two searches cannot be compared.
 	Score float64
 }
+
+// places bounds the searches that rank at one time, so that processors are left for others.
+var places = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)) //nolint:gochecknoglobals // there is one machine
 
 // patience is how long a search waits for what is not indexed yet.
 const patience = 500 * time.Millisecond
@@ -203,6 +207,11 @@ func (e *Engine) Search(ctx context.Context, q Query, keep func(group, name stri
 		most = math.MaxInt
 	}
 	near := e.nearest(ctx, q.Phrasings)
+	select {
+	case places <- struct{}{}:
+		defer func() { <-places }()
+	case <-ctx.Done(): // it is answered all the same
+	}
 	if len(q.Phrasings) == 1 && len(near) == 0 {
 		return first(r.search(q.Phrasings[0]), plain(waiting, q.Phrasings[0]), keep, most)
 	}

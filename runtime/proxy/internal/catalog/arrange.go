@@ -65,6 +65,12 @@ func View(c *Catalog) *views.View {
 // Note notes that an audience is shown all tools of a catalog.
 func Note(p *Publisher, who upstream.Audience, c *Catalog) { p.seen.note(who, c, inventory.Tools) }
 
+// Beside returns what made has made of a catalog, which it does once.
+func Beside(c *Catalog, made func() any) any {
+	c.pages.beside.Do(func() { c.pages.what = made() })
+	return c.pages.what
+}
+
 // Found is a list of tools in the place of that of all: those that are pinned, those that
 // were found, and at the end definitions of tools that are no server's, with commas between
 // them. Names lead where they did.

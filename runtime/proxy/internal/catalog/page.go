@@ -36,6 +36,9 @@ type pages struct {
 	of   map[pageKey]*page
 	// searched has another list of tools, nil as long as nobody wants it; see Searched.
 	searched, extended *Catalog // extended has all tools, and others after them
+
+	beside sync.Once // see Beside
+	what   any
 }
 
 // pageKey says which list, in the words of which era, beginning at which item, and

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -22,17 +21,46 @@ type Tool struct {
 	Name   string // what its client calls it
 }
 
-// Stock is what somebody may use. Its methods are called by one goroutine.
-type Stock interface {
-	// Tools returns the tools in the order of the list.
-	Tools() iter.Seq[Tool]
-	// Servers returns those that have tools, in their order, Unlisted those of which
-	// nothing is known yet.
-	Servers() []Server
-	Unlisted() []string
+// Stock is what somebody may use.
+type Stock struct {
+	*Index
+	// Unlisted are the servers of which nothing is known yet.
+	Unlisted []string
 	// Definition returns the definition of a tool as it is listed.
-	Definition(name string) []byte
+	Definition func(name string) []byte
 }
+
+// bareName is what a server calls a tool.
+type bareName struct{ server, name string }
+
+// Index has the tools of a list in its order. It does not change.
+type Index struct {
+	tools   []Tool
+	servers []Server            // those that have tools, in their order
+	exposed map[bareName]string // names, by server and its name
+	folded  map[string][]int    // tools, by their name without case and separators
+}
+
+// NewIndex returns an index of tools.
+func NewIndex(tools []Tool) *Index {
+	x := &Index{tools: tools, exposed: make(map[bareName]string, len(tools)), folded: make(map[string][]int, len(tools))}
+	at := map[string]int{}
+	for i, t := range tools {
+		x.exposed[bareName{t.Server, t.Bare}] = t.Name
+		x.folded[folded(t.Name)] = append(x.folded[folded(t.Name)], i)
+		n, known := at[t.Server]
+		if !known {
+			n = len(x.servers)
+			at[t.Server] = n
+			x.servers = append(x.servers, Server{Name: t.Server})
+		}
+		x.servers[n].Tools++
+	}
+	return x
+}
+
+// Servers returns those that have tools, in their order.
+func (x *Index) Servers() []Server { return x.servers }
 
 // Searcher is what of [search.Engine] is used.
 type Searcher interface {
@@ -45,27 +73,24 @@ const further = 20
 // Answer searches, and says in words what is found: never nothing. Names are those of the
 // tools that are found, the best first.
 func (o Own) Answer(ctx context.Context, by Searcher, s Stock, q Query) (text string, names []string) {
-	byBare := map[[2]string]string{}
-	var found, of []Tool // of are those of the server
-	for t := range s.Tools() {
-		if q.Server == "" || t.Server == q.Server {
-			of = append(of, t)
-			byBare[[2]string{t.Server, t.Bare}] = t.Name
-		}
-	}
+	var found []Tool
 	numNamed := 0
 	switch {
 	case len(q.Texts) == 0 && q.Server != "":
-		found = of
+		for _, t := range s.tools {
+			if t.Server == q.Server {
+				found = append(found, t)
+			}
+		}
 	case len(q.Texts) > 0:
-		found = namedIn(q.Texts, of)
+		found = s.namedIn(q.Texts, q.Server)
 		numNamed = len(found)
 		most := max(q.Limit, maxLimit)
 		for _, f := range by.Search(ctx, search.Query{Phrasings: q.Texts, Limit: most + further}, func(server, tool string) bool {
-			_, visible := byBare[[2]string{server, tool}]
-			return visible
+			_, visible := s.exposed[bareName{server, tool}]
+			return visible && (q.Server == "" || server == q.Server)
 		}) {
-			t := Tool{f.Group, f.Name, byBare[[2]string{f.Group, f.Name}]}
+			t := Tool{f.Group, f.Name, s.exposed[bareName{f.Group, f.Name}]}
 			if slices.Contains(found[:min(numNamed, len(found))], t) {
 				continue
 			}
@@ -91,8 +116,9 @@ func (o Own) Answer(ctx context.Context, by Searcher, s Stock, q Query) (text st
 	return strings.TrimSuffix(out.String(), "\n"), names
 }
 
-// namedIn returns the tools whose name a text is, or has in it as a word of several parts.
-func namedIn(texts []string, of []Tool) (found []Tool) {
+// namedIn returns the tools of a server, "" for all, whose name a text is, or has in it as a
+// word of several parts.
+func (x *Index) namedIn(texts []string, server string) (found []Tool) {
 	words := map[string]bool{}
 	for _, text := range texts {
 		words[folded(text)] = true
@@ -103,8 +129,13 @@ func namedIn(texts []string, of []Tool) (found []Tool) {
 		}
 	}
 	delete(words, "")
-	for _, t := range of {
-		if words[folded(t.Name)] {
+	var at []int
+	for word := range words {
+		at = append(at, x.folded[word]...)
+	}
+	slices.Sort(at)
+	for _, i := range at {
+		if t := x.tools[i]; server == "" || t.Server == server {
 			found = append(found, t)
 		}
 	}
@@ -183,7 +214,7 @@ func (o Own) rest(others []Tool, server string, s Stock, q Query) string {
 	if out.Len() > 0 {
 		out.WriteString(". ")
 	}
-	all := s.Servers()
+	all := s.servers
 	if i := slices.IndexFunc(all, func(s Server) bool { return s.Name == server }); i >= 0 {
 		fmt.Fprintf(&out, "Not it? Other words, or queries=[\"\"] server=%s for all %d of it.", server, all[i].Tools)
 	}
@@ -192,7 +223,7 @@ func (o Own) rest(others []Tool, server string, s Stock, q Query) string {
 
 // unlisted says of which servers nothing is known.
 func unlisted(s Stock) string {
-	if all := s.Unlisted(); len(all) > 0 {
+	if all := s.Unlisted; len(all) > 0 {
 		return " Not known yet: the tools of " + strings.Join(all, ", ") + "."
 	}
 	return ""
@@ -200,7 +231,7 @@ func unlisted(s Stock) string {
 
 // none is the answer where nothing is found.
 func (o Own) none(ctx context.Context, by Searcher, s Stock, q Query) string {
-	all := s.Servers()
+	all := s.servers
 	var text string
 	switch known := slices.ContainsFunc(all, func(s Server) bool { return s.Name == q.Server }); {
 	case len(q.Texts) == 0 && q.Server == "":

@@ -3,7 +3,6 @@ package finder
 import (
 	"cmp"
 	"context"
-	"iter"
 	"slices"
 	"sync"
 
@@ -131,7 +130,7 @@ func (f *Finder) arrange(from *upstream.Origin, meta []byte) func(*catalog.Catal
 			f.set.Work.Go(f.follow)
 		}
 		found := catalog.Found{All: !searches, Own: func() []byte {
-			return f.own(c, &plan).definitions(&plan, searches, func() []Server { return servers(c) })
+			return f.own(c, &plan).definitions(&plan, searches, func() []Server { return stockOf(c).Servers() })
 		}}
 		if searches && from.Client != nil && plan.expose > 0 {
 			found.Names = from.Client.Found()
@@ -157,19 +156,24 @@ func (f *Finder) own(c *catalog.Catalog, plan *plan) Own {
 	return o
 }
 
-// servers returns the servers of a catalog that have tools.
-func servers(c *catalog.Catalog) (all []Server) {
-	at := map[string]int{}
-	for t := range catalog.Tools(c) {
-		i, known := at[t.Route.Backend.Name]
-		if !known {
-			i = len(all)
-			at[t.Route.Backend.Name] = i
-			all = append(all, Server{Name: t.Route.Backend.Name})
+// stocked is what searches need of a catalog.
+type stocked struct {
+	*Index
+	items map[string]catalog.Item // by name
+}
+
+// stockOf returns that, which is made once.
+func stockOf(c *catalog.Catalog) *stocked {
+	return catalog.Beside(c, func() any {
+		s := &stocked{items: map[string]catalog.Item{}}
+		var all []Tool
+		for t := range catalog.Tools(c) {
+			s.items[t.Name] = t
+			all = append(all, Tool{t.Route.Backend.Name, t.Route.Bare, t.Name})
 		}
-		all[i].Tools++
-	}
-	return all
+		s.Index = NewIndex(all)
+		return s
+	}).(*stocked)
 }
 
 // follow has the engine index what servers offer now. It returns at once.
@@ -262,7 +266,10 @@ func (f *Finder) search(ctx context.Context, from *upstream.Origin, own Own, pla
 	f.catalog.Discover(ctx, from.Audience, catalog.Grace(f.catalog))
 	f.follow()
 	c := f.catalog.Of(from.Audience)
-	s := &stock{p: f.catalog, c: c, modern: from.Modern(), of: map[string]catalog.Item{}, unlisted: catalog.Unknown(f.catalog, from.Audience)}
+	has := stockOf(c)
+	s := Stock{has.Index, catalog.Unknown(f.catalog, from.Audience), func(name string) []byte {
+		return has.items[name].Definition(f.catalog, from.Modern())
+	}}
 	catalog.Note(f.catalog, from.Audience, c)
 	text, names := own.Answer(ctx, f.engine, s, q)
 	if plan.expose > 0 {
@@ -287,41 +294,6 @@ func expose(from *upstream.Origin, names []string, most int) {
 	}
 }
 
-// stock is what an audience may use.
-type stock struct {
-	p        *catalog.Publisher
-	c        *catalog.Catalog
-	modern   bool
-	of       map[string]catalog.Item // those that Tools has yielded
-	unlisted []string
-}
-
-func (s *stock) Tools() iter.Seq[Tool] {
-	return func(yield func(Tool) bool) {
-		for t := range catalog.Tools(s.c) {
-			s.of[t.Name] = t
-			if !yield(Tool{t.Route.Backend.Name, t.Route.Bare, t.Name}) {
-				return
-			}
-		}
-	}
-}
-
-func (s *stock) Servers() []Server  { return servers(s.c) }
-func (s *stock) Unlisted() []string { return s.unlisted }
-
-func (s *stock) Definition(name string) []byte { return s.of[name].Definition(s.p, s.modern) }
-
-// listed returns the definition of a tool as its clients see it.
-func (f *Finder) listed(from *upstream.Origin, name string, to *catalog.Route) []byte {
-	for t := range catalog.Tools(f.catalog.Of(from.Audience)) {
-		if t.Name == name {
-			return t.Definition(f.catalog, from.Modern())
-		}
-	}
-	return to.Definition
-}
-
 // inner returns the call that is inside a call.
 func (f *Finder) inner(ctx context.Context, from *upstream.Origin, own Own, plan *plan, line []byte, m *rawjson.Message, readOnly bool) (call Call, err error) {
 	in, err := ParseInner(m.Arguments.Of(line))
@@ -336,7 +308,11 @@ func (f *Finder) inner(ctx context.Context, from *upstream.Origin, own Own, plan
 	case readOnly && !catalog.ReadOnly(f.catalog, to):
 		return Call{Result: Result(in.Name+" is not known to change nothing: use "+own.Call+".", true)}, nil
 	default:
-		if wrong := Check(in.Name, f.listed(from, in.Name, to), in.Arguments); wrong != "" {
+		definition := to.Definition
+		if t, ok := stockOf(f.catalog.Of(from.Audience)).items[in.Name]; ok { // as its clients see it
+			definition = t.Definition(f.catalog, from.Modern())
+		}
+		if wrong := Check(in.Name, definition, in.Arguments); wrong != "" {
 			return Call{Result: Result(wrong, true)}, nil
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -21,17 +20,8 @@ type shelf struct {
 	unlisted []string
 }
 
-func (s *shelf) Tools() iter.Seq[finder.Tool]  { return slices.Values(s.tools) }
-func (s *shelf) Unlisted() []string            { return s.unlisted }
-func (s *shelf) Definition(name string) []byte { return []byte(s.of[name]) }
-func (s *shelf) Servers() (all []finder.Server) {
-	for _, t := range s.tools {
-		if len(all) == 0 || all[len(all)-1].Name != t.Server {
-			all = append(all, finder.Server{Name: t.Server})
-		}
-		all[len(all)-1].Tools++
-	}
-	return all
+func (s *shelf) stock() finder.Stock {
+	return finder.Stock{Index: finder.NewIndex(s.tools), Unlisted: s.unlisted, Definition: func(name string) []byte { return []byte(s.of[name]) }}
 }
 
 // stocked returns a stock and an engine that has more than that.
@@ -75,7 +65,7 @@ func answer(t *testing.T, s *shelf, e finder.Searcher, arguments string) (string
 	if err != nil {
 		t.Fatal(err)
 	}
-	return finder.NewOwn("").Answer(t.Context(), e, s, q)
+	return finder.NewOwn("").Answer(t.Context(), e, s.stock(), q)
 }
 
 func TestAnswer(t *testing.T) {
@@ -176,7 +166,7 @@ func FuzzAnswer(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text, _ := finder.NewOwn("").Answer(context.Background(), e, s, q); text == "" {
+		if text, _ := finder.NewOwn("").Answer(context.Background(), e, s.stock(), q); text == "" {
 			t.Errorf("%q: no answer", query)
 		}
 	})
