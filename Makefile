@@ -25,7 +25,7 @@ GOSDK            := runtime/gosdk
 # So is the test with a collector, which needs a hundred others.
 COLLECTOR        := test/collector
 
-.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks policy-random policy-breaks ownership-worlds identity crossings unknown-keys codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus search-quality wordnet word-vectors token-counts nightly policy-suites audit-suites view-suites audit-changes audit-kill collector clean ci
+.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks policy-random policy-breaks ownership-worlds identity crossings unknown-keys codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus search-quality search-cost search-reloads wordnet word-vectors token-counts nightly policy-suites audit-suites view-suites audit-changes audit-kill collector clean ci
 
 all: build
 
@@ -327,6 +327,13 @@ TOOL_CORPUS ?= $(CURDIR)/../tool-corpus
 search-quality:
 	MCPCTL_TOOL_CORPUS=$(abspath $(TOOL_CORPUS)) MCPCTL_TOOL_CORPUS_QUERIES=$(SEARCH_QUERIES) go test ./runtime/search -run TestQuality -count 1 -v -update
 	go test ./runtime/search -run '^$$' -bench Engine
+
+# What searches cost, and what they cost calls, with bounds for a machine that does nothing
+# else; and 1,000 changes of servers under 32 clients that search.
+search-cost:
+	MCPCTL_SEARCH_COST=1 MCPCTL_TOOL_CORPUS=$(if $(wildcard $(TOOL_CORPUS)/tools.jsonl),$(abspath $(TOOL_CORPUS))) go test ./runtime/proxy -run TestSearchCost -count 1 -v
+search-reloads:
+	MCPCTL_SEARCH_RELOADS=1000 go test -race ./runtime/proxy -run TestSearchWhileServersChange -count 1 -v
 
 # How far the estimate of tokens is off in published tools, and the counts that its tests
 # compare with. The tokenizer is a dependency of test/tokens alone.

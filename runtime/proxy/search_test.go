@@ -4,9 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -293,46 +296,65 @@ func TestExpose(t *testing.T) {
 	}
 }
 
-// TestSearchWhileServersChange: searchers see what there is while servers come and go.
+// reloadsVariable says how often servers are replaced in TestSearchWhileServersChange.
+const reloadsVariable = "MCPCTL_SEARCH_RELOADS"
+
+// TestSearchWhileServersChange: 32 clients search while a server comes and goes. A search that
+// begins when it is gone never finds it, and one that begins when it is there does; the other
+// server is always found.
 func TestSearchWhileServersChange(t *testing.T) {
-	b := &backends{servers: office()}
-	p, c := start(t, b, searching(views.ListSearch))
+	t.Parallel()
+	reloads := 60
+	if n, err := strconv.Atoi(os.Getenv(reloadsVariable)); err == nil {
+		reloads = n
+	}
+	o := searching(views.ListSearch)
+	p, c := start(t, &backends{servers: office()}, o)
+	c.note = func(string) {}
 	c.result("initialize", hi)
 	c.result("tools/list", `{}`)
-	ctx, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer stop()
-	var there sync.RWMutex // held for reading while shop may be gone or not; written while it is certainly gone
-	gone := false
+	const there, gone, stages = 0, 2, 4 // with one after each, in which it changes
+	var stage atomic.Int64              // counts them
+	ctx, stop := context.WithCancel(t.Context())
 	var crowd sync.WaitGroup
-	for i := range 32 {
+	var sure [stages]atomic.Int64 // searches that were made while nothing changed
+	for range 32 {
+		c := attach(t, p)
+		c.note = func(string) {}
+		c.result("initialize", hi)
 		crowd.Go(func() {
-			for n := 0; ctx.Err() == nil; n++ {
-				there.RLock()
-				line := <-c.begin(fmt.Sprintf(`"%d-%d"`, i, n), "tools/call", `{"name":"search_tools","arguments":{"queries":["money back","issues"],"limit":50}}`)
-				if !strings.Contains(line, "desk__list_issues") || gone == strings.Contains(line, "shop") {
-					t.Errorf("gone: %t, got %s", gone, line)
+			for ctx.Err() == nil {
+				before := stage.Load()
+				line := c.call("tools/call", `{"name":"search_tools","arguments":{"queries":["money back","issues"],"limit":50}}`)
+				has := strings.Contains(line, "shop")
+				if !strings.Contains(line, "desk__list_issues") {
+					t.Errorf("got %s", line)
 				}
-				there.RUnlock()
+				if stage.Load() == before {
+					sure[before%stages].Add(1)
+					if before%stages == gone && has || before%stages == there && !has {
+						t.Errorf("gone: %t, got %s", before%stages == gone, line)
+					}
+				}
 			}
 		})
 	}
-	both := searching(views.ListSearch).Servers
-	for ctx.Err() == nil {
-		there.Lock()
-		gone = !gone
-		now := both
-		if gone {
-			now = both[:1]
-		}
-		_, err := p.Reconfigure(now)
+	for i := range reloads {
+		stage.Add(1) // leaving, or coming
+		_, err := p.Reconfigure(o.Servers[:1+i%2])
 		require.NoError(t, err)
-		if !gone { // it is known again once it is listed
+		if i%2 == 1 { // it is known again once it is listed
 			c.result("tools/list", `{}`)
 		}
-		there.Unlock()
-		time.Sleep(2 * time.Millisecond) // so that there are searches in between
+		now := stage.Add(1)
+		// There are some in between.
+		for begun := sure[now%stages].Load(); sure[now%stages].Load() < begun+8 && !t.Failed(); {
+			time.Sleep(time.Millisecond)
+		}
 	}
+	stop()
 	crowd.Wait()
+	t.Logf("%d reloads, %d searches without the server, %d with it", reloads, sure[gone].Load(), sure[there].Load())
 }
 
 // TestSearchRecords: a call inside another is recorded and decided about as the call that it
