@@ -146,6 +146,37 @@ func TestEngineImpatient(t *testing.T) {
 	}
 }
 
+// TestEngineDefinitions: definitions of tools are read in the background. Until then a tool is
+// found by its name, afterwards by all that its definition says, also one that cannot be read.
+func TestEngineDefinitions(t *testing.T) {
+	var e search.Engine
+	docs := []search.Doc{
+		{Group: "fs", Name: "read_file", Definition: json.RawMessage(`{"name":"read_file","description":"Shows what a document contains.","inputSchema":{"properties":{"encoding":{"enum":["latin1"]}}}}`)},
+		{Group: "fs", Name: "odd_tool", Definition: json.RawMessage(`{"name":`)},
+	}
+	e.Build("fs", slices.Concat(docs, slices.Repeat([]search.Doc{{Group: "fs", Name: "other", Text: strings.Repeat("many words here ", 2000)}}, 100)))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	names := func(ctx context.Context, text string) (all []string) {
+		for _, f := range e.Search(ctx, search.Query{Phrasings: []string{text}, Limit: 5}, nil) {
+			all = append(all, f.Name)
+		}
+		return all
+	}
+	if got := names(ctx, "file"); !slices.Equal(got, []string{"read_file"}) {
+		t.Errorf("before: got %v", got)
+	}
+	if got := names(ctx, "latin1"); got != nil {
+		t.Errorf("before: got %v by the definition", got)
+	}
+	e.Wait(t.Context())
+	for text, want := range map[string]string{"document": "read_file", "latin1": "read_file", "odd": "odd_tool"} {
+		if got := names(t.Context(), text); !slices.Equal(got, []string{want}) {
+			t.Errorf("%s: got %v", text, got)
+		}
+	}
+}
+
 // TestEngineCrowd: 32 searchers see each server whole or not at all, and as it is when they
 // ask, while one is replaced every 100 ms and removed now and then.
 func TestEngineCrowd(t *testing.T) {
