@@ -397,3 +397,18 @@ func TestPagedTask(t *testing.T) {
 		}
 	})
 }
+
+// TestPagedForOlder: clients of revisions without links get the line alone.
+func TestPagedForOlder(t *testing.T) {
+	p, err := proxy.New(proxy.Options{Servers: proxy.Named("gh", "fs"), Dial: talkative().dial, Views: viewsOf(t, "v", map[string]views.Config{"v": {Results: &views.Result{MaxTokens: 500}}})})
+	require.NoError(t, err)
+	defer p.Close()
+	c := attach(t, p)
+	defer c.end()
+	c.result("initialize", `{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"c","version":"1"}}`)
+	got := c.result("tools/call", `{"name":"gh__list"}`)
+	a := parsed(t, `{"result":`+got+`}`)
+	if len(a.Result.Content) != 2 || !readOn.MatchString(a.Result.Content[1].Text) || strings.Contains(got, "resource_link") || strings.Contains(got, "structuredContent") {
+		t.Errorf("got %s", got)
+	}
+}
