@@ -225,6 +225,37 @@ func TestSearchAutoChanges(t *testing.T) {
 	}
 }
 
+// TestListStatus: the status has what each list costs and the form that clients get, and
+// whoever asks for it decides nothing.
+func TestListStatus(t *testing.T) {
+	o := searching(views.ListAuto)
+	o.Search.Budget = 90
+	o.Views = viewsOf(t, "", map[string]views.Config{
+		"pinned": {List: views.ListSearch, Pin: []string{"shop__refund"}, Budget: 500},
+		"reads":  {Tools: []string{"*list*"}},
+	})
+	p, c := start(t, &backends{servers: office()}, o)
+	before := p.Status().Lists // of nothing, which is in the budget: that is not remembered
+	if len(before) != 3 || before[0].All != 0 || before[0].Chosen != views.ListAll {
+		t.Errorf("before: %+v", before)
+	}
+	c.result("initialize", hi)
+	if got := listedNames(t, c.result("tools/list", `{}`)); got != "search_tools call_tool call_read_tool" {
+		t.Fatalf("got %s", got)
+	}
+	all := p.Status().Lists
+	// The budget is within a fifth of the cost: who has had the list would keep it.
+	if l := all[0]; l.View != "" || l.Budget != 90 || l.All <= 90 || l.All > 108 || l.Search < 200 || l.Chosen != views.ListSearch {
+		t.Errorf("all: %+v", l)
+	}
+	if l := all[1]; l.View != "pinned" || l.Budget != 500 || l.All <= all[0].All || l.Search <= all[0].Search || l.Search >= all[0].Search+l.All || l.Chosen != views.ListSearch {
+		t.Errorf("pinned: %+v, all: %+v", l, all[0])
+	}
+	if l := all[2]; l.View != "reads" || l.Budget != 0 || l.All >= all[0].All || l.Chosen != views.ListAll {
+		t.Errorf("reads: %+v", l)
+	}
+}
+
 // TestExpose: what a session has found joins its list, which it is told before the answer,
 // on the stream of that. Other sessions and the stateless era are not concerned.
 func TestExpose(t *testing.T) {

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+	"github.com/mcpctl/mcpctl/runtime/views"
 )
 
 // Status is the state of a proxy at one moment, for people and for programs that
@@ -27,6 +29,9 @@ type Status struct {
 	Clients  ClientsStatus   `json:"clients"`
 	// Views are how many of the sessions see the servers through each view.
 	Views map[string]int `json:"views,omitempty"`
+	// Lists are what the lists of tools cost: that of clients without a view, and that of
+	// each view.
+	Lists []ListStatus `json:"lists,omitempty"`
 	// Policy is what decides who may do what; nil where nothing does.
 	Policy *PolicyStatus `json:"policy,omitempty"`
 	// Bounds are the limits of the proxy and its fronts, and their use.
@@ -41,6 +46,19 @@ type PolicyStatus struct {
 	// are how many principals have been seen, since the lists have changed last.
 	Views      int `json:"views"`
 	Principals int `json:"principals"`
+}
+
+// ListStatus is what a list of tools costs, in tokens, about. Policies are not asked:
+// principals may see less.
+type ListStatus struct {
+	View string `json:"view,omitempty"` // "" for clients without one
+	// Budget is how many tokens it may take; 0 is any number.
+	Budget int `json:"budget,omitempty"`
+	All    int `json:"all"`    // with the definition of every tool
+	Search int `json:"search"` // with those that find and call them, and those that are pinned
+	// Chosen is the form that a client gets that does not search by itself:
+	// [views.ListAll] or [views.ListSearch].
+	Chosen views.Form `json:"chosen"`
 }
 
 // BackendStatus is what is known of one server.
@@ -227,6 +245,11 @@ func (p *Proxy) Status() Status {
 	parked := p.router.Parking
 	s := Status{Ready: p.Ready(), Bounds: []BoundStatus{{"parkedCalls", parked.Waiting(), parked.Capacity()}}}
 	s.Clients, s.Views = p.clients()
+	if f := p.router.Finder; f != nil {
+		for _, l := range f.Sizes(slices.Sorted(maps.Keys(s.Views))) {
+			s.Lists = append(s.Lists, ListStatus(l))
+		}
+	}
 	if digest, views, principals := catalog.Policies(p.router.Catalog); digest != "" {
 		s.Policy = &PolicyStatus{digest, views, principals}
 	}

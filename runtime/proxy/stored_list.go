@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/meter"
 )
 
 // StoredList returns one list of a catalogue that a proxy has stored: its entries as the
@@ -29,4 +30,12 @@ func StoredList(data []byte, member string) ([]json.RawMessage, bool) {
 		return items, true
 	}
 	return nil, false
+}
+
+// StoredResults returns of how many results of tools a proxy has stored the sizes, in
+// [store.Usage.Results], and the numbers of bytes that half of them and 99 % did not exceed,
+// within 3 %.
+func StoredResults(sizes string) (n uint64, p50, p99 int) {
+	n, q := meter.Quantiles(sizes, 0.5, 0.99)
+	return n, q[0], q[1]
 }

@@ -30,7 +30,8 @@ func full(name string) store.Change {
 		ID:      id(name),
 		Catalog: &store.Catalog{Data: []byte("what " + name + " offers\x00\xff"), Verified: when},
 		Usage: &store.Usage{
-			Count: 7, First: when.Add(-time.Hour), Last: when, Interval: 90 * time.Second, Asks: true, Untold: true,
+			Results: "\x05\xff\x01",
+			Count:   7, First: when.Add(-time.Hour), Last: when, Interval: 90 * time.Second, Asks: true, Untold: true,
 		},
 	}
 }

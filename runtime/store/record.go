@@ -36,6 +36,8 @@ type Usage struct {
 	// Asks reports that the server has asked a client something, Untold that it
 	// did not say inside which call.
 	Asks, Untold bool
+	// Results are how many results had how many bytes, in the caller's format; "" is none.
+	Results string
 }
 
 // Change is a part of a record to store. Nil parts do not change.

@@ -47,6 +47,7 @@ func migrations() []string {
 			used INTEGER NOT NULL, -- the last day, since 1970, in UTC
 			data BLOB NOT NULL     -- numbers of 32 bits
 		);`,
+		`ALTER TABLE servers ADD COLUMN results BLOB NOT NULL DEFAULT x''; -- how many had how many bytes`,
 	}
 }
 

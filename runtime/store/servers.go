@@ -33,7 +33,7 @@ func (db *DB) Load(ctx context.Context, servers []ID) (map[string]Record, error)
 	found := map[string]Record{}
 	err := db.withFile(ctx, false, func(open *sql.DB) error {
 		clear(found)
-		rows, err := open.QueryContext(ctx, `SELECT name, digest, verified, count, first, last, interval, asks, untold, data
+		rows, err := open.QueryContext(ctx, `SELECT name, digest, verified, count, first, last, interval, asks, untold, results, data
 			FROM servers LEFT JOIN catalogs ON server = id WHERE scope = ?`, db.o.Scope)
 		if err != nil {
 			return err
@@ -44,7 +44,7 @@ func (db *DB) Load(ctx context.Context, servers []ID) (map[string]Record, error)
 			var verified, first, last int64
 			var r Record
 			var data sql.RawBytes
-			if err := rows.Scan(&name, &digest, &verified, &r.Usage.Count, &first, &last, &r.Usage.Interval, &r.Usage.Asks, &r.Usage.Untold, &data); err != nil {
+			if err := rows.Scan(&name, &digest, &verified, &r.Usage.Count, &first, &last, &r.Usage.Interval, &r.Usage.Asks, &r.Usage.Untold, &r.Usage.Results, &data); err != nil {
 				return err
 			}
 			if digests[name] != digest {
@@ -112,8 +112,8 @@ func (t *transaction) keep(c Change) error {
 		return err
 	}
 	if u := c.Usage; u != nil {
-		if err := t.exec(`UPDATE servers SET count = ?, first = ?, last = ?, interval = ?, asks = ?, untold = ? WHERE id = ?`,
-			int64(u.Count), toNanos(u.First), toNanos(u.Last), int64(u.Interval), u.Asks, u.Untold, id); err != nil { //nolint:gosec // nobody counts that far
+		if err := t.exec(`UPDATE servers SET count = ?, first = ?, last = ?, interval = ?, asks = ?, untold = ?, results = ? WHERE id = ?`,
+			int64(u.Count), toNanos(u.First), toNanos(u.Last), int64(u.Interval), u.Asks, u.Untold, []byte(u.Results), id); err != nil { //nolint:gosec // nobody counts that far
 			return err
 		}
 	}

@@ -50,6 +50,13 @@ func Estimate(text []byte) int {
 	return int(math.Round(sum))
 }
 
+// OfBytes returns how many tokens a text of n bytes is, of which no more is known. It may
+// be off by a third.
+func OfBytes(n int) int { return (n + bytesPerToken/2) / bytesPerToken }
+
+// bytesPerToken is what English text and JSON have, about.
+const bytesPerToken = 4
+
 // counts are how many pieces of each class a text has.
 type counts [classes]int
 

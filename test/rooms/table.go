@@ -187,7 +187,7 @@ func proxyTable() []rule {
 		{"keep", ""},
 		{"late", ""},
 		{"errkind", "runtime runtime/internal/..."},
-		{"meter", "runtime/store"},
+		{"meter", "runtime/revision runtime/store"},
 		{"inventory", "runtime runtime/bridge runtime/revision runtime/internal/..."},
 		{"settings", "limits runtime/store"},
 		{"sharing", "settings runtime/revision"},
@@ -225,7 +225,7 @@ func proxyTable() []rule {
 		{"front/wall", "runtime/access runtime/access/door"},
 		{"front/visits", "runtime/access"},
 		{"front/web", "limits client upstream subscriptions verdict router front front/wall front/visits runtime runtime/audit runtime/audit/journal runtime/access runtime/revision runtime/internal/..."},
-		{"", "inventory settings sharing client upstream catalog router front front/stdio front/http1 front/wall front/web hooks naming finder runtime runtime/access runtime/access/gate runtime/audit runtime/audit/journal runtime/pins runtime/seal runtime/store runtime/views runtime/internal/... runtime/revision runtime/search"},
+		{"", "meter inventory settings sharing client upstream catalog router front front/stdio front/http1 front/wall front/web hooks naming finder runtime runtime/access runtime/access/gate runtime/audit runtime/audit/journal runtime/pins runtime/seal runtime/store runtime/views runtime/internal/... runtime/revision runtime/search"},
 	} {
 		row := rule{pkg: strings.TrimSuffix(proxyRooms+r[0], "/internal/"), layer: 3, own: []string{}}
 		for name := range strings.FieldsSeq(r[1]) {

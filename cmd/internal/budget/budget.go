@@ -6,13 +6,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
+	"github.com/mcpctl/mcpctl/cmd/internal/known"
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/cmd/internal/viewing"
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/tokens"
@@ -42,8 +45,18 @@ type Server struct {
 	Name   string `json:"name"`
 	Tools  int    `json:"tools"`
 	Tokens int    `json:"tokens"`
+	// Results are those of its tools; nil where serve has had none.
+	Results *Results `json:"results,omitempty"`
 	// Largest are the tools that cost most, the first first.
 	Largest []Tool `json:"largest"`
+}
+
+// Results is how many tokens results take that serve has had: half of them not more than
+// P50, 99 % not more than P99.
+type Results struct {
+	Calls uint64 `json:"calls"`
+	P50   int    `json:"p50"`
+	P99   int    `json:"p99"`
 }
 
 // Tool is one tool.
@@ -69,6 +82,57 @@ func Of(lists []find.List, limit int, every bool) Report {
 	return r
 }
 
+// Source is what reports are made of.
+type Source struct {
+	Serve settings.Serve
+	// Servers are all that serve has, which names of tools depend on.
+	Servers []config.Entry
+	Lists   []find.List
+	Results map[string]known.Results // by server
+	// Limit is how many tokens are allowed, 0 for any number. Every names all tools.
+	Limit int
+	Every bool
+}
+
+// Report returns what the tools cost that a view shows, all for nil.
+func (s *Source) Report(v *views.View) Report {
+	lists, pinned := s.Lists, 0
+	if v != nil {
+		all, trusted := viewing.OfServers(s.Serve, s.Servers, s.Lists)
+		lists, pinned = In(v, all, trusted)
+	}
+	r := Of(lists, s.Limit, s.Every)
+	r.Choose(s.Serve, v, lists)
+	r.List.Search += pinned
+	r.Measure(s.Results)
+	return r
+}
+
+// WithBudget returns the reports of the views that have a budget.
+func (s *Source) WithBudget(all *views.Set) (out []Report) {
+	for _, name := range all.Names() {
+		if v := all.View(name); v.Budget() > 0 {
+			out = append(out, s.Report(v))
+		}
+	}
+	return out
+}
+
+// Over says which lists cost more than is allowed, "" for none.
+func Over(all []Report) string {
+	var over []string
+	for _, r := range all {
+		if r.Over() {
+			what := "the tools take"
+			if r.View != "" {
+				what = "view " + r.View + " takes"
+			}
+			over = append(over, fmt.Sprintf("%s %d tokens, allowed are %d", what, r.Cost(), r.Budget))
+		}
+	}
+	return strings.Join(over, "; ")
+}
+
 // Choose adds what the tools cost if they are to be searched, by serve's settings, and which
 // form a client gets. View is that of the lists, nil for none.
 func (r *Report) Choose(s settings.Serve, v *views.View, lists []find.List) {
@@ -85,6 +149,15 @@ func (r *Report) Choose(s settings.Serve, v *views.View, lists []find.List) {
 	r.List.Chosen = views.ListAll
 	if form == views.ListSearch || form == views.ListAuto && r.List.All > most {
 		r.List.Chosen = views.ListSearch
+	}
+}
+
+// Measure adds the sizes of results, by server.
+func (r *Report) Measure(results map[string]known.Results) {
+	for i := range r.Servers {
+		if b, ok := results[r.Servers[i].Name]; ok {
+			r.Servers[i].Results = &Results{b.Calls, tokens.OfBytes(b.P50), tokens.OfBytes(b.P99)}
+		}
 	}
 }
 
@@ -148,6 +221,10 @@ func (r Report) Print(u *ui.UI, every bool) error {
 
 func (r Report) table(every bool) screen.Table {
 	t := screen.Table{Headers: []string{"SERVER", "TOOLS", "TOKENS", "SHARE", "LARGEST"}}
+	measured := !every && slices.ContainsFunc(r.Servers, func(s Server) bool { return s.Results != nil })
+	if measured {
+		t.Headers = append(t.Headers, "RESULTS P50 / P99")
+	}
 	if every {
 		t = screen.Table{Headers: []string{"SERVER", "TOOL", "TOKENS", "SHARE"}, Keep: []int{1}}
 	}
@@ -156,6 +233,12 @@ func (r Report) table(every bool) screen.Table {
 			row := []string{s.Name, plain.Thousands(s.Tools), plain.Thousands(s.Tokens), r.share(s.Tokens), ""}
 			if len(s.Largest) > 0 {
 				row[4] = s.Largest[0].Name + " " + plain.Thousands(s.Largest[0].Tokens)
+			}
+			switch {
+			case s.Results != nil:
+				row = append(row, plain.Thousands(s.Results.P50)+" / "+plain.Thousands(s.Results.P99))
+			case measured:
+				row = append(row, "")
 			}
 			t.Rows = append(t.Rows, row)
 			continue

@@ -1,12 +1,14 @@
 package cli
 
 import (
-	"fmt"
+	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/budget"
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
+	"github.com/mcpctl/mcpctl/runtime/views"
 )
 
 func newBudget(a *app) *cobra.Command {
@@ -18,57 +20,63 @@ func newBudget(a *app) *cobra.Command {
 		Short: "Show how many tokens tools take in a client's context",
 		Long: "Show how many tokens the definitions of tools take in a client's context, by server, as they were last listed. The figures are\n" +
 			"estimates for the vocabulary o200k_base. Nothing is started. With --view, they are those that a view of serve shows.\n" +
-			"With --check the exit code is 10 if it is more than --limit, or than the budget of the view.",
+			"RESULTS is how many tokens results took that serve has had. Half of them took not more than the first number, 99 of 100\n" +
+			"not more than the second.\n" +
+			"With --check the exit code is 10 if the tools take more than --limit, or than the budget of the view. Without --view\n" +
+			"and --limit, it is 10 if any view is over its budget.",
 		Example: "  mcpctl budget\n  mcpctl budget gh --tools\n  mcpctl budget --check --limit 20000",
 		RunE: func(cmd *cobra.Command, servers []string) error {
 			switch {
 			case limit < 0 || cmd.Flags().Changed("limit") && limit == 0:
 				return usagef("--limit is %d, want a number of tokens", limit)
 			}
-			lists, err := storedTools(cmd.Context(), a, servers)
+			var of *views.View
+			if view != "" {
+				var err error
+				if of, err = viewNamed(a, view); err != nil {
+					return err
+				}
+			}
+			from, stored, err := budgetSource(cmd.Context(), a, servers)
 			if err != nil {
 				return err
 			}
-			r, err := budgetOf(a, lists.Lists, view, limit, every)
-			if err != nil {
-				return err
+			from.Every, from.Limit = every, limit
+			r := from.Report(of)
+			checked := []budget.Report{r}
+			if check && of == nil && limit == 0 {
+				checked = from.WithBudget(a.settings.Serve.Views)
 			}
-			if check && r.Budget == 0 {
+			if check && (len(checked) == 0 || checked[0].Budget == 0) {
 				return usagef("--check needs a limit, or a view with a budget").withHint("mcpctl budget --check --limit 20000")
 			}
 			if err := r.Print(a.ui, every); err != nil {
 				return err
 			}
-			lists.Note(a.ui)
-			if check && r.Over() {
-				return &Error{Code: exitDrift, Err: fmt.Errorf("the tools take %d tokens, allowed are %d", r.Cost(), r.Budget), Remedy: "mcpctl budget --tools shows which tools take most"}
+			stored.Note(a.ui)
+			if over := budget.Over(checked); check && over != "" {
+				return &Error{Code: exitDrift, Err: errors.New(over), Remedy: "mcpctl budget --tools shows which tools take most"}
 			}
 			return nil
 		},
 	}
 	a.completeServers(cmd)
 	cmd.Flags().BoolVar(&every, "tools", false, "show every tool")
-	cmd.Flags().BoolVar(&check, "check", false, "exit code 10 if the tools take more than is allowed")
+	cmd.Flags().BoolVar(&check, "check", false, "exit code 10 if the tools, or those of any view, take more than is allowed")
 	cmd.Flags().IntVar(&limit, "limit", 0, "how many `TOKENS` are allowed; without it, the budget of the view")
 	viewFlag(a, cmd, &view)
 	return cmd
 }
 
-// budgetOf returns what tools cost, in a view unless that is "".
-func budgetOf(a *app, lists []find.List, view string, limit int, every bool) (budget.Report, error) {
-	serve := a.settings.Serve
-	if view == "" {
-		r := budget.Of(lists, limit, every)
-		r.Choose(serve, nil, lists)
-		return r, nil
-	}
-	v, all, trusted, err := seenIn(a, view, lists)
+// budgetSource returns what reports of the cost of tools are made of.
+func budgetSource(ctx context.Context, a *app, servers []string) (*budget.Source, find.Stored, error) {
+	stored, err := storedTools(ctx, a, servers)
 	if err != nil {
-		return budget.Report{}, err
+		return nil, stored, err
 	}
-	shown, pinned := budget.In(v, all, trusted)
-	r := budget.Of(shown, limit, every)
-	r.Choose(serve, v, shown)
-	r.List.Search += pinned
-	return r, nil
+	f, err := a.loadConfig()
+	if err != nil {
+		return nil, stored, err
+	}
+	return &budget.Source{Serve: a.settings.Serve, Servers: f.Enabled(), Lists: stored.Lists, Results: a.known().Results(ctx, stored.Servers)}, stored, nil
 }

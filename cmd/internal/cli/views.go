@@ -60,18 +60,26 @@ func viewFlag(a *app, cmd *cobra.Command, view *string) {
 	})
 }
 
+// viewNamed returns a view by its name.
+func viewNamed(a *app, name string) (*views.View, error) {
+	all := a.settings.Serve.Views
+	if v := all.View(name); v != nil {
+		return v, nil
+	}
+	return nil, unknownName("there is no view", name, all.Names(), "mcpctl config get serve.views")
+}
+
 // seenIn returns a view, the tools of lists for it, and whose annotations are believed.
 func seenIn(a *app, view string, lists []find.List) (*views.View, *viewing.Tools, func(server string) bool, error) {
-	serve := a.settings.Serve
-	v := serve.Views.View(view)
-	if v == nil {
-		return nil, nil, nil, unknownName("there is no view", view, serve.Views.Names(), "mcpctl config get serve.views")
+	v, err := viewNamed(a, view)
+	if err != nil {
+		return nil, nil, nil, err
 	}
 	f, err := a.loadConfig()
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	all, trusted := viewing.OfServers(serve, f.Enabled(), lists)
+	all, trusted := viewing.OfServers(a.settings.Serve, f.Enabled(), lists)
 	return v, all, trusted, nil
 }
 

@@ -20,11 +20,13 @@ type List struct {
 // Stored are the tools of servers as they were last listed.
 type Stored struct {
 	Lists    []List
-	unlisted []string // servers that never were
+	Servers  []config.Entry // of which they are
+	unlisted []string       // servers that never were
 }
 
 // Load returns the stored tools of servers, in their order.
-func Load(ctx context.Context, lists known.Lists, servers []config.Entry) (out Stored) {
+func Load(ctx context.Context, lists known.Lists, servers []config.Entry) Stored {
+	out := Stored{Servers: servers}
 	stored := lists.Load(ctx, servers, "tools")
 	for _, e := range servers {
 		switch listed, ok := stored[e.Name]; {

@@ -155,8 +155,42 @@ func (l Lists) read(server config.Entry, kind string) (Listed, bool) {
 	return Listed{items, info.ModTime()}, true
 }
 
-// stored returns what serve has stored.
+// stored returns the lists that serve has stored.
 func (l Lists) stored(ctx context.Context, servers []config.Entry, kind string) map[string]Listed {
+	out := map[string]Listed{}
+	for name, r := range l.records(ctx, servers) {
+		if items, ok := proxy.StoredList(r.Catalog.Data, kind); ok {
+			out[name] = Listed{items, r.Catalog.Verified}
+		}
+	}
+	return out
+}
+
+// Results are the sizes of the results of a server's tools, in bytes.
+type Results struct {
+	// Calls is of how many calls; half of their results were not larger than P50, and 99 %
+	// not larger than P99.
+	Calls    uint64
+	P50, P99 int
+}
+
+// Results returns how large the results were that serve has had of servers, by name.
+// Servers without any are absent.
+func (l Lists) Results(ctx context.Context, servers []config.Entry) map[string]Results {
+	out := map[string]Results{}
+	for name, r := range l.records(ctx, servers) {
+		if n, p50, p99 := proxy.StoredResults(r.Usage.Results); n > 0 {
+			out[name] = Results{n, p50, p99}
+		}
+	}
+	return out
+}
+
+// records returns what serve has stored of servers, by name.
+func (l Lists) records(ctx context.Context, servers []config.Entry) map[string]store.Record {
+	if l.dir == "" {
+		return nil
+	}
 	path := filepath.Join(l.dir, "mcpctl.db")
 	if _, err := os.Stat(path); err != nil {
 		return nil // and none is made for this
@@ -172,13 +206,7 @@ func (l Lists) stored(ctx context.Context, servers []config.Entry, kind string) 
 		l.log.Debug("what serve has stored cannot be read", "err", err)
 		return nil
 	}
-	out := map[string]Listed{}
-	for name, r := range records {
-		if items, ok := proxy.StoredList(r.Catalog.Data, kind); ok {
-			out[name] = Listed{items, r.Catalog.Verified}
-		}
-	}
-	return out
+	return records
 }
 
 // path returns the file of a list. Its name is a hash: two configurations may have a

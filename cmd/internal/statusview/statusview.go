@@ -18,6 +18,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/runtime/views"
 )
 
 // Head returns what is above the table of servers: the process, its configuration and
@@ -49,7 +50,7 @@ func Head(s *gateway.Status, now time.Time) string {
 		b.WriteString("it is ending: new requests are refused\n")
 	}
 	b.WriteString(clientsLine(s.Clients, now))
-	b.WriteString(viewsLine(s.Views))
+	b.WriteString(listLines(s.Lists, s.Views))
 	for _, bound := range s.Bounds {
 		if bound.Used > bound.Max/2 {
 			fmt.Fprintf(&b, "%s: %d of %d\n", ui.CleanLine(bound.Name), bound.Used, bound.Max)
@@ -193,16 +194,34 @@ func clientsLine(c proxy.ClientsStatus, now time.Time) string {
 	return "clients: " + strings.Join(parts, "; ") + "\n"
 }
 
-// viewsLine says how many of the clients have each view, "" without views.
-func viewsLine(views map[string]int) string {
-	if len(views) == 0 {
-		return ""
+// listLines says what lists of tools cost, a line for each.
+func listLines(lists []proxy.ListStatus, sessions map[string]int) string {
+	var b strings.Builder
+	for _, l := range lists {
+		what := "tools"
+		if l.View != "" {
+			what = "view " + ui.CleanLine(l.View)
+		}
+		fmt.Fprintf(&b, "%s: ≈ %d tokens as a list, %d as search; clients get ", what, l.All, l.Search)
+		cost := l.All
+		if l.Chosen == views.ListSearch {
+			cost = l.Search
+			b.WriteString("search")
+		} else {
+			b.WriteString("the list")
+		}
+		switch {
+		case l.Budget > 0 && cost > l.Budget:
+			fmt.Fprintf(&b, ", over the budget of %d", l.Budget)
+		case l.Budget > 0:
+			fmt.Fprintf(&b, " (budget %d)", l.Budget)
+		}
+		if n := sessions[l.View]; n > 0 {
+			fmt.Fprintf(&b, "; %s", plain.Count(n, "session"))
+		}
+		b.WriteString("\n")
 	}
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(views)) {
-		parts = append(parts, fmt.Sprintf("%s %d", name, views[name]))
-	}
-	return "sessions by view: " + strings.Join(parts, ", ") + "\n"
+	return b.String()
 }
 
 // Generation returns the beginning of a digest of policies, which is enough to tell two

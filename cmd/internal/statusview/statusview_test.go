@@ -10,6 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/visitors"
 	"github.com/mcpctl/mcpctl/runtime/audit/export"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/runtime/views"
 )
 
 func TestStatusWords(t *testing.T) {
@@ -48,6 +49,22 @@ func TestPolicies(t *testing.T) {
 		if got := policyLines(p, at); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+// TestLists: what lists cost, and which form clients get.
+func TestLists(t *testing.T) {
+	t.Parallel()
+	lists := []proxy.ListStatus{
+		{All: 28700, Search: 310, Chosen: views.ListAll},
+		{View: "coding", Budget: 10000, All: 28700, Search: 310, Chosen: views.ListSearch},
+		{View: "x\x1b[2J", Budget: 20, All: 30, Search: 310, Chosen: views.ListAll},
+	}
+	const want = "tools: ≈ 28700 tokens as a list, 310 as search; clients get the list\n" +
+		"view coding: ≈ 28700 tokens as a list, 310 as search; clients get search (budget 10000); 2 sessions\n" +
+		"view x: ≈ 30 tokens as a list, 310 as search; clients get the list, over the budget of 20\n"
+	if got := listLines(lists, map[string]int{"coding": 2}); got != want {
+		t.Errorf("got %q", got)
 	}
 }
 
@@ -90,9 +107,6 @@ func TestAccess(t *testing.T) {
 		if got := accessLines(a, at); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
-	}
-	if got := viewsLine(nil) + viewsLine(map[string]int{"review": 0, "coding": 2}); got != "sessions by view: coding 2, review 0\n" {
-		t.Errorf("got %q", got)
 	}
 	clients := proxy.ClientsStatus{Sessions: 1, Recent: []proxy.ClientStatus{{Front: "http", Name: "x", Version: "1", Principal: "token|alice", LastSeen: at}}}
 	if got, want := clientsLine(clients, at), "clients: x 1 of token|alice over http, seen 0s ago\n"; got != want {

@@ -71,11 +71,16 @@ func kindOf(k inventory.Kind) policy.Kind {
 // Of returns the catalog of an audience. Of those who may see the same it is the same.
 func (p *Publisher) Of(who upstream.Audience) *Catalog { return p.Current.Load().of(who) }
 
-func (c *Catalog) of(who upstream.Audience) *Catalog {
-	if who.View != "" {
-		c = c.sight.material.in(who.View)
+// Whole returns the catalog of a view, of everything for "", whatever policies say.
+func Whole(p *Publisher, view string) *Catalog { return inView(p.Current.Load(), view) }
+
+func (c *Catalog) of(who upstream.Audience) *Catalog { return inView(c, who.View).as(who.Who) }
+
+func inView(c *Catalog, view string) *Catalog {
+	if view != "" {
+		return c.sight.material.in(view)
 	}
-	return c.as(who.Who)
+	return c
 }
 
 // as returns the catalog of a principal.

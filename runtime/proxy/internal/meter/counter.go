@@ -40,6 +40,8 @@ type Activity struct {
 		// and waiting that ended in a failure, is part of it.
 		took latency
 	}
+	// Results are those of the calls of tools, as the server sent them.
+	Results  Sizes
 	interval average // between two requests
 	before   uint64  // requests of earlier processes
 }

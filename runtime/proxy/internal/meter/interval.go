@@ -61,7 +61,7 @@ func with(value float64, n, total int64) float64 {
 }
 
 // Usage returns what is known of a backend's use, in this process and in those
-// before it.
+// before it, but for Results.
 func (a *Activity) Usage() store.Usage {
 	n, last := a.Begins.N.Load(), a.Begins.last.Load()
 	return store.Usage{
@@ -75,6 +75,7 @@ func (a *Activity) Usage() store.Usage {
 // to be called before the first request.
 func (a *Activity) Resume(u store.Usage) {
 	a.before = u.Count
+	a.Results.Resume(u.Results)
 	a.Begins.first.Store(nanoseconds(u.First))
 	a.Begins.last.Store(nanoseconds(u.Last))
 	a.interval.mu.Lock()

@@ -43,25 +43,34 @@ func bucket(d time.Duration) int {
 	if d < 0 {
 		return 0 // a clock that was set back
 	}
-	n := uint64(d) >> latencyUnit
+	return bucketOf(uint64(d) >> latencyUnit)
+}
+
+// bucketOf returns the bucket of a number of units.
+func bucketOf(n uint64) int {
 	power := bits.Len64(n >> latencyFine)
 	if power > latencyTop {
 		return latencyBuckets - 1
 	}
 	if power == 0 {
-		return int(n)
+		return int(n) //nolint:gosec // below 2^latencyFine
 	}
 	return power<<latencyFine + int(n>>(power-1)&(1<<latencyFine-1))
 }
 
 // standsFor returns the duration that a bucket stands for.
 func standsFor(bucket int) time.Duration {
+	low, width := bounds(bucket)
+	return time.Duration((low<<1 + width) << (latencyUnit - 1)) //nolint:gosec // below 2^43
+}
+
+// bounds returns the smallest number of units in a bucket, and how many are in it.
+func bounds(bucket int) (low, width uint64) {
 	power, fine := bucket>>latencyFine, uint64(bucket&(1<<latencyFine-1))
-	low, width := fine, uint64(1)
-	if power > 0 {
-		low, width = (fine|1<<latencyFine)<<(power-1), 1<<(power-1)
+	if power == 0 {
+		return fine, 1
 	}
-	return time.Duration((low<<1 + width) << (latencyUnit - 1))
+	return (fine | 1<<latencyFine) << (power - 1), 1 << (power - 1)
 }
 
 // note counts a request that has taken d and ends now.
@@ -96,6 +105,16 @@ func (l *latency) quantiles(now time.Time, q ...float64) (n uint64, out []time.D
 	if n == 0 {
 		return 0, out
 	}
+	for i, b := range ranked(&counts, n, q) {
+		out[i] = standsFor(b)
+	}
+	return n, out
+}
+
+// ranked returns the buckets that the fractions q of n counts do not exceed. n is not 0,
+// and q ascends.
+func ranked(counts *[latencyBuckets]uint64, n uint64, q []float64) []int {
+	out := make([]int, len(q))
 	seen, b := counts[0], 0
 	for i, f := range q {
 		rank := min(n, max(1, uint64(f*float64(n)+0.999999))) // the nearest-rank definition
@@ -103,7 +122,7 @@ func (l *latency) quantiles(now time.Time, q ...float64) (n uint64, out []time.D
 			b++
 			seen += counts[b]
 		}
-		out[i] = standsFor(b)
+		out[i] = b
 	}
-	return n, out
+	return out
 }

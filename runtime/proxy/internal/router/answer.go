@@ -31,11 +31,10 @@ func Frame(dst, id []byte, a Answer) []byte {
 	return jsonrpc.AppendResult(dst, id, a.Result)
 }
 
-// Failed returns the answer for a failure. A server's own error crosses as it
-// came. What policies deny is an error whatever the method. A failure of the way to a backend is, for tools/call, a result with
-// isError and one sentence, since only that reaches the model; for the rest an
-// internal error with data.kind. A proxy that stands for one server has errors of its
-// own, see bridgeError.
+// Failed returns the answer for a failure. A server's own error crosses as it came. What policies
+// deny is an error whatever the method. A failure of the way to a backend is, for tools/call, a
+// result with isError and one sentence, since only that reaches the model; for the rest an internal
+// error with data.kind. A proxy that stands for one server has errors of its own, see bridgeError.
 func Failed(method string, err error) Answer {
 	if d, ok := errors.AsType[*verdict.Denied](err); ok {
 		return Answer{Object: jsonrpc.ErrorObject(d.Code, d.Error(), d.Data()), Scopes: d.Scopes}

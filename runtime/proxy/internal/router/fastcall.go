@@ -203,6 +203,7 @@ func (c *FastCall) free() {
 func (c *FastCall) Finish(a jsonrpc.Answer) *jsonrpc.Writer {
 	defer c.free()
 	c.answeredAt, c.failed = a.At, a.Err != nil || a.Error != nil
+	c.backend.Activity.Results.Note(a.Result)
 	return c.replyTo.Finished(c, a)
 }
 

@@ -138,7 +138,7 @@ func (b *Backend) try(ctx context.Context, from *Origin, build BuildRequest) (c 
 	defer func() { end(ctx.Err() != nil) }()
 	c.NoteClient(from.Client)
 	result, err = c.Client.Transport().Call(ctx, req)
-	return c, req.Method, result, err
+	return c, req.Method, b.Activity.Results.Noted(req.Method, result), err
 }
 
 // refreshAge is how old what a server was seen to offer may be, by whatever

@@ -196,7 +196,7 @@ func (p *Persisted) RecallUsage(u store.Usage) {
 func (p *Persisted) SaveUsage() {
 	u := p.b.Activity.Usage()
 	era := p.b.Pool.currentEra()
-	u.Asks, u.Untold = era.AsksClients, era.Unattributed
+	u.Asks, u.Untold, u.Results = era.AsksClients, era.Unattributed, p.b.Activity.Results.Encode()
 	p.mu.Lock()
 	news := u != p.usage
 	p.usage = u
