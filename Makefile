@@ -25,7 +25,7 @@ GOSDK            := runtime/gosdk
 # So is the test with a collector, which needs a hundred others.
 COLLECTOR        := test/collector
 
-.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks policy-random policy-breaks ownership-worlds identity crossings unknown-keys codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus search-quality search-cost search-reloads wordnet word-vectors token-counts nightly policy-suites audit-suites view-suites audit-changes audit-kill collector clean ci
+.PHONY: all build test test-short npm python terminals screens terminal-picture lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report staticcheck microbench eras eras-random eras-breaks policy-random policy-breaks ownership-worlds identity crossings unknown-keys codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing cli-corpus cli-property servers packages hosts hosts-short registry-copy registry-corpus search-quality search-cost search-reloads wordnet word-vectors bench-context token-counts nightly policy-suites audit-suites view-suites audit-changes audit-kill collector clean ci
 
 all: build
 
@@ -334,6 +334,11 @@ search-cost:
 	MCPCTL_SEARCH_COST=1 MCPCTL_TOOL_CORPUS=$(if $(wildcard $(TOOL_CORPUS)/tools.jsonl),$(abspath $(TOOL_CORPUS))) go test ./runtime/proxy -run TestSearchCost -count 1 -v
 search-reloads:
 	MCPCTL_SEARCH_RELOADS=1000 go test -race ./runtime/proxy -run TestSearchWhileServersChange -count 1 -v
+
+# What 40 whole tasks cost in tokens, turns and calls: with all tools, with search, and with a
+# host that searches. It writes the figures of docs/budget.md; TOOL_CORPUS is as above.
+bench-context:
+	MCPCTL_TOOL_CORPUS=$(if $(wildcard $(TOOL_CORPUS)),$(abspath $(TOOL_CORPUS))) go test ./test/context -run TestTasks -count 1 -v -update
 
 # How far the estimate of tokens is off in published tools, and the counts that its tests
 # compare with. The tokenizer is a dependency of test/tokens alone.
