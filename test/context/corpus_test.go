@@ -68,7 +68,7 @@ func ours(t *testing.T) *corpus {
 		}
 		part := append(strings.SplitN(strings.TrimSpace(line), " | ", 3), "")
 		properties := map[string]any{}
-		for _, name := range strings.Fields(part[2]) {
+		for name := range strings.FieldsSeq(part[2]) {
 			properties[name] = map[string]string{"type": "string"}
 		}
 		c.tools = append(c.tools, tool{server, part[0], marshal(t, map[string]any{
