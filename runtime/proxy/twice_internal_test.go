@@ -216,3 +216,20 @@ func TestNoCallIsMadeTwice(t *testing.T) {
 func calm(b *upstream.Backend) {
 	b.Primary.ResetBreaker()
 }
+
+// TestResultsAreCounted: the size of each result once, whichever way its call takes.
+func TestResultsAreCounted(t *testing.T) {
+	t.Parallel()
+	for _, plain := range []bool{false, true} {
+		m := &mortal{plain: plain}
+		p, err := NewAllowed(Options{Servers: []Server{{Name: "a"}}, Dial: m.dial})
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = p.Close() })
+		for range 5 {
+			callAny(t, p, `{}`)
+		}
+		if n, p50, _ := StoredResults(p.router.Set.All()[0].Activity.Results.Encode()); n != 5 || p50 == 0 {
+			t.Errorf("plain %v: %d results are counted, of %d bytes", plain, n, p50)
+		}
+	}
+}
