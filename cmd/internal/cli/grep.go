@@ -149,5 +149,5 @@ func printMatching(cmd *cobra.Command, s *session, name *regexp.Regexp, none str
 	if err != nil {
 		return err
 	}
-	return showTools(s.a.ui, s.decodeTools(items), withSchema)
+	return ui.ShowTools(s.a.ui, s.decodeTools(items), withSchema)
 }

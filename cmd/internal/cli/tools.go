@@ -31,7 +31,7 @@ a view of serve shows, under the names and with the arguments that they have the
 	viewFlag(a, cmd, &view)
 	a.onServer(cmd, 1, 1, func(ctx context.Context, s *session, _ []string) error {
 		return s.printList(ctx, revision.MethodToolsList, "tools", func(items []json.RawMessage) error {
-			return showTools(a.ui, s.decodeTools(items), withSchema)
+			return ui.ShowTools(a.ui, s.decodeTools(items), withSchema)
 		})
 	})
 	one := cmd.RunE
@@ -87,47 +87,10 @@ func (s *session) findTool(ctx context.Context, name string) (t *runtime.Tool, u
 	return nil, e, nil
 }
 
-func showTools(u *ui.UI, tools []runtime.Tool, withSchema bool) error {
-	if len(tools) == 0 {
-		u.Note("the server has no tools")
-		return nil
-	}
-	if withSchema {
-		for i := range tools {
-			if err := showSchemas(u, &tools[i], i > 0); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	entries := make([]screen.Tool, len(tools))
-	for i := range tools {
-		entries[i] = screen.ToolOf(&tools[i])
-	}
-	return u.PrintTools("TOOL", entries)
-}
-
-func showSchemas(u *ui.UI, t *runtime.Tool, gap bool) error {
-	p := &ui.Page{UI: u}
-	if gap {
-		p.Line("")
-	}
-	p.Line("%s", signature(t))
-	p.Schema("input schema", t.InputSchema)
-	p.Schema("output schema", t.OutputSchema)
-	return p.Err
-}
-
-// signature returns a tool's name and arguments: get-sum(a:number, b?:number).
-func signature(t *runtime.Tool) string {
-	entry := screen.ToolOf(t)
-	return entry.Signature()
-}
-
 // shortSignature returns a signature for a hint, of at most a few lines.
 func shortSignature(t *runtime.Tool) string {
 	const most = 240 // characters
-	text := []rune(signature(t))
+	text := []rune(screen.SignatureOf(t))
 	if len(text) <= most {
 		return string(text)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/cmd/internal/viewing"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/views"
@@ -102,7 +103,7 @@ func printView(ctx context.Context, a *app, view string, servers []string, withS
 	case len(shown) == 0:
 		a.ui.Note("the view %s shows no tool", view)
 	default:
-		err = showTools(a.ui, tools, withSchema)
+		err = ui.ShowTools(a.ui, tools, withSchema)
 	}
 	lists.Note(a.ui)
 	return err

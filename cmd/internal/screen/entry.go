@@ -62,3 +62,9 @@ func Hints(h *runtime.ToolAnnotations) []string {
 
 // FirstLine returns the first line of a text that is not blank, clean.
 func FirstLine(text string) string { return signature.FirstLine(text) }
+
+// SignatureOf returns the signature of a tool in one line.
+func SignatureOf(t *runtime.Tool) string {
+	entry := ToolOf(t)
+	return entry.Signature()
+}

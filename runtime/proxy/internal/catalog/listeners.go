@@ -32,21 +32,6 @@ type wish struct {
 	lists inventory.ListSet
 }
 
-// said are the lists that servers have said to have changed, by server.
-type said map[string]inventory.ListSet
-
-// with adds what a server has said.
-func (s said) with(server string, lists inventory.ListSet) said {
-	if lists == (inventory.ListSet{}) {
-		return s
-	}
-	if s == nil {
-		s = said{}
-	}
-	s[server] = s[server].With(lists)
-	return s
-}
-
 // holdBackTime is how long clients are not told of changed lists while servers of
 // a new configuration are asked what they offer: to be told twice would have
 // them all list twice.
@@ -56,7 +41,7 @@ const holdBackTime = 5 * time.Second
 type heldBack struct {
 	by     int      // how many are waited for
 	before *Catalog // as clients know it
-	said   said
+	said   inventory.Said
 }
 
 // Add notifies a client of changes of some lists, as the audience sees them that it is
@@ -116,12 +101,12 @@ func (ls *Listeners) release(now *Catalog) {
 }
 
 // announce notifies clients which lists that they have seen differ, or are said to.
-func (ls *Listeners) announce(before, after *Catalog, said said) {
+func (ls *Listeners) announce(before, after *Catalog, said inventory.Said) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	if ls.held.by > 0 {
 		for server, lists := range said {
-			ls.held.said = ls.held.said.with(server, lists)
+			ls.held.said = ls.held.said.With(server, lists)
 		}
 		return
 	}
@@ -129,7 +114,7 @@ func (ls *Listeners) announce(before, after *Catalog, said said) {
 }
 
 // tell is announce where nothing is held back. The caller holds the lock.
-func (ls *Listeners) tell(before, after *Catalog, said said) {
+func (ls *Listeners) tell(before, after *Catalog, said inventory.Said) {
 	type change struct{ before, after *Catalog }
 	known := map[change][]string{} // what has changed for those who see the same
 	for l, w := range ls.of {
@@ -161,7 +146,7 @@ func (ls *Listeners) remind(who upstream.Audience, method string) {
 
 // news returns the notifications of what clients have seen that differs between two
 // catalogs, or that a server says to have changed.
-func (ls *Listeners) news(before, after *Catalog, said said) (methods []string) {
+func (ls *Listeners) news(before, after *Catalog, said inventory.Said) (methods []string) {
 	for _, k := range []inventory.Kind{inventory.Prompts, inventory.Resources, inventory.Templates, inventory.Tools} {
 		method := k.Listing().Changed
 		if !ls.seen[k].Load() || slices.Contains(methods, method) {

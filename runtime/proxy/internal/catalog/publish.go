@@ -184,7 +184,7 @@ func (p *Publisher) publishAll(us ...*update) {
 	all := p.updates.waiting
 	p.updates.waiting = nil
 	p.updates.mu.Unlock()
-	var heard said
+	var heard inventory.Said
 	for _, u := range all {
 		o := p.offers.at(u.backend)
 		if o.replaced {
@@ -196,7 +196,7 @@ func (p *Publisher) publishAll(us ...*update) {
 			o.inherited = false
 			admit(p, u.backend, u.offers)
 		}
-		heard = heard.with(u.backend.Name, u.said)
+		heard = heard.With(u.backend.Name, u.said)
 	}
 	after := newCatalog(p)
 	before := p.Current.Swap(after)
