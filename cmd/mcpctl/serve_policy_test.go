@@ -96,6 +96,13 @@ func TestServePolicies(t *testing.T) {
 		t.Errorf("status: %+v", got)
 	}
 
+	// One that is empty may be half written, and allows nothing more.
+	s.beside("config.yaml", "")
+	s.until("it is said to be empty", func() bool { return strings.Contains(s.said(), "the file is empty") })
+	if s.lists("a__echo") || !s.lists("b__echo") {
+		t.Error("what counted before does not count")
+	}
+
 	// A file in another folder counts as soon as it is written, and whenever it changes.
 	s.beside("policy/one.cedar", `@id("one") forbid (principal, action, resource in Server::"b");`)
 	s.beside("config.yaml", "access: {policies: [policy/*.cedar]}\n")

@@ -61,6 +61,9 @@ func (l *looking) split(entries []config.Entry) (seen, hooks []config.Entry) {
 func (l *looking) follow(g *gateway) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if text, err := settings.ReadFile(g.h.Settings.File()); err == nil && blank(text) && len(l.now) > 0 {
+		return // it is being written; see policing.read
+	}
 	all, err := settings.Hooks(g.h.Settings.File())
 	same := err == nil && reflect.DeepEqual(all, l.now)
 	if err == nil && !same {

@@ -87,11 +87,15 @@ func (p *policing) read() (next gate.Config, err error) {
 	if !slices.Equal(files, read.Watch) {
 		files, states = read.Watch, nil // read again at the next look, once
 	}
-	if err == nil {
-		next, err = read.Gate()
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	switch {
+	case err != nil:
+	case read.Text != nil && blank(read.Text) && !blank(p.text): // else all would be allowed while it is written
+		err = &config.Problem{File: p.path, Message: "the file is empty", Remedy: "write {} for no settings"}
+	default:
+		next, err = read.Gate()
+	}
 	p.files, p.states = files, states
 	if err != nil {
 		p.status.Problem = err.Error()

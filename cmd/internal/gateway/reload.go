@@ -173,11 +173,11 @@ func (r *reloading) beside() {
 	r.g.followPins()
 	r.g.hooks.follow(r.g)
 	now, err := settings.ReadFile(r.g.h.Settings.File())
-	if err != nil && !os.IsNotExist(err) {
-		return
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if err != nil && !os.IsNotExist(err) || err == nil && blank(now) && !blank(r.views.text) { // it is being written
+		return
+	}
 	r.followViews(now)
 	if now = followed(now); bytes.Equal(now, r.settings) {
 		return
@@ -185,6 +185,10 @@ func (r *reloading) beside() {
 	r.settings = now
 	r.g.h.Log.Warn("settings have changed: serve takes them over when it is started again", "file", r.g.h.Settings.File())
 }
+
+// blank reports whether a file has no text. One that had some may be being written, and what
+// it said before stays.
+func blank(text []byte) bool { return len(bytes.TrimSpace(text)) == 0 }
 
 // followed returns the text of a config.yaml without what others take over.
 func followed(text []byte) []byte {
