@@ -134,6 +134,7 @@ func (p *policing) follow(g *gateway) {
 		return
 	}
 	defer p.watchFolders(g)
+	waitForText(p.path)
 	before := p.gate.Set().Digest()
 	next, err := p.read()
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
@@ -189,6 +190,17 @@ func (r *reloading) beside() {
 // blank reports whether a file has no text. One that had some may be being written, and what
 // it said before stays.
 func blank(text []byte) bool { return len(bytes.TrimSpace(text)) == 0 }
+
+// waitForText waits up to 200 ms while a file has no text: an editor that writes in place
+// empties it first, and that is no change to speak of.
+func waitForText(path string) {
+	for range 10 {
+		if text, err := settings.ReadFile(path); err != nil || !blank(text) {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
 
 // followed returns the text of a config.yaml without what others take over.
 func followed(text []byte) []byte {

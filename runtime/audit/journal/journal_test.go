@@ -303,26 +303,31 @@ func TestWait(t *testing.T) {
 func TestCommand(t *testing.T) {
 	t.Parallel()
 	for _, unsigned := range []error{nil, errors.New("no key")} {
-		m := &memory{unsigned: unsigned}
-		j := open(t, journal.Options{Keeper: m, Durability: journal.Logged})
-		ticket, err := j.Begin(call("{}"))
-		if err == nil {
-			err = j.Wait(t.Context(), ticket)
-		}
-		if all := m.all(t); err != nil || len(all) != 2 || m.batches != 1 {
-			t.Errorf("%v: %d records in %d batches", err, len(all), m.batches)
-		}
-		if err := errors.Join(j.End(ticket, audit.Outcome{Out: audit.OutOK}, []byte("{}")), j.Wait(t.Context(), ticket)); err != nil {
-			t.Error(err)
-		}
-		closed(t, j)
-		want := []int{4}
-		if unsigned != nil {
-			want = nil
-		}
-		if all := m.all(t); len(all) != 4 || m.batches != 3 || !slices.Equal(m.checkpoints, want) || len(m.states) != 0 {
-			t.Errorf("%d records in %d batches, checkpoints %v, states %v", len(all), m.batches, m.checkpoints, m.states)
-		}
+		synctest.Test(t, func(t *testing.T) { command(t, unsigned) })
+	}
+}
+
+func command(t *testing.T, unsigned error) {
+	t.Helper()
+	m := &memory{unsigned: unsigned}
+	j := open(t, journal.Options{Keeper: m, Durability: journal.Logged})
+	ticket, err := j.Begin(call("{}"))
+	if err == nil {
+		err = j.Wait(t.Context(), ticket)
+	}
+	if all := m.all(t); err != nil || len(all) != 2 || m.batches != 1 {
+		t.Errorf("%v: %d records in %d batches", err, len(all), m.batches)
+	}
+	if err := errors.Join(j.End(ticket, audit.Outcome{Out: audit.OutOK}, []byte("{}")), j.Wait(t.Context(), ticket)); err != nil {
+		t.Error(err)
+	}
+	closed(t, j)
+	want := []int{4}
+	if unsigned != nil {
+		want = nil
+	}
+	if all := m.all(t); len(all) != 4 || m.batches != 3 || !slices.Equal(m.checkpoints, want) || len(m.states) != 0 {
+		t.Errorf("%d records in %d batches, checkpoints %v, states %v", len(all), m.batches, m.checkpoints, m.states)
 	}
 }
 
