@@ -14,11 +14,15 @@ import (
 func searchLines() []line {
 	return []line{
 		{name: "search", title: "Tools are found instead of listed", check: func(p *pair) {
-			searched(p, proxy.Search{List: views.ListSearch}, checkSearch)
+			beside(p, func(o *proxy.Options) { o.Search = proxy.Search{List: views.ListSearch} }, checkSearch)
 		}},
 		{name: "call-tool", title: "A call through call_tool is the call inside it: " + strings.Join(insideLines(), ", "), check: func(p *pair) {
 			// The list is whole, and the tools are there.
-			searched(p, proxy.Search{List: views.ListAuto, Budget: 1 << 30}, checkInside)
+			beside(p, func(o *proxy.Options) { o.Search = proxy.Search{List: views.ListAuto, Budget: 1 << 30} }, func(q *pair) {
+				check(q.settle(q.ctx))
+				q.c.takeQuestions()
+				checkInside(q)
+			})
 		}},
 	}
 }
@@ -31,15 +35,11 @@ func insideLines() []string {
 	}
 }
 
-// searched runs a check with a proxy of its own before the same kind of backend.
-func searched(p *pair, s proxy.Search, do func(q *pair)) {
-	q := must(newPair(p.front, p.back, func(o *proxy.Options) { o.Search = s }))
+// beside runs a check with a proxy of its own before the same kind of backend.
+func beside(p *pair, set func(*proxy.Options), do func(q *pair)) {
+	q := must(newPair(p.front, p.back, set))
 	defer q.close()
 	q.ctx = p.ctx
-	if s.List == views.ListAuto {
-		check(q.settle(q.ctx))
-		q.c.takeQuestions()
-	}
 	do(q)
 	if strays := q.c.takeStrays(); strays != nil {
 		failf("stray messages: %s", strings.Join(strays, "; "))

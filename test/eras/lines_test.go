@@ -26,7 +26,7 @@ type line struct {
 // lines are those of the matrix, in the order they run: what ends connections
 // is last.
 func lines() []line {
-	return slices.Concat(basicLines(), flowLines(), questionLines(), changeLines(), taskLines(), nameLines(), stateLines(), searchLines(), lastLines())
+	return slices.Concat(basicLines(), flowLines(), questionLines(), changeLines(), taskLines(), nameLines(), stateLines(), viewLines(), searchLines(), lastLines())
 }
 
 // failure is what a check panics with where it fails; see attempt.
