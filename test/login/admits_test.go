@@ -51,7 +51,7 @@ func admit(t *testing.T, s settings, more string, rules ...string) *admitting {
 		env = append(env, "OP_SECRET="+a.ClientSecret)
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(home, "config.yaml"), []byte("serve:\n  auth:\n    - "+provider+"\n"+more), 0o600))
-	if more != "" {
+	if strings.Contains(more, "tls:") {
 		root := pki.New(t, "root")
 		root.Localhost(t, home)
 		require.NoError(t, os.WriteFile(filepath.Join(home, "ca.pem"), root.PEM(), 0o600))
@@ -80,6 +80,16 @@ const (
 	greeting = "hello from far away"
 )
 
+// errand is what a client is told: where to go, and which tool to call.
+type errand struct {
+	url, tool string
+	// outside is a tool that is called, too, and is not in the list. Empty for none.
+	outside string
+	// blind has the client not see the header that names the metadata, so that it asks for
+	// those of the URL's path.
+	blind bool
+}
+
 // TestAdmits: clients of others that know the URL of a serve and nothing else find its
 // authorization server, register, log in by a browser, and call a tool.
 func TestAdmits(t *testing.T) {
@@ -96,7 +106,7 @@ func TestAdmits(t *testing.T) {
 				for name, call := range admitted(s.JWT) {
 					t.Run(name, func(t *testing.T) {
 						t.Parallel()
-						if got := call(t, a.URL); !strings.Contains(got, greeting) {
+						if got := call(t, errand{url: a.URL, tool: tool}); !strings.Contains(got, greeting) {
 							t.Errorf("got %q", got)
 						}
 					})
@@ -113,22 +123,22 @@ func TestAdmits(t *testing.T) {
 }
 
 // admitted are the clients. Without make nightly opaque tokens have mcpctl's alone.
-func admitted(all bool) map[string]func(t *testing.T, at string) string {
-	out := map[string]func(*testing.T, string) string{"mcpctl": func(t *testing.T, at string) string {
+func admitted(all bool) map[string]func(t *testing.T, e errand) string {
+	out := map[string]func(*testing.T, errand) string{"mcpctl": func(t *testing.T, e errand) string {
 		t.Helper()
-		return newUser(t, notes(at, nil)).ok(t, approve, "call", "notes", tool, "message="+greeting)
+		return newUser(t, notes(e.url, nil)).ok(t, approve, "call", "notes", e.tool, "message="+greeting)
 	}}
 	if !all && !wire.Nightly() {
 		return out
 	}
-	out["Go SDK, legacy"] = func(t *testing.T, at string) string { t.Helper(); return goLogin(t, at, "2025-11-25") }
-	out["TypeScript SDK 2, modern"] = func(t *testing.T, at string) string { t.Helper(); return scriptLogin(t, at, "v2", "modern") }
+	out["Go SDK, legacy"] = func(t *testing.T, e errand) string { t.Helper(); return goLogin(t, e, "2025-11-25") }
+	out["TypeScript SDK 2, modern"] = func(t *testing.T, e errand) string { t.Helper(); return scriptLogin(t, e, "v2", "modern") }
 	if wire.Nightly() {
-		out["Go SDK, modern"] = func(t *testing.T, at string) string { t.Helper(); return goLogin(t, at, "") }
-		out["TypeScript SDK 1, legacy"] = func(t *testing.T, at string) string { t.Helper(); return scriptLogin(t, at, "v1", "legacy") }
-		out["TypeScript SDK 2, legacy"] = func(t *testing.T, at string) string { t.Helper(); return scriptLogin(t, at, "v2", "legacy") }
-		out["Python SDK, modern"] = func(t *testing.T, at string) string { t.Helper(); return scriptLogin(t, at, "python", "modern") }
-		out["Python SDK, legacy"] = func(t *testing.T, at string) string { t.Helper(); return scriptLogin(t, at, "python", "legacy") }
+		out["Go SDK, modern"] = func(t *testing.T, e errand) string { t.Helper(); return goLogin(t, e, "") }
+		out["TypeScript SDK 1, legacy"] = func(t *testing.T, e errand) string { t.Helper(); return scriptLogin(t, e, "v1", "legacy") }
+		out["TypeScript SDK 2, legacy"] = func(t *testing.T, e errand) string { t.Helper(); return scriptLogin(t, e, "v2", "legacy") }
+		out["Python SDK, modern"] = func(t *testing.T, e errand) string { t.Helper(); return scriptLogin(t, e, "python", "modern") }
+		out["Python SDK, legacy"] = func(t *testing.T, e errand) string { t.Helper(); return scriptLogin(t, e, "python", "legacy") }
 	}
 	return out
 }
@@ -146,14 +156,14 @@ func landing(t *testing.T) (redirect string, query <-chan string) {
 }
 
 // scriptLogin runs the client of an SDK for scripts.
-func scriptLogin(t *testing.T, at, sdk, era string) string {
+func scriptLogin(t *testing.T, e errand, sdk, era string) string {
 	t.Helper()
 	redirect, query := landing(t)
 	document := ""
 	if sdk == "v2, document" {
 		sdk, document = "v2", documentOf(redirect)
 	}
-	options, err := json.Marshal(map[string]any{"sdk": sdk, "era": era, "url": at, "redirect": redirect, "document": document, "tool": tool, "arguments": map[string]string{"message": greeting}})
+	options, err := json.Marshal(map[string]any{"sdk": sdk, "era": era, "url": e.url, "redirect": redirect, "document": document, "tool": e.tool, "arguments": map[string]string{"message": greeting}, "outside": e.outside, "blind": e.blind})
 	require.NoError(t, err)
 	var words []string
 	if sdk == "python" {
@@ -193,15 +203,20 @@ func documentOf(redirect string) string {
 }
 
 // goLogin is the client of the Go SDK, which registers.
-func goLogin(t *testing.T, at, revision string) string {
+func goLogin(t *testing.T, e errand, revision string) string {
 	t.Helper()
-	return goLoginAs(t, at, revision, func(c *auth.AuthorizationCodeHandlerConfig) {
-		c.DynamicClientRegistrationConfig = &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{ClientName: "login", RedirectURIs: []string{c.RedirectURL}, TokenEndpointAuthMethod: "none"}}
-	})
+	s, err := goConnect(t, &mcp.StreamableClientTransport{Endpoint: e.url}, revision, registers)
+	require.NoError(t, err)
+	return goCall(t, s, e.tool)
 }
 
-// goLoginAs is the same with another id.
-func goLoginAs(t *testing.T, at, revision string, identify func(*auth.AuthorizationCodeHandlerConfig)) string {
+// registers has a client of the Go SDK register.
+func registers(c *auth.AuthorizationCodeHandlerConfig) {
+	c.DynamicClientRegistrationConfig = &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{ClientName: "login", RedirectURIs: []string{c.RedirectURL}, TokenEndpointAuthMethod: "none"}}
+}
+
+// goConnect logs in with the Go SDK, which is known to the authorization server as identify says.
+func goConnect(t *testing.T, transport *mcp.StreamableClientTransport, revision string, identify func(*auth.AuthorizationCodeHandlerConfig)) (*mcp.ClientSession, error) {
 	t.Helper()
 	redirect, query := landing(t)
 	c := &auth.AuthorizationCodeHandlerConfig{
@@ -217,12 +232,20 @@ func goLoginAs(t *testing.T, at, revision string, identify func(*auth.Authorizat
 	identify(c)
 	h, err := auth.NewAuthorizationCodeHandler(c)
 	require.NoError(t, err)
+	transport.OAuthHandler = h
 	ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
-	defer cancel()
-	s, err := mcp.NewClient(&mcp.Implementation{Name: "login", Version: "1"}, nil).Connect(ctx, &mcp.StreamableClientTransport{Endpoint: at, OAuthHandler: h}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
-	require.NoError(t, err)
-	defer s.Close()
-	r, err := s.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: map[string]string{"message": greeting}})
+	t.Cleanup(cancel)
+	s, err := mcp.NewClient(&mcp.Implementation{Name: "login", Version: "1"}, nil).Connect(ctx, transport, &mcp.ClientSessionOptions{ProtocolVersion: revision})
+	if err == nil {
+		t.Cleanup(func() { _ = s.Close() })
+	}
+	return s, err
+}
+
+// goCall calls a tool that says the greeting back.
+func goCall(t *testing.T, s *mcp.ClientSession, tool string) string {
+	t.Helper()
+	r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: map[string]string{"message": greeting}})
 	require.NoError(t, err)
 	text, _ := r.Content[0].(*mcp.TextContent)
 	return text.Text
@@ -232,11 +255,13 @@ func goLoginAs(t *testing.T, at, revision string, identify func(*auth.Authorizat
 func TestAdmitsDocuments(t *testing.T) {
 	t.Parallel()
 	a := admit(t, settings{JWT: true, Documents: true}, "")
+	s, err := goConnect(t, &mcp.StreamableClientTransport{Endpoint: a.URL}, "", func(c *auth.AuthorizationCodeHandlerConfig) {
+		c.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: documentOf(c.RedirectURL)}
+	})
+	require.NoError(t, err)
 	for name, got := range map[string]string{
-		"Go SDK": goLoginAs(t, a.URL, "", func(c *auth.AuthorizationCodeHandlerConfig) {
-			c.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: documentOf(c.RedirectURL)}
-		}),
-		"TypeScript SDK": scriptLogin(t, a.URL, "v2, document", "legacy"),
+		"Go SDK":         goCall(t, s, tool),
+		"TypeScript SDK": scriptLogin(t, errand{url: a.URL, tool: tool}, "v2, document", "legacy"),
 	} {
 		if !strings.Contains(got, greeting) {
 			t.Errorf("%s: got %q", name, got)

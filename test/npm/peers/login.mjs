@@ -1,11 +1,14 @@
-// A client of one of the TypeScript SDKs that knows a URL and nothing else. It logs in and
-// calls a tool:
+// A client of one of the TypeScript SDKs that knows a URL and nothing else. It logs in,
+// lists the tools and calls one:
 //
-//   node login.mjs '{"sdk":"v1"|"v2","era":"legacy"|"modern","url":"…","redirect":"…","document":"…","tool":"…","arguments":{…}}'
+//   node login.mjs '{"sdk":"v1"|"v2","era":"legacy"|"modern","url":"…","redirect":"…","document":"…","tool":"…","arguments":{…},"outside":"…","blind":…}'
 //
 // document is the URL of its metadata, for authorization servers that take that for its id.
+// outside is a tool that is called, too, and is unknown. blind is true for a client that is
+// not told where the metadata of the server are.
 // It writes "AUTHORIZE URL" for the browser, reads a line with the query that this ends
-// with, and writes the text of the result.
+// with, and writes the path of the metadata that it has found, the names of the tools, the
+// text of the result and what is wrong with outside, with " | " between them.
 import { createInterface } from 'node:readline';
 
 const o = JSON.parse(process.argv[2]);
@@ -37,7 +40,17 @@ async function parts() {
 }
 
 const { client, Transport, UnauthorizedError } = await parts();
-const open = () => new Transport(new URL(o.url), { authProvider });
+let found = '';
+async function watched(url, init) {
+  const { pathname } = new URL(url);
+  const r = await fetch(url, init);
+  if (r.ok && pathname.startsWith('/.well-known/oauth-protected-resource')) found ||= pathname;
+  if (!o.blind || r.status !== 401) return r;
+  const headers = new Headers(r.headers);
+  headers.delete('WWW-Authenticate');
+  return new Response(r.body, { status: r.status, headers });
+}
+const open = () => new Transport(new URL(o.url), { authProvider, fetch: watched });
 let c = client();
 const first = open();
 try {
@@ -50,6 +63,8 @@ const query = new URLSearchParams((await lines.next()).value);
 await (o.sdk === 'v1' ? first.finishAuth(query.get('code')) : first.finishAuth(query));
 c = client();
 await c.connect(open());
+const { tools } = await c.listTools();
 const r = await c.callTool({ name: o.tool, arguments: o.arguments });
-console.log(r.content[0].text);
+const wrong = o.outside ? await c.callTool({ name: o.outside, arguments: {} }).then(() => 'none', (e) => e.message) : '';
+console.log([found, tools.map((t) => t.name).join(' '), r.content[0].text, wrong].join(' | '));
 process.exit(0);
