@@ -16,7 +16,7 @@ func viewed() string {
   views:
     everything: {tools: ["*"], prompts: ["*"], resources: ["*"]}
   hooks:
-    - {name: arguments, match: {in: arguments, pattern: nobodyHasThis}, action: audit}
-    - {name: results, match: {in: result, pattern: nobodyHasThis}, action: audit}
+    - {name: arguments, match: {in: arguments, pattern: nobodyHasThis}, action: label}
+    - {name: results, match: {in: result, pattern: nobodyHasThis}, action: label}
 `
 }
