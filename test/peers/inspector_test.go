@@ -4,12 +4,14 @@ package peers_test
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/mcpctl/mcpctl/test/npmtest"
+	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -52,8 +54,8 @@ func TestInspector(t *testing.T) {
 }
 
 // inspect runs the Inspector's command line on the server at a place, and looks for
-// what its output has to have.
-func inspect(t *testing.T, words, want string, at ...string) {
+// what its output has to have. It returns the output without spaces.
+func inspect(t *testing.T, words, want string, at ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
 	defer cancel()
@@ -65,6 +67,34 @@ func inspect(t *testing.T, words, want string, at ...string) {
 	compact := strings.NewReplacer(" ", "", "\n", "").Replace(string(out))
 	if err != nil && !strings.Contains(want, `"isError":true`) || !strings.Contains(compact, strings.ReplaceAll(want, " ", "")) {
 		t.Errorf("%s: %v, want %s:\n%.1500s", words, err, want, out)
+	}
+	return compact
+}
+
+// TestInspectorView has the Inspector list the one tool of a view, and call it under the name
+// that it has there.
+func TestInspectorView(t *testing.T) {
+	t.Parallel()
+	config := configure(t, fake("fake"))
+	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(config), "config.yaml"), []byte("serve:\n  views:\n    desk: {tools: [fake__echo], override: {fake__echo: {name: say}}}\n"), 0o600))
+	url := serveHTTP(t, config).URL
+	for name, at := range map[string][]string{
+		"stdio": {"-e", "MCPCTL_CONFIG=" + config, "-e", "MCPCTL_LIST_GRACE=never", binary, "serve", "--view", "desk"},
+		"http":  {"--transport", "http", "--server-url", url + "/desk"},
+	} {
+		for _, era := range []string{"legacy", "modern"} {
+			if (name == "http") != (era == "modern") && !wire.Nightly() {
+				continue
+			}
+			t.Run(name+" "+era, func(t *testing.T) {
+				t.Parallel()
+				at := append([]string{"--protocol-era", era}, at...)
+				if got := inspect(t, "--method tools/list", `"name":"say"`, at...); strings.Contains(got, `"fake__`) {
+					t.Errorf("listed: %.1500s", got)
+				}
+				inspect(t, "--method tools/call --tool-name say --tool-arg message=hallo", `"hallo"`, at...)
+			})
+		}
 	}
 }
 
