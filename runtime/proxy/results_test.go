@@ -395,6 +395,9 @@ func TestPagedTask(t *testing.T) {
 		if page := c.result("tools/call", modern(takesTasks, `,"name":"read_result","arguments":{"id":"`+kept+`","match":"199"}`)); !strings.Contains(page, `[{\"number\":199}]`) {
 			t.Errorf("got %s", page)
 		}
+		if again := c.result("tasks/get", modern(takesTasks, `,"taskId":"`+id+`"`)); cutOut(again, "read_result id=", " ") != kept {
+			t.Errorf("another copy is kept: got %s after %s", again, got)
+		}
 	})
 }
 

@@ -22,6 +22,11 @@ const sinceLinks = "2025-06-18"
 // those that the call wants, nil for all. What is cut off is kept, and the result says how it
 // can be read. A nil Finder changes nothing.
 func (f *Finder) Shape(from *upstream.Origin, to *catalog.Route, fields *results.Fields, result []byte) []byte {
+	return f.shape(from, to, "", fields, result)
+}
+
+// shape is Shape for what a task has come to, "" for none.
+func (f *Finder) shape(from *upstream.Origin, to *catalog.Route, task string, fields *results.Fields, result []byte) []byte {
 	shape := to.Edit.Result()
 	if f == nil || shape == nil && fields == nil {
 		return result
@@ -38,7 +43,7 @@ func (f *Finder) Shape(from *upstream.Origin, to *catalog.Route, fields *results
 		return result
 	}
 	c := f.catalog.Of(from.Audience)
-	id, ok := f.kept.Put(kept.Result{Owner: owner(from, c), Texts: long.Texts, Most: shape.MaxTokens, Server: to.Backend, Tool: to.Bare})
+	id, ok := f.kept.Put(kept.Result{Owner: owner(from, c), Texts: long.Texts, Most: shape.MaxTokens, Server: to.Backend, Tool: to.Bare, Task: task})
 	if !ok {
 		line := fmt.Sprintf("%s; the rest is not kept, because it has more than %d MiB: ask for less", shown(&long.Page, false), kept.MaxOne>>20)
 		return long.Answer(results.TextBlock([]byte(line)))
@@ -53,8 +58,9 @@ func (f *Finder) Shape(from *upstream.Origin, to *catalog.Route, fields *results
 	return long.Answer(link, results.TextBlock([]byte(line)))
 }
 
-// ShapeTask is Shape for the result that a task of a server's tool has come to, if it has.
-func (f *Finder) ShapeTask(from *upstream.Origin, server *upstream.Backend, bare string, task []byte) []byte {
+// ShapeTask is Shape for the result that a task of a server's tool has come to, if it has. The id
+// is the client's, which may ask again: the result is kept once.
+func (f *Finder) ShapeTask(from *upstream.Origin, server *upstream.Backend, bare, id string, task []byte) []byte {
 	if f == nil || from.View == "" {
 		return task
 	}
@@ -63,7 +69,7 @@ func (f *Finder) ShapeTask(from *upstream.Origin, server *upstream.Backend, bare
 	if err != nil || !at.Present() || to == nil {
 		return task
 	}
-	return rawjson.Apply(task, []rawjson.Edit{{Span: at, New: f.Shape(from, to, nil, at.Of(task))}})
+	return rawjson.Apply(task, []rawjson.Edit{{Span: at, New: f.shape(from, to, id, nil, at.Of(task))}})
 }
 
 func owner(from *upstream.Origin, c *catalog.Catalog) kept.Owner {

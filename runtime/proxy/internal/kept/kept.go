@@ -5,8 +5,10 @@
 package kept
 
 import (
+	"bytes"
 	"container/list"
 	"crypto/rand"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -41,7 +43,7 @@ type Owner struct {
 	View *views.View
 }
 
-// Result is a result that is kept. It is immutable.
+// Result is a result that is kept. What is exported of it is immutable.
 type Result struct {
 	ID    string
 	Owner Owner
@@ -50,36 +52,58 @@ type Result struct {
 	// Server and Tool are where it comes from: who may not use that any more does not read it.
 	Server *upstream.Backend
 	Tool   string
+	// Task is the task that has come to it, "" for none. Of a task one result is kept.
+	Task string
 
-	until time.Time
+	until time.Time // guarded by the store
 }
 
 // Store keeps results. The zero value is ready, and all methods may be called concurrently.
 type Store struct {
 	mu    sync.Mutex // guards what follows
 	of    map[string]*list.Element
+	tasks map[task]*list.Element
 	all   list.List // of *Result, the oldest first
 	size  int
 	timer *time.Timer // drops what is too old; nil where nothing is kept
 }
 
+// task is a task of an owner.
+type task struct {
+	owner Owner
+	id    string
+}
+
 // Put keeps a result and gives it its id. False is for one that is too long. The oldest ones
-// leave where there is no room.
+// leave where there is no room. What a task has come to keeps its id, for another TTL; if that
+// has changed, the former leaves.
 func (s *Store) Put(r Result) (id string, ok bool) {
 	size := sizeOf(&r)
 	if size > MaxOne {
 		return "", false
 	}
 	r.ID, r.until = strings.ToLower(rand.Text()), time.Now().Add(TTL)
+	of := task{r.Owner, r.Task}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if e := s.tasks[of]; e != nil {
+		if before := resultIn(e); slices.EqualFunc(before.Texts, r.Texts, bytes.Equal) {
+			before.until = r.until
+			s.all.MoveToBack(e)
+			return before.ID, true
+		}
+		s.drop(e)
+	}
 	for s.size+size > MaxAll {
 		s.drop(s.all.Front())
 	}
 	if s.of == nil {
-		s.of = map[string]*list.Element{}
+		s.of, s.tasks = map[string]*list.Element{}, map[task]*list.Element{}
 	}
 	s.of[r.ID] = s.all.PushBack(&r)
+	if r.Task != "" {
+		s.tasks[of] = s.of[r.ID]
+	}
 	s.size += size
 	if s.timer == nil {
 		s.timer = time.AfterFunc(TTL, s.expire)
@@ -118,6 +142,7 @@ func (s *Store) drop(e *list.Element) {
 	r := resultIn(e)
 	s.all.Remove(e)
 	delete(s.of, r.ID)
+	delete(s.tasks, task{r.Owner, r.Task})
 	s.size -= sizeOf(r)
 }
 
@@ -144,6 +169,6 @@ func (s *Store) Close() {
 		s.timer.Stop()
 		s.timer = nil
 	}
-	s.of, s.size = nil, 0
+	s.of, s.tasks, s.size = nil, nil, 0
 	s.all.Init()
 }

@@ -119,6 +119,49 @@ func TestLife(t *testing.T) {
 	})
 }
 
+// TestTask: what a task has come to is kept once for each owner, and as long as it is asked for; if it changes, what it
+// was leaves.
+func TestTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s kept.Store
+		put := func(o kept.Owner, task, text string) string {
+			id, ok := s.Put(kept.Result{Owner: o, Task: task, Texts: results.Texts{[]byte(text)}})
+			if !ok {
+				t.Fatal("it is not kept")
+			}
+			return id
+		}
+		id := put(of, "t", "a")
+		size := s.Size()
+		time.Sleep(kept.TTL / 2)
+		other, another := put(of, "u", "a"), put(kept.Owner{Who: "bob", View: of.View}, "t", "a")
+		if again := put(of, "t", "a"); again != id || s.Size() != 3*size || other == id || another == id {
+			t.Errorf("got %s, want %s; %d bytes", again, id, s.Size())
+		}
+		time.Sleep(kept.TTL / 2)
+		if s.Get(of, id) == nil {
+			t.Error("it is gone too early")
+		}
+		changed := put(of, "t", "b")
+		if r := s.Get(of, changed); r == nil || string(r.Texts[0]) != "b" || s.Get(of, id) != nil || s.Size() != 3*size {
+			t.Errorf("got %+v, %d bytes", r, s.Size())
+		}
+		if put(of, "", "a") == put(of, "", "a") || s.Size() != 5*size {
+			t.Error("results without a task are one")
+		}
+		time.Sleep(kept.TTL)
+		synctest.Wait()
+		if s.Size() != 0 || put(of, "t", "b") == changed {
+			t.Errorf("%d bytes are left", s.Size())
+		}
+		s.Close()
+		if put(of, "t", "b"); s.Size() != size {
+			t.Errorf("%d bytes are kept", s.Size())
+		}
+		s.Close()
+	})
+}
+
 // TestTogether: many at once.
 func TestTogether(t *testing.T) {
 	var s kept.Store

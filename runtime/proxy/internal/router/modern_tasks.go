@@ -46,7 +46,7 @@ func (r *Request) task(ctx context.Context) ([]byte, error) {
 		if result, err = r.rt.Judge.DeliverTask(ctx, query(r), b.Name, bareTool, tool, result); err != nil {
 			return nil, err
 		}
-		return r.rt.Finder.ShapeTask(&r.From, b, bareTool, result), nil
+		return r.rt.Finder.ShapeTask(&r.From, b, bareTool, id, result), nil
 	})
 }
 
