@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access/gate"
 	"github.com/mcpctl/mcpctl/runtime/audit"
 	recording "github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
@@ -331,6 +332,81 @@ func TestResultsApart(t *testing.T) {
 	p.SetViews(sets())
 	if got := read(in(""), alice, id); got != want {
 		t.Errorf("after a reload: got %s", got)
+	}
+}
+
+// TestReadRecorded: who reads on in a result, as a tool or as a resource, has its tool's result delivered, and is in the
+// log as that. A result that is gone was not given out.
+func TestReadRecorded(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"stdio", "stdio, stateless", "session", "sse", "http, stateless"} {
+		j, log := journaled(t, recording.Options{})
+		p, err := proxy.New(proxy.Options{
+			Servers: proxy.Named("gh", "fs"), Dial: talkative().dial, Journal: j, Gate: gated(t, allowAll),
+			Views: viewsOf(t, "v", map[string]views.Config{"v": {Results: &views.Result{MaxTokens: 500}, Override: map[string]views.Override{"read_result": {Name: "more"}}}}),
+		})
+		require.NoError(t, err)
+		w := talking{t, waysTo(t, p)[name](), name}
+		id := readOn.FindStringSubmatch(parsed(t, w.ask("tools/call", `{"name":"gh__list"}`)).Result.Content[2].Text)[5]
+		const unknown = "aaaaaaaaaaaaaaaaaaaaaaaaaa"
+		for _, of := range []string{id, unknown} {
+			w.ask("tools/call", `{"name":"more","arguments":{"id":"`+of+`","from":5}}`)
+			w.ask("resources/read", `{"uri":"mcpctl+result://`+of+`"}`)
+		}
+		w.end()
+		_ = p.Close()
+		lost := "read /mcpctl+result://" + unknown + " deny"
+		checkTold(t, j, log, "call gh/list allow all ok", "deliver gh/list allow all ok", "deliver gh/list allow all ok", lost, lost)
+		var through []string
+		for _, r := range log.all() {
+			if r.Kind == audit.KindDeliver || r.Kind == audit.KindRead {
+				through = append(through, r.What.Through)
+			}
+			if r.Kind == audit.KindList || r.Kind == audit.KindDeliver && (r.What.View != "v" || r.What.Definition == "") {
+				t.Errorf("%s: got %+v", name, r)
+			}
+		}
+		if !slices.Equal(through, []string{"read_result", "", "read_result", ""}) {
+			t.Errorf("%s: got %q", name, through)
+		}
+	}
+}
+
+// TestReadPolicies: policies that change after a call hold for what is kept of its result: where they hide the tool, the
+// result is gone, and where they withhold what the tool returns, so is the rest of it.
+func TestReadPolicies(t *testing.T) {
+	t.Parallel()
+	servers := talkative()
+	servers.stubs["gh"].answers["tools/call"] = textOf(strings.Repeat("canary is here\n", 2000))
+	g := gated(t, allowAll)
+	p, err := proxy.New(proxy.Options{
+		Servers: proxy.Named("gh", "fs"), Dial: servers.dial, Gate: g, Views: viewsOf(t, "v", map[string]views.Config{"v": {Results: &views.Result{MaxTokens: 500}}}),
+	})
+	require.NoError(t, err)
+	defer p.Close()
+	obey := func(policy string) {
+		g.Replace(gate.Config{Set: policies(t, allowAll+policy)})
+		p.Repolicy()
+	}
+	for name, begin := range waysTo(t, p) {
+		obey(``)
+		w := talking{t, begin(), name}
+		id := readOn.FindStringSubmatch(parsed(t, w.ask("tools/call", `{"name":"gh__list"}`)).Result.Content[2].Text)[5]
+		for _, c := range []struct{ policy, says string }{
+			{``, "canary"},
+			{`@id("no") forbid (principal, action, resource == Tool::"gh/list");`, "the result is gone"},
+			{`@id("no") forbid (principal, action == Action::"call", resource == Tool::"gh/list");`, "the result is gone"},
+			{`@id("no") forbid (principal, action == Action::"deliver", resource == Tool::"gh/list") when {context.front != "none"};`, "denied"},
+			{`@id("no") forbid (principal, action, resource == Tool::"gh/small");`, "canary"},
+		} {
+			obey(c.policy)
+			for method, params := range map[string]string{"tools/call": `{"name":"read_result","arguments":{"id":"` + id + `"}}`, "resources/read": `{"uri":"mcpctl+result://` + id + `"}`} {
+				if got := w.ask(method, params); !strings.Contains(got, c.says) || strings.Contains(got, "canary") != (c.says == "canary") {
+					t.Errorf("%s: %s, %s: got %.300s", name, method, c.policy, got[:min(len(got), 200)])
+				}
+			}
+		}
+		w.end()
 	}
 }
 

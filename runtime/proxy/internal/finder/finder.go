@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/declarations"
@@ -215,8 +216,12 @@ type Call struct {
 	Line     []byte
 	Msg      *rawjson.Message
 	ReadOnly bool
-	// Via is the name that the tool has where nothing renames it.
+	// Via is the name that the tool has where nothing renames it, "" for a resource.
 	Via string
+	// Of is the tool whose earlier result is read, nil for none. Gone says that the result is not
+	// there for the client: a resource has no other answer.
+	Of   *catalog.Route
+	Gone *runtime.Error
 	// Fields are those that it wants of the result, nil for all.
 	Fields *results.Fields
 }
@@ -226,8 +231,8 @@ type Call struct {
 // The error is that of the call inside.
 func (f *Finder) Take(ctx context.Context, from *upstream.Origin, method string, line []byte, m *rawjson.Message) (call Call, is bool, err error) {
 	if method == revision.MethodResourcesRead {
-		if result, is, err := f.Read(from, line, m); is {
-			return Call{Result: result}, true, err
+		if call, is = f.Read(from, line, m); is {
+			return call, true, nil
 		}
 		call.Result, err = declarations.Read(ctx, f.catalog, from.Audience, line, m)
 		return call, call.Result != nil, err

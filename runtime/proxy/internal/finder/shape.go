@@ -126,17 +126,22 @@ const maxPattern = 1 << 10
 
 // read answers a call of read_result.
 func (f *Finder) read(from *upstream.Origin, c *catalog.Catalog, tool string, arguments []byte) Call {
-	page, err := f.page(from, c, tool, arguments)
+	page, of, err := f.page(from, c, tool, arguments)
+	if no, gone := errors.AsType[*runtime.Error](err); gone {
+		return Call{Result: Result(no.Message, true), Via: bare.Read, Gone: no}
+	}
 	if err != nil {
 		return Call{Result: Result(err.Error(), true)}
 	}
-	return Call{Result: page}
+	return Call{Result: page, Via: bare.Read, Of: of}
 }
 
-func (f *Finder) page(from *upstream.Origin, c *catalog.Catalog, tool string, arguments []byte) ([]byte, error) {
+// page returns a page of a result, and the tool that it is of. The error is a [runtime.Error] where
+// the result is gone.
+func (f *Finder) page(from *upstream.Origin, c *catalog.Catalog, tool string, arguments []byte) ([]byte, *catalog.Route, error) {
 	var q reading
 	if err := json.Unmarshal(arguments, &q); err != nil || q.ID == "" {
-		return nil, errors.New(`arguments do not fit: want {"id":"…","from"?:40,"match"?:"…","fields"?:["…"]}`)
+		return nil, nil, errors.New(`arguments do not fit: want {"id":"…","from"?:40,"match"?:"…","fields"?:["…"]}`)
 	}
 	want := results.Query{Any: true}
 	if q.From != nil {
@@ -146,14 +151,14 @@ func (f *Finder) page(from *upstream.Origin, c *catalog.Catalog, tool string, ar
 	}
 	fields, err := results.ParseFields(q.Fields)
 	if err != nil {
-		return nil, fmt.Errorf("at /fields: %w", err)
+		return nil, nil, fmt.Errorf("at /fields: %w", err)
 	}
 	if len(q.Match) > maxPattern {
-		return nil, fmt.Errorf("at /match: want %d bytes at most", maxPattern)
+		return nil, nil, fmt.Errorf("at /match: want %d bytes at most", maxPattern)
 	}
 	if q.Match != "" {
 		if want.Match, err = regexp.Compile(q.Match); err != nil {
-			return nil, fmt.Errorf("at /match: %w", err)
+			return nil, nil, fmt.Errorf("at /match: %w", err)
 		}
 	}
 	id, ok := kept.ID(q.ID)
@@ -161,9 +166,9 @@ func (f *Finder) page(from *upstream.Origin, c *catalog.Catalog, tool string, ar
 		id = q.ID
 	}
 	q.ID = id
-	r := f.keptFor(from, c, id)
+	r, of := f.keptFor(from, c, id)
 	if r == nil {
-		return nil, errors.New(gone)
+		return nil, nil, gone(kept.URI(id))
 	}
 	want.Most = r.Most
 	p := r.Texts.Project(fields).Page(want)
@@ -174,19 +179,27 @@ func (f *Finder) page(from *upstream.Origin, c *catalog.Catalog, tool string, ar
 		}
 	}
 	line := shown(&p, true) + next(tool, &p, q)
-	return append(append(content, results.TextBlock([]byte(line))...), `]}`...), nil
+	return append(append(content, results.TextBlock([]byte(line))...), `]}`...), of, nil
 }
 
 // gone is what is said of a result that is not kept, whoever it was for.
-const gone = "the result is gone: call its tool again"
-
-// keptFor returns a result that somebody may read, nil for none.
-func (f *Finder) keptFor(from *upstream.Origin, c *catalog.Catalog, id string) *kept.Result {
-	r := f.kept.Get(owner(from, c), id)
-	if r == nil || toolOf(c, r.Server, r.Tool) == nil {
-		return nil
+func gone(uri string) *runtime.Error {
+	return &runtime.Error{
+		Code: runtime.CodeResourceNotFound, Message: "the result is gone: call its tool again", Data: append(rawjson.Quote([]byte(`{"uri":`), uri), '}'),
 	}
-	return r
+}
+
+// keptFor returns a result that somebody may read, and its tool; nil for none.
+func (f *Finder) keptFor(from *upstream.Origin, c *catalog.Catalog, id string) (*kept.Result, *catalog.Route) {
+	r := f.kept.Get(owner(from, c), id)
+	if r == nil {
+		return nil, nil
+	}
+	of := toolOf(c, r.Server, r.Tool)
+	if of == nil {
+		return nil, nil
+	}
+	return r, of
 }
 
 // toolOf returns the route of a server's tool, nil where a catalog has none.
@@ -200,15 +213,15 @@ func toolOf(c *catalog.Catalog, server *upstream.Backend, bare string) *catalog.
 }
 
 // Read answers the reading of a resource that is a result. It reports false for others.
-func (f *Finder) Read(from *upstream.Origin, line []byte, m *rawjson.Message) (result []byte, is bool, err error) {
+func (f *Finder) Read(from *upstream.Origin, line []byte, m *rawjson.Message) (call Call, is bool) {
 	uri, _ := rawjson.String(line, m.URI)
 	id, ok := kept.ID(uri)
 	if !ok || catalog.HandedOut(f.catalog, uri) {
-		return nil, false, nil
+		return call, false
 	}
-	r := f.keptFor(from, f.catalog.Of(from.Audience), id)
+	r, of := f.keptFor(from, f.catalog.Of(from.Audience), id)
 	if r == nil {
-		return nil, true, &runtime.Error{Code: runtime.CodeResourceNotFound, Message: gone, Data: append(rawjson.Quote([]byte(`{"uri":`), uri), '}')}
+		return Call{Gone: gone(uri)}, true
 	}
 	out := []byte(`{"contents":[`)
 	for i, text := range r.Texts {
@@ -219,7 +232,7 @@ func (f *Finder) Read(from *upstream.Origin, line []byte, m *rawjson.Message) (r
 		out = fmt.Appendf(out, `,"mimeType":%q,"text":`, typeOf(results.Texts{text}))
 		out = append(rawjson.Quote(out, string(text)), '}')
 	}
-	return append(out, `]}`...), true, nil
+	return Call{Result: append(out, `]}`...), Of: of}, true
 }
 
 // typeOf returns the media type of texts.

@@ -146,7 +146,7 @@ func TestTask(t *testing.T) {
 		if r := s.Get(of, changed); r == nil || string(r.Texts[0]) != "b" || s.Get(of, id) != nil || s.Size() != 3*size {
 			t.Errorf("got %+v, %d bytes", r, s.Size())
 		}
-		if put(of, "", "a") == put(of, "", "a") || s.Size() != 5*size {
+		if first := put(of, "", "a"); put(of, "", "a") == first || s.Size() != 5*size {
 			t.Error("results without a task are one")
 		}
 		time.Sleep(kept.TTL)

@@ -3,8 +3,11 @@ package router
 import (
 	"context"
 
+	"github.com/mcpctl/mcpctl/runtime/audit"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/finder"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/verdict"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -18,15 +21,39 @@ func inward(ctx context.Context, rt *Router, r *Request) ([]byte, error) {
 	switch {
 	case !is || err != nil:
 		return nil, err
+	case call.Of != nil, call.Gone != nil:
+		if err := recordReading(ctx, rt, r, &call); err != nil {
+			return nil, err
+		}
 	case call.Result == nil:
 		// The headers of HTTP repeat the arguments of the call outside.
 		r.Line, r.Msg, r.Header = call.Line, call.Msg, nil
 		r.outer = finder.Call{ReadOnly: call.ReadOnly, Via: call.Via, Fields: call.Fields}
 		return nil, nil
+	default:
+		rt.Judge.Listed(&r.From, inventory.Tools)
 	}
-	rt.Judge.Listed(&r.From, inventory.Tools)
 	if r.From.Modern() {
 		return rt.ownResult(r.Method, call.Result)
 	}
 	return call.Result, nil
+}
+
+// recordReading records that the result of an earlier call is read, or is gone. Policies decide about
+// its delivery as they did about the first page's. The error is what the client gets instead.
+func recordReading(ctx context.Context, rt *Router, r *Request, call *finder.Call) (err error) {
+	q := query(r)
+	q.Through = call.Via
+	if call.Gone == nil {
+		call.Result, err = verdict.DeliverKept(ctx, rt.Judge, q, call.Of, call.Result)
+		return err
+	}
+	uri, _ := rawjson.FieldString(call.Gone.Data, "uri")
+	_, no := rt.Judge.Refuse(ctx, &verdict.Asked{
+		Kind: audit.KindRead, From: r.From, Meta: verdict.MetaOf(r.Line, r.Msg), K: inventory.Resources, Item: uri, Through: call.Via,
+	}, call.Gone)
+	if call.Result != nil {
+		return nil
+	}
+	return no
 }

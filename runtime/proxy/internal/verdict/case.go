@@ -246,18 +246,38 @@ func (j *Judge) DeliverTask(ctx context.Context, q Query, server, bare string, t
 		a.Use.Task, a.Use.Labels = true, labels
 		result, err = j.Deliver(rules, a.Use, result, inventory.Tools)
 	}
-	if err != nil {
-		return nil, j.refuse(ctx, &a, err)
+	if err = late(ctx, j, &a, at.Of(task), failure, err); err != nil {
+		return nil, err
 	}
-	out := rawjson.Apply(task, []rawjson.Edit{{Span: at, New: result}})
-	t, err := j.BeginPatiently(ctx, &a)
-	if err == nil {
-		err = j.EndPatiently(ctx, t, at.Of(task), failure)
+	return rawjson.Apply(task, []rawjson.Edit{{Span: at, New: result}}), nil
+}
+
+// DeliverKept is Deliver for what a client reads of the result that an earlier call of a tool had. It
+// is recorded as that of a task.
+func DeliverKept(ctx context.Context, j *Judge, q Query, tool *catalog.Route, result []byte) (out []byte, err error) {
+	a := Asked{Kind: audit.KindDeliver, From: *q.From, Meta: MetaOf(q.Line, q.Msg), To: tool, Through: q.Through, Verdict: j.Allowed()}
+	out = result
+	if j.Delivers(tool.Rules) {
+		a.Use = UseOf(q.From, q.Line, q.Msg, tool.Backend.Name, tool.Bare)
+		a.Use.Arguments = nil // those of the reading are not the tool's
+		out, err = j.Deliver(tool.Rules, a.Use, result, inventory.Tools)
 	}
-	if err != nil {
+	if err = late(ctx, j, &a, result, nil, err); err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+// late records that a result or failure is delivered after its call was over, or why that is refused.
+func late(ctx context.Context, j *Judge, a *Asked, result []byte, failure, why error) error {
+	if why != nil {
+		return j.refuse(ctx, a, why)
+	}
+	t, err := j.BeginPatiently(ctx, a)
+	if err == nil {
+		err = j.EndPatiently(ctx, t, result, failure)
+	}
+	return err
 }
 
 // Pass decides about a request that is passed on to the server that the proxy stands for.
