@@ -491,3 +491,27 @@ func TestPagedForOlder(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+// TestViewHasResources: a client of a view is told of resources, which are the proxy's own, even if no server has any. It is
+// so in both eras, whether the view pages or not. Without a view, server/discover has none.
+func TestViewHasResources(t *testing.T) {
+	t.Parallel()
+	for _, view := range []string{"", "pages", "plain"} {
+		p, err := proxy.New(proxy.Options{Servers: proxy.Named("gh"), Dial: talkative().dial, Views: viewsOf(t, view, map[string]views.Config{
+			"pages": {Results: &views.Result{MaxTokens: 500}}, "plain": {},
+		})})
+		require.NoError(t, err)
+		c := attach(t, p)
+		if hello := c.result("initialize", greeting); !strings.Contains(hello, `"resources":{`) {
+			t.Errorf("view %q: got %s", view, hello)
+		}
+		c.end()
+		c = attach(t, p)
+		c.result("tools/list", modern(`{}`, ``)) // the server is known
+		if got := c.result("server/discover", modern(`{}`, ``)); strings.Contains(got, `"resources":{`) != (view != "") {
+			t.Errorf("view %q: got %s", view, got)
+		}
+		c.end()
+		_ = p.Close()
+	}
+}
