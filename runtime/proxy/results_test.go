@@ -17,6 +17,7 @@ import (
 	recording "github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/runtime/tokens"
 	"github.com/mcpctl/mcpctl/runtime/views"
 	"github.com/mcpctl/mcpctl/test/require"
 )
@@ -513,5 +514,28 @@ func TestViewHasResources(t *testing.T) {
 		}
 		c.end()
 		_ = p.Close()
+	}
+}
+
+// TestReadResultCounts: read_result is in what the list of a view that pages costs, and in what an automatic list compares.
+func TestReadResultCounts(t *testing.T) {
+	t.Parallel()
+	fs := []string{"fs__*"}
+	p, err := proxy.New(proxy.Options{Servers: proxy.Named("gh", "fs"), Dial: talkative().dial, Views: viewsOf(t, "auto", map[string]views.Config{
+		"plain": {Tools: fs}, "auto": {Tools: fs, List: views.ListAuto, Budget: 80, Results: &views.Result{MaxTokens: 500}},
+	})})
+	require.NoError(t, err)
+	defer p.Close()
+	c := attach(t, p)
+	defer c.end()
+	c.result("initialize", greeting)
+	if got, want := listedNames(t, c.result("tools/list", `{}`)), "search_tools call_tool call_read_tool read_result"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	lists := p.Status().Lists
+	i, j := slices.IndexFunc(lists, func(l proxy.ListStatus) bool { return l.View == "auto" }), slices.IndexFunc(lists, func(l proxy.ListStatus) bool { return l.View == "plain" })
+	read := tokens.Estimate(proxy.ReadTool(false))
+	if lists[i].All != lists[j].All+read || lists[i].Search != lists[j].Search+read || lists[i].Chosen != views.ListSearch || lists[j].All > 80 {
+		t.Errorf("got %+v; read_result costs %d", lists, read)
 	}
 }

@@ -32,13 +32,20 @@ type ToolCount struct {
 // SearchTools returns the definitions of the tools that find and call others, as clients are
 // listed them, with commas between them. NoPrefix is that of the [Options].
 func SearchTools(noPrefix bool, servers []ToolCount) []byte {
-	prefix := ""
-	if noPrefix {
-		prefix = finder.Prefix
-	}
 	all := make([]finder.Server, len(servers))
 	for i, s := range servers {
 		all[i] = finder.Server{Name: s.Server, Tools: s.Tools}
 	}
-	return finder.NewOwn(prefix).Definitions(all)
+	return ownTools(noPrefix).Definitions(all)
+}
+
+// ReadTool returns the definition of the tool that reads on in a long result, as clients of a
+// view that pages are listed it. NoPrefix is that of the [Options].
+func ReadTool(noPrefix bool) []byte { return ownTools(noPrefix).ReadDefinition() }
+
+func ownTools(noPrefix bool) finder.Own {
+	if noPrefix {
+		return finder.NewOwn(finder.Prefix)
+	}
+	return finder.NewOwn("")
 }

@@ -146,6 +146,11 @@ func (r *Report) Choose(s settings.Serve, v *views.View, lists []find.List) {
 		r.View, form, most = v.Name(), v.Form(), cmp.Or(v.Budget(), s.Budget)
 		r.Budget = cmp.Or(r.Budget, v.Budget())
 	}
+	if v.Pages() {
+		read := tokens.Estimate(proxy.ReadTool(!s.Prefix))
+		r.List.All += read
+		r.List.Search += read
+	}
 	r.List.Chosen = views.ListAll
 	if form == views.ListSearch || form == views.ListAuto && r.List.All > most {
 		r.List.Chosen = views.ListSearch

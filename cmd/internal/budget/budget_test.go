@@ -11,6 +11,8 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/cmd/internal/viewing"
+	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/runtime/tokens"
 	"github.com/mcpctl/mcpctl/runtime/views"
 	"github.com/mcpctl/mcpctl/test/require"
 )
@@ -79,6 +81,7 @@ func TestView(t *testing.T) {
 		"reads":  {Only: views.ReadOnly, List: views.ListAuto, Budget: 1000},
 		"pinned": {List: views.ListSearch, Pin: []string{"gh__look"}, Budget: 1000},
 		"edited": {Override: map[string]views.Override{"gh__look": {Description: "Short."}}},
+		"paged":  {Tools: []string{"fs__*"}, List: views.ListAuto, Budget: 100, Results: &views.Result{MaxTokens: 500}},
 	}, "")
 	require.NoError(t, err)
 	for _, tc := range []struct {
@@ -91,15 +94,22 @@ func TestView(t *testing.T) {
 		{"reads", 1, views.ListSearch, false}, // the list is too long, so it is searched
 		{"pinned", 3, views.ListSearch, true}, // what is pinned costs in each form
 		{"edited", 3, views.ListAll, false},
+		{"paged", 1, views.ListSearch, true}, // read_result counts
 	} {
 		v := set.View(tc.view)
 		shown, pinned := budget.In(v, all, func(server string) bool { return server == "gh" })
 		r := budget.Of(shown, 0, false)
 		r.Choose(s, v, shown)
 		r.List.Search += pinned
-		n := 0
+		n, cost := 0, 0
 		for _, one := range r.Servers {
-			n += one.Tools
+			n, cost = n+one.Tools, cost+one.Tokens
+		}
+		if v.Pages() {
+			cost += tokens.Estimate(proxy.ReadTool(false))
+		}
+		if r.List.All != cost || v.Pages() && r.List.Search < tokens.Estimate(proxy.ReadTool(false))+tokens.Estimate(proxy.SearchTools(false, nil)) {
+			t.Errorf("%s: got %+v, want %d", tc.view, r, cost)
 		}
 		if n != tc.tools || r.List.Chosen != tc.chosen || r.Over() != tc.over || r.List.Search == 0 || r.View != tc.view {
 			t.Errorf("%s: got %+v", tc.view, r)

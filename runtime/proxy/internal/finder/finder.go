@@ -92,7 +92,7 @@ func (f *Finder) searches(c *catalog.Catalog, from *upstream.Origin, plan *plan,
 		if by.Searches(f.o.Native) {
 			return false, true
 		}
-		cost, budget := catalog.Cost(f.catalog, c), cmp.Or(plan.budget, DefaultBudget)
+		cost, budget := f.cost(c, plan), cmp.Or(plan.budget, DefaultBudget)
 		if from.Client == nil { // what was listed before has no say, so that replicas agree
 			return cost > budget, true
 		}

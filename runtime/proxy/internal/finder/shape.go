@@ -243,8 +243,8 @@ func typeOf(t results.Texts) string {
 	return "text/plain"
 }
 
-// readDefinition returns the definition of read_result.
-func (o Own) readDefinition() []byte {
+// ReadDefinition returns the definition of read_result.
+func (o Own) ReadDefinition() []byte {
 	out := rawjson.Quote([]byte(`{"name":`), o.Read)
 	return append(out, `,"description":"Reads on in a long result, of which a call has shown a part and the id.","inputSchema":{"type":"object","required":["id"],"properties":{`+
 		`"id":{"type":"string"},`+
@@ -267,7 +267,7 @@ func (o Own) definitions(p *plan, searches bool, servers func() []Server) []byte
 		if out != nil {
 			out = append(out, ',')
 		}
-		out = append(out, o.readDefinition()...)
+		out = append(out, o.ReadDefinition()...)
 	}
 	return out
 }

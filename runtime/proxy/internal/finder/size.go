@@ -30,12 +30,21 @@ func (f *Finder) Sizes(names []string) []Size {
 	return all
 }
 
+// cost returns about how many tokens the list of all tools takes.
+func (f *Finder) cost(c *catalog.Catalog, plan *plan) int {
+	n := catalog.Cost(f.catalog, c)
+	if plan.reads() {
+		n += tokens.Estimate(f.own(c, plan).ReadDefinition())
+	}
+	return n
+}
+
 func (f *Finder) size(view string) Size {
 	c := catalog.Whole(f.catalog, view)
 	plan := f.plan(c, upstream.Audience{View: view})
 	own := f.own(c, &plan).definitions(&plan, true, func() []Server { return stockOf(c).Servers() })
 	found := catalog.Searched(c, catalog.Found{Own: func() []byte { return own }})
-	s := Size{View: view, All: catalog.Cost(f.catalog, c), Search: catalog.Cost(f.catalog, found) + tokens.Estimate(own), Chosen: views.ListAll}
+	s := Size{View: view, All: f.cost(c, &plan), Search: catalog.Cost(f.catalog, found) + tokens.Estimate(own), Chosen: views.ListAll}
 	auto := plan.form == views.ListAuto
 	if auto || plan.view != nil && plan.view.Budget() > 0 {
 		s.Budget = cmp.Or(plan.budget, DefaultBudget)
