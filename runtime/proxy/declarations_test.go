@@ -2,9 +2,12 @@ package proxy_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/mcpctl/mcpctl/runtime/access/gate"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/views"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -111,4 +114,98 @@ func TestNoDeclarations(t *testing.T) {
 			t.Errorf("%s: got %s", name, got)
 		}
 	}
+}
+
+// shelf is a server with n tools.
+func shelf(n int) *stub {
+	return &stub{version: "2025-11-25", capabilities: `{"tools":{"listChanged":true}}`, answers: map[string]string{"tools/list": shelfOf(n)}}
+}
+
+func shelfOf(n int) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = fmt.Sprintf(`{"name":"tool%d","description":"Does %d.","inputSchema":{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"integer"}}}}`, i, i)
+	}
+	return `{"tools":[` + strings.Join(all, ",") + `]}`
+}
+
+// TestDeclarationsKept: code that has not changed since it was last read is not written again.
+func TestDeclarationsKept(t *testing.T) {
+	p, err := proxy.New(proxy.Options{Servers: proxy.Named("a"), Dial: stubs{"a": shelf(300)}.dial, Views: viewsOf(t, "v", map[string]views.Config{"v": {}})})
+	require.NoError(t, err)
+	defer p.Close()
+	c := attach(t, p)
+	defer c.end()
+	c.result("initialize", greeting)
+	read := func(l string) string { return c.result("resources/read", `{"uri":"mcpctl+view://v/tools.`+l+`"}`) }
+	first := read("ts")
+	if text := code(t, first); !strings.Contains(text, "a__tool299") {
+		t.Fatalf("got %s", text)
+	}
+	again := testing.AllocsPerRun(20, func() {
+		if read("ts") != first {
+			t.Error("it has changed")
+		}
+	})
+	other := testing.AllocsPerRun(5, func() { _, _ = read("py"), read("ts") })
+	if again > other/20 {
+		t.Errorf("%.0f allocations to read it again, %.0f to write two", again, other)
+	}
+	if py := read("py"); !strings.Contains(py, "def a__tool299") || read("ts") != first {
+		t.Errorf("got %.300s", py)
+	}
+}
+
+// TestDeclarationsFollow: clients that read code while its tools and policies change get what one list had, and then the
+// last.
+func TestDeclarationsFollow(t *testing.T) {
+	t.Parallel()
+	a, g := shelf(3), gated(t, allowAll)
+	p, err := proxy.New(proxy.Options{Servers: proxy.Named("a"), Dial: stubs{"a": a}.dial, Gate: g, Views: viewsOf(t, "v", map[string]views.Config{"v": {}, "w": {Tools: []string{"a__tool1"}}})})
+	require.NoError(t, err)
+	defer p.Close()
+	c := attach(t, p)
+	defer c.end()
+	c.result("initialize", greeting)
+	c.result("tools/list", `{}`)
+	changed := make(chan struct{})
+	var readers sync.WaitGroup
+	for i := range 4 {
+		one := attach(t, p)
+		one.note = func(string) {}
+		readers.Go(func() {
+			defer one.end()
+			one.result("initialize", greeting)
+			read := func() string {
+				return code(t, one.result("resources/read", `{"uri":"mcpctl+view://v/tools.`+[]string{"ts", "py"}[i%2]+`"}`))
+			}
+			for done := false; !done; {
+				select {
+				case <-changed:
+					done = true
+				default:
+				}
+				if text := read(); !strings.Contains(text, "a__tool0") {
+					t.Errorf("got %s", text)
+					return
+				}
+			}
+			if text := read(); strings.Contains(text, "a__tool1") || !strings.Contains(text, "a__tool23") {
+				t.Errorf("got %s", text)
+			}
+		})
+	}
+	c.note = func(string) {}
+	for n := range 20 {
+		a.mu.Lock()
+		a.answers["tools/list"] = shelfOf(5 + n)
+		h := a.h
+		a.mu.Unlock()
+		h.Notification(t.Context(), nil, "notifications/tools/list_changed", nil)
+		g.Replace(gate.Config{Set: policies(t, allowAll+[]string{``, `@id("no") forbid (principal, action, resource) when {resource.name like "tool1*"};`}[n%2])})
+		p.Repolicy()
+	}
+	eventually(t, "the last list", func() bool { return strings.Contains(c.result("tools/list", `{}`), "a__tool23") })
+	close(changed)
+	readers.Wait()
 }

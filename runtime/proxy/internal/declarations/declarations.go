@@ -5,7 +5,9 @@ package declarations
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/mcpctl/mcpctl/runtime/declare"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
@@ -54,9 +56,21 @@ func List(p *catalog.Publisher, who upstream.Audience, result []byte) []byte {
 	return rawjson.Splice(nil, result, rawjson.Edit{Span: end, New: own})
 }
 
+// Cache keeps what was last read of a catalog. The zero value is ready. It may be used
+// concurrently: readers do not wait for each other, so that two may write the same at once.
+type Cache struct{ last atomic.Pointer[written] }
+
+// written is the result of a reading. It is immutable.
+type written struct {
+	language declare.Language
+	unknown  []string
+	result   []byte
+}
+
 // Read returns the result of a request that reads such a resource, nil where the audience has
-// none of its URI. It waits for servers as a list does.
-func Read(ctx context.Context, p *catalog.Publisher, who upstream.Audience, line []byte, m *rawjson.Message) ([]byte, error) {
+// none of its URI. It waits for servers as a list does. Beside returns the cache of a catalog. The
+// result is not to be changed.
+func Read(ctx context.Context, p *catalog.Publisher, who upstream.Audience, beside func(*catalog.Catalog) *Cache, line []byte, m *rawjson.Message) ([]byte, error) {
 	uri, _ := rawjson.String(line, m.URI)
 	if !strings.HasPrefix(uri, scheme) || !shows(p, who) {
 		return nil, nil
@@ -71,15 +85,26 @@ func Read(ctx context.Context, p *catalog.Publisher, who upstream.Audience, line
 		}
 		c := p.Of(who)
 		catalog.Note(p, who, c)
-		s := declare.Source{Of: "the view " + who.View, Unknown: catalog.Unknown(p, who)}
-		for t := range catalog.Tools(c) {
-			s.Tools = append(s.Tools, declare.Tool{Name: t.Name, Definition: t.Raw()})
+		unknown, cache := catalog.Unknown(p, who), beside(c)
+		if last := cache.last.Load(); last != nil && last.language == l && slices.Equal(last.unknown, unknown) {
+			return last.result, nil
 		}
-		out := rawjson.Quote([]byte(`{"contents":[{"uri":`), uri)
-		out = rawjson.Quote(append(out, `,"mimeType":`...), l.MIME())
-		out = rawjson.Quote(append(out, `,"text":`...), string(s.Write(l)))
-		out = rawjson.Quote(append(out, `,"_meta":{"`+metaCatalog+`":`...), s.Digest())
-		return append(out, `}}]}`...), nil
+		result := write(c, who.View, unknown, l)
+		cache.last.Store(&written{l, unknown, result})
+		return result, nil
 	}
 	return nil, nil
+}
+
+// write returns the result of a reading.
+func write(c *catalog.Catalog, view string, unknown []string, l declare.Language) []byte {
+	s := declare.Source{Of: "the view " + view, Unknown: unknown}
+	for t := range catalog.Tools(c) {
+		s.Tools = append(s.Tools, declare.Tool{Name: t.Name, Definition: t.Raw()})
+	}
+	out := rawjson.Quote([]byte(`{"contents":[{"uri":`), uriOf(view, l))
+	out = rawjson.Quote(append(out, `,"mimeType":`...), l.MIME())
+	out = rawjson.Quote(append(out, `,"text":`...), string(s.Write(l)))
+	out = rawjson.Quote(append(out, `,"_meta":{"`+metaCatalog+`":`...), s.Digest())
+	return slices.Clip(append(out, `}}]}`...))
 }

@@ -163,18 +163,31 @@ type stocked struct {
 	items map[string]catalog.Item // by name
 }
 
-// stockOf returns that, which is made once.
-func stockOf(c *catalog.Catalog) *stocked {
+// beside is what is kept with a catalog.
+type beside struct {
+	stock func() *stocked // which is made once
+	code  declarations.Cache
+}
+
+func besideOf(c *catalog.Catalog) *beside {
 	return catalog.Beside(c, func() any {
-		s := &stocked{items: map[string]catalog.Item{}}
-		var all []Tool
-		for t := range catalog.Tools(c) {
-			s.items[t.Name] = t
-			all = append(all, Tool{t.Route.Backend.Name, t.Route.Bare, t.Name})
-		}
-		s.Index = NewIndex(all)
-		return s
-	}).(*stocked)
+		return &beside{stock: sync.OnceValue(func() *stocked { return stockUp(c) })}
+	}).(*beside)
+}
+
+func codeBeside(c *catalog.Catalog) *declarations.Cache { return &besideOf(c).code }
+
+func stockOf(c *catalog.Catalog) *stocked { return besideOf(c).stock() }
+
+func stockUp(c *catalog.Catalog) *stocked {
+	s := &stocked{items: map[string]catalog.Item{}}
+	var all []Tool
+	for t := range catalog.Tools(c) {
+		s.items[t.Name] = t
+		all = append(all, Tool{t.Route.Backend.Name, t.Route.Bare, t.Name})
+	}
+	s.Index = NewIndex(all)
+	return s
 }
 
 // follow has the engine index what servers offer now. It returns at once.
@@ -234,7 +247,7 @@ func (f *Finder) Take(ctx context.Context, from *upstream.Origin, method string,
 		if call, is = f.Read(from, line, m); is {
 			return call, true, nil
 		}
-		call.Result, err = declarations.Read(ctx, f.catalog, from.Audience, line, m)
+		call.Result, err = declarations.Read(ctx, f.catalog, from.Audience, codeBeside, line, m)
 		return call, call.Result != nil, err
 	}
 	if from.View == "" && (f.o.List == "" || f.o.List == views.ListAll) {
