@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/budget"
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
+	"github.com/mcpctl/mcpctl/cmd/internal/viewing"
 	"github.com/mcpctl/mcpctl/runtime/views"
 )
 
@@ -33,7 +34,7 @@ func newBudget(a *app) *cobra.Command {
 			var of *views.View
 			if view != "" {
 				var err error
-				if of, err = viewNamed(a, view); err != nil {
+				if of, err = viewing.Named(a.settings.Serve.Views, view); err != nil {
 					return err
 				}
 			}
@@ -46,6 +47,9 @@ func newBudget(a *app) *cobra.Command {
 			checked := []budget.Report{r}
 			if check && of == nil && limit == 0 {
 				checked = from.WithBudget(a.settings.Serve.Views)
+			}
+			if check && of != nil && r.Budget == 0 {
+				return usagef("view %s has no budget, and --check needs one", view).withHint("mcpctl budget --check --view %s --limit 20000", view)
 			}
 			if check && (len(checked) == 0 || checked[0].Budget == 0) {
 				return usagef("--check needs a limit, or a view with a budget").withHint("mcpctl budget --check --limit 20000")
@@ -64,7 +68,7 @@ func newBudget(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&every, "tools", false, "show every tool")
 	cmd.Flags().BoolVar(&check, "check", false, "exit code 10 if the tools, or those of any view, take more than is allowed")
 	cmd.Flags().IntVar(&limit, "limit", 0, "how many `TOKENS` are allowed; without it, the budget of the view")
-	viewFlag(a, cmd, &view)
+	viewFlag(a, cmd, &view, "only what the view `NAME` shows")
 	return cmd
 }
 

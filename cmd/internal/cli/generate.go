@@ -63,10 +63,7 @@ and prompts. The answers become fixtures for tests. Nothing else is called.`,
 	completeWords(cmd, "number", generating.NumberFloat, generating.NumberJSON)
 	fl.StringVar(&o.Lang, "lang", generating.LangGo, "the `LANGUAGE`: go, ts or py; with ts and py, one file with the tools as serve shows them")
 	completeWords(cmd, "lang", generating.LangGo, "ts", "py")
-	fl.StringVar(&o.View, "view", "", "the tools that the view `NAME` of serve shows, as one file")
-	completeFlag(cmd, "view", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return a.settings.Serve.Views.Names(), cobra.ShellCompDirectiveNoFileComp
-	})
+	viewFlag(a, cmd, &o.View, "the tools that the view `NAME` of serve shows, as one file")
 	return cmd
 }
 

@@ -28,7 +28,7 @@ a view of serve shows, under the names and with the arguments that they have the
 	}
 	cmd.Flags().BoolVar(&withSchema, "schema", false, "show each tool's schemas in full")
 	cmd.Flags().BoolVar(&live, "live", false, "without a server: ask all of them")
-	viewFlag(a, cmd, &view)
+	viewFlag(a, cmd, &view, "only what the view `NAME` shows")
 	a.onServer(cmd, 1, 1, func(ctx context.Context, s *session, _ []string) error {
 		return s.printList(ctx, revision.MethodToolsList, "tools", func(items []json.RawMessage) error {
 			return ui.ShowTools(a.ui, s.decodeTools(items), withSchema)

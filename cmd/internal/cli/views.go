@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -53,26 +54,22 @@ func (a *app) missingInViews(ctx context.Context, live bool) []config.Problem {
 	return viewing.Of(a.settings.Serve, names, lists).Missing(a.settings.File(), all)
 }
 
-// viewFlag adds the flag that names a view.
-func viewFlag(a *app, cmd *cobra.Command, view *string) {
-	cmd.Flags().StringVar(view, "view", "", "only what the view `NAME` shows")
+// viewFlag adds the flag that names a view. An empty name, as of a variable that is not set, is not taken for none.
+func viewFlag(a *app, cmd *cobra.Command, view *string, usage string) {
+	cmd.Flags().Func("view", usage, func(name string) error {
+		if *view = name; name == "" {
+			return errors.New("want the name of a view")
+		}
+		return nil
+	})
 	completeFlag(cmd, "view", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return a.settings.Serve.Views.Names(), cobra.ShellCompDirectiveNoFileComp
 	})
 }
 
-// viewNamed returns a view by its name.
-func viewNamed(a *app, name string) (*views.View, error) {
-	all := a.settings.Serve.Views
-	if v := all.View(name); v != nil {
-		return v, nil
-	}
-	return nil, unknownName("there is no view", name, all.Names(), "mcpctl config get serve.views")
-}
-
 // seenIn returns a view, the tools of lists for it, and whose annotations are believed.
 func seenIn(a *app, view string, lists []find.List) (*views.View, *viewing.Tools, func(server string) bool, error) {
-	v, err := viewNamed(a, view)
+	v, err := viewing.Named(a.settings.Serve.Views, view)
 	if err != nil {
 		return nil, nil, nil, err
 	}

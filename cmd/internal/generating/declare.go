@@ -36,26 +36,21 @@ func (o *Options) language(servers []string, h *Host) (l declare.Language, err e
 	if l == declare.TypeScript && strings.HasSuffix(o.Out, "."+string(declare.Types)) {
 		l = declare.Types
 	}
-	views := h.Serve.Views
 	switch {
 	case l == declare.Types && o.Lang != string(declare.TypeScript), !slices.Contains(declare.Languages(), l):
-		err = failure.Usage("--lang %s: it is go, ts or py", o.Lang)
+		err = failure.Usage("--lang %q: it is go, ts or py", o.Lang)
 	case o.Package != "" || o.From != "" || o.Standalone || o.Record != "" || len(o.Tools) > 0 || o.Number != NumberFloat:
 		err = failure.Usage("--package, --from, --tools, --standalone, --record and --number are for packages of Go").WithHint("leave them out, or --lang and --view")
 	case h.AdHoc:
 		err = failure.Usage("serve shows servers of servers.json only").WithHint("mcpctl add adds one")
 	case o.View != "" && len(servers) > 0:
 		err = failure.Usage("a view is of all servers: leave out %s, or --view", plain.Or(servers))
-	case o.View != "" && views.View(o.View) == nil:
-		e := failure.Usage("there is no view %s", o.View)
-		if names := views.Names(); len(names) > 0 {
-			e = e.WithHint("there is %s", strings.Join(names, ", "))
-		}
-		err = e
 	case o.View == "" && len(servers) == 0:
 		err = failure.Usage("generate: which server?").WithHint("mcpctl list shows the configured ones; --view is a view of all")
 	case o.Check && o.Out == "":
 		err = failure.Usage("--check compares a file: name it with --out")
+	case o.View != "":
+		_, err = viewing.Named(h.Serve.Views, o.View)
 	}
 	return l, err
 }

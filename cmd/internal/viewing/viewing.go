@@ -5,14 +5,32 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/access/policy"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/nearest"
+	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/views"
 )
+
+// Named returns a view by its name, which a flag says. The error is that of wrong usage.
+func Named(all *views.Set, name string) (*views.View, error) {
+	if v := all.View(name); v != nil {
+		return v, nil
+	}
+	hint := "config.yaml has no serve.views"
+	if names := all.Names(); len(names) > 0 {
+		hint = "see mcpctl config get serve.views"
+		if near := nearest.Names(name, names, 3); len(near) > 0 {
+			hint = "did you mean " + plain.Or(near) + "? " + hint
+		}
+	}
+	return nil, failure.Usage("there is no view %q", name).WithHint("%s", hint)
+}
 
 // Tool is a tool by the name under which serve shows it without a view.
 type Tool struct {
