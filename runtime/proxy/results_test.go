@@ -392,13 +392,16 @@ func TestReadPolicies(t *testing.T) {
 	for name, begin := range waysTo(t, p) {
 		obey(``)
 		w := talking{t, begin(), name}
-		id := readOn.FindStringSubmatch(parsed(t, w.ask("tools/call", `{"name":"gh__list"}`)).Result.Content[2].Text)[5]
+		id := readOn.FindStringSubmatch(parsed(t, w.ask("tools/call", `{"name":"gh__list","arguments":{"x":1}}`)).Result.Content[2].Text)[5]
 		for _, c := range []struct{ policy, says string }{
 			{``, "canary"},
 			{`@id("no") forbid (principal, action, resource == Tool::"gh/list");`, "the result is gone"},
 			{`@id("no") forbid (principal, action == Action::"call", resource == Tool::"gh/list");`, "the result is gone"},
 			{`@id("no") forbid (principal, action == Action::"deliver", resource == Tool::"gh/list") when {context.front != "none"};`, "denied"},
 			{`@id("no") forbid (principal, action, resource == Tool::"gh/small");`, "canary"},
+			{`@id("no") forbid (principal, action == Action::"call", resource == Tool::"gh/list") when {context.args has x && context.args.x == 1};`, "denied"},
+			{`@id("no") forbid (principal, action == Action::"call", resource == Tool::"gh/list") when {context.args has x && context.args.x == 2};`, "canary"},
+			{`@id("no") forbid (principal, action == Action::"call", resource == Tool::"gh/list") when {context.args has id};`, "canary"},
 		} {
 			obey(c.policy)
 			for method, params := range map[string]string{"tools/call": `{"name":"read_result","arguments":{"id":"` + id + `"}}`, "resources/read": `{"uri":"mcpctl+result://` + id + `"}`} {

@@ -116,6 +116,13 @@ type Use struct {
 	agreed, counted []*policy.Policy
 }
 
+// Follow has u be another look at what came of a call: it has the arguments of that, counts for no
+// limit that the call was counted for, and nobody is asked again who has agreed to that.
+func (u *Use) Follow(call *Use) {
+	u.Arguments, u.Task = call.Arguments, call.Task
+	u.agreed, u.counted = slices.Clip(call.agreed), call.counted
+}
+
 // Decide answers a request: it evaluates the conditions, counts for limits, and returns the
 // question that is still open. Nil, nil lets the request pass. The error is a
 // *access.Denied. Seen, Found, By and Would are set in u, and Now where it is zero. c may

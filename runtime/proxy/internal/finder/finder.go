@@ -231,9 +231,9 @@ type Call struct {
 	ReadOnly bool
 	// Via is the name that the tool has where nothing renames it, "" for a resource.
 	Via string
-	// Of is the tool whose earlier result is read, nil for none. Gone says that the result is not
+	// Of is the call whose result is read, nil for none. Gone says that the result is not
 	// there for the client: a resource has no other answer.
-	Of   *catalog.Route
+	Of   *Earlier
 	Gone *runtime.Error
 	// Fields are those that it wants of the result, nil for all.
 	Fields *results.Fields

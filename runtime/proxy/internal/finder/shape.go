@@ -1,12 +1,14 @@
 package finder
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access/gate"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
@@ -18,15 +20,21 @@ import (
 // sinceLinks is the first revision with blocks that are links.
 const sinceLinks = "2025-06-18"
 
-// Shape returns the result of a call of a tool as the view of its client has it. Fields are
-// those that the call wants, nil for all. What is cut off is kept, and the result says how it
-// can be read. A nil Finder changes nothing.
-func (f *Finder) Shape(from *upstream.Origin, to *catalog.Route, fields *results.Fields, result []byte) []byte {
-	return f.shape(from, to, "", fields, result)
+// Called is a call of a tool.
+type Called struct {
+	To *catalog.Route
+	// Fields are those that it wants of the result, nil for all.
+	Fields *results.Fields
+	// Use returns it as policies have read it; nil where that is not known.
+	Use func() *gate.Use
+	// Task is the task that it has become, "" for none. Of a task one result is kept.
+	Task string
 }
 
-// shape is Shape for what a task has come to, "" for none.
-func (f *Finder) shape(from *upstream.Origin, to *catalog.Route, task string, fields *results.Fields, result []byte) []byte {
+// Shape returns the result of a call of a tool as the view of its client has it. What is cut off is
+// kept, and the result says how it can be read. A nil Finder changes nothing.
+func (f *Finder) Shape(from *upstream.Origin, call *Called, result []byte) []byte {
+	to, fields := call.To, call.Fields
 	shape := to.Edit.Result()
 	if f == nil || shape == nil && fields == nil {
 		return result
@@ -43,7 +51,13 @@ func (f *Finder) shape(from *upstream.Origin, to *catalog.Route, task string, fi
 		return result
 	}
 	c := f.catalog.Of(from.Audience)
-	id, ok := f.kept.Put(kept.Result{Owner: owner(from, c), Texts: long.Texts, Most: shape.MaxTokens, Server: to.Backend, Tool: to.Bare, Task: task})
+	r := kept.Result{Owner: owner(from, c), Texts: long.Texts, Most: shape.MaxTokens, Server: to.Backend, Tool: to.Bare, Task: call.Task}
+	if call.Use != nil {
+		r.Call = new(gate.Use)
+		r.Call.Follow(call.Use())
+		r.Call.Arguments = bytes.Clone(r.Call.Arguments) // which keep the whole request otherwise
+	}
+	id, ok := f.kept.Put(r)
 	if !ok {
 		line := fmt.Sprintf("%s; the rest is not kept, because it has more than %d MiB: ask for less", shown(&long.Page, false), kept.MaxOne>>20)
 		return long.Answer(results.TextBlock([]byte(line)))
@@ -69,7 +83,7 @@ func (f *Finder) ShapeTask(from *upstream.Origin, server *upstream.Backend, bare
 	if err != nil || !at.Present() || to == nil {
 		return task
 	}
-	return rawjson.Apply(task, []rawjson.Edit{{Span: at, New: f.shape(from, to, id, nil, at.Of(task))}})
+	return rawjson.Apply(task, []rawjson.Edit{{Span: at, New: f.Shape(from, &Called{To: to, Task: id}, at.Of(task))}})
 }
 
 func owner(from *upstream.Origin, c *catalog.Catalog) kept.Owner {
@@ -136,9 +150,9 @@ func (f *Finder) read(from *upstream.Origin, c *catalog.Catalog, tool string, ar
 	return Call{Result: page, Via: bare.Read, Of: of}
 }
 
-// page returns a page of a result, and the tool that it is of. The error is a [runtime.Error] where
+// page returns a page of a result, and the call that it is of. The error is a [runtime.Error] where
 // the result is gone.
-func (f *Finder) page(from *upstream.Origin, c *catalog.Catalog, tool string, arguments []byte) ([]byte, *catalog.Route, error) {
+func (f *Finder) page(from *upstream.Origin, c *catalog.Catalog, tool string, arguments []byte) ([]byte, *Earlier, error) {
 	var q reading
 	if err := json.Unmarshal(arguments, &q); err != nil || q.ID == "" {
 		return nil, nil, errors.New(`arguments do not fit: want {"id":"…","from"?:40,"match"?:"…","fields"?:["…"]}`)
@@ -189,8 +203,8 @@ func gone(uri string) *runtime.Error {
 	}
 }
 
-// keptFor returns a result that somebody may read, and its tool; nil for none.
-func (f *Finder) keptFor(from *upstream.Origin, c *catalog.Catalog, id string) (*kept.Result, *catalog.Route) {
+// keptFor returns a result that somebody may read, and its call; nil for none.
+func (f *Finder) keptFor(from *upstream.Origin, c *catalog.Catalog, id string) (*kept.Result, *Earlier) {
 	r := f.kept.Get(owner(from, c), id)
 	if r == nil {
 		return nil, nil
@@ -199,7 +213,14 @@ func (f *Finder) keptFor(from *upstream.Origin, c *catalog.Catalog, id string) (
 	if of == nil {
 		return nil, nil
 	}
-	return r, of
+	return r, &Earlier{of, r.Call}
+}
+
+// Earlier is the call whose result is read: the route to its tool as it is now, and the call as
+// policies have read it, nil where that is not known.
+type Earlier struct {
+	To  *catalog.Route
+	Use *gate.Use
 }
 
 // toolOf returns the route of a server's tool, nil where a catalog has none.

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/access/gate"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/results"
 	"github.com/mcpctl/mcpctl/runtime/views"
@@ -52,6 +53,8 @@ type Result struct {
 	// Server and Tool are where it comes from: who may not use that any more does not read it.
 	Server *upstream.Backend
 	Tool   string
+	// Call is the call as policies have read it, nil where that is not known, as of a task.
+	Call *gate.Use
 	// Task is the task that has come to it, "" for none. Of a task one result is kept.
 	Task string
 
@@ -111,7 +114,13 @@ func (s *Store) Put(r Result) (id string, ok bool) {
 	return r.ID, true
 }
 
-func sizeOf(r *Result) int { return r.Texts.Size() + overhead*max(1, len(r.Texts)/8) }
+func sizeOf(r *Result) int {
+	n := r.Texts.Size() + overhead*max(1, len(r.Texts)/8)
+	if r.Call != nil {
+		n += len(r.Call.Arguments)
+	}
+	return n
+}
 
 // Get returns a result of an owner, nil for one that is unknown, another's, or gone.
 func (s *Store) Get(o Owner, id string) *Result {

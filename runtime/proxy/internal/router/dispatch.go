@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access/gate"
 	"github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/arguments"
@@ -138,7 +139,7 @@ func (r *Request) callNamed(ctx context.Context, k inventory.Kind) ([]byte, erro
 		}
 		result, err := r.forward(ctx, r.to.Backend, within(r.Msg.Params, r.Msg.Name, r.to.Quoted))
 		if result, err = delivered(ctx, r, k, r.to, result, err); err == nil && k == inventory.Tools {
-			result = r.rt.Finder.Shape(&r.From, r.to, r.outer.Fields, result)
+			result = r.rt.Finder.Shape(&r.From, &finder.Called{To: r.to, Fields: r.outer.Fields, Use: func() *gate.Use { return useOf(r, r.to) }}, result)
 		}
 		return result, err
 	})

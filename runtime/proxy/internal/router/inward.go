@@ -39,13 +39,13 @@ func inward(ctx context.Context, rt *Router, r *Request) ([]byte, error) {
 	return call.Result, nil
 }
 
-// recordReading records that the result of an earlier call is read, or is gone. Policies decide about
-// its delivery as they did about the first page's. The error is what the client gets instead.
+// recordReading records that the result of an earlier call is read, or is gone. Policies decide
+// again: about the call, and about the delivery of its result. The error is what the client gets instead.
 func recordReading(ctx context.Context, rt *Router, r *Request, call *finder.Call) (err error) {
 	q := query(r)
 	q.Through = call.Via
 	if call.Gone == nil {
-		call.Result, err = verdict.DeliverKept(ctx, rt.Judge, q, call.Of, call.Result)
+		call.Result, err = verdict.DeliverKept(ctx, rt.Judge, q, call.Of.To, call.Of.Use, call.Result)
 		return err
 	}
 	uri, _ := rawjson.FieldString(call.Gone.Data, "uri")

@@ -27,6 +27,14 @@ func query(r *Request) verdict.Query {
 	return verdict.Query{From: &r.From, Line: r.Line, Msg: r.Msg, Method: r.Method, Through: r.outer.Via}
 }
 
+// useOf returns a call as policies have read it, or would have.
+func useOf(r *Request, to *catalog.Route) *gate.Use {
+	if u := r.judged.Use(); u != nil {
+		return u
+	}
+	return verdict.UseOf(&r.From, r.Line, r.Msg, to.Backend.Name, to.Bare)
+}
+
 // lead is route for a request that is to be sent: hooks look into it, and what is decided is
 // recorded.
 func lead(ctx context.Context, r *Request, k inventory.Kind, key string) (*catalog.Route, error) {

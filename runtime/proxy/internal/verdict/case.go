@@ -58,6 +58,14 @@ func (j *Judge) NewCase(begun journal.Ticket) *Case {
 	return &Case{judge: j, recorded: begun.N != 0, ticket: begun}
 }
 
+// Use returns what policies have read of the request, nil where none had to.
+func (c *Case) Use() *gate.Use {
+	if c == nil {
+		return nil
+	}
+	return c.use
+}
+
 // records reports whether something is recorded of the request.
 func (c *Case) records() bool { return c != nil && c.judge.Journal != nil }
 
@@ -252,14 +260,21 @@ func (j *Judge) DeliverTask(ctx context.Context, q Query, server, bare string, t
 	return rawjson.Apply(task, []rawjson.Edit{{Span: at, New: result}}), nil
 }
 
-// DeliverKept is Deliver for what a client reads of the result that an earlier call of a tool had. It
-// is recorded as that of a task.
-func DeliverKept(ctx context.Context, j *Judge, q Query, tool *catalog.Route, result []byte) (out []byte, err error) {
+// DeliverKept is Deliver for what a client reads of the result that an earlier call of a tool had: whoever
+// may not make that call any more does not get it. Nil stands for a call that is not known. It is recorded
+// as that of a task.
+func DeliverKept(ctx context.Context, j *Judge, q Query, tool *catalog.Route, call *gate.Use, result []byte) (out []byte, err error) {
 	a := Asked{Kind: audit.KindDeliver, From: *q.From, Meta: MetaOf(q.Line, q.Msg), To: tool, Through: q.Through, Verdict: j.Allowed()}
 	out = result
-	if j.Delivers(tool.Rules) {
+	if tool.Rules != nil || j.Delivers(nil) {
 		a.Use = UseOf(q.From, q.Line, q.Msg, tool.Backend.Name, tool.Bare)
-		a.Use.Arguments = nil // those of the reading are not the tool's
+		a.Use.Arguments, a.Use.Task = nil, call == nil // those of the reading are not the tool's
+	}
+	if call != nil && tool.Rules != nil {
+		a.Use.Follow(call)
+		err = j.Decide(ctx, q.From, tool.Rules.Use, a.Use, inventory.Tools)
+	}
+	if err == nil && j.Delivers(tool.Rules) {
 		out, err = j.Deliver(tool.Rules, a.Use, result, inventory.Tools)
 	}
 	if err = late(ctx, j, &a, result, nil, err); err != nil {
