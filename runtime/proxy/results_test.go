@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -540,5 +541,41 @@ func TestReadResultCounts(t *testing.T) {
 	read := tokens.Estimate(proxy.ReadTool(false))
 	if lists[i].All != lists[j].All+read || lists[i].Search != lists[j].Search+read || lists[i].Chosen != views.ListSearch || lists[j].All > 80 {
 		t.Errorf("got %+v; read_result costs %d", lists, read)
+	}
+}
+
+// TestReadAgreed: who has agreed to a call is not asked again to read on in its result, and it counts for no limit.
+func TestReadAgreed(t *testing.T) {
+	t.Parallel()
+	p, err := proxy.New(proxy.Options{
+		Servers: proxy.Named("gh", "fs"), Dial: talkative().dial, Views: viewsOf(t, "v", map[string]views.Config{"v": {Results: &views.Result{MaxTokens: 500}}}),
+		Gate: gated(t, allowAll+`@id("asks") @ask("May it?") forbid (principal, action, resource == Tool::"gh/list");
+@id("once") @over("1/h") forbid (principal, action == Action::"call", resource == Tool::"gh/list");`),
+	})
+	require.NoError(t, err)
+	defer p.Close()
+	c := attach(t, p)
+	defer c.end()
+	var asked atomic.Int32
+	c.answer = func(message) string {
+		asked.Add(1)
+		return `{"action":"accept","content":{"allow":true}}`
+	}
+	c.result("initialize", `{"protocolVersion":"2025-11-25","capabilities":`+canElicit+`,"clientInfo":{"name":"c","version":"1"}}`)
+	first := c.call("tools/call", `{"name":"gh__list"}`)
+	id := cutOut(first, "read_result id=", " ")
+	if id == "" {
+		t.Fatalf("got %.500s", first)
+	}
+	for range 2 {
+		if got := c.call("tools/call", `{"name":"read_result","arguments":{"id":"`+id+`"}}`); !strings.Contains(got, "of 200 items") {
+			t.Errorf("got %.300s", got)
+		}
+		if got := c.call("resources/read", `{"uri":"mcpctl+result://`+id+`"}`); !strings.Contains(got, "u199") {
+			t.Errorf("got %.300s", got)
+		}
+	}
+	if again := c.call("tools/call", `{"name":"gh__list"}`); asked.Load() > 1 || strings.Contains(again, "u0") {
+		t.Errorf("asked %d times; got %.300s", asked.Load(), again)
 	}
 }
