@@ -20,6 +20,9 @@ type tool struct {
 
 func (t tool) key() string { return t.server + ":" + t.name }
 
+// alias is what the server is called in servers.json, which takes no spaces.
+func (t tool) alias() string { return strings.ReplaceAll(t.server, " ", "-") }
+
 // query is what a person wants, and the tools that would do, as server:name.
 type query struct {
 	Query  string   `json:"query"`
@@ -32,11 +35,11 @@ type corpus struct {
 	queries []query
 }
 
-// servers returns the names of the servers, in order.
+// servers returns the aliases of the servers, in order.
 func (c *corpus) servers() (names []string) {
 	for _, t := range c.tools {
-		if len(names) == 0 || names[len(names)-1] != t.server {
-			names = append(names, t.server)
+		if len(names) == 0 || names[len(names)-1] != t.alias() {
+			names = append(names, t.alias())
 		}
 	}
 	return names

@@ -33,7 +33,7 @@ func behind(t *testing.T, c *corpus) []string {
 		s := runtimetest.New()
 		s.Tools = nil
 		for _, one := range c.tools {
-			if one.server != name {
+			if one.alias() != name {
 				continue
 			}
 			text := one.key() + "\n" + strings.Repeat("a line of what was found\n", answerBytes/25)
