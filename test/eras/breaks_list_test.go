@@ -30,8 +30,8 @@ func breakages() []breakage {
 		seal     = "runtime/seal"
 	)
 	return []breakage{
-		at("^http$/^401$", one("a tool that a view renames does not say whose it is", "runtime/proxy/internal/catalog", "(*Catalog).renamed",
-			`return cmp.Or(c.sight.part.view.Exposed(name), name)`, `return cmp.Or(name)`, "view")),
+		at("^http$/^401$", one("a tool that a view renames does not say whose it is", "runtime/proxy/internal/catalog", "(*Publisher).Resolve",
+			`asked = cmp.Or(part.view.Exposed(name), name)`, `asked = cmp.Or(name)`, "view")),
 		one("progress goes back with a token that is not the client's", proxy, "(*Request).exchange",
 			`events.token = r.Msg.MetaToken.Of(r.Line)`, `events.token = []byte("\"other\"")`, "progress"),
 		one("only the first progress message is passed on", proxy, "(*Gate).Restore",

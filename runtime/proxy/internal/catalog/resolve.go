@@ -25,7 +25,11 @@ func (p *Publisher) Resolve(ctx context.Context, who upstream.Audience, k invent
 	if r := c.Routes[k][name]; r != nil {
 		return r, nil
 	}
-	owner := c.names.Owner(c.renamed(k, name))
+	asked := name
+	if part := c.sight.part; part != nil && k == inventory.Tools { // which may have renamed it
+		asked = cmp.Or(part.view.Exposed(name), name)
+	}
+	owner := c.names.Owner(asked)
 	server := owner
 	if server == "" && !p.o.NoPrefix {
 		server = c.spelt(c.splits(name), name)
@@ -67,15 +71,6 @@ func (p *Publisher) Resolve(ctx context.Context, who upstream.Audience, k invent
 		return r, nil
 	}
 	return nil, unknown(k, name)
-}
-
-// renamed returns the exposed name of a tool that a view shows under a new one, and any other
-// name as it is: the server of a renamed tool is connected like that of any other.
-func (c *Catalog) renamed(k inventory.Kind, name string) string {
-	if c.sight.part != nil && k == inventory.Tools {
-		return cmp.Or(c.sight.part.view.Exposed(name), name)
-	}
-	return name
 }
 
 // Only returns the server that the proxy stands for, nil where it has servers of its
