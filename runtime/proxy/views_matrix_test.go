@@ -154,6 +154,40 @@ func TestViewMatrix(t *testing.T) {
 	}
 }
 
+// TestViewCompletionDenied: a template of which policies let nobody read anything is not completed,
+// nor is a prompt that they let nobody get, on each way. A condition on a resource's URI says nothing
+// of a template, which has none yet.
+func TestViewCompletionDenied(t *testing.T) {
+	t.Parallel()
+	for _, name := range append(slices.Clone(ways), "sse") {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := triple()
+			p, err := proxy.New(proxy.Options{
+				Dial: stubs{"gh": s}.dial, Servers: proxy.Named("gh"),
+				Gate:  gated(t, allowAll+`@id("no") forbid (principal, action in [Action::"read", Action::"get"], resource in Server::"gh") when {context.front != "none"};`),
+				Views: viewsOf(t, "v", map[string]views.Config{"v": {Tools: []string{"*"}}}),
+			})
+			require.NoError(t, err)
+			defer p.Close()
+			w := waysTo(t, p)[name]()
+			defer w.end()
+			for _, ref := range []string{`{"type":"ref/resource","uri":"in://{x}"}`, `{"type":"ref/prompt","name":"gh__in"}`} {
+				if got := w.ask(t.Context(), "completion/complete", `{"ref":`+ref+`,"argument":{"name":"x","value":"v"}}`); !strings.Contains(got, `"code":-31009`) {
+					t.Errorf("%s: got %s", ref, got)
+				}
+			}
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			for _, sent := range s.seen {
+				if strings.HasPrefix(sent, "completion/complete") {
+					t.Errorf("got %s", sent)
+				}
+			}
+		})
+	}
+}
+
 // TestViewPages: the pages of a view are those of a server that has nothing else, on each way.
 func TestViewPages(t *testing.T) {
 	t.Parallel()
