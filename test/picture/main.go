@@ -121,7 +121,8 @@ func record(ctx context.Context, program string, commands []string) (screen stri
 // is the demo's; it ends with the script.
 func typed(commands []string) string {
 	var b strings.Builder
-	b.WriteString("stty -echo\nmcpctl demo registry -o text >registry &\nregistry=$!\n" +
+	// The shell may run grep before the demo has created its file.
+	b.WriteString("stty -echo\n: >registry\nmcpctl demo registry -o text >registry &\nregistry=$!\n" +
 		"until grep -q ^export registry; do sleep 0.05; done\neval \"$(grep ^export registry)\"\n" +
 		"printf 'module example.com/tools\\n' >go.mod\n")
 	for _, c := range commands {
