@@ -34,8 +34,10 @@ type fixture struct {
 	// Fails says that the hook fails: the call does, too, unless it may fail open. Strict
 	// says that it fails in any case.
 	Fails, Strict bool
-	silent        bool // nothing is noted
-	audited       bool // there is an audit log
+	// Quick says that the hook answers each invocation with valid, at once.
+	Quick   bool
+	silent  bool // nothing is noted
+	audited bool // there is an audit log
 }
 
 // gateway is mcpctl serve with a tool and a hook.
@@ -248,6 +250,7 @@ func BenchmarkCall(b *testing.B) {
 	f := fixture{
 		Interceptors: json.RawMessage(`[{"name":"check","type":"validation","hooks":[{"events":["tools/call"],"phase":"request"}]}]`),
 		Answers:      map[string]json.RawMessage{"check request": json.RawMessage(`{"valid":true}`)},
+		Quick:        true,
 		silent:       true,
 	}
 	rule, server := f, f

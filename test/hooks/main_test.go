@@ -3,6 +3,7 @@
 package hooks_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -54,6 +55,9 @@ func serve(text string) int {
 		if err := json.Unmarshal([]byte(text), &f); err != nil {
 			return 1
 		}
+		if f.Quick {
+			return f.serveQuickly()
+		}
 		s.Methods = map[string]runtimetest.Func{
 			"interceptors/list": func(context.Context, *runtimetest.Call) (json.RawMessage, error) {
 				return json.RawMessage(`{"interceptors":` + string(f.Interceptors) + `}`), nil
@@ -67,6 +71,37 @@ func serve(text string) int {
 		return 1
 	}
 	return 0
+}
+
+// serveQuickly answers on the goroutine that reads, and looks at little: what a call takes longer
+// with this hook is what mcpctl and the pipes take.
+func (f *fixture) serveQuickly() int {
+	in := bufio.NewReader(os.Stdin)
+	for {
+		line, err := in.ReadSlice('\n')
+		if err != nil {
+			return 0
+		}
+		var m struct {
+			ID     json.RawMessage
+			Method string
+		}
+		if json.Unmarshal(line, &m) != nil || m.ID == nil {
+			continue
+		}
+		answer := `"error":{"code":-32601,"message":"method not found"}`
+		switch m.Method {
+		case "initialize":
+			answer = `"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"quick","version":"1"}}`
+		case "interceptors/list":
+			answer = `"result":{"interceptors":` + string(f.Interceptors) + `}`
+		case "interceptor/invoke":
+			answer = `"result":{"valid":true}`
+		}
+		if _, err := fmt.Printf(`{"jsonrpc":"2.0","id":%s,%s}`+"\n", m.ID, answer); err != nil {
+			return 1
+		}
+	}
 }
 
 // answer is what the fixture answers to an invocation.
