@@ -116,7 +116,7 @@ func (p *Proxy) Ask(ctx context.Context, method string, params json.RawMessage) 
 	line := append(make([]byte, 0, len(params)+128), `{"jsonrpc":"2.0","id":0,"method":`...)
 	line = rawjson.Quote(line, method)
 	line = append(append(append(line, `,"params":`...), params...), '}')
-	r := router.Request{Line: line, Msg: new(rawjson.Message), Method: method, From: upstream.Origin{Version: revision.Latest}}
+	r := &router.Request{Line: line, Msg: new(rawjson.Message), Method: method, From: upstream.Origin{Version: revision.Latest}}
 	if err := rawjson.Scan(line, r.Msg); err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func TestRecordedOnce(t *testing.T) {
 	if call.Conn != nil || call.Err != nil || call.Begun.N == 0 {
 		t.Fatalf("got %+v", call)
 	}
-	if a := p.router.Serve(t.Context(), router.Request{Line: line, Msg: msg, Method: "tools/call", From: old(), Begun: call.Begun}); a.Result == nil {
+	if a := p.router.Serve(t.Context(), &router.Request{Line: line, Msg: msg, Method: "tools/call", From: old(), Begun: call.Begun}); a.Result == nil {
 		t.Errorf("got %s", a.Object)
 	}
 	require.NoError(t, p.Close())

@@ -51,7 +51,7 @@ func (f *Set) Batch(ctx context.Context, line []byte, c Batcher) []byte {
 		}
 		wg.Go(func() {
 			defer done()
-			a := f.Router.Serve(each, *r)
+			a := f.Router.Serve(each, r)
 			if deadline.Cause(each) != upstream.ErrCancelled { //nolint:errorlint // set by identity
 				answers[i] = router.Frame(nil, m.ID.Of(text), a)
 			}

@@ -46,24 +46,23 @@ type Request struct {
 	Begun journal.Ticket
 }
 
-// Serve answers a request. It waits for whatever it needs.
-func (rt *Router) Serve(ctx context.Context, r Request) Answer {
+// Serve answers a request, which it takes over. It waits for whatever it needs.
+func (rt *Router) Serve(ctx context.Context, r *Request) Answer {
 	if v, ok := rawjson.String(r.Line, r.Msg.MetaVersion); ok && !slices.Contains(revision.LegacyVersions(), v) {
 		return Unsupported(v)
 	}
-	q := &r // on the heap once, and not again further in
-	once(q, rt)
-	switch result, err := inward(ctx, rt, q); {
+	once(r, rt)
+	switch result, err := inward(ctx, rt, r); {
 	case err != nil:
 		return Failed(r.Method, err)
 	case result != nil:
 		return Answer{Result: result}
 	}
-	result, err := rt.Answer(ctx, q)
+	result, err := rt.Answer(ctx, r)
 	if err != nil {
-		result, err = rt.logins.after(ctx, err, q, func() ([]byte, error) { return rt.Answer(ctx, q) })
+		result, err = rt.logins.after(ctx, err, r, func() ([]byte, error) { return rt.Answer(ctx, r) })
 	}
-	if result, err = r.judged.Finish(ctx, query(q), result, err); err != nil {
+	if result, err = r.judged.Finish(ctx, query(r), result, err); err != nil {
 		return Failed(r.Method, err)
 	}
 	return Answer{Result: result}

@@ -362,9 +362,9 @@ func (p *PendingFastCall) Progressed(_ *FastCall, params []byte) *jsonrpc.Writer
 
 // ContinueParked parks the call of r, and waits as ServeModern does. It reports
 // false if the client is gone, and nothing is to be answered.
-func (rt *Router) ContinueParked(ctx context.Context, p *PendingFastCall, r Request) (Answer, bool) {
+func (rt *Router) ContinueParked(ctx context.Context, p *PendingFastCall, r *Request) (Answer, bool) {
 	r.rt = rt
-	v := p.park(&r)
+	v := p.park(r)
 	if v == nil {
 		_ = rt.Judge.End(p.take(), nil, upstream.ErrCancelled)
 		return Answer{}, false

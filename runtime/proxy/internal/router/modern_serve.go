@@ -24,8 +24,8 @@ func ModernCaller(r *Request, emit func(method string, params []byte)) upstream.
 
 // ServeModern answers a request that front has admitted, other than
 // subscriptions/listen. It waits for whatever it needs.
-func (rt *Router) ServeModern(ctx context.Context, r Request) Answer {
-	result, err := rt.AnswerModern(ctx, &r)
+func (rt *Router) ServeModern(ctx context.Context, r *Request) Answer {
+	result, err := rt.AnswerModern(ctx, r)
 	if err != nil {
 		return rt.FailedModern(r.Method, err)
 	}

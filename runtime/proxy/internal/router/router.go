@@ -135,12 +135,12 @@ func (rt *Router) Join(who *upstream.Client, audience upstream.Audience, l catal
 func (rt *Router) RootsChanged(who *upstream.Client) { rt.desk.RootsChanged(who) }
 
 // FilterOf returns what a subscriptions/listen asks for.
-func FilterOf(r Request) (subscriptions.Filter, error) {
+func FilterOf(r *Request) (subscriptions.Filter, error) {
 	return subscriptions.ParseFilter(r.Msg.Notifications.Of(r.Line), bridge.DeclaresTasks(r.Msg.MetaCapabilities.Of(r.Line)))
 }
 
 // ListenModern serves a subscriptions/listen.
-func (rt *Router) ListenModern(ctx context.Context, r Request, f subscriptions.Filter, to subscriptions.Channel) {
+func (rt *Router) ListenModern(ctx context.Context, r *Request, f subscriptions.Filter, to subscriptions.Channel) {
 	rt.Hub.Listen(ctx, r.Msg.ID.Of(r.Line), &r.From, f, to)
 }
 

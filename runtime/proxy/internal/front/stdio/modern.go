@@ -41,14 +41,14 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 			return call.Conn
 		}
 	}
-	r := router.Request{Line: line, Msg: new(m), Method: method, Begun: call.Begun}
+	r := &router.Request{Line: line, Msg: new(m), Method: method, Begun: call.Begun}
 	id = m.ID.Of(line)
 	lifetime := f.serving
 	if method == revision.MethodSubscriptionsListen {
 		lifetime = context.WithoutCancel(lifetime) // the client is told of its end: see endListens
 	}
 	ctx, done := f.sender.InProgress.Begin(lifetime, id)
-	r.From = router.ModernCaller(&r, func(method string, params []byte) {
+	r.From = router.ModernCaller(r, func(method string, params []byte) {
 		if ctx.Err() == nil { // after a cancel nothing more (specification, Cancellation)
 			f.Notify(method, params)
 		}
@@ -80,7 +80,7 @@ func (u unasked) Notify(method string, params []byte) {
 // modernListen serves a listen. Where it ends on our side, with the front at the latest, the
 // client is told in both ways that the specification names, since its pages disagree
 // (2026-07-28, Cancellation and Subscriptions).
-func (f *stdioFront) modernListen(ctx context.Context, done func(), r router.Request) {
+func (f *stdioFront) modernListen(ctx context.Context, done func(), r *router.Request) {
 	id := r.Msg.ID.Of(r.Line)
 	filter, err := router.FilterOf(r)
 	if err != nil {

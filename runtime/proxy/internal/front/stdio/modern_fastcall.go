@@ -58,13 +58,13 @@ func (l *fastLine) Peer() client.Peer { return peer() }
 
 func (l *fastLine) Park() {
 	f := l.f
-	r := router.Request{Line: l.line, Msg: &l.msg, Method: revision.MethodToolsCall}
+	r := &router.Request{Line: l.line, Msg: &l.msg, Method: revision.MethodToolsCall}
 	id := r.Msg.ID.Of(r.Line)
 	go func() { // counted by begin; Serve settles or ends it by f.serving
 		defer f.load.end(len(l.line))
 		ctx, done := f.sender.InProgress.Begin(f.serving, id)
 		defer done()
-		r.From = router.ModernCaller(&r, func(method string, params []byte) {
+		r.From = router.ModernCaller(r, func(method string, params []byte) {
 			if ctx.Err() == nil { // as in modern
 				f.Notify(method, params)
 			}

@@ -374,14 +374,14 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message, begun journal.Ticket)
 	if f.o.Single {
 		ctx, done = f.sending.add(ctx, done)
 	}
-	r, serve := router.Request{Line: line, Msg: &m, Method: method, From: f.Origin(), Begun: begun}, f.p.Router.Serve
+	r, serve := &router.Request{Line: line, Msg: &m, Method: method, From: f.Origin(), Begun: begun}, f.p.Router.Serve
 	switch answered := f.opening; {
 	case method == "initialize" && f.o.Single:
 		opened := make(opening)
 		f.opening = opened
 		f.answer(ctx, func() { done(); close(opened) }, r, serve)
 	case !answered.over():
-		f.answer(ctx, done, r, func(ctx context.Context, r router.Request) router.Answer {
+		f.answer(ctx, done, r, func(ctx context.Context, r *router.Request) router.Answer {
 			answered.wait(ctx)
 			return serve(ctx, r)
 		})
@@ -392,15 +392,15 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message, begun journal.Ticket)
 
 // answer serves a request that load.begin has counted, on a goroutine that Serve
 // settles or ends by f.serving. Done is called once the answer is written.
-func (f *stdioFront) answer(ctx context.Context, done func(), r router.Request, serve func(context.Context, router.Request) router.Answer) {
+func (f *stdioFront) answer(ctx context.Context, done func(), r *router.Request, serve func(context.Context, *router.Request) router.Answer) {
+	id, n := r.Msg.ID.Of(r.Line), len(r.Line) // serve may put another line there
 	end := func() {
 		done()
-		f.load.end(len(r.Line))
+		f.load.end(n)
 	}
 	if !f.work.Go(func() {
 		defer end()
-		a := serve(ctx, r)
-		reply(ctx, f, r.Msg.ID.Of(r.Line), a)
+		reply(ctx, f, id, serve(ctx, r))
 	}) {
 		end() // the front has ended
 	}

@@ -91,7 +91,7 @@ func (h *Streamable) request(w http.ResponseWriter, r *http.Request, x *post, bo
 		return
 	}
 	goesOn = true
-	h.serveLong(w, r, x, router.Request{Line: line, Msg: new(*m), Method: method, Begun: call.Begun}, func() {
+	h.serveLong(w, r, x, &router.Request{Line: line, Msg: new(*m), Method: method, Begun: call.Begun}, func() {
 		free()
 		s.leave()
 	})
@@ -100,7 +100,7 @@ func (h *Streamable) request(w http.ResponseWriter, r *http.Request, x *post, bo
 // serveLong serves a request on a goroutine of its own. It goes on when the client
 // has gone: "disconnection SHOULD NOT be interpreted as the client cancelling
 // its request" (2025-11-25, Transports). It calls free in the end.
-func (h *Streamable) serveLong(w http.ResponseWriter, r *http.Request, x *post, req router.Request, free func()) {
+func (h *Streamable) serveLong(w http.ResponseWriter, r *http.Request, x *post, req *router.Request, free func()) {
 	id := req.Msg.ID.Of(req.Line)
 	ctx, done := h.lifetime, func() {}
 	if x.session != nil {
@@ -141,7 +141,7 @@ func (h *Streamable) serveLong(w http.ResponseWriter, r *http.Request, x *post, 
 func (h *Streamable) initialize(w http.ResponseWriter, r *http.Request, x *post, body []byte, m *rawjson.Message) {
 	address := h.o.address(r)
 	x.seen, _ = h.p.Router.Views.OfInitialize(address, x.seen.Who, m.Params.Of(body))
-	a := h.p.Router.Serve(r.Context(), router.Request{Line: body, Msg: new(*m), Method: "initialize", From: x.Origin()})
+	a := h.p.Router.Serve(r.Context(), &router.Request{Line: body, Msg: new(*m), Method: "initialize", From: x.Origin()})
 	if a.Object == nil {
 		s := h.Sessions.open(h.lifetime, h.p, x.seen, address)
 		if s == nil {

@@ -367,7 +367,7 @@ func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool, free f
 			s.answer(s.f.p.Batch(ctx, body, front.Batcher{From: s.Origin(), Sender: &s.sender}))
 			return
 		}
-		a := s.f.p.Router.Serve(ctx, router.Request{Line: body, Msg: m, Method: method, From: s.Origin(), Begun: call.Begun})
+		a := s.f.p.Router.Serve(ctx, &router.Request{Line: body, Msg: m, Method: method, From: s.Origin(), Begun: call.Begun})
 		if ctx.Err() != nil {
 			s.release() // cancelled: no answer
 			return

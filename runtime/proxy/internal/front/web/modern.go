@@ -56,8 +56,8 @@ func (h *Streamable) modern(w http.ResponseWriter, r *http.Request, who *access.
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	req := router.Request{Line: bytes.Clone(body), Msg: new(*m), Method: method, Header: r.Header, Begun: begun}
-	req.From = router.ModernCaller(&req, x.push)
+	req := &router.Request{Line: bytes.Clone(body), Msg: new(*m), Method: method, Header: r.Header, Begun: begun}
+	req.From = router.ModernCaller(req, x.push)
 	req.From.Audience, req.From.Peer = seen, peerOf(r)
 	if method == revision.MethodSubscriptionsListen {
 		h.modernListen(ctx, x, who, req)
@@ -269,7 +269,7 @@ func (x *modernPost) sendClosed(id []byte) {
 }
 
 // modernListen serves a listen over HTTP: a stream from the start.
-func (h *Streamable) modernListen(ctx context.Context, x *modernPost, who *access.Principal, r router.Request) {
+func (h *Streamable) modernListen(ctx context.Context, x *modernPost, who *access.Principal, r *router.Request) {
 	f, err := router.FilterOf(r)
 	if err != nil {
 		x.finish(r.Msg.ID.Of(r.Line), h.p.Router.FailedModern(r.Method, err))

@@ -71,8 +71,8 @@ func (c *fastPost) serve(r *http.Request, body []byte, m *rawjson.Message) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
 	x.wake = make(chan struct{}, 1)
-	req := router.Request{Line: bytes.Clone(body), Msg: new(*m), Method: revision.MethodToolsCall, Header: r.Header}
-	req.From = router.ModernCaller(&req, x.push)
+	req := &router.Request{Line: bytes.Clone(body), Msg: new(*m), Method: revision.MethodToolsCall, Header: r.Header}
+	req.From = router.ModernCaller(req, x.push)
 	req.From.Audience, req.From.Peer = c.Who, c.Peer()
 	h.serveModern(r, x, m.ID.Of(body), cancel, func() (router.Answer, bool) { return h.p.Router.ContinueParked(ctx, &c.PendingFastCall, req) })
 }
