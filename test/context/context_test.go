@@ -305,6 +305,9 @@ func TestTasks(t *testing.T) {
 		fmt.Fprintf(&page, "\nDefinitions take %.1f %% fewer tokens with search. Whole tasks cost less with search from %.0f such tools on (%.0f tokens of definitions).\n"+
 			"With a cache it is %.0f tools (%.0f tokens), and with a warm one %.0f (%.0f).\n\n",
 			100-100*float64(found.prompt)/float64(all.prompt), plain/per, plain, cold/per, cold, warm/per, warm)
+		if m := configured(); m != nil && *update {
+			page.WriteString(m.pairs(t, program, c, n))
+		}
 		if plain <= 0 || cold <= 0 || warm <= 0 {
 			t.Errorf("%s: search is cheaper from %v, %v and %v tokens on", title, plain, cold, warm)
 		}
@@ -350,6 +353,10 @@ func write(t *testing.T, text string) {
 	if !ok || !ends {
 		t.Fatalf("%s has no place for figures", path)
 	}
+	of := " without a model"
+	if m := configured(); m != nil {
+		of = " and by the model " + m.name
+	}
 	date := time.Now().Format(time.DateOnly)
-	require.NoError(t, os.WriteFile(path, []byte(before+begin+"\nMeasured on "+date+" with `make bench-context`, by a script without a model.\n\n"+text+end+after), 0o600))
+	require.NoError(t, os.WriteFile(path, []byte(before+begin+"\nMeasured on "+date+" with `make bench-context`, by a script"+of+".\n\n"+text+end+after), 0o600))
 }

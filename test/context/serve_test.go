@@ -84,6 +84,16 @@ func serve(t *testing.T, program string, env []string, form string) *front {
 // request returns the result of a request.
 func (f *front) request(method string, params any) json.RawMessage {
 	f.t.Helper()
+	result, failure := f.ask(method, params)
+	if failure != nil {
+		f.t.Fatalf("%s: %s", method, failure)
+	}
+	return result
+}
+
+// ask returns the result of a request, or the error object.
+func (f *front) ask(method string, params any) (result, failure json.RawMessage) {
+	f.t.Helper()
 	f.id++
 	line := marshal(f.t, map[string]any{"jsonrpc": "2.0", "id": f.id, "method": method, "params": params})
 	_, err := f.in.Write(append(line, '\n'))
@@ -100,10 +110,7 @@ func (f *front) request(method string, params any) json.RawMessage {
 		if m.ID == nil || *m.ID != f.id {
 			continue
 		}
-		if m.Error != nil {
-			f.t.Fatalf("%s: %s", method, m.Error)
-		}
-		return m.Result
+		return m.Result, m.Error
 	}
 }
 
@@ -128,11 +135,29 @@ func (f *front) list() (all []json.RawMessage) {
 // call returns the text of a tool's result.
 func (f *front) call(name string, arguments any) (text string, failed bool) {
 	f.t.Helper()
+	return textOf(f.t, f.request("tools/call", map[string]any{"name": name, "arguments": arguments}))
+}
+
+// attempt is call for a name and arguments that may be wrong. It returns the error as a text.
+func (f *front) attempt(name string, arguments json.RawMessage) (text string, failed bool) {
+	f.t.Helper()
+	if !json.Valid(arguments) {
+		return "the arguments are no JSON", true
+	}
+	result, failure := f.ask("tools/call", map[string]any{"name": name, "arguments": arguments})
+	if failure != nil {
+		return string(failure), true
+	}
+	return textOf(f.t, result)
+}
+
+func textOf(t *testing.T, result json.RawMessage) (text string, failed bool) {
+	t.Helper()
 	var r struct {
 		Content []struct{ Text string }
 		IsError bool
 	}
-	require.NoError(f.t, json.Unmarshal(f.request("tools/call", map[string]any{"name": name, "arguments": arguments}), &r))
+	require.NoError(t, json.Unmarshal(result, &r))
 	for _, c := range r.Content {
 		text += c.Text
 	}
