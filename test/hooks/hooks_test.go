@@ -282,6 +282,31 @@ func BenchmarkCall(b *testing.B) {
 	b.ReportMetric(median[2]-median[0], "server-adds-us")
 }
 
+// TestRefusalIsExplained: what a rule has refused is decided in the same way by policy explain, and
+// unknown where the arguments are not kept.
+func TestRefusalIsExplained(t *testing.T) {
+	t.Parallel()
+	match := map[string]any{"in": "arguments", "pattern": "hel+o"}
+	g := start(t, fixture{Name: "x", Hook: map[string]any{"name": "r", "match": match, "action": "block"}, silent: true, audited: true})
+	if answer := g.echo(); !strings.Contains(answer, `"hook":"r"`) {
+		t.Fatalf("got %s", answer)
+	}
+	var out string
+	wire.Eventually(t, wire.Limit, "the refusal is recorded", func() bool {
+		out, _ = g.mcpctl("audit", "--json")
+		return strings.Contains(out, "hook.r")
+	})
+	// The log has its start, the policies, and the call.
+	out, err := g.mcpctl("policy", "explain", "--record", "2", "-o", "text")
+	if err != nil || !strings.HasPrefix(out, "unknown: call tool/echo") || !strings.Contains(out, "it was denied by hook.r") || !strings.Contains(out, "what a hook has refused is not kept") {
+		t.Errorf("without arguments: got %v, %s", err, out)
+	}
+	out, err = g.mcpctl("policy", "explain", "--record", "2", "--args", `{"message":"hello"}`, "-o", "text")
+	if err == nil || !strings.HasPrefix(out, "denied: call tool/echo") || !strings.Contains(out, "refuse what the hook finds (hook.r, ") {
+		t.Errorf("with arguments: got %v, %s", err, out)
+	}
+}
+
 // TestPatternsAreSecret: a pattern is in no list, answer, log, record and status, and in nothing
 // that is said of a file with a mistake.
 func TestPatternsAreSecret(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"sync"
 
@@ -100,7 +99,7 @@ func (l *looking) apply(g *gateway, of []config.Entry) error {
 		var hook proxy.Hook
 		var err error
 		if h.Server == "" {
-			hook, err = ruleOf(h)
+			hook, err = h.Rule()
 		} else {
 			hook, err = l.server(g, h, of)
 		}
@@ -120,14 +119,6 @@ func (l *looking) apply(g *gateway, of []config.Entry) error {
 		}
 	}
 	return nil
-}
-
-func ruleOf(h hooksection.Hook) (proxy.Hook, error) {
-	pattern, err := regexp.Compile(h.Pattern)
-	if err != nil {
-		return nil, err
-	}
-	return proxy.NewRule(proxy.HookRule{Name: h.Name, Tools: h.Tools, In: proxy.HookPart(h.In), Pattern: pattern, Action: proxy.HookAction(h.Action)})
 }
 
 // server returns the hook of a server, which is connected, or about to be.

@@ -3,6 +3,7 @@ package hooksection
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -19,6 +20,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/lazy"
 	"github.com/mcpctl/mcpctl/runtime/nearest"
+	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
 
 // Name is the setting.
@@ -46,6 +48,8 @@ const hooksExample = `as in hooks: [{name: no-keys, tools: ["*"], match: {in: ar
 // Hook is one of serve.hooks: a rule that looks for a pattern, or a server with interceptors.
 type Hook struct {
 	Name string
+	// Line is where it begins in the file.
+	Line int
 	// Tools are patterns of exposed names, with ! in front of those to leave out; nil: all.
 	Tools []string
 	// In is "arguments" or "result", Pattern a regular expression that compiles, Action
@@ -102,7 +106,7 @@ func (f section) hook(n *yaml.Node) (h Hook, err error) {
 	if err := f.Decode(Name, n, &in, hooksExample); err != nil {
 		return h, err
 	}
-	h = Hook{Name: in.Name, Tools: in.Tools, Action: in.Action, Server: in.Server, Mode: in.Mode, FailOpen: in.FailOpen}
+	h = Hook{Name: in.Name, Line: n.Line, Tools: in.Tools, Action: in.Action, Server: in.Server, Mode: in.Mode, FailOpen: in.FailOpen}
 	switch {
 	case in.Match == nil && in.Server == "":
 		return h, f.Problem(n, "", "serve.hooks has a hook with neither match nor server", hooksExample)
@@ -231,4 +235,55 @@ func near(word string, known []string) string {
 		return "did you mean " + found[0] + "?"
 	}
 	return "there are " + strings.Join(known, ", ")
+}
+
+// Rule returns the rule. Of a server it is nothing but what it wants: it is asked nothing.
+func (h Hook) Rule() (proxy.Hook, error) {
+	if h.Server != "" {
+		return proxy.NewServerHook(proxy.ServerHook{Server: h.Server, Tools: h.Tools}, nil)
+	}
+	pattern, err := regexp.Compile(h.Pattern)
+	if err != nil {
+		return nil, err
+	}
+	return proxy.NewRule(proxy.HookRule{Name: h.Name, Tools: h.Tools, In: proxy.HookPart(h.In), Pattern: pattern, Action: proxy.HookAction(h.Action)})
+}
+
+// Look is what a hook says of the arguments of a call.
+type Look struct {
+	Hook
+	// Refused is why it refuses the call, nil where it lets it pass.
+	Refused *proxy.Refusal
+	// Unasked is why it says nothing yet, "" where it does.
+	Unasked string
+}
+
+// LookInto has rules look into a call before it is sent, in their order, until one refuses it. It
+// returns those that look at the tool. Rules are as Read has returned them.
+func LookInto(ctx context.Context, all []Hook, call *proxy.HookCall) (looks []Look, err error) {
+	for _, h := range all {
+		rule, err := h.Rule()
+		if err != nil {
+			return nil, err
+		}
+		if rule.Wants(call.Target) == 0 {
+			continue
+		}
+		look := Look{Hook: h}
+		switch {
+		case h.Server != "":
+			look.Unasked = "is a server, which is not asked"
+		case h.In == string(proxy.InResult):
+			look.Unasked = "looks at the result"
+		default:
+			err = rule.Request(ctx, call)
+			if refused, ok := errors.AsType[*proxy.Refusal](err); ok {
+				look.Refused, err = refused, nil
+			}
+		}
+		if looks = append(looks, look); err != nil || look.Refused != nil {
+			return looks, err
+		}
+	}
+	return looks, nil
 }

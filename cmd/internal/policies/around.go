@@ -31,6 +31,8 @@ type around struct {
 	Credential string `json:"credential,omitempty"`
 	// Left is how many requests still pass today, by the ids of quotas.
 	Left map[string]int `json:"left,omitempty"`
+	// Hooks are what hooks look at besides, whose answer is not known.
+	Hooks []string `json:"hooks,omitempty"`
 }
 
 // look returns what is around a request.

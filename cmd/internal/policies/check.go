@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/access/guards"
@@ -242,17 +241,16 @@ func (c *checking) names(of *schema.Policy) {
 		}
 	}
 	for _, name := range of.Labels {
-		if all := c.labelNames(); !slices.Contains(all, name) && !slices.Contains(foundLabels(c.Path()), name) {
+		if all := c.labelNames(); !slices.Contains(all, name) && !slices.Contains(c.foundLabels(), name) {
 			c.find("name", of, fmt.Sprintf("nothing has the label %q", name), remedy(name, all, "give it in access: {labels: …}, or in an entry of servers.json"))
 		}
 	}
 }
 
 // foundLabels are those that guards give to messages, and the hooks of a config.yaml.
-func foundLabels(path string) []string {
+func (c *checking) foundLabels() []string {
 	all := []string{guards.Secret, guards.Hidden, guards.Size}
-	hooks, _ := settings.Hooks(path) // what is wrong with them is said where settings are read
-	for _, h := range hooks {
+	for _, h := range c.hooked.all {
 		if h.Action == "label" {
 			all = append(all, h.Name)
 		}

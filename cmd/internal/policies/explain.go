@@ -141,7 +141,12 @@ func (p *Program) Explain(ctx context.Context, o ExplainOptions) error {
 		r.arguments = []byte(o.Arguments)
 	}
 	d := l.decide(r)
+	unasked, err := l.decideHooks(ctx, r, &d)
+	if err != nil {
+		return err
+	}
 	a, err := look(ctx, p, l, r, &d)
+	a.Hooks = unasked
 	switch {
 	case err != nil:
 		return err
@@ -279,6 +284,7 @@ func (p *Program) print(l *loaded, r *request, d *decision, beside *around, more
 		{"left", beside.limits(d)},
 		{"pin", one(beside.Pin)},
 		{"credential", one(beside.Credential)},
+		{"hooks", beside.Hooks},
 	} {
 		if len(row.list) > 0 {
 			line(0, row.name+": "+strings.Join(row.list, ", "))
@@ -322,7 +328,7 @@ func (p *Program) print(l *loaded, r *request, d *decision, beside *around, more
 
 // because says why, in the words of what has decided.
 func (p *Program) because(l *loaded, d *decision) (all []string) {
-	if l.set == nil {
+	if l.set == nil && d.verdict == allow {
 		return []string{"config.yaml has no section access: everything is allowed"}
 	}
 	if d.Outcome.Reason != "" && !slices.ContainsFunc(d.Outcome.By, func(of *policy.Policy) bool { return of.Reason == d.Outcome.Reason }) {

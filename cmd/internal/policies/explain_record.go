@@ -49,6 +49,7 @@ func (p *Program) explainRecord(ctx context.Context, l *loaded, o ExplainOptions
 	d := l.decideRecorded(r, &e.Record)
 	of := l.ofRecord(e, &d)
 	a, err := look(ctx, p, l, r, &d.decision)
+	a.Hooks = d.unasked
 	if err != nil {
 		return err
 	}

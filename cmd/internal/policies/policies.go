@@ -57,6 +57,7 @@ type loaded struct {
 	configured []string
 	// listed says of which servers it is known what they offer.
 	listed map[string]bool
+	hooked hooked
 }
 
 // read reads the policies.
@@ -66,8 +67,11 @@ func (p *Program) read() (*settings.Policies, error) {
 
 // load reads the policies and what is known of the servers.
 func (p *Program) load(ctx context.Context) (*loaded, error) {
-	l := &loaded{listed: map[string]bool{}}
+	l := &loaded{listed: map[string]bool{}, hooked: hooked{serve: p.Settings.Serve, file: p.Settings.File()}}
 	var err error
+	if l.hooked.all, err = settings.Hooks(l.hooked.file); err != nil {
+		return nil, err
+	}
 	if l.Policies, err = p.read(); err != nil {
 		return nil, err
 	}
@@ -177,6 +181,9 @@ func (p *Program) shortFile(file string) string {
 
 // words returns what a policy says, for people: its rule, or that it is Cedar.
 func (l *loaded) words(of *policy.Policy) string {
+	if strings.HasPrefix(of.ID, hookPolicies) {
+		return "refuse what the hook finds"
+	}
 	if l.Section != nil && of.File == l.Path() {
 		return l.Section.Words(of.ID)
 	}

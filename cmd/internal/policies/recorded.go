@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -104,15 +105,36 @@ type recorded struct {
 	decision
 	// open are the policies that leave the verdict open: what they read is not recorded.
 	open []*policy.Policy
+	// hooked says that it depends on what a hook would say. Unasked are hooks that cannot be
+	// asked.
+	hooked  bool
+	unasked []string
 }
 
 // decideRecorded decides a request of a record with the policies of now, with the code that
 // decides others. Its verdict is unknown where it depends on what the record does not have.
 func (l *loaded) decideRecorded(r *request, record *audit.Record) recorded {
 	d := recorded{decision: l.decide(r)}
-	if l.set == nil {
-		return d
+	if l.set != nil {
+		l.whatIsOpen(&d, r, record)
 	}
+	if d.verdict == allow || d.verdict == ask {
+		var err error
+		if d.unasked, err = l.decideHooks(context.Background(), r, &d.decision); err != nil { // the record has other arguments than a call
+			d.verdict = unknown
+		}
+	}
+	if d.allowed() && slices.ContainsFunc(record.Said.By, func(id string) bool { return strings.HasPrefix(id, hookPolicies) }) {
+		d.verdict, d.hooked = unknown, true // what the hook was shown is not recorded
+	}
+	if d.allowed() {
+		l.limits(&d, record)
+	}
+	return d
+}
+
+// whatIsOpen finds whether the verdict depends on what the record does not have.
+func (l *loaded) whatIsOpen(d *recorded, r *request, record *audit.Record) {
 	var forbid, permit, mayForbid, mayPermit, mayAsk bool
 	for i := range d.Policies {
 		a := &d.Policies[i]
@@ -139,10 +161,6 @@ func (l *loaded) decideRecorded(r *request, record *audit.Record) recorded {
 	if slices.Contains(record.Who.Groups, cut) && len(l.Config.Groups) > 0 {
 		d.verdict = unknown // what groups there are beside is not known
 	}
-	if d.verdict == allow || d.verdict == ask {
-		l.limits(&d, record)
-	}
-	return d
 }
 
 // limits has what was refused by a limit be refused by it again, if it still counts: how much

@@ -112,7 +112,7 @@ func (r *replay) decide(ctx context.Context, e *auditing.Entry) (replayed, bool)
 // to be evaluated.
 func (r *replay) same(of *request, record *audit.Record) bool {
 	kind, ok := actionKinds()[of.action]
-	if !ok || len(record.Who.Groups) > 0 && record.Who.Groups[len(record.Who.Groups)-1] == cut {
+	if !ok || len(r.l.hooked.all) > 0 || len(record.Who.Groups) > 0 && record.Who.Groups[len(record.Who.Groups)-1] == cut {
 		return false
 	}
 	i, listed := r.index[itemKey{kind, of.server, of.name}]
@@ -134,6 +134,8 @@ func target(r *request) string {
 // whyUnknown says why a verdict is not known.
 func (d *recorded) whyUnknown(r *audit.Record) string {
 	switch {
+	case d.hooked:
+		return "what a hook has refused is not kept"
 	case len(d.open) == 0:
 		return "not all groups of the principal are recorded"
 	case r.Kind == audit.KindCall:

@@ -49,12 +49,17 @@ type Tools struct {
 	unasked []string
 }
 
+// Names returns the names that serve gives what servers offer, with these settings.
+func Names(s settings.Serve, servers []string) proxy.Names {
+	return proxy.NamesOf(proxy.Options{
+		Servers: proxy.Named(servers...), NoPrefix: !s.Prefix, Separator: s.Separator, NameLimit: settings.ToolName - s.NameOverhead,
+	})
+}
+
 // Of returns the tools of lists, as serve shows those of all servers with these settings. Servers
 // without a list are of those whose tools are not known.
 func Of(s settings.Serve, servers []string, lists []find.List) *Tools {
-	t := &Tools{named: map[string]int{}, names: proxy.NamesOf(proxy.Options{
-		Servers: proxy.Named(servers...), NoPrefix: !s.Prefix, Separator: s.Separator, NameLimit: settings.ToolName - s.NameOverhead,
-	})}
+	t := &Tools{named: map[string]int{}, names: Names(s, servers)}
 	listed := map[string]bool{}
 	for _, l := range lists {
 		listed[l.Server] = true
