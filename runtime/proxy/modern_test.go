@@ -43,7 +43,12 @@ func serveJuly(t *testing.T, o proxy.Options, servers map[string]*runtimetest.Se
 	for _, s := range servers {
 		b.plain = b.plain || len(s.Versions) == 1 && s.Versions[0] == runtimetest.RevJuly // for its listen
 	}
-	p := b.serve(t, o)
+	return julyTo(t, b.serve(t, o))
+}
+
+// julyTo returns a client of a proxy.
+func julyTo(t *testing.T, p *proxy.Proxy) *july {
+	t.Helper()
 	front := p.NewHTTPFront(proxy.HTTPOptions{})
 	s := serveHTTP(t, front)
 	t.Cleanup(func() {

@@ -1,6 +1,8 @@
 package proxy_test
 
 import (
+	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -229,52 +231,120 @@ func TestViewPages(t *testing.T) {
 // acknowledged as one that nobody has, and nobody hears of its updates.
 func TestViewListens(t *testing.T) {
 	t.Parallel()
-	s := runtimetest.Full("2025-11-25")
-	p := newPool(map[string]*runtimetest.Server{"a": s}).serve(t, proxy.Options{Views: viewsOf(t, "v", map[string]views.Config{"v": {Resources: []string{"!fake://no*"}}})})
+	for _, over := range []string{"stdio", "http"} {
+		t.Run(over, func(t *testing.T) {
+			t.Parallel()
+			s := runtimetest.Full("2025-11-25")
+			p := newPool(map[string]*runtimetest.Server{"a": s}).serve(t, proxy.Options{Views: viewsOf(t, "v", map[string]views.Config{"v": {Resources: []string{"!fake://no*"}}})})
+			open := map[string]func(*testing.T, *proxy.Proxy) listening{"stdio": listensOnStdio, "http": listensOverHTTP}[over](t, p)
+			first := func(uri string) string {
+				heard, end := open(uri)
+				defer end()
+				return <-heard
+			}
+			if got, unknown := first(`"fake://note"`), first(`"fake://nope"`); got != unknown || strings.Contains(got, "fake://") || !strings.Contains(got, "acknowledged") {
+				t.Errorf("got %s, of what is unknown %s", got, unknown)
+			}
+			heard, end := open(`"fake://note","fake://blob"`)
+			defer end()
+			if got := <-heard; strings.Contains(got, "fake://note") || !strings.Contains(got, "fake://blob") {
+				t.Errorf("got %s", got)
+			}
+			s.Touch("fake://note")
+			s.Touch("fake://blob")
+			if got := <-heard; !strings.Contains(got, "fake://blob") || !strings.Contains(got, "resources/updated") {
+				t.Errorf("got %s", got)
+			}
+		})
+	}
+}
+
+// listening begins a listen for resources, a list of quoted URIs. What is heard comes until end is called.
+type listening func(uris string) (heard <-chan string, end func())
+
+const listenParams = `{"notifications":{"resourceSubscriptions":[URIS]}}`
+
+func listensOnStdio(t *testing.T, p *proxy.Proxy) listening {
+	t.Helper()
 	c := attach(t, p)
-	listen := func(uri string) string {
-		c.send(julyLine(`"same"`, "subscriptions/listen", `{"notifications":{"resourceSubscriptions":[`+uri+`]}}`, `{}`, ""))
-		got := <-c.notes
-		c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"same"}}`)
-		return got
+	return func(uris string) (<-chan string, func()) {
+		c.send(julyLine(`"same"`, "subscriptions/listen", strings.Replace(listenParams, "URIS", uris, 1), `{}`, ""))
+		return c.notes, func() {
+			c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"same"}}`)
+		}
 	}
-	if got, unknown := listen(`"fake://note"`), listen(`"fake://nope"`); got != unknown || strings.Contains(got, "fake://") {
-		t.Errorf("got %s, of what is unknown %s", got, unknown)
-	}
-	c.send(julyLine(`"both"`, "subscriptions/listen", `{"notifications":{"resourceSubscriptions":["fake://note","fake://blob"]}}`, `{}`, ""))
-	<-c.notes
-	s.Touch("fake://note")
-	s.Touch("fake://blob")
-	if got := <-c.notes; !strings.Contains(got, "fake://blob") {
-		t.Errorf("got %s", got)
+}
+
+func listensOverHTTP(t *testing.T, p *proxy.Proxy) listening {
+	t.Helper()
+	w := julyTo(t, p)
+	return func(uris string) (<-chan string, func()) {
+		ctx, cancel := context.WithCancel(t.Context())
+		body, head := request(`"same"`, "subscriptions/listen", strings.Replace(listenParams, "URIS", uris, 1), `{}`, "")
+		resp := w.open(ctx, body, head)
+		heard := make(chan string, 16)
+		go func() { // ends with ctx
+			defer close(heard)
+			defer resp.Body.Close()
+			for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+				if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+					heard <- data
+				}
+			}
+		}()
+		return heard, cancel
 	}
 }
 
 // TestViewTasks: a task whose tool the client's view shows no more is an unknown one.
 func TestViewTasks(t *testing.T) {
 	t.Parallel()
-	s, tasks := taskServer([]string{runtimetest.RevJuly}, "required")
-	defer tasks.Close()
-	set := func(tools ...string) *views.Set { return viewsOf(t, "v", map[string]views.Config{"v": {Tools: tools}}) }
-	p := tasksFront(t, map[string]*runtimetest.Server{"a": s}, proxy.Options{Views: set("*")})
-	defer p.Close()
-	c := attach(t, p)
-	defer c.end()
-	ask := func(method, members string) string { return c.call(method, modern(takesTasks, members)) }
-	tool := cutOut(ask("tools/list", ""), `"name":"`, `"`)
-	id := cutOut(ask("tools/call", `,"name":"`+tool+`","arguments":{}`), `"taskId":"`, `"`)
-	if got := ask("tasks/get", `,"taskId":"`+id+`"`); !strings.Contains(got, `"status"`) {
-		t.Fatalf("got %s", got)
-	}
-	p.SetViews(set("*", "!"+tool))
-	for _, method := range []string{"tasks/get", "tasks/cancel"} {
-		if got := ask(method, `,"taskId":"`+id+`"`); !strings.Contains(got, "unknown task") {
-			t.Errorf("%s: got %s", method, got)
-		}
-	}
-	p.SetViews(set("*"))
-	if got := ask("tasks/get", `,"taskId":"`+id+`"`); !strings.Contains(got, `"status"`) {
-		t.Errorf("got %s", got)
+	for _, over := range []string{"stdio", "http"} {
+		t.Run(over, func(t *testing.T) {
+			t.Parallel()
+			s, tasks := taskServer([]string{runtimetest.RevJuly}, "required")
+			defer tasks.Close()
+			set := func(tools ...string) *views.Set {
+				return viewsOf(t, "v", map[string]views.Config{"v": {Tools: tools}})
+			}
+			p := tasksFront(t, map[string]*runtimetest.Server{"a": s}, proxy.Options{Views: set("*")})
+			defer p.Close()
+			var ask func(method, members string) string
+			if over == "stdio" {
+				c := attach(t, p)
+				defer c.end()
+				ask = func(method, members string) string { return c.call(method, modern(takesTasks, ","+members)) }
+			} else {
+				w := julyTo(t, p)
+				ask = func(method, members string) string {
+					body, head := request("1", method, "{"+members+"}", takesTasks, "")
+					if id := cutOut(members, `"taskId":"`, `"`); id != "" {
+						head.Set("Mcp-Name", id)
+					}
+					return w.send(body, head).raw
+				}
+			}
+			tool := cutOut(ask("tools/list", `"x":1`), `"name":"`, `"`)
+			id := cutOut(ask("tools/call", `"name":"`+tool+`","arguments":{}`), `"taskId":"`, `"`)
+			about := `"taskId":"` + id + `"`
+			if got := ask("tasks/get", about); id == "" || !strings.Contains(got, `"status"`) {
+				t.Fatalf("got %s", got)
+			}
+			p.SetViews(set("*", "!"+tool))
+			for _, method := range []string{"tasks/get", "tasks/update", "tasks/cancel"} {
+				members := about
+				if method == "tasks/update" {
+					members += `,"inputResponses":{}`
+				}
+				if got := ask(method, members); !strings.Contains(got, "unknown task") {
+					t.Errorf("%s: got %s", method, got)
+				}
+			}
+			p.SetViews(set("*"))
+			if got := ask("tasks/get", about); !strings.Contains(got, `"status"`) {
+				t.Errorf("got %s", got)
+			}
+		})
 	}
 }
 
