@@ -20,24 +20,6 @@ type Break struct {
 	Red   []string
 }
 
-// Fit checks that a list of breaks is not stale: each can still be made in the
-// module, and names something.
-func Fit(t *testing.T, module string, all []Break) {
-	t.Helper()
-	tree, err := Load(module)
-	require.NoError(t, err)
-	seen := map[string]bool{}
-	for _, b := range all {
-		if _, err := tree.Broken(b.Below, b.Edits...); err != nil {
-			t.Errorf("%s: %v", b.Name, err)
-		}
-		if len(b.Red) == 0 || seen[b.Name] {
-			t.Errorf("%s: it names nothing that turns red, or is there twice", b.Name)
-		}
-		seen[b.Name] = true
-	}
-}
-
 // Suite makes breaks in the module and looks at what turns red.
 type Suite struct {
 	Module string

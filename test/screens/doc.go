@@ -1,4 +1,4 @@
-// Package screens holds what a person sees: commands of mcpctl on a real terminal (tmux) of
-// 60, 80 and 120 columns, beside files in testdata. go test ./test/screens -update writes
-// those anew; look at each that changes.
+// Package screens compares what a person sees, commands of mcpctl on a real terminal (tmux),
+// with files in testdata. go test ./test/screens -update writes them again; look at each that
+// changes.
 package screens

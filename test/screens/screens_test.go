@@ -1,6 +1,7 @@
 package screens_test
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -13,13 +14,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
-var update = flag.Bool("update", false, "write testdata anew")
+var update = flag.Bool("update", false, "write testdata again")
 
 func TestMain(m *testing.M) {
 	if os.Getenv(isServer) != "" {
@@ -32,14 +34,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// screen is one thing that a person looks at.
+// screen is one thing that a person looks at. How tables, fields and lists are drawn at other
+// widths is for the tests of cmd/internal/screen.
 type screen struct {
 	name    string
+	width   int // columns of the terminal
 	command string
-	// until is what the screen shows when it is taken; "" waits for the command's end.
+	// until is the last text that the command draws; "" waits for its end.
 	until string
-	// whole is what must stand uncut on the screen, lines that the terminal has broken
-	// joined.
+	// whole is what must be on the screen uncut, lines joined that the terminal has broken.
 	whole []string
 	// steady replaces what differs from run to run.
 	steady bool
@@ -47,33 +50,25 @@ type screen struct {
 
 func screens(serve string) []screen {
 	return []screen{
-		{name: "list", command: "mcpctl list", whole: []string{"tracker", "far", farURL, "off", "disabled"}},
-		{name: "tools", command: "mcpctl tools tracker", whole: []string{longTool + "(", "organizationSlug", "naturalLanguageQuery", "create_issue(", "title", "labels", "delete_project(", "projectSlug", "import_issues", "whoami", "The user that"}},
-		{name: "tools-all", command: "mcpctl tools tracker >/dev/null; mcpctl tools", whole: []string{longTool + "(", "naturalLanguageQuery", "mcpctl tools far"}, steady: true},
-		{name: "describe", command: "mcpctl describe tracker " + longTool, whole: []string{`"duplicate"`, `"in review"`, "organizationSlug", "naturalLanguageQuery", "mcpctl tracker " + longTool + " organizationSlug=TEXT naturalLanguageQuery=TEXT"}},
-		{name: "resources", command: "mcpctl resources tracker", whole: []string{longURI, "tracker://me"}},
-		{name: "doctor", command: "mcpctl doctor tracker", whole: []string{"tracker"}, steady: true},
-		{name: "status", command: "mcpctl status", whole: []string{"tracker", serve}, steady: true},
-		{name: "error", command: "mcpctl call tracker create_issue title=x", whole: []string{"mcpctl describe tracker create_issue", "labels"}},
-		{name: "tool-error", command: "mcpctl tracker create_issue title=x labels=bug", whole: []string{"title: is too long", "due: is in the past"}},
-		{name: "elicitation", command: "mcpctl tracker delete_project projectSlug=frontend", until: "Decline", whole: []string{"Delete the project frontend with 1,234 issues?"}},
-		{name: "policy-show", command: policies + "policy show", whole: []string{"rule-1 (config.yaml:6)", "no-delete (config.yaml:7)", "only leads delete projects"}},
-		{name: "policy-check", command: policies + "tools tracker >/dev/null; " + policies + "policy check", whole: []string{"config.yaml:8: rule-3: there is no server \"trackr\"", "did you mean tracker?"}},
-		{name: "policy-explain", command: policies + "tools tracker >/dev/null; " + policies + `policy explain call tracker/delete_project --as alice@example.com --args '{"projectSlug":"frontend"}'`, whole: []string{"denied: call tracker/delete_project", "only leads delete projects", "projectSlug: true"}},
-		{name: "audit", command: audited + "for p in frontend backend; do mcpctl tracker delete_project projectSlug=$p 2>/dev/null; done; mcpctl audit --errors", whole: []string{"call tracker/delete_project", "deny by no-delete", "local"}, steady: true},
-		{name: "progress", command: "mcpctl tracker import_issues", until: "45%"},
+		{name: "list", width: 60, command: "mcpctl list", whole: []string{"tracker", "far", farURL, "off", "disabled"}},
+		{name: "tools", width: 80, command: "mcpctl tools tracker", whole: []string{longTool + "(", "organizationSlug", "naturalLanguageQuery", "create_issue(", "title", "labels", "delete_project(", "projectSlug", "import_issues", "whoami", "The user that"}},
+		{name: "describe", width: 60, command: "mcpctl describe tracker " + longTool, whole: []string{`"duplicate"`, `"in review"`, "organizationSlug", "naturalLanguageQuery", "mcpctl tracker " + longTool + " organizationSlug=TEXT naturalLanguageQuery=TEXT"}},
+		{name: "status", width: 80, command: "mcpctl status", whole: []string{"tracker", serve}, steady: true},
+		{name: "error", width: 60, command: "mcpctl call tracker create_issue title=x", whole: []string{"mcpctl describe tracker create_issue", "labels"}},
+		{name: "tool-error", width: 80, command: "mcpctl tracker create_issue title=x labels=bug", whole: []string{"title: is too long", "due: is in the past"}},
+		{name: "elicitation", width: 80, command: "mcpctl tracker delete_project projectSlug=frontend", until: "Decline", whole: []string{"Delete the project frontend with 1,234 issues?"}},
+		{name: "policy-show", width: 60, command: policies + "policy show", whole: []string{"rule-1 (config.yaml:6)", "no-delete (config.yaml:7)", "only leads delete projects"}},
+		{name: "policy-explain", width: 60, command: policies + "tools tracker >/dev/null; " + policies + `policy explain call tracker/delete_project --as alice@example.com --args '{"projectSlug":"frontend"}'`, whole: []string{"denied: call tracker/delete_project", "only leads delete projects", "projectSlug: true"}},
+		{name: "progress", width: 120, command: "mcpctl tracker import_issues", until: "45%"},
 	}
 }
 
 // policies begins a command with policies, which the others do not have.
 const policies = "mcpctl --config policies/servers.json "
 
-// audited begins commands with an audit log, which no others write.
-const audited = `export MCPCTL_HOME=$(mktemp -d -p "$HOME"); cp audited/* $MCPCTL_HOME; `
-
 const ended = "[ended: "
 
-// TestScreens draws each screen at each width.
+// TestScreens draws each screen.
 func TestScreens(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("tmux"); err != nil {
@@ -81,21 +76,19 @@ func TestScreens(t *testing.T) {
 	}
 	w := newWorld(t)
 	for _, s := range screens(w.serve) {
-		for _, width := range []int{60, 80, 120} {
-			t.Run(s.name+"/"+strconv.Itoa(width), func(t *testing.T) {
-				t.Parallel()
-				shown, joined := w.draw(t, s, width)
-				for _, want := range s.whole {
-					if !strings.Contains(joined, want) {
-						t.Errorf("%q is cut or missing:\n%s", want, shown)
-					}
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			shown, joined := w.draw(t, s)
+			for _, want := range s.whole {
+				if !strings.Contains(joined, want) {
+					t.Errorf("%q is cut or missing:\n%s", want, shown)
 				}
-				if s.steady {
-					shown = steady(strings.ReplaceAll(joined, w.home, "HOME"))
-				}
-				golden(t, filepath.Join("testdata", s.name+"-"+strconv.Itoa(width)+".txt"), shown)
-			})
-		}
+			}
+			if s.steady {
+				shown = steady(strings.ReplaceAll(joined, w.home, "HOME"))
+			}
+			golden(t, filepath.Join("testdata", s.name+".txt"), shown)
+		})
 	}
 }
 
@@ -108,7 +101,7 @@ func golden(t *testing.T, path, got string) {
 	}
 	want, err := os.ReadFile(path)
 	require.NoError(t, err)
-	if diff := cmp.Diff(string(want), got); diff != "" {
+	if diff := gocmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", path, diff)
 	}
 }
@@ -149,13 +142,6 @@ func newWorld(t *testing.T) *world {
     - {id: no-delete, deny: crew, to: tracker/delete_project, when: {args.projectSlug: {in: [frontend, backend]}}, reason: only leads delete projects}
     - {allow: crew, to: trackr}
 `), 0o600))
-	require.NoError(t, os.Mkdir(filepath.Join(w.home, "audited"), 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(w.home, "audited", "servers.json"), []byte(servers), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(w.home, "audited", "config.yaml"), []byte(`access:
-  rules:
-    - {id: no-delete, deny: "*", to: tracker/delete_project, when: {args.projectSlug: {in: [frontend, backend]}}}
-audit: {}
-`), 0o600))
 	cmd := w.command(context.WithoutCancel(t.Context()), "mcpctl", "serve", "--http", "127.0.0.1:0", "--server", "tracker")
 	p, err := wire.Launch(cmd, "listening on ")
 	require.NoError(t, err)
@@ -188,12 +174,10 @@ func (w *world) command(ctx context.Context, name string, words ...string) *exec
 
 // draw runs a command on a terminal of its own and returns what the terminal shows, and the
 // same with lines joined that it has broken.
-func (w *world) draw(t *testing.T, s screen, width int) (shown, joined string) {
+func (w *world) draw(t *testing.T, s screen) (shown, joined string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	session := s.name + strconv.Itoa(width)
-	run := "stty -echo; " + s.command + `; printf '` + ended + `%d]\n' $?; exec sleep 60`
+	ctx := wait.Context(t)
+	run := "stty -echo; " + s.command + `; printf '` + ended + `%d]\n' $?; exec sleep 300`
 	tmux := func(words ...string) string {
 		out, err := w.command(ctx, "tmux", append([]string{"-S", w.socket, "-u", "-f", os.DevNull}, words...)...).CombinedOutput()
 		if err != nil {
@@ -201,29 +185,16 @@ func (w *world) draw(t *testing.T, s screen, width int) (shown, joined string) {
 		}
 		return string(out)
 	}
-	tmux("new-session", "-d", "-s", session, "-x", strconv.Itoa(width), "-y", "90", run)
-	defer tmux("kill-session", "-t", "="+session+":")
-	until := s.until
-	if until == "" {
-		until = ended
-	}
-	for {
-		shown = tmux("capture-pane", "-p", "-t", "="+session+":")
-		if strings.Contains(shown, until) {
-			break
-		}
-		select {
-		case <-ctx.Done():
-			t.Fatalf("no %q in a minute:\n%s", until, shown)
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-	if s.until != "" {
-		time.Sleep(100 * time.Millisecond) // the rest of what is being drawn
-		shown = tmux("capture-pane", "-p", "-t", "="+session+":")
-	}
-	joined = tmux("capture-pane", "-p", "-J", "-t", "="+session+":")
-	return strings.TrimRight(shown, "\n") + "\n", joined
+	tmux("new-session", "-d", "-s", s.name, "-x", strconv.Itoa(s.width), "-y", "90", run)
+	defer tmux("kill-session", "-t", "="+s.name+":")
+	capture := func(flags string) string { return tmux("capture-pane", flags, "-t", "="+s.name+":") }
+	until := cmp.Or(s.until, ended)
+	wait.Until(t, until, func() bool {
+		shown = capture("-p")
+		// A line is drawn once the next one, or the same again, is there.
+		return strings.Contains(shown, until) && shown == capture("-p")
+	})
+	return strings.TrimRight(shown, "\n") + "\n", capture("-pJ")
 }
 
 // changing are parts of a screen that differ from run to run, or depend on the length of

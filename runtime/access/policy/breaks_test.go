@@ -69,12 +69,6 @@ var mistakes = func() *breaks.Suite {
 	return s
 }()
 
-// TestBreaksFit keeps the list of mistakes from going stale: each can still be made.
-func TestBreaksFit(t *testing.T) {
-	t.Parallel()
-	breaks.Fit(t, module, mistakes.Breaks)
-}
-
 // TestBreaks makes each mistake: make policy-breaks does that.
 func TestBreaks(t *testing.T) { mistakes.Run(t) }
 

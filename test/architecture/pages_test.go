@@ -1,4 +1,4 @@
-package main
+package architecture_test
 
 import (
 	"go/ast"
@@ -7,7 +7,6 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -77,39 +76,6 @@ func TestWalk(t *testing.T) {
 	}
 	if len(named) < 5 {
 		t.Errorf("the walk names %d declarations", len(named))
-	}
-}
-
-// TestRoomMap holds the room map to the packages there are: each row's folder
-// exists in its layer, and no package is in no row.
-func TestRoomMap(t *testing.T) {
-	t.Parallel()
-	layers := map[string]string{}
-	for _, row := range rows(t, "Room map", 1) {
-		if layers[row[2]] != "" {
-			t.Errorf("the room map has %s twice", row[2])
-		}
-		layers[row[2]] = row[1]
-	}
-	seen := map[string]bool{}
-	for _, f := range tree(t) {
-		room := f.pkg
-		// Rooms of runtime and of the proxy have a row each; elsewhere, a row is
-		// for what lies below as well.
-		for layers[room] == "" && room != "." && room != "runtime" && room != facade+"/internal" {
-			room = path.Dir(room)
-		}
-		if layers[room] == "" || (room == "runtime" || room == facade) && f.pkg != room {
-			t.Errorf("%s is in no row of the room map", f.file)
-		} else if r, _ := find(layerTable(), f.pkg); layers[room] != strconv.Itoa(r.layer) {
-			t.Errorf("the room map has %s in layer %s; it is in layer %d", room, layers[room], r.layer)
-		}
-		seen[room] = true
-	}
-	for room := range layers {
-		if !seen[room] {
-			t.Errorf("the room map has %s, which holds no package", room)
-		}
 	}
 }
 

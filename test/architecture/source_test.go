@@ -1,4 +1,4 @@
-package main
+package architecture_test
 
 import (
 	"fmt"
@@ -16,7 +16,6 @@ import (
 type source struct {
 	pkg     string // package path inside the module, "" for the root
 	file    string
-	lines   int
 	imports []string
 	syntax  *ast.File
 }
@@ -56,7 +55,7 @@ func parseSource(file, rel string, src any) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
-	s := source{pkg: strings.TrimPrefix(path.Dir(rel), "."), file: rel, lines: fset.File(f.Pos()).LineCount(), syntax: f}
+	s := source{pkg: strings.TrimPrefix(path.Dir(rel), "."), file: rel, syntax: f}
 	for _, imp := range f.Imports {
 		s.imports = append(s.imports, strings.Trim(imp.Path.Value, "\"`"))
 	}

@@ -1,0 +1,68 @@
+package architecture_test
+
+// area is one subject of the program: packages that belong together, and what they may
+// import beside one another and the standard library.
+type area struct {
+	name string
+	// packages are paths inside the module, divided by spaces. A trailing /... means the
+	// package and everything below it. The first area that matches a package has it.
+	packages string
+	// uses names the other areas that it imports. TestAreas finds circles.
+	uses string
+	// modules are third-party modules.
+	modules string
+	// not are packages of the standard library that it must not import.
+	not string
+}
+
+// areas is the table of areas, roughly from the lowest to main. docs/architecture.md, "Areas",
+// says what each holds.
+func areas() []area {
+	// Policies and lists decide on what they are given: they do no I/O.
+	const noIO = "net net/http os"
+	return []area{
+		{name: "assets", packages: "templates/... schemas/..."},
+		{name: "text", packages: "runtime/origin runtime/lazy runtime/plain runtime/nearest runtime/glob runtime/tokens runtime/secret runtime/clihelp"},
+		{name: "client", packages: "runtime", uses: "internal", not: "net/http"},
+		{name: "client", packages: "runtime/internal/ability runtime/revision", uses: "internal"},
+		{name: "internal", packages: "runtime/internal/... runtime/seal", uses: "text", modules: "github.com/dlclark/regexp2 github.com/go-json-experiment/json github.com/tailscale/hujson github.com/pelletier/go-toml/v2 go.yaml.in/yaml/v3 github.com/gofrs/flock golang.org/x/sys"},
+		{name: "results", packages: "runtime/results runtime/views", uses: "text internal", not: noIO},
+		{name: "pins", packages: "runtime/pins", uses: "text internal"},
+		{name: "policy", packages: "runtime/access runtime/access/policy/... runtime/access/limit runtime/access/flow runtime/access/consent runtime/access/guards runtime/access/rules runtime/access/gate", uses: "text internal", modules: "github.com/cedar-policy/cedar-go github.com/go-json-experiment/json go.yaml.in/yaml/v3", not: noIO},
+		{name: "store", packages: "runtime/store", uses: "internal", modules: "modernc.org/sqlite"},
+		{name: "audit", packages: "runtime/audit/...", uses: "internal policy", modules: "github.com/edsrzf/mmap-go github.com/gofrs/flock github.com/hashicorp/go-retryablehttp golang.org/x/mod modernc.org/sqlite"},
+		{name: "transport", packages: "runtime/transport", uses: "text internal client"},
+		{name: "bridge", packages: "runtime/bridge", uses: "internal client"},
+		{name: "auth", packages: "runtime/auth/...", uses: "assets text internal client", modules: "github.com/zalando/go-keyring golang.org/x/oauth2"},
+		{name: "authentication", packages: "runtime/access/...", uses: "text internal policy auth", modules: "github.com/coreos/go-oidc/v3 github.com/go-jose/go-jose/v4 github.com/go-json-experiment/json golang.org/x/oauth2 golang.org/x/sync"},
+		{name: "config", packages: "runtime/config", uses: "text internal policy auth", modules: "github.com/fsnotify/fsnotify github.com/tailscale/hujson"},
+		{name: "search", packages: "runtime/search/...", uses: "text"},
+		{name: "schema", packages: "runtime/schema", uses: "assets text internal client"},
+		{name: "packages", packages: "runtime/packages", uses: "text internal", modules: "golang.org/x/sync"},
+		// Generated code links what these import: nothing of others.
+		{name: "codegen", packages: "runtime/codegen/... runtime/fixture", uses: "internal client"},
+		{name: "fake", packages: "runtime/runtimetest/...", uses: "client"},
+		{name: "declare", packages: "runtime/signature runtime/declare", uses: "text client schema", not: noIO},
+		{name: "files", packages: "runtime/layers runtime/configedit runtime/hosts", uses: "assets text internal config", modules: "github.com/tailscale/hujson"},
+		{name: "clitool", packages: "runtime/clitool", uses: "text internal client transport config", modules: "golang.org/x/sync"},
+		{name: "dial", packages: "runtime/dial", uses: "text internal client policy store transport bridge auth config clitool"},
+		// The proxy gets a backend as a function that connects: it knows no transport, no
+		// file and no login.
+		{name: "backend", packages: "runtime/proxy/internal/limits runtime/proxy/internal/breaker runtime/proxy/internal/starts runtime/proxy/internal/keep runtime/proxy/internal/late runtime/proxy/internal/errkind runtime/proxy/internal/meter runtime/proxy/internal/inventory runtime/proxy/internal/settings runtime/proxy/internal/sharing runtime/proxy/internal/persist runtime/proxy/internal/relist runtime/proxy/internal/client runtime/proxy/internal/parking runtime/proxy/internal/upstream", uses: "internal client policy store bridge"},
+		{name: "catalog", packages: "runtime/proxy/internal/past runtime/proxy/internal/capability runtime/proxy/internal/hooks runtime/proxy/internal/naming runtime/proxy/internal/ownership runtime/proxy/internal/links runtime/proxy/internal/cursor runtime/proxy/internal/arguments runtime/proxy/internal/choice runtime/proxy/internal/progress runtime/proxy/internal/kept runtime/proxy/internal/tasks runtime/proxy/internal/catalog", uses: "text internal client results pins policy bridge backend", modules: "golang.org/x/sync"},
+		{name: "router", packages: "runtime/proxy/internal/questions runtime/proxy/internal/subscriptions runtime/proxy/internal/asking runtime/proxy/internal/verdict runtime/proxy/internal/declarations runtime/proxy/internal/finder runtime/proxy/internal/router", uses: "text internal client results policy audit bridge search schema declare backend catalog"},
+		{name: "front", packages: "runtime/proxy/internal/front/...", uses: "internal client policy authentication audit backend router"},
+		{name: "proxy", packages: "runtime/proxy", uses: "internal client results pins policy store audit search backend catalog router front"},
+		{name: "registry", packages: "registry/...", uses: "text client store search", modules: "github.com/hashicorp/go-retryablehttp"},
+		{name: "scaffold", packages: "scaffold scaffold/merge scaffold/lint scaffold/upgrade", uses: "text config registry"},
+		{name: "generator", packages: "scaffold/gogen/...", uses: "text client schema codegen", modules: "github.com/dave/jennifer golang.org/x/sync"},
+		{name: "generated", packages: "generated/...", uses: "client codegen"},
+		{name: "console", packages: "cmd/internal/failure cmd/internal/screen cmd/internal/ui cmd/internal/elicit cmd/internal/yamlcut cmd/internal/local cmd/internal/args cmd/internal/cmdline", uses: "text client schema declare clitool", modules: "github.com/AlecAivazis/survey/v2 github.com/Microsoft/go-winio github.com/jedib0t/go-pretty/v6 github.com/spf13/pflag go.yaml.in/yaml/v3 golang.org/x/sys golang.org/x/term"},
+		{name: "settings", packages: "cmd/internal/settings cmd/internal/hooksection", uses: "text client results policy authentication store auth config search proxy registry console", modules: "github.com/go-viper/mapstructure/v2 github.com/spf13/pflag github.com/spf13/viper go.yaml.in/yaml/v3"},
+		{name: "cli", packages: "cmd/internal/cli", uses: "assets text client results pins transport bridge auth config schema packages files clitool dial registry scaffold console settings commands", modules: "github.com/spf13/cobra github.com/spf13/pflag"},
+		{name: "commands", packages: "cmd/internal/...", uses: "assets text internal client results pins policy authentication store audit transport auth config search schema packages codegen fake declare files clitool dial proxy registry scaffold generator console settings", modules: "github.com/go-json-experiment/json github.com/jedib0t/go-pretty/v6 github.com/tailscale/hujson go.yaml.in/yaml/v3 golang.org/x/mod golang.org/x/sync golang.org/x/sys"},
+		{name: "main", packages: "cmd/mcpctl", uses: "cli"},
+		// A module of its own, since it alone needs the SDK.
+		{name: "gosdk", packages: "runtime/gosdk", uses: "client", modules: "github.com/modelcontextprotocol/go-sdk"},
+	}
+}
