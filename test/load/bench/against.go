@@ -22,7 +22,7 @@ const slowerLimit = 1.02
 
 // versus compares another build of mcpctl with that of the checkout: the same loads
 // in turn, with new processes all the time. It writes the table of
-// docs/performance.md.
+// test/reports/performance.md.
 func (b *bench) versus(ctx context.Context) error {
 	rounds := b.o.rounds
 	other, err := filepath.Abs(b.o.against)

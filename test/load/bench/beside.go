@@ -12,7 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/test/load/gen"
 )
 
-// comparison is a table of docs/performance.md that has mcpctl beside other programs.
+// comparison is a table of test/reports/performance-others.md: mcpctl and other programs.
 type comparison struct {
 	section string // its mark there
 	target  string // of the Makefile
@@ -62,7 +62,7 @@ type measured struct {
 // others: what is compared stands close together.
 const besideRounds = 7
 
-// beside measures a comparison and writes its table into docs/performance.md.
+// beside measures a comparison and writes its table into test/reports/performance-others.md.
 func (b *bench) beside(ctx context.Context, c comparison) error {
 	m, node := b.report.Machine, strings.TrimPrefix(output(b.o.root, "node", "--version"), "v")
 	head := fmt.Sprintf("Measured on %s by `make %s`: %d cores of %s, %s, Node %s, %s; commit %s.\n"+
@@ -77,7 +77,7 @@ func (b *bench) beside(ctx context.Context, c comparison) error {
 	if b.o.short {
 		return nil
 	}
-	name := filepath.Join(b.o.root, filepath.FromSlash(pageFile))
+	name := filepath.Join(b.o.root, filepath.FromSlash(othersFile))
 	page, err := os.ReadFile(name)
 	if err != nil {
 		return err

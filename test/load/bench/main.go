@@ -1,10 +1,10 @@
-// Command bench measures what docs/performance.md promises of mcpctl serve
-// and bridge, and writes that page's tables and plots and the raw figures.
+// Command bench measures what test/reports/performance.md promises of mcpctl serve
+// and bridge, and writes its tables and plots and the raw figures.
 //
 //	make bench                    everything, about eight minutes on two cores
 //	make bench BENCH=-short       a quick look, under a minute, which writes nothing
-//	make bench BENCH=-resume      goes on where an interrupted run has stopped
-//	make bench BENCH=-render      writes the page anew from the raw figures
+//	make bench BENCH=-resume      continues an interrupted run
+//	make bench BENCH=-render      writes the page from the raw figures
 //	make bench-against OLD=FILE   the same loads for another build and this one, in turn
 //	make bench-bridges            mcpctl bridge beside other bridges, in turn
 //	make bench-peers              mcpctl beside programs that do the same, in turn
@@ -61,8 +61,9 @@ type options struct {
 }
 
 const (
-	pageFile   = "docs/performance.md"
-	figureDir  = "docs/performance"
+	pageFile   = "test/reports/performance.md"
+	othersFile = "test/reports/performance-others.md"
+	figureDir  = "test/reports/performance"
 	figureFile = figureDir + "/bench.json"
 )
 
