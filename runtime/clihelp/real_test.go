@@ -88,7 +88,7 @@ func runHelp(t *testing.T, args []string) []byte {
 }
 
 // TestReal compares what is found of the programs of this machine with the tables of
-// testdata/truth. With -v it prints the table of docs/cli-as-mcp.md.
+// testdata/truth. With -v it prints the table of test/reports/cli-corpus.md.
 func TestReal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the help of many programs")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the tables of docs/cli-as-mcp.md anew")
+var update = flag.Bool("update", false, "write the tables of test/reports/cli-corpus.md")
 
 // report prints a table, and with -update writes it into the page between its marks.
 func report(t *testing.T, name, table string) {
@@ -17,7 +17,7 @@ func report(t *testing.T, name, table string) {
 	if !*update {
 		return
 	}
-	const page = "../../docs/cli-as-mcp.md"
+	const page = "../../test/reports/cli-corpus.md"
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

@@ -223,7 +223,7 @@ func TestEngineCrowd(t *testing.T) {
 	crowd.Wait()
 }
 
-// TestEngineMemory: what the index of 1,400 tools takes is what docs/search.md says, or less.
+// TestEngineMemory: what the index of 1,400 tools takes is what test/reports/search.md says, or less.
 func TestEngineMemory(t *testing.T) {
 	search.Default()
 	heap := func() uint64 {
@@ -274,7 +274,7 @@ func many(tools int) map[string][]search.Doc {
 }
 
 // BenchmarkEngine shows how long a search takes in as many tools as a company may have. It
-// fails beyond what docs/search.md promises.
+// fails beyond what test/reports/search.md promises.
 func BenchmarkEngine(b *testing.B) {
 	queries := []string{"create a new issue", "find a user by name and update the record", "delete all pages of a wordtableful", "send a message about the price of an order"}
 	for tools, most := range map[int]time.Duration{1_400: 10 * time.Millisecond, 20_000: 60 * time.Millisecond} {

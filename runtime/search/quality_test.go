@@ -16,7 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
-var update = flag.Bool("update", false, "write the figures into docs/search.md")
+var update = flag.Bool("update", false, "write the figures into test/reports/search.md")
 
 // corpusVariable names a folder of published tools: tools.jsonl with a server, name,
 // definition and source a line, and queries*.jsonl with id, kind, query and accept.
@@ -266,7 +266,7 @@ const (
 // write puts the figures into the page.
 func write(t *testing.T, text string) {
 	t.Helper()
-	const path = "../../docs/search.md"
+	const path = "../../test/reports/search.md"
 	raw, err := os.ReadFile(path)
 	require.NoError(t, err)
 	before, rest, ok := strings.Cut(string(raw), figures)

@@ -18,7 +18,7 @@ import (
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
-var update = flag.Bool("update", false, "run all tasks, and write the figures into docs/budget.md")
+var update = flag.Bool("update", false, "run all tasks, and write the figures into test/reports/context.md")
 
 const (
 	// maxTurns bounds a task.
@@ -345,7 +345,7 @@ const (
 // write puts the figures into the page.
 func write(t *testing.T, text string) {
 	t.Helper()
-	const path = "../../docs/budget.md"
+	const path = "../reports/context.md"
 	raw, err := os.ReadFile(path)
 	require.NoError(t, err)
 	before, rest, ok := strings.Cut(string(raw), begin)
