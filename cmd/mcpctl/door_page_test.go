@@ -18,7 +18,7 @@ import (
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
-const doorPage = "../../docs/door.md"
+const doorPage = "../../test/reports/refused-requests.md"
 
 // doorCredential is what a request has in the place of one that is accepted.
 type doorCredential struct {
@@ -141,7 +141,7 @@ func TestDoorPage(t *testing.T) {
 				break
 			}
 		}
-		t.Error("docs/door.md is not what happens: run go test ./cmd/mcpctl -run TestDoorPage -update")
+		t.Error("test/reports/refused-requests.md is not what happens: run go test ./cmd/mcpctl -run TestDoorPage -update")
 	}
 }
 
@@ -165,9 +165,9 @@ func (s *doorServe) same(t *testing.T, r doorRow) (first string) {
 	return first
 }
 
-const doorHead = `# What a request gets that is not let in
+const doorHead = `# Refused requests
 
-If ` + "`serve.auth`" + ` is set, [serve](share.md) checks who sends a request before it reads anything else of it. This page has the answers to
+If ` + "`serve.auth`" + ` is set, [serve](../../docs/share.md) checks who sends a request before it reads anything else of it. This page has the answers to
 requests that are refused. Every case was sent with each of the requests below, over HTTP/1.1, HTTP/1.1 with TLS, and HTTP/2. All got
 the same answer, to the byte; only the ` + "`Date`" + ` header is left out. No server was started.
 

@@ -19,7 +19,7 @@ import (
 
 // defences are all breaks, and what fails without them.
 var defences = func() *breaks.Suite {
-	s := &breaks.Suite{Module: module, Breaks: madeBreaks(), Page: "docs/attacks-breaks.md", Head: breaksHead, Red: redCases, Row: breakRow}
+	s := &breaks.Suite{Module: module, Breaks: madeBreaks(), Page: "test/reports/attacks-breaks.md", Head: breaksHead, Red: redCases, Row: breakRow}
 	s.Flags()
 	return s
 }()
@@ -28,9 +28,9 @@ var defences = func() *breaks.Suite {
 // turn red. It takes minutes: make attacks-breaks.
 func TestBreaks(t *testing.T) { defences.Run(t) }
 
-const breaksHead = `# What holds each defence
+const breaksHead = `# Removed defences
 
-Each row removes one defence of [security.md](security.md) and names attacks that then succeed. ` + "`make attacks-breaks`" + ` does
+Each row removes one defence of [security.md](../../docs/security.md) and names attacks that then succeed. ` + "`make attacks-breaks`" + ` does
 that again and rewrites this page.
 
 | defence | break | where | cases that fail | among them |

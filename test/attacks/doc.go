@@ -7,6 +7,6 @@
 // The tests need Linux and the build tag attacks: make attacks runs them all,
 // make attacks-short those that fit into CI. make attacks-breaks takes each
 // defence out of the program, one at a time, and checks that cases turn red: see
-// docs/attacks-breaks.md. Which case is about which promise stands in
+// test/reports/attacks-breaks.md. Which case is about which promise stands in
 // docs/security.md.
 package attacks

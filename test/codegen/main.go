@@ -1,5 +1,5 @@
 // Command codegen judges what mcpctl generate writes by what others hold to be
-// true, and writes docs/generate-report.md.
+// true, and writes test/reports/generate.md.
 //
 //	make codegen-report                       all of it, a few minutes on two cores
 //	make codegen-report CODEGEN='-only scale' one part again: suite, bakeoff, corpus, peers, scale, calls
@@ -33,7 +33,7 @@ func main() {
 	defer stop()
 	var o options
 	flag.StringVar(&o.root, "root", ".", "root of the `checkout`")
-	flag.StringVar(&o.out, "out", "docs/generate-report.md", "the `file` to write; - prints it")
+	flag.StringVar(&o.out, "out", "test/reports/generate.md", "the `file` to write; - prints it")
 	flag.StringVar(&o.corpus, "corpus", filepath.Join("..", "shared", "schema-corpus"), "`directory` with the tools of github-mcp-server, which are not committed; without it they have no row")
 	flag.StringVar(&o.state, "state", ".bin/codegen-report.json", "the `file` that keeps what was found out, for -only")
 	flag.StringVar(&o.only, "only", "", "judge these `parts` alone, separated by commas, and take the rest from the last run; page judges nothing and writes the page")

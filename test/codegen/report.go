@@ -131,14 +131,14 @@ func (r *report) ours() fields {
 	return f
 }
 
-// page writes docs/generate-report.md.
+// page writes test/reports/generate.md.
 func (r *report) page() string {
 	var b strings.Builder
 	p := func(format string, a ...any) { fmt.Fprintf(&b, format+"\n", a...) }
-	p("# How generated clients are judged\n")
+	p("# Generated clients, compared\n")
 	p("`make codegen-report` writes this page in a few minutes. The parts that need no other generator are also in `make test`.")
 	p("")
-	p("The JSON Schema test suite, schemas of real servers and reviewers' tools judge what [mcpctl generate](generate.md) writes. Two other")
+	p("The JSON Schema test suite, schemas of real servers and reviewers' tools judge what [mcpctl generate](../../docs/generate.md) writes. Two other")
 	p("generators get the same input: [go-jsonschema](https://github.com/atombender/go-jsonschema) and [quicktype](https://quicktype.io). They")
 	p("only make types, and do not promise validation. Their figures show what the choice of a generator decides, not that they are bad.\n")
 	r.suitePage(p)
@@ -204,7 +204,7 @@ func (r *report) suiteTable(p printer, _ string, of func(judged) tally) {
 func (r *report) bakeoffPage(p printer) {
 	p("## Ten schemas of real servers\n")
 	p("The schemas are in the form that servers have, with 31 valid and 32 invalid values")
-	p("([bakeoff.json](../test/codegen/testdata/bakeoff.json)). Two independent validators gave the verdicts. A cell has the valid values")
+	p("([bakeoff.json](../codegen/testdata/bakeoff.json)). Two independent validators gave the verdicts. A cell has the valid values")
 	p("accepted and round-tripped, and the invalid ones rejected.\n")
 	head, line := "| schema | mcpctl |", "|---|---|"
 	for _, g := range r.Peers {

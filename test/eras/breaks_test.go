@@ -16,7 +16,7 @@ const module = "../.."
 
 // mistakes are the breakages as package breaks makes them.
 var mistakes = func() *breaks.Suite {
-	s := &breaks.Suite{Module: module, Page: "docs/eras-breaks.md", Head: breaksHead, Red: redLines, Row: breakRow}
+	s := &breaks.Suite{Module: module, Page: "test/reports/eras-breaks.md", Head: breaksHead, Red: redLines, Row: breakRow}
 	for _, b := range breakages() {
 		s.Breaks = append(s.Breaks, breaks.Break{Name: b.name, Below: b.below, Edits: b.edits, Red: b.lines})
 	}
@@ -28,7 +28,7 @@ var mistakes = func() *breaks.Suite {
 // turn red. It takes minutes: make eras-breaks.
 func TestBreaks(t *testing.T) { mistakes.Run(t) }
 
-const breaksHead = `# What would turn red
+const breaksHead = `# Deliberate mistakes in the code between the eras
 
 Each row is a deliberate mistake in the code that joins the eras, and the checks of [eras.md](eras.md) that fail with it. They
 run with four fronts and four backends, or with those that the mistake concerns. ` + "`make eras-breaks`" + ` makes all mistakes again and

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
-const docFile = "../../docs/eras.md"
+const docFile = "../reports/eras.md"
 
 // cell is one place of the matrix, outcome what its check came to.
 type cell struct{ line, front, back string }
@@ -134,8 +134,8 @@ func compareDoc(t *testing.T, got, doc outcomes) {
 		}
 	}
 	if better > 0 { // what is mended must not break whoever has mended it
-		t.Logf("%d cells of docs/eras.md no longer fail: run go test ./test/eras -update", better)
+		t.Logf("%d cells of test/reports/eras.md no longer fail: run go test ./test/eras -update", better)
 		return
 	}
-	t.Error("docs/eras.md is not what happens: run go test ./test/eras -update")
+	t.Error("test/reports/eras.md is not what happens: run go test ./test/eras -update")
 }

@@ -17,7 +17,7 @@ var (
 )
 
 // TestEras runs each line for each pair of a front and a backend, and compares
-// the outcome with docs/eras.md.
+// the outcome with test/reports/eras.md.
 func TestEras(t *testing.T) {
 	doc := readDoc(t)
 	var mu sync.Mutex

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
-var update = flag.Bool("update", false, "rewrite docs/eras.md and testdata/wire")
+var update = flag.Bool("update", false, "rewrite test/reports/eras.md and testdata/wire")
 
 // TestMain makes this test binary act as a server when it is started as one.
 func TestMain(m *testing.M) {

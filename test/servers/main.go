@@ -1,7 +1,7 @@
 // Command servers tries mcpctl on published servers that no other test knows: each is
 // added, listed, called, generated for, and served together with all others. The
 // servers are in manifest.json, each with its version. It writes the table of
-// docs/servers.md, and fails where something does not hold that the manifest does not
+// test/reports/servers.md, and fails where something does not hold that the manifest does not
 // excuse as the server's own fault.
 //
 //	make servers
@@ -26,7 +26,7 @@ import (
 
 func main() {
 	dir := flag.String("dir", ".bin/servers", "install servers of PyPI in this `directory`")
-	page := flag.String("page", "docs/servers.md", "write the table of this `page`")
+	page := flag.String("page", "test/reports/servers.md", "write the table of this `page`")
 	only := flag.String("only", "", "try the servers with these `NAMES`, separated by commas, and write no page")
 	flag.Parse()
 	if err := run(context.Background(), *dir, *page, *only); err != nil {

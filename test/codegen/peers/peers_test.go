@@ -1,4 +1,4 @@
-// Package peers is the module in which docs/generate-report.md compiles what
+// Package peers is the module in which test/reports/generate.md compiles what
 // go-jsonschema and quicktype generate; it pins go-jsonschema and what its
 // output imports. quicktype is pinned by package-lock.json.
 package peers_test
