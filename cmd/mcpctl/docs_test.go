@@ -20,7 +20,8 @@ import (
 )
 
 // The documentation is held to the program: README.md and every page of docs/
-// are read here, and their ```console blocks are run (docs_console_test.go).
+// are read here, and their ```console blocks are run (docs_console_test.go). Links
+// are checked on all pages of the checkout (docs_links_test.go).
 //
 //	```console           commands after "$ ", what they print below; run
 //	```console module    the same, in a new module that requires this one
@@ -61,6 +62,18 @@ func docPages(t *testing.T) []string {
 	return pages
 }
 
+// reportPages are the pages that tests write.
+func reportPages(t *testing.T) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(checkout(), "test", "reports", "*.md"))
+	require.NoError(t, err)
+	pages := make([]string, 0, len(found))
+	for _, path := range found {
+		pages = append(pages, "test/reports/"+filepath.Base(path))
+	}
+	return pages
+}
+
 func checkout() string { return filepath.Join("..", "..") }
 
 func readPage(t *testing.T, page string) []string {
@@ -98,7 +111,7 @@ func fencedBlocks(page string, lines []string) (blocks []*docBlock, prose []stri
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	check := newDocChecker(t)
-	for _, page := range docPages(t) {
+	for _, page := range append(docPages(t), reportPages(t)...) {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
 			blocks, prose, err := fencedBlocks(page, readPage(t, page))
@@ -108,7 +121,7 @@ func TestDocs(t *testing.T) {
 					t.Errorf("%s: %v", b.at(), err)
 				}
 			}
-			if err := errors.Join(check.sentences(prose), check.links(page, prose)); err != nil {
+			if err := check.sentences(prose); err != nil {
 				t.Errorf("%s: %v", page, err)
 			}
 		})
@@ -333,58 +346,6 @@ scan:
 
 var assignmentRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
-var linkRE = regexp.MustCompile(`\]\(([^)\s]+)\)`)
-
-// links checks that links to files of the checkout lead to one, and those to
-// a heading to a heading.
-func (c *docChecker) links(page string, prose []string) error {
-	var errs []error
-	for _, line := range prose {
-		for _, m := range linkRE.FindAllStringSubmatch(line, -1) {
-			target, anchor, _ := strings.Cut(m[1], "#")
-			if strings.Contains(target, "://") {
-				continue
-			}
-			path := filepath.Join(checkout(), filepath.FromSlash(page))
-			if target != "" {
-				path = filepath.Join(filepath.Dir(path), filepath.FromSlash(target))
-			}
-			b, err := os.ReadFile(path)
-			if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
-				err = nil
-			}
-			switch {
-			case err != nil:
-				errs = append(errs, fmt.Errorf("link to %s: no such file", m[1]))
-			case anchor != "" && !slices.Contains(anchors(string(b)), anchor):
-				errs = append(errs, fmt.Errorf("link to %s: no such heading", m[1]))
-			}
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// anchors are the headings of a page as links name them.
-func anchors(text string) []string {
-	var out []string
-	for line := range strings.Lines(text) {
-		if !strings.HasPrefix(line, "#") {
-			continue
-		}
-		heading := strings.ToLower(strings.TrimSpace(strings.TrimLeft(line, "#")))
-		out = append(out, strings.Map(func(r rune) rune {
-			switch {
-			case r == ' ':
-				return '-'
-			case r == '-' || r == '_' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r > 127:
-				return r
-			}
-			return -1
-		}, heading))
-	}
-	return out
-}
-
 // TestDocsCheck breaks a page in each way that the check is there for.
 func TestDocsCheck(t *testing.T) {
 	t.Parallel()
@@ -415,9 +376,6 @@ func TestDocsCheck(t *testing.T) {
 		{"go of a file", "```go cmd/mcpctl/main.go\nfunc main() {\n  os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))\n}\n```", true},
 		{"go that is not in the file", "```go cmd/mcpctl/main.go\nfunc main() { os.Exit(1) }\n```", false},
 		{"no go", "```go\nfunc {\n```", false},
-		{"link", "[x](README.md)", true},
-		{"link to nowhere", "[x](docs/nowhere.md)", false},
-		{"link to no heading", "[x](README.md#nothing-of-that-kind)", false},
 		{"unknown kind", "```consol\n$ mcpctl list\n```", false},
 		{"open block", "```sh\nmcpctl list", false},
 	} {
@@ -427,7 +385,7 @@ func TestDocsCheck(t *testing.T) {
 			for _, b := range blocks {
 				err = errors.Join(err, check.block(b))
 			}
-			err = errors.Join(err, check.sentences(prose), check.links("README.md", prose))
+			err = errors.Join(err, check.sentences(prose))
 			if (err == nil) != tt.ok {
 				t.Errorf("%s: got %v, want ok %t", tt.page, err, tt.ok)
 			}
