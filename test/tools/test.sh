@@ -1,13 +1,33 @@
 #!/usr/bin/env bash
-# test.sh [FLAGS]: the tests of make test. Packages that start goroutines, or are called by
-# several, run under the race detector. The others are the same with it, only slower: parsers,
-# schemas, text, generated code. The matrix of eras runs under it in make nightly.
-# FLAGS go to each go test, as in test.sh -count 1.
+# test.sh [FLAGS]: the tests of make test. FLAGS go to each go test, as in test.sh -count 1.
+#
+# A package whose code or tests start goroutines runs under the race detector. For the others
+# it would find nothing and only take longer: parsers, schemas, text, generated code. Tests
+# with a large input, and suites that start programs, run without it as well; of those, what
+# does have goroutines is under it in a small form, and in make nightly as a whole.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-# concurrent prints the packages whose code or tests have goroutines, servers or processes.
-concurrent() {
-	grep -lE '^[^/]*\b(go func|go [a-zA-Z_.]+\(|sync\.|errgroup|httptest|http\.Serve|synctest|exec\.Command)|\.Go\(' "$@" 2>/dev/null | xargs -r -n1 dirname | sort -u
-}
-files() { git ls-files "$@" -- '*.go' ':!*/testdata/*' ':!runtime/gosdk/*' ':!test/tokens/*' ':!test/collector/*'; }
+slow='/(scaffold/gogen|runtime/access/policy|runtime/audit/(verify|merkle)|runtime/clihelp|test/(architecture|codegen|eras|screens))(/|$)'
+all=$(go list -tags integration -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}' ./... | grep -v '^$')
+racy=() plain=()
+while read -r package dir; do
+	if [[ ! $package =~ $slow ]] && grep -qE '^[^/"]*\bgo (func|[a-zA-Z_.]+\()|\.Go\(|synctest\.|httptest\.|exec\.Command' "$dir"/*.go; then
+		racy+=("$package")
+	else
+		plain+=("$package")
+	fi
+done <<<"$all"
+echo "${#racy[@]} packages under the race detector, ${#plain[@]} without"
+
+# Many tests wait for processes and clocks: half as many packages again as there are cores,
+# and twice as many tests.
+cores=$(getconf _NPROCESSORS_ONLN)
+run() { go test -vet=off -tags integration -timeout 10m -p $((cores + (cores + 1) / 2)) -parallel $((2 * cores)) "$@"; }
+
+CGO_ENABLED=1 run -race "$@" "${racy[@]}"
+CGO_ENABLED=1 run -race "$@" ./scaffold/gogen ./runtime/access/policy ./runtime/audit/verify -run '^(TestGolden|TestOrder|TestMany|TestWhileWritten)$'
+CGO_ENABLED=1 go -C runtime/gosdk test -vet=off -race "$@" ./...
+run "$@" "${plain[@]}"
+go test -vet=off "$@" ./runtime/proxy -run '^TestOwnership$' -worlds 10000
+test/tools/alloctests.sh "$@"

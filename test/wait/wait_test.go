@@ -2,6 +2,7 @@ package wait_test
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"strings"
 	"testing"
@@ -31,7 +32,7 @@ func (d *deadlined) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// run runs f as a test of its own would, and returns how it failed.
+// run runs f as another test would, and returns how it failed.
 func run(t *testing.T, end time.Time, bound bool, f func(testing.TB)) string {
 	t.Helper()
 	d := &deadlined{TB: t, end: end, bound: bound}
@@ -88,8 +89,8 @@ func TestHappens(t *testing.T) {
 			close(c)
 			wait.For(tb, "the close", c)
 			ctx := wait.Context(tb)
-			if <-ctx.Done(); context.Cause(ctx) != context.DeadlineExceeded || time.Since(start) != 50*time.Second {
-				t.Errorf("the context ended with %v after %v", context.Cause(ctx), time.Since(start))
+			if <-ctx.Done(); !errors.Is(ctx.Err(), context.DeadlineExceeded) || time.Since(start) != 50*time.Second {
+				t.Errorf("the context ended with %v after %v", ctx.Err(), time.Since(start))
 			}
 		})
 		if failed != "" {
