@@ -29,10 +29,12 @@ func TestDocsLinks(t *testing.T) {
 const (
 	readmePage  = "README.md"
 	reportsPage = "test/reports/README.md"
+	textList    = "docs/llms.txt" // the pages for readers that take text only
 )
 
 // linkFaults returns the links of a checkout that lead nowhere, and the pages to which none
-// leads: to those of docs from README.md, to the files of test/reports from its index.
+// leads: to those of docs from README.md and docs/llms.txt, to the files of test/reports from
+// its index.
 func linkFaults(checkout fs.FS) ([]string, error) {
 	pages, reports, err := linkedFiles(checkout)
 	if err != nil {
@@ -55,8 +57,14 @@ func linkFaults(checkout fs.FS) ([]string, error) {
 	}
 	fromReadme := reached(leads, readmePage, "docs/")
 	for _, page := range pages {
-		if strings.HasPrefix(page, "docs/") && path.Ext(page) == ".md" && !fromReadme[page] {
+		if !strings.HasPrefix(page, "docs/") || path.Ext(page) != ".md" {
+			continue
+		}
+		if !fromReadme[page] {
 			faults = append(faults, page+": no link leads to it from "+readmePage)
+		}
+		if path.Dir(page) == "docs" && !slices.Contains(leads[textList], page) {
+			faults = append(faults, page+": "+textList+" does not list it")
 		}
 	}
 	fromIndex := reached(leads, reportsPage, "test/reports/")
@@ -79,7 +87,7 @@ func linkedFiles(checkout fs.FS) (pages, reports []string, err error) {
 		case d.IsDir():
 			return nil
 		}
-		if path.Ext(name) == ".md" || name == "docs/llms.txt" {
+		if path.Ext(name) == ".md" || name == textList {
 			pages = append(pages, name)
 		}
 		if strings.HasPrefix(name, "test/reports/") {
@@ -222,7 +230,7 @@ func TestDocsLinksCatch(t *testing.T) {
 			"[t](#the-b-page-1--2-_x_)\n",
 		"docs/c.md":                "# C\n\n<img src=\"p.svg\">\n[ref]\n\n[ref]: ../README.md#a\n",
 		"docs/p.svg":               "<svg/>",
-		"docs/llms.txt":            "- [b](b.md): has b\n",
+		"docs/llms.txt":            "- [b](b.md): has b\n- [c](c.md): has c\n",
 		"test/reports/README.md":   "# Reports\n\n[r](r.md)\n",
 		"test/reports/r.md":        "# R\n\n[raw](raw/r.json)\n",
 		"test/reports/raw/r.json":  "{}",
@@ -243,9 +251,10 @@ func TestDocsLinksCatch(t *testing.T) {
 		"a link by reference":          {"docs/c.md", "# C\n[x]: no.md", "docs/c.md: link to no.md: no such file"},
 		"outside":                      {"docs/c.md", "# C\n[x](../../no.md)", "docs/c.md: link to ../../no.md: it leaves the checkout"},
 		"the root of the site":         {"docs/c.md", "# C\n[x](/README.md)", "docs/c.md: link to /README.md: it leaves the checkout"},
-		"the list for readers of text": {"docs/llms.txt", "- [x](no.md): no", "docs/llms.txt: link to no.md: no such file"},
+		"the list for readers of text": {"docs/llms.txt", "[b](b.md) [c](c.md)\n- [x](no.md): no", "docs/llms.txt: link to no.md: no such file"},
 		"a page elsewhere":             {"test/README.md", "[x](no.md)", "test/README.md: link to no.md: no such file"},
-		"a page without a link":        {"docs/d.md", "# D", "docs/d.md: no link leads to it from README.md"},
+		"a page without a link":        {"README.md", "# A\n[c](docs/c.md) [r](test/reports/README.md)", "docs/b.md: no link leads to it from README.md"},
+		"a page that is not listed":    {"docs/llms.txt", "- [b](b.md): has b\n", "docs/c.md: docs/llms.txt does not list it"},
 		"a report without a link":      {"test/reports/s.md", "# S", "test/reports/s.md: no link leads to it from test/reports/README.md"},
 		"a figure without a link":      {"test/reports/raw/s.svg", "", "test/reports/raw/s.svg: no link leads to it from test/reports/README.md"},
 	} {
