@@ -11,6 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/faults/hostile"
 	"github.com/mcpctl/mcpctl/test/kit"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // TestMain makes this binary act as mcpctl and as fake-mcp, the scripted
@@ -18,7 +19,7 @@ import (
 // test here.
 func TestMain(m *testing.M) {
 	mcpctl := func() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
-	testscript.Main(m, map[string]func(){
+	testscript.Main(wire.Heard{M: m}, map[string]func(){
 		"mcpctl": mcpctl,
 		// What mcpctl serve starts to outlive itself; it calls itself so.
 		"mcp-guardian": mcpctl,

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -22,12 +24,28 @@ func Parallel() {
 	}
 }
 
+// Heard runs tests whose children get signals: what this process ignores because nohup has
+// started it, or a shell in the background, they would ignore, too. What it handles, they
+// begin with as usual.
+type Heard struct{ M interface{ Run() int } }
+
+// Run returns what the tests return.
+func (h Heard) Run() int {
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
+		if signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig) // nobody reads it: it goes on as before
+		}
+	}
+	return h.M.Run()
+}
+
 // Main runs tests, as [Parallel] does, of mcpctl as a program, which is built with
 // flags where program names none. It returns the exit code.
 func Main(m *testing.M, program *string, flags ...string) int {
 	Parallel()
+	run := Heard{m}.Run
 	if *program != "" {
-		return m.Run()
+		return run()
 	}
 	dir, err := os.MkdirTemp("", "mcpctl-suite-*")
 	if err == nil {
@@ -38,7 +56,7 @@ func Main(m *testing.M, program *string, flags ...string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	return m.Run()
+	return run()
 }
 
 // Sources looks at what mcpctl is built of. The go command takes the result of a suite
