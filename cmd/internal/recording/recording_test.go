@@ -175,6 +175,7 @@ func TestTwo(t *testing.T) {
 		o, _ := options(dir, a)
 		one, err := recording.Open(t.Context(), o)
 		require.NoError(t, err)
+		synctest.Wait() // it is the one that exports
 		two, err := recording.Open(t.Context(), o)
 		require.NoError(t, err)
 		for range 20 {
