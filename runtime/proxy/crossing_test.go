@@ -194,19 +194,28 @@ func TestNothingCrosses(t *testing.T) {
 	var answered, refused atomic.Int64
 	var sessions [2]atomic.Pointer[string]
 	var wg sync.WaitGroup
+	begin := make(chan struct{})
 	const clients = 8 // half of each principal, half of each era
 	for i := range clients {
 		of := i % 2
 		x := &crosser{t: t, who: [...]string{"alice", "bob"}[of], token: [...]string{alice, bob}[of], url: s.url, c: s.client(), answered: &answered}
 		stateless := i/2%2 == 0
+		connect := func() {
+			x.connect()
+			own := x.session
+			sessions[of].Store(&own)
+		}
+		if !stateless {
+			connect() // before any calls: there are sessions to steal
+		}
 		wg.Go(func() {
+			<-begin
 			for n := range *crossings / clients {
-				if !stateless && (n == 0 || rand.IntN(40) == 0) {
-					x.connect()
-					own := x.session
-					sessions[of].Store(&own)
+				if !stateless && rand.IntN(40) == 0 {
+					connect()
 				}
-				if other := sessions[1-of].Load(); other != nil && rand.IntN(40) == 0 {
+				if n == 20 || rand.IntN(40) == 0 {
+					other := sessions[1-of].Load()
 					thief := *x
 					thief.session = *other
 					if status, lines, _ := thief.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, "", "", 0); status != http.StatusNotFound {
@@ -218,6 +227,7 @@ func TestNothingCrosses(t *testing.T) {
 			}
 		})
 	}
+	close(begin)
 	wg.Wait()
 	if n := int64(*crossings); answered.Load() < n*8/10 || refused.Load() < n/100 || calls.Load() < answered.Load() {
 		t.Errorf("%d of %d calls were answered, servers had %d; %d sessions of others were refused", answered.Load(), n, calls.Load(), refused.Load())
