@@ -19,6 +19,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/store"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 func id(name string) store.ID { return store.ID{Name: name, Digest: "digest of " + name} }
@@ -334,8 +335,15 @@ func TestProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mcpctl.db")
 	if path := os.Getenv("STORE_TEST_PATH"); path != "" {
 		db, _ := open(t, path, "")
-		for i := range 20 {
-			keep(t, db, full(fmt.Sprintf("%s-%d", os.Getenv("STORE_TEST_NAME"), i)))
+		for i := range 20 { // a call waits half a second for others, and the next tries again
+			c := full(fmt.Sprintf("%s-%d", os.Getenv("STORE_TEST_NAME"), i))
+			wait.Until(t, "its turn", func() bool {
+				err := db.Keep(t.Context(), []store.Change{c})
+				if err != nil && !strings.Contains(err.Error(), "SQLITE_BUSY") {
+					t.Fatal(err)
+				}
+				return err == nil
+			})
 		}
 		return
 	}

@@ -13,11 +13,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/audit"
 	"github.com/mcpctl/mcpctl/runtime/audit/logfile"
 	"github.com/mcpctl/mcpctl/runtime/audit/merkle"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // TestProcesses: three processes append and sign at once. Nothing is lost, the records of
@@ -27,7 +29,7 @@ func TestProcesses(t *testing.T) {
 	if run := os.Getenv("AUDIT_TEST_RUN"); run != "" {
 		key, err := logfile.OpenKey(os.Getenv("AUDIT_TEST_KEY"))
 		require.NoError(t, err)
-		l, err := logfile.Open(t.Context(), os.Getenv("AUDIT_TEST_LOG"), logfile.Options{Key: key})
+		l, err := logfile.Open(t.Context(), os.Getenv("AUDIT_TEST_LOG"), logfile.Options{Key: key, Busy: time.Until(wait.Deadline(t))})
 		require.NoError(t, err)
 		for i := range batches {
 			_, err := l.Append(t.Context(), &audit.Batch{Run: run, Records: records(run, i*7, 7), State: []byte(run), Sync: i%20 == 0})
