@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/test/load/gen"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // TestAllocServe holds how many allocations of the serving process a call
@@ -116,7 +117,7 @@ func serveCounted(t *testing.T, program string, env []string) string {
 			return url
 		}
 		t.Fatal("serve ended before it listened")
-	case <-time.After(time.Minute):
+	case <-wait.Late(t):
 		t.Fatal("serve does not listen")
 	}
 	return ""

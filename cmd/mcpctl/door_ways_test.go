@@ -13,10 +13,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mcpctl/mcpctl/test/pki"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -132,7 +132,7 @@ func overHTTP2(t *testing.T, d *wire.Daemon, ca *pki.Authority) doorWay {
 func transcript(t *testing.T, conn net.Conn, request string) string {
 	t.Helper()
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(wire.Limit))
+	_ = conn.SetDeadline(wait.Deadline(t))
 	_, err := io.WriteString(conn, request)
 	require.NoError(t, err)
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)

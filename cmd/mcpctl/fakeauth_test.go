@@ -14,11 +14,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // issuer is an authorization server for one fake MCP server. Everybody who opens its
@@ -235,7 +235,7 @@ func takeport(ts *testscript.TestScript, neg bool, args []string) {
 
 // fakeBrowser is a browser whose user agrees to everything.
 func fakeBrowser() {
-	c := &http.Client{Timeout: 10 * time.Second}
+	c := &http.Client{Timeout: wire.Limit}
 	resp, err := c.Get(os.Args[len(os.Args)-1])
 	if err == nil {
 		_ = resp.Body.Close()

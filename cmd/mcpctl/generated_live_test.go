@@ -23,6 +23,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/test/npmtest"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // liveCall is a call of a generated client.
@@ -230,8 +231,7 @@ func TestGeneratedLive(t *testing.T) {
 	for server, calls := range liveCalls(dir) {
 		t.Run(server, func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
-			defer cancel()
+			ctx := wait.Context(t)
 			c := liveConnect(ctx, t, config, server)
 			missing := liveOffers(ctx, t, c, config, server)
 			for words, call := range calls {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // TestInterruptLeavesNoProcess ends mcpctl in the middle of a call, by Ctrl+C
@@ -105,7 +106,7 @@ func interrupted(t *testing.T, sig os.Signal) {
 		select {
 		case s := <-rest:
 			told += s
-		case <-time.After(10 * time.Second):
+		case <-wait.Late(t):
 			t.Fatal("a process of the server is still there")
 		}
 	}

@@ -4,7 +4,6 @@ package main_test
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // oddKinds are the files that hang or have no end where a file is expected, by
@@ -47,8 +47,7 @@ func oddHome(t *testing.T, at string, odd func(string) error) string {
 // inHome runs mcpctl in a home, for a minute at most.
 func inHome(t *testing.T, home, words string) (stdout, stderr string, code int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
+	ctx := wait.Context(t)
 	cmd := exec.CommandContext(ctx, "mcpctl", strings.Fields(words)...)
 	cmd.Dir = home
 	cmd.Env = []string{"MCPCTL_HOME=" + home, "HOME=" + home, "TMPDIR=" + home, "PATH=" + os.Getenv("PATH"), noRaceSleep}
@@ -121,8 +120,7 @@ func TestEndlessInput(t *testing.T) {
 			}
 			home := oddHome(t, "x", func(string) error { return nil })
 			// What has no bound fills the memory: it ends before.
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-			defer cancel()
+			ctx := wait.Context(t)
 			cmd := exec.CommandContext(ctx, "sh", "-c", "exec mcpctl "+words+" </dev/zero")
 			cmd.Dir = home
 			cmd.Env = []string{"MCPCTL_HOME=" + home, "HOME=" + home, "PATH=" + os.Getenv("PATH"), noRaceSleep}
@@ -197,7 +195,7 @@ func serveAt(t *testing.T, home string) string {
 	select {
 	case url := <-stderr.heard:
 		return url
-	case <-time.After(time.Minute):
+	case <-wait.Late(t):
 		t.Fatal("it never said where it listens")
 	}
 	return ""

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // ending is a serve with one call under way, that is about to be ended.
@@ -142,7 +143,7 @@ func startEnding(t *testing.T, e ending, ms string, flags ...string) *ending {
 		case f := <-open(p):
 			t.Cleanup(func() { _ = f.Close() })
 			e.left = append(e.left, f)
-		case <-time.After(30 * time.Second):
+		case <-wait.Late(t):
 			t.Fatalf("no process holds %s: %s", p, e.stderr)
 		}
 	}
@@ -207,7 +208,7 @@ func (e *ending) ends(within time.Duration, want string) {
 		if err != nil {
 			e.t.Errorf("it ended with %v: %s", err, e.stderr)
 		}
-	case <-time.After(patience):
+	case <-wait.Late(e.t):
 		e.t.Fatal("it does not end")
 	}
 	if d := time.Since(e.told); d > within {
@@ -218,7 +219,7 @@ func (e *ending) ends(within time.Duration, want string) {
 		if !strings.Contains(got, want) {
 			e.t.Errorf("the call came to %q, want %s", got, want)
 		}
-	case <-time.After(patience):
+	case <-wait.Late(e.t):
 		e.t.Error("the call was neither answered nor refused")
 	}
 	for i, f := range e.left {
@@ -233,7 +234,7 @@ func (e *ending) ends(within time.Duration, want string) {
 		}()
 		select {
 		case <-gone:
-		case <-time.After(patience):
+		case <-wait.Late(e.t):
 			e.t.Fatalf("a process of a server is still there, which holds %s", filepath.Base(f.Name()))
 		}
 	}
@@ -343,7 +344,7 @@ func TestServeClosedOutput(t *testing.T) {
 				if err != nil || stderr.Len() > 0 {
 					t.Errorf("it ended with %v: %q", err, stderr.String())
 				}
-			case <-time.After(30 * time.Second):
+			case <-wait.Late(t):
 				t.Error("it does not end")
 				_ = cmd.Process.Kill()
 				<-ended

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/mcpctl/mcpctl/test/pty"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // pseudoTerminal returns both ends of a terminal.
@@ -54,7 +54,7 @@ func TestServeTerminalCloses(t *testing.T) {
 			}
 			select {
 			case <-s.exited:
-			case <-time.After(20 * time.Second):
+			case <-wait.Late(t):
 				t.Fatalf("it did not end:\n%s", s.said())
 			}
 		})

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // served is a running mcpctl serve on standard input and output, and its client.
@@ -106,7 +107,7 @@ func (s *served) begin(cmd *exec.Cmd) {
 		_ = s.in.Close()
 		select {
 		case <-s.exited:
-		case <-time.After(20 * time.Second):
+		case <-wait.Late(s.t):
 			s.t.Error("it did not end with its input")
 			_ = s.cmd.Process.Kill()
 			<-s.exited

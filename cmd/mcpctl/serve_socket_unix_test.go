@@ -12,10 +12,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/local"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // TestServeSocket: serve --socket is serve --http for this user alone, and its file goes
@@ -81,7 +81,7 @@ func TestServeSocket(t *testing.T) {
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
 	select {
 	case <-ended:
-	case <-time.After(20 * time.Second):
+	case <-wait.Late(t):
 		_ = cmd.Process.Kill()
 		t.Fatal("it does not end")
 	}

@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/test/pty"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // terminal is a pseudo-terminal with somebody in front of it, who types an
@@ -115,8 +115,7 @@ func atTerminalWith(t *testing.T, p *terminal, settings string, env []string, wo
 	if settings != "" {
 		require.NoError(t, os.Rename(settings, filepath.Join(home, "config.yaml")))
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
+	ctx := wait.Context(t)
 	cmd := exec.CommandContext(ctx, mcpctl, words...)
 	cmd.Env = append([]string{"MCPCTL_HOME=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm", noRaceSleep}, env...)
 	var out bytes.Buffer

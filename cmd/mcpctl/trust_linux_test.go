@@ -2,17 +2,16 @@ package main_test
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // TestTrustOnATerminal: a person is asked about a project's file once, sees what it runs,
@@ -36,8 +35,7 @@ func TestTrustOnATerminal(t *testing.T) {
 			answers = append(answers, [2]string{"no: ignore it", keys})
 		}
 		p := openTerminal(t, answers...)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
+		ctx := wait.Context(t)
 		cmd := exec.CommandContext(ctx, mcpctl, words...)
 		cmd.Dir = filepath.Dir(filepath.Dir(file))
 		cmd.Env = []string{"MCPCTL_HOME=" + filepath.Join(dir, "home"), "PATH=" + os.Getenv("PATH"), "TERM=xterm", noRaceSleep}

@@ -6,16 +6,15 @@ package generated_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mcpctl/mcpctl/test/npmtest"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // server is the command line of a real server and what it needs in its
@@ -50,8 +49,7 @@ func TestPrograms(t *testing.T) {
 			if name == "filesystem" {
 				words = append([]string{dir}, words...)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-			defer cancel()
+			ctx := wait.Context(t)
 			cmd := exec.CommandContext(ctx, "go", append([]string{"run", "./" + name}, words...)...)
 			cmd.Env = os.Environ()
 			for k, v := range env {
@@ -100,8 +98,7 @@ func TestLive(t *testing.T) {
 			if err := os.WriteFile(path, servers, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-			defer cancel()
+			ctx := wait.Context(t)
 			cmd := exec.CommandContext(ctx, exe, "--config", path, "generate", name, "--out", filepath.Join("generated", name), "--check")
 			cmd.Dir = root
 			if out, err := cmd.CombinedOutput(); err != nil {

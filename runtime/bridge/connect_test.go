@@ -18,6 +18,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // connect connects to a fake server over memory and counts the connections.
@@ -307,7 +308,7 @@ func TestLateRefusalThenHandshake(t *testing.T) {
 			if o.c.Info.Version != "2025-11-25" {
 				t.Errorf("got %s", o.c.Info.Version)
 			}
-		case <-time.After(time.Minute):
+		case <-wait.Late(t):
 			t.Fatal("connecting has not come back")
 		}
 	})

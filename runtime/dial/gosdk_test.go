@@ -16,6 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // sdkEnv makes the test binary a server of the official Go SDK on its standard
@@ -124,7 +125,7 @@ func TestGoSDKServerOf2026(t *testing.T) {
 							break
 						}
 					}
-				case <-time.After(10 * time.Second):
+				case <-wait.Late(t):
 					t.Fatalf("%s: not told of %v", name, want)
 				}
 			}

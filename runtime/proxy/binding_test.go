@@ -15,6 +15,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/runtime/seal"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // behindDoor is a proxy over HTTP that knows who asks.
@@ -190,11 +191,7 @@ func TestParkedOfRevoked(t *testing.T) {
 		}
 	}
 	front.Expel(func(p *access.Principal) bool { return p.Name == "alice" })
-	select {
-	case <-ended:
-	case <-time.After(10 * time.Second):
-		t.Fatal("the call waits on")
-	}
+	wait.For(t, "the end of the call", ended)
 	select {
 	case <-ended:
 		t.Error("another's call has ended")

@@ -11,6 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/views"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // code returns the text of a resource that was read.
@@ -205,7 +206,7 @@ func TestDeclarationsFollow(t *testing.T) {
 		g.Replace(gate.Config{Set: policies(t, allowAll+[]string{``, `@id("no") forbid (principal, action, resource) when {resource.name like "tool1*"};`}[n%2])})
 		p.Repolicy()
 	}
-	eventually(t, "the last list", func() bool { return strings.Contains(c.result("tools/list", `{}`), "a__tool23") })
+	wait.Until(t, "the last list", func() bool { return strings.Contains(c.result("tools/list", `{}`), "a__tool23") })
 	close(changed)
 	readers.Wait()
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // doorTokens is a door that knows tokens.
@@ -84,7 +85,7 @@ func exchange(t *testing.T, addr, request string) string {
 	c, err := net.Dial("tcp", addr)
 	require.NoError(t, err)
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = c.SetDeadline(wait.Deadline(t))
 	_, err = io.WriteString(c, request)
 	require.NoError(t, err)
 	in := bufio.NewReader(c)
@@ -251,7 +252,7 @@ func TestDoorBinds(t *testing.T) {
 	c, err := net.Dial("tcp", addr)
 	require.NoError(t, err)
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = c.SetDeadline(wait.Deadline(t))
 	_, err = io.WriteString(c, "GET /sse HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"+as(alice)+"\r\n")
 	require.NoError(t, err)
 	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
@@ -299,7 +300,7 @@ func TestExpel(t *testing.T) {
 			c, err := net.Dial("tcp", s.address)
 			require.NoError(t, err)
 			t.Cleanup(func() { _ = c.Close() })
-			_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+			_ = c.SetDeadline(wait.Deadline(t))
 			_, err = io.WriteString(c, request)
 			require.NoError(t, err)
 			resp, err := http.ReadResponse(bufio.NewReader(c), nil)
@@ -323,7 +324,7 @@ func TestExpel(t *testing.T) {
 	for i, ended := range hers {
 		select {
 		case <-ended:
-		case <-time.After(10 * time.Second):
+		case <-wait.Late(t):
 			t.Errorf("stream %d goes on", i)
 		}
 	}

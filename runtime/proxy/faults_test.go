@@ -16,6 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // TestBlankLineBehindACall: what comes with a message and is none must not
@@ -27,11 +28,7 @@ func TestBlankLineBehindACall(t *testing.T) {
 		id := fmt.Sprint(i + 1000)
 		answer := c.expect(id)
 		c.send(`{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"a__echo","arguments":{"message":"hi"}}}` + "\n\r\n")
-		select {
-		case <-answer:
-		case <-time.After(10 * time.Second):
-			t.Fatal("no answer")
-		}
+		wait.For(t, "an answer", answer)
 	}
 }
 

@@ -8,10 +8,10 @@ import (
 	"reflect"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // TestHealthTakesNoLock holds every lock that there is in a proxy, and asks.
@@ -54,7 +54,7 @@ func TestHealthTakesNoLock(t *testing.T) {
 			if r.Code != http.StatusOK {
 				t.Errorf("got %d %s", r.Code, r.Body)
 			}
-		case <-time.After(10 * time.Second):
+		case <-wait.Late(t):
 			t.Fatal("it waits for a lock")
 		}
 	}

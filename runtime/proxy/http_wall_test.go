@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // walled is what serve has over HTTP, at an address.
@@ -41,7 +42,7 @@ func raw(t *testing.T, addr, text string) *http.Response {
 	c, err := net.Dial("tcp", addr)
 	require.NoError(t, err)
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = c.SetDeadline(wait.Deadline(t))
 	if _, err := io.WriteString(c, text); err != nil {
 		t.Fatalf("%q: %v", text, err)
 	}
@@ -387,7 +388,7 @@ func TestRefusedBodyIsRead(t *testing.T) {
 				c, err := net.Dial("tcp", addr)
 				require.NoError(t, err)
 				defer c.Close()
-				_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+				_ = c.SetDeadline(wait.Deadline(t))
 				size := most + 1<<20
 				begin, end := fmt.Sprintf("Content-Length: %d\r\n\r\n", size), ""
 				if chunked {

@@ -12,6 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // known is a server of the handshake era whose tools a proxy knows, so that calls
@@ -140,9 +141,9 @@ func TestDirectCallEndsWithItsClient(t *testing.T) {
 	c.july(`0`, "tools/list", `{}`, `{}`)
 	answered := c.expect(`"w"`)
 	c.send(julyLine(`"w"`, "tools/call", `{"name":"wait"}`, `{}`, ""))
-	eventually(t, "the call runs", func() bool { return s.Status().Running == 1 })
+	wait.Until(t, "the call runs", func() bool { return s.Status().Running == 1 })
 	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"w"}}`)
-	eventually(t, "the call is cancelled", func() bool { return s.Status().Cancelled == 1 })
+	wait.Until(t, "the call is cancelled", func() bool { return s.Status().Cancelled == 1 })
 	c.july(`1`, "tools/list", `{}`, `{}`)
 	select {
 	case got := <-answered:
@@ -219,7 +220,7 @@ func TestDirectCallLosesItsServer(t *testing.T) {
 				go func() { answers <- post(fmt.Sprint(i+1), "tools/call", `{"name":"wait"}`) }()
 			}
 		}
-		eventually(t, front+": the calls run", func() bool { return s.Status().Running == 8 })
+		wait.Until(t, front+": the calls run", func() bool { return s.Status().Running == 8 })
 		b.kill(func(proxy.Key) bool { return true })
 		for range 8 {
 			if got := next(t, answers); !strings.Contains(got, `"isError":true`) || !strings.Contains(got, `"kind":"connect"`) {

@@ -17,6 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/runtime/seal"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // julyLine makes the line of a self-contained request.
@@ -87,9 +88,9 @@ func TestModernStdioCancel(t *testing.T) {
 		c.july(`0`, "tools/list", `{}`, `{}`)
 		answered := c.expect(`"w"`)
 		c.send(julyLine(`"w"`, "tools/call", `{"name":"wait"}`, `{}`, ""))
-		eventually(t, era+": the call runs", func() bool { return s.Status().Running == 1 })
+		wait.Until(t, era+": the call runs", func() bool { return s.Status().Running == 1 })
 		c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"w"}}`)
-		eventually(t, era+": the call is cancelled", func() bool { return s.Status().Cancelled == 1 })
+		wait.Until(t, era+": the call is cancelled", func() bool { return s.Status().Cancelled == 1 })
 		c.july(`1`, "tools/list", `{}`, `{}`)
 		select {
 		case got := <-answered:
@@ -114,7 +115,7 @@ func TestModernStdioListen(t *testing.T) {
 		}
 		c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
 		c.july(`1`, "tools/list", `{}`, `{}`)
-		eventually(t, era+": the server is listened to", func() bool { return era == "legacy" || s.Status().Listens > 0 })
+		wait.Until(t, era+": the server is listened to", func() bool { return era == "legacy" || s.Status().Listens > 0 })
 		s.Change("tools")
 		if got := next(t, c.notes); !strings.Contains(got, `"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"7"}}`) {
 			t.Errorf("%s: got %s", era, got)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // taskServer is a server whose tool "work" runs as a task of a minute, after
@@ -280,7 +281,7 @@ func TestTasksAreListenedFor(t *testing.T) {
 					}
 				}
 				return n
-			case <-time.After(2 * time.Minute):
+			case <-wait.Late(t):
 				t.Fatalf("nothing comes, want %v", want)
 			}
 			return ""

@@ -10,7 +10,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
@@ -18,6 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/runtime/seal"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // everything is what a client can be asked.
@@ -492,12 +492,12 @@ func TestModernClientGoes(t *testing.T) {
 			}
 			gone <- err
 		}()
-		eventually(t, era+": the call runs", func() bool { return s.Status().Running == 1 })
+		wait.Until(t, era+": the call runs", func() bool { return s.Status().Running == 1 })
 		cancel()
 		if err := <-gone; err == nil {
 			t.Errorf("%s: got an answer", era)
 		}
-		eventually(t, era+": the call is cancelled", func() bool { return s.Status().Cancelled == 1 && s.Status().Running == 0 })
+		wait.Until(t, era+": the call is cancelled", func() bool { return s.Status().Cancelled == 1 && s.Status().Running == 0 })
 	}
 }
 
@@ -589,7 +589,7 @@ func next(t *testing.T, c <-chan string) string {
 	select {
 	case m := <-c:
 		return m
-	case <-time.After(10 * time.Second):
+	case <-wait.Late(t):
 		t.Fatal("no message")
 		return ""
 	}
@@ -621,7 +621,7 @@ func TestModernListen(t *testing.T) {
 				t.Errorf("%s: got %s, want %s", era, got, want)
 			}
 		}
-		eventually(t, era+": the server is listened to", func() bool { st := s.Status(); return st.Listens > 0 || st.Level == "" && era == "legacy" })
+		wait.Until(t, era+": the server is listened to", func() bool { st := s.Status(); return st.Listens > 0 || st.Level == "" && era == "legacy" })
 		s.Change("tools")
 		for c, id := range map[<-chan string]string{tools: `1`, named: `"1"`} {
 			if got := next(t, c); !strings.Contains(got, `"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":`+id+`}}`) {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/access/gate"
@@ -18,6 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 const allowAll = `@id("all") permit (principal, action, resource);`
@@ -356,7 +356,7 @@ func TestBatchWithOneDenied(t *testing.T) {
 	select {
 	case line := <-c.notes:
 		require.NoError(t, json.Unmarshal([]byte(line), &got))
-	case <-time.After(10 * time.Second):
+	case <-wait.Late(t):
 		t.Fatal("no answer")
 	}
 	if len(got) != 2 {

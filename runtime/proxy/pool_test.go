@@ -20,6 +20,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // pool dials fake servers of any era and keeps a record of it.
@@ -238,7 +239,7 @@ func TestQuestionsSplitTheSharedConnection(t *testing.T) {
 	}
 	c1.end()
 	c2.end()
-	eventually(t, "connections of sessions that have ended are closed", func() bool { return b.living(own) == 0 })
+	wait.Until(t, "connections of sessions that have ended are closed", func() bool { return b.living(own) == 0 })
 }
 
 // TestOnlyClientKeepsTheSharedConnection: the server's state for it is there.
@@ -281,17 +282,6 @@ func TestOnlyClientKeepsTheSharedConnection(t *testing.T) {
 }
 
 // eventually waits for what happens in the background.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for range 500 {
-		if ok() {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Error("not: " + what)
-}
-
 // TestQuestionThatCouldBeSeveralClients: it is shown to nobody; the next one has
 // its own connection.
 func TestQuestionThatCouldBeSeveralClients(t *testing.T) {
@@ -562,7 +552,7 @@ func TestServerComesBackInAnotherEra(t *testing.T) {
 		b.servers["a"] = later
 		b.mu.Unlock()
 		b.kill(func(proxy.Key) bool { return true })
-		eventually(t, "the server is gone", func() bool { return b.living(func(proxy.Key) bool { return true }) == 0 })
+		wait.Until(t, "the server is gone", func() bool { return b.living(func(proxy.Key) bool { return true }) == 0 })
 		for i := range 3 {
 			want := fmt.Sprintf("m%d", i)
 			if got := c.result("tools/call", fmt.Sprintf(`{"name":"a__echo","arguments":{"message":%q}}`, want)); !strings.Contains(got, want) {

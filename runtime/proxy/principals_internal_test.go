@@ -21,6 +21,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // dials are the keys that a server was connected with.
@@ -297,7 +298,7 @@ func TestSubscriptionsOfPrincipals(t *testing.T) {
 			if !strings.HasPrefix(got, want+" ") || !strings.Contains(got, uri) {
 				t.Errorf("got %s, want %s for %s", got, uri, want)
 			}
-		case <-time.After(10 * time.Second):
+		case <-wait.Late(t):
 			t.Fatalf("%s hears nothing of %s", want, uri)
 		}
 	}
@@ -315,7 +316,7 @@ func TestSubscriptionsOfPrincipals(t *testing.T) {
 		if !strings.HasPrefix(got, "alice ") {
 			t.Errorf("got %s", got)
 		}
-	case <-time.After(10 * time.Second):
+	case <-wait.Late(t):
 		t.Fatal("the subscription has not moved")
 	}
 	hears("fake://note", "alice")

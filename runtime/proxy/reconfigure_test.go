@@ -20,6 +20,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // fleet dials servers that may be replaced by others, and notes which
@@ -158,7 +159,7 @@ func TestReconfigure(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", call, got, want)
 		}
 	}
-	eventually(t, "the client is told", func() bool { return told.Load() > 0 })
+	wait.Until(t, "the client is told", func() bool { return told.Load() > 0 })
 	tools := names(t, c.result("tools/list", `{}`), "tools")
 	for _, want := range []string{"d__who", "a__who", "b__new"} {
 		if !slices.Contains(tools, want) {
@@ -168,7 +169,7 @@ func TestReconfigure(t *testing.T) {
 	if slices.Contains(tools, "c__who") || slices.Index(tools, "d__who") > slices.Index(tools, "a__who") {
 		t.Errorf("got %v", tools)
 	}
-	eventually(t, "the old connections end", func() bool { return f.opened("c") == 0 && f.opened("b") == 1 })
+	wait.Until(t, "the old connections end", func() bool { return f.opened("c") == 0 && f.opened("b") == 1 })
 	if f.dials("a") != 1 || f.dials("b") != 2 || f.dials("c") != 1 || f.dials("d") != 1 {
 		t.Errorf("dialled %v", f.dialled)
 	}
@@ -193,7 +194,7 @@ func TestReconfigureTellsNothingNew(t *testing.T) {
 	if after := c.result("tools/list", `{}`); after != before {
 		t.Errorf("got %s, want %s", after, before)
 	}
-	eventually(t, "it is connected and the old one ended", func() bool { return f.dials("b") == 2 && f.opened("b") == 1 })
+	wait.Until(t, "it is connected and the old one ended", func() bool { return f.dials("b") == 2 && f.opened("b") == 1 })
 	c.result("ping", `{}`)
 	if told.Load() != 0 {
 		t.Error("the client was told of a list that is the same")
@@ -269,7 +270,7 @@ func TestReconfigureDrains(t *testing.T) {
 				if got := <-first; !strings.Contains(got, "held") {
 					t.Errorf("got %s", got)
 				}
-				eventually(t, "the old connection ends", func() bool { return f.opened("a") == map[string]int{"a=2": 1, "b=1": 0}[to] })
+				wait.Until(t, "the old connection ends", func() bool { return f.opened("a") == map[string]int{"a=2": 1, "b=1": 0}[to] })
 				select {
 				case got := <-second:
 					if !strings.Contains(got, "held") { // it may have been too late to cancel it
@@ -358,16 +359,16 @@ func TestReconfigureSparesOthers(t *testing.T) {
 		}
 		reconfigure(t, p, digests(words))
 		n := calls.Load()
-		eventually(t, "calls go on", func() bool { return calls.Load() > n+8 })
+		wait.Until(t, "calls go on", func() bool { return calls.Load() > n+8 })
 	}
 	reconfigure(t, p, digests("a=1 b=last"))
-	eventually(t, "b is back", func() bool { n := answered.Load(); time.Sleep(5 * time.Millisecond); return answered.Load() > n })
+	wait.Until(t, "b is back", func() bool { n := answered.Load(); time.Sleep(5 * time.Millisecond); return answered.Load() > n })
 	close(end)
 	wg.Wait()
 	if f.dials("a") != 1 {
 		t.Errorf("a was dialled %d times", f.dials("a"))
 	}
-	eventually(t, "old connections end", func() bool { return f.opened("b") <= 1 && f.opened("a") == 1 })
+	wait.Until(t, "old connections end", func() bool { return f.opened("b") <= 1 && f.opened("a") == 1 })
 	if unknown.Load() == 0 || answered.Load() == 0 {
 		t.Errorf("%d calls to b answered, %d refused: the test tests nothing", answered.Load(), unknown.Load())
 	}
@@ -493,7 +494,7 @@ func TestReconfigureSubscriptions(t *testing.T) {
 	}
 	old.Touch("fake://note")
 	reconfigure(t, p, digests("b=1"))
-	eventually(t, "the connections end", func() bool { return f.opened("a") == 0 })
+	wait.Until(t, "the connections end", func() bool { return f.opened("a") == 0 })
 	if got := c.call("resources/subscribe", `{"uri":"`+uri+`"}`); !strings.Contains(got, `"error"`) {
 		t.Errorf("got %s", got)
 	}
@@ -591,7 +592,7 @@ func TestReconfigureEager(t *testing.T) {
 	}
 	set[0].Start, set[0].Digest, set[1].Start = proxy.StartEager, "2", proxy.StartEager
 	reconfigure(t, p, set)
-	eventually(t, "both are connected", func() bool { return f.opened("a") == 1 && f.opened("b") == 1 })
+	wait.Until(t, "both are connected", func() bool { return f.opened("a") == 1 && f.opened("b") == 1 })
 }
 
 // TestReconfigureKeepsWhatWasOffered: what a server offered stays listed though the

@@ -2,13 +2,13 @@ package proxy
 
 import (
 	"testing"
-	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // TestAnsweredOverAConnectionThatWentIdle: a fast call that has had its
@@ -41,7 +41,7 @@ func TestAnsweredOverAConnectionThatWentIdle(t *testing.T) {
 		if o.err != nil || string(o.result) != `{"content":[]}` {
 			t.Errorf("got %s, %v", o.result, o.err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-wait.Late(t):
 		t.Fatal("it goes round in circles")
 	}
 	if n := b.Activity.Usage().Count - before; n != 0 {

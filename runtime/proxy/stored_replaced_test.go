@@ -11,6 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/runtime/store"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // TestStoredOfTheSuccessor: what is learned of a server that has been replaced,
@@ -35,16 +36,16 @@ func TestStoredOfTheSuccessor(t *testing.T) {
 		require.NoError(t, err)
 		return all["a"]
 	}
-	eventually(t, "it is stored", func() bool { return kept("1").Catalog.Data != nil })
+	wait.Until(t, "it is stored", func() bool { return kept("1").Catalog.Data != nil })
 	f.put("a", named("new"))
 	reconfigure(t, p, digests("a=2"))
 	c.result("tools/call", `{"name":"a__who"}`)
-	eventually(t, "the new one is stored", func() bool { return kept("2").Catalog.Data != nil })
+	wait.Until(t, "the new one is stored", func() bool { return kept("2").Catalog.Data != nil })
 	close(release)
 	if got := <-answer; !strings.Contains(got, "slow") {
 		t.Errorf("got %s", got)
 	}
-	eventually(t, "the old one ends", func() bool { return f.opened("a") == 1 })
+	wait.Until(t, "the old one ends", func() bool { return f.opened("a") == 1 })
 	c.end()
 	if err := p.Close(); err != nil {
 		t.Error(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // unread is the way to an HTTP client that has stopped to read: a write ends
@@ -101,7 +102,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 				front.Close()
 				select {
 				case <-ended:
-				case <-time.After(time.Minute):
+				case <-wait.Late(t):
 					t.Error("the handler still writes")
 					w.end()
 					<-ended

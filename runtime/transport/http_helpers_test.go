@@ -12,11 +12,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/transport"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 const (
@@ -91,7 +91,7 @@ func (s *script) requests(t *testing.T, n int) []posted {
 	for range n {
 		select {
 		case <-s.more:
-		case <-time.After(10 * time.Second):
+		case <-wait.Late(t):
 			t.Fatalf("fewer than %d requests came", n)
 		}
 	}
@@ -165,7 +165,7 @@ func (r *recorder) next(t *testing.T) note {
 	select {
 	case n := <-r.notes:
 		return n
-	case <-time.After(10 * time.Second):
+	case <-wait.Late(t):
 		t.Fatal("no notification came")
 		return note{}
 	}
@@ -177,7 +177,7 @@ func receive[T any](t *testing.T, c <-chan T, what string) T {
 	select {
 	case v := <-c:
 		return v
-	case <-time.After(10 * time.Second):
+	case <-wait.Late(t):
 		t.Fatalf("%s did not come", what)
 		panic("unreachable")
 	}

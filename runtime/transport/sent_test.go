@@ -1,18 +1,17 @@
 package transport_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime/transport"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // TestHTTPSent: who wants to know hears that a call is on its way before its answer.
@@ -31,8 +30,7 @@ func TestHTTPSent(t *testing.T) {
 	}))
 	defer srv.Close()
 	tr := newHTTP(t, srv.URL, transport.HTTPOptions{})
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
+	ctx := wait.Context(t)
 	_, err := tr.Call(ability.WithSent(ctx, func() { sent <- struct{}{} }), &runtime.Request{Method: "tools/call", Version: "2025-11-25"})
 	require.NoError(t, err)
 }

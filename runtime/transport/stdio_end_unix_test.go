@@ -19,6 +19,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/transport"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // shell runs a script as a server.
@@ -34,8 +35,7 @@ func shell(t *testing.T, o transport.StdioOptions, script string) *transport.Std
 // lastWords calls a server that ends meanwhile and returns its end.
 func lastWords(t *testing.T, s *transport.Stdio) *transport.ExitError {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
+	ctx := wait.Context(t)
 	_, err := s.Call(ctx, &runtime.Request{Method: "ping"})
 	var exit *transport.ExitError
 	if !errors.As(err, &exit) {
@@ -125,7 +125,7 @@ func TestStdioHalfDead(t *testing.T) {
 				if err == nil || !errors.Is(err, runtime.ErrClosed) {
 					t.Errorf("told %v", err)
 				}
-			case <-time.After(10 * time.Second):
+			case <-wait.Late(t):
 				t.Error("nobody was told")
 			}
 			_, err := s.Call(t.Context(), &runtime.Request{Method: "ping"})

@@ -20,6 +20,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/runtime/transport"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // fake starts this test binary as a fake server.
@@ -267,7 +268,7 @@ func TestStdioHurry(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(20 * time.Second):
+	case <-wait.Late(t):
 		t.Fatal("it took its time")
 	}
 	gone(t, pid)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -200,7 +201,7 @@ func endings() (all []attack) {
 			if revoke {
 				expectExit(t, g.home.mcpctl(t, "", "access", "token", "revoke", who), "0")
 			}
-			wire.Eventually(t, wire.Limit, "401", func() bool { return post(t, g.Daemon, ping, g.as(who)).Status == 401 })
+			wait.Until(t, "401", func() bool { return post(t, g.Daemon, ping, g.as(who)).Status == 401 })
 			for _, header := range []string{hers, "X-None: x"} {
 				g.refuses(t, wire.RawPost("/mcp", tool("1", "good__echo", `{}`), local, isJSON, accepts, header, g.as(who)), "401 invalid_token")
 				g.refuses(t, wire.RawHead("GET", "/mcp", local, accepts, header, g.as(who)), "401 invalid_token")
@@ -208,7 +209,7 @@ func endings() (all []attack) {
 			for _, s := range streams {
 				select {
 				case <-s.ended:
-				case <-time.After(wire.Limit):
+				case <-wait.Late(t):
 					t.Error("a stream goes on")
 				}
 			}
@@ -223,11 +224,11 @@ func endings() (all []attack) {
 		kept := g.home.read(t, "access-tokens.json")
 		for name, text := range map[string]string{"half": kept[:len(kept)/2], "empty": "", "a list": "[]", "no tokens": "{}", "unknown members": `{"tokens":[],"admins":["bob"]}`, "a hash that is none": strings.Replace(kept, `"sha256": "`, `"sha256": "x`, 1)} {
 			g.home.write(t, "access-tokens.json", text)
-			wire.Eventually(t, wire.Limit, name+": 503", func() bool { return post(t, g.Daemon, ping, g.as("alice")).Status == 503 })
+			wait.Until(t, name+": 503", func() bool { return post(t, g.Daemon, ping, g.as("alice")).Status == 503 })
 			g.refuses(t, knocks()[1].request(g.as("alice")), "503 temporarily_unavailable")
 			g.refuses(t, knocks()[1].request(), "401 none")
 			g.home.write(t, "access-tokens.json", kept)
-			wire.Eventually(t, wire.Limit, name+": 200 again", func() bool { return post(t, g.Daemon, ping, g.as("alice")).Status == 200 })
+			wait.Until(t, name+": 200 again", func() bool { return post(t, g.Daemon, ping, g.as("alice")).Status == 200 })
 		}
 	}}, attack{name: "the id of a session of a serve before", do: func(t *testing.T, s *stage) {
 		g, before := s.tokenGate(), ""

@@ -11,11 +11,11 @@ import (
 	"net/http/httptrace"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mcpctl/mcpctl/test/idp"
 	"github.com/mcpctl/mcpctl/test/pki"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -126,7 +126,7 @@ func sameConnection() []attack {
 		c, err := wire.Dial(g.URL)
 		require.NoError(t, err)
 		defer c.Close()
-		_ = c.SetDeadline(time.Now().Add(wire.Limit))
+		_ = c.SetDeadline(wait.Deadline(t))
 		_, err = io.WriteString(c, strings.Join(requests, ""))
 		require.NoError(t, err)
 		r := bufio.NewReader(c)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -29,7 +30,7 @@ func (g *gate) from(t testing.TB, address, request string) wire.Response {
 	c, err := d.DialContext(t.Context(), "tcp", u.Host)
 	require.NoError(t, err)
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(wire.Limit))
+	_ = c.SetDeadline(wait.Deadline(t))
 	_, err = io.WriteString(c, request)
 	require.NoError(t, err)
 	res, err := http.ReadResponse(bufio.NewReader(c), nil)

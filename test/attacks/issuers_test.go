@@ -18,6 +18,7 @@ import (
 	"github.com/mcpctl/mcpctl/test/idp"
 	"github.com/mcpctl/mcpctl/test/pki"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -378,7 +379,7 @@ func published() class {
 		expect(t, g.exchange(t, call(bearer(g.keys["ES256"].Sign(g.claims(nil), nil)))), "200 result") // the keys have been fetched
 		k := idp.NewKey("new", "ES256")
 		g.one.Set(func(s *idp.Server) { s.Keys = append(s.Keys, k) })
-		wire.Eventually(t, wire.Limit, "200", func() bool {
+		wait.Until(t, "200", func() bool {
 			return g.exchange(t, call(bearer(k.Sign(g.claims(nil), nil)))).Status == 200
 		})
 	})

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -50,9 +51,9 @@ func openLobby(t testing.TB) *lobby {
 		token := strings.TrimSpace(o.stdout)
 		jar, err := cookiejar.New(nil)
 		require.NoError(t, err)
-		c := &http.Client{Jar: jar, Timeout: wire.Limit, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		c := &http.Client{Jar: jar, Timeout: time.Until(wait.Deadline(t)), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 		var res pageAnswer
-		wire.Eventually(t, wire.Limit, "the token counts", func() bool {
+		wait.Until(t, "the token counts", func() bool {
 			_, page := l.page(t, c, "GET", "/connect", "")
 			res, _ = l.page(t, c, "POST", "/connect/-/token", "token="+token+"&form="+url.QueryEscape(field(page)))
 			return res.status == http.StatusSeeOther
@@ -118,7 +119,7 @@ func pages() class {
 			}
 		}})
 	}
-	stranger := &http.Client{Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	stranger := &http.Client{Timeout: wire.Limit, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
 	// Who is not logged in.
 	for _, path := range []string{"/connect", "/connect/", "/connect/good", "/connect/other", "/connect/good/other", "/connect/-/other", "/connect/good?s=x", "/connect/../mcp", "/connect/%2e%2e/mcp", "/connect//", "/connect/good%00"} {
@@ -237,7 +238,7 @@ func pages() class {
 		add("a login that leads to "+strings.ReplaceAll(path, "/", "|"), func(t *testing.T, l *lobby) {
 			jar, err := cookiejar.New(nil)
 			require.NoError(t, err)
-			c := &http.Client{Jar: jar, Timeout: wire.Limit, CheckRedirect: stranger.CheckRedirect}
+			c := &http.Client{Jar: jar, Timeout: time.Until(wait.Deadline(t)), CheckRedirect: stranger.CheckRedirect}
 			_, page := l.page(t, c, "GET", path, "")
 			a, _ := l.page(t, c, "POST", "/connect/-/token", "token="+l.token+"&form="+url.QueryEscape(field(page)))
 			if to := a.header.Get("Location"); a.status != 303 || !strings.HasPrefix(to, l.root+"/connect") {

@@ -9,9 +9,10 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpctl/mcpctl/test/require"
-	"github.com/mcpctl/mcpctl/test/wire"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // browser returns one in which somebody is logged in.
@@ -20,7 +21,7 @@ func (p *policed) browser(t testing.TB, who string) (*lobby, *http.Client) {
 	l := &lobby{Daemon: p.Daemon, root: strings.TrimSuffix(p.URL, "/mcp")}
 	jar, err := cookiejar.New(nil)
 	require.NoError(t, err)
-	c := &http.Client{Jar: jar, Timeout: wire.Limit, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	c := &http.Client{Jar: jar, Timeout: time.Until(wait.Deadline(t)), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	_, page := l.page(t, c, "GET", "/connect", "")
 	res, _ := l.page(t, c, "POST", "/connect/-/token", "token="+p.tokens[who]+"&form="+url.QueryEscape(field(page)))
 	if res.status != http.StatusSeeOther {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -312,9 +313,9 @@ func reloaded() []attack {
 			out := stream(t, p.Daemon, "/mcp", h).out
 			done := make(chan wire.Response, 1)
 			go func() { done <- post(t, p.Daemon, acting("7", "a", "!sleep 2s", rightAnswer), h) }()
-			wire.Eventually(t, wire.Limit, "the call is under way", func() bool { return p.uses(t) == 1 })
+			wait.Until(t, "the call is under way", func() bool { return p.uses(t) == 1 })
 			p.home.write(t, "config.yaml", deny)
-			wire.Eventually(t, wire.Limit, "the new ones count", func() bool {
+			wait.Until(t, "the new ones count", func() bool {
 				return strings.Contains(call(t, p, "a__echo"), "result") && strings.Contains(call(t, p, "b__echo"), "-32602")
 			})
 			p.unused(t, func() {
@@ -342,7 +343,7 @@ func reloaded() []attack {
 				"access: [1]\n", "access: {rules: [{allow: '*', to: '*', id: default}, {allow: '*', to: '*', id: default}]}\n",
 			} {
 				p.home.write(t, "config.yaml", text)
-				wire.Eventually(t, wire.Limit, fmt.Sprintf("%q is said", text), func() bool {
+				wait.Until(t, fmt.Sprintf("%q is said", text), func() bool {
 					return strings.Contains(p.home.mcpctl(t, "", "status", "--json").stdout, `"problem"`)
 				})
 				time.Sleep(50 * time.Millisecond) // for what would be let through then

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -319,7 +320,7 @@ func flows() class {
 			time.Sleep(1200 * time.Millisecond)
 			k.sent(t, p, false)
 		}
-		wire.Eventually(t, wire.Limit, "it is forgotten", func() bool {
+		wait.Until(t, "it is forgotten", func() bool {
 			time.Sleep(3500 * time.Millisecond)
 			return strings.Contains(k.call(t, "mail__send"), `"result":`)
 		})
@@ -578,7 +579,7 @@ func pinned() class {
 				}
 				s.save(t, at)
 				post(t, p.Daemon, acting("1", "a", `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`, rightAnswer))
-				wire.Eventually(t, wire.Limit, "it is not seen", func() bool { return !strings.Contains(strings.Join(toolNames(t, p.Daemon), " "), "act") })
+				wait.Until(t, "it is not seen", func() bool { return !strings.Contains(strings.Join(toolNames(t, p.Daemon), " "), "act") })
 				p.unused(t, func() {
 					for _, w := range ways()[:2] {
 						for _, name := range []string{"a__act", "a.act"} {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/test/faults/hostile"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -63,7 +64,7 @@ func processes() class {
 		})
 		add("has it removed", func(t *testing.T, d *wire.Daemon) {
 			d.Configure(t, wire.Setup{Servers: wire.Servers{"good": rogue(t, spec{Name: "good"})}, Each: addMark})
-			wire.Eventually(t, wire.Limit, "nothing of it is left", func() bool {
+			wait.Until(t, "nothing of it is left", func() bool {
 				return !slices.ContainsFunc(wire.Marked(d.Mark), func(p wire.MarkedProcess) bool {
 					return strings.Contains(p.Command, "-name bad") || strings.Contains(p.Command, "-sleep")
 				})
@@ -131,7 +132,7 @@ func processes() class {
 			post(t, d, tool("1", "good__echo", `{}`))
 			first := childOf(t, d.Cmd.Process.Pid, "mcp-guardian")
 			_ = syscall.Kill(first, syscall.SIGKILL)
-			wire.Eventually(t, wire.Limit, "another guardian", func() bool {
+			wait.Until(t, "another guardian", func() bool {
 				again := childOf(t, d.Cmd.Process.Pid, "mcp-guardian")
 				return again != 0 && again != first
 			})

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -173,7 +174,7 @@ func sessions() class {
 	add("the old session ends with its stream", func(t *testing.T, d *wire.Daemon) {
 		var endpoint string
 		t.Run("stream", func(t *testing.T) { endpoint = openSSE(t, d).endpoint })
-		wire.Eventually(t, wire.Limit, "404", func() bool { return exchange(t, d, wire.RawPost(endpoint, ping, local, isJSON)).Status == 404 })
+		wait.Until(t, "404", func() bool { return exchange(t, d, wire.RawPost(endpoint, ping, local, isJSON)).Status == 404 })
 	})
 	for name, other := range map[string]bool{"another session": true, "nobody's session": false} {
 		add("a call cancelled from "+name+" continues", func(t *testing.T, d *wire.Daemon) {

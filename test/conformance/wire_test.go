@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/sse")
@@ -56,7 +57,7 @@ var idRE = regexp.MustCompile(`"id":("[^"]*"|\d+)`)
 // the server's last request.
 func session(t *testing.T, url string, messages ...string) string {
 	t.Helper()
-	client := &http.Client{Timeout: 20 * time.Second}
+	client := &http.Client{Timeout: time.Until(wait.Deadline(t))}
 	resp, err := client.Get(url + "sse")
 	require.NoError(t, err)
 	defer resp.Body.Close()

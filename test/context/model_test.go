@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -80,7 +81,7 @@ func (m *model) complete(t *testing.T, messages []message, tools []map[string]an
 	if m.key != "" {
 		req.Header.Set("Authorization", "Bearer "+m.key)
 	}
-	client := http.Client{Timeout: 5 * time.Minute}
+	client := http.Client{Timeout: time.Until(wait.Deadline(t))}
 	resp, err := client.Do(req)
 	if err != nil {
 		return nil, err

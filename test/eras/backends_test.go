@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // backend is one kind of server behind the proxy.
@@ -156,7 +157,7 @@ func (w *childServers) tell(command string) []string {
 	defer w.mu.Unlock()
 	var out []string
 	w.conns = slices.DeleteFunc(w.conns, func(c net.Conn) bool {
-		_ = c.SetDeadline(time.Now().Add(10 * time.Second)) // a dead one shows below
+		_ = c.SetDeadline(time.Now().Add(wire.Limit)) // a dead one shows below
 		_, err := fmt.Fprintln(c, command)
 		line, err2 := w.read[c].ReadString('\n')
 		if err != nil || err2 != nil {

@@ -6,14 +6,16 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // quick is how long a check may take that is known to fail.
 const quick = 4 * time.Second
 
 var (
-	limit    = flag.Duration("limit", 20*time.Second, "how long a check may take, on a busy machine")
-	settling = flag.Duration("settling", 30*time.Second, "how long a backend may take to be there, with the pause after a connection that has failed")
+	limit    = flag.Duration("limit", wire.Limit, "how long a check may take, on a busy machine")
+	settling = flag.Duration("settling", wire.Limit, "how long a backend may take to be there, with the pause after a connection that has failed")
 )
 
 // TestEras runs each line for each pair of a front and a backend, and compares

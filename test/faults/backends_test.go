@@ -85,7 +85,7 @@ func TestRemotes(t *testing.T) {
 func besideOthers(t *testing.T, bad map[string]any, e expectation) *daemon {
 	t.Helper()
 	if e.right {
-		bad["requestTimeout"] = patient.String()
+		bad["requestTimeout"], bad["connectTimeout"] = patient.String(), patient.String()
 	}
 	d := serve(t, wire.Servers{"good": hostileEntry("good", ""), "bad": bad})
 	g := startCallers(t, d, "good", 2, 5*time.Millisecond)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -56,7 +57,7 @@ func TestManyStreams(t *testing.T) {
 				all = append(all, conn)
 				mu.Unlock()
 				_, _ = io.WriteString(conn, "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nMcp-Session-Id: "+c.Session+"\r\n"+wire.Credential()+"\r\n")
-				_ = conn.SetReadDeadline(time.Now().Add(wire.Limit))
+				_ = conn.SetReadDeadline(wait.Deadline(t))
 				res, err := http.ReadResponse(bufio.NewReaderSize(conn, 1024), nil)
 				if err != nil {
 					t.Error(err)
@@ -81,7 +82,7 @@ func TestManyStreams(t *testing.T) {
 	for _, c := range all {
 		_ = c.Close()
 	}
-	wire.Eventually(t, 2*wire.Limit, lazyText(func() string { return "files come back: " + d.usage(t).String() }), func() bool { return d.usage(t).files < d.start.files+100 })
+	wait.Until(t, lazyText(func() string { return "files come back: " + d.usage(t).String() }), func() bool { return d.usage(t).files < d.start.files+100 })
 	t.Logf("%d streams: %v, %d refused; told of changes: %v, %d calls of others, the last %v; at the end %v", n, before, refused.Load(), during, g.calls.Load(), g.took[len(g.took)-1], d.usage(t))
 	if refused.Load() > 0 || during.peak > d.start.peak+900*factor() {
 		t.Errorf("%d streams are refused; memory %v, at the start %v", refused.Load(), during, d.start)

@@ -24,8 +24,8 @@ func hostileEntry(name, faults string, more ...string) map[string]any {
 	}
 	args := append([]string{"-name", name, "-fault", faults}, more...)
 	e := map[string]any{"command": exe, "args": args, "shutdownTimeout": "1s", "connectTimeout": "5s"}
-	if faults == "" {
-		e["requestTimeout"] = patient.String() // its callers say themselves what is too long
+	if faults == "" { // its callers say themselves what is too long
+		e["requestTimeout"], e["connectTimeout"] = patient.String(), patient.String()
 	}
 	return e
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -27,6 +28,7 @@ func TestKilled(t *testing.T) {
 			t.Parallel()
 			bad := hostileEntry("bad", faults)
 			delete(bad, "shutdownTimeout") // the default is what counts
+			bad["connectTimeout"] = patient.String()
 			d := serve(t, wire.Servers{"good": hostileEntry("good", ""), "bad": bad})
 			if k, text := attempt(d, "good", 0); k != right {
 				t.Fatalf("got %s: %s", k, text)
@@ -37,7 +39,7 @@ func TestKilled(t *testing.T) {
 				c := newCaller(d)
 				defer c.Close()
 				go func() { _, _ = c.call(ctx, "bad", "echo", 0, 0) }() // it is cut off
-				wire.Eventually(t, wire.Limit, "the call is under way", func() bool { return len(wire.Marked(d.Mark)) >= 2 })
+				wait.Until(t, "the call is under way", func() bool { return len(wire.Marked(d.Mark)) >= 2 })
 			} else if k, text := attempt(d, "bad", 0); k != right {
 				t.Fatalf("got %s: %s", k, text)
 			}

@@ -42,12 +42,12 @@ func factor() int {
 // is what never comes.
 const (
 	// requestTimeout is what servers are given for a request; patient is for those
-	// that answer each, however much they say before: that takes what the machine
-	// takes.
+	// that answer each, however much they say before, and for their start: that takes
+	// what the machine takes.
 	requestTimeout = 3 * time.Second
-	patient        = 30 * time.Second
+	patient        = wire.Limit
 	// slack is what the machine may add before a request is answered.
-	slack = 20 * time.Second
+	slack = 10 * 2 * requestTimeout
 	// returned is how much more memory a process may have after everything than
 	// before, in MiB: caches, stacks, and what the runtime keeps.
 	returned = 120

@@ -22,6 +22,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/test/faults/hostile"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -126,8 +127,7 @@ func secretsOfServe(t *testing.T, d *daemon, s wire.Servers) {
 	require.NoError(t, c.initialize(t.Context()))
 	defer func() { _ = c.End(context.Background()) }()
 	ask := func(body string) string {
-		ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
-		defer cancel()
+		ctx := wait.Context(t)
 		res, err := c.Post(ctx, body)
 		if err != nil {
 			t.Errorf("%s: %v", body, err)
@@ -283,8 +283,7 @@ func secretsOfCommands(t *testing.T, d *daemon, s wire.Servers, format string) {
 // run runs mcpctl beside serve and returns all it prints.
 func (d *daemon) run(t *testing.T, words ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
-	defer cancel()
+	ctx := wait.Context(t)
 	cmd := exec.CommandContext(ctx, *program, words...)
 	cmd.Env, cmd.Dir = d.Cmd.Env, d.Home
 	var out bytes.Buffer

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -110,7 +111,7 @@ func (g *gateway) ask(method, params string) string {
 			if strings.Contains(line, `"id":`+id) {
 				return line
 			}
-		case <-time.After(wire.Limit):
+		case <-wait.Late(g.t):
 			g.t.Fatalf("no answer to %s: %s", method, g.Stderr)
 		}
 	}
@@ -210,7 +211,7 @@ func TestCrash(t *testing.T) {
 	if got := g.echo(); !strings.Contains(got, "has failed") {
 		t.Errorf("got %s", got)
 	}
-	wire.Eventually(t, wire.Limit, "the hook is there again", func() bool { return strings.Contains(g.echo(), `"hello"`) })
+	wait.Until(t, "the hook is there again", func() bool { return strings.Contains(g.echo(), `"hello"`) })
 	if got := g.ask("tools/call", `{"name":"guard__echo","arguments":{"message":"hello"}}`); !strings.Contains(got, "unknown tool") {
 		t.Errorf("a tool of a hook can be called: %s", got)
 	}
@@ -229,16 +230,16 @@ func TestReload(t *testing.T) {
 			t.Errorf("tools: %s", list)
 		}
 		require.NoError(t, os.WriteFile(g.configured, []byte("serve: {hooks: [{server: guard}]}\n"), 0o600))
-		wire.Eventually(t, wire.Limit, "the hook looks", func() bool { return strings.Contains(g.echo(), `"hook":"guard"`) })
+		wait.Until(t, "the hook looks", func() bool { return strings.Contains(g.echo(), `"hook":"guard"`) })
 		if list := g.ask("tools/list", `{}`); strings.Contains(list, "guard") {
 			t.Errorf("tools: %s", list)
 		}
 		require.NoError(t, os.WriteFile(g.configured, []byte("{}\n"), 0o600))
-		wire.Eventually(t, wire.Limit, "the hook is gone", func() bool { return strings.Contains(g.echo(), `"hello"`) })
-		wire.Eventually(t, wire.Limit, "its tools are there", func() bool { return strings.Contains(g.ask("tools/list", `{}`), "guard__echo") })
+		wait.Until(t, "the hook is gone", func() bool { return strings.Contains(g.echo(), `"hello"`) })
+		wait.Until(t, "its tools are there", func() bool { return strings.Contains(g.ask("tools/list", `{}`), "guard__echo") })
 	}
 	require.NoError(t, os.WriteFile(g.configured, []byte("serve: {hooks: [{server: nobody}]}\n"), 0o600))
-	wire.Eventually(t, wire.Limit, "calls fail without the server", func() bool { return strings.Contains(g.echo(), "has failed") })
+	wait.Until(t, "calls fail without the server", func() bool { return strings.Contains(g.echo(), "has failed") })
 	if said := g.Stderr.String(); !strings.Contains(said, "the server of a hook is not configured") {
 		t.Errorf("log: %s", said)
 	}
@@ -292,7 +293,7 @@ func TestRefusalIsExplained(t *testing.T) {
 		t.Fatalf("got %s", answer)
 	}
 	var out string
-	wire.Eventually(t, wire.Limit, "the refusal is recorded", func() bool {
+	wait.Until(t, "the refusal is recorded", func() bool {
 		out, _ = g.mcpctl("audit", "--json")
 		return strings.Contains(out, "hook.r")
 	})
@@ -333,7 +334,7 @@ func TestPatternsAreSecret(t *testing.T) {
 				} {
 					require.NoError(t, os.WriteFile(g.configured, []byte("serve: {hooks: ["+wrong+"]}\n"), 0o600))
 					if i == 0 { // one of them is read while it serves, too
-						wire.Eventually(t, wire.Limit, "the mistake is seen", func() bool { return strings.Contains(g.Stderr.String(), "cannot be used") })
+						wait.Until(t, "the mistake is seen", func() bool { return strings.Contains(g.Stderr.String(), "cannot be used") })
 					}
 					out, err := g.mcpctl("config", "validate")
 					if err == nil {

@@ -5,7 +5,6 @@
 package hosts_test
 
 import (
-	"context"
 	"flag"
 	"os"
 	"os/exec"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 var programs = flag.String("programs", "node_modules/.bin", "the hosts' programs are in these `DIRECTORIES`, separated by commas")
@@ -60,8 +60,7 @@ func newMachine(t *testing.T) *machine {
 // a server cannot be reached, so an exit code says nothing.
 func (m *machine) run(words ...string) string {
 	m.t.Helper()
-	ctx, cancel := context.WithTimeout(m.t.Context(), 2*time.Minute)
-	defer cancel()
+	ctx := wait.Context(m.t)
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	for _, dir := range filepath.SplitList(strings.TrimPrefix(m.env[1], "PATH=")) {
 		if path := filepath.Join(dir, words[0]); executable(path) {

@@ -29,6 +29,7 @@ import (
 	"github.com/mcpctl/mcpctl/test/npmtest"
 	"github.com/mcpctl/mcpctl/test/pki"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -176,8 +177,7 @@ func scriptLogin(t *testing.T, e errand, sdk, era string) string {
 	} else {
 		words = npmtest.Peer(t, "login.mjs", string(options))
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
-	defer cancel()
+	ctx := wait.Context(t)
 	p, err := wire.Start(exec.CommandContext(ctx, words[0], words[1:]...))
 	require.NoError(t, err)
 	defer p.End(time.Second)
@@ -308,7 +308,7 @@ func ask(t *testing.T, at, token string, config *tls.Config) int {
 	for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Authorization": "Bearer " + token} {
 		req.Header.Set(name, value)
 	}
-	resp, err := (&http.Client{Transport: tr, Timeout: wire.Limit}).Do(req)
+	resp, err := (&http.Client{Transport: tr, Timeout: time.Until(wait.Deadline(t))}).Do(req)
 	require.NoError(t, err)
 	_ = resp.Body.Close()
 	return resp.StatusCode
@@ -369,7 +369,7 @@ func TestAdmitsRotation(t *testing.T) {
 	a.forget(t)
 	post(t, a.Control+"/resource", map[string]string{"resource": a.URL})
 	renewed := a.machine(t, a.URL, nil)
-	wire.Eventually(t, wire.Limit, "the new key counts", func() bool { return ask(t, a.URL, renewed, nil) == http.StatusOK })
+	wait.Until(t, "the new key counts", func() bool { return ask(t, a.URL, renewed, nil) == http.StatusOK })
 	if got := ask(t, a.URL, old, nil); got != http.StatusUnauthorized {
 		t.Errorf("the old key: HTTP %d", got)
 	}

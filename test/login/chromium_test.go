@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -91,7 +92,7 @@ func (b *chromium) try(method string, params map[string]any, into any) error {
 	require.NoError(b.t, err)
 	_, err = b.to.Write(append(raw, 0))
 	require.NoError(b.t, err)
-	require.NoError(b.t, b.from.SetReadDeadline(time.Now().Add(wire.Limit)))
+	require.NoError(b.t, b.from.SetReadDeadline(wait.Deadline(b.t)))
 	for {
 		raw, err := b.answers.ReadBytes(0)
 		if err != nil {
@@ -157,7 +158,7 @@ func (b *chromium) value(expression string) any {
 // await waits until an expression is true in the page.
 func (b *chromium) await(expression string) {
 	b.t.Helper()
-	wire.Eventually(b.t, wire.Limit, awaited{b, expression}, func() bool { return b.value(expression) == true })
+	wait.Until(b.t, awaited{b, expression}, func() bool { return b.value(expression) == true })
 }
 
 // awaited is what a page has to come to. It prints what is there.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -60,7 +61,7 @@ func keycloak(t *testing.T, c *company) *pair {
 			t.Logf("Keycloak:\n%s", output.Tail())
 		}
 	})
-	wire.Eventually(t, 3*time.Minute, output, func() bool {
+	wait.Until(t, output, func() bool {
 		select {
 		case <-process.Exited:
 			t.Fatalf("Keycloak has ended:\n%s", output.Tail())
@@ -83,7 +84,7 @@ func answers(t *testing.T, address string) bool {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
 	require.NoError(t, err)
-	resp, err := (&http.Client{Timeout: wire.Limit}).Do(req)
+	resp, err := (&http.Client{Timeout: time.Until(wait.Deadline(t))}).Do(req)
 	if err != nil {
 		return false
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -84,8 +85,7 @@ type outcome struct {
 
 func (u *user) run(t *testing.T, answer string, args ...string) outcome {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
-	defer cancel()
+	ctx := wait.Context(t)
 	cmd := u.command(ctx, t, answer, args...)
 	_ = os.Remove(u.browserLog()) // of the run before
 	var stdout, stderr bytes.Buffer
@@ -99,7 +99,7 @@ func (u *user) run(t *testing.T, answer string, args ...string) outcome {
 		t.Fatalf("mcpctl %s: %v\n%s\nbrowser: %s", strings.Join(args, " "), ctx.Err(), o.stderr, u.browserSaid())
 	}
 	if strings.Contains(o.stderr, "browser that has been opened") { // it may end later
-		wire.Eventually(t, wire.Limit, "the browser ends", func() bool {
+		wait.Until(t, "the browser ends", func() bool {
 			_, err := os.Stat(u.browserLog())
 			return err == nil
 		})

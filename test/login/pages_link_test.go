@@ -16,6 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/issuer"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -93,7 +94,7 @@ func TestPagesLink(t *testing.T) {
 	b.click("li button")
 	b.await("document.querySelector('li a') != null")
 	b.lookAt("Your linked accounts")
-	wire.Eventually(t, wire.Limit, "the account of alice is not used", func() bool { return works("alice", alice) != "" })
+	wait.Until(t, "the account of alice is not used", func() bool { return works("alice", alice) != "" })
 	b.calm()
 	said := x.Stderr.String()
 	for secret, what := range map[string]string{alice: "alice's token", bob: "bob's token", back.Get("code"): "the code", back.Get("state"): "the state"} {

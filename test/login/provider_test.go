@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/test/npmtest"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -97,7 +98,7 @@ func post(t *testing.T, to string, body any) []byte {
 
 func send(t *testing.T, req *http.Request) (status int, body []byte) {
 	t.Helper()
-	resp, err := (&http.Client{Timeout: wire.Limit}).Do(req)
+	resp, err := (&http.Client{Timeout: time.Until(wait.Deadline(t))}).Do(req)
 	require.NoError(t, err)
 	defer resp.Body.Close()
 	body, err = io.ReadAll(resp.Body)

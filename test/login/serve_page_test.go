@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -54,7 +54,7 @@ func shown(t *testing.T, pages <-chan string) string {
 	select {
 	case page := <-pages:
 		return page
-	case <-time.After(wire.Limit):
+	case <-wait.Late(t):
 		t.Fatalf("a client is shown no page")
 		return ""
 	}

@@ -3,7 +3,6 @@
 package peers_test
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/test/npmtest"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -57,8 +57,7 @@ func TestInspector(t *testing.T) {
 // what its output has to have. It returns the output without spaces.
 func inspect(t *testing.T, words, want string, at ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
-	defer cancel()
+	ctx := wait.Context(t)
 	all := npmtest.Inspector(t, append(append(strings.Fields(words), "--format", "json", "-q"), at...)...)
 	cmd := exec.CommandContext(ctx, all[0], all[1:]...)
 	home := t.TempDir()

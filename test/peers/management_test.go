@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -66,8 +67,7 @@ func newManaged(t *testing.T, config, revision, through string) *managed {
 }
 
 func agrees(t *testing.T, m *managed, config, prefix string) {
-	ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
-	defer cancel()
+	ctx := wait.Context(t)
 	call := func(tool, arguments string) *mcp.CallToolResult {
 		t.Helper()
 		res, err := m.CallTool(ctx, &mcp.CallToolParams{Name: prefix + tool, Arguments: json.RawMessage(arguments)})

@@ -21,6 +21,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/test/npmtest"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -60,7 +61,7 @@ func everythingHTTP(t *testing.T, mode string) string {
 	go func() { _, _ = io.Copy(io.Discard, p.Out) }() // until it ends
 	t.Cleanup(func() { p.Stop(0) })
 	addr := fmt.Sprint("127.0.0.1:", port)
-	wire.Eventually(t, wire.Limit, "server-everything listens on "+addr, func() bool {
+	wait.Until(t, "server-everything listens on "+addr, func() bool {
 		c, err := net.DialTimeout("tcp", addr, time.Second)
 		if err != nil {
 			return false
@@ -173,8 +174,7 @@ func TestNPMServe(t *testing.T) {
 			t.Parallel()
 			config, dir := filesAndMemory(t)
 			c := open(t, config)
-			ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
-			defer cancel()
+			ctx := wait.Context(t)
 			var names []string
 			for tool, err := range c.Tools(ctx, nil) {
 				require.NoError(t, err)
@@ -198,8 +198,7 @@ func TestNPMServe(t *testing.T) {
 }
 
 func everythingTour(t *testing.T, c *client) {
-	ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
-	defer cancel()
+	ctx := wait.Context(t)
 	if err := c.Ping(ctx, nil); err != nil && !c.modern() { // 2026-07-28 has none
 		t.Errorf("ping: %v", err)
 	}
@@ -222,7 +221,7 @@ func everythingTour(t *testing.T, c *client) {
 	}
 	// The server asks for roots soon after it has started: a client that has to
 	// come back with them misses what happens meanwhile.
-	wire.Eventually(t, wire.Limit, "progress messages", func() bool { return len(c.steps()) >= 3 })
+	wait.Until(t, "progress messages", func() bool { return len(c.steps()) >= 3 })
 	resources, err := c.ListResources(ctx, nil)
 	if err != nil || len(resources.Resources) == 0 {
 		t.Fatalf("resources: %+v, %v", resources, err)

@@ -3,7 +3,6 @@
 package peers_test
 
 import (
-	"context"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -13,7 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcpctl/mcpctl/test/require"
-	"github.com/mcpctl/mcpctl/test/wire"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // TestBackendForgetsSession: an SDK server that has lost its sessions is
@@ -26,8 +25,7 @@ func TestBackendForgetsSession(t *testing.T) {
 			s := newSDKServer()
 			url := listen(t, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
 			c := open(t, configure(t, remote("sdk", url)))
-			ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
-			defer cancel()
+			ctx := wait.Context(t)
 			if _, err := c.ListTools(ctx, nil); err != nil {
 				t.Fatal(err)
 			}
@@ -69,8 +67,7 @@ func TestBackendGoesAway(t *testing.T) {
 			h := up("127.0.0.1:0")
 			addr := h.Listener.Addr().String()
 			c := stdioFront(t, legacyRevision, configure(t, remote("sdk", h.URL), fake("fake")))
-			ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
-			defer cancel()
+			ctx := wait.Context(t)
 			if got, _, err := c.call(ctx, "sdk__echo", message{"1"}); err != nil || got != "1" {
 				t.Fatalf("got %q, %v", got, err)
 			}

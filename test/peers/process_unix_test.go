@@ -17,16 +17,9 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
-
-// gone is how long no process of a server may outlive mcpctl's end: half a
-// second of grace, five until the kill, and some for the machine.
-const gone = 6 * time.Second
-
-// goneBusy is the same where calls are under way, which are waited for first:
-// the end of serve is bounded to 10 s, whatever happens.
-const goneBusy = 11 * time.Second
 
 // alive reports whether a process runs; one that is dead and not reaped does not.
 func alive(pid int) bool {
@@ -77,7 +70,12 @@ func family(t *testing.T, c caller, file string) []int {
 func noneLeft(t *testing.T, pids []int, since time.Time, within time.Duration) {
 	t.Helper()
 	for _, pid := range pids {
-		wire.Eventually(t, max(within-time.Since(since), time.Millisecond), fmt.Sprint("process ", pid, " ends"), func() bool { return !alive(pid) })
+		for alive(pid) {
+			if time.Since(since) > within {
+				t.Fatalf("process %d outlives mcpctl by %s", pid, within)
+			}
+			time.Sleep(10 * time.Millisecond) // nothing reports the end of another's child
+		}
 	}
 	t.Logf("all ended after %s", time.Since(since).Round(time.Millisecond))
 }
@@ -107,9 +105,9 @@ func TestNoProcessIsLeft(t *testing.T) {
 			l, _ := serveStdio(t, config)
 			result(t, l, "tools/list", `{}`)
 			pids := family(t, l, pidFile)
-			within := gone
+			within := wait.Gone
 			if name != "input closed" { // requests in flight are answered first there
-				within = goneBusy
+				within = wait.GoneBusy
 				l.start(`"long"`, "tools/call", `{"name":"fake__slow","arguments":{"ms":60000}}`)
 				result(t, l, "ping", `{}`)
 			}
@@ -132,7 +130,7 @@ func TestNoProcessIsLeft(t *testing.T) {
 			pids := family(t, p, pidFile)
 			start := time.Now()
 			d.Signal(sig)
-			noneLeft(t, pids, start, gone)
+			noneLeft(t, pids, start, wait.Gone)
 			<-d.Exited
 		})
 	}
@@ -156,7 +154,7 @@ func TestNoProcessIsLeft(t *testing.T) {
 		result(t, p, "tools/call", `{"name":"fake__slow","arguments":{"ms":200}}`)
 		start := time.Now()
 		d.Signal(syscall.SIGTERM)
-		noneLeft(t, pids, start, goneBusy)
+		noneLeft(t, pids, start, wait.GoneBusy)
 		<-d.Exited
 		if r := <-answered; string(r.ID) != `"long"` || !strings.Contains(string(r.Error), "shutting down") {
 			t.Errorf("the call in flight: got %s %s %s", r.ID, r.Result, r.Error)
@@ -263,7 +261,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	if runtime.GOOS == "linux" {
 		// Its memory grows until it holds back; then it stays for a second.
 		last, since := 0, time.Now()
-		wire.Eventually(t, wire.Limit, "memory stands still", func() bool {
+		wait.Until(t, "memory stands still", func() bool {
 			now := resident(t, cmd.Process.Pid)
 			peak = max(peak, now)
 			if now > last+(1<<20) {
@@ -338,12 +336,12 @@ func TestEndUnderAFullPipe(t *testing.T) {
 			end(l)
 			select {
 			case <-l.Exited:
-			case <-time.After(goneBusy):
+			case <-time.After(wait.GoneBusy):
 				_ = cmd.Process.Signal(syscall.SIGQUIT)
 				t.Fatal("mcpctl does not end")
 			}
 			t.Logf("ended after %s: %v", time.Since(start).Round(time.Millisecond), cmd.ProcessState)
-			noneLeft(t, []int{pid, child}, time.Now(), gone)
+			noneLeft(t, []int{pid, child}, time.Now(), wait.Gone)
 			if code := cmd.ProcessState.ExitCode(); code != 0 && code != 130 || strings.Contains(stderr.String(), "EPIPE") || strings.Contains(stderr.String(), "broken pipe") {
 				t.Errorf("exit code %d\n%s", code, stderr)
 			}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -86,8 +87,7 @@ func mcpctl(t *testing.T, config string, args ...string) outcome {
 
 func mcpctlWith(t *testing.T, config string, stdin io.Reader, args ...string) outcome {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
-	defer cancel()
+	ctx := wait.Context(t)
 	cmd, stderr := command(ctx, t, config, args...)
 	var stdout bytes.Buffer
 	cmd.Stdin, cmd.Stdout = stdin, &stdout

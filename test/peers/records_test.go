@@ -4,7 +4,6 @@ package peers_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"flag"
 	"net/http/httptest"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/registry/registrytest"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // Without it one record of npm is tried, whose package npx finds in test/npm.
@@ -115,8 +115,7 @@ type adder struct {
 // mcpctl runs mcpctl, for as long as a download may take, and returns its output.
 func (m adder) mcpctl(words ...string) string {
 	m.t.Helper()
-	ctx, cancel := context.WithTimeout(m.t.Context(), 4*time.Minute)
-	defer cancel()
+	ctx := wait.Context(m.t)
 	cmd := exec.CommandContext(ctx, binary, append([]string{"--no-input", "--json", "--connect-timeout", "3m"}, words...)...)
 	// HOME stays: npm and uv have their settings and their caches there.
 	cmd.Env = append(os.Environ(), "MCPCTL_HOME="+m.home, "MCPCTL_REGISTRY="+m.registry)

@@ -15,7 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/mcpctl/mcpctl/test/wire"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // TestSDKOnBothSides drives mcpctl serve with the SDK's client and has the
@@ -34,8 +34,7 @@ func TestSDKOnBothSides(t *testing.T) {
 }
 
 func tour(t *testing.T, c *client, front, back string) {
-	ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
-	defer cancel()
+	ctx := wait.Context(t)
 	// 2026-07-28 has none, and over stdio the SDK's makes no claim to be of it.
 	if err := c.Ping(ctx, nil); err != nil && !c.modern() {
 		t.Errorf("ping: %v", err)
@@ -161,7 +160,7 @@ func progress(ctx context.Context, t *testing.T, c *client) {
 			t.Errorf("steps: %v", err)
 		}
 		// The SDK handles notifications beside answers.
-		wire.Eventually(t, wire.Limit, "three progress messages", func() bool { return len(c.steps()) >= before+3 })
+		wait.Until(t, "three progress messages", func() bool { return len(c.steps()) >= before+3 })
 		if got := c.steps()[before:]; !slices.Equal(got, []float64{1, 2, 3}) {
 			t.Errorf("token %v: got progress %v", token, got)
 		}
@@ -185,12 +184,12 @@ func cancels(ctx context.Context, t *testing.T, c *client) {
 			return got == want
 		}
 	}
-	wire.Eventually(t, wire.Limit, "the call begins", waits("1 0"))
+	wait.Until(t, "the call begins", waits("1 0"))
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("wait: got %v", err)
 	}
-	wire.Eventually(t, wire.Limit, "the cancel reaches the server", waits("1 1"))
+	wait.Until(t, "the cancel reaches the server", waits("1 1"))
 }
 
 func changes(ctx context.Context, t *testing.T, c *client) {
@@ -229,8 +228,7 @@ func TestSDKClientsSideBySide(t *testing.T) {
 		t.Run(back, func(t *testing.T) {
 			t.Parallel()
 			d := serveHTTP(t, configure(t, at("sdk")))
-			ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
-			defer cancel()
+			ctx := wait.Context(t)
 			var wg sync.WaitGroup
 			for n := range 3 {
 				c := connect(t, &mcp.StreamableClientTransport{Endpoint: d.URL})
@@ -256,8 +254,7 @@ func TestCancelIsForOneClient(t *testing.T) {
 	a := connect(t, &mcp.StreamableClientTransport{Endpoint: d.URL})
 	b := connect(t, &mcp.StreamableClientTransport{Endpoint: d.URL})
 	watch := connect(t, &mcp.StreamableClientTransport{Endpoint: d.URL})
-	ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
-	defer cancel()
+	ctx := wait.Context(t)
 	// Ids in step: the same requests before.
 	var wg sync.WaitGroup
 	actx, giveUp := context.WithCancel(ctx)
@@ -275,9 +272,9 @@ func TestCancelIsForOneClient(t *testing.T) {
 			return err == nil && got == want
 		}
 	}
-	wire.Eventually(t, wire.Limit, "both calls begin", waits("2 0"))
+	wait.Until(t, "both calls begin", waits("2 0"))
 	giveUp()
-	wire.Eventually(t, wire.Limit, "one is cancelled", waits("2 1"))
+	wait.Until(t, "one is cancelled", waits("2 1"))
 	for range 20 {
 		if !waits("2 1")() {
 			t.Error("the other client's call was cancelled, too")

@@ -3,13 +3,13 @@
 package peers_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -21,8 +21,7 @@ func TestSearchOfSDK(t *testing.T) {
 		t.Run(front, func(t *testing.T) {
 			t.Parallel()
 			c := open(t, configure(t, sdkBackends(t)["stdio"]("sdk"), fake("fake")), "--list", "search")
-			ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
-			defer cancel()
+			ctx := wait.Context(t)
 			var names []string
 			for x, err := range c.Tools(ctx, nil) {
 				if err != nil {

@@ -3,7 +3,6 @@
 package peers_test
 
 import (
-	"context"
 	"encoding/json"
 	"maps"
 	"os/exec"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/test/npmtest"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -60,8 +60,7 @@ func (c tourist) visits(t *testing.T, v visit) {
 	}
 	raw, err := json.Marshal(how)
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*wire.Limit)
-	defer cancel()
+	ctx := wait.Context(t)
 	var words []string
 	if c.sdk == "python" {
 		words = pythonPeer(t, "client.py", string(raw))

@@ -7,12 +7,12 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/tasks"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -73,8 +73,7 @@ func TestTaskIsPushed(t *testing.T) {
 	if created.Result.ResultType != "task" || id == "" {
 		t.Fatalf("created: %+v", created)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
+	ctx := wait.Context(t)
 	res := post(t, url, "subscriptions/listen", "", `,"notifications":{"taskIds":["`+id+`"]}`)
 	defer context.AfterFunc(ctx, func() { _ = res.Body.Close() })() // the test fails in place of hanging
 	lines := make(chan string)

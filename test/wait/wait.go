@@ -45,6 +45,10 @@ func Context(tb testing.TB) context.Context {
 	return ctx
 }
 
+// Late returns a channel that has the time at the deadline of tb: for a select whose other
+// cases are what a test waits for.
+func Late(tb testing.TB) <-chan time.Time { return time.After(time.Until(Deadline(tb))) }
+
 // Until waits until holds returns true. At the deadline it ends the test, and prints what as
 // fmt.Print does, with the values of that moment.
 func Until(tb testing.TB, what any, holds func() bool) {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // Servers are the entries of a servers.json, by their names.
@@ -165,7 +166,7 @@ func (d *Daemon) Stop(t testing.TB) {
 		}
 		select {
 		case <-d.Exited:
-		case <-time.After(Limit):
+		case <-time.After(time.Until(wait.Deadline(t))):
 			d.Signal(syscall.SIGQUIT)
 			<-d.Exited
 			t.Errorf("mcpctl does not end:\n%s", d.Stderr)

@@ -8,15 +8,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // MarkName is the variable that every process of a test's servers has in its
 // environment, whoever its parents are.
 const MarkName = "MCPCTL_FAULTS_MARK"
-
-// Gone is how long a process of a server may outlive its end: half a second of
-// grace, five until the kill, and half for the machine.
-const Gone = 6 * time.Second
 
 // MarkedProcess is a process with a mark.
 type MarkedProcess struct {
@@ -43,7 +41,7 @@ func Marked(mark string) (out []MarkedProcess) {
 	return out
 }
 
-// NothingLeft waits until no process has a mark, for Gone after since. Those that
+// NothingLeft waits until no process has a mark, for wait.Gone after since. Those that
 // are left are an error of the test, and killed.
 func NothingLeft(t testing.TB, mark string, since time.Time) {
 	t.Helper()
@@ -52,7 +50,7 @@ func NothingLeft(t testing.TB, mark string, since time.Time) {
 		if len(left) == 0 {
 			return
 		}
-		if time.Since(since) > Gone {
+		if time.Since(since) > wait.Gone {
 			t.Errorf("left %s after mcpctl ended: %v", time.Since(since).Round(time.Millisecond), left)
 			for _, p := range left {
 				if child, err := os.FindProcess(p.PID); err == nil {

@@ -8,11 +8,13 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
-// Limit bounds every wait that is not about time itself. It is wide, for
-// machines under load.
-const Limit = 60 * time.Second
+// Limit bounds every wait that is not about time itself, where no test is at hand: what
+// one waits for, it waits for with package wait.
+const Limit = 5 * time.Minute
 
 // Output keeps what a process writes and reports each piece. NewOutput makes one;
 // all methods may be called concurrently.
@@ -83,10 +85,10 @@ func (o *Output) find(within time.Duration, ended <-chan struct{}, find func(tex
 }
 
 // Await waits until find returns something in the text so far, and returns that.
-// It ends the test where nothing comes within Limit.
+// It ends the test where nothing comes before its deadline.
 func (o *Output) Await(t testing.TB, what string, find func(text string) string) string {
 	t.Helper()
-	found, err := o.find(Limit, nil, find)
+	found, err := o.find(time.Until(wait.Deadline(t)), nil, find)
 	if err != nil {
 		t.Fatalf("no %s: %v\n%s", what, err, o)
 	}

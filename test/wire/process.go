@@ -52,9 +52,6 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 	return p, nil
 }
 
-// readyLimit bounds the wait for a process that is to say where it listens.
-const readyLimit = 20 * time.Second
-
 // Launch starts a command and waits for a line that begins with ready, the rest
 // of which is its URL. What it writes is copied to copies.
 func Launch(cmd *exec.Cmd, ready string, copies ...io.Writer) (*Process, error) {
@@ -67,7 +64,7 @@ func Launch(cmd *exec.Cmd, ready string, copies ...io.Writer) (*Process, error) 
 	if err != nil {
 		return nil, err
 	}
-	if p.URL, err = p.Stderr.find(readyLimit, p.Exited, lineWith(ready)); err != nil {
+	if p.URL, err = p.Stderr.find(Limit, p.Exited, lineWith(ready)); err != nil {
 		p.Stop(time.Second)
 		return nil, fmt.Errorf("%s: no line %s…: %w\n%s", filepath.Base(cmd.Path), ready, err, p.Stderr.Tail())
 	}

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // Parallel lets eight tests run at once, unless -parallel says otherwise: most of
@@ -78,17 +77,6 @@ func Sources(t *testing.T) {
 	}
 	if err != nil || seen < 100 {
 		t.Errorf("%d files, %v", seen, err)
-	}
-}
-
-// Eventually polls for what has no event of its own, and ends the test where it
-// does not hold in time. What is printed then, with %v.
-func Eventually(t testing.TB, within time.Duration, what any, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(within); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not within %s: %v", within, what)
-		}
 	}
 }
 

@@ -34,6 +34,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/secret"
 	"github.com/mcpctl/mcpctl/test/issuer"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -125,7 +126,7 @@ func openShared(t *testing.T, entry string) *shared {
 		}
 		require.NoError(t, s.g.proxy.Close())
 	})
-	wire.Eventually(t, wire.Limit, "it listens", func() bool { return s.g.shown.addrs.Load() != nil })
+	wait.Until(t, "it listens", func() bool { return s.g.shown.addrs.Load() != nil })
 	s.url = (*s.g.shown.addrs.Load())[0]
 	return s
 }
@@ -271,7 +272,7 @@ func TestLinkedAccounts(t *testing.T) {
 		t.Errorf("alice called with %q, bob with %q", alice, bob)
 	}
 	require.NoError(t, s.g.accounts.Unlink(t.Context(), "token|alice", "gh"))
-	wire.Eventually(t, wire.Limit, "alice's account is not used", func() bool { return strings.Contains(s.call(t, "alice"), "/connect/gh?s=") })
+	wait.Until(t, "alice's account is not used", func() bool { return strings.Contains(s.call(t, "alice"), "/connect/gh?s=") })
 	if got := s.call(t, "bob"); !strings.Contains(got, `"text":"bob"`) {
 		t.Errorf("bob: got %s", got)
 	}
@@ -462,7 +463,7 @@ func TestExchangedTokens(t *testing.T) {
 	fails = false
 	mu.Unlock()
 	another.Store(true) // she comes with another token, which is tried at once
-	wire.Eventually(t, wire.Limit, "alice calls again", func() bool { return strings.Contains(s.call(t, "alice"), `"text":"alice"`) })
+	wait.Until(t, "alice calls again", func() bool { return strings.Contains(s.call(t, "alice"), `"text":"alice"`) })
 	if log := s.log.String(); strings.Contains(log, "inbound-") || strings.Contains(log, "exchanged-alice") {
 		t.Errorf("the log shows a token: %s", log)
 	}

@@ -1,14 +1,13 @@
 package gateway
 
 import (
-	"context"
 	"io"
 	"net"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // TestConnectionsAreBounded: one beyond the bound hears why it is closed; when
@@ -32,8 +31,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 		}
 	}()
 	dial := func() net.Conn {
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		defer cancel()
+		ctx := wait.Context(t)
 		c, err := new(net.Dialer).DialContext(ctx, "tcp", l.Addr().String())
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = c.Close() })
@@ -43,7 +41,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	dial()
 	first, second := <-accepted, <-accepted
 	third := dial()
-	_ = third.SetReadDeadline(time.Now().Add(10 * time.Second))
+	_ = third.SetReadDeadline(wait.Deadline(t))
 	if text, err := io.ReadAll(third); err != nil || !strings.HasPrefix(string(text), "HTTP/1.1 503 ") || !strings.Contains(string(text), "too many connections") {
 		t.Errorf("got %q, %v", text, err)
 	}
@@ -53,7 +51,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	select {
 	case c := <-accepted:
 		_ = c.Close()
-	case <-time.After(10 * time.Second):
+	case <-wait.Late(t):
 		t.Error("there is no room after one has ended")
 	}
 	_ = second.Close()

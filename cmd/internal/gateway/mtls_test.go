@@ -22,6 +22,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/test/pki"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // walled is a serve over TLS that asks for credentials, in front of a handler that
@@ -140,7 +141,7 @@ func client(t *testing.T, certificates ...tls.Certificate) *http.Client {
 	t.Helper()
 	tr := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true, Certificates: certificates}, ForceAttemptHTTP2: true}
 	t.Cleanup(tr.CloseIdleConnections)
-	return &http.Client{Transport: tr, Timeout: 10 * time.Second}
+	return &http.Client{Transport: tr, Timeout: time.Until(wait.Deadline(t))}
 }
 
 // TestMTLS: a certificate lets in, until it is revoked: also in a connection that is

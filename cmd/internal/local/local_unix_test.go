@@ -3,7 +3,6 @@
 package local
 
 import (
-	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -21,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // TestMain makes this binary one that connects to a socket, for a process of another user.
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		if err != nil {
 			os.Exit(3)
 		}
-		_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
+		_ = c.SetReadDeadline(time.Now().Add(5 * time.Minute))
 		_, _ = c.Write([]byte("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"))
 		text, _ := io.ReadAll(c)
 		_, _ = os.Stderr.Write(text)
@@ -113,8 +113,7 @@ func TestOtherUser(t *testing.T) {
 	require.NoError(t, os.WriteFile(program, own, 0o755))
 	connect := func(uid uint32) string {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-		defer cancel()
+		ctx := wait.Context(t)
 		cmd := exec.CommandContext(ctx, program)
 		cmd.Env = []string{"CONNECT_TO=" + path, "GORACE=atexit_sleep_ms=0"}
 		cmd.Dir = dir

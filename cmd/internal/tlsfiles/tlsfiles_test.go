@@ -100,7 +100,7 @@ func get(url string, c *tls.Config) (text, name string, err error) {
 	c.InsecureSkipVerify = true
 	tr := &http.Transport{TLSClientConfig: c, ForceAttemptHTTP2: c.NextProtos == nil}
 	defer tr.CloseIdleConnections()
-	resp, err := (&http.Client{Transport: tr, Timeout: 10 * time.Second}).Get(url)
+	resp, err := (&http.Client{Transport: tr}).Get(url)
 	if err != nil {
 		return "", "", err
 	}

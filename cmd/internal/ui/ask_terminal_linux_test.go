@@ -14,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/test/pty"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // person is a terminal with a user: input goes to the program, and what it draws is
@@ -248,7 +249,7 @@ func TestLinesOnATerminal(t *testing.T) {
 	for _, want := range []string{"name:", "invalid: want another word", "usual", "******", "why we ask", `"what" is not a valid answer`, "Yes"} {
 		select {
 		case <-p.sees(want):
-		case <-time.After(10 * time.Second):
+		case <-wait.Late(t):
 			t.Fatalf("%q is not drawn: %q", want, p.drawnText())
 		}
 	}

@@ -1,7 +1,6 @@
 package verify_test
 
 import (
-	"context"
 	"errors"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/audit"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // TestOtherReader: a program in another language, written from the formats, comes to the same
@@ -22,8 +22,7 @@ func TestOtherReader(t *testing.T) {
 	}
 	read := func(path, key string) (out string, code int) {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
+		ctx := wait.Context(t)
 		raw, err := exec.CommandContext(ctx, python, filepath.Join("..", "..", "..", "test", "audit", "reader.py"), path, key).CombinedOutput()
 		if e := new(exec.ExitError); errors.As(err, &e) {
 			code = e.ExitCode()

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // soon fails the test where f takes longer than any file should.
@@ -26,7 +26,7 @@ func soon(t *testing.T, what string, f func()) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(10 * time.Second):
+	case <-wait.Late(t):
 		t.Fatalf("%s hangs", what)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 var errGone = errors.New("the user has gone")
@@ -71,7 +73,7 @@ func TestScopeEnds(t *testing.T) {
 			for _, c := range []context.Context{ctx, below} {
 				select {
 				case <-c.Done():
-				case <-time.After(5 * time.Second):
+				case <-wait.Late(t):
 					t.Fatalf("%s: not done", tt.name)
 				}
 			}
@@ -90,7 +92,7 @@ func TestScopeEnds(t *testing.T) {
 			std, stop := context.WithTimeout(ctx, time.Hour)
 			select {
 			case <-std.Done():
-			case <-time.After(5 * time.Second):
+			case <-wait.Late(t):
 				t.Errorf("%s: a context that is made later does not end", tt.name)
 			}
 			stop()

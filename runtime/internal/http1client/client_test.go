@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -174,7 +175,7 @@ func TestCancel(t *testing.T) {
 		}
 		select {
 		case <-gone:
-		case <-time.After(5 * time.Second):
+		case <-wait.Late(t):
 			t.Errorf("%s: the connection is still open", tt.name)
 		}
 		if n := c.idle(); n != 0 {

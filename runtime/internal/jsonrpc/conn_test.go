@@ -21,6 +21,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -432,7 +433,7 @@ func TestUnreadableAnswer(t *testing.T) {
 		if !errors.Is(a.Err, jsonrpc.ErrUnreadable) || !strings.Contains(a.Err.Error(), "UTF-8") {
 			t.Errorf("got %v", a.Err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-wait.Late(t):
 		t.Error("the call goes on")
 	}
 	_ = srv.end.Close()

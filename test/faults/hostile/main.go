@@ -41,6 +41,7 @@ const Env = "MCPCTL_HOSTILE"
 //	-seed N      of what is random; 0 is the time
 //	-log FILE    gets a line with the fault, when it starts
 //	-burn D      uses so much processor time before it reads anything
+//	-until FILE  reads nothing before there is that file
 //	-sleep D     is no server: stays for D, deaf to SIGTERM with -deaf
 func Main(args []string, stdin io.ReadCloser, stdout, stderr io.WriteCloser) int {
 	fs := flag.NewFlagSet("hostile", flag.ContinueOnError)
@@ -53,6 +54,7 @@ func Main(args []string, stdin io.ReadCloser, stdout, stderr io.WriteCloser) int
 	log := fs.String("log", "", "")
 	sleep := fs.Duration("sleep", 0, "")
 	burnt := fs.Duration("burn", 0, "")
+	until := fs.String("until", "", "")
 	deaf := fs.Bool("deaf", false, "")
 	if err := fs.Parse(args); err != nil {
 		return 2
@@ -89,6 +91,12 @@ func Main(args []string, stdin io.ReadCloser, stdout, stderr io.WriteCloser) int
 		}
 	}
 	burn(*burnt)
+	for *until != "" {
+		if _, err := os.Stat(*until); err == nil {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
 	return s.run()
 }
 

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // sight is a request as a handler saw it.
@@ -174,7 +175,7 @@ func (s server) send(tb testing.TB, text []byte, piece int) (replies []reply, se
 	require.NoError(tb, err)
 	defer rwc.Close()
 	_ = rwc.(*net.TCPConn).SetLinger(0) // the port is free at once
-	_ = rwc.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = rwc.SetDeadline(wait.Deadline(tb))
 	sent := make(chan error, 1)
 	go func() {
 		for rest := text; len(rest) > 0; {

@@ -1,0 +1,20 @@
+package wait
+
+import "time"
+
+// What mcpctl promises in real time, ten times over, for a busy machine. What comes later
+// than that would never come.
+const (
+	// Gone is how long a process of a server may outlive mcpctl, or its end: half a second of
+	// grace, five until the kill (runtime/internal/proc), and half for the machine.
+	Gone = 10 * 6 * time.Second
+	// GoneBusy is the same where calls are under way, which are waited for first: the end of
+	// serve is bounded to ten seconds (gateway.EndBound), whatever happens.
+	GoneBusy = 10 * 11 * time.Second
+	// Interrupted is how long a command may take to end after a signal: endTimeout of
+	// cmd/internal/signals.
+	Interrupted = 10 * 5 * time.Second
+	// FirstList is how long the first list waits for servers that are still starting: the
+	// listGrace of two seconds that tests set.
+	FirstList = 10 * 2 * time.Second
+)
