@@ -146,15 +146,10 @@ func firstAfter(r io.Reader, begins string) string {
 func mallocs(t *testing.T, where string) uint64 {
 	t.Helper()
 	var addr []byte
-	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		var err error
-		if addr, err = os.ReadFile(where); err == nil && len(addr) > 0 {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal(err)
-		}
-	}
+	wait.Until(t, "its address", func() bool {
+		addr, _ = os.ReadFile(where)
+		return len(addr) > 0
+	})
 	resp, err := http.Get("http://" + string(addr) + "/")
 	require.NoError(t, err)
 	defer resp.Body.Close()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -54,7 +55,7 @@ func (b *bridged) exchange(line, text string) string {
 		_, err := io.WriteString(b.p.In, line+"\n")
 		require.NoError(b.t, err)
 	}
-	late := time.After(20 * time.Second)
+	late := wait.Late(b.t)
 	for {
 		if i := slices.IndexFunc(b.other, func(got string) bool { return strings.Contains(got, text) }); i >= 0 {
 			got := b.other[i]
@@ -243,16 +244,11 @@ func TestBridgeOnTheWire(t *testing.T) {
 // until waits until something is so.
 func (s *remote) until(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for range 1000 {
+	wait.Until(t, what, func() bool {
 		s.mu.Lock()
-		ok := is()
-		s.mu.Unlock()
-		if ok {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Fatalf("the server never saw %s", what)
+		defer s.mu.Unlock()
+		return is()
+	})
 }
 
 // TestBridgeRenewsToken: a token that the server refuses is replaced, once; what refuses

@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // tabbed are lines up to the tabulator key, and what a shell makes of them. Bash breaks
@@ -145,13 +145,14 @@ zle -N zle-line-init
 // shellLine returns a line of the file that a shell writes, once it is whole.
 func shellLine(t *testing.T, p *terminal, file string, n int) string {
 	t.Helper()
-	for range 2000 {
+	var line string
+	wait.Until(t, drawn{p}, func() bool {
 		b, _ := os.ReadFile(file)
-		if lines := strings.SplitAfter(string(b), "\n"); len(lines) > n && strings.HasSuffix(lines[n], "\n") {
-			return strings.TrimSuffix(lines[n], "\n")
+		lines := strings.SplitAfter(string(b), "\n")
+		if len(lines) > n {
+			line = lines[n]
 		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatalf("the shell does not answer; drawn:\n%s", p.text())
-	return ""
+		return strings.HasSuffix(line, "\n")
+	})
+	return strings.TrimSuffix(line, "\n")
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // TestDemoInterrupted sends SIGINT and SIGHUP to the tour at several places:
@@ -92,7 +93,7 @@ func interruptDemo(t *testing.T, at string, sig os.Signal) bool {
 	if !errors.As(err, &exit) || exit.ExitCode() != 130 {
 		t.Errorf("the tour ended with %v, want exit code 130\n%s", err, seen.String())
 	}
-	if d := time.Since(start); d > 5*time.Second {
+	if d := time.Since(start); d > wait.Interrupted {
 		t.Errorf("it took %s to end", d)
 	}
 	if got := stderr.String(); got != "mcpctl: interrupted\n" {

@@ -26,6 +26,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/registry/registrytest"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 var updateDocs = flag.Bool("update", false, "write what the commands of the documentation print into its pages")
@@ -242,7 +243,7 @@ func newDocShell(t *testing.T, more ...string) *docShell {
 	require.NoError(t, os.MkdirAll(work, 0o700))
 	sh := &docShell{
 		out: &growing{more: make(chan struct{})}, mark: "end-of-command-" + strconv.FormatInt(time.Now().UnixNano(), 36),
-		patience: 30 * time.Second,
+		patience: time.Until(wait.Deadline(t)),
 	}
 	addr := freeAddr(t)
 	sh.real = strings.NewReplacer(docAddr, addr, docRemote, remote.URL, docIssuer, login.URL)

@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	modname "golang.org/x/mod/module"
 	"golang.org/x/mod/zip"
@@ -49,7 +48,6 @@ func TestDocsModule(t *testing.T) {
 			t.Run(fmt.Sprintf("%s:%d", page, b.line), func(t *testing.T) {
 				t.Parallel()
 				sh := newDocShell(t, moduleEnv(t)...)
-				sh.patience = 5 * time.Minute // a compiler on a loaded machine
 				for _, s := range steps {
 					got, code, err := sh.run(s)
 					if err != nil || code != s.exit {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // gateway is a serve on standard input and output.
@@ -95,13 +96,12 @@ func below(text string) (pids []int) {
 // guardianOf returns the guardian of a serve, which has nothing of its environment.
 func guardianOf(t *testing.T, serve int) int {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) { // until it has its name
-		if pids := childrenOf(serve, "(mcp-guardian)"); len(pids) > 0 {
-			return pids[0]
-		}
-	}
-	t.Fatal("no guardian")
-	return 0
+	var pids []int
+	wait.Until(t, "a guardian that has its name", func() bool {
+		pids = childrenOf(serve, "(mcp-guardian)")
+		return len(pids) > 0
+	})
+	return pids[0]
 }
 
 // TestServeKilled: kill -9 of a serve, also of one whose file has been deleted,
@@ -137,7 +137,7 @@ func TestServeKilled(t *testing.T) {
 			guardian := guardianOf(t, g.cmd.Process.Pid)
 			end(g)
 			_ = g.cmd.Wait()
-			until := time.Now().Add(6 * time.Second)
+			until := time.Now().Add(wait.Gone)
 			left := func() []int {
 				pids := append(below(dir), below(filepath.Dir(program))...)
 				if comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", guardian)); err == nil && string(comm) == "mcp-guardian\n" {
@@ -182,11 +182,10 @@ func TestCallKilled(t *testing.T) {
 			require.NoError(t, cmd.Start())
 			defer cmd.Wait()
 			defer cmd.Process.Kill()
-			until := time.Now().Add(10 * time.Second)
-			for called := false; !called && time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+			wait.Until(t, "the call", func() bool {
 				text, _ := os.ReadFile(log)
-				called = strings.Contains(string(text), "tools/call")
-			}
+				return strings.Contains(string(text), "tools/call")
+			})
 			waiters := childrenOf(cmd.Process.Pid, "(sh)")
 			if n := len(below("A=" + dir)); n != 4 || len(waiters) != 2 { // one is the server
 				t.Errorf("%d processes of the server, want 4; shells of mcpctl: %v", n, waiters)
@@ -208,7 +207,7 @@ func TestCallKilled(t *testing.T) {
 				}
 				return pids
 			}
-			for until = time.Now().Add(6 * time.Second); len(left()) != c.left && time.Now().Before(until); {
+			for until := time.Now().Add(wait.Gone); len(left()) != c.left && time.Now().Before(until); {
 				time.Sleep(10 * time.Millisecond)
 			}
 			pids := left()

@@ -91,7 +91,7 @@ func interrupted(t *testing.T, sig os.Signal) {
 	if err := <-exited; !errors.As(err, &exit) || exit.ExitCode() != 130 {
 		t.Errorf("mcpctl ended with %v, want exit code 130", err)
 	}
-	if d := time.Since(start); d > 5*time.Second {
+	if d := time.Since(start); d > wait.Interrupted {
 		t.Errorf("mcpctl took %s to end", d)
 	}
 	rest := make(chan string, 2)

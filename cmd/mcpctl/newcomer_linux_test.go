@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mcpctl/mcpctl/test/pki"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -30,7 +29,7 @@ func elsewhere(t *testing.T) (address, host string) {
 // person, six lines of settings at most, and serve.
 func TestNewcomer(t *testing.T) {
 	t.Parallel()
-	home, begun := t.TempDir(), time.Now()
+	home := t.TempDir()
 	config := filepath.Join(home, "servers.json")
 	servers := wire.Servers{"one": {"command": "fake-mcp"}, "two": {"command": "fake-mcp"}, "three": {"command": "fake-mcp"}}
 	require.NoError(t, os.WriteFile(config, servers.JSON(), 0o600))
@@ -82,8 +81,5 @@ func TestNewcomer(t *testing.T) {
 	out, err := mcpctlIn(t, t.TempDir(), trust, "--url", url, "ping").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "HTTP 401") {
 		t.Errorf("without a token: %v\n%s", err, out)
-	}
-	if took := time.Since(begun); took > wire.Limit {
-		t.Errorf("it took %s", took)
 	}
 }

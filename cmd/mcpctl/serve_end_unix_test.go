@@ -202,7 +202,6 @@ func (e *ending) ends(within time.Duration, want string) {
 	if e.told.IsZero() {
 		e.told = time.Now()
 	}
-	const patience = 30 * time.Second
 	select {
 	case err := <-e.exited:
 		if err != nil {
@@ -250,19 +249,19 @@ func TestServeEndsInFlight(t *testing.T) {
 		e := startEnding(t, ending{http: true}, "1000")
 		e.tell(os.Interrupt)
 		e.tell(os.Interrupt)
-		e.ends(9*time.Second, answered)
+		e.ends(wait.Ended, answered)
 	})
 	t.Run("stdio", func(t *testing.T) {
 		t.Parallel()
 		e := startEnding(t, ending{}, "1000")
 		e.tell(syscall.SIGTERM)
-		e.ends(9*time.Second, answered)
+		e.ends(wait.Ended, answered)
 	})
 	t.Run("end of input", func(t *testing.T) {
 		t.Parallel()
 		e := startEnding(t, ending{}, "1000")
 		require.NoError(t, e.stdin.Close())
-		e.ends(9*time.Second, answered)
+		e.ends(wait.Ended, answered)
 	})
 }
 
@@ -276,19 +275,16 @@ func TestServeEndsInTime(t *testing.T) {
 	e := startEnding(t, ending{http: true, stuck: true}, "600000", "-ignore-term", "-linger", "1h")
 	e.tell(syscall.SIGTERM)
 	// From now on probes are told that nothing new is taken, and it is not.
-	bound := time.Now().Add(3 * time.Second)
-	for status := 0; status != http.StatusServiceUnavailable; time.Sleep(10 * time.Millisecond) {
+	wait.Until(t, "readyz says so", func() bool {
 		resp, err := http.Get(e.base + "/readyz")
-		if err != nil || time.Now().After(bound) {
-			t.Fatalf("readyz: %d, %v", status, err)
-		}
+		require.NoError(t, err)
 		_ = resp.Body.Close()
-		status = resp.StatusCode
-	}
+		return resp.StatusCode == http.StatusServiceUnavailable
+	})
 	if got := e.post(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`); !strings.Contains(got, "shutting down") {
 		t.Errorf("a new request: %s", got)
 	}
-	e.ends(10*time.Second+time.Second, "") // a second for a slow machine
+	e.ends(wait.Ended, "")
 	if d := time.Since(e.told); d < 4*time.Second {
 		t.Errorf("the call had only %v to end", d)
 	}
@@ -308,7 +304,7 @@ func TestServeEndsInTimeAfterInput(t *testing.T) {
 	t.Logf("answered after %s", time.Since(e.told))
 	e.told = time.Now()
 	e.answer <- answer
-	e.ends(10*time.Second+time.Second, `"done`)
+	e.ends(wait.Ended, `"done`)
 	t.Logf("ended %s later", time.Since(e.told))
 }
 
@@ -381,7 +377,7 @@ func TestServeEndsAtOnce(t *testing.T) {
 				time.Sleep(400 * time.Millisecond) // longer than what counts as one signal
 				e.tell(syscall.SIGTERM)
 			}
-			e.ends(3500*time.Millisecond, "")
+			e.ends(wait.EndedAtOnce, "")
 		})
 	}
 }

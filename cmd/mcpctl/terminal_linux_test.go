@@ -70,7 +70,7 @@ func (p *terminal) answer() {
 			return
 		}
 		p.seen += i + len(p.answers[0][0])
-		for range 20_000 { // a prompt is drawn before keys are read
+		for range 300_000 { // a prompt is drawn before keys are read
 			mode, err := unix.IoctlGetTermios(int(p.screen.Fd()), unix.TCGETS)
 			if err != nil || mode.Lflag&unix.ICANON == 0 {
 				break
@@ -85,6 +85,11 @@ func (p *terminal) answer() {
 		p.answers = p.answers[1:]
 	}
 }
+
+// drawn is what a terminal has drawn, for a test that waits in vain.
+type drawn struct{ *terminal }
+
+func (d drawn) String() string { return "an answer; drawn:\n" + d.text() }
 
 func (p *terminal) text() string {
 	p.mu.Lock()
@@ -173,13 +178,11 @@ func TestPageOnATerminal(t *testing.T) {
 			t.Errorf("drawn:\n%s", p.text())
 		}
 		var got []byte
-		for range 1500 { // the browser is not waited for
+		wait.Until(t, "the browser", func() bool { // mcpctl does not wait for it
 			var err error
-			if got, err = os.ReadFile(opens); err == nil || !opened {
-				break
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
+			got, err = os.ReadFile(opens)
+			return err == nil || !opened
+		})
 		if opened && string(got) != page || !opened && got != nil {
 			t.Errorf("%q: opened %q", keys, got)
 		}

@@ -11,6 +11,11 @@ const (
 	// GoneBusy is the same where calls are under way, which are waited for first: the end of
 	// serve is bounded to ten seconds (gateway.EndBound), whatever happens.
 	GoneBusy = 10 * 11 * time.Second
+	// Ended is how long serve may take from the signal to its end: gateway.EndBound.
+	Ended = 10 * 10 * time.Second
+	// EndedAtOnce is the same where it is told again: gateway.ReapTimeout, after the pause
+	// that tells a second signal from the first.
+	EndedAtOnce = 10 * 1 * time.Second
 	// Interrupted is how long a command may take to end after a signal: endTimeout of
 	// cmd/internal/signals.
 	Interrupted = 10 * 5 * time.Second

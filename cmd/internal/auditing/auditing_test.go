@@ -23,6 +23,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/audit"
 	"github.com/mcpctl/mcpctl/runtime/audit/logfile"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -223,11 +224,7 @@ func TestTail(t *testing.T) {
 	go func() { ended <- p.Tail(ctx, auditing.Query{}, 5, true) }()
 	until := func(n int) {
 		t.Helper()
-		for start := time.Now(); strings.Count(out.String(), "\n") < n; time.Sleep(time.Millisecond) {
-			if time.Since(start) > 20*time.Second {
-				t.Fatalf("%d lines, want %d", strings.Count(out.String(), "\n"), n)
-			}
-		}
+		wait.Until(t, fmt.Sprint(n, " lines"), func() bool { return strings.Count(out.String(), "\n") >= n })
 	}
 	until(5)
 	const more = 700
@@ -264,11 +261,7 @@ func TestTailMoved(t *testing.T) {
 	go func() { ended <- p.Tail(ctx, auditing.Query{}, 5, true) }()
 	until := func(text string) {
 		t.Helper()
-		for start := time.Now(); !strings.Contains(out.String()+notes.String(), text); time.Sleep(time.Millisecond) {
-			if time.Since(start) > 20*time.Second {
-				t.Fatalf("no %s: %s%s", text, out, notes)
-			}
-		}
+		wait.Until(t, text, func() bool { return strings.Contains(out.String()+notes.String(), text) })
 	}
 	until(`"item":"first"`)
 	w.add(call("local", "fs", "last", "allow", "ok"))

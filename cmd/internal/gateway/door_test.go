@@ -15,6 +15,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/access/door"
 	"github.com/mcpctl/mcpctl/runtime/access/tokenfile"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // expelled counts how often streams are looked at, and whether one has to end.
@@ -65,11 +66,7 @@ func TestDoorFollows(t *testing.T) {
 		t.Error("streams end though their token is there")
 	}
 	set(other) // whoever had the other one may have opened them
-	for end := time.Now().Add(10 * time.Second); !streams.gone.Load(); time.Sleep(tokensPoll / 4) {
-		if time.Now().After(end) {
-			t.Fatal("streams do not end")
-		}
-	}
+	wait.Until(t, "the end of the streams", streams.gone.Load)
 	if _, no := d.Who(t.Context(), access.Credential{Bearer: text}); no == nil || no.Status != 401 {
 		t.Errorf("revoked: got %v", no)
 	}

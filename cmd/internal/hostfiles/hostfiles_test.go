@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/hostfiles"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/hosts"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // program returns one in an empty home directory, whose person gives some answers.
@@ -180,13 +180,10 @@ func TestWatch(t *testing.T) {
 	codex, cursor := filepath.Join(p.Place.Home, ".codex", "config.toml"), filepath.Join(p.Place.Home, ".cursor", "mcp.json")
 	follows := func(path, text string) {
 		t.Helper()
-		for range 500 {
-			if raw, _ := os.ReadFile(path); strings.Contains(string(raw), text) {
-				return
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
-		t.Fatalf("%s does not come", text)
+		wait.Until(t, text, func() bool {
+			raw, _ := os.ReadFile(path)
+			return strings.Contains(string(raw), text)
+		})
 	}
 	servers("a", "b")
 	follows(codex, "[mcp_servers.b]")

@@ -116,11 +116,7 @@ func TestCopies(t *testing.T) {
 	p.age(t, 2*time.Hour)
 	s.Close()
 	step("when it is gone", "connection refused; this is the copy as of 2h0m ago", 0)
-	begun := time.Now()
 	step("again", "as of 2h0m ago", 0)
-	if took := time.Since(begun); took > 2*time.Second {
-		t.Errorf("it took %s", took)
-	}
 	_, err := p.Search(t.Context(), registries.Search{Refresh: true, Words: "clock", Limit: 1})
 	if err != nil {
 		t.Errorf("refreshed with a copy: got %v, want the copy's servers", err)
@@ -166,10 +162,9 @@ func TestSlow(t *testing.T) {
 	})
 	p.age(t, 2*time.Hour)
 	p.Patience = 300 * time.Millisecond
-	begun := time.Now()
 	found, notes := p.search(t, "clock")
-	if took := time.Since(begun); found != "a.b/clock@1.0.0" || !strings.Contains(notes, "within 300ms; this is the copy as of 2h0m ago") || took > 10*time.Second {
-		t.Errorf("found %q, said %q, took %s", found, notes, took)
+	if found != "a.b/clock@1.0.0" || !strings.Contains(notes, "within 300ms; this is the copy as of 2h0m ago") {
+		t.Errorf("found %q, said %q", found, notes)
 	}
 	if _, notes := p.search(t, "clock"); notes != "as of 2h0m ago" && !strings.HasPrefix(notes, "as of 2h0m ") {
 		t.Errorf("said %q", notes)
@@ -190,11 +185,10 @@ func TestLarge(t *testing.T) {
 	}))
 	defer s.Close()
 	p := newPlace(t, at(s.URL))
-	begun := time.Now()
 	const said = "only names were searched; mcpctl search --refresh copies the registry"
 	found, notes := p.search(t, "clock")
-	if took := time.Since(begun); found != "a.b/clock@1.0.0" || !strings.HasPrefix(notes, said) || !strings.HasSuffix(notes, "servers so far)") || took > 20*time.Second {
-		t.Errorf("found %q, said %q, took %s", found, notes, took)
+	if found != "a.b/clock@1.0.0" || !strings.HasPrefix(notes, said) || !strings.HasSuffix(notes, "servers so far)") {
+		t.Errorf("found %q, said %q", found, notes)
 	}
 }
 
