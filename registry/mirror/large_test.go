@@ -118,7 +118,7 @@ func TestLarge(t *testing.T) {
 	peak := watchHeap(t)
 	begun := time.Now()
 	failures := map[string]int{}
-	for range 10 {
+	for range 100 {
 		if err = m.Sync(t.Context(), client, mirror.Options{}); err == nil {
 			break
 		}

@@ -345,15 +345,11 @@ func TestSyncOneAtATime(t *testing.T) {
 		}})
 	}()
 	<-inside
-	start := time.Now()
 	if err := other.Sync(t.Context(), f.client(one), mirror.Options{}); !errors.Is(err, mirror.ErrBusy) {
 		t.Errorf("got %v, want %v", err, mirror.ErrBusy)
 	}
 	if got := names(t, other, "number 7"); !strings.HasPrefix(got, "a.b/s00007@1.0.0") {
 		t.Errorf("a search beside the sync found %q", got)
-	}
-	if took := time.Since(start); took > 5*time.Second {
-		t.Errorf("beside a sync, another one and a search took %s", took)
 	}
 	waited := make(chan error, 1)
 	go func() { waited <- other.Sync(t.Context(), f.client(one), mirror.Options{Wait: time.Minute}) }()

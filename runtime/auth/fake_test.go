@@ -24,7 +24,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
 	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 	"github.com/mcpctl/mcpctl/test/require"
-	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // world is an MCP server and its authorization server, with every deviation a switch.
@@ -336,7 +335,7 @@ type browser struct {
 func (b *browser) Show(ctx context.Context, page string) (bool, error) {
 	b.pages.Add(1)
 	go func() { // ends with the redirect
-		c := &http.Client{Timeout: time.Until(wait.Deadline(b.t))}
+		c := &http.Client{Timeout: 5 * time.Minute}
 		if b.paste != nil {
 			c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // exchange is an authorization server that exchanges tokens, and a server that takes
@@ -159,18 +160,21 @@ func TestExchangeAnew(t *testing.T) {
 	equal(t, alice(), "called")
 	time.Sleep(600 * time.Millisecond) // within half of its time it is about to end
 	equal(t, alice(), "called")
-	equal(t, len(x.seen), 2)
+	before := len(x.seen)
+	if before < 2 { // more on a busy machine, where one has ended before it is used
+		t.Errorf("%d exchanges", before)
+	}
 	x.issued["expires_in"] = 3600
 	x.accepted = "exchanged-iiii-alice"
 	x.accepted = strings.Replace(x.accepted, "-alice", "alice", 1)
 	time.Sleep(600 * time.Millisecond)
 	equal(t, alice(), "called") // the third, and the fourth after its refusal
-	equal(t, len(x.seen), 4)
+	equal(t, len(x.seen), before+2)
 	x.accepted = "no token"
 	if got := alice(); got != "401 Unauthorized" {
 		t.Errorf("got %q", got)
 	}
-	equal(t, len(x.seen), 5)
+	equal(t, len(x.seen), before+3)
 }
 
 // TestExchangeRefused: what is handed in to whom, and what is taken for an answer.
@@ -272,7 +276,7 @@ func (w *world) linker(t *testing.T, folder *tokenstore.Folder, who string, c au
 // back follows a page to the redirect, and returns its query.
 func back(t *testing.T, page string) url.Values {
 	t.Helper()
-	c := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, Timeout: 10 * time.Second}
+	c := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, Timeout: time.Until(wait.Deadline(t))}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, page, nil)
 	require.NoError(t, err)
 	resp, err := c.Do(req)
@@ -337,16 +341,7 @@ func TestLink(t *testing.T) {
 	if err != nil || len(gone) == 0 {
 		t.Fatalf("got %v, %v", gone, err)
 	}
-	for end := time.Now().Add(10 * time.Second); ; {
-		got := do(again)
-		if strings.Contains(got, "wants a person") {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatalf("an account that was taken back is used: %q", got)
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
+	wait.Until(t, "the account that was taken back is not used", func() bool { return strings.Contains(do(again), "wants a person") })
 	equal(t, do(bob), "called")
 }
 

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/auth"
 	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
@@ -288,12 +287,8 @@ func TestStoppedIssuer(t *testing.T) {
 	w.expire()
 	k := &keyboard{browser: browser{t: t}, types: []string{"hand"}}
 	_, do = w.client(path, authconfig.Config{}, k)
-	begin := time.Now()
 	if got := do(t); !strings.Contains(got, w.other.URL) || !strings.Contains(got, "refused") || len(k.hints) != 0 {
 		t.Errorf("got %q, asked %d times", got, len(k.hints))
-	}
-	if took := time.Since(begin); took > 10*time.Second {
-		t.Errorf("it took %v", took)
 	}
 }
 

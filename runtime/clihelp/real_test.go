@@ -2,7 +2,6 @@ package clihelp
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -13,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // program is what a program that many machines have is known to have. The tables were
@@ -70,12 +71,10 @@ func (s score) row(tool, version string) string {
 const head = `| program | version | commands | subcommands found | flags found | invented | types right | required arguments right |
 |---|---|---|---|---|---|---|---|`
 
-// runHelp returns what a command prints, within ten seconds and a megabyte.
+// runHelp returns what a command prints, within a megabyte.
 func runHelp(t *testing.T, args []string) []byte {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
-	defer stop()
-	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd := exec.CommandContext(wait.Context(t), args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), "COLUMNS=100", "PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat", "TERM=dumb", "LC_ALL=C", "NO_COLOR=1")
 	cmd.WaitDelay = time.Second
 	var stdout, stderr bytes.Buffer

@@ -138,9 +138,8 @@ func TestCancel(t *testing.T) {
 	}()
 	line := <-lines
 	cancel()
-	begun := time.Now()
-	if err := <-done; !errors.Is(err, context.Canceled) || time.Since(begun) > 5*time.Second {
-		t.Errorf("got %v after %v", err, time.Since(begun))
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
 	}
 	require.NoError(t, tr.Close())
 	for _, form := range []string{"child %d", "pid %d"} {

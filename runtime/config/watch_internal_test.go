@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // watching is a file and a watcher's reports of it, a line each: the names of the
@@ -327,11 +329,10 @@ func (x *watching) soon(what string, do func(), want string) {
 	x.t.Helper()
 	do()
 	var got string
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if got = strings.TrimPrefix(strings.TrimPrefix(x.got(), "the file is empty"), "; "); got != "" {
-			break
-		}
-	}
+	wait.Until(x.t, what, func() bool {
+		got = strings.TrimPrefix(strings.TrimPrefix(x.got(), "the file is empty"), "; ")
+		return got != ""
+	})
 	if got != want {
 		x.t.Errorf("%s: told %q, want %q", what, got, want)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/faults/hostile"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 func TestMain(m *testing.M) {
@@ -114,6 +115,7 @@ func TestEndIsToldOnce(t *testing.T) {
 }
 
 func TestDialExplainsFailures(t *testing.T) {
+	t.Parallel()
 	html := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte("<html><body>Welcome</body></html>"))
@@ -149,7 +151,11 @@ func TestDialExplainsFailures(t *testing.T) {
 		"missing variable": {config.Entry{Name: "x", Command: "sh", Args: []string{"${NO_SUCH_VARIABLE}"}}, &problem, "NO_SUCH_VARIABLE"},
 		"bearer wanted":    {config.Entry{Name: "x", URL: bearer(t)}, &auth, "401"},
 	} {
-		_, err := dial.Dial(t.Context(), c.entry, quick(dial.Options{ConnectTimeout: 2 * time.Second}))
+		limit := time.Until(wait.Deadline(t))
+		if name == "rubbish" || name == "silent" { // it never answers
+			limit = 5 * time.Second
+		}
+		_, err := dial.Dial(t.Context(), c.entry, quick(dial.Options{ConnectTimeout: limit}))
 		if !errors.As(err, c.as) || !strings.Contains("^"+err.Error(), c.want) {
 			t.Errorf("%s: got %T %v", name, err, err)
 		}
@@ -179,12 +185,13 @@ func TestHeadersAreSent(t *testing.T) {
 type slowly struct{ runtime.NopHandler }
 
 func (slowly) Request(_ context.Context, _ *runtime.Request, method string, _ json.RawMessage) (json.RawMessage, error) {
-	time.Sleep(300 * time.Millisecond)
+	time.Sleep(2500 * time.Millisecond)
 	return json.RawMessage(`{"asked":"` + method + `"}`), nil
 }
 
 // TestQuestionsAreAnswered: whatever the era, and however long it takes.
 func TestQuestionsAreAnswered(t *testing.T) {
+	t.Parallel()
 	modern := runtimetest.New()
 	modern.Versions = []string{"2026-07-28"}
 	modern.Methods = map[string]runtimetest.Func{"tools/call": func(_ context.Context, c *runtimetest.Call) (json.RawMessage, error) {
@@ -197,7 +204,7 @@ func TestQuestionsAreAnswered(t *testing.T) {
 	srv := httptest.NewServer(modern.Handler(runtimetest.HTTPOptions{}))
 	defer srv.Close()
 	for name, e := range map[string]config.Entry{"stdio": stdioEntry(), "modern": {Name: "h", URL: srv.URL}} {
-		c, err := dial.Dial(t.Context(), e, quick(dial.Options{Handler: slowly{}, Timeout: 200 * time.Millisecond}))
+		c, err := dial.Dial(t.Context(), e, quick(dial.Options{Handler: slowly{}, Timeout: 2 * time.Second}))
 		require.NoError(t, err)
 		r, err := c.CallTool(t.Context(), "ask", []byte(`{"method":"roots/list"}`), nil)
 		if err != nil || r.Text() != `{"asked":"roots/list"}` {

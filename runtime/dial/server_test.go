@@ -3,16 +3,17 @@ package dial_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // TestServerErrors: errors of the file and the name, and where the file is.
@@ -65,11 +66,7 @@ func TestToolsVersion(t *testing.T) {
 			if _, err := c.CallTool(t.Context(), "change", json.RawMessage(`{}`), opts); err != nil {
 				t.Fatal(err)
 			}
-			for end := time.Now().Add(10 * time.Second); c.ToolsVersion() == before; time.Sleep(time.Millisecond) {
-				if time.Now().After(end) {
-					t.Fatalf("%q: call %d: the change was not counted", flag, i)
-				}
-			}
+			wait.Until(t, fmt.Sprintf("%q: the change of call %d is counted", flag, i), func() bool { return c.ToolsVersion() != before })
 		}
 	}
 }

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/layers"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // watched is a watcher and what it has reported.
@@ -59,7 +59,7 @@ func watch(t *testing.T, w *world) *watched {
 // wants waits for a report.
 func (w *watched) wants(t *testing.T, want string) {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := wait.Late(t)
 	for {
 		select {
 		case got := <-w.news:

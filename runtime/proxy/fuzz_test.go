@@ -19,7 +19,7 @@ import (
 
 // fuzzTime is how long a front may take for one input on a busy machine. What
 // waits for a client ends with its connection.
-const fuzzTime = 30 * time.Second
+const fuzzTime = 5 * time.Minute
 
 // fuzzProxy is a proxy over two servers in memory, one of each era, with tools
 // that answer at once or ask.

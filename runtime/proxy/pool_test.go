@@ -489,7 +489,7 @@ func TestQuestionEndsWithItsCall(t *testing.T) {
 func TestQuestionSuspendsTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { thinks(t, true, 10*time.Second, time.Minute) })
 	// What the quick way waits on is pooled, and must not get into a bubble.
-	thinks(t, false, 300*time.Millisecond, 700*time.Millisecond)
+	thinks(t, false, time.Second, 1500*time.Millisecond)
 }
 
 // thinks has a client that takes its time over a question.

@@ -19,6 +19,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // kept is a log in memory.
@@ -69,7 +70,7 @@ func journaled(tb testing.TB, o recording.Options) (*recording.Journal, *kept) {
 
 func closeJournal(tb testing.TB, j *recording.Journal) {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithDeadline(context.Background(), wait.Deadline(tb))
 	defer cancel()
 	if err := j.Close(ctx); err != nil {
 		tb.Error(err)
@@ -372,7 +373,7 @@ func TestRecords(t *testing.T) {
 					b.refuse = func(key proxy.Key) bool { return key.Server == "gone" }
 					j, log := journaled(t, recording.Options{})
 					servers := proxy.Named("a", "slow", "gone")
-					servers[1].RequestTimeout = 300 * time.Millisecond
+					servers[1].RequestTimeout = time.Second
 					started := make(chan struct{}, 100)
 					a.Seen = func(frame []byte) {
 						if bytes.Contains(frame, []byte(`"tools/call"`)) {
@@ -404,21 +405,16 @@ func TestRecords(t *testing.T) {
 						checkRef(t, j, <-done)
 						cancel()
 					}
-					if row.cut { // it has a second after which nothing more comes
-						for range 100 {
-							if got := told(log.all()); len(got) > 0 && strings.Contains(got[len(got)-1], "cancelled") {
-								break
-							}
-							time.Sleep(10 * time.Millisecond)
-						}
-					}
-					w.end()
-					_ = p.Close()
-					closeJournal(t, j)
 					want := row.want
 					if warm {
 						want = append([]string{"call a/echo allow all ok", "call slow/echo allow all ok"}, want...)
 					}
+					if row.cut {
+						wait.Until(t, "the outcome", func() bool { got := told(log.all()); return slices.Contains(got, want[len(want)-1]) })
+					}
+					w.end()
+					_ = p.Close()
+					closeJournal(t, j)
 					all := log.all()
 					if got := told(all); !slices.Equal(got, want) {
 						t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -575,16 +571,7 @@ func TestUnrecorded(t *testing.T) {
 				log.mu.Lock()
 				log.err = nil
 				log.mu.Unlock()
-				for n := 0; ; n++ {
-					got := w.ask(t.Context(), "tools/call", echo)
-					if strings.Contains(got, `"result"`) {
-						break
-					}
-					if n == 200 {
-						t.Fatalf("got %s", got)
-					}
-					time.Sleep(20 * time.Millisecond)
-				}
+				wait.Until(t, "an answer", func() bool { return strings.Contains(w.ask(t.Context(), "tools/call", echo), `"result"`) })
 				w.end()
 			})
 		}

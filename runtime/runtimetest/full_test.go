@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // modernCall is a tools/call of 2026-07-28 with the capabilities of a client
@@ -112,7 +113,7 @@ func TestListen(t *testing.T) {
 		t.Errorf("first is %s", got)
 	}
 	// The listen is known once it is acknowledged.
-	eventually(t, func() bool { return s.Status().Listens == 1 })
+	wait.Until(t, "a listen", func() bool { return s.Status().Listens == 1 })
 	s.Change("prompts")
 	s.Touch("fake://other")
 	s.Touch("fake://note")
@@ -216,16 +217,4 @@ func TestProbes(t *testing.T) {
 			}
 		})
 	}
-}
-
-// eventually waits, at most two seconds, for something that is about to hold.
-func eventually(t *testing.T, holds func() bool) {
-	t.Helper()
-	for range 1000 {
-		if holds() {
-			return
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
-	t.Fatal("it never came to hold")
 }

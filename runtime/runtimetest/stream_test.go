@@ -16,7 +16,7 @@ import (
 )
 
 // lines reads r to its end, in the background, and returns a function for the
-// next line: "" at the end, or where none comes within five seconds.
+// next line: "" at the end, or where none comes within five minutes.
 func lines(r io.Reader) func() string {
 	c := make(chan string, 100) // more than any test prints
 	go func() {
@@ -29,7 +29,7 @@ func lines(r io.Reader) func() string {
 		select {
 		case l := <-c:
 			return l
-		case <-time.After(5 * time.Second):
+		case <-time.After(5 * time.Minute):
 			return ""
 		}
 	}

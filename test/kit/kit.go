@@ -132,7 +132,7 @@ func act(words []string, in io.Reader, out, errOut io.Writer) int {
 				time.Sleep(d)
 			}
 		case "sleep":
-			time.Sleep(time.Minute)
+			time.Sleep(time.Hour)
 		case "fork":
 			cmd := exec.Command(os.Args[0], "act", "sleep")
 			cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/audit"
 	"github.com/mcpctl/mcpctl/runtime/audit/journal"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 func TestMain(m *testing.M) {
@@ -105,11 +106,7 @@ func TestRecords(t *testing.T) {
 // written waits until all records are in the log.
 func written(t testing.TB, j *journal.Journal) {
 	t.Helper()
-	for start := time.Now(); j.Health().Waiting > 0; time.Sleep(5 * time.Millisecond) {
-		if time.Since(start) > 5*time.Second {
-			t.Fatalf("records are not written: %+v", j.Health())
-		}
-	}
+	wait.Until(t, "all records in the log", func() bool { return j.Health().Waiting == 0 })
 }
 
 // TestNil checks that no journal takes no records, and is in nobody's way.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/audit"
@@ -106,25 +107,27 @@ func TestNoLocks(t *testing.T) {
 
 // TestIdle checks that a journal with nothing to do does nothing.
 func TestIdle(t *testing.T) {
-	m := new(memory)
-	j := open(t, journal.Options{Keeper: m, Dir: t.TempDir()})
-	if err := both(j, call0, nil); err != nil {
-		t.Fatal(err)
-	}
-	written(t, j)
-	time.Sleep(20 * time.Millisecond)
-	turns := j.Turns()
-	time.Sleep(300 * time.Millisecond)
-	if n := j.Turns() - turns; n > 0 {
-		t.Errorf("the writer was woken %d times", n)
-	}
-	if err := both(j, call0, nil); err != nil {
-		t.Fatal(err)
-	}
-	written(t, j)
-	if n := j.Turns() - turns; n < 1 || n > 2 { // two, if the machine was slow between decision and outcome
-		t.Errorf("the writer was woken %d times by one call", n)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		m := new(memory)
+		j := open(t, journal.Options{Keeper: m, Dir: t.TempDir()})
+		if err := both(j, call0, nil); err != nil {
+			t.Fatal(err)
+		}
+		written(t, j)
+		synctest.Wait()
+		turns := j.Turns()
+		time.Sleep(time.Second)
+		if n := j.Turns() - turns; n > 0 {
+			t.Errorf("the writer was woken %d times", n)
+		}
+		if err := both(j, call0, nil); err != nil {
+			t.Fatal(err)
+		}
+		written(t, j)
+		if n := j.Turns() - turns; n < 1 || n > 2 { // two, if the machine was slow between decision and outcome
+			t.Errorf("the writer was woken %d times by one call", n)
+		}
+	})
 }
 
 // TestBodies checks which bodies are kept, and how.

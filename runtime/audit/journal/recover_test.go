@@ -208,11 +208,7 @@ func TestOpen(t *testing.T) {
 		t.Error("a folder that is not there")
 	}
 	m.err = nil
-	start := time.Now()
-	closed(t, open(t, journal.Options{Keeper: m, Dir: dir}))
-	if took := time.Since(start); took > 5*time.Second {
-		t.Errorf("an empty run takes %v", took)
-	}
+	closed(t, open(t, journal.Options{Keeper: m, Dir: dir})) // an empty run
 }
 
 // FuzzRecovered recovers entries of any bytes: each is a record.

@@ -306,9 +306,7 @@ func TestNullBesideTheAnswer(t *testing.T) {
 			}
 			srv.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,%s}`, m.ID, answer))
 		}()
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		result, object, err := conn.Call(ctx, &jsonrpc.Call{Method: "m"}, nil)
-		cancel()
+		result, object, err := conn.Call(wait.Context(t), &jsonrpc.Call{Method: "m"}, nil)
 		if err != nil || string(result) != want[0] || string(object) != want[1] {
 			t.Errorf("%s: got %s %s %v", answer, result, object, err)
 		}

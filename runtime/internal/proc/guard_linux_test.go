@@ -20,10 +20,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/proc"
 	"github.com/mcpctl/mcpctl/runtime/internal/proctree"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
-
-// leaveBy is how long after the end of mcpctl the last process may be there.
-const leaveBy = 6 * time.Second
 
 // withVariable lists the living processes that have a text in their
 // environment.
@@ -78,7 +76,7 @@ func killOne(t *testing.T) {
 	_ = cmd.Wait()
 	killed := time.Now()
 	begun := len(withVariable(x))
-	for alive(guardian) && time.Since(killed) < leaveBy {
+	for alive(guardian) && time.Since(killed) < wait.Gone {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if alive(guardian) {
@@ -124,15 +122,7 @@ func TestGuardianItself(t *testing.T) {
 		t.Error("it holds a pipe of ours open")
 	}
 	dir := fmt.Sprintf("/proc/%d/", pid)
-	alien := ""
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if alien = alienFile(dir + "fd"); alien == "" {
-			break // it closes what it is born with
-		}
-	}
-	if alien != "" {
-		t.Errorf("it has %s open", alien)
-	}
+	wait.Until(t, "the end of the files that it is born with", func() bool { return alienFile(dir+"fd") == "" })
 	environ, err := os.ReadFile(dir + "environ")
 	for line := range strings.SplitSeq(strings.TrimRight(string(environ), "\x00"), "\x00") {
 		switch name, _, _ := strings.Cut(line, "="); name {
@@ -211,7 +201,7 @@ func TestGuardianIsReplaced(t *testing.T) {
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	for end := time.Now().Add(leaveBy); alive(second) && time.Now().Before(end); {
+	for end := time.Now().Add(wait.Gone); alive(second) && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if alive(second) {

@@ -101,7 +101,7 @@ func many() int {
 		fmt.Println(err)
 		return 1
 	}
-	for end := time.Now().Add(10 * time.Second); goruntime.NumGoroutine() > goroutines && time.Now().Before(end); {
+	for end := time.Now().Add(5 * time.Minute); goruntime.NumGoroutine() > goroutines && time.Now().Before(end); {
 		time.Sleep(time.Millisecond) // ones that have done their work are just going
 	}
 	if f, g := len(open()), goruntime.NumGoroutine(); f > files || g > goroutines {

@@ -25,6 +25,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/seal"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // mute is a server that answers tools/list, and calls when it is let.
@@ -195,12 +196,7 @@ func TestBodiesAreBounded(t *testing.T) {
 		}
 	}
 	// A request ends after its answer is out.
-	for end := time.Now().Add(10 * time.Second); b.f.Budget.Bodies.N.Load() != 0 && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
-	}
-	if n := b.f.Budget.Bodies.N.Load(); n != 0 {
-		t.Errorf("%d bytes are not given back", n)
-	}
+	wait.Until(t, "all bytes are given back", func() bool { return b.f.Budget.Bodies.N.Load() == 0 })
 }
 
 // TestStreamsAreBounded: those of a session, of a front, and of HTTP+SSE.
