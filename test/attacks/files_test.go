@@ -67,7 +67,7 @@ func odd(t *testing.T, path, what string) {
 // soon is how long a command may take that has nothing to wait for, in a process
 // that may have four gigabytes of addresses: what reads for ever is found before it
 // has eaten the machine.
-const soon = 15 * time.Second
+const soon = 10 * 15 * time.Second
 
 func files() class {
 	c := class{name: "files", apart: true}

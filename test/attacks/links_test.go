@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/test/pty"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -84,12 +85,13 @@ func links() class {
 				t.Error("a shell has read it")
 			}
 			var words []string
-			for end := time.Now().Add(2 * time.Second); row.opened && words == nil && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-				raw, err := os.ReadFile(seen) // the browser goes its own way
+			wait.Until(t, "the browser", func() bool { // it goes its own way
+				raw, err := os.ReadFile(seen)
 				if err == nil && json.Unmarshal(raw, &words) != nil {
 					t.Errorf("got %s", raw)
 				}
-			}
+				return err == nil || !row.opened
+			})
 			for end := time.Now().Add(500 * time.Millisecond); !row.opened && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 				if _, err := os.Stat(seen); err == nil {
 					break
@@ -116,7 +118,7 @@ func (h *home) confirmOnTerminal(t testing.TB, args ...string) string {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	require.NoError(t, cmd.Start())
 	_ = tty.Close()
-	late := time.AfterFunc(commandLimit, func() { _ = cmd.Process.Kill() })
+	late := time.AfterFunc(wire.Limit, func() { _ = cmd.Process.Kill() })
 	var drawn strings.Builder
 	buf, asked := make([]byte, 4096), false
 	for {
@@ -143,7 +145,7 @@ func (h *home) confirmOnTerminal(t testing.TB, args ...string) string {
 // pressEnter presses Enter. Until the program takes single keys a key is lost, and
 // nothing but the terminal's mode says when that is.
 func pressEnter(screen *os.File) {
-	for range 1000 {
+	for range 300_000 {
 		mode, err := unix.IoctlGetTermios(int(screen.Fd()), unix.TCGETS)
 		if err != nil || mode.Lflag&unix.ICANON == 0 {
 			break

@@ -3,7 +3,6 @@
 package attacks_test
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -21,10 +20,10 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/mcpctl/mcpctl/test/issuer"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -338,17 +337,11 @@ func (a *account) serve(t *testing.T, l login, onPipe bool) {
 func (a *account) inFlight(t *testing.T) {
 	t.Helper()
 	a.run(t, strings.Fields("auth login s")...)
-	ctx, cancel := context.WithTimeout(t.Context(), commandLimit)
-	defer cancel()
-	cmd := a.command(ctx, "call", "s", "echo", "-vvv", "-H", "X-Hang=yes")
+	cmd := a.command(wait.Context(t), "call", "s", "echo", "-vvv", "-H", "X-Hang=yes")
 	out := wire.NewOutput()
 	cmd.Stdout, cmd.Stderr = out, out
 	require.NoError(t, cmd.Start())
-	select {
-	case <-a.running:
-	case <-time.After(commandLimit):
-		t.Error("the call does not come")
-	}
+	wait.For(t, "the call", a.running)
 	_ = cmd.Process.Signal(syscall.SIGQUIT) // it is there: it waits
 	_ = cmd.Wait()                          // it ends with a report
 	if !strings.Contains(out.String(), "goroutine ") {

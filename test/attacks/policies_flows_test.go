@@ -313,15 +313,15 @@ func flows() class {
 		})
 	})
 	c.cases = append(c.cases, attack{name: "conversations are forgotten when they are to be, and not before", do: func(t *testing.T, _ *stage) {
-		p := newPoliced(t, strings.Replace(flowsConfig, "default: allow", "default: allow\n  forget: 3s", 1), flowServers())
+		p := newPoliced(t, strings.Replace(flowsConfig, "default: allow", "default: allow\n  forget: 6s", 1), flowServers())
 		k := inFlow(p, "alice", "k")
 		taint(t, k)
 		for range 3 { // each request keeps it
-			time.Sleep(1200 * time.Millisecond)
+			time.Sleep(2200 * time.Millisecond)
 			k.sent(t, p, false)
 		}
 		wait.Until(t, "it is forgotten", func() bool {
-			time.Sleep(3500 * time.Millisecond)
+			time.Sleep(6500 * time.Millisecond)
 			return strings.Contains(k.call(t, "mail__send"), `"result":`)
 		})
 	}, slow: true})

@@ -81,7 +81,7 @@ func (p *policed) logOf(t testing.TB) (all map[string]logged, text string) {
 			missing = missing || runs[run] && !is
 		}
 		refusals.Unlock()
-		if len(all) > 0 && !missing || n == 50 {
+		if len(all) > 0 && !missing || n == 3000 {
 			if o.code != 0 || len(all) == 0 {
 				t.Errorf("exit code %d: %.500s", o.code, o.output())
 			}

@@ -213,14 +213,10 @@ func (h *home) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// commandLimit is how long any command may take. It is wide: what it catches is
-// what never ends.
-const commandLimit = 30 * time.Second
-
 // mcpctl runs a command.
 func (h *home) mcpctl(t testing.TB, stdin string, args ...string) outcome {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), commandLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), wire.Limit)
 	defer cancel()
 	cmd := h.command(ctx, args...)
 	var stdout, stderr bytes.Buffer

@@ -3,7 +3,6 @@ package eras_test
 import (
 	"context"
 	"fmt"
-	"time"
 )
 
 // front is one way for a client to reach the proxy.
@@ -63,7 +62,7 @@ func handshake(c *client) error {
 	if err := c.wire.send(c.ctx, []byte(initializeRequest(c)), k, nil); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(c.ctx, *limit)
 	defer cancel()
 	m, err := k.wait(ctx)
 	if err == nil {

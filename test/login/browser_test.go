@@ -14,7 +14,8 @@ import (
 	"os"
 	"regexp"
 	"strings"
-	"time"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 const (
@@ -47,7 +48,7 @@ func browserMain(page, answer string) int {
 
 // browse returns the title of the page that a login ends at.
 func browse(page, answer string) (title string, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), wire.Limit)
 	defer cancel()
 	jar, err := cookiejar.New(nil)
 	if err != nil {

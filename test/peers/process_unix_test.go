@@ -207,8 +207,8 @@ func TestKilledInMidCall(t *testing.T) {
 			if !strings.Contains(got, `"isError":true`) || !strings.Contains(got, "killed") {
 				t.Errorf("got %s", got)
 			}
-		case <-time.After(time.Second):
-			t.Error("no answer within a second")
+		case <-time.After(wait.Killed):
+			t.Errorf("no answer within %s", wait.Killed)
 		}
 		if now := pidOf(t, web, "victim"); now == old {
 			t.Error("the process is the same")
@@ -363,7 +363,7 @@ func TestSilentConnectionHoldsUpNothing(t *testing.T) {
 	start := time.Now()
 	d.Signal(syscall.SIGTERM)
 	<-d.Exited
-	if took := time.Since(start); took > 4*time.Second {
+	if took := time.Since(start); took > wait.EndedAtOnce {
 		t.Errorf("serve took %s to end", took)
 	}
 	if alive(pid) {

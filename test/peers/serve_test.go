@@ -160,13 +160,11 @@ func TestServeSlowOthers(t *testing.T) {
 // one clear result, and a sign of life puts it off.
 func TestServeTimeouts(t *testing.T) {
 	t.Parallel()
-	config := configure(t,
-		fake("mute", "-silent-method", "tools/call"),
-		fake("late", "-start-delay", "60s"),
-		fake("fake"),
-	)
-	stdio, _ := serveStdio(t, config, "--request-timeout", "1s", "--connect-timeout", "2s")
-	web := post(t, serveHTTP(t, config, "--request-timeout", "1s", "--connect-timeout", "2s").URL)
+	late := fake("late", "-start-delay", "1h")
+	late.object["connectTimeout"] = "2s"
+	config := configure(t, fake("mute", "-silent-method", "tools/call"), late, fake("fake"))
+	stdio, _ := serveStdio(t, config, "--request-timeout", "1s")
+	web := post(t, serveHTTP(t, config, "--request-timeout", "1s").URL)
 	for front, c := range map[string]caller{"stdio": stdio, "http": web} {
 		for round := range 2 { // the slow way, then the quick one
 			start := time.Now()

@@ -16,6 +16,9 @@ const (
 	// EndedAtOnce is the same where it is told again: gateway.ReapTimeout, after the pause
 	// that tells a second signal from the first.
 	EndedAtOnce = 10 * 1 * time.Second
+	// Killed is how long after the end of a server its calls may wait for their answers: a
+	// second, of which half is exitWait of runtime/transport.
+	Killed = 10 * 1 * time.Second
 	// Interrupted is how long a command may take to end after a signal: endTimeout of
 	// cmd/internal/signals.
 	Interrupted = 10 * 5 * time.Second
