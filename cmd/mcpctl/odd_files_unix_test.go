@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wait"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // oddKinds are the files that hang or have no end where a file is expected, by
@@ -188,34 +189,8 @@ func serveAt(t *testing.T, home string) string {
 	cmd.Env = []string{"MCPCTL_HOME=" + home, "HOME=" + home, "TMPDIR=" + home, "PATH=" + os.Getenv("PATH"), noRaceSleep}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
-	stderr := &heardLines{want: "listening on ", heard: make(chan string, 1)}
-	cmd.Stderr = stderr
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() { _ = cmd.Wait() }) // the test's context has ended
-	select {
-	case url := <-stderr.heard:
-		return url
-	case <-wait.Late(t):
-		t.Fatal("it never said where it listens")
-	}
-	return ""
-}
-
-// heardLines is standard error of which one line is waited for.
-type heardLines struct {
-	want  string
-	heard chan string // gets what follows want
-	text  string
-	told  bool
-}
-
-func (h *heardLines) Write(b []byte) (int, error) {
-	h.text += string(b)
-	if _, rest, ok := strings.Cut(h.text, h.want); ok && !h.told {
-		if line, _, whole := strings.Cut(rest, "\n"); whole {
-			h.told = true
-			h.heard <- strings.TrimSpace(line)
-		}
-	}
-	return len(b), nil
+	p, err := wire.Launch(cmd, "listening on ")
+	require.NoError(t, err)
+	t.Cleanup(func() { <-p.Exited }) // the test's context has ended
+	return p.URL
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/test/idp"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 var flood = flag.Duration("flood", 0, "how long TestUnknownKeys sends 10,000 tokens a second; then how long others wait for their answers is measured, too")
@@ -89,26 +90,10 @@ func serveIssuer(t *testing.T, issuer string) string {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.yaml"), []byte("serve:\n  url: https://mcp.example.com/mcp\n  auth:\n    - jwt: {issuer: \""+issuer+"\"}\naccess: {default: allow}\n"), 0o600))
 	cmd := exec.Command("mcpctl", "serve", "--config", servers, "--http", "127.0.0.1:0")
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "XDG_STATE_HOME=" + filepath.Join(dir, "state"), noRaceSleep}
-	stderr, err := cmd.StderrPipe()
+	p, err := wire.Launch(cmd, "listening on http://")
 	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	lines := bufio.NewScanner(stderr)
-	lines.Scan()
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_, _ = io.Copy(io.Discard, stderr)
-		_ = cmd.Wait()
-	}()
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		<-ended
-	})
-	host, ok := strings.CutPrefix(lines.Text(), "listening on http://")
-	if !ok {
-		t.Fatalf("got %q", lines.Text())
-	}
-	return strings.TrimSuffix(host, "/mcp")
+	t.Cleanup(func() { p.Stop(0) })
+	return strings.TrimSuffix(p.URL, "/mcp")
 }
 
 // run sends requests for some time, over so many connections, each with a pause between

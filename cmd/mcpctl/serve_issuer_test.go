@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"bufio"
 	"io"
 	"maps"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/test/idp"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // TestServeIssuer: a serve with an identity provider leads clients to it, accepts its
@@ -31,27 +31,12 @@ func TestServeIssuer(t *testing.T) {
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "XDG_STATE_HOME=" + filepath.Join(dir, "state"), noRaceSleep}
 	cmd := exec.Command("mcpctl", "serve", "--config", servers, "--http", "127.0.0.1:0")
 	cmd.Env = env
-	stderr, err := cmd.StderrPipe()
+	p, err := wire.Launch(cmd, "listening on ")
 	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	lines := bufio.NewScanner(stderr)
-	lines.Scan()
-	url, ok := strings.CutPrefix(lines.Text(), "listening on ")
-	ended := make(chan error, 1)
-	go func() {
-		_, _ = io.Copy(io.Discard, stderr)
-		ended <- cmd.Wait()
-	}()
-	defer func() {
-		_ = cmd.Process.Kill()
-		<-ended
-	}()
-	if !ok {
-		t.Fatalf("got %q", lines.Text())
-	}
+	defer p.Stop(0)
 	post := func(token string) (int, string) {
 		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.URL, strings.NewReader(
 			`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`))
 		require.NoError(t, err)
 		req.Header = http.Header{
@@ -88,7 +73,7 @@ func TestServeIssuer(t *testing.T) {
 	}
 
 	// mcpctl as the client, in the era of sessions.
-	client := exec.Command("mcpctl", "call", "--url", url, "fake__echo", "message=hi", "--protocol-version", "2025-11-25", "-o", "text")
+	client := exec.Command("mcpctl", "call", "--url", p.URL, "fake__echo", "message=hi", "--protocol-version", "2025-11-25", "-o", "text")
 	client.Env = append(env, "MCPCTL_HEADER=Authorization=Bearer "+token(old, nil))
 	if out, err := client.CombinedOutput(); err != nil || !strings.Contains(string(out), "hi") {
 		t.Errorf("got %s, %v", out, err)

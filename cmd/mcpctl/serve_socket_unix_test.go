@@ -3,7 +3,6 @@
 package main_test
 
 import (
-	"bufio"
 	"errors"
 	"io"
 	"net/http"
@@ -12,10 +11,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/local"
 	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wait"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // TestServeSocket: serve --socket is serve --http for this user alone, and its file goes
@@ -28,18 +29,11 @@ func TestServeSocket(t *testing.T) {
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "XDG_STATE_HOME=" + filepath.Join(dir, "state"), noRaceSleep}
 	cmd := exec.Command("mcpctl", "serve", "--config", servers, "--socket", path)
 	cmd.Env = env
-	stderr, err := cmd.StderrPipe()
+	p, err := wire.Launch(cmd, "listening on ")
 	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	lines := bufio.NewScanner(stderr)
-	if !lines.Scan() || lines.Text() != "listening on "+path {
-		t.Fatalf("got %q", lines.Text())
+	if p.URL != path {
+		t.Fatalf("it listens on %q", p.URL)
 	}
-	ended := make(chan error, 1)
-	go func() {
-		_, _ = io.Copy(io.Discard, stderr)
-		ended <- cmd.Wait()
-	}()
 	c := local.Client(path)
 	defer c.CloseIdleConnections()
 	post := func(body string) string {
@@ -78,13 +72,7 @@ func TestServeSocket(t *testing.T) {
 	if !ok || exit.ExitCode() != 6 || !strings.Contains(string(out), "another process listens there") {
 		t.Errorf("a second one: %v %s", err, out)
 	}
-	require.NoError(t, cmd.Process.Signal(os.Interrupt))
-	select {
-	case <-ended:
-	case <-wait.Late(t):
-		_ = cmd.Process.Kill()
-		t.Fatal("it does not end")
-	}
+	p.Stop(time.Until(wait.Deadline(t)))
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the socket is still there: %v", err)
 	}
@@ -100,17 +88,12 @@ func TestServeSocketProxy(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.yaml"), []byte("serve:\n  auth:\n    - proxy: {from: [unix], user: X-User}\naccess: {default: allow}\n"), 0o600))
 	cmd := exec.Command("mcpctl", "serve", "--config", filepath.Join(dir, "servers.json"), "--socket", path)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, noRaceSleep}
-	stderr, err := cmd.StderrPipe()
+	p, err := wire.Launch(cmd, "listening on ")
 	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	if lines := bufio.NewScanner(stderr); !lines.Scan() || lines.Text() != "listening on "+path {
-		t.Fatalf("got %q", lines.Text())
+	defer p.Stop(time.Until(wait.Deadline(t)))
+	if p.URL != path {
+		t.Fatalf("it listens on %q", p.URL)
 	}
-	defer func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		_, _ = io.Copy(io.Discard, stderr)
-		_ = cmd.Wait()
-	}()
 	c := local.Client(path)
 	defer c.CloseIdleConnections()
 	for name, r := range map[string]struct {
