@@ -6,7 +6,7 @@ GOLANGCI_VERSION    := v2.15.0
 GOFUMPT_VERSION     := v0.12.0
 STATICCHECK_VERSION := v0.8.1
 BIN                 := $(CURDIR)/.bin
-# Modules of their own: an adapter for the official SDK, a tokenizer, a collector.
+# Separate modules: an adapter for the official SDK, a tokenizer, a collector.
 GOSDK               := runtime/gosdk
 MODULES             := $(GOSDK) test/tokens test/collector
 

@@ -115,7 +115,7 @@ func reached(leads map[string][]string, start, folder string) map[string]bool {
 
 var (
 	// linkRE has the forms of a link: [text](target), with a title or without, its target on a
-	// line of its own ([text]: target), and attributes of HTML.
+	// separate line ([text]: target), and attributes of HTML.
 	linkRE = regexp.MustCompile(`\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)|^\[[^\]]+\]: *(\S+)|\b(?:src|href)="([^"]+)"`)
 	// spanRE is code within a line.
 	spanRE = regexp.MustCompile("``[^`]+.*?``|`[^`]*`")

@@ -62,7 +62,7 @@ func areas() []area {
 		{name: "cli", packages: "cmd/internal/cli", uses: "assets text client results pins transport bridge auth config schema packages files clitool dial registry scaffold console settings commands", modules: "github.com/spf13/cobra github.com/spf13/pflag"},
 		{name: "commands", packages: "cmd/internal/...", uses: "assets text internal client results pins policy authentication store audit transport auth config search schema packages codegen fake declare files clitool dial proxy registry scaffold generator console settings", modules: "github.com/go-json-experiment/json github.com/jedib0t/go-pretty/v6 github.com/tailscale/hujson go.yaml.in/yaml/v3 golang.org/x/mod golang.org/x/sync golang.org/x/sys"},
 		{name: "main", packages: "cmd/mcpctl", uses: "cli"},
-		// A module of its own, since it alone needs the SDK.
+		// A separate module: only it needs the SDK.
 		{name: "gosdk", packages: "runtime/gosdk", uses: "client", modules: "github.com/modelcontextprotocol/go-sdk"},
 	}
 }
