@@ -21,10 +21,10 @@ help:
 build: ## the program, into this folder
 	CGO_ENABLED=0 go build -trimpath -o mcpctl ./cmd/mcpctl
 
-# The tests of the suites below test are for make test; those here are the packages' own.
+# The packages' own tests. Those that compile programs, and the suites below test, are for make test.
 check: lint vet ## before each commit: format, lint, vet, modules, unit tests and test scripts
-	go test -vet=off ./cmd/... ./registry/... ./runtime/... ./scaffold/... ./generated/... ./schemas ./templates ./test/architecture ./test/wait
-	go -C $(GOSDK) test -vet=off ./...
+	go test -vet=off -short ./cmd/... ./registry/... ./runtime/... ./scaffold/... ./generated/... ./schemas ./templates ./test/architecture ./test/wait
+	go -C $(GOSDK) test -vet=off -short ./...
 
 test: npm python staticcheck terminals ## everything that a change needs to be trusted
 	test/tools/test.sh

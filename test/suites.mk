@@ -243,7 +243,7 @@ nightly: npm python ## what only long runs find
 	MCPCTL_NIGHTLY=1 go test -tags integration ./test/peers ./test/login -timeout 15m
 	MCPCTL_NIGHTLY=1 go test ./scaffold/merge ./runtime/audit/export -count 1
 	go test ./runtime/auth -run TestKilled -kills 5000 -timeout 15m
-	go test -race ./test/eras -timeout 15m
+	go test -race ./test/eras ./cmd/mcpctl -timeout 15m
 	$(MAKE) --no-print-directory eras-random policy-random policy-suites audit-suites view-suites audit-changes audit-kill ownership-worlds identity crossings unknown-keys faults attacks soak conformance collector keycloak cli-corpus cli-property registry-copy
 
 # All that .ci/run needs of registries.

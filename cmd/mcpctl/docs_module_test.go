@@ -33,6 +33,9 @@ const inModule = "module"
 // dependencies behind it.
 func TestDocsModule(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("compiles programs")
+	}
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go command")
 	}

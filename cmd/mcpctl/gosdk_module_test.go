@@ -19,6 +19,9 @@ import (
 // else requires: its replace does not hold there.
 func TestGosdkModule(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("compiles a program")
+	}
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go command")
 	}

@@ -82,6 +82,9 @@ tool {}
 // requires nothing, and calls through it.
 func TestStandalone(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("compiles a program")
+	}
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go command")
 	}

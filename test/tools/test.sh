@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-slow='/(scaffold/gogen|runtime/access/policy|runtime/audit/(verify|merkle)|runtime/clihelp|test/(architecture|codegen|eras|screens))(/|$)'
+slow='/(cmd/mcpctl|scaffold/gogen|runtime/access/policy|runtime/audit/(verify|merkle)|runtime/clihelp|test/(architecture|codegen|eras|screens))(/|$)'
 all=$(go list -tags integration -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}' ./... | grep -v '^$')
 racy=() plain=()
 while read -r package dir; do
@@ -27,6 +27,8 @@ run() { go test -vet=off -tags integration -timeout 10m -p $((cores + (cores + 1
 
 CGO_ENABLED=1 run -race "$@" "${racy[@]}"
 CGO_ENABLED=1 run -race "$@" ./scaffold/gogen ./runtime/access/policy ./runtime/audit/verify -run '^(TestGolden|TestOrder|TestMany|TestWhileWritten)$'
+# Under it mcpctl takes three times as long to start: only what serves, ends and is killed.
+CGO_ENABLED=1 run -race "$@" ./cmd/mcpctl -run '^Test(Serve|Bridge|Call|Interrupt|Lock|Status|UnknownKeys)'
 CGO_ENABLED=1 go -C runtime/gosdk test -vet=off -race "$@" ./...
 run "$@" "${plain[@]}"
 go test -vet=off "$@" ./runtime/proxy -run '^TestOwnership$' -worlds 10000
