@@ -12,16 +12,22 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/audit"
 	"github.com/mcpctl/mcpctl/runtime/audit/journal"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // TestAllocations checks that decisions and outcomes allocate nothing: of a usual call, of one
 // that takes several slots, and of one whose outcome comes late.
 func TestAllocations(t *testing.T) {
 	gate := new(sync.Mutex)
-	j := open(t, journal.Options{Keeper: none{gate}, Dir: t.TempDir()})
+	taken := make(chan struct{}, 1)
+	j := open(t, journal.Options{Keeper: none{gate, taken}, Dir: t.TempDir()})
 	written(t, j)
 	gate.Lock()
 	defer gate.Unlock()
+	select {
+	case <-taken: // a batch of before
+	default:
+	}
 	args := strings.Repeat("a", 300)
 	long := call(args)
 	long.What.Item = strings.Repeat("i", 2000)
@@ -36,7 +42,7 @@ func TestAllocations(t *testing.T) {
 		}
 		late = append(late, ticket)
 	}
-	time.Sleep(100 * time.Millisecond) // a batch of them is taken
+	wait.For(t, "a batch of them, with which the writer waits", taken)
 	for name, do := range map[string]func() error{
 		"usual": func() error { return both(j, call0, result) },
 		"long":  func() error { return both(j, long, result) },
