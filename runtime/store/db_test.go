@@ -52,6 +52,20 @@ func open(t *testing.T, path, scope string) (*store.DB, *bytes.Buffer) {
 	return db, &log
 }
 
+// turn does a change while others change the same file. A call waits half a second for them;
+// one whose turn has not come by then is made again.
+func turn(t *testing.T, change func() error) {
+	t.Helper()
+	wait.Until(t, "its turn", func() bool {
+		err := change()
+		if err != nil && !strings.Contains(err.Error(), "SQLITE_BUSY") {
+			t.Error(err)
+			return true
+		}
+		return err == nil
+	})
+}
+
 func keep(t *testing.T, db *store.DB, changes ...store.Change) {
 	t.Helper()
 	require.NoError(t, db.Keep(t.Context(), changes))
@@ -335,15 +349,9 @@ func TestProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mcpctl.db")
 	if path := os.Getenv("STORE_TEST_PATH"); path != "" {
 		db, _ := open(t, path, "")
-		for i := range 20 { // a call waits half a second for others, and the next tries again
+		for i := range 20 {
 			c := full(fmt.Sprintf("%s-%d", os.Getenv("STORE_TEST_NAME"), i))
-			wait.Until(t, "its turn", func() bool {
-				err := db.Keep(t.Context(), []store.Change{c})
-				if err != nil && !strings.Contains(err.Error(), "SQLITE_BUSY") {
-					t.Fatal(err)
-				}
-				return err == nil
-			})
+			turn(t, func() error { return db.Keep(t.Context(), []store.Change{c}) })
 		}
 		return
 	}

@@ -58,9 +58,10 @@ func TestQuotasShared(t *testing.T) {
 		db, _ := open(t, path, "a")
 		all.Go(func() {
 			for i := range 25 {
-				if _, err := db.Quotas().Add(t.Context(), 7, map[string]int64{"all": 1, fmt.Sprint(i): 1}); err != nil {
-					t.Error(err)
-				}
+				turn(t, func() error {
+					_, err := db.Quotas().Add(t.Context(), 7, map[string]int64{"all": 1, fmt.Sprint(i): 1})
+					return err
+				})
 			}
 		})
 	}
