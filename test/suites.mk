@@ -240,7 +240,7 @@ terminal-picture: terminals build
 	go run ./test/picture -mcpctl $(CURDIR)/mcpctl
 
 nightly: npm python ## what only long runs find
-	MCPCTL_NIGHTLY=1 go test -tags integration ./test/peers ./test/login -timeout 15m
+	MCPCTL_NIGHTLY=1 go test -race -tags integration ./test/peers ./test/login ./test/hooks -timeout 20m
 	MCPCTL_NIGHTLY=1 go test ./scaffold/merge ./runtime/audit/export -count 1
 	go test ./runtime/auth -run TestKilled -kills 5000 -timeout 15m
 	go test -race ./test/eras ./cmd/mcpctl -timeout 15m

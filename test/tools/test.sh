@@ -3,12 +3,12 @@
 #
 # A package whose code or tests start goroutines runs under the race detector. For the others
 # it would find nothing and only take longer: parsers, schemas, text, generated code. Tests
-# with a large input, and suites that start programs, run without it as well; of those, what
-# does have goroutines is under it in a small form, and in make nightly as a whole.
+# with a large input, and suites that start mcpctl as a program, run without it: what those
+# call has tests under it, and make nightly has them under it as well.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-slow='/(cmd/mcpctl|scaffold/gogen|runtime/access/policy|runtime/audit/(verify|merkle)|runtime/clihelp|test/(architecture|codegen|eras|screens))(/|$)'
+slow='/(cmd/mcpctl|scaffold/gogen|runtime/access/policy|runtime/audit/(verify|merkle)|runtime/clihelp|test)(/|$)'
 all=$(go list -tags integration -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}' ./... | grep -v '^$')
 racy=() plain=()
 while read -r package dir; do
