@@ -18,14 +18,15 @@ func TestTokenOnATerminal(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		types []string
+		again string // what is drawn before the person is asked again
 		code  int
 		drawn string
 	}{
-		"right":                {[]string{"hand\r"}, 0, "There is no login in the browser: authorization server http://127.0.0.1:"},
-		"wrong, then right":    {[]string{"wr0ng\r", "hand\r"}, 0, " refuses the token."},
-		"wrong twice":          {[]string{"wr0ng\r", "wr0ng\r"}, 4, "it refuses the token"},
-		"no word, then a word": {[]string{"hand hand\r", "hand\r"}, 0, "want one word"},
-		"broken off":           {[]string{"\x03"}, 130, "interrupted"},
+		"right":                {[]string{"hand\r"}, "", 0, "There is no login in the browser: authorization server http://127.0.0.1:"},
+		"wrong, then right":    {[]string{"wr0ng\r", "hand\r"}, " refuses the token.", 0, " refuses the token."},
+		"wrong twice":          {[]string{"wr0ng\r", "wr0ng\r"}, " refuses the token.", 4, "it refuses the token"},
+		"no word, then a word": {[]string{"hand hand\r", "hand\r"}, "want one word", 0, "want one word"},
+		"broken off":           {[]string{"\x03"}, "", 130, "interrupted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -35,8 +36,11 @@ func TestTokenOnATerminal(t *testing.T) {
 			defer s.Close()
 			defer fake.Close()
 			var answers [][2]string
+			prompt := "(not shown):"
 			for _, keys := range c.types {
-				answers = append(answers, [2]string{"(not shown):", keys})
+				answers = append(answers, [2]string{prompt, keys})
+				// Each key draws the prompt again, so it does not say that the next one has come.
+				prompt = c.again
 			}
 			p := openTerminal(t, answers...)
 			out, code := atTerminal(t, p, []string{"MCPCTL_CALLBACK_PORT=0"}, "--url", fake.URL, "-o", "text", "tools")
