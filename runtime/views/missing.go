@@ -15,8 +15,9 @@ func OwnTools() []string {
 }
 
 // Missing returns what a view says of tools and arguments that do not exist, and of tools that it
-// cannot show as it says: their schema cannot be edited, or another has the name. Tools returns the definition of the tool with an exposed name, nil for none;
-// known is false where that cannot be said, because a server has not been asked.
+// cannot show as it says: their schema cannot be edited, or another has the name. Tools
+// returns the definition of the tool with an exposed name, nil for none; known is false if a server
+// has not been asked.
 func (v *View) Missing(tools func(exposed string) (definition []byte, known bool)) (all []*Problem) {
 	if v == nil {
 		return nil

@@ -25,7 +25,7 @@ func knownView(set *views.Set, name string) error {
 }
 
 // followViews takes over the views that config.yaml has now, given its text. What it said before
-// stays where that cannot be used.
+// stays if they cannot be used.
 func (r *reloading) followViews(text []byte) {
 	if bytes.Equal(text, r.views.text) {
 		return

@@ -402,7 +402,7 @@ func TestWaiting(t *testing.T) {
 	})
 }
 
-// TestModelWords has arguments of a model become words of which none is another flag.
+// TestModelWords turns arguments of a model into words. None of them is another flag.
 func TestModelWords(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -197,8 +197,8 @@ func TestCheckpoints(t *testing.T) {
 	}
 }
 
-// TestSignedBatch: a batch that asks for it is signed in its transaction; where that cannot be
-// done the records are in the log nevertheless.
+// TestSignedBatch: a batch that asks for it is signed in its transaction. If that fails, the
+// records are in the log nevertheless.
 func TestSignedBatch(t *testing.T) {
 	w := begin(t)
 	add := func(n int) bool {
