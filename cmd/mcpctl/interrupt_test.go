@@ -103,12 +103,7 @@ func interrupted(t *testing.T, sig os.Signal) {
 	}
 	var told string
 	for range 2 {
-		select {
-		case s := <-rest:
-			told += s
-		case <-wait.Late(t):
-			t.Fatal("a process of the server is still there")
-		}
+		told += wait.For(t, "the end of the server's processes", rest)
 	}
 	if !strings.Contains(told, "notifications/cancelled") {
 		t.Errorf("the server was not told of the cancel: %q", told)

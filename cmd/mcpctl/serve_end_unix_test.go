@@ -205,27 +205,18 @@ func (e *ending) ends(within time.Duration, want string) {
 	if e.told.IsZero() {
 		e.told = time.Now()
 	}
-	select {
-	case err := <-e.exited:
-		// One that has no time left does not wait long for what it has killed.
-		exit, is := errors.AsType[*exec.ExitError](err)
-		gaveUp := is && exit.ExitCode() == 130 && !e.again.IsZero() && time.Since(e.again) >= limits.ReapTimeout
-		if err != nil && !gaveUp {
-			e.t.Errorf("it ended with %v: %s", err, e.stderr)
-		}
-	case <-wait.Late(e.t):
-		e.t.Fatal("it does not end")
+	err := wait.For(e.t, "its end", e.exited)
+	// One that has no time left does not wait long for what it has killed.
+	exit, is := errors.AsType[*exec.ExitError](err)
+	gaveUp := is && exit.ExitCode() == 130 && !e.again.IsZero() && time.Since(e.again) >= limits.ReapTimeout
+	if err != nil && !gaveUp {
+		e.t.Errorf("it ended with %v: %s", err, e.stderr)
 	}
 	if d := time.Since(e.told); d > within {
 		e.t.Errorf("it took %v to end, want %v at most", d, within)
 	}
-	select {
-	case got := <-e.answer:
-		if !strings.Contains(got, want) {
-			e.t.Errorf("the call came to %q, want %s", got, want)
-		}
-	case <-wait.Late(e.t):
-		e.t.Error("the call was neither answered nor refused")
+	if got := wait.For(e.t, "an answer of the call, or a refusal", e.answer); !strings.Contains(got, want) {
+		e.t.Errorf("the call came to %q, want %s", got, want)
 	}
 	for i, f := range e.left {
 		var r io.Reader = f
@@ -237,11 +228,7 @@ func (e *ending) ends(within time.Duration, want string) {
 			_, _ = io.Copy(io.Discard, r) // ends when nobody holds the pipe open
 			close(gone)
 		}()
-		select {
-		case <-gone:
-		case <-wait.Late(e.t):
-			e.t.Fatalf("a process of a server is still there, which holds %s", filepath.Base(f.Name()))
-		}
+		wait.For(e.t, "the end of the process that holds "+filepath.Base(f.Name()), gone)
 	}
 }
 

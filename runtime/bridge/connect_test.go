@@ -299,17 +299,13 @@ func TestLateRefusalThenHandshake(t *testing.T) {
 			c, _, err := connect(ctx, s, bridge.Options{})
 			done <- outcome{c, err}
 		}()
-		select {
-		case o := <-done:
-			if o.err != nil {
-				t.Fatal(o.err)
-			}
-			defer o.c.Close()
-			if o.c.Info.Version != "2025-11-25" {
-				t.Errorf("got %s", o.c.Info.Version)
-			}
-		case <-wait.Late(t):
-			t.Fatal("connecting has not come back")
+		o := wait.For(t, "the connection", done)
+		if o.err != nil {
+			t.Fatal(o.err)
+		}
+		defer o.c.Close()
+		if o.c.Info.Version != "2025-11-25" {
+			t.Errorf("got %s", o.c.Info.Version)
 		}
 	})
 }

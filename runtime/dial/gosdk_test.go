@@ -3,6 +3,7 @@ package dial_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -117,16 +118,12 @@ func TestGoSDKServerOf2026(t *testing.T) {
 		hear := func(want ...string) {
 			t.Helper()
 			for len(want) > 0 {
-				select {
-				case got := <-h.told:
-					for i, w := range want {
-						if got == w {
-							want = append(want[:i:i], want[i+1:]...)
-							break
-						}
+				got := wait.For(t, fmt.Sprintf("%s: %v", name, want), h.told)
+				for i, w := range want {
+					if got == w {
+						want = append(want[:i:i], want[i+1:]...)
+						break
 					}
-				case <-wait.Late(t):
-					t.Fatalf("%s: not told of %v", name, want)
 				}
 			}
 		}

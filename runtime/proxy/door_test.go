@@ -322,11 +322,7 @@ func TestExpel(t *testing.T) {
 	front.Expel(gone)
 	old.Expel(gone)
 	for i, ended := range hers {
-		select {
-		case <-ended:
-		case <-wait.Late(t):
-			t.Errorf("stream %d goes on", i)
-		}
+		wait.For(t, fmt.Sprintf("the end of stream %d", i), ended)
 	}
 	for i, ended := range his {
 		select {

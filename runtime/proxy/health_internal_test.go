@@ -49,13 +49,8 @@ func TestHealthTakesNoLock(t *testing.T) {
 		}
 	}()
 	for range 2 {
-		select {
-		case r := <-answered:
-			if r.Code != http.StatusOK {
-				t.Errorf("got %d %s", r.Code, r.Body)
-			}
-		case <-wait.Late(t):
-			t.Fatal("it waits for a lock")
+		if r := wait.For(t, "an answer without the lock", answered); r.Code != http.StatusOK {
+			t.Errorf("got %d %s", r.Code, r.Body)
 		}
 	}
 }

@@ -273,18 +273,13 @@ func TestTasksAreListenedFor(t *testing.T) {
 		}
 		c.begin(`"l"`, "subscriptions/listen", modern(takesTasks, filter))
 		expect := func(want ...string) string {
-			select {
-			case n := <-c.notes:
-				for _, w := range append(want, `"io.modelcontextprotocol/subscriptionId":"l"`) {
-					if !strings.Contains(n, w) {
-						t.Errorf("got %s, want %s", n, w)
-					}
+			n := wait.For(t, fmt.Sprint(want), c.notes)
+			for _, w := range append(want, `"io.modelcontextprotocol/subscriptionId":"l"`) {
+				if !strings.Contains(n, w) {
+					t.Errorf("got %s, want %s", n, w)
 				}
-				return n
-			case <-wait.Late(t):
-				t.Fatalf("nothing comes, want %v", want)
 			}
-			return ""
+			return n
 		}
 		expect(`"notifications":{"taskIds":["`+id+`"]}`, "acknowledged")
 		n := expect(`"method":"notifications/tasks"`, `"status":"input_required"`, `"taskId":"`+id+`"`, `"inputRequests":{`)

@@ -586,13 +586,7 @@ func lines(body io.Reader) <-chan string {
 
 func next(t *testing.T, c <-chan string) string {
 	t.Helper()
-	select {
-	case m := <-c:
-		return m
-	case <-wait.Late(t):
-		t.Fatal("no message")
-		return ""
-	}
+	return wait.For(t, "a message", c)
 }
 
 // TestModernListen: each listen gets what it asks for, under its own id, after

@@ -353,12 +353,8 @@ func TestBatchWithOneDenied(t *testing.T) {
 		Result json.RawMessage
 		Error  *struct{ Code int }
 	}
-	select {
-	case line := <-c.notes:
-		require.NoError(t, json.Unmarshal([]byte(line), &got))
-	case <-wait.Late(t):
-		t.Fatal("no answer")
-	}
+	line := wait.For(t, "an answer", c.notes)
+	require.NoError(t, json.Unmarshal([]byte(line), &got))
 	if len(got) != 2 {
 		t.Fatalf("got %+v", got)
 	}

@@ -293,13 +293,8 @@ func TestSubscriptionsOfPrincipals(t *testing.T) {
 	hears := func(uri, want string) {
 		t.Helper()
 		s.Touch(uri)
-		select {
-		case got := <-heard:
-			if !strings.HasPrefix(got, want+" ") || !strings.Contains(got, uri) {
-				t.Errorf("got %s, want %s for %s", got, uri, want)
-			}
-		case <-wait.Late(t):
-			t.Fatalf("%s hears nothing of %s", want, uri)
+		if got := wait.For(t, want+" hears of "+uri, heard); !strings.HasPrefix(got, want+" ") || !strings.Contains(got, uri) {
+			t.Errorf("got %s, want %s for %s", got, uri, want)
 		}
 	}
 	hears("fake://note", "alice")

@@ -36,13 +36,8 @@ func TestAnsweredOverAConnectionThatWentIdle(t *testing.T) {
 		}, []byte(`{"content":[]}`), nil)
 		done <- outcome{result, err}
 	}()
-	select {
-	case o := <-done:
-		if o.err != nil || string(o.result) != `{"content":[]}` {
-			t.Errorf("got %s, %v", o.result, o.err)
-		}
-	case <-wait.Late(t):
-		t.Fatal("it goes round in circles")
+	if o := wait.For(t, "the end of the call", done); o.err != nil || string(o.result) != `{"content":[]}` {
+		t.Errorf("got %s, %v", o.result, o.err)
 	}
 	if n := b.Activity.Usage().Count - before; n != 0 {
 		t.Errorf("counted %d times more than when it was sent", n)

@@ -17,6 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/transport"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // sdkServer is a server of the official Go SDK: an independent reading of the
@@ -141,12 +142,12 @@ func legacyTour(t *testing.T, s *sdkServer, c runtime.Transport) {
 	go func() {
 		failed <- second(c.Call(ctx, &runtime.Request{Method: "tools/call", Version: legacy, Params: json.RawMessage(`{"name":"wait","arguments":{"n":1}}`)}))
 	}()
-	receive(t, s.began, "the call")
+	wait.For(t, "the call", s.began)
 	cancel()
-	if err := receive(t, failed, "the end of the call"); !errors.Is(err, context.Canceled) {
+	if err := wait.For(t, "the end of the call", failed); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: got %v", err)
 	}
-	if err := receive(t, s.cancelled, "the cancel at the server"); !errors.Is(err, context.Canceled) {
+	if err := wait.For(t, "the cancel at the server", s.cancelled); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled at the server: got %v", err)
 	}
 }
@@ -277,10 +278,10 @@ func TestSDKModern(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	failed := make(chan error, 1)
 	go func() { failed <- second(tool(ctx, "wait", map[string]string{"Mcp-Name": "wait"}, nil)) }()
-	receive(t, s.began, "the call")
+	wait.For(t, "the call", s.began)
 	cancel()
-	if err := receive(t, failed, "the end of the call"); !errors.Is(err, context.Canceled) {
+	if err := wait.For(t, "the end of the call", failed); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	receive(t, s.cancelled, "the cancel at the server")
+	wait.For(t, "the cancel at the server", s.cancelled)
 }

@@ -89,11 +89,7 @@ func newScript(t *testing.T, answer func(w http.ResponseWriter, r *http.Request,
 func (s *script) requests(t *testing.T, n int) []posted {
 	t.Helper()
 	for range n {
-		select {
-		case <-s.more:
-		case <-wait.Late(t):
-			t.Fatalf("fewer than %d requests came", n)
-		}
+		wait.For(t, fmt.Sprintf("%d requests", n), s.more)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,25 +158,7 @@ func (r *recorder) Closed(err error) { r.closed <- err }
 
 func (r *recorder) next(t *testing.T) note {
 	t.Helper()
-	select {
-	case n := <-r.notes:
-		return n
-	case <-wait.Late(t):
-		t.Fatal("no notification came")
-		return note{}
-	}
-}
-
-// receive takes one value, with a bound.
-func receive[T any](t *testing.T, c <-chan T, what string) T {
-	t.Helper()
-	select {
-	case v := <-c:
-		return v
-	case <-wait.Late(t):
-		t.Fatalf("%s did not come", what)
-		panic("unreachable")
-	}
+	return wait.For(t, "a notification", r.notes)
 }
 
 // quiet is for servers whose complaints are what the test wants.

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/transport"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // TestHTTPListenRetries: the stream is opened again with growing pauses, ten
@@ -194,15 +195,15 @@ func TestHTTPListenSessionLost(t *testing.T) {
 	}
 	shake()
 	c.Listen(t.Context())
-	receive(t, lost, "the news")
+	wait.For(t, "the news", lost)
 	c.ResetSession()
 	shake()
-	receive(t, answered, "the first answer")
-	receive(t, answered, "the second, which is told to nobody")
+	wait.For(t, "the first answer", answered)
+	wait.For(t, "the second, which is told to nobody", answered)
 	c.ResetSession()
 	shake()
 	rec.next(t)
-	receive(t, lost, "the news after a stream that lived")
+	wait.For(t, "the news after a stream that lived", lost)
 	if len(lost) > 0 {
 		t.Error("told too often")
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/transport"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // TestHTTPStreamDeliversEverything: what comes around the answer goes to the
@@ -69,12 +70,12 @@ func TestHTTPServerRequests(t *testing.T) {
 		case "initialize":
 			w.Header().Set("Mcp-Session-Id", "s1")
 			writeSSE(w, "data: {\"jsonrpc\":\"2.0\",\"id\":\"early\",\"method\":\"ping\"}\n\n")
-			receive(t, answered, "the answer to the early ping")
+			wait.For(t, "the answer to the early ping", answered)
 			writeSSE(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}\n\n", p.ID)
 		case "tools/call":
 			for _, q := range []string{`"id":"a\u0041","method":"ping"`, `"id":7,"method":"ask","params":{"q":1.0}`, `"id":8,"method":"fail"`, `"id":9,"method":"refuse"`, `"id":10,"method":"nothing"`} {
 				writeSSE(w, "data: {\"jsonrpc\":\"2.0\",%s}\n\n", q)
-				receive(t, answered, "an answer")
+				wait.For(t, "an answer", answered)
 			}
 			writeSSE(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}\n\n", p.ID)
 		case "":
@@ -159,13 +160,13 @@ func TestHTTPServerRequestEnds(t *testing.T) {
 			_, err := c.Call(ctx, &runtime.Request{Method: "tools/call", Params: json.RawMessage(params), Version: legacy})
 			done <- err
 		}()
-		receive(t, began, "the server's request")
+		wait.For(t, "the server's request", began)
 		if params == `{}` {
 			cancel()
 		}
-		receive(t, ended, "the end of the work")
+		wait.For(t, "the end of the work", ended)
 		cancel()
-		if err := receive(t, done, "the end of the call"); !errors.Is(err, context.Canceled) {
+		if err := wait.For(t, "the end of the call", done); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
 		_ = c.Close()
@@ -220,7 +221,7 @@ func TestHTTPServerRequestOutlivesTheCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel()
-	receive(t, s.gone, "the end of the stream") // and with it of the exchange
+	wait.For(t, "the end of the stream", s.gone) // and with it of the exchange
 	close(returned)
 	if p := s.requests(t, 2)[1]; p.Body != `{"jsonrpc":"2.0","id":5,"result":1}` {
 		t.Errorf("got %s", p.Body)
@@ -269,12 +270,12 @@ func TestHTTPCancel(t *testing.T) {
 				_, err := cl.Call(ctx, &runtime.Request{Method: c.method, Version: c.version, ID: c.id})
 				failed <- err
 			}()
-			receive(t, begun, "the call")
+			wait.For(t, "the call", begun)
 			cancel(c.cause)
-			if err := receive(t, failed, "the end of the call"); !errors.Is(err, context.Canceled) || errors.Is(err, runtime.ErrNotSent) {
+			if err := wait.For(t, "the end of the call", failed); !errors.Is(err, context.Canceled) || errors.Is(err, runtime.ErrNotSent) {
 				t.Errorf("got %v, want Canceled", err)
 			}
-			receive(t, gone, "the end of the stream at the server")
+			wait.For(t, "the end of the stream at the server", gone)
 			// Even when the transport is closed at once, as after Ctrl+C.
 			_ = cl.Close()
 			var notice string

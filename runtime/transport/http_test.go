@@ -20,6 +20,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/transport"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // grease is a result with everything that a careless reader would change.
@@ -257,7 +258,7 @@ func TestHTTPSession(t *testing.T) {
 	if p.HTTPMethod != http.MethodDelete || p.Header.Get("Mcp-Session-Id") != "real" || p.Header.Get("Mcp-Protocol-Version") != legacy {
 		t.Errorf("Close: got %+v", p)
 	}
-	if err := receive(t, rec.closed, "Closed"); !errors.Is(err, runtime.ErrClosed) || len(rec.closed) > 0 {
+	if err := wait.For(t, "Closed", rec.closed); !errors.Is(err, runtime.ErrClosed) || len(rec.closed) > 0 {
 		t.Errorf("Closed: got %v and %d more", err, len(rec.closed))
 	}
 	_, err := c.Call(t.Context(), &runtime.Request{Method: "x"})
@@ -401,7 +402,7 @@ func TestHTTPClosePending(t *testing.T) {
 			}()
 			s.requests(t, 1)
 			_ = c.Close()
-			if err := receive(t, failed, "the end of the call"); !errors.Is(err, runtime.ErrClosed) {
+			if err := wait.For(t, "the end of the call", failed); !errors.Is(err, runtime.ErrClosed) {
 				t.Errorf("got %v, want ErrClosed", err)
 			}
 		})
@@ -487,7 +488,7 @@ func TestHTTPCloseLeavesNoConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = c.Close()
-	receive(t, s.gone, "the end of the connection")
+	wait.For(t, "the end of the connection", s.gone)
 }
 
 // TestHTTP2: the caller's own client, TLS and HTTP/2.

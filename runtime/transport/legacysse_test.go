@@ -17,6 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/transport"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // sseServer is a server of 2024-11-05. Each message posted is handed to a
@@ -114,7 +115,7 @@ func TestSSECall(t *testing.T) {
 			if held {
 				return
 			}
-			p := receive(t, s.posts, "the POST")
+			p := wait.For(t, "the POST", s.posts)
 			if want := `{"jsonrpc":"2.0","id":1,"method":"x","params":` + grease + `}`; p.Body != want {
 				t.Errorf("body: got %s, want %s", p.Body, want)
 			}
@@ -168,7 +169,7 @@ func TestSSEEndpoint(t *testing.T) {
 			require.NoError(t, err)
 			defer cl.Close()
 			require.NoError(t, cl.Notify(t.Context(), &runtime.Request{Method: "n"}))
-			if got := receive(t, posts, "the POST"); got != c.path {
+			if got := wait.For(t, "the POST", posts); got != c.path {
 				t.Errorf("got %s, want %s", got, c.path)
 			}
 		})
@@ -258,15 +259,15 @@ func TestSSELost(t *testing.T) {
 					_, err := c.Call(context.WithoutCancel(t.Context()), &runtime.Request{Method: "x"})
 					failed <- err
 				}()
-				receive(t, s.posts, "the POST")
+				wait.For(t, "the POST", s.posts)
 			}
 			s.out <- text
 			for range calls {
-				if err := receive(t, failed, "the end of a call"); !errors.Is(err, runtime.ErrClosed) || isProtocol(err) != (text != "") {
+				if err := wait.For(t, "the end of a call", failed); !errors.Is(err, runtime.ErrClosed) || isProtocol(err) != (text != "") {
 					t.Errorf("got %v", err)
 				}
 			}
-			if err := receive(t, rec.closed, "Closed"); !errors.Is(err, runtime.ErrClosed) {
+			if err := wait.For(t, "Closed", rec.closed); !errors.Is(err, runtime.ErrClosed) {
 				t.Errorf("Closed: got %v", err)
 			}
 			_, err := c.Call(t.Context(), &runtime.Request{Method: "x"})
@@ -291,13 +292,13 @@ func TestSSEClose(t *testing.T) {
 	c := openSSE(t, s.URL, transport.HTTPOptions{Handler: rec})
 	failed := make(chan error, 1)
 	go func() { failed <- second(c.Call(context.WithoutCancel(t.Context()), &runtime.Request{Method: "x"})) }()
-	receive(t, s.posts, "the POST")
+	wait.For(t, "the POST", s.posts)
 	_ = c.Close()
 	// Not a word of the server: it was us.
-	if err := receive(t, failed, "the end of the call"); err != runtime.ErrClosed { //nolint:errorlint // exactly this
+	if err := wait.For(t, "the end of the call", failed); err != runtime.ErrClosed { //nolint:errorlint // exactly this
 		t.Errorf("got %v", err)
 	}
-	if err := receive(t, rec.closed, "Closed"); err != runtime.ErrClosed { //nolint:errorlint // exactly this
+	if err := wait.For(t, "Closed", rec.closed); err != runtime.ErrClosed { //nolint:errorlint // exactly this
 		t.Errorf("Closed: got %v", err)
 	}
 }
@@ -360,8 +361,8 @@ func TestSSEDeliversAndAnswers(t *testing.T) {
 	if n := mine.next(t); n.method != "notifications/progress" || n.call != req {
 		t.Errorf("got %+v", n)
 	}
-	receive(t, s.posts, "the call")
-	p := receive(t, s.posts, "the answer to the ping")
+	wait.For(t, "the call", s.posts)
+	p := wait.For(t, "the answer to the ping", s.posts)
 	if p.Body != `{"jsonrpc":"2.0","id":"q","result":{}}` || p.Header.Get("Mcp-Protocol-Version") != legacy {
 		t.Errorf("got %s with %v", p.Body, p.Header)
 	}
@@ -376,13 +377,13 @@ func TestSSECancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	failed := make(chan error, 1)
 	go func() { failed <- second(c.Call(ctx, &runtime.Request{Method: "x", Version: legacy})) }()
-	receive(t, s.posts, "the POST")
+	wait.For(t, "the POST", s.posts)
 	cancel()
-	if err := receive(t, failed, "the end of the call"); !errors.Is(err, context.Canceled) {
+	if err := wait.For(t, "the end of the call", failed); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	_ = c.Close()
-	p := receive(t, s.posts, "the notice")
+	p := wait.For(t, "the notice", s.posts)
 	want := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"the caller cancelled"}}`
 	if d := cmp.Diff(want, p.Body); d != "" {
 		t.Error(d)

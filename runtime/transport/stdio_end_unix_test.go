@@ -120,13 +120,8 @@ func TestStdioHalfDead(t *testing.T) {
 			if got := lastWords(t, s).Error(); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
-			select {
-			case err := <-h.ended:
-				if err == nil || !errors.Is(err, runtime.ErrClosed) {
-					t.Errorf("told %v", err)
-				}
-			case <-wait.Late(t):
-				t.Error("nobody was told")
+			if err := wait.For(t, "word of the end", h.ended); err == nil || !errors.Is(err, runtime.ErrClosed) {
+				t.Errorf("told %v", err)
 			}
 			_, err := s.Call(t.Context(), &runtime.Request{Method: "ping"})
 			if !errors.Is(err, runtime.ErrNotSent) || !errors.Is(err, runtime.ErrClosed) {

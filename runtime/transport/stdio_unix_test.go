@@ -257,13 +257,8 @@ func TestStdioHurry(t *testing.T) {
 	case <-time.After(100 * time.Millisecond):
 	}
 	close(hurry)
-	select {
-	case err := <-closed:
-		if err != nil {
-			t.Error(err)
-		}
-	case <-wait.Late(t):
-		t.Fatal("it took its time")
+	if err := wait.For(t, "the end", closed); err != nil {
+		t.Error(err)
 	}
 	gone(t, pid)
 	gone(t, grandchild)

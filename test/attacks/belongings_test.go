@@ -207,11 +207,7 @@ func endings() (all []attack) {
 				g.refuses(t, wire.RawHead("GET", "/mcp", local, accepts, header, g.as(who)), "401 invalid_token")
 			}
 			for _, s := range streams {
-				select {
-				case <-s.ended:
-				case <-wait.Late(t):
-					t.Error("a stream goes on")
-				}
+				wait.For(t, "the end of the stream", s.ended)
 			}
 			if res := <-done; res.Status != 200 || !strings.Contains(res.Body, "good right") {
 				t.Errorf("the call that was being answered: %d %s", res.Status, res.Body)

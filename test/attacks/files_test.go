@@ -116,7 +116,7 @@ func files() class {
 			expect(t, post(t, d, tool("1", "good__echo", `{}`)), "200 result good ")
 			require.NoError(t, os.RemoveAll(d.Config))
 			d.Configure(t, wire.Setup{Servers: wire.Servers{"good": rogue(t, spec{Name: "good"}), "new": rogue(t, spec{Name: "new"})}, Each: addMark})
-			wait.Until(t, "the file is never read again", func() bool { return strings.Contains(strings.Join(toolNames(t, d), " "), "new__echo") })
+			wait.Until(t, "the file is read again", func() bool { return strings.Contains(strings.Join(toolNames(t, d), " "), "new__echo") })
 		}})
 	}
 	c.cases = append(c.cases, attack{name: "a new servers.json is its owner's", do: func(t *testing.T, _ *stage) {

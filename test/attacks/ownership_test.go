@@ -184,7 +184,7 @@ func ownership() class {
 			toolNames(t, d)
 			spec{Name: "bad", Tools: []string{plainTool("act"), plainTool("good__gone"), plainTool("good__echo")}}.save(t, at)
 			post(t, d, acting("1", "bad", `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`, rightAnswer))
-			wait.Until(t, "the list does not change", func() bool { return strings.Contains(strings.Join(toolNames(t, d), " "), "gone") })
+			wait.Until(t, "the change of the list", func() bool { return strings.Contains(strings.Join(toolNames(t, d), " "), "gone") })
 			expect(t, post(t, d, tool("1", "good__gone", `{}`)), "200 -32602")
 			expect(t, post(t, d, tool("1", "good__echo", `{}`)), "200 result good ")
 		}},
@@ -226,7 +226,7 @@ func (w theft) world(t *testing.T) *wire.Daemon {
 		toolNames(t, d)
 		delete(servers, "good")
 		d.Configure(t, wire.Setup{Servers: servers, Each: addMark})
-		wait.Until(t, "the file is not read again", func() bool { return !strings.Contains(strings.Join(toolNames(t, d), " "), "good__act") })
+		wait.Until(t, "the file is read again", func() bool { return !strings.Contains(strings.Join(toolNames(t, d), " "), "good__act") })
 		return d
 	}
 	return serve(t, servers)

@@ -73,11 +73,7 @@ func visit(t *testing.T, d *daemon, r *rand.Rand, server string) string {
 		time.Sleep(50 * time.Millisecond)
 	}
 	for range 2 {
-		select {
-		case <-streams:
-		case <-wait.Late(t):
-			t.Errorf("%s: a stream goes on", how)
-		}
+		wait.For(t, how+": the end of the streams", streams)
 	}
 	if how == "token expired" {
 		runSound(t, d, "access", "token", "revoke", name)

@@ -94,7 +94,7 @@ func TestPagesLink(t *testing.T) {
 	b.click("li button")
 	b.await("document.querySelector('li a') != null")
 	b.lookAt("Your linked accounts")
-	wait.Until(t, "the account of alice is not used", func() bool { return works("alice", alice) != "" })
+	wait.Until(t, "the account of alice is used", func() bool { return works("alice", alice) != "" })
 	b.calm()
 	said := x.Stderr.String()
 	for secret, what := range map[string]string{alice: "alice's token", bob: "bob's token", back.Get("code"): "the code", back.Get("state"): "the state"} {

@@ -51,13 +51,7 @@ func TestServePage(t *testing.T) {
 // shown returns the next page that a client is shown.
 func shown(t *testing.T, pages <-chan string) string {
 	t.Helper()
-	select {
-	case page := <-pages:
-		return page
-	case <-wait.Late(t):
-		t.Fatalf("a client is shown no page")
-		return ""
-	}
+	return wait.For(t, "a page for the client", pages)
 }
 
 // callOfSession calls as a client of 2025-11-25, which is asked in the middle of its call.

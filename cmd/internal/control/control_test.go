@@ -163,13 +163,8 @@ func TestHangingServe(t *testing.T) {
 	}
 	closed := make(chan error, 1)
 	go func() { closed <- s.Close() }()
-	select {
-	case err := <-closed:
-		if err != nil {
-			t.Error(err)
-		}
-	case <-wait.Late(t):
-		t.Error("it does not end")
+	if err := wait.For(t, "its end", closed); err != nil {
+		t.Error(err)
 	}
 	close(release)
 }

@@ -48,12 +48,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	_ = first.Close()
 	_ = first.Close() // counts once
 	dial()
-	select {
-	case c := <-accepted:
-		_ = c.Close()
-	case <-wait.Late(t):
-		t.Error("there is no room after one has ended")
-	}
+	_ = wait.For(t, "room after one has ended", accepted).Close()
 	_ = second.Close()
 	_ = inner.Close()
 	<-done

@@ -24,11 +24,7 @@ func soon(t *testing.T, what string, f func()) {
 		defer close(done)
 		f()
 	}()
-	select {
-	case <-done:
-	case <-wait.Late(t):
-		t.Fatalf("%s hangs", what)
-	}
+	wait.For(t, what, done)
 }
 
 // odd makes one of each kind of file that is not regular, by kind.

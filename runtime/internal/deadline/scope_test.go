@@ -71,11 +71,7 @@ func TestScopeEnds(t *testing.T) {
 				t.Errorf("%s: got %v for %v, want %v", tt.name, ctx.Err(), Cause(ctx), want)
 			}
 			for _, c := range []context.Context{ctx, below} {
-				select {
-				case <-c.Done():
-				case <-wait.Late(t):
-					t.Fatalf("%s: not done", tt.name)
-				}
+				wait.For(t, tt.name+": the end", c.Done())
 			}
 			if !errors.Is(below.Err(), context.Canceled) || !errors.Is(Cause(below), want) {
 				t.Errorf("%s: below: got %v for %v, want %v", tt.name, below.Err(), Cause(below), want)
@@ -90,11 +86,7 @@ func TestScopeEnds(t *testing.T) {
 				t.Errorf("%s: made later: %v for %v", tt.name, late.Err(), Cause(late))
 			}
 			std, stop := context.WithTimeout(ctx, time.Hour)
-			select {
-			case <-std.Done():
-			case <-wait.Late(t):
-				t.Errorf("%s: a context that is made later does not end", tt.name)
-			}
+			wait.For(t, tt.name+": the end of a context that is made later", std.Done())
 			stop()
 		}
 	}

@@ -173,11 +173,7 @@ func TestCancel(t *testing.T) {
 		if !errors.Is(err, cause) && !(tt.dial && errors.Is(err, context.Canceled)) {
 			t.Errorf("%s: got %v", tt.name, err)
 		}
-		select {
-		case <-gone:
-		case <-wait.Late(t):
-			t.Errorf("%s: the connection is still open", tt.name)
-		}
+		wait.For(t, tt.name+": the end of the connection", gone)
 		if n := c.idle(); n != 0 {
 			t.Errorf("%s: %d connections are kept", tt.name, n)
 		}

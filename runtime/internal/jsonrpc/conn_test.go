@@ -426,13 +426,8 @@ func TestUnreadableAnswer(t *testing.T) {
 	srv.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ping" `, id))
 	srv.send(`{"jsonrpc":"2.0","id":9999,"result":{`)
 	srv.send(fmt.Sprintf("{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{\"text\":\"\xff\"}}", id))
-	select {
-	case a := <-r:
-		if !errors.Is(a.Err, jsonrpc.ErrUnreadable) || !strings.Contains(a.Err.Error(), "UTF-8") {
-			t.Errorf("got %v", a.Err)
-		}
-	case <-wait.Late(t):
-		t.Error("the call goes on")
+	if a := wait.For(t, "the end of the call", r); !errors.Is(a.Err, jsonrpc.ErrUnreadable) || !strings.Contains(a.Err.Error(), "UTF-8") {
+		t.Errorf("got %v", a.Err)
 	}
 	_ = srv.end.Close()
 }
