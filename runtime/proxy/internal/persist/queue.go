@@ -48,14 +48,20 @@ func New(lifetime context.Context, work *sync.WaitGroup, to Store, logger *slog.
 }
 
 // Put has a change written, soon: it replaces an earlier one of the same part that
-// still waits. Of a server one entry is kept. What is stale by now is dropped; that is
-// asked under the lock, so that it cannot take the place of what is newer.
-func (k *Queue) Put(c store.Change, stale func() bool) {
+// still waits. Of a server one entry is kept. current returns the entry that the change
+// belongs to, and false where the server has been replaced: then it is dropped. It is
+// called under the lock, so that a change cannot take the place of a newer entry.
+func (k *Queue) Put(c store.Change, current func() (store.ID, bool)) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.closed || stale() {
+	if k.closed {
 		return
 	}
+	id, ok := current()
+	if !ok {
+		return
+	}
+	c.ID = id
 	maps.DeleteFunc(k.pending, func(id store.ID, _ store.Change) bool { return id.Name == c.ID.Name && id != c.ID })
 	if k.pending == nil {
 		k.pending = map[store.ID]store.Change{}

@@ -27,9 +27,9 @@ func (p *Persisted) keep(c store.Change) {
 	if !p.isKept() {
 		return
 	}
-	c.ID = store.ID{Name: p.b.Name, Digest: p.b.Config().Digest}
-	p.b.Set.persisting.Put(c, func() bool {
-		return p.b.IsReplaced() && slices.ContainsFunc(p.b.Set.All(), func(other *Backend) bool { return other.Name == p.b.Name })
+	p.b.Set.persisting.Put(c, func() (store.ID, bool) {
+		replaced := p.b.IsReplaced() && slices.ContainsFunc(p.b.Set.All(), func(other *Backend) bool { return other.Name == p.b.Name })
+		return store.ID{Name: p.b.Name, Digest: p.b.Config().Digest}, !replaced
 	})
 }
 
