@@ -3,7 +3,6 @@ package jwt
 import (
 	"crypto/sha256"
 	"crypto/x509"
-	"encoding/base64"
 	"sync/atomic"
 
 	"github.com/go-json-experiment/json"
@@ -42,8 +41,8 @@ func boundTo(c object) (*Binding, bool) {
 		return nil, false
 	}
 	text, _ := cnf.text("x5t#S256")
-	sum, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(sum) != sha256.Size {
+	sum, ok := fromBase64URL(text)
+	if !ok || len(sum) != sha256.Size {
 		return nil, false
 	}
 	return &Binding{sum: [sha256.Size]byte(sum)}, true

@@ -503,6 +503,21 @@ func TestOneForm(t *testing.T) {
 			t.Errorf("%d: got %v", i, no)
 		}
 	}
+
+	// 64 bytes of a signature leave four bits of their last character over.
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	for _, name := range []string{"ed", "es", "rs"} {
+		token := signers[name].Sign(claims(nil), nil)
+		if _, no := ask(p, token); no != nil {
+			t.Fatalf("%s: %v", name, no)
+		}
+		start, last := token[:len(token)-1], strings.IndexByte(alphabet, token[len(token)-1])
+		for _, other := range []string{start + alphabet[last+1:last+2], token + "=", token + "\n", start + "\r" + token[len(token)-1:]} {
+			if _, no := ask(p, other); no == nil || no.Reason != "unknown" {
+				t.Errorf("%s: %q behind the dot: %v", name, other[strings.LastIndexByte(other, '.'):], no)
+			}
+		}
+	}
 }
 
 // TestIssuers: tokens of one issuer are verified with its keys alone, and equal subjects

@@ -41,7 +41,7 @@ func parse(text string) (t token, ok bool) {
 	}
 	parts := strings.Split(text, ".")
 	t.text = text
-	if !decode(parts[0], &t.header) || !decode(parts[1], &t.claims) || t.claims == nil || parts[2] == "" {
+	if !decode(parts[0], &t.header) || !decode(parts[1], &t.claims) || t.claims == nil || !isBase64URL(parts[2]) {
 		return t, false
 	}
 	t.issuer, ok = t.claims.text("iss")
@@ -55,11 +55,24 @@ func decode(part string, into any) bool {
 
 // plain returns what a part has in base64url, false for what cannot be an object.
 func plain(part string) ([]byte, bool) {
-	if strings.ContainsAny(part, "\r\n") { // which the decoder skips
+	b, ok := fromBase64URL(part)
+	return b, ok && len(b) > 0 && b[0] == '{'
+}
+
+// isBase64URL reports whether a text is base64url of at least one byte.
+func isBase64URL(text string) bool {
+	b, ok := fromBase64URL(text)
+	return ok && len(b) > 0
+}
+
+// fromBase64URL decodes base64url (RFC 7515, appendix C) strictly: there is one text for
+// each sequence of bytes. The decoder of encoding/base64 skips line breaks.
+func fromBase64URL(text string) ([]byte, bool) {
+	if strings.ContainsAny(text, "\r\n") {
 		return nil, false
 	}
-	b, err := base64.RawURLEncoding.Strict().DecodeString(part)
-	return b, err == nil && len(b) > 0 && b[0] == '{'
+	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	return b, err == nil
 }
 
 // claimed returns the issuer that a text names if it is a JWT, "" for none. It reads no

@@ -64,8 +64,8 @@ func ParseProof(text []byte) (*Proof, error) {
 	}
 	extra, hasExtra := strings.CutPrefix(lines[1], "extra ")
 	index, hasIndex := strings.CutPrefix(lines[2], "index ")
-	record, err := base64.StdEncoding.Strict().DecodeString(extra)
-	if !hasExtra || !hasIndex || err != nil {
+	record, err := base64.StdEncoding.DecodeString(extra)
+	if !hasExtra || !hasIndex || err != nil || base64.StdEncoding.EncodeToString(record) != extra {
 		return nil, fmt.Errorf("%w: it has no record or no index", ErrProof)
 	}
 	n, err := strconv.ParseInt(index, 10, 64)
