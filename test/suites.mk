@@ -5,7 +5,7 @@
 
 ## Suites (test/README.md has the others)
 
-FUZZTIME ?= 3s
+FUZZTIME ?= 10s
 fuzz: ## every fuzz target for FUZZTIME
 	test/tools/fuzz.sh $(FUZZTIME)
 
@@ -241,10 +241,10 @@ terminal-picture: terminals build
 
 nightly: npm python ## what only long runs find
 	MCPCTL_NIGHTLY=1 go test -race -tags integration ./test/peers ./test/login ./test/hooks -timeout 20m
-	MCPCTL_NIGHTLY=1 go test ./scaffold/merge ./runtime/audit/export -count 1
+	MCPCTL_NIGHTLY=1 go test ./test/eras ./scaffold/merge ./runtime/audit/export -count 1
 	go test ./runtime/auth -run TestKilled -kills 5000 -timeout 15m
 	go test -race ./test/eras ./cmd/mcpctl -timeout 15m
-	$(MAKE) --no-print-directory eras-random policy-random policy-suites audit-suites view-suites audit-changes audit-kill ownership-worlds identity crossings unknown-keys faults attacks soak conformance collector keycloak cli-corpus cli-property registry-copy
+	$(MAKE) --no-print-directory eras-random policy-random policy-suites audit-suites view-suites audit-changes audit-kill ownership-worlds identity crossings unknown-keys faults attacks fuzz soak conformance collector keycloak cli-corpus cli-property registry-copy
 
 # All that .ci/run needs of registries.
 installs: npm python staticcheck terminals $(SUITE_STAMP) $(HOSTS_SHORT)

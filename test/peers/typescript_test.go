@@ -3,6 +3,7 @@
 package peers_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -93,21 +94,30 @@ func TestTypeScriptServersFromTheCommandLine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for words, want := range map[string]string{
-				"--json ping " + name:                                  `"protocolVersion":"` + version + `"`,
-				"tools " + name:                                        `"name":"add"`,
-				name + " echo message=grüße":                           "grüße",
-				name + " add a=40 b:=2":                                `"structuredContent":{"n":42}`,
-				name + ` ask --elicit {"name":"Ada"}`:                  "accept Ada",
-				name + " ask --elicit decline":                         "decline",
-				name + " steps n=3":                                    "done",
-				"read " + name + " " + name + "://note":                "this is " + name + "://note",
-				"prompt " + name + " greet who=Ada":                    "Greet Ada.",
-				"--protocol-version " + version + " resources " + name: name + "://note",
-			} {
+			steps := map[string]string{
+				"--json ping " + name:                 `"protocolVersion":"` + version + `"`,
+				name + ` ask --elicit {"name":"Ada"}`: "accept Ada",
+			}
+			everything := strings.Contains(name, "web") || name == "oldsse" || wire.Nightly()
+			if everything { // on stdio, each command starts the server
+				maps.Copy(steps, map[string]string{
+					"tools " + name:                                        `"name":"add"`,
+					name + " echo message=grüße":                           "grüße",
+					name + " add a=40 b:=2":                                `"structuredContent":{"n":42}`,
+					name + " ask --elicit decline":                         "decline",
+					name + " steps n=3":                                    "done",
+					"read " + name + " " + name + "://note":                "this is " + name + "://note",
+					"prompt " + name + " greet who=Ada":                    "Greet Ada.",
+					"--protocol-version " + version + " resources " + name: name + "://note",
+				})
+			}
+			for words, want := range steps {
 				if out := ok(t, config, strings.Fields(words)...); !strings.Contains(out, want) {
 					t.Errorf("%s: got %.500s, want %q", words, out, want)
 				}
+			}
+			if !everything {
+				return
 			}
 			sample := 3 // sampling is not offered: the tool says so
 			if version == "2026-07-28" {

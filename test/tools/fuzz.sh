@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# fuzz.sh [TIME]: runs every fuzz target of the module for TIME (3s), two at a
+# fuzz.sh [TIME]: runs every fuzz target of the module for TIME (10s), two at a
 # time. A finding fails the run and its input is kept under testdata/fuzz. Each
 # package is built once, whatever number of targets it has.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-export time=${1:-3s} root=$PWD
+export time=${1:-10s} root=$PWD
 targets=$(grep -rnoE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' . | grep -v '/node_modules/' | sed -E 's#^(.*)/[^/]*:[0-9]+:func (Fuzz.*)$#\1 \2#' | sort -u)
 [ -n "$targets" ] || { echo "fuzz: no targets found" >&2; exit 1; }
 echo "$(wc -l <<<"$targets") fuzz targets, $time each"
