@@ -374,15 +374,82 @@ func TestExportContinues(t *testing.T) {
 	if got := strings.Count(w.out.String(), "\n"); got < 10 || !strings.HasPrefix(strings.Split(w.out.String(), "\n")[1], "290,r1-291,") || !strings.Contains(w.err.String(), "--since ") {
 		t.Errorf("%d lines: %s; %s", got, w.out.String(), w.err.String())
 	}
-	other := filepath.Join(t.TempDir(), "other")
-	require.NoError(t, os.WriteFile(other, []byte("mine\n"), 0o600))
-	for _, o := range []auditing.ExportOptions{{JSONL: true, File: other}, {CSV: true, File: other}, {OTLP: true, File: other}, {}, {JSONL: true, CSV: true}} {
+	for _, o := range []auditing.ExportOptions{{}, {JSONL: true, CSV: true}} {
 		if err := w.program(false).Export(t.Context(), o); err == nil {
 			t.Errorf("%+v: no error", o)
 		}
 	}
-	if raw, err := os.ReadFile(other); err != nil || string(raw) != "mine\n" {
-		t.Errorf("a foreign file is %q, %v", raw, err)
+}
+
+// TestExportForeign: a file that is no export of the form stays as it is, whatever it ends
+// with.
+func TestExportForeign(t *testing.T) {
+	w := newWorld(t)
+	w.some()
+	_, err := w.log.Checkpoint(t.Context())
+	require.NoError(t, err)
+	other := filepath.Join(t.TempDir(), "other")
+	exports := map[string]string{}
+	for form, o := range map[string]auditing.ExportOptions{"jsonl": {JSONL: true}, "csv": {CSV: true}, "otlp": {OTLP: true}} {
+		p := w.program(false)
+		require.NoError(t, p.Export(t.Context(), o))
+		exports[form] = w.out.String()
+	}
+	for form, o := range map[string]auditing.ExportOptions{"jsonl": {JSONL: true}, "csv": {CSV: true}, "otlp": {OTLP: true}} {
+		foreign := []string{
+			"mine\n", "all my notes, one line without an end", "two lines\r\nwithout an end", "1,2\n", "1,2", "7", "{", `{"log":"a"}` + "\n", `{"log":"a`, `{"resourceLogs":[]}` + "\n",
+			"number,mine\n1,2\n", strings.Repeat("x", 300<<10),
+		}
+		for another, text := range exports {
+			if another != form {
+				foreign = append(foreign, text, text[:len(text)-1], text[:strings.IndexByte(text, '\n')])
+			}
+		}
+		o.File = other
+		for _, text := range foreign {
+			if form == "jsonl" && text == "{" || form == "otlp" && text == "{" {
+				continue // as every JSON file begins
+			}
+			require.NoError(t, os.WriteFile(other, []byte(text), 0o600))
+			if err := w.program(false).Export(t.Context(), o); err == nil {
+				t.Errorf("%s: %.60q is taken for an export", form, text)
+			}
+			if raw, err := os.ReadFile(other); err != nil || string(raw) != text {
+				t.Errorf("%s: %.60q has become %.60q, %v", form, text, raw, err)
+			}
+		}
+	}
+}
+
+// TestExportCRLF: a table that a spreadsheet has written with CR LF is continued.
+func TestExportCRLF(t *testing.T) {
+	w := newWorld(t)
+	w.some()
+	_, err := w.log.Checkpoint(t.Context())
+	require.NoError(t, err)
+	o := auditing.ExportOptions{CSV: true, File: filepath.Join(t.TempDir(), "out.csv")}
+	require.NoError(t, w.program(false).Export(t.Context(), o))
+	raw, err := os.ReadFile(o.File)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(o.File, bytes.ReplaceAll(raw, []byte("\n"), []byte("\r\n")), 0o600))
+	w.add(call("local", "fs", "read", "allow", "ok"))
+	require.NoError(t, w.program(false).Export(t.Context(), o))
+	size, err := w.log.Size(t.Context())
+	require.NoError(t, err)
+	if got := numbers(t, o); int64(len(got)) != size {
+		t.Errorf("%d records, want %d", len(got), size)
+	}
+}
+
+// TestExportClean: what a client has written changes no terminal that the table is shown on.
+func TestExportClean(t *testing.T) {
+	w := newWorld(t)
+	w.add(call("token|ci", "fs", "echo\x1b[2J\x1b]0;title\a\u202e\x00\x7f\u009b31mred", "allow", "ok"))
+	_, err := w.log.Checkpoint(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, w.program(false).Export(t.Context(), auditing.ExportOptions{CSV: true}))
+	if out := w.out.String(); strings.ContainsAny(out, "\x1b\a\u202e\x00\x7f\u009b") || !strings.Contains(out, ",echo") {
+		t.Errorf("%q", out)
 	}
 }
 

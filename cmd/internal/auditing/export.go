@@ -18,6 +18,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/audit/logfile"
 	"github.com/mcpctl/mcpctl/runtime/audit/merkle"
 	"github.com/mcpctl/mcpctl/runtime/lazy"
+	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
 // ExportOptions are the flags of audit export: one form, the number of the first record, and
@@ -97,15 +98,9 @@ func (o *ExportOptions) write(ctx context.Context, l *logfile.Log, origin string
 	return writeCSV(ctx, l, from, out, head)
 }
 
-// lastLines is how much of the end of a file is read to find its last line. A request with
-// a batch of records is shorter.
-const lastLines = 16 << 20
-
-// numberRE finds the number of a record in a request.
-var numberRE = lazy.Regexp(`"mcpctl\.audit\.number","value":\{"intValue":"(\d+)"`)
-
 // continued opens the file of an export to append to it: found says that it has records, of
-// which next is the number behind the last. A line that was not written whole is cut off.
+// which next is the number behind the last. A line that was not written whole is cut off; a
+// file that is no such export stays as it is.
 func (o *ExportOptions) continued() (file *os.File, found bool, next int64, err error) {
 	file, err = os.OpenFile(o.File, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -123,28 +118,48 @@ func (o *ExportOptions) continued() (file *os.File, found bool, next int64, err 
 	if !info.Mode().IsRegular() {
 		return file, false, 0, nil
 	}
-	from := max(info.Size()-lastLines, 0)
-	raw := make([]byte, info.Size()-from)
-	if _, err := file.ReadAt(raw, from); err != nil && !errors.Is(err, io.EOF) {
+	head := make([]byte, len(o.start()))
+	n, err := file.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, false, 0, err
 	}
-	whole := bytes.LastIndexByte(raw, '\n') + 1
-	if err := file.Truncate(from + int64(whole)); err != nil {
-		return nil, false, 0, err
+	if ours := string(head[:n]) == o.start()[:n]; !ours {
+		return nil, false, 0, o.foreign()
 	}
-	if _, err := file.Seek(0, io.SeekEnd); err != nil {
-		return nil, false, 0, err
-	}
-	for lines := bytes.Split(raw[:max(whole-1, 0)], []byte("\n")); len(lines) > 0; lines = lines[:len(lines)-1] {
-		if n, ok := o.lastNumber(string(lines[len(lines)-1])); ok {
-			return file, true, n + 1, nil
+	_, err = export.Resume(file, func(raw []byte, all bool) (used int, ok bool, err error) {
+		used = bytes.LastIndexByte(raw, '\n') + 1
+		last := raw[bytes.LastIndexByte(raw[:max(used-1, 0)], '\n')+1 : used]
+		if n, ok := o.lastNumber(string(last)); ok {
+			found, next = true, n+1
+			return used, true, nil
 		}
+		// Without a record there is a part of the first line, or the head of a table.
+		head := o.CSV && bytes.HasPrefix(last, []byte(o.start()))
+		return used, all && (used == 0 || head), nil
+	})
+	if errors.Is(err, export.ErrForeign) {
+		return nil, false, 0, o.foreign()
 	}
-	if whole > 0 && !bytes.HasPrefix(raw, []byte(strings.Join(csvHead(), ","))) {
-		return nil, false, 0, failure.Usage("%s is not an export of this form", o.File).WithHint("choose another file")
+	if err == nil {
+		_, err = file.Seek(0, io.SeekEnd)
 	}
-	return file, false, 0, nil
+	return file, found, next, err
 }
+
+func (o *ExportOptions) foreign() error {
+	return failure.Usage("%s is %w", o.File, export.ErrForeign).WithHint("choose another file")
+}
+
+// start is how every file of the form begins.
+func (o *ExportOptions) start() string {
+	if o.OTLP {
+		return `{"resourceLogs":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"mcpctl"}}`
+	}
+	return strings.Join(csvHead(), ",")
+}
+
+// numberRE finds the number of a record in a request.
+var numberRE = lazy.Regexp(`"mcpctl\.audit\.number","value":\{"intValue":"(\d+)"`)
 
 // lastNumber returns the number of the last record in a line.
 func (o *ExportOptions) lastNumber(line string) (n int64, ok bool) {
@@ -188,8 +203,9 @@ func writeCSV(ctx context.Context, l *logfile.Log, from int64, out io.Writer, he
 	return next, cmp.Or(err, w.Error())
 }
 
-// cells are the values of a line. Line ends in them are written as \n, so that a line is
-// one; what a spreadsheet would take for a formula gets an apostrophe.
+// cells are the values of a line, without what would change a terminal. Line ends in them
+// are written as \n, so that a line is one; what a spreadsheet would take for a formula gets
+// an apostrophe.
 func (e *Entry) cells() []string {
 	r := &e.Record
 	list := func(texts []string) string { return strings.Join(texts, " ") }
@@ -213,7 +229,7 @@ func (e *Entry) cells() []string {
 		number(r.Came.Took.Milliseconds()), r.Came.Out, number(r.Came.ResultSize), r.Came.ResultDigest, r.What.Trace, r.Text, number(r.Count),
 	}
 	for i, text := range all {
-		text = strings.NewReplacer("\r\n", `\n`, "\n", `\n`, "\r", `\r`).Replace(text)
+		text = plain.Text(strings.NewReplacer("\r\n", `\n`, "\n", `\n`, "\r", `\r`).Replace(text))
 		if text != "" && strings.ContainsRune("=+-@\t", rune(text[0])) {
 			text = "'" + text
 		}

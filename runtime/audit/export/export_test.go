@@ -201,7 +201,7 @@ func TestFile(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
-	for name, text := range map[string]string{"something else": "hello\n", "without a line": strings.Repeat("x", 100), "a record alone": `{"v":1}` + "\n"} {
+	for name, text := range map[string]string{"something else": "hello\n", "without a line": strings.Repeat("x", 100), "a record alone": `{"v":1}` + "\n", "another's lines": `{"log":1}` + "\n", "another's line": `{"log":"hello` + "\r"} {
 		t.Run(name, func(t *testing.T) {
 			_, l, path := start(t)
 			require.NoError(t, os.WriteFile(path, []byte(text), 0o600))

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -45,6 +44,19 @@ func (m Mark) Append(dst []byte) []byte {
 		return dst // a struct of texts and a number
 	}
 	return append(append(dst, raw...), '\n')
+}
+
+// start is how the line of a mark begins, up to the end of the log's name.
+func (m Mark) start() string {
+	name, _ := json.Marshal(m.Log) // a text
+	return logLine + string(name)
+}
+
+// begins reports whether raw is a part of one line that begins with start, or a part of
+// start.
+func begins(raw []byte, start string) bool {
+	n := min(len(raw), len(start))
+	return string(raw[:n]) == start[:n] && bytes.IndexByte(raw, '\n') < 0
 }
 
 // ParseMark reads a line, without its end. It reports whether it is a mark.
@@ -133,7 +145,7 @@ func (l *lines) look() error {
 	case l.known && info.Size() == l.size:
 		return nil
 	default:
-		if err := l.recover(info.Size()); err != nil {
+		if err := l.recover(); err != nil {
 			return err
 		}
 	}
@@ -142,46 +154,32 @@ func (l *lines) look() error {
 	return nil
 }
 
-const (
-	// tail is how much of the end of a file is read at first; it has a mark, usually.
-	tail = 256 << 10
-	// mostTail is how far back a mark may be: a checkpoint comes every thousand records.
-	mostTail = 256 << 20
-)
-
 // recover reads the end of the file: what it has, without a line that was not written whole,
 // which is cut off.
-func (l *lines) recover(size int64) error {
+func (l *lines) recover() error {
 	f, err := os.OpenFile(l.Path, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = f.Close() }() // nothing is buffered
-	for length := int64(tail); ; length *= 4 {
-		from := max(size-length, 0)
-		raw := make([]byte, size-from)
-		if _, err := f.ReadAt(raw, from); err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-		if from > 0 { // a line that began before
-			cut := bytes.IndexByte(raw, '\n') + 1
-			raw, from = raw[cut:], from+int64(cut)
-		}
+	l.size, err = Resume(f, func(raw []byte, all bool) (used int, ok bool, err error) {
 		at, used, origin := ends(raw)
 		switch {
 		case origin == l.origin:
-			l.at, l.size = at, from+int64(used)
-			return f.Truncate(l.size)
+			l.at = at
+			return used, true, nil
 		case origin != "":
-			return fmt.Errorf("%s has the records of another log: %s", l.Path, origin)
-		case from == 0 && strings.HasPrefix(logLine, string(raw[:min(len(raw), len(logLine))])):
-			// The first line was not written whole.
-			l.at, l.size = l.sent.get(l.key()), 0
-			return f.Truncate(0)
-		case from == 0, length > mostTail:
-			return fmt.Errorf("%s is not an export of the audit log: choose another path, or move it away", l.Path)
+			return 0, false, fmt.Errorf("%s has the records of another log: %s", l.Path, origin)
+		case all && begins(raw, Mark{Log: l.origin}.start()): // the first line, not whole
+			l.at = l.sent.get(l.key())
+			return 0, true, nil
 		}
+		return 0, false, nil
+	})
+	if errors.Is(err, ErrForeign) {
+		return fmt.Errorf("%s is %w: choose another path, or move it away", l.Path, err)
 	}
+	return err
 }
 
 // ends returns what the last lines of a file say: what it has, how many bytes of the lines
