@@ -19,9 +19,9 @@ const (
 	maxLine  = 400 // characters
 )
 
-// describe returns what a file has mcpctl run and send, a few lines a server. Command
-// lines are shown whole, also words that look secret: hiding a word would hide what runs.
-// Everything else is masked, as get does.
+// describe returns what a file has mcpctl run and send, a few lines a server. Nothing is
+// masked: a project's file has no secrets of the reader's, and any word of it can decide
+// what runs.
 func describe(f *config.File) string {
 	var b strings.Builder
 	for i, e := range f.Entries() {
@@ -30,18 +30,17 @@ func describe(f *config.File) string {
 			break
 		}
 		fmt.Fprintf(&b, "  %s: %s\n", plain.Line(e.Name), clip(target(e)))
-		for _, m := range members(config.MaskEntry(e.Raw)) {
+		for _, m := range members(e.Raw) {
 			fmt.Fprintf(&b, "    %s: %s\n", plain.Line(m.name), clip(string(m.value)))
 		}
 	}
 	return b.String()
 }
 
-// target returns the whole command line of an entry, or its URL without what may be
-// secret.
+// target returns the command line or the URL of an entry.
 func target(e config.Entry) string {
 	if e.Command == "" {
-		return e.Target()
+		return e.URL
 	}
 	return clitool.Line(append([]string{e.Command}, e.Args...))
 }
@@ -52,7 +51,7 @@ func clip(text string) string {
 	if len(line) <= maxLine {
 		return string(line)
 	}
-	return fmt.Sprintf("%s… (%d characters more)", string(line[:maxLine]), len(line)-maxLine)
+	return fmt.Sprintf("%s… (%d characters more: read the file first)", string(line[:maxLine]), len(line)-maxLine)
 }
 
 type member struct {
