@@ -4,8 +4,12 @@ import "github.com/mcpctl/mcpctl/runtime/config"
 
 // UpdateProject edits the file of a project as [config.Update] does. What the user has
 // written is trusted: the file is trusted afterwards if it was before, or had no servers.
-// It reports whether that is so.
+// It reports whether that is so. A file that is not in the project, by a symbolic link, is an
+// [*OutsideError].
 func UpdateProject(path string, t Trust, edit func(*config.File) error) (trusted bool, err error) {
+	if err := Inside(ProjectDir(path), path); err != nil {
+		return false, err
+	}
 	before := ""
 	err = config.Update(path, func(f *config.File) error {
 		// Under the lock of the file: another edit may just have made it a trusted one.

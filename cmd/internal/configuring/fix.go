@@ -10,6 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/configedit"
+	"github.com/mcpctl/mcpctl/runtime/layers"
 	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/runtime/store"
 )
@@ -35,6 +36,11 @@ func (p *Program) fix(o ValidateOptions) (*fixed, error) {
 	out := &fixed{File: target.Path, Changes: []configedit.Mended{}, DryRun: o.DryRun}
 	if f, err := config.Load(target.Path); err == nil && f.Missing() {
 		return out, nil
+	}
+	if target.Layer == layers.Project && !o.DryRun {
+		if err := layers.Inside(layers.ProjectDir(target.Path), target.Path); err != nil {
+			return nil, err
+		}
 	}
 	err = configedit.UpdateText(target.Path, func(before []byte) ([]byte, error) {
 		after, changes, err := configedit.Mend(target.Path, before)

@@ -13,6 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/hosts"
+	"github.com/mcpctl/mcpctl/runtime/layers"
 	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
@@ -102,6 +103,11 @@ func (p *Program) location(name string, project bool) (*hosts.Location, error) {
 		return nil, failure.Usage("%s has no file that mcpctl could write to", h.Title)
 	case i < 0:
 		return nil, failure.Usage("%s has no file for a project", h.Title).WithHint("mcpctl export %s", h.Name)
+	}
+	if project {
+		if err := layers.Inside(p.Place.Dir, all[i].Path); err != nil {
+			return nil, err
+		}
 	}
 	return &all[i], nil
 }

@@ -310,7 +310,7 @@ func (p *Program) Approve(ctx context.Context, what string, yes bool) error {
 			return err
 		}
 	}
-	err = pins.Update(pathOf(entry, f.Path()), func(lock *pins.File) error {
+	err = updateLock(f, pathOf(entry, f.Path()), func(lock *pins.File) error {
 		if !part {
 			o.put(lock)
 			return nil

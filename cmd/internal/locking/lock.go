@@ -72,7 +72,7 @@ func update(f *config.File, path string, all []*observed, results []result, othe
 	if !slices.ContainsFunc(all, mine) && !others {
 		return nil, nil
 	}
-	return gone, pins.Update(path, func(lock *pins.File) error {
+	return gone, updateLock(f, path, func(lock *pins.File) error {
 		gone = nil
 		for i, o := range all {
 			if !mine(o) {

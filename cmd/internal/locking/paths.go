@@ -6,12 +6,27 @@ import (
 	"slices"
 
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/layers"
 	"github.com/mcpctl/mcpctl/runtime/pins"
 )
 
 // pathOf returns where the lock of an entry is: beside the file that has the entry, or
 // beside another one for an entry that is in none.
 func pathOf(e config.Entry, other string) string { return pins.Path(cmp.Or(e.File, other)) }
+
+// updateLock edits a lock file. That of a project must be in the project.
+func updateLock(f *config.File, path string, edit func(*pins.File) error) error {
+	for _, e := range f.Entries() {
+		if e.Base == "" || pathOf(e, f.Path()) != path {
+			continue
+		}
+		if err := layers.Inside(e.Base, path); err != nil {
+			return err
+		}
+		break
+	}
+	return pins.Update(path, edit)
+}
 
 // locks are the lock files of all layers, by their paths.
 type locks map[string]*pins.File
