@@ -147,6 +147,28 @@ func TestPython(t *testing.T) {
 	}
 }
 
+// TestPythonUnions: in a union, lists and dicts keep their own arguments, and literals their
+// values, whatever stands beside them.
+func TestPythonUnions(t *testing.T) {
+	for schema, want := range map[string]string{
+		`{"anyOf":[{"type":"integer"},{"type":"array","items":{"type":"integer"}},{"const":"all"}]}`:                   `int | list[int] | Literal["all"]`,
+		`{"anyOf":[{"type":"array","items":{"type":"string"}},{"enum":["a","b"]}]}`:                                    `list[str] | Literal["a", "b"]`,
+		`{"anyOf":[{"type":"object","additionalProperties":{"type":"integer"}},{"const":"z"}]}`:                        `dict[str, int] | Literal["z"]`,
+		`{"anyOf":[{"const":"a"},{"const":"b"},{"type":"null"},{"const":7}]}`:                                          `Literal["a", "b"] | None | Literal[7]`,
+		`{"enum":["a] | Literal[b","] | Literal["]}`:                                                                   `Literal["a] | Literal[b", "] | Literal["]`,
+		`{"anyOf":[{"type":"array","items":{"enum":["x","y"]}},{"enum":[true,1]},{"type":"array","items":{}}]}`:        `list[Literal["x", "y"]] | Literal[True, 1] | list[Any]`,
+		`{"type":"array","items":{"anyOf":[{"type":"array","items":{"type":"boolean"}},{"const":"a"}]}}`:               `list[list[bool] | Literal["a"]]`,
+		`{"anyOf":[{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"}}]},{"const":1},{"const":2}]}`: `str | list[str] | Literal[1, 2]`,
+	} {
+		s := &declare.Source{Of: "x", Tools: []declare.Tool{tool("t", `{"inputSchema":{"type":"object","required":["v"],"properties":{"v":`+schema+`}}}`)}}
+		if code := string(s.Write(declare.Python)); !strings.Contains(code, "v: "+want+"\n") {
+			_, got, _ := strings.Cut(code, "    v: ")
+			got, _, _ = strings.Cut(got, "\n")
+			t.Errorf("%s\n got %s\nwant %s", schema, got, want)
+		}
+	}
+}
+
 // TestGo: go vet accepts each package.
 func TestGo(t *testing.T) {
 	dir := t.TempDir()

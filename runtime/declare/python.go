@@ -2,7 +2,6 @@ package declare
 
 import (
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -120,25 +119,42 @@ func pythonType(t *typ) string {
 	case mapOf:
 		return "dict[str, " + pythonType(t.elem) + "]"
 	case union:
-		parts := make([]string, len(t.of))
-		for i, of := range t.of {
-			parts[i] = pythonType(of)
-		}
-		return strings.ReplaceAll(distinct(parts, " | "), "] | Literal[", ", ")
+		return unionPython(t.of)
 	case literal:
-		switch v := t.value.(type) {
-		case string:
-			return "Literal[" + quoteWide(v) + "]"
-		case bool:
-			return map[bool]string{true: "Literal[True]", false: "Literal[False]"}[v]
-		case json.Number:
-			return "Literal[" + string(v) + "]"
-		}
+		return "Literal[" + valuePython(t.value) + "]"
 	case named:
 		return t.decl.name
 	case unknown:
 	}
 	return "Any"
+}
+
+// unionPython returns a union, in which values that follow each other are one Literal.
+func unionPython(of []*typ) string {
+	var parts, values []string
+	for i, t := range of {
+		if t.kind != literal {
+			parts = append(parts, pythonType(t))
+			continue
+		}
+		values = append(values, valuePython(t.value))
+		if i+1 == len(of) || of[i+1].kind != literal {
+			parts = append(parts, "Literal["+distinct(values, ", ")+"]")
+			values = nil
+		}
+	}
+	return distinct(parts, " | ")
+}
+
+// valuePython returns a text, a boolean or an integer.
+func valuePython(value any) string {
+	switch v := value.(type) {
+	case string:
+		return quoteWide(v)
+	case bool:
+		return map[bool]string{true: "True", false: "False"}[v]
+	}
+	return fmt.Sprint(value)
 }
 
 // docPython returns a text as the docstring of a function, "" for none.
