@@ -146,9 +146,13 @@ func TestCancel(t *testing.T) {
 		{name: "in a body without length", response: "HTTP/1.1 200 OK\r\n\r\nok", body: true},
 	} {
 		gone := make(chan struct{})
+		ctx, cancel := context.WithCancelCause(t.Context())
 		s := listen(t, "127.0.0.1:0", func(c net.Conn, r *bufio.Reader, _ int) {
 			request(r)
 			_, _ = io.WriteString(c, tt.response)
+			if !tt.body {
+				cancel(cause)
+			}
 			_, _ = io.Copy(io.Discard, r) // up to its end
 			close(gone)
 		})
@@ -156,17 +160,17 @@ func TestCancel(t *testing.T) {
 		if tt.dial {
 			close(gone)
 			c.rest.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+				cancel(cause)
 				<-ctx.Done()
 				return nil, ctx.Err()
 			}
 		}
-		ctx, cancel := context.WithCancelCause(t.Context())
-		time.AfterFunc(10*time.Millisecond, func() { cancel(cause) })
 		resp, err := c.Do(post(t, ctx, s.url, "{}"), new(Note))
 		if tt.body != (err == nil) {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
 		if err == nil {
+			time.AfterFunc(10*time.Millisecond, func() { cancel(cause) }) // while it is read
 			_, err = io.ReadAll(resp.Body)
 			_ = resp.Body.Close()
 		}

@@ -5,7 +5,6 @@ package pattern
 import (
 	"fmt"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/dlclark/regexp2"
@@ -24,19 +23,27 @@ type anything string
 func (anything) MatchString(string) bool { return true }
 func (a anything) String() string        { return string(a) }
 
-// Compile compiles a pattern: with Go's engine as far as that
-// goes (it runs in linear time, so that no pattern can hang us), with a
-// backtracking one where there is look-around or the like.
+// Compile compiles a pattern: for Go's engine as far as that goes (it runs in linear time, so
+// that no pattern can hang us), for a backtracking one where there is look-around or the
+// like. A pattern that means one thing in ECMA-262 and something else to whoever wrote it
+// takes any text.
 func Compile(p string) Matcher {
-	if re, err := regexp.Compile(unicodeEscape(p)); err == nil {
-		return linear{re, p}
+	joined := joined(p)
+	text, how := translate(joined)
+	if how == vague {
+		return anything(p)
 	}
-	re, err := regexp2.Compile(p, regexp2.ECMAScript)
+	if how == asGo {
+		if re, err := regexp.Compile(text); err == nil {
+			return linear{re, p}
+		}
+	}
+	re, err := regexp2.Compile(joined, regexp2.ECMAScript)
 	if err != nil {
 		return anything(p) // the server may know what it means
 	}
 	re.MatchTimeout = matchTime
-	return backtracking{re}
+	return backtracking{re, p}
 }
 
 // Known reports whether a pattern is one that texts are held to.
@@ -50,7 +57,12 @@ func Known(p string) bool {
 const matchTime = 100 * time.Millisecond
 
 // backtracking is a pattern with look-around, back references and the like.
-type backtracking struct{ *regexp2.Regexp }
+type backtracking struct {
+	*regexp2.Regexp
+	source string
+}
+
+func (b backtracking) String() string { return b.source }
 
 func (b backtracking) MatchString(s string) bool {
 	ok, err := b.Regexp.MatchString(s)
@@ -64,25 +76,3 @@ type linear struct {
 }
 
 func (p linear) String() string { return p.source }
-
-// unicodeEscape turns \uXXXX into \x{XXXX}.
-func unicodeEscape(p string) string {
-	var b strings.Builder
-	for i := 0; i < len(p); i++ {
-		switch {
-		case p[i] != '\\' || i+1 == len(p):
-			b.WriteByte(p[i])
-		case p[i+1] == 'u' && i+6 <= len(p) && isHex(p[i+2:i+6]):
-			b.WriteString(`\x{` + p[i+2:i+6] + `}`)
-			i += 5
-		default:
-			b.WriteString(p[i : i+2])
-			i++
-		}
-	}
-	return b.String()
-}
-
-func isHex(s string) bool {
-	return strings.Trim(s, "0123456789abcdefABCDEF") == ""
-}
