@@ -4,7 +4,8 @@
 //	'{"a":1}'         the whole object (first word)
 //	-                 the whole object from standard input (first word)
 //	a=text            a string stays text; numbers, booleans and null are
-//	                  checked; an array of scalars: repeat the pair
+//	                  checked; an array of scalars: repeat the pair; an array or
+//	                  an object can be JSON, too
 //	a:=json           JSON, unchanged
 //	a.b[0].c=x a[]=x  a place inside; [] appends
 //	a=@file a:=@file  the value from a file, @- from standard input; base64
@@ -59,6 +60,9 @@ type Source struct {
 	// Taken are flags of the program, such as --NAME, that were given among the words
 	// and are not in them any more; Flags are the names of all.
 	Taken, Flags []string
+	// Several asks whether a=x,y means an array of these values, and not of one. Where it
+	// is nil, such a pair is an error that says what to write.
+	Several func(key string, values []string) (bool, error)
 }
 
 // Error is a word that cannot be used. It is a usage error.
@@ -97,6 +101,9 @@ func Parse(s *schema.Schema, src Source) (json.RawMessage, error) {
 			return nil, err
 		}
 	}
+	if err := b.commas(); err != nil {
+		return nil, err
+	}
 	if len(b.issues) > 0 {
 		return nil, &schema.ValidationError{Issues: b.issues}
 	}
@@ -114,6 +121,8 @@ type builder struct {
 	root   *node
 	issues []schema.Issue
 	read   bool // standard input has been read
+	// singles are arrays that may be meant to have more elements.
+	singles []single
 }
 
 // base reads the object that pairs change, and returns the remaining words.

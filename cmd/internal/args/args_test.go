@@ -90,6 +90,12 @@ func TestParse(t *testing.T) {
 		{"repeat, then append", []string{"tags=a", "tags[]=b"}, `{"tags":["a","b"]}`},
 		{"append to JSON", []string{`nums:=[1 ]`, "nums[]=2"}, `{"nums":[1,2]}`},
 		{"empty array", []string{`tags:=[]`}, `{"tags":[]}`},
+		{"JSON of an array", []string{`tags=["a", "b"]`}, `{"tags":["a", "b"]}`},
+		{"JSON of an empty array", []string{`tags=[]`}, `{"tags":[]}`},
+		{"JSON of an array of objects", []string{`edits=[{"oldText":"x"}]`}, `{"edits":[{"oldText":"x"}]}`},
+		{"JSON of objects", []string{`edits={"oldText":"x"}`, `edits={"oldText":"y"}`, `o={"x":1}`}, `{"edits":[{"oldText":"x"},{"oldText":"y"}],"o":{"x":1}}`},
+		{"JSON where a string is allowed", []string{`one_or_many=["a"]`, `s=["a"]`}, `{"one_or_many":"[\"a\"]","s":"[\"a\"]"}`},
+		{"text that looks like JSON", []string{`tags[]=["a"]`, `tags[]=a,b`}, `{"tags":["[\"a\"]","a,b"]}`},
 		{"string or array, one", []string{"one_or_many=a"}, `{"one_or_many":"a"}`},
 		{"string or array, two", []string{"one_or_many=a", "one_or_many=b"}, `{"one_or_many":["a","b"]}`},
 		{"nested", []string{"o.x=1", "o.deep.y=2"}, `{"o":{"x":1,"deep":{"y":"2"}}}`},
@@ -126,6 +132,24 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestCommas: on a terminal somebody is asked what a comma means.
+func TestCommas(t *testing.T) {
+	for _, several := range []bool{true, false} {
+		src := source(t, "tags=a, b,c")
+		src.Several = func(key string, values []string) (bool, error) {
+			if key != "tags" || strings.Join(values, "|") != "a|b|c" {
+				t.Errorf("asked about %s: %q", key, values)
+			}
+			return several, nil
+		}
+		got, err := args.Parse(toolSchema(t, tool), src)
+		require.NoError(t, err)
+		if want := map[bool]string{true: `{"tags":["a","b","c"]}`, false: `{"tags":["a, b,c"]}`}[several]; string(got) != want {
+			t.Errorf("got %s", got)
+		}
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -140,6 +164,11 @@ func TestParseRefuses(t *testing.T) {
 		{"enum", []string{"mode=fats"}, `at /mode: "fats" is not one of "fast", "slow"; did you mean fast?`},
 		{"enum inside", []string{"sizes=x", "sizes=q"}, `at /sizes/1: "q" is not one of "x", "y"`},
 		{"all of them", []string{"n=a", "b=c", "nums=1", "nums=x"}, "at /n: want number, got \"a\"\nat /b: want boolean, got \"c\"\nat /nums/1: want integer, got \"x\""},
+		{"array with a comma", []string{"tags=a.txt, b.txt"}, `argument tags: "a.txt, b.txt" is one value of an array, or several`},
+		{"array of numbers with a comma", []string{"nums=1,2"}, `argument nums: "1,2" is not one value of an array`},
+		{"array that is no JSON", []string{"tags=[a,b]"}, "argument tags: it begins as a JSON array and is not valid JSON: invalid character 'a' looking for beginning of value"},
+		{"JSON of an array twice", []string{"tags=a", `tags:=["b"]`}, "argument tags is given twice"},
+		{"JSON of a wrong array", []string{`nums=["a"]`}, "at /nums/0: want integer, got string"},
 		{"unknown", []string{"mod=fast"}, "at /mod: unknown argument; did you mean mode?"},
 		{"unknown in an object", []string{`{"mod":"fast"}`}, "at /mod: unknown argument; did you mean mode?"},
 		{"unknown inside", []string{"edits[0].old_text=x"}, "at /edits/0/old_text: unknown argument; did you mean oldText?"},

@@ -50,6 +50,9 @@ func coerce(n schema.Node, v textValue, at string) ([]byte, *schema.Issue) {
 	if v.file {
 		text = strings.TrimSpace(text)
 	}
+	if raw, ok, err := asJSON(n, text); ok && err == nil {
+		return raw, nil
+	}
 	switch {
 	case k&schema.Boolean != 0 && (text == "true" || text == "false"),
 		k&schema.Null != 0 && text == "null",

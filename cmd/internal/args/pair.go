@@ -231,6 +231,17 @@ func (b *builder) setText(key string, p *place, value string) error {
 		v = textValue{file: true, bytes: raw, text: string(raw)}
 	}
 	k := p.schema.Kinds()
+	if k&schema.Array != 0 && !p.n.list {
+		switch raw, ok, err := asJSON(p.schema, v.text); {
+		case ok && p.n.given:
+			return givenTwice(key)
+		case ok && err != nil && !v.file:
+			return notJSON(key, value, err)
+		case ok && err == nil:
+			*p.n = node{raw: raw, given: true}
+			return nil
+		}
+	}
 	scalar := k&(schema.String|schema.Boolean|schema.Integer|schema.Number|schema.Null) != 0
 	if k&schema.Array == 0 || scalar && !p.n.given && !p.n.list {
 		if p.n.given {
@@ -259,6 +270,9 @@ func (b *builder) appendText(key string, p *place, v textValue) error {
 		b.element(p, first)
 	default:
 		*p.n = node{kind: isArray, list: true, given: true}
+		if !v.file && !b.src.NoValidate {
+			b.singles = append(b.singles, single{key, v.text, *p})
+		}
 	}
 	b.element(p, v)
 	return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/clitree"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/runtime/schema"
 )
 
@@ -139,7 +140,7 @@ func (c *callCommand) arguments(ctx context.Context, t *runtime.Tool, words []st
 	raw, err := args.Parse(in, args.Source{
 		Words: words, File: c.f.file, NoValidate: c.f.noValidate,
 		Stdin: func() ([]byte, error) { return c.a.readStdin(ctx) }, Piped: c.a.piped(),
-		Literal: c.a.given.literal, Taken: c.a.given.flags, Flags: c.f.names,
+		Literal: c.a.given.literal, Taken: c.a.given.flags, Flags: c.f.names, Several: c.several(ctx),
 	})
 	var unfit *schema.ValidationError
 	var bad *schema.Error
@@ -150,6 +151,21 @@ func (c *callCommand) arguments(ctx context.Context, t *runtime.Tool, words []st
 		return nil, c.schemaError(t, err)
 	}
 	return raw, err
+}
+
+// several returns who asks whether a pair with a comma means several values, nil where nobody
+// can be asked.
+func (c *callCommand) several(ctx context.Context) func(key string, values []string) (bool, error) {
+	asker := questions(c.a)()
+	if _, silent := asker.(*ui.NonInteractive); silent {
+		return nil
+	}
+	return func(key string, values []string) (bool, error) {
+		n, err := asker.Select(ctx, ui.Question{Message: ui.CleanLine(key), Flag: key + "[]=… or " + key + "=… for each"}, []string{
+			plain.Count(len(values), "value") + ": " + ui.CleanLine(strings.Join(values, " ")), "one value with " + plain.Count(len(values)-1, "comma"),
+		})
+		return n == 0, err
+	}
 }
 
 // argumentsError returns the error of invalid arguments: one line, or one line each.
