@@ -121,12 +121,17 @@ func (b *builder) toolName(c selected, wanted string) string {
 	if wanted != "" {
 		name = wanted
 	}
-	unique := name
-	for i := 2; b.names[unique]; i++ {
-		unique = fmt.Sprintf("%s_%d", name, i)
+	return claim(name, b.names)
+}
+
+// claim takes a name, with a number where it is taken.
+func claim(name string, taken map[string]bool) string {
+	own := name
+	for i := 2; taken[own]; i++ {
+		own = fmt.Sprintf("%s_%d", name, i)
 	}
-	b.names[unique] = true
-	return unique
+	taken[own] = true
+	return own
 }
 
 func (b *builder) tool(c selected, change config.ToolOverride) (*tool, error) {
@@ -213,12 +218,7 @@ func (t *tool) addParams() {
 		if name == "" || taken[name] {
 			name = prefix + name
 		}
-		base := name
-		for i := 2; taken[name]; i++ {
-			name = fmt.Sprintf("%s_%d", base, i)
-		}
-		taken[name] = true
-		return name
+		return claim(name, taken)
 	}
 	for i := range t.Flags {
 		f := &t.Flags[i]

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,11 +66,40 @@ func CleanAlias(text string) string {
 		b.WriteRune(r)
 		last = r
 	}
-	s := strings.TrimLeft(b.String(), "._-")
-	if len(s) > maxAlias {
-		s = s[:maxAlias]
+	return strings.TrimRight(shorten(strings.TrimLeft(b.String(), "._-"), maxAlias), "._-")
+}
+
+// maxSuffix leaves room for a text and a number.
+const maxSuffix = 32
+
+// FreeAlias returns an alias that can be used and is not taken, made of a text: the text
+// as [CleanAlias] has it, else with a suffix, else with the suffix and a number. The text is
+// cut off where the whole would be too long. One of which nothing is left is "server".
+func FreeAlias(text, suffix string, taken map[string]bool) string {
+	base := cmp.Or(CleanAlias(text), "server")
+	suffix = shorten(CleanAlias(suffix), maxSuffix)
+	// No two numbers make the same alias, so that as many as are taken are enough.
+	for n := 0; ; n++ {
+		tail := ""
+		if n > 0 && suffix != "" {
+			tail = "-" + suffix
+		}
+		if n > 1 {
+			tail += "-" + strconv.Itoa(n)
+		}
+		alias := shorten(base, maxAlias-len(tail)) + tail
+		if CheckAlias(alias) == nil && !taken[alias] {
+			return alias
+		}
 	}
-	return strings.TrimRight(s, "._-")
+}
+
+// shorten cuts an alias off after n characters, and what cannot end one.
+func shorten(alias string, n int) string {
+	if len(alias) <= n {
+		return alias
+	}
+	return strings.TrimRight(alias[:n], "._-")
 }
 
 // Reserved reports whether a word is a command of mcpctl, present or planned, and

@@ -247,3 +247,20 @@ func TestAccounts(t *testing.T) {
 		}
 	}
 }
+
+// TestLongNames: servers whose names are as long as an alias may be, or have none of its
+// characters, get aliases of their own, whatever is taken.
+func TestLongNames(t *testing.T) {
+	t.Parallel()
+	p, _, _ := program(t)
+	long, longest := strings.Repeat("n", 60), strings.Repeat("n", 64)
+	write(t, p.ConfigPath, `{"mcpServers": {"`+long+`": {"command": "a"}, "`+longest+`": {"command": "b"}}}`)
+	write(t, filepath.Join(p.Place.Home, ".cursor", "mcp.json"), `{"mcpServers": {"`+long+`": {"command": "c"}, "`+longest+`": {"command": "d"},
+		"`+longest+longest+`": {"command": "e"}, "名前": {"command": "f"}, "。": {"command": "g"}}}`)
+	require.NoError(t, (&hostfiles.Import{Program: p, All: true}).Run(t.Context(), []string{"cursor"}))
+	f, err := config.Load(p.ConfigPath)
+	require.NoError(t, err)
+	if entries := f.Entries(); len(entries) != 7 || len(f.Faults()) > 0 {
+		t.Errorf("got %q, faults %v", entries, f.Faults())
+	}
+}

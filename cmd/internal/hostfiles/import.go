@@ -2,13 +2,13 @@ package hostfiles
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
@@ -226,7 +226,7 @@ func (im *Import) decide(ctx context.Context, f *config.File, chosen bool) error
 				continue
 			}
 		}
-		c.Action, c.Alias = actionAdd, im.alias(c)
+		c.Action, c.Alias = actionAdd, config.FreeAlias(cmp.Or(config.CleanAlias(c.Name), c.Host+"-server"), c.Host, im.names)
 		im.names[c.Alias] = true
 		first[id], im.taken[id] = append(first[id], c), c.Alias
 		if err := im.placeholders(ctx, c); err != nil {
@@ -302,29 +302,6 @@ func (im *Import) wants(ctx context.Context, c *candidate, answers map[string]bo
 		answers[key] = yes
 	}
 	return yes, err
-}
-
-// alias returns a free alias for a server: its name, else with the host's, else with a
-// number.
-func (im *Import) alias(c *candidate) string {
-	base := config.CleanAlias(c.Name)
-	if base == "" {
-		base = c.Host + "-server"
-	}
-	free := func(alias string) bool { return config.CheckAlias(alias) == nil && !im.names[alias] }
-	if free(base) {
-		return base
-	}
-	base += "-" + c.Host
-	for n := 1; ; n++ {
-		alias := base
-		if n > 1 {
-			alias += "-" + strconv.Itoa(n)
-		}
-		if free(alias) {
-			return alias
-		}
-	}
 }
 
 // placeholders asks of each text that looks like a secret whether a placeholder takes its
