@@ -31,6 +31,12 @@ type dialect struct {
 	// expands are the members whose texts may have placeholders; nil is all of them.
 	expands []string
 
+	// guarded says that members of servers.json are read, and that what else limits a server
+	// is not left out unsaid, in its entry or around it.
+	guarded bool
+	// verbatim says that texts are as servers.json has them.
+	verbatim bool
+
 	// special reads and writes what no other host has.
 	special special
 }
@@ -91,10 +97,25 @@ func cline() dialect {
 	return d
 }
 
-// ours is the dialect of servers.json, and of programs with the same placeholders.
+// ours is the dialect of programs with the members and placeholders of servers.json.
 func ours() dialect {
 	d := plainDialect()
-	d.keys.cwd, d.syntax = "cwd", braces()
+	d.keys.cwd, d.syntax, d.guarded = "cwd", braces(), true
+	return d
+}
+
+// whole is the dialect of a servers.json of mcpctl, of which nothing is translated.
+func whole() dialect {
+	d := ours()
+	d.verbatim = true
+	return d
+}
+
+// ohMyPi: packages/coding-agent/src/mcp/types.ts of oh-my-pi.
+func ohMyPi() dialect {
+	d := ours()
+	d.keys.enabled, d.keys.oauth = "enabled", "oauth"
+	d.keys.requestTimeout, d.timeoutUnit = "timeout", "ms"
 	return d
 }
 
@@ -200,12 +221,6 @@ func mcporter() dialect {
 
 func mcproxy() dialect {
 	d := plainDialect()
-	d.special.read = func(in *incoming, name string, value json.RawMessage) bool {
-		if name != "authorizationToken" {
-			return false
-		}
-		in.bearer(in.text(name, value))
-		return true
-	}
+	d.guarded = true
 	return d
 }

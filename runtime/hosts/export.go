@@ -122,7 +122,7 @@ func (h *Host) direct(e config.Entry) (json.RawMessage, bool) {
 	}
 	raw := out.raw()
 	back := importEntry(h, raw, "")
-	if back.Skip != "" || len(back.Notes) > 0 {
+	if back.Skip != "" || len(back.Notes)+len(back.Lost) > 0 {
 		return nil, false
 	}
 	return raw, bytes.Equal(essence(back.Entry), essence(e.Raw))

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
 // Confidence is how sure it is what a host reads.
@@ -92,7 +94,7 @@ func All() []*Host {
 		{Name: "kiro", Title: "Kiro", Confidence: Agreed, files: userAndProject(".kiro/settings/mcp.json", ".kiro/settings/mcp.json"), dialect: plainDialect},
 		{Name: "lmstudio", Title: "LM Studio", Confidence: Unsure, files: inHome(".lmstudio/mcp.json"), dialect: plainDialect},
 		{Name: "mcporter", Title: "mcporter", files: mcporterFiles, dialect: mcporter},
-		{Name: "mcproxy", Title: "MCProxy", files: func(Place) []Location { return nil }, dialect: mcproxy},
+		{Name: "mcproxy", Title: "MCProxy", files: nowhere, dialect: mcproxy},
 		{Name: "opencode", Title: "OpenCode", files: openCode, dialect: openCodeDialect},
 		{Name: "philschmid", Title: "mcp-cli by philschmid", files: userAndProject(".config/mcp/mcp_servers.json", "mcp_servers.json"), dialect: ours},
 		{Name: "roo", Title: "Roo Code", Confidence: Unsure, files: roo, dialect: rooDialect},
@@ -143,28 +145,36 @@ func Open(path string, p Place) (*File, error) {
 			}
 		}
 	}
-	for _, form := range []struct{ host, mark string }{
-		{"codex", ""},
-		{"goose", ""},
-		{"continue", ""},
-		{"opencode", ""},
-		{"vscode", ""},
-		{"zed", ""},
-		{"mcproxy", `"authorizationToken"`},
-		{"mcporter", `"baseUrl"`},
-		{"cursor", "${env:"},
-		{"avelino", ""},
-	} {
-		h := Find(form.host)
-		if d := h.dialect(); d.reads(path) && strings.Contains(string(text), form.mark) {
-			f, err := Read(&Location{Host: h, Scope: ScopeUser, Path: at, Root: d.root}, text)
-			if err == nil && len(f.Names()) > 0 {
-				return f, nil
-			}
+	for _, name := range []string{"codex", "goose", "continue", "opencode", "vscode", "zed", "avelino"} {
+		h := Find(name)
+		d := h.dialect()
+		if !d.reads(path) {
+			continue
 		}
+		f, err := Read(&Location{Host: h, Scope: ScopeUser, Path: at, Root: d.root}, text)
+		if err != nil || len(f.Names()) == 0 {
+			continue
+		}
+		if name == "avelino" { // many programs have this form
+			f.Location.Host = f.guess(string(text), at, ownFile(p))
+		}
+		return f, nil
 	}
 	return nil, &FileError{path, ErrForm}
 }
+
+// ownFile returns where servers.json of mcpctl is, "" for nowhere.
+func ownFile(p Place) string {
+	path, err := config.Path(p.Getenv)
+	if err != nil {
+		return ""
+	}
+	path, _ = filepath.Abs(path)
+	return path
+}
+
+// nowhere is for hosts without a file in a known place.
+func nowhere(Place) []Location { return nil }
 
 // inHome returns a file of the user alone.
 func inHome(path string) func(Place) []Location {

@@ -17,6 +17,9 @@ type Imported struct {
 	Entry json.RawMessage
 	// Notes are what was left out or changed, a phrase each.
 	Notes []string
+	// Lost are settings that the entry does not have, and without which it allows more than
+	// the host does.
+	Lost []Loss
 	// Skip is why the entry cannot be imported, "" if it can.
 	Skip string
 	// Own is the alias of servers.json that the entry stands for, "" for none: it was
@@ -27,19 +30,28 @@ type Imported struct {
 // Import translates a server. dir is the project's folder, which placeholders such as
 // ${workspaceFolder} stand for; "" where there is none.
 func (f *File) Import(name, dir string) Imported {
-	return importEntry(f.Location.Host, f.Raw(name), dir)
+	in := readEntry(f.Location.Host, f.Raw(name), dir)
+	if in.d.guarded {
+		f.guard(in, name)
+	}
+	return in.result()
 }
 
 func importEntry(h *Host, raw json.RawMessage, dir string) Imported {
+	return readEntry(h, raw, dir).result()
+}
+
+func readEntry(h *Host, raw json.RawMessage, dir string) *incoming {
+	in := &incoming{d: h.dialect(), dir: dir}
 	doc, err := jsonedit.Parse(raw)
 	if err != nil || len(doc.Names()) == 0 {
-		return Imported{Skip: "the entry is no object with members"}
+		in.skip = "the entry is no object with members"
+		return in
 	}
-	in := &incoming{d: h.dialect(), dir: dir}
 	for _, name := range doc.Names() {
 		in.member(name, doc.Value(name))
 	}
-	return in.result()
+	return in
 }
 
 // incoming is an entry being read.
@@ -57,7 +69,9 @@ type incoming struct {
 	auth    members
 	off     bool
 	timeout map[string]string // of ours, by member
+	kept    members           // of servers.json, as they are
 	notes   []string
+	lost    []Loss
 	skip    string
 }
 
@@ -73,6 +87,10 @@ func (in *incoming) member(name string, value json.RawMessage) {
 		return
 	}
 	if always, ok := d.always[name]; ok && string(always) == string(value) {
+		return
+	}
+	if d.guarded && name == "auth" {
+		in.readAuth(name, value)
 		return
 	}
 	switch name {
@@ -93,16 +111,23 @@ func (in *incoming) member(name string, value json.RawMessage) {
 	case "type", "transport":
 		in.readType(name, value)
 	case d.keys.disabled, "disabled":
-		in.off = string(value) == "true"
+		in.off = in.off || !isOff(value) && string(value) != "null"
 	case d.keys.enabled, "enabled":
-		in.off = string(value) == "false"
+		in.off = in.off || isOff(value)
 	case d.keys.requestTimeout:
 		in.duration("requestTimeout", name, value, d.timeoutUnit)
 	case d.keys.oauth, "oauth":
 		in.readOAuth(name, value)
 	default:
-		in.note("%s is left out: mcpctl has no such setting", name)
+		if !d.guarded || !in.guarded(name, value) {
+			in.note("%s is left out: mcpctl has no such setting", name)
+		}
 	}
+}
+
+// isOff reports whether a switch is off, in any spelling.
+func isOff(value json.RawMessage) bool {
+	return slices.Contains([]string{"false", "0", "no", "off"}, strings.ToLower(strings.Trim(string(value), `"`)))
 }
 
 // readCommand reads a program, or a program with its arguments.
@@ -136,25 +161,31 @@ func (in *incoming) readOAuth(name string, value json.RawMessage) {
 		return
 	}
 	for _, key := range doc.Names() {
-		v := doc.Value(key)
-		switch key {
-		case "clientId", "client_id", "CLIENT_ID":
-			in.auth.set("clientId", in.text(name+"."+key, v))
-		case "clientSecret", "client_secret", "CLIENT_SECRET":
-			in.auth.set("clientSecret", in.text(name+"."+key, v))
-		case "scopes", "scope":
-			scopes := in.texts(name+"."+key, v)
-			if len(scopes) == 1 {
-				scopes = strings.Fields(scopes[0])
-			}
-			in.auth.set("scopes", scopes)
-		case "callbackPort":
-			in.auth.set("callbackPort", v)
-		case "enabled":
-		default:
+		if key != "enabled" && !in.readClient(name, key, doc.Value(key)) {
 			in.note("%s.%s is left out: mcpctl has no such setting", name, key)
 		}
 	}
+}
+
+// readClient reads one member about a registered client. It reports whether there is such.
+func (in *incoming) readClient(name, key string, v json.RawMessage) bool {
+	switch key {
+	case "clientId", "client_id", "CLIENT_ID":
+		in.auth.set("clientId", in.text(name+"."+key, v))
+	case "clientSecret", "client_secret", "CLIENT_SECRET":
+		in.auth.set("clientSecret", in.text(name+"."+key, v))
+	case "scopes", "scope":
+		scopes := in.texts(name+"."+key, v)
+		if len(scopes) == 1 {
+			scopes = strings.Fields(scopes[0])
+		}
+		in.auth.set("scopes", scopes)
+	case "callbackPort":
+		in.auth.set("callbackPort", v)
+	default:
+		return false
+	}
+	return true
 }
 
 // bearer sets the Authorization header to a token, which may have its scheme.
@@ -175,6 +206,9 @@ func (in *incoming) text(name string, value json.RawMessage) string {
 		return ""
 	default:
 		s = string(value)
+	}
+	if in.d.verbatim {
+		return s
 	}
 	if !in.expands(name) {
 		return escape(s)
@@ -209,7 +243,9 @@ func (in *incoming) pairs(name string, value json.RawMessage) pairs {
 	}
 	var out pairs
 	for _, key := range doc.Names() {
-		out = append(out, pair{key, in.text(name+"."+key, doc.Value(key))})
+		if text := in.text(name+"."+key, doc.Value(key)); !in.runs(name+"."+key, text) {
+			out = append(out, pair{key, text})
+		}
 	}
 	return out
 }
@@ -217,16 +253,24 @@ func (in *incoming) pairs(name string, value json.RawMessage) pairs {
 // duration reads a number of units as a duration of ours.
 func (in *incoming) duration(ours, name string, value json.RawMessage, unit string) {
 	n, err := strconv.ParseFloat(string(value), 64)
+	if err == nil && n == 0 && in.d.guarded && ours == "requestTimeout" {
+		in.setTimeout(ours, "never")
+		return
+	}
 	if err != nil || n <= 0 {
 		in.note("%s is left out: want a number above 0", name)
 		return
 	}
-	if in.timeout == nil {
-		in.timeout = map[string]string{}
-	}
 	text := strconv.FormatFloat(n, 'f', -1, 64) + unit
 	if unit == "ms" && n >= 1000 && n == float64(int(n/1000))*1000 {
 		text = strconv.Itoa(int(n/1000)) + "s"
+	}
+	in.setTimeout(ours, text)
+}
+
+func (in *incoming) setTimeout(ours, text string) {
+	if in.timeout == nil {
+		in.timeout = map[string]string{}
 	}
 	in.timeout[ours] = text
 }
@@ -242,7 +286,10 @@ func (in *incoming) result() Imported {
 	case strings.HasPrefix(in.url, "unix:") || strings.HasPrefix(in.url, "pipe:"):
 		in.skip = "mcpctl reaches no server over a socket or a pipe"
 	}
-	out := Imported{Notes: in.notes, Skip: in.skip}
+	if len(in.auth.names) > 0 && in.url == "" && in.skip == "" && in.d.guarded {
+		in.note("auth is left out: only a remote server is logged in to")
+	}
+	out := Imported{Notes: in.notes, Lost: in.lost, Skip: in.skip}
 	if in.skip != "" {
 		return out
 	}
@@ -263,8 +310,11 @@ func (in *incoming) result() Imported {
 	if in.url != "" && len(in.auth.names) > 0 {
 		m.set("auth", in.auth.raw())
 	}
-	for _, name := range []string{"connectTimeout", "requestTimeout"} {
+	for _, name := range []string{"connectTimeout", "requestTimeout", "shutdownTimeout"} {
 		m.set(name, in.timeout[name])
+	}
+	for _, name := range in.kept.names {
+		m.put(name, in.kept.values[name])
 	}
 	if in.off {
 		m.set("disabled", true)

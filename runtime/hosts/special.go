@@ -59,7 +59,7 @@ func codexRead(in *incoming, name string, value json.RawMessage) bool {
 	case "scopes":
 		in.auth.set("scopes", in.texts(name, value))
 	case "enabled": // written only where it is off
-		in.off = string(value) == "false"
+		in.off = in.off || isOff(value)
 	default:
 		return false
 	}

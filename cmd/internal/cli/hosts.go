@@ -10,14 +10,14 @@ import (
 )
 
 func newImport(a *app) *cobra.Command {
-	im, project := &hostfiles.Import{}, false
+	im := &hostfiles.Import{}
 	cmd := &cobra.Command{
 		Use:     "import [HOST|FILE]...",
 		Short:   "Import servers from Claude, Cursor, VS Code and other hosts",
 		Long:    hostfiles.ImportLong(),
 		Example: "  mcpctl import\n  mcpctl import cursor claude-code --dry-run\n  mcpctl import ./mcp.json",
 		RunE: func(cmd *cobra.Command, words []string) error {
-			target, err := editable(&a.environment, project)
+			target, err := editable(&a.environment, im.Project)
 			if err != nil {
 				return err
 			}
@@ -28,7 +28,8 @@ func newImport(a *app) *cobra.Command {
 		ValidArgsFunction: hostWords(true),
 	}
 	cmd.Flags().BoolVar(&im.All, "all", false, "import everything that is found, and ask nothing")
-	cmd.Flags().BoolVar(&project, "project", false, "write to the file of this project, .mcpctl/servers.json")
+	cmd.Flags().BoolVar(&im.Project, "project", false, "write to the file of this project, .mcpctl/servers.json")
+	cmd.Flags().BoolVar(&im.Force, "force", false, "also import servers without the settings that limit them at their host")
 	cmd.Flags().BoolVar(&im.DryRun, "dry-run", false, "print what would be imported and write nothing")
 	return cmd
 }

@@ -3,6 +3,8 @@ package hostfiles_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -262,5 +264,73 @@ func TestLongNames(t *testing.T) {
 	require.NoError(t, err)
 	if entries := f.Entries(); len(entries) != 7 || len(f.Faults()) > 0 {
 		t.Errorf("got %q, faults %v", entries, f.Faults())
+	}
+}
+
+// TestStopped: a server that would be less limited than at its host is not imported, whoever
+// agrees to import it; who does not is not told of a failure.
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		answers []any // nil: nobody is asked
+		force   bool
+		want    string // what of the servers
+		fails   bool
+	}{
+		{nil, false, "found found", false},
+		{[]any{false}, false, "skip skip", false},
+		{[]any{true}, false, "stopped add", true},
+		{[]any{true}, true, "add add", false},
+	} {
+		p, out, notes := program(t, tt.answers...)
+		if tt.answers == nil {
+			p.Asker = func() ui.Asker { return &ui.NonInteractive{} }
+		}
+		p.UI.Text, p.UI.JSON = false, true
+		write(t, filepath.Join(p.Place.Home, ".config", "mcp", "servers.json"), `{"mcpServers": {"limited": {"command": "a", "tool_acl": {"write": ["*"]}}, "b": {"command": "b"}}}`)
+		err := (&hostfiles.Import{Program: p, Force: tt.force}).Run(t.Context(), nil)
+		var kind interface{ ExitKind() string }
+		if fails := errors.As(err, &kind) && kind.ExitKind() == "config"; fails != tt.fails || err != nil && !fails {
+			t.Errorf("%+v: %v", tt, err)
+		}
+		var got struct {
+			Servers []struct {
+				Action string
+				Entry  json.RawMessage
+				Lost   []hosts.Loss
+			}
+		}
+		require.NoError(t, json.Unmarshal(out.Bytes(), &got))
+		if len(got.Servers) != 2 || got.Servers[0].Action+" "+got.Servers[1].Action != tt.want || len(got.Servers[0].Lost) != 1 || got.Servers[0].Lost[0].Setting != "tool_acl" {
+			t.Errorf("%+v: got %s, notes %s", tt, out, notes)
+		}
+		raw, _ := os.ReadFile(p.ConfigPath)
+		if in := strings.Contains(string(raw), "limited"); in != tt.force {
+			t.Errorf("%+v: servers.json has\n%s", tt, raw)
+		}
+	}
+}
+
+// TestLimitedElsewhere: where two files have the same server, that of the one that limits it
+// is not joined with the other, which says less.
+func TestLimitedElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, order := range [][]string{{"cursor", "./own.json"}, {"./own.json", "cursor"}} {
+		p, out, _ := program(t)
+		own := filepath.Join(p.Place.Home, "own.json")
+		write(t, own, `{"mcpServers": {"k8s": {"command": "kubectl", "cli": true, "cliOnly": ["get"]}}}`)
+		write(t, filepath.Join(p.Place.Home, ".cursor", "mcp.json"), `{"mcpServers": {"kube": {"command": "kubectl"}}}`)
+		words := slices.Clone(order)
+		for i := range words {
+			if words[i] != "cursor" {
+				words[i] = own
+			}
+		}
+		require.NoError(t, (&hostfiles.Import{Program: p, All: true}).Run(t.Context(), words))
+		f, err := config.Load(p.ConfigPath)
+		require.NoError(t, err)
+		if e, ok := f.Entry("k8s"); !ok || !e.CLI || !slices.Equal(e.CLIOnly, []string{"get"}) {
+			t.Errorf("%v: got %+v\n%s", order, e, out)
+		}
 	}
 }

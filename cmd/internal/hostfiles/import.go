@@ -25,16 +25,19 @@ import (
 // Import copies servers of hosts to servers.json.
 type Import struct {
 	*Program
-	// All takes everything without a question, DryRun writes nothing.
-	All, DryRun bool
+	// All takes everything without a question, DryRun writes nothing. Force also takes
+	// servers without what limits them at their host.
+	All, DryRun, Force bool
+	// Project says that servers.json is that of the project, for hints.
+	Project bool
 
 	// Update edits servers.json; nil is config.Update.
 	Update func(edit func(*config.File) error) error
 
 	asker ui.Asker
 	found []*candidate
-	taken map[string]string // alias in servers.json, by identity
-	names map[string]bool   // aliases that are in use
+	taken map[string][]config.Entry // those of servers.json, by identity
+	names map[string]bool           // aliases that are in use
 }
 
 // What becomes of a server.
@@ -43,6 +46,7 @@ const (
 	actionPresent = "present" // it is in servers.json
 	actionJoined  = "joined"  // another host has it as well
 	actionFound   = "found"   // nobody was there to be asked about it
+	actionStopped = "stopped" // what limits it at the host would be lost
 	actionSkip    = "skip"
 )
 
@@ -57,6 +61,7 @@ type candidate struct {
 	Entry  json.RawMessage `json:"entry,omitempty"`
 	Reason string          `json:"reason,omitempty"`
 	Notes  []string        `json:"notes,omitempty"`
+	Lost   []hosts.Loss    `json:"lost,omitempty"`
 
 	at    *hosts.Location
 	entry config.Entry
@@ -72,18 +77,19 @@ func (im *Import) Run(ctx context.Context, words []string) error {
 	if err != nil {
 		return err
 	}
-	im.taken, im.names = map[string]string{}, map[string]bool{}
+	im.taken, im.names = map[string][]config.Entry{}, map[string]bool{}
 	for _, e := range f.Entries() {
 		im.names[e.Name] = true
 		if e.Fault == nil {
-			im.taken[identity(e)] = e.Name
+			id := identity(e)
+			im.taken[id] = append(im.taken[id], e)
 		}
 	}
 	if err := im.read(words); err != nil {
 		return err
 	}
 	chosen := len(words) > 0 || im.All || im.DryRun
-	if err := im.decide(ctx, f, chosen); err != nil {
+	if err := im.decide(ctx, chosen); err != nil {
 		return err
 	}
 	if !im.DryRun && slices.ContainsFunc(im.found, func(c *candidate) bool { return c.Action == actionAdd }) {
@@ -95,7 +101,33 @@ func (im *Import) Run(ctx context.Context, words []string) error {
 			return err
 		}
 	}
-	return im.print()
+	if err := im.print(); err != nil {
+		return err
+	}
+	return im.stopped(words)
+}
+
+// stopped is the error for servers that were not imported because they would be less
+// limited than at their host, nil for none.
+func (im *Import) stopped(words []string) error {
+	n := 0
+	for _, c := range im.found {
+		if c.Action == actionStopped {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	command := append([]string{"mcpctl import"}, words...)
+	if im.Project {
+		command = append(command, "--project")
+	}
+	return &failure.Error{
+		Kind:   "config",
+		Err:    fmt.Errorf("%s not imported: what limits tools or users at the host would be lost", plain.Count(n, "server")),
+		Remedy: strings.Join(append(command, "--force"), " ") + " imports without it",
+	}
 }
 
 // read finds the servers of the hosts and files.
@@ -166,7 +198,7 @@ func (im *Import) add(f *hosts.File) {
 	}
 	for _, name := range f.Names() {
 		in := f.Import(name, dir)
-		c := &candidate{Host: l.Host.Name, Scope: l.Scope, File: l.Path, Name: name, Notes: in.Notes, at: l}
+		c := &candidate{Host: l.Host.Name, Scope: l.Scope, File: l.Path, Name: name, Notes: in.Notes, Lost: in.Lost, at: l}
 		im.found = append(im.found, c)
 		switch {
 		case in.Skip != "":
@@ -184,11 +216,20 @@ func (im *Import) add(f *hosts.File) {
 	}
 }
 
+// stop leaves a server out because of what it would lose.
+func (c *candidate) stop() {
+	names := make([]string, len(c.Lost))
+	for i, l := range c.Lost {
+		names[i] = l.Setting
+	}
+	c.Action, c.Reason, c.Entry = actionStopped, strings.Join(names, ", ")+" would be lost", nil
+}
+
 func (c *candidate) skip(why string) { c.Action, c.Reason, c.Entry = actionSkip, why, nil }
 
 // decide sets the action and the alias of each server. Where nothing was chosen, it asks
 // about each host.
-func (im *Import) decide(ctx context.Context, f *config.File, chosen bool) error {
+func (im *Import) decide(ctx context.Context, chosen bool) error {
 	first := map[string][]*candidate{}
 	answers := map[string]bool{}
 	for _, c := range im.found {
@@ -196,9 +237,20 @@ func (im *Import) decide(ctx context.Context, f *config.File, chosen bool) error
 			continue
 		}
 		id := identity(c.entry)
-		if alias, ok := im.taken[id]; ok && first[id] == nil {
-			there, _ := f.Entry(alias)
-			c.Action, c.Alias, c.Reason = actionPresent, alias, "servers.json has it"+differing(c.entry, there)
+		if all := im.taken[id]; len(all) > 0 {
+			there := all[len(all)-1]
+			if i := slices.IndexFunc(all, func(e config.Entry) bool { return differing(c.entry, e) == "" }); i >= 0 {
+				there = all[i]
+			}
+			c.Action, c.Alias, c.Reason = actionPresent, there.Name, "servers.json has it"+differing(c.entry, there)
+			continue
+		}
+		if len(c.Lost) > 0 && !im.Force {
+			if yes, err := im.chosen(ctx, c, chosen, answers); err != nil {
+				return err
+			} else if yes {
+				c.stop()
+			}
 			continue
 		}
 		other, err := im.joined(ctx, c, first[id])
@@ -213,27 +265,38 @@ func (im *Import) decide(ctx context.Context, f *config.File, chosen bool) error
 			c.skip("the form of " + c.at.Host.Title + " is known from one source only: --dry-run shows what would be added")
 			continue
 		}
-		if !chosen {
-			yes, err := im.wants(ctx, c, answers)
-			switch {
-			case errors.Is(err, ui.ErrNoAnswer):
-				c.Action = actionFound
-				continue
-			case err != nil:
-				return err
-			case !yes:
-				c.skip("not chosen")
-				continue
-			}
+		if yes, err := im.chosen(ctx, c, chosen, answers); err != nil {
+			return err
+		} else if !yes {
+			continue
 		}
 		c.Action, c.Alias = actionAdd, config.FreeAlias(cmp.Or(config.CleanAlias(c.Name), c.Host+"-server"), c.Host, im.names)
 		im.names[c.Alias] = true
-		first[id], im.taken[id] = append(first[id], c), c.Alias
+		first[id] = append(first[id], c)
 		if err := im.placeholders(ctx, c); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// chosen reports whether a server is imported: all of them are, or its host is by the answer
+// of a person. Otherwise it sets the action.
+func (im *Import) chosen(ctx context.Context, c *candidate, all bool, answers map[string]bool) (bool, error) {
+	if all {
+		return true, nil
+	}
+	yes, err := im.wants(ctx, c, answers)
+	switch {
+	case errors.Is(err, ui.ErrNoAnswer):
+		c.Action = actionFound
+		return false, nil
+	case err != nil:
+		return false, err
+	case !yes:
+		c.skip("not chosen")
+	}
+	return yes, nil
 }
 
 // joined returns the server before, of those that run the same, that a server is imported
@@ -279,10 +342,23 @@ func differing(a, b config.Entry) string {
 	if !bytes.Equal(a.Auth, b.Auth) {
 		names = append(names, "auth")
 	}
+	var own, other map[string]json.RawMessage
+	if json.Unmarshal(a.Raw, &own) == nil && json.Unmarshal(b.Raw, &other) == nil {
+		for _, name := range limits() {
+			if own[name] != nil && !bytes.Equal(own[name], other[name]) {
+				names = append(names, name)
+			}
+		}
+	}
 	if len(names) == 0 {
 		return ""
 	}
 	return ", with other " + strings.Join(names, " and ")
+}
+
+// limits are the members of an entry that say what a server may do and who shares it.
+func limits() []string {
+	return []string{"cli", "cliOnly", "cliDeny", "cliDepth", "cliRoots", "cliArgs", "tools", "pin", "isolation", "labels", "trustAnnotations", "allowInsecureHttp", "missingEnv"}
 }
 
 // wants asks once for each host whether its servers are imported.
@@ -397,9 +473,18 @@ func (im *Import) print() error {
 		return err
 	}
 	for _, c := range im.found {
+		taken := c.Action == actionAdd
 		for _, note := range c.Notes {
-			if c.Action == actionAdd {
+			if taken {
 				im.UI.Note("%s of %s: %s", c.Name, c.Host, note)
+			}
+		}
+		for _, l := range c.Lost {
+			if what := "would be lost"; taken || c.Action == actionStopped || c.Action == actionFound {
+				if taken {
+					what = "is left out"
+				}
+				im.UI.Note("%s of %s: %s %s: %s", c.Name, c.Host, l.Setting, what, l.Instead)
 			}
 		}
 	}
