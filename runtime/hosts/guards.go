@@ -193,13 +193,16 @@ func allEmpty(value json.RawMessage) bool {
 func (in *incoming) guarded(name string, value json.RawMessage) bool {
 	ours := camel(name)
 	instead, limits := limit(name, value)
+	if ours == "tools" && string(value) == "[]" && in.d.verbatim { // it changes no tool
+		return true
+	}
 	switch {
 	case name == "authorizationToken":
 		if token := in.text(name, value); token != "" && !in.runs(name, token) {
 			in.bearer(token)
 		}
 	case name == "headerPolicy" && string(value) == `"origin-locked"`: // as it is here
-	case slices.Contains(config.Keys(), ours) && (instead == "" || unsound(ours, value) == ""):
+	case slices.Contains(config.Keys(), ours) && (instead == "" || string(value) != "[]" && unsound(ours, value) == ""):
 		in.keep(name, ours, value)
 	case limits:
 		in.lose(name, instead)

@@ -121,6 +121,8 @@ func TestImportLimits(t *testing.T) {
 		{"tools", `{"command":"k","enabledTools":["get*"],"disabledTools":[]}`, ``, `{"command":"k"}`, `enabledTools`},
 		{"other tools", `{"command":"k","disabled_tools":["rm"],"allowedTools":[]}`, ``, `{"command":"k"}`, `disabled_tools, allowedTools`},
 		{"all tools", `{"command":"k","tools":["*"],"disabledTools":[]}`, ``, `{"command":"k"}`, ``},
+		{"no tools", `{"command":"k","tools":[]}`, ``, `{"command":"k"}`, `tools`},
+		{"no changes of tools", `{"command":"k","tools":[],"pin":"hold"}`, ``, `{"command":"k","pin":"hold"}`, ``},
 		{"some tools", `{"command":"k","tools":["get"]}`, ``, `{"command":"k"}`, `tools`},
 		{"tools beside another form", `{"url":"https://k/mcp","disabledTools":["rm"],"headers":{"X-A":"${env:A}"}}`, ``, `{"url":"https://k/mcp","headers":{"X-A":"${A}"}}`, `disabledTools`},
 		{"headers for one origin", `{"url":"https://k/mcp","headerPolicy":"origin-locked"}`, ``, `{"url":"https://k/mcp"}`, ``},
