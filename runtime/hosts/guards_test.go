@@ -94,8 +94,10 @@ func TestImportLimits(t *testing.T) {
 		want                  string // the entry x
 		lost                  string
 	}{
-		{"snake case", `{"command":"k","cli":true,"cli_only":["get"],"cli_depth":1,"cli_help":"-h","idle_timeout":"never","min_idle_timeout":"90","max_idle_timeout":"2h"}`, ``,
-			`{"command":"k","cli":true,"cliOnly":["get"],"cliDepth":1,"cliHelp":"-h","idleTimeout":"never","minIdleTimeout":"90s","maxIdleTimeout":"2h"}`, ``},
+		{
+			"snake case", `{"command":"k","cli":true,"cli_only":["get"],"cli_depth":1,"cli_help":"-h","idle_timeout":"never","min_idle_timeout":"90","max_idle_timeout":"2h"}`, ``,
+			`{"command":"k","cli":true,"cliOnly":["get"],"cliDepth":1,"cliHelp":"-h","idleTimeout":"never","minIdleTimeout":"90s","maxIdleTimeout":"2h"}`, ``,
+		},
 		{"adaptive", `{"command":"k","idle_timeout":"adaptive"}`, ``, `{"command":"k"}`, ``},
 		{"old tools", `{"command":"k","cli":true,"tools":[{"name":"a","args":["b"],"input_schema":{}}]}`, ``, `{"command":"k","cli":true,"tools":[{"name":"a","args":["b"],"input_schema":{}}]}`, ``},
 		{"classes of tools", `{"command":"k","tool_acl":{"read":["get_*"],"write":[]}}`, ``, `{"command":"k"}`, `tool_acl`},
@@ -135,10 +137,14 @@ func TestImportLimits(t *testing.T) {
 		{"another login", `{"url":"https://k/mcp","auth":"bearer"}`, ``, `{"url":"https://k/mcp"}`, `auth`},
 		{"a login", `{"url":"https://k/mcp","auth":"oauth"}`, ``, `{"url":"https://k/mcp"}`, ``},
 
-		{"rules for all", `{"url":"https://k/mcp","authorizationToken":"a"}`, `"httpServer":{"middleware":{"client":{"default":[{"type":"logging"},{"type":"security","enabled":true,"config":{}}]}}}`,
-			`{"url":"https://k/mcp","headers":{"Authorization":"Bearer a"}}`, `security in httpServer.middleware.client.default`},
-		{"its own rules", `{"command":"k"}`, `"httpServer":{"shutdownTimeout":7,"middleware":{"client":{"default":[{"type":"security"}],"servers":{"x":[{"type":"tool_filter","config":{"allow":"get"}}]}}}}`,
-			`{"command":"k","shutdownTimeout":"7s"}`, `tool_filter in httpServer.middleware.client.servers.x`},
+		{
+			"rules for all", `{"url":"https://k/mcp","authorizationToken":"a"}`, `"httpServer":{"middleware":{"client":{"default":[{"type":"logging"},{"type":"security","enabled":true,"config":{}}]}}}`,
+			`{"url":"https://k/mcp","headers":{"Authorization":"Bearer a"}}`, `security in httpServer.middleware.client.default`,
+		},
+		{
+			"its own rules", `{"command":"k"}`, `"httpServer":{"shutdownTimeout":7,"middleware":{"client":{"default":[{"type":"security"}],"servers":{"x":[{"type":"tool_filter","config":{"allow":"get"}}]}}}}`,
+			`{"command":"k","shutdownTimeout":"7s"}`, `tool_filter in httpServer.middleware.client.servers.x`,
+		},
 		{"no rules of its own", `{"command":"k"}`, `"httpServer":{"middleware":{"client":{"default":[{"type":"security"}],"servers":{"x":[]}}}}`, `{"command":"k"}`, ``},
 		{"rules that are off", `{"command":"k"}`, `"httpServer":{"middleware":{"client":{"default":[{"type":"security","enabled":false}]}}}`, `{"command":"k"}`, ``},
 		{"rules for lists", `{"command":"k"}`, `"httpServer":{"middleware":{"proxy":[{"type":"description_enricher"},{"type":"tool_search"},{"type":"mine"}]}}`, `{"command":"k"}`, `mine in httpServer.middleware.proxy`},

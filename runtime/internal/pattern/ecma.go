@@ -96,7 +96,7 @@ func codePoint(p string) (c rune, n int) {
 	}
 	high, err := strconv.ParseUint(p[2:6], 16, 32)
 	low, lowErr := strconv.ParseUint(p[8:12], 16, 32)
-	if c = utf16.DecodeRune(rune(high), rune(low)); err != nil || lowErr != nil || c == utf8.RuneError {
+	if c = utf16.DecodeRune(rune(high), rune(low)); err != nil || lowErr != nil || c == utf8.RuneError { //nolint:gosec // four digits each
 		return 0, 0
 	}
 	return c, 12
