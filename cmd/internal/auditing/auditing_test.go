@@ -355,6 +355,18 @@ func TestExportContinues(t *testing.T) {
 				require.NoError(t, os.WriteFile(o.File, whole[:rand.IntN(len(whole)+1)], 0o600))
 				add(rand.IntN(20))
 			}
+			// In the first two lines: a table begins with its head.
+			require.NoError(t, w.program(false).Export(t.Context(), o))
+			whole, err := os.ReadFile(o.File)
+			require.NoError(t, err)
+			first := bytes.IndexByte(whole, '\n') + 1
+			for _, end := range []int{0, 1, first - 1, first, first + 5} {
+				require.NoError(t, os.WriteFile(o.File, whole[:min(end, len(whole))], 0o600))
+				require.NoError(t, w.program(false).Export(t.Context(), o))
+				if got := numbers(t, o); len(got) < 300 || got[0] != 0 {
+					t.Fatalf("cut at %d: %d records from %d on", end, len(got), got[0])
+				}
+			}
 			require.NoError(t, w.program(false).Export(t.Context(), o))
 			size, err := w.log.Size(t.Context())
 			require.NoError(t, err)

@@ -133,9 +133,10 @@ func (o *ExportOptions) continued() (file *os.File, found bool, next int64, err 
 			found, next = true, n+1
 			return used, true, nil
 		}
-		// Without a record there is a part of the first line, or the head of a table.
+		// Without a record there is a part of the first line, or the head of a table: it is
+		// written again.
 		head := o.CSV && bytes.HasPrefix(last, []byte(o.start()))
-		return used, all && (used == 0 || head), nil
+		return 0, all && (used == 0 || head), nil
 	})
 	if errors.Is(err, export.ErrForeign) {
 		return nil, false, 0, o.foreign()

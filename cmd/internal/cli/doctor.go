@@ -61,7 +61,7 @@ func (c *doctorCommand) run(ctx context.Context, words []string) error {
 	if err != nil {
 		return err
 	}
-	result := &doctor.Result{Servers: reports, Files: append(files.Check(), doorcheck.Reports(ctx, files.Path, c.settings, c.getenv)...)}
+	result := &doctor.Result{Servers: reports, Files: append(files.Check(), doorcheck.Reports(ctx, files.Path, c.settings, c.getenv, c.unmatched(ctx))...)}
 	if files.Path != "" { // else it is about a server alone
 		result.Files = append(result.Files, recording.Check(ctx, c.settings.Audit, config.StateDir(c.getenv), c.getenv)...)
 		result.Files = append(result.Files, doctor.Views(c.settings.File(), c.missingInViews(ctx, false))...)

@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"context"
 	"errors"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/auditing"
+	"github.com/mcpctl/mcpctl/cmd/internal/configuring"
 	"github.com/mcpctl/mcpctl/cmd/internal/policies"
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
@@ -19,6 +22,22 @@ func newPolicy(a *app) *cobra.Command {
 	}
 	cmd.AddCommand(newPolicyShow(a), newPolicyCheck(a), newPolicyTest(a), newPolicyExplain(a), newPolicyLearn(a), newPolicyImport(a))
 	return parent(cmd)
+}
+
+// unmatched returns what the policies name that does not exist. Nobody is asked anything.
+func (a *app) unmatched(ctx context.Context) []settings.Unmatched {
+	if a.settings.ConfigPath == "" {
+		return nil
+	}
+	program := policyProgram(a)
+	program.Load = func() (*config.File, error) {
+		set, err := configuring.ReadLayers(a.getenv, a.settings.ConfigPath, a.settings.ConfigAlone)
+		if err != nil {
+			return nil, err
+		}
+		return set.File(), nil
+	}
+	return program.Unmatched(ctx)
 }
 
 // policyProgram returns what the commands about policies need.

@@ -44,6 +44,9 @@ func (c *promptCommand) run(ctx context.Context, name string, words []string) er
 		names = append(names, prompts[i].Name)
 	}
 	if p == nil {
+		if err := c.hidden(ctx, "prompts", name); err != nil {
+			return err
+		}
 		return unknownName(ui.CleanLine(c.server)+" has no prompt", name, names, c.command("prompts"))
 	}
 	values, err := c.arguments(ctx, p, words)

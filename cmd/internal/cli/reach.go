@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 )
@@ -21,6 +22,14 @@ func (env *environment) obey() {
 	if env.settings.Verbose > 0 {
 		env.file.policies.Log = env.log
 	}
+	env.file.policies.Names = func() settings.Names {
+		var f *config.File
+		if env.file.last != nil {
+			f = env.file.last.File()
+		}
+		return env.settings.Names(f, config.StateDir(env.getenv))
+	}
+	env.file.policies.Warn = func(p *config.Problem) { noteProblem(env.ui, p) }
 }
 
 // reach connects a command to a server as the policies allow: see [localpolicy.Policies].

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
@@ -20,14 +22,14 @@ func newRemove(a *app) *cobra.Command {
 			"If one is unknown, none is removed.",
 		Example: "  mcpctl remove fs gh",
 		Args:    cobra.MinimumNArgs(1),
-		RunE:    func(_ *cobra.Command, args []string) error { return a.remove(args, project) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.remove(cmd.Context(), args, project) },
 	}
 	cmd.Flags().BoolVar(&project, "project", false, "remove them from the file of this project")
 	a.completeServers(cmd)
 	return cmd
 }
 
-func (a *app) remove(aliases []string, project bool) error {
+func (a *app) remove(ctx context.Context, aliases []string, project bool) error {
 	var removed []string
 	for _, alias := range aliases {
 		if !slices.Contains(removed, alias) {
@@ -38,6 +40,7 @@ func (a *app) remove(aliases []string, project bool) error {
 	if err != nil {
 		return err
 	}
+	before := a.unmatched(ctx)
 	err = target.Update(func(f *config.File) error {
 		for _, alias := range removed {
 			if err := f.Remove(alias); err != nil {
@@ -49,6 +52,7 @@ func (a *app) remove(aliases []string, project bool) error {
 	if err != nil {
 		return err
 	}
+	a.noteUnmatched(before, a.unmatched(ctx))
 	if a.ui.WantJSON() {
 		return a.ui.EncodeJSON(map[string]any{"removed": removed})
 	}
@@ -58,4 +62,14 @@ func (a *app) remove(aliases []string, project bool) error {
 		}
 	}
 	return nil
+}
+
+// noteUnmatched names the policies that a change leaves without what they are about.
+func (a *app) noteUnmatched(before, after []settings.Unmatched) {
+	for i := range after {
+		u := &after[i]
+		if !slices.ContainsFunc(before, func(o settings.Unmatched) bool { return o.Policy.ID == u.Policy.ID && o.Message == u.Message }) {
+			noteProblem(a.ui, u.Problem())
+		}
+	}
 }

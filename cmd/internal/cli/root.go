@@ -68,6 +68,8 @@ type serversFile struct {
 	// set was read by dispatch, for the user's file at path, for the command.
 	set  *layers.Set
 	path string
+	// last is what was read last, nil for nothing.
+	last *layers.Set
 	// shared keeps set, which does not change after shareConfig.
 	shared bool
 	// scope is the file that what is learned of the servers is kept for, once it is known:

@@ -179,6 +179,9 @@ func (a *app) runGateway(ctx context.Context, o gateway.Options) error {
 		Dial: a.dialOptions, Tokens: authCommands{a}.tokenStore(), Guard: a.guard(),
 		Hurry: a.Hurry, HurryUp: a.HurryUp, OnHangup: a.OnHangup,
 	}
+	if a.settings.ConfigPath != "" && !a.adhoc.given() {
+		h.Unmatched = func() []settings.Unmatched { return a.unmatched(ctx) }
+	}
 	if dirs := a.settings.Serve.Roots; len(dirs) > 0 {
 		h.Roots = answering.Roots(dirs)
 	}

@@ -33,6 +33,7 @@ func loadLayers(env *environment) (*layers.Set, error) {
 			return nil, &config.Problem{File: user.Path, Message: "there is no such file", Remedy: "mcpctl --config " + shellWord(user.Path) + " add NAME creates it"}
 		}
 	}
+	env.file.last = set
 	if env.file.shared {
 		return set, nil
 	}
@@ -46,7 +47,7 @@ func loadLayers(env *environment) (*layers.Set, error) {
 		set = set.With(state)
 		env.file.declined = state != layers.Used
 	}
-	env.file.scope = set.File().Path()
+	env.file.scope, env.file.last = set.File().Path(), set
 	env.file.note(env.ui, set)
 	return set, nil
 }

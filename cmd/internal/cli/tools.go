@@ -10,6 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -80,11 +81,24 @@ func (s *session) findTool(ctx context.Context, name string) (t *runtime.Tool, u
 		}
 		names[i] = tools[i].Name
 	}
+	if err := s.hidden(ctx, "tools", name); err != nil {
+		return nil, nil, err
+	}
 	e := unknownName(ui.CleanLine(s.server)+" has no tool", name, names, s.command("tools"))
 	if tool, words, ok := args.CallForm(name); ok {
 		e.Remedy = "write " + s.command("call", append([]string{tool}, words...)...)
 	}
 	return nil, e, nil
+}
+
+// hidden returns why policies hide an item that is not in a list, nil where they do not.
+func (s *session) hidden(ctx context.Context, member, name string) error {
+	if !s.filtered {
+		return nil
+	}
+	lists := s.a.known()
+	lists.Filter = nil
+	return s.a.file.policies.Hidden(s.entry, member, name, lists.Load(ctx, []config.Entry{s.entry}, member)[s.entry.Name].Items)
 }
 
 // shortSignature returns a signature for a hint, of at most a few lines.

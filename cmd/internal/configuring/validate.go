@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/layers"
@@ -88,6 +89,8 @@ type ValidateOptions struct {
 	// Stored by what they did when they were last asked, which is a warning.
 	Views  []config.Problem
 	Stored bool
+	// Policies is what the policies name that does not exist.
+	Policies []settings.Unmatched
 }
 
 // Validate prints all faults of the files, and fails if there are any, but not for
@@ -122,6 +125,13 @@ func (p *Program) Validate(o ValidateOptions) error {
 	}
 	for _, found := range o.Views {
 		v.add(severity, found.File, found)
+	}
+	for _, u := range o.Policies {
+		severity := "warning"
+		if u.Stops {
+			severity = "error"
+		}
+		v.add(severity, u.Policy.File, *u.Problem())
 	}
 	if p.UI.WantJSON() {
 		return v.encode(p.UI, user)

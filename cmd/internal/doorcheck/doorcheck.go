@@ -37,16 +37,17 @@ type checks struct {
 	now time.Time
 }
 
-// Reports returns what is found of the settings, nothing where they let nobody in over
+// Reports returns what is found of the settings, and of the policies with what they name
+// that does not exist; nothing where they let nobody in over
 // the network and have no policies, or where servers is "": no file of servers is looked
 // at. Issuers are asked for their keys.
-func Reports(ctx context.Context, servers string, s settings.Settings, getenv func(string) string) []*doctor.Report {
+func Reports(ctx context.Context, servers string, s settings.Settings, getenv func(string) string, unmatched []settings.Unmatched) []*doctor.Report {
 	a := s.Serve.Access
 	if servers == "" || !a.Required() && a.TLS.Cert == "" && !a.Rules {
 		return nil
 	}
 	c := checks{&doctor.Report{Name: s.File(), OK: true}, a, time.Now()}
-	c.policies()
+	c.policies(unmatched)
 	c.tls()
 	c.tokens(getenv)
 	c.proxy()
@@ -65,7 +66,7 @@ func (c *checks) fail(id, message, fix string) {
 }
 
 // policies checks who may do what.
-func (c *checks) policies() {
+func (c *checks) policies(unmatched []settings.Unmatched) {
 	if !c.a.Rules {
 		if c.a.Required() {
 			c.say("access", "whoever has a credential may use every server and tool", `mcpctl config sources  # shows where config.yaml is; access: {rules: [{allow: "*", to: "*", only: read-only}]} allows reading alone`)
@@ -84,6 +85,14 @@ func (c *checks) policies() {
 		}
 		c.fail("access", err.Error(), fix)
 		return
+	}
+	for i := range unmatched {
+		problem := unmatched[i].Problem()
+		if fix := "mcpctl policy check  # " + problem.Remedy; unmatched[i].Stops {
+			c.fail("access", problem.Error(), fix)
+		} else {
+			c.say("access", problem.Error(), fix)
+		}
 	}
 	c.say("access", plain.Count(len(decides.Set.Policies()), "policy")+", generation "+statusview.Generation(decides.Set.Digest()), "")
 }

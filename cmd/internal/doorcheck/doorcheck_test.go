@@ -58,7 +58,7 @@ func (w *world) policies(t *testing.T, text string) {
 // reports returns what is found.
 func (w *world) reports() []*doctor.Report {
 	s := settings.Settings{ConfigPath: w.path("servers.json"), Serve: settings.Serve{Access: w.a}}
-	return Reports(context.Background(), "servers.json", s, func(name string) string { return map[string]string{"MCPCTL_HOME": w.dir}[name] })
+	return Reports(context.Background(), "servers.json", s, func(name string) string { return map[string]string{"MCPCTL_HOME": w.dir}[name] }, nil)
 }
 
 func TestReports(t *testing.T) {
@@ -162,7 +162,7 @@ func TestNothing(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	w = newWorld(t)
-	if got := Reports(t.Context(), "", settings.Settings{Serve: settings.Serve{Access: w.a}}, os.Getenv); got != nil {
+	if got := Reports(t.Context(), "", settings.Settings{Serve: settings.Serve{Access: w.a}}, os.Getenv, nil); got != nil {
 		t.Errorf("no file of servers: got %+v", got)
 	}
 }

@@ -57,6 +57,8 @@ type Host struct {
 	Roots json.RawMessage
 	// Dial returns the settings for connecting to a server.
 	Dial func(config.Entry) dial.Options
+	// Unmatched returns what the policies name that does not exist. Nil: it is not known.
+	Unmatched func() []settings.Unmatched
 	// Tokens keeps the tokens of remote servers.
 	Tokens *tokenstore.Store
 	// Guard ends servers if the program is killed; nil: nothing does.

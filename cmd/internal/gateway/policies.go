@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"io/fs"
 	"maps"
 	"os"
@@ -52,6 +53,8 @@ type PolicyStatus struct {
 	Loaded   time.Time `json:"loaded"`
 	// Problem is why the files, as they are now, do not count, "" if they do.
 	Problem string `json:"problem,omitempty"`
+	// Unmatched is what they name that does not exist.
+	Unmatched []string `json:"unmatched,omitempty"`
 }
 
 // open reads the policies. Those that cannot be used are an error: nothing is
@@ -65,12 +68,13 @@ func (p *policing) open(g *gateway) error {
 		return nil
 	}
 	p.auth, p.asks = g.h.Settings.Serve.Access.Required(), g.o.asks
-	next, err := p.read()
+	next, err := p.read(g)
 	if err != nil {
 		return err
 	}
 	p.gate = gate.New(next)
 	p.keepQuotas(g)
+	p.misnamed(g)
 	if p.asks && next.Set == nil {
 		g.h.UI.Say("warning: %s", allAllowed)
 	}
@@ -78,7 +82,7 @@ func (p *policing) open(g *gateway) error {
 }
 
 // read reads the policies as they are now.
-func (p *policing) read() (next gate.Config, err error) {
+func (p *policing) read(g *gateway) (next gate.Config, err error) {
 	p.mu.Lock()
 	files := p.files
 	p.mu.Unlock()
@@ -94,7 +98,12 @@ func (p *policing) read() (next gate.Config, err error) {
 	case read.Text != nil && blank(read.Text) && !blank(p.text): // else all would be allowed while it is written
 		err = &config.Problem{File: p.path, Message: "the file is empty", Remedy: "write {} for no settings"}
 	default:
-		next, err = read.Gate()
+		if next, err = read.Gate(); err == nil && next.Set != nil {
+			var unmatched []settings.Unmatched
+			if unmatched, err = read.Unmatched(next.Set, g.names()); err == nil {
+				err = settings.Misnamed(unmatched)
+			}
+		}
 	}
 	p.files, p.states = files, states
 	if err != nil {
@@ -104,6 +113,30 @@ func (p *policing) read() (next gate.Config, err error) {
 	p.text = read.Text
 	p.status = PolicyStatus{Digest: next.Set.Digest(), Policies: len(next.Set.Policies()), Loaded: time.Now()}
 	return next, nil
+}
+
+// names are what policies can name.
+func (g *gateway) names() settings.Names {
+	g.hooks.mu.Lock()
+	f := cmp.Or(g.hooks.file, g.o.File)
+	g.hooks.mu.Unlock()
+	return g.h.Settings.Names(f, config.StateDir(g.h.Getenv))
+}
+
+// misnamed logs what the policies name that does not exist, as far as that is known now.
+func (p *policing) misnamed(g *gateway) {
+	if g.h.Unmatched == nil {
+		return
+	}
+	var all []string
+	for _, u := range g.h.Unmatched() {
+		problem := u.Problem()
+		all = append(all, problem.Error())
+		g.h.Log.Warn("a policy names what does not exist", failure.Attrs(problem)...)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status.Unmatched = all
 }
 
 // statesOf returns what the system says of files, nil for those that are not there.
@@ -136,7 +169,7 @@ func (p *policing) follow(g *gateway) {
 	defer p.watchFolders(g)
 	waitForText(p.path)
 	before := p.gate.Set().Digest()
-	next, err := p.read()
+	next, err := p.read(g)
 	if err != nil {
 		if news := err.Error(); p.failed != news {
 			p.failed = news
@@ -156,6 +189,7 @@ func (p *policing) follow(g *gateway) {
 	p.keepQuotas(g)
 	g.proxy.Repolicy()
 	p.record(g)
+	p.misnamed(g)
 	g.h.Log.Info("policies read", "digest", next.Set.Digest(), "policies", len(next.Set.Policies()))
 	if p.asks && next.Set == nil {
 		g.h.Log.Warn(allAllowed)

@@ -31,6 +31,10 @@ type Policies struct {
 	StateDir string
 	// Keep stores a whole list that a server has sent; nil: none is.
 	Keep func(server config.Entry, member string, items []json.RawMessage)
+	// Names are what policies can name, as far as the configuration knows it, nil where that
+	// is not looked at. Warn tells the user what they name that does not exist.
+	Names func() settings.Names
+	Warn  func(*config.Problem)
 	// Version is that of the program, for the audit log.
 	Version string
 	// Log is for what is not said otherwise.
@@ -51,10 +55,30 @@ func (p *Policies) Concern(entry config.Entry) (bool, error) {
 	p.once.Do(func() {
 		var read *settings.Policies
 		if read, p.err = settings.ReadPolicies(p.Settings.File(), p.Settings.Serve.Access.Required()); p.err == nil {
-			p.read, p.err = read.Gate()
+			if p.read, p.err = read.Gate(); p.err == nil {
+				p.err = p.misnamed(read)
+			}
 		}
 	})
 	return p.err == nil && p.read.Set != nil && (p.read.Guards != nil || p.read.Set.Concerns(ServerOf(entry))), p.err
+}
+
+// misnamed tells what the policies name that does not exist. What stops a start is an error.
+func (p *Policies) misnamed(read *settings.Policies) error {
+	if p.read.Set == nil || p.Names == nil {
+		return nil
+	}
+	all, err := read.Unmatched(p.read.Set, p.Names())
+	if err == nil {
+		err = settings.Misnamed(all)
+	}
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		p.Warn(all[i].Problem())
+	}
+	return nil
 }
 
 // Dial connects to a server. What it sends goes to h.

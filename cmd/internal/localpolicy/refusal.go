@@ -4,12 +4,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/access/policy"
 	"github.com/mcpctl/mcpctl/runtime/clitool"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/pins"
 )
 
 // Refusal is what policies say of a request: ours, or those of another mcpctl.
@@ -62,6 +66,38 @@ func Refused(err error, server string) error {
 	}
 	r.hint = "mcpctl policy explain " + r.hint + " --as local"
 	return r
+}
+
+// Hidden returns why the policies keep an item from whoever uses this machine, as a
+// [*Refusal]; nil where they do not. items are those of a list as the server has sent it, and
+// member is that of the list in a result, such as tools. Strangers are told that there is no
+// such item, as [Policies.Connect] does.
+func (p *Policies) Hidden(entry config.Entry, member, name string, items []json.RawMessage) error {
+	l, ok := pins.ListOf(member)
+	if concern, err := p.Concern(entry); err != nil || !ok || !concern {
+		return err
+	}
+	all := ItemsOf(entry, l, items)
+	i := slices.IndexFunc(all, func(it policy.Item) bool { return it.Name == name })
+	if i < 0 {
+		return nil
+	}
+	view := p.read.Set.World([]policy.Server{ServerOf(entry)}, all).View(nil)
+	why := view.Explain(all[i].Kind.Action(), all[i], &policy.Request{Now: time.Now()})
+	if why.Visible {
+		return nil
+	}
+	no := access.Denied{Code: access.CodeDenied}
+	if !p.read.Quiet {
+		if no.Reason = why.Outcome.Reason; len(why.Outcome.By) > 0 {
+			no.Policy = why.Outcome.By[0].ID
+		}
+	}
+	verb := map[policy.Kind]string{policy.Tool: "call ", policy.Prompt: "get "}[all[i].Kind]
+	return &Refusal{
+		rpc: &runtime.Error{Code: no.Code, Message: no.Error()}, Kind: "denied",
+		hint: "mcpctl policy explain " + verb + word(entry.Name+"/"+name) + " --as local",
+	}
 }
 
 // Unread refuses to run a server whose messages nobody reads, where a policy is about it;

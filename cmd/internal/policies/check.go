@@ -129,11 +129,22 @@ func (c *checking) run() error {
 	}
 	slices.SortFunc(c.policies, func(a, b *schema.Policy) int { return strings.Compare(a.ID, b.ID) })
 	c.follow()
+	unmatched, err := c.Unmatched(c.set, c.named)
+	if err != nil {
+		return err
+	}
+	misnamed := map[string]bool{}
+	for _, u := range unmatched {
+		c.find("name", u.Policy.ID, u.Message, u.Hint)
+		misnamed[u.Policy.ID] = true
+	}
 	for _, of := range c.policies {
 		n := len(c.findings)
-		c.names(of)
+		if !c.compiled[of.ID].MayMatchNothing {
+			c.names(of)
+		}
 		c.schema(of)
-		if len(c.findings) == n {
+		if len(c.findings) == n && !misnamed[of.ID] && !c.compiled[of.ID].MayMatchNothing {
 			c.never(of)
 		}
 	}
@@ -148,9 +159,9 @@ func (c *checking) run() error {
 }
 
 // find notes a finding. Policies of one rule share it.
-func (c *checking) find(kind string, of *schema.Policy, message, hint string) {
-	at := c.compiled[of.ID]
-	f := finding{Kind: kind, Policy: of.ID, File: at.File, Line: at.Line, Column: at.Column, Message: message, Hint: hint}
+func (c *checking) find(kind, id, message, hint string) {
+	at := c.compiled[id]
+	f := finding{Kind: kind, Policy: id, File: at.File, Line: at.Line, Column: at.Column, Message: message, Hint: hint}
 	if at.File == c.Path() {
 		f.Column = 0 // it is that of the Cedar
 	}
@@ -226,23 +237,16 @@ func (c *checking) principals() []*access.Principal {
 	return all
 }
 
-// names checks the names of servers, items, groups and labels.
+// names checks the labels that a policy names.
 func (c *checking) names(of *schema.Policy) {
 	for _, n := range of.Names {
-		switch n.Type {
-		case "Server":
-			c.server(of, n.ID)
-		case "Tool", "Prompt", "Resource":
-			c.item(of, n)
-		case "Group":
-			c.group(of, n.ID)
-		case "Label":
+		if n.Type == "Label" {
 			c.label(of, n.ID)
 		}
 	}
 	for _, name := range of.Labels {
 		if all := c.labelNames(); !slices.Contains(all, name) && !slices.Contains(c.foundLabels(), name) {
-			c.find("name", of, fmt.Sprintf("nothing has the label %q", name), remedy(name, all, "give it in access: {labels: …}, or in an entry of servers.json"))
+			c.find("name", of.ID, fmt.Sprintf("nothing has the label %q", name), remedy(name, all, "give it in access: {labels: …}, or in an entry of servers.json"))
 		}
 	}
 }
@@ -265,70 +269,8 @@ func remedy(name string, names []string, otherwise string) string {
 	return otherwise
 }
 
-// server reports whether a server is configured.
-func (c *checking) server(of *schema.Policy, name string) bool {
-	if slices.Contains(c.configured, name) {
-		return true
-	}
-	if labels := c.labelNames(); slices.Contains(labels, name) {
-		c.find("name", of, fmt.Sprintf("there is no server %q, but a label", name), "write label:"+name)
-	} else {
-		c.find("name", of, fmt.Sprintf("there is no server %q", name), remedy(name, append(slices.Clone(c.configured), labels...), "mcpctl list shows the configured servers"))
-	}
-	return false
-}
-
-func (c *checking) item(of *schema.Policy, n schema.Name) {
-	server, name, _ := strings.Cut(n.ID, "/")
-	if !c.server(of, server) || !c.listed[server] || n.Type == "Resource" { // resources need not be listed
-		return
-	}
-	kind := map[string]policy.Kind{"Tool": policy.Tool, "Prompt": policy.Prompt}[n.Type]
-	var names []string
-	for _, it := range c.items {
-		if it.Kind == kind && it.Server == server {
-			names = append(names, it.Name)
-		}
-	}
-	if !slices.Contains(names, name) {
-		c.find("name", of, fmt.Sprintf("%s has no %s %q", server, strings.ToLower(n.Type), name), remedy(name, names, "mcpctl tools "+server+" lists what it has"))
-	}
-}
-
-// group checks the name of a group. Those of issuers and proxies are not known here.
-func (c *checking) group(of *schema.Policy, name string) {
-	providers := &c.program.Settings.Serve.Access.Providers
-	if _, configured := c.Config.Groups[name]; configured || name == access.Local || strings.Contains(name, ":") || providers.Proxy != nil {
-		return
-	}
-	names := slices.Sorted(maps.Keys(c.Config.Groups))
-	for _, t := range c.program.tokens() {
-		names = append(names, t.Groups...)
-	}
-	if providers.MTLS != nil {
-		names = append(names, slices.Collect(maps.Values(providers.MTLS.Groups))...)
-	}
-	if !slices.Contains(names, name) {
-		c.find("name", of, fmt.Sprintf("nobody is in the group %q", name), remedy(name, names, "give it members in access: {groups: …}"))
-	}
-}
-
 // labelNames are the labels that something can have, without patterns.
-func (c *checking) labelNames() (all []string) {
-	for name := range c.Config.Labels {
-		if !strings.ContainsAny(name, "/*") {
-			all = append(all, name)
-		}
-	}
-	for _, s := range c.servers {
-		all = append(all, s.Labels...)
-	}
-	if c.Config.FromAnnotations {
-		all = append(all, "untrusted", "outbound")
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
+func (c *checking) labelNames() []string { return c.LabelNames(c.named) }
 
 func (c *checking) label(of *schema.Policy, name string) {
 	kind, pattern, _ := strings.Cut(name, ":")
@@ -337,13 +279,13 @@ func (c *checking) label(of *schema.Policy, name string) {
 	}
 	if server, _, isPattern := strings.Cut(pattern, "/"); isPattern {
 		matches := slices.ContainsFunc(c.items, func(it policy.Item) bool { return it.Server == server && slices.Contains(c.labelsOf(it), name) })
-		if c.server(of, server) && c.listed[server] && kind != "resource" && !matches {
-			c.find("name", of, fmt.Sprintf("%q matches nothing", name), "mcpctl tools "+server+" lists what it has")
+		if slices.Contains(c.named.Servers, server) && c.listed[server] && kind != "resource" && !matches {
+			c.find("name", of.ID, fmt.Sprintf("%q matches nothing", name), "mcpctl tools "+server+" lists what it has")
 		}
 		return
 	}
 	if all := c.labelNames(); !slices.Contains(all, name) {
-		c.find("name", of, fmt.Sprintf("nothing has the label %q", name), remedy(name, all, "give it in access: {labels: …}, or in an entry of servers.json"))
+		c.find("name", of.ID, fmt.Sprintf("nothing has the label %q", name), remedy(name, all, "give it in access: {labels: …}, or in an entry of servers.json"))
 	}
 }
 
@@ -355,7 +297,7 @@ func (c *checking) labelsOf(it policy.Item) []string {
 // schema has Cedar check a policy for the tools that it is about.
 func (c *checking) schema(of *schema.Policy) {
 	if of.Reads() && !of.About(policy.Call) {
-		c.find("schema", of, "it reads arguments, which only calls of tools have", `write action == Action::"call"`)
+		c.find("schema", of.ID, "it reads arguments, which only calls of tools have", `write action == Action::"call"`)
 		return
 	}
 	var tools []policy.Item
@@ -367,12 +309,12 @@ func (c *checking) schema(of *schema.Policy) {
 	slices.SortFunc(tools, func(a, b policy.Item) int { return strings.Compare(a.Server+"/"+a.Name, b.Server+"/"+b.Name) })
 	if of.Reads() && len(tools) == 0 {
 		if c.allListed(of) {
-			c.find("schema", of, "it reads arguments, and is about no tool that there is", "")
+			c.find("schema", of.ID, "it reads arguments, and is about no tool that there is", "")
 		}
 		return
 	}
 	for _, f := range of.Check(tools) {
-		c.find("schema", of, f.Text, f.Remedy)
+		c.find("schema", of.ID, f.Text, f.Remedy)
 	}
 }
 
@@ -401,12 +343,12 @@ func (c *checking) never(of *schema.Policy) {
 	switch text := c.idle[of.ID]; {
 	case text == "resource.readOnly":
 		if of.About(policy.Call) {
-			c.find("never", of, "it is about no tool: none is known to only read", `annotations count where servers.json has "trustAnnotations": true, or mcpctl lock has pinned the tool`)
+			c.find("never", of.ID, "it is about no tool: none is known to only read", `annotations count where servers.json has "trustAnnotations": true, or mcpctl lock has pinned the tool`)
 		}
 	case text != "":
-		c.find("never", of, "it never holds: "+text+" is false for all that it is about", "")
+		c.find("never", of.ID, "it never holds: "+text+" is false for all that it is about", "")
 	case len(c.reach[of.ID]) == 0 && c.allListed(of) && c.aboutItems(of):
-		c.find("never", of, "it is about nothing that there is", "")
+		c.find("never", of.ID, "it is about nothing that there is", "")
 	}
 }
 
@@ -433,7 +375,7 @@ func (c *checking) shadowed() {
 			if slices.ContainsFunc(slices.Collect(maps.Keys(reach)), func(i int) bool { return !c.reach[by.ID][i] }) {
 				continue
 			}
-			c.find("shadowed", of, fmt.Sprintf("it allows nothing: %s (%s) denies all of it", by.ID, c.program.place(f.File, f.Line)), "remove one of the two")
+			c.find("shadowed", of.ID, fmt.Sprintf("it allows nothing: %s (%s) denies all of it", by.ID, c.program.place(f.File, f.Line)), "remove one of the two")
 			break
 		}
 	}

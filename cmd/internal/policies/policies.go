@@ -19,7 +19,6 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/access/policy"
-	"github.com/mcpctl/mcpctl/runtime/access/tokenfile"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/pins"
 )
@@ -53,8 +52,10 @@ type loaded struct {
 	servers []policy.Server
 	items   []policy.Item
 	entries []config.Entry // of servers
-	// configured are the names of all servers, also of those that are disabled.
+	// configured are the names of all servers, also of those that are disabled; named are
+	// all names that policies can have.
 	configured []string
+	named      settings.Names
 	// listed says of which servers it is known what they offer.
 	listed map[string]bool
 	hooked hooked
@@ -82,9 +83,8 @@ func (p *Program) load(ctx context.Context) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range f.Entries() {
-		l.configured = append(l.configured, e.Name)
-	}
+	l.named = p.Settings.Names(f, p.StateDir)
+	l.configured, l.named.Listed = l.named.Servers, l.names
 	entries := f.Enabled()
 	l.entries = entries
 	for _, e := range entries {
@@ -102,6 +102,34 @@ func (p *Program) load(ctx context.Context) (*loaded, error) {
 	})
 	l.world = l.set.World(l.servers, l.items)
 	return l, nil
+}
+
+// names returns the names of one kind that a server was last seen to list.
+func (l *loaded) names(server string, kind policy.Kind) (all []string, known bool) {
+	for _, it := range l.items {
+		if it.Kind == kind && it.Server == server {
+			all = append(all, it.Name)
+		}
+	}
+	return all, l.listed[server]
+}
+
+// Unmatched returns what the policies name that does not exist, by what servers were last
+// seen to list; nothing where the policies or servers.json cannot be read, which is a finding
+// of its own.
+func (p *Program) Unmatched(ctx context.Context) []settings.Unmatched {
+	if read, err := p.read(); err != nil || read.Section == nil {
+		return nil
+	}
+	l, err := p.load(ctx)
+	if err != nil {
+		return nil
+	}
+	all, err := l.Policies.Unmatched(l.set, l.named)
+	if err != nil {
+		return nil
+	}
+	return all
 }
 
 // item returns the item that a request is about: as it was last listed, or by its name.
@@ -142,23 +170,8 @@ func (p *Program) who(word string, groups, scopes []string) (*access.Principal, 
 	return who, nil
 }
 
-// tokens returns the static tokens that serve accepts. One that cannot be read is none.
-func (p *Program) tokens() []access.Token {
-	if t := p.Settings.Serve.Access.Providers.Token; t != nil && t.List != nil {
-		return t.List
-	}
-	if p.StateDir == "" {
-		return nil
-	}
-	all, err := tokenfile.New(filepath.Join(p.StateDir, tokenfile.Name)).List()
-	if err != nil {
-		return nil
-	}
-	return all
-}
-
 func (p *Program) tokenGroups(name string) (groups []string) {
-	for _, t := range p.tokens() {
+	for _, t := range p.Settings.StaticTokens(p.StateDir) {
 		if t.Name == name {
 			groups = append(groups, t.Groups...)
 		}

@@ -105,14 +105,19 @@ func (p *Policies) problem(err error) error {
 	err = problemOf(err)
 	at, ok := errors.AsType[*config.Problem](err)
 	if ok && at.File == p.path { // the column is one of the Cedar that a rule has become
-		at.Column = 1
-		for _, r := range p.Section.List(true) {
-			if r.Line == at.Line && r.Column > 0 {
-				at.Column = r.Column
-			}
-		}
+		at.Column = p.column(at.Line)
 	}
 	return err
+}
+
+// column returns where the rule of a line of config.yaml begins.
+func (p *Policies) column(line int) int {
+	for _, r := range p.Section.List(true) {
+		if r.Line == line && r.Column > 0 {
+			return r.Column
+		}
+	}
+	return 1
 }
 
 // problemOf returns an error, a *config.Problem in place of a *policy.Problem.

@@ -244,6 +244,9 @@ func policyLines(p *gateway.PolicyStatus, now time.Time) string {
 	if p.Problem != "" {
 		text += fmt.Sprintf("  not in force: %s\n", ui.CleanLine(p.Problem))
 	}
+	for _, unmatched := range p.Unmatched {
+		text += fmt.Sprintf("  matches nothing: %s\n", ui.CleanLine(unmatched))
+	}
 	return text
 }
 

@@ -177,6 +177,12 @@ func (p *Policy) annotate(key, value string) string {
 			return "@shadow has no value"
 		}
 		return ""
+	case "mayMatchNothing":
+		p.MayMatchNothing = true
+		if value != "" {
+			return "@mayMatchNothing has no value"
+		}
+		return ""
 	case "scope":
 		p.Scopes = strings.Fields(value)
 		switch {
@@ -192,7 +198,7 @@ func (p *Policy) annotate(key, value string) string {
 		return p.over(value)
 	}
 	text := "there is no annotation @" + key
-	if best := nearest.Names(key, []string{"id", "reason", "scope", "ask", "over", "shadow"}, 1); len(best) > 0 {
+	if best := nearest.Names(key, []string{"id", "reason", "scope", "ask", "over", "shadow", "mayMatchNothing"}, 1); len(best) > 0 {
 		text += ": did you mean @" + best[0] + "?"
 	}
 	return text

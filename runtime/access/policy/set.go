@@ -166,6 +166,8 @@ type Policy struct {
 	Scopes []string
 	// Shadow says that it is evaluated and never counts.
 	Shadow bool
+	// MayMatchNothing says that it may name what does not exist.
+	MayMatchNothing bool
 }
 
 // Limit is how many requests a policy lets pass.

@@ -18,7 +18,7 @@ const exampleRule = `as in - {allow: eng, to: [gh, "fs/read_*"]}`
 func effects() []string { return []string{"allow", "deny", "ask", "limit"} }
 
 func ruleMembers() []string {
-	return append(effects(), "to", "only", "when", "after", "over", "scope", "question", "shadow", "reason", "id")
+	return append(effects(), "to", "only", "when", "after", "over", "scope", "question", "shadow", "mayMatchNothing", "reason", "id")
 }
 
 // rule is one rule, read.
@@ -35,6 +35,7 @@ type rule struct {
 	scopes     []string
 	question   string
 	shadow     bool
+	unmatched  bool // it may name what does not exist
 	reason     string
 	cedar      []string
 }
@@ -118,11 +119,22 @@ func (s *Section) readMembers(r *rule, all map[string]*yaml.Node) (err error) {
 		}
 		r.only = true
 	}
-	if n := all["shadow"]; n != nil {
-		if n.Kind != yaml.ScalarNode || n.Tag != "!!bool" {
-			return s.fault(n, r.id+".shadow is neither true nor false", "write shadow: true, to record what the rule would do")
+	for _, flag := range []struct {
+		name   string
+		to     *bool
+		remedy string
+	}{
+		{"shadow", &r.shadow, "write shadow: true, to record what the rule would do"},
+		{"mayMatchNothing", &r.unmatched, "write mayMatchNothing: true for a rule that may name what does not exist"},
+	} {
+		n := all[flag.name]
+		if n == nil {
+			continue
 		}
-		r.shadow = n.Value == "true"
+		if n.Kind != yaml.ScalarNode || n.Tag != "!!bool" {
+			return s.fault(n, r.id+"."+flag.name+" is neither true nor false", flag.remedy)
+		}
+		*flag.to = n.Value == "true"
 	}
 	if r.after, err = s.names(r.id+".after", all["after"], "as in after: [untrusted, private]"); err != nil {
 		return err
@@ -310,6 +322,9 @@ func (r *rule) notes() (all [][2]string) {
 	}
 	if r.shadow {
 		all = append(all, [2]string{"shadow", ""})
+	}
+	if r.unmatched {
+		all = append(all, [2]string{"mayMatchNothing", ""})
 	}
 	if r.reason != "" {
 		all = append(all, [2]string{"reason", r.reason})
