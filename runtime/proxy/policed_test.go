@@ -16,6 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/pins"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/runtime/views"
 	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wait"
 )
@@ -215,6 +216,55 @@ func TestHiddenResources(t *testing.T) {
 		case frame := <-heard:
 			t.Errorf("single: %t: the server hears %s", single, frame)
 		default:
+		}
+		c.end()
+	}
+}
+
+// TestSpelledResources: what policies or a view hide is so however its URI is written, for each
+// method that names a resource. The server hears of none of it.
+func TestSpelledResources(t *testing.T) {
+	t.Parallel()
+	hidden := map[string]proxy.Options{
+		"policies": {Gate: gated(t, allowAll+`@id("no") forbid (principal, action, resource in Label::"a/file:///D/priv/**");
+@id("net") forbid (principal, action, resource in Label::"a/https://intranet.example/**");`)},
+		"a view":          {Views: viewsOf(t, "v", map[string]views.Config{"v": {Resources: []string{"!file:///D/priv/*", "!https://intranet.example/*"}}})},
+		"a view, spelled": {Views: viewsOf(t, "v", map[string]views.Config{"v": {Resources: []string{"*", "!FILE:/D/priv/*", "!https://Intranet.Example:443/*"}}})},
+	}
+	for name, o := range hidden {
+		s := runtimetest.Full("2025-11-25")
+		b := newPool(map[string]*runtimetest.Server{"a": s})
+		o.Single = true
+		c := attach(t, b.serve(t, o))
+		c.result("resources/list", `{}`)
+		heard := make(chan string, 1000)
+		s.Seen = func(frame []byte) {
+			if strings.Contains(string(frame), "priv") || strings.Contains(strings.ToLower(string(frame)), "intranet") {
+				heard <- string(frame)
+			}
+		}
+		for method, params := range map[string]string{
+			"resources/read": `{"uri":URI}`, "resources/subscribe": `{"uri":URI}`,
+			"completion/complete": `{"ref":{"type":"ref/resource","uri":URI},"argument":{"name":"a","value":"v"}}`,
+		} {
+			ask := func(uri string) string {
+				quoted, _ := json.Marshal(uri)
+				got := <-c.begin(`"same"`, method, strings.ReplaceAll(params, "URI", string(quoted)))
+				return strings.ReplaceAll(strings.ReplaceAll(got, string(quoted), "URI"), uri, "URI")
+			}
+			want := ask("file:///D/priv/x")
+			for _, uri := range []string{
+				"file://localhost/D/priv/x", "file:/D/priv/x", "file:///D/pub?/../priv/x", "file:///D/pub#/../priv/x", "file:///D//priv/x", "FILE:///D/priv/x",
+				"https://intranet.example", "https://intranet.example:443/x", "https://u@intranet.example/x", "https://intranet.example./x", "https:intranet.example/x", "https:/intranet.example/x",
+				"https:///intranet.example/x", "https://INTRANET.example/x", "https://intranet.example/a/..%2fx",
+			} {
+				if got := ask(uri); got != want || !strings.Contains(got, `"error"`) {
+					t.Errorf("%s, %s: %s is answered by %s, want %s", name, method, uri, got, want)
+				}
+			}
+		}
+		for len(heard) > 0 {
+			t.Errorf("%s: the server hears %s", name, <-heard)
 		}
 		c.end()
 	}

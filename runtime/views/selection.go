@@ -33,6 +33,20 @@ func (s *selection) has(text string) bool {
 	return !slices.ContainsFunc(s.out, matches) && (s.all || slices.ContainsFunc(s.in, matches))
 }
 
+// also returns the selection with another form of each pattern.
+func (s *selection) also(form func(string) string) selection {
+	both := func(patterns []string) []string {
+		out := slices.Clone(patterns)
+		for _, pattern := range patterns {
+			if other := form(pattern); other != pattern {
+				out = append(out, other)
+			}
+		}
+		return out
+	}
+	return selection{all: s.all, in: both(s.in), out: both(s.out)}
+}
+
 // mayHave reports whether something that begins so could be in.
 func (s *selection) mayHave(prefix string) bool {
 	return !slices.ContainsFunc(s.out, func(pattern string) bool { return glob.MatchAll(pattern, prefix) }) &&

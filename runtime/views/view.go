@@ -1,5 +1,11 @@
 package views
 
+import (
+	"slices"
+
+	"github.com/mcpctl/mcpctl/runtime/glob"
+)
+
 // View is one view. It is immutable, and its methods may be called concurrently. Nil shows
 // nothing and changes nothing.
 type View struct {
@@ -20,6 +26,28 @@ func (v *View) Name() string { return v.name }
 // is a tool which changes nothing.
 func (v *View) Shows(k Kind, exposed string, readOnly bool) bool {
 	return v != nil && (k != Tool || readOnly || v.c.Only != ReadOnly) && v.shows[k].has(exposed)
+}
+
+// LeavesOut reports whether a pattern leaves out an item of an exposed name, or URI.
+func (v *View) LeavesOut(k Kind, exposed string) bool {
+	return v != nil && slices.ContainsFunc(v.shows[k].out, func(pattern string) bool { return glob.Match(pattern, exposed) })
+}
+
+// MayLeaveOut reports whether a pattern could leave out an item whose exposed name, or URI,
+// begins so.
+func (v *View) MayLeaveOut(k Kind, prefix string) bool {
+	return v != nil && slices.ContainsFunc(v.shows[k].out, func(pattern string) bool { return glob.MatchBegin(pattern, prefix) })
+}
+
+// WithForms returns the view with another form of each pattern of a kind in addition, as a
+// function gives it.
+func (v *View) WithForms(k Kind, form func(pattern string) string) *View {
+	if v == nil {
+		return nil
+	}
+	out := *v
+	out.shows[k] = v.shows[k].also(form)
+	return &out
 }
 
 // MayShow reports whether a view could have an item whose exposed name, or URI, begins so:

@@ -181,3 +181,16 @@ func BenchmarkViewMemory(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkUnlisted decides a resource that is in no list.
+func BenchmarkUnlisted(b *testing.B) {
+	v := compile(b, permitAll+`@id("b") forbid (principal, action, resource in Label::"fs/file:///D/priv/**");`).World(testServers, nil).View(alice)
+	for _, uri := range []string{"file:///D/pub/x", "https://h.example/a/b?c=d", "note://a/b", "http://localhost:3000/x", "file:///D/a%20b", "file:///D/pub?/../x"} {
+		b.Run(uri, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				v.Unlisted(policy.Item{Kind: policy.Resource, Server: "fs", Name: uri})
+			}
+		})
+	}
+}

@@ -206,8 +206,8 @@ func (r *reader) entity(e types.EntityUID) {
 	}
 	if e.Type == "Resource" {
 		if server, uri, ok := strings.Cut(string(e.ID), "/"); ok {
-			if normal, ok := NormalURI(uri); ok && normal != uri {
-				r.fail("%s is written as Resource::%q", e, server+"/"+normal)
+			if u, ok := ParseURI(uri); ok && u.Normal != uri {
+				r.fail("%s is written as Resource::%q", e, server+"/"+u.Normal)
 			}
 		}
 	}

@@ -21,7 +21,8 @@ type Conditions struct {
 // Static reports whether the answer depends on the request alone: no limit counts, and
 // nobody is asked.
 func (c *Conditions) Static() bool {
-	return !slices.ContainsFunc(c.forbids, func(t term) bool { return t.rule.Limit != nil || t.rule.Question != "" })
+	return !slices.ContainsFunc(c.forbids, func(t term) bool { return t.rule.Limit != nil || t.rule.Question != "" }) &&
+		!slices.ContainsFunc(c.others, func(other *Conditions) bool { return !other.Static() })
 }
 
 // Decide evaluates the conditions. It does not count for limits and asks nobody.
@@ -31,6 +32,9 @@ func (c *Conditions) Decide(r *Request) (out Outcome) {
 			out = Outcome{Reason: "the policies cannot be evaluated"}
 		}
 	}()
+	if len(c.others) > 0 {
+		return c.strictest(r)
+	}
 	e, failed := c.evaluation(r)
 	if failed != nil {
 		return *failed
@@ -72,6 +76,32 @@ func (c *Conditions) Decide(r *Request) (out Outcome) {
 		return out
 	}
 	out.Over, out.Ask = nil, nil
+	return out
+}
+
+// strictest returns the strictest outcome of all forms of a URI: a refusal, or the limits and
+// questions of all.
+func (c *Conditions) strictest(r *Request) Outcome {
+	own := *c.decision
+	own.others = nil
+	out := (&Conditions{decision: &own, view: c.view, item: c.item}).Decide(r)
+	for _, other := range c.others {
+		if out.Verdict == Deny {
+			return out
+		}
+		o := other.Decide(r)
+		if o.Verdict == Deny {
+			return o
+		}
+		out.Verdict = max(out.Verdict, o.Verdict)
+		for _, list := range [][2]*[]*Policy{{&out.Over, &o.Over}, {&out.Ask, &o.Ask}, {&out.Would, &o.Would}, {&out.Skipped, &o.Skipped}} {
+			for _, p := range *list[1] {
+				if !slices.Contains(*list[0], p) {
+					*list[0] = append(*list[0], p)
+				}
+			}
+		}
+	}
 	return out
 }
 

@@ -24,6 +24,10 @@ type decision struct {
 	// permits and forbids count; unscoped are permits that the credential has not the
 	// scopes for.
 	permits, unscoped, forbids, shadows []term
+	// others are the conditions of the other forms of a URI that have some.
+	others []*Conditions
+	// reason is why it is hidden, "" where the policies say it.
+	reason string
 	// reads is what those that count read, all what the shadows read, too.
 	reads, all reads
 	key        string // of all.args
@@ -48,15 +52,39 @@ func (r *residue) term(of *rule, reads reads) term {
 	return term{rule: of, left: compiled(r.left), reads: reads}
 }
 
-// decide evaluates all policies as far as they do not depend on the context. Shared says
-// that all items of the class are decided so.
+// decide evaluates all policies as far as they do not depend on the context, for all forms of
+// a URI. Shared says that all items of the class are decided so.
 func (v *View) decide(action Action, e *entry) (d *decision, shared bool) {
+	d, shared = v.decideForm(action, e, false)
+	if !d.visible || e.read == nil {
+		return d, shared
+	}
+	for _, f := range e.read.forms {
+		switch other, _ := v.decideForm(action, f.entry, f.deniesOnly); {
+		case !other.visible:
+			return other, false
+		case other.conditional:
+			d.others = append(d.others, &Conditions{decision: other, view: v, item: f.entry})
+			d.conditional = true
+		}
+	}
+	if e.read.Ambiguous && action == Read {
+		if r := v.differing(action, e); r != nil {
+			return &decision{action: action, forbids: []term{{rule: r, always: true}}, reason: "ambiguous URI"}, false
+		}
+	}
+	return d, false
+}
+
+// decideForm is decide for one form of a URI, or what has no other. DeniesOnly says that no
+// permit is needed.
+func (v *View) decideForm(action Action, e *entry, deniesOnly bool) (d *decision, shared bool) {
 	defer func() {
 		if recover() != nil {
 			d, shared = &decision{}, false // hidden
 		}
 	}()
-	d = &decision{action: action, granted: action == Deliver || (action == Question || action == Link) && v.Server(e.server.Name)}
+	d = &decision{action: action, granted: deniesOnly || action == Deliver || (action == Question || action == Link) && v.Server(e.server.Name)}
 	if e.vague {
 		v.vaguely(d, e)
 		return d, false

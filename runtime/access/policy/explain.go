@@ -60,7 +60,8 @@ func (v *View) Explain(action Action, it Item, r *Request) Explanation {
 	out.Groups = set.GroupsOf(r.Principal)
 	e := v.world.entryOf(it)
 	out.Labels = slices.Concat(e.labels, e.server.labels)
-	visible, conditions := v.entry(action, e)
+	d, _ := v.decide(action, e)
+	visible, conditions := (&Conditions{decision: d, view: v, item: e}).answer()
 	out.Visible = visible
 	switch {
 	case conditions != nil:
@@ -68,14 +69,8 @@ func (v *View) Explain(action Action, it Item, r *Request) Explanation {
 	case !visible:
 		out.Outcome.Verdict = Deny
 	}
-	at := env{
-		Entities:  &entities{world: v.world, principal: userEntity(r.Principal, out.Groups), item: e},
-		Principal: types.NewEntityUID("User", types.String(userID(r.Principal))),
-		Action:    types.NewEntityUID("Action", types.String(action)),
-		Resource:  e.uid,
-	}
 	for _, rule := range set.rules {
-		if a, ok := v.applied(rule, at, e, r); ok {
+		if a, ok := v.appliedTo(rule, action, e, r, out.Groups); ok {
 			out.Policies = append(out.Policies, a)
 			if conditions == nil && a.Holds && !a.Shadow && a.Permit == visible && len(a.Lacks) == 0 {
 				out.Outcome.By = append(out.Outcome.By, a.Policy)
@@ -86,6 +81,9 @@ func (v *View) Explain(action Action, it Item, r *Request) Explanation {
 		out.Outcome.Reason = "no policy allows it"
 		if len(out.Outcome.By) > 0 {
 			out.Outcome.Reason = reasonOf(out.Outcome.By, nil)
+		}
+		if d.reason != "" {
+			out.Outcome.Reason, out.Outcome.By = d.reason, []*Policy{d.forbids[0].rule.Policy}
 		}
 	}
 	return out
@@ -100,6 +98,30 @@ func (w *World) entryOf(it Item) *entry {
 		return s.entry(w)
 	}
 	return w.set.server(Server{Name: it.Server}).entry(w)
+}
+
+// appliedTo evaluates one rule for one request. Of a URI with several forms it takes the first
+// in which a forbid holds, or one in which the rule is about it.
+func (v *View) appliedTo(r *rule, action Action, e *entry, req *Request, groups []string) (out Applied, ok bool) {
+	at := env{
+		Principal: types.NewEntityUID("User", types.String(userID(req.Principal))),
+		Action:    types.NewEntityUID("Action", types.String(action)),
+	}
+	all := []*entry{e}
+	for _, f := range e.others() {
+		all = append(all, f.entry)
+	}
+	for _, e := range all {
+		at.Entities, at.Resource = &entities{world: v.world, principal: userEntity(req.Principal, groups), item: e}, e.uid
+		got, about := v.applied(r, at, e, req)
+		if about && (!ok || got.Holds && !r.Permit && !out.Holds) {
+			out, ok = got, true
+		}
+		if r.Permit {
+			break
+		}
+	}
+	return out, ok
 }
 
 // applied evaluates one rule for one request. It reports false for one that is about

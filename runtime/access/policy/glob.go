@@ -7,8 +7,10 @@ import "strings"
 // resource: in front it is of those alone.
 type glob struct {
 	pattern string
-	kinds   [numKinds]bool
-	server  bool
+	// uris is the pattern with the URIs in normal form.
+	uris   string
+	kinds  [numKinds]bool
+	server bool
 }
 
 func parseGlob(text string) glob {
@@ -26,7 +28,19 @@ func parseGlob(text string) glob {
 	default:
 		g.server = true
 	}
+	g.uris = g.pattern
+	if server, uri, ok := strings.Cut(g.pattern, "/"); ok && g.kinds[Resource] {
+		g.uris = server + "/" + NormalPattern(uri)
+	}
 	return g
+}
+
+// of returns the pattern of the ids of a kind.
+func (g *glob) of(kind Kind) string {
+	if kind == Resource || kind == Template {
+		return g.uris
+	}
+	return g.pattern
 }
 
 // match reports whether a pattern matches a text.

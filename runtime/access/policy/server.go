@@ -28,9 +28,9 @@ func (s *Set) could(e types.EntityUID, sub *subject) (might, must bool) {
 			return true, true
 		}
 		for _, g := range s.labels[string(e.ID)] {
-			if g.kinds[sub.kind] && overlap(g.pattern, sub.pattern) {
+			if g.kinds[sub.kind] && overlap(g.of(sub.kind), sub.pattern) {
 				might = true
-				must = must || within(g.pattern, sub.pattern)
+				must = must || within(g.of(sub.kind), sub.pattern)
 			}
 		}
 		if s.fromAnnotations && sub.kind == Tool && (e.ID == "untrusted" || e.ID == "outbound") {
@@ -136,12 +136,12 @@ func (v *View) Server(name string) bool {
 }
 
 // vaguely decides an item of which it is not known what it is. A template is visible if
-// some resource of it could be. A URI without a normal form may be read if that may be
-// whatever it stands for.
+// some resource of it could be. A text without a scheme may be read if that may be whatever
+// it stands for.
 func (v *View) vaguely(d *decision, e *entry) {
 	sub := &subject{kind: e.Kind, server: e.server, pattern: e.Server + "/*"}
 	if e.Kind == Template {
-		sub.pattern = e.Server + "/" + holes(e.uri)
+		sub.pattern = e.Server + "/" + NormalPattern(holes(e.uri))
 	}
 	for i := range v.left[d.action] {
 		l := &v.left[d.action][i]
@@ -162,6 +162,34 @@ func (v *View) vaguely(d *decision, e *entry) {
 		}
 	}
 	d.settle(v)
+}
+
+// differing returns the first rule that denies or asks about some resources of the scheme
+// and host of an ambiguous URI and may not be about all; nil for none.
+func (v *View) differing(action Action, e *entry) *rule {
+	var patterns []string
+	for _, place := range e.read.Places() {
+		behind := []string{"", "/*", "?*", "#*"}
+		if strings.HasSuffix(place, ":") {
+			behind = []string{"*"}
+		}
+		for _, b := range behind {
+			patterns = append(patterns, e.Server+"/"+place+b)
+		}
+	}
+	for i := range v.left[action] {
+		l := &v.left[action][i]
+		if l.rule.Permit || l.rule.Shadow || l.rule.Limit != nil {
+			continue
+		}
+		for _, pattern := range patterns {
+			might, must := v.world.set.covers(l.residue.left.Resource, &subject{kind: e.Kind, server: e.server, pattern: pattern})
+			if might && (!must || l.reads.resource != readsNothing) {
+				return l.rule
+			}
+		}
+	}
+	return nil
 }
 
 // holes returns a URI template with a * for each expression.

@@ -214,7 +214,7 @@ func (v *View) because(action Action, e *entry) (ids []string) {
 		return idsOf(d.by)
 	}
 	for _, t := range d.forbids {
-		if t.always && t.rule.plainly() {
+		if t.always && (t.rule.plainly() || d.reason != "") {
 			ids = append(ids, t.rule.ID)
 		}
 	}
@@ -306,14 +306,18 @@ func (v *View) UnlistedDelivery(it Item) (c *Conditions, marks []string) {
 	return c, v.world.set.marksOf(e)
 }
 
-// marksOf returns the labels of an item and its server that policies look for in
+// marksOf returns the labels of an item, in any form of its URI, and of its server that policies look for in
 // conversations.
 func (s *Set) marksOf(e *entry) []string {
 	if !s.allMarks && len(s.marks) == 0 {
 		return nil
 	}
 	var out []string
-	for _, l := range slices.Concat(e.labels, e.server.labels) {
+	all := slices.Concat(e.labels, e.server.labels)
+	for _, f := range e.others() {
+		all = append(all, f.labels...)
+	}
+	for _, l := range all {
 		if (s.allMarks || s.marks[l]) && !slices.Contains(out, l) {
 			out = append(out, l)
 		}

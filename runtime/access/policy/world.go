@@ -65,8 +65,10 @@ type entry struct {
 	labels []string
 	// uri is that of a resource in its normal form.
 	uri string
+	// read is how else programs read it, nil for an ordinary URI.
+	read *readings
 	// vague says that it is not known which resource it is: of a template, and of a URI
-	// that has no normal form.
+	// without a scheme.
 	vague  bool
 	hints  hints
 	class  *class
@@ -74,6 +76,27 @@ type entry struct {
 
 	mu      sync.Mutex // guards readers
 	readers map[string]*args.Reader
+}
+
+// readings are the forms of a URI that is no ordinary one, but for its normal one.
+type readings struct {
+	URI
+	forms []form
+}
+
+// form is a resource in one of them.
+type form struct {
+	*entry
+	// deniesOnly says that it needs no permit.
+	deniesOnly bool
+}
+
+// others returns the forms of a URI besides the normal one.
+func (e *entry) others() []form {
+	if e.read == nil {
+		return nil
+	}
+	return e.read.forms
 }
 
 // class are items that policies do not tell apart, but for their names and definitions.
@@ -163,7 +186,7 @@ func (e *entry) classKey(key []byte, named bool) []byte {
 		key = append(append(key, l...), 0)
 	}
 	key = append(key, 0)
-	if named || e.vague {
+	if named || e.vague || e.read != nil {
 		key = append(key, e.uid.ID...)
 	}
 	return key
@@ -199,25 +222,19 @@ func (w *World) bare(it Item) *entry {
 	if e.server == nil {
 		e.server = w.set.server(Server{Name: it.Server})
 	}
-	name := it.Name
-	if it.Kind == Resource {
-		normal, ok := NormalURI(name)
-		if ok {
-			name = normal
+	switch it.Kind {
+	case Resource:
+		u, ok := ParseURI(it.Name)
+		if !ok {
+			e.vague, u.Normal = true, it.Name
 		}
-		e.uri, e.vague = name, !ok
-	}
-	if it.Kind == Template {
-		e.uri, e.vague = name, true
-	}
-	e.uid = types.NewEntityUID(it.Kind.entityType(), types.String(it.Server+"/"+name))
-	for label, globs := range w.set.labels {
-		for _, g := range globs {
-			if g.kinds[it.Kind] && match(g.pattern, string(e.uid.ID)) {
-				e.labels = append(e.labels, label)
-				break
-			}
-		}
+		e.called(w.set, u.Normal)
+		e.readAs(w, u)
+	case Template:
+		e.called(w.set, it.Name)
+		e.vague = true
+	default:
+		e.called(w.set, it.Name)
 	}
 	e.hints = hints{destructive: true, openWorld: true}
 	if it.Kind == Tool && (e.server.Trusted || it.Pinned) {
@@ -229,6 +246,39 @@ func (w *World) bare(it Item) *entry {
 	slices.Sort(e.labels)
 	e.labels = slices.Compact(e.labels)
 	return e
+}
+
+// called gives an item the name by which policies know it, and the labels of that.
+func (e *entry) called(s *Set, name string) {
+	e.uri = name
+	e.uid = types.NewEntityUID(e.Kind.entityType(), types.String(e.Server+"/"+name))
+	for label, globs := range s.labels {
+		for _, g := range globs {
+			if g.kinds[e.Kind] && match(g.of(e.Kind), string(e.uid.ID)) {
+				e.labels = append(e.labels, label)
+				break
+			}
+		}
+	}
+}
+
+// readAs adds the other forms of a resource, and the URI as it was sent.
+func (e *entry) readAs(w *World, u URI) {
+	all := u.Others
+	if e.Name != u.Normal && !slices.Contains(all, e.Name) {
+		all = append(all, e.Name)
+	}
+	if all == nil && !u.Ambiguous {
+		return
+	}
+	e.read = &readings{URI: u}
+	for _, uri := range all {
+		f := form{&entry{Item: e.Item, server: e.server}, !u.Ambiguous || uri == e.Name}
+		f.called(w.set, uri)
+		slices.Sort(f.labels)
+		f.class = w.class(f.entry)
+		e.read.forms = append(e.read.forms, f)
+	}
 }
 
 // hints are what is believed of the annotations of a tool. Where they are not there, and

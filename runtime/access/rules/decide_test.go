@@ -131,6 +131,7 @@ var (
 		"fs/*_x":                         {"Tool fs/read_x", "Tool fs/write_x"},
 		"resource:fs/file:///data/**":    {"Resource fs/file:///data/a.txt"},
 		"resource:fs/file:///data/a.txt": {"Resource fs/file:///data/a.txt"},
+		"resource:fs/FILE:/data/./a.txt": {"Resource fs/file:///data/a.txt"},
 		"label:private":                  {"Tool gh/get_a", "Tool gh/get_b", "Tool gh/merge", "Prompt gh/get_p"},
 		"writing":                        {"Tool gh/merge", "Tool fs/write_x"},
 		"none/x":                         {},

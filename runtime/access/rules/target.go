@@ -3,6 +3,8 @@ package rules
 import (
 	"fmt"
 	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/access/policy"
 )
 
 // targetKind is what a target names.
@@ -100,7 +102,11 @@ func (t target) entity() string {
 	case t.kind == promptTarget:
 		return "Prompt::" + quote(t.server+"/"+t.name)
 	default:
-		return "Resource::" + quote(t.server+"/"+t.name)
+		name := t.name
+		if u, ok := policy.ParseURI(name); ok {
+			name = u.Normal
+		}
+		return "Resource::" + quote(t.server+"/"+name)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime/access/policy"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -71,6 +72,7 @@ func viewed(k inventory.Kind) views.Kind {
 // partOf finds what a view shows of what is listed, and how. A server's own URIs count: how
 // they are exposed depends on other servers.
 func partOf(m *material, v *views.View) *part {
+	v = v.WithForms(views.Resource, policy.NormalPattern)
 	p := &part{view: v, shown: map[*upstream.Backend]*[inventory.Kinds][]bool{}, edits: map[*inventory.Item]*edited{}}
 	for i := range m.known {
 		p.shown[m.known[i].b] = new([inventory.Kinds][]bool)
@@ -85,7 +87,9 @@ func partOf(m *material, v *views.View) *part {
 				name, readOnly := e.exposed, false
 				switch {
 				case viewed(k) == views.Resource:
-					name = e.item.Key
+					if name = e.item.Key; !p.showsListed(k, name) {
+						continue
+					}
 				case k == inventory.Tools:
 					readOnly = policy.ReadOnly(e.item.Raw, s.backend.Config().TrustAnnotations || m.pins.Pinned(s.backend.Name, pinned(k), e.item.Key, e.item.Raw))
 				}
@@ -189,13 +193,33 @@ func (p *part) matches(m *material, k inventory.Kind, server, key string) bool {
 		return true
 	}
 	switch {
-	case viewed(k) == views.Resource: // what is left out is so however it is written
-		normal, ok := policy.NormalURI(key)
-		return p.view.Every(views.Resource) || ok && p.view.Shows(views.Resource, key, false) && p.view.Shows(views.Resource, normal, false)
+	case viewed(k) == views.Resource:
+		u, ok := policy.ParseURI(key)
+		return p.view.Every(views.Resource) || ok && p.view.Shows(views.Resource, key, false) && p.view.Shows(views.Resource, u.Normal, false) && p.showsListed(k, key)
 	case !m.bare:
 		key = m.full.names.Exposed(server, []string{key})[0]
 	}
 	return p.view.Shows(viewed(k), key, false)
+}
+
+// showsListed reports whether a view shows a resource or template, as far as it may be written
+// in other ways: what is left out is so in each of them, and an ambiguous URI has to be shown
+// in all. The view shows none that is ambiguous where it leaves out something of the host.
+func (p *part) showsListed(k inventory.Kind, key string) bool {
+	u, _ := policy.ParseURI(key)
+	if slices.ContainsFunc(u.Forms(), func(form string) bool { return p.view.LeavesOut(views.Resource, form) }) {
+		return false
+	}
+	if !u.Ambiguous || k == inventory.Templates {
+		return true
+	}
+	return !slices.ContainsFunc(u.Others, func(form string) bool { return !p.view.Shows(views.Resource, form, false) }) &&
+		!slices.ContainsFunc(u.Places(), func(place string) bool {
+			if !strings.HasSuffix(place, ":") {
+				place += "/"
+			}
+			return p.view.MayLeaveOut(views.Resource, place)
+		})
 }
 
 // showsUnlisted is matches for what is asked for: a URI for which a server has templates has

@@ -1,0 +1,18 @@
+"""Reads lines with a JSON array of URIs each, and writes for each line what Python reads:
+an array with [scheme, host, port, path] or null for each URI."""
+
+import json
+import sys
+from urllib.parse import unquote, urlsplit
+
+
+def read(text):
+    try:
+        url = urlsplit(text)
+        return [url.scheme, url.hostname or "", str(url.port or ""), unquote(url.path)]
+    except ValueError:
+        return None
+
+
+for line in sys.stdin:
+    print(json.dumps([read(text) for text in json.loads(line)]), flush=True)
