@@ -47,7 +47,7 @@ func ParseURI(text string) (u URI, ok bool) {
 		if scheme != "file" {
 			known, plain := read.hasPlainHost()
 			_, host, _ := asRFC.userHostPort()
-			u.anyHost = !known || strings.Contains(host, "%")
+			u.anyHost = !known || strings.Contains(decodesBackslashes.of(host), "%")
 			u.Ambiguous = u.Ambiguous || !plain
 		} else if strings.Contains(read.path, "%2F") || strings.Contains(read.path, "%5C") {
 			u.Ambiguous = true
@@ -69,6 +69,7 @@ func (u *URI) readAs(p parts, d decoding) {
 	decoded := p.splitAgain(d.of(p.authority + p.path))
 	decoded.tail = p.tail
 	u.add(decoded)
+	u.Ambiguous = u.Ambiguous || withoutDots(singleSlashes(d.of(p.path))) != singleSlashes(d.of(p.withoutDots().path))
 
 	// A program may take all behind the scheme for a path.
 	whole := withoutDots(singleSlashes(d.of(p.whole())))
@@ -148,7 +149,7 @@ func isOrdinary(text string) bool {
 			return false
 		}
 	}
-	return !strings.Contains(whole, "//") && !hasDots(whole)
+	return !strings.Contains(whole, "//") && !hasDots(strings.TrimPrefix(rest, "//"))
 }
 
 // isOrdinaryEscape reports whether an escape is in normal form, and programs do not differ
@@ -217,8 +218,11 @@ func splitWHATWG(scheme, rest string) parts {
 		}
 	}
 	p.path, p.tail = cutAt(rest, "?#")
-	if scheme == "file" && !strings.HasPrefix(p.path, "/") {
-		p.path = "/" + p.path
+	if scheme == "file" {
+		p.path = dotless("/"+strings.TrimPrefix(p.path, "/"), isDrive)
+		if len(p.path) > 2 && isDrive(p.path[1:3]) && (len(p.path) == 3 || p.path[3] == '/') {
+			p.path = p.path[:2] + ":" + p.path[3:]
+		}
 	}
 	return p
 }
@@ -249,7 +253,11 @@ func (p parts) normal() parts {
 	host = strings.ToLower(host)
 	p.authority = user + host + port
 	if p.special() {
-		if port = strings.TrimLeft(strings.TrimPrefix(port, ":"), "0"); port != "" && port != defaultPort(p.scheme) {
+		port = strings.TrimPrefix(port, ":")
+		for len(port) > 1 && port[0] == '0' {
+			port = port[1:]
+		}
+		if port != "" && port != defaultPort(p.scheme) {
 			host += ":" + port
 		}
 		if p.scheme == "file" && host == "localhost" {
@@ -390,6 +398,11 @@ func hasDots(path string) bool {
 // withoutDots takes dot segments out of a path (RFC 3986, 5.2.4). None leads above where the
 // path begins.
 func withoutDots(path string) string {
+	return dotless(path, func(string) bool { return false })
+}
+
+// dotless is withoutDots, and none leads above a first segment that is to stay.
+func dotless(path string, stays func(first string) bool) string {
 	if !hasDots(path) {
 		return path
 	}
@@ -401,7 +414,7 @@ func withoutDots(path string) string {
 			out = append(out, s)
 			continue
 		}
-		if s == ".." && len(out) > 0 {
+		if s == ".." && len(out) > 0 && (len(out) > 1 || !stays(out[0])) {
 			out = out[:len(out)-1]
 		}
 		if i == len(segments)-1 {

@@ -3,19 +3,21 @@
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-function decoded(path) {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return path
-  }
+function decoded(text) {
+  return text.replace(/(%[0-9a-f]{2})+/gi, (escapes) => {
+    try {
+      return decodeURIComponent(escapes)
+    } catch {
+      return escapes
+    }
+  })
 }
 
 function read(text) {
   try {
     const url = new URL(text)
     const path = url.protocol === 'file:' ? fileURLToPath(url) : decoded(url.pathname)
-    return [url.protocol.slice(0, -1), url.hostname, url.port, path]
+    return [url.protocol.slice(0, -1), decoded(url.hostname), url.port, path]
   } catch {
     return null
   }

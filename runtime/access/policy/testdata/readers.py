@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 def read(text):
     try:
         url = urlsplit(text)
-        return [url.scheme, url.hostname or "", str(url.port or ""), unquote(url.path)]
+        return [url.scheme, unquote(url.hostname or ""), str(url.port or ""), unquote(url.path)]
     except ValueError:
         return None
 
