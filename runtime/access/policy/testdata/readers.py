@@ -9,7 +9,8 @@ from urllib.parse import unquote, urlsplit
 def read(text):
     try:
         url = urlsplit(text)
-        return [url.scheme, unquote(url.hostname or ""), str(url.port or ""), unquote(url.path)]
+        port = "" if url.port is None else str(url.port)
+        return [url.scheme, unquote(url.hostname or ""), port, unquote(url.path)]
     except ValueError:
         return None
 
