@@ -185,6 +185,8 @@ func TestAllowed(t *testing.T) {
 		{"file:///D/pub/*", "file:///D/pub/a%2fb", false},
 		{"file:///D/pub/**", `file:///D/pub/..\priv\y`, false},
 		{"file:///D/pub/**", "file://other.example/D/pub/x", false},
+		{"file:///D/pub/**", "file:///C:/../D/pub/x", false},
+		{"file:///D/pub/**", "file:///C:a/../D/pub/x", false},
 		{"file://documents/**", "file://documents/x", true},
 		{"https://h.example/**", "https://h.example/x", true},
 		{"https://h.example/**", "https://h.example", true},

@@ -219,7 +219,8 @@ func splitWHATWG(scheme, rest string) parts {
 	}
 	p.path, p.tail = cutAt(rest, "?#")
 	if scheme == "file" {
-		p.path = dotless("/"+strings.TrimPrefix(p.path, "/"), isDrive)
+		// Node 20 takes every name that begins like a drive for one.
+		p.path = dotless("/"+strings.TrimPrefix(p.path, "/"), func(first string) bool { return len(first) > 1 && isDrive(first[:2]) })
 		if len(p.path) > 2 && isDrive(p.path[1:3]) && (len(p.path) == 3 || p.path[3] == '/') {
 			p.path = p.path[:2] + ":" + p.path[3:]
 		}
