@@ -125,7 +125,7 @@ func (p *Program) Unmatched(ctx context.Context) []settings.Unmatched {
 	if err != nil {
 		return nil
 	}
-	all, err := l.Policies.Unmatched(l.set, l.named)
+	all, err := l.Unmatched(l.set, l.named)
 	if err != nil {
 		return nil
 	}

@@ -120,8 +120,9 @@ func isOrdinary(text string) bool {
 		return false
 	}
 	p := split(scheme, rest)
-	host, port := p.authority, ""
+	port := ""
 	if p.special() {
+		var host string
 		if _, host, port = p.userHostPort(); port == ":" || strings.HasPrefix(port, ":0") || strings.TrimPrefix(port, ":") == defaultPort(scheme) && port != "" {
 			return false
 		}
