@@ -26,11 +26,7 @@ func Names(name string, names []string, n int) []string {
 		if len(have) > 200 {
 			continue
 		}
-		score := distance(want, have)
-		limit := max(1, min(len(want), len(have))/3)
-		if min(len(want), len(have)) < 2 {
-			limit = 0 // any two letters are one slip apart
-		}
+		score, limit := distance(want, have), slips(want, have)
 		switch {
 		case score <= limit:
 		case len(want) >= 2 && strings.HasPrefix(have, want), len(have) >= 2 && strings.HasPrefix(want, have):
@@ -55,6 +51,22 @@ func Names(name string, names []string, n int) []string {
 		}
 	}
 	return out
+}
+
+// Slip reports whether a name is another one but for slips: a letter or two too many, too few,
+// wrong or swapped. A name that begins with the other is not, unless it is that near.
+func Slip(name, other string) bool {
+	a, b := fold(name), fold(other)
+	return a != "" && max(len(a), len(b)) <= 200 && distance(a, b) <= slips(a, b)
+}
+
+// slips is how many slips two names may be apart.
+func slips(a, b string) int {
+	shorter := min(len(a), len(b))
+	if shorter < 2 {
+		return 0 // any two letters are one slip apart
+	}
+	return max(1, shorter/3)
 }
 
 // fold makes names that differ in case and in the kind of their separators

@@ -38,3 +38,17 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+func TestSlip(t *testing.T) {
+	for pair, want := range map[string]bool{
+		"shpo shop": true, "sho shop": true, "Shop shop": true, "fake-mcp fake": false, "gh ghes": false, "git github": false, "a b": false, "x shop": false, "alcie alice": true,
+	} {
+		name, other, _ := strings.Cut(pair, " ")
+		if got := nearest.Slip(name, other); got != want {
+			t.Errorf("%s: %v", pair, got)
+		}
+	}
+	if nearest.Slip("", "a") || nearest.Slip("a", "") {
+		t.Error("nothing is a slip of nothing")
+	}
+}

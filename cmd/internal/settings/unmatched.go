@@ -144,13 +144,13 @@ type matching struct {
 	found  []Unmatched
 }
 
-// miss notes a name that nothing has; near is the configured one that it is nearly, "" for
-// none.
-func (m *matching) miss(message, near, otherwise string) {
+// miss notes a name that nothing has; meant is what a person may have meant, "" for nothing,
+// and slip says that it is nearly the same.
+func (m *matching) miss(message, meant string, slip bool, otherwise string) {
 	u := Unmatched{Policy: m.of, Message: message, Hint: otherwise}
-	if near != "" {
-		u.Hint = "did you mean " + near + "?"
-		u.Stops = !m.of.Permit && m.of.Limit == nil && !m.of.Shadow
+	if meant != "" {
+		u.Hint = "did you mean " + meant + "?"
+		u.Stops = slip && !m.of.Permit && m.of.Limit == nil && !m.of.Shadow
 	}
 	m.note(u)
 }
@@ -201,9 +201,10 @@ func (m *matching) server(name string) bool {
 	case m.names.Servers == nil, slices.Contains(m.names.Servers, name):
 		return m.names.Servers != nil
 	case slices.Contains(m.labels, name):
-		m.miss(fmt.Sprintf("there is no server %q, but a label", name), "label:"+name, "")
+		m.miss(fmt.Sprintf("there is no server %q, but a label", name), "label:"+name, true, "")
 	default:
-		m.miss(fmt.Sprintf("there is no server %q", name), near(name, append(slices.Clone(m.names.Servers), m.labels...)), "mcpctl list shows the configured servers")
+		best := near(name, append(slices.Clone(m.names.Servers), m.labels...))
+		m.miss(fmt.Sprintf("there is no server %q", name), best, nearest.Slip(name, best), "mcpctl list shows the configured servers")
 	}
 	return false
 }
@@ -239,13 +240,14 @@ func (m *matching) group(name string) {
 	names := append(slices.Sorted(maps.Keys(m.Config.Groups)), m.names.Certificates...)
 	for _, t := range m.names.Tokens {
 		if t.Name == name {
-			m.miss(fmt.Sprintf("nobody is in the group %q, but a token has that name", name), "token|"+name, "")
+			m.miss(fmt.Sprintf("nobody is in the group %q, but a token has that name", name), "token|"+name, true, "")
 			return
 		}
 		names = append(names, t.Groups...)
 	}
 	if !slices.Contains(names, name) {
-		m.miss(fmt.Sprintf("nobody is in the group %q", name), near(name, names), "give it members in access: {groups: …}")
+		best := near(name, names)
+		m.miss(fmt.Sprintf("nobody is in the group %q", name), best, nearest.Slip(name, best), "give it members in access: {groups: …}")
 	}
 }
 
@@ -259,12 +261,13 @@ func (m *matching) principal(id string) {
 	for _, t := range m.names.Tokens {
 		names = append(names, t.Name)
 	}
-	if slices.Contains(names, name) {
-		return
+	if names == nil || slices.Contains(names, name) {
+		return // without any, tokens are not in use yet
 	}
 	best := near(name, names)
+	slip := nearest.Slip(name, best)
 	if best != "" {
 		best = "token|" + best
 	}
-	m.miss(fmt.Sprintf("there is no token %q", name), best, "mcpctl access token list shows the tokens")
+	m.miss(fmt.Sprintf("there is no token %q", name), best, slip, "mcpctl access token list shows the tokens")
 }
