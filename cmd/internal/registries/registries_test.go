@@ -187,7 +187,7 @@ func TestLarge(t *testing.T) {
 	p := newPlace(t, at(s.URL))
 	const said = "only names were searched; mcpctl search --refresh copies the registry"
 	found, notes := p.search(t, "clock")
-	if found != "a.b/clock@1.0.0" || !strings.HasPrefix(notes, said) || !strings.HasSuffix(notes, "servers so far)") {
+	if found != "a.b/clock@1.0.0" || !strings.HasPrefix(notes, said) || !strings.HasSuffix(notes, " so far)") {
 		t.Errorf("found %q, said %q", found, notes)
 	}
 }

@@ -59,7 +59,7 @@ func View(c *Catalog) *views.View {
 	if c.sight.part == nil {
 		return nil
 	}
-	return c.sight.part.view
+	return c.sight.part.configured
 }
 
 // Note notes that an audience is shown all tools of a catalog.

@@ -20,10 +20,12 @@ const maxBases = 64
 
 // part is what a view shows of the catalog of all. What policies hide leaves that.
 type part struct {
-	view  *views.View // nil shows nothing
-	shown map[*upstream.Backend]*[inventory.Kinds][]bool
-	edits map[*inventory.Item]*edited
-	pins  []*inventory.Item // in their order; nil for those that are not there
+	// configured is the view as it was given, nil shows nothing. view has normal forms of
+	// its URIs besides.
+	configured, view *views.View
+	shown            map[*upstream.Backend]*[inventory.Kinds][]bool
+	edits            map[*inventory.Item]*edited
+	pins             []*inventory.Item // in their order; nil for those that are not there
 }
 
 // edited is a tool as a view has it, where that differs.
@@ -72,8 +74,7 @@ func viewed(k inventory.Kind) views.Kind {
 // partOf finds what a view shows of what is listed, and how. A server's own URIs count: how
 // they are exposed depends on other servers.
 func partOf(m *material, v *views.View) *part {
-	v = v.WithForms(views.Resource, policy.NormalPattern)
-	p := &part{view: v, shown: map[*upstream.Backend]*[inventory.Kinds][]bool{}, edits: map[*inventory.Item]*edited{}}
+	p := &part{configured: v, view: v.WithForms(views.Resource, policy.NormalPattern), shown: map[*upstream.Backend]*[inventory.Kinds][]bool{}, edits: map[*inventory.Item]*edited{}}
 	for i := range m.known {
 		p.shown[m.known[i].b] = new([inventory.Kinds][]bool)
 		for k := range inventory.Kinds {
