@@ -308,6 +308,7 @@ func command(t *testing.T, unsigned error) {
 	t.Helper()
 	m := &memory{unsigned: unsigned}
 	j := open(t, journal.Options{Keeper: m, Durability: journal.Logged})
+	synctest.Wait() // the writer waits for the first request
 	ticket, err := j.Begin(call("{}"))
 	if err == nil {
 		err = j.Wait(t.Context(), ticket)
