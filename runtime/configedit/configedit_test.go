@@ -26,6 +26,7 @@ func TestParsePath(t *testing.T) {
 		"": "character 1", ".": "character 1", "a.": "character 2", "a..b": "character 2: want a name", "a[x]": "character 2", "a[-1]": "want [NUMBER]",
 		"a[01]": "want [NUMBER]", "a[99999]": "want [NUMBER]", "a[0": "want [NUMBER]", "[0]": "begins with a name", "[]": "begins with a name",
 		`a."b`: "does not end", `a["b"`: `want ["NAME"]`, "a b": "want a dot", `a"b"`: "want a dot", "a]": "want a dot", `"\x"`: "does not end",
+		`ää"x`: "character 3", "a.[0]": "character 2: want a name after the dot",
 	} {
 		if p, err := configedit.ParsePath(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %s, %v, want an error with %q", text, p, err, want)

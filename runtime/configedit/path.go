@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonedit"
 )
@@ -29,12 +30,14 @@ func Names(names ...string) Path {
 func ParsePath(text string) (Path, error) {
 	var p Path
 	for rest := text; rest != "" || p == nil; {
-		at := len(text) - len(rest) + 1
+		at := utf8.RuneCountInString(text[:len(text)-len(rest)]) + 1
 		wrong := func(why string) (Path, error) {
 			return nil, fmt.Errorf("path %s: character %d: %s", strconv.Quote(text), at, why)
 		}
 		if p != nil && rest[0] == '.' {
-			rest = rest[1:]
+			if rest = rest[1:]; strings.HasPrefix(rest, "[") {
+				return wrong("want a name after the dot")
+			}
 		} else if p != nil && rest[0] != '[' {
 			return wrong("want a dot or [")
 		}

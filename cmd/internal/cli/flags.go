@@ -158,7 +158,8 @@ func worksWithoutFiles(cmd *cobra.Command) bool {
 // asksJSON reports an explicit --json among words that may be an invalid command
 // line; the last one counts.
 func asksJSON(args []string, getenv func(string) string) bool {
-	json := getenv(settings.Variable("output")) == "json" || getenv(settings.Variable("json")) == "1" || getenv(settings.Variable("json")) == "true"
+	json, _ := settings.Boolean(getenv(settings.Variable("json"))) // another word is a fault that is reported as text
+	json = json || getenv(settings.Variable("output")) == "json"
 	for i := 0; i < len(args) && args[i] != "--"; i++ {
 		word := args[i]
 		if word == "-o" || word == "--output" {

@@ -42,6 +42,11 @@ func (a *app) remove(ctx context.Context, aliases []string, project bool) error 
 	}
 	before := a.unmatched(ctx)
 	err = target.Update(func(f *config.File) error {
+		for _, alias := range removed { // before any is gone, so that a hint can name it
+			if _, ok := f.Entry(alias); !ok {
+				return f.Remove(alias)
+			}
+		}
 		for _, alias := range removed {
 			if err := f.Remove(alias); err != nil {
 				return err

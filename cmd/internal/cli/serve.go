@@ -23,7 +23,7 @@ func newServe(a *app) *cobra.Command {
 		Short:   "Put all configured servers behind one endpoint",
 		Long:    gateway.ServeLong,
 		Example: "  mcpctl serve\n  mcpctl serve --http 127.0.0.1:8080 --server fs,gh\n  mcpctl serve --http -- npx -y @modelcontextprotocol/server-memory\n  mcpctl serve --socket ~/mcp.sock",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if err := f.resolve(a, cmd, words); err != nil {
 				return err
@@ -91,13 +91,18 @@ func (f *serveFlags) resolve(a *app, cmd *cobra.Command, words []string) error {
 			return usagef("%s is %q, want true or false", settings.Variable("insecure"), v)
 		}
 	}
-	if len(words) == 0 {
-		return nil
+	return f.address(words, given("http"))
+}
+
+// address takes the address behind --http, which its flag leaves among the words.
+func (f *serveFlags) address(words []string, http bool) error {
+	isAddress := func(w string) bool { return strings.Contains(w, ":") || strings.Trim(w, "0123456789") == "" }
+	if i := slices.IndexFunc(words, isAddress); http && f.http == gateway.DefaultAddress && i >= 0 {
+		f.http, words = words[i], slices.Delete(slices.Clone(words), i, i+1)
 	}
-	if !given("http") || f.http != gateway.DefaultAddress {
+	if len(words) > 0 {
 		return usagef("unexpected argument %q", words[0]).withHint("name servers with --server %s", words[0])
 	}
-	f.http = words[0]
 	return nil
 }
 

@@ -29,13 +29,15 @@ type Command struct {
 	// Listed says that the settings list the tokens which serve accepts: those that are
 	// added here are none of them.
 	Listed bool
+	// Unused says that serve asks nobody for a token.
+	Unused bool
 	now    func() time.Time
 }
 
 // New returns a run that keeps tokens in a directory, for serves with some settings.
 func New(u *ui.UI, dir string, s settings.Serve) *Command {
 	accepted := s.Access.Providers.Token
-	return &Command{UI: u, StateDir: dir, Listed: accepted != nil && accepted.List != nil}
+	return &Command{UI: u, StateDir: dir, Listed: accepted != nil && accepted.List != nil, Unused: accepted == nil}
 }
 
 func (c *Command) time() time.Time {
@@ -142,7 +144,11 @@ func (c *Command) Add(ctx context.Context, name string, groups []string, expires
 	if err != nil {
 		return err
 	}
-	return c.print(t, text)
+	err = c.print(t, text)
+	if err == nil && c.Unused {
+		c.UI.Note("note: serve asks nobody for a token yet; in config.yaml: serve: {auth: [{token: {}}]}")
+	}
+	return err
 }
 
 // until returns when what is created now expires.

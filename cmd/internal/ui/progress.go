@@ -175,5 +175,8 @@ func line(s runtime.Progress, width int) string {
 		full := int(part * bar)
 		head = fmt.Sprintf("[%s%s] %3d%%", strings.Repeat("#", full), strings.Repeat("-", bar-full), int(part*100))
 	}
-	return text.Snip(strings.TrimRight(head+" "+CleanLine(s.Message), " "), max(width, 1), "…")
+	if message := CleanLine(s.Message); (s.Total == nil || *s.Total <= 0) && message != "" {
+		head = "" // a number without a total says nothing beside a text
+	}
+	return text.Snip(strings.TrimSpace(head+" "+CleanLine(s.Message)), max(width, 1), "…")
 }

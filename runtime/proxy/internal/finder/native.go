@@ -34,13 +34,19 @@ func (p Program) Searches(names []string) bool {
 	return false
 }
 
-// older reports whether a version is older than another. One that is no list of numbers is
-// not.
+// older reports whether a version is older than another; a missing number is 0. One that is
+// no list of numbers is not.
 func older(version, than string) bool {
 	a, b := strings.Split(version, "."), strings.Split(than, ".")
-	for i := range min(len(a), len(b)) {
-		x, err1 := strconv.Atoi(a[i])
-		y, err2 := strconv.Atoi(b[i])
+	part := func(of []string, i int) (int, error) {
+		if i >= len(of) {
+			return 0, nil
+		}
+		return strconv.Atoi(of[i])
+	}
+	for i := range max(len(a), len(b)) {
+		x, err1 := part(a, i)
+		y, err2 := part(b, i)
 		switch {
 		case err1 != nil || err2 != nil:
 			return false
