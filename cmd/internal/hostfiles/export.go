@@ -204,10 +204,18 @@ func (ex *Export) print(out *exported) error {
 	case ex.DryRun:
 		fmt.Fprintf(&b, "%s would be changed\n", ex.short(out.File))
 	default:
-		fmt.Fprintf(&b, "%s is changed; mcpctl export %s --undo takes it back\n", ex.short(out.File), out.Host)
+		fmt.Fprintf(&b, "%s is changed; %s takes it back\n", ex.short(out.File), ex.undo(out.Host, ex.Project))
 	}
 	_, err := ex.UI.Out.Write([]byte(b.String()))
 	return err
+}
+
+// undo returns the command that takes back what was written to the file of a host.
+func (*Export) undo(host string, project bool) string {
+	if project {
+		host += " --project"
+	}
+	return "mcpctl export " + host + " --undo"
 }
 
 // prefixed returns the lines of an entry, each behind a prefix; "" for no entry.

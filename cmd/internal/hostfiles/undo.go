@@ -25,7 +25,7 @@ func (ex *Export) Undo(ctx context.Context, name string) error {
 		}
 		w := led.Files[l.Key()]
 		if w == nil {
-			return nil, failure.Usage("nothing was written to %s", ex.short(l.Path)).WithHint("mcpctl export %s", name)
+			return nil, failure.Usage("nothing was written to %s", ex.short(l.Path)).WithHint("%s", ex.elsewhere(led, name))
 		}
 		text, ok, err := led.Original(w, f.Bytes())
 		if err != nil {
@@ -75,4 +75,13 @@ func (ex *Export) Undo(ctx context.Context, name string) error {
 	}
 	_, err = fmt.Fprintf(ex.UI.Out, "%s %s\n", ex.short(l.Path), what)
 	return err
+}
+
+// elsewhere returns the command that takes back what was written to the other file of a host,
+// of the user or of the project, or else the one that writes to this one.
+func (ex *Export) elsewhere(led *hosts.Ledger, name string) string {
+	if other, err := ex.location(name, !ex.Project); err == nil && led.Files[other.Key()] != nil {
+		return ex.undo(name, !ex.Project)
+	}
+	return "mcpctl export " + name
 }
