@@ -53,7 +53,8 @@ type Listed struct {
 	At    time.Time
 }
 
-// file is the form of a stored list. Its time is that of the file.
+// file is the form of a stored list. Its time is that of the file. Digest is that of how the
+// server is reached: a list counts for as long as the same is run.
 type file struct {
 	Digest string            `json:"digest"`
 	Items  []json.RawMessage `json:"items"`
@@ -69,7 +70,7 @@ func (l Lists) Keep(server config.Entry, kind string, items []json.RawMessage) {
 	if items == nil {
 		items = []json.RawMessage{}
 	}
-	raw, err := json.Marshal(file{server.Digest(), items})
+	raw, err := json.Marshal(file{server.Connection(), items})
 	if err != nil || len(raw) > maxFile {
 		l.log.Debug("list is not stored", "server", server.Name, "bytes", len(raw), "err", err)
 		return
@@ -145,7 +146,7 @@ func (l Lists) read(server config.Entry, kind string) (Listed, bool) {
 		Digest string           `json:"digest"`
 		Items  []jsontext.Value `json:"items"`
 	}
-	if err != nil || jsonv2.Unmarshal(raw, &f, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil || f.Digest != server.Digest() {
+	if err != nil || jsonv2.Unmarshal(raw, &f, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil || f.Digest != server.Connection() {
 		return Listed{}, false
 	}
 	items := make([]json.RawMessage, len(f.Items))

@@ -40,6 +40,13 @@ func TestLists(t *testing.T) {
 	if got := lists.Load(t.Context(), servers, "prompts"); len(got) != 1 || got["b"].Items == nil || len(got["b"].Items) != 0 {
 		t.Errorf("an empty list: %v", got)
 	}
+	// What does not change what runs keeps the list.
+	for _, more := range []string{`,"labels":["x"]`, `,"trustAnnotations":true`, `,"requestTimeout":"9s"`, `,"disabled":true`} {
+		same := entries(t, `{"mcpServers":{"a":{"command":"a"`+more+`}}}`)
+		if got := lists.Load(t.Context(), same, "tools"); len(got) != 1 {
+			t.Errorf("%s: got %v", more, got)
+		}
+	}
 	changed := entries(t, `{"mcpServers":{"a":{"command":"a2"}}}`)
 	for name, other := range map[string]map[string]known.Listed{
 		"a changed entry":       lists.Load(t.Context(), changed, "tools"),
