@@ -96,7 +96,7 @@ func (f *serveFlags) resolve(a *app, cmd *cobra.Command, words []string) error {
 
 // address takes the address behind --http, which its flag leaves among the words.
 func (f *serveFlags) address(words []string, http bool) error {
-	isAddress := func(w string) bool { return strings.Contains(w, ":") || strings.Trim(w, "0123456789") == "" }
+	isAddress := func(w string) bool { return strings.ContainsAny(w, ":.") || strings.Trim(w, "0123456789") == "" }
 	if i := slices.IndexFunc(words, isAddress); http && f.http == gateway.DefaultAddress && i >= 0 {
 		f.http, words = words[i], slices.Delete(slices.Clone(words), i, i+1)
 	}
