@@ -33,9 +33,8 @@ func loadLayers(env *environment) (*layers.Set, error) {
 			return nil, &config.Problem{File: user.Path, Message: "there is no such file", Remedy: "mcpctl --config " + shellWord(user.Path) + " add NAME creates it"}
 		}
 	}
-	env.file.last = set
 	if env.file.shared {
-		return set, nil
+		return set, nil // nothing is written: several read at once
 	}
 	env.file.set = nil // it may have changed the next time
 	if l := set.Untrusted(); l != nil && env.file.command && !env.file.declined {
