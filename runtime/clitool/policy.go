@@ -288,8 +288,5 @@ func allFlags(c *clihelp.Command) []string {
 }
 
 func suggestion(word string, known []string) string {
-	if near := nearest.Names(word, known, 1); len(near) > 0 {
-		return "did you mean " + near[0] + "?"
-	}
-	return "remove it, or raise cliDepth where it has more words than that"
+	return nearest.Hint(word, known, "remove it, or raise cliDepth where it has more words than that")
 }

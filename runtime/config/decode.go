@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonedit"
 	"github.com/mcpctl/mcpctl/runtime/lazy"
+	"github.com/mcpctl/mcpctl/runtime/nearest"
 	"github.com/mcpctl/mcpctl/runtime/origin"
 )
 
@@ -126,7 +126,7 @@ func unknownKeyRemedy(name string) string {
 	case "timeout":
 		return "did you mean requestTimeout?"
 	}
-	return cmp.Or(suggest(name, Keys()), "remove it; mcpctl config schema has all keys")
+	return nearest.Hint(name, Keys(), "remove it; mcpctl config schema has all keys")
 }
 
 // shape checks the members against one another: command or url, and a type
@@ -436,7 +436,7 @@ func choice(field func(*Entry) *string, words ...string) func(*decoder, *Entry, 
 		}
 		s := v.Value.(hujson.Literal).String()
 		if !slices.Contains(words, s) {
-			d.fault(v.StartOffset, fmt.Sprintf("%s is %q, want %s", at, s, strings.Join(words, " or ")), cmp.Or(suggest(s, words), "leave it out for the default"))
+			d.fault(v.StartOffset, fmt.Sprintf("%s is %q, want %s", at, s, strings.Join(words, " or ")), nearest.Hint(s, words, "leave it out for the default"))
 			return
 		}
 		*field(e) = s
@@ -496,7 +496,7 @@ func (d *decoder) typ(e *Entry, at string, v hujson.Value) {
 	case TransportCLI:
 		d.fault(v.StartOffset, `type is "cli"`, `write "cli": true in its place`)
 	default:
-		remedy := cmp.Or(suggest(s, []string{TransportStdio, TransportHTTP, TransportSSE, "streamable-http"}), "leave it out: the shape decides")
+		remedy := nearest.Hint(s, []string{TransportStdio, TransportHTTP, TransportSSE, "streamable-http"}, "leave it out: the shape decides")
 		d.fault(v.StartOffset, fmt.Sprintf("type is %q, want stdio, http or sse", s), remedy)
 	}
 }

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -122,19 +121,11 @@ func rootRemedy(key string) string {
 	if slices.Contains([]string{"servers", "mcp", "context_servers", "mcp_servers"}, key) {
 		return fmt.Sprintf(`rename %q to "mcpServers"`, key)
 	}
-	return cmp.Or(suggest(key, []string{rootKey, "$schema"}), "remove it, if no other program reads it")
+	return nearest.Hint(key, []string{rootKey, "$schema"}, "remove it, if no other program reads it")
 }
 
 // maxNear is how many names [File.Nearest] returns.
 const maxNear = 3
-
-// suggest returns the known name that was probably meant, "" for none.
-func suggest(name string, known []string) string {
-	if near := nearest.Names(name, known, 1); len(near) > 0 {
-		return "did you mean " + near[0] + "?"
-	}
-	return ""
-}
 
 func (f *File) readEntries() {
 	if f.servers == nil {

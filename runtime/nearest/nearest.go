@@ -53,6 +53,15 @@ func Names(name string, names []string, n int) []string {
 	return out
 }
 
+// Hint asks whether one of names was meant by whoever wrote name; it is otherwise where none is
+// close.
+func Hint(name string, names []string, otherwise string) string {
+	if near := Names(name, names, 1); len(near) > 0 {
+		return "did you mean " + near[0] + "?"
+	}
+	return otherwise
+}
+
 // Slip reports whether a name is another one but for slips: a letter or two too many, too few,
 // wrong or swapped. A name that begins with the other is not, unless it is that near.
 func Slip(name, other string) bool {

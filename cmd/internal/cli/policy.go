@@ -10,7 +10,9 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/configuring"
 	"github.com/mcpctl/mcpctl/cmd/internal/policies"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/runtime/access/policy"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/pins"
 )
 
 func newPolicy(a *app) *cobra.Command {
@@ -40,11 +42,23 @@ func (a *app) unmatched(ctx context.Context) []settings.Unmatched {
 	return program.Unmatched(ctx)
 }
 
+// listed returns the names that a server was last seen to list.
+func (a *app) listed(server config.Entry, kind policy.Kind) (names []string, known bool) {
+	l := pins.Tools
+	if kind == policy.Prompt {
+		l = pins.Prompts
+	}
+	listed, known := a.knownWhole().Load(context.Background(), []config.Entry{server}, l.Member())[server.Name]
+	for _, it := range pins.Items(l, listed.Items) {
+		names = append(names, it.Key)
+	}
+	return names, known
+}
+
 // policyProgram returns what the commands about policies need.
 func policyProgram(a *app) *policies.Program {
-	lists := a.known()
-	lists.Filter = nil // the policies are about all that there is
-	return &policies.Program{UI: a.ui, Settings: a.settings, Load: a.loadConfig, Known: lists, StateDir: config.StateDir(a.getenv), Audit: auditProgram(a)}
+	// The policies are about all that there is.
+	return &policies.Program{UI: a.ui, Settings: a.settings, Load: a.loadConfig, Known: a.knownWhole(), StateDir: config.StateDir(a.getenv), Audit: auditProgram(a)}
 }
 
 // policyResult is the error of a command that has printed what it has found.

@@ -185,7 +185,7 @@ func (a *app) runGateway(ctx context.Context, o gateway.Options) error {
 		Hurry: a.Hurry, HurryUp: a.HurryUp, OnHangup: a.OnHangup,
 	}
 	if a.settings.ConfigPath != "" && !a.adhoc.given() {
-		h.Unmatched = func() []settings.Unmatched { return a.unmatched(ctx) }
+		h.Listed = a.listed
 	}
 	if dirs := a.settings.Serve.Roots; len(dirs) > 0 {
 		h.Roots = answering.Roots(dirs)

@@ -96,8 +96,7 @@ func (s *session) hidden(ctx context.Context, member, name string) error {
 	if !s.filtered {
 		return nil
 	}
-	lists := s.a.known()
-	lists.Filter = nil
+	lists := s.a.knownWhole()
 	return s.a.file.policies.Hidden(s.entry, member, name, lists.Load(ctx, []config.Entry{s.entry}, member)[s.entry.Name].Items)
 }
 

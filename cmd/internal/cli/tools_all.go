@@ -17,9 +17,14 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// known returns the stored lists of the configured servers.
+// knownWhole returns the stored lists of the configured servers, as the servers have sent them.
+func (env *environment) knownWhole() known.Lists {
+	return known.New(config.StateDir(env.getenv), cmp.Or(env.file.scope, env.settings.ConfigPath), env.log)
+}
+
+// known returns what the policies and mcpctl.lock leave of the stored lists.
 func (env *environment) known() known.Lists {
-	lists := known.New(config.StateDir(env.getenv), cmp.Or(env.file.scope, env.settings.ConfigPath), env.log)
+	lists := env.knownWhole()
 	held := locking.Stored(env.settings.ConfigPath)
 	lists.Filter = func(server config.Entry, member string, items []json.RawMessage) []json.RawMessage {
 		return env.file.policies.Shown(server, member, held(server, member, items))

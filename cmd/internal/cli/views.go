@@ -42,9 +42,7 @@ func (a *app) missingInViews(ctx context.Context, live bool) []config.Problem {
 			}
 		}
 	}
-	known := a.known()
-	known.Filter = nil
-	stored := find.Load(ctx, known, servers)
+	stored := find.Load(ctx, a.knownWhole(), servers)
 	var lists []find.List
 	for _, l := range stored.Lists {
 		if !silent[l.Server] {

@@ -24,6 +24,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/access/policy"
 	"github.com/mcpctl/mcpctl/runtime/auth"
 	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -57,8 +58,9 @@ type Host struct {
 	Roots json.RawMessage
 	// Dial returns the settings for connecting to a server.
 	Dial func(config.Entry) dial.Options
-	// Unmatched returns what the policies name that does not exist. Nil: it is not known.
-	Unmatched func() []settings.Unmatched
+	// Listed returns the names that a server was last seen to list, false where that is not
+	// known. Nil: of no server.
+	Listed func(server config.Entry, kind policy.Kind) (names []string, known bool)
 	// Tokens keeps the tokens of remote servers.
 	Tokens *tokenstore.Store
 	// Guard ends servers if the program is killed; nil: nothing does.

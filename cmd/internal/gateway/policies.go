@@ -14,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/access/gate"
+	"github.com/mcpctl/mcpctl/runtime/access/policy"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/store"
 )
@@ -68,21 +69,21 @@ func (p *policing) open(g *gateway) error {
 		return nil
 	}
 	p.auth, p.asks = g.h.Settings.Serve.Access.Required(), g.o.asks
-	next, err := p.read(g)
+	next, unmatched, err := p.read(g)
 	if err != nil {
 		return err
 	}
 	p.gate = gate.New(next)
 	p.keepQuotas(g)
-	p.misnamed(g)
+	p.warn(g, unmatched)
 	if p.asks && next.Set == nil {
 		g.h.UI.Say("warning: %s", allAllowed)
 	}
 	return nil
 }
 
-// read reads the policies as they are now.
-func (p *policing) read(g *gateway) (next gate.Config, err error) {
+// read reads the policies as they are now, and what they name that does not exist.
+func (p *policing) read(g *gateway) (next gate.Config, unmatched []settings.Unmatched, err error) {
 	p.mu.Lock()
 	files := p.files
 	p.mu.Unlock()
@@ -98,21 +99,16 @@ func (p *policing) read(g *gateway) (next gate.Config, err error) {
 	case read.Text != nil && blank(read.Text) && !blank(p.text): // else all would be allowed while it is written
 		err = &config.Problem{File: p.path, Message: "the file is empty", Remedy: "write {} for no settings"}
 	default:
-		if next, err = read.Gate(); err == nil && next.Set != nil {
-			var unmatched []settings.Unmatched
-			if unmatched, err = read.Unmatched(next.Set, g.names()); err == nil {
-				err = settings.Misnamed(unmatched)
-			}
-		}
+		next, unmatched, err = read.Usable(g.names)
 	}
 	p.files, p.states = files, states
 	if err != nil {
 		p.status.Problem = err.Error()
-		return next, err
+		return next, nil, err
 	}
 	p.text = read.Text
 	p.status = PolicyStatus{Digest: next.Set.Digest(), Policies: len(next.Set.Policies()), Loaded: time.Now()}
-	return next, nil
+	return next, unmatched, nil
 }
 
 // names are what policies can name.
@@ -120,17 +116,21 @@ func (g *gateway) names() settings.Names {
 	g.hooks.mu.Lock()
 	f := cmp.Or(g.hooks.file, g.o.File)
 	g.hooks.mu.Unlock()
-	return g.h.Settings.Names(f, config.StateDir(g.h.Getenv))
+	n := g.h.Settings.Names(f, config.StateDir(g.h.Getenv))
+	if g.h.Listed != nil {
+		n.Listed = func(server string, kind policy.Kind) (names []string, known bool) {
+			entry, _ := f.Entry(server)
+			return g.h.Listed(entry, kind)
+		}
+	}
+	return n
 }
 
-// misnamed logs what the policies name that does not exist, as far as that is known now.
-func (p *policing) misnamed(g *gateway) {
-	if g.h.Unmatched == nil {
-		return
-	}
+// warn logs what the policies name that does not exist, and shows it in the status.
+func (p *policing) warn(g *gateway, unmatched []settings.Unmatched) {
 	var all []string
-	for _, u := range g.h.Unmatched() {
-		problem := u.Problem()
+	for i := range unmatched {
+		problem := unmatched[i].Problem()
 		all = append(all, problem.Error())
 		g.h.Log.Warn("a policy names what does not exist", failure.Attrs(problem)...)
 	}
@@ -169,7 +169,7 @@ func (p *policing) follow(g *gateway) {
 	defer p.watchFolders(g)
 	waitForText(p.path)
 	before := p.gate.Set().Digest()
-	next, err := p.read(g)
+	next, unmatched, err := p.read(g)
 	if err != nil {
 		if news := err.Error(); p.failed != news {
 			p.failed = news
@@ -189,7 +189,7 @@ func (p *policing) follow(g *gateway) {
 	p.keepQuotas(g)
 	g.proxy.Repolicy()
 	p.record(g)
-	p.misnamed(g)
+	p.warn(g, unmatched)
 	g.h.Log.Info("policies read", "digest", next.Set.Digest(), "policies", len(next.Set.Policies()))
 	if p.asks && next.Set == nil {
 		g.h.Log.Warn(allAllowed)

@@ -53,32 +53,20 @@ func (p *Policies) Concern(entry config.Entry) (bool, error) {
 		return false, nil
 	}
 	p.once.Do(func() {
-		var read *settings.Policies
-		if read, p.err = settings.ReadPolicies(p.Settings.File(), p.Settings.Serve.Access.Required()); p.err == nil {
-			if p.read, p.err = read.Gate(); p.err == nil {
-				p.err = p.misnamed(read)
-			}
+		read, err := settings.ReadPolicies(p.Settings.File(), p.Settings.Serve.Access.Required())
+		if err != nil {
+			p.err = err
+			return
+		}
+		var unmatched []settings.Unmatched
+		if p.read, unmatched, p.err = read.Usable(p.Names); p.err != nil {
+			return
+		}
+		for i := range unmatched {
+			p.Warn(unmatched[i].Problem())
 		}
 	})
 	return p.err == nil && p.read.Set != nil && (p.read.Guards != nil || p.read.Set.Concerns(ServerOf(entry))), p.err
-}
-
-// misnamed tells what the policies name that does not exist. What stops a start is an error.
-func (p *Policies) misnamed(read *settings.Policies) error {
-	if p.read.Set == nil || p.Names == nil {
-		return nil
-	}
-	all, err := read.Unmatched(p.read.Set, p.Names())
-	if err == nil {
-		err = settings.Misnamed(all)
-	}
-	if err != nil {
-		return err
-	}
-	for i := range all {
-		p.Warn(all[i].Problem())
-	}
-	return nil
 }
 
 // Dial connects to a server. What it sends goes to h.
@@ -204,6 +192,10 @@ func ServerOf(e config.Entry) policy.Server {
 	return policy.Server{Name: e.Name, Transport: e.Transport(), Labels: e.Labels, Trusted: e.TrustAnnotations}
 }
 
+func kindOf(l pins.List) policy.Kind {
+	return [pins.Lists]policy.Kind{policy.Tool, policy.Prompt, policy.Resource, policy.Template}[l]
+}
+
 // ItemsOf returns the items of a list that the server of an entry has sent, as policies see
 // them.
 func ItemsOf(e config.Entry, l pins.List, raw []json.RawMessage) []policy.Item {
@@ -211,7 +203,7 @@ func ItemsOf(e config.Entry, l pins.List, raw []json.RawMessage) []policy.Item {
 	all := make([]policy.Item, len(listed))
 	for i, it := range listed {
 		all[i] = policy.Item{
-			Kind: [pins.Lists]policy.Kind{policy.Tool, policy.Prompt, policy.Resource, policy.Template}[l], Server: e.Name, Name: it.Key,
+			Kind: kindOf(l), Server: e.Name, Name: it.Key,
 			Definition: it.Raw, Pinned: guard.Pinned(e.Name, l, it.Key, it.Raw),
 		}
 	}

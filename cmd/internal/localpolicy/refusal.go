@@ -69,9 +69,9 @@ func Refused(err error, server string) error {
 }
 
 // Hidden returns why the policies keep an item from whoever uses this machine, as a
-// [*Refusal]; nil where they do not. items are those of a list as the server has sent it, and
-// member is that of the list in a result, such as tools. Strangers are told that there is no
-// such item, as [Policies.Connect] does.
+// [*Refusal]; nil where they do not. items are those of a list as the server has sent it, nil
+// where that is not known, and member is that of the list in a result, such as tools.
+// Strangers are told that there is no such item, as [Policies.Connect] does.
 func (p *Policies) Hidden(entry config.Entry, member, name string, items []json.RawMessage) error {
 	l, ok := pins.ListOf(member)
 	if concern, err := p.Concern(entry); err != nil || !ok || !concern {
@@ -79,12 +79,16 @@ func (p *Policies) Hidden(entry config.Entry, member, name string, items []json.
 	}
 	all := ItemsOf(entry, l, items)
 	i := slices.IndexFunc(all, func(it policy.Item) bool { return it.Name == name })
-	if i < 0 {
-		return nil
+	switch {
+	case i >= 0:
+	case items != nil:
+		return nil // the server has none either
+	default: // what the policies say of the name, all that is known
+		i, all = 0, []policy.Item{{Kind: kindOf(l), Server: entry.Name, Name: name}}
 	}
 	view := p.read.Set.World([]policy.Server{ServerOf(entry)}, all).View(nil)
 	why := view.Explain(all[i].Kind.Action(), all[i], &policy.Request{Now: time.Now()})
-	if why.Visible {
+	if why.Visible || items == nil && len(why.Outcome.By) == 0 { // no rule allows a name that may not exist
 		return nil
 	}
 	no := access.Denied{Code: access.CodeDenied}

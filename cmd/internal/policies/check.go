@@ -246,7 +246,7 @@ func (c *checking) names(of *schema.Policy) {
 	}
 	for _, name := range of.Labels {
 		if all := c.labelNames(); !slices.Contains(all, name) && !slices.Contains(c.foundLabels(), name) {
-			c.find("name", of.ID, fmt.Sprintf("nothing has the label %q", name), remedy(name, all, "give it in access: {labels: …}, or in an entry of servers.json"))
+			c.find("name", of.ID, fmt.Sprintf("nothing has the label %q", name), nearest.Hint(name, all, "give it in access: {labels: …}, or in an entry of servers.json"))
 		}
 	}
 }
@@ -260,13 +260,6 @@ func (c *checking) foundLabels() []string {
 		}
 	}
 	return all
-}
-
-func remedy(name string, names []string, otherwise string) string {
-	if near := nearest.Names(name, names, 1); len(near) > 0 {
-		return "did you mean " + near[0] + "?"
-	}
-	return otherwise
 }
 
 // labelNames are the labels that something can have, without patterns.
@@ -285,7 +278,7 @@ func (c *checking) label(of *schema.Policy, name string) {
 		return
 	}
 	if all := c.labelNames(); !slices.Contains(all, name) {
-		c.find("name", of.ID, fmt.Sprintf("nothing has the label %q", name), remedy(name, all, "give it in access: {labels: …}, or in an entry of servers.json"))
+		c.find("name", of.ID, fmt.Sprintf("nothing has the label %q", name), nearest.Hint(name, all, "give it in access: {labels: …}, or in an entry of servers.json"))
 	}
 }
 

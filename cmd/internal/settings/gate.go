@@ -17,6 +17,21 @@ func (p *Policies) Gate() (gate.Config, error) {
 	return gate.Config{Set: set, Guards: looks, Forget: p.Section.Forget, Quiet: p.Section.TellNothing}, err
 }
 
+// Usable is Gate for a program that runs by the policies. It also returns what they name
+// that does not exist, where names is not nil. A policy that denies or asks and nearly has a
+// name that exists is an error.
+func (p *Policies) Usable(names func() Names) (gate.Config, []Unmatched, error) {
+	decides, err := p.Gate()
+	if err != nil || decides.Set == nil || names == nil {
+		return decides, nil, err
+	}
+	all, err := p.Unmatched(decides.Set, names())
+	if err == nil {
+		err = misnamed(all)
+	}
+	return decides, all, err
+}
+
 // WithoutAccess returns the text of a config.yaml in which the section access is empty, so
 // that two can be compared without it. One that cannot be read stays as it is.
 func WithoutAccess(text []byte) []byte { return yamlcut.Without(text, []string{accessName}) }

@@ -106,10 +106,10 @@ func (p *Policies) Unmatched(set *policy.Set, n Names) ([]Unmatched, error) {
 	return m.found, nil
 }
 
-// Misnamed returns a *config.Problem about a policy that denies or asks and names what nearly
+// misnamed returns a *config.Problem about a policy that denies or asks and names what nearly
 // exists: it would protect nothing, so nothing may run by it. all are what the policies name
 // that does not exist.
-func Misnamed(all []Unmatched) error {
+func misnamed(all []Unmatched) error {
 	for i := range all {
 		if all[i].Stops {
 			problem := all[i].Problem()
@@ -220,11 +220,10 @@ func (m *matching) item(n schema.Name) {
 		return
 	}
 	// What a server lists decides no start, so this never stops one.
-	u := Unmatched{Policy: m.of, Message: fmt.Sprintf("%s has no %s %q", server, strings.ToLower(n.Type), name), Hint: "mcpctl tools " + server + " lists what it has"}
-	if best := near(name, names); best != "" {
-		u.Hint = "did you mean " + best + "?"
-	}
-	m.note(u)
+	m.note(Unmatched{
+		Policy: m.of, Message: fmt.Sprintf("%s has no %s %q", server, strings.ToLower(n.Type), name),
+		Hint: nearest.Hint(name, names, "mcpctl tools "+server+" lists what it has"),
+	})
 }
 
 // group looks for a group. Those of issuers have a prefix, and those of proxies are not known.

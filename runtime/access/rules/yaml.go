@@ -56,10 +56,7 @@ func (r reader) mapping(n *yaml.Node, name string, known []string, example strin
 }
 
 func unknown(name string, known []string) string {
-	if near := nearest.Names(name, known, 1); len(near) > 0 {
-		return "did you mean " + near[0] + "?"
-	}
-	return "settings are " + strings.Join(known, ", ")
+	return nearest.Hint(name, known, "settings are " + strings.Join(known, ", "))
 }
 
 // list returns the items of a list of texts; one text is a list of one.
