@@ -54,6 +54,7 @@ func keys() []key {
 		{"cliHelp", text(func(e *Entry) *string { return &e.CLIHelp })},
 		{"tools", func(d *decoder, e *Entry, at string, v hujson.Value) { d.tools(e, at, v) }},
 		{"missingEnv", choice(func(e *Entry) *string { return &e.MissingEnv }, MissingError, MissingEmpty, MissingLiteral)},
+		{"public", func(d *decoder, e *Entry, at string, v hujson.Value) { d.public(e, at, v) }},
 		{"connectTimeout", duration(func(e *Entry) *time.Duration { return &e.ConnectTimeout })},
 		{"requestTimeout", duration(func(e *Entry) *time.Duration { return &e.RequestTimeout })},
 		{"probeTimeout", duration(func(e *Entry) *time.Duration { return &e.ProbeTimeout })},
@@ -304,6 +305,20 @@ func (d *decoder) labels(e *Entry, at string, v hujson.Value) {
 			d.fault(v.StartOffset, fmt.Sprintf("%s: %q is no label, want 1 to 64 of a-z, 0-9, '.', '_' and '-'", at, word), `as in "labels": ["private"]`)
 		case slices.Contains(e.Labels[:i], word):
 			d.fault(v.StartOffset, fmt.Sprintf("%s has %q twice", at, word), "remove one of the two")
+		}
+	}
+}
+
+var variableForm = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+func (d *decoder) public(e *Entry, at string, v hujson.Value) {
+	texts(func(e *Entry) *[]string { return &e.Public })(d, e, at, v)
+	for i, name := range e.Public {
+		switch {
+		case !variableForm().MatchString(name):
+			d.fault(v.StartOffset, fmt.Sprintf("%s: %q is no name of a variable", at, name), `write the name alone, as in "public": ["REGION"]`)
+		case slices.Contains(e.Public[:i], name):
+			d.fault(v.StartOffset, fmt.Sprintf("%s has %q twice", at, name), "remove one of the two")
 		}
 	}
 }

@@ -80,6 +80,10 @@ type Entry struct {
 	// fail, "empty" removes it, "literal" keeps it.
 	MissingEnv string
 
+	// Public are the names of variables whose values are no secrets, so that they stay in
+	// errors and logs; see [Expanded.Secrets].
+	Public []string
+
 	// Durations: zero is the caller's default, negative is off ("never" or "0" in
 	// the file).
 	ConnectTimeout  time.Duration
@@ -202,11 +206,12 @@ func (e Entry) Connection() string {
 		CLI, Strict                                               bool
 		AllowInsecureHTTP, NoServerStream                         bool            `json:",omitempty"`
 		MaxMessageBytes                                           int             `json:",omitempty"`
+		Public                                                    []string        `json:",omitempty"`
 		Auth                                                      json.RawMessage `json:",omitempty"`
 		Fault                                                     string
 	}{
 		e.Command, e.Cwd, e.URL, e.Transport(), e.MissingEnv, e.RequestIDFormat, e.Base, e.Args, e.CLIOnly,
-		e.CLIDeny, e.CLIDepth, e.CLIRoots, e.CLIArgs, e.CLIHelp, e.Tools, e.Env, e.Headers, e.CLI, e.Strict, e.AllowInsecureHTTP, e.NoServerStream, e.MaxMessageBytes, e.Auth, fault,
+		e.CLIDeny, e.CLIDepth, e.CLIRoots, e.CLIArgs, e.CLIHelp, e.Tools, e.Env, e.Headers, e.CLI, e.Strict, e.AllowInsecureHTTP, e.NoServerStream, e.MaxMessageBytes, e.Public, e.Auth, fault,
 	})
 	if err != nil {
 		panic("config: strings have no JSON form: " + err.Error())

@@ -167,6 +167,7 @@ type expander struct {
 type variableValue struct {
 	field, name string
 	value       secret.Text
+	set         bool // else the value is the default, which the file has
 }
 
 func (x *expander) fields(field string, m map[string]string) map[string]secret.Text {
@@ -221,11 +222,11 @@ func (x *expander) expand(b *strings.Builder, field, text string, depth int) {
 		switch {
 		case set && (value != "" || !p.orEmpty):
 			b.WriteString(value)
-			x.values = append(x.values, variableValue{field, p.name, secret.New(value)})
+			x.values = append(x.values, variableValue{field: field, name: p.name, value: secret.New(value), set: true})
 		case p.hasDefault:
 			begin := b.Len()
 			x.expand(b, field, p.text, depth+1)
-			x.values = append(x.values, variableValue{field, p.name, secret.New(b.String()[begin:])})
+			x.values = append(x.values, variableValue{field: field, name: p.name, value: secret.New(b.String()[begin:])})
 		case x.missing == MissingEmpty:
 		case x.missing == MissingLiteral:
 			b.WriteString(text[:p.size])

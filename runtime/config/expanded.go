@@ -77,15 +77,17 @@ type Secret struct {
 // Secrets returns what is secret in the entry, field by field, each text once a
 // field:
 //
+//   - the value of each variable, whatever its name, except in the parts of an entry that
+//     say where the server is: command, cwd, cliRoots and the host of the URL. There, and
+//     where the value is a default that the file has, its name or form decides
 //   - values of headers, whole and without a scheme such as Bearer; of Basic also
-//     what is encoded; each variable in them
-//   - user information, query values and variables of the URL, except its host
-//   - env values whose name or form looks secret, and variables in them by theirs
-//   - args that look so, by their form or by the flag before them, and variables
-//     in them
+//     what is encoded
+//   - user information and query values of the URL
+//   - env values whose name or form looks secret
+//   - args that look so, by their form or by the flag before them
 //
-// A text that equals the value of HOME, USER, LOGNAME, PATH, TMPDIR or the
-// working directory is never secret.
+// A text is not secret where it equals the value of a variable in [Entry.Public], of one that
+// says who works where, such as HOME and PATH, or the working directory.
 func (x Expanded) Secrets() []Secret {
 	var out []Secret
 	public := x.public()
@@ -139,18 +141,24 @@ func (x Expanded) Redactor() *secret.Redactor {
 	return secret.NewRedactor(texts...)
 }
 
-// secretValue reports whether the value of a variable is secret: in headers and
-// the URL all are, elsewhere by name and form.
+// secretValue reports whether the value of a variable is secret: by where it comes from, or
+// by its name and form.
 func (x Expanded) secretValue(v variableValue) bool {
 	value := v.value.Reveal()
+	looks := secret.LooksName(v.name) || secret.LooksText(value)
+	place, name, _ := strings.Cut(v.field, ".")
 	switch {
-	case strings.HasPrefix(v.field, "headers."):
-		return !secret.PublicHeader(strings.TrimPrefix(v.field, "headers."))
-	case v.field == "url":
+	case slices.Contains(publicVariables(), v.name):
+		return false
+	case place == "headers":
+		return !secret.PublicHeader(name)
+	case place == "url":
 		// Where the server is; the other parts of a URL are examined as one.
 		return !strings.Contains(value, "://") && !strings.Contains(hostOf(DisplayURL(x.URL.Reveal())), value)
+	case place == "command", place == "cwd", strings.HasPrefix(place, "cliRoots"):
+		return looks
 	}
-	return secret.LooksName(v.name) || secret.LooksText(value)
+	return v.set || looks
 }
 
 // hostOf returns scheme and host of a URL.
@@ -163,6 +171,15 @@ func hostOf(address string) string {
 	return scheme + "://" + host
 }
 
+// publicVariables are those of the environment that say who works where, in which language
+// and on which terminal: their values are in many messages.
+func publicVariables() []string {
+	return []string{
+		"HOME", "USER", "LOGNAME", "USERNAME", "USERPROFILE", "PATH", "PWD", "TMPDIR", "TEMP", "TMP",
+		"SHELL", "TERM", "LANG", "TZ",
+	}
+}
+
 // public returns texts that are common in messages and not secret.
 func (x Expanded) public() map[string]bool {
 	out := map[string]bool{x.Cwd: true}
@@ -172,7 +189,12 @@ func (x Expanded) public() map[string]bool {
 	if dir, err := os.Getwd(); err == nil {
 		out[dir] = true
 	}
-	for _, name := range []string{"HOME", "USER", "LOGNAME", "USERNAME", "USERPROFILE", "PATH", "TMPDIR", "TEMP", "TMP", "PWD"} {
+	for _, v := range x.values {
+		if slices.Contains(x.Entry.Public, v.name) {
+			out[v.value.Reveal()] = true
+		}
+	}
+	for _, name := range publicVariables() {
 		for _, lookup := range []func(string) (string, bool){x.lookup, os.LookupEnv} {
 			if value, ok := lookup(name); ok {
 				out[value] = true

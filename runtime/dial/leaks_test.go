@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net/http/httptest"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +19,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
+	"github.com/mcpctl/mcpctl/runtime/secret"
 	"github.com/mcpctl/mcpctl/test/faults/hostile"
 	"github.com/mcpctl/mcpctl/test/require"
 )
@@ -24,8 +27,9 @@ import (
 // record collects all output of a connection besides results.
 type record struct {
 	runtime.NopHandler
-	mu  sync.Mutex // guards buf
-	buf bytes.Buffer
+	lookup func(string) (string, bool) // nil for secrets
+	mu     sync.Mutex                  // guards buf
+	buf    bytes.Buffer
 }
 
 // Write implements io.Writer, for the log.
@@ -127,7 +131,11 @@ func leakyProgram(t *testing.T, fault, at string) config.Entry {
 // gives what came of it.
 func (r *record) run(t *testing.T, e config.Entry) string {
 	t.Helper()
-	o := quick(dial.Options{Handler: r, Lookup: secrets, HTTP: dial.HTTPOptions{Headers: map[string]string{"X-Extra": "unused"}}})
+	lookup := r.lookup
+	if lookup == nil {
+		lookup = secrets
+	}
+	o := quick(dial.Options{Handler: r, Lookup: lookup, HTTP: dial.HTTPOptions{Headers: map[string]string{"X-Extra": "unused"}}})
 	o.Logger = slog.New(slog.NewJSONHandler(r, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	c, err := dial.Dial(t.Context(), e, o)
 	r.error("dial", err)
@@ -197,7 +205,10 @@ func check(t *testing.T, text string) {
 // TestWhatIsNoSecret: common texts stay in messages.
 func TestWhatIsNoSecret(t *testing.T) {
 	lookup := func(name string) (string, bool) {
-		value, ok := map[string]string{"HOME": "/home/someone", "USER": "someonelong", "BASE": "https://api.example.com"}[name]
+		value, ok := map[string]string{
+			"HOME": "/home/someone", "USER": "someonelong", "BASE": "https://api.example.com", "PATH": "/usr/local/bin:/usr/bin", "LANG": "en_US.UTF-8", "SHELL": "/usr/bin/fish",
+			"TERM": "xterm-256color", "TZ": "Europe/Berlin", "PWD": "/home/someone/src", "REGION": "eu-central-1", "SHORT": "1234567", "TENANT": "tenant-0001",
+		}[name]
 		return value, ok
 	}
 	e := config.Entry{
@@ -215,5 +226,55 @@ func TestWhatIsNoSecret(t *testing.T) {
 	}
 	if x, err = p.Expand(lookup); err != nil || len(x.Secrets()) > 0 {
 		t.Errorf("got %v, %v", x.Secrets(), err)
+	}
+	// A log of ordinary values is as the program wrote it.
+	e = config.Entry{
+		Command: "x", Cwd: "/srv/${TENANT}", Args: []string{"--region=${REGION}", "-n", "${SHORT}", "${MODE:-verbose-debugging}"}, Public: []string{"REGION"},
+		Env: map[string]string{"A": "${HOME}", "B": "${PATH}", "C": "${LANG}", "D": "${SHELL}", "E": "${TERM}", "F": "${TZ}", "G": "${PWD}", "R": "${REGION}"},
+	}
+	if x, err = e.Expand(lookup); err != nil {
+		t.Fatal(err)
+	}
+	const log = "2026-11-28T10:00:00Z INFO started pid=12345678 in /srv/tenant-0001, region eu-central-1, id 1234567, verbose-debugging\n" +
+		"PATH=/usr/local/bin:/usr/bin LANG=en_US.UTF-8 SHELL=/usr/bin/fish TERM=xterm-256color TZ=Europe/Berlin PWD=/home/someone/src\n"
+	if got := x.Redactor().String(log); got != log {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestNothingLeaksByAnyName: what a variable holds is secret whatever it is called, in the
+// entry and outside, wherever a program repeats it.
+func TestNothingLeaksByAnyName(t *testing.T) {
+	const chunks, names = 10, 20           // few at a time: of a long text only the beginning or the end is said
+	random := rand.New(rand.NewPCG(7, 33)) //nolint:gosec // the same names each time
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	for chunk := range chunks {
+		values, env := map[string]string{}, map[string]string{hostile.Env: "1"}
+		for i := range names {
+			const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
+			name := ""
+			for range 1 + random.IntN(4) {
+				name += string(letters[random.IntN(len(letters))])
+			}
+			name += strconv.Itoa(i)
+			word := ""
+			for range 3 {
+				word += string("bdfgklmnprstvz"[random.IntN(14)]) + string("aeiou"[random.IntN(5)])
+			}
+			values[name] = hostile.Canary(word)
+			if secret.LooksText(values[name]) || secret.LooksName(name) {
+				t.Fatalf("%s=%s looks secret", name, values[name])
+			}
+			env[hostile.LeakVariable+strconv.Itoa(i)+name] = "${" + name + "}"
+		}
+		at := []string{"initialize", "tools/list", "tools/call"}[chunk%3]
+		for _, leak := range hostile.ProgramLeaks() {
+			t.Run(fmt.Sprint(leak, "@", at, "/", chunk), func(t *testing.T) {
+				t.Parallel()
+				r := &record{lookup: func(name string) (string, bool) { v, ok := values[name]; return v, ok }}
+				check(t, r.run(t, config.Entry{Name: "p", Command: exe, Args: []string{"-fault", leak, "-leak-at", at}, Env: env}))
+			})
+		}
 	}
 }
