@@ -246,7 +246,7 @@ func TestWhatIsNoSecret(t *testing.T) {
 // entry and outside, wherever a program repeats it.
 func TestNothingLeaksByAnyName(t *testing.T) {
 	const chunks, names = 10, 20           // few at a time: of a long text only the beginning or the end is said
-	random := rand.New(rand.NewPCG(7, 33)) //nolint:gosec // the same names each time
+	random := rand.New(rand.NewPCG(7, 33))
 	exe, err := os.Executable()
 	require.NoError(t, err)
 	for chunk := range chunks {
