@@ -19,9 +19,11 @@ const (
 	// configuration does not say.
 	Forget = time.Hour
 
-	// maxFlows bounds the conversations that have labels. While so many are known, others
-	// begin with all labels.
-	maxFlows = 100_000
+	// maxOwn bounds the conversations of one owner that have labels. While so many are known,
+	// others of this owner begin with all labels; nothing that denies is forgotten early.
+	maxOwn = 10_000
+	// maxFlows is the same for those of all owners.
+	maxFlows = 200_000
 	// maxLabels and maxYes bound what is remembered of each. One with more labels has all
 	// labels; further questions are asked each time.
 	maxLabels = 16
@@ -53,11 +55,18 @@ type Table struct {
 	recent *list.List               // the one with the latest request first
 	all    []string                 // every label that a conversation was ever to have
 	lost   time.Time                // when there was last no room for one
+	owners map[string]*owner
+}
+
+// owner is whoever has conversations, until those are forgotten.
+type owner struct {
+	flows int
+	lost  time.Time // when there was last no room for one more of theirs
 }
 
 type conversation struct {
-	key  string
-	last time.Time
+	key, owner string
+	last       time.Time
 	// labels are replaced, never changed: readers hold them.
 	labels   []string
 	overfull bool // has more labels
@@ -67,7 +76,7 @@ type conversation struct {
 // New returns an empty table. forget is after how long without a request a conversation
 // is forgotten; 0 is [Forget].
 func New(forget time.Duration) *Table {
-	t := &Table{flows: map[string]*list.Element{}, recent: list.New()}
+	t := &Table{flows: map[string]*list.Element{}, recent: list.New(), owners: map[string]*owner{}}
 	t.SetForget(forget)
 	return t
 }
@@ -82,13 +91,14 @@ func (t *Table) SetForget(forget time.Duration) {
 }
 
 // Seen returns the labels of a conversation that has a request now. They must not be
-// changed.
-func (t *Table) Seen(now time.Time, key string) []string {
+// changed. In this method and the others, who is whose share of the table the conversation
+// takes.
+func (t *Table) Seen(now time.Time, who, key string) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := t.find(now, key)
-	if c == nil && (len(t.flows) >= maxFlows || t.losing(now)) {
-		if c = t.begin(now, key); c == nil {
+	if c == nil && (t.full(who) || t.losing(now, who)) {
+		if c = t.begin(now, who, key); c == nil {
 			return t.all
 		}
 	}
@@ -101,12 +111,23 @@ func (t *Table) Seen(now time.Time, key string) []string {
 	return c.labels
 }
 
+// full reports whether there is no room for one more conversation of an owner. The caller
+// holds the lock.
+func (t *Table) full(who string) bool {
+	o := t.owners[who]
+	return len(t.flows) >= maxFlows || o != nil && o.flows >= maxOwn
+}
+
 // losing reports whether a conversation that is not known may be one that there was no
 // room for. The caller holds the lock.
-func (t *Table) losing(now time.Time) bool { return !t.lost.IsZero() && now.Sub(t.lost) < t.forget }
+func (t *Table) losing(now time.Time, who string) bool {
+	recently := func(lost time.Time) bool { return !lost.IsZero() && now.Sub(lost) < t.forget }
+	o := t.owners[who]
+	return recently(t.lost) || o != nil && recently(o.lost)
+}
 
 // Add adds labels to a conversation.
-func (t *Table) Add(now time.Time, key string, labels []string) {
+func (t *Table) Add(now time.Time, who, key string, labels []string) {
 	if len(labels) == 0 {
 		return
 	}
@@ -115,7 +136,7 @@ func (t *Table) Add(now time.Time, key string, labels []string) {
 	t.all = union(t.all, labels)
 	c := t.find(now, key)
 	if c == nil {
-		if c = t.begin(now, key); c == nil {
+		if c = t.begin(now, who, key); c == nil {
 			return // see lost
 		}
 	}
@@ -127,12 +148,12 @@ func (t *Table) Add(now time.Time, key string, labels []string) {
 }
 
 // Agree notes that a person has said yes to a question for the rest of a conversation.
-func (t *Table) Agree(now time.Time, key, question string) {
+func (t *Table) Agree(now time.Time, who, key, question string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := t.find(now, key)
 	if c == nil {
-		c = t.begin(now, key)
+		c = t.begin(now, who, key)
 	}
 	if c != nil && len(c.yes) < maxYes && !slices.Contains(c.yes, question) {
 		c.yes = append(c.yes, question)
@@ -157,6 +178,11 @@ func (t *Table) find(now time.Time, key string) *conversation {
 		}
 		t.recent.Remove(e)
 		delete(t.flows, c.key)
+		if o := t.owners[c.owner]; o.flows > 1 || now.Sub(o.lost) < t.forget {
+			o.flows--
+		} else {
+			delete(t.owners, c.owner)
+		}
 	}
 	e := t.flows[key]
 	if e == nil {
@@ -170,12 +196,21 @@ func (t *Table) find(now time.Time, key string) *conversation {
 
 // begin returns a new conversation, nil where there are too many. The caller holds the
 // lock, and has not found it.
-func (t *Table) begin(now time.Time, key string) *conversation {
-	if len(t.flows) >= maxFlows {
+func (t *Table) begin(now time.Time, who, key string) *conversation {
+	o := t.owners[who]
+	switch {
+	case o != nil && o.flows >= maxOwn:
+		o.lost = now
+		return nil
+	case len(t.flows) >= maxFlows:
 		t.lost = now
 		return nil
+	case o == nil:
+		o = &owner{}
+		t.owners[who] = o
 	}
-	c := &conversation{key: key, last: now, overfull: t.losing(now)}
+	o.flows++
+	c := &conversation{key: key, owner: who, last: now, overfull: t.losing(now, who)}
 	t.flows[key] = t.recent.PushFront(c)
 	return c
 }

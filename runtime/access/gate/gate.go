@@ -103,8 +103,9 @@ type Use struct {
 	policy.Request
 	// Server and Item are the server's names.
 	Server, Item string
-	// Flow is the conversation: see flow.Key.
-	Flow string
+	// Flow is the conversation: see flow.Key. Owner is whose share of the remembered
+	// conversations it takes.
+	Flow, Owner string
 	// Labels are those of hooks for this message: they are in Found with those of guards.
 	Labels []string
 	// By are the policies that have decided last, whatever Quiet says, and Would shadows
@@ -182,8 +183,8 @@ func (g *Gate) Deliver(c *policy.Conditions, marks []string, u *Use, result []by
 			return nil, d.denied("nobody can be asked about a result", open)
 		}
 	}
-	g.flows.Add(u.Now, d.flow, marks)
-	g.flows.Add(u.Now, d.flow, found)
+	g.flows.Add(u.Now, u.Owner, d.flow, marks)
+	g.flows.Add(u.Now, u.Owner, d.flow, found)
 	return clean, nil
 }
 
@@ -223,7 +224,7 @@ func (g *Gate) deciding(u *Use) *decision {
 // evaluate evaluates conditions. The error is that they deny.
 func (d *decision) evaluate(c *policy.Conditions) (policy.Outcome, error) {
 	u := d.use
-	u.Seen = d.g.flows.Seen(u.Now, d.flow)
+	u.Seen = d.g.flows.Seen(u.Now, u.Owner, d.flow)
 	out := c.Decide(&u.Request)
 	u.By, u.Would = out.By, out.Would
 	if out.Verdict != policy.Allow && out.Verdict != policy.Ask {
@@ -276,7 +277,11 @@ func (d *decision) wants(over []*policy.Policy) (wants []limit.Want, of []*polic
 			continue
 		}
 		for _, key := range d.keys(p) {
-			wants = append(wants, limit.Want{Key: key, N: max(p.Limit.N, 1), Every: max(p.Limit.Every, 1), Burst: max(p.Limit.Burst, 1)})
+			owner := ""
+			if slices.Contains(p.Limit.Per, "flow") { // clients name conversations
+				owner = d.use.Owner
+			}
+			wants = append(wants, limit.Want{Key: key, Owner: owner, N: max(p.Limit.N, 1), Every: max(p.Limit.Every, 1), Burst: max(p.Limit.Burst, 1)})
 			of = append(of, p)
 		}
 	}

@@ -111,7 +111,7 @@ func (g *Gate) Answered(q *Question, a Answer) error {
 		d.agree(q.policies...)
 		for _, p := range q.policies {
 			if p.PerFlow {
-				g.flows.Agree(time.Now(), d.flow, d.remembered(p))
+				g.flows.Agree(time.Now(), d.use.Owner, d.flow, d.remembered(p))
 			}
 		}
 		return nil

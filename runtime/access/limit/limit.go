@@ -6,6 +6,7 @@
 package limit
 
 import (
+	"container/list"
 	"hash/maphash"
 	"math/bits"
 	"sync"
@@ -18,15 +19,20 @@ const (
 
 	shards = 64
 	// maxKeys bounds what is counted. Beyond it the idlest key is forgotten. A key that
-	// is then new, or back, starts without what it could have had since.
-	maxKeys     = 10_000
-	maxPerShard = maxKeys / shards
+	// is then new, or back, starts without what it could have had since. maxOwn is the same
+	// for the keys of one owner, which have no part in what happens to those of others.
+	maxKeys        = 64 << 10
+	maxOwn         = 4 << 10
+	maxPerShard    = maxKeys / shards
+	maxOwnPerShard = maxOwn / shards
 )
 
 // Want is one limit that a request counts for.
 type Want struct {
 	// Key is what is counted apart. It is never for a rate here and for a quota there.
 	Key string
+	// Owner is who can have ever more keys, as of conversations; "" where nobody can.
+	Owner string
 	// N requests pass in each Every, which is a quota if it is a [Day]; both are above
 	// zero.
 	N     int
@@ -42,13 +48,23 @@ type Limiter struct {
 }
 
 type shard struct {
-	mu   sync.Mutex // guards what follows
-	keys map[string]*count
+	mu     sync.Mutex // guards what follows
+	keys   map[string]*count
+	recent list.List // of *count, the one used last first
 	// forgotten is the latest use of a key that was forgotten, zero for none: a key
 	// that is not here may have taken all until then.
 	forgotten time.Time
+	owners    map[string]*owner
 	// left are requests of quotas that were forgotten before a Keeper had them.
 	left map[dayKey]int64 // bounded by maxPerShard: beyond it they are not counted
+}
+
+// owner is who can have ever more keys. One whose keys were forgotten stays.
+type owner struct {
+	name   string
+	recent list.List // of *count, the one used last first
+	int
+	forgotten time.Time // as of a shard
 }
 
 type dayKey struct {
@@ -58,7 +74,10 @@ type dayKey struct {
 
 // count is what one key has had.
 type count struct {
-	last time.Time // of its use
+	key    string
+	owner  *owner        // nil for none
+	of, in *list.Element // of the shard, and of the owner
+	last   time.Time     // of its use
 	// full is when a rate lets a whole burst pass again.
 	full time.Time
 	// used is what a quota has had on a day, in all processes that share it; of them
@@ -71,7 +90,7 @@ type count struct {
 func New() *Limiter {
 	l := &Limiter{seed: maphash.MakeSeed()}
 	for i := range l.shards {
-		l.shards[i].keys = map[string]*count{}
+		l.shards[i].keys, l.shards[i].owners = map[string]*count{}, map[string]*owner{}
 	}
 	return l
 }
@@ -122,38 +141,78 @@ func (l *Limiter) shardOf(key string) uint64 { return maphash.String(l.seed, key
 func (s *shard) count(now time.Time, w *Want) *count {
 	c := s.keys[w.Key]
 	if c == nil {
-		s.makeRoom()
-		c = new(count)
-		if !s.forgotten.IsZero() {
-			c.full = s.forgotten.Add(w.interval() * time.Duration(w.Burst))
-			c.day, c.unknown = dayOf(now), dayOf(s.forgotten) == dayOf(now)
+		c = &count{key: w.Key, owner: s.ownerOf(w)}
+		forgotten := s.makeRoom(c.owner)
+		if !forgotten.IsZero() {
+			c.full = forgotten.Add(w.interval() * time.Duration(w.Burst))
+			c.day, c.unknown = dayOf(now), dayOf(forgotten) == dayOf(now)
 		}
-		s.keys[w.Key] = c
+		s.keys[w.Key], c.of = c, s.recent.PushFront(c)
+		if c.owner != nil {
+			c.in = c.owner.recent.PushFront(c)
+		}
 	}
 	c.last = now
+	s.recent.MoveToFront(c.of)
+	if c.owner != nil {
+		c.owner.recent.MoveToFront(c.in)
+	}
 	if day := dayOf(now); c.day < day { // not back, where the clock was set
 		c.day, c.used, c.untold, c.unknown = day, 0, 0, false
 	}
 	return c
 }
 
-// makeRoom forgets the idlest key of a full shard.
-func (s *shard) makeRoom() {
-	if len(s.keys) < maxPerShard {
-		return
+func (s *shard) ownerOf(w *Want) *owner {
+	if w.Owner == "" {
+		return nil
 	}
-	var idlest string
-	var found *count
-	for key, c := range s.keys {
-		if found == nil || c.last.Before(found.last) {
-			idlest, found = key, c
+	o := s.owners[w.Owner]
+	if o == nil {
+		o = &owner{name: w.Owner}
+		s.owners[w.Owner] = o
+	}
+	return o
+}
+
+// makeRoom forgets the idlest key where there is no room for one more of an owner, nil for
+// none: the owner's own, where there are too many of those. It returns until when a key that
+// is not here may have taken all, zero for never.
+func (s *shard) makeRoom(of *owner) (forgotten time.Time) {
+	if of != nil {
+		if of.recent.Len() >= maxOwnPerShard {
+			if at := s.forget(of.recent.Back()); at.After(of.forgotten) {
+				of.forgotten = at
+			}
+		}
+		forgotten = of.forgotten
+	}
+	if len(s.keys) >= maxPerShard {
+		if at := s.forget(s.recent.Back()); at.After(s.forgotten) {
+			s.forgotten = at
 		}
 	}
-	if found.last.After(s.forgotten) {
-		s.forgotten = found.last
+	if of != nil {
+		s.owners[of.name] = of // its last key may have had to go
 	}
-	s.leave(dayKey{idlest, found.day}, found.untold)
-	delete(s.keys, idlest)
+	if s.forgotten.After(forgotten) {
+		forgotten = s.forgotten
+	}
+	return forgotten
+}
+
+// forget forgets a key, and returns when it was last used.
+func (s *shard) forget(e *list.Element) time.Time {
+	c, _ := e.Value.(*count) // there is nothing else
+	s.leave(dayKey{c.key, c.day}, c.untold)
+	delete(s.keys, c.key)
+	s.recent.Remove(c.of)
+	if o := c.owner; o != nil {
+		if o.recent.Remove(c.in); o.recent.Len() == 0 && o.forgotten.IsZero() {
+			delete(s.owners, o.name)
+		}
+	}
+	return c.last
 }
 
 // interval is the time between two requests of a rate that is used up.

@@ -113,7 +113,7 @@ func TestForgotten(t *testing.T) {
 	if got := passes(l, noon, w); got != 10 {
 		t.Fatalf("%d pass", got)
 	}
-	for i := range 40_000 {
+	for i := range 260_000 {
 		l.Take(noon.Add(time.Millisecond), []limit.Want{rate(fmt.Sprint(i), 1, time.Hour, 1)})
 	}
 	if got := passes(l, noon.Add(2*time.Millisecond), w); got != 0 {
@@ -124,6 +124,35 @@ func TestForgotten(t *testing.T) {
 	}
 	if got := passes(l, noon.Add(time.Hour), rate("new", 3600, time.Hour, 10)); got != 10 {
 		t.Errorf("%d pass of a new one an hour later, want 10", got)
+	}
+}
+
+// TestForgottenOfOne: who counts for ever more keys loses what it could have had, and nobody
+// else does.
+func TestForgottenOfOne(t *testing.T) {
+	t.Parallel()
+	l := limit.New()
+	of := func(owner, key string) limit.Want {
+		w := rate(key, 3600, time.Hour, 10)
+		w.Owner = owner
+		return w
+	}
+	if got := passes(l, noon, of("alice", "a")); got != 10 {
+		t.Fatalf("%d pass", got)
+	}
+	if got := passes(l, noon, of("bob", "b")); got != 10 {
+		t.Fatalf("%d pass", got)
+	}
+	for i := range 260_000 {
+		l.Take(noon.Add(time.Millisecond), []limit.Want{of("bob", fmt.Sprint(i))})
+	}
+	for _, c := range []struct {
+		owner, key string
+		want       int
+	}{{"alice", "a", 0}, {"alice", "new", 10}, {"", "new of nobody", 10}, {"bob", "b", 0}, {"bob", "new of bob", 0}} {
+		if got := passes(l, noon.Add(2*time.Millisecond), of(c.owner, c.key)); got != c.want {
+			t.Errorf("%d of %s pass for %q, want %d", got, c.key, c.owner, c.want)
+		}
 	}
 }
 
@@ -220,7 +249,7 @@ func TestQuotaForgotten(t *testing.T) {
 	for range 4 {
 		l.Take(noon, []limit.Want{w})
 	}
-	for i := range 40_000 {
+	for i := range 260_000 {
 		l.Take(noon.Add(time.Millisecond), []limit.Want{rate(fmt.Sprint(i), 1, time.Hour, 1)})
 	}
 	if refused, again := l.Take(noon.Add(time.Second), []limit.Want{w}); refused != 0 || again != limit.SyncInterval {

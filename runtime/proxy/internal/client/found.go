@@ -11,25 +11,22 @@ func (cl *Client) Found() []string {
 	return nil
 }
 
-// Find adds names of tools that the session has found, behind those that were there. Beyond
-// most of them, those leave that were found longest ago. It reports whether there are others
-// now.
+// Find adds names of tools that the session has found, given the best first. Beyond most of
+// them, those leave that were found longest ago, and of one search the worst. It reports
+// whether there are others now.
 func (cl *Client) Find(names []string, most int) (news bool) {
 	for {
 		before := cl.found.Load()
 		was := cl.Found()
-		is := slices.Clone(was)
-		for _, name := range names {
+		is := slices.DeleteFunc(slices.Clone(was), func(name string) bool { return slices.Contains(names, name) })
+		for _, name := range slices.Backward(names) { // the last in it are the last to leave
 			if !slices.Contains(is, name) {
 				is = append(is, name)
 			}
 		}
 		is = is[max(0, len(is)-most):]
-		if slices.Equal(was, is) {
-			return false
-		}
 		if cl.found.CompareAndSwap(before, &is) {
-			return true
+			return len(is) != len(was) || slices.ContainsFunc(is, func(name string) bool { return !slices.Contains(was, name) })
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/access/gate"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/shares"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/results"
 	"github.com/mcpctl/mcpctl/runtime/views"
@@ -68,6 +69,7 @@ type Store struct {
 	tasks map[task]*list.Element
 	all   list.List // of *Result, the oldest first
 	size  int
+	held  map[string]int // bytes, by Owner.Who
 	timer *time.Timer // drops what is too old; nil where nothing is kept
 }
 
@@ -77,8 +79,8 @@ type task struct {
 	id    string
 }
 
-// Put keeps a result and gives it its id. False is for one that is too long. The oldest ones
-// leave where there is no room. What a task has come to keeps its id, for another TTL; if that
+// Put keeps a result and gives it its id. False is for one that is too long. Where there is no
+// room, the oldest ones of the principal who has the most leave. What a task has come to keeps its id, for another TTL; if that
 // has changed, the former leaves.
 func (s *Store) Put(r Result) (id string, ok bool) {
 	size := sizeOf(&r)
@@ -97,12 +99,13 @@ func (s *Store) Put(r Result) (id string, ok bool) {
 		}
 		s.drop(e)
 	}
-	for s.size+size > MaxAll {
-		s.drop(s.all.Front())
-	}
 	if s.of == nil {
-		s.of, s.tasks = map[string]*list.Element{}, map[task]*list.Element{}
+		s.of, s.tasks, s.held = map[string]*list.Element{}, map[task]*list.Element{}, map[string]int{}
 	}
+	for s.size+size > MaxAll {
+		s.drop(s.oldest(shares.Payer(s.held, r.Owner.Who)))
+	}
+	s.held[r.Owner.Who] += size
 	s.of[r.ID] = s.all.PushBack(&r)
 	if r.Task != "" {
 		s.tasks[of] = s.of[r.ID]
@@ -146,13 +149,26 @@ func (s *Store) Size() int {
 
 func resultIn(e *list.Element) *Result { return e.Value.(*Result) } //nolint:forcetypeassert // it has nothing else
 
+// oldest returns the oldest result of a principal who has one. The caller holds the lock.
+func (s *Store) oldest(who string) *list.Element {
+	e := s.all.Front()
+	for resultIn(e).Owner.Who != who {
+		e = e.Next()
+	}
+	return e
+}
+
 // drop forgets a result. The caller holds the lock.
 func (s *Store) drop(e *list.Element) {
 	r := resultIn(e)
 	s.all.Remove(e)
 	delete(s.of, r.ID)
 	delete(s.tasks, task{r.Owner, r.Task})
-	s.size -= sizeOf(r)
+	n := sizeOf(r)
+	s.size -= n
+	if s.held[r.Owner.Who] -= n; s.held[r.Owner.Who] == 0 {
+		delete(s.held, r.Owner.Who)
+	}
 }
 
 // expire drops what is too old.
@@ -178,6 +194,6 @@ func (s *Store) Close() {
 		s.timer.Stop()
 		s.timer = nil
 	}
-	s.of, s.tasks, s.size = nil, nil, 0
+	s.of, s.tasks, s.held, s.size = nil, nil, nil, 0
 	s.all.Init()
 }

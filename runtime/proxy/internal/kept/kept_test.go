@@ -66,6 +66,40 @@ func TestBound(t *testing.T) {
 	}
 }
 
+// TestShare: whoever keeps the most makes room; what others keep stays.
+func TestShare(t *testing.T) {
+	var s kept.Store
+	defer s.Close()
+	put := func(who string, size int) string {
+		t.Helper()
+		id, ok := s.Put(kept.Result{Owner: kept.Owner{Who: who}, Texts: results.Texts{make([]byte, size)}})
+		if !ok {
+			t.Fatal("it is not kept")
+		}
+		return id
+	}
+	has := func(who, id string) bool { return s.Get(kept.Owner{Who: who}, id) != nil }
+	alice := put("alice", 4<<20)
+	first := put("bob", 4<<20)
+	var last string
+	for range 40 {
+		last = put("bob", 4<<20)
+	}
+	if !has("alice", alice) || has("bob", first) || !has("bob", last) {
+		t.Errorf("after bob's: alice's %v, bob's first %v, bob's last %v", has("alice", alice), has("bob", first), has("bob", last))
+	}
+	second := put("alice", 4<<20)
+	if !has("alice", alice) || !has("alice", second) || !has("bob", last) {
+		t.Error("alice has no room beside bob's")
+	}
+	for i := range 100 {
+		put(fmt.Sprint("one of many ", i), 4<<20)
+	}
+	if n := s.Size(); n > kept.MaxAll {
+		t.Errorf("%d bytes are kept", n)
+	}
+}
+
 // TestOwner: a result is its owner's alone, and an id is not to be guessed.
 func TestOwner(t *testing.T) {
 	var s kept.Store

@@ -1,6 +1,7 @@
 package parking
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -16,11 +17,13 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/workers"
 	"github.com/mcpctl/mcpctl/runtime/revision"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/shares"
 	"github.com/mcpctl/mcpctl/runtime/seal"
 )
 
 const (
-	// maxCalls bounds the calls that wait at one time; one beyond it cannot ask.
+	// maxCalls bounds the calls that wait at one time. Beyond it the oldest of the principal
+	// with the most ends; where nobody says who they are, a call cannot ask.
 	maxCalls = 256
 	// collectTime is how long further questions of a call are waited for, so that a
 	// person is asked once: servers ask several things side by side.
@@ -51,6 +54,7 @@ type Lot struct {
 
 	mu     sync.Mutex // guards what follows; taken after a Call's, never before
 	calls  map[string]*Call
+	orders uint64 // ever given
 	closed bool
 }
 
@@ -118,6 +122,7 @@ type Call struct {
 	p     *Lot
 	id    string
 	owner *access.Principal
+	order uint64         // of its first question, guarded by the lot
 	scope deadline.Scope // its context
 	done  chan struct{}  // closed when the call has ended
 
@@ -215,14 +220,14 @@ func (k *Call) Fail(err error) {
 // has ended.
 func (k *Call) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	q := &question{answer: make(chan reply, 1)}
+	if !k.p.admit(k) {
+		return nil, errFull
+	}
 	k.mu.Lock()
 	if k.ended {
 		k.mu.Unlock()
+		k.p.unregister(k.id)
 		return nil, ErrLost
-	}
-	if !k.p.register(k) {
-		k.mu.Unlock()
-		return nil, errFull
 	}
 	k.asked++
 	q.Input = Input{"b" + strconv.Itoa(k.asked), method, append(json.RawMessage(nil), params...)}
@@ -243,15 +248,53 @@ func (k *Call) Ask(ctx context.Context, method string, params json.RawMessage) (
 	}
 }
 
-// register lets clients resume the call; false where no more can wait.
+// admit lets clients resume the call; false where no more can wait.
+func (p *Lot) admit(k *Call) bool {
+	if p.register(k) {
+		return true
+	}
+	for _, old := range p.yielding(k) {
+		if old.expireNow() && p.register(k) {
+			return true
+		}
+	}
+	return false
+}
+
 func (p *Lot) register(k *Call) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.calls[k.id] == nil && len(p.calls) >= maxCalls || p.closed {
+	switch {
+	case p.closed:
+		return false
+	case p.calls[k.id] != nil:
+		return true
+	case len(p.calls) >= maxCalls:
 		return false
 	}
+	p.orders++
+	k.order = p.orders
 	p.calls[k.id] = k
 	return true
+}
+
+// yielding returns the calls one of which makes room for another, the oldest first.
+func (p *Lot) yielding(newcomer *Call) []*Call {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	held := map[string]int{}
+	for _, k := range p.calls {
+		held[k.owner.Key()]++
+	}
+	payer := shares.Payer(held, newcomer.owner.Key())
+	var all []*Call
+	for _, k := range p.calls {
+		if k.owner != nil && k.owner.Key() == payer {
+			all = append(all, k)
+		}
+	}
+	slices.SortFunc(all, func(a, b *Call) int { return cmp.Compare(a.order, b.order) })
+	return all
 }
 
 func (k *Call) removeQuestion(q *question) {
@@ -353,14 +396,15 @@ func (k *Call) expire(round int) {
 	k.p.unregister(k.id)
 }
 
-// expireNow is expire where a round waits for its client.
-func (k *Call) expireNow() {
+// expireNow is expire where a round waits for its client, and reports whether one does.
+func (k *Call) expireNow() bool {
 	k.mu.Lock()
 	round, waits := k.round, k.expiryTimer != nil && k.expiryTimer.Stop()
 	k.mu.Unlock()
 	if waits {
 		k.expire(round)
 	}
+	return waits
 }
 
 // Resume passes a client's answers, by key, to the call of a ticket. Wait asks

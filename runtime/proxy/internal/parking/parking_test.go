@@ -268,6 +268,33 @@ func TestParkingIsBounded(t *testing.T) {
 	})
 }
 
+// TestParkingShare: of a principal who lets calls wait without end the oldest ones end, and
+// nobody else's.
+func TestParkingShare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := parking.NewLot(0)
+		defer p.Close()
+		ask := func(who string) parking.Ticket {
+			t.Helper()
+			out, err := p.Start(t.Context(), &access.Principal{ID: who}, nil, asks("elicitation/create")).Wait(t.Context())
+			return must(t, out, err).Ticket
+		}
+		alice := ask("alice")
+		var bob []parking.Ticket
+		for range 300 {
+			bob = append(bob, ask("bob"))
+		}
+		second := ask("alice")
+		for _, ticket := range []parking.Ticket{alice, second, bob[len(bob)-1]} {
+			_, err := p.Resume(ticket, nil, nil)
+			require.NoError(t, err)
+		}
+		if _, err := p.Resume(bob[0], nil, nil); !errors.Is(err, parking.ErrLost) || p.Waiting() != 256 {
+			t.Errorf("bob's oldest: %v, %d wait", err, p.Waiting())
+		}
+	})
+}
+
 // TestParkedCallHasEnded: a question that comes when the call has ended is
 // nobody's: it waits for nothing, and takes no place.
 func TestParkedCallHasEnded(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/naming"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/shares"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -33,8 +34,9 @@ func Prefix(server string) string {
 func Purpose(prefix, who string) string { return "task:" + prefix + "\x00" + who }
 
 const (
-	// maxOwners bounds the tasks whose connection is remembered. A task beyond
-	// that is asked for over any connection to its server.
+	// maxOwners bounds the tasks whose connection is remembered. Beyond it the oldest of the
+	// principal with the most are forgotten: they are asked for over any connection to their
+	// server.
 	maxOwners = 4096
 	// Kept is how long a connection is kept for a task that is under way and
 	// that nobody has asked for since.
@@ -47,10 +49,12 @@ const (
 type Owners struct {
 	sync.Mutex // guards all
 	all        map[string]owner
+	orders     uint64 // ever given
 }
 
 type owner struct {
 	who     string // the principal
+	order   uint64 // of when it was noted first
 	bare    string // the backend's own id
 	tool    string // that was called, by its server's name; "" for not known
 	slot    *upstream.Slot
@@ -82,6 +86,7 @@ func (o *Owners) Note(by *upstream.Conn, who, tool string, sent, result []byte) 
 		if tool == "" {
 			to.tool = was.tool
 		}
+		to.order = was.order
 		if !was.modern {
 			to.slot, to.modern = was.slot, was.modern // where it was made
 		}
@@ -89,14 +94,32 @@ func (o *Owners) Note(by *upstream.Conn, who, tool string, sent, result []byte) 
 	if status, _ := rawjson.String(result, at[1]); !HasEnded(status) {
 		to.release = to.slot.Keeps.Add(time.Now().Add(Kept))
 	}
-	for other, was := range o.all {
-		if len(o.all) < maxOwners {
-			break
-		}
-		was.release()
-		delete(o.all, other)
+	if to.order == 0 {
+		o.makeRoom(who)
+		o.orders++
+		to.order = o.orders
 	}
 	o.all[id] = to
+}
+
+// makeRoom forgets a task where there is no room for one more of a principal. The caller holds
+// the lock.
+func (o *Owners) makeRoom(who string) {
+	if len(o.all) < maxOwners {
+		return
+	}
+	held := map[string]int{}
+	for _, of := range o.all {
+		held[of.who]++
+	}
+	payer, oldest := shares.Payer(held, who), ""
+	for id, of := range o.all {
+		if of.who == payer && (oldest == "" || of.order < o.all[oldest].order) {
+			oldest = id
+		}
+	}
+	o.all[oldest].release()
+	delete(o.all, oldest)
 }
 
 // ToolOf returns the tool whose call a task is, by its server's name, "" for not known.

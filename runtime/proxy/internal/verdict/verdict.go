@@ -50,6 +50,9 @@ type Judge struct {
 // request's, nil and empty where it has none.
 func UseOf(from *upstream.Origin, line []byte, m *rawjson.Message, server, item string) *gate.Use {
 	u := &gate.Use{Server: server, Item: item, Flow: flowOf(from, m.Meta.Of(line))}
+	if u.Owner = from.Who.Key(); from.Who == nil && from.Client != nil {
+		u.Owner = u.Flow // of the session, where nobody says who they are
+	}
 	u.Principal, u.Now, u.Front = from.Who, time.Now(), from.Peer.Front
 	u.Arguments = m.Arguments.Of(line)
 	if at, err := netip.ParseAddrPort(from.Peer.Addr); err == nil {

@@ -317,6 +317,38 @@ func TestPendingIsBounded(t *testing.T) {
 	}
 }
 
+// TestSessionShare: a principal who begins sessions without end ends none of another's, whether
+// they are idle or not, and loses its own to others.
+func TestSessionShare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBounded(t)
+		open := func(who string) *session {
+			return b.h.Sessions.open(t.Context(), b.f, upstream.Audience{Who: &access.Principal{ID: who}}, "")
+		}
+		there := func(s *session) bool { return b.h.Sessions.get(s.id, s.who.Key(), "") != nil }
+		alice := open("alice")
+		first := open("bob")
+		time.Sleep(time.Second)
+		for range maxSessions - 2 {
+			open("bob")
+		}
+		if open("bob") != nil {
+			t.Error("bob has room for one more")
+		}
+		second := open("alice") // bob's refusal is not hers
+		if second == nil || !there(alice) || there(first) {
+			t.Fatal("alice has no room beside bob's")
+		}
+		time.Sleep(sessionYield + time.Second) // all are idle
+		for range 3 * sessionFew {
+			open("bob")
+		}
+		if !there(alice) || !there(second) {
+			t.Error("bob ends sessions of alice")
+		}
+	})
+}
+
 // TestSessionsAreBounded: at the bound those idle longest end, and none in use.
 func TestSessionsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -17,16 +17,18 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/shares"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
 const (
 	// sessionIdle is how long a session lives without a request or a stream.
 	sessionIdle = 24 * time.Hour
-	// maxSessions bounds how many there are; beyond it those idle longest end,
-	// sessionFew at once, and their clients start again. Where none has been idle for
-	// sessionYield, the new one is refused: a client that begins sessions without end
-	// must not end those in use.
+	// maxSessions bounds how many there are; beyond it those of the principal with the
+	// most end that are idle longest, sessionFew at once, and their clients start again.
+	// Where that is who wants one more, or where nobody says who they are, those end that
+	// have been idle for sessionYield; without any the new one is refused: a client that
+	// begins sessions without end must not end those in use.
 	maxSessions  = 10_000
 	sessionFew   = 100
 	sessionYield = 30 * time.Second
@@ -195,7 +197,8 @@ type sessions struct {
 	Mu    sync.Mutex // guards what follows
 	m     map[string]*session
 	swept time.Time // when old ones were last looked for
-	full  time.Time // when there was last no room
+	full  time.Time // when there was last no room, for payer
+	payer string
 }
 
 // open begins a session that lasts as long as ctx at most, nil where there is no
@@ -203,7 +206,7 @@ type sessions struct {
 func (t *sessions) open(ctx context.Context, p *front.Set, seen upstream.Audience, address string) *session {
 	s := newSession(ctx, p, seen, address) // under no lock that each request takes
 	t.Mu.Lock()
-	old, room := t.expired(time.Now())
+	old, room := t.expired(time.Now(), seen.Who.Key())
 	for _, o := range old {
 		delete(t.m, o.id)
 	}
@@ -235,34 +238,47 @@ func newSession(ctx context.Context, p *front.Set, seen upstream.Audience, addre
 	return s
 }
 
-// expired returns the sessions that are to end before one more begins, and whether
-// it may begin. The caller holds the lock.
-func (t *sessions) expired(now time.Time) (old []*session, room bool) {
-	most := sessionIdle
+// expired returns the sessions that are to end before one more of a principal begins, and
+// whether it may begin. The caller holds the lock.
+func (t *sessions) expired(now time.Time, newcomer string) (old []*session, room bool) {
+	full := len(t.m) >= maxSessions
+	var held map[string]int
+	most, payer := sessionIdle, ""
 	switch {
-	case len(t.m) >= maxSessions && now.Sub(t.full) < sessionScan:
+	case full && newcomer == t.payer && now.Sub(t.full) < sessionScan:
 		return nil, false
-	case len(t.m) >= maxSessions:
-		most = sessionYield
+	case full:
+		held = map[string]int{}
+		for _, s := range t.m {
+			held[s.who.Key()]++
+		}
+		if payer = shares.Payer(held, newcomer); payer == newcomer {
+			most = sessionYield
+		} else {
+			most = -1
+		}
 	case len(t.m) >= sessionFew && now.Sub(t.swept) < sessionSweep:
 		return nil, true
 	}
 	t.swept = now
 	since := map[*session]time.Time{}
 	for _, s := range t.m {
+		if full && s.who.Key() != payer {
+			continue
+		}
 		if at := s.since(now); now.Sub(at) > most {
 			old = append(old, s)
 			since[s] = at
 		}
 	}
-	if len(t.m) < maxSessions {
+	if !full {
 		return old, true
 	}
 	// The few that have been idle longest, so that not every request searches.
 	slices.SortFunc(old, func(a, b *session) int { return since[a].Compare(since[b]) })
-	old = old[:min(len(old), sessionFew)]
+	old = old[:min(len(old), sessionFew, max(1, held[payer]/2))]
 	if len(old) == 0 {
-		t.full = now
+		t.full, t.payer = now, payer
 	}
 	return old, len(old) > 0
 }
