@@ -16,6 +16,9 @@ var update = flag.Bool("update", false, "rewrite test/reports/eras.md and testda
 
 // TestMain makes this test binary act as a server when it is started as one.
 func TestMain(m *testing.M) {
+	if os.Getenv(sdkEnv) != "" {
+		os.Exit(serveSDK(os.Stdin, os.Stdout))
+	}
 	if runtimetest.IsFake() && os.Getenv(tapAddress) != "" {
 		os.Exit(serveTapped(os.Args[1]))
 	}

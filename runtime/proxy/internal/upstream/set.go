@@ -196,10 +196,22 @@ func (s *Set) WithRoots(capabilities json.RawMessage) json.RawMessage {
 // declares returns what servers are told over shared connections that they can
 // ask: what the only client has declared, or all that any may come to declare.
 func (s *Set) declares() string {
-	if who := s.Solo.Load(); who != nil {
-		if version, capabilities := who.TermsOf(); version != "" {
-			return string(s.WithRoots(revision.Offer(capabilities, version, revision.Latest)))
-		}
+	if offer, only := s.onlyClientsOffer(); only {
+		return offer
 	}
 	return sharing.SharedOffer
+}
+
+// onlyClientsOffer returns what the only client, which is of the handshake era, has
+// declared that it can be asked; false where there may be others, or of the other era.
+func (s *Set) onlyClientsOffer() (offer string, only bool) {
+	who := s.Solo.Load()
+	if who == nil {
+		return "", false
+	}
+	version, capabilities := who.TermsOf()
+	if version == "" {
+		return "", false
+	}
+	return string(s.WithRoots(revision.Offer(capabilities, version, revision.Latest))), true
 }

@@ -247,10 +247,13 @@ func (s *Slot) noteDialed(c *Conn, offers *inventory.Inventory) {
 func (s *Slot) open() (*Conn, *inventory.Inventory, error) {
 	b := s.Backend
 	key := s.Key
-	if offer := b.Set.declares(); key.Capabilities == sharing.SharedOffer && offer != sharing.SharedOffer {
-		key.Capabilities = offer
-		// One connection in its own era is all that the only client needs.
+	if offer, only := b.Set.onlyClientsOffer(); only {
+		// One era is all that the only client needs: its own, over its own connections
+		// as over the shared one.
 		key.Legacy = true
+		if key.Capabilities == sharing.SharedOffer {
+			key.Capabilities = offer
+		}
 	}
 	c, err := s.dial(key)
 	if err == nil && key != s.Key && slices.ContainsFunc(c.Client.Info().Versions, revision.IsModern) && ability.Sessionless(c.Client.Transport()) {

@@ -1,0 +1,122 @@
+package eras_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/runtime/seal"
+	"github.com/mcpctl/mcpctl/runtime/store"
+	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wire"
+)
+
+// TestStarts: the only client of a stdio front is asked over each start of the proxy,
+// not over the first alone, whoever shares connections: a server of its era and the
+// stateless one is used in its era each time.
+func TestStarts(t *testing.T) {
+	t.Parallel()
+	for _, b := range backends() {
+		switch b.name {
+		case "stdio", "http", "modern-stdio", "dual", "dual-http":
+		default:
+			continue
+		}
+		for _, isolation := range []proxy.Isolation{proxy.IsolationAuto, proxy.IsolationShared, proxy.IsolationSession} {
+			t.Run(b.name+"/"+string(isolation), func(t *testing.T) {
+				t.Parallel()
+				home := t.TempDir()
+				for n := range 3 {
+					start := newStart(t, b, home, isolation)
+					for _, tool := range []string{"ask_form", "ask_sample", "ask_roots"} {
+						if raw, err := start.c.use(t.Context(), tool, ""); err != nil {
+							t.Errorf("start %d: %s: %s, %v", n+1, tool, raw, err)
+						}
+					}
+					if err := start.asked("elicitation/create", "sampling/createMessage", "roots/list"); err != nil {
+						t.Errorf("start %d: %v", n+1, err)
+					}
+					for _, c := range start.proxy.Status().Backends[0].Connections {
+						if modern := c.Revision == modernVersion; modern != start.modern() {
+							t.Errorf("start %d: a connection speaks %s", n+1, c.Revision)
+						}
+					}
+					start.close()
+				}
+			})
+		}
+	}
+}
+
+// newStart starts a proxy on stdio whose only client is one of the handshake era, and
+// what it learns is kept in home.
+func newStart(t *testing.T, b backend, home string, isolation proxy.Isolation) *pair {
+	t.Helper()
+	p, err := newPair(fronts()[0], b, alone(t, home, isolation))
+	require.NoError(t, err)
+	p.ctx = t.Context()
+	require.NoError(t, p.settle(t.Context()))
+	return p
+}
+
+// alone has a proxy serve one client, share connections as isolation says, and keep
+// what it learns in home.
+func alone(t *testing.T, home string, isolation proxy.Isolation) func(*proxy.Options) {
+	db := store.Open(filepath.Join(home, "mcpctl.db"), store.Options{})
+	t.Cleanup(func() { _ = db.Close() })
+	return func(o *proxy.Options) {
+		o.Solo, o.Store = true, db
+		for i := range o.Servers {
+			o.Servers[i].Isolation, o.Servers[i].Digest = isolation, "d"
+		}
+	}
+}
+
+// sdkEnv makes this test binary a server of the Go SDK on stdin and stdout.
+const sdkEnv = "MCPCTL_ERAS_SDK"
+
+// serveSDK is a server of both eras that can ask for roots in the handshake era alone.
+func serveSDK(in io.ReadCloser, out io.WriteCloser) int {
+	s := mcp.NewServer(&mcp.Implementation{Name: "sdk", Version: "1"}, nil)
+	mcp.AddTool(s, &mcp.Tool{Name: "ask_roots"}, func(ctx context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+		roots, err := r.Session.ListRoots(ctx, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprint(len(roots.Roots))}}}, nil, nil
+	})
+	if err := s.Run(context.Background(), &mcp.IOTransport{Reader: in, Writer: out}); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// TestStartsOfTheSDK: the same with a server that another has written.
+func TestStartsOfTheSDK(t *testing.T) {
+	t.Parallel()
+	if wire.Policies() {
+		t.Skip("it is locked nowhere")
+	}
+	home := t.TempDir()
+	entry := config.Entry{Name: "b", Command: os.Args[0], Env: map[string]string{sdkEnv: "1"}}
+	for n := range 3 {
+		p, _, err := newProxy(seal.NewRing(), map[string]backend{"b": {}}, []config.Entry{entry}, alone(t, home, proxy.IsolationAuto))
+		require.NoError(t, err)
+		c := newClient(false, "one")
+		start := &pair{front: fronts()[0], proxy: p, c: c}
+		require.NoError(t, start.front.open(start, c))
+		raw, err := c.request(t.Context(), ask{method: "tools/call", members: `"name":"b__ask_roots","arguments":{}`})
+		if err := wantText(raw, err, "1"); err != nil {
+			t.Errorf("start %d: %v", n+1, err)
+		}
+		c.close()
+		require.NoError(t, p.Close())
+	}
+}
