@@ -30,7 +30,9 @@ type Options struct {
 	HTTP bool
 	// Version is a revision to use whatever the server prefers; "" finds out.
 	Version string
-	// Legacy prefers the handshake where the server speaks both eras.
+	// Legacy prefers the handshake where the server speaks both eras. A client that can
+	// be asked something also tries it with a server that lists the stateless era alone:
+	// some take it all the same, and ask in no other.
 	Legacy bool
 	// Client is who we say we are; Capabilities what we offer the server, a
 	// raw object, nil for nothing.
@@ -178,6 +180,11 @@ func (o *Options) connect(ctx context.Context, t runtime.Transport) (*Connected,
 		if gone {
 			return o.restart(ctx, t, func(t runtime.Transport) (*Connected, error) { return o.probe(ctx, t) })
 		}
+	case v.handshake(time.Now()) == handshakeTaken && o.tries(nil):
+		if c, err := o.tryHandshake(ctx, t); c != nil || err != nil {
+			return c, err
+		}
+		return o.restart(ctx, t, func(t runtime.Transport) (*Connected, error) { return o.probe(ctx, t) })
 	case v.Era == eraModern:
 		// Discovering is more than asking for the era, and silence says nothing
 		// about a server that is known.
@@ -256,7 +263,16 @@ func (o *Options) probe(ctx context.Context, t runtime.Transport) (*Connected, e
 		case a := <-answers:
 			answered = true
 			died = errors.Is(a.err, runtime.ErrClosed)
-			if a.err == nil && slices.Contains(a.versions, revision.Modern) && !(o.Legacy && revision.Mutual(a.versions) != "") {
+			if a.err != nil || !slices.Contains(a.versions, revision.Modern) {
+				continue
+			}
+			if failed == nil && o.tries(a.versions) {
+				if s := <-shaken; s.err == nil {
+					return o.dual(s.c, a.versions), nil
+				}
+				return o.initializeUnlisted(ctx, t, a)
+			}
+			if !(o.Legacy && revision.Mutual(a.versions) != "") {
 				stopShaking()
 				if failed == nil {
 					<-shaken
@@ -318,6 +334,9 @@ func (o *Options) decide(ctx context.Context, t runtime.Transport, a discovered)
 		if o.Legacy && revision.Mutual(a.versions) != "" {
 			return o.initializeDual(ctx, t, a.versions)
 		}
+		if o.tries(a.versions) {
+			return o.initializeUnlisted(ctx, t, a)
+		}
 		return o.modern(t, a), nil
 	case a.err == nil && revision.ModernOnly(a.versions):
 		return nil, noMutual(a.versions)
@@ -364,9 +383,74 @@ func (o *Options) initializeDual(ctx context.Context, t runtime.Transport, versi
 	if err != nil {
 		return nil, err
 	}
+	return o.dual(c, versions), nil
+}
+
+// dual returns a connection to a server whose other era was not chosen.
+func (o *Options) dual(c *Connected, versions []string) *Connected {
 	c.Info.Versions = versions
 	o.rememberEra(eraModern, false)
-	return c, nil
+	return c
+}
+
+// tries reports whether the handshake is to be tried with a server that lists the
+// stateless era alone.
+func (o *Options) tries(versions []string) bool {
+	return o.Legacy && revision.Mutual(versions) == "" && revision.Asks(o.Capabilities) && o.knownEra().handshake(time.Now()) != handshakeRefused
+}
+
+// initializeUnlisted tries the handshake with a server that does not list it, in the
+// place of what t has been asked, and connects by the answer a where it is refused. Over
+// a process that is a new one: a first message decides the era of the whole connection.
+func (o *Options) initializeUnlisted(ctx context.Context, t runtime.Transport, a discovered) (*Connected, error) {
+	if o.HTTP {
+		c, err := o.tryHandshake(ctx, t)
+		if err == nil && c == nil {
+			c = o.modern(t, a)
+		}
+		return c, err
+	}
+	discover := func(t runtime.Transport) (*Connected, error) {
+		again := o.discover(ctx, t)
+		if again.err != nil {
+			return nil, again.err
+		}
+		return o.modern(t, again), nil
+	}
+	return o.restart(ctx, t, func(t runtime.Transport) (*Connected, error) {
+		c, err := o.tryHandshake(ctx, t)
+		if err != nil || c != nil {
+			return c, err
+		}
+		if c, err = discover(t); err == nil {
+			return c, nil
+		}
+		return o.restart(ctx, t, discover) // the handshake has cost that one its life
+	})
+}
+
+// tryHandshake connects with a handshake, nil where the server does not take it, and
+// remembers which.
+func (o *Options) tryHandshake(ctx context.Context, t runtime.Transport) (*Connected, error) {
+	limit := 3 * o.ProbeTimeout // a process may have to start first
+	if deadline, ok := ctx.Deadline(); ok {
+		limit = time.Until(deadline) / 2 // the other era needs time, too
+	}
+	within, stop := context.WithTimeout(ctx, limit)
+	defer stop()
+	c, err := o.initialize(within, t, revision.Latest)
+	switch {
+	case err == nil:
+		o.rememberHandshake(handshakeTaken)
+		return o.dual(c, []string{revision.Modern}), nil
+	case ctx.Err() != nil, isAuth(err):
+		return nil, err
+	}
+	o.Logger.Debug("the server takes no handshake", "err", err)
+	if isAnswer(err) || errors.Is(err, runtime.ErrClosed) {
+		o.rememberHandshake(handshakeRefused)
+	}
+	return nil, nil
 }
 
 // notProtocol reports whether an error is a failure to reach the server, and

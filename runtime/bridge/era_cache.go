@@ -25,12 +25,27 @@ type KnownEra struct {
 	ProbeKills bool `json:"mortal,omitempty"`
 	// Found is when.
 	Found time.Time `json:"found"`
+	// Handshake is what a server that lists the stateless era alone makes of a
+	// handshake: "taken" or "refused", "" where it was not tried. Tried is when.
+	Handshake string    `json:"handshake,omitempty"`
+	Tried     time.Time `json:"tried,omitzero"`
 }
 
 const (
 	eraModern = "modern"
 	eraLegacy = "legacy"
+
+	handshakeTaken   = "taken"
+	handshakeRefused = "refused"
 )
+
+// handshake returns what became of the handshake, as long as that can be relied on.
+func (v KnownEra) handshake(now time.Time) string {
+	if now.Sub(v.Tried) < LegacyEraLife {
+		return v.Handshake
+	}
+	return ""
+}
 
 // holds reports whether it can still be relied on.
 func (v KnownEra) holds(now time.Time) bool {
@@ -93,6 +108,20 @@ func (o *Options) rememberEra(era string, probeKills bool) {
 		return
 	}
 	v.Found = time.Now()
+	o.Eras.Put(o.Key, v)
+}
+
+// rememberHandshake remembers what a server that lists the stateless era alone makes of a
+// handshake.
+func (o *Options) rememberHandshake(outcome string) {
+	if o.Eras == nil || o.Key == "" {
+		return
+	}
+	v := o.knownEra()
+	if v.Era != eraModern {
+		v = KnownEra{Era: eraModern, Found: time.Now()}
+	}
+	v.Handshake, v.Tried = outcome, time.Now()
 	o.Eras.Put(o.Key, v)
 }
 

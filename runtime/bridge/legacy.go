@@ -79,7 +79,7 @@ func (o *Options) noHandshake(err error) error {
 		return err
 	}
 	if o.Version != "" {
-		return &handshakeError{"the server does not know initialize, which opens a session of " + o.Version, "--protocol-version auto finds out what it speaks", err}
+		return &handshakeError{"the server does not know initialize, which opens a session of " + o.Version, "--protocol-version auto, or no protocolVersion in its entry, finds out what it speaks", err}
 	}
 	return &handshakeError{"the server knows neither server/discover nor initialize", "it speaks JSON-RPC, but not MCP: check the URL or the command", err}
 }

@@ -166,6 +166,7 @@ func TestFaults(t *testing.T) {
 		{`{"command": "a", "start": 5}`, 4, 36, `start is the number 5, want lazy or eager or cached`, ""},
 		{`{"command": "a", "missingEnv": "ignore"}`, 4, 41, `"ignore"`, ""},
 		{`{"command": "a", "requestIdFormat": 1}`, 4, 46, "want number or string", ""},
+		{`{"command": "a", "protocolVersion": "2025"}`, 4, 46, `protocolVersion is "2025", want 2026-07-28 or 2025-11-25 or 2025-06-18 or 2025-03-26 or 2024-11-05`, ""},
 		{`{"command": "a", "strict": "true"}`, 4, 37, "true or false", "without quotes"},
 		{`{"command": "a", "cli": null}`, 4, 34, "null", ""},
 		{`{"command": "a", "command": "b"}`, 4, 27, "twice", ""},

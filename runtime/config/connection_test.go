@@ -23,7 +23,7 @@ func TestConnection(t *testing.T) {
 	}
 	for _, other := range []string{
 		`"command":"a","args":["b"]`, `"command":"a","args":["c"],"env":{"A":"${B}"}`, `"command":"a","args":["b"],"env":{"A":"${C}"}`,
-		entry + `,"cwd":"/"`, entry + `,"strict":true`, entry + `,"maxMessageBytes":100000`, entry + `,"noServerStream":true`, entry + `,"requestIdFormat":"string"`, entry + `,"missingEnv":"empty"`, entry + `,"cli":true`, entry + `,"url":"http://x"`,
+		entry + `,"cwd":"/"`, entry + `,"strict":true`, entry + `,"maxMessageBytes":100000`, entry + `,"noServerStream":true`, entry + `,"requestIdFormat":"string"`, entry + `,"protocolVersion":"2025-11-25"`, entry + `,"missingEnv":"empty"`, entry + `,"cli":true`, entry + `,"url":"http://x"`,
 	} {
 		if of(other) == of(entry) {
 			t.Errorf("%s: the same connection as %s", other, entry)

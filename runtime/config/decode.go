@@ -16,6 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/lazy"
 	"github.com/mcpctl/mcpctl/runtime/nearest"
 	"github.com/mcpctl/mcpctl/runtime/origin"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // decoder reads one entry from its syntax tree.
@@ -58,6 +59,7 @@ func keys() []key {
 		{"connectTimeout", duration(func(e *Entry) *time.Duration { return &e.ConnectTimeout })},
 		{"requestTimeout", duration(func(e *Entry) *time.Duration { return &e.RequestTimeout })},
 		{"probeTimeout", duration(func(e *Entry) *time.Duration { return &e.ProbeTimeout })},
+		{"protocolVersion", choice(func(e *Entry) *string { return &e.ProtocolVersion }, revision.Versions()...)},
 		{"shutdownTimeout", duration(func(e *Entry) *time.Duration { return &e.ShutdownTimeout })},
 		{"start", choice(func(e *Entry) *string { return &e.Start }, "lazy", "eager", "cached")},
 		{"idleTimeout", duration(func(e *Entry) *time.Duration { return &e.IdleTimeout })},

@@ -84,6 +84,10 @@ type Entry struct {
 	// errors and logs; see [Expanded.Secrets].
 	Public []string
 
+	// ProtocolVersion is the revision of the protocol that is spoken to the server; "" is
+	// found out.
+	ProtocolVersion string
+
 	// Durations: zero is the caller's default, negative is off ("never" or "0" in
 	// the file).
 	ConnectTimeout  time.Duration
@@ -207,11 +211,12 @@ func (e Entry) Connection() string {
 		AllowInsecureHTTP, NoServerStream                         bool            `json:",omitempty"`
 		MaxMessageBytes                                           int             `json:",omitempty"`
 		Public                                                    []string        `json:",omitempty"`
+		ProtocolVersion                                           string          `json:",omitempty"`
 		Auth                                                      json.RawMessage `json:",omitempty"`
 		Fault                                                     string
 	}{
 		e.Command, e.Cwd, e.URL, e.Transport(), e.MissingEnv, e.RequestIDFormat, e.Base, e.Args, e.CLIOnly,
-		e.CLIDeny, e.CLIDepth, e.CLIRoots, e.CLIArgs, e.CLIHelp, e.Tools, e.Env, e.Headers, e.CLI, e.Strict, e.AllowInsecureHTTP, e.NoServerStream, e.MaxMessageBytes, e.Public, e.Auth, fault,
+		e.CLIDeny, e.CLIDepth, e.CLIRoots, e.CLIArgs, e.CLIHelp, e.Tools, e.Env, e.Headers, e.CLI, e.Strict, e.AllowInsecureHTTP, e.NoServerStream, e.MaxMessageBytes, e.Public, e.ProtocolVersion, e.Auth, fault,
 	})
 	if err != nil {
 		panic("config: strings have no JSON form: " + err.Error())

@@ -47,7 +47,8 @@ type Options struct {
 	Logger *slog.Logger
 	// Lookup resolves placeholders; nil is os.LookupEnv.
 	Lookup func(string) (string, bool)
-	// Version is the protocol revision to use; "" detects it.
+	// Version is the protocol revision to use, whatever the entry says; "" is that of the
+	// entry, and where that has none, it is detected.
 	Version string
 	// Legacy prefers the handshake where the server speaks both eras.
 	Legacy bool
@@ -314,7 +315,7 @@ func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, 
 	d.auth = o.Auth.AuthorizerFor(o.Principal, d.Expanded, d.o.Logger, d.redact)
 	e := entry
 	b := bridge.Options{
-		Version: o.Version, Legacy: o.Legacy, Client: o.Client, Capabilities: o.Capabilities, Handler: (*forwarder)(d),
+		Version: cmp.Or(o.Version, e.ProtocolVersion), Legacy: o.Legacy, Client: o.Client, Capabilities: o.Capabilities, Handler: (*forwarder)(d),
 		ProbeTimeout: e.ProbeTimeout, Logger: d.o.Logger,
 		Key: d.key(), Eras: o.Eras,
 	}

@@ -55,7 +55,7 @@ func TestImportOwn(t *testing.T) {
 		"auth": `{"grant":"client_credentials","clientId":"x","clientSecret":"${S-t}","issuer":"https://i.example"}`, "allowInsecureHttp": `true`, "type": `"sse"`, "disabled": `true`,
 		"cli": `true`, "cliOnly": `[]`, "cliDeny": `["delete","--kubeconfig"]`, "cliDepth": `1`, "cliRoots": `["${HOME}","$$x"]`, "cliArgs": `true`, "cliHelp": `"help"`,
 		"tools": `[{"command":"get","name":"g","inputSchema":{"pattern":"^${X}$$"}}]`, "missingEnv": `"empty"`, "public": `["REGION"]`,
-		"connectTimeout": `"1s"`, "requestTimeout": `"never"`, "probeTimeout": `"2s"`, "shutdownTimeout": `"3s"`, "idleTimeout": `"4m"`, "minIdleTimeout": `"1m"`, "maxIdleTimeout": `"2m"`,
+		"connectTimeout": `"1s"`, "requestTimeout": `"never"`, "probeTimeout": `"2s"`, "protocolVersion": `"2025-11-25"`, "shutdownTimeout": `"3s"`, "idleTimeout": `"4m"`, "minIdleTimeout": `"1m"`, "maxIdleTimeout": `"2m"`,
 		"start": `"eager"`, "isolation": `"session"`, "maxPrincipals": `3`, "requestIdFormat": `"string"`, "wrapUris": `true`, "noServerStream": `true`, "maxMessageBytes": `65536`, "strict": `true`,
 		"pin": `"hold"`, "labels": `["private"]`, "trustAnnotations": `true`, "origin": `{"name":"io.example/x","version":"1"}`,
 	}

@@ -41,7 +41,7 @@ func fuzzProxy(f *testing.F) *proxy.Proxy {
 			if key.Server == "old" {
 				return old.dial(ctx, key, h)
 			}
-			return proxy.ConnectAs(ctx, key, h, bridge.Options{Open: func(context.Context) (runtime.Transport, error) { return young.Connect(h), nil }})
+			return proxy.ConnectAs(ctx, key, h, bridge.Options{}, func(h runtime.Handler) (runtime.Transport, error) { return young.Connect(h), nil })
 		},
 	})
 	require.NoError(f, err)

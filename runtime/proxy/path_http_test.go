@@ -50,11 +50,8 @@ func httpProxy(tb testing.TB, result []byte) *proxy.Proxy {
 	tb.Helper()
 	url := echoHTTP(tb, result)
 	dial := func(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
-		return proxy.ConnectAs(ctx, key, h, bridge.Options{
-			HTTP: true, Client: runtime.Implementation{Name: "t", Version: "1"},
-			Open: func(context.Context) (runtime.Transport, error) {
-				return transport.NewHTTP(url, transport.HTTPOptions{Handler: h})
-			},
+		return proxy.ConnectAs(ctx, key, h, bridge.Options{HTTP: true, Client: runtime.Implementation{Name: "t", Version: "1"}}, func(h runtime.Handler) (runtime.Transport, error) {
+			return transport.NewHTTP(url, transport.HTTPOptions{Handler: h})
 		})
 	}
 	p, err := proxy.NewAllowed(proxy.Options{Servers: proxy.Named("a"), Dial: dial, Info: runtime.Implementation{Name: "mcpctl", Version: "1"}})

@@ -85,20 +85,17 @@ func pathProxyOf(tb testing.TB, result []byte, j *recording.Journal) *proxy.Prox
 func pathProxyBy(tb testing.TB, result []byte, o proxy.Options) *proxy.Proxy {
 	tb.Helper()
 	dial := func(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
-		return proxy.ConnectAs(ctx, key, h, bridge.Options{
-			Client: runtime.Implementation{Name: "t", Version: "1"},
-			Open: func(context.Context) (runtime.Transport, error) {
-				toBackend, w := pipes(tb)
-				r, fromBackend := pipes(tb)
-				go func() {
-					echoBackend(toBackend, fromBackend, result)
-					_ = fromBackend.Close()
-				}()
-				t := newPiped(w, h)
-				t.read(r)
-				tb.Cleanup(func() { _, _, _ = w.Close(), toBackend.Close(), r.Close() })
-				return closeless{t}, nil
-			},
+		return proxy.ConnectAs(ctx, key, h, bridge.Options{Client: runtime.Implementation{Name: "t", Version: "1"}}, func(h runtime.Handler) (runtime.Transport, error) {
+			toBackend, w := pipes(tb)
+			r, fromBackend := pipes(tb)
+			go func() {
+				echoBackend(toBackend, fromBackend, result)
+				_ = fromBackend.Close()
+			}()
+			t := newPiped(w, h)
+			t.read(r)
+			tb.Cleanup(func() { _, _, _ = w.Close(), toBackend.Close(), r.Close() })
+			return closeless{t}, nil
 		})
 	}
 	o.Servers, o.Dial, o.Info = proxy.Named("a"), dial, runtime.Implementation{Name: "mcpctl", Version: "1"}

@@ -29,7 +29,7 @@ func pooled(t *testing.T, s *runtimetest.Server, isolation Isolation) *upstream.
 	p, err := New(Options{
 		Servers: []Server{{Name: "a", Isolation: isolation}},
 		Dial: func(ctx context.Context, key Key, h runtime.Handler) (*runtime.Client, error) {
-			return ConnectAs(ctx, key, h, bridge.Options{Open: func(context.Context) (runtime.Transport, error) { return s.Connect(h), nil }})
+			return ConnectAs(ctx, key, h, bridge.Options{}, func(h runtime.Handler) (runtime.Transport, error) { return s.Connect(h), nil })
 		},
 	})
 	require.NoError(t, err)

@@ -46,35 +46,32 @@ func (b *pool) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (*run
 	if b.refuse != nil && b.refuse(key) {
 		return nil, &runtime.ConnectError{Target: key.Server, Err: errors.New("it runs already")}
 	}
-	c, err := bridge.Connect(ctx, bridge.Options{
-		Legacy: key.Legacy, Handler: h, Capabilities: json.RawMessage(key.Capabilities), Client: runtime.Implementation{Name: "t", Version: "1"},
-		Open: func(context.Context) (runtime.Transport, error) {
-			if b.plain {
-				return b.servers[key.Server].Connect(h), nil
-			}
-			st := b.servers[key.Server].Streams()
-			t := newPiped(st, h)
-			t.st = st
-			t.read(st)
+	c, err := proxy.ConnectAs(ctx, key, h, bridge.Options{Client: runtime.Implementation{Name: "t", Version: "1"}}, func(h runtime.Handler) (runtime.Transport, error) {
+		if b.plain {
+			return b.servers[key.Server].Connect(h), nil
+		}
+		st := b.servers[key.Server].Streams()
+		t := newPiped(st, h)
+		t.st = st
+		t.read(st)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.alive[t] = key
+		go func() {
+			<-t.done
 			b.mu.Lock()
 			defer b.mu.Unlock()
-			b.alive[t] = key
-			go func() {
-				<-t.done
-				b.mu.Lock()
-				defer b.mu.Unlock()
-				delete(b.alive, t)
-			}()
-			return t, nil
-		},
+			delete(b.alive, t)
+		}()
+		return t, nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	if l, ok := c.Transport.(interface{ Listen(context.Context) }); ok && b.listen {
+	if l, ok := c.Transport().(interface{ Listen(context.Context) }); ok && b.listen {
 		l.Listen(context.Background()) // ends with the transport
 	}
-	return runtime.NewClient(c.Transport, runtime.ClientOptions{Info: c.Info}), nil
+	return c, nil
 }
 
 // dialled gives the keys of all connections ever made.

@@ -72,7 +72,7 @@ func apart(t *testing.T, s *runtimetest.Server, set Server) (*upstream.Backend, 
 			if err := d.note(key); err != nil {
 				return nil, err
 			}
-			return ConnectAs(ctx, key, h, bridge.Options{Open: func(context.Context) (runtime.Transport, error) { return s.Connect(h), nil }})
+			return ConnectAs(ctx, key, h, bridge.Options{}, func(h runtime.Handler) (runtime.Transport, error) { return s.Connect(h), nil })
 		},
 	})
 	require.NoError(t, err)

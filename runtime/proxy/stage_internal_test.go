@@ -75,26 +75,59 @@ func (s *stage) dial(ctx context.Context, key Key, h runtime.Handler) (*runtime.
 		return nil, fail
 	}
 	var t *tracked
-	return ConnectAs(ctx, key, h, bridge.Options{
-		ProbeTimeout: time.Second,
-		Open: func(context.Context) (runtime.Transport, error) {
-			t = &tracked{s.servers[key.Server].Connect(h), s, h}
-			s.mu.Lock()
-			s.open[t] = key.Server
-			s.mu.Unlock()
-			return t, nil
-		},
+	return ConnectAs(ctx, key, h, bridge.Options{ProbeTimeout: time.Second}, func(h runtime.Handler) (runtime.Transport, error) {
+		t = &tracked{s.servers[key.Server].Connect(h), s, h}
+		s.mu.Lock()
+		s.open[t] = key.Server
+		s.mu.Unlock()
+		return t, nil
 	})
 }
 
 // ConnectAs connects as a proxy's Dial has to, with some options besides.
-func ConnectAs(ctx context.Context, key Key, h runtime.Handler, o bridge.Options) (*runtime.Client, error) {
+func ConnectAs(ctx context.Context, key Key, h runtime.Handler, o bridge.Options, open func(runtime.Handler) (runtime.Transport, error)) (*runtime.Client, error) {
+	var last *established
+	o.Open = func(context.Context) (runtime.Transport, error) {
+		last = &established{Handler: h}
+		return open(last)
+	}
 	o.Legacy, o.Capabilities, o.Handler = key.Legacy, json.RawMessage(key.Capabilities), h
 	c, err := bridge.Connect(ctx, o)
 	if err != nil {
 		return nil, err
 	}
+	last.keep()
 	return runtime.NewClient(c.Transport, runtime.ClientOptions{Info: c.Info}), nil
+}
+
+// established tells of a connection's end once there is one: finding the era may have
+// taken others.
+type established struct {
+	runtime.Handler
+
+	mu          sync.Mutex // guards what follows
+	kept, ended bool
+	err         error
+}
+
+func (e *established) keep() {
+	e.mu.Lock()
+	e.kept = true
+	ended := e.ended
+	e.mu.Unlock()
+	if ended {
+		e.Handler.Closed(e.err)
+	}
+}
+
+func (e *established) Closed(err error) {
+	e.mu.Lock()
+	e.ended, e.err = true, err
+	kept := e.kept
+	e.mu.Unlock()
+	if kept {
+		e.Handler.Closed(err)
+	}
 }
 
 // fails has dialling fail from now on, nil: succeed.

@@ -54,6 +54,14 @@ func Offer(capabilities json.RawMessage, from, to string) json.RawMessage {
 	return rawjson.OneLine(out.Object())
 }
 
+// Asks reports whether a client with these capabilities can be asked something:
+// elicitation, sampling or roots.
+func Asks(capabilities json.RawMessage) bool {
+	var c declared
+	return json.Unmarshal(capabilities, &c) == nil &&
+		(rawjson.IsObject(c.Elicitation) || rawjson.IsObject(c.Sampling) || rawjson.IsObject(c.Roots))
+}
+
 // declared are the members of a client's capabilities that we know.
 type declared struct {
 	Elicitation  json.RawMessage            `json:"elicitation"`

@@ -181,14 +181,24 @@ func (s *Server) discover(c *Call, modern []string) (json.RawMessage, error) {
 	if !slices.Contains(modern, c.Version) {
 		return nil, s.unsupported(c.Version)
 	}
-	res := wire.Object("supportedVersions", s.versions(), "capabilities", s.capabilities(), "instructions", optional(s.Instructions),
+	versions := s.versions()
+	if s.Faults.ModernDiscover {
+		versions = modern
+		c.n.mu.Lock()
+		c.n.terms.modern = true
+		c.n.mu.Unlock()
+	}
+	res := wire.Object("supportedVersions", versions, "capabilities", s.capabilities(), "instructions", optional(s.Instructions),
 		"_meta", wire.Object(metaServer, s.info()))
 	return wire.With(res, modernMembers(c.Method)), nil
 }
 
 func (s *Server) initialize(c *Call, legacy []string) (json.RawMessage, error) {
 	asked := wire.Field(c.Params, "protocolVersion")
-	if len(legacy) == 0 {
+	c.n.mu.Lock()
+	settled := c.n.terms.modern
+	c.n.mu.Unlock()
+	if len(legacy) == 0 || settled {
 		return nil, s.unsupported(asked)
 	}
 	if !slices.Contains(legacy, asked) {

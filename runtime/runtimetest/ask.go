@@ -71,6 +71,9 @@ func (q Question) need() []string {
 // A client that has not declared what is needed gets -32021 since 2026-07-28,
 // a result with isError before.
 func (c *Call) Questions(ctx context.Context, qs ...Question) (map[string]json.RawMessage, error) {
+	if c.Version >= RevJuly && c.n.s.Faults.ModernDiscover {
+		return nil, &runtime.Error{Code: runtime.CodeInvalidRequest, Message: "Cannot send '" + qs[0].Method + "': this transport context has no back-channel"}
+	}
 	if c.Version >= RevJuly {
 		return c.questionsModern(qs)
 	}

@@ -40,8 +40,9 @@ import (
 //	-unsupported JSON       Faults.Unsupported
 //	-versions A,B           Versions
 //	-full A,B               [Full] with these versions in place of New
-//	-invalid-probe, -legacy-discover, -exit-on-initialize
-//	                        Faults.InvalidProbe, LegacyDiscover, ExitOnInitialize
+//	-invalid-probe, -legacy-discover, -modern-discover, -exit-on-initialize
+//	                        Faults.InvalidProbe, LegacyDiscover, ModernDiscover,
+//	                        ExitOnInitialize
 //	-control ADDR           connects there and takes [Server.Command] lines
 //	-grease, -page N, -bad-cursor, -twice, -unknown-ids
 //	-ask METHOD             Faults.Ask, several with commas
@@ -165,6 +166,7 @@ func (p *program) parse(args []string) (*Server, error) {
 	fs.String("full", "", "") // seen above
 	fs.BoolVar(&f.InvalidProbe, "invalid-probe", false, "")
 	fs.BoolVar(&f.LegacyDiscover, "legacy-discover", false, "")
+	fs.BoolVar(&f.ModernDiscover, "modern-discover", false, "")
 	fs.BoolVar(&f.ExitOnInitialize, "exit-on-initialize", false, "")
 	fs.StringVar(&p.control, "control", "", "")
 	fs.Func("tools", "", func(path string) (err error) {

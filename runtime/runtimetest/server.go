@@ -96,6 +96,10 @@ type Faults struct {
 	InvalidProbe bool
 	// LegacyDiscover answers server/discover with the legacy revisions alone.
 	LegacyDiscover bool
+	// ModernDiscover answers server/discover with the modern revisions alone, takes a
+	// handshake over another connection, and asks clients in that era only, as servers
+	// of some SDKs do.
+	ModernDiscover bool
 	// ExitOnInitialize ends Serve with ExitCode at a handshake.
 	ExitOnInitialize bool
 	// Silent reads and never answers.

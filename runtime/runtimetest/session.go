@@ -143,6 +143,7 @@ type terms struct {
 	version      string          // by initialize
 	capabilities json.RawMessage // of the client
 	level        string          // of log messages, "" for none
+	modern       bool            // server/discover has come, see Faults.ModernDiscover
 	ready        bool            // the client has sent notifications/initialized
 }
 

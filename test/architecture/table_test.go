@@ -35,7 +35,7 @@ func areas() []area {
 		{name: "bridge", packages: "runtime/bridge", uses: "internal client"},
 		{name: "auth", packages: "runtime/auth/...", uses: "assets text internal client", modules: "github.com/zalando/go-keyring golang.org/x/oauth2"},
 		{name: "authentication", packages: "runtime/access/...", uses: "text internal policy auth", modules: "github.com/coreos/go-oidc/v3 github.com/go-jose/go-jose/v4 github.com/go-json-experiment/json golang.org/x/oauth2 golang.org/x/sync"},
-		{name: "config", packages: "runtime/config", uses: "text internal policy auth", modules: "github.com/fsnotify/fsnotify github.com/tailscale/hujson"},
+		{name: "config", packages: "runtime/config", uses: "text internal client policy auth", modules: "github.com/fsnotify/fsnotify github.com/tailscale/hujson"},
 		{name: "search", packages: "runtime/search/...", uses: "text"},
 		{name: "schema", packages: "runtime/schema", uses: "assets text internal client"},
 		{name: "packages", packages: "runtime/packages", uses: "text internal", modules: "golang.org/x/sync"},

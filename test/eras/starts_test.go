@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/runtime/seal"
 	"github.com/mcpctl/mcpctl/runtime/store"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -23,9 +24,9 @@ import (
 // stateless one is used in its era each time.
 func TestStarts(t *testing.T) {
 	t.Parallel()
-	for _, b := range backends() {
+	for _, b := range append(backends(), unlisted()...) {
 		switch b.name {
-		case "stdio", "http", "modern-stdio", "dual", "dual-http":
+		case "stdio", "http", "modern-stdio", "modern-only", "dual", "dual-http", "unlisted", "unlisted-http":
 		default:
 			continue
 		}
@@ -118,5 +119,50 @@ func TestStartsOfTheSDK(t *testing.T) {
 		}
 		c.close()
 		require.NoError(t, p.Close())
+	}
+}
+
+// unlisted are servers that list the stateless era alone, take the handshake all the
+// same, and ask in that era only.
+func unlisted() []backend {
+	return []backend{
+		{name: "unlisted", legacy: true, modern: true, stream: true, flags: "-modern-discover"},
+		{
+			name: "unlisted-http", legacy: true, modern: true, http: true, session: true, stream: true,
+			o: runtimetest.HTTPOptions{SSE: true, Sessions: true, Stream: true, Resume: true}, faults: runtimetest.Faults{ModernDiscover: true},
+		},
+	}
+}
+
+// TestUnlisted: a client of the handshake era that can be asked something gets the
+// handshake where a server takes it, listed or not; others get what the server lists.
+func TestUnlisted(t *testing.T) {
+	t.Parallel()
+	for _, b := range unlisted() {
+		for _, f := range fronts() {
+			if f.name == "nosession" {
+				continue // nobody can be asked there
+			}
+			t.Run(b.name+"/"+f.name, func(t *testing.T) {
+				t.Parallel()
+				p, err := newPair(f, b)
+				require.NoError(t, err)
+				defer p.close()
+				p.ctx = t.Context()
+				require.NoError(t, p.settle(t.Context()))
+				for _, tool := range []string{"ask_form", "ask_roots", "ask_form"} {
+					raw, err := p.c.use(t.Context(), tool, "")
+					if (err == nil) == f.modern {
+						t.Errorf("%s: got %s, %v", tool, raw, err)
+					}
+				}
+				mute := newClient(f.modern, "mute")
+				mute.capabilities = `{}`
+				require.NoError(t, f.open(p, mute))
+				defer mute.close()
+				raw, err := mute.use(t.Context(), "echo", `{"message":"hi"}`)
+				require.NoError(t, wantText(raw, err, "hi"))
+			})
+		}
 	}
 }

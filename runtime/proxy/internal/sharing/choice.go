@@ -11,6 +11,7 @@ import (
 type Era struct {
 	Modern       bool   // its preferred era is the modern one
 	SpeaksBoth   bool   // and it speaks the handshake, too: clients of that era are better served in it
+	NoHandshake  bool   // it lists the stateless era alone, and has refused the handshake or has less in it
 	Remote       bool   // it shakes hands, and is no process of ours
 	AsksClients  bool   // it has asked a client something in the handshake era
 	Unattributed bool   // and did not say inside which call
@@ -37,8 +38,18 @@ type Request struct {
 	InSession bool
 }
 
-// Legacy reports whether the request takes the handshake era of the server.
-func (r *Request) Legacy(e *Era) bool { return e.SpeaksBoth && !revision.IsModern(r.Version) }
+// Legacy reports whether the request takes the handshake era of the server. A server that
+// lists the other era alone is tried where the client can be asked something: some take
+// the handshake all the same, and ask in no other era.
+func (r *Request) Legacy(e *Era) bool {
+	if revision.IsModern(r.Version) {
+		return false
+	}
+	return e.SpeaksBoth || e.IsUntold() && r.InSession && revision.Asks(r.Capabilities)
+}
+
+// IsUntold reports whether the server may take a handshake without saying so.
+func (e *Era) IsUntold() bool { return e.Modern && !e.SpeaksBoth && !e.NoHandshake }
 
 // Choose returns which connection the request takes, and what the server is told
 // over it that it can ask.

@@ -29,6 +29,7 @@ type Conn struct {
 	Offer string
 	// Version is the revision that is spoken over it.
 	Version string
+	shakes  bool      // the handshake was preferred
 	since   time.Time // when it was connected
 	// Pipe takes calls without waiting; nil where the transport cannot.
 	Pipe *jsonrpc.Conn

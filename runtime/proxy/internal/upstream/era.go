@@ -18,11 +18,14 @@ func (p *Pool) noteEra(c *Conn) {
 		p.era.Modern = c.Modern()
 		p.era.Remote = !c.Modern() && c.Pipe == nil
 		p.era.SpeaksBoth = c.Modern() && legacy
+		p.era.NoHandshake = c.shakes && c.Modern()
+	} else if c.Slot.Key.Legacy && c.Modern() {
+		p.era.SpeaksBoth, p.era.NoHandshake = false, true // it was tried, see sharing.Request.Legacy
 	} else if c.Slot.Key.Legacy && ability.Sessionless(c.Client.Transport()) {
 		// Such a server can neither ask in the client's era nor be told of a
 		// cancel: the stateless era has all that it has, and these.
 		p.b.Log.Info("backend keeps no session after a handshake: its other era is used")
-		p.era.SpeaksBoth = false
+		p.era.SpeaksBoth, p.era.NoHandshake = false, true
 	}
 	p.publishFastPath()
 }
@@ -69,8 +72,11 @@ func (p *Pool) SetRemote(remote bool) { p.learn(func(e *sharing.Era) { e.Remote 
 func (p *Pool) publishFastPath() {
 	var c *Conn
 	s, isolation := p.b.Primary, p.b.Config().Isolation
-	if p.era.SpeaksBoth {
+	switch {
+	case p.era.SpeaksBoth:
 		s = p.slots[sharing.Everybodys(p.b.Name, true)]
+	case p.era.IsUntold():
+		s = nil // it depends on what the client can be asked
 	}
 	private := isolation == settings.IsolationSession || isolation == settings.IsolationAuto && p.era.AsksClients && (p.era.SpeaksBoth || !p.era.Modern)
 	if s != nil && !private && !p.b.Config().ByPrincipal() {

@@ -65,7 +65,8 @@ func (p *Pool) Acquire(ctx context.Context, from *Origin) (_ *Conn, done func(),
 		switch {
 		case err == nil && s.Exclusive:
 			return c, func() { p.Release(s) }, nil
-		case err == nil && again && s.Key.Legacy && !p.currentEra().SpeaksBoth:
+		case err == nil && again && s.Key.Legacy && !p.shakesHands(from):
+			p.dropUnused(s)
 			continue // its handshake has shown to lead nowhere
 		case err == nil:
 			return c, func() {}, nil
@@ -81,6 +82,23 @@ func (p *Pool) Acquire(ctx context.Context, from *Origin) (_ *Conn, done func(),
 			}
 		}
 		return nil, nil, err
+	}
+}
+
+// shakesHands reports whether a client's requests take the handshake era.
+func (p *Pool) shakesHands(from *Origin) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	request := from.sharing()
+	return request.Legacy(&p.era)
+}
+
+// dropUnused ends a slot's connection unless somebody uses it.
+func (p *Pool) dropUnused(s *Slot) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.closed {
+		s.closeIdle()
 	}
 }
 

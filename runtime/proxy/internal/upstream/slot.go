@@ -302,6 +302,7 @@ func (b *Backend) load(c *Conn) (*inventory.Inventory, error) {
 
 func (s *Slot) dial(key sharing.Key) (*Conn, error) {
 	c := NewConn(s, key.Capabilities)
+	c.shakes = key.Legacy
 	s.Backend.Pool.mu.Lock()
 	who := s.who
 	s.Backend.Pool.mu.Unlock()
