@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpctl/mcpctl/runtime/access/gate"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/runtime/seal"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
@@ -82,25 +84,79 @@ func TestCursors(t *testing.T) {
 	}
 }
 
-// TestCursorOfAnotherCatalogue: after a change the pages are others.
-func TestCursorOfAnotherCatalogue(t *testing.T) {
-	servers := stubs{
-		"a": {version: "2025-11-25", answers: map[string]string{"tools/list": `{"tools":[{"name":"a"},{"name":"b"}]}`}},
-		"b": {version: "2025-11-25", answers: map[string]string{"tools/list": `{"tools":[]}`}},
-	}
-	dial := stubs{"a": servers["a"]}
-	c := between(t, "2025-11-25", dial, proxy.Options{Servers: proxy.Named("a"), PageSize: 1})
-	var page struct{ NextCursor string }
-	require.NoError(t, json.Unmarshal([]byte(c.result("tools/list", `{}`)), &page))
-	servers["a"].mu.Lock()
-	servers["a"].answers["tools/list"] = `{"tools":[{"name":"a"},{"name":"z"}]}`
-	h := servers["a"].h
-	servers["a"].mu.Unlock()
-	h.Notification(t.Context(), nil, "notifications/tools/list_changed", nil)
-	if got := <-c.notes; !strings.Contains(got, "tools/list_changed") {
-		t.Fatalf("got %s", got)
-	}
-	if got := c.call("tools/list", `{"cursor":"`+page.NextCursor+`"}`); !strings.Contains(got, `"code":-32602`) {
-		t.Errorf("got %s", got)
+// TestPagesOfAChangingList: a page is made of the list and the policies of now, and begins
+// behind the name of the page before: what comes, goes or is denied meanwhile has no name
+// twice and skips none that was there all the time. So it is on another replica with the
+// same keys, whatever order the server lists in there.
+func TestPagesOfAChangingList(t *testing.T) {
+	t.Parallel()
+	for method, of := range map[string]struct{ member, item, changed, denies string }{
+		"tools/list":     {"tools", `{"name":%q,"inputSchema":{"type":"object"}}`, "tools", allowAll + `@id("d") forbid (principal, action, resource == Tool::"a/d");`},
+		"prompts/list":   {"prompts", `{"name":%q}`, "prompts", allowAll + `@id("d") forbid (principal, action, resource == Prompt::"a/d");`},
+		"resources/list": {"resources", `{"uri":"x:%[1]s","name":%[1]q}`, "resources", allowAll + `@id("d") forbid (principal, action, resource == Resource::"a/x:d");`},
+		"resources/templates/list": {"resourceTemplates", `{"uriTemplate":"x://%[1]s/{v}","name":%[1]q}`, "resources", allowAll + `@id("d") forbid (principal, action, resource in Label::"a/x://d/**");`},
+	} {
+		t.Run(method, func(t *testing.T) {
+			t.Parallel()
+			listOf := func(names ...string) string {
+				items := make([]string, len(names))
+				for i, name := range names {
+					items[i] = fmt.Sprintf(of.item, name)
+				}
+				return `{"` + of.member + `":[` + strings.Join(items, ",") + `]}`
+			}
+			ring := seal.NewRing()
+			replica := func(names ...string) (*proxy.Proxy, *stub, *client, *gate.Gate) {
+				a := &stub{version: "2025-11-25", answers: map[string]string{method: listOf(names...)}}
+				g := gated(t, allowAll)
+				p, err := proxy.New(proxy.Options{Servers: proxy.Named("a"), PageSize: 2, Ring: ring, Gate: g, Dial: stubs{"a": a}.dial})
+				require.NoError(t, err)
+				t.Cleanup(func() { _ = p.Close() })
+				c := attach(t, p)
+				c.hello("2025-11-25", `{}`, "c")
+				return p, a, c, g
+			}
+			page := func(c *client, cursor json.RawMessage) (names []string, next json.RawMessage) {
+				var page map[string]json.RawMessage
+				require.NoError(t, json.Unmarshal([]byte(c.result(method, `{"cursor":`+string(cursor)+`}`)), &page))
+				var items []struct{ Name string }
+				require.NoError(t, json.Unmarshal(page[of.member], &items))
+				for _, i := range items {
+					names = append(names, strings.TrimPrefix(i.Name, "a__"))
+				}
+				return names, page["nextCursor"]
+			}
+			rest := func(c *client, cursor json.RawMessage) (all []string) {
+				for names := []string(nil); cursor != nil; all = append(all, names...) {
+					names, cursor = page(c, cursor)
+				}
+				return all
+			}
+			p, a, c, g := replica("g", "e", "c", "a", "f", "d", "b")
+			first, next := page(c, json.RawMessage("null"))
+			if fmt.Sprint(first) != "[a b]" {
+				t.Fatalf("got %v", first)
+			}
+			a.mu.Lock()
+			a.answers[method] = listOf("h", "g", "aa", "f", "bb", "d", "c", "a") // b and e go; aa, bb and h come
+			h := a.h
+			a.mu.Unlock()
+			h.Notification(t.Context(), nil, "notifications/"+of.changed+"/list_changed", nil)
+			if got := <-c.notes; !strings.Contains(got, of.changed+"/list_changed") {
+				t.Fatalf("got %s", got)
+			}
+			if got := rest(c, next); fmt.Sprint(got) != "[bb c d f g h]" {
+				t.Errorf("after a change: got %v", got)
+			}
+			g.Replace(gate.Config{Set: policies(t, of.denies)})
+			p.Repolicy()
+			if got := rest(c, next); fmt.Sprint(got) != "[bb c f g h]" {
+				t.Errorf("after d is denied: got %v", got)
+			}
+			_, _, other, _ := replica("b", "c", "z", "a")
+			if got := rest(other, next); fmt.Sprint(got) != "[c z]" {
+				t.Errorf("on another replica: got %v", got)
+			}
+		})
 	}
 }

@@ -223,11 +223,11 @@ func TestProjected(t *testing.T) {
 func TestReadResultListed(t *testing.T) {
 	t.Parallel()
 	for want, c := range map[string]views.Config{
-		"gh__list gh__small fs__trace read_result":            {},
+		"fs__trace gh__list gh__small read_result":            {},
 		"gh__list search_tools call_tool call_read_tool more": {List: views.ListSearch, Pin: []string{"gh__list"}, Override: map[string]views.Override{"read_result": {Name: "more"}}},
 		"search_tools call_tool call_read_tool read_result":   {List: views.ListAuto, Budget: 1},
-		"read_result gh__small fs__trace mcpctl_read_result":  {Override: map[string]views.Override{"gh__list": {Name: "read_result"}}},
-		"fs__trace gh__list gh__small read_result":            {List: views.ListAuto, Pin: []string{"fs__trace"}},
+		"fs__trace gh__small read_result mcpctl_read_result":  {Override: map[string]views.Override{"gh__list": {Name: "read_result"}}},
+		"gh__small fs__trace gh__list read_result":            {List: views.ListAuto, Pin: []string{"gh__small"}},
 	} {
 		c.Results = &views.Result{MaxTokens: 500}
 		p, err := proxy.New(proxy.Options{Servers: proxy.Named("gh", "fs"), Dial: talkative().dial, Views: viewsOf(t, "v", map[string]views.Config{"v": c}), PageSize: 2})

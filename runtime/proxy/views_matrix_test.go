@@ -199,7 +199,7 @@ func TestViewPages(t *testing.T) {
 			p, _ := tripled(t, "", proxy.Options{PageSize: 1})
 			w := waysTo(t, p)[name]()
 			defer w.end()
-			for method, want := range map[string]string{"tools/list": "[gh__in gh__deny]", "prompts/list": "[gh__in gh__deny]", "resources/list": "[gh__in gh__deny tools.ts tools.d.ts tools.py tools.go]", "resources/templates/list": "[gh__in gh__deny]"} {
+			for method, want := range map[string]string{"tools/list": "[gh__deny gh__in]", "prompts/list": "[gh__deny gh__in]", "resources/list": "[gh__deny gh__in tools.ts tools.d.ts tools.py tools.go]", "resources/templates/list": "[gh__deny gh__in]"} {
 				var names []string
 				for cursor := `{}`; cursor != "" && len(names) < 9; {
 					got := w.ask(t.Context(), method, cursor)

@@ -102,7 +102,7 @@ func searched(c *Catalog, f Found) *Catalog {
 	out := &Catalog{pages: pages{of: map[pageKey]*page{}, size: c.pages.size, most: c.pages.most}}
 	from, l := &c.lists[inventory.Tools], &out.lists[inventory.Tools]
 	l.fresh, l.missing, l.own = from.fresh, from.missing, f.Own()
-	l.count = 1
+	l.count, l.pinned = 1, from.pinned
 	keep := func(which func(*entry) bool) {
 		for _, s := range from.sections {
 			var kept []*entry

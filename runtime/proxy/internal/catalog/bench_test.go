@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/cursor"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/store"
@@ -78,7 +79,7 @@ func BenchmarkVariant(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				p.Publish(p.set.All()[0], p.Inventory(p.set.All()[0]), inventory.ListSet{})
-				p.page(p.Current.Load(), inventory.Tools, false, by(nil), 0)
+				p.page(p.Current.Load(), inventory.Tools, false, by(nil), cursor.Place{})
 			}
 		})
 	}
@@ -106,7 +107,7 @@ func BenchmarkStart(b *testing.B) {
 	for b.Loop() {
 		db := store.Open(path, store.Options{})
 		p, closes := stored(Options{}, db, servers)
-		if s := p.Current.Load(); s.lists[inventory.Tools].count != 5000 || len(p.page(s, inventory.Tools, false, by(nil), 0)) < 1<<18 {
+		if s := p.Current.Load(); s.lists[inventory.Tools].count != 5000 || len(p.page(s, inventory.Tools, false, by(nil), cursor.Place{})) < 1<<18 {
 			b.Fatal(s.lists[inventory.Tools].count)
 		}
 		closes()

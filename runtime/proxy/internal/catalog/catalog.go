@@ -52,6 +52,8 @@ type Catalog struct {
 type list struct {
 	sections []*Section // by backend
 	count    int        // of items
+	pinned   int        // sections in front that have one pinned item each
+	byName   func() []placed
 	version  func() string
 	fresh    inventory.Freshness
 	missing  []inventory.Missing // what it leaves out
@@ -359,5 +361,6 @@ func (l *list) finish() {
 	if len(l.missing) > 0 {
 		l.partial, _ = json.Marshal(l.missing) // strings always have a JSON form
 	}
+	l.byName = sync.OnceValue(l.sorted)
 	l.version = sync.OnceValue(func() string { return versionOf(l.sections, l.own) })
 }

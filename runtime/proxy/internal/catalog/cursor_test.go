@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/cursor"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
@@ -21,16 +22,16 @@ func TestCursorsOfPrincipals(t *testing.T) {
 	p.o.PageSize = DefaultPage
 	p.Current.Load().lists[inventory.Tools].fresh = inventory.Freshness{Until: time.Now().Add(time.Hour), Public: true}
 	for _, version := range []string{revision.Latest, revision.Modern} {
-		list := func(id, cursor string) (items, next string, err error) {
+		list := func(id, at string) (items, next string, err error) {
 			c, who := p.Current.Load(), by(nil)
 			if id != "" {
 				who = by(&access.Principal{ID: id})
 			}
-			first, err := firstItem(p, c, inventory.Tools, who, []byte(`{"cursor":`+cursor+`}`))
+			from, _, err := cursor.Open(p.o.Ring, inventory.Tools, who.Key(), []byte(`{"cursor":`+at+`}`))
 			if err != nil {
 				return "", "", err
 			}
-			raw := p.page(c, inventory.Tools, version == revision.Modern, who, first)
+			raw := p.page(c, inventory.Tools, version == revision.Modern, who, from)
 			if scope := `"cacheScope":"public"`; version == revision.Modern && strings.Contains(string(raw[:200]), scope) != (id == "") {
 				t.Errorf("%q: got %s", id, raw[:200])
 			}
@@ -74,7 +75,7 @@ func TestScopeOfAView(t *testing.T) {
 		{View: "v"}: `"cacheScope":"public"`, {View: "v", Private: true}: `"cacheScope":"private"`, {Who: &access.Principal{ID: "a"}, View: "v"}: `"cacheScope":"private"`,
 	} {
 		for range 2 { // the second is kept
-			if got := p.page(p.Current.Load(), inventory.Tools, true, who, 0); !strings.Contains(string(got), want) {
+			if got := p.page(p.Current.Load(), inventory.Tools, true, who, cursor.Place{}); !strings.Contains(string(got), want) {
 				t.Errorf("%v: got %.200s", who, got)
 			}
 		}

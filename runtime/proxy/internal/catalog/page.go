@@ -2,9 +2,9 @@ package catalog
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,12 +41,13 @@ type pages struct {
 	what   any
 }
 
-// pageKey says which list, in the words of which era, beginning at which item, and
-// whether for somebody in particular: no cache may give that to others.
+// pageKey says which list, in the words of which era, beginning where, and whether for
+// somebody in particular: no cache may give that to others.
 type pageKey struct {
 	k       inventory.Kind
 	modern  bool
-	first   int
+	after   string // see cursor.Place
+	shown   string // the same, each with an end
 	private bool
 }
 
@@ -55,6 +56,7 @@ type page struct {
 	mu     sync.Mutex // guards what follows; held while the answer is written, which is memory work
 	result []byte     // nil as long as nobody has asked
 	items  rawjson.Span
+	next   *cursor.Place // nil for the last page
 	made   time.Time
 	ttl    time.Duration
 	who    string // whose the cursor is
@@ -91,15 +93,15 @@ func (p *Publisher) List(ctx context.Context, who upstream.Audience, k inventory
 		arranged, private := arrange(c)
 		c, who.Private = arranged, who.Private || private
 	}
-	first, err := firstItem(p, c, k, who, params)
+	from, given, err := cursor.Open(p.o.Ring, k, who.Key(), params)
 	if err != nil {
-		return nil, err
+		return nil, upstream.Invalid("params.cursor: %v", err)
 	}
-	if first == 0 {
+	if !given {
 		p.revalidate(k)
 		p.Refresh()
 	}
-	return p.page(c, k, modern, who, first), nil
+	return p.page(c, k, modern, who, from), nil
 }
 
 // show returns the catalog that a list is given out of. Where names have no
@@ -140,11 +142,11 @@ func (p *Publisher) revalidate(k inventory.Kind) {
 	}
 }
 
-// page returns the answer of an audience to a list method that begins at an item. It is not to be
-// changed: others get the same.
-func (p *Publisher) page(c *Catalog, k inventory.Kind, modern bool, who upstream.Audience, first int) []byte {
+// page returns the answer of an audience to a list method that begins at a place. It is not to
+// be changed: others get the same.
+func (p *Publisher) page(c *Catalog, k inventory.Kind, modern bool, who upstream.Audience, from cursor.Place) []byte {
 	key, private := who.Key(), who.Who != nil || who.Private
-	l, pg := &c.lists[k], c.pages.at(pageKey{k, modern, first, private})
+	l, pg := &c.lists[k], c.pages.at(pageKey{k, modern, from.After, strings.Join(from.Shown, "\x00"), private})
 	now := time.Now()
 	var ttl time.Duration // in milliseconds, as it is sent
 	if modern {
@@ -153,14 +155,9 @@ func (p *Publisher) page(c *Catalog, k inventory.Kind, modern bool, who upstream
 		}
 		ttl = ttl.Truncate(time.Millisecond)
 	}
-	last := l.count
-	if p.o.PageSize > 0 {
-		last = min(last, first+p.o.PageSize)
-	}
-	more := last < l.count
 	pg.mu.Lock()
 	defer pg.mu.Unlock()
-	if pg.result != nil && pg.ttl == ttl && (!more || pg.who == key && now.Sub(pg.made) < pageLife) {
+	if pg.result != nil && pg.ttl == ttl && (pg.next == nil || pg.who == key && now.Sub(pg.made) < pageLife) {
 		return pg.result
 	}
 	out := append(make([]byte, 0, max(len(pg.result)+64, 256)), '{')
@@ -179,12 +176,14 @@ func (p *Publisher) page(c *Catalog, k inventory.Kind, modern bool, who upstream
 	if pg.result != nil {
 		out = append(out, pg.items.Of(pg.result)...)
 	} else {
-		out = l.appendItems(out, p, k, modern, first, last)
+		var part []placed
+		part, pg.next = l.part(from, p.o.PageSize)
+		out = l.appendItems(out, p, k, modern, part, pg.next == nil)
 	}
 	end := len(out)
 	out = append(out, ']')
-	if more {
-		out = rawjson.Quote(append(out, `,"nextCursor":`...), cursor.Seal(p.o.Ring, k, key, cursor.Place{Version: l.version(), Next: last}))
+	if pg.next != nil {
+		out = rawjson.Quote(append(out, `,"nextCursor":`...), cursor.Seal(p.o.Ring, k, key, *pg.next))
 	}
 	if server := p.o.Info; modern && server != nil {
 		out = append(append(out, `,"_meta":{"io.modelcontextprotocol/serverInfo":`...), server...)
@@ -203,50 +202,99 @@ func (p *Publisher) page(c *Catalog, k inventory.Kind, modern bool, who upstream
 	return out
 }
 
-// appendItems appends the items from one to before another, with commas between
-// them. The revisions of the handshake era see the same.
-func (l *list) appendItems(out []byte, p *Publisher, k inventory.Kind, modern bool, from, to int) []byte {
-	conversion := conversionOf(k, modern)
-	parts := make([][]*entry, len(l.sections)) // of each section
-	begin, size := 0, 0
-	for i, s := range l.sections {
-		if first, last := max(from-begin, 0), min(to-begin, len(s.entries)); first < last {
-			parts[i] = s.entries[first:last]
+// placed is an entry and the section that it is in.
+type placed struct {
+	section *Section
+	entry   *entry
+}
+
+// part returns the entries of the page that begins at a place, and where the next one
+// does, nil for the last. A list that is no longer than a page is in the order of its
+// servers. In a longer one, what is pinned comes first, and all else is in the order of
+// names: so the next page can be told of a list that has changed since.
+func (l *list) part(from cursor.Place, size int) ([]placed, *cursor.Place) {
+	first := from.After == "" && len(from.Shown) == 0
+	if first && (size <= 0 || l.count <= size) {
+		all := make([]placed, 0, l.count)
+		for _, s := range l.sections {
+			for _, e := range s.entries {
+				all = append(all, placed{s, e})
+			}
 		}
-		begin += len(s.entries)
-		for _, e := range parts[i] {
-			size += len(e.shown().Raw) + len(e.exposed) + 64
+		return all, nil
+	}
+	var part []placed
+	next := from
+	if first {
+		for _, s := range l.sections[:l.pinned] {
+			if part = append(part, placed{s, s.entries[0]}); len(part) <= size {
+				next.Shown = append(next.Shown, s.entries[0].exposed)
+			}
 		}
+	}
+	byName := l.byName()
+	at, found := slices.BinarySearchFunc(byName, from.After, func(e placed, name string) int { return strings.Compare(e.entry.exposed, name) })
+	if found {
+		at++
+	}
+	for ; at < len(byName) && (size <= 0 || len(part) <= size); at++ { // one more than the page has, to know of the next
+		if !slices.Contains(next.Shown, byName[at].entry.exposed) {
+			part = append(part, byName[at])
+		}
+	}
+	left := len(part)
+	if l.own != nil {
+		left++ // what is behind all others counts as one
+	}
+	if size <= 0 || left <= size {
+		return part, nil
+	}
+	part = part[:min(size, len(part))]
+	if last := part[len(part)-1].entry.exposed; !slices.Contains(next.Shown, last) {
+		next.After = last
+	}
+	next.Shown = slices.DeleteFunc(slices.Clone(next.Shown), func(name string) bool { return name <= next.After })
+	return part, &next
+}
+
+// sorted returns the entries in the order of names.
+func (l *list) sorted() []placed {
+	all := make([]placed, 0, l.count)
+	for _, s := range l.sections {
+		for _, e := range s.entries {
+			all = append(all, placed{s, e})
+		}
+	}
+	slices.SortFunc(all, func(a, b placed) int { return strings.Compare(a.entry.exposed, b.entry.exposed) })
+	return all
+}
+
+// appendItems appends entries with commas between them, and on the last page what comes
+// after all others. The revisions of the handshake era see the same.
+func (l *list) appendItems(out []byte, p *Publisher, k inventory.Kind, modern bool, part []placed, last bool) []byte {
+	conversion, size := conversionOf(k, modern), 0
+	entries := make([]*entry, len(part))
+	for i, e := range part {
+		entries[i] = e.entry
+		size += len(e.entry.shown().Raw) + len(e.entry.exposed) + 64
 	}
 	out = slices.Grow(out, size) // about: growing a large text step by step costs more than to look
-	start := len(out)
-	comma := func() {
-		if len(out) > start {
+	for from := 0; from < len(part); {
+		to := from + 1
+		for to < len(part) && part[to].section == part[from].section {
+			to++
+		}
+		if from > 0 {
 			out = append(out, ',')
 		}
+		out = part[from].section.appendEntries(out, p, &conversion, entries[from:to])
+		from = to
 	}
-	for i, part := range parts {
-		if len(part) == 0 {
-			continue
+	if l.own != nil && last {
+		if len(part) > 0 {
+			out = append(out, ',')
 		}
-		comma()
-		out = l.sections[i].appendEntries(out, p, &conversion, part)
-	}
-	if l.own != nil && to == l.count {
-		comma()
 		out = append(out, l.own...)
 	}
 	return out
-}
-
-// firstItem returns where the page begins that an audience asks for.
-func firstItem(p *Publisher, c *Catalog, k inventory.Kind, who upstream.Audience, params []byte) (int, error) {
-	at, given, err := cursor.Open(p.o.Ring, k, who.Key(), params)
-	if l := &c.lists[k]; given && err == nil && (at.Version != l.version() || at.Next <= 0 || at.Next >= l.count) {
-		err = errors.New("the list has changed since: begin again")
-	}
-	if err != nil {
-		return 0, upstream.Invalid("params.cursor: %v", err)
-	}
-	return at.Next, nil
 }

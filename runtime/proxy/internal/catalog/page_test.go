@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/cursor"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/test/require"
 )
@@ -54,7 +55,7 @@ func TestListForModernClients(t *testing.T) {
 	} {
 		p := offering(t, inventory.Tools, Options{}, []string{"a", "b"}, map[string]*inventory.Inventory{"a": c.a, "b": c.b})
 		s := p.Current.Load()
-		if got := string(p.page(s, inventory.Tools, true, by(nil), 0)); !strings.Contains(got, c.want) {
+		if got := string(p.page(s, inventory.Tools, true, by(nil), cursor.Place{})); !strings.Contains(got, c.want) {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, c.want)
 		}
 	}

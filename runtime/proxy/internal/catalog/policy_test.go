@@ -11,6 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/access/gate"
 	"github.com/mcpctl/mcpctl/runtime/access/policy"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/cursor"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -160,8 +161,9 @@ func TestMemoryOfViews(t *testing.T) {
 	before := heap()
 	for _, one := range who {
 		for _, modern := range []bool{false, true} {
-			for first := 0; first < 4000; first += DefaultPage {
-				p.page(p.Of(by(one)), inventory.Tools, modern, by(one), first)
+			l := &p.Of(by(one)).lists[inventory.Tools]
+			for from := new(cursor.Place); from != nil; _, from = l.part(*from, DefaultPage) {
+				p.page(p.Of(by(one)), inventory.Tools, modern, by(one), *from)
 			}
 		}
 	}
@@ -201,7 +203,7 @@ func BenchmarkFirstList(b *testing.B) {
 		off := manyTools(b, 5000)
 		for b.Loop() {
 			off.Publish(off.set.All()[0], off.Inventory(off.set.All()[0]), inventory.ListSet{})
-			off.page(off.Of(by(nil)), inventory.Tools, false, by(nil), 0)
+			off.page(off.Of(by(nil)), inventory.Tools, false, by(nil), cursor.Place{})
 		}
 	})
 	b.Run("first", func(b *testing.B) {
@@ -209,14 +211,14 @@ func BenchmarkFirstList(b *testing.B) {
 			b.StopTimer()
 			anew(p)
 			b.StartTimer()
-			p.page(p.Of(by(who[3])), inventory.Tools, false, by(who[3]), 0)
+			p.page(p.Of(by(who[3])), inventory.Tools, false, by(who[3]), cursor.Place{})
 		}
 	})
 	b.Run("again", func(b *testing.B) {
 		for b.Loop() {
 			other := *who[3]
 			other.Name = "other"
-			p.page(p.Of(by(&other)), inventory.Tools, false, by(who[3]), 0)
+			p.page(p.Of(by(&other)), inventory.Tools, false, by(who[3]), cursor.Place{})
 		}
 	})
 }

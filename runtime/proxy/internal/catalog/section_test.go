@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/cursor"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
@@ -82,7 +83,7 @@ func TestSnapshotOfParts(t *testing.T) {
 			p.mu.Unlock()
 			for k := range inventory.Kinds {
 				for _, modern := range []bool{false, true} {
-					g, w := string(p.page(got, k, modern, by(nil), 0)), string(p.page(want, k, modern, by(nil), 0))
+					g, w := string(p.page(got, k, modern, by(nil), cursor.Place{})), string(p.page(want, k, modern, by(nil), cursor.Place{}))
 					if g != w {
 						t.Fatalf("got  %s\nwant %s", g, w)
 					}
@@ -95,7 +96,7 @@ func TestSnapshotOfParts(t *testing.T) {
 						t.Fatalf("%s leads to %+v, want %+v", name, g, r)
 					}
 				}
-				texts := string(p.page(before, k, false, by(nil), 0)) == string(p.page(got, k, false, by(nil), 0))
+				texts := string(p.page(before, k, false, by(nil), cursor.Place{})) == string(p.page(got, k, false, by(nil), cursor.Place{}))
 				if same := before.same(got, k); same != texts || same != (before.lists[k].version() == got.lists[k].version()) {
 					t.Fatalf("the lists are the same: %v; told: %v", texts, same)
 				}
@@ -116,20 +117,21 @@ func TestPageIsWrittenOnce(t *testing.T) {
 	p := manyTools(t, 5000)
 	s := p.Current.Load()
 	for _, modern := range []bool{false, true} {
-		for _, first := range []int{0, 1000, 4000} {
-			one := p.page(s, inventory.Tools, modern, by(nil), first)
-			if two := p.page(s, inventory.Tools, modern, by(nil), first); &one[0] != &two[0] {
-				t.Errorf("modern %v, from %d: written twice", modern, first)
+		l := &s.lists[inventory.Tools]
+		for from := new(cursor.Place); from != nil; _, from = l.part(*from, DefaultPage) {
+			one := p.page(s, inventory.Tools, modern, by(nil), *from)
+			if two := p.page(s, inventory.Tools, modern, by(nil), *from); &one[0] != &two[0] {
+				t.Errorf("modern %v, from %v: written twice", modern, from)
 			}
-			if allocs := testing.AllocsPerRun(10, func() { p.page(s, inventory.Tools, modern, by(nil), first) }); allocs > 1 {
-				t.Errorf("modern %v, from %d: %v allocations for what is there", modern, first, allocs)
+			if allocs := testing.AllocsPerRun(10, func() { p.page(s, inventory.Tools, modern, by(nil), *from) }); allocs > 1 {
+				t.Errorf("modern %v, from %v: %v allocations for what is there", modern, from, allocs)
 			}
 		}
 	}
 	pg := s.pages.at(pageKey{k: inventory.Tools})
 	old := pg.result
 	pg.made = pg.made.Add(-pageLife)
-	renewed := p.page(s, inventory.Tools, false, by(nil), 0)
+	renewed := p.page(s, inventory.Tools, false, by(nil), cursor.Place{})
 	if &renewed[0] == &old[0] {
 		t.Error("the cursor was not renewed")
 	}
@@ -137,7 +139,7 @@ func TestPageIsWrittenOnce(t *testing.T) {
 		t.Error("renewing the cursor has changed the items")
 	}
 	s.lists[inventory.Tools].fresh.Until = time.Now().Add(time.Hour)
-	if got := string(p.page(s, inventory.Tools, true, by(nil), 0)); !strings.Contains(got[:80], `"ttlMs":3599`) {
+	if got := string(p.page(s, inventory.Tools, true, by(nil), cursor.Place{})); !strings.Contains(got[:80], `"ttlMs":3599`) {
 		t.Errorf("got %s", got[:80])
 	}
 }

@@ -201,7 +201,7 @@ func narrow(c, base *Catalog, k inventory.Kind, known iter.Seq2[*upstream.Backen
 	l, full := &c.lists[k], &base.lists[k]
 	var titles map[string]*upstream.Backend // who lists each, once that is asked for
 	same := true
-	for _, s := range full.sections {
+	for n, s := range full.sections {
 		o := c.sight.material.offers[s.backend]
 		entries, changed := make([]*entry, 0, len(s.entries)), false
 		for _, e := range s.entries {
@@ -243,10 +243,13 @@ func narrow(c, base *Catalog, k inventory.Kind, known iter.Seq2[*upstream.Backen
 		if len(s.entries) > 0 {
 			l.sections = append(l.sections, s)
 			l.count += len(s.entries)
+			if n < full.pinned {
+				l.pinned++
+			}
 		}
 	}
 	if c.sight.view == nil && k == inventory.Tools {
-		l.sections = c.sight.part.pinnedFirst(l.sections)
+		l.sections, l.pinned = c.sight.part.pinnedFirst(l.sections)
 	}
 	if c.Routes[k] = base.Routes[k]; !same {
 		size += reroute(c, base, k)

@@ -144,8 +144,9 @@ func (own *edited) as(e *entry) *entry {
 	return &out
 }
 
-// pinnedFirst puts pinned tools before the others, each in a section of its own.
-func (p *part) pinnedFirst(all []*Section) []*Section {
+// pinnedFirst puts pinned tools before the others, each in a section of its own, and says
+// how many these are.
+func (p *part) pinnedFirst(all []*Section) (_ []*Section, pinned int) {
 	first, rest := make([]*Section, len(p.pins)), make([]*Section, 0, len(all))
 	for _, s := range all {
 		others := slices.DeleteFunc(slices.Clone(s.entries), func(e *entry) bool {
@@ -162,7 +163,8 @@ func (p *part) pinnedFirst(all []*Section) []*Section {
 			rest = append(rest, s.with(others))
 		}
 	}
-	return append(slices.DeleteFunc(first, func(s *Section) bool { return s == nil }), rest...)
+	first = slices.DeleteFunc(first, func(s *Section) bool { return s == nil })
+	return append(first, rest...), len(first)
 }
 
 // mayShow reports whether a view shows something of a server, or could: what is not known of it.

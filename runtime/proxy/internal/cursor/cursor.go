@@ -1,5 +1,5 @@
 // Package cursor is where the next page of a list begins. Clients get it sealed: it means the
-// same to every process that has the keys and the same lists.
+// same to every process that has the keys. No list is kept for it.
 package cursor
 
 import (
@@ -19,10 +19,13 @@ const (
 	purpose = "cursor:"
 )
 
-// Place is what a cursor says.
+// Place is what a cursor says: where a list goes on, whatever it has become meanwhile.
 type Place struct {
-	Version string `json:"v"` // of the list; another has other pages
-	Next    int    `json:"n"` // the item that the page begins with
+	// After is the name behind which the next page begins, in the order of names; "" is
+	// the beginning.
+	After string `json:"after"`
+	// Shown are names behind that which an earlier page had.
+	Shown []string `json:"shown,omitempty"`
 }
 
 // Seal returns an audience's cursor for a page of a list.
@@ -43,8 +46,8 @@ func Open(ring *seal.Ring, k inventory.Kind, audience string, params []byte) (at
 		return at, true, errors.New("it is not a string")
 	}
 	plain, err := ring.Open(purpose+k.Listing().Method+" "+audience, sealed)
-	if err == nil {
-		_ = json.Unmarshal(plain, &at) // what is no place is none of any list
+	if err == nil && (json.Unmarshal(plain, &at) != nil || at.After == "" && len(at.Shown) == 0) {
+		err = errors.New("it is of another version of mcpctl")
 	}
 	return at, true, err
 }
