@@ -43,6 +43,15 @@ func (s *slow) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (*run
 	return s.to(ctx, key, h)
 }
 
+// cached are servers that nothing but a call or a list starts.
+func cached(names ...string) []proxy.Server {
+	all := proxy.Named(names...)
+	for i := range all {
+		all[i].Start = proxy.StartCached
+	}
+	return all
+}
+
 func simple(tools ...string) *stub {
 	var list []string
 	for _, name := range tools {
@@ -127,7 +136,7 @@ func TestCallsWaitForTheirOwn(t *testing.T) {
 		own.answers["resources/read"] = `{"contents":[]}`
 		s := &slow{to: stubs{"a": own, "b": simple("t")}.dial, take: map[string]time.Duration{"b": 10 * time.Second}}
 		d := &dialled{to: s.dial}
-		c, _, _ := run(t, d.dial, proxy.Options{Servers: proxy.Named("a", "b")})
+		c, _, _ := run(t, d.dial, proxy.Options{Servers: cached("a", "b")})
 		begun := time.Now()
 		c.result("tools/call", `{"name":"a__t"}`)
 		c.result("prompts/get", `{"name":"a__p"}`)
@@ -162,7 +171,7 @@ func TestHiddenOwners(t *testing.T) {
 		c, _, _ := run(t, servers.dial, proxy.Options{Servers: proxy.Named("a", long)})
 		names, _ := offered(c)
 		d := &dialled{to: servers.dial}
-		c, _, _ = run(t, d.dial, proxy.Options{Servers: proxy.Named("a", long)})
+		c, _, _ = run(t, d.dial, proxy.Options{Servers: cached("a", long)})
 		c.result("tools/call", `{"name":"`+names[1]+`"}`)
 		equal(t, "for a name with a hash", d.who(), long)
 		c, _, _ = run(t, d.dial, proxy.Options{Servers: proxy.Named("a", "b"), NoPrefix: true})

@@ -61,7 +61,7 @@ func newDoor(t testing.TB) (d *doorTokens, alice, bob, expired, revoked string) 
 func doorServer(t *testing.T, d proxy.Door) (addr string, dials func() int64) {
 	t.Helper()
 	servers := two()
-	p, _ := start(t, servers, proxy.Options{Servers: proxy.Named("a", "b")})
+	p, _ := start(t, servers, proxy.Options{Servers: cached("a", "b")})
 	o := proxy.HTTPOptions{Door: d, Hosts: []string{"mcp.example.com"}}
 	front, old := p.NewHTTPFront(o), p.NewSSEFront(proxy.SSEOptions{HTTPOptions: o})
 	mux := http.NewServeMux()

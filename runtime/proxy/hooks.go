@@ -107,7 +107,7 @@ func NewServerHook(o ServerHook, ask func(ctx context.Context, server, method st
 
 // Begin connects the servers that are to be connected without a call. Fronts do that, too,
 // when they have a client.
-func (p *Proxy) Begin() { p.router.Set.Begin() }
+func (p *Proxy) Begin() { p.router.Begin(upstream.Audience{}) }
 
 // Ask sends the server that the proxy stands for, see [Options.Single], a request of ours: one
 // that no client has made. It is connected before, where it is not. The error is a

@@ -2,9 +2,13 @@ package proxy_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	stdruntime "runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -207,4 +211,95 @@ func TestStartsTakeTurns(t *testing.T) {
 			}
 		})
 	})
+}
+
+// TestFirstListOfAFreshProxy: servers are started when there is a client, the first list
+// waits for those that make progress, and a server that hangs delays that one alone.
+func TestFirstListOfAFreshProxy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all, servers := many(10)
+		s := &slow{to: all.dial, take: map[string]time.Duration{}}
+		for i := range servers {
+			s.take[servers[i].Name] = time.Duration(i) * 2 * time.Second
+		}
+		s.take["s04"] = 1000 * time.Hour
+		for i := range servers {
+			servers[i].DiscoveryTimeout = -1
+		}
+		var log lockedBuffer
+		c, _, _ := run(t, s.dial, proxy.Options{Servers: servers, ListGrace: 20 * time.Second, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		c.hello("2025-11-25", `{}`, "c")
+		start := time.Now()
+		time.Sleep(4500 * time.Millisecond)
+		names, partial := offered(c)
+		if took := time.Since(start); took != 20*time.Second || len(names) != 9 || partial != `[{"server":"s04","kind":"connecting"}]` {
+			t.Errorf("the first list after %s: %d tools, %s", took, len(names), partial)
+		}
+		if got := log.String(); !strings.Contains(got, `msg="waiting for s03, s04, s05, s06, s07, s08, s09 …"`) {
+			t.Errorf("the log: %s", got)
+		}
+		start = time.Now()
+		if got := c.result("tools/call", `{"name":"s03__t"}`); time.Since(start) > 50*time.Millisecond {
+			t.Errorf("a call to another server after %s: %s", time.Since(start), got)
+		}
+		for range 3 {
+			start := time.Now()
+			if names, _ := offered(c); len(names) != 9 || time.Since(start) > 50*time.Millisecond {
+				t.Errorf("a later list after %s: %d tools", time.Since(start), len(names))
+			}
+			time.Sleep(time.Hour)
+		}
+	})
+}
+
+// TestFailedServerDelaysNoList: what has failed is tried again beside the lists, and
+// clients are told when it has come.
+func TestFailedServerDelaysNoList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all, servers := many(2)
+		var works atomic.Bool
+		c, _, _ := run(t, func(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
+			if key.Server == "s01" {
+				time.Sleep(3 * time.Second)
+				if !works.Load() {
+					return nil, &runtime.ConnectError{Target: "s01", Err: errors.New("no")}
+				}
+			}
+			return all.dial(ctx, key, h)
+		}, proxy.Options{Servers: servers, ListGrace: 20 * time.Second})
+		c.hello("2025-11-25", `{}`, "c")
+		if names, partial := offered(c); len(names) != 1 || partial != `[{"server":"s01","kind":"connect"}]` {
+			t.Errorf("the first list: %v, %s", names, partial)
+		}
+		works.Store(true)
+		time.Sleep(time.Hour)
+		start := time.Now()
+		if names, _ := offered(c); len(names) != 1 || time.Since(start) != 0 {
+			t.Errorf("a later list after %s: %v", time.Since(start), names)
+		}
+		if note := <-c.notes; !strings.Contains(note, "list_changed") || time.Since(start) < 3*time.Second {
+			t.Errorf("after %s: %s", time.Since(start), note)
+		}
+		if names, partial := offered(c); len(names) != 2 || partial != "" {
+			t.Errorf("at the end: %v, %s", names, partial)
+		}
+	})
+}
+
+// lockedBuffer is a buffer that several write to.
+type lockedBuffer struct {
+	mu sync.Mutex // guards b
+	b  strings.Builder
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }

@@ -91,9 +91,9 @@ func TestCursors(t *testing.T) {
 func TestPagesOfAChangingList(t *testing.T) {
 	t.Parallel()
 	for method, of := range map[string]struct{ member, item, changed, denies string }{
-		"tools/list":     {"tools", `{"name":%q,"inputSchema":{"type":"object"}}`, "tools", allowAll + `@id("d") forbid (principal, action, resource == Tool::"a/d");`},
-		"prompts/list":   {"prompts", `{"name":%q}`, "prompts", allowAll + `@id("d") forbid (principal, action, resource == Prompt::"a/d");`},
-		"resources/list": {"resources", `{"uri":"x:%[1]s","name":%[1]q}`, "resources", allowAll + `@id("d") forbid (principal, action, resource == Resource::"a/x:d");`},
+		"tools/list":               {"tools", `{"name":%q,"inputSchema":{"type":"object"}}`, "tools", allowAll + `@id("d") forbid (principal, action, resource == Tool::"a/d");`},
+		"prompts/list":             {"prompts", `{"name":%q}`, "prompts", allowAll + `@id("d") forbid (principal, action, resource == Prompt::"a/d");`},
+		"resources/list":           {"resources", `{"uri":"x:%[1]s","name":%[1]q}`, "resources", allowAll + `@id("d") forbid (principal, action, resource == Resource::"a/x:d");`},
 		"resources/templates/list": {"resourceTemplates", `{"uriTemplate":"x://%[1]s/{v}","name":%[1]q}`, "resources", allowAll + `@id("d") forbid (principal, action, resource in Label::"a/x://d/**");`},
 	} {
 		t.Run(method, func(t *testing.T) {

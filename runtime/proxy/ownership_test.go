@@ -86,10 +86,10 @@ func TestNamesOfOthers(t *testing.T) {
 			good.answer("tools/list", `{"tools":[{"name":"here"}]}`)
 			good.changed(c, "tools")
 		}},
-		"never offered": {proxy.Named("good", "thief"), func(_ *client, _ *proxy.Proxy, good *stub) {
+		"never offered": {cached("good", "thief"), func(_ *client, _ *proxy.Proxy, good *stub) {
 			good.answer("tools/list", `{"tools":[{"name":"here"}]}`)
 		}},
-		"list fails": {proxy.Named("good", "thief"), func(_ *client, _ *proxy.Proxy, good *stub) {
+		"list fails": {cached("good", "thief"), func(_ *client, _ *proxy.Proxy, good *stub) {
 			good.answer("tools/list", `error {"code":-32603,"message":"broken"}`)
 		}},
 		"removed": {proxy.Named("good", "thief"), func(c *client, p *proxy.Proxy, _ *stub) {
@@ -332,12 +332,12 @@ func TestStoredForAnother(t *testing.T) {
 	for _, tt := range []struct {
 		before, after string
 		want          string
-		dials         int // to answer the list
+		changes       bool // what is stored is listed at once, and the client is told of the other
 	}{
-		{silent, answers, "[a__ask a__echo]", 1},
-		{answers, silent, "[a__echo]", 1},
-		{answers, answers, "[a__ask a__echo]", 0},
-		{silent, silent, "[a__echo]", 0},
+		{silent, answers, "[a__ask a__echo]", true},
+		{answers, silent, "[a__echo]", true},
+		{answers, answers, "[a__ask a__echo]", false},
+		{silent, silent, "[a__echo]", false},
 	} {
 		var kept memory
 		start := func(capabilities string) (*client, *fickle, func()) {
@@ -351,12 +351,24 @@ func TestStoredForAnother(t *testing.T) {
 		c.result("tools/list", `{}`)
 		end()
 		c, a, _ := start(tt.after)
-		got := slices.Sorted(slices.Values(names(t, c.result("tools/list", `{}`), "tools")))
+		list := func() string {
+			return fmt.Sprint(slices.Sorted(slices.Values(names(t, c.result("tools/list", `{}`), "tools"))))
+		}
+		got := list()
+		if (got != tt.want) != tt.changes {
+			t.Errorf("stored for %s, asked by %s: got %v at once", tt.before, tt.after, got)
+		}
+		if tt.changes {
+			if note := <-c.notes; !strings.Contains(note, "tools/list_changed") {
+				t.Errorf("got %s", note)
+			}
+			got = list()
+		}
 		a.mu.Lock()
 		dials := len(a.dials)
 		a.mu.Unlock()
-		if fmt.Sprint(got) != tt.want || dials != tt.dials {
-			t.Errorf("stored for %s, asked by %s: got %v after %d connections, want %s after %d", tt.before, tt.after, got, dials, tt.want, tt.dials)
+		if got != tt.want || (dials > 0) != tt.changes {
+			t.Errorf("stored for %s, asked by %s: got %v after %d connections, want %s", tt.before, tt.after, got, dials, tt.want)
 		}
 	}
 }

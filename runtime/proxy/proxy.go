@@ -79,9 +79,9 @@ type Options struct {
 	// to an hour. 0 is 120 s, negative is no bound.
 	RequestTimeout time.Duration
 	// ListGrace is how long a list waits for servers that are being connected and have
-	// offered nothing yet. It is answered without them then, marked as partial, and
-	// clients are notified when they have come. Zero or less: it waits for each as long
-	// as its DiscoveryTimeout says.
+	// offered nothing yet, nor failed or been late before. It is answered without them
+	// then, marked as partial, and clients are notified when they have come. Zero or less:
+	// it waits for each as long as its DiscoveryTimeout says.
 	ListGrace time.Duration
 	// PageSize bounds the items of a page of a list; 0 is 1000, negative is no
 	// bound.

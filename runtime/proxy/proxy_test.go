@@ -85,7 +85,7 @@ func TestConnectsLazilyAndOnce(t *testing.T) {
 	b := two()
 	hold := make(chan struct{})
 	b.hold = map[string]chan struct{}{"a": hold}
-	_, c := start(t, b, proxy.Options{Servers: proxy.Named("a", "b")})
+	_, c := start(t, b, proxy.Options{Servers: cached("a", "b")})
 	c.result("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`)
 	if n := b.dials.Load(); n != 0 {
 		t.Errorf("initialize connected %d backends", n)

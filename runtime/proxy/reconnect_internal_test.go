@@ -41,7 +41,7 @@ var errRefused = &runtime.ConnectError{Target: "a", Err: errors.New("sh ended (e
 func TestEagerServersAreKeptConnected(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, Options{Servers: []Server{{Name: "a", Start: StartEager}, {Name: "b"}}},
+		s := newStage(t, Options{Servers: []Server{{Name: "a", Start: StartEager}, {Name: "b", Start: StartCached}}},
 			map[string]*runtimetest.Server{"a": runtimetest.New(), "b": runtimetest.New()})
 		b := s.backend("a")
 		time.Sleep(time.Hour) // as time goes in the bubble

@@ -82,15 +82,15 @@ type Start string
 
 // When to connect a server.
 const (
-	// StartLazy connects with the first call, or with the first list if nothing is
+	// StartLazy connects with the first call, or when the proxy starts if nothing is
 	// stored of what the server offers. What is stored is served at once and
 	// refreshed in the background. It is the default.
 	StartLazy Start = "lazy"
 	// StartEager connects when the proxy starts, and again when the connection
 	// is lost.
 	StartEager Start = "eager"
-	// StartCached is StartLazy, but what is stored is refreshed only when a call
-	// connects the server.
+	// StartCached connects with the first call, or with the first list if nothing is
+	// stored. What is stored is refreshed only when a call connects the server.
 	StartCached Start = "cached"
 )
 

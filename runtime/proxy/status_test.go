@@ -74,7 +74,7 @@ func toolCall(arguments string) string {
 // watched is a front before one server of some mood.
 func watched(t *testing.T, m *moods) *inMemory {
 	t.Helper()
-	p, err := proxy.NewAllowed(proxy.Options{Servers: []proxy.Server{{Name: "a", Transport: "stdio"}}, Dial: m.dial, Pins: &pins.Guard{}})
+	p, err := proxy.NewAllowed(proxy.Options{Servers: []proxy.Server{{Name: "a", Transport: "stdio", Start: proxy.StartCached}}, Dial: m.dial, Pins: &pins.Guard{}})
 	require.NoError(t, err)
 	h := p.NewHTTPFront(proxy.HTTPOptions{})
 	s := p.NewSSEFront(proxy.SSEOptions{})
@@ -105,7 +105,7 @@ func TestStatusOfABackend(t *testing.T) {
 			}
 			return all[0]
 		}
-		want := proxy.BackendStatus{Name: "a", Transport: "stdio", Start: proxy.StartLazy, Isolation: proxy.IsolationAuto, State: "idle", Connections: []proxy.ConnectionStatus{}}
+		want := proxy.BackendStatus{Name: "a", Transport: "stdio", Start: proxy.StartCached, Isolation: proxy.IsolationAuto, State: "idle", Connections: []proxy.ConnectionStatus{}}
 		compare := func(when string) {
 			t.Helper()
 			if d := cmp.Diff(want, now()); d != "" {

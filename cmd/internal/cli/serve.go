@@ -41,7 +41,7 @@ func newServe(a *app) *cobra.Command {
 	fl.Bool("no-prefix", false, "keep the servers' own names")
 	fl.String("separator", "__", "`TEXT` between server and name")
 	fl.String("request-timeout", "", "give a request up after this `DURATION` without a sign of life, or never (default 120s)")
-	fl.String("list-grace", "", "answer a list after this `DURATION` without servers that are still starting, or never (default 2s)")
+	fl.String("list-grace", "", "answer a list after this `DURATION` without servers that are still starting, or never (default 20s)")
 	fl.String("stream-max", "", "end HTTP streams that last longer than this `DURATION`; clients come back for the rest (default never)")
 	fl.String("list", "all", "list all tools, tools that find and call the others, or what takes less: `FORM` is all, search or auto")
 	completeWords(cmd, "list", "all", "search", "auto")

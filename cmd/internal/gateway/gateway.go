@@ -44,7 +44,7 @@ const releaseAfter = time.Second
 
 // listGrace is how long lists wait for servers that are being connected, unless the
 // settings say.
-const listGrace = 2 * time.Second
+const listGrace = 20 * time.Second
 
 // Host is what a gateway needs of the program that it runs in.
 type Host struct {

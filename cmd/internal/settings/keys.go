@@ -62,7 +62,7 @@ func keys() []key {
 		{name: "serve.prefix", not: "no-prefix", def: true, parse: boolean, values: aBoolean, about: "puts the server in front of each name; the flag turns it off"},
 		{name: "serve.nameOverhead", def: 20, parse: overhead, values: "0 to 56 characters", about: "what clients add to names, which they limit to 64 characters"},
 		{name: "serve.requestTimeout", flag: "request-timeout", def: "", parse: duration, values: aDuration, preset: "120s", about: "how long a request through serve may take without a sign of life"},
-		{name: "serve.listGrace", flag: "list-grace", def: "", parse: duration, values: aDuration, preset: "2s", about: "how long a list waits for servers that are starting"},
+		{name: "serve.listGrace", flag: "list-grace", def: "", parse: duration, values: aDuration, preset: "20s", about: "how long a list waits for servers that are starting"},
 		{name: "serve.streamMax", flag: "stream-max", def: "", parse: duration, values: aDuration, preset: "never", about: "how long an HTTP stream lasts"},
 		{name: "serve.list", flag: "list", def: "all", parse: oneOf("all", "search", "auto"), values: "all, search, auto", about: "how tools are [listed](search.md#search-in-serve): all of them, tools that find and call the others, or by what is cheaper"},
 		{name: "serve.budget", def: 10_000, parse: tokens, values: "number of tokens", about: "what a list of tools may take for `auto`"},

@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,20 +23,52 @@ const (
 	// comingTime is how often clients are told, at most, of servers that have come
 	// after a list.
 	comingTime = 2 * time.Second
+	// sayAfter is how long a list waits for servers before the log has which.
+	sayAfter = time.Second
 )
 
 // Discover connects the backends that have offered nothing yet, all at once, and
-// waits for them, for none longer than its time, nor than grace unless that is zero.
-// Those that failed a moment ago are left alone. Clients are told of what a late one
-// offers. who wants to know, zero for nobody in particular.
+// waits for those that have not failed before, for none longer than its time, nor than
+// grace unless that is zero. Clients are told of what the others offer. who wants to know,
+// zero for nobody in particular.
 func (p *Publisher) Discover(ctx context.Context, who upstream.Audience, grace time.Duration) {
-	meet(ctx, who, due(visible(p, who), who, grace), grace)
+	all, now := visible(p, who), time.Now()
+	for _, b := range all {
+		if b.Due(who.Who, now, grace) == upstream.DueBeside {
+			b.Begin(who.Who)
+		}
+	}
+	if wait := due(all, who, grace); len(wait) > 0 {
+		defer p.sayWaiting(who, wait, grace)()
+		meet(ctx, who, wait, grace)
+	}
 }
 
-// due returns the backends that are to be connected because nothing is known.
+// sayWaiting logs which backends lists wait for, once they have waited for sayAfter, until
+// done.
+func (p *Publisher) sayWaiting(who upstream.Audience, wait []*upstream.Backend, grace time.Duration) (done func()) {
+	if p.o.Single || p.waiting.Swap(true) {
+		return func() {}
+	}
+	timer := time.AfterFunc(sayAfter, func() {
+		var names []string
+		for _, b := range due(wait, who, grace) {
+			names = append(names, b.Name)
+		}
+		if len(names) > 0 {
+			p.o.Logger.Warn("waiting for " + strings.Join(names, ", ") + " …")
+		}
+	})
+	return func() {
+		timer.Stop()
+		p.waiting.Store(false)
+	}
+}
+
+// due returns the backends that a list waits for.
 func due(all []*upstream.Backend, who upstream.Audience, grace time.Duration) []*upstream.Backend {
 	now := time.Now()
-	return slices.DeleteFunc(slices.Clone(all), func(b *upstream.Backend) bool { return !b.IsDue(who.Who, now, grace) })
+	return slices.DeleteFunc(slices.Clone(all), func(b *upstream.Backend) bool { return b.Due(who.Who, now, grace) != upstream.DueWait })
 }
 
 // meet connects backends and waits for them. Failures are reported with the lists.

@@ -133,6 +133,9 @@ func (ps *policies) under(v *policy.View) *Catalog {
 // shows reports whether a server is visible.
 func (c *Catalog) shows(b *upstream.Backend) bool { return c.whole() || c.named[b.Name] != nil }
 
+// Sees reports whether an audience may see a server.
+func Sees(p *Publisher, who upstream.Audience, b *upstream.Backend) bool { return p.Of(who).shows(b) }
+
 // knows reports whether a server is visible that is configured, or was.
 func (c *Catalog) knows(server string) bool {
 	return c.whole() || c.named[server] != nil || slices.Contains(c.removed, server)

@@ -49,6 +49,7 @@ type Publisher struct {
 	seen       seenLists
 	warned     sync.Map    // of tools that views cannot show; see warnOnce
 	gathering  atomic.Bool // changes are announced together; see announceComing
+	waiting    atomic.Bool // a list waits for servers; see sayWaiting
 	refreshing atomic.Bool // servers are being looked at, or about to be; see refresh
 
 	mu     sync.Mutex // guards what follows, and is held while a catalog is built; taken before a backend's

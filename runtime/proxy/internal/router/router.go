@@ -110,6 +110,15 @@ func (rt *Router) Close() {
 	rt.Judge.Flush()
 }
 
+// Begin connects the servers that are to be connected without a call: there is a client, or
+// will be. who is what it sees, zero for nobody in particular.
+func (rt *Router) Begin(who upstream.Audience) {
+	if rt.Set.HasBegun() {
+		return
+	}
+	rt.Set.Begin(func(b *upstream.Backend) bool { return catalog.Sees(rt.Catalog, who, b) })
+}
+
 // Leave ends what a client had: its session is over.
 func (rt *Router) Leave(who *upstream.Client) {
 	if !who.Close() {
@@ -158,6 +167,8 @@ func (o *observer) Opening(ctx context.Context, c *upstream.Conn) {
 	o.RestoreLevel(ctx, c)
 	o.rt.Hub.Restore(ctx, c)
 }
+
+func (o *observer) Opened(ctx context.Context, c *upstream.Conn) { o.RestoreLevel(ctx, c) }
 
 func (o *observer) ResourceUpdated(s *upstream.Slot, params json.RawMessage) {
 	o.rt.Hub.Updated(s, params)

@@ -166,9 +166,19 @@ func (b *Backend) Outdated(now time.Time) bool {
 	return lacking || age >= refreshAge || age < -meter.SetBack
 }
 
-// Start connects the backend if it is always to be connected. It is to be called
-// when the backend is new to a proxy that has begun, or set to that.
-func (b *Backend) Start() { b.Primary.Start() }
+// Start connects the backend if it is always to be connected, or nothing is known of what it
+// offers and clients may see it. It is to be called when the backend is new to a proxy that
+// has begun, or set to that.
+func (b *Backend) Start() {
+	b.Primary.Start()
+	sees := b.Set.sees.Load()
+	if sees == nil || b.Config().PerPrincipal || b.Config().Start == settings.StartCached || b.ConnectedOnce.Load() || !(*sees)(b) {
+		return
+	}
+	if b.Due(nil, time.Now(), 0) == DueWait {
+		b.Begin(nil)
+	}
+}
 
 // Start connects the slot if it is wanted though nobody calls over it.
 func (s *Slot) Start() {

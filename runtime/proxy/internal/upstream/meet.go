@@ -10,29 +10,50 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/starts"
 )
 
-// IsDue reports whether a list should wait for the backend: it has offered nothing
-// yet, or what is stored was offered where it could ask other things; and it has
-// not failed a moment ago, and is not late already. grace bounds how long the list
-// waits for any server, zero does not.
-func (b *Backend) IsDue(who *access.Principal, now time.Time, grace time.Duration) bool {
+// Due is what a list is to do about a backend.
+type Due int
+
+// What a list is to do about a backend.
+const (
+	DueNothing Due = iota
+	DueBeside      // it is connected beside the list, which goes without it or with what is stored
+	DueWait        // the list waits for it
+)
+
+// Due returns what a list is to do about the backend. It waits for one that has offered
+// nothing yet and makes progress; grace bounds how long in all, zero does not. What has
+// failed or was late once, or is stored, delays no list.
+func (b *Backend) Due(who *access.Principal, now time.Time, grace time.Duration) Due {
 	recalled := b.IsListed.Load()
 	if recalled && b.ConnectedOnce.Load() {
-		return false
+		return DueNothing
 	}
 	teller, err := b.Pool.Teller(who)
 	if err != nil {
-		return false
+		return DueNothing
 	}
 	b.Pool.mu.Lock()
 	defer b.Pool.mu.Unlock()
 	if b.Pool.closed || recalled && (b.Pool.era.Modern || b.Pool.era.Offer == b.Set.declares()) {
-		return false
+		return DueNothing
 	}
 	at := &teller.attempts
-	if a := at.current; a != nil {
-		return now.Before(a.WaitEnd(now, b.Config().DiscoverWait(), grace))
+	switch a := at.current; {
+	case a != nil && !recalled && !a.tooLate && at.failures == 0 && now.Before(a.WaitEnd(now, b.Config().DiscoverWait(), grace)):
+		return DueWait
+	case a != nil, now.Before(at.retryAt), !at.breaker.Opened(now).IsZero():
+		return DueNothing
+	case recalled, at.failures > 0:
+		return DueBeside
 	}
-	return !now.Before(at.retryAt) && at.breaker.Opened(now).IsZero()
+	return DueWait
+}
+
+// Begin connects the backend, which learns what it offers, and waits for nothing.
+func (b *Backend) Begin(who *access.Principal) {
+	if teller, err := b.Pool.Teller(who); err == nil {
+		_, _ = teller.join(false) // who needs it learns how that ends
+	}
 }
 
 // Coming returns what is closed when the backend, which has offered nothing yet, has

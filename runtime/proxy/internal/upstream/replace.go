@@ -89,7 +89,7 @@ func (s *Set) Adopt(r *Reconfiguration) {
 }
 
 // Replace takes the backends that have been replaced out of use, and connects what
-// is always to be connected.
+// is to be connected, see Backend.Start.
 func (s *Set) Replace(r *Reconfiguration) {
 	for old, successor := range r.Left {
 		old.replace(successor)

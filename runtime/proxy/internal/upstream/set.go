@@ -50,6 +50,7 @@ type Set struct {
 	reaper     *keep.Rounds               // close idle connections, all servers' in one go
 	persisting *persist.Queue
 	begun      atomic.Bool            // there is a client, or will be
+	sees       atomic.Pointer[func(*Backend) bool] // whether it may see a server; nil before begun
 	Solo       atomic.Pointer[Client] // the only client there will be, nil where others may come
 	Turns      *starts.Turns          // to start servers on this machine
 	Random     func() float64         // shortens what is waited for, at least 0 and less than 1
@@ -63,14 +64,16 @@ type Set struct {
 }
 
 // Observer hears what servers and their connections do. Its methods may be called
-// concurrently and must not wait, but for Opening and Question.
+// concurrently and must not wait, but for Opening, Opened and Question.
 type Observer interface {
 	// Listed takes what a backend offers now, nil where only its failure is new,
 	// and which lists it has said to have changed. It reports whether any list of
 	// clients has changed.
 	Listed(b *Backend, offers *inventory.Inventory, said inventory.ListSet) (news bool)
-	// Opening runs before calls go over a new connection.
+	// Opening runs before calls go over a new connection, Opened when they do: what clients
+	// have said between the two has reached no connection.
 	Opening(ctx context.Context, c *Conn)
+	Opened(ctx context.Context, c *Conn)
 	// Question answers a request of a server that names no call.
 	Question(ctx context.Context, c *Conn, method string, params json.RawMessage) (json.RawMessage, error)
 	// Logged takes a log message that names no call.
@@ -121,12 +124,17 @@ func (s *Set) Draining() []*Backend {
 	return s.draining
 }
 
-// Begin connects the servers that are always to be connected, in the background:
-// there is a client, or will be.
-func (s *Set) Begin() {
+// HasBegun reports whether Begin was called.
+func (s *Set) HasBegun() bool { return s.begun.Load() }
+
+// Begin connects, in the background, the servers that are always to be connected and those
+// of which nothing is known: there is a client, or will be. sees reports whether it may see
+// a server.
+func (s *Set) Begin(sees func(*Backend) bool) {
 	if s.begun.Swap(true) {
 		return
 	}
+	s.sees.Store(&sees)
 	for _, b := range s.All() {
 		b.Start()
 	}

@@ -169,6 +169,9 @@ func (s *Slot) connect(a *dialing) {
 			b.Set.Observer.Listed(b, nil, inventory.ListSet{})
 		}
 	}
+	if err == nil {
+		b.Set.Observer.Opened(b.life.ctx, c)
+	}
 	close(a.done)
 	if err == nil && offers != nil {
 		b.Persisted.Save(offers)

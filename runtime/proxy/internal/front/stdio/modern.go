@@ -20,7 +20,6 @@ import (
 // into, to be flushed.
 func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *jsonrpc.Conn {
 	f.speaksModern.Store(true)
-	f.p.Router.Set.Begin()
 	id := m.ID.Of(line)
 	method, no := front.Admit(line, &m, nil)
 	if no != nil {
@@ -28,6 +27,7 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 		return nil
 	}
 	seen, _ := f.p.Router.Views.OfRequest(f.o.View, nil, m.Meta.Of(line))
+	f.p.Router.Begin(seen)
 	if method == revision.MethodDiscover {
 		if a, now := f.p.Router.Discovery(seen); now {
 			f.send(router.Frame(nil, id, a))

@@ -161,12 +161,13 @@ func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, o Opt
 	}
 	if o.Solo {
 		p.Router.Set.Solo.Store(f.sender.Client) // servers are first told what it says of itself
-	} else {
-		p.Router.Set.Begin()
 	}
 	defer f.work.Refuse()
 	defer f.out.Abandon() // frees whoever waits for a client that no longer reads
 	seen, _ := p.Router.Views.Of(o.View, nil, "")
+	if !o.Solo {
+		p.Router.Begin(seen)
+	}
 	defer p.Router.Join(f.sender.Client, seen, unasked{f})()
 	defer p.Enter(f)()
 	defer p.Router.AbandonFastCalls(f.owns) // they have no context of their own
@@ -367,7 +368,7 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message, begun journal.Ticket)
 		}
 		seen, _ := f.p.Router.Views.OfInitialize(f.o.View, nil, m.Params.Of(line))
 		f.sender.Client.SetAudience(seen)
-		f.p.Router.Set.Begin()
+		f.p.Router.Begin(f.sender.Client.Audience())
 	}
 	ctx, done := f.sender.InProgress.Begin(f.serving, id)
 	f.load.begin(len(line))

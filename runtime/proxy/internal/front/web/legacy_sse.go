@@ -63,7 +63,7 @@ func NewSSE(p *front.Set, o Options, path string) *SSE {
 	f := &SSE{p: p, o: o.withDefaults(), path: path, m: map[string]*sseSession{}}
 	f.lifetime, f.cancel = context.WithCancel(p.Router.Set.Lifetime)
 	f.leave = p.Enter(f)
-	p.Router.Set.Begin()
+	p.Router.Begin(upstream.Audience{})
 	return f
 }
 

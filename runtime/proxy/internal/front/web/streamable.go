@@ -61,7 +61,7 @@ func NewStreamable(p *front.Set, o Options) *Streamable {
 	h := &Streamable{p: p, o: o.withDefaults()}
 	h.lifetime, h.cancel = context.WithCancel(p.Router.Set.Lifetime)
 	h.leave = p.Enter(h)
-	p.Router.Set.Begin()
+	p.Router.Begin(upstream.Audience{})
 	return h
 }
 
