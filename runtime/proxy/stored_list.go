@@ -32,6 +32,31 @@ func StoredList(data []byte, member string) ([]json.RawMessage, bool) {
 	return nil, false
 }
 
+// CatalogueOf returns a catalogue, as a proxy stores it, of some lists of a server that another
+// program has seen, by their members. What else the server offers is not known; a proxy that
+// finds the catalogue in its store lists it at once, and looks at the server. Nil is nothing
+// of use.
+func CatalogueOf(lists map[string][]json.RawMessage) []byte {
+	cat := &inventory.Inventory{
+		Capabilities: json.RawMessage(`{"tools":{},"prompts":{},"resources":{},"completions":{}}`), Resources: true,
+	}
+	for k := range inventory.Kinds {
+		items, ok := lists[k.Listing().Member]
+		if !ok {
+			continue
+		}
+		page, err := json.Marshal(map[string][]json.RawMessage{k.Listing().Member: items})
+		if err != nil {
+			return nil
+		}
+		if cat.Items[k], err = inventory.Parse(slog.New(slog.DiscardHandler), page, k.Listing()); err != nil {
+			return nil
+		}
+		cat.Offered[k] = true
+	}
+	return inventory.Encode(cat, inventory.Head{})
+}
+
 // StoredResults returns of how many results of tools a proxy has stored the sizes, in
 // [store.Usage.Results], and the numbers of bytes that half of them and 99 % did not exceed,
 // within 3 %.

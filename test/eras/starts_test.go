@@ -87,7 +87,7 @@ const sdkEnv = "MCPCTL_ERAS_SDK"
 func serveSDK(in io.ReadCloser, out io.WriteCloser) int {
 	s := mcp.NewServer(&mcp.Implementation{Name: "sdk", Version: "1"}, nil)
 	mcp.AddTool(s, &mcp.Tool{Name: "ask_roots"}, func(ctx context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
-		roots, err := r.Session.ListRoots(ctx, nil)
+		roots, err := r.Session.ListRoots(ctx, nil) //nolint:staticcheck // clients of the handshake era have roots
 		if err != nil {
 			return nil, nil, err
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
+	"github.com/mcpctl/mcpctl/cmd/internal/known"
 	"github.com/mcpctl/mcpctl/cmd/internal/recording"
 	"github.com/mcpctl/mcpctl/cmd/internal/sessions"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
@@ -119,7 +120,7 @@ type gateway struct {
 	// entries is by name; the map is replaced, never edited.
 	entries atomic.Pointer[map[string]config.Entry]
 	proxy   *proxy.Proxy
-	store   *store.DB // nil without a state directory
+	store   *stored // nil without a state directory
 	ballast ballast
 	logins  *auth.Logins
 	pins    pinning
@@ -387,7 +388,7 @@ func (g *gateway) backend(e config.Entry) proxy.Server {
 
 // store returns the database about the servers of a configuration, nil if the
 // environment names no state directory.
-func (h Host) store(file *config.File) *store.DB {
+func (h Host) store(file *config.File) *stored {
 	dir := config.StateDir(h.Getenv)
 	if dir == "" {
 		return nil
@@ -396,19 +397,12 @@ func (h Host) store(file *config.File) *store.DB {
 	if abs, err := filepath.Abs(scope); err == nil {
 		scope = abs
 	}
-	db := store.Open(filepath.Join(dir, "mcpctl.db"), store.Options{Scope: scope, Logger: h.Log})
-	setKnown(db, file)
-	return db
-}
-
-// setKnown sets the servers of the configuration in the database, which drops others
-// in time.
-func setKnown(db *store.DB, file *config.File) {
-	var names []string
-	for _, e := range file.Entries() {
-		names = append(names, e.Name)
+	s := &stored{
+		DB:    store.Open(filepath.Join(dir, "mcpctl.db"), store.Options{Scope: scope, Logger: h.Log}),
+		lists: known.New(dir, scope, h.Log),
 	}
-	db.Known(names)
+	s.follow(file)
+	return s
 }
 
 // ring opens the keys that seal data held by clients. Without a file serve works, and

@@ -101,7 +101,7 @@ func (r *reloading) changed(f *config.File, err error) {
 	}
 	r.g.noteConfig(f.Path(), nil, f.Faults()...)
 	if r.g.store != nil {
-		setKnown(r.g.store, f)
+		r.g.store.follow(f)
 	}
 	h.Log.Info("configuration read", "file", f.Path(), "added", changes.Added, "removed", changes.Removed, "replaced", changes.Replaced, "adjusted", changes.Adjusted)
 	if !asked {

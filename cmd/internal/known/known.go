@@ -156,6 +156,23 @@ func (l Lists) read(server config.Entry, kind string) (Listed, bool) {
 	return Listed{items, info.ModTime()}, true
 }
 
+// OfCommands returns the lists that commands have stored of a server, by kind; nil for none.
+func (l Lists) OfCommands(server config.Entry) map[string][]json.RawMessage {
+	if l.dir == "" {
+		return nil
+	}
+	var all map[string][]json.RawMessage
+	for _, kind := range []string{"tools", "prompts", "resources", "resourceTemplates"} {
+		if listed, ok := l.read(server, kind); ok {
+			if all == nil {
+				all = map[string][]json.RawMessage{}
+			}
+			all[kind] = listed.Items
+		}
+	}
+	return all
+}
+
 // stored returns the lists that serve has stored.
 func (l Lists) stored(ctx context.Context, servers []config.Entry, kind string) map[string]Listed {
 	out := map[string]Listed{}

@@ -49,11 +49,11 @@ type Set struct {
 	Roster     atomic.Pointer[[]*Backend] // in configured order; the slice is never edited
 	reaper     *keep.Rounds               // close idle connections, all servers' in one go
 	persisting *persist.Queue
-	begun      atomic.Bool            // there is a client, or will be
+	begun      atomic.Bool                         // there is a client, or will be
 	sees       atomic.Pointer[func(*Backend) bool] // whether it may see a server; nil before begun
-	Solo       atomic.Pointer[Client] // the only client there will be, nil where others may come
-	Turns      *starts.Turns          // to start servers on this machine
-	Random     func() float64         // shortens what is waited for, at least 0 and less than 1
+	Solo       atomic.Pointer[Client]              // the only client there will be, nil where others may come
+	Turns      *starts.Turns                       // to start servers on this machine
+	Random     func() float64                      // shortens what is waited for, at least 0 and less than 1
 
 	Lifetime context.Context //nolint:containedctx // that of the backends, ended by End
 	cancel   context.CancelFunc
