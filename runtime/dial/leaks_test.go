@@ -245,7 +245,7 @@ func TestWhatIsNoSecret(t *testing.T) {
 // TestNothingLeaksByAnyName: what a variable holds is secret whatever it is called, in the
 // entry and outside, wherever a program repeats it.
 func TestNothingLeaksByAnyName(t *testing.T) {
-	const chunks, names = 10, 20           // few at a time: of a long text only the beginning or the end is said
+	const chunks, names = 10, 20 // few at a time: of a long text only the beginning or the end is said
 	random := rand.New(rand.NewPCG(7, 33))
 	exe, err := os.Executable()
 	require.NoError(t, err)

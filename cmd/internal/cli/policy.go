@@ -10,9 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/configuring"
 	"github.com/mcpctl/mcpctl/cmd/internal/policies"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
-	"github.com/mcpctl/mcpctl/runtime/access/policy"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/pins"
 )
 
 func newPolicy(a *app) *cobra.Command {
@@ -40,19 +38,6 @@ func (a *app) unmatched(ctx context.Context) []settings.Unmatched {
 		return set.File(), nil
 	}
 	return program.Unmatched(ctx)
-}
-
-// listed returns the names that a server was last seen to list.
-func (a *app) listed(server config.Entry, kind policy.Kind) (names []string, known bool) {
-	l := pins.Tools
-	if kind == policy.Prompt {
-		l = pins.Prompts
-	}
-	listed, known := a.knownWhole().Load(context.Background(), []config.Entry{server}, l.Member())[server.Name]
-	for _, it := range pins.Items(l, listed.Items) {
-		names = append(names, it.Key)
-	}
-	return names, known
 }
 
 // policyProgram returns what the commands about policies need.

@@ -11,6 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/answering"
 	"github.com/mcpctl/mcpctl/cmd/internal/configuring"
 	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
+	"github.com/mcpctl/mcpctl/cmd/internal/policies"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/layers"
@@ -185,7 +186,7 @@ func (a *app) runGateway(ctx context.Context, o gateway.Options) error {
 		Hurry: a.Hurry, HurryUp: a.HurryUp, OnHangup: a.OnHangup,
 	}
 	if a.settings.ConfigPath != "" && !a.adhoc.given() {
-		h.Listed = a.listed
+		h.Listed = policies.Listed(a.knownWhole())
 	}
 	if dirs := a.settings.Serve.Roots; len(dirs) > 0 {
 		h.Roots = answering.Roots(dirs)

@@ -231,7 +231,7 @@ var hookName = lazy.Regexp(`^[A-Za-z0-9._-]{1,64}$`)
 
 // near is the remedy for a misspelt word.
 func near(word string, known []string) string {
-	return nearest.Hint(word, known, "there are " + strings.Join(known, ", "))
+	return nearest.Hint(word, known, "there are "+strings.Join(known, ", "))
 }
 
 // Rule returns the rule. Of a server it is nothing but what it wants: it is asked nothing.

@@ -104,6 +104,22 @@ func (p *Program) load(ctx context.Context) (*loaded, error) {
 	return l, nil
 }
 
+// Listed returns what tells the names that a server was last seen to list, false where that is
+// not known.
+func Listed(lists known.Lists) func(server config.Entry, kind policy.Kind) (names []string, known bool) {
+	return func(server config.Entry, kind policy.Kind) (names []string, known bool) {
+		l := pins.Tools
+		if kind == policy.Prompt {
+			l = pins.Prompts
+		}
+		listed, known := lists.Load(context.Background(), []config.Entry{server}, l.Member())[server.Name]
+		for _, it := range pins.Items(l, listed.Items) {
+			names = append(names, it.Key)
+		}
+		return names, known
+	}
+}
+
 // names returns the names of one kind that a server was last seen to list.
 func (l *loaded) names(server string, kind policy.Kind) (all []string, known bool) {
 	for _, it := range l.items {

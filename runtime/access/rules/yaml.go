@@ -56,7 +56,7 @@ func (r reader) mapping(n *yaml.Node, name string, known []string, example strin
 }
 
 func unknown(name string, known []string) string {
-	return nearest.Hint(name, known, "settings are " + strings.Join(known, ", "))
+	return nearest.Hint(name, known, "settings are "+strings.Join(known, ", "))
 }
 
 // list returns the items of a list of texts; one text is a list of one.

@@ -70,7 +70,7 @@ type Store struct {
 	all   list.List // of *Result, the oldest first
 	size  int
 	held  map[string]int // bytes, by Owner.Who
-	timer *time.Timer // drops what is too old; nil where nothing is kept
+	timer *time.Timer    // drops what is too old; nil where nothing is kept
 }
 
 // task is a task of an owner.
