@@ -54,7 +54,8 @@ func front(t *testing.T, o proxy.Options, ho proxy.HTTPOptions, call func(ctx co
 	t.Helper()
 	b := &behind{call: call}
 	b.offer(oneTool)
-	o.Servers = []proxy.Server{{Name: "a", IdleTimeout: -1}} // tests let hours pass
+	// Tests let hours pass, and say when the server is first used.
+	o.Servers = []proxy.Server{{Name: "a", IdleTimeout: -1, Start: proxy.StartCached}}
 	o.Dial = func(_ context.Context, _ proxy.Key, h runtime.Handler) (*runtime.Client, error) {
 		b.handler = h
 		return runtime.NewClient(b, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2025-11-25", Capabilities: json.RawMessage(`{"tools":{"listChanged":true}}`)}}), nil

@@ -583,7 +583,7 @@ func TestReconfigureTasks(t *testing.T) {
 func TestReconfigureEager(t *testing.T) {
 	f := newFleet(map[string]*runtimetest.Server{"a": named("a"), "b": named("b")})
 	set := digests("a=1 b=1")
-	set[0].Connection = "same"
+	set[0].Connection, set[0].Start = "same", proxy.StartCached
 	p := f.start(t, proxy.Options{Servers: set[:1]})
 	c := attach(t, p)
 	c.result("ping", `{}`)
