@@ -1,6 +1,7 @@
 package revision
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -217,6 +218,9 @@ func (c *Conversion) setServerInfo(raw []byte, o *rawjson.Object) ([]rawjson.Edi
 	if e := m.Get(MetaServer); e != nil {
 		m.Remove(MetaBackend)
 		m.Rename(e, MetaBackend)
+		if server := e.Value.Of(raw); bytes.Contains(server, []byte(`"icons"`)) {
+			m.Replace(e, withoutIcons(server))
+		}
 	} else if IsModern(c.To) && c.Backend != nil && m.Get(MetaBackend) == nil {
 		add = append(add, rawjson.Member{Name: MetaBackend, Value: c.Backend})
 	}
@@ -233,6 +237,17 @@ func (c *Conversion) setServerInfo(raw []byte, o *rawjson.Object) ([]rawjson.Edi
 		}
 	}
 	return m.Edits(), nil
+}
+
+// withoutIcons returns who a server says it is without its pictures: they may be kilobytes,
+// in each result.
+func withoutIcons(server []byte) []byte {
+	o, err := rawjson.ObjectAt(server, rawjson.Whole(server))
+	if err != nil {
+		return server
+	}
+	o.Remove("icons")
+	return rawjson.Splice(nil, server, o.Edits()...)
 }
 
 // modernMeta returns the members of _meta that only the stateless era knows,

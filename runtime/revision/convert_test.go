@@ -114,6 +114,14 @@ func conversions() []conversion {
 			name: "down, names", c: named(call(v2026, v202511)), in: `{"content":[],"_meta":{"v/x":1,"io.modelcontextprotocol/serverInfo":` + them + `}}`,
 			want: `{"content":[],"_meta":{"v/x":1,"dev.mcpctl/backendServerInfo":` + them + `}}`,
 		},
+		{
+			name: "down, icons of who answers", c: named(call(v2026, v202511)), in: `{"content":[],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"x","icons":[{"src":"data:image/png;base64,AAAA"}],"version":"1"}}}`,
+			want: `{"content":[],"_meta":{"dev.mcpctl/backendServerInfo":{"name":"x","version":"1"}}}`,
+		},
+		{
+			name: "same era, icons of who answers", c: named(call(v2026, v2026)), in: `{"resultType":"complete","content":[],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"x","version":"1","icons":[]}}}`,
+			want: `{"resultType":"complete","content":[],"_meta":{"io.modelcontextprotocol/serverInfo":` + us + `,"dev.mcpctl/backendServerInfo":{"name":"x","version":"1"}}}`,
+		},
 		{name: "down, only modern meta", c: call(v2026, v202511), in: `{"content":[],"_meta":{"io.modelcontextprotocol/subscriptionId":1}}`, want: `{"content":[]}`},
 		{name: "down, empty meta stays", c: call(v2026, v202511), in: `{"content":[],"_meta":{}}`},
 		{name: "down, input", c: call(v2026, v202511), in: `{"resultType":"input_required","requestState":"s"}`, refused: "input_required"},

@@ -10,7 +10,11 @@ import (
 // options returns the words with each --name, as other programs have arguments, in the
 // form name=value: --name value, --name=value, and --name alone for a boolean.
 func (b *builder) options(words []string) (out []string, err error) {
+	object := len(words) == 1 && strings.HasPrefix(strings.TrimSpace(words[0]), "{") // beside which a flag is one of mcpctl
 	for _, flag := range b.src.Taken {
+		if object {
+			break
+		}
 		name, long := strings.CutPrefix(flag, "--")
 		if !long {
 			continue

@@ -48,7 +48,12 @@ func TestOptions(t *testing.T) {
 
 // What is an argument and a flag of mcpctl, too, is not guessed.
 func TestTakenOptions(t *testing.T) {
-	src := source(t, "path=x")
+	src := source(t, `{"path":"x"}`)
+	src.Taken = []string{"--dry-run"}
+	if raw, err := args.Parse(toolSchema(t, optionsTool), src); string(raw) != `{"path":"x"}` {
+		t.Errorf("beside one JSON object the flag can be meant alone: got %s, %v", raw, err)
+	}
+	src = source(t, "path=x")
 	src.Taken = []string{"-q", "--json", "--dry-run"}
 	_, err := args.Parse(toolSchema(t, optionsTool), src)
 	e, ok := errors.AsType[*args.Error](err)
