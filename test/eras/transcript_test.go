@@ -113,6 +113,7 @@ func (t *transcript) play() error {
 	t.p.ctx, cancel = context.WithTimeout(context.Background(), *limit)
 	defer cancel()
 	if t.p.proxy, t.p.guard, err = newProxy(t.p.ring, map[string]backend{entry.Name: back}, []config.Entry{entry}, func(o *proxy.Options) {
+		o.Servers[0].Start = proxy.StartCached // so that each step has what it causes
 		if t.c.bridge == "S" {
 			o.Search.List, o.Search.Expose = views.ListSearch, 2
 		}
