@@ -131,15 +131,15 @@ type message struct {
 // itself, and what answer adds to it.
 func (c *client) hello(version, capabilities, name string) (asked *atomic.Int64) {
 	c.t.Helper()
-	c.result("initialize", fmt.Sprintf(`{"protocolVersion":%q,"capabilities":%s,"clientInfo":{"name":%q,"version":"1"}}`, version, capabilities, name))
-	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	asked = new(atomic.Int64)
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.mu.Lock() // before anything asks
 	c.answer = func(m message) string {
 		asked.Add(1)
 		return fmt.Sprintf(`{"action":"accept","content":{"who":%q},"roots":[{"uri":"file:///%s"}],"x":%s}`, name, name, orNull(m.Params))
 	}
+	c.mu.Unlock()
+	c.result("initialize", fmt.Sprintf(`{"protocolVersion":%q,"capabilities":%s,"clientInfo":{"name":%q,"version":"1"}}`, version, capabilities, name))
+	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return asked
 }
 
