@@ -222,7 +222,7 @@ type ServerInfo struct {
 	// Version is the protocol revision in use.
 	Version string
 	// Versions are the revisions that the server offers, newest first; nil where
-	// it has not said: a handshake names only one.
+	// it has not said, as a handshake names only one, and where the entry fixes Version.
 	Versions []string
 	// Implementation is for display only: never branch on it.
 	Implementation Implementation

@@ -165,6 +165,7 @@ func (o *Options) connect(ctx context.Context, t runtime.Transport) (*Connected,
 		if a.err != nil {
 			return nil, o.discoverError(a.err)
 		}
+		a.versions = nil // there is nothing to choose from
 		return o.modern(t, a), nil
 	case o.Version != "" || o.ProbeTimeout < 0:
 		return o.initialize(ctx, t, o.offeredVersion())

@@ -18,13 +18,12 @@ func (cl *Client) Find(names []string, most int) (news bool) {
 	for {
 		before := cl.found.Load()
 		was := cl.Found()
-		is := slices.DeleteFunc(slices.Clone(was), func(name string) bool { return slices.Contains(names, name) })
-		for _, name := range slices.Backward(names) { // the last in it are the last to leave
-			if !slices.Contains(is, name) {
+		var is []string // the last in it leave first
+		for _, name := range slices.Concat(names, was) {
+			if len(is) < most && !slices.Contains(is, name) {
 				is = append(is, name)
 			}
 		}
-		is = is[max(0, len(is)-most):]
 		if cl.found.CompareAndSwap(before, &is) {
 			return len(is) != len(was) || slices.ContainsFunc(is, func(name string) bool { return !slices.Contains(was, name) })
 		}

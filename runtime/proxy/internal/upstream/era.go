@@ -18,7 +18,8 @@ func (p *Pool) noteEra(c *Conn) {
 		p.era.Modern = c.Modern()
 		p.era.Remote = !c.Modern() && c.Pipe == nil
 		p.era.SpeaksBoth = c.Modern() && legacy
-		p.era.NoHandshake = c.shakes && c.Modern()
+		// Without its versions the revision is one that the entry has fixed.
+		p.era.NoHandshake = c.Modern() && (c.shakes || len(c.Client.Info().Versions) == 0)
 	} else if c.Slot.Key.Legacy && c.Modern() {
 		p.era.SpeaksBoth, p.era.NoHandshake = false, true // it was tried, see sharing.Request.Legacy
 	} else if c.Slot.Key.Legacy && ability.Sessionless(c.Client.Transport()) {
