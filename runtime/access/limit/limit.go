@@ -61,9 +61,8 @@ type shard struct {
 
 // owner is who can have ever more keys. One whose keys were forgotten stays.
 type owner struct {
-	name   string
-	recent list.List // of *count, the one used last first
-	int
+	name      string
+	recent    list.List // of *count, the one used last first
 	forgotten time.Time // as of a shard
 }
 
