@@ -345,7 +345,7 @@ func TestFailedListIsAskedAgain(t *testing.T) {
 func TestListIsAskedOnceMore(t *testing.T) {
 	for lost, want := range map[int]string{1: `[{"name":"a__t","inputSchema":{"type":"object"}}]`, 2: `"dev.mcpctl/partial":[{"server":"a","kind":"protocol"}]`} {
 		s := &counting{stub: simple("t"), lost: map[string]int{"tools/list": lost}}
-		c, _, end := run(t, s.dial, proxy.Options{Servers: proxy.Named("a")})
+		c, _, end := run(t, s.dial, proxy.Options{Servers: cached("a")})
 		if got := c.call("tools/list", `{}`); !strings.Contains(got, want) {
 			t.Errorf("%d: got %s, want %s", lost, got, want)
 		}

@@ -151,7 +151,7 @@ func TestStartsTakeTurns(t *testing.T) {
 				all, servers := many(n)
 				s := &slow{to: all.dial, take: map[string]time.Duration{}}
 				for i := range servers {
-					servers[i].Local, servers[i].DiscoveryTimeout = tt.local, 1500*time.Millisecond
+					servers[i].Local, servers[i].DiscoveryTimeout, servers[i].Start = tt.local, 1500*time.Millisecond, proxy.StartCached
 					s.take[servers[i].Name] = time.Second
 				}
 				c, p, _ := run(t, s.dial, proxy.Options{Servers: servers})
@@ -168,7 +168,7 @@ func TestStartsTakeTurns(t *testing.T) {
 			all, servers := many(n)
 			s := &slow{to: all.dial, take: map[string]time.Duration{}}
 			for i := range servers {
-				servers[i].Local = true
+				servers[i].Local, servers[i].Start = true, proxy.StartCached
 				s.take[servers[i].Name] = time.Second
 			}
 			c, p, _ := run(t, s.dial, proxy.Options{Servers: servers})
@@ -192,7 +192,7 @@ func TestStartsTakeTurns(t *testing.T) {
 			all, servers := many(n)
 			s := &slow{to: all.dial, take: map[string]time.Duration{}}
 			for i := range servers {
-				servers[i].Local = true
+				servers[i].Local, servers[i].Start = true, proxy.StartCached
 				if i < atOnce {
 					s.take[servers[i].Name] = time.Hour
 				}

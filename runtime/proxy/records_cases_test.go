@@ -164,8 +164,6 @@ func TestUnrecordedOutcome(t *testing.T) {
 		for _, optional := range []bool{false, true} {
 			a := runtimetest.Full("2025-11-25")
 			j, log := journaled(t, recording.Options{Durability: recording.Logged, Optional: optional})
-			p := newPool(map[string]*runtimetest.Server{"a": a}).serve(t, proxy.Options{Journal: j})
-			w := waysTo(t, p)[name]()
 			a.Seen = func(frame []byte) {
 				if strings.Contains(string(frame), `"tools/call"`) {
 					log.mu.Lock()
@@ -173,6 +171,8 @@ func TestUnrecordedOutcome(t *testing.T) {
 					log.mu.Unlock()
 				}
 			}
+			p := newPool(map[string]*runtimetest.Server{"a": a}).serve(t, proxy.Options{Journal: j})
+			w := waysTo(t, p)[name]()
 			got := w.ask(t.Context(), "tools/call", `{"name":"a__echo","arguments":{"message":"secret"}}`)
 			if refused := strings.Contains(got, `"code":-31050`) && !strings.Contains(got, "secret"); refused == optional {
 				t.Errorf("%s, optional %t: got %s", name, optional, got)

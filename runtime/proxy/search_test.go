@@ -296,7 +296,7 @@ func TestExpose(t *testing.T) {
 	}
 	search(id, "a__x2")
 	search(id, "a__x3")
-	if got := list(id); got != "a__x2 a__x3"+own {
+	if got := list(id); got != "a__x3 a__x2"+own {
 		t.Errorf("beyond the bound: got %s", got)
 	}
 	if got := list(other); " "+got != own {
