@@ -114,7 +114,14 @@ func (g *guard) deviceCode(ctx context.Context, of grant) (*deviceCode, error) {
 	}
 	page := cmp.Or(a.Page, a.URL)
 	for _, at := range []string{page, a.Complete} {
-		if _, err := g.safe(at); err != nil && (at != "" || page == "") {
+		if at == "" && page != "" {
+			continue
+		}
+		u, err := g.safe(at)
+		if err == nil {
+			err = g.mayBeShown(ctx, u)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("the page for the code: %w", err)
 		}
 	}

@@ -153,7 +153,7 @@ func (g *guard) issuerOf(ctx context.Context, id string) (*issuer, error) {
 	if err := json.Unmarshal(raw, &iss); err != nil {
 		return nil, fmt.Errorf("authorization server: the metadata of %s: %w", clip(id), err)
 	}
-	return &iss, g.check(&iss)
+	return &iss, g.check(ctx, &iss)
 }
 
 // metadataOf returns the metadata of an authorization server, from where RFC 8414 and
@@ -195,7 +195,7 @@ func (g *guard) metadataOf(ctx context.Context, id string) (json.RawMessage, err
 }
 
 // check refuses an authorization server that cannot be used safely.
-func (g *guard) check(iss *issuer) error {
+func (g *guard) check(ctx context.Context, iss *issuer) error {
 	for what, at := range map[string]string{
 		"authorization": iss.Authorization, "token": iss.Token, "registration": iss.Registration, "revocation": iss.Revocation, "device": iss.Device,
 	} {
@@ -204,6 +204,11 @@ func (g *guard) check(iss *issuer) error {
 		}
 		if _, err := g.safe(at); err != nil {
 			return fmt.Errorf("authorization server %s: %s endpoint: %w", iss.Issuer, what, err)
+		}
+	}
+	if page, err := url.Parse(iss.Authorization); err == nil && page.Host != "" {
+		if err := g.mayBeShown(ctx, page); err != nil {
+			return fmt.Errorf("authorization server %s: authorization endpoint: %w", iss.Issuer, err)
 		}
 	}
 	if iss.Token == "" {
@@ -236,7 +241,7 @@ func (g *guard) legacyIssuer(ctx context.Context, server *url.URL) (*issuer, err
 		if strings.TrimSuffix(iss.Issuer, "/") != base {
 			return nil, fmt.Errorf("authorization server: %s says that it is %q", base, clip(iss.Issuer))
 		}
-		return &iss, g.check(&iss)
+		return &iss, g.check(ctx, &iss)
 	}
 	return &issuer{
 		Issuer: base, Authorization: base + "/authorize", Token: base + "/token", Registration: base + "/register",

@@ -1,7 +1,9 @@
 package auth
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +11,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -23,6 +26,8 @@ const (
 	maxAnswer = 1 << 20
 	// lookupTime bounds finding out whether a name is that of a private address.
 	lookupTime = 2 * time.Second
+	// proofTime bounds a server's proof that it is at an address.
+	proofTime = 5 * time.Second
 )
 
 // reach is how far inside an address is. A server may only send us to addresses that
@@ -71,7 +76,7 @@ func hostOf(ip netip.Addr) string {
 // follows no redirect to another origin, and none of a POST.
 type guard struct {
 	client *http.Client
-	// most is how far inside the configured server is.
+	// most is how far inside the configured server has proven to be.
 	most reach
 	// clear is a host that http is allowed to, "" for none.
 	clear string
@@ -79,10 +84,7 @@ type guard struct {
 
 // newGuard returns the client for what a server names.
 func newGuard(ctx context.Context, server *url.URL) *guard {
-	g := &guard{most: reachOfHost(ctx, server.Hostname())}
-	if g.most == nowhere {
-		g.most = public
-	}
+	g := &guard{most: reachOfServer(ctx, server)}
 	direct := &http.Transport{
 		DialContext:         (&net.Dialer{Timeout: requestTime, Control: g.control}).DialContext,
 		TLSHandshakeTimeout: requestTime, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 2, IdleConnTimeout: 30 * time.Second,
@@ -102,7 +104,7 @@ func newGuard(ctx context.Context, server *url.URL) *guard {
 				return direct.RoundTrip(r)
 			}
 			// The proxy dials: all that can be looked at is the name.
-			if at := reachOfHost(r.Context(), r.URL.Hostname()); at > g.most {
+			if _, at := reachOfHost(r.Context(), r.URL.Hostname()); at > g.most {
 				return nil, g.refusal(r.URL.Hostname())
 			}
 			return proxied.RoundTrip(r)
@@ -115,26 +117,91 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// reachOfHost returns how far inside any address of a host is: the server's own
-// privilege, and what may not be reached.
-func reachOfHost(ctx context.Context, host string) reach {
+// reachOfServer returns how far inside the server is that may lead us on. Whoever runs
+// the server also runs its name, so a name says nothing on its own: the least inside of
+// its addresses counts, and an address that is not public only if the server proves with
+// its certificate that it is there. Behind a proxy and over http there is no such proof,
+// and no server counts as one of this machine.
+func reachOfServer(ctx context.Context, server *url.URL) reach {
+	host := server.Hostname()
+	at, literal := reachOfLiteral(host)
+	if literal {
+		if at == nowhere {
+			return public
+		}
+		return at
+	}
+	ips := lookup(ctx, host)
+	if len(ips) == 0 {
+		return public
+	}
+	least := slices.MinFunc(ips, func(a, b netip.Addr) int { return cmp.Compare(reachOf(a), reachOf(b)) })
+	at = reachOf(least)
+	proxy, err := http.ProxyFromEnvironment(&http.Request{URL: server})
+	switch {
+	case at == public, at == nowhere, err != nil:
+		return public
+	case proxy != nil, server.Scheme != "https":
+		return private
+	case !proves(ctx, server, least):
+		return public
+	}
+	return at
+}
+
+// proves reports whether a server is at an address: what answers there has a certificate
+// for its name.
+func proves(ctx context.Context, server *url.URL, ip netip.Addr) bool {
+	ctx, cancel := context.WithTimeout(ctx, proofTime)
+	defer cancel()
+	d := &tls.Dialer{Config: &tls.Config{ServerName: server.Hostname(), MinVersion: tls.VersionTLS12}}
+	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(ip.String(), cmp.Or(server.Port(), "443")))
+	if err != nil {
+		return false
+	}
+	_ = conn.Close()
+	return true
+}
+
+// reachOfHost returns how far inside a host is by the least and by the most inside of its
+// addresses.
+func reachOfHost(ctx context.Context, host string) (least, most reach) {
+	if at, literal := reachOfLiteral(host); literal {
+		return at, at
+	}
+	least = nowhere
+	ips := lookup(ctx, host)
+	for _, ip := range ips {
+		at := reachOf(ip)
+		least, most = min(least, at), max(most, at)
+	}
+	if len(ips) == 0 {
+		least = public
+	}
+	return least, most
+}
+
+// reachOfLiteral returns how far inside a host is that needs no lookup, false for others.
+func reachOfLiteral(host string) (reach, bool) {
 	if ip, err := netip.ParseAddr(host); err == nil {
-		return reachOf(ip)
+		return reachOf(ip), true
 	}
 	if origin.IsLoopback(strings.ToLower(strings.TrimSuffix(host, "."))) {
-		return loopback
+		return loopback, true
 	}
+	return public, false
+}
+
+// lookup returns the addresses of a name; none where it does not resolve, as behind a
+// proxy it need not.
+func lookup(ctx context.Context, host string) []netip.Addr {
 	ctx, cancel := context.WithTimeout(ctx, lookupTime)
 	defer cancel()
 	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {
-		return public // behind a proxy names need not resolve
+		return nil
 	}
-	at := public
-	for _, ip := range ips {
-		at = max(at, reachOf(ip))
-	}
-	return at
+	return ips
 }
 
 // control refuses an address at the moment at which it is dialled: what a name led to
@@ -151,7 +218,15 @@ func (g *guard) control(_, address string, _ syscall.RawConn) error {
 }
 
 // errInside is an address that a server must not lead us to.
-var errInside = errors.New("the address is not public, and the server's own is")
+var errInside = errors.New("the address is further inside the network than the server's own")
+
+// mayBeShown refuses a page for the browser that is further inside than the server.
+func (g *guard) mayBeShown(ctx context.Context, page *url.URL) error {
+	if least, _ := reachOfHost(ctx, page.Hostname()); least > g.most {
+		return g.refusal(page.Hostname())
+	}
+	return nil
+}
 
 func (g *guard) refusal(host string) error { return fmt.Errorf("%s: %w", host, errInside) }
 
