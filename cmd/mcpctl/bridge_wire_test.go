@@ -259,7 +259,7 @@ func TestBridgeRenewsToken(t *testing.T) {
 	fake := s.start()
 	t.Cleanup(s.Close)
 	t.Cleanup(fake.Close)
-	b := startBridge(t, fake.URL, "--auth", `{"grant":"client_credentials","clientId":"me","clientSecret":"hush-hush"}`)
+	b := startBridge(t, fake.URL, "--auth", `{"grant":"client_credentials","clientId":"me","clientSecret":"hush-hush","issuer":"`+s.URL+`"}`)
 	defer b.end()
 	b.hello()
 	b.exchange(calling(2, "echo"), `"id":2,`)

@@ -29,7 +29,7 @@ import (
 //	                             the fake server over HTTP, at $FAKE
 //	oddhttp METHOD STATUS [NAME: VALUE]... BODY
 //	                             that, with one method answered otherwise; see oddhttp
-//	fakeauth [-no-registration] [-denies] [-device=PENDING] [-no-refresh] [-lifetime=SECONDS] [-by-hand=TOKEN]
+//	fakeauth [-no-registration] [-unnamed] [-denies] [-device=PENDING] [-no-refresh] [-lifetime=SECONDS] [-by-hand=TOKEN]
 //	                             a fake server that wants a login, at $FAKE, and its authorization server, at $ISSUER
 //	fakeauth stop | end          ends that authorization server; ends all its tokens
 //	fakeauth allow TOKEN | asked GRANT…

@@ -28,8 +28,8 @@ type issuer struct {
 	resource string
 
 	// How it deviates, set before use.
-	noRegistration, denies, device, noRefresh bool
-	lifetime                                  int // of access tokens, in seconds
+	noRegistration, denies, device, noRefresh, unnamed bool
+	lifetime                                           int // of access tokens, in seconds
 
 	mu        sync.Mutex // guards what follows
 	codes     map[string]url.Values
@@ -146,6 +146,8 @@ func fakeauth(ts *testscript.TestScript, neg bool, args []string) {
 			s.undecided, err = strconv.Atoi(value)
 		case "-no-refresh":
 			s.noRefresh = true
+		case "-unnamed":
+			s.unnamed = true
 		case "-lifetime":
 			s.lifetime, err = strconv.Atoi(value)
 		case "-by-hand":
@@ -169,6 +171,15 @@ func (s *issuer) start() *httptest.Server {
 	s.Server = httptest.NewServer(s)
 	mcp := runtimetest.New().Handler(runtimetest.HTTPOptions{})
 	fake := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/.well-known/") && (s.unnamed || !strings.HasSuffix(r.URL.Path, "/oauth-protected-resource")) {
+			http.NotFound(w, r)
+			return
+		}
+		if r.URL.Path == "/token" { // nobody has said that tokens are to be had here
+			s.mu.Lock()
+			s.log = append(s.log, "of-the-server")
+			s.mu.Unlock()
+		}
 		if r.URL.Path == "/.well-known/oauth-protected-resource" {
 			w.Header().Set("Content-Type", "application/json")
 			_ = json.NewEncoder(w).Encode(map[string]any{"resource": s.resource, "authorization_servers": []string{s.URL}})
@@ -185,7 +196,9 @@ func (s *issuer) start() *httptest.Server {
 		}
 		mcp.ServeHTTP(w, r)
 	}))
-	s.resource = "http://" + fake.Listener.Addr().String()
+	if !s.unnamed {
+		s.resource = "http://" + fake.Listener.Addr().String()
+	}
 	fake.Start()
 	return fake
 }

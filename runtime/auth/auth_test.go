@@ -79,6 +79,9 @@ func TestLogin(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, c.set)
+			if !c.config.ClientSecret.IsZero() {
+				c.config.Issuer = w.issuer()
+			}
 			_, do := w.client(tokenFile(t), c.config, &browser{t: t})
 			want := c.want
 			if want == "" {
@@ -355,6 +358,7 @@ func TestGrants(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := newWorld(t, func(w *world) { w.issuerScopes = []string{"offline_access"} }) // for refresh tokens, which these have not
+			config.Issuer = w.issuer()
 			_, do := w.client(tokenFile(t), config, nil)
 			if got := do(t); got != "called" {
 				t.Fatal(got)

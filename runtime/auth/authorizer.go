@@ -238,8 +238,9 @@ func reread(a *Authorizer) {
 
 // choose returns the first token of an issuer that may be used, false for none.
 func (a *Authorizer) choose(all []tokenstore.Token) (tokenstore.Token, bool) {
+	named := a.o.Config.Named()
 	for _, t := range all {
-		if t.Principal == a.o.Principal && (a.o.Config.Issuer == "" || t.Issuer == a.o.Config.Issuer || t.Source == tokenstore.SourceManual) {
+		if t.Principal == a.o.Principal && (named == "" || t.Issuer == named || t.Source == tokenstore.SourceManual) {
 			return t, true
 		}
 	}
@@ -305,7 +306,7 @@ func (a *Authorizer) refreshed(ctx context.Context, old tokenstore.Token) (token
 	// The issuer may have ended the old refresh token with its answer: it is waited for,
 	// and kept, also when nobody wants it any more. requestTime bounds it.
 	ctx = context.WithoutCancel(ctx)
-	fresh, err := a.guard(ctx).refresh(ctx, old)
+	fresh, err := a.refresh(ctx, old)
 	switch {
 	case hasCode(err, "invalid_grant"):
 		a.discard(ctx, old)
@@ -319,6 +320,24 @@ func (a *Authorizer) refreshed(ctx context.Context, old tokenstore.Token) (token
 	}
 	a.keep(ctx, fresh)
 	return fresh, nil
+}
+
+// refresh asks for a token with a refresh token. The secret of the entry's client goes to
+// whom the entry names, also where it went elsewhere before.
+func (a *Authorizer) refresh(ctx context.Context, old tokenstore.Token) (tokenstore.Token, error) {
+	c := &a.o.Config
+	old.ByEntry = old.ByEntry || c.Named() != "" && c.Named() == old.Issuer
+	if s := old.Client.Secret; s != "" && s == c.ClientSecret.Reveal() && !old.ByEntry {
+		return tokenstore.Token{}, &UnnamedError{Issuer: old.Issuer}
+	}
+	g, err := guardOf(ctx, old, c.TokenEndpoint)
+	if err != nil {
+		return tokenstore.Token{}, err
+	}
+	if a.o.AllowHTTP {
+		g.clear = a.o.Server.Hostname()
+	}
+	return g.refresh(ctx, old, c.ExtraParams)
 }
 
 // keep uses a token and has it kept; where that fails it serves this process.
@@ -483,15 +502,14 @@ func (a *Authorizer) byOAuth(ctx context.Context, params map[string]string, more
 	if person == nil && needsPerson(&a.o.Config) {
 		return errNobody
 	}
-	g := a.guard(ctx)
-	d, asked, err := discover(ctx, g, &a.o, params)
+	d, asked, err := a.discover(ctx, params)
 	if err != nil {
 		return err
 	}
 	if more {
 		asked = union(before.Scopes, asked)
 	}
-	f := &flow{server: a.o.Server, config: a.o.Config, store: a.o.Clients, guard: g, log: a.o.Logger, person: person, principal: a.o.Principal}
+	f := &flow{server: a.o.Server, config: a.o.Config, store: a.o.Clients, guard: d.guard, log: a.o.Logger, person: person, principal: a.o.Principal}
 	if f.config.HandsIn() {
 		if f.subject, err = subject(&a.o); err != nil {
 			return err
@@ -503,19 +521,6 @@ func (a *Authorizer) byOAuth(ctx context.Context, params map[string]string, more
 	}
 	a.keep(ctx, t)
 	return nil
-}
-
-// discover finds out who authorizes access to the server, and which scopes to ask for.
-// params are those of its challenge.
-func discover(ctx context.Context, g *guard, o *Options, params map[string]string) (*discovered, []string, error) {
-	d, err := g.discover(ctx, o.Server, params["resource_metadata"])
-	if err != nil {
-		return nil, nil, err
-	}
-	if want := o.Config.Issuer; want != "" && d.Issuer != want {
-		return nil, nil, fmt.Errorf("the server names %s, and the entry's issuer is %s", clip(d.Issuer), want)
-	}
-	return d, scopesFor(&o.Config, params["scope"], d), nil
 }
 
 // needsPerson reports whether a person grants access.
@@ -549,6 +554,10 @@ func (f *flow) obtain(ctx context.Context, d *discovered, scopes []string) (toke
 		return f.jwtBearer(ctx, d, scopes)
 	case authconfig.GrantEnterprise:
 		return f.enterprise(ctx, d, scopes)
+	case authconfig.GrantPassword:
+		return f.password(ctx, d, scopes)
+	case authconfig.GrantRefreshToken:
+		return f.refreshToken(ctx, d)
 	}
 	return f.authorize(ctx, d, scopes)
 }
@@ -576,7 +585,10 @@ func (e *Error) Unwrap() []error { return []error{&e.AuthError, e.Err} }
 
 // Hint returns the command that mends it.
 func (e *Error) Hint() string {
+	unnamed, ok := errors.AsType[*UnnamedError](e.Err)
 	switch {
+	case ok:
+		return unnamed.hint(e.Server)
 	case e.principal != "":
 		return "" // no command of theirs obtains them
 	case errors.Is(e.Err, errNobody):

@@ -62,11 +62,17 @@ func (f *flow) device(ctx context.Context, d *discovered, scopes []string) (toke
 		return tokenstore.Token{}, err
 	}
 	res := cmp.Or(f.config.Resource, d.resource.Resource)
-	form := url.Values{"resource": {res}}
+	form := url.Values{}
+	if res != "" {
+		form.Set("resource", res)
+	}
+	if f.config.Audience != "" {
+		form.Set("audience", f.config.Audience)
+	}
 	if len(scopes) > 0 {
 		form.Set("scope", strings.Join(scopes, " "))
 	}
-	code, err := f.guard.deviceCode(ctx, grant{endpoint: d.Device, form: form, client: client})
+	code, err := f.guard.deviceCode(ctx, grant{endpoint: d.Device, form: form, client: client, extra: f.config.ExtraParams})
 	if err != nil {
 		return tokenstore.Token{}, err
 	}
@@ -76,8 +82,11 @@ func (f *flow) device(ctx context.Context, d *discovered, scopes []string) (toke
 	ctx, cancel := context.WithTimeoutCause(ctx, code.lifetime, errCodeExpired)
 	defer cancel()
 	a, err := poll(ctx, code.interval, func(ctx context.Context) (*answer, error) {
-		form := url.Values{"grant_type": {grantTypeDevice}, "device_code": {code.secret}, "resource": {res}}
-		return f.guard.request(ctx, grant{endpoint: d.Token, form: form, client: client, key: f.key})
+		form := url.Values{"grant_type": {grantTypeDevice}, "device_code": {code.secret}}
+		if res != "" {
+			form.Set("resource", res)
+		}
+		return f.guard.request(ctx, grant{endpoint: d.Token, form: form, client: client, key: f.key, extra: f.config.ExtraParams})
 	})
 	if err != nil {
 		return tokenstore.Token{}, err

@@ -40,6 +40,13 @@ type issuer struct {
 type discovered struct {
 	resource resource
 	issuer
+	// guard is the client for what it names.
+	guard *guard
+	// guessed: nobody has named it, and it has no metadata. anonymous: the entry has its
+	// endpoints, and nothing says what it calls itself.
+	guessed, anonymous bool
+	// byEntry: the entry names it, so that it may get what is the entry's.
+	byEntry bool
 }
 
 // discover finds out who authorizes access to a server, from its challenge or
@@ -50,17 +57,17 @@ func (g *guard) discover(ctx context.Context, server *url.URL, metadata string) 
 		return nil, err
 	}
 	if res == nil { // 2025-03-26: the server's origin is the authorization server
-		iss, err := g.legacyIssuer(ctx, server)
+		iss, guessed, err := g.legacyIssuer(ctx, server)
 		if err != nil {
 			return nil, err
 		}
-		return &discovered{resource: resource{Resource: Canonical(server)}, issuer: *iss}, nil
+		return &discovered{resource: resource{Resource: Canonical(server)}, issuer: *iss, guard: g, guessed: guessed}, nil
 	}
 	var failure error
 	for _, id := range res.Issuers {
 		iss, err := g.issuerOf(ctx, id)
 		if err == nil {
-			return &discovered{resource: *res, issuer: *iss}, nil
+			return &discovered{resource: *res, issuer: *iss, guard: g}, nil
 		}
 		failure = both(failure, err)
 	}
@@ -229,24 +236,24 @@ func (iss *issuer) takesCodes() error {
 }
 
 // legacyIssuer returns the authorization server of a server of 2025-03-26: its origin,
-// with metadata or the paths that the specification names.
-func (g *guard) legacyIssuer(ctx context.Context, server *url.URL) (*issuer, error) {
+// with metadata or, guessed, the paths that the specification names.
+func (g *guard) legacyIssuer(ctx context.Context, server *url.URL) (iss *issuer, guessed bool, err error) {
 	base := server.Scheme + "://" + server.Host
 	if _, err := g.safe(base); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	var iss issuer
-	found, err := g.document(ctx, base+"/.well-known/oauth-authorization-server", &iss)
+	iss = &issuer{}
+	found, err := g.document(ctx, base+"/.well-known/oauth-authorization-server", iss)
 	if err == nil && found {
 		if strings.TrimSuffix(iss.Issuer, "/") != base {
-			return nil, fmt.Errorf("authorization server: %s says that it is %q", base, clip(iss.Issuer))
+			return nil, false, fmt.Errorf("authorization server: %s says that it is %q", base, clip(iss.Issuer))
 		}
-		return &iss, g.check(ctx, &iss)
+		return iss, false, g.check(ctx, iss)
 	}
 	return &issuer{
 		Issuer: base, Authorization: base + "/authorize", Token: base + "/token", Registration: base + "/register",
 		Challenges: []string{"S256"},
-	}, nil
+	}, true, nil
 }
 
 // document reads a JSON document; false where there is none.

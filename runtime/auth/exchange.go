@@ -1,7 +1,6 @@
 package auth
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,7 +78,7 @@ func (exchangeError) ExitKind() string { return "auth" }
 func exchangeKey(o *Options) string {
 	c := &o.Config
 	return fmt.Sprintf("%q", append([]string{
-		o.Principal, o.Name, Canonical(o.Server), c.Issuer, c.Each.TokenEndpoint, c.ClientID, c.Resource, c.Each.Audience, c.SubjectIssuer(),
+		o.Principal, o.Name, Canonical(o.Server), c.Issuer, c.TokenEndpoint, c.ClientID, c.Resource, c.Audience, c.SubjectIssuer(),
 	}, c.Scopes...))
 }
 
@@ -88,11 +87,12 @@ func exchangeKey(o *Options) string {
 // who gets the token.
 func exchangeNow(ctx context.Context, o *Options, handed secret.Text) (tokenstore.Token, error) {
 	c := &o.Config
-	iss, g, err := exchangeIssuer(ctx, c)
+	d, err := namedIssuer(ctx, c, "")
 	if err != nil {
 		return tokenstore.Token{}, err
 	}
-	f := &flow{server: o.Server, config: *c, guard: g, log: o.Logger, principal: o.Principal}
+	d.resource.Resource = Canonical(o.Server)
+	f := &flow{server: o.Server, config: *c, guard: d.guard, log: o.Logger, principal: o.Principal}
 	if err := f.bind(&discovered{}); err != nil {
 		return tokenstore.Token{}, err
 	}
@@ -100,14 +100,10 @@ func exchangeNow(ctx context.Context, o *Options, handed secret.Text) (tokenstor
 		"grant_type": {grantTypeTokenExchange}, "requested_token_type": {tokenTypeAccess},
 		"subject_token": {handed.Reveal()}, "subject_token_type": {tokenTypeAccess},
 	}
-	if c.Each.Audience != "" {
-		form.Set("audience", c.Each.Audience)
-	}
 	if !c.Each.ActorToken.IsZero() {
 		form.Set("actor_token", c.Each.ActorToken.Reveal())
 		form.Set("actor_token_type", tokenTypeAccess)
 	}
-	d := &discovered{resource: resource{Resource: Canonical(o.Server)}, issuer: *iss}
 	t, err := f.asking(ctx, d, c.Scopes, form)
 	if err != nil {
 		return tokenstore.Token{}, fmt.Errorf("the token of %s cannot be exchanged: %w", o.Principal, err)
@@ -117,23 +113,6 @@ func exchangeNow(ctx context.Context, o *Options, handed secret.Text) (tokenstor
 	}
 	t.Key = f.key
 	return t, nil
-}
-
-// exchangeIssuer returns who exchanges tokens, and the client for it. What the entry
-// names may be as far inside the network as the entry says; what that names may not be
-// further inside.
-func exchangeIssuer(ctx context.Context, c *authconfig.Config) (*issuer, *guard, error) {
-	named := cmp.Or(c.Each.TokenEndpoint, c.Issuer)
-	at, err := safeURL(named)
-	if err != nil {
-		return nil, nil, fmt.Errorf("auth: %w", err)
-	}
-	g := newGuard(ctx, at)
-	if c.Each.TokenEndpoint != "" {
-		return &issuer{Issuer: cmp.Or(c.Issuer, c.Each.TokenEndpoint), Token: c.Each.TokenEndpoint}, g, nil
-	}
-	iss, err := g.issuerOf(ctx, c.Issuer)
-	return iss, g, err
 }
 
 // errNoSubject is a principal without a token that could be handed in.

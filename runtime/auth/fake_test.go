@@ -69,6 +69,7 @@ type world struct {
 	seen      []url.Values      // of the token endpoint
 	asked     []url.Values      // of the authorization endpoint
 	revoked   []string
+	basic     string // user:password of the last request for a token
 
 	registered, refreshed, granted atomic.Int64
 }
@@ -264,6 +265,10 @@ func (w *world) token(r *http.Request) (int, any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.seen = append(w.seen, form)
+	w.basic = ""
+	if user, password, ok := r.BasicAuth(); ok {
+		w.basic = user + ":" + password
+	}
 	if w.refuse != nil {
 		if code := w.refuse(form); code != "" {
 			return refused(code)

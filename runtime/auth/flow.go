@@ -126,7 +126,17 @@ func (f *flow) begin(ctx context.Context, d *discovered, scopes []string, redire
 		state: rand.Text(), verifier: oauth2.GenerateVerifier(),
 	}
 	o := oauth2.Config{ClientID: client.ID, RedirectURL: redirectURI, Scopes: scopes, Endpoint: oauth2.Endpoint{AuthURL: d.Authorization}}
-	params := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(b.verifier), oauth2.SetAuthURLParam("resource", b.resource)}
+	params := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(b.verifier)}
+	for name, value := range map[string]string{"resource": b.resource, "audience": f.config.Audience} {
+		if value != "" {
+			params = append(params, oauth2.SetAuthURLParam(name, value))
+		}
+	}
+	for name, value := range f.config.ExtraParams {
+		if !secret.LooksName(name) { // the address is shown, and the browser keeps it
+			params = append(params, oauth2.SetAuthURLParam(name, value.Reveal()))
+		}
+	}
 	if slices.Contains(scopes, "offline_access") { // it is ignored otherwise (OpenID Connect Core, 11)
 		params = append(params, oauth2.SetAuthURLParam("prompt", "consent"))
 	}
@@ -148,7 +158,7 @@ func (f *flow) finish(ctx context.Context, b *begun, got redirect) (tokenstore.T
 	d := b.d
 	// RFC 9207, before anything else of the answer is used or shown.
 	switch {
-	case got.hasIss && got.iss != d.Issuer:
+	case got.hasIss && got.iss != d.Issuer && !d.anonymous:
 		return tokenstore.Token{}, fmt.Errorf("the answer is of another issuer than %s: %q", d.Issuer, clip(got.iss))
 	case !got.hasIss && d.SaysIssuer:
 		return tokenstore.Token{}, fmt.Errorf("the answer does not say that it is of %s, which always says so", d.Issuer)
@@ -156,9 +166,12 @@ func (f *flow) finish(ctx context.Context, b *begun, got redirect) (tokenstore.T
 		return tokenstore.Token{}, got.err
 	}
 	form := url.Values{
-		"grant_type": {"authorization_code"}, "code": {got.code}, "redirect_uri": {b.redirect}, "code_verifier": {b.verifier}, "resource": {b.resource},
+		"grant_type": {"authorization_code"}, "code": {got.code}, "redirect_uri": {b.redirect}, "code_verifier": {b.verifier},
 	}
-	a, err := f.guard.request(ctx, grant{endpoint: d.Token, form: form, client: b.client, key: f.key})
+	if b.resource != "" {
+		form.Set("resource", b.resource)
+	}
+	a, err := f.guard.request(ctx, grant{endpoint: d.Token, form: form, client: b.client, key: f.key, extra: f.config.ExtraParams})
 	if err != nil {
 		return tokenstore.Token{}, err
 	}
@@ -169,7 +182,7 @@ func (f *flow) finish(ctx context.Context, b *begun, got redirect) (tokenstore.T
 func (f *flow) granted(a *answer, d *discovered, client tokenstore.Client, res string, scopes []string) tokenstore.Token {
 	t := a.token(scopes)
 	t.Principal = f.principal
-	t.Server, t.Issuer, t.TokenURL, t.RevokeURL, t.Resource, t.Client = Canonical(f.server), d.Issuer, d.Token, d.Revocation, res, client
+	t.Server, t.Issuer, t.ByEntry, t.TokenURL, t.RevokeURL, t.Resource, t.Client = Canonical(f.server), d.Issuer, d.byEntry, d.Token, d.Revocation, res, client
 	return t
 }
 
@@ -229,7 +242,7 @@ func scopesFor(c *authconfig.Config, challenged string, d *discovered) []string 
 			scopes = slices.Clone(d.resource.Scopes)
 		}
 	}
-	again := []string{authconfig.GrantClientCredentials, authconfig.GrantJWTBearer, authconfig.GrantEnterprise, authconfig.GrantTokenExchange} // in the place of a refresh
+	again := []string{authconfig.GrantClientCredentials, authconfig.GrantJWTBearer, authconfig.GrantEnterprise, authconfig.GrantTokenExchange, authconfig.GrantPassword} // in the place of a refresh
 	if !slices.Contains(again, c.Grant) && slices.Contains(d.Scopes, "offline_access") && !slices.Contains(scopes, "offline_access") {
 		scopes = append(slices.Clip(scopes), "offline_access")
 	}

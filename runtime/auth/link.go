@@ -104,12 +104,11 @@ func (l *Linker) whoAuthorizes(ctx context.Context, challenge string) (*flow, *d
 	if a.insecure() {
 		return nil, nil, nil, errInsecure
 	}
-	g := a.guard(ctx)
 	if challenge == "" {
-		challenge = g.challengeOf(ctx, a.o.Server)
+		challenge = a.guard(ctx).challengeOf(ctx, a.o.Server)
 	}
 	params := challenges.Bearer([]string{challenge})
-	d, asked, err := discover(ctx, g, &a.o, params)
+	d, asked, err := a.discover(ctx, params)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -117,7 +116,7 @@ func (l *Linker) whoAuthorizes(ctx context.Context, challenge string) (*flow, *d
 		a.init.Do(a.load)
 		asked = union(a.token().Scopes, asked)
 	}
-	return &flow{server: a.o.Server, config: a.o.Config, store: a.o.Clients, guard: g, log: a.o.Logger, principal: a.o.Principal}, d, asked, nil
+	return &flow{server: a.o.Server, config: a.o.Config, store: a.o.Clients, guard: d.guard, log: a.o.Logger, principal: a.o.Principal}, d, asked, nil
 }
 
 // challengeOf returns the challenge with which a server refuses a request without

@@ -27,11 +27,16 @@ const (
 // asking adds who we are, and asks for a token that is for the server.
 func (f *flow) asking(ctx context.Context, d *discovered, scopes []string, form url.Values) (tokenstore.Token, error) {
 	res := cmp.Or(f.config.Resource, d.resource.Resource)
-	form.Set("resource", res)
+	if res != "" {
+		form.Set("resource", res)
+	}
+	if f.config.Audience != "" {
+		form.Set("audience", f.config.Audience)
+	}
 	if len(scopes) > 0 {
 		form.Set("scope", strings.Join(scopes, " "))
 	}
-	client := tokenstore.Client{Issuer: d.Issuer, ID: f.config.ClientID, Secret: f.config.ClientSecret.Reveal(), Method: methodFor(&d.issuer, !f.config.ClientSecret.IsZero())}
+	client := f.ownClient(&d.issuer)
 	sign, err := f.signer(&d.issuer)
 	if err != nil {
 		return tokenstore.Token{}, err
@@ -39,7 +44,7 @@ func (f *flow) asking(ctx context.Context, d *discovered, scopes []string, form 
 	if sign != nil {
 		client.Method, client.Secret = methodJWT, ""
 	}
-	a, err := f.guard.request(ctx, grant{endpoint: d.Token, form: form, client: client, sign: sign, key: f.key})
+	a, err := f.guard.request(ctx, grant{endpoint: d.Token, form: form, client: client, sign: sign, key: f.key, extra: f.config.ExtraParams})
 	if err != nil {
 		return tokenstore.Token{}, err
 	}
@@ -55,8 +60,30 @@ func (f *flow) asking(ctx context.Context, d *discovered, scopes []string, form 
 	return t, nil
 }
 
+// ownClient is the client that the entry has.
+func (f *flow) ownClient(iss *issuer) tokenstore.Client {
+	return tokenstore.Client{Issuer: iss.Issuer, ID: f.config.ClientID, Secret: f.config.ClientSecret.Reveal(), Method: f.method(iss)}
+}
+
 func (f *flow) clientCredentials(ctx context.Context, d *discovered, scopes []string) (tokenstore.Token, error) {
 	return f.asking(ctx, d, scopes, url.Values{"grant_type": {"client_credentials"}})
+}
+
+// password hands in the name and the password of a user (RFC 6749, 4.3).
+func (f *flow) password(ctx context.Context, d *discovered, scopes []string) (tokenstore.Token, error) {
+	return f.asking(ctx, d, scopes, url.Values{"grant_type": {"password"}, "username": {f.config.Username}, "password": {f.config.Password.Reveal()}})
+}
+
+// refreshToken hands in the refresh token that the entry has (RFC 6749, 6). What comes with
+// the answer is refreshed from then on.
+func (f *flow) refreshToken(ctx context.Context, d *discovered) (tokenstore.Token, error) {
+	t := tokenstore.Token{
+		Principal: f.principal, Server: Canonical(f.server), Issuer: d.Issuer, ByEntry: d.byEntry, TokenURL: d.Token, RevokeURL: d.Revocation,
+		Refresh: f.config.RefreshToken.Reveal(), Resource: cmp.Or(f.config.Resource, d.resource.Resource), Client: f.ownClient(&d.issuer), Key: f.key,
+	}
+	t, err := f.guard.refresh(ctx, t, f.config.ExtraParams)
+	t.Source = tokenstore.SourceOAuth
+	return t, err
 }
 
 // jwtBearer hands in a JWT that a platform has given to this workload (RFC 7523).

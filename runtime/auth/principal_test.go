@@ -78,8 +78,8 @@ func (x *exchange) handle(w http.ResponseWriter, r *http.Request) {
 func (x *exchange) client(t *testing.T, who, inbound string, c authconfig.Config, memory *tokenstore.Memory) func() string {
 	t.Helper()
 	c.Grant, c.Each.On = authconfig.GrantTokenExchange, true
-	if c.Each.TokenEndpoint == "" {
-		c.Each.TokenEndpoint = x.URL + "/token"
+	if c.TokenEndpoint == "" {
+		c.TokenEndpoint = x.URL + "/token"
 	}
 	c.ClientID, c.ClientSecret = "mcpctl", secret.New("hush-client")
 	a := auth.New(auth.Options{
@@ -117,7 +117,7 @@ func TestExchange(t *testing.T) {
 	t.Parallel()
 	x := newExchange(t)
 	memory := &tokenstore.Memory{}
-	c := authconfig.Config{Issuer: idp, Scopes: []string{"a", "b"}, Each: authconfig.Each{Audience: "api", ActorToken: secret.New("hush-actor")}}
+	c := authconfig.Config{Issuer: idp, Scopes: []string{"a", "b"}, Audience: "api", Each: authconfig.Each{ActorToken: secret.New("hush-actor")}}
 	alice := x.client(t, idp+"|alice", "inbound-alice", c, memory)
 	for range 3 {
 		equal(t, alice(), "called")
@@ -198,7 +198,7 @@ func TestExchangeRefused(t *testing.T) {
 		"a static token":         {who: "token|alice", want: "it takes tokens of https://idp.example, and token|alice has come with a credential of token"},
 		"another issuer's":       {who: "https://idp.example.evil|alice", want: "has come with a credential of https://idp.example.evil"},
 		"no token":               {inbound: "none", want: "has come without a token of https://idp.example"},
-		"an endpoint over http":  {config: authconfig.Config{Each: authconfig.Each{TokenEndpoint: "http://192.0.2.1/token"}}, want: "neither https nor on this machine"},
+		"an endpoint over http":  {config: authconfig.Config{TokenEndpoint: "http://192.0.2.1/token"}, want: "neither https nor on this machine"},
 		"an issuer that differs": {config: authconfig.Config{Each: authconfig.Each{SubjectFrom: "https://other.example"}}, want: "it takes tokens of https://other.example"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -235,7 +235,7 @@ func TestExchangeFails(t *testing.T) {
 	x := newExchange(t)
 	x.status, x.issued = 400, map[string]any{"error": "invalid_grant"}
 	inbound := "inbound-old"
-	c := authconfig.Config{Grant: authconfig.GrantTokenExchange, ClientID: "c", Issuer: idp, Each: authconfig.Each{On: true, TokenEndpoint: x.URL + "/token"}}
+	c := authconfig.Config{Grant: authconfig.GrantTokenExchange, ClientID: "c", Issuer: idp, TokenEndpoint: x.URL + "/token", Each: authconfig.Each{On: true}}
 	a := auth.New(auth.Options{
 		Server: parse(t, x.URL+"/mcp"), Name: "api", Config: c, Store: &tokenstore.Store{Path: tokenFile(t)}, Principal: idp + "|alice",
 		Subject: func() secret.Text { return secret.New(inbound) },
@@ -258,7 +258,7 @@ func TestExchangeFails(t *testing.T) {
 func TestNobodyToExchange(t *testing.T) {
 	t.Parallel()
 	x := newExchange(t)
-	c := authconfig.Config{Grant: authconfig.GrantTokenExchange, ClientID: "c", Issuer: idp, Each: authconfig.Each{On: true, TokenEndpoint: x.URL + "/token"}}
+	c := authconfig.Config{Grant: authconfig.GrantTokenExchange, ClientID: "c", Issuer: idp, TokenEndpoint: x.URL + "/token", Each: authconfig.Each{On: true}}
 	a := auth.New(auth.Options{Server: parse(t, x.URL+"/mcp"), Name: "api", Config: c, Store: &tokenstore.Store{Path: tokenFile(t)}})
 	if got := call(t.Context(), a, x.URL+"/mcp"); !strings.Contains(got, "only mcpctl serve with serve.auth") || len(x.seen)+len(x.tokens) > 0 {
 		t.Errorf("got %q", got)

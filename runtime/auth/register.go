@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
 	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 )
 
@@ -27,7 +28,7 @@ func (f *flow) clientFor(ctx context.Context, iss *issuer, redirect string) (tok
 	c := f.config
 	switch {
 	case c.ClientID != "":
-		return tokenstore.Client{Issuer: iss.Issuer, ID: c.ClientID, Secret: c.ClientSecret.Reveal(), Method: methodFor(iss, !c.ClientSecret.IsZero()), Redirect: redirect}, nil
+		return tokenstore.Client{Issuer: iss.Issuer, ID: c.ClientID, Secret: c.ClientSecret.Reveal(), Method: f.method(iss), Redirect: redirect}, nil
 	case c.ClientMetadataURL != "" && iss.Documents:
 		return tokenstore.Client{Issuer: iss.Issuer, ID: c.ClientMetadataURL, Method: methodNone, Redirect: redirect}, nil
 	}
@@ -45,6 +46,18 @@ func (f *flow) clientFor(ctx context.Context, iss *issuer, redirect string) (tok
 		f.log.Info("the registration is not kept", "err", err) // nor is the token, which is said
 	}
 	return made, nil
+}
+
+// method chooses how to send the entry's secret.
+func (f *flow) method(iss *issuer) string {
+	has := !f.config.ClientSecret.IsZero()
+	switch {
+	case has && f.config.AuthStyle == authconfig.AuthStyleHeader:
+		return methodBasic
+	case has && f.config.AuthStyle == authconfig.AuthStyleBody:
+		return methodPost
+	}
+	return methodFor(iss, has)
 }
 
 // methodFor chooses how to say who we are, of what the issuer takes.

@@ -69,7 +69,7 @@ func TestTypedToken(t *testing.T) {
 		"a login is denied":     {set: func(w *world) { w.denies = true }, types: []string{"hand"}, want: "access_denied"},
 		"another issuer":        {set: func(w *world) { w.issuerSays = "https://other.example" }, types: []string{"hand"}, want: "other.example"},
 		"no issuer":             {set: func(w *world) { w.noIssuer = true }, types: []string{"hand"}, want: "called", asked: 1},
-		"a machine has no hand": {set: func(w *world) { w.noIssuer = true }, config: machine(t), types: []string{"hand"}, want: "names no authorization server"},
+		"a machine has no hand": {set: func(w *world) { w.noIssuer = true }, config: machine(t), types: []string{"hand"}, want: "and it names none"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

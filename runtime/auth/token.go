@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -54,6 +55,8 @@ type grant struct {
 	sign func(form url.Values) error
 	// key is the one that the token is bound to, "" for none.
 	key string
+	// extra are parameters of the entry.
+	extra map[string]secret.Text
 }
 
 // answer is that of a token endpoint.
@@ -136,6 +139,9 @@ func (g *guard) post(ctx context.Context, of grant) (status int, body []byte, er
 			form.Set("client_id", of.client.ID)
 		}
 	}
+	for name, value := range of.extra {
+		form.Set(name, value.Reveal())
+	}
 	if of.sign != nil {
 		if err := of.sign(form); err != nil {
 			return 0, nil, err
@@ -176,8 +182,13 @@ func (g *guard) post(ctx context.Context, of grant) (status int, body []byte, er
 // redactor redacts the secrets of a request.
 func (of *grant) redactor() *secret.Redactor {
 	r := secret.NewRedactor(secret.New(of.client.Secret))
-	for _, name := range []string{"code", "code_verifier", "refresh_token", "assertion", "client_assertion", "subject_token", "actor_token", "device_code", "token"} {
+	for _, name := range []string{"code", "code_verifier", "refresh_token", "assertion", "client_assertion", "subject_token", "actor_token", "device_code", "token", "password"} {
 		r.Add(secret.New(of.form.Get(name)))
+	}
+	for name, value := range of.extra {
+		if secret.LooksName(name) {
+			r.Add(value)
+		}
 	}
 	return r
 }
@@ -200,12 +211,12 @@ func (a *answer) token(asked []string) tokenstore.Token {
 }
 
 // refresh asks for a token with a refresh token.
-func (g *guard) refresh(ctx context.Context, t tokenstore.Token) (tokenstore.Token, error) {
+func (g *guard) refresh(ctx context.Context, t tokenstore.Token, extra map[string]secret.Text) (tokenstore.Token, error) {
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {t.Refresh}}
 	if t.Resource != "" {
 		form.Set("resource", t.Resource)
 	}
-	a, err := g.request(ctx, grant{endpoint: t.TokenURL, form: form, client: t.Client, key: t.Key})
+	a, err := g.request(ctx, grant{endpoint: t.TokenURL, form: form, client: t.Client, key: t.Key, extra: extra})
 	if err != nil {
 		return tokenstore.Token{}, err
 	}
@@ -217,17 +228,31 @@ func (g *guard) refresh(ctx context.Context, t tokenstore.Token) (tokenstore.Tok
 	return t, nil
 }
 
+// guardOf returns the client for what issues a token, which may be no further inside than
+// what the entry names, else than the server. endpoint is where the entry has tokens
+// issued, "" for where the issuer says.
+func guardOf(ctx context.Context, t tokenstore.Token, endpoint string) (*guard, error) {
+	by := t.Server
+	if t.ByEntry {
+		by = cmp.Or(endpoint, t.Issuer)
+	}
+	u, err := url.Parse(by)
+	if err != nil {
+		return nil, err
+	}
+	return newGuard(ctx, u), nil
+}
+
 // Revoke has the issuer end a token (RFC 7009). It returns false where the issuer
 // offers no way to.
 func Revoke(ctx context.Context, t tokenstore.Token) (bool, error) {
 	if t.RevokeURL == "" {
 		return false, nil
 	}
-	server, err := url.Parse(t.Server)
+	g, err := guardOf(ctx, t, "")
 	if err != nil {
 		return false, err
 	}
-	g := newGuard(ctx, server)
 	for hint, text := range map[string]string{"refresh_token": t.Refresh, "access_token": t.Access} {
 		if text == "" {
 			continue

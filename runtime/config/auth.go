@@ -22,9 +22,31 @@ func (d *decoder) auth(e *Entry, at string, v hujson.Value) {
 		d.principals("auth."+name, v, text)
 		return text
 	})
-	if _, err := authconfig.Parse(e.Auth); err != nil {
+	c, err := authconfig.Parse(e.Auth)
+	if err != nil {
 		d.fault(v.StartOffset, at+": "+err.Error(), "docs/auth.md has the keys of each grant")
+		return
 	}
+	if c.NeedsNamed() && c.Named() == "" {
+		d.warn(v.StartOffset, at+" has a secret for an authorization server, and does not name it: nobody gets it", `write "issuer": "https://…" into it, or "tokenEndpoint"`)
+	}
+}
+
+// maskAuth masks a text in auth by the name of its member. Those that say where something
+// is have names as secrets do.
+func maskAuth(name, text string) string {
+	switch name {
+	case "tokenEndpoint", "authorizationEndpoint", "issuer", "subjectIssuer":
+		return maskURL(text)
+	case "tokenFile":
+		return maskNamed("", text)
+	}
+	return maskNamed(name, text)
+}
+
+// isAuthPlace reports whether a member of auth says where something is.
+func isAuthPlace(field string) bool {
+	return field == "auth.tokenEndpoint" || field == "auth.authorizationEndpoint" || field == "auth.issuer"
 }
 
 // object expands the texts in a JSON value; nil is nil.

@@ -157,6 +157,8 @@ func (x Expanded) secretValue(v variableValue) bool {
 		return !strings.Contains(value, "://") && !strings.Contains(hostOf(DisplayURL(x.URL.Reveal())), value)
 	case place == "command", place == "cwd", strings.HasPrefix(place, "cliRoots"):
 		return looks
+	case isAuthPlace(v.field):
+		return secret.LooksText(value) // the variable has a name such as TOKEN_URL
 	}
 	return v.set || looks
 }

@@ -49,6 +49,8 @@ func MaskEntry(raw json.RawMessage) json.RawMessage {
 			maskStrings(&m.Value, "", maskHeader)
 		case "args":
 			maskList(&m.Value)
+		case "auth":
+			maskStrings(&m.Value, name, maskAuth)
 		default:
 			maskStrings(&m.Value, name, maskNamed)
 		}

@@ -66,6 +66,40 @@ func TestSchemaKeys(t *testing.T) {
 	}
 }
 
+// TestSchemaOfAuth: the schema has no member of auth that is not read, and an entry with a
+// secret is warned about until it names who gets it.
+func TestSchemaOfAuth(t *testing.T) {
+	var s struct {
+		Defs struct {
+			Entry struct {
+				Properties struct {
+					Auth struct{ Properties map[string]any }
+				}
+			}
+		} `json:"$defs"`
+	}
+	require.NoError(t, json.Unmarshal(schemas.Servers(), &s))
+	for name := range s.Defs.Entry.Properties.Auth.Properties {
+		f := parse(t, `{"mcpServers":{"s":{"url":"http://x","auth":{"`+name+`":null}}}}`)
+		if e, _ := f.Entry("s"); e.Err() != nil && strings.Contains(e.Err().Error(), "unknown key") {
+			t.Errorf("%s: %v", name, e.Err())
+		}
+	}
+	for auth, want := range map[string]int{
+		`{"clientId":"c","clientSecret":"s"}`:                                       1,
+		`{"grant":"jwt_bearer","tokenFile":"/run/t"}`:                               1,
+		`{"tokenFile":"/run/t"}`:                                                    0,
+		`{"clientId":"c"}`:                                                          0,
+		`{"clientId":"c","clientSecret":"s","issuer":"https://i"}`:                  0,
+		`{"grant":"password","username":"u","password":"p","tokenEndpoint":"${T}"}`: 0,
+	} {
+		f := parse(t, `{"mcpServers":{"s":{"url":"http://x","auth":`+auth+`}}}`)
+		if got := f.Warnings(); len(got) != want || want > 0 && !strings.Contains(got[0].Message, "does not name it") {
+			t.Errorf("%s: %v", auth, got)
+		}
+	}
+}
+
 // TestSchemaAgrees: the schema accepts and refuses the same as the decoder.
 func TestSchemaAgrees(t *testing.T) {
 	schema := compile(t)
@@ -91,6 +125,10 @@ func TestSchemaAgrees(t *testing.T) {
 		`{"url":"https://a","noServerStream":true}`, `{"url":"https://a","noServerStream":"no"}`, `{"command":"a","maxMessageBytes":65536}`, `{"command":"a","maxMessageBytes":1073741824}`,
 		`{"command":"a","maxMessageBytes":65535}`, `{"command":"a","maxMessageBytes":1073741825}`, `{"command":"a","maxMessageBytes":"64k"}`, `{"command":"a","maxMessageBytes":1e5}`, `{"command":"a","strict":1}`,
 		`{"command":"a","labels":["private"]}`, `{"command":"a","labels":["Private"]}`, `{"command":"a","labels":["a","a"]}`, `{"command":"a","labels":["a b"]}`, `{"command":"a","labels":"a"}`, `{"command":"a","labels":[]}`, `{"command":"a","trustAnnotations":true}`, `{"command":"a","trustAnnotations":"yes"}`,
+		`{"url":"http://x","auth":{"grant":"password","username":"u","password":"p","tokenEndpoint":"https://i/t"}}`, `{"url":"http://x","auth":{"grant":"refresh_token","refreshToken":"r","issuer":"https://i"}}`,
+		`{"url":"http://x","auth":{"clientId":"c","clientSecret":"s","tokenEndpoint":"https://i/t","authorizationEndpoint":"https://i/a","audience":"a","authStyle":"body","extraParams":{"tenant":"x"}}}`,
+		`{"url":"http://x","auth":{"authStyle":"query"}}`, `{"url":"http://x","auth":{"extraParams":{"code":"x"}}}`, `{"url":"http://x","auth":{"extraParams":{"":"x"}}}`, `{"url":"http://x","auth":{"extraParams":{"a":1}}}`,
+		`{"url":"http://x","auth":{"extraParams":["a"]}}`, `{"url":"http://x","auth":{"grant":"implicit"}}`, `{"url":"http://x","auth":{"token_endpoint":"https://i/t"}}`,
 		`{"command":"a","pin":"hold"}`, `{"command":"a","pin":"off"}`, `{"command":"a","pin":"warn"}`, `{"command":"a","pin":"on"}`, `{"command":"a","pin":true}`,
 		`{"command":"a","origin":{"registry":"r","name":"n","version":"v"}}`, `{"command":"a","origin":{"name":1}}`, `{"command":"a","origin":null}`,
 		`{"command":"a","unknown":[1]}`,

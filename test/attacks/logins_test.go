@@ -57,16 +57,16 @@ func logins() class {
 		{name: "a browser, tokens bound to a key", bound: true, slow: true},
 		{name: "a code on another device", flags: " --device", slow: true},
 		{name: "a client's secret", entry: func(_ *testing.T, a *account) map[string]any {
-			return map[string]any{"auth": map[string]any{"grant": "client_credentials", "clientId": "me", "clientSecret": a.secret("client secret of the entry")}}
+			return map[string]any{"auth": map[string]any{"grant": "client_credentials", "clientId": "me", "issuer": a.server.URL, "clientSecret": a.secret("client secret of the entry")}}
 		}},
 		{name: "a client's key", slow: true, entry: func(t *testing.T, a *account) map[string]any {
 			return map[string]any{"auth": map[string]any{"grant": "client_credentials", "clientId": "me", "clientKey": a.key(t)}}
 		}},
 		{name: "a workload", slow: true, entry: func(_ *testing.T, a *account) map[string]any {
-			return map[string]any{"auth": map[string]any{"grant": "jwt_bearer", "clientId": "me", "assertion": a.secret("assertion of the entry")}}
+			return map[string]any{"auth": map[string]any{"grant": "jwt_bearer", "clientId": "me", "issuer": a.server.URL, "assertion": a.secret("assertion of the entry")}}
 		}},
 		{name: "an enterprise", slow: true, entry: func(_ *testing.T, a *account) map[string]any {
-			return map[string]any{"auth": map[string]any{"grant": "enterprise", "clientId": "me", "clientSecret": a.secret("client secret of the entry"), "idp": map[string]any{
+			return map[string]any{"auth": map[string]any{"grant": "enterprise", "clientId": "me", "issuer": a.server.URL, "clientSecret": a.secret("client secret of the entry"), "idp": map[string]any{
 				"tokenEndpoint": a.server.URL + "/token", "clientId": "me", "clientSecret": a.secret("client secret at the idp"), "idToken": a.secret("identity token"),
 			}}}
 		}},

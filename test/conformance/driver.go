@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,7 +26,7 @@ import (
 // version "auto" leaves the revision to mcpctl.
 //
 // through is serve or bridge, which is then between a client and the suite, or "".
-func drive(ctx context.Context, mcpctl, version, url, through string, log io.Writer) error {
+func drive(ctx context.Context, mcpctl, version, address, through string, log io.Writer) error {
 	if version == "" {
 		version = os.Getenv("MCP_CONFORMANCE_PROTOCOL_VERSION")
 	}
@@ -37,7 +38,7 @@ func drive(ctx context.Context, mcpctl, version, url, through string, log io.Wri
 	if err := wire.Allow(home); err != nil {
 		return err
 	}
-	d := &driver{ctx: ctx, mcpctl: mcpctl, version: version, url: url, home: home, through: through, log: log}
+	d := &driver{ctx: ctx, mcpctl: mcpctl, version: version, url: address, home: home, through: through, log: log}
 	return d.scenario(os.Getenv("MCP_CONFORMANCE_SCENARIO"))
 }
 
@@ -46,6 +47,33 @@ type driver struct {
 	mcpctl, version, url, home string
 	through                    string
 	log                        io.Writer
+}
+
+// issuer returns the authorization server that the suite's server names, "" for none.
+func (d *driver) issuer() string {
+	u, err := url.Parse(d.url)
+	if err != nil {
+		return ""
+	}
+	for _, path := range []string{u.Path, ""} {
+		req, err := http.NewRequestWithContext(d.ctx, http.MethodGet, u.Scheme+"://"+u.Host+"/.well-known/oauth-protected-resource"+path, nil)
+		if err != nil {
+			return ""
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return ""
+		}
+		var says struct {
+			Issuers []string `json:"authorization_servers"`
+		}
+		err = json.NewDecoder(resp.Body).Decode(&says)
+		_ = resp.Body.Close()
+		if err == nil && len(says.Issuers) > 0 {
+			return says.Issuers[0]
+		}
+	}
+	return ""
 }
 
 func (d *driver) scenario(name string) error {
@@ -257,6 +285,11 @@ func (d *driver) login(name string) error {
 		auth["idp"] = map[string]any{"issuer": given.IDPIssuer, "tokenEndpoint": given.IDPURL, "clientId": given.IDPID, "idToken": given.IDPToken}
 	case "auth/wif-jwt-bearer":
 		auth["grant"], auth["clientId"], auth["assertion"] = "jwt_bearer", given.ID, given.JWT
+	}
+	if auth["clientSecret"] != nil || auth["assertion"] != nil { // a person who has one knows of whom
+		if issuer := d.issuer(); issuer != "" {
+			auth["issuer"] = issuer
+		}
 	}
 	auth["dpop"] = strings.HasPrefix(name, "auth/dpop")
 	text, err := json.Marshal(auth)

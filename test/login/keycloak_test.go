@@ -132,12 +132,12 @@ func TestKeycloak(t *testing.T) {
 		}{
 			"key": {map[string]any{"grant": "client_credentials", "clientId": "robot", "clientKey": c.private()}, "you are "},
 			"workload": {
-				map[string]any{"grant": "jwt_bearer", "clientId": "agent", "clientSecret": "hush", "tokenFile": token},
+				map[string]any{"grant": "jwt_bearer", "clientId": "agent", "clientSecret": "hush", "issuer": p.Issuer, "tokenFile": token},
 				"you are " + person,
 			},
 			"enterprise": {
 				map[string]any{
-					"grant": "enterprise", "clientId": "agent", "clientSecret": "hush",
+					"grant": "enterprise", "clientId": "agent", "clientSecret": "hush", "issuer": p.Issuer,
 					"idp": map[string]any{"tokenEndpoint": c.URL + "/token", "clientId": "mcpctl", "idToken": companyID},
 				},
 				"you are " + person,

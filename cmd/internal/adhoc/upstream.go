@@ -10,9 +10,11 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/runtime/revision"
+	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
 // UpstreamURL is the variable by which other bridges are told of their server.
@@ -64,12 +66,20 @@ func word(getenv func(string) string, variable string, otherwise bool) (bool, er
 	return on, nil
 }
 
-// unusedOAuth are the variables of which mcpctl takes no notice: it finds the endpoints
-// out, keeps tokens itself and makes its own codes.
+// unusedOAuth are the variables of which mcpctl takes no notice: it keeps tokens itself and
+// makes its own codes.
 func unusedOAuth() []string {
 	return []string{
-		"TOKEN_URL", "AUTHORIZATION_URL", "AUDIENCE", "AUTH_STYLE", "REFRESH_SKEW_SECONDS", "EXTRA_PARAMS", "AUTHORIZATION_CODE", "REDIRECT_URI",
-		"CODE_VERIFIER", "REFRESH_TOKEN", "INTERACTIVE", "CALLBACK_HOST", "CALLBACK_TIMEOUT_SECONDS", "TOKEN_CACHE_DIR",
+		"REFRESH_SKEW_SECONDS", "AUTHORIZATION_CODE", "REDIRECT_URI", "CODE_VERIFIER", "INTERACTIVE", "CALLBACK_HOST", "CALLBACK_TIMEOUT_SECONDS", "TOKEN_CACHE_DIR",
+	}
+}
+
+// oauthMembers are the variables that are a member of auth each, with a text.
+func oauthMembers() map[string]string {
+	return map[string]string{
+		"CLIENT_ID": "clientId", "CLIENT_SECRET": "clientSecret", "RESOURCE": "resource", "TOKEN_URL": "tokenEndpoint",
+		"AUTHORIZATION_URL": "authorizationEndpoint", "AUDIENCE": "audience", "AUTH_STYLE": "authStyle", "REFRESH_TOKEN": "refreshToken",
+		"USERNAME": "username", "PASSWORD": "password",
 	}
 }
 
@@ -79,23 +89,46 @@ func upstreamAuth(getenv func(string) string, note func(format string, a ...any)
 	get := func(name string) string { return getenv("OAUTH2_" + name) }
 	for _, name := range unusedOAuth() {
 		if get(name) != "" {
-			note("OAUTH2_%s is not used: what it says is found out or made by mcpctl", name)
+			note("OAUTH2_%s is not used: mcpctl keeps tokens itself and makes its own codes", name)
 		}
 	}
 	auth := map[string]any{}
-	for name, key := range map[string]string{"GRANT": "grant", "CLIENT_ID": "clientId", "CLIENT_SECRET": "clientSecret", "RESOURCE": "resource"} {
-		if get(name) != "" {
+	for name, key := range oauthMembers() {
+		switch text := get(name); {
+		case text == "":
+		case secret.LooksName(key) && key != "tokenEndpoint":
 			auth[key] = "${OAUTH2_" + name + "}"
+		default:
+			auth[key] = config.Escape(text)
 		}
 	}
-	switch grant := get("GRANT"); grant {
-	case "authorization_code", "client_credentials":
-	case "":
-		if auth["clientSecret"] != nil {
-			auth["grant"] = "client_credentials"
+	grant := get("GRANT")
+	switch {
+	case auth["refreshToken"] != nil && (grant == "" || grant == authconfig.GrantCode): // those bridges begin with it
+		grant = authconfig.GrantRefreshToken
+		delete(auth, "authorizationEndpoint")
+	case grant == "" && auth["clientSecret"] != nil:
+		grant = authconfig.GrantClientCredentials
+	}
+	grants := []string{authconfig.GrantCode, authconfig.GrantClientCredentials, authconfig.GrantPassword, authconfig.GrantRefreshToken}
+	if grant != "" && !slices.Contains(grants, grant) {
+		return nil, failure.Usage("OAUTH2_GRANT is %q, want %s", grant, plain.Or(grants))
+	}
+	if grant != "" {
+		auth["grant"] = grant
+	}
+	if auth["tokenEndpoint"] != nil && auth["clientSecret"] != nil && auth["authStyle"] == nil {
+		auth["authStyle"] = authconfig.AuthStyleBody // as those bridges do
+	}
+	if text := get("EXTRA_PARAMS"); text != "" {
+		var params map[string]string
+		if err := json.Unmarshal([]byte(text), &params); err != nil {
+			return nil, failure.Usage("OAUTH2_EXTRA_PARAMS is not a JSON object of texts")
 		}
-	default:
-		return nil, failure.Usage("OAUTH2_GRANT is %q, want authorization_code or client_credentials", grant)
+		for name, value := range params {
+			params[name] = config.Escape(value)
+		}
+		auth["extraParams"] = params
 	}
 	if scopes := strings.Fields(get("SCOPE")); len(scopes) > 0 {
 		for i := range scopes {
@@ -113,7 +146,14 @@ func upstreamAuth(getenv func(string) string, note func(format string, a ...any)
 	if len(auth) == 0 {
 		return nil, nil
 	}
-	return json.Marshal(auth)
+	raw, err := json.Marshal(auth)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := authconfig.Parse(raw); err != nil {
+		return nil, failure.Usage("the variables OAUTH2_…, as auth of an entry: %w", err).WithHint("docs/bridge.md has the variable of each")
+	}
+	return raw, nil
 }
 
 // Remote returns the entry of a remote server in no configuration.

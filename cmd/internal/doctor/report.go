@@ -5,6 +5,8 @@ package doctor
 import (
 	"slices"
 	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/auth"
 )
 
 // Check is what one check found.
@@ -41,6 +43,8 @@ type Report struct {
 	Name   string  `json:"name"`
 	OK     bool    `json:"ok"`
 	Checks []Check `json:"checks"`
+	// Unnamed is that the entry has a secret and does not say who gets it; nil where not.
+	Unnamed *auth.UnnamedError `json:"-"`
 
 	took time.Duration
 }

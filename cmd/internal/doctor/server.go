@@ -209,6 +209,7 @@ func (d *Doctor) refused(r *Report, entry config.Entry, err error) {
 	if strings.HasPrefix(fix, "run it by hand") {
 		fix = "mcpctl run " + entry.Name // in the environment that it fails in
 	}
+	unnamed, isUnnamed := errors.AsType[*auth.UnnamedError](err)
 	said := ""
 	if exit, ok := errors.AsType[*transport.ExitError](err); ok {
 		said = exit.Stderr
@@ -216,6 +217,10 @@ func (d *Doctor) refused(r *Report, entry config.Entry, err error) {
 	switch {
 	case kind == "auth" && entry.PerPrincipal():
 		r.pass("reachable", "it wants a login, which is each principal's own")
+	case kind == "auth" && isUnnamed && entry.Raw != nil:
+		command, remark := unnamed.Fix(entry.Name)
+		r.Unnamed = unnamed
+		r.fail("auth", kind, message, line(command, remark))
 	case kind == "auth":
 		r.fail("auth", kind, message, line(auth.LoginCommand(entry.Name), fix))
 	case kind == "timeout" && fetches(entry.Command):

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -21,6 +22,14 @@ const (
 	GrantJWTBearer         = "jwt_bearer"
 	GrantEnterprise        = "enterprise"
 	GrantTokenExchange     = "token_exchange"
+	GrantPassword          = "password"
+	GrantRefreshToken      = "refresh_token"
+)
+
+// Ways in which a client's secret is sent, of [Config].
+const (
+	AuthStyleHeader = "header" // client_secret_basic
+	AuthStyleBody   = "body"   // client_secret_post
 )
 
 // Config is how the credentials of one server are obtained. The zero value has a
@@ -34,13 +43,26 @@ type Config struct {
 	Scopes            []string
 	Resource          string // "" is what the server says
 	Issuer            string // the only one that is accepted; "" is any
-	CallbackPort      int    // 0 is one of ours, negative any free one
-	Assertion         secret.Text
-	TokenFile         string   // holds the assertion, or with no grant the token itself
-	Command           []string // prints a token
-	DPoP              bool     // binds tokens to a key
-	IDP               IDP
-	Each              Each // of the principals has credentials of their own
+	// TokenEndpoint and AuthorizationEndpoint are in the place of what the issuer says,
+	// "" for that.
+	TokenEndpoint, AuthorizationEndpoint string
+	// Audience is whom a token is for, beside the resource; "" for none.
+	Audience string
+	// ExtraParams are sent along with requests for a token, and in the address of the
+	// login page those that do not look secret.
+	ExtraParams map[string]secret.Text
+	// AuthStyle is how the client's secret is sent; "" is as the issuer says.
+	AuthStyle    string
+	Username     string // of grant password
+	Password     secret.Text
+	RefreshToken secret.Text // of grant refresh_token
+	CallbackPort int         // 0 is one of ours, negative any free one
+	Assertion    secret.Text
+	TokenFile    string   // holds the assertion, or with no grant the token itself
+	Command      []string // prints a token
+	DPoP         bool     // binds tokens to a key
+	IDP          IDP
+	Each         Each // of the principals has credentials of their own
 }
 
 // Key is a private key.
@@ -95,12 +117,22 @@ type form struct {
 	Scopes            []string `json:"scopes"`
 	Resource          string   `json:"resource"`
 	Issuer            string   `json:"issuer"`
-	CallbackPort      *int     `json:"callbackPort"`
-	Assertion         string   `json:"assertion"`
-	TokenFile         string   `json:"tokenFile"`
-	Command           []string `json:"command"`
-	DPoP              bool     `json:"dpop"`
-	IDP               struct {
+
+	TokenEndpoint         string            `json:"tokenEndpoint"`
+	AuthorizationEndpoint string            `json:"authorizationEndpoint"`
+	Audience              string            `json:"audience"`
+	ExtraParams           map[string]string `json:"extraParams"`
+	AuthStyle             string            `json:"authStyle"`
+	Username              string            `json:"username"`
+	Password              string            `json:"password"`
+	RefreshToken          string            `json:"refreshToken"`
+
+	CallbackPort *int     `json:"callbackPort"`
+	Assertion    string   `json:"assertion"`
+	TokenFile    string   `json:"tokenFile"`
+	Command      []string `json:"command"`
+	DPoP         bool     `json:"dpop"`
+	IDP          struct {
 		Issuer        string `json:"issuer"`
 		TokenEndpoint string `json:"tokenEndpoint"`
 		ClientID      string `json:"clientId"`
@@ -123,7 +155,16 @@ func Parse(object []byte) (Config, error) {
 		ClientMetadataURL: f.ClientMetadataURL, Scopes: f.Scopes, Resource: f.Resource, Issuer: f.Issuer,
 		Assertion: secret.New(f.Assertion), TokenFile: f.TokenFile, Command: f.Command, DPoP: f.DPoP,
 		IDP:  IDP{f.IDP.Issuer, f.IDP.TokenEndpoint, f.IDP.ClientID, secret.New(f.IDP.ClientSecret), secret.New(f.IDP.IDToken)},
-		Each: Each{f.As == AsPrincipal, f.Audience, f.TokenEndpoint, f.SubjectIssuer, f.Subject, secret.New(f.ActorToken)},
+		Each: Each{f.As == AsPrincipal, f.SubjectIssuer, f.Subject, secret.New(f.ActorToken)},
+
+		TokenEndpoint: f.TokenEndpoint, AuthorizationEndpoint: f.AuthorizationEndpoint, Audience: f.Audience, AuthStyle: f.AuthStyle,
+		Username: f.Username, Password: secret.New(f.Password), RefreshToken: secret.New(f.RefreshToken),
+	}
+	if len(f.ExtraParams) > 0 {
+		c.ExtraParams = make(map[string]secret.Text, len(f.ExtraParams))
+	}
+	for name, value := range f.ExtraParams {
+		c.ExtraParams[name] = secret.New(value)
 	}
 	if err := f.check(&c); err != nil {
 		return Config{}, err
@@ -142,8 +183,13 @@ func Parse(object []byte) (Config, error) {
 // Secrets returns what must not be shown.
 func (c *Config) Secrets() []secret.Text {
 	var out []secret.Text
-	for _, t := range []secret.Text{c.ClientSecret, c.Assertion, c.IDP.ClientSecret, c.IDP.IDToken, c.Each.ActorToken} {
+	for _, t := range []secret.Text{c.ClientSecret, c.Assertion, c.IDP.ClientSecret, c.IDP.IDToken, c.Each.ActorToken, c.Password, c.RefreshToken} {
 		if !t.IsZero() {
+			out = append(out, t)
+		}
+	}
+	for name, t := range c.ExtraParams {
+		if secret.LooksName(name) && !t.IsZero() {
 			out = append(out, t)
 		}
 	}
@@ -151,6 +197,16 @@ func (c *Config) Secrets() []secret.Text {
 		out = append(out, c.ClientKey.Text)
 	}
 	return out
+}
+
+// Named returns the authorization server that the entry names: its issuer, else its token
+// endpoint; "" for none.
+func (c *Config) Named() string { return cmp.Or(c.Issuer, c.TokenEndpoint) }
+
+// NeedsNamed reports whether there is something that only an authorization server gets
+// that the entry names: whoever else had it could use it there.
+func (c *Config) NeedsNamed() bool {
+	return !c.ClientSecret.IsZero() || !c.Assertion.IsZero() || !c.Password.IsZero() || !c.RefreshToken.IsZero() || c.Grant == GrantJWTBearer && c.TokenFile != ""
 }
 
 // explain says what is wrong without a value of the object.
@@ -174,10 +230,19 @@ func (c *Config) check() error {
 	var needs []need
 	switch c.Grant {
 	case GrantTokenExchange:
-		needs = []need{{"issuer or tokenEndpoint", c.Issuer != "" || c.Each.TokenEndpoint != ""}, {"issuer or subjectIssuer", c.SubjectIssuer() != ""}, {"clientId", c.ClientID != ""}}
+		needs = []need{{"issuer or tokenEndpoint", c.Named() != ""}, {"issuer or subjectIssuer", c.SubjectIssuer() != ""}, {"clientId", c.ClientID != ""}}
 	case "", GrantCode:
 		if len(c.Command) > 0 && c.TokenFile != "" {
 			return errors.New("command and tokenFile both say where the token comes from")
+		}
+		if c.TokenEndpoint != "" && c.AuthorizationEndpoint == "" && c.Issuer == "" {
+			return errors.New("tokenEndpoint needs authorizationEndpoint or issuer: where a person logs in")
+		}
+		if c.AuthorizationEndpoint != "" && c.Named() == "" {
+			return errors.New("authorizationEndpoint needs tokenEndpoint or issuer: where its codes are exchanged")
+		}
+		if (c.TokenEndpoint != "" || c.AuthorizationEndpoint != "") && c.ClientID == "" {
+			return errors.New("tokenEndpoint and authorizationEndpoint need clientId: a registration belongs to an issuer")
 		}
 	case GrantClientCredentials:
 		needs = []need{{"clientId", c.ClientID != ""}, {"clientSecret or clientKey", !c.ClientSecret.IsZero() || !c.ClientKey.Text.IsZero()}}
@@ -194,8 +259,12 @@ func (c *Config) check() error {
 			{"idp.tokenEndpoint or idp.issuer", c.IDP.TokenEndpoint != "" || c.IDP.Issuer != ""},
 			{"idp.issuer or subjectIssuer", !c.Each.On || c.SubjectIssuer() != ""},
 		}
+	case GrantPassword:
+		needs = []need{{"username", c.Username != ""}, {"password", !c.Password.IsZero()}}
+	case GrantRefreshToken:
+		needs = []need{{"refreshToken", !c.RefreshToken.IsZero()}}
 	default:
-		all := []string{GrantCode, GrantClientCredentials, GrantJWTBearer, GrantEnterprise, GrantTokenExchange}
+		all := []string{GrantCode, GrantClientCredentials, GrantJWTBearer, GrantEnterprise, GrantTokenExchange, GrantPassword, GrantRefreshToken}
 		slices.Sort(all)
 		return fmt.Errorf("grant is none of %s", strings.Join(all, ", "))
 	}
@@ -204,5 +273,59 @@ func (c *Config) check() error {
 			return fmt.Errorf("grant %s needs %s", c.Grant, n.what)
 		}
 	}
+	return c.checkRequest()
+}
+
+// checkRequest returns what of a request for a token is wrong, nil for nothing.
+func (c *Config) checkRequest() error {
+	code := c.Grant == "" || c.Grant == GrantCode
+	for _, m := range []struct {
+		name, grant string
+		has, may    bool
+	}{
+		{"authorizationEndpoint", GrantCode, c.AuthorizationEndpoint != "", code},
+		{"username", GrantPassword, c.Username != "", c.Grant == GrantPassword},
+		{"password", GrantPassword, !c.Password.IsZero(), c.Grant == GrantPassword},
+		{"refreshToken", GrantRefreshToken, !c.RefreshToken.IsZero(), c.Grant == GrantRefreshToken},
+	} {
+		if m.has && !m.may {
+			return fmt.Errorf("%s needs grant %s", m.name, m.grant)
+		}
+	}
+	if s := c.AuthStyle; s != "" && s != AuthStyleHeader && s != AuthStyleBody {
+		return errors.New("authStyle is none of body, header")
+	}
+	for name, at := range map[string]string{"issuer": c.Issuer, "tokenEndpoint": c.TokenEndpoint, "authorizationEndpoint": c.AuthorizationEndpoint} {
+		if err := checkEndpoint(name, at); err != nil {
+			return err
+		}
+	}
+	for name := range c.ExtraParams {
+		if name == "" || slices.Contains(ownParams(), name) {
+			return fmt.Errorf("extraParams: %q is a parameter that mcpctl sets itself", name)
+		}
+	}
 	return nil
+}
+
+// checkEndpoint returns why a text cannot be an address to ask. Placeholders are not known
+// yet.
+func checkEndpoint(name, at string) error {
+	if at == "" || strings.Contains(at, "${") {
+		return nil
+	}
+	u, err := url.Parse(at)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.Fragment != "" {
+		return errors.New(name + " is not an address such as https://login.example.com")
+	}
+	return nil
+}
+
+// ownParams are those that requests have anyway (RFC 6749, 7523, 7636, 8628, 8693, 8707).
+func ownParams() []string {
+	return []string{
+		"grant_type", "response_type", "client_id", "client_secret", "client_assertion", "client_assertion_type", "scope", "resource", "audience", "redirect_uri",
+		"state", "code", "code_challenge", "code_challenge_method", "code_verifier", "refresh_token", "username", "password", "assertion", "device_code",
+		"subject_token", "subject_token_type", "actor_token", "actor_token_type", "requested_token_type",
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mcpctl/mcpctl/runtime/secret"
 )
@@ -18,10 +19,6 @@ const (
 // credential for all.
 type Each struct {
 	On bool
-	// Audience is whom an exchanged token is for, beside the resource; "" for none.
-	Audience string
-	// TokenEndpoint is where tokens are exchanged; "" is what the issuer says.
-	TokenEndpoint string
 	// SubjectFrom is the issuer of the tokens that are handed in; "" is the one that
 	// exchanges them. See [Config.SubjectIssuer].
 	SubjectFrom string
@@ -34,8 +31,6 @@ type Each struct {
 // eachForm is the part of the object as written.
 type eachForm struct {
 	As            string `json:"as"`
-	Audience      string `json:"audience"`
-	TokenEndpoint string `json:"tokenEndpoint"`
 	SubjectIssuer string `json:"subjectIssuer"`
 	Subject       string `json:"subject"`
 	ActorToken    string `json:"actorToken"`
@@ -49,8 +44,8 @@ func (f *eachForm) check(c *Config) error {
 	if !c.Each.On && c.Grant == GrantTokenExchange {
 		return errors.New(`grant token_exchange needs "as": "principal"`)
 	}
-	if c.Each.On && c.Grant == GrantClientCredentials {
-		return errors.New(`grant client_credentials is one credential for all: remove "as": "principal", or choose another grant`)
+	if c.Each.On && slices.Contains([]string{GrantClientCredentials, GrantPassword, GrantRefreshToken}, c.Grant) {
+		return fmt.Errorf(`grant %s is one credential for all: remove "as": "principal", or choose another grant`, c.Grant)
 	}
 	exchanges := c.Grant == GrantTokenExchange
 	hasIn := exchanges || c.Grant == GrantEnterprise // the token of a principal
@@ -58,8 +53,6 @@ func (f *eachForm) check(c *Config) error {
 		name     string
 		has, may bool
 	}{
-		{"audience", f.Audience != "", exchanges},
-		{"tokenEndpoint", f.TokenEndpoint != "", exchanges},
 		{"actorToken", f.ActorToken != "", exchanges},
 		{"subjectIssuer", f.SubjectIssuer != "", c.Each.On && hasIn},
 		{"subject", f.Subject != "", c.Each.On && c.Grant == GrantJWTBearer},

@@ -20,7 +20,8 @@ import (
 type Token struct {
 	Server    string    `json:"server"` // see auth.Canonical
 	Issuer    string    `json:"issuer,omitempty"`
-	Principal string    `json:"principal,omitempty"` // "" is this machine's user
+	ByEntry   bool      `json:"issuerOfEntry,omitempty"` // the entry names the issuer, not the server
+	Principal string    `json:"principal,omitempty"`     // "" is this machine's user
 	Access    string    `json:"accessToken"`
 	Refresh   string    `json:"refreshToken,omitempty"`
 	Type      string    `json:"tokenType,omitempty"` // "" is Bearer
