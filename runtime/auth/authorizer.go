@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
 	"github.com/mcpctl/mcpctl/runtime/auth/challenges"
@@ -64,8 +66,8 @@ type Authorizer struct {
 	read    time.Time // when the token was last read, see reread
 	fresh   string    // the access token of the last refresh that a challenge led to
 
-	asking sync.Mutex     // held while a token is obtained: one asks, the others wait
-	failed failedExchange // guarded by asking
+	asking *semaphore.Weighted // held while a token is obtained: one asks, the others wait
+	failed failure             // guarded by asking
 }
 
 // New returns the authorizer of a server.
@@ -80,7 +82,7 @@ func New(o Options) *Authorizer {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Authorizer{o: o}
+	return &Authorizer{o: o, asking: semaphore.NewWeighted(1)}
 }
 
 // RefreshAhead is how long before its end a token is refreshed.
@@ -152,17 +154,22 @@ func isExternal(c *authconfig.Config) bool {
 // external reads the token anew from where the entry says, unless somebody has in place
 // of the one that was used.
 func (a *Authorizer) external(ctx context.Context, used string) (tokenstore.Token, error) {
-	a.asking.Lock()
-	defer a.asking.Unlock()
-	if now := a.token(); now.Access != used {
-		return now, nil
-	}
-	t, err := external.Token(ctx, a.o.Config.Command, a.o.Config.TokenFile)
+	has := func() bool { return a.token().Access != used }
+	err := a.once(ctx, "external", has, func(context.Context) error {
+		t, err := external.Token(ctx, a.o.Config.Command, a.o.Config.TokenFile) // a command ends with the call that it was run for
+		if err != nil && ctx.Err() != nil {
+			return errGivenUp
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", a.o.Name, err)
+		}
+		a.use(t)
+		return nil
+	})
 	if err != nil {
-		return tokenstore.Token{}, fmt.Errorf("%s: %w", a.o.Name, err)
+		return tokenstore.Token{}, err
 	}
-	a.use(t)
-	return t, nil
+	return a.token(), nil
 }
 
 // Cleartext reports whether what is sent to a server can be read on the way: over http
@@ -223,10 +230,10 @@ func reread(a *Authorizer) {
 		a.read = now
 	}
 	a.mu.Unlock()
-	if !due || !a.asking.TryLock() { // what is being obtained is newer than what is kept
+	if !due || !a.asking.TryAcquire(1) { // what is being obtained is newer than what is kept
 		return
 	}
-	defer a.asking.Unlock()
+	defer a.asking.Release(1)
 	all, err := a.o.Store.Tokens(Canonical(a.o.Server))
 	if err != nil {
 		return // the one that is there goes on
@@ -276,14 +283,22 @@ func (a *Authorizer) use(t tokenstore.Token) {
 // refreshed returns a fresh token in the place of one that ends, or has been refused.
 // One goroutine of one process asks; the others take what it got.
 func (a *Authorizer) refreshed(ctx context.Context, old tokenstore.Token) (tokenstore.Token, error) {
-	a.asking.Lock()
-	defer a.asking.Unlock()
-	if now := a.token(); now.Access != old.Access && now.Access != "" {
-		return now, nil
+	err := a.once(ctx, "refresh "+old.Refresh, func() bool {
+		now := a.token()
+		return now.Access != old.Access && now.Access != ""
+	}, func(long context.Context) error { return a.refreshNow(ctx, long, old) })
+	if err != nil {
+		return tokenstore.Token{}, err
 	}
+	return a.token(), nil
+}
+
+// refreshNow has a fresh token used in the place of one that ends. ctx is that of the call
+// that has come first, long goes on without it.
+func (a *Authorizer) refreshNow(ctx, long context.Context, old tokenstore.Token) error {
 	unlock, err := a.o.Store.LockRefresh(ctx)
 	if err != nil && ctx.Err() != nil {
-		return tokenstore.Token{}, ctx.Err()
+		return errGivenUp
 	}
 	if err != nil { // as where the folder cannot be written: better two refreshes than none
 		a.o.Store.Warn(a.o.Logger, "a token is refreshed without a lock", err)
@@ -296,7 +311,7 @@ func (a *Authorizer) refreshed(ctx context.Context, old tokenstore.Token) (token
 				}
 				a.use(t) // another process has refreshed it
 				if !soon(t) {
-					return t, nil
+					return nil
 				}
 				old = t
 				break
@@ -304,22 +319,21 @@ func (a *Authorizer) refreshed(ctx context.Context, old tokenstore.Token) (token
 		}
 	}
 	// The issuer may have ended the old refresh token with its answer: it is waited for,
-	// and kept, also when nobody wants it any more. requestTime bounds it.
-	ctx = context.WithoutCancel(ctx)
-	fresh, err := a.refresh(ctx, old)
+	// and kept, also when nobody wants it any more.
+	fresh, err := a.refresh(long, old)
 	switch {
 	case hasCode(err, "invalid_grant"):
-		a.discard(ctx, old)
+		a.discard(long, old)
 	case hasCode(err, "invalid_client"): // it has forgotten us: the next login registers again
-		if dropped := a.o.Clients.DropClient(ctx, old.Issuer); dropped != nil {
+		if dropped := a.o.Clients.DropClient(long, old.Issuer); dropped != nil {
 			a.o.Store.Warn(a.o.Logger, "a registration that has ended is not removed", dropped)
 		}
 	}
 	if err != nil {
-		return tokenstore.Token{}, err
+		return err
 	}
-	a.keep(ctx, fresh)
-	return fresh, nil
+	a.keep(long, fresh)
+	return nil
 }
 
 // refresh asks for a token with a refresh token. The secret of the entry's client goes to
@@ -409,17 +423,31 @@ func (a *Authorizer) answer(ctx context.Context, used string, headers []string, 
 		}
 		a.o.Logger.Info("the token cannot be refreshed", "err", err)
 	}
-	a.asking.Lock()
-	defer a.asking.Unlock()
-	if now := a.token(); now.Access != used && now.Access != "" {
-		return nil
+	has := func() bool {
+		now := a.token()
+		return now.Access != used && now.Access != ""
 	}
-	defer deadline.Suspend(ctx)() // a person may take their time
 	d := demand{params: params, more: more, refused: t.Access != "" && t.Source == tokenstore.SourceManual && !more}
-	if d.refused {
-		a.discard(ctx, t)
+	obtain := func(ctx context.Context) error {
+		if d.refused {
+			a.discard(ctx, t)
+		}
+		return a.obtain(ctx, d)
 	}
-	err := a.obtain(ctx, d)
+	var err error
+	if needsPerson(&a.o.Config) {
+		defer deadline.Suspend(ctx)() // a person may take their time
+		if a.asking.Acquire(ctx, 1) != nil {
+			return context.Cause(ctx)
+		}
+		defer a.asking.Release(1)
+		if has() {
+			return nil
+		}
+		err = obtain(ctx)
+	} else {
+		err = a.once(ctx, fmt.Sprintf("%q", []string{"grant", used, params["scope"], params["resource_metadata"]}), has, obtain)
+	}
 	switch {
 	case err == nil:
 		return nil
@@ -456,8 +484,10 @@ func (a *Authorizer) LoginAfter(ctx context.Context, failure *Error) (tokenstore
 
 func (a *Authorizer) login(ctx context.Context, challenge string, refused bool) (tokenstore.Token, error) {
 	a.init.Do(a.load)
-	a.asking.Lock()
-	defer a.asking.Unlock()
+	if a.asking.Acquire(ctx, 1) != nil {
+		return tokenstore.Token{}, context.Cause(ctx)
+	}
+	defer a.asking.Release(1)
 	if a.insecure() {
 		return tokenstore.Token{}, newError(a.o.Name, http.StatusUnauthorized, a.o.Redactor.String(challenge), errInsecure)
 	}

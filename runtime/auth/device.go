@@ -102,7 +102,7 @@ type deviceCode struct {
 }
 
 func (g *guard) deviceCode(ctx context.Context, of grant) (*deviceCode, error) {
-	status, body, err := g.post(ctx, of)
+	status, _, body, err := g.post(ctx, of)
 	if err != nil {
 		return nil, err
 	}

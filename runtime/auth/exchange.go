@@ -17,9 +17,6 @@ const (
 	tokenTypeAccess = "urn:ietf:params:oauth:token-type:access_token" //nolint:gosec // a name of RFC 8693, 3
 	// exchangedTime is how long an exchanged token is used whose end is not said.
 	exchangedTime = 5 * time.Minute
-	// failedTime is for how long a token that could not be exchanged is not tried again:
-	// a caller that goes on calling is no load for who exchanges.
-	failedTime = 5 * time.Second
 )
 
 // exchanges reports whether the token comes from an exchange, before the server has
@@ -31,38 +28,34 @@ func exchanges(c *authconfig.Config) bool {
 // exchange returns a token for that of the principal, unless somebody has got one in
 // place of the one that was used.
 func exchange(ctx context.Context, a *Authorizer, used string) (tokenstore.Token, error) {
-	a.asking.Lock()
-	defer a.asking.Unlock()
-	if now := a.token(); now.Access != used && !soon(now) {
-		return now, nil
+	has := func() bool {
+		now := a.token()
+		return now.Access != used && !soon(now)
+	}
+	if has() {
+		return a.token(), nil
 	}
 	handed, err := subject(&a.o)
 	if err != nil {
 		return tokenstore.Token{}, exchangeError{err}
 	}
-	if f := a.failed; f.err != nil && f.handed.Equal(handed) && time.Now().Before(f.until) {
-		return tokenstore.Token{}, f.err
-	}
-	key := exchangeKey(&a.o)
-	t, ok := a.o.Exchanged.Get(key, func(t tokenstore.Token) bool { return !soon(t) && t.Access != used })
-	if !ok {
-		if t, err = exchangeNow(ctx, &a.o, handed); err != nil {
-			if ctx.Err() == nil {
-				a.failed = failedExchange{exchangeError{err}, handed, time.Now().Add(failedTime)}
+	err = a.once(ctx, "exchange "+handed.Reveal(), has, func(ctx context.Context) error {
+		key := exchangeKey(&a.o)
+		t, ok := a.o.Exchanged.Get(key, func(t tokenstore.Token) bool { return !soon(t) && t.Access != used })
+		if !ok {
+			var err error
+			if t, err = exchangeNow(ctx, &a.o, handed); err != nil {
+				return exchangeError{err}
 			}
-			return tokenstore.Token{}, exchangeError{err}
+			a.o.Exchanged.Put(key, t)
 		}
-		a.o.Exchanged.Put(key, t)
+		a.use(t)
+		return nil
+	})
+	if err != nil {
+		return tokenstore.Token{}, err
 	}
-	a.use(t)
-	return t, nil
-}
-
-// failedExchange is that a token could not be exchanged a moment ago.
-type failedExchange struct {
-	err    error
-	handed secret.Text
-	until  time.Time
+	return a.token(), nil
 }
 
 // exchangeError is that no token could be had in exchange.

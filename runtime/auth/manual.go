@@ -96,8 +96,10 @@ func (a *Authorizer) obtain(ctx context.Context, d demand) error {
 
 // Take keeps a token that was made by hand, unless the server refuses it.
 func (a *Authorizer) Take(ctx context.Context, text string) (tokenstore.Token, error) {
-	a.asking.Lock()
-	defer a.asking.Unlock()
+	if a.asking.Acquire(ctx, 1) != nil {
+		return tokenstore.Token{}, context.Cause(ctx)
+	}
+	defer a.asking.Release(1)
 	if a.insecure() {
 		return tokenstore.Token{}, newError(a.o.Name, http.StatusUnauthorized, "", errInsecure)
 	}

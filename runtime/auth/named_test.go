@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
 
@@ -214,7 +213,7 @@ func TestSecretsOfParams(t *testing.T) {
 		_ = r.ParseForm()
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusBadRequest)
-		said := url.Values(r.PostForm).Get("password") + " " + r.PostForm.Get("apiKey")
+		said := r.PostForm.Get("password") + " " + r.PostForm.Get("apiKey")
 		_, _ = w.Write([]byte(`{"error":"invalid_request","error_description":"` + said + `"}`))
 	}))
 	t.Cleanup(echo.Close)

@@ -70,7 +70,7 @@ func (p *Publisher) Get(ctx context.Context, address string) (http.Header, []byt
 
 // Ask posts a form as a client, and returns the answer's status and body.
 func (p *Publisher) Ask(ctx context.Context, address, client string, password secret.Text, form url.Values) (int, []byte, error) {
-	status, body, err := p.reader(ctx).post(ctx, grant{endpoint: address, form: form, client: tokenstore.Client{ID: client, Secret: password.Reveal()}})
+	status, _, body, err := p.reader(ctx).post(ctx, grant{endpoint: address, form: form, client: tokenstore.Client{ID: client, Secret: password.Reveal()}})
 	if err != nil {
 		p.guard.Store(nil)
 	}

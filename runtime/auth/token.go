@@ -34,6 +34,8 @@ type OAuthError struct {
 	Code        string `json:"error"`
 	Description string `json:"error_description"`
 	Status      int    `json:"-"`
+	// RetryAfter is when it wants to be asked again, 0 where it does not say.
+	RetryAfter time.Duration `json:"-"`
 }
 
 func (e *OAuthError) Error() string {
@@ -84,12 +86,14 @@ func (a *answer) isAccess() error {
 
 // request asks for a token.
 func (g *guard) request(ctx context.Context, of grant) (*answer, error) {
-	status, body, err := g.post(ctx, of)
+	status, header, body, err := g.post(ctx, of)
 	if err != nil {
 		return nil, err
 	}
 	if status/100 != 2 {
-		return nil, refusalOf(status, body)
+		e := refusalOf(status, body)
+		e.RetryAfter = retryAfter(header)
+		return nil, e
 	}
 	var a answer
 	if err := json.Unmarshal(body, &a); err != nil {
@@ -114,7 +118,7 @@ func refusalOf(status int, body []byte) *OAuthError {
 }
 
 // post sends a form as a client. An endpoint that wants a nonce in the proof gets it.
-func (g *guard) post(ctx context.Context, of grant) (status int, body []byte, err error) {
+func (g *guard) post(ctx context.Context, of grant) (status int, header http.Header, body []byte, err error) {
 	form := of.form
 	method := of.client.Method
 	if method == "" {
@@ -144,13 +148,13 @@ func (g *guard) post(ctx context.Context, of grant) (status int, body []byte, er
 	}
 	if of.sign != nil {
 		if err := of.sign(form); err != nil {
-			return 0, nil, err
+			return 0, nil, nil, err
 		}
 	}
 	for nonce, again := "", true; ; again = false {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, of.endpoint, strings.NewReader(form.Encode()))
 		if err != nil {
-			return 0, nil, err
+			return 0, nil, nil, err
 		}
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		if basic { // RFC 6749, 2.3.1: encoded as in a form first
@@ -159,13 +163,12 @@ func (g *guard) post(ctx context.Context, of grant) (status int, body []byte, er
 		if of.key != "" {
 			p, err := signing.Proof(of.key, http.MethodPost, of.endpoint, "", nonce)
 			if err != nil {
-				return 0, nil, err
+				return 0, nil, nil, err
 			}
 			req.Header.Set("DPoP", p)
 		}
-		var header http.Header
 		if status, header, body, err = g.do(req); err != nil {
-			return 0, nil, err
+			return 0, nil, nil, err
 		}
 		wants := header.Get("DPoP-Nonce")
 		if !again || of.key == "" || wants == "" || status != http.StatusBadRequest {
@@ -176,7 +179,7 @@ func (g *guard) post(ctx context.Context, of grant) (status int, body []byte, er
 	if status/100 != 2 { // what it says may be what it was sent
 		body = of.redactor().JSON(body)
 	}
-	return status, body, nil
+	return status, header, body, nil
 }
 
 // redactor redacts the secrets of a request.
@@ -258,7 +261,7 @@ func Revoke(ctx context.Context, t tokenstore.Token) (bool, error) {
 			continue
 		}
 		form := url.Values{"token": {text}, "token_type_hint": {hint}}
-		status, body, err := g.post(ctx, grant{endpoint: t.RevokeURL, form: form, client: t.Client})
+		status, _, body, err := g.post(ctx, grant{endpoint: t.RevokeURL, form: form, client: t.Client})
 		if err != nil {
 			return false, err
 		}
