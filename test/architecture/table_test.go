@@ -33,7 +33,7 @@ func areas() []area {
 		{name: "audit", packages: "runtime/audit/...", uses: "internal policy", modules: "github.com/edsrzf/mmap-go github.com/gofrs/flock github.com/hashicorp/go-retryablehttp golang.org/x/mod modernc.org/sqlite"},
 		{name: "transport", packages: "runtime/transport", uses: "text internal client"},
 		{name: "bridge", packages: "runtime/bridge", uses: "internal client"},
-		{name: "auth", packages: "runtime/auth/...", uses: "assets text internal client", modules: "github.com/zalando/go-keyring golang.org/x/oauth2"},
+		{name: "auth", packages: "runtime/auth/...", uses: "assets text internal client", modules: "github.com/zalando/go-keyring golang.org/x/oauth2 golang.org/x/sync"},
 		{name: "authentication", packages: "runtime/access/...", uses: "text internal policy auth", modules: "github.com/coreos/go-oidc/v3 github.com/go-jose/go-jose/v4 github.com/go-json-experiment/json golang.org/x/oauth2 golang.org/x/sync"},
 		{name: "config", packages: "runtime/config", uses: "text internal client policy auth", modules: "github.com/fsnotify/fsnotify github.com/tailscale/hujson"},
 		{name: "search", packages: "runtime/search/...", uses: "text"},

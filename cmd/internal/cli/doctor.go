@@ -2,13 +2,16 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/configuring"
 	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
 	"github.com/mcpctl/mcpctl/cmd/internal/doorcheck"
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
@@ -16,7 +19,9 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/recording"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/configedit"
 	"github.com/mcpctl/mcpctl/runtime/dial"
+	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
 // doctorCommand is one run of mcpctl doctor.
@@ -41,7 +46,7 @@ func newDoctor(a *app) *cobra.Command {
 		Args:    cobra.ArbitraryArgs,
 		RunE:    func(cmd *cobra.Command, words []string) error { return c.run(cmd.Context(), words) },
 	}
-	cmd.Flags().BoolVar(&c.fix, "fix", false, "fix what is safe to fix: who may read files with secrets")
+	cmd.Flags().BoolVar(&c.fix, "fix", false, "fix who may read files with secrets, and offer to name who gets the secret of an entry")
 	a.completeServers(cmd)
 	a.adhoc.takenBy(cmd)
 	return cmd
@@ -60,6 +65,11 @@ func (c *doctorCommand) run(ctx context.Context, words []string) error {
 	reports, err := c.check(ctx, d, entries)
 	if err != nil {
 		return err
+	}
+	if c.fix {
+		if err := c.nameIssuers(ctx, d, entries, reports); err != nil {
+			return err
+		}
 	}
 	result := &doctor.Result{Servers: reports, Files: append(files.Check(), doorcheck.Reports(ctx, files.Path, c.settings, c.getenv, c.unmatched(ctx))...)}
 	if files.Path != "" { // else it is about a server alone
@@ -137,6 +147,66 @@ func (c *doctorCommand) check(ctx context.Context, d *doctor.Doctor, entries []c
 		begun[i], done[i] = true, report
 		table.Draw(doctor.Progress(names, begun, done))
 	})
+}
+
+// nameIssuers offers on a terminal to write the authorization server that a server names
+// into its entry, where the entry has a secret and names none; and checks it again.
+func (c *doctorCommand) nameIssuers(ctx context.Context, d *doctor.Doctor, entries []config.Entry, reports []*doctor.Report) error {
+	asker := questions(c.app)()
+	if _, silent := asker.(*ui.NonInteractive); silent {
+		return nil
+	}
+	for i, r := range reports {
+		if r.Unnamed == nil || r.Unnamed.Issuer == "" {
+			continue
+		}
+		entry, issuer := entries[i], r.Unnamed.Issuer
+		target, err := c.targetOf(entry)
+		if err != nil {
+			return err
+		}
+		yes, err := asker.Confirm(ctx, ui.Question{
+			Message: fmt.Sprintf("%s names %s as its authorization server. Send the secret of its entry there", entry.Name, plain.Line(issuer)),
+			Help:    "Yes, if that is where the client of the entry is registered: it becomes auth.issuer in " + target.Path + ". Whoever runs the server can name anybody.",
+		})
+		if err != nil {
+			return err
+		}
+		if !yes {
+			continue
+		}
+		value, err := json.Marshal(issuer)
+		if err != nil {
+			return err
+		}
+		var changed config.Entry
+		err = target.Update(func(f *config.File) error {
+			if err := configedit.Set(f, configedit.Names("mcpServers", entry.Name, "auth", "issuer"), value); err != nil {
+				return err
+			}
+			changed, _ = f.Entry(entry.Name)
+			d.Warnings = f.Warnings()
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		again, err := d.Servers(ctx, []config.Entry{changed}, nil)
+		if err != nil {
+			return err
+		}
+		reports[i] = again[0]
+	}
+	return nil
+}
+
+// targetOf returns the file that an entry is in.
+func (c *doctorCommand) targetOf(entry config.Entry) (*configuring.Target, error) {
+	target, err := editable(&c.environment, false)
+	if err != nil || target.Path == entry.File {
+		return target, err
+	}
+	return editable(&c.environment, true)
 }
 
 func (c *doctorCommand) print(result *doctor.Result, all bool) error {
