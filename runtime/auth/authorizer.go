@@ -342,7 +342,7 @@ func (a *Authorizer) refresh(ctx context.Context, old tokenstore.Token) (tokenst
 	c := &a.o.Config
 	old.ByEntry = old.ByEntry || c.Named() != "" && c.Named() == old.Issuer
 	if s := old.Client.Secret; s != "" && s == c.ClientSecret.Reveal() && !old.ByEntry {
-		return tokenstore.Token{}, &UnnamedError{Issuer: old.Issuer}
+		return tokenstore.Token{}, newUnnamed(old.Issuer)
 	}
 	g, err := guardOf(ctx, old, c.TokenEndpoint)
 	if err != nil {

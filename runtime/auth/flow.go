@@ -132,13 +132,13 @@ func (f *flow) begin(ctx context.Context, d *discovered, scopes []string, redire
 			params = append(params, oauth2.SetAuthURLParam(name, value))
 		}
 	}
+	if slices.Contains(scopes, "offline_access") { // it is ignored otherwise (OpenID Connect Core, 11)
+		params = append(params, oauth2.SetAuthURLParam("prompt", "consent"))
+	}
 	for name, value := range f.config.ExtraParams {
 		if !secret.LooksName(name) { // the address is shown, and the browser keeps it
 			params = append(params, oauth2.SetAuthURLParam(name, value.Reveal()))
 		}
-	}
-	if slices.Contains(scopes, "offline_access") { // it is ignored otherwise (OpenID Connect Core, 11)
-		params = append(params, oauth2.SetAuthURLParam("prompt", "consent"))
 	}
 	b.page = o.AuthCodeURL(b.state, params...)
 	return b, nil

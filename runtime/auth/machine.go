@@ -77,13 +77,21 @@ func (f *flow) password(ctx context.Context, d *discovered, scopes []string) (to
 // refreshToken hands in the refresh token that the entry has (RFC 6749, 6). What comes with
 // the answer is refreshed from then on.
 func (f *flow) refreshToken(ctx context.Context, d *discovered) (tokenstore.Token, error) {
-	t := tokenstore.Token{
-		Principal: f.principal, Server: Canonical(f.server), Issuer: d.Issuer, ByEntry: d.byEntry, TokenURL: d.Token, RevokeURL: d.Revocation,
-		Refresh: f.config.RefreshToken.Reveal(), Resource: cmp.Or(f.config.Resource, d.resource.Resource), Client: f.ownClient(&d.issuer), Key: f.key,
+	res, client := cmp.Or(f.config.Resource, d.resource.Resource), f.ownClient(&d.issuer)
+	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {f.config.RefreshToken.Reveal()}}
+	if res != "" {
+		form.Set("resource", res)
 	}
-	t, err := f.guard.refresh(ctx, t, f.config.ExtraParams)
-	t.Source = tokenstore.SourceOAuth
-	return t, err
+	if len(f.config.Scopes) > 0 { // else those that it was given for
+		form.Set("scope", strings.Join(f.config.Scopes, " "))
+	}
+	a, err := f.guard.request(ctx, grant{endpoint: d.Token, form: form, client: client, key: f.key, extra: f.config.ExtraParams})
+	if err != nil {
+		return tokenstore.Token{}, err
+	}
+	t := f.granted(a, d, client, res, f.config.Scopes)
+	t.Refresh = cmp.Or(t.Refresh, f.config.RefreshToken.Reveal())
+	return t, nil
 }
 
 // jwtBearer hands in a JWT that a platform has given to this workload (RFC 7523).

@@ -24,7 +24,7 @@ func (a *Authorizer) discover(ctx context.Context, params map[string]string) (*d
 	case err == nil && d.guessed:
 		return nil, nil, &UnnamedError{}
 	case err == nil:
-		return nil, nil, &UnnamedError{Issuer: clip(d.Issuer)}
+		return nil, nil, newUnnamed(d.Issuer)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -109,6 +109,18 @@ func namedIssuer(ctx context.Context, c *authconfig.Config, clear string) (*disc
 type UnnamedError struct {
 	// Issuer is the one that the server names, "" for none.
 	Issuer string
+}
+
+// newUnnamed returns the error for a server that names an issuer. One that is not plain in
+// a command, which a reader may run as it is, counts as none.
+func newUnnamed(issuer string) *UnnamedError {
+	odd := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune(":/._~%-", r)
+	}
+	if len(issuer) > 200 || strings.ContainsFunc(issuer, odd) {
+		return &UnnamedError{}
+	}
+	return &UnnamedError{Issuer: issuer}
 }
 
 // Error says what is not sent.

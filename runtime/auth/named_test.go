@@ -1,6 +1,7 @@
 package auth_test
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -54,6 +55,30 @@ func TestSecretOfTheEntry(t *testing.T) {
 					t.Errorf("sent %v, %d pages, %d registrations", w.seen, person.pages.Load(), w.registered.Load())
 				}
 			})
+		}
+	}
+}
+
+// TestNamedInACommand: what a server calls its issuer is in no command that a reader could
+// run, unless it is plain there.
+func TestNamedInACommand(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/$(touch x)", "/;id", "/`id`", "/'", "/a b", "/&id", "/" + strings.Repeat("a", 300), "/%0a|x"} {
+		server := httptest.NewServer(nil)
+		t.Cleanup(server.Close)
+		id := server.URL + path
+		server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			v := map[string]any{"issuer": id, "token_endpoint": server.URL + "/token"}
+			if strings.HasSuffix(r.URL.Path, "oauth-protected-resource") {
+				v = map[string]any{"resource": server.URL, "authorization_servers": []string{id}}
+			}
+			_ = json.NewEncoder(w).Encode(v)
+		})
+		c := parsed(t, `{"grant":"client_credentials","clientId":"m","clientSecret":"hush"}`)
+		_, err := auth.New(auth.Options{Server: parse(t, server.URL), Name: "s", Config: c, Store: &tokenstore.Store{Path: tokenFile(t)}}).Login(t.Context(), "")
+		failed, ok := errors.AsType[*auth.Error](err)
+		if !ok || strings.Contains(failed.Hint()+err.Error(), path) {
+			t.Errorf("%s: got %v, hint %s", path, err, failed.Hint())
 		}
 	}
 }

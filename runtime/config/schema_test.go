@@ -73,7 +73,7 @@ func TestSchemaOfAuth(t *testing.T) {
 		Defs struct {
 			Entry struct {
 				Properties struct {
-					Auth struct{ Properties map[string]any }
+					Auth struct{ Properties map[string]json.RawMessage }
 				}
 			}
 		} `json:"$defs"`
@@ -83,6 +83,19 @@ func TestSchemaOfAuth(t *testing.T) {
 		f := parse(t, `{"mcpServers":{"s":{"url":"http://x","auth":{"`+name+`":null}}}}`)
 		if e, _ := f.Entry("s"); e.Err() != nil && strings.Contains(e.Err().Error(), "unknown key") {
 			t.Errorf("%s: %v", name, e.Err())
+		}
+	}
+	var params struct {
+		PropertyNames struct{ Not struct{ Enum []string } }
+	}
+	require.NoError(t, json.Unmarshal(s.Defs.Entry.Properties.Auth.Properties["extraParams"], &params))
+	if n := len(params.PropertyNames.Not.Enum); n != 25 {
+		t.Errorf("the schema has %d parameters that mcpctl sets itself, want 25", n)
+	}
+	for _, name := range params.PropertyNames.Not.Enum {
+		f := parse(t, `{"mcpServers":{"s":{"url":"http://x","auth":{"extraParams":{"`+name+`":"x"}}}}}`)
+		if e, _ := f.Entry("s"); e.Err() == nil {
+			t.Errorf("extraParams may have %s, and not by the schema", name)
 		}
 	}
 	for auth, want := range map[string]int{
