@@ -61,7 +61,7 @@ func startDoor(t *testing.T, prepare func(home string), settings string) *doorSe
 		require.NoError(t, os.WriteFile(filepath.Join(home, "config.yaml"), []byte("serve:\n"+text), 0o600))
 		d := wire.Serve(t, wire.Setup{
 			Program: "mcpctl", Home: home, Config: filepath.Join(home, "servers.json"),
-			Servers: wire.Servers{"a": {"command": "touch-file", "args": []string{s.touched}}},
+			Servers: wire.Servers{"a": {"command": "touch-file", "args": []string{s.touched}, "start": "cached"}},
 		})
 		if secure {
 			s.ways = append(s.ways, overTLS(d, ca), overHTTP2(t, d, ca))
