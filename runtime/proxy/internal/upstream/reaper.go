@@ -102,7 +102,7 @@ func (s *Slot) closeIdle() {
 		s.close()
 		return
 	}
-	if s.Ready.CompareAndSwap(c, nil) {
+	if c != nil && s.Ready.CompareAndSwap(c, nil) { // else somebody else has closed it
 		b.Pool.publishFastPath()
 		s.closeInBackground(c)
 	}
