@@ -152,7 +152,7 @@ func Run(ctx context.Context, h Host, o Options) error {
 	o.asks = o.asksFor(h.Settings.Serve.Access)
 	g := &gateway{h: h, o: o, logins: auth.NewLogins(), shown: published{started: time.Now()}}
 	if !o.Bridge && o.File != nil {
-		g.store = h.store(o.File)
+		g.store = h.store(o.File, &g.entries)
 	}
 	defer h.Guard.Close()
 	defer g.logins.Close()
@@ -387,8 +387,8 @@ func (g *gateway) backend(e config.Entry) proxy.Server {
 }
 
 // store returns the database about the servers of a configuration, nil if the
-// environment names no state directory.
-func (h Host) store(file *config.File) *stored {
+// environment names no state directory. entries are those that are served.
+func (h Host) store(file *config.File, entries *atomic.Pointer[map[string]config.Entry]) *stored {
 	dir := config.StateDir(h.Getenv)
 	if dir == "" {
 		return nil
@@ -397,12 +397,19 @@ func (h Host) store(file *config.File) *stored {
 	if abs, err := filepath.Abs(scope); err == nil {
 		scope = abs
 	}
-	s := &stored{
-		DB:    store.Open(filepath.Join(dir, "mcpctl.db"), store.Options{Scope: scope, Logger: h.Log}),
-		lists: known.New(dir, scope, h.Log),
+	db := store.Open(filepath.Join(dir, "mcpctl.db"), store.Options{Scope: scope, Logger: h.Log})
+	setKnown(db, file)
+	return &stored{DB: db, lists: known.New(dir, scope, h.Log), entries: entries}
+}
+
+// setKnown sets the servers of the configuration in the database, which drops others
+// in time.
+func setKnown(db *store.DB, file *config.File) {
+	var names []string
+	for _, e := range file.Entries() {
+		names = append(names, e.Name)
 	}
-	s.follow(file)
-	return s
+	db.Known(names)
 }
 
 // ring opens the keys that seal data held by clients. Without a file serve works, and

@@ -101,7 +101,7 @@ func (r *reloading) changed(f *config.File, err error) {
 	}
 	r.g.noteConfig(f.Path(), nil, f.Faults()...)
 	if r.g.store != nil {
-		r.g.store.follow(f)
+		setKnown(r.g.store.DB, f)
 	}
 	h.Log.Info("configuration read", "file", f.Path(), "added", changes.Added, "removed", changes.Removed, "replaced", changes.Replaced, "adjusted", changes.Adjusted)
 	if !asked {

@@ -2,7 +2,7 @@ package gateway
 
 import (
 	"context"
-	"sync"
+	"sync/atomic"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/known"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -14,23 +14,8 @@ import (
 // of those of which it has nothing.
 type stored struct {
 	*store.DB
-	lists known.Lists
-
-	mu      sync.Mutex // guards entries
-	entries map[string]config.Entry
-}
-
-// follow sets the servers of the configuration, which drops others in time.
-func (s *stored) follow(file *config.File) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.entries = map[string]config.Entry{}
-	var names []string
-	for _, e := range file.Entries() {
-		s.entries[e.Name] = e
-		names = append(names, e.Name)
-	}
-	s.Known(names)
+	lists   known.Lists
+	entries *atomic.Pointer[map[string]config.Entry] // those of the gateway
 }
 
 // Load implements [proxy.Store].
@@ -39,12 +24,10 @@ func (s *stored) Load(ctx context.Context, servers []store.ID) (map[string]store
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]store.Record{}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	out, entries := map[string]store.Record{}, *s.entries.Load()
 	for _, id := range servers {
 		r, ok := records[id.Name]
-		if e := s.entries[id.Name]; r.Catalog.Data == nil && e.Name != "" && e.Digest() == id.Digest {
+		if e := entries[id.Name]; r.Catalog.Data == nil && e.Name != "" && e.Digest() == id.Digest {
 			r.Catalog.Data = proxy.CatalogueOf(s.lists.OfCommands(e))
 		}
 		if ok || r.Catalog.Data != nil {
