@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/pins"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/store"
 )
@@ -162,12 +163,12 @@ func (l Lists) OfCommands(server config.Entry) map[string][]json.RawMessage {
 		return nil
 	}
 	var all map[string][]json.RawMessage
-	for _, kind := range []string{"tools", "prompts", "resources", "resourceTemplates"} {
-		if listed, ok := l.read(server, kind); ok {
+	for list := range pins.Lists {
+		if listed, ok := l.read(server, list.Member()); ok {
 			if all == nil {
 				all = map[string][]json.RawMessage{}
 			}
-			all[kind] = listed.Items
+			all[list.Member()] = listed.Items
 		}
 	}
 	return all
