@@ -63,12 +63,8 @@ func (f *flow) device(ctx context.Context, d *discovered, scopes []string) (toke
 	}
 	res := cmp.Or(f.config.Resource, d.resource.Resource)
 	form := url.Values{}
-	if res != "" {
-		form.Set("resource", res)
-	}
-	if f.config.Audience != "" {
-		form.Set("audience", f.config.Audience)
-	}
+	setGiven(form, "resource", res)
+	setGiven(form, "audience", f.config.Audience)
 	if len(scopes) > 0 {
 		form.Set("scope", strings.Join(scopes, " "))
 	}
@@ -83,9 +79,7 @@ func (f *flow) device(ctx context.Context, d *discovered, scopes []string) (toke
 	defer cancel()
 	a, err := poll(ctx, code.interval, func(ctx context.Context) (*answer, error) {
 		form := url.Values{"grant_type": {grantTypeDevice}, "device_code": {code.secret}}
-		if res != "" {
-			form.Set("resource", res)
-		}
+		setGiven(form, "resource", res)
 		return f.guard.request(ctx, grant{endpoint: d.Token, form: form, client: client, key: f.key, extra: f.config.ExtraParams})
 	})
 	if err != nil {

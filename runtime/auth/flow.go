@@ -168,9 +168,7 @@ func (f *flow) finish(ctx context.Context, b *begun, got redirect) (tokenstore.T
 	form := url.Values{
 		"grant_type": {"authorization_code"}, "code": {got.code}, "redirect_uri": {b.redirect}, "code_verifier": {b.verifier},
 	}
-	if b.resource != "" {
-		form.Set("resource", b.resource)
-	}
+	setGiven(form, "resource", b.resource)
 	a, err := f.guard.request(ctx, grant{endpoint: d.Token, form: form, client: b.client, key: f.key, extra: f.config.ExtraParams})
 	if err != nil {
 		return tokenstore.Token{}, err

@@ -27,12 +27,8 @@ const (
 // asking adds who we are, and asks for a token that is for the server.
 func (f *flow) asking(ctx context.Context, d *discovered, scopes []string, form url.Values) (tokenstore.Token, error) {
 	res := cmp.Or(f.config.Resource, d.resource.Resource)
-	if res != "" {
-		form.Set("resource", res)
-	}
-	if f.config.Audience != "" {
-		form.Set("audience", f.config.Audience)
-	}
+	setGiven(form, "resource", res)
+	setGiven(form, "audience", f.config.Audience)
 	if len(scopes) > 0 {
 		form.Set("scope", strings.Join(scopes, " "))
 	}
@@ -79,9 +75,7 @@ func (f *flow) password(ctx context.Context, d *discovered, scopes []string) (to
 func (f *flow) refreshToken(ctx context.Context, d *discovered) (tokenstore.Token, error) {
 	res, client := cmp.Or(f.config.Resource, d.resource.Resource), f.ownClient(&d.issuer)
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {f.config.RefreshToken.Reveal()}}
-	if res != "" {
-		form.Set("resource", res)
-	}
+	setGiven(form, "resource", res)
 	if len(f.config.Scopes) > 0 { // else those that it was given for
 		form.Set("scope", strings.Join(f.config.Scopes, " "))
 	}

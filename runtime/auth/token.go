@@ -213,12 +213,17 @@ func (a *answer) token(asked []string) tokenstore.Token {
 	return t
 }
 
+// setGiven sets a parameter of a request that has a value.
+func setGiven(form url.Values, name, value string) {
+	if value != "" {
+		form.Set(name, value)
+	}
+}
+
 // refresh asks for a token with a refresh token.
 func (g *guard) refresh(ctx context.Context, t tokenstore.Token, extra map[string]secret.Text) (tokenstore.Token, error) {
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {t.Refresh}}
-	if t.Resource != "" {
-		form.Set("resource", t.Resource)
-	}
+	setGiven(form, "resource", t.Resource)
 	a, err := g.request(ctx, grant{endpoint: t.TokenURL, form: form, client: t.Client, key: t.Key, extra: extra})
 	if err != nil {
 		return tokenstore.Token{}, err
