@@ -95,7 +95,7 @@ func (s *Set) Replace(r *Reconfiguration) {
 		old.replace(successor)
 	}
 	for _, b := range r.Roster {
-		if s.begun.Load() {
+		if s.HasBegun() {
 			b.Start()
 		}
 	}

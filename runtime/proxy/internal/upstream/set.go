@@ -49,8 +49,7 @@ type Set struct {
 	Roster     atomic.Pointer[[]*Backend] // in configured order; the slice is never edited
 	reaper     *keep.Rounds               // close idle connections, all servers' in one go
 	persisting *persist.Queue
-	begun      atomic.Bool                         // there is a client, or will be
-	sees       atomic.Pointer[func(*Backend) bool] // whether it may see a server; nil before begun
+	sees       atomic.Pointer[func(*Backend) bool] // whether the client that there is, or will be, may see a server; nil before Begin
 	Solo       atomic.Pointer[Client]              // the only client there will be, nil where others may come
 	Turns      *starts.Turns                       // to start servers on this machine
 	Random     func() float64                      // shortens what is waited for, at least 0 and less than 1
@@ -125,16 +124,15 @@ func (s *Set) Draining() []*Backend {
 }
 
 // HasBegun reports whether Begin was called.
-func (s *Set) HasBegun() bool { return s.begun.Load() }
+func (s *Set) HasBegun() bool { return s.sees.Load() != nil }
 
 // Begin connects, in the background, the servers that are always to be connected and those
 // of which nothing is known: there is a client, or will be. sees reports whether it may see
 // a server.
 func (s *Set) Begin(sees func(*Backend) bool) {
-	if s.begun.Swap(true) {
+	if !s.sees.CompareAndSwap(nil, &sees) {
 		return
 	}
-	s.sees.Store(&sees)
 	for _, b := range s.All() {
 		b.Start()
 	}

@@ -393,7 +393,7 @@ type reconnecting struct {
 func (s *Slot) isWanted() bool {
 	b := s.Backend
 	return !b.Pool.closed && !s.closed &&
-		(s == b.Primary && !b.Config().PerPrincipal && b.Config().Start == settings.StartEager && b.Set.begun.Load() || s.Keeps.Any(time.Time{}))
+		(s == b.Primary && !b.Config().PerPrincipal && b.Config().Start == settings.StartEager && b.Set.HasBegun() || s.Keeps.Any(time.Time{}))
 }
 
 // reconnect connects, in the background, a slot that is wanted and not connected,
