@@ -82,9 +82,7 @@ func (s *Schema) step(p Path, i int) (*Schema, error) {
 		if where == "" {
 			e.Message = fmt.Sprintf("unknown key %q", step.Name)
 		}
-		if near := nearest.Names(step.Name, slices.Sorted(maps.Keys(s.Properties)), 1); len(near) > 0 {
-			e.Remedy = "did you mean " + near[0] + "?"
-		}
+		e.Remedy = nearest.Hint(step.Name, slices.Sorted(maps.Keys(s.Properties)), "")
 		return nil, e
 	}
 }

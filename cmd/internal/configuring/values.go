@@ -46,11 +46,8 @@ func parsePlace(text string) (place, error) {
 	case slices.Contains(known, name):
 		return place{setting: name}, nil
 	case group && len(p) > 1:
-		err := failure.Usage("unknown setting %s", name)
-		if near := nearest.Names(name, known, 1); len(near) > 0 {
-			return place{}, err.WithHint("did you mean %s?", near[0])
-		}
-		return place{}, err.WithHint("for a server named %s, write mcpServers.%s", p[0].Name, name)
+		hint := nearest.Hint(name, known, fmt.Sprintf("for a server named %s, write mcpServers.%s", p[0].Name, name))
+		return place{}, failure.Usage("unknown setting %s", name).WithHint("%s", hint)
 	}
 	return place{path: append(configedit.Names(rootKey), p...), alias: p[0].Name}, nil
 }

@@ -71,11 +71,7 @@ func host(name string) (*hosts.Host, error) {
 	if h := hosts.Find(name); h != nil {
 		return h, nil
 	}
-	err := failure.Usage("unknown host %q", name)
-	if near := nearest.Names(name, hosts.Names(), 1); len(near) > 0 {
-		return nil, err.WithHint("did you mean %s?", near[0])
-	}
-	return nil, err.WithHint("one of %s", strings.Join(hosts.Names(), ", "))
+	return nil, failure.Usage("unknown host %q", name).WithHint("%s", nearest.Hint(name, hosts.Names(), "one of "+strings.Join(hosts.Names(), ", ")))
 }
 
 // short returns a path with ~ for the home directory.

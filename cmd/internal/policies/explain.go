@@ -173,11 +173,7 @@ func (l *loaded) about(r *request, item string) error {
 	if slices.Contains(l.configured, r.server) {
 		return nil
 	}
-	e := failure.Usage("unknown server %q", r.server)
-	if near := nearest.Names(r.server, l.configured, 1); len(near) > 0 {
-		return e.WithHint("did you mean %s?", near[0])
-	}
-	return e.WithHint("mcpctl list shows the configured servers")
+	return failure.Usage("unknown server %q", r.server).WithHint("%s", nearest.Hint(r.server, l.configured, "mcpctl list shows the configured servers"))
 }
 
 // explained is policy explain --json.

@@ -97,13 +97,10 @@ func kindName(t reflect.Type) string {
 }
 
 func memberRemedy(name string, names []string) string {
-	if near := nearest.Names(name, names, 1); len(near) > 0 {
-		return "did you mean " + near[0] + "?"
-	}
 	if len(names) == 0 {
 		return "it has no settings"
 	}
-	return "settings are " + strings.Join(names, ", ")
+	return nearest.Hint(name, names, "settings are "+strings.Join(names, ", "))
 }
 
 // absolute returns a path that is relative to config.yaml.
