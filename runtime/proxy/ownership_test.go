@@ -81,7 +81,7 @@ func TestNamesOfOthers(t *testing.T) {
 		configured []proxy.Server
 		spoil      func(c *client, p *proxy.Proxy, good *stub)
 	}{
-		"not offered any more": {proxy.Named("good", "thief"), func(c *client, _ *proxy.Proxy, good *stub) {
+		"not offered any more": {cached("good", "thief"), func(c *client, _ *proxy.Proxy, good *stub) {
 			c.result("tools/list", `{}`)
 			good.answer("tools/list", `{"tools":[{"name":"here"}]}`)
 			good.changed(c, "tools")

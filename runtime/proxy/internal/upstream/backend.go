@@ -259,11 +259,11 @@ func (h *backendHandler) Notification(_ context.Context, _ *runtime.Request, met
 	b := h.conn.Slot.Backend
 	switch method {
 	case revision.NotificationToolsListChanged:
-		b.Lists.Changed(inventory.ListSet{Tools: true})
+		b.Lists.Said(h.conn, inventory.ListSet{Tools: true})
 	case revision.NotificationPromptsListChanged:
-		b.Lists.Changed(inventory.ListSet{Prompts: true})
+		b.Lists.Said(h.conn, inventory.ListSet{Prompts: true})
 	case revision.NotificationResourcesListChanged:
-		b.Lists.Changed(inventory.ListSet{Resources: true})
+		b.Lists.Said(h.conn, inventory.ListSet{Resources: true})
 	case revision.NotificationListenAcknowledged: // what changed before it was not said
 		b.Lists.Changed(inventory.ListSet{})
 	case revision.NotificationMessage:

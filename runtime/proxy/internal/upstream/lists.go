@@ -19,6 +19,7 @@ type Lists struct {
 	closed   bool // they are not asked for any more
 	armed    bool // the timer runs
 	timer    *time.Timer
+	by       *Conn // that clients share, and over which the server last said that one has changed; nil for none
 
 	lacking  bool // a list could not be had
 	failures int  // how often in a row
@@ -92,6 +93,29 @@ func (l *Lists) listed(whole bool) {
 	restart(&l.retry, breaker.Discovering().After(l.failures, l.b.Set.Random()), func() { l.Changed(inventory.ListSet{}) })
 }
 
+// Said notes that a backend says over a connection which of its lists have changed.
+func (l *Lists) Said(c *Conn, said inventory.ListSet) {
+	if c.Slot.Key.IsEverybodys() {
+		l.mu.Lock()
+		l.by = c
+		l.mu.Unlock()
+	}
+	l.Changed(said)
+}
+
+// teller returns the connection over which the lists are asked for, nil for none: where the
+// server said that they have changed, if clients still use that. A program that runs for each
+// era of clients need not offer the same in both.
+func (l *Lists) teller() *Conn {
+	l.mu.Lock()
+	c := l.by
+	l.mu.Unlock()
+	if c != nil && c.Slot.Ready.Load() == c {
+		return c
+	}
+	return l.b.Pool.Told()
+}
+
 // Changed notes that the backend's lists have changed, and which it says so of.
 func (l *Lists) Changed(said inventory.ListSet) {
 	l.mu.Lock()
@@ -128,7 +152,7 @@ func (l *Lists) relistNow() {
 func (l *Lists) Reload(said inventory.ListSet) {
 	news, whole := false, false
 	b := l.b
-	c := b.Pool.Told()
+	c := l.teller()
 	if c != nil {
 		offers, err := b.load(c)
 		if err != nil {
