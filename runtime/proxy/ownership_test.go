@@ -56,10 +56,14 @@ func (s *stub) changed(c *client, list string) {
 	}
 }
 
-// world is a proxy before servers that can be configured otherwise.
+// world is a proxy before servers that can be configured otherwise, and that nothing but a
+// call or a list starts.
 func world(t *testing.T, servers stubs, o proxy.Options) (*client, *proxy.Proxy) {
 	t.Helper()
-	o.Dial = servers.dial
+	o.Dial, o.Servers = servers.dial, slices.Clone(o.Servers)
+	for i := range o.Servers {
+		o.Servers[i].Start = proxy.StartCached
+	}
 	p, err := proxy.NewAllowed(o)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.Close() })

@@ -197,7 +197,7 @@ func TestPinWarn(t *testing.T) {
 		b.change()
 		off.change()
 		g := guard(log, map[string]pins.Policy{"a": {Locked: lock(t)}, "b": {}, "off": {Mode: pins.Off, Locked: lock(t)}})
-		c, p, end := run(t, stubs{"a": a, "b": b, "off": off}.dial, proxy.Options{Servers: proxy.Named("a", "b", "off"), Pins: g})
+		c, p, end := run(t, stubs{"a": a, "b": b, "off": off}.dial, proxy.Options{Servers: cached("a", "b", "off"), Pins: g})
 		c.result("initialize", greeting)
 		c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 		if got := c.result("tools/list", `{}`); strings.Count(got, "Reads any file.") != 3 {
