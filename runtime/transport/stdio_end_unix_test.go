@@ -97,6 +97,16 @@ type closing struct {
 
 func (c closing) Closed(err error) { c.ended <- err }
 
+// deaf waits until a server that closes its input is one that nothing can be sent to.
+// A process that another test starts in that moment holds the input, too, until it
+// runs its program: what is written before goes into the pipe, and nobody reads it.
+func deaf(t *testing.T, s *transport.Stdio) {
+	t.Helper()
+	<-s.Alive()
+	for s.Notify(wait.Context(t), &runtime.Request{Method: "notifications/initialized"}) == nil {
+	}
+}
+
 // TestStdioHalfDead: a server that takes no more input, returns no more output, or
 // has ended while what it has started holds its output, is reported as ended,
 // and Close leaves nothing of it.
@@ -115,7 +125,7 @@ func TestStdioHalfDead(t *testing.T) {
 			h := closing{ended: make(chan error, 1)}
 			s := shell(t, transport.StdioOptions{Handler: h}, c.script)
 			if name == "without input" {
-				<-s.Alive()
+				deaf(t, s)
 			}
 			if got := lastWords(t, s).Error(); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
@@ -140,8 +150,7 @@ func TestStdioNoInput(t *testing.T) {
 	t.Parallel()
 	h := closing{ended: make(chan error, 1)}
 	s := shell(t, transport.StdioOptions{Handler: h}, `exec <&-; echo up >&2; exec sleep 60`)
-	<-s.Alive()
-	_ = s.Notify(t.Context(), &runtime.Request{Method: "notifications/initialized"})
+	deaf(t, s)
 	_, err := s.Call(t.Context(), &runtime.Request{Method: "ping"})
 	if !errors.Is(err, runtime.ErrNotSent) || !errors.Is(err, runtime.ErrClosed) {
 		t.Errorf("got %v", err)
