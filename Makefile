@@ -10,7 +10,7 @@ BIN                 := $(CURDIR)/.bin
 GOSDK               := runtime/gosdk
 MODULES             := $(GOSDK) test/tokens test/collector
 
-.PHONY: all help build check test lint fmt generate tidy tidy-check vet ci clean tools staticcheck npm python terminals
+.PHONY: all help build check unit scripts test lint fmt generate tidy tidy-check vet ci clean tools staticcheck npm python terminals
 
 all: build
 
@@ -21,10 +21,19 @@ help:
 build: ## the program, into this folder
 	CGO_ENABLED=0 go build -trimpath -o mcpctl ./cmd/mcpctl
 
-# The packages' own tests. Those that compile programs, and the suites below test, are for make test.
-check: lint vet ## before each commit: format, lint, vet, modules, unit tests and test scripts
-	go test -vet=off -short ./cmd/... ./registry/... ./runtime/... ./scaffold/... ./generated/... ./schemas ./templates ./test/architecture ./test/wait
+# Linting, linking and waiting for processes leave one another room: the three run side by side.
+# Lint has the vet of this system. Tests that compile programs or start mcpctl as a server, and
+# the suites below test, are for make test.
+check: ## before each commit: format, lint, vet, modules, unit tests and test scripts
+	@$(MAKE) --no-print-directory -j3 lint unit scripts
+
+unit:
+	go test -vet=off -short ./cmd/internal/... ./registry/... ./runtime/... ./scaffold/... ./generated/... ./schemas ./templates ./test/architecture ./test/wait
 	go -C $(GOSDK) test -vet=off -short ./...
+
+# A script mostly waits for the programs that it starts.
+scripts:
+	go test -vet=off -short -parallel 4 ./cmd/mcpctl -run '^Test(Scripts|Docs|Help)'
 
 test: npm python staticcheck terminals ## everything that a change needs to be trusted
 	test/tools/test.sh
