@@ -86,12 +86,25 @@ func create(path string, slots, memory int) (_ *Ring, err error) {
 	} else {
 		r = New(memory)
 	}
-	l := flock.New(path, flock.SetFlag(os.O_RDWR))
-	if ok, err := l.TryLock(); err != nil || !ok {
-		return nil, fmt.Errorf("%s: cannot be locked: %w", path, errors.Join(err))
+	l, err := lock(path)
+	if err != nil {
+		return nil, err
 	}
 	r.file = &file{path: path, lock: l}
 	return r, nil
+}
+
+// lock takes the lock of a ring's file.
+func lock(path string) (*flock.Flock, error) {
+	l := flock.New(path, flock.SetFlag(os.O_RDWR))
+	ok, err := l.TryLock()
+	if err == nil && !ok {
+		err = errors.New("another process has the lock")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot be locked: %w", path, err)
+	}
+	return l, nil
 }
 
 // mapped returns the ring in a new file.
