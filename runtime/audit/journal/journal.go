@@ -127,37 +127,45 @@ type bodies struct{ args, result []byte }
 // appended first, and of decisions without an outcome that it is lost.
 func Open(ctx context.Context, o Options) (*Journal, error) {
 	o.Bodies.Max = cmp.Or(o.Bodies.Max, maxKept)
-	j := &Journal{o: o, run: strings.ToLower(rand.Text()[:10]), base: time.Now()}
-	var err error
-	if o.Dir != "" {
-		if err = recoverRuns(ctx, &o); err != nil {
-			return nil, fmt.Errorf("audit log: records of runs that have ended: %w", err)
-		}
-		slots := fileSlots
-		if o.Durability != Process {
-			slots = 0
-		}
-		j.ring, err = ring.Create(ctx, o.Dir, j.run, slots, memorySlots)
-	} else {
-		j.ring = ring.New(memorySlots)
+	run := strings.ToLower(rand.Text()[:10])
+	if o.Dir == "" {
+		return begin(ctx, o, run, ring.New(memorySlots))
 	}
-	if err == nil {
-		j.blocks, err = ring.NewBlocks()
+	if err := recoverRuns(ctx, &o); err != nil {
+		return nil, fmt.Errorf("audit log: records of runs that have ended: %w", err)
 	}
+	slots := fileSlots
+	if o.Durability != Process {
+		slots = 0
+	}
+	r, err := ring.Create(ctx, o.Dir, run, slots, memorySlots)
 	if err != nil {
 		return nil, fmt.Errorf("audit log: %w", err)
 	}
-	j.beside = make([]atomic.Uint64, j.ring.Slots())
-	if o.Bodies.Of != nil {
-		j.bodies = make([]bodies, j.ring.Slots())
+	return begin(ctx, o, run, r)
+}
+
+// begin begins a run with its ring, which is gone if that fails.
+func begin(ctx context.Context, o Options, run string, r *ring.Ring) (_ *Journal, err error) {
+	defer func() {
+		if err != nil {
+			_ = r.Close(true) // nothing is in it
+		}
+	}()
+	j := &Journal{o: o, run: run, base: time.Now(), ring: r, spare: r.Slots() / 4}
+	if j.blocks, err = ring.NewBlocks(); err != nil {
+		return nil, fmt.Errorf("audit log: %w", err)
 	}
-	j.spare = j.ring.Slots() / 4
-	var working context.Context
+	j.beside = make([]atomic.Uint64, r.Slots())
+	if o.Bodies.Of != nil {
+		j.bodies = make([]bodies, r.Slots())
+	}
 	j.w = newWriter(j)
-	working, j.w.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	if err := j.note(&audit.Record{Kind: audit.KindStart, Text: o.Version}, j.spare); err != nil {
 		return nil, err
 	}
+	working, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	j.w.cancel = cancel
 	go j.w.work(working)
 	return j, nil
 }
