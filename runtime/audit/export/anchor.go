@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,48 +16,98 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 	"golang.org/x/mod/sumdb/tlog"
 
+	"github.com/mcpctl/mcpctl/runtime/audit/merkle"
 	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
 )
 
 // anchorFile appends each checkpoint to a file, with an empty line behind it.
 type anchorFile struct {
-	path string
-	log  Log
-	sent *state
-	at   atomic.Int64
+	path   string
+	log    Log
+	origin string
+	sent   *state
+	at     atomic.Int64
 }
 
 func (a *anchorFile) key() string { return "file " + a.path }
 
 func (a *anchorFile) status() Status { return Status{Kind: "file", Target: a.path, Next: a.at.Load()} }
 
-func (a *anchorFile) pass(ctx context.Context) error {
-	size := a.sent.get(a.key()).Checkpoint
-	if _, err := os.Stat(a.path); errors.Is(err, fs.ErrNotExist) {
-		size = 0 // it gets all that there are
+func (a *anchorFile) pass(ctx context.Context) (err error) {
+	if err := os.MkdirAll(filepath.Dir(a.path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(a.path, os.O_RDWR|os.O_APPEND|os.O_CREATE|atomicfile.NoWait, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	size, err := a.resume(f)
+	if err != nil {
+		return err
 	}
 	a.at.Store(size)
 	var text []byte
-	err := a.log.Checkpoints(ctx, size, func(n int64, note []byte) error {
+	err = a.log.Checkpoints(ctx, size, func(n int64, note []byte) error {
 		text, size = append(append(text, note...), '\n'), n
 		return nil
 	})
 	if err != nil || len(text) == 0 {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(a.path), 0o700); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(a.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
 	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err = errors.Join(err, f.Sync()); err != nil {
 		return err
 	}
 	a.at.Store(size)
 	return a.sent.set(a.key(), position{Checkpoint: size})
+}
+
+// resume returns the size of the last checkpoint that the file has. One that was not written
+// whole is cut off.
+func (a *anchorFile) resume(f *os.File) (size int64, err error) {
+	info, err := f.Stat()
+	if err == nil {
+		err = atomicfile.Regular(a.path, info)
+	}
+	if err != nil {
+		return 0, err
+	}
+	_, err = Resume(f, func(raw []byte, all bool) (used int, ok bool, err error) {
+		c, used := lastCheckpoint(raw)
+		switch start := a.origin + "\n"; {
+		case used > 0 && c.Origin != a.origin:
+			return 0, false, fmt.Errorf("%s has the checkpoints of another log: %s", a.path, c.Origin)
+		case used > 0:
+			size = c.Size
+		case !all || !bytes.HasPrefix(raw, []byte(start)) && !strings.HasPrefix(start, string(raw)):
+			return 0, false, nil
+		}
+		return used, true, nil
+	})
+	if errors.Is(err, ErrForeign) {
+		return 0, fmt.Errorf("%s has something else than checkpoints: choose another path, or move it away", a.path)
+	}
+	return size, err
+}
+
+// lastCheckpoint returns the last checkpoint that is whole, and where it ends; 0 for none.
+func lastCheckpoint(raw []byte) (c merkle.Checkpoint, end int) {
+	var blank [3]int // behind the last three empty lines that are before what is looked at
+	for i := len(raw); i > 0; {
+		i = bytes.LastIndex(raw[:i], []byte("\n\n")) + 1
+		blank = [...]int{i + 1, blank[0], blank[1]}
+		if i == 0 {
+			blank[0] = 0
+		}
+		if blank[2] == 0 {
+			continue
+		}
+		if c, err := merkle.Unsigned(raw[blank[0] : blank[2]-1]); err == nil {
+			return c, blank[2]
+		}
+	}
+	return c, 0
 }
 
 // witness has a witness sign the newest checkpoint (C2SP tlog-witness). What it has signed

@@ -133,7 +133,7 @@ func Start(o Options) (*Exporter, error) {
 	}
 	for _, a := range o.Anchors {
 		if a.File != "" {
-			add(&anchorFile{path: a.File, log: o.Log, sent: sent})
+			add(&anchorFile{path: a.File, log: o.Log, origin: o.Origin, sent: sent})
 		} else {
 			add(newWitness(a.Witness, o, sent))
 		}

@@ -624,16 +624,20 @@ func TestWitness(t *testing.T) {
 	}
 }
 
-// TestAnchorFile: a file has each checkpoint once, also one that comes later.
+// TestAnchorFile: a file has each checkpoint once, also one that comes later, and wherever
+// a write was interrupted.
 func TestAnchorFile(t *testing.T) {
 	t.Parallel()
 	dir, log := t.TempDir(), newLog(t, t.TempDir())
 	path := filepath.Join(dir, "mnt", "checkpoints")
+	pass := func() error {
+		return (&anchorFile{path: path, log: log, origin: log.key.Origin(), sent: opened(t, dir)}).pass(t.Context())
+	}
 	for range 3 {
 		log.add(t, 3, true)
 		log.add(t, 3, true)
 		for range 2 {
-			require.NoError(t, (&anchorFile{path: path, log: log, sent: opened(t, dir)}).pass(t.Context()))
+			require.NoError(t, pass())
 		}
 	}
 	want := ""
@@ -644,8 +648,24 @@ func TestAnchorFile(t *testing.T) {
 		t.Errorf("got\n%s", got)
 	}
 	require.NoError(t, os.Remove(path))
-	require.NoError(t, (&anchorFile{path: path, log: log, sent: opened(t, dir)}).pass(t.Context()))
+	require.NoError(t, pass())
 	if got, _ := os.ReadFile(path); string(got) != want {
 		t.Errorf("got\n%s", got)
+	}
+	for size := range len(want) {
+		require.NoError(t, os.Truncate(path, int64(size)))
+		require.NoError(t, pass())
+		if got, _ := os.ReadFile(path); string(got) != want {
+			t.Fatalf("cut off at %d, got\n%s", size, got)
+		}
+	}
+	for _, other := range []string{"notes of mine\n", strings.ReplaceAll(want, log.key.Origin(), "mcpctl/another")} {
+		require.NoError(t, os.WriteFile(path, []byte(other), 0o600))
+		if err := pass(); err == nil {
+			t.Error("no error")
+		}
+		if got, _ := os.ReadFile(path); string(got) != other {
+			t.Errorf("got\n%s", got)
+		}
 	}
 }

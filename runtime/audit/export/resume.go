@@ -48,7 +48,7 @@ func Resume(f *os.File, parse func(raw []byte, all bool) (used int, ok bool, err
 			return size, nil
 		case ok:
 			size = from + int64(used)
-			return size, f.Truncate(size)
+			return size, os.Truncate(f.Name(), size) // Windows cuts off no file that is open to append
 		case from == 0, length > mostTail:
 			return 0, ErrForeign
 		}
