@@ -87,7 +87,7 @@ func (g *Guard) Begin() {
 	}
 	g.first.Lock()
 	defer g.first.Unlock()
-	if g.begun {
+	if g.begun || g.isClosed() {
 		return
 	}
 	if err := g.start(); err != nil {
@@ -98,6 +98,12 @@ func (g *Guard) Begin() {
 		return
 	}
 	g.begun = true
+}
+
+func (g *Guard) isClosed() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.closed
 }
 
 // Mark returns a child's environment and the mark by which whoever stops the child finds

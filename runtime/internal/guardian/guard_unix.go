@@ -47,13 +47,7 @@ func (g *Guard) start() error {
 	if err != nil {
 		return err
 	}
-	stop := make(chan struct{})
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed {
-		close(stop) // launch has said goodbye
-	}
-	g.keeper.stop = stop
+	g.keeper.stop = make(chan struct{})
 	g.keeper.work.Go(func() { g.keep(ended) })
 	return nil
 }
@@ -233,7 +227,9 @@ func (g *Guard) Close() {
 	if g == nil {
 		return
 	}
+	g.first.Lock() // a guardian is not just being started, and none is from now on
 	g.mu.Lock()
+	g.first.Unlock()
 	if g.closed {
 		g.mu.Unlock()
 		g.keeper.work.Wait()

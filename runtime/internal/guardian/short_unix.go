@@ -48,8 +48,5 @@ func (g *Guard) startShort() error {
 	defer g.mu.Unlock()
 	g.pipe = w
 	g.write([]byte(lineGuard + " " + g.id + "\n"))
-	if g.closed { // meanwhile
-		g.goodbye()
-	}
 	return nil
 }
