@@ -7,12 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 )
 
 // Write puts data into the file at path: into a temporary file beside it,
-// synced, then renamed. An existing file keeps its mode; a new one gets perm.
+// synced, then renamed. An existing file keeps its mode; a new one gets perm, without what
+// the umask takes away.
 // A symbolic link is followed, so the link stays and its target changes.
 // Missing directories are made, open to their owner only. On failure the file
 // is as it was and the temporary file is gone; a process that is killed leaves
@@ -36,15 +39,17 @@ func write(path string, data []byte, perm fs.FileMode, sync bool) (err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	switch info, statErr := os.Stat(path); {
-	case statErr == nil && !info.Mode().IsRegular():
+	info, err := os.Stat(path)
+	there := err == nil
+	switch {
+	case there && !info.Mode().IsRegular():
 		return fmt.Errorf("write %s: not a regular file", path)
-	case statErr == nil:
-		perm = info.Mode().Perm()
-	case !errors.Is(statErr, fs.ErrNotExist):
-		return fmt.Errorf("write %s: %w", path, statErr)
+	case there:
+		perm = 0o600 // until it has what was written
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("write %s: %w", path, err)
 	}
-	tmp, err := os.CreateTemp(dir, tempStart(path)+"*"+tempEnd)
+	tmp, err := createTemp(path, perm)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
@@ -58,8 +63,10 @@ func write(path string, data []byte, perm fs.FileMode, sync bool) (err error) {
 	if _, err = tmp.Write(data); err != nil {
 		return err
 	}
-	if err = tmp.Chmod(perm); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return err
+	if there {
+		if err = tmp.Chmod(info.Mode().Perm()); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+			return err
+		}
 	}
 	if sync {
 		if err = tmp.Sync(); err != nil {
@@ -76,6 +83,17 @@ func write(path string, data []byte, perm fs.FileMode, sync bool) (err error) {
 		syncDir(dir)
 	}
 	return nil
+}
+
+// createTemp makes a temporary file for path. [os.CreateTemp] knows no other mode than 0600.
+func createTemp(path string, perm fs.FileMode) (*os.File, error) {
+	for {
+		name := filepath.Join(filepath.Dir(path), tempStart(path)+strconv.FormatUint(uint64(rand.Uint32()), 10)+tempEnd) //nolint:gosec // two writers differ, no more
+		f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, perm)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
 }
 
 // maxLinks is where a chain of symbolic links is taken for a circle.

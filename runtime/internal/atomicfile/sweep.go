@@ -10,7 +10,7 @@ import (
 const tempEnd = ".tmp"
 
 // tempStart is what the names of temporary files for a path begin with; a
-// number of [os.CreateTemp] follows.
+// number follows.
 func tempStart(path string) string { return "." + filepath.Base(path) + "." }
 
 // Sweep removes the temporary files that writers of the file at path left when

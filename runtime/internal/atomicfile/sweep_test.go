@@ -12,7 +12,7 @@ import (
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "servers.json")
-	tmp, err := os.CreateTemp(dir, tempStart(path)+"*"+tempEnd)
+	tmp, err := createTemp(path, 0o600)
 	require.NoError(t, err)
 	require.NoError(t, tmp.Close())
 	names := map[string]bool{
