@@ -217,11 +217,11 @@ func (k *Call) Fail(err error) {
 
 // Ask puts a question of the server to the client and waits for the answer,
 // however often the client returns without it. The error is ErrLost once the call
-// has ended.
+// has ended, [runtime.ErrClosed] once the lot is closed.
 func (k *Call) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	q := &question{answer: make(chan reply, 1)}
-	if !k.p.admit(k) {
-		return nil, errFull
+	if err := k.p.admit(k); err != nil {
+		return nil, err
 	}
 	k.mu.Lock()
 	if k.ended {
@@ -248,34 +248,37 @@ func (k *Call) Ask(ctx context.Context, method string, params json.RawMessage) (
 	}
 }
 
-// admit lets clients resume the call; false where no more can wait.
-func (p *Lot) admit(k *Call) bool {
-	if p.register(k) {
-		return true
+// admit lets clients resume the call, unless no more can wait.
+func (p *Lot) admit(k *Call) error {
+	err := p.register(k)
+	if !errors.Is(err, errFull) {
+		return err
 	}
 	for _, old := range p.yielding(k) {
-		if old.expireNow() && p.register(k) {
-			return true
+		if old.expireNow() {
+			if err = p.register(k); !errors.Is(err, errFull) {
+				return err
+			}
 		}
 	}
-	return false
+	return err
 }
 
-func (p *Lot) register(k *Call) bool {
+func (p *Lot) register(k *Call) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
 	case p.closed:
-		return false
+		return runtime.ErrClosed
 	case p.calls[k.id] != nil:
-		return true
+		return nil
 	case len(p.calls) >= maxCalls:
-		return false
+		return errFull
 	}
 	p.orders++
 	k.order = p.orders
 	p.calls[k.id] = k
-	return true
+	return nil
 }
 
 // yielding returns the calls one of which makes room for another, the oldest first.

@@ -295,6 +295,28 @@ func TestParkingShare(t *testing.T) {
 	})
 }
 
+// TestParkedAtShutdown: a server that asks while the lot is closing is told so, not that too
+// many calls wait.
+func TestParkedAtShutdown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := parking.NewLot(0)
+		var late error
+		closing := make(chan struct{})
+		p.Start(t.Context(), nil, nil, func(_ context.Context, k *parking.Call) (json.RawMessage, error) {
+			<-closing
+			_, late = k.Ask(t.Context(), "roots/list", nil)
+			return nil, late
+		})
+		go p.Close()
+		synctest.Wait()
+		close(closing)
+		p.Close()
+		if !errors.Is(late, runtime.ErrClosed) {
+			t.Errorf("got %v, want %v", late, runtime.ErrClosed)
+		}
+	})
+}
+
 // TestParkedCallHasEnded: a question that comes when the call has ended is
 // nobody's: it waits for nothing, and takes no place.
 func TestParkedCallHasEnded(t *testing.T) {
