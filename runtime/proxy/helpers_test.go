@@ -75,7 +75,7 @@ func (t *piped) Request(id []byte, method string, params []byte) {
 	})
 }
 
-func (t *piped) Malformed([]byte, error) {}
+func (t *piped) Malformed([]byte, error) error { return nil }
 func (t *piped) Closed(error) error {
 	if !t.late {
 		t.h.Closed(runtime.ErrClosed)

@@ -145,7 +145,7 @@ func (w *wired) Notification(method string, params []byte) {
 	w.h.Notification(context.Background(), nil, method, params)
 }
 func (w *wired) Request([]byte, string, []byte) {}
-func (w *wired) Malformed([]byte, error)        {}
+func (w *wired) Malformed([]byte, error) error  { return nil }
 
 var errDied = fmt.Errorf("a ended (signal: killed): %w", runtime.ErrClosed)
 

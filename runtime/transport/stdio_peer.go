@@ -99,9 +99,9 @@ func errorObject(err error) []byte {
 	return jsonrpc.ErrorObject(e.Code, e.Message, e.Data)
 }
 
-// Malformed counts a line that is no message; the connection lives on, because a
-// stray print is a common fault of servers.
-func (p *stdioPeer) Malformed(line []byte, err error) {
+// Malformed counts a line that is no message; the connection lives on unless it is
+// strict, because a stray print is a common fault of servers.
+func (p *stdioPeer) Malformed(line []byte, err error) error {
 	(*Stdio)(p).noteAlive()
 	sample := p.o.Redactor.Beginning(string(line[:min(len(line), lineSample+p.o.Redactor.Longest())]), lineSample)
 	p.mu.Lock()
@@ -112,10 +112,8 @@ func (p *stdioPeer) Malformed(line []byte, err error) {
 		level = slog.LevelWarn // once: a server that prints goes on printing
 	}
 	p.mu.Unlock()
-	if p.o.Strict {
-		_ = p.process.Stdout.Close() // the reader, which calls this, closes the connection
-	}
 	p.o.Logger.Log(p.lifetime, level, "server wrote a line that is not a message", "sample", sample, "err", err)
+	return p.strict()
 }
 
 // Closed finds out how the server ended.

@@ -121,16 +121,16 @@ func TestStdioMalformed(t *testing.T) {
 }
 
 // TestStdioStrict: a server that must write messages alone is left when it writes
-// something else.
+// something else: the call that waits fails, also where its answer comes with the line.
 func TestStdioStrict(t *testing.T) {
 	closed := make(chan error, 1)
-	s := fake(t, transport.StdioOptions{Strict: true, Handler: &ending{closed: closed}}, "-rubbish-between")
-	err := handshake(t, s)
-	for range 20 { // the first answers may come with the line
-		if err == nil {
-			_, err = stdioTool(t.Context(), s, "exact", `{}`)
-		}
-	}
+	bad, err := transport.StartStdio(transport.StdioOptions{
+		Command: "sh", Args: []string{"-c", `read -r line; printf 'Server is starting\n{"jsonrpc":"2.0","id":1,"result":{}}\n'; cat >/dev/null`},
+		Strict: true, Handler: &ending{closed: closed},
+	})
+	require.NoError(t, err)
+	defer bad.Close()
+	err = handshake(t, bad)
 	var proto *runtime.ProtocolError
 	if !errors.As(err, &proto) || !errors.Is(err, runtime.ErrClosed) || !strings.Contains(err.Error(), "strict") || !strings.Contains(err.Error(), "Server is starting") {
 		t.Errorf("got %v", err)
@@ -138,7 +138,7 @@ func TestStdioStrict(t *testing.T) {
 	if err := <-closed; !errors.As(err, &proto) {
 		t.Errorf("the handler got %v", err)
 	}
-	s = fake(t, transport.StdioOptions{Strict: true})
+	s := fake(t, transport.StdioOptions{Strict: true})
 	if err := handshake(t, s); err != nil {
 		t.Error(err)
 	}

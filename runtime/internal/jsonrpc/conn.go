@@ -49,8 +49,9 @@ type Peer interface {
 	Notification(method string, params []byte)
 	// Request is answered, at once or later, by Conn.Respond or RespondError.
 	Request(id []byte, method string, params []byte)
-	// Malformed is a line that is no message.
-	Malformed(line []byte, err error)
+	// Malformed is a line that is no message. An error ends the connection before
+	// anything that came behind the line is read.
+	Malformed(line []byte, err error) error
 	// Closed is called once, after the last message; the error it returns ends
 	// the pending calls.
 	Closed(err error) error
@@ -99,6 +100,8 @@ type Conn struct {
 	sweeper  *time.Timer
 	armed    bool
 	received bool // a message has come
+
+	refused error // of Peer.Malformed; the reader's
 }
 
 type pending struct {
@@ -378,6 +381,11 @@ func (c *Conn) Read(r *LineReader) {
 			if w := in.message(line, r.At(), r.Cut()); w != nil {
 				flush(w)
 			}
+		}
+		if in.refused != nil {
+			flush(nil)
+			in.close(in.refused)
+			return
 		}
 		if !r.Buffered() {
 			flush(nil)

@@ -49,10 +49,11 @@ func (p *peer) Request(id []byte, method string, _ []byte) {
 	_ = p.conn.Respond(id, []byte(`{}`))
 }
 
-func (p *peer) Malformed(line []byte, _ error) {
+func (p *peer) Malformed(line []byte, _ error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.malformed = append(p.malformed, string(line))
+	return nil
 }
 
 func (p *peer) Closed(err error) error {

@@ -52,7 +52,7 @@ func (c *inbound) close(cause error) {
 func (c *inbound) message(line []byte, now time.Time, cut bool) *Writer {
 	var m rawjson.Message
 	if err := rawjson.Scan(line, &m); err != nil {
-		c.peer.Malformed(line, err)
+		c.refused = c.peer.Malformed(line, err)
 		if cut {
 			return nil
 		}
@@ -71,7 +71,7 @@ func (c *inbound) message(line []byte, now time.Time, cut bool) *Writer {
 	}
 	id, ok := c.answered(m.ID.Of(line))
 	if !ok || m.Result.Present() == m.Error.Present() {
-		c.peer.Malformed(line, errors.New("neither a request nor an answer to one"))
+		c.refused = c.peer.Malformed(line, errors.New("neither a request nor an answer to one"))
 		return nil
 	}
 	c.mu.Lock()
@@ -114,7 +114,7 @@ func (c *inbound) answered(raw []byte) (uint64, bool) {
 func (c *inbound) incoming(line []byte, m *rawjson.Message) *Writer {
 	method, ok := rawjson.String(line, m.Method)
 	if !ok {
-		c.peer.Malformed(line, errors.New("method is not a string"))
+		c.refused = c.peer.Malformed(line, errors.New("method is not a string"))
 		return nil
 	}
 	c.mu.Lock()
@@ -188,7 +188,7 @@ func (c *inbound) tooLong(head, tail []byte) *Writer {
 	c.received = true
 	c.mu.Unlock()
 	if !ok {
-		c.peer.Malformed(nil, ErrTooLong)
+		c.refused = c.peer.Malformed(nil, ErrTooLong)
 		return nil
 	}
 	return p.receiver.Finish(Answer{Err: fmt.Errorf("the answer: %w", ErrTooLong)})

@@ -115,7 +115,7 @@ type quiet struct{}
 
 func (quiet) Notification(string, []byte)    {}
 func (quiet) Request([]byte, string, []byte) {}
-func (quiet) Malformed([]byte, error)        {}
+func (quiet) Malformed([]byte, error) error  { return nil }
 func (quiet) Closed(err error) error         { return err }
 
 // TestOfferIsBounded: what may be left out is refused by an output whose reader has
