@@ -20,7 +20,8 @@ const (
 	backoffFirst = 500 * time.Millisecond
 	backoffMax   = 30 * time.Second
 	// maxListens bounds attempts in a row to open the stream again. One that
-	// brings an event, or lasts for listenWorth, starts over.
+	// brings an event, or lasts for listenWorth, starts over. The pauses start over
+	// with one that lasts, or says itself how long they shall be.
 	maxListens  = 10
 	listenWorth = 30 * time.Second
 )
@@ -112,8 +113,8 @@ func (t *HTTP) Listening() <-chan struct{} {
 }
 
 func (t *HTTP) listen(ctx context.Context, l *listener) {
-	for failures := 0; ; {
-		received, retry, err := t.listenOnce(ctx, l)
+	for failures, short := 0, 0; ; {
+		came, err := t.listenOnce(ctx, l)
 		if ctx.Err() != nil {
 			return
 		}
@@ -121,15 +122,18 @@ func (t *HTTP) listen(ctx context.Context, l *listener) {
 			t.w.log.Debug("server has no stream for messages outside of calls", "err", err)
 			return
 		}
-		if received {
+		if came.lasted || came.event {
 			failures = 0
 		}
-		failures++
+		if came.lasted || came.event && came.retry > 0 {
+			short = 0
+		}
+		failures, short = failures+1, short+1
 		if failures > maxListens {
 			t.w.log.Warn("stream for messages outside of calls given up", "attempts", maxListens, "err", err)
 			return
 		}
-		if deadline.Pause(ctx, max(retry, backoff(failures-1))) != nil {
+		if deadline.Pause(ctx, max(came.retry, backoff(short-1))) != nil {
 			return
 		}
 	}
@@ -137,8 +141,15 @@ func (t *HTTP) listen(ctx context.Context, l *listener) {
 
 var errNoStream = errors.New("no stream")
 
-// listenOnce reads the stream until it ends. Received reports that it was worth it.
-func (t *HTTP) listenOnce(ctx context.Context, l *listener) (received bool, retry time.Duration, err error) {
+// listened is what came of a stream: whether it had an event, whether it lasted, and how
+// long the server wants to be left alone, 0 where it did not say.
+type listened struct {
+	event, lasted bool
+	retry         time.Duration
+}
+
+// listenOnce reads the stream until it ends.
+func (t *HTTP) listenOnce(ctx context.Context, l *listener) (came listened, err error) {
 	header := sessionHeaders(&runtime.Request{Version: l.version}, l.session)
 	if l.lastID != "" {
 		header[headerLastID] = []string{l.lastID}
@@ -147,13 +158,13 @@ func (t *HTTP) listenOnce(ctx context.Context, l *listener) (received bool, retr
 	l.once.Do(func() { close(l.answered) })
 	if err != nil {
 		if _, ok := errors.AsType[*redirectError](err); ok {
-			return false, 0, fmt.Errorf("%w: %w", errNoStream, err)
+			return came, fmt.Errorf("%w: %w", errNoStream, err)
 		}
-		return false, 0, err
+		return came, err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests {
-		return false, 0, t.w.statusError(resp, nil, nil, false)
+		return came, t.w.statusError(resp, nil, nil, false)
 	}
 	t.mu.Lock()
 	lost := t.onLost
@@ -166,7 +177,7 @@ func (t *HTTP) listenOnce(ctx context.Context, l *listener) (received bool, retr
 		lost()
 	}
 	if resp.StatusCode != http.StatusOK || mediaType(resp) != mediaStream {
-		return false, 0, fmt.Errorf("%w: %w", errNoStream, t.w.statusError(resp, nil, nil, false))
+		return came, fmt.Errorf("%w: %w", errNoStream, t.w.statusError(resp, nil, nil, false))
 	}
 	began := time.Now()
 	rd := sse.NewReader(resp.Body, t.w.max)
@@ -175,12 +186,13 @@ func (t *HTTP) listenOnce(ctx context.Context, l *listener) (received bool, retr
 		if id := rd.LastID(); id != "" {
 			l.lastID = id
 		}
-		retry, _ = rd.Retry()
 		if err != nil {
-			return received || time.Since(began) >= listenWorth, retry, err
+			came.lasted = time.Since(began) >= listenWorth
+			came.retry, _ = rd.Retry()
+			return came, err
 		}
 		messages := t.w.messages(ev)
-		received = received || len(messages) > 0
+		came.event = came.event || len(messages) > 0
 		for i := range messages {
 			t.takeFree(l.version, l.session, &messages[i])
 		}

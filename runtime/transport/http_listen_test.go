@@ -72,6 +72,39 @@ func TestHTTPListenRetries(t *testing.T) {
 	}
 }
 
+// TestHTTPListenEndsEarly: streams that bring an event and end are opened again as long as
+// the client wants, with growing pauses, or as often as the server says.
+func TestHTTPListenEndsEarly(t *testing.T) {
+	for name, c := range map[string]struct {
+		stream string
+		pause  func(i int) time.Duration // the longest
+	}{
+		"event":           {noteX, func(i int) time.Duration { return min(500*time.Millisecond<<min(i, 10), 30*time.Second) }},
+		"event and retry": {"retry: 2000\n" + noteX, func(int) time.Duration { return 2 * time.Second }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &steps{t: t, play: []func(*http.Request) *http.Response{events(c.stream)}}
+				cl, err := transport.NewHTTP("http://server.test/mcp", transport.HTTPOptions{Client: &http.Client{Transport: s}})
+				require.NoError(t, err)
+				defer cl.Close()
+				cl.Listen(t.Context())
+				time.Sleep(10 * time.Minute)
+				synctest.Wait()
+				if len(s.times) < 20 {
+					t.Errorf("%d tries: given up", len(s.times))
+				}
+				for i, d := range s.waits() {
+					if most := c.pause(i); d < most/2 || d > most {
+						t.Errorf("pause %d: %v, want at most %v and at least half", i, d, most)
+						break
+					}
+				}
+			})
+		})
+	}
+}
+
 // lasting is a stream that says nothing for a while and ends.
 func lasting(d time.Duration) func(*http.Request) *http.Response {
 	return func(r *http.Request) *http.Response {
