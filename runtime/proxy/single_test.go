@@ -272,3 +272,35 @@ func TestSingleMissing(t *testing.T) {
 		c.end()
 	}
 }
+
+// TestAnnouncementsArrive: that its lists have changed is passed on each time a server says
+// so, soon and also where they look the same: by a proxy that stands for the server to
+// everybody, else to those who have seen a list.
+func TestAnnouncementsArrive(t *testing.T) {
+	for _, alone := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			var h runtime.Handler
+			p, err := proxy.NewAllowed(proxy.Options{Servers: proxy.Named("a"), Single: alone, Dial: func(_ context.Context, _ proxy.Key, handler runtime.Handler) (*runtime.Client, error) {
+				h = handler
+				lists := &scripted{answer: func(string, json.RawMessage) (json.RawMessage, error) { return json.RawMessage(oneTool), nil }}
+				return runtime.NewClient(lists, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2025-11-25", Capabilities: json.RawMessage(`{"tools":{"listChanged":true}}`)}}), nil
+			}})
+			require.NoError(t, err)
+			defer p.Close()
+			c := attach(t, p)
+			defer c.end()
+			c.hello("2025-11-25", `{}`, "t")
+			if !alone {
+				c.result("tools/list", `{}`)
+			}
+			for i := range 20 {
+				time.Sleep(1500 * time.Millisecond)
+				h.Notification(t.Context(), nil, "notifications/tools/list_changed", nil)
+				time.Sleep(500 * time.Millisecond)
+				if got := len(c.notes); got != i+1 {
+					t.Fatalf("alone: %v: %d of %d announcements have arrived", alone, got, i+1)
+				}
+			}
+		})
+	}
+}

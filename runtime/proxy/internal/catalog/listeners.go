@@ -20,6 +20,7 @@ type Listener interface {
 // called concurrently.
 type Listeners struct {
 	seen [inventory.Kinds]atomic.Bool // lists that clients have asked for: they are told of changes to no others
+	all  bool                         // but of what a server itself says
 
 	mu   sync.Mutex // guards what follows, and is held while clients are told; taken under Publisher.mu
 	of   map[Listener]wish
@@ -149,10 +150,11 @@ func (ls *Listeners) remind(who upstream.Audience, method string) {
 func (ls *Listeners) news(before, after *Catalog, said inventory.Said) (methods []string) {
 	for _, k := range []inventory.Kind{inventory.Prompts, inventory.Resources, inventory.Templates, inventory.Tools} {
 		method := k.Listing().Changed
-		if !ls.seen[k].Load() || slices.Contains(methods, method) {
+		seen := ls.seen[k].Load()
+		if !seen && !ls.all || slices.Contains(methods, method) {
 			continue
 		}
-		news := !before.same(after, k)
+		news := seen && !before.same(after, k)
 		for server, lists := range said {
 			news = news || lists.Has(method) && after.named[server] != nil
 		}

@@ -77,7 +77,7 @@ type offers struct {
 func NewPublisher(o Options, set *upstream.Set) *Publisher {
 	p := &Publisher{
 		o: o, set: set, views: o.Views, names: namesOf(o, nil, naming.Names{}), past: past.New(),
-		offers: offersOf{}, Listeners: Listeners{of: map[Listener]wish{}},
+		offers: offersOf{}, Listeners: Listeners{all: o.Single, of: map[Listener]wish{}},
 	}
 	p.Current.Store(newCatalog(p))
 	return p

@@ -22,8 +22,10 @@ const (
 	// believed maxTrusted times in a succession.
 	echoTime   = 250 * time.Millisecond
 	maxTrusted = 3
-	// quietTime ends a succession.
+	// quietTime ends a succession, and so does a server that speaks after restTime of
+	// silence when it was not just asked.
 	quietTime = time.Minute
+	restTime  = time.Second
 )
 
 // Schedule is when a server's lists are asked for again. The zero value is ready.
@@ -35,6 +37,7 @@ type Schedule struct {
 	asked   time.Time         // when asking last ended
 	said    inventory.ListSet // what the server has said since, and is believed
 	trusted int               // how often it was believed that might have been an echo
+	heard   time.Time         // when it last said anything
 }
 
 // Begin notes that the lists are about to be asked for.
@@ -53,11 +56,16 @@ func (r *Schedule) End() {
 // its connections.
 func (r *Schedule) NoteSaid(lists inventory.ListSet, now time.Time) {
 	r.Stale = true
+	echo := r.Asking > 0 || now.Sub(r.asked) < echoTime
+	if !echo && now.Sub(r.heard) > restTime {
+		r.doubled, r.trusted = 0, 0
+	}
+	r.heard = now
 	was := r.said
 	if lists = lists.With(was); lists == was {
 		return
 	}
-	if r.Asking > 0 || now.Sub(r.asked) < echoTime {
+	if echo {
 		if r.trusted >= maxTrusted {
 			return
 		}
