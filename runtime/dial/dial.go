@@ -473,12 +473,18 @@ func (d *dialer) explain(ctx context.Context, err error, limit time.Duration) er
 			Target: d.Entry.Name, Err: exit,
 			Remedy: "run it by hand to see why: " + d.redact.String(commandLine(d.Entry)),
 		}
-		if w := withheldFrom(d.Entry, exit.Stderr, false); w != nil {
+		if lacks := runnerError(d.Entry, exit); lacks != nil {
+			failed.Err, failed.Remedy = lacks, lacks.Hint()
+		} else if w := withheldFrom(d.Entry, exit.Stderr, false); w != nil {
 			failed.Err, failed.Remedy = &notPassed{exit, w}, w.Hint()
 		}
 		return failed
 	case errors.Is(err, context.DeadlineExceeded):
-		return d.withVariables(&runtime.TimeoutError{Op: "connect " + d.Entry.Name, After: limit})
+		err = d.withVariables(&runtime.TimeoutError{Op: "connect " + d.Entry.Name, After: limit})
+		if Fetches(d.Entry.Command) && !errors.As(err, new(*notPassed)) {
+			err = &slowStart{err}
+		}
+		return err
 	}
 	err = d.withVariables(d.redactError(err))
 	switch d.Entry.Name {
@@ -502,6 +508,9 @@ func (d *dialer) stdio(context.Context) (runtime.Transport, error) {
 	o := d.stdioOptions()
 	o.Handler = d.handler()
 	s, err := transport.StartStdio(o)
+	if install := InstallCommand(o.Command, err); install != "" {
+		return nil, &runtime.ConnectError{Target: d.redact.String(o.Command), Err: transport.ErrNoCommand, Remedy: install}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -298,6 +298,9 @@ func NewGuard(o GuardOptions) *Guard {
 // watch.
 func Guardian(pipe io.Reader) { guardian.Run(pipe) }
 
+// ErrNoCommand is in the error of a command that is not there.
+var ErrNoCommand = errors.New("command not found")
+
 // StartError returns why a command could not be started, and what mends it. The
 // system's own words name neither which of the files involved is meant nor what
 // is wrong with it.
@@ -319,7 +322,7 @@ func whyNotStarted(o StdioOptions, err error) *runtime.ConnectError {
 		install = fmt.Sprintf(`"command" is only the program; its arguments belong in "args": mcpctl add NAME -- %s`, o.Command)
 	}
 	if missing, ok := errors.AsType[*exec.Error](err); ok {
-		c.Err, c.Remedy = errors.New("command not found"), install
+		c.Err, c.Remedy = ErrNoCommand, install
 		if !errors.Is(err, exec.ErrNotFound) {
 			c.Err = missing.Err
 		}
@@ -332,7 +335,7 @@ func whyNotStarted(o StdioOptions, err error) *runtime.ConnectError {
 	info, missing := os.Stat(o.Command)
 	switch {
 	case errors.Is(err, os.ErrNotExist) && missing != nil:
-		c.Err, c.Remedy = errors.New("command not found"), install
+		c.Err, c.Remedy = ErrNoCommand, install
 	case errors.Is(err, os.ErrNotExist):
 		c.Err = errors.New("its interpreter is not there")
 		c.Remedy = "install what the first line of " + o.Command + " names"

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +17,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/schema"
-	"github.com/mcpctl/mcpctl/runtime/transport"
 )
 
 // Doctor checks servers.
@@ -115,7 +113,7 @@ func (d *Doctor) runner(r *Report, entry config.Entry) bool {
 		r.pass("runner", path)
 		return true
 	}
-	fix := installCommand(entry.Command)
+	fix := dial.InstallCommand(entry.Command, err)
 	if fix == "" {
 		fix = orEdit(d.Hint(err))
 	}
@@ -138,8 +136,8 @@ func (d *Doctor) connection(ctx context.Context, r *Report, entry config.Entry) 
 	case entry.Command == "":
 		r.pass("reachable", "answered in "+took.String())
 		credentials(r, entry, o)
-	case fetches(entry.Command):
-		r.pass("package", runnerOf(entry.Command)+" found and started it")
+	case dial.Fetches(entry.Command):
+		r.pass("package", dial.RunnerName(entry.Command)+" found and started it")
 		fallthrough
 	default:
 		r.pass("starts", "started in "+took.String())
@@ -210,10 +208,7 @@ func (d *Doctor) refused(r *Report, entry config.Entry, err error) {
 		fix = "mcpctl run " + entry.Name // in the environment that it fails in
 	}
 	unnamed, isUnnamed := errors.AsType[*auth.UnnamedError](err)
-	said := ""
-	if exit, ok := errors.AsType[*transport.ExitError](err); ok {
-		said = exit.Stderr
-	}
+	lacks, isRunner := errors.AsType[*dial.RunnerError](err)
 	switch {
 	case kind == "auth" && entry.PerPrincipal():
 		r.pass("reachable", "it wants a login, which is each principal's own")
@@ -223,17 +218,18 @@ func (d *Doctor) refused(r *Report, entry config.Entry, err error) {
 		r.fail("auth", kind, message, line(command, remark))
 	case kind == "auth":
 		r.fail("auth", kind, message, line(auth.LoginCommand(entry.Name), fix))
-	case kind == "timeout" && fetches(entry.Command):
-		r.fail("handshake", kind, message+"; a first start downloads the package", command(entry, "doctor")+" --connect-timeout 5m")
+	case kind == "timeout" && dial.Fetches(entry.Command):
+		r.fail("handshake", kind, message, command(entry, "doctor")+" --connect-timeout 5m")
 	case kind == "timeout" && fix == "":
 		r.fail("handshake", kind, message, command(entry, "doctor")+" --connect-timeout 2m")
 	case kind == "timeout":
 		r.fail("handshake", kind, message, line(command(entry, "run"), fix))
-	case fetches(entry.Command) && missingPackage(said) != "":
-		name := packageOf(entry.Args, said)
-		r.fail("package", kind, name+": "+missingPackage(said), line("mcpctl search "+path.Base(name), "and mcpctl add --replace, or correct args in servers.json"))
-	case daemonDown(said):
-		r.fail("runner", kind, "docker has no daemon to run containers", "sudo systemctl start docker")
+	case isRunner:
+		id := "runner"
+		if lacks.Package != "" {
+			id = "package"
+		}
+		r.fail(id, kind, message, line(lacks.Fix()))
 	case kind == "connect" && entry.Command != "":
 		r.fail("starts", kind, message, line(command(entry, "run"), fix))
 	case kind == "connect":

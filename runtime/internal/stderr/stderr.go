@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/lazy"
 	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 )
@@ -159,7 +160,7 @@ func shownLine(line string) string {
 
 // Telling returns the line that says best why a program has ended: the last one
 // that begins like an error, as behind the traces of Node or before those of
-// Go, else the last.
+// Go; what npm says first; else the last.
 func Telling(text string) string {
 	lines := strings.Split(text, "\n")
 	for _, line := range slices.Backward(lines) {
@@ -167,8 +168,20 @@ func Telling(text string) string {
 			return line
 		}
 	}
+	for _, line := range lines {
+		if said := npmSaid().FindStringSubmatch(line); said != nil && !npmFacts().MatchString(said[1]) {
+			return line
+		}
+	}
 	return strings.TrimSpace(lines[len(lines)-1])
 }
+
+// npm marks each line of an error. Lines of facts come before what it says, and one about
+// its log stands last.
+var (
+	npmSaid  = lazy.Regexp(`^npm (?:error|ERR!) +(.+)`)
+	npmFacts = lazy.Regexp(`^(?:code|syscall|errno|path|dest|pkg|A complete log of this run) `)
+)
 
 // beginsLikeError reports whether a line begins with one word, perhaps with
 // "fatal" or "uncaught" before it, that ends in "error", "exception" or is
