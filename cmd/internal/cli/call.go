@@ -68,7 +68,7 @@ that the tool itself reports is printed like a result, with exit code 3.`,
 	cmd.Flags().StringVar(&f.file, "args-file", "", "take the arguments object from `FILE` (- is standard input); pairs override it")
 	cmd.Flags().BoolVar(&f.noValidate, "no-validate", false, "send the arguments without checking them, also to a tool that is not listed")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "of a command-line tool: print what the call would run, and run nothing")
-	cmd.Flags().StringVarP(&f.dir, "output-dir", "O", "", "save images, audio and other bytes of the result in `DIR`")
+	cmd.Flags().StringVarP(&f.dir, "output-dir", "O", "", "save images, audio and other bytes of the result in `DIR`, or one of them in a file, such as out.png")
 	before := func(cmd *cobra.Command, _ []string) {
 		cmd.Flags().VisitAll(func(fl *pflag.Flag) { f.names = append(f.names, fl.Name) })
 	}

@@ -21,13 +21,49 @@ import (
 
 // Saver writes the images, audio and binary resources of a result into a
 // directory, which is created on demand. A file's name contains the SHA-256 of its
-// bytes, so that repeated images are one file. A nil *Saver saves nothing.
+// bytes, so that repeated images are one file. [UI.ToolResult] writes what is alone in a
+// result to Dir itself where that has an ending, and is no directory. A nil *Saver saves
+// nothing.
 type Saver struct {
 	Dir string
+
+	file bool
+}
+
+// of returns what saves a result: s, or what writes to Dir itself.
+func (s *Saver) of(r *runtime.ToolResult) *Saver {
+	n := 0
+	for i := range r.Content {
+		if data, _ := bytesOf(&r.Content[i]); data != nil {
+			n++
+		}
+	}
+	if s == nil || n != 1 || filepath.Ext(s.Dir) == "" { // so it is with a separator at its end
+		return s
+	}
+	info, err := os.Stat(s.Dir)
+	return &Saver{Dir: s.Dir, file: err != nil || !info.IsDir()}
+}
+
+// bytesOf returns the bytes of a block, nil for one that has none, and their type.
+func bytesOf(c *runtime.Content) (data []byte, mimeType string) {
+	switch {
+	case c.Type == "text":
+		return nil, ""
+	case c.Resource != nil:
+		return c.Resource.Blob, c.Resource.MIMEType
+	}
+	return c.Data, c.MIMEType
 }
 
 // Save writes bytes and returns the path.
 func (s *Saver) Save(data []byte, mimeType string) (string, error) {
+	if s.file {
+		if err := os.MkdirAll(filepath.Dir(s.Dir), 0o777); err != nil { //nolint:gosec // the user's own output, under the umask
+			return "", err
+		}
+		return s.Dir, WriteFile(s.Dir, data)
+	}
 	sum := sha256.Sum256(data)
 	path := filepath.Join(s.Dir, hex.EncodeToString(sum[:12])+extension(mimeType))
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() == int64(len(data)) {

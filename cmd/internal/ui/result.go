@@ -15,6 +15,7 @@ import (
 // or structuredContent where there is no text. With save, images and other bytes are
 // written to files in both cases.
 func (u *UI) ToolResult(r *runtime.ToolResult, save *Saver) error {
+	save = save.of(r)
 	if u.WantJSON() {
 		if err := u.PrintJSON(r.Raw); err != nil || save == nil {
 			return err
@@ -56,11 +57,8 @@ func readable(r *runtime.ToolResult) *runtime.ToolResult {
 
 // saveOnly saves a block's bytes and names the file on standard error.
 func (u *UI) saveOnly(c *runtime.Content, save *Saver) error {
-	data, mimeType := c.Data, c.MIMEType
-	if c.Resource != nil {
-		data, mimeType = c.Resource.Blob, c.Resource.MIMEType
-	}
-	if data == nil || c.Type == "text" {
+	data, mimeType := bytesOf(c)
+	if data == nil {
 		return nil
 	}
 	path, err := save.Save(data, mimeType)

@@ -139,6 +139,39 @@ func TestToolResult(t *testing.T) {
 	})
 }
 
+// TestSavedAsFile: one image goes to the file that is named, several into a directory, and
+// so does one where a directory is named.
+func TestSavedAsFile(t *testing.T) {
+	const image = `{"type":"image","mimeType":"image/png","data":"AAAA"},{"type":"text","text":"it"}`
+	other := strings.Replace(image, "AAAA", "BBBB", 1)
+	existing := filepath.Join(t.TempDir(), "v1.2")
+	require.NoError(t, os.Mkdir(existing, 0o700))
+	dir := t.TempDir()
+	for _, c := range []struct{ path, content, want string }{
+		{filepath.Join(dir, "new", "out.png"), image, filepath.Join(dir, "new", "out.png")},
+		{filepath.Join(dir, "two.png"), image + "," + other, filepath.Join(dir, "two.png", "*.png")},
+		{filepath.Join(dir, "plain"), image, filepath.Join(dir, "plain", "*.png")},
+		{filepath.Join(dir, "v1.3") + string(filepath.Separator), image, filepath.Join(dir, "v1.3", "*.png")},
+		{existing, image, filepath.Join(existing, "*.png")},
+	} {
+		for _, asText := range []bool{true, false} {
+			r, err := runtime.ParseToolResult(json.RawMessage(`{"content":[` + c.content + `]}`))
+			require.NoError(t, err)
+			var out, note bytes.Buffer
+			u := ui.New(strings.NewReader(""), &out, &note)
+			u.Text = asText
+			require.NoError(t, u.ToolResult(r, &ui.Saver{Dir: c.path}))
+			files, _ := filepath.Glob(c.want)
+			if len(files) == 0 || !strings.Contains(out.String()+note.String(), "saved as "+files[0]) {
+				t.Errorf("%s: no %s, told %s%s", c.path, c.want, out.String(), note.String())
+			}
+			if info, err := os.Stat(c.want); err == nil && !info.Mode().IsRegular() {
+				t.Errorf("%s is no file", c.want)
+			}
+		}
+	}
+}
+
 func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "f")
