@@ -2,6 +2,8 @@ package ui
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,11 +37,24 @@ func (u *UI) ToolResult(r *runtime.ToolResult, save *Saver) error {
 	case err != nil:
 		return err
 	case r.Structured != nil && !text:
-		return u.Indented(r.Structured)
+		return u.Indented(shown(r))
 	case len(r.Content) == 0:
 		u.Note("the result is empty")
 	}
 	return nil
+}
+
+// shown returns structuredContent with the size of bytes that a block shows already in
+// their place. A few bytes stay: they may be another word.
+func shown(r *runtime.ToolResult) json.RawMessage {
+	const few = 32
+	structured := r.Structured
+	for i := range r.Content {
+		if data, _ := bytesOf(&r.Content[i]); len(data) > few {
+			structured = bytes.ReplaceAll(structured, []byte(base64.StdEncoding.EncodeToString(data)), []byte("["+Size(len(data))+"]"))
+		}
+	}
+	return structured
 }
 
 // readable returns an error of a tool with its errors of validation one line a field.

@@ -85,7 +85,7 @@ func FuzzJoinPages(f *testing.F) {
 }
 
 func TestToolResult(t *testing.T) {
-	png := []byte("\x89PNG....")
+	png, long := []byte("\x89PNG...."), strings.Repeat("AbC/", 20)
 	tests := []struct{ name, result, want, note string }{
 		{"text", `{"content":[{"type":"text","text":"a\nb"},{"type":"text","text":"c\n"}]}`, "a\nb\nc\n", ""},
 		{"escapes", `{"content":[{"type":"text","text":"\u001b[31mred\u001b[0m\u0007\u202e"}]}`, "red\n", ""},
@@ -95,6 +95,7 @@ func TestToolResult(t *testing.T) {
 		{"embedded bytes", `{"content":[{"type":"resource","resource":{"uri":"demo://a","mimeType":"application/gzip","blob":"AAAA"}}]}`, "[resource: demo://a, application/gzip, 3 bytes]\n", ""},
 		{"later revision", `{"content":[{"type":"video","x":1}]}`, "[content of type video: shown by --json]\n", ""},
 		{"structured alone", `{"content":[],"structuredContent":{"n":9007199254740993,"o":{"x":1.0}}}`, "{\n  \"n\": 9007199254740993,\n  \"o\": {\n    \"x\": 1.0\n  }\n}\n", ""},
+		{"bytes once", `{"content":[{"type":"image","mimeType":"image/png","data":"` + long + `"}],"structuredContent":{"data":"` + long + `","url":"data:image/png;base64,` + long + `","n":1}}`, "[image: image/png, 60 bytes]\n{\n  \"data\": \"[60 bytes]\",\n  \"url\": \"data:image/png;base64,[60 bytes]\",\n  \"n\": 1\n}\n", ""},
 		{"text says it", `{"content":[{"type":"text","text":"3"}],"structuredContent":{"n":3}}`, "3\n", ""},
 		{"empty", `{"content":[]}`, "", "the result is empty\n"},
 	}
