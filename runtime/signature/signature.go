@@ -3,7 +3,10 @@
 package signature
 
 import (
+	"cmp"
 	"encoding/json"
+	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,10 +22,11 @@ type Signature struct {
 	Unknown bool
 }
 
-// Arg is an argument; Type may be empty.
+// Arg is an argument; Type may be empty. Plain is its type without values, where Type has
+// some.
 type Arg struct {
-	Name, Type string
-	Required   bool
+	Name, Type, Plain string
+	Required          bool
 }
 
 // Of returns the signature of a tool with an input schema.
@@ -34,19 +38,43 @@ func Of(name string, inputSchema json.RawMessage) Signature {
 		return s
 	}
 	for _, p := range in.Root().Properties() {
-		s.Args = append(s.Args, Arg{plain.Line(p.Name), plain.Line(Type(p.Node)), p.Required})
+		a := Arg{Name: plain.Line(p.Name), Type: plain.Line(Type(p.Node)), Required: p.Required}
+		if t := Plain(p.Node); t != a.Type {
+			a.Plain = t
+		}
+		s.Args = append(s.Args, a)
 	}
 	return s
 }
 
-// Type returns the type of an argument, without its values where they would be long.
+// Type returns the type of an argument, with as many of its values as are short.
 func Type(n schema.Node) string {
 	const most = 32
 	t := n.Type()
-	switch {
-	case len(t) <= most && !strings.Contains(t, "…"):
+	if len(t) <= most {
 		return t
-	case n.Kinds() == schema.Array:
+	}
+	if values := n.Enum(); len(values) > 0 {
+		words := ""
+		for i := 0; i < len(values) && len(words+schema.Text(values[i]))+len("|…") <= most; i++ {
+			words += schema.Text(values[i]) + "|"
+		}
+		if words != "" {
+			return words + "…"
+		}
+	} else if n.Kinds() == schema.Array {
+		item := Type(n.Item(0))
+		if strings.Contains(item, "|") {
+			item = "(" + item + ")"
+		}
+		return item + "[]"
+	}
+	return n.Plain()
+}
+
+// Plain returns the type of an argument, or of its elements, without values.
+func Plain(n schema.Node) string {
+	if n.Kinds() == schema.Array {
 		return n.Item(0).Plain() + "[]"
 	}
 	return n.Plain()
@@ -61,17 +89,36 @@ func (s Signature) String() string {
 }
 
 // Within returns the signature in at most some bytes where required arguments leave room
-// for that. Optional arguments that have none are counted: …+12.
+// for that. Values that have none are left out, and then optional arguments, which are
+// counted: …+12.
 func (s Signature) Within(most int) string {
-	full := s.String()
-	if s.Unknown || len(full) <= most {
-		return full
+	if s.Unknown {
+		return s.String()
 	}
-	short := full
-	for optional := s.Optional(); optional >= 0 && len(short) > most; optional-- {
-		short = s.Join(s.Parts(optional, true))
+	short := ""
+	for short = range s.Shorter() {
+		if len(short) <= most {
+			break
+		}
 	}
 	return short
+}
+
+// Shorter goes through ever shorter forms of the signature, from that of String to the one
+// with the required arguments alone.
+func (s Signature) Shorter() iter.Seq[string] {
+	without := s
+	without.Args = slices.Clone(s.Args)
+	for i, a := range without.Args {
+		without.Args[i].Type = cmp.Or(a.Plain, a.Type)
+	}
+	return func(yield func(string) bool) {
+		for optional := s.Optional(); optional >= 0; optional-- {
+			if !yield(s.Join(s.Parts(optional, true))) || !yield(s.Join(without.Parts(optional, true))) {
+				return
+			}
+		}
+	}
 }
 
 // Optional returns how many arguments are not required.

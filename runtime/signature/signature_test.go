@@ -15,9 +15,14 @@ func TestSignature(t *testing.T) {
 		want   string
 	}{
 		{merge, 200, `merge(owner:string, method?:"merge"|"squash", title?:string)`},
-		{merge, 54, `merge(owner:string, method?:"merge"|"squash", …+1)`},
+		{merge, 54, `merge(owner:string, method?:string, title?:string)`},
+		{merge, 49, `merge(owner:string, method?:string, …+1)`},
 		{merge, 30, `merge(owner:string, …+2)`},
 		{merge, 3, `merge(owner:string, …+2)`},
+		{`{"properties":{"a":{"enum":["New York","Chicago","Los Angeles"]}}}`, 200, `merge(a?:"New York"|"Chicago"|…)`},
+		{`{"properties":{"a":{"items":{"enum":["New York","Chicago","Los Angeles"]}, "type": "array"}}}`, 200, `merge(a?:("New York"|"Chicago"|…)[])`},
+		{`{"properties":{"a":{"enum":["one value that is longer than all others","b"]}}}`, 200, `merge(a?:string)`},
+		{`{"properties":{"a":{"enum":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]}}}`, 200, `merge(a?:1|2|3|4|5|6|7|8|…)`},
 		{`{"type":"object"}`, 3, `merge()`},
 		{`nonsense`, 3, `merge(?)`},
 	} {

@@ -196,7 +196,7 @@ func TestToolOf(t *testing.T) {
 		Name: "pa\x1b[31mint", Description: "\n\n  \t\nPaints a wall.\nSlowly.", Annotations: &runtime.ToolAnnotations{DestructiveHint: &yes},
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"colour":{"enum":["red","green","blue","yellow","black","white","grey","pink","brown"]},"walls":{"type":"array","items":{"enum":[1,2,3,4,5,6,7,8,9]}}},"required":["walls"]}`),
 	}
-	want := Tool{Name: "paint", Text: "Paints a wall.", Marks: "!", Args: []Arg{{Name: "colour", Type: "string"}, {Name: "walls", Type: "integer[]", Required: true}}}
+	want := Tool{Name: "paint", Text: "Paints a wall.", Marks: "!", Args: []Arg{{Name: "colour", Type: `"red"|"green"|"blue"|…`, Plain: "string"}, {Name: "walls", Type: "(1|2|3|4|5|6|7|8|…)[]", Plain: "integer[]", Required: true}}}
 	if diff := cmp.Diff(want, ToolOf(tool)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

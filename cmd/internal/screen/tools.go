@@ -56,8 +56,7 @@ func (t *Tool) signature() signature.Signature {
 }
 
 // lines returns the signature on one line that leaves half of the width to a
-// description, else on one that fits, else on several. Optional arguments that have no
-// room are counted: …+12.
+// description, else on one that fits, else on several: see [signature.Signature.Shorter].
 func (t *Tool) lines(width int) []string {
 	sig := t.signature()
 	full := sig.String()
@@ -65,8 +64,8 @@ func (t *Tool) lines(width int) []string {
 		return []string{full}
 	}
 	for _, room := range []int{width / 2, width} {
-		for optional := sig.Optional(); optional >= 0; optional-- {
-			if s := sig.Join(sig.Parts(optional, true)); text.StringWidth(s) <= room {
+		for s := range sig.Shorter() {
+			if text.StringWidth(s) <= room {
 				return []string{s}
 			}
 		}

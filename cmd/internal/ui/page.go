@@ -85,7 +85,7 @@ func (p *Page) Arguments(n schema.Node, prefix string, depth int) {
 		values := enumOf(prop.Node)
 		facts := []string{prop.Node.Type()}
 		if values != nil {
-			facts[0] = signature.Type(prop.Node)
+			facts[0] = signature.Plain(prop.Node)
 		}
 		if prop.Required {
 			facts = append(facts, "required")
