@@ -73,7 +73,7 @@ func TestOddFiles(t *testing.T) {
 		{"servers.json", "add other -- fake-mcp", 5, "servers.json: it is KIND, not a regular file\nhint: "},
 		{"servers.json", "config validate --json", 5, "servers.json: it is KIND, not a regular file"},
 		{"servers.json", "serve", 5, "servers.json: it is KIND, not a regular file\nhint: "},
-		{"config.yaml", "list", 5, "config.yaml: it is KIND, not a regular file\nhint: "},
+		{"config.yaml", "tools fake", 5, "config.yaml: it is KIND, not a regular file\nhint: "},
 		{".servers.json.lock", "add other -- fake-mcp", 0, ""},
 		{"verdicts.json", "tools fake", 0, ""},
 		{"ring.json", "tools fake", 0, ""},

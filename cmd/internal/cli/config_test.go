@@ -243,7 +243,7 @@ func TestConfigCommands(t *testing.T) {
 		}
 	}
 	// These do not.
-	run("list").fails(t, 5, "config.yaml:1:10:", "timeout", "soon")
+	run("tools", "x").fails(t, 5, "config.yaml:1:10:", "timeout", "soon")
 	run("config", "validate").fails(t, 5, "config.yaml:1:10:")
 
 	home(t, nil)

@@ -61,7 +61,7 @@ func newConfigValidate(a *app) *cobra.Command {
 	var o configuring.ValidateOptions
 	live := false
 	cmd := &cobra.Command{
-		Use: "validate", Short: "Check servers.json and config.yaml", Args: cobra.NoArgs,
+		Use: "validate", Short: "Check servers.json and config.yaml", Args: cobra.NoArgs, Annotations: map[string]string{brokenFiles: reported},
 		Long: "Check servers.json, in all layers, and config.yaml. Each fault has its line, its column and a fix.\n" +
 			"Faults exit with code 5, warnings with 0. As JSON: {\"path\",\"ok\",\"servers\",\"problems\"}, and \"files\" if there are several.\n\n" +
 			"--fix fixes the faults of servers.json that have one meaning, and keeps the file as it was in servers.json.bak.\n\n" +
@@ -71,6 +71,7 @@ func newConfigValidate(a *app) *cobra.Command {
 			"that of a server, a token or a group that is configured.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Views, o.Stored = a.missingInViews(cmd.Context(), live), !live
+			o.Settings = a.broken
 			o.Policies = a.unmatched(cmd.Context())
 			return printed(configuringOf(a).Validate(o))
 		},

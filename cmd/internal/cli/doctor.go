@@ -43,8 +43,8 @@ func newDoctor(a *app) *cobra.Command {
 			"The exit code is that of the worst finding, in this order: config 5, connect 6, timeout 7, protocol 8, auth 4.\n" +
 			"Warnings do not fail. As JSON: {\"servers\":[{\"name\",\"ok\",\"checks\":[{\"id\",\"ok\",\"message\",\"fix\"}]}],\"files\":[…]}.",
 		Example: "  mcpctl doctor\n  mcpctl doctor gh --json\n  mcpctl doctor --fix\n  mcpctl doctor -- npx -y @modelcontextprotocol/server-memory",
-		Args:    cobra.ArbitraryArgs,
-		RunE:    func(cmd *cobra.Command, words []string) error { return c.run(cmd.Context(), words) },
+		Args:    cobra.ArbitraryArgs, Annotations: map[string]string{brokenFiles: reported},
+		RunE: func(cmd *cobra.Command, words []string) error { return c.run(cmd.Context(), words) },
 	}
 	cmd.Flags().BoolVar(&c.fix, "fix", false, "fix who may read files with secrets, and offer to name who gets the secret of an entry")
 	a.completeServers(cmd)
@@ -72,6 +72,9 @@ func (c *doctorCommand) run(ctx context.Context, words []string) error {
 		}
 	}
 	result := &doctor.Result{Servers: reports, Files: append(files.Check(), doorcheck.Reports(ctx, files.Path, c.settings, c.getenv, c.unmatched(ctx))...)}
+	if c.broken != nil {
+		result.Files = append(result.Files, doctor.Settings(c.broken))
+	}
 	if files.Path != "" { // else it is about a server alone
 		result.Files = append(result.Files, recording.Check(ctx, c.settings.Audit, config.StateDir(c.getenv), c.getenv)...)
 		result.Files = append(result.Files, doctor.Views(c.settings.File(), c.missingInViews(ctx, false))...)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -59,8 +60,8 @@ func (env *environment) addGlobalFlags(root *cobra.Command) {
 // and log.
 func (env *environment) setup(cmd *cobra.Command) error {
 	s, err := settings.Load(settings.Options{Getenv: env.getenv, Flags: cmd.Flags(), SkipFile: worksWithoutFiles(cmd)})
-	if cmd.Annotations[brokenFiles] != "" && is[*config.Problem](err) {
-		env.ui.Note("warning: %v", err)
+	broken, isBroken := errors.AsType[*config.Problem](err)
+	if isBroken && cmd.Annotations[brokenFiles] != "" {
 		s, err = settings.Load(settings.Options{Getenv: env.getenv, Flags: cmd.Flags(), SkipFile: true})
 	}
 	if err != nil {
@@ -75,6 +76,14 @@ func (env *environment) setup(cmd *cobra.Command) error {
 	env.ui.NoInput, env.ui.Quiet = s.NoInput, s.Quiet
 	env.ui.Color, env.ui.ErrColor = env.wantColor(env.ui.OutTTY), env.wantColor(env.ui.ErrTTY)
 	env.log = env.newLogger()
+	switch cmd.Annotations[brokenFiles] {
+	case reported:
+		env.broken = broken
+	case noted:
+		if broken != nil {
+			noteProblem(env.ui, broken)
+		}
+	}
 	if s.Serve.Access.Rules || s.Audit != nil {
 		env.obey()
 	}
@@ -136,10 +145,13 @@ func (env *environment) newLogger() *slog.Logger {
 }
 
 // anyFiles marks a command that does not read config.yaml, brokenFiles one that does
-// without a broken one.
+// without a broken one: noted, which is a warning, or reported by the command itself.
 const (
 	anyFiles    = "any-files"
 	brokenFiles = "broken-files"
+
+	noted    = "noted"
+	reported = "reported"
 )
 
 func worksWithoutFiles(cmd *cobra.Command) bool {

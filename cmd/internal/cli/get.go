@@ -20,8 +20,8 @@ func newGet(a *app) *cobra.Command {
 		Long: "Print the entry of a configured server, with its placeholders. Literal secrets are shown as " + secret.Redacted + ":\n" +
 			"user and query of the URL, values of headers, and variables and arguments that look secret. As JSON: {\"name\",\"entry\"}.",
 		Example: "  mcpctl get fs\n  mcpctl get fs --reveal",
-		Args:    cobra.ExactArgs(1),
-		RunE:    func(_ *cobra.Command, args []string) error { return a.get(args[0], reveal) },
+		Args:    cobra.ExactArgs(1), Annotations: map[string]string{brokenFiles: noted},
+		RunE: func(_ *cobra.Command, args []string) error { return a.get(args[0], reveal) },
 	}
 	cmd.Flags().BoolVar(&reveal, "reveal", false, "print the entry as it is in the file, with its secrets")
 	a.completeServer(cmd)

@@ -47,6 +47,8 @@ type environment struct {
 
 	// settings are read before a command runs, and determine log and ui.
 	settings settings.Settings
+	// broken is what is wrong with config.yaml, for the command to report; nil for nothing.
+	broken *config.Problem
 
 	stored storedFiles
 	short  shortGuard

@@ -23,7 +23,7 @@ func newStatus(a *app) *cobra.Command {
 			`As JSON: {"serves":[{"pid","version","started","front","listening","config","ready","process","backends","clients","bounds"}]};` + "\n" +
 			`one that does not answer is {"pid","error"}. Servers that a person has to log in to again, since the token ends within a` + "\n" +
 			`day and cannot be refreshed, are in "logins", as in mcpctl auth status.`,
-		Annotations: map[string]string{brokenFiles: "yes"},
+		Annotations: map[string]string{brokenFiles: noted},
 		Example:     "  mcpctl status\n  mcpctl status 127.0.0.1:8080\n  mcpctl status --json",
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if err := a.words(words, 0, 1, "status [PID|ADDR]"); err != nil {

@@ -85,6 +85,8 @@ type ValidateOptions struct {
 	// Fix mends what is safe to mend in the user's file, or with Project in that of the
 	// project. DryRun only says what it would mend.
 	Fix, Project, DryRun bool
+	// Settings is what is wrong with config.yaml, nil for nothing.
+	Settings *config.Problem
 	// Views are what views say of tools that do not exist, by what the servers offer now; with
 	// Stored by what they did when they were last asked, which is a warning.
 	Views  []config.Problem
@@ -94,7 +96,7 @@ type ValidateOptions struct {
 }
 
 // Validate prints all faults of the files, and fails if there are any, but not for
-// warnings. A broken config.yaml has failed before.
+// warnings.
 func (p *Program) Validate(o ValidateOptions) error {
 	user := p.Settings.ConfigPath
 	at := Places(p.Getenv, user, p.Settings.ConfigAlone)
@@ -118,6 +120,9 @@ func (p *Program) Validate(o ValidateOptions) error {
 		if err := v.check(l.name, l.path, false, config.Load); err != nil {
 			return err
 		}
+	}
+	if o.Settings != nil {
+		v.add("error", o.Settings.File, *o.Settings)
 	}
 	severity := "error"
 	if o.Stored {

@@ -97,6 +97,13 @@ func (f Files) parse(r *Report) {
 	}
 }
 
+// Settings returns what is wrong with a config.yaml.
+func Settings(p *config.Problem) *Report {
+	r := &Report{Name: p.File, OK: true}
+	r.fail("config", "config", p.Error(), line("mcpctl config validate", p.Remedy))
+	return r
+}
+
 // Views returns what is found of the views in a config.yaml: they say something of tools and
 // arguments that no server has listed.
 func Views(path string, missing []config.Problem) []*Report {

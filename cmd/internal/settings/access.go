@@ -85,6 +85,7 @@ func strangers() map[string]string {
 	)
 	return map[string]string{
 		"hooks": "it belongs below serve, indented", "views": "it belongs below serve, indented", "profiles": "write views, below serve, indented", "serve.profiles": "write views: " + viewsExample,
+		"provider": auth, "serve.provider": auth, "serve.descriptionTemplate": "write describe in a view, as in serve: {views: {all: {describe: \"[{server}] {description}\"}}}",
 		"serverAuth": auth, "serve.serverAuth": auth, "oauthAs": tokens, "serve.oauthAs": tokens, "acl": rules, "serve.acl": rules, "serve.access": top,
 	}
 }

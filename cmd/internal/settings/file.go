@@ -83,7 +83,7 @@ func (f *file) mapping(n *yaml.Node, prefix string) error {
 		case group:
 			return f.problemAt(v, name+" holds settings of its own", "indented below it, one a line")
 		case !slices.Contains(known, name):
-			return f.problemAt(k, fmt.Sprintf("unknown setting %q", name), remedy(name, known))
+			return f.problemAt(k, fmt.Sprintf("unknown setting %q", name), remedy(prefix, k.Value))
 		case mayBe(name, v):
 			for _, item := range v.Content {
 				object := item.Kind == yaml.MappingNode && mayBe(name, item)
@@ -134,16 +134,27 @@ func itemText(n *yaml.Node) string {
 	return string(raw)
 }
 
-func remedy(name string, known []string) string {
-	if near := nearest.Names(name, append(known, "serve", accessName, auditName), 1); len(near) > 0 {
-		return "did you mean " + near[0] + "?"
-	}
-	for _, k := range known {
-		if before, ok := strings.CutSuffix(k, "."+name); ok {
-			return "it belongs below " + before + ", indented"
+// remedy says what was meant by a name below prefix, or which names there are.
+func remedy(prefix, name string) string {
+	var here []string
+	for _, s := range Table() {
+		if above, ok := strings.CutSuffix(s.Name, "."+name); ok {
+			return "it belongs below " + above + ", indented"
+		}
+		if rest, ok := strings.CutPrefix(s.Name, prefix); ok && s.Name != "" {
+			first, _, _ := strings.Cut(rest, ".")
+			here = append(here, first)
 		}
 	}
-	return "settings are " + strings.Join(known, ", ")
+	if near := nearest.Names(name, here, 1); len(near) > 0 {
+		return "did you mean " + prefix + near[0] + "?"
+	}
+	slices.Sort(here)
+	of := "settings are "
+	if prefix != "" {
+		of = "settings below " + strings.TrimSuffix(prefix, ".") + " are "
+	}
+	return of + strings.Join(slices.Compact(here), ", ")
 }
 
 func (f *file) has(name string) bool { return f != nil && f.at[name] != nil }
