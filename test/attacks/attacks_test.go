@@ -41,7 +41,7 @@ func classes() []class {
 		answers(), questions(), remotes(), redirects(), sealed(), mirrored(), bounds(), registries(), secrets(), logins(), files(),
 		edits(), processes(), environments(), terminals(), links(),
 		doors(), places(), encrypted(), belongings(), leaks(), issued(), published(), silent(), certified(), forwarded(), apart(), pages(),
-		policies(), flows(), pinned(), commanded(),
+		policies(), flows(), pinned(), commanded(), spellings(), called(),
 	}
 }
 
@@ -67,7 +67,7 @@ func TestAttacks(t *testing.T) {
 }
 
 // atLeast is how many cases there have to be.
-const atLeast = 2700
+const atLeast = 4500
 
 // TestCount: the suite does not shrink, and a name stands for one case.
 func TestCount(t *testing.T) {

@@ -209,6 +209,26 @@ func issued() class {
 	})
 	add("four parts", refused, func(g *issuerGate) string { return g.keys["ES256"].Sign(g.claims(nil), nil) + ".e30" })
 	add("five parts", refused, func(g *issuerGate) string { return g.keys["ES256"].Sign(g.claims(nil), nil) + ".e30.e30" })
+	for _, alg := range []string{"ES256", "ES384", "RS256", "EdDSA"} {
+		// 64 and 256 bytes leave four bits of the last letter unused, 96 leave none.
+		if alg != "ES384" {
+			add("a signature with unused bits, "+alg, refused, func(g *issuerGate) string {
+				const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+				token := g.keys[alg].Sign(g.claims(nil), nil)
+				last := strings.IndexByte(letters, token[len(token)-1])
+				return token[:len(token)-1] + letters[last+1:last+2]
+			})
+		}
+		add("a signature in the alphabet of ordinary base64, "+alg, refused, func(g *issuerGate) string {
+			for n := 0; ; n++ { // until it has one of the letters that differ
+				token := g.keys[alg].Sign(g.claims(idp.Claims{"jti": fmt.Sprint(n)}), nil)
+				signed := token[:strings.LastIndexByte(token, '.')+1]
+				if other := strings.NewReplacer("-", "+", "_", "/").Replace(token[len(signed):]); signed+other != token {
+					return signed + other
+				}
+			}
+		})
+	}
 	add("padding", refused, func(g *issuerGate) string { return g.keys["ES256"].Sign(g.claims(nil), nil) + "=" })
 	add("17 KiB", "400|401 any", func(g *issuerGate) string {
 		return g.keys["ES256"].Sign(g.claims(idp.Claims{"x": strings.Repeat("x", 13<<10)}), nil)

@@ -153,7 +153,7 @@ func (p *policed) alone(t testing.TB, who, method, params string) wire.Response 
 	t.Helper()
 	var named struct{ Name, URI string }
 	_ = json.Unmarshal([]byte(params), &named) // neither then
-	head := mirrorsOf(method, named.Name+named.URI)
+	head := mirrorsOf(method, nameHeader(named.Name+named.URI))
 	if !slices.Contains([]string{"tools/call", "prompts/get", "resources/read"}, method) {
 		head = head[:2]
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -20,12 +21,29 @@ type Inner struct {
 	Fields            *results.Fields // of the result, nil for all
 }
 
-// ParseInner reads the arguments of call_tool.
+// ParseInner reads the arguments of call_tool. A member that is there twice is an error: a
+// host that asks a person about the call may show the other one.
 func ParseInner(arguments []byte) (in Inner, err error) {
 	wrong := errors.New(`arguments do not fit: want {"name":"…","arguments":{…},"fields"?:["…"]}`)
-	var at [3]rawjson.Span
-	if !rawjson.IsObject(arguments) || rawjson.Fields(arguments, at[:], "name", "arguments", "fields") != nil {
+	if !rawjson.IsObject(arguments) {
 		return in, wrong
+	}
+	members := [...]string{"name", "arguments", "fields"}
+	var at [len(members)]rawjson.Span
+	twice := ""
+	err = rawjson.Walk(arguments, func(name []byte, value rawjson.Span) {
+		if i := slices.Index(members[:], string(name)); i >= 0 {
+			if at[i].Present() {
+				twice = members[i]
+			}
+			at[i] = value
+		}
+	})
+	if err != nil {
+		return in, wrong
+	}
+	if twice != "" {
+		return in, fmt.Errorf("arguments do not fit: %q is there twice", twice)
 	}
 	name, ok := rawjson.String(arguments, at[0])
 	if !ok {

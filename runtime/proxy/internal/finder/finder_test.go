@@ -203,7 +203,10 @@ func TestDefinitions(t *testing.T) {
 }
 
 func TestInner(t *testing.T) {
-	for _, arguments := range []string{``, `7`, `{}`, `{"name":7}`, `{"name":"a","arguments":"{}"}`, `{"name":"a","arguments":[]}`} {
+	for _, arguments := range []string{
+		``, `7`, `{}`, `{"name":7}`, `{"name":"a","arguments":"{}"}`, `{"name":"a","arguments":[]}`,
+		`{"name":"a","name":"b"}`, `{"name":"a","n\u0061me":"b"}`, `{"name":"a","arguments":{},"arguments":{"n":1}}`, `{"name":"a","fields":[],"fields":["x"]}`,
+	} {
 		if _, err := finder.ParseInner([]byte(arguments)); err == nil {
 			t.Errorf("%s: taken", arguments)
 		}
