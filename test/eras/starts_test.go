@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -162,6 +164,50 @@ func TestUnlisted(t *testing.T) {
 				defer mute.close()
 				raw, err := mute.use(t.Context(), "echo", `{"message":"hi"}`)
 				require.NoError(t, wantText(raw, err, "hi"))
+			})
+		}
+	}
+}
+
+// TestUnlistedAtOnce: clients of the handshake era that meet a server at once which lists
+// the stateless era alone share the attempt, whether it takes the handshake or not, and
+// each gets its answers.
+func TestUnlistedAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, b := range append(backends(), unlisted()...) {
+		if !slices.Contains([]string{"modern-stdio", "modern-only", "unlisted", "unlisted-http"}, b.name) {
+			continue
+		}
+		for _, f := range fronts() {
+			if f.modern || !f.http || f.name == "nosession" {
+				continue
+			}
+			t.Run(b.name+"/"+f.name, func(t *testing.T) {
+				t.Parallel()
+				for range 3 {
+					p, err := newPair(f, b)
+					require.NoError(t, err)
+					clients := []*client{p.c}
+					for n := range 4 {
+						c, err := p.join(fmt.Sprint("more ", n))
+						require.NoError(t, err)
+						clients = append(clients, c)
+					}
+					var wg sync.WaitGroup
+					for _, c := range clients {
+						wg.Go(func() {
+							raw, err := c.use(t.Context(), "echo", `{"message":"hi"}`)
+							if err := wantText(raw, err, "hi"); err != nil {
+								t.Errorf("%s: %v", c.label, err)
+							}
+						})
+					}
+					wg.Wait()
+					for _, c := range clients[1:] {
+						c.close()
+					}
+					p.close()
+				}
 			})
 		}
 	}
