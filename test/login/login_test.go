@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -273,7 +274,12 @@ func TestServe(t *testing.T) {
 	if s := p.seen(t); s.Grants["refresh_token"] < 3 || s.Grants["authorization_code"] != 1 {
 		t.Errorf("the authorization server has seen %+v", s)
 	}
-	if got := d.Stderr.String(); strings.Contains(got, u.kept(t)[0].AccessToken) || strings.Contains(got, "level=WARN") {
+	got := d.Stderr.String()
+	warned := slices.ContainsFunc(strings.Split(got, "\n"), func(line string) bool {
+		// On a busy machine the first list waits for the server.
+		return strings.Contains(line, "level=WARN") && !strings.Contains(line, `msg="waiting for notes …"`)
+	})
+	if warned || strings.Contains(got, u.kept(t)[0].AccessToken) {
 		t.Errorf("serve says:\n%s", got)
 	}
 }
