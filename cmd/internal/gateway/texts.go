@@ -15,8 +15,8 @@ allows others. With --url, or a command behind --, it serves only that server. T
 on standard error says that the port is open.`
 
 	BridgeLong = `Offer one remote server on standard input and output, for hosts that only start commands. Names, instructions and
-capabilities stay the same. Bridge uses the credentials that mcpctl stores or obtains for the server. It never asks on
-standard input.
+capabilities stay the same; as long as the server wants a login, they are mcpctl's own. Bridge uses the credentials that
+mcpctl stores or obtains for the server. It never asks on standard input.
 
 With --http, offer a command or a configured server over HTTP: Streamable HTTP at /mcp, and HTTP+SSE at /sse. There is
 no authentication, so --http accepts only addresses of this machine. --insecure allows others.
