@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
@@ -109,6 +111,77 @@ func TestRequestsWithoutSessionShareAStream(t *testing.T) {
 	if c1 != c2 || c1 == c3 || c1.Slot.Exclusive {
 		t.Errorf("got %v, %v and %v", c1.Slot.Key, c2.Slot.Key, c3.Slot.Key)
 	}
+}
+
+// endable is a request that a goroutine waits for.
+type endable struct{ from *upstream.Origin }
+
+func (w *endable) Origin() upstream.Origin  { return *w.from }
+func (w *endable) OnEnd(func())             {}
+func (w *endable) Suspend() (resume func()) { return func() {} }
+func (w *endable) Ended()                   {}
+
+// TestPoolHasShares: who has the most further connections loses the one that was used
+// longest ago where another principal has none, and its call ends. Nobody loses one to whom
+// has as many, or to those who do not say who they are.
+func TestPoolHasShares(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := pooled(t, runtimetest.New(), IsolationAuto)
+		b.Pool.SetAsksClients(b.Primary.Ready.Load(), true)
+		type ended struct {
+			who string
+			n   int
+			err error
+		}
+		ends := make(chan ended, 100)
+		all, stop := context.WithCancel(t.Context())
+		begin := func(who string, n int) (exclusive bool) {
+			t.Helper()
+			from := alone(formOnly)
+			if who != "" {
+				from.Who = &access.Principal{ID: who}
+			}
+			ctx, end := context.WithCancelCause(all)
+			from.Refuse = end
+			over := make(chan bool, 1)
+			go func() {
+				_, _, err := b.Call(ctx, from, func(c *upstream.Conn) (*runtime.Request, upstream.Waiter, error) {
+					over <- c.Slot.Exclusive
+					return &runtime.Request{Method: "tools/call", Params: json.RawMessage(`{"name":"slow","arguments":{"ms":3600000}}`)}, &endable{from}, nil
+				})
+				if all.Err() == nil {
+					ends <- ended{who, n, cmp.Or(context.Cause(ctx), err)}
+				}
+			}()
+			time.Sleep(time.Second) // as time goes in the bubble
+			return <-over
+		}
+		for i := range upstream.MaxSlots {
+			begin("alice", i)
+		}
+		if begin("alice", 99) {
+			t.Error("alice takes from herself")
+		}
+		if begin("", 99) {
+			t.Error("nobody in particular takes from alice")
+		}
+		for i := range upstream.MaxSlots / 2 {
+			if !begin("bob", 99) {
+				t.Fatalf("bob has %d of %d and gets no more", i, upstream.MaxSlots)
+			}
+			if got := <-ends; got.who != "alice" || got.n != i || !strings.Contains(got.err.Error(), "the most") {
+				t.Errorf("%+v has ended, want alice's oldest, %d", got, i)
+			}
+		}
+		if begin("bob", 99) || len(ends) > 0 {
+			t.Error("bob gets more than half")
+		}
+		if n := b.Pool.CountSlots(); n != upstream.MaxSlots {
+			t.Errorf("%d connections", n)
+		}
+		stop()
+		synctest.Wait()
+	})
 }
 
 // TestPoolIsBounded: beyond the bound callers share, until something is idle.

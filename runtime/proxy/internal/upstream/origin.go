@@ -175,3 +175,29 @@ func (a *Active) Refuse(err error) {
 		f(err)
 	}
 }
+
+// refuse ends the requests in flight over the connection with an error of ours, where
+// something can.
+func (c *Conn) refuse(err error) {
+	var all []func(error)
+	join := func(e Inflight) {
+		if from := e.Origin(); from.Refuse != nil {
+			all = append(all, from.Refuse)
+		}
+	}
+	c.calls.mu.Lock()
+	for e := range c.calls.waiting {
+		join(e)
+	}
+	c.calls.mu.Unlock()
+	if c.Pipe != nil {
+		c.Pipe.Each(func(_ uint64, r jsonrpc.Receiver) {
+			if e, ok := r.(Inflight); ok { // else it has a goroutine, and was counted
+				join(e)
+			}
+		})
+	}
+	for _, f := range all {
+		f(err)
+	}
+}

@@ -13,8 +13,9 @@ import (
 
 const (
 	// MaxSlots bounds the connections of a backend besides the shared ones.
-	// Beyond it one that is idle makes room, else callers share, and questions
-	// that cannot be told to belong to one of them are refused.
+	// Beyond it one that is idle makes room, or one of the principal with the most,
+	// else callers share, and questions that cannot be told to belong to one of them
+	// are refused.
 	MaxSlots = 16
 	// YieldIdle is how long one of those must be idle to make room for another's.
 	YieldIdle = 30 * time.Second
@@ -149,11 +150,11 @@ func (p *Pool) SelectSlot(from *Origin) (*Slot, error) {
 	var s *Slot
 	switch choice {
 	case sharing.Session:
-		s = p.slotFor(key.OfSession(from.Client.ID), from.Client)
+		s = p.slotFor(key.OfSession(from.Client.ID), from.Client, from.Who.Key())
 	case sharing.Equals:
-		s = p.slotFor(key, nil)
+		s = p.slotFor(key, nil, from.Who.Key())
 	default:
-		s = p.exclusiveSlot(key)
+		s = p.exclusiveSlot(key, from.Who.Key())
 	}
 	if s == nil {
 		return shared, nil // there are too many already
@@ -177,16 +178,19 @@ func (p *Pool) assign(who *Client, s *Slot) {
 	}
 }
 
-// slotFor returns the slot with a key, nil where there are too many to make one.
-// The caller holds the lock.
-func (p *Pool) slotFor(key sharing.Key, owner *Client) *Slot {
+// slotFor returns the slot with a key for a principal, nil where there are too many to
+// make one. The caller holds the lock.
+func (p *Pool) slotFor(key sharing.Key, owner *Client, holder string) *Slot {
 	if s := p.slots[key]; s != nil {
+		if s.holder != holder {
+			s.holder = "" // several use it
+		}
 		return s
 	}
-	if !key.IsShared() && !p.slots.makeRoom() {
+	if !key.IsShared() && !p.slots.makeRoom(holder) {
 		return nil
 	}
-	s := &Slot{Backend: p.b, Key: key, Owner: owner}
+	s := &Slot{Backend: p.b, Key: key, Owner: owner, holder: holder}
 	p.slots[key] = s
 	p.b.Set.reaper.Begin()
 	return s
@@ -194,15 +198,15 @@ func (p *Pool) slotFor(key sharing.Key, owner *Client) *Slot {
 
 // exclusiveSlot returns a slot that nobody else uses until it is released, nil where
 // there are too many. The caller holds the lock.
-func (p *Pool) exclusiveSlot(key sharing.Key) *Slot {
+func (p *Pool) exclusiveSlot(key sharing.Key, holder string) *Slot {
 	for k, s := range p.slots {
 		if s.Exclusive && !s.use.taken && k.Capabilities == key.Capabilities && k.Legacy == key.Legacy && k.Principal == key.Principal {
-			s.use.taken = true
+			s.use.taken, s.holder = true, holder
 			return s
 		}
 	}
 	p.exclusives++
-	s := p.slotFor(key.OfCall(p.exclusives), nil)
+	s := p.slotFor(key.OfCall(p.exclusives), nil, holder)
 	if s != nil {
 		s.Exclusive, s.use.taken = true, true
 	}

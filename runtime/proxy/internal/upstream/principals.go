@@ -21,10 +21,10 @@ func (p *Pool) shared(from *Origin, legacy bool) (*Slot, error) {
 				return nil, err
 			}
 		}
-		s = p.slotFor(key, nil)
+		s = p.slotFor(key, nil, "")
 		s.who, s.use.last = from.Who, time.Now()
 	case key.Legacy:
-		s = p.slotFor(key, nil)
+		s = p.slotFor(key, nil, "")
 	}
 	if apart && from.Client != nil {
 		p.assign(from.Client, s) // there is no connection that is everybody's

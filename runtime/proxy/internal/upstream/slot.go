@@ -39,6 +39,7 @@ type Slot struct {
 	// What follows is guarded by Pool.mu.
 
 	who          *access.Principal // the latest with the key's principal, nil for ""
+	holder       string            // the principal who alone uses it, "" for nobody in particular; see slots.makeRoom
 	attempts     attempts
 	reconnecting reconnecting
 	use          use
