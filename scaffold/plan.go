@@ -152,7 +152,7 @@ type Alternative struct {
 func New(server registry.Server, o Options) (*Plan, error) {
 	b := &builder{inputs: inputs{
 		draft: draft{srv: &server, o: o, alias: cmp.Or(o.Alias, Alias(server.Name)), plan: &Plan{Warnings: slices.Clone(server.Faults)}},
-		vars:  map[string]variable{}, envVars: map[string]string{}, outer: map[string]bool{}, taken: map[givenKey]bool{}, argVals: map[string]value{},
+		vars:  map[string]variable{}, envVars: map[string]string{}, outer: map[string]bool{}, taken: map[givenKey]bool{}, argVals: map[string]value{}, holes: map[string]inputID{},
 	}}
 	b.plan.Alias = b.alias
 	b.plan.Origin = config.Origin{Registry: o.Registry, Name: server.Name, Version: server.Version}
@@ -249,7 +249,8 @@ type inputs struct {
 	outer   map[string]bool // variables that every template may use: those of a remote
 	taken   map[givenKey]bool
 	needs   []Requirement
-	argVals map[string]value // argument name or hint to its value
+	argVals map[string]value   // argument name or hint to its value
+	holes   map[string]inputID // placeholder name to the input that has it
 }
 
 // builder writes the entry.

@@ -228,6 +228,13 @@ func TestDocker(t *testing.T) {
 			cmd: "docker run -i --rm -e X -e Y a.io/tf:1", env: env{"X": "1", "Y": "${Y}"}, required: "Y",
 			warnings: "knows no environment variable X|knows no environment variable Y",
 		},
+		"two inputs of one placeholder": {
+			members: pkg("oci", "a.io/dbm:1", "", `"packageArguments":[{"type":"named","name":"--token","isRequired":true,"isSecret":true},{"type":"named","name":"--key","isRequired":true}],
+			  "environmentVariables":[{"name":"THING_TOKEN","isRequired":true,"isSecret":true},{"name":"THING_KEY"}]`),
+			cmd:      "docker run -i --rm -e THING_TOKEN a.io/dbm:1 --token ${THING_ARG_TOKEN} --key ${THING_ARG_KEY}",
+			env:      env{"THING_TOKEN": "${THING_TOKEN}"},
+			required: "THING_TOKEN,THING_ARG_TOKEN,THING_ARG_KEY", optional: "THING_KEY", warnings: "--token is a secret on the command line",
+		},
 		"one -e a name": {
 			members: pkg("oci", "a.io/x:1", "", `"runtimeArguments":[{"type":"named","name":"-e","value":"A=other"},{"type":"named","name":"-e","value":"B"},{"type":"named","name":"-e","value":"B"}],
 			  "environmentVariables":[{"name":"A","default":"1"}]`),

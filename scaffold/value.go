@@ -194,7 +194,39 @@ func (b *inputs) fromRegistry(in input, required bool) (value, bool) {
 
 // placeholder returns the placeholder of an input.
 func (b *inputs) placeholder(in input) value {
-	return value{text: "${" + in.envVar + "}", shape: userPart, secret: in.Secret, needs: []Requirement{requirement(in, in.envVar)}}
+	name := b.hole(in)
+	return value{text: "${" + name + "}", shape: userPart, secret: in.Secret, needs: []Requirement{requirement(in, name)}}
+}
+
+// inputID tells inputs apart.
+type inputID struct {
+	kind Kind
+	name string
+}
+
+// hole returns the name of an input's placeholder: its usual one, unless that is another
+// input's. Environment variables go first.
+func (b *inputs) hole(in input) string {
+	id := inputID{in.kind, in.name}
+	if in.kind == KindVar && b.envVars[in.name] == in.envVar {
+		id = inputID{KindEnv, in.envVar} // which has its value
+	}
+	isOthers := func(name string) bool {
+		owner, ok := b.holes[name]
+		if !ok && slices.ContainsFunc(b.envIn, func(kv registry.KeyValueInput) bool { return kv.Name == name }) {
+			owner, ok = inputID{KindEnv, name}, true
+		}
+		return ok && owner != id
+	}
+	name := in.envVar
+	if isOthers(name) {
+		name = PlaceholderName(b.alias, string(in.kind)+"_"+in.name)
+	}
+	for n, first := 2, name; isOthers(name); n++ {
+		name = fmt.Sprintf("%s_%d", first, n)
+	}
+	b.holes[name] = id
+	return name
 }
 
 func requirement(in input, name string) Requirement {
