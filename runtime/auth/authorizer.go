@@ -375,7 +375,7 @@ func (a *Authorizer) Challenged(ctx context.Context, resp *http.Response) (retry
 	}
 	if err := a.answer(ctx, used, headers, resp.StatusCode == http.StatusForbidden); err != nil {
 		failed := newError(a.o.Name, resp.StatusCode, a.o.Redactor.String(strings.Join(headers, ", ")), err)
-		failed.principal = a.o.Principal
+		failed.principal, failed.used = a.o.Principal, used
 		return false, failed
 	}
 	return true, nil
@@ -436,15 +436,17 @@ func (a *Authorizer) answer(ctx context.Context, used string, headers []string, 
 	}
 	var err error
 	if needsPerson(&a.o.Config) {
-		defer deadline.Suspend(ctx)() // a person may take their time
-		if a.asking.Acquire(ctx, 1) != nil {
+		resume := deadline.Suspend(ctx) // a person may take their time
+		gone := a.asking.Acquire(ctx, 1) != nil
+		resume()
+		if gone {
 			return context.Cause(ctx)
 		}
 		defer a.asking.Release(1)
 		if has() {
 			return nil
 		}
-		err = obtain(ctx)
+		err = a.oneLogin(ctx, used, params, obtain)
 	} else {
 		err = a.once(ctx, fmt.Sprintf("%q", []string{"grant", used, params["scope"], params["resource_metadata"]}), has, obtain)
 	}
@@ -457,6 +459,41 @@ func (a *Authorizer) answer(ctx context.Context, used string, headers []string, 
 		return fmt.Errorf("%w, since the token cannot be refreshed: %w", err, failed)
 	}
 	return err
+}
+
+// loginWait bounds how long a process waits for the logins of others.
+const loginWait = 2 * loginTime
+
+// oneLogin has a person log in, in one process at a time: the others, which wait as long as
+// their calls do, take what that one got in the place of the token that was used. The
+// caller holds asking.
+func (a *Authorizer) oneLogin(ctx context.Context, used string, params map[string]string, login func(context.Context) error) error {
+	a.mu.Lock()
+	alone := a.o.Person == nil
+	a.mu.Unlock()
+	if alone {
+		return login(ctx)
+	}
+	server := Canonical(a.o.Server)
+	unlock, err := a.o.Store.LockLogin(ctx, server, time.Millisecond)
+	if errors.Is(err, tokenstore.ErrLocked) {
+		a.o.Logger.Warn("another process logs in to the server: waiting for it", "server", a.o.Name)
+		unlock, err = a.o.Store.LockLogin(ctx, server, loginWait)
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil: // as where the folder cannot be written: better two logins than none
+		a.o.Store.Warn(a.o.Logger, "a login begins without a lock", err)
+	default:
+		defer unlock()
+		if t, ok := a.newer(used, strings.Fields(params["scope"])); ok {
+			a.use(t)
+			return nil
+		}
+	}
+	defer deadline.Suspend(ctx)()
+	return login(ctx)
 }
 
 // newer returns the token that another process, or another login of this one, has
@@ -474,15 +511,17 @@ func (a *Authorizer) newer(used string, scopes []string) (tokenstore.Token, bool
 // Login obtains a token, whether or not there is one. challenge is the header that
 // asked for it, "" for none.
 func (a *Authorizer) Login(ctx context.Context, challenge string) (tokenstore.Token, error) {
-	return a.login(ctx, challenge, false)
+	return a.login(ctx, challenge, nil)
 }
 
-// LoginAfter is Login where a connection has failed for want of credentials.
+// LoginAfter is Login where a connection has failed for want of credentials. A token that
+// another process has obtained meanwhile is one.
 func (a *Authorizer) LoginAfter(ctx context.Context, failure *Error) (tokenstore.Token, error) {
-	return a.login(ctx, failure.Challenge, errors.Is(failure.Err, errToken))
+	return a.login(ctx, failure.Challenge, failure)
 }
 
-func (a *Authorizer) login(ctx context.Context, challenge string, refused bool) (tokenstore.Token, error) {
+// login obtains a token. failure is what asked for it, nil for nothing.
+func (a *Authorizer) login(ctx context.Context, challenge string, failure *Error) (tokenstore.Token, error) {
 	a.init.Do(a.load)
 	if a.asking.Acquire(ctx, 1) != nil {
 		return tokenstore.Token{}, context.Cause(ctx)
@@ -492,7 +531,15 @@ func (a *Authorizer) login(ctx context.Context, challenge string, refused bool) 
 		return tokenstore.Token{}, newError(a.o.Name, http.StatusUnauthorized, a.o.Redactor.String(challenge), errInsecure)
 	}
 	params := challenges.Bearer([]string{challenge})
-	if err := a.obtain(ctx, demand{params: params, more: wantsMore(params), refused: refused}); err != nil {
+	d := demand{params: params, more: wantsMore(params), refused: failure != nil && errors.Is(failure.Err, errToken)}
+	obtain := func(ctx context.Context) error { return a.obtain(ctx, d) }
+	err := error(nil)
+	if failure != nil && needsPerson(&a.o.Config) {
+		err = a.oneLogin(ctx, failure.used, params, obtain)
+	} else {
+		err = obtain(ctx)
+	}
+	if err != nil {
 		return tokenstore.Token{}, newError(a.o.Name, http.StatusUnauthorized, a.o.Redactor.String(challenge), err)
 	}
 	return a.token(), nil
@@ -599,6 +646,7 @@ type Error struct {
 	Err    error
 	// principal is whose credentials they are, "" for this machine's user.
 	principal string
+	used      string // the token that was refused, "" for none
 }
 
 func newError(server string, status int, challenge string, err error) *Error {

@@ -179,6 +179,50 @@ func TestManyProcesses(t *testing.T) {
 	}
 }
 
+// TestFirstLogin: processes without a token that call at once have one page and one
+// registration. Who waits for another's login gives up when its call does.
+func TestFirstLogin(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(w *world) { w.slow = 100 * time.Millisecond })
+	path := tokenFile(t)
+	var all []*process
+	for range 5 {
+		p := start(t, w.URL+"/mcp", path, 3)
+		defer p.kill()
+		all = append(all, p)
+	}
+	for _, p := range all {
+		p.ready(t)
+	}
+	for _, p := range all {
+		p.release(t)
+	}
+	for _, p := range all {
+		if got := p.line(); got != "called" {
+			t.Errorf("a process got %q", got)
+		}
+	}
+	w.mu.Lock()
+	pages := len(w.asked)
+	w.mu.Unlock()
+	if n := w.registered.Load(); pages != 1 || n != 1 {
+		t.Errorf("%d pages and %d registrations, want 1 and 1", pages, n)
+	}
+	server, err := url.Parse(w.URL + "/mcp")
+	require.NoError(t, err)
+	other := &tokenstore.Store{Path: filepath.Join(t.TempDir(), "auth.json")}
+	unlock, err := other.LockLogin(t.Context(), auth.Canonical(server), time.Second)
+	require.NoError(t, err)
+	defer unlock()
+	b := &browser{t: t}
+	a, _ := w.client(other.Path, authconfig.Config{CallbackPort: -1}, b)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if got := call(ctx, a, w.URL+"/mcp"); !strings.Contains(got, context.DeadlineExceeded.Error()) || b.pages.Load() > 0 {
+		t.Errorf("while another process logs in: %q, %d pages", got, b.pages.Load())
+	}
+}
+
 // endSoon makes the token that is kept one that ends in 20 seconds.
 func endSoon(t *testing.T, path string) {
 	t.Helper()

@@ -2,6 +2,8 @@ package tokenstore
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -183,7 +185,7 @@ func (s *Store) read() (*kept, error) {
 // update changes the document under a lock that all processes take. Where change
 // reports false nothing is written.
 func (s *Store) update(ctx context.Context, change func(*kept) bool) error {
-	unlock, err := s.lock(ctx, "write")
+	unlock, err := s.lock(ctx, "write", lockWait)
 	if err != nil {
 		return err
 	}
@@ -205,14 +207,24 @@ func (s *Store) update(ctx context.Context, change func(*kept) bool) error {
 
 // LockRefresh takes the lock under which one process refreshes a token.
 func (s *Store) LockRefresh(ctx context.Context) (unlock func(), err error) {
-	return s.lock(ctx, "refresh")
+	return s.lock(ctx, "refresh", lockWait)
 }
 
+// LockLogin takes the lock under which one process has a person log in to a server, and
+// waits for within at most: the error is then [ErrLocked].
+func (s *Store) LockLogin(ctx context.Context, server string, within time.Duration) (unlock func(), err error) {
+	digest := sha256.Sum256([]byte(server))
+	return s.lock(ctx, "login-"+hex.EncodeToString(digest[:8]), within)
+}
+
+// ErrLocked is that another process has a lock.
+var ErrLocked = errors.New("another process holds it")
+
 // lock takes a lock beside the file.
-func (s *Store) lock(ctx context.Context, what string) (unlock func(), err error) {
-	unlock, err = atomicfile.Lock(ctx, s.Path+"."+what+".lock", lockWait)
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = errors.New("another process holds it")
+func (s *Store) lock(ctx context.Context, what string, within time.Duration) (unlock func(), err error) {
+	unlock, err = atomicfile.Lock(ctx, s.Path+"."+what+".lock", within)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		err = ErrLocked
 	}
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", s.Path, err)
