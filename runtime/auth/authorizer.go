@@ -49,6 +49,9 @@ type Options struct {
 	Logger    *slog.Logger
 	// Redactor gets each token that is used. Nil: none.
 	Redactor *secret.Redactor
+	// Given is the access token that another Authorizer's login has just obtained: if it is
+	// refused at its first use, no refresh and no other login is tried. "" is none.
+	Given string
 }
 
 // Authorizer adds a server's credentials to requests, and obtains them where the
@@ -65,9 +68,17 @@ type Authorizer struct {
 	nonce   string    // that the server wants in proofs, "" for none
 	read    time.Time // when the token was last read, see reread
 	fresh   string    // the access token of the last refresh that a challenge led to
+	given   string    // the access token that a login has obtained
+	sent    sent      // the token that requests carry
 
 	asking *semaphore.Weighted // held while a token is obtained: one asks, the others wait
 	failed failure             // guarded by asking
+}
+
+// sent is how often a token was sent.
+type sent struct {
+	access string
+	times  int
 }
 
 // New returns the authorizer of a server.
@@ -82,7 +93,7 @@ func New(o Options) *Authorizer {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Authorizer{o: o, asking: semaphore.NewWeighted(1)}
+	return &Authorizer{o: o, given: o.Given, asking: semaphore.NewWeighted(1)}
 }
 
 // RefreshAhead is how long before its end a token is refreshed.
@@ -108,12 +119,16 @@ func (a *Authorizer) Authorize(ctx context.Context, req *http.Request) error {
 		a.warn.Do(func() { a.o.Logger.Warn("credentials are sent over http: others on the way can read them") })
 	}
 	req.Header.Set("Authorization", cmp.Or(t.Type, "Bearer")+" "+t.Access)
+	a.mu.Lock()
+	if a.sent.access != t.Access {
+		a.sent = sent{access: t.Access}
+	}
+	a.sent.times++
+	nonce := a.nonce
+	a.mu.Unlock()
 	if t.Type != schemeDPoP {
 		return nil
 	}
-	a.mu.Lock()
-	nonce := a.nonce
-	a.mu.Unlock()
 	p, err := signing.Proof(t.Key, req.Method, req.URL.String(), t.Access, nonce)
 	if err != nil {
 		return err
@@ -410,6 +425,12 @@ func (a *Authorizer) answer(ctx context.Context, used string, headers []string, 
 		return nil
 	}
 	a.mu.Lock()
+	useless := !more && needsPerson(&a.o.Config) && t.Source != tokenstore.SourceManual && used != "" && used == a.given && a.sent == sent{used, 1}
+	a.mu.Unlock()
+	if useless {
+		return errJustGiven
+	}
+	a.mu.Lock()
 	refreshes := !more && t.Refresh != "" && t.Access != a.fresh
 	a.mu.Unlock()
 	var failed error // to refresh
@@ -493,8 +514,17 @@ func (a *Authorizer) oneLogin(ctx context.Context, used string, params map[strin
 		}
 	}
 	defer deadline.Suspend(ctx)()
-	return login(ctx)
+	if err := login(ctx); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.given = a.current.Access
+	return nil
 }
+
+// errJustGiven is a server that refuses what its authorization server has just given.
+var errJustGiven = errors.New("it refuses the token that it was just given")
 
 // newer returns the token that another process, or another login of this one, has
 // obtained in the place of the one that was used, with some scopes at least; false
@@ -533,7 +563,7 @@ func (a *Authorizer) login(ctx context.Context, challenge string, failure *Error
 	params := challenges.Bearer([]string{challenge})
 	d := demand{params: params, more: wantsMore(params), refused: failure != nil && errors.Is(failure.Err, errToken)}
 	obtain := func(ctx context.Context) error { return a.obtain(ctx, d) }
-	err := error(nil)
+	var err error
 	if failure != nil && needsPerson(&a.o.Config) {
 		err = a.oneLogin(ctx, failure.used, params, obtain)
 	} else {

@@ -59,6 +59,7 @@ type world struct {
 	noIssuer     bool     // the server names no authorization server
 	noRegister   bool     // nobody answers at the place for registrations
 	apart        bool     // the authorization server is another
+	takesNone    bool     // no token is good enough for the server
 
 	mu        sync.Mutex // guards what follows
 	clients   map[string]string
@@ -204,7 +205,7 @@ func (w *world) call(out http.ResponseWriter, r *http.Request) {
 	w.mu.Lock()
 	scope, ok := w.access[token]
 	w.mu.Unlock()
-	ok = ok || w.byHand != "" && token == w.byHand
+	ok = (ok || w.byHand != "" && token == w.byHand) && !w.takesNone
 	header := func(rest string) {
 		c := `Bearer realm="a, \"b\"", ` + rest
 		if !w.noHeader && !w.noMetadata {

@@ -13,6 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
 	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/secret"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestOtherServer: the token that a server got is sent to no other, not even to another
@@ -80,5 +81,41 @@ func TestTokensAreHidden(t *testing.T) {
 		if hidden == "" || strings.Contains(text, hidden) {
 			t.Errorf("%q is in %s", hidden, text)
 		}
+	}
+}
+
+// TestTokenOfLoginRefused: a token that has just been obtained, and is refused at its first
+// use, is neither refreshed nor followed by another login: the server takes none.
+func TestTokenOfLoginRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(w *world) { w.takesNone = true })
+	path := tokenFile(t)
+	b := &browser{t: t}
+	a, _ := w.client(path, authconfig.Config{CallbackPort: -1}, b)
+	challenged := func(a *auth.Authorizer) error {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.URL+"/mcp", nil)
+		require.NoError(t, err)
+		require.NoError(t, a.Authorize(t.Context(), req))
+		resp, err := http.DefaultTransport.RoundTrip(req)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		_, err = a.Challenged(t.Context(), resp)
+		return err
+	}
+	require.NoError(t, challenged(a)) // it logs in
+	kept, err := (&tokenstore.Store{Path: path}).Tokens("")
+	require.NoError(t, err)
+	server, err := url.Parse(w.URL + "/mcp")
+	require.NoError(t, err)
+	// As the command that has logged in connects again.
+	another := auth.New(auth.Options{Server: server, Store: &tokenstore.Store{Path: path}, Given: kept[0].Access})
+	for _, a := range []*auth.Authorizer{a, another} {
+		if err := challenged(a); err == nil || !strings.Contains(err.Error(), "it refuses the token that it was just given") {
+			t.Errorf("got %v", err)
+		}
+	}
+	if n, pages := w.refreshed.Load(), b.pages.Load(); n > 0 || pages != 1 {
+		t.Errorf("%d refreshes and %d pages", n, pages)
 	}
 }

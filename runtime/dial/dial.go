@@ -110,6 +110,8 @@ type Auth struct {
 	KeptOnly bool
 	// Principals is where those of principals are obtained; nil: there are none.
 	Principals *Principals
+	// Given is the access token that a login has just obtained, see [auth.Options].
+	Given string
 }
 
 // Principals is how the credentials of principals are obtained, each their own.
@@ -137,7 +139,7 @@ func (a *Auth) AuthorizerFor(who *access.Principal, x config.Expanded, log *slog
 		return nil
 	}
 	o := auth.Options{
-		Server: server, Name: x.Entry.Name, Config: a.Config.Over(x.Auth), Store: a.Store, Logger: log, Redactor: redact, AllowHTTP: x.Entry.AllowInsecureHTTP,
+		Server: server, Name: x.Entry.Name, Config: a.Config.Over(x.Auth), Store: a.Store, Logger: log, Redactor: redact, AllowHTTP: x.Entry.AllowInsecureHTTP, Given: a.Given,
 	}
 	if who != nil && who.Provider != access.Local && o.Config.Each.On {
 		if a.Principals == nil {

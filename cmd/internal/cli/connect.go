@@ -65,9 +65,13 @@ func (a *app) dialOrLogin(ctx context.Context, entry config.Entry, o dial.Option
 			return nil, err
 		}
 		z.Attend(p)
-		if _, err := z.LoginAfter(ctx, refused); err != nil {
+		t, err := z.LoginAfter(ctx, refused)
+		if err != nil {
 			return nil, err
 		}
+		again := *o.Auth
+		again.Given = t.Access
+		o.Auth = &again
 		return dial.Dial(ctx, entry, o)
 	}
 	return c, err
