@@ -27,7 +27,7 @@ Everything else goes to standard error.
 
 Exit codes: 0 ok, 1 another failure, 2 wrong usage or arguments, 3 the tool reported an
 error, 4 authorisation, 5 configuration, 6 cannot connect, 7 timeout, 8 protocol error,
-9 denied by a policy, 10 generated files differ (--check), 130 interrupted.
+9 denied by a policy, 10 drift (lock, policy test, --check), 130 interrupted.
 
 Global flags and those of serve have twins in the environment, such as MCPCTL_NO_INPUT
 for --no-input, and most a setting in config.yaml beside servers.json. --url has neither.`
