@@ -223,6 +223,26 @@ func TestURIsOnceListed(t *testing.T) {
 	}
 }
 
+// TestUnlistedURIOfTwo: a URI that nobody lists, of a scheme that two servers have, is not
+// found; the error names the form for each, which asks that one.
+func TestUnlistedURIOfTwo(t *testing.T) {
+	list := `{"resources":[{"uri":"shop://one","name":"n"}]}`
+	servers := stubs{
+		"a": {version: "2025-11-25", answers: map[string]string{"resources/list": list}},
+		"b": {version: "2025-11-25", answers: map[string]string{"resources/list": list, "resources/read": `{"contents":[]}`}},
+	}
+	c, _ := world(t, servers, proxy.Options{Servers: proxy.Named("a", "b")})
+	c.result("resources/list", `{}`)
+	want := `several servers may have shop://nothing: ask for one of mcpctl+shop://a///nothing, mcpctl+shop://b///nothing`
+	if got := c.call("resources/read", `{"uri":"shop://nothing"}`); !strings.Contains(got, want) {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	c.result("resources/read", `{"uri":"mcpctl+shop://b///nothing"}`)
+	if got := servers["b"].last(); got != `resources/read {"uri":"shop://nothing"}` {
+		t.Errorf("b got %s", got)
+	}
+}
+
 // TestLinksOfTwo: a link that two servers hand out is nobody's.
 func TestLinksOfTwo(t *testing.T) {
 	servers := stubs{"good": keep(), "thief": thief()}

@@ -109,8 +109,11 @@ func findURI(ctx context.Context, who upstream.Audience, p *Publisher, uri strin
 	}
 	c := p.Of(who)
 	for _, by := range []ownership.Claim{c.owners.OfScheme(uri), c.owners.Matching("", uri)} {
-		if !by.Nobody() {
+		switch {
+		case by.Sole():
 			return c.to(by, uri)
+		case !by.Nobody():
+			return nil, c.several("may have", by, uri)
 		}
 	}
 	if b := p.Only(who); b != nil {
@@ -168,7 +171,7 @@ func (c *Catalog) unwrapped(b *upstream.Backend, uri, bare string) *Route {
 // to returns the route of a URI in the form of its server, given who has it.
 func (c *Catalog) to(by ownership.Claim, uri string) (*Route, error) {
 	if !by.Sole() {
-		return nil, notFound(uri, "several servers have "+uri+c.alternatives(uri))
+		return nil, c.several("have", by, uri)
 	}
 	b := c.named[by.Server]
 	if b == nil {
@@ -180,23 +183,20 @@ func (c *Catalog) to(by ownership.Claim, uri string) (*Route, error) {
 	return routeTo(b, uri, false), nil
 }
 
-// alternatives names the forms of a URI that each lead to one of the servers
-// that list it, "" for none.
-func (c *Catalog) alternatives(uri string) string {
+// several refuses a URI that several servers have, or may have, with the forms that each
+// lead to one of them.
+func (c *Catalog) several(have string, by ownership.Claim, uri string) error {
 	var forms []string
-	for _, k := range []inventory.Kind{inventory.Resources, inventory.Templates} {
-		for _, s := range c.lists[k].sections {
-			for _, e := range s.entries {
-				if r := &e.route; r.Bare == uri && r.Wrapped {
-					forms = append(forms, e.exposed)
-				}
-			}
+	for _, server := range by.Servers() {
+		if c.named[server] != nil {
+			forms = append(forms, ownership.Wrap(server, uri))
 		}
 	}
-	if forms == nil {
-		return ""
+	text := "several servers " + have + " " + uri
+	if len(forms) > 0 {
+		text += ": ask for one of " + strings.Join(forms, ", ")
 	}
-	return ": ask for one of " + strings.Join(forms, ", ")
+	return notFound(uri, text)
 }
 
 // routeTo returns the route to what a backend calls by a URI.

@@ -80,6 +80,14 @@ func (c Claim) Sole() bool { return c.Server != "" && c.others == nil }
 // Is reports whether a server has it alone.
 func (c Claim) Is(server string) bool { return c.Sole() && c.Server == server }
 
+// Servers returns all who have it, sorted.
+func (c Claim) Servers() []string {
+	if c.Nobody() {
+		return nil
+	}
+	return slices.Sorted(slices.Values(append([]string{c.Server}, c.others...)))
+}
+
 // Has reports whether a server has it, alone or not.
 func (c Claim) Has(server string) bool {
 	return c.Server == server || slices.Contains(c.others, server)
