@@ -488,7 +488,7 @@ func (d *dialer) explain(ctx context.Context, err error, limit time.Duration) er
 		}
 		return err
 	}
-	err = d.withVariables(d.redactError(err))
+	err = refusedCredential(d.Expanded, d.o.HTTP.Headers, d.withVariables(d.redactError(err)))
 	switch d.Entry.Name {
 	case d.Entry.Command, d.Command, config.DisplayURL(d.Entry.URL), config.DisplayURL(d.URL.Reveal()):
 		return err // names the program or the address

@@ -181,9 +181,13 @@ func (d *dialer) withVariables(err error) error {
 	return explained(d.Entry, d.last.Stderr(), err)
 }
 
-// ExplainCall adds to a failed call of an entry's server which variables of ours it may
-// miss.
-func ExplainCall(entry config.Entry, c *runtime.Client, err error) error {
+// ExplainCall adds to a failed call of an entry's server, connected with these options,
+// which variables of ours it may miss, or which credential it refuses.
+func ExplainCall(entry config.Entry, o Options, c *runtime.Client, err error) error {
+	o.defaults()
+	if x, bad := entry.Expand(o.Lookup); bad == nil {
+		err = refusedCredential(x, o.HTTP.Headers, err)
+	}
 	said := ""
 	if s, ok := unwrap(c.Transport()).(interface{ Stderr() string }); ok {
 		said = s.Stderr()

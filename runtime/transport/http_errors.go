@@ -3,6 +3,7 @@ package transport
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -120,18 +121,42 @@ func (e *StatusError) Error() string {
 		text += " " + name
 	}
 	switch {
-	case e.Cause != nil && e.RPC != nil:
-		return e.Cause.Error() + ": " + e.RPC.Message
-	case e.Cause != nil && e.bodyHelps():
-		return fmt.Sprintf("%s: %q", e.Cause.Error(), e.Body)
 	case e.Cause != nil:
-		return e.Cause.Error()
+		text = e.Cause.Error()
 	case e.RPC != nil:
 		return e.RPC.Error()
-	case e.bodyHelps():
-		return fmt.Sprintf("%s: %q", text, e.Body)
+	}
+	if said := e.Said(); said != "" {
+		text += ": " + said
 	}
 	return text
+}
+
+// Said returns what the answer says for people, quoted where that is its whole body; ""
+// for nothing.
+func (e *StatusError) Said() string {
+	switch {
+	case e.RPC != nil:
+		return e.RPC.Message
+	case !e.bodyHelps():
+		return ""
+	}
+	if said := OAuthText(e.Body); said != e.Body {
+		return said
+	}
+	return strconv.Quote(e.Body)
+}
+
+// OAuthText returns the description in an error of OAuth (RFC 6749, 5.2), and any other
+// body as it is.
+func OAuthText(body string) string {
+	var oauth struct {
+		Description string `json:"error_description"`
+	}
+	if json.Unmarshal([]byte(body), &oauth) == nil && oauth.Description != "" {
+		return plain.Line(oauth.Description)
+	}
+	return body
 }
 
 // bodyHelps reports whether the beginning of the body is for people: a page is not.

@@ -11,6 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/transport"
 )
 
 // serverOf returns the server whose failure an error is, "" if the message names it.
@@ -49,9 +50,9 @@ func overHTTP(err error) string {
 	}
 	var body httpBodied
 	if errors.As(err, &body) && isNews(body.HTTPBody(), err) {
-		parts = append(parts, "answer: "+strconv.Quote(body.HTTPBody()))
+		parts = append(parts, "answer: "+strconv.Quote(transport.OAuthText(body.HTTPBody())))
 	}
-	if challenge != "" {
+	if challenge != "" && !repeats(challenge, err.Error()+strings.Join(parts, "")) {
 		parts = append(parts, "WWW-Authenticate: "+challenge)
 	}
 	if parts == nil {
@@ -76,5 +77,13 @@ func answered(err error) (status int, challenge string) {
 // isNews reports whether an answer's text is for people and not in an error already: pages
 // are not, and JSON-RPC errors are read.
 func isNews(body string, err error) bool {
-	return body != "" && body[0] != '<' && !is[*runtime.Error](err) && !strings.Contains(err.Error(), strconv.Quote(body))
+	return body != "" && body[0] != '<' && !is[*runtime.Error](err) && !strings.Contains(err.Error(), strconv.Quote(body)) &&
+		!strings.Contains(err.Error(), transport.OAuthText(body))
+}
+
+// repeats reports whether the words of a challenge for people are in a text already.
+func repeats(challenge, text string) bool {
+	_, words, ok := strings.Cut(challenge, `error_description="`)
+	words, _, _ = strings.Cut(words, `"`)
+	return ok && strings.Contains(text, words)
 }

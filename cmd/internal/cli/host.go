@@ -63,17 +63,18 @@ func (h *host) outcome(err error) error {
 	return unanswered
 }
 
-// explain adds to a failure of the server which of our variables it may miss. Where
+// explain adds to a failure of the server which of our variables it may miss, or which of our
+// credentials it refuses. Where
 // the failure is a result, which has been printed, that is a note.
 func (h *host) explain(c *runtime.Client, err error) error {
 	switch exitCode(err) {
-	case exitTool, exitProtocol, exitTimeout, exitConnect:
+	case exitTool, exitAuth, exitProtocol, exitTimeout, exitConnect:
 	default:
 		if !errors.Is(err, runtime.ErrClosed) {
 			return err
 		}
 	}
-	explained := dial.ExplainCall(h.entry, h.server(c), err)
+	explained := dial.ExplainCall(h.entry, dial.Options{HTTP: dial.HTTPOptions{Headers: h.a.settings.Headers}}, h.server(c), err)
 	why, more := errors.AsType[interface {
 		error
 		Missed() string

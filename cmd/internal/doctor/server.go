@@ -208,6 +208,7 @@ func (d *Doctor) refused(r *Report, entry config.Entry, err error) {
 		fix = "mcpctl run " + entry.Name // in the environment that it fails in
 	}
 	unnamed, isUnnamed := errors.AsType[*auth.UnnamedError](err)
+	refused, isRefused := errors.AsType[*dial.CredentialError](err)
 	lacks, isRunner := errors.AsType[*dial.RunnerError](err)
 	switch {
 	case kind == "auth" && entry.PerPrincipal():
@@ -216,6 +217,8 @@ func (d *Doctor) refused(r *Report, entry config.Entry, err error) {
 		command, remark := unnamed.Fix(entry.Name)
 		r.Unnamed = unnamed
 		r.fail("auth", kind, message, line(command, remark))
+	case isRefused:
+		r.fail("auth", kind, message, line(refused.Fix()))
 	case kind == "auth":
 		r.fail("auth", kind, message, line(auth.LoginCommand(entry.Name), fix))
 	case kind == "timeout" && dial.Fetches(entry.Command):
