@@ -140,8 +140,12 @@ func Generate(in Input) (*Output, error) {
 	}
 	lock := &Lock{List: List{
 		Implementation: in.Implementation, Protocol: in.Protocol,
+		Kind:  Kind{Standalone: in.Standalone, Decimals: in.Decimals},
 		Tools: values(lists.tools), Prompts: values(lists.prompts), Resources: values(lists.resources), Templates: values(lists.templates),
 	}}
+	if in.Package != PackageName(in.Server) {
+		lock.Kind.Package = in.Package
+	}
 	out := &Output{Package: in.Package, Tools: len(p.Tools)}
 	var locked *Names
 	if in.Lock != nil {

@@ -22,6 +22,8 @@ type List struct {
 	Templates      []runtime.ResourceTemplate
 	// Names are those of a lock file, otherwise nil.
 	Names *Names
+	// Kind is that of a lock file.
+	Kind Kind
 	// More is set where the file is one page of several (nextCursor).
 	More bool
 }

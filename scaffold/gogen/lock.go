@@ -42,15 +42,27 @@ type Names = names.Names
 //	format    1
 //	server    the server's own name and version
 //	protocol  revision of the protocol in use
+//	kind      what is unlike the default, see [Kind]
 //	digests   structure and prose of each tool, see codegen.DigestTool
 //	names     see [Names]
 type Lock struct{ List }
+
+// Kind says what a package is, of what cannot be read from the server. The zero value is the
+// default.
+type Kind struct {
+	// Package is its name where that is not [PackageName] of the server.
+	Package string `json:"package,omitempty"`
+	// Standalone and Decimals are as in [Input].
+	Standalone bool `json:"standalone,omitempty"`
+	Decimals   bool `json:"decimals,omitempty"`
+}
 
 // lockMeta is _meta["mcpctl/lock"].
 type lockMeta struct {
 	Format   int                   `json:"format"`
 	Server   *lockServer           `json:"server,omitempty"`
 	Protocol string                `json:"protocol,omitempty"`
+	Kind     Kind                  `json:"kind,omitzero"`
 	Digests  map[string]lockDigest `json:"digests,omitempty"`
 	Names    *Names                `json:"names,omitempty"`
 }
@@ -129,7 +141,7 @@ func (l *List) readMeta(raw json.RawMessage) error {
 	if s := meta.Server; s != nil {
 		l.Implementation = runtime.Implementation{Name: s.Name, Version: s.Version}
 	}
-	l.Protocol, l.Names = meta.Protocol, meta.Names
+	l.Protocol, l.Names, l.Kind = meta.Protocol, meta.Names, meta.Kind
 	if l.Names == nil {
 		l.Names = &Names{}
 	}
@@ -151,7 +163,7 @@ func (l *Lock) Marshal() ([]byte, error) {
 
 // marshal is Marshal with the tools' digests known.
 func (l *Lock) marshal(digests map[string]lockDigest) ([]byte, error) {
-	meta := lockMeta{Format: lockFormat, Protocol: l.Protocol, Names: l.Names, Digests: digests}
+	meta := lockMeta{Format: lockFormat, Protocol: l.Protocol, Kind: l.Kind, Names: l.Names, Digests: digests}
 	if l.Implementation.Name != "" || l.Implementation.Version != "" {
 		meta.Server = &lockServer{l.Implementation.Name, l.Implementation.Version}
 	}

@@ -22,7 +22,8 @@ files.
 
 mcpctl.lock.json holds what the code was made from. --from reads such a file, or
 any tools/list result, instead of the server. SERVER then only names the package
-and need not be configured.
+and need not be configured. The file remembers --package, --standalone and --number
+for the runs that follow.
 
 --lang ts and py, and --view with any language, write one file with a function for
 each tool. The functions call mcpctl serve at the address MCPCTL_URL, with the
@@ -40,6 +41,7 @@ and prompts. The answers become fixtures for tests. Nothing else is called.`,
 			if len(args) == 0 && a.adhoc.given() {
 				args = []string{a.adhoc.name()}
 			}
+			o.Given = cmd.Flags().Changed
 			if o.Declares() {
 				return generating.Declare(cmd.Context(), generatingHost(a), o, args)
 			}

@@ -31,7 +31,7 @@ func (r *run) ask(ctx context.Context, servers []string) ([]*generation, error) 
 	errs := make([]error, len(servers))
 	var wg sync.WaitGroup
 	for i, server := range servers {
-		all[i] = &generation{server: server, standalone: r.o.Standalone}
+		all[i] = &generation{server: server}
 		wg.Go(func() { errs[i] = r.askOne(ctx, all[i]) })
 	}
 	wg.Wait()

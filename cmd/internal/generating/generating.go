@@ -32,6 +32,26 @@ type Options struct {
 	// tools are written as serve shows them, into one file.
 	Lang string
 	View string
+	// Given reports which of --package, --standalone and --number are there. The lock file
+	// remembers the others.
+	Given func(flag string) bool
+}
+
+// remembering returns the options with what is not given as it is in a lock file; nil is none.
+func (o Options) remembering(lock *gogen.Lock) Options {
+	if lock == nil {
+		return o
+	}
+	if !o.Given("package") {
+		o.Package = lock.Kind.Package
+	}
+	if !o.Given("standalone") {
+		o.Standalone = lock.Kind.Standalone
+	}
+	if !o.Given("number") && lock.Kind.Decimals {
+		o.Number = NumberJSON
+	}
+	return o
 }
 
 // Values of Options.Number.
@@ -132,13 +152,12 @@ type run struct {
 
 // generation is the part of a run for one server.
 type generation struct {
-	server     string
-	list       *gogen.List
-	standalone bool
-	recorded   *recording // nil without --record
-	out        *gogen.Output
-	plan       *outdir.Plan
-	answer     Package
+	server   string
+	list     *gogen.List
+	recorded *recording // nil without --record
+	out      *gogen.Output
+	plan     *outdir.Plan
+	answer   Package
 }
 
 // Run generates the package of each server: all before it writes the first, so that a
@@ -202,28 +221,29 @@ func (r *run) prepare(g *generation, dir string) error {
 	if err != nil {
 		return err
 	}
+	o := r.o.remembering(lock)
 	// Names come from the lock file, also of another directory.
 	before := lock
 	if before == nil && g.list.Names != nil {
 		before = &gogen.Lock{List: *g.list}
 	}
 	g.out, err = gogen.Generate(gogen.Input{
-		Server: g.server, Package: r.o.packageName(g.server),
+		Server: g.server, Package: o.packageName(g.server),
 		Implementation: g.list.Implementation, Protocol: g.list.Protocol,
 		Tools: g.list.Tools, Prompts: g.list.Prompts, Resources: g.list.Resources, Templates: g.list.Templates,
-		Lock: before, Decimals: r.o.Number == NumberJSON, ImportPath: place.ImportPath, Standalone: r.o.Standalone,
-		GoGenerate: r.o.goGenerate(g.server),
+		Lock: before, Decimals: o.Number == NumberJSON, ImportPath: place.ImportPath, Standalone: o.Standalone,
+		GoGenerate: o.goGenerate(g.server),
 	})
 	if err != nil {
 		return err
 	}
-	r.warnGenerated(g, place)
+	r.warnGenerated(g, place, o.Standalone)
 	if g.plan, err = outdir.Compare(dir, g.out.Package, g.out.Files); err != nil {
 		return err
 	}
 	g.answer = Package{Server: g.server, Package: g.out.Package, Dir: dir, Tools: g.out.Tools}
 	if lock != nil && !g.plan.Unchanged(filepath.Join(dir, gogen.LockFile)) {
-		if g.answer.Changes, err = compareLocks(lock, g.out, r.o.Number == NumberJSON); err != nil {
+		if g.answer.Changes, err = compareLocks(lock, g.out, o.Number == NumberJSON); err != nil {
 			return err
 		}
 	}

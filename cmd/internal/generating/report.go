@@ -33,7 +33,7 @@ type Package struct {
 const maxWarnings = 10
 
 // warnGenerated prints on stderr what could not be typed, and what is missing.
-func (r *run) warnGenerated(g *generation, m outdir.Module) {
+func (r *run) warnGenerated(g *generation, m outdir.Module, standalone bool) {
 	if r.UI.Quiet {
 		return
 	}
@@ -48,7 +48,7 @@ func (r *run) warnGenerated(g *generation, m outdir.Module) {
 	default:
 		say("there are no tools; the client has no methods but lists")
 	}
-	if m.ImportPath == "" && !g.standalone {
+	if m.ImportPath == "" && !standalone {
 		r.UI.Note("note: %s: no test double: %s; then the same command again", g.server, m.Why)
 	}
 	for i, w := range g.out.Warnings {
