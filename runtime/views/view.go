@@ -22,6 +22,18 @@ type View struct {
 // Name returns the view's name.
 func (v *View) Name() string { return v.name }
 
+// Patterns returns the patterns that choose items, with "!" before those that leave out; nil for
+// everything.
+func (v *View) Patterns(k Kind) []string {
+	if v == nil {
+		return nil
+	}
+	return [...][]string{Tool: v.c.Tools, Prompt: v.c.Prompts, Resource: v.c.Resources}[k]
+}
+
+// Reads reports whether the view leaves out tools that may change something.
+func (v *View) Reads() bool { return v != nil && v.c.Only == ReadOnly }
+
 // Shows reports whether a view has an item of an exposed name, or URI. ReadOnly says that it
 // is a tool which changes nothing.
 func (v *View) Shows(k Kind, exposed string, readOnly bool) bool {

@@ -66,11 +66,13 @@ func newConfigValidate(a *app) *cobra.Command {
 			"Faults exit with code 5, warnings with 0. As JSON: {\"path\",\"ok\",\"servers\",\"problems\"}, and \"files\" if there are several.\n\n" +
 			"--fix fixes the faults of servers.json that have one meaning, and keeps the file as it was in servers.json.bak.\n\n" +
 			"The tools and arguments that views name are looked up in the lists that servers sent last. One that is not there is a\n" +
-			"warning. --live asks the servers now, and it is a fault.\n\n" +
+			"warning. --live asks the servers now, and it is a fault. A pattern that matches nothing is a warning, and so are tools\n" +
+			"that only: read leaves out because annotations are not trusted.\n\n" +
 			"A policy that names what does not exist is a warning. It is a fault if the policy denies or asks and the name is nearly\n" +
 			"that of a server, a token or a group that is configured.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.Views, o.Stored = a.missingInViews(cmd.Context(), live), !live
+			o.Views, o.Doubts = a.missingInViews(cmd.Context(), live)
+			o.Stored = !live
 			o.Settings = a.broken
 			o.Policies = a.unmatched(cmd.Context())
 			return printed(configuringOf(a).Validate(o))

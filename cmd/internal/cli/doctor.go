@@ -77,7 +77,8 @@ func (c *doctorCommand) run(ctx context.Context, words []string) error {
 	}
 	if files.Path != "" { // else it is about a server alone
 		result.Files = append(result.Files, recording.Check(ctx, c.settings.Audit, config.StateDir(c.getenv), c.getenv)...)
-		result.Files = append(result.Files, doctor.Views(c.settings.File(), c.missingInViews(ctx, false))...)
+		missing, doubts := c.missingInViews(ctx, false)
+		result.Files = append(result.Files, doctor.Views(c.settings.File(), append(missing, doubts...))...)
 	}
 	if err := c.print(result, len(words) > 0 || c.settings.Verbose > 0); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -10,24 +11,25 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/cmd/internal/viewing"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/pins"
 	"github.com/mcpctl/mcpctl/runtime/views"
 )
 
 // missingInViews returns what the views say of tools that do not exist, by what servers were last
-// seen to offer; live asks them first. Policies and locks do not count: they are about what a
+// seen to offer, and what of them has no effect; live asks the servers first. Policies and locks do not count: they are about what a
 // principal may use, not about what there is.
-func (a *app) missingInViews(ctx context.Context, live bool) []config.Problem {
+func (a *app) missingInViews(ctx context.Context, live bool) (missing, doubts []config.Problem) {
 	all := a.settings.Serve.Views
 	if all == nil || a.shareConfig() != nil { // a broken file is a finding of its own
-		return nil
+		return nil, nil
 	}
 	f, err := a.loadConfig()
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	servers := f.Enabled()
 	if len(servers) == 0 {
-		return nil
+		return nil, nil
 	}
 	var names []string
 	for _, e := range servers {
@@ -49,7 +51,20 @@ func (a *app) missingInViews(ctx context.Context, live bool) []config.Problem {
 			lists = append(lists, l)
 		}
 	}
-	return viewing.Of(a.settings.Serve, names, lists).Missing(a.settings.File(), all)
+	tools, trusted := viewing.OfServers(a.settings.Serve, servers, lists)
+	for _, name := range all.Names() {
+		doubts = append(doubts, tools.Doubts(a.settings.File(), all.View(name), a.believed(f, trusted))...)
+	}
+	return tools.Missing(a.settings.File(), all), doubts
+}
+
+// believed reports whose annotations count: where they are trusted, and where a server is locked.
+func (a *app) believed(f *config.File, trusted func(server string) bool) func(server string) bool {
+	return func(server string) bool {
+		e, _ := f.Entry(server)
+		lock, err := pins.LoadServer(pins.Path(cmp.Or(e.File, a.settings.ConfigPath)), server)
+		return trusted(server) || err == nil && lock != nil
+	}
 }
 
 // viewFlag adds the flag that names a view. An empty name, as of a variable that is not set, is not taken for none.
@@ -101,5 +116,12 @@ func printView(ctx context.Context, a *app, view string, servers []string, withS
 		err = ui.ShowTools(a.ui, tools, withSchema)
 	}
 	lists.Note(a.ui)
+	f, bad := a.loadConfig()
+	if bad != nil {
+		return bad
+	}
+	for _, p := range all.Doubts(a.settings.File(), v, a.believed(f, trusted)) {
+		noteProblem(a.ui, &p)
+	}
 	return err
 }

@@ -91,6 +91,8 @@ type ValidateOptions struct {
 	// Stored by what they did when they were last asked, which is a warning.
 	Views  []config.Problem
 	Stored bool
+	// Doubts are what views say that has no effect, which is a warning.
+	Doubts []config.Problem
 	// Policies is what the policies name that does not exist.
 	Policies []settings.Unmatched
 }
@@ -130,6 +132,9 @@ func (p *Program) Validate(o ValidateOptions) error {
 	}
 	for _, found := range o.Views {
 		v.add(severity, found.File, found)
+	}
+	for _, found := range o.Doubts {
+		v.add("warning", found.File, found)
 	}
 	for _, u := range o.Policies {
 		severity := "warning"

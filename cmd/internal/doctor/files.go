@@ -105,7 +105,7 @@ func Settings(p *config.Problem) *Report {
 }
 
 // Views returns what is found of the views in a config.yaml: they say something of tools and
-// arguments that no server has listed.
+// arguments that no server has listed, or that has no effect.
 func Views(path string, missing []config.Problem) []*Report {
 	if len(missing) == 0 {
 		return nil

@@ -3,7 +3,9 @@ package viewing
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
@@ -11,6 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/access/policy"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/glob"
 	"github.com/mcpctl/mcpctl/runtime/nearest"
 	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
@@ -46,6 +49,7 @@ type Tools struct {
 	names   proxy.Names
 	list    []Tool
 	named   map[string]int
+	servers []string
 	unasked []string
 }
 
@@ -59,7 +63,7 @@ func Names(s settings.Serve, servers []string) proxy.Names {
 // Of returns the tools of lists, as serve shows those of all servers with these settings. Servers
 // without a list are of those whose tools are not known.
 func Of(s settings.Serve, servers []string, lists []find.List) *Tools {
-	t := &Tools{named: map[string]int{}, names: Names(s, servers)}
+	t := &Tools{named: map[string]int{}, names: Names(s, servers), servers: servers}
 	listed := map[string]bool{}
 	for _, l := range lists {
 		listed[l.Server] = true
@@ -162,4 +166,61 @@ func (t *Tools) Missing(path string, all *views.Set) (problems []config.Problem)
 		}
 	}
 	return problems
+}
+
+// Doubts returns what a view of a config.yaml says that has no effect: patterns that match nothing,
+// and tools that say that they change nothing where that is not believed.
+func (t *Tools) Doubts(path string, v *views.View, trusted func(server string) bool) (problems []config.Problem) {
+	say := func(member, text, remedy string) {
+		problems = append(problems, *settings.ViewProblem(path, &views.Problem{View: v.Name(), Path: []string{member}, Text: text, Remedy: remedy}))
+	}
+	var tools []string
+	for _, tool := range t.list {
+		tools = append(tools, tool.Exposed)
+	}
+	for _, of := range []struct {
+		kind    views.Kind
+		what    string
+		items   []string
+		unknown []string // servers whose items are not known
+	}{{views.Tool, "tool", append(tools, views.OwnTools()...), t.unasked}, {views.Prompt, "prompt", nil, t.servers}} {
+		for _, pattern := range v.Patterns(of.kind) {
+			bare, out := strings.CutPrefix(pattern, "!")
+			switch remedy := t.meant(bare); {
+			case slices.ContainsFunc(of.items, func(name string) bool { return glob.Match(bare, name) }),
+				slices.ContainsFunc(of.unknown, func(server string) bool { return glob.MatchBegin(bare, t.prefix(server)) }):
+			case out:
+				say(of.what+"s", fmt.Sprintf("%q leaves out no %s", pattern, of.what), remedy)
+			default:
+				say(of.what+"s", fmt.Sprintf("%q matches no %s", pattern, of.what), remedy)
+			}
+		}
+	}
+	for _, server := range t.servers {
+		if v.Reads() && !trusted(server) && slices.ContainsFunc(t.list, func(tool Tool) bool {
+			return tool.Server == server && policy.ReadOnly(tool.Definition, true) && v.Shows(views.Tool, tool.Exposed, true)
+		}) {
+			say("only", "the tools of "+server+" that say that they change nothing are left out: its annotations are not trusted",
+				"mcpctl config set "+server+".trustAnnotations true")
+		}
+	}
+	return problems
+}
+
+// prefix returns how the names of a server's items begin.
+func (t *Tools) prefix(server string) string {
+	return strings.TrimSuffix(t.names.Exposed(server, []string{"x"})[0], "x")
+}
+
+// meant returns a remedy for a pattern that matches nothing: with the name of a server that is
+// nearly the one in it, or how to see what there is.
+func (t *Tools) meant(pattern string) string {
+	for _, server := range t.servers {
+		prefix := t.prefix(server)
+		name := strings.TrimRight(prefix, "_-")
+		if i := strings.Index(pattern, prefix[len(name):]); i > 0 && i < len(pattern) && pattern[:i] != name && nearest.Slip(pattern[:i], name) {
+			return "did you mean " + name + pattern[i:] + "?"
+		}
+	}
+	return "mcpctl tools --live lists the tools of all servers"
 }
