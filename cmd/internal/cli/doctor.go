@@ -15,6 +15,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
 	"github.com/mcpctl/mcpctl/cmd/internal/doorcheck"
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 	"github.com/mcpctl/mcpctl/cmd/internal/locking"
 	"github.com/mcpctl/mcpctl/cmd/internal/recording"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
@@ -58,7 +59,7 @@ func (c *doctorCommand) run(ctx context.Context, words []string) error {
 		return err
 	}
 	files.Fix = c.fix
-	d := &doctor.Doctor{Dial: c.options, Kind: func(err error) string { return kinds[exitCode(err)] }, Hint: failure.HintOf, Drift: locking.Drift(c.settings.ConfigPath), Shared: c.settings.Serve.Access.Required()}
+	d := &doctor.Doctor{Turns: gateway.NewTurns(), Dial: c.options, Kind: func(err error) string { return kinds[exitCode(err)] }, Hint: failure.HintOf, Drift: locking.Drift(c.settings.ConfigPath), Shared: c.settings.Serve.Access.Required()}
 	if files.Config != nil {
 		d.Warnings = files.Config.Warnings()
 	}

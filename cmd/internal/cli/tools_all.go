@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 	"github.com/mcpctl/mcpctl/cmd/internal/known"
 	"github.com/mcpctl/mcpctl/cmd/internal/locking"
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
@@ -70,7 +71,7 @@ func (c *toolsCommand) run(ctx context.Context, names []string, stored bool) err
 				names = append(names, e.Name)
 			}
 		}
-		all = c.ask(ctx, names)
+		all = c.ask(ctx, f, names)
 	}
 	if err := printServerTools(c.ui, all); err != nil {
 		return err
@@ -108,14 +109,17 @@ func (c *toolsCommand) stored(ctx context.Context, f *config.File) []serverTools
 	return all
 }
 
-// ask asks servers side by side for their tools.
-func (c *toolsCommand) ask(ctx context.Context, names []string) []serverTools {
+// ask asks servers side by side for their tools, those that are started each in its turn.
+func (c *toolsCommand) ask(ctx context.Context, f *config.File, names []string) []serverTools {
 	all := make([]serverTools, len(names))
+	turns := gateway.NewTurns()
 	var wg sync.WaitGroup
 	for i, name := range names {
 		one := &all[i]
 		one.Name, one.State, one.Tools = name, "listed", []json.RawMessage{}
 		wg.Go(func() {
+			e, _ := f.Entry(name)
+			defer turns.Wait(ctx, nil, e.Command != "")()
 			one.err = c.with(ctx, []string{name}, func(s *session, _ []string) error {
 				_, items, err := s.list(ctx, revision.MethodToolsList, "tools")
 				one.Tools = append(one.Tools, items...)

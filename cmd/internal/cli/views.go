@@ -37,7 +37,7 @@ func (a *app) missingInViews(ctx context.Context, live bool) (missing, doubts []
 	}
 	silent := map[string]bool{}
 	if live {
-		for _, one := range (&toolsCommand{a}).ask(ctx, names) { // it stores what they answer
+		for _, one := range (&toolsCommand{a}).ask(ctx, f, names) { // it stores what they answer
 			if one.err != nil {
 				silent[one.Name] = true
 				a.ui.Say("warning: %s does not answer: what views say of it is not checked (%s)", one.Name, one.Error)

@@ -15,6 +15,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/runtime/plain"
+	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/schema"
 )
@@ -31,6 +32,8 @@ type Doctor struct {
 	Drift func(ctx context.Context, entry config.Entry, c *runtime.Client) (text, fix string, locked bool)
 	// Warnings are those of servers.json.
 	Warnings []config.Problem
+	// Turns bounds how many servers are started at once.
+	Turns *proxy.Turns
 	// Shared reports that serve asks who calls.
 	Shared bool
 }

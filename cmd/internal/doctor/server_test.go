@@ -1,7 +1,10 @@
 package doctor
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
+	goruntime "runtime"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +13,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
+	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestUnattended: what is set to wait for ever, or for a person, is not.
@@ -31,6 +36,60 @@ func TestUnattended(t *testing.T) {
 	if o := unattended(dial.Options{Auth: person}, config.Entry{}); o.Auth.Person != nil || person.Person == nil {
 		t.Error("somebody is asked to log in, or nobody is any more")
 	}
+}
+
+// TestTurns: programs start in the queue of serve, two for each processor, and remote servers do
+// not wait for them.
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	turns := proxy.NewTurns()
+	turns.Spare = nil // these only wait, which is no load
+	most := 2 * goruntime.GOMAXPROCS(0)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var entries []config.Entry
+	for i := range most + 3 {
+		entries = append(entries, config.Entry{Name: fmt.Sprint("local", i), Command: "no-such-program"})
+	}
+	entries = append(entries, config.Entry{Name: "remote", URL: "http://127.0.0.1:1/mcp"})
+	begun := make(chan string, len(entries))
+	hold := make(chan struct{})
+	d := &Doctor{
+		Turns: turns, Kind: func(error) string { return "connect" }, Hint: func(error) string { return "" },
+		Dial: func(e config.Entry) dial.Options {
+			if e.Command != "" {
+				begun <- e.Name
+				<-hold
+			}
+			return dial.Options{}
+		},
+	}
+	remote := make(chan struct{})
+	done := make(chan error, 1)
+	go func() {
+		_, err := d.Servers(ctx, entries, func(i int, r *Report) {
+			if r != nil && entries[i].Name == "remote" {
+				close(remote)
+			}
+		})
+		done <- err
+	}()
+	for range most {
+		<-begun
+	}
+	<-remote
+	select {
+	case name := <-begun:
+		t.Errorf("%s has begun beside %d others", name, most)
+	default:
+	}
+	close(hold)
+	go func() {
+		for range begun {
+		}
+	}()
+	require.NoError(t, <-done)
+	close(begun)
 }
 
 // TestSchemaFaults: the tool, which of its schemas, and the place in it.

@@ -7,11 +7,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
-// atATime bounds how many servers are checked at a time: starting them costs processor
-// time, and each has its own timeout only from when it begins.
-const atATime = 6
-
-// Servers checks servers side by side. changed, if not nil, is told the index of a server
+// Servers checks servers side by side, those that are started each in its turn: its timeouts
+// do not count the wait. changed, if not nil, is told the index of a server
 // that begins, with a nil report, and of one that is done; it is called by one goroutine
 // at a time.
 func (d *Doctor) Servers(ctx context.Context, entries []config.Entry, changed func(i int, done *Report)) ([]*Report, error) {
@@ -25,11 +22,9 @@ func (d *Doctor) Servers(ctx context.Context, entries []config.Entry, changed fu
 			changed(i, done)
 		}
 	}
-	room := make(chan struct{}, atATime)
 	for i, entry := range entries {
 		work.Go(func() {
-			room <- struct{}{}
-			defer func() { <-room }()
+			defer d.Turns.Wait(ctx, nil, entry.Command != "")()
 			if ctx.Err() != nil {
 				return
 			}
