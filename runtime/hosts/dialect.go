@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -64,8 +65,12 @@ type special struct {
 	write func(out *members, e config.Entry)
 }
 
-// reads reports whether the form of a dialect is that of a file's name.
-func (d dialect) reads(path string) bool {
+// reads reports whether the form of a dialect may be that of a file, by its name or else by
+// how it begins: JSON can be read as YAML, too.
+func (d dialect) reads(path string, text []byte) bool {
+	if !hasExt(path, ".toml", ".yaml", ".yml", ".json", ".jsonc", ".json5") {
+		return bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) == (d.form == formJSON)
+	}
 	switch d.form {
 	case formTOML:
 		return hasExt(path, ".toml")

@@ -3,6 +3,7 @@
 package hosts
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -134,12 +135,21 @@ func Open(path string, p Place) (*File, error) {
 	if err != nil {
 		return nil, &FileError{path, err}
 	}
+	f, err := OpenText(at, text, p)
+	if wrong, ok := errors.AsType[*FileError](err); ok {
+		wrong.Path = path // as it was given
+	}
+	return f, err
+}
+
+// OpenText is [Open] for the text of a file, at the absolute path at or in another place.
+func OpenText(at string, text []byte, p Place) (*File, error) {
 	for _, h := range All() {
 		for _, l := range h.Locations(p) {
 			if l.Path == at { // the first list in it
 				f, err := Read(&l, text)
 				if err != nil {
-					return nil, &FileError{path, err}
+					return nil, &FileError{at, err}
 				}
 				return f, nil
 			}
@@ -148,7 +158,7 @@ func Open(path string, p Place) (*File, error) {
 	for _, name := range []string{"codex", "goose", "continue", "opencode", "vscode", "zed", "avelino"} {
 		h := Find(name)
 		d := h.dialect()
-		if !d.reads(path) {
+		if !d.reads(at, text) {
 			continue
 		}
 		f, err := Read(&Location{Host: h, Scope: ScopeUser, Path: at, Root: d.root}, text)
@@ -160,7 +170,7 @@ func Open(path string, p Place) (*File, error) {
 		}
 		return f, nil
 	}
-	return nil, &FileError{path, ErrForm}
+	return nil, &FileError{at, ErrForm}
 }
 
 // ownFile returns where servers.json of mcpctl is, "" for nowhere.

@@ -12,7 +12,7 @@ import (
 func newImport(a *app) *cobra.Command {
 	im := &hostfiles.Import{}
 	cmd := &cobra.Command{
-		Use:     "import [HOST|FILE]...",
+		Use:     "import [HOST|FILE|-]...",
 		Short:   "Import servers from Claude, Cursor, VS Code and other hosts",
 		Long:    hostfiles.ImportLong(),
 		Example: "  mcpctl import\n  mcpctl import cursor claude-code --dry-run\n  mcpctl import ./mcp.json",
@@ -21,7 +21,7 @@ func newImport(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			im.Program = a.hostProgram()
+			im.Program, im.Stdin = a.hostProgram(), a.readStdin
 			im.ConfigPath, im.Load, im.Update = target.Path, target.Load, target.Update
 			return im.Run(cmd.Context(), words)
 		},

@@ -12,7 +12,7 @@ func ImportLong() string {
 	return "Import servers from the files of other hosts into servers.json. Placeholders are translated, and what mcpctl has no\n" +
 		"setting for is named. A server that servers.json has, by what it runs, is not imported again. One that would lose what\n" +
 		"limits its tools or its users is not imported, and the exit code is 5; --force imports it without that.\n\n" +
-		"HOST is one of these; FILE is any file in one of their forms:\n  " + hostList() + "\n\n" +
+		"HOST is one of these; FILE is any file in one of their forms, - standard input:\n  " + hostList() + "\n\n" +
 		"Without HOST, all files that are found are read, and mcpctl asks about each host. The hosts' files do not change."
 }
 

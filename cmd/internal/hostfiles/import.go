@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/args"
 	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
@@ -31,6 +33,8 @@ type Import struct {
 	// Project says that servers.json is that of the project, for hints.
 	Project bool
 
+	// Stdin reads standard input.
+	Stdin func(context.Context) ([]byte, error)
 	// Update edits servers.json; nil is config.Update.
 	Update func(edit func(*config.File) error) error
 
@@ -85,7 +89,7 @@ func (im *Import) Run(ctx context.Context, words []string) error {
 			im.taken[id] = append(im.taken[id], e)
 		}
 	}
-	if err := im.read(words); err != nil {
+	if err := im.read(ctx, words); err != nil {
 		return err
 	}
 	chosen := len(words) > 0 || im.All || im.DryRun
@@ -130,8 +134,27 @@ func (im *Import) stopped(words []string) error {
 	}
 }
 
+// open reads a file, which may be a named pipe; "-" is standard input.
+func (im *Import) open(ctx context.Context, word string) (*hosts.File, error) {
+	if word == "-" {
+		text, err := im.Stdin(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return hosts.OpenText("standard input", text, im.Place)
+	}
+	if info, err := os.Stat(word); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		return hosts.Open(word, im.Place)
+	}
+	text, err := args.ReadFile(word, args.MaxInput)
+	if err != nil {
+		return nil, err
+	}
+	return hosts.OpenText(word, text, im.Place)
+}
+
 // read finds the servers of the hosts and files.
-func (im *Import) read(words []string) error {
+func (im *Import) read(ctx context.Context, words []string) error {
 	if len(words) == 0 {
 		for _, h := range hosts.All() {
 			for _, l := range h.Locations(im.Place) {
@@ -146,11 +169,11 @@ func (im *Import) read(words []string) error {
 		return nil
 	}
 	for _, word := range words {
-		if strings.ContainsAny(word, `/\.`) {
-			f, err := hosts.Open(word, im.Place)
+		if word == "-" || strings.ContainsAny(word, `/\.`) {
+			f, err := im.open(ctx, word)
 			switch {
 			case errors.Is(err, hosts.ErrForm):
-				return &failure.Error{Err: err, Remedy: "docs/hosts.md has the forms"}
+				return &failure.Error{Err: err, Remedy: "mcpctl import --help names the hosts whose forms it knows"}
 			case err != nil:
 				return err
 			}
