@@ -212,11 +212,16 @@ type condition struct {
 	Values map[string]string `json:"values,omitempty"`
 }
 
+// labels returns the labels of an item that have a name: each pattern of a rule is one, too.
+func labels(d *decision) []string {
+	return slices.DeleteFunc(slices.Clone(d.Labels), func(l string) bool { return strings.ContainsAny(l, "/*") })
+}
+
 func (p *Program) encoded(l *loaded, r *request, d *decision, a around) explained {
 	out := explained{
 		Around:  a,
 		Verdict: d.verdict, Reason: d.Outcome.Reason, By: or(d.by), Action: string(r.action), Server: r.server, Item: r.name, Principal: r.as,
-		Groups: or(d.Groups), Labels: or(d.Labels), Scopes: d.Outcome.Scopes, Limits: ids(d.Outcome.Over), Would: ids(d.Outcome.Would), Listed: d.known, Policies: []applied{},
+		Groups: or(d.Groups), Labels: or(labels(d)), Scopes: d.Outcome.Scopes, Limits: ids(d.Outcome.Over), Would: ids(d.Outcome.Would), Listed: d.known, Policies: []applied{},
 	}
 	for _, a := range d.Policies {
 		one := applied{shown: l.shown(a.Policy), Holds: a.Holds, Failed: a.Failed, Lacks: a.Lacks}
@@ -275,7 +280,7 @@ func (p *Program) print(l *loaded, r *request, d *decision, beside *around, more
 		list []string
 	}{
 		{"groups", beside.memberships(d.Groups)},
-		{"labels", d.Labels},
+		{"labels", labels(d)},
 		{"seen", r.seen},
 		{"left", beside.limits(d)},
 		{"pin", one(beside.Pin)},
