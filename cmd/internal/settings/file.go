@@ -31,12 +31,12 @@ func parseFile(path string, b []byte) (*file, error) {
 	case errors.Is(err, io.EOF):
 		return f, nil
 	case err != nil:
-		return nil, f.syntaxError(err)
+		return nil, f.syntaxError(err, b)
 	}
 	var more yaml.Node
 	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
 		if err != nil {
-			return nil, f.syntaxError(err)
+			return nil, f.syntaxError(err, b)
 		}
 		return nil, f.problemAt(&more, "a second YAML document", "")
 	}
@@ -166,15 +166,32 @@ func (f *file) problemAt(n *yaml.Node, message, remedy string) error {
 	return &config.Problem{File: f.path, Line: n.Line, Column: n.Column, Message: message, Remedy: remedy}
 }
 
-// syntaxError moves the line number out of the parser's message.
-func (f *file) syntaxError(err error) error {
+// syntaxError has the place of an error of the parser: behind the longest beginning of the
+// text, in whole lines, that is YAML. The parser's own line is often that of what is around.
+func (f *file) syntaxError(err error, text []byte) error {
 	p := &config.Problem{File: f.path, Message: strings.TrimPrefix(err.Error(), "yaml: "), Remedy: "the file is YAML: names, a colon, a space, the value"}
-	if n, scanErr := fmt.Sscanf(p.Message, "line %d: ", &p.Line); scanErr == nil && n == 1 {
+	var line int
+	if n, scanErr := fmt.Sscanf(p.Message, "line %d: ", &line); scanErr == nil && n == 1 {
 		_, p.Message, _ = strings.Cut(p.Message, ": ")
-		p.Column = 1
 	}
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	n, end := len(lines)-1, len(text)-len(lines[len(lines)-1])
+	for ; n > 0 && !isYAML(text[:end]); n-- {
+		end -= len(lines[n-1])
+	}
+	p.Line, p.Column = n+1, 1+len(lines[n])-len(bytes.TrimLeft(lines[n], " "))
 	if strings.Contains(p.Message, "tab character") {
 		p.Remedy = "indent with spaces"
 	}
 	return p
+}
+
+// isYAML reports whether a text is YAML.
+func isYAML(text []byte) bool {
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	for {
+		if err := dec.Decode(new(yaml.Node)); err != nil {
+			return errors.Is(err, io.EOF)
+		}
+	}
 }

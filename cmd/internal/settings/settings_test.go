@@ -301,3 +301,31 @@ func TestNoHome(t *testing.T) {
 		t.Errorf("with SkipFile: %v", err)
 	}
 }
+
+// TestSyntaxPlace: a syntax error is in the line that the parser does not take, where its text
+// begins.
+func TestSyntaxPlace(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"serve:\n  listGrace: 3s\n bad: 1\n":              ":3:2: ",
+		"timeout: 3s\n  x: 1\n":                           ":2:3: ",
+		"timeout: 3s\ncolor: a: b\n":                      ":2:1: ",
+		"timeout: 3s\n\tx: 1\n":                           ":2:1: ",
+		"timeout: 3s\n# text\n\nregistry: [a\ncolor: b\n": ":4:1: ",
+		"timeout: *x\n":                                   ":1:1: ",
+		"timeout: \"x\n":                                  ":1:1: ",
+		"timeout: 3s\n---\na: b: c\n":                     ":3:1: ",
+	} {
+		path := filepath.Join(t.TempDir(), settings.FileName)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		_, err := settings.Load(settings.Options{Getenv: func(name string) string {
+			if name == "MCPCTL_CONFIG" {
+				return filepath.Join(filepath.Dir(path), "servers.json")
+			}
+			return ""
+		}})
+		if err == nil || !strings.HasPrefix(err.Error(), path+want) {
+			t.Errorf("%q: got %v, want %s", text, err, want)
+		}
+	}
+}
