@@ -42,7 +42,7 @@ func newDoctor(a *app) *cobra.Command {
 			"No tool is called, and nobody is logged in. doctor waits for a server no longer than --connect-timeout. It finds out\n" +
 			"whether a package exists by starting it, since runners have their own caches and registries.\n\n" +
 			"The exit code is that of the worst finding, in this order: config 5, connect 6, timeout 7, protocol 8, auth 4.\n" +
-			"Warnings do not fail. As JSON: {\"servers\":[{\"name\",\"ok\",\"checks\":[{\"id\",\"ok\",\"message\",\"fix\"}]}],\"files\":[…]}.",
+			"Warnings do not fail. As JSON: {\"servers\":[{\"name\",\"ok\",\"checks\":[{\"id\",\"ok\",\"message\",\"fix\",\"level\"}]}],\"files\":[…]}.",
 		Example: "  mcpctl doctor\n  mcpctl doctor gh --json\n  mcpctl doctor --fix\n  mcpctl doctor -- npx -y @modelcontextprotocol/server-memory",
 		Args:    cobra.ArbitraryArgs, Annotations: map[string]string{brokenFiles: reported},
 		RunE: func(cmd *cobra.Command, words []string) error { return c.run(cmd.Context(), words) },

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/auth"
+	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
 // Check is what one check found.
@@ -19,6 +20,15 @@ type Check struct {
 	Fix string `json:"fix"`
 	// Kind is that of the fault as an error, such as "connect"; "" for none.
 	Kind string `json:"-"`
+}
+
+// MarshalJSON adds the level, one of error, warning and ok.
+func (c Check) MarshalJSON() ([]byte, error) {
+	type members Check
+	return plain.JSON(struct {
+		members
+		Level string `json:"level"`
+	}{members(c), c.level()})
 }
 
 // level is how a check is shown.
