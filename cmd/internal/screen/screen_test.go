@@ -261,3 +261,13 @@ func TestWrap(t *testing.T) {
 		}
 	}
 }
+
+// TestNoWidth: where there is no terminal, a long name is whole, on one line with its row, and
+// pads no other.
+func TestNoWidth(t *testing.T) {
+	long := strings.Repeat("n", 5000)
+	got := Table{Headers: []string{"NAME", "TEXT"}, Rows: [][]string{{"short", "a"}, {long, "b"}}}.Render(0, false)
+	if want := "NAME   TEXT\nshort  a\n" + long + "  b\n"; got != want {
+		t.Errorf("got %s", got)
+	}
+}

@@ -12,6 +12,7 @@ const (
 	indent   = 4 // of what does not fit beside a name
 	minWidth = 8 // a column is not narrower than that
 	minText  = 20
+	mostName = 80 // without a terminal, longer names pad no others
 )
 
 // Table is rows under headers. The first column holds names, which are never cut.
@@ -87,7 +88,7 @@ func (l *layout) render() string {
 	head := l.line(heads, func(_ *column, cell string) string { return cell })
 	b.WriteString(l.p.Bold(head) + "\n")
 	for _, row := range l.rows {
-		if len(row[0]) > 1 || text.StringWidth(first(row[0])) > l.columns[0].width {
+		if len(row[0]) > 1 || l.width > 0 && text.StringWidth(first(row[0])) > l.columns[0].width {
 			l.stack(&b, row, false)
 			continue
 		}
@@ -117,10 +118,12 @@ func (l *layout) line(cells []string, show func(*column, string) string) string 
 	var b strings.Builder
 	for i, cell := range cells[:last+1] {
 		c := &l.columns[i]
-		cell = text.Snip(cell, c.width, "…")
+		if l.width > 0 {
+			cell = text.Snip(cell, c.width, "…")
+		}
 		b.WriteString(show(c, cell))
 		if i < last {
-			b.WriteString(strings.Repeat(" ", c.width-text.StringWidth(cell)+gap))
+			b.WriteString(strings.Repeat(" ", max(c.width-text.StringWidth(cell), 0)+gap))
 		}
 	}
 	return b.String()
@@ -184,7 +187,11 @@ func (l *layout) measure() bool {
 	for i := range l.columns {
 		l.columns[i].width = l.widest(i, 0)
 	}
-	if l.width <= 0 || l.total() <= l.width {
+	if l.width <= 0 {
+		l.columns[0].width = l.widest(0, mostName)
+		return true
+	}
+	if l.total() <= l.width {
 		return true
 	}
 	l.columns[0].width = max(text.StringWidth(l.columns[0].head), l.widest(0, l.width/2))
