@@ -115,7 +115,7 @@ func (q *Query) filter(now time.Time) (*filter, error) {
 		if *of.to, err = find.Glob(of.text); err != nil {
 			return nil, failure.Usage("%q cannot be a pattern: %w", of.text, err)
 		}
-		if of.member != "" && !strings.ContainsAny(of.text, "*?") {
+		if of.member != "" && !strings.ContainsAny(of.text, "*?") && (of.member != "item" || !strings.Contains(of.text, "/")) {
 			f.needles = append(f.needles, member(of.member, of.text))
 		}
 	}
@@ -192,7 +192,7 @@ func (f *filter) about(r *audit.Record) bool {
 	}) {
 		return false
 	}
-	return has(f.server, r.What.Server) && has(f.tool, r.What.Item) && has(f.flow, r.Who.Flow) &&
+	return has(f.server, r.What.Server) && (has(f.tool, r.What.Item) || has(f.tool, r.What.Server+"/"+r.What.Item)) && has(f.flow, r.Who.Flow) &&
 		(f.verdicts == nil || slices.Contains(f.verdicts, r.Said.Verdict))
 }
 

@@ -62,7 +62,7 @@ func auditFilters(cmd *cobra.Command, q *auditing.Query) {
 	f := cmd.Flags()
 	f.StringVar(&q.Who, "who", "", "records of this `PRINCIPAL`: an ID, a name, or the ID without its issuer")
 	f.StringVar(&q.Server, "server", "", "of this `SERVER`")
-	f.StringVar(&q.Tool, "tool", "", "of this `NAME` of a tool or prompt, or the URI of a resource")
+	f.StringVar(&q.Tool, "tool", "", "of this `NAME` of a tool or prompt, alone or as SERVER/NAME, or the URI of a resource")
 	f.StringSliceVar(&q.Kinds, "kind", nil, "of this `KIND`, such as call, read or auth (repeatable)")
 	f.StringSliceVar(&q.Verdicts, "verdict", nil, "with this `VERDICT`: allow, deny or limit (repeatable)")
 	f.StringVar(&q.By, "by", "", "decided by this `POLICY`")
