@@ -172,13 +172,18 @@ func commandNames(parent *cobra.Command) []string {
 // whole command line, which may name the configuration.
 func (a *app) wantServer(root *cobra.Command, words []string, word string) error {
 	flags := cmdline.Flags{root.PersistentFlags()}
-	path, alone := flags.Value(words, "config")
-	names, err := a.serverNames(path, alone)
+	path, named := flags.Value(words, "config")
+	names, err := a.serverNames(path, named)
 	if err != nil {
 		return err
 	}
 	if slices.Contains(names, word) {
 		return nil
+	}
+	if named {
+		if err := missing(a.file.set); err != nil {
+			return err
+		}
 	}
 	e := unknownName("unknown command or server", word, append(names, commandNames(newRoot(a))...), "mcpctl --help and mcpctl list")
 	if form := dottedForm(word, names); form != nil {

@@ -20,6 +20,15 @@ func (env *environment) loadConfig() (*config.File, error) {
 	return set.File(), nil
 }
 
+// missing returns an error where the file that --config names does not exist.
+func missing(set *layers.Set) error {
+	user := set.Layer(layers.User)
+	if !user.File.Missing() {
+		return nil
+	}
+	return &config.Problem{File: user.Path, Message: "there is no such file", Remedy: "mcpctl --config " + shellWord(user.Path) + " add NAME creates it"}
+}
+
 // loadLayers returns the layers of servers.json, after asking the user about a project's
 // file that is not trusted. It takes what dispatch has read, if it has.
 func loadLayers(env *environment) (*layers.Set, error) {
@@ -29,8 +38,10 @@ func loadLayers(env *environment) (*layers.Set, error) {
 		if set, err = configuring.ReadLayers(env.getenv, env.settings.ConfigPath, env.settings.ConfigAlone); err != nil {
 			return nil, err
 		}
-		if user := set.Layer(layers.User); env.file.wanted && user.File.Missing() {
-			return nil, &config.Problem{File: user.Path, Message: "there is no such file", Remedy: "mcpctl --config " + shellWord(user.Path) + " add NAME creates it"}
+		if env.file.wanted {
+			if err := missing(set); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if env.file.shared {
