@@ -212,11 +212,11 @@ func (p Palette) field(line string) string {
 	return p.Yellow(name) + ": " + rest
 }
 
-// Lines returns fields as indented lines.
+// Lines returns fields as indented lines, without what could change a terminal.
 func Lines(fields []string, p Palette) string {
 	var b strings.Builder
 	for _, f := range fields {
-		b.WriteString("  " + p.field(f) + "\n")
+		b.WriteString("  " + p.field(plain.Line(f)) + "\n")
 	}
 	return b.String()
 }

@@ -152,8 +152,21 @@ func extension(mimeType string) string {
 // Content writes content blocks for people: text, or a line in brackets for what a
 // terminal cannot show. It reports whether there was any text.
 func (u *UI) Content(blocks []runtime.Content, save *Saver) (text bool, err error) {
+	return u.blocks(blocks, save, false)
+}
+
+// blocks is Content, or the same of an error of a tool.
+func (u *UI) blocks(blocks []runtime.Content, save *Saver, failed bool) (text bool, err error) {
 	for i := range blocks {
-		t, err := u.block(&blocks[i], save)
+		c := &blocks[i]
+		if failed && c.Type == "text" {
+			if err := u.problem(c.Text); err != nil {
+				return true, err
+			}
+			text = true
+			continue
+		}
+		t, err := u.block(c, save)
 		text = text || t
 		if err != nil {
 			return text, err

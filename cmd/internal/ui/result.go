@@ -5,8 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
+	"io"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -29,10 +28,7 @@ func (u *UI) ToolResult(r *runtime.ToolResult, save *Saver) error {
 		}
 		return nil
 	}
-	if r.IsError {
-		r = readable(r)
-	}
-	text, err := u.Content(r.Content, save)
+	text, err := u.blocks(r.Content, save, r.IsError)
 	switch {
 	case err != nil:
 		return err
@@ -57,17 +53,20 @@ func shown(r *runtime.ToolResult) json.RawMessage {
 	return structured
 }
 
-// readable returns an error of a tool with its errors of validation one line a field.
-func readable(r *runtime.ToolResult) *runtime.ToolResult {
-	shown := *r
-	shown.Content = slices.Clone(r.Content)
-	for i := range shown.Content {
-		c := &shown.Content[i]
-		if head, fields := screen.FieldsIn(c.Text); c.Type == "text" && fields != nil {
-			c.Text = strings.TrimLeft(head+"\n"+screen.Lines(fields, false), "\n")
+// problem writes a text of an error of a tool, with its errors of validation one line a
+// field.
+func (u *UI) problem(text string) error {
+	head, fields := screen.FieldsIn(text)
+	if fields == nil {
+		return u.paragraph(text)
+	}
+	if head != "" {
+		if err := u.paragraph(head); err != nil {
+			return err
 		}
 	}
-	return &shown
+	_, err := io.WriteString(u.Out, screen.Lines(fields, u.Palette()))
+	return err
 }
 
 // saveOnly saves a block's bytes and names the file on standard error.

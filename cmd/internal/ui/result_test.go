@@ -84,6 +84,27 @@ func FuzzJoinPages(f *testing.F) {
 	})
 }
 
+// TestToolProblem: an error's fields are one line each, in colour where there is colour.
+func TestToolProblem(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"errors":{"q":["required"],"n":["too big","odd"]}}`: "  ^[33mq^[0m: required\n  ^[33mn^[0m: too big\n  ^[33mn^[0m: odd\n",
+		`Bad request: {"errors":{"q":["\u001b[2Jgone"]}}`:     "Bad request:\n  ^[33mq^[0m: gone\n",
+		"nothing \x1b[31mfits":                                "nothing fits\n",
+	} {
+		raw, err := json.Marshal(map[string]any{"isError": true, "content": []any{map[string]any{"type": "text", "text": text}}})
+		require.NoError(t, err)
+		r, err := runtime.ParseToolResult(raw)
+		require.NoError(t, err)
+		var out bytes.Buffer
+		u := ui.New(strings.NewReader(""), &out, io.Discard)
+		u.Text, u.Color = true, true
+		require.NoError(t, u.ToolResult(r, nil))
+		if got := strings.ReplaceAll(out.String(), "\x1b", "^"); got != want {
+			t.Errorf("%s:\ngot  %q\nwant %q", text, got, want)
+		}
+	}
+}
+
 func TestToolResult(t *testing.T) {
 	png, long := []byte("\x89PNG...."), strings.Repeat("AbC/", 20)
 	tests := []struct{ name, result, want, note string }{
