@@ -197,7 +197,7 @@ func TestCallsTimeOutPerServer(t *testing.T) {
 	_, c := start(t, two(), proxy.Options{Servers: servers, RequestTimeout: 500 * time.Millisecond})
 	slow := c.begin(`"slow"`, "tools/call", `{"name":"b__slow","arguments":{"ms":1000}}`)
 	for range 2 { // first the slow way, then the quick one
-		if got := c.result("tools/call", `{"name":"a__slow","arguments":{"ms":60000}}`); !strings.Contains(got, `"dev.mcpctl/error":{"kind":"timeout","server":"a"}`) {
+		if got := c.result("tools/call", `{"name":"a__slow","arguments":{"ms":60000}}`); !strings.Contains(got, `"dev.mcpctl/error":{"kind":"timeout","server":"a"}`) || !strings.Contains(got, "tools/call: no answer within 150ms") {
 			t.Errorf("got %s", got)
 		}
 	}

@@ -112,6 +112,12 @@ func (a *app) run(ctx context.Context, words []string) int {
 	// For failures before the flags are parsed.
 	a.ui.JSON = asksJSON(words, a.getenv)
 	root := newRootFor(a, words)
+	a.settings.Color = a.getenv(settings.Variable("color"))
+	if color, given := (cmdline.Flags{root.PersistentFlags()}).Value(words, "color"); given {
+		a.settings.Color = color
+	}
+	a.settings.ColorSet = a.settings.Color != ""
+	a.ui.ErrColor = a.wantColor(a.ui.ErrTTY)
 	words, err := a.dispatch(root, words)
 	if err == nil {
 		root.SetArgs(words)

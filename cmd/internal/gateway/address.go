@@ -43,9 +43,11 @@ func (o *Options) checkAddress() error {
 	if o.Insecure || o.asks || isLoopback(host) {
 		return nil
 	}
-	remedy := "use " + DefaultAddress + ", or --insecure where the network is trusted"
+	remedy := "use " + net.JoinHostPort("127.0.0.1", port)
 	if o.Command == "serve" {
-		remedy = "use " + DefaultAddress + ", or ask for tokens: mcpctl access --help; --insecure asks nobody"
+		remedy += ", or ask for tokens: mcpctl access --help; --insecure asks nobody"
+	} else {
+		remedy += ", or --insecure where the network is trusted"
 	}
 	return usage(remedy,
 		"%s can be reached from other machines, and there is no authentication", o.HTTP)

@@ -248,8 +248,16 @@ func failureOf(a jsonrpc.Answer) error {
 	return a.Err
 }
 
+// late is the error of a call that was not answered in time.
+func (c *FastCall) late() error {
+	return &runtime.TimeoutError{Op: revision.MethodToolsCall, After: cmp.Or(c.query.Limit, c.query.Ceiling)}
+}
+
 // converted returns the answer in the client's revision.
 func (c *FastCall) converted(a jsonrpc.Answer) Answer {
+	if errors.Is(a.Err, jsonrpc.ErrTimeout) {
+		a.Err = c.late()
+	}
 	if a.Err != nil {
 		return Failed(revision.MethodToolsCall, c.backend.Fail(c.backend.ExplainClosed(a.Err)))
 	}

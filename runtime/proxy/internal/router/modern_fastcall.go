@@ -170,7 +170,7 @@ func (p *PendingFastCall) Finished(c *FastCall, a jsonrpc.Answer) *jsonrpc.Write
 	o := outcome{result: bytes.Clone(a.Result), err: a.Err, why: unrecorded}
 	switch {
 	case errors.Is(a.Err, jsonrpc.ErrTimeout):
-		o.err = &runtime.TimeoutError{Op: revision.MethodToolsCall, After: c.query.Limit}
+		o.err = c.late()
 	case a.Error != nil:
 		o.err = runtime.ParseError(bytes.Clone(a.Error))
 	}
