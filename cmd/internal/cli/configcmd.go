@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/configuring"
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/runtime/layers"
 	"github.com/mcpctl/mcpctl/schemas"
 )
@@ -16,13 +17,28 @@ func newConfig(a *app) *cobra.Command {
 		Short:   "Show, edit and check servers.json",
 		Example: "  mcpctl config path\n  mcpctl config validate",
 	}
-	cmd.AddCommand(newConfigPath(a), newConfigEdit(a), newConfigValidate(a), newConfigTrust(a), &cobra.Command{
-		Use: "schema", Short: "Print the JSON Schema of servers.json", Args: cobra.NoArgs, Annotations: map[string]string{anyFiles: "yes"},
-		Long: "Print the JSON Schema of servers.json, for editors and other programs.",
-		RunE: func(*cobra.Command, []string) error { return a.ui.PrintJSON(schemas.Servers()) },
-	})
+	cmd.AddCommand(newConfigPath(a), newConfigEdit(a), newConfigValidate(a), newConfigTrust(a), newConfigSchema(a))
 	cmd.AddCommand(newConfigValues(a)...)
 	return parent(cmd)
+}
+
+func newConfigSchema(a *app) *cobra.Command {
+	const servers, settings = "servers.json", "config.yaml"
+	return &cobra.Command{
+		Use: "schema [servers.json|config.yaml]", Short: "Print the JSON Schema of servers.json or config.yaml",
+		Args: cobra.MaximumNArgs(1), ValidArgs: []string{servers, settings}, Annotations: map[string]string{anyFiles: "yes"},
+		Long:    "Print the JSON Schema of servers.json, or of config.yaml, for editors and other programs.",
+		Example: "  mcpctl config schema >servers.schema.json\n  mcpctl config schema config.yaml >config.schema.json",
+		RunE: func(_ *cobra.Command, words []string) error {
+			switch {
+			case len(words) == 0 || words[0] == servers:
+				return a.ui.PrintJSON(schemas.Servers())
+			case words[0] == settings:
+				return a.ui.PrintJSON(schemas.Config())
+			}
+			return failure.Usage("%q is no file with a schema", words[0]).WithHint("write %s or %s", servers, settings)
+		},
+	}
 }
 
 // configuringOf returns what the commands about the configuration need.
