@@ -86,7 +86,12 @@ func files() class {
 		c.cases = append(c.cases, attack{name: what + " as config.yaml", do: func(t *testing.T, _ *stage) {
 			h := newHome(t, `{"mcpServers":{}}`)
 			odd(t, filepath.Join(h.dir, "config.yaml"), what)
-			expectExit(t, h.bounded(t, "list"), "1|5 ")
+			expectExit(t, h.bounded(t, "tools"), "1|5 ")
+			// What starts nothing and sends nothing says so, and goes on.
+			o := h.bounded(t, "list")
+			if expectExit(t, o, "0 "); !strings.Contains(o.stderr, "warning: "+h.dir) {
+				t.Errorf("it says %q", o.stderr)
+			}
 		}})
 		for _, file := range []string{"ring.json", "verdicts.json", "mcpctl.db"} {
 			c.cases = append(c.cases, attack{name: what + " as " + file, do: func(t *testing.T, _ *stage) {
