@@ -127,18 +127,7 @@ func (c *Conn) SoleClient(ends func()) (_ *Active, several bool) {
 		left.Add(1)
 	}
 	left.Add(1) // until all are counted
-	c.calls.mu.Lock()
-	for e := range c.calls.waiting {
-		join(e, e.Suspend)
-	}
-	c.calls.mu.Unlock()
-	if c.Pipe != nil {
-		c.Pipe.Each(func(id uint64, r jsonrpc.Receiver) {
-			if e, ok := r.(Inflight); ok { // else it has a goroutine, and was counted
-				join(e, func() (resume func()) { return c.Pipe.Suspend(id) })
-			}
-		})
-	}
+	c.inFlight(join)
 	if !several {
 		c.calls.mu.Lock()
 		if a == nil && !c.Shared.Load() {
@@ -176,28 +165,31 @@ func (a *Active) Refuse(err error) {
 	}
 }
 
-// refuse ends the requests in flight over the connection with an error of ours, where
-// something can.
-func (c *Conn) refuse(err error) {
-	var all []func(error)
-	join := func(e Inflight) {
-		if from := e.Origin(); from.Refuse != nil {
-			all = append(all, from.Refuse)
-		}
-	}
+// inFlight goes through the requests in flight over the connection, each with what keeps
+// its ceiling from ending it. It holds locks meanwhile.
+func (c *Conn) inFlight(each func(e Inflight, suspend func() (resume func()))) {
 	c.calls.mu.Lock()
 	for e := range c.calls.waiting {
-		join(e)
+		each(e, e.Suspend)
 	}
 	c.calls.mu.Unlock()
 	if c.Pipe != nil {
-		c.Pipe.Each(func(_ uint64, r jsonrpc.Receiver) {
+		c.Pipe.Each(func(id uint64, r jsonrpc.Receiver) {
 			if e, ok := r.(Inflight); ok { // else it has a goroutine, and was counted
-				join(e)
+				each(e, func() (resume func()) { return c.Pipe.Suspend(id) })
 			}
 		})
 	}
-	for _, f := range all {
-		f(err)
-	}
+}
+
+// refuse ends the requests in flight over the connection with an error of ours, where
+// something can.
+func (c *Conn) refuse(err error) {
+	var all Active
+	c.inFlight(func(e Inflight, _ func() (resume func())) {
+		if from := e.Origin(); from.Refuse != nil {
+			all.refuses = append(all.refuses, from.Refuse)
+		}
+	})
+	all.Refuse(err)
 }
