@@ -12,7 +12,6 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/viewing"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/pins"
-	"github.com/mcpctl/mcpctl/runtime/views"
 )
 
 // missingInViews returns what the views say of tools that do not exist, by what servers were last
@@ -80,20 +79,6 @@ func viewFlag(a *app, cmd *cobra.Command, view *string, usage string) {
 	})
 }
 
-// seenIn returns a view, the tools of lists for it, and whose annotations are believed.
-func seenIn(a *app, view string, lists []find.List) (*views.View, *viewing.Tools, func(server string) bool, error) {
-	v, err := viewing.Named(a.settings.Serve.Views, view)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	f, err := a.loadConfig()
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	all, trusted := viewing.OfServers(a.settings.Serve, f.Enabled(), lists)
-	return v, all, trusted, nil
-}
-
 // printView prints the tools of some servers, by default of all, as a view shows them, by the lists
 // that servers sent last.
 func printView(ctx context.Context, a *app, view string, servers []string, withSchema bool) error {
@@ -101,10 +86,15 @@ func printView(ctx context.Context, a *app, view string, servers []string, withS
 	if err != nil {
 		return err
 	}
-	v, all, trusted, err := seenIn(a, view, lists.Lists)
+	v, err := viewing.Named(a.settings.Serve.Views, view)
 	if err != nil {
 		return err
 	}
+	f, err := a.loadConfig()
+	if err != nil {
+		return err
+	}
+	all, trusted := viewing.OfServers(a.settings.Serve, f.Enabled(), lists.Lists)
 	shown, _ := all.In(v, trusted)
 	definitions, tools := viewing.Decoded(shown)
 	switch {
@@ -116,10 +106,6 @@ func printView(ctx context.Context, a *app, view string, servers []string, withS
 		err = ui.ShowTools(a.ui, tools, withSchema)
 	}
 	lists.Note(a.ui)
-	f, bad := a.loadConfig()
-	if bad != nil {
-		return bad
-	}
 	for _, p := range all.Doubts(a.settings.File(), v, a.believed(f, trusted)) {
 		noteProblem(a.ui, &p)
 	}
