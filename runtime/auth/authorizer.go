@@ -426,13 +426,11 @@ func (a *Authorizer) answer(ctx context.Context, used string, headers []string, 
 	}
 	a.mu.Lock()
 	useless := !more && needsPerson(&a.o.Config) && t.Source != tokenstore.SourceManual && used != "" && used == a.given && a.sent == sent{used, 1}
+	refreshes := !more && t.Refresh != "" && t.Access != a.fresh
 	a.mu.Unlock()
 	if useless {
 		return errJustGiven
 	}
-	a.mu.Lock()
-	refreshes := !more && t.Refresh != "" && t.Access != a.fresh
-	a.mu.Unlock()
 	var failed error // to refresh
 	if refreshes {
 		fresh, err := a.refreshed(ctx, t)
