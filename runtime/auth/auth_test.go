@@ -191,12 +191,16 @@ func TestRefreshGivenUp(t *testing.T) {
 	}
 	unlock, err := atomicfile.Lock(t.Context(), path+".refresh.lock", time.Second)
 	require.NoError(t, err)
-	defer unlock()
 	w.expire()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if got := call(ctx, a, w.URL+"/mcp"); got == "called" || w.refreshed.Load() != 0 {
 		t.Errorf("got %q, %d refreshes", got, w.refreshed.Load())
+	}
+	unlock()
+	// This call also waits for the end of what the first one has left behind.
+	if got := do(t); got != "called" || w.refreshed.Load() != 1 {
+		t.Errorf("then %q, %d refreshes", got, w.refreshed.Load())
 	}
 }
 

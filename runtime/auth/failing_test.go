@@ -134,6 +134,7 @@ func TestWaitForToken(t *testing.T) {
 				})
 			}
 			calls.Wait()
+			call(t.Context(), a, w.URL+"/mcp") // waits for the end of what the others have left behind
 		})
 	}
 }
