@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // lines gives the log lines that a client has got so far.
@@ -50,14 +51,11 @@ func TestLogLevels(t *testing.T) {
 	}
 	c2.result("logging/setLevel", `{"level":"error"}`)
 	c1.result("tools/list", `{}`)
-	if got := s.Status().Level; got != "error" {
-		t.Errorf("when it connects the server is told %q, want error", got)
-	}
+	// A list has what the server offers a moment before the connection can be used.
+	wait.Until(t, "the server is told error when it connects", func() bool { return s.Status().Level == "error" })
 	c1.result("logging/setLevel", `{"level":"debug"}`)
 	c3.result("logging/setLevel", `{"level":"warning"}`)
-	if got := s.Status().Level; got != "debug" {
-		t.Errorf("the server was told %q, want debug", got)
-	}
+	wait.Until(t, "the server is told debug", func() bool { return s.Status().Level == "debug" })
 	for _, level := range []string{"debug", "notice", "error", "emergency"} {
 		for _, c := range []*client{c1, c2, c3} {
 			c.result("tools/call", say(level, level))

@@ -12,6 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // keep is a server that nothing may be taken from.
@@ -373,6 +374,11 @@ func TestStoredForAnother(t *testing.T) {
 		}
 		c, _, end := start(tt.before)
 		c.result("tools/list", `{}`)
+		wait.Until(t, "the list is stored", func() bool {
+			kept.mu.Lock()
+			defer kept.mu.Unlock()
+			return kept.wrote > 0
+		})
 		end()
 		c, a, _ := start(tt.after)
 		list := func() string {
