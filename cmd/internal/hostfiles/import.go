@@ -169,11 +169,14 @@ func (im *Import) read(ctx context.Context, words []string) error {
 		return nil
 	}
 	for _, word := range words {
+		if strings.HasPrefix(word, "https://") || strings.HasPrefix(word, "http://") {
+			return failure.Usage("mcpctl import reads files: %s is a URL", config.DisplayURL(word)).WithHint("curl -fsSL URL | mcpctl import -")
+		}
 		if word == "-" || strings.ContainsAny(word, `/\.`) {
 			f, err := im.open(ctx, word)
 			switch {
 			case errors.Is(err, hosts.ErrForm):
-				return &failure.Error{Err: err, Remedy: "mcpctl import --help names the hosts whose forms it knows"}
+				return &failure.Error{Err: err, Remedy: `as in {"mcpServers": {"NAME": {"command": "npx"}}}; mcpctl import --help names the hosts whose forms it knows`}
 			case err != nil:
 				return err
 			}
