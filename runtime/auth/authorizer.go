@@ -47,7 +47,7 @@ type Options struct {
 	// AllowHTTP sends credentials also over http to another machine.
 	AllowHTTP bool
 	Logger    *slog.Logger
-	// Redactor gets each token that is used. Nil: none.
+	// Redactor gets each token that is used, with its key and the client's secret. Nil: none.
 	Redactor *secret.Redactor
 	// Given is the access token that another Authorizer's login has just obtained: if it is
 	// refused at its first use, no refresh and no other login is tried. "" is none.
@@ -284,11 +284,7 @@ func (a *Authorizer) token() tokenstore.Token {
 // use has requests carry a token from now on.
 func (a *Authorizer) use(t tokenstore.Token) {
 	if a.o.Redactor != nil {
-		for _, text := range []string{t.Access, t.Refresh, t.Key} {
-			if text != "" {
-				a.o.Redactor.Add(secret.New(text))
-			}
-		}
+		a.o.Redactor.Refresh(secret.New(t.Client.Secret), secret.New(t.Key), secret.New(t.Refresh), secret.New(t.Access))
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

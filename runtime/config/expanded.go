@@ -134,11 +134,18 @@ func (x Expanded) Secrets() []Secret {
 
 // Redactor returns a redactor of the entry's secrets.
 func (x Expanded) Redactor() *secret.Redactor {
+	r := secret.NewRedactor()
+	x.Redact(r)
+	return r
+}
+
+// Redact has r redact the entry's secrets, see [secret.Redactor.Set].
+func (x Expanded) Redact(r *secret.Redactor) {
 	var texts []secret.Text
 	for _, s := range x.Secrets() {
 		texts = append(texts, s.Text)
 	}
-	return secret.NewRedactor(texts...)
+	r.Set(texts, x.public())
 }
 
 // secretValue reports whether the value of a variable is secret: by where it comes from, or

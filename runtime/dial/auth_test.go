@@ -17,6 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/runtime/secret"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
@@ -99,6 +100,43 @@ func TestWhoseToken(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%+v with %s: got the token %q, want %q", c.who, c.auth, got, c.want)
 		}
+	}
+}
+
+// TestLearn: a redactor has the secrets of an entry and the token that is kept for its server
+// before there is a connection, and those of one that is made with it.
+func TestLearn(t *testing.T) {
+	t.Parallel()
+	store := &tokenstore.Store{Path: filepath.Join(t.TempDir(), "auth.json")}
+	const server = "https://mcp.example/mcp?key=value-of-key"
+	require.NoError(t, store.Put(t.Context(), tokenstore.Token{Server: server, Access: "access-token", Refresh: "refresh-token", Client: tokenstore.Client{Secret: "client-secret"}}))
+	redact := secret.NewRedactor()
+	o := dial.Options{
+		Redactor: redact, Auth: &dial.Auth{Store: store, KeptOnly: true}, HTTP: dial.HTTPOptions{Headers: map[string]string{"X-Given": "given-by-flag"}},
+		Lookup: func(name string) (string, bool) { return "value-of-" + name, name != "NONE" },
+	}
+	entry := config.Entry{Name: "s", URL: server, Headers: map[string]string{"X-Key": "${KEY}", "X-Region": "${REGION}"}, Public: []string{"REGION"}}
+	require.NoError(t, dial.Learn(entry, o))
+	text := "value-of-KEY value-of-key given-by-flag access-token refresh-token client-secret"
+	if got := redact.String(text); got != strings.TrimSpace(strings.Repeat(secret.Redacted+" ", 6)) {
+		t.Errorf("got %s", got)
+	}
+	if got := redact.String("region value-of-REGION"); got != "region value-of-REGION" {
+		t.Errorf("got %s", got)
+	}
+	entry.Headers["X-None"] = "${NONE}"
+	if err := dial.Learn(entry, o); err == nil {
+		t.Error("what cannot be known is learned")
+	}
+
+	shared := secret.NewRedactor()
+	one := stdioEntry()
+	one.Env["T"] = "${T}"
+	c, err := dial.Dial(t.Context(), one, quick(dial.Options{Redactor: shared, Lookup: func(name string) (string, bool) { return "hush-hush", name == "T" }}))
+	require.NoError(t, err)
+	require.NoError(t, c.Close())
+	if got := shared.String("hush-hush"); got != secret.Redacted {
+		t.Errorf("got %s", got)
 	}
 }
 

@@ -79,6 +79,10 @@ type Options struct {
 	Auth *Auth
 	// Principal is whom the connection is for, nil where nobody is asked who they are.
 	Principal *access.Principal
+	// Redactor gets what is secret of the connection: the entry's secrets, and each token
+	// that is used. Connections of one server and one principal may share it. Nil is one of
+	// the connection's own.
+	Redactor *secret.Redactor
 	// Listen subscribes to what the server sends outside calls: the stream of an
 	// HTTP server of the handshake era, which Capabilities open as well, and the
 	// list changes of a modern one.
@@ -290,24 +294,14 @@ const defaultConnectTimeout = 30 * time.Second
 // answer in time a *runtime.TimeoutError, one that does not speak MCP a
 // *runtime.ProtocolError.
 func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, error) {
-	o.defaults()
-	if entry.Name == "" {
-		entry.Name = cmp.Or(entry.Command, config.DisplayURL(entry.URL), "entry")
-	}
-	if err := entry.Err(); err != nil {
-		return nil, err
-	}
-	entry.Headers = withHeaders(entry, o.HTTP.Headers)
-	entry.AllowInsecureHTTP = entry.AllowInsecureHTTP || o.HTTP.AllowInsecure
-	expanded, err := entry.ExpandFor(o.Principal, o.Lookup)
+	d, err := prepare(entry, o)
 	if err != nil {
 		return nil, err
 	}
+	o, entry = d.o, d.Entry
 	if entry.Command != "" && entry.URL != "" {
 		return nil, &runtime.ConnectError{Target: entry.Name, Err: errors.New("the entry has both command and url")}
 	}
-	d := &dialer{Expanded: expanded, o: o, redact: expanded.Redactor()}
-	d.o.Logger = slog.New(d.redact.Handler(o.Logger.Handler())).With("server", entry.Name)
 	if err := emptyCredential(d.Expanded); err != nil {
 		return nil, err
 	}
@@ -348,6 +342,40 @@ func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, 
 	client := runtime.NewClient(c.Transport, runtime.ClientOptions{Timeout: timeout, Info: c.Info, Handler: d.conn})
 	d.conn.keep(client)
 	return client, nil
+}
+
+// Learn has the Redactor of o redact what a connection to the server of an entry would show:
+// the entry's secrets, and the token that is kept for the server. It connects to nothing.
+func Learn(entry config.Entry, o Options) error {
+	d, err := prepare(entry, o)
+	if err != nil {
+		return err
+	}
+	if z := o.Auth.AuthorizerFor(o.Principal, d.Expanded, d.o.Logger, d.redact); z != nil {
+		z.Keeps() // it reads it
+	}
+	return nil
+}
+
+// prepare expands an entry, for which nothing is opened yet.
+func prepare(entry config.Entry, o Options) (*dialer, error) {
+	o.defaults()
+	if entry.Name == "" {
+		entry.Name = cmp.Or(entry.Command, config.DisplayURL(entry.URL), "entry")
+	}
+	if err := entry.Err(); err != nil {
+		return nil, err
+	}
+	entry.Headers = withHeaders(entry, o.HTTP.Headers)
+	entry.AllowInsecureHTTP = entry.AllowInsecureHTTP || o.HTTP.AllowInsecure
+	expanded, err := entry.ExpandFor(o.Principal, o.Lookup)
+	if err != nil {
+		return nil, err
+	}
+	d := &dialer{Expanded: expanded, o: o, redact: cmp.Or(o.Redactor, secret.NewRedactor())}
+	expanded.Redact(d.redact)
+	d.o.Logger = slog.New(d.redact.Handler(o.Logger.Handler())).With("server", entry.Name)
+	return d, nil
 }
 
 func (o *Options) defaults() {

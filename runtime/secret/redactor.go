@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"html"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -15,6 +16,13 @@ import (
 // texts occur everywhere by chance.
 const MinLength = 8
 
+const (
+	// maxPast is how many texts that are secrets no more are redacted still, maxTokens how
+	// many of those that follow one another.
+	maxPast   = 128
+	maxTokens = 32
+)
+
 // Redactor replaces secrets in texts by [Redacted]: plain, and encoded as base64
 // (both alphabets, with and without padding, also inside of a longer text), for
 // URLs, JSON and HTML, with or without line breaks. Nil and the zero value replace
@@ -22,7 +30,9 @@ const MinLength = 8
 type Redactor struct {
 	mu      sync.Mutex // guards what follows
 	secrets []string
-	longest int
+	past    []string // of Set before, the newest at the end
+	tokens  []string // of Refresh, the newest at the end
+	longest int      // of all that there ever were
 	needles *needles // nil until the first text: most redactors see none
 }
 
@@ -33,20 +43,57 @@ func NewRedactor(secrets ...Text) *Redactor {
 	return r
 }
 
-// Add adds secrets, such as a refreshed token. Those shorter than [MinLength] are
-// ignored. R must not be nil.
+// Add adds secrets. Those shorter than [MinLength] are ignored, here and in Set and
+// Refresh. R must not be nil.
 func (r *Redactor) Add(secrets ...Text) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range secrets {
-		text := s.Reveal()
-		if len(text) < MinLength || slices.Contains(r.secrets, text) {
-			continue
-		}
-		r.secrets = append(r.secrets, text)
-		r.longest = max(r.longest, 6*len(text))
-		r.needles = nil
+		r.secrets = r.with(r.secrets, s.Reveal(), math.MaxInt)
 	}
+}
+
+// Set puts secrets in the place of those of Add and of an earlier Set. Of these it redacts
+// the last 128 still, since what is under way may show them, but none that is public.
+func (r *Redactor) Set(secrets []Text, public map[string]bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var now []string
+	for _, s := range secrets {
+		now = r.with(now, s.Reveal(), math.MaxInt)
+	}
+	for _, text := range r.secrets {
+		if !slices.Contains(now, text) {
+			r.past = r.with(r.past, text, maxPast)
+		}
+	}
+	r.secrets, r.needles = now, nil
+	r.past = slices.DeleteFunc(r.past, func(text string) bool { return public[text] })
+}
+
+// Refresh adds secrets that others will follow, such as access tokens: the last 32 are
+// redacted.
+func (r *Redactor) Refresh(secrets ...Text) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range secrets {
+		r.tokens = r.with(r.tokens, s.Reveal(), maxTokens)
+	}
+}
+
+// with returns a list with a text at its end, without the oldest if these are more than
+// most. The caller holds the lock.
+func (r *Redactor) with(list []string, text string, most int) []string {
+	if len(text) < MinLength {
+		return list
+	}
+	if i := slices.Index(list, text); i >= 0 {
+		return append(slices.Delete(list, i, i+1), text)
+	}
+	r.longest = max(r.longest, 6*len(text))
+	r.needles = nil
+	list = append(list, text)
+	return list[max(0, len(list)-most):]
 }
 
 // Empty reports whether there is nothing to replace.
@@ -199,7 +246,7 @@ func (r *Redactor) compile() *needles {
 		return r.needles
 	}
 	var all []string
-	for _, s := range r.secrets {
+	for _, s := range slices.Concat(r.secrets, r.past, r.tokens) {
 		all = append(all, encodings(s)...)
 		if !strings.Contains(s, "\n") {
 			continue

@@ -223,6 +223,50 @@ func TestAdd(t *testing.T) {
 	}
 }
 
+// TestSet: what other secrets have taken the place of stays redacted for some time, unless it
+// is public.
+func TestSet(t *testing.T) {
+	t.Parallel()
+	r := secret.NewRedactor(secret.New("generation-000"))
+	set := func(text string, public ...string) {
+		t.Helper()
+		open := map[string]bool{}
+		for _, p := range public {
+			open[p] = true
+		}
+		r.Set([]secret.Text{secret.New(text), secret.New("of-the-server"), secret.New("short")}, open)
+		for _, hidden := range []string{text, "of-the-server"} {
+			if got := r.String(hidden); got != secret.Redacted {
+				t.Errorf("%q becomes %q", hidden, got)
+			}
+		}
+	}
+	for i := range 128 {
+		set(fmt.Sprintf("generation-%03d", i+1))
+	}
+	r.Refresh(secret.New("token-of-now"))
+	if got := r.String("generation-000 generation-001x generation-127"); got != "[redacted] [redacted]x [redacted]" {
+		t.Errorf("got %q", got)
+	}
+	set("generation-129", "generation-127")
+	if got := r.String("generation-000 generation-127 generation-128 token-of-now short"); got != "generation-000 generation-127 [redacted] [redacted] short" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestRefresh: of tokens the last 32 are redacted, and what was used again is one of them.
+func TestRefresh(t *testing.T) {
+	t.Parallel()
+	r := secret.NewRedactor(secret.New("of-the-entry"))
+	for i := range 100 {
+		r.Refresh(secret.New(fmt.Sprintf("token-number-%02d", i)), secret.New("of-the-client"), secret.New(""))
+	}
+	text := "token-number-68 token-number-69 token-number-99 of-the-client of-the-entry"
+	if got, want := r.String(text), "token-number-68 [redacted] [redacted] [redacted] [redacted]"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestHandler(t *testing.T) {
 	t.Parallel()
 	const s = "sk-0123456789"

@@ -32,10 +32,8 @@ func (o *offer) values(ref map[string]string, name, begun string, given map[stri
 	if options.Auth != nil { // nobody logs in here
 		options.Auth.Person, options.Auth.KeptOnly = nil, true
 	}
-	c, err := o.a.reach(ctx, o.entry, options, func(ctx context.Context, h runtime.Handler) (*runtime.Client, error) {
-		direct := options
-		direct.Handler = h
-		return dial.Dial(ctx, o.entry, direct)
+	c, err := o.a.reach(ctx, o.entry, options, func(ctx context.Context, options dial.Options) (*runtime.Client, error) {
+		return dial.Dial(ctx, o.entry, options)
 	})
 	if err != nil {
 		return nil

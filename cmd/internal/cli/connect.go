@@ -42,10 +42,8 @@ func (a *app) connect(ctx context.Context, server string, h *host) (*runtime.Cli
 	a.noteVariables()
 	o := a.dialOptions(entry)
 	o.Grace, o.ShutdownTimeout, o.Handler, o.Capabilities = callGrace, callShutdown, h, h.Capabilities()
-	c, err := a.reach(ctx, entry, o, func(ctx context.Context, to runtime.Handler) (*runtime.Client, error) {
-		direct := o
-		direct.Handler = to
-		return a.dialOrLogin(ctx, entry, direct)
+	c, err := a.reach(ctx, entry, o, func(ctx context.Context, o dial.Options) (*runtime.Client, error) {
+		return a.dialOrLogin(ctx, entry, o)
 	})
 	if err != nil {
 		return nil, err

@@ -71,8 +71,8 @@ type shared struct {
 	users map[string]string   // the header X-User of calls, by what they say
 }
 
-// openShared serves the entry of a server "gh" at {{gh}}.
-func openShared(t *testing.T, entry string) *shared {
+// openShared serves the entry of a server "gh" at {{gh}}, with more settings.
+func openShared(t *testing.T, entry string, more ...func(*settings.Settings)) *shared {
 	t.Helper()
 	s := &shared{tokens: map[string]string{}, seen: map[string][]string{}, users: map[string]string{}, dir: t.TempDir(), log: &lines{}}
 	mcp := runtimetest.New().Handler(runtimetest.HTTPOptions{})
@@ -102,6 +102,9 @@ func openShared(t *testing.T, entry string) *shared {
 		Getenv: func(name string) string { return map[string]string{"MCPCTL_HOME": s.dir}[name] }, Tokens: &tokenstore.Store{Path: filepath.Join(s.dir, "auth.json")},
 	}
 	h.Settings.Serve = settings.Serve{Prefix: true, Separator: "__", Access: settings.Access{Providers: settings.Providers{Token: &settings.TokenProvider{}}}}
+	for _, set := range more {
+		set(&h.Settings)
+	}
 	h.Dial = func(config.Entry) dial.Options { return dial.Options{Logger: h.Log, Auth: &dial.Auth{Store: h.Tokens}} }
 	// What this machine's user has is nobody's who calls.
 	require.NoError(t, h.Tokens.Put(t.Context(), tokenstore.Token{Server: s.backend.URL + "/mcp", Issuer: s.backend.URL, Access: "canary-of-this-user", Source: tokenstore.SourceOAuth}))
@@ -115,6 +118,8 @@ func openShared(t *testing.T, entry string) *shared {
 	}))
 	s.g = &gateway{h: h, o: Options{Command: "serve", HTTP: "127.0.0.1:0", asks: true}, logins: auth.NewLogins()}
 	t.Cleanup(s.g.logins.Close)
+	require.NoError(t, openAudit(t.Context(), s.g))
+	t.Cleanup(func() { s.g.audit.Close(context.Background()) })
 	require.NoError(t, s.g.open(file.Entries(), proxy.Search{}))
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -143,11 +148,17 @@ func (s *shared) client(t *testing.T, name string) (*wire.Client, http.Header) {
 // members of the params.
 func (s *shared) stateless(t *testing.T, name, capabilities, more string) string {
 	t.Helper()
+	return s.say(t, name, name, capabilities, more)
+}
+
+// say is stateless with another message.
+func (s *shared) say(t *testing.T, name, message, capabilities, more string) string {
+	t.Helper()
 	c, h := s.client(t, name)
 	h.Set("Mcp-Protocol-Version", "2026-07-28")
 	h.Set("Mcp-Method", "tools/call")
 	h.Set("Mcp-Name", "gh__echo")
-	resp, err := c.Do(t.Context(), http.MethodPost, []byte(wire.Request("1", "tools/call", `{"name":"gh__echo","arguments":{"message":"`+name+`"},"_meta":{
+	resp, err := c.Do(t.Context(), http.MethodPost, []byte(wire.Request("1", "tools/call", `{"name":"gh__echo","arguments":{"message":`+wire.Quote(message)+`},"_meta":{
 		"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"io.modelcontextprotocol/clientCapabilities":`+capabilities+`}`+more+`}`)), h)
 	require.NoError(t, err)
 	answer, err := wire.Read(resp)

@@ -11,6 +11,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/access/consent"
 	"github.com/mcpctl/mcpctl/runtime/audit"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/dial"
+	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
 
 // openAudit opens the log that config.yaml asks for. A session has none: the commands that
@@ -19,10 +21,62 @@ func openAudit(ctx context.Context, g *gateway) (err error) {
 	if g.o.Session != nil {
 		return nil
 	}
+	a := g.h.Settings.Audit
+	if a != nil && a.Bodies != nil && a.Bodies.Redact {
+		g.redactors = &recording.Redactors{}
+	}
 	g.audit, err = recording.Open(ctx, recording.Options{
-		Audit: g.h.Settings.Audit, Dir: config.StateDir(g.h.Getenv), Version: g.h.Info.Version, Getenv: g.h.Getenv, Log: g.h.Log,
+		Audit: a, Dir: config.StateDir(g.h.Getenv), Clean: g.clean, Version: g.h.Info.Version, Getenv: g.h.Getenv, Log: g.h.Log,
 	})
 	return err
+}
+
+// learn has o share the redactor that cleans the bodies of a server and a principal, and that
+// know what is secret for an entry. entries are those that it is one of.
+func (g *gateway) learn(entry config.Entry, o *dial.Options, entries any) error {
+	if g.redactors == nil {
+		return nil
+	}
+	principal := o.Principal.Key()
+	o.Redactor = g.redactors.Of(entry.Name, principal)
+	err := dial.Learn(entry, *o)
+	if err == nil {
+		g.redactors.Learned(entry.Name, principal, entries)
+	}
+	return err
+}
+
+// clean takes the secrets of a server out of a body that is kept of a call of a principal. It
+// reports false where they cannot be known.
+func (g *gateway) clean(server, principal string, body []byte) (clean []byte, ok bool) {
+	entries := g.entries.Load()
+	entry, served := (*entries)[server]
+	if !served && server == "" { // of what no server has
+		return body, true
+	}
+	id := ""
+	if principal != access.Local && entry.PerPrincipal() {
+		id = principal
+	}
+	if served && !g.redactors.Has(server, id, entries) { // no connection has been opened yet
+		key := proxy.Key{Server: server, Principal: g.visitor(id)}
+		o, err := g.way(entry, &key)
+		if err != nil || key.Principal.Key() != id || g.learn(entry, &o, entries) != nil {
+			return nil, false
+		}
+	}
+	return g.redactors.Clean(server, principal, body)
+}
+
+// visitor returns a principal who has come, nil for one who is not known.
+func (g *gateway) visitor(id string) *access.Principal {
+	if d := g.door.Load(); d != nil {
+		return d.book.Who(id)
+	}
+	if owner := socketOwner(); owner.ID == id {
+		return owner
+	}
+	return nil
 }
 
 // record records which policies count from now on, and what config.yaml is.

@@ -132,7 +132,9 @@ type gateway struct {
 	accounts *accounts
 	// audit takes records of what is done, nil for none.
 	audit *recording.Recorder
-	ring  *seal.Ring // seals what clients and browsers keep
+	// redactors clean the bodies that it keeps, nil where these stay as they are.
+	redactors *recording.Redactors
+	ring      *seal.Ring // seals what clients and browsers keep
 
 	shown published
 	door  atomic.Pointer[entrance] // nil where nobody is asked for a credential
@@ -318,11 +320,25 @@ func replace(g *gateway, entries []config.Entry) (proxy.Changes, error) {
 // dial connects to a server for the proxy.
 func (g *gateway) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
 	defer g.ballast.start.dialing()()
-	entry := (*g.entries.Load())[key.Server]
+	entries := g.entries.Load()
+	entry := (*entries)[key.Server]
 	entry.NoServerStream = entry.NoServerStream || g.o.NoServerStream
 	entry.MaxMessageBytes = cmp.Or(g.o.MaxMessageBytes, entry.MaxMessageBytes)
+	o, err := g.way(entry, &key)
+	if err != nil {
+		return nil, err
+	}
+	o.Handler = h
+	if err := g.learn(entry, &o, entries); err != nil {
+		return nil, err
+	}
+	return dial.Dial(ctx, entry, o)
+}
+
+// way returns how to connect to the server of an entry.
+func (g *gateway) way(entry config.Entry, key *proxy.Key) (dial.Options, error) {
 	o := g.h.Dial(entry)
-	o.Handler, o.Listen, o.Guard = h, true, g.h.Guard
+	o.Listen, o.Guard = true, g.h.Guard
 	o.Legacy, o.Capabilities = key.Legacy, json.RawMessage(key.Capabilities)
 	if o.Auth != nil { // standard input is the protocol's: nobody logs in here
 		o.Auth.Person = nil
@@ -331,10 +347,7 @@ func (g *gateway) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (*
 		}
 		o.Auth.KeptOnly = o.Auth.Config == nil
 	}
-	if err := g.accounts.use(entry, key.Principal, &o); err != nil {
-		return nil, err
-	}
-	return dial.Dial(ctx, entry, o)
+	return o, g.accounts.use(entry, key.Principal, &o)
 }
 
 // single reports whether the one server is that of the command line.

@@ -69,8 +69,8 @@ func (p *Policies) Concern(entry config.Entry) (bool, error) {
 	return p.err == nil && p.read.Set != nil && (p.read.Guards != nil || p.read.Set.Concerns(ServerOf(entry))), p.err
 }
 
-// Dial connects to a server. What it sends goes to h.
-type Dial func(ctx context.Context, h runtime.Handler) (*runtime.Client, error)
+// Dial connects to a server.
+type Dial func(ctx context.Context, o dial.Options) (*runtime.Client, error)
 
 // Connection is a connection to a server as the policies have it.
 type Connection struct {
@@ -101,11 +101,17 @@ func (p *Policies) Connect(ctx context.Context, entry config.Entry, o dial.Optio
 		return nil, err
 	}
 	if !concern && p.audit() == nil {
-		c, err := direct(ctx, o.Handler)
+		c, err := direct(ctx, o)
 		if err != nil {
 			return nil, err
 		}
 		return &Connection{Client: c, Server: c}, nil
+	}
+	o.Redactor = p.recorded.redactors.Of(entry.Name, "")
+	to := func(ctx context.Context, h runtime.Handler) (*runtime.Client, error) {
+		own := o
+		own.Handler = h
+		return direct(ctx, own)
 	}
 	first := new(relay)
 	var recorder *recording.Recorder
@@ -113,7 +119,7 @@ func (p *Policies) Connect(ctx context.Context, entry config.Entry, o dial.Optio
 	var unwritten error
 	var opening sync.WaitGroup
 	opening.Go(func() { recorder, unlog, unwritten = p.record(ctx) }) // while the server starts
-	server, err := direct(ctx, first)
+	server, err := to(ctx, first)
 	opening.Wait()
 	switch {
 	case err != nil && unwritten == nil:
@@ -142,7 +148,7 @@ func (p *Policies) Connect(ctx context.Context, entry config.Entry, o dial.Optio
 				c = server
 			})
 			if c == nil {
-				c, err = direct(ctx, h)
+				c, err = to(ctx, h)
 			}
 			return c, err
 		},
@@ -163,7 +169,7 @@ func (p *Policies) Connect(ctx context.Context, entry config.Entry, o dial.Optio
 		forget()
 	}
 	// Both ends are ours: what is sent is logged beyond, and nothing is negotiated.
-	o.Logger, o.Auth, o.ConnectTimeout, o.Version = nil, nil, -1, server.Info().Version
+	o.Logger, o.Auth, o.Redactor, o.ConnectTimeout, o.Version = nil, nil, nil, -1, server.Info().Version
 	o.HTTP = dial.HTTPOptions{Client: front.client()}
 	c, err := dial.Dial(ctx, config.Entry{Name: entry.Name, URL: "http://policy/mcp"}, o)
 	if err != nil {

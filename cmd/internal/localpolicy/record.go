@@ -18,6 +18,8 @@ type recorded struct {
 	mu   sync.Mutex // guards what follows
 	log  *recording.Recorder
 	uses int
+
+	redactors recording.Redactors // of the connections
 }
 
 // audit returns what config.yaml says of the log, nil for none.
@@ -34,7 +36,7 @@ func (p *Policies) record(ctx context.Context) (log *recording.Recorder, done fu
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.uses == 0 {
-		r.log, err = recording.Open(ctx, recording.Options{Audit: p.audit(), Dir: p.StateDir, Command: true, Version: p.Version, Getenv: os.Getenv, Log: p.Log})
+		r.log, err = recording.Open(ctx, recording.Options{Audit: p.audit(), Dir: p.StateDir, Command: true, Clean: r.redactors.Clean, Version: p.Version, Getenv: os.Getenv, Log: p.Log})
 		if err != nil {
 			return nil, nil, err
 		}

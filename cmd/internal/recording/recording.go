@@ -52,6 +52,8 @@ type Options struct {
 	// Command has requests wait for the log, which is right for a few of them; nothing is
 	// exported, and what is too old is removed once a day.
 	Command bool
+	// Clean takes secrets out of arguments and results that are kept, see [journal.Bodies].
+	Clean func(server, principal string, body []byte) (clean []byte, ok bool)
 	// Version is that of this program.
 	Version string
 	Getenv  func(string) string
@@ -88,7 +90,7 @@ func Open(ctx context.Context, o Options) (*Recorder, error) {
 	}
 	r.log = &keeper{path: filepath.Join(o.Dir, LogName), key: key}
 	j := journal.Options{
-		Keeper: r.log, Digest: key.AppendDigest, Dir: o.Dir, Optional: o.Audit.Optional, Version: o.Version, Report: r.report, Bodies: bodiesOf(o.Audit.Bodies),
+		Keeper: r.log, Digest: key.AppendDigest, Dir: o.Dir, Optional: o.Audit.Optional, Version: o.Version, Report: r.report, Bodies: bodiesOf(o),
 	}
 	switch {
 	case o.Audit.Power:
@@ -171,11 +173,12 @@ func (r *Recorder) report(err error) {
 }
 
 // bodiesOf says which arguments and results are kept.
-func bodiesOf(b *settings.Bodies) journal.Bodies {
+func bodiesOf(o Options) journal.Bodies {
+	b := o.Audit.Bodies
 	if b == nil {
 		return journal.Bodies{}
 	}
-	return journal.Bodies{Max: int(b.Max), Redact: b.Redact, Of: func(server, item string) bool {
+	return journal.Bodies{Max: int(b.Max), Redact: b.Redact, Clean: o.Clean, Of: func(server, item string) bool {
 		for _, to := range b.To {
 			if glob.Match(to, server+"/"+item) {
 				return true

@@ -67,6 +67,16 @@ func (b *Book) Came(who *access.Principal) (first bool) {
 	return first
 }
 
+// Who returns the principal of an ID as it has come last, nil for one who is not counted.
+func (b *Book) Who(id string) *access.Principal {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	if v := b.visitors[id]; v != nil {
+		return v.who.Load()
+	}
+	return nil
+}
+
 // add returns the entry of a principal, which it makes if there is none.
 func (b *Book) add(id string) *visitor {
 	b.mu.Lock()

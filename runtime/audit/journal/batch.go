@@ -58,10 +58,10 @@ func (b *batch) add(it *ring.Item, with *sources) {
 		return
 	}
 	if with != nil {
-		if d := b.digestOf(with.beside.args, with.bodies.args, r.Sent.Size, with.blocks, false); d != "" {
+		if d := b.digestOf(with, false, r.Sent.Size); d != "" {
 			r.Sent.Digest = d
 		}
-		if d := b.digestOf(with.beside.result, with.bodies.result, r.Came.ResultSize, with.blocks, true); d != "" {
+		if d := b.digestOf(with, true, r.Came.ResultSize); d != "" {
 			r.Came.ResultDigest = d
 		}
 	}
@@ -108,20 +108,20 @@ func (b *batch) record(r *audit.Record) {
 	b.last = r.N
 }
 
-// digestOf returns the digest of size bytes in a block, or of a body, which is kept; "" for
-// neither. It is good until that of the next record is made.
-func (b *batch) digestOf(ref ring.Ref, body []byte, size int64, blocks *ring.Blocks, result bool) string {
-	room := &b.digests[0]
+// digestOf returns the digest of the arguments or the result: of size bytes in a block, or of
+// a body, which is kept; "" for neither. It is good until that of the next record is made.
+func (b *batch) digestOf(with *sources, result bool, size int64) string {
+	room, ref, body := &b.digests[0], with.beside.args, with.bodies.args
 	if result {
-		room = &b.digests[1]
+		room, ref, body = &b.digests[1], with.beside.result, with.bodies.result
 	}
 	switch {
 	case ref != 0:
-		*room = b.o.Digest((*room)[:0], blocks.Bytes(ref)[:size])
-		blocks.Free(ref)
+		*room = b.o.Digest((*room)[:0], with.blocks.Bytes(ref)[:size])
+		with.blocks.Free(ref)
 	case body != nil:
 		*room = b.o.Digest((*room)[:0], body)
-		b.keep(body, string(*room), result)
+		b.keep(body, string(*room), result, with.of)
 	default:
 		return ""
 	}
@@ -130,10 +130,14 @@ func (b *batch) digestOf(ref ring.Ref, body []byte, size int64, blocks *ring.Blo
 
 // keep keeps a body of the record that is added next. What cannot be looked through for
 // secrets is not kept.
-func (b *batch) keep(body []byte, digest string, result bool) {
+func (b *batch) keep(body []byte, digest string, result bool, of owner) {
 	if b.clean != nil {
-		if !json.Valid(body) {
-			return // it would be looked through in part
+		ok := json.Valid(body) // else it would be looked through in part
+		if ok && b.o.Bodies.Clean != nil {
+			body, ok = b.o.Bodies.Clean(of.server, of.principal, body)
+		}
+		if !ok {
+			return
 		}
 		var err error
 		if body, _, err = b.clean.Clean(body); err != nil {

@@ -72,8 +72,12 @@ type Bodies struct {
 	Of func(server, item string) bool
 	// Max is how many bytes are kept of each, 0 for 16 KiB.
 	Max int
-	// Redact takes secrets out.
+	// Redact takes secrets out: what has the form of one, and what Clean knows.
 	Redact bool
+	// Clean takes the secrets of the connections to a server for a principal out of arguments
+	// or a result, which are JSON. With false they are not kept. One goroutine calls it. Nil:
+	// none are known.
+	Clean func(server, principal string, body []byte) (clean []byte, ok bool)
 }
 
 // Bounds of a journal.
@@ -121,7 +125,13 @@ func (b beside) pack() uint64 { return uint64(b.args)<<32 | uint64(b.result) }
 func unpackBeside(v uint64) beside { return beside{ring.Ref(v >> 32), ring.Ref(v)} } //nolint:gosec // its halves
 
 // bodies are bytes of which the record gets digests, and the log bodies.
-type bodies struct{ args, result []byte }
+type bodies struct {
+	args, result []byte
+	of           owner
+}
+
+// owner is whose connections may have secrets that are in bodies.
+type owner struct{ server, principal string }
 
 // Open begins a run. What the rings of runs that have ended without Close still hold is
 // appended first, and of decisions without an outcome that it is lost.
@@ -192,6 +202,7 @@ type Ticket struct {
 	place uint32
 	open  bool
 	kept  bool // its bodies
+	of    owner
 	began time.Duration
 }
 
@@ -213,14 +224,16 @@ func (j *Journal) Begin(d *Decision) (Ticket, error) {
 	p.who(&d.Who)
 	p.what(&d.What)
 	p.said(&d.Said)
-	t.kept = j.o.Bodies.Of != nil && j.o.Bodies.Of(d.What.Server, d.What.Item)
+	if t.kept = j.o.Bodies.Of != nil && j.o.Bodies.Of(d.What.Server, d.What.Item); t.kept {
+		t.of = owner{d.What.Server, d.Who.ID}
+	}
 	var b beside
 	var body []byte
 	if len(d.Arguments) > 0 {
 		p.nums[numSize] = uint64(len(d.Arguments))
 		b.args, body, p.texts[textDigest] = j.keep(d.Arguments, t.kept)
 	}
-	e, ok := j.claim(&p, b, bodies{args: body}, j.spare)
+	e, ok := j.claim(&p, b, bodies{args: body, of: t.of}, j.spare)
 	if !ok {
 		return Ticket{}, j.drop()
 	}
@@ -287,8 +300,8 @@ func (j *Journal) claim(p *packed, b beside, kept bodies, spare int) (ring.Entry
 }
 
 // done puts an entry with an outcome into the ring if that leaves spare slots.
-func (j *Journal) done(p *packed, b beside, body []byte, o *audit.Outcome, spare int) bool {
-	e, ok := j.claim(p, b, bodies{result: body}, spare)
+func (j *Journal) done(p *packed, b beside, kept bodies, o *audit.Outcome, spare int) bool {
+	e, ok := j.claim(p, b, kept, spare)
 	if !ok {
 		return false
 	}
@@ -388,7 +401,7 @@ func (j *Journal) End(t Ticket, o audit.Outcome, result []byte) error {
 		j.blocks.Free(b.result)
 		return j.drop()
 	}
-	if !j.done(&p, b, body, &o, 0) {
+	if !j.done(&p, b, bodies{result: body, of: t.of}, &o, 0) {
 		return j.drop()
 	}
 	return nil
@@ -419,7 +432,7 @@ func (j *Journal) note(r *audit.Record, spare int) error {
 	p.who(&r.Who)
 	p.what(&r.What)
 	p.said(&r.Said)
-	if !j.done(&p, beside{}, nil, &r.Came, spare) {
+	if !j.done(&p, beside{}, bodies{}, &r.Came, spare) {
 		return ErrUnwritten
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"runtime"
 	"runtime/pprof"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -188,5 +189,44 @@ func TestBodies(t *testing.T) {
 	}
 	if strings.Join(kept, "\n") != strings.Join(want, "\n") {
 		t.Errorf("kept\n%s\nwant\n%s", strings.Join(kept, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestClean: what is kept is cleaned with the secrets of the server and the principal, also
+// when it comes after its decision. Digests are of what was sent.
+func TestClean(t *testing.T) {
+	m := new(memory)
+	j := open(t, journal.Options{Keeper: m, Bodies: journal.Bodies{
+		Of:     func(string, string) bool { return true },
+		Redact: true,
+		Clean: func(server, principal string, body []byte) ([]byte, bool) {
+			return bytes.ReplaceAll(body, []byte("hush"), []byte(server+" "+principal)), !bytes.Contains(body, []byte("unknown"))
+		},
+	}})
+	if err := both(j, call(`{"a":"hush"}`), []byte(`{"b":"hush"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := both(j, call(`{"a":"hush unknown"}`), []byte(`{"b":"hush unknown"}`)); err != nil {
+		t.Fatal(err)
+	}
+	ticket, err := j.Begin(call(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	written(t, j)
+	if err := j.End(ticket, audit.Outcome{Out: audit.OutOK}, []byte(`{"late":"hush"}`)); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, j)
+	var kept, digests []string
+	for _, b := range m.bodies {
+		kept, digests = append(kept, string(b.Data)), append(digests, b.Digest)
+	}
+	const who = "gh https://idp.example|8f3a"
+	if want := []string{`{"a":"` + who + `"}`, `{"b":"` + who + `"}`, `{"late":"` + who + `"}`}; !slices.Equal(kept, want) {
+		t.Errorf("kept %q, want %q", kept, want)
+	}
+	if want := []string{string(digest(nil, []byte(`{"a":"hush"}`))), string(digest(nil, []byte(`{"b":"hush"}`))), string(digest(nil, []byte(`{"late":"hush"}`)))}; !slices.Equal(digests, want) {
+		t.Errorf("digests %q, want %q", digests, want)
 	}
 }
