@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
 	"github.com/mcpctl/mcpctl/cmd/internal/clitree"
+	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/plain"
@@ -83,7 +84,10 @@ func (c *callCommand) run(ctx context.Context, name string, words []string) erro
 		return usagef("call: --dry-run is for command-line tools, and %s is a server", c.server)
 	}
 	t, unlisted, err := c.findTool(ctx, name)
+	var refused *localpolicy.Refusal
 	switch {
+	case errors.As(err, &refused) && !c.f.dryRun: // the call is refused, too, and recorded
+		t = &runtime.Tool{Name: name}
 	case err != nil:
 		return err
 	case unlisted != nil && !c.f.noValidate && c.missing == nil:
@@ -104,6 +108,9 @@ func (c *callCommand) run(ctx context.Context, name string, words []string) erro
 	// Progress is always requested: it restarts the call's timeout.
 	res, err := c.CallTool(ctx, name, raw, &runtime.CallOptions{Progress: line.Update})
 	line.Stop()
+	if err != nil && refused != nil {
+		return refused
+	}
 	if err != nil && unlisted != nil && is[*runtime.Error](err) {
 		return &Error{Err: err, Remedy: unlisted.Remedy}
 	}

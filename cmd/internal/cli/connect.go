@@ -36,6 +36,8 @@ func (a *app) connect(ctx context.Context, server string, h *host) (*runtime.Cli
 	h.entry = entry
 	if server != "" {
 		if c, err := a.inSession(ctx, entry, h); c != nil || err != nil {
+			concern, unread := a.file.policies.Concern(entry)
+			h.filtered = concern || unread != nil
 			return c, err
 		}
 	}
@@ -48,7 +50,7 @@ func (a *app) connect(ctx context.Context, server string, h *host) (*runtime.Cli
 	if err != nil {
 		return nil, err
 	}
-	h.conn = c
+	h.conn, h.filtered = c, c.Client != c.Server
 	return c.Client, nil
 }
 

@@ -20,6 +20,8 @@ type host struct {
 	entry config.Entry // that it is connected to
 	// conn is the connection, nil for a session's.
 	conn *localpolicy.Connection
+	// filtered says that policies may leave items out of lists.
+	filtered bool
 }
 
 // close ends a connection of connect.

@@ -45,6 +45,7 @@ func (c *promptCommand) run(ctx context.Context, name string, words []string) er
 	}
 	if p == nil {
 		if err := c.hidden(ctx, "prompts", name); err != nil {
+			c.record(ctx, name)
 			return err
 		}
 		return unknownName(ui.CleanLine(c.server)+" has no prompt", name, names, c.command("prompts"))
@@ -68,6 +69,13 @@ func (c *promptCommand) run(ctx context.Context, name string, words []string) er
 		return c.a.ui.PrintJSON(raw)
 	}
 	return c.showMessages(raw)
+}
+
+// record has a prompt that policies hide asked for: that is refused, too, and recorded.
+func (c *promptCommand) record(ctx context.Context, name string) {
+	if params, err := json.Marshal(map[string]string{"name": name}); err == nil {
+		_, _ = c.watched(ctx, revision.MethodPromptsGet, params) // what is returned is why it is hidden
+	}
 }
 
 // arguments parses the words by the prompt's arguments, which are all text.

@@ -65,7 +65,7 @@ func (a *app) with(ctx context.Context, words []string, f func(s *session, words
 	s := &session{a: a, server: server}
 	if name != "" {
 		s.entry = h.entry
-		s.filtered = h.conn != nil && h.conn.Client != h.conn.Server
+		s.filtered = h.filtered
 	}
 	if s.Client, err = locking.NewClient(c, a.settings.ConfigPath, s.entry, a.ui.Note); err != nil {
 		return a.withServer(server, err)

@@ -15,12 +15,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
 
-// openAudit opens the log that config.yaml asks for. A session has none: the commands that
-// use it record what they do.
+// openAudit opens the log that config.yaml asks for.
 func openAudit(ctx context.Context, g *gateway) (err error) {
-	if g.o.Session != nil {
-		return nil
-	}
 	a := g.h.Settings.Audit
 	if a != nil && a.Bodies != nil && a.Bodies.Redact {
 		g.redactors = &recording.Redactors{}
