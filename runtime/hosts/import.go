@@ -289,6 +289,9 @@ func (in *incoming) result() Imported {
 	if len(in.auth.names) > 0 && in.url == "" && in.skip == "" && in.d.guarded {
 		in.note("auth is left out: only a remote server is logged in to")
 	}
+	if v := in.auth.values; in.url != "" && v["clientSecret"] != nil && v["issuer"] == nil && v["tokenEndpoint"] == nil {
+		in.note("auth.clientSecret is sent to nobody yet: auth.issuer has to name the authorization server that knows it")
+	}
 	out := Imported{Notes: in.notes, Lost: in.lost, Skip: in.skip}
 	if in.skip != "" {
 		return out
