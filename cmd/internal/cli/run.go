@@ -65,6 +65,9 @@ func become(a *app, words, more []string, noPolicy bool) error {
 	if entry.Pin == string(pins.Hold) {
 		a.ui.Note("warning: %s has \"pin\": \"hold\", and run compares nothing (mcpctl bridge %s does)", entry.Name, entry.Name)
 	}
+	if a.settings.Audit != nil {
+		a.ui.Note("warning: run reads no messages, so the audit log does not have them (mcpctl bridge %s records them)", entry.Name)
+	}
 	var streams dial.Streams
 	streams.In, _ = a.ui.In.(*os.File)
 	streams.Out, _ = a.ui.Out.(*os.File)

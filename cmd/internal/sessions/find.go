@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -28,7 +27,9 @@ const (
 // [local.Gone].
 func Ask(ctx context.Context, socket string) (Info, error) {
 	var i Info
-	raw, err := request(ctx, http.MethodGet, socket)
+	ctx, cancel := context.WithTimeout(ctx, askBound)
+	defer cancel()
+	raw, err := local.Request(ctx, http.MethodGet, socket, path, maxAnswer)
 	if err == nil {
 		err = json.Unmarshal(raw, &i)
 	}
@@ -36,27 +37,19 @@ func Ask(ctx context.Context, socket string) (Info, error) {
 	return i, err
 }
 
-// Stop ends the session at a socket, and returns when it has ended.
+// Stop ends the session at a socket, and returns when its process has ended: the answer goes
+// on until then.
 func Stop(ctx context.Context, socket string) error {
-	if _, err := request(ctx, http.MethodDelete, socket); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, endBound)
+	ctx, cancel := context.WithTimeoutCause(ctx, endBound, errNotEnded)
 	defer cancel()
-	for {
-		if _, err := os.Lstat(socket); errors.Is(err, os.ErrNotExist) {
-			return nil
-		}
-		if _, err := Ask(ctx, socket); local.Gone(err) {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("it has not ended: %w", context.Cause(ctx))
-		case <-time.After(20 * time.Millisecond):
-		}
+	_, err := local.Request(ctx, http.MethodDelete, socket, path, maxAnswer)
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
 	}
+	return err
 }
+
+var errNotEnded = fmt.Errorf("it has not ended within %v", endBound)
 
 // Find returns the sessions that run, by server. It removes the sockets of dead ones.
 func Find(ctx context.Context, state string) []Info {
@@ -72,11 +65,4 @@ func Find(ctx context.Context, state string) []Info {
 	}
 	slices.SortFunc(all, func(a, b Info) int { return cmp.Or(strings.Compare(a.Server, b.Server), a.PID-b.PID) })
 	return all
-}
-
-// request asks a session, or tells it to end.
-func request(ctx context.Context, method, socket string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, askBound)
-	defer cancel()
-	return local.Request(ctx, method, socket, path, maxAnswer)
 }

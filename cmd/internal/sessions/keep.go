@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"os"
 	"sync"
@@ -64,11 +65,25 @@ func (k *Keeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(k.info()) // the client may be gone
 	case http.MethodDelete:
-		w.WriteHeader(http.StatusNoContent)
-		k.end()
+		k.endFor(w)
 	default:
 		w.WriteHeader(http.StatusMethodNotAllowed)
 	}
+}
+
+// endFor ends the session. The answer to who asked for it goes on until the process has ended.
+func (k *Keeper) endFor(w http.ResponseWriter) {
+	w.Header().Set("Transfer-Encoding", "identity") // the body ends with the connection
+	w.WriteHeader(http.StatusOK)
+	control := http.NewResponseController(w)
+	_ = control.Flush() // else it comes with the end
+	c, _, err := control.Hijack()
+	k.end()
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	_, _ = io.Copy(io.Discard, c) // until the client has gone
 }
 
 func (k *Keeper) info() Info {
