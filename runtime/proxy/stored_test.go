@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -255,6 +256,18 @@ func TestStoreFails(t *testing.T) {
 	}
 	if got := said(); strings.Count(got, "disk is full") != 2 {
 		t.Errorf("want one line in each start, got %s", got)
+	}
+}
+
+// TestStoreIsBusy: a store that another process uses at the start is no reason to warn: the
+// servers are asked.
+func TestStoreIsBusy(t *testing.T) {
+	kept := &memory{fail: fmt.Errorf("f: %w", store.ErrBusy)}
+	o, said := logged(proxy.Options{Servers: digested("a"), Store: kept})
+	_, _, end := run(t, stubs{"a": lister("2025-11-25")}.dial, o)
+	end()
+	if got := said(); !strings.Contains(got, "level=INFO") || strings.Contains(got, "level=WARN") {
+		t.Errorf("got %s", got)
 	}
 }
 

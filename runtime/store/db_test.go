@@ -344,6 +344,25 @@ func TestBusy(t *testing.T) {
 	}
 }
 
+// TestBusyFile: a file that another process has to itself says that.
+func TestBusyFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mcpctl.db")
+	db, _ := open(t, path, "")
+	keep(t, db, full("a"))
+	require.NoError(t, db.Close())
+	other, err := sql.Open("sqlite", "file:"+path+"?_pragma=locking_mode(exclusive)&_txlock=immediate")
+	require.NoError(t, err)
+	defer other.Close()
+	other.SetMaxOpenConns(1)
+	tx, err := other.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	defer func() { _ = tx.Rollback() }()
+	db, _ = open(t, path, "")
+	if _, err := db.Load(t.Context(), []store.ID{full("a").ID}); !errors.Is(err, store.ErrBusy) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestProcesses: several processes may write at once.
 func TestProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mcpctl.db")

@@ -58,6 +58,10 @@ const idleTime = 5 * time.Second
 // ErrClosed is the error of a database that was closed.
 var ErrClosed = errors.New("store: closed")
 
+// ErrBusy is the error of a file that another process had to itself for longer than
+// [FileOptions.Busy]. Nothing was read or written; it can be tried again.
+var ErrBusy = errors.New("another process uses it")
+
 // OpenFile returns the file at a path, without touching it yet.
 func OpenFile(path string, o FileOptions) *File {
 	if o.Logger == nil {
@@ -112,7 +116,10 @@ func (f *File) Do(ctx context.Context, create bool, do func(*sql.DB) error) erro
 	if damaged(err) && f.renameDamaged(err) {
 		err = f.try(ctx, do)
 	}
-	if err != nil {
+	switch {
+	case busy(err):
+		return fmt.Errorf("%s: %w: %w", f.path, ErrBusy, err)
+	case err != nil:
 		return fmt.Errorf("%s: %w", f.path, err)
 	}
 	return nil

@@ -5,6 +5,7 @@ package persist
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"slices"
@@ -140,12 +141,17 @@ func (k *Queue) Load(ids []store.ID) (map[string]store.Record, error) {
 	return k.store.Load(ctx, ids)
 }
 
-// LogFailure logs that the store fails, once: else it would be with each change.
+// LogFailure logs that the store fails, once: else it would be with each change. That it takes
+// too long is no reason to warn: servers are asked, and what they offer is kept the next time.
 func (k *Queue) LogFailure(what string, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	level := slog.LevelWarn
+	if errors.Is(err, store.ErrBusy) || errors.Is(err, context.DeadlineExceeded) {
+		level = slog.LevelInfo
+	}
 	if k.said != err.Error() {
-		k.log.Warn(what, "err", err)
+		k.log.Log(k.lifetime, level, what, "err", err)
 	}
 	k.said = err.Error()
 }
