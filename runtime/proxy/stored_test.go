@@ -264,9 +264,12 @@ func TestStoreFails(t *testing.T) {
 func TestStoreIsBusy(t *testing.T) {
 	kept := &memory{fail: fmt.Errorf("f: %w", store.ErrBusy)}
 	o, said := logged(proxy.Options{Servers: digested("a"), Store: kept})
-	_, _, end := run(t, stubs{"a": lister("2025-11-25")}.dial, o)
+	c, _, end := run(t, stubs{"a": lister("2025-11-25")}.dial, o)
+	if got := ask(c)[1]; !strings.Contains(got, "a__w") {
+		t.Errorf("got %s", got)
+	}
 	end()
-	if got := said(); !strings.Contains(got, "level=INFO") || strings.Contains(got, "level=WARN") {
+	if got := said(); !strings.Contains(got, "level=INFO msg=\"what servers offered") || strings.Contains(got, "level=WARN msg=\"what servers") {
 		t.Errorf("got %s", got)
 	}
 }
