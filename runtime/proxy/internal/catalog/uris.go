@@ -3,6 +3,7 @@ package catalog
 import (
 	"bytes"
 
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/links"
@@ -33,8 +34,8 @@ func (c *Catalog) exposeURI(b *upstream.Backend, uri string) string {
 
 // ExposedContent returns a result of tools/call or prompts/get with the URIs that
 // clients know. Those in text and in structuredContent cannot be told from other
-// text: resources/read takes them as the server wrote them.
-func (p *Publisher) ExposedContent(b *upstream.Backend, method string, result []byte) []byte {
+// text: resources/read takes them as the server wrote them. who has made the call.
+func (p *Publisher) ExposedContent(b *upstream.Backend, who *access.Principal, method string, result []byte) []byte {
 	c := p.Current.Load()
 	if c.single && len(c.readers) == 0 { // nothing is exchanged, and nobody can be asked for a link
 		return result
@@ -42,15 +43,15 @@ func (p *Publisher) ExposedContent(b *upstream.Backend, method string, result []
 	if !bytes.Contains(result, []byte("resource")) {
 		return result // no resource_link, resource or resourceUri: the common case, without reading it all
 	}
-	t := links.Text{Of: result, Name: func(uri string) string { return handOut(p, c, b, uri, c.exposeURI(b, uri)) }}
+	t := links.Text{Of: result, Name: func(uri string) string { return handOut(p, c, b, who, uri, c.exposeURI(b, uri)) }}
 	t.Content(method)
 	return rawjson.Apply(result, t.Edits)
 }
 
 // handOut returns the name of a URI in a result of a server, which is remembered.
-func handOut(p *Publisher, c *Catalog, b *upstream.Backend, uri, name string) string {
+func handOut(p *Publisher, c *Catalog, b *upstream.Backend, who *access.Principal, uri, name string) string {
 	if name == uri && c.Routes[inventory.Resources][uri] == nil {
-		p.handedOut.Add(uri, b.Name)
+		p.handedOut.Add(uri, b.Name, who.Key())
 	}
 	return name
 }
@@ -60,7 +61,7 @@ func HandedOut(p *Publisher, uri string) bool { return !p.handedOut.Claim(uri).N
 
 // ExposedContents returns a result of resources/read with the URIs that clients
 // know; the one that was asked for is as it was asked.
-func (p *Publisher) ExposedContents(b *upstream.Backend, result []byte, bare, asked string) []byte {
+func (p *Publisher) ExposedContents(b *upstream.Backend, who *access.Principal, result []byte, bare, asked string) []byte {
 	spans, err := rawjson.List(result, rawjson.Whole(result), "contents")
 	if err != nil || len(spans) == 0 {
 		return result
@@ -71,7 +72,7 @@ func (p *Publisher) ExposedContents(b *upstream.Backend, result []byte, bare, as
 		if bare != "" && uri == bare {
 			name = asked
 		}
-		return handOut(p, c, b, uri, name)
+		return handOut(p, c, b, who, uri, name)
 	}}
 	for _, span := range spans {
 		t.Member(span, "uri")

@@ -52,11 +52,11 @@ func FuzzExposed(f *testing.F) {
 			return
 		}
 		for _, method := range []string{"tools/call", "prompts/get"} {
-			if got := p.ExposedContent(set.All()[0], method, in); !json.Valid(got) || membersIn(got) < membersIn(in) {
+			if got := p.ExposedContent(set.All()[0], nil, method, in); !json.Valid(got) || membersIn(got) < membersIn(in) {
 				t.Fatalf("%s: %s became %s", method, in, got)
 			}
 		}
-		if got := p.ExposedContents(set.All()[0], in, "u", asked); !json.Valid(got) {
+		if got := p.ExposedContents(set.All()[0], nil, in, "u", asked); !json.Valid(got) {
 			t.Fatalf("%s became %s", in, got)
 		}
 	})

@@ -1,10 +1,15 @@
 package ownership
 
-import "sync"
+import (
+	"slices"
+	"sync"
+
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/shares"
+)
 
 const (
-	// maxHandedOut bounds how many links of one server are remembered; the oldest
-	// make room. One longer than maxHandedOutURI bytes is not remembered.
+	// maxHandedOut bounds how many links of one server are remembered; the oldest of the
+	// principal with the most make room. One longer than maxHandedOutURI bytes is not remembered.
 	maxHandedOut    = 4096
 	maxHandedOutURI = 8 << 10
 )
@@ -16,19 +21,36 @@ const (
 type Links struct {
 	mu       sync.Mutex // guards what follows
 	of       map[string]Claim
-	byServer map[string]*linksOf
+	byServer map[string]linksOf
 }
 
-// linksOf is a server's links, the oldest at next once they are as many as
-// they may be.
-type linksOf struct {
-	uris []string
-	next int
+// linksOf are a server's links, by the principal whose call has brought them, the oldest first.
+type linksOf map[string][]string
+
+func (o linksOf) count() (n int) {
+	for _, uris := range o {
+		n += len(uris)
+	}
+	return n
 }
 
-// Add notes that a server has handed out a link. A link of two servers is
-// nobody's.
-func (h *Links) Add(uri, server string) {
+// dropOldest makes room for a link of a principal, and returns the one that has gone.
+func (o linksOf) dropOldest(who string) (uri string) {
+	held := map[string]int{}
+	for owner, uris := range o {
+		held[owner] = len(uris)
+	}
+	payer := shares.Payer(held, who)
+	uri = o[payer][0]
+	if o[payer] = slices.Delete(o[payer], 0, 1); len(o[payer]) == 0 {
+		delete(o, payer)
+	}
+	return uri
+}
+
+// Add notes that a server has handed out a link, to a call of a principal. A link of two
+// servers is nobody's.
+func (h *Links) Add(uri, server, who string) {
 	if len(uri) > maxHandedOutURI {
 		return
 	}
@@ -39,20 +61,17 @@ func (h *Links) Add(uri, server string) {
 		return
 	}
 	if h.of == nil {
-		h.of, h.byServer = map[string]Claim{}, map[string]*linksOf{}
+		h.of, h.byServer = map[string]Claim{}, map[string]linksOf{}
 	}
 	o := h.byServer[server]
 	if o == nil {
-		o = new(linksOf)
+		o = linksOf{}
 		h.byServer[server] = o
 	}
-	if len(o.uris) < maxHandedOut {
-		o.uris = append(o.uris, uri)
-	} else {
-		delete(h.of, o.uris[o.next])
-		o.uris[o.next] = uri
-		o.next = (o.next + 1) % maxHandedOut
+	if o.count() >= maxHandedOut {
+		delete(h.of, o.dropOldest(who))
 	}
+	o[who] = append(o[who], uri)
 	h.of[uri] = Claim{Server: server}
 }
 
@@ -67,10 +86,10 @@ func (h *Links) Claim(uri string) Claim {
 func (h *Links) Forget(server string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if o := h.byServer[server]; o != nil {
-		for _, uri := range o.uris {
+	for _, uris := range h.byServer[server] {
+		for _, uri := range uris {
 			delete(h.of, uri)
 		}
-		delete(h.byServer, server)
 	}
+	delete(h.byServer, server)
 }

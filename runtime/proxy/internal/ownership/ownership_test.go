@@ -90,10 +90,10 @@ func TestTemplateMatch(t *testing.T) {
 
 func TestHandedOutIsBounded(t *testing.T) {
 	var h Links
-	h.Add("https://other", "b")
+	h.Add("https://other", "b", "")
 	for i := range maxHandedOut + 10 {
-		h.Add(fmt.Sprint("https://", i), "a")
-		h.Add("https://0", "a")
+		h.Add(fmt.Sprint("https://", i), "a", "")
+		h.Add("https://0", "a", "")
 	}
 	if len(h.of) != maxHandedOut+1 || !h.Claim(fmt.Sprint("https://", maxHandedOut+9)).Is("a") || !h.Claim("https://1").Nobody() {
 		t.Errorf("got %d links", len(h.of))
@@ -104,5 +104,25 @@ func TestHandedOutIsBounded(t *testing.T) {
 	h.Forget("a")
 	if len(h.of) != 1 {
 		t.Errorf("got %d links of a server that is forgotten", len(h.of)-1)
+	}
+}
+
+// TestLinksHaveShares: who fills the table takes nothing of what others have in it.
+func TestLinksHaveShares(t *testing.T) {
+	var h Links
+	h.Add("https://bobs", "a", "bob")
+	for i := range 2 * maxHandedOut {
+		h.Add(fmt.Sprint("https://", i), "a", "alice")
+	}
+	if len(h.of) != maxHandedOut || !h.Claim("https://bobs").Is("a") || !h.Claim("https://0").Nobody() {
+		t.Errorf("got %d links, of bob's %v", len(h.of), h.Claim("https://bobs"))
+	}
+	h.Add("https://bobs-too", "a", "bob")
+	if len(h.of) != maxHandedOut || !h.Claim("https://bobs").Is("a") || !h.Claim("https://bobs-too").Is("a") {
+		t.Error("bob has no room")
+	}
+	h.Forget("a")
+	if len(h.of) != 0 {
+		t.Errorf("got %d links of a server that is forgotten", len(h.of))
 	}
 }

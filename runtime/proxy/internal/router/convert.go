@@ -82,14 +82,14 @@ func (r *Request) convertedError(by *upstream.Conn, e *runtime.Error) ([]byte, e
 func (r *Request) exposed(b *upstream.Backend, result []byte) []byte {
 	switch r.Method {
 	case revision.MethodToolsCall, revision.MethodPromptsGet:
-		return r.rt.Catalog.ExposedContent(b, r.Method, result)
+		return r.rt.Catalog.ExposedContent(b, r.From.Who, r.Method, result)
 	case revision.MethodResourcesRead:
 		asked, _ := rawjson.String(r.Line, r.Msg.URI)
 		bare := asked
 		if r.to != nil {
 			bare = r.to.Bare
 		}
-		return r.rt.Catalog.ExposedContents(b, result, bare, asked)
+		return r.rt.Catalog.ExposedContents(b, r.From.Who, result, bare, asked)
 	}
 	return result
 }

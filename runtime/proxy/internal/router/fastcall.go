@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -34,6 +35,8 @@ type FastCall struct {
 	ID      []byte // the client's own id, raw
 	token   []byte // the client's own progress token, raw; empty for none
 	replyTo ReplyTo
+	// principal is who calls, nil where nobody is asked; that of a PendingFastCall is there.
+	principal *access.Principal
 
 	// eras are the revisions of the connection and of the client.
 	eras struct{ server, client string }
@@ -96,7 +99,8 @@ func (rt *Router) FastCall(line []byte, m *rawjson.Message, to ReplyTo, now time
 	if m.MetaVersion.Present() || m.Meta.Present() && ofProtocol(m.Meta.Of(line)) {
 		return Fast{}
 	}
-	r := rt.fastRoute(m.Name.Of(line), to.Audience())
+	from := to.Audience()
+	r := rt.fastRoute(m.Name.Of(line), from)
 	if r == nil {
 		return Fast{}
 	}
@@ -118,7 +122,7 @@ func (rt *Router) FastCall(line []byte, m *rawjson.Message, to ReplyTo, now time
 		conn.NoteClient(who)
 	}
 	c, n := rt.newFastCall(line, m, r, conn, to, now), 1
-	c.ticket = ticket
+	c.ticket, c.principal = ticket, from.Who
 	c.token = append(c.token[:0], m.MetaToken.Of(line)...)
 	if len(c.token) > 0 {
 		// The backend gets the call's id for a token: unique, and found without a table.
@@ -278,7 +282,7 @@ func (c *FastCall) converted(a jsonrpc.Answer) Answer {
 		}
 		return Answer{Result: serverErrorResult(c.backend.Name, e)}
 	}
-	result := c.rt.Catalog.ExposedContent(c.backend, revision.MethodToolsCall, a.Result)
+	result := c.rt.Catalog.ExposedContent(c.backend, c.principal, revision.MethodToolsCall, a.Result)
 	if !to.Needed() {
 		return Answer{Result: result}
 	}

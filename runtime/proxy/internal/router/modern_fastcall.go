@@ -183,7 +183,7 @@ func (p *PendingFastCall) framed(c *FastCall, a jsonrpc.Answer) *bytes.Buffer {
 	if a.Err != nil || a.Error != nil {
 		return nil
 	}
-	result := c.rt.Catalog.ExposedContent(c.backend, revision.MethodToolsCall, a.Result)
+	result := c.rt.Catalog.ExposedContent(c.backend, p.Who.Who, revision.MethodToolsCall, a.Result)
 	framed, _ := limits.Bodies.Get().(*bytes.Buffer)
 	framed.Grow(len(result) + p.conn.PlainResults.Len() + len(c.ID) + 64)
 	b := append(append(append(framed.AvailableBuffer(), `{"jsonrpc":"2.0","id":`...), c.ID...), `,"result":`...)

@@ -63,7 +63,7 @@ func (r *Request) exposedTask(b *upstream.Backend, result []byte) ([]byte, error
 		}
 	}
 	if e := o.Get("result"); e != nil {
-		o.Replace(e, r.rt.Catalog.ExposedContent(b, revision.MethodToolsCall, e.Value.Of(result)))
+		o.Replace(e, r.rt.Catalog.ExposedContent(b, r.From.Who, revision.MethodToolsCall, e.Value.Of(result)))
 	}
 	edits := o.Edits()
 	if e := o.Get("inputRequests"); e != nil && rawjson.IsObject(e.Value.Of(result)) {
