@@ -124,6 +124,11 @@ func TestLearn(t *testing.T) {
 	if got := redact.String("region value-of-REGION"); got != "region value-of-REGION" {
 		t.Errorf("got %s", got)
 	}
+	configured := secret.NewRedactor()
+	require.NoError(t, dial.Learn(entry, dial.Options{Redactor: configured, Auth: &dial.Auth{Store: store}, Lookup: o.Lookup}))
+	if got := configured.String("access-token"); got != secret.Redacted {
+		t.Errorf("got %s", got)
+	}
 	entry.Headers["X-None"] = "${NONE}"
 	if err := dial.Learn(entry, o); err == nil {
 		t.Error("what cannot be known is learned")

@@ -308,7 +308,7 @@ func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, 
 	if err := d.clearText(); err != nil {
 		return nil, err
 	}
-	d.auth = o.Auth.AuthorizerFor(o.Principal, d.Expanded, d.o.Logger, d.redact)
+	d.authorize()
 	e := entry
 	b := bridge.Options{
 		Version: cmp.Or(o.Version, e.ProtocolVersion), Legacy: o.Legacy, Client: o.Client, Capabilities: o.Capabilities, Handler: (*forwarder)(d),
@@ -351,10 +351,17 @@ func Learn(entry config.Entry, o Options) error {
 	if err != nil {
 		return err
 	}
-	if z := o.Auth.AuthorizerFor(o.Principal, d.Expanded, d.o.Logger, d.redact); z != nil {
-		z.Keeps() // it reads it
-	}
+	d.authorize()
 	return nil
+}
+
+// authorize sets how credentials are obtained. Who shares the redactor has it know the token
+// that is kept from now on: before anything is sent.
+func (d *dialer) authorize() {
+	d.auth = d.o.Auth.AuthorizerFor(d.o.Principal, d.Expanded, d.o.Logger, d.redact)
+	if d.auth != nil && d.o.Redactor != nil {
+		d.auth.Keeps() // it reads it
+	}
 }
 
 // prepare expands an entry, for which nothing is opened yet.

@@ -27,21 +27,6 @@ func openAudit(ctx context.Context, g *gateway) (err error) {
 	return err
 }
 
-// learn has o share the redactor that cleans the bodies of a server and a principal, and that
-// know what is secret for an entry. entries are those that it is one of.
-func (g *gateway) learn(entry config.Entry, o *dial.Options, entries any) error {
-	if g.redactors == nil {
-		return nil
-	}
-	principal := o.Principal.Key()
-	o.Redactor = g.redactors.Of(entry.Name, principal)
-	err := dial.Learn(entry, *o)
-	if err == nil {
-		g.redactors.Learned(entry.Name, principal, entries)
-	}
-	return err
-}
-
 // clean takes the secrets of a server out of a body that is kept of a call of a principal. It
 // reports false where they cannot be known.
 func (g *gateway) clean(server, principal string, body []byte) (clean []byte, ok bool) {
@@ -57,9 +42,14 @@ func (g *gateway) clean(server, principal string, body []byte) (clean []byte, ok
 	if served && !g.redactors.Has(server, id, entries) { // no connection has been opened yet
 		key := proxy.Key{Server: server, Principal: g.visitor(id)}
 		o, err := g.way(entry, &key)
-		if err != nil || key.Principal.Key() != id || g.learn(entry, &o, entries) != nil {
+		if err != nil || key.Principal.Key() != id {
 			return nil, false
 		}
+		o.Redactor = g.redactors.Of(server, o.Principal.Key())
+		if dial.Learn(entry, o) != nil {
+			return nil, false
+		}
+		g.redactors.Learned(server, o.Principal.Key(), entries)
 	}
 	return g.redactors.Clean(server, principal, body)
 }

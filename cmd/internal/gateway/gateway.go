@@ -329,10 +329,15 @@ func (g *gateway) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (*
 		return nil, err
 	}
 	o.Handler = h
-	if err := g.learn(entry, &o, entries); err != nil {
-		return nil, err
+	if g.redactors == nil {
+		return dial.Dial(ctx, entry, o)
 	}
-	return dial.Dial(ctx, entry, o)
+	o.Redactor = g.redactors.Of(entry.Name, o.Principal.Key())
+	c, err := dial.Dial(ctx, entry, o)
+	if err == nil {
+		g.redactors.Learned(entry.Name, o.Principal.Key(), entries)
+	}
+	return c, err
 }
 
 // way returns how to connect to the server of an entry.
