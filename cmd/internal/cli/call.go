@@ -97,7 +97,10 @@ func (c *callCommand) run(ctx context.Context, name string, words []string) erro
 		t = &runtime.Tool{Name: name}
 	}
 	raw, err := c.arguments(ctx, t, words)
-	if err != nil {
+	switch {
+	case err != nil && refused != nil:
+		raw = nil // it is refused however its arguments are written
+	case err != nil:
 		return err
 	}
 	if c.f.dryRun {
