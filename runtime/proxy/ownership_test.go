@@ -333,8 +333,9 @@ func TestNamesWithoutPrefixStay(t *testing.T) {
 
 // fickle is a server that offers more to clients that it can ask.
 type fickle struct {
-	mu    sync.Mutex // guards what follows
-	dials []string   // what it was told that it can ask, each time
+	hold  chan struct{} // until it is closed, nobody is connected; nil: at once
+	mu    sync.Mutex    // guards what follows
+	dials []string      // what it was told that it can ask, each time
 	*stub
 }
 
@@ -342,6 +343,9 @@ func (a *fickle) dial(_ context.Context, key proxy.Key, h runtime.Handler) (*run
 	a.mu.Lock()
 	a.dials = append(a.dials, key.Capabilities)
 	a.mu.Unlock()
+	if a.hold != nil {
+		<-a.hold
+	}
 	if strings.Contains(key.Capabilities, `"elicitation"`) {
 		a.answer("tools/list", `{"tools":[{"name":"echo"},{"name":"ask"}]}`)
 	} else {
@@ -365,14 +369,14 @@ func TestStoredForAnother(t *testing.T) {
 		{silent, silent, "[a__echo]", false},
 	} {
 		var kept memory
-		start := func(capabilities string) (*client, *fickle, func()) {
-			a := &fickle{stub: &stub{version: "2025-11-25", answers: map[string]string{"tools/call": `{"content":[]}`}}}
+		start := func(capabilities string, hold chan struct{}) (*client, *fickle, func()) {
+			a := &fickle{hold: hold, stub: &stub{version: "2025-11-25", answers: map[string]string{"tools/call": `{"content":[]}`}}}
 			c, _, end := run(t, a.dial, proxy.Options{Servers: digested("a"), Store: &kept, Solo: true})
 			c.result("initialize", `{"protocolVersion":"2025-11-25","capabilities":`+capabilities+`,"clientInfo":{"name":"c","version":"1"}}`)
 			c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 			return c, a, end
 		}
-		c, _, end := start(tt.before)
+		c, _, end := start(tt.before, nil)
 		c.result("tools/list", `{}`)
 		wait.Until(t, "the list is stored", func() bool {
 			kept.mu.Lock()
@@ -380,13 +384,15 @@ func TestStoredForAnother(t *testing.T) {
 			return kept.wrote > 0
 		})
 		end()
-		c, a, _ := start(tt.after)
+		hold := make(chan struct{})
+		c, a, _ := start(tt.after, hold)
 		list := func() string {
 			return fmt.Sprint(slices.Sorted(slices.Values(names(t, c.result("tools/list", `{}`), "tools"))))
 		}
 		got := list()
+		close(hold)
 		if (got != tt.want) != tt.changes {
-			t.Errorf("stored for %s, asked by %s: got %v at once", tt.before, tt.after, got)
+			t.Fatalf("stored for %s, asked by %s: got %v at once", tt.before, tt.after, got)
 		}
 		if tt.changes {
 			if note := <-c.notes; !strings.Contains(note, "tools/list_changed") {
