@@ -22,7 +22,7 @@ import (
 )
 
 var (
-	worlds     = flag.Int("worlds", 100, "how many random worlds TestOwnership builds; make test has 10,000 besides, make ownership-worlds 1,000,000")
+	worlds     = flag.Int("worlds", 100, "how many random worlds TestOwnership builds; make test has 2,000 besides, make ownership-worlds 1,000,000")
 	worldsSeed = flag.Uint64("worlds-seed", 0, "of the random worlds; 0 takes one at random")
 )
 

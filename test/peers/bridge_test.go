@@ -41,7 +41,7 @@ func TestBridge(t *testing.T) {
 		{tourist{"v1", "legacy", "sse"}, "v2", "stdio", true},
 		{tourist{"v2", "modern", "http"}, "python", "stdio", true},
 		{tourist{"python", "modern", "http"}, "python", "stdio", false},
-		{tourist{"python", "legacy", "http"}, "python", "stdio", true},
+		{tourist{"python", "legacy", "http"}, "python", "stdio", false},
 		{tourist{"python", "legacy", "sse"}, "v2", "stdio", false},
 	} {
 		if !c.daily && !wire.Nightly() {

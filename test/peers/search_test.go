@@ -77,7 +77,7 @@ func TestSearchOfTypeScript(t *testing.T) {
 		{tourist{"v2", "legacy", "http"}, false},
 		{tourist{"v2", "legacy", "sse"}, false},
 		{tourist{"v1", "legacy", "stdio"}, false},
-		{tourist{"v1", "legacy", "http"}, true},
+		{tourist{"v1", "legacy", "http"}, false},
 		{tourist{"v1", "legacy", "sse"}, false},
 	} {
 		if !c.daily && !wire.Nightly() {

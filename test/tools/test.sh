@@ -21,17 +21,47 @@ while read -r package dir; do
 done <<<"$all"
 echo "${#racy[@]} packages under the race detector, ${#plain[@]} without"
 
-# Many tests wait for processes and clocks: half as many packages again as there are cores,
-# and twice as many tests.
-cores=$(getconf _NPROCESSORS_ONLN)
-run() { go test -vet=off -tags integration -timeout 10m -p $((cores + (cores + 1) / 2)) -parallel $((2 * cores)) "$@"; }
+# The longest first, or one of them runs alone at the end.
+first() {
+	printf '%s\n' "${@:2}" | grep -E "/($1)\$" || true
+	printf '%s\n' "${@:2}" | grep -vE "/($1)\$"
+}
+mapfile -t racy < <(first 'runtime/(proxy|dial|audit/export)|cmd/internal/(auditing|cli|demo)' "${racy[@]}")
+mapfile -t plain < <(first 'test/(peers|codegen|eras|login)|scaffold/gogen' "${plain[@]}" | grep -v '/cmd/mcpctl$')
 
-CGO_ENABLED=1 run -race "$@" "${racy[@]}"
-CGO_ENABLED=1 run -race "$@" ./scaffold/gogen ./runtime/access/policy ./runtime/audit/verify -run '^(TestGolden|TestOrder|TestMany|TestWhileWritten)$'
+# Large inputs, which take long under the race detector and have no goroutines.
+large='^Test(ValidateIsBounded|EngineDefinitions|MemoryOfViews)$'
 # Under it mcpctl takes three times as long to start: only what serves, ends and is killed.
-CGO_ENABLED=1 run -race "$@" ./cmd/mcpctl -run '^Test(Serve|Bridge|Call|Interrupt|Lock|Status|UnknownKeys)'
-CGO_ENABLED=1 go -C runtime/gosdk test -vet=off -race "$@" ./...
-run "$@" "${plain[@]}"
-go test -vet=off "$@" ./runtime/proxy -run '^TestOwnership$' -worlds 10000
-# The race detector allocates: tests that count allocations are skipped under it.
-run "$@" -run Alloc "${counting[@]}"
+serving='^Test(Serve|Bridge|Call|Interrupt|Lock|Status|UnknownKeys)'
+
+# Many tests wait for processes and clocks: twice as many at once as there are cores. The two
+# halves run side by side and take about as long.
+cores=$(getconf _NPROCESSORS_ONLN)
+run() { go test -vet=off -tags integration -timeout 10m -p "$cores" -parallel $((2 * cores)) "$@"; }
+
+with() {
+	export CGO_ENABLED=1
+	run -race -skip "$large" "$@" "${racy[@]}"
+	run -race "$@" ./scaffold/gogen ./runtime/access/policy ./runtime/audit/verify -run '^Test(Order|Many|WhileWritten)$'
+	go -C runtime/gosdk test -vet=off -race "$@" ./...
+}
+
+without() {
+	run "$@" "${plain[@]}"
+	run "$@" ./cmd/mcpctl -skip "$serving"
+	# The race detector allocates: tests that count allocations are skipped under it.
+	run "$@" -run "$large|Alloc" ./runtime/schema ./runtime/search "${counting[@]}"
+	go test -vet=off "$@" ./runtime/proxy -run '^TestOwnership$' -worlds 2000
+	CGO_ENABLED=1 run -race "$@" ./cmd/mcpctl -run "$serving"
+}
+
+set -m # a half is a process group, and ends with its children
+trap 'for job in $(jobs -p); do kill -- "-$job" 2>/dev/null || true; done' EXIT
+with "$@" &
+halves=$!
+without "$@" &
+failed=0
+for half in $halves $!; do
+	wait "$half" || failed=1
+done
+exit $failed
