@@ -30,6 +30,7 @@ func newConfigValues(a *app) []*cobra.Command {
 	get.Flags().BoolVar(&o.Reveal, "reveal", false, "print literal secrets")
 	set := &cobra.Command{
 		Use: "set PATH VALUE | PATH:=JSON", Short: "Change one value of servers.json or config.yaml", Args: cobra.RangeArgs(1, 2),
+		Annotations: map[string]string{brokenFiles: edited},
 		Long: "Change one value. VALUE is text where the schema says so, and JSON elsewhere; PATH:=JSON is always JSON. PATH[] adds\n" +
 			"to an array. Every other byte of the file stays. A value that would make the file invalid is refused.\n\n" + pathHelp,
 		Example: "  mcpctl config set gh.env.TOKEN '${GITHUB_TOKEN}'\n  mcpctl config set 'fs.args[]' /srv\n" +
@@ -38,7 +39,9 @@ func newConfigValues(a *app) []*cobra.Command {
 	}
 	unset := &cobra.Command{
 		Use: "unset PATH", Short: "Remove one value of servers.json or config.yaml", Args: cobra.ExactArgs(1),
-		Long:    "Remove one value, with the comments that belong to it. Every other byte of the file stays.\n\n" + pathHelp,
+		Annotations: map[string]string{brokenFiles: edited},
+		Long: "Remove one value, with the comments that belong to it. Every other byte of the file stays. A key of config.yaml that is\n" +
+			"no setting is removed, too.\n\n" + pathHelp,
 		Example: "  mcpctl config unset gh.env.TOKEN\n  mcpctl config unset timeout",
 		RunE:    run(func(p *configuring.Program, words []string) error { return p.Unset(words[0], o) }),
 	}

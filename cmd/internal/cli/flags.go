@@ -144,14 +144,15 @@ func (env *environment) newLogger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(env.ui.Log(), o))
 }
 
-// anyFiles marks a command that does not read config.yaml, brokenFiles one that does
-// without a broken one: noted, which is a warning, or reported by the command itself.
+// anyFiles marks a command that does not read config.yaml, brokenFiles one that works with
+// a broken one: noted, which is a warning, or reported or edited by the command itself.
 const (
 	anyFiles    = "any-files"
 	brokenFiles = "broken-files"
 
 	noted    = "noted"
 	reported = "reported"
+	edited   = "edited"
 )
 
 func worksWithoutFiles(cmd *cobra.Command) bool {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -301,16 +302,15 @@ func (p *Program) setSetting(name, text string, o ValueOptions) error {
 	})
 }
 
-// changeSettings edits config.yaml, and refuses what would make it invalid.
+// changeSettings edits config.yaml, and refuses what would make a valid file invalid. What
+// is wrong with it besides is a warning: faults are fixed one after another.
 func (p *Program) changeSettings(name, verb string, o ValueOptions, edit func([]byte) ([]byte, error)) error {
 	if o.Project {
 		return failure.Usage("--project: %s is a setting of config.yaml, which a project does not have", name)
 	}
 	file := p.Settings.File()
+	var left error
 	err := configedit.UpdateText(file, func(before []byte) ([]byte, error) {
-		if err := settings.Check(file, before); err != nil {
-			return nil, err
-		}
 		after, err := edit(before)
 		if err != nil {
 			if own := (*failure.Error)(nil); errors.As(err, &own) {
@@ -318,10 +318,16 @@ func (p *Program) changeSettings(name, verb string, o ValueOptions, edit func([]
 			}
 			return nil, &config.Problem{File: file, Message: err.Error(), Remedy: "edit the file by hand"}
 		}
-		return after, settings.Check(file, after)
+		if left = settings.Check(file, after); left != nil && settings.Check(file, before) == nil {
+			return nil, left
+		}
+		return after, nil
 	})
 	if err != nil {
 		return err
+	}
+	if left != nil {
+		p.UI.Note("warning: %s", left)
 	}
 	return p.said(verb, name, file)
 }
@@ -329,17 +335,14 @@ func (p *Program) changeSettings(name, verb string, o ValueOptions, edit func([]
 // Unset removes one value.
 func (p *Program) Unset(path string, o ValueOptions) error {
 	at, err := parsePlace(path)
+	if key := strayKey(path); (err != nil || at.setting == "" && len(at.path) < 3) && p.inSettings(key) {
+		return p.unsetSetting(key, o)
+	}
 	if err != nil {
 		return err
 	}
 	if at.setting != "" {
-		return p.changeSettings(at.setting, "unset", o, func(before []byte) ([]byte, error) {
-			after, found, err := configedit.UnsetYAML(before, strings.Split(at.setting, ".")...)
-			if err == nil && !found {
-				err = &failure.Error{Kind: "other", Err: fmt.Errorf("%s is not set in config.yaml", at.setting)}
-			}
-			return after, err
-		})
+		return p.unsetSetting(strings.Split(at.setting, "."), o)
 	}
 	if len(at.path) < 3 {
 		return failure.Usage("%s: config unset removes a part of a server", path).WithHint("mcpctl remove %s", shown(at.path))
@@ -353,5 +356,43 @@ func (p *Program) Unset(path string, o ValueOptions) error {
 			return notSet(at.path)
 		}
 		return err
+	})
+}
+
+// strayKey returns a path as the keys of config.yaml, whether or not they are a setting; nil
+// for a path that cannot be one there.
+func strayKey(path string) (keys []string) {
+	steps, err := configedit.ParsePath(path)
+	if err != nil || steps[0].Name == rootKey {
+		return nil
+	}
+	for _, s := range steps {
+		if s.Name == "" {
+			return nil
+		}
+		keys = append(keys, s.Name)
+	}
+	return keys
+}
+
+// inSettings reports whether config.yaml has a key.
+func (p *Program) inSettings(keys []string) bool {
+	text, err := os.ReadFile(p.Settings.File())
+	if err != nil || keys == nil {
+		return false
+	}
+	_, found, err := configedit.UnsetYAML(text, keys...)
+	return err == nil && found
+}
+
+// unsetSetting removes a key of config.yaml.
+func (p *Program) unsetSetting(keys []string, o ValueOptions) error {
+	name := strings.Join(keys, ".")
+	return p.changeSettings(name, "unset", o, func(before []byte) ([]byte, error) {
+		after, found, err := configedit.UnsetYAML(before, keys...)
+		if err == nil && !found {
+			err = &failure.Error{Kind: "other", Err: fmt.Errorf("%s is not set in config.yaml", name)}
+		}
+		return after, err
 	})
 }
