@@ -176,7 +176,7 @@ func (k *keepCommand) start(ctx context.Context, entry config.Entry, socket stri
 			return info, nil
 		}
 		if early, ok := errors.AsType[*sessions.StartError](err); ok {
-			return sessions.Info{}, &Error{Code: max(early.Code, exitOther), Err: err}
+			return sessions.Info{}, &Error{Code: max(early.Code, exitOther), Err: err, Remedy: early.Hint()}
 		}
 		return sessions.Info{}, err
 	}

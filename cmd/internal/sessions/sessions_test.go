@@ -163,3 +163,19 @@ func TestFindNone(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+// TestStartError: what a process said why it ended, and how to fix it, without what it
+// said before.
+func TestStartError(t *testing.T) {
+	for _, tt := range []struct{ stderr, message, hint string }{
+		{"", "the session's process ended with exit code 5", ""},
+		{"killed\n", "killed", ""},
+		{"mcpctl: no log: is a directory\nhint: make it writable\n", "no log: is a directory", "make it writable"},
+		{"warning: old\nhint: a\nmcpctl: it is\n  kind: config\n", "it is\n  kind: config", ""},
+	} {
+		err := &StartError{Code: 5, Stderr: []byte(tt.stderr)}
+		if err.Error() != tt.message || err.Hint() != tt.hint {
+			t.Errorf("%q: got %q, hint %q", tt.stderr, err, err.Hint())
+		}
+	}
+}

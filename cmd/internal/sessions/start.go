@@ -1,13 +1,13 @@
 package sessions
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -22,12 +22,30 @@ type StartError struct {
 	Stderr []byte
 }
 
-// Error returns what the process has written.
+// Error returns why the process ended, as it said.
 func (e *StartError) Error() string {
-	if text := bytes.TrimSpace(e.Stderr); len(text) > 0 {
-		return string(text)
+	if message, _ := e.said(); message != "" {
+		return message
 	}
 	return fmt.Sprintf("the session's process ended with exit code %d", e.Code)
+}
+
+// Hint returns what the process said that fixes it, "" for nothing.
+func (e *StartError) Hint() string {
+	_, hint := e.said()
+	return hint
+}
+
+// said returns the error of the process and its hint: what it has written last as a command
+// does, else all that it has written.
+func (e *StartError) said() (message, hint string) {
+	const begin = "\nmcpctl: "
+	text := "\n" + string(e.Stderr)
+	if i := strings.LastIndex(text, begin); i >= 0 {
+		text = text[i+len(begin):]
+	}
+	message, hint, _ = strings.Cut(text, "\nhint: ")
+	return strings.TrimSpace(message), strings.TrimSpace(hint)
 }
 
 // LogPath returns the file that the session at a socket logs to.
