@@ -303,3 +303,22 @@ func (l *lockedBuffer) String() string {
 	defer l.mu.Unlock()
 	return l.b.String()
 }
+
+// TestEndWhileConnecting: that a proxy ends is no fault of the servers that it is connecting.
+func TestEndWhileConnecting(t *testing.T) {
+	var log lockedBuffer
+	begun := make(chan struct{})
+	hang := func(ctx context.Context, _ proxy.Key, _ runtime.Handler) (*runtime.Client, error) {
+		close(begun)
+		<-ctx.Done()
+		return nil, context.Cause(ctx)
+	}
+	c, _, end := run(t, hang, proxy.Options{Servers: proxy.Named("a"), Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	c.begin("1", "tools/list", `{}`)
+	<-begun
+	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+	end()
+	if strings.Contains(log.String(), "level=WARN") {
+		t.Errorf("got %s", log.String())
+	}
+}

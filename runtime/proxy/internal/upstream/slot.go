@@ -163,7 +163,7 @@ func (s *Slot) connect(a *dialing) {
 	switch {
 	case err == nil:
 		b.Log.Info("backend connected", "version", c.Version, "elapsed", time.Since(start))
-	case errors.Is(err, ErrReplaced):
+	case errors.Is(err, ErrReplaced), b.life.ctx.Err() != nil:
 	default:
 		b.Log.Warn("backend cannot be used", "elapsed", time.Since(start), "err", err)
 		if s.tells() {
