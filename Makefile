@@ -31,9 +31,10 @@ unit:
 	go test -vet=off -short ./cmd/internal/... ./registry/... ./runtime/... ./scaffold/... ./generated/... ./schemas ./templates ./test/architecture ./test/wait
 	go -C $(GOSDK) test -vet=off -short ./...
 
-# A script mostly waits for the programs that it starts.
+# A script mostly waits for the programs that it starts. The commands of the pages run in make
+# test.
 scripts:
-	go test -vet=off -short -parallel 4 ./cmd/mcpctl -run '^Test(Scripts|Docs|Help)'
+	go test -vet=off -short -parallel 4 ./cmd/mcpctl -run '^Test(Scripts|Docs|Help)' -skip '^TestDocs(Console|Module|TenLines)'
 
 test: npm python staticcheck terminals ## everything that a change needs to be trusted
 	test/tools/test.sh

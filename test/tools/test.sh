@@ -42,17 +42,17 @@ run() { go test -vet=off -tags integration -timeout 10m -p "$cores" -parallel $(
 with() {
 	export CGO_ENABLED=1
 	run -race -skip "$large" "$@" "${racy[@]}"
+	run -race "$@" ./cmd/mcpctl -run "$serving"
 	run -race "$@" ./scaffold/gogen ./runtime/access/policy ./runtime/audit/verify -run '^Test(Order|Many|WhileWritten)$'
 	go -C runtime/gosdk test -vet=off -race "$@" ./...
 }
 
 without() {
-	run "$@" "${plain[@]}"
 	run "$@" ./cmd/mcpctl -skip "$serving"
+	run "$@" "${plain[@]}"
 	# The race detector allocates: tests that count allocations are skipped under it.
 	run "$@" -run "$large|Alloc" ./runtime/schema ./runtime/search "${counting[@]}"
 	go test -vet=off "$@" ./runtime/proxy -run '^TestOwnership$' -worlds 2000
-	CGO_ENABLED=1 run -race "$@" ./cmd/mcpctl -run "$serving"
 }
 
 set -m # a half is a process group, and ends with its children
