@@ -339,12 +339,16 @@ type fickle struct {
 	*stub
 }
 
-func (a *fickle) dial(_ context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
+func (a *fickle) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
 	a.mu.Lock()
 	a.dials = append(a.dials, key.Capabilities)
 	a.mu.Unlock()
 	if a.hold != nil {
-		<-a.hold
+		select {
+		case <-a.hold:
+		case <-ctx.Done(): // the test has failed before
+			return nil, ctx.Err()
+		}
 	}
 	if strings.Contains(key.Capabilities, `"elicitation"`) {
 		a.answer("tools/list", `{"tools":[{"name":"echo"},{"name":"ask"}]}`)

@@ -335,8 +335,10 @@ func (p *Program) changeSettings(name, verb string, o ValueOptions, edit func([]
 // Unset removes one value.
 func (p *Program) Unset(path string, o ValueOptions) error {
 	at, err := parsePlace(path)
-	if key := strayKey(path); (err != nil || at.setting == "" && len(at.path) < 3) && p.inSettings(key) {
-		return p.unsetSetting(key, o)
+	if at.setting == "" && len(at.path) < 3 { // no part of a server, and nothing known after an error
+		if keys := strayKey(path); p.inSettings(keys) {
+			return p.unsetSetting(keys, o)
+		}
 	}
 	if err != nil {
 		return err
