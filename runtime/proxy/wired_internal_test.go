@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -80,15 +81,19 @@ func (m *mortal) dial(_ context.Context, _ Key, h runtime.Handler) (*runtime.Cli
 
 // serve is one life of the server, and how it has ended.
 func (m *mortal) serve(r io.Reader, w io.Writer) death {
-	in := bufio.NewScanner(r)
-	in.Buffer(nil, 1<<20)
-	for in.Scan() {
+	in := bufio.NewReader(r)
+	ended := survives
+	for ended == survives || buffered(in) {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			break
+		}
 		var q struct {
 			ID     json.RawMessage
 			Method string
 			Params struct{ Arguments json.RawMessage }
 		}
-		if json.Unmarshal(in.Bytes(), &q) != nil || q.ID == nil {
+		if json.Unmarshal(line, &q) != nil || q.ID == nil {
 			continue
 		}
 		if q.Method == "tools/list" {
@@ -115,11 +120,21 @@ func (m *mortal) serve(r io.Reader, w io.Writer) death {
 		if _, err := io.WriteString(w, answer); err != nil {
 			return how
 		}
-		if how != survives {
+		switch how {
+		case survives:
+		case closesInput:
+			ended = how // what it has read by then it answers: nobody else could tell that it did not
+		default:
 			return how
 		}
 	}
-	return survives
+	return ended
+}
+
+// buffered reports whether a whole line has been read ahead.
+func buffered(in *bufio.Reader) bool {
+	ahead, _ := in.Peek(in.Buffered())
+	return bytes.IndexByte(ahead, '\n') >= 0
 }
 
 // times is how often a call was made.
