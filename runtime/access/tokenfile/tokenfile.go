@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/access"
@@ -117,61 +118,53 @@ func Find(all []access.Token, word string) ([]int, error) {
 // Follower has the tokens of a file as it is: what another process changes holds from
 // the next look on. It is safe for concurrent use.
 type Follower struct {
-	f   *File
-	now func() time.Time
+	f    *File
+	now  func() time.Time
+	look sync.Mutex // held by a look: an older one never replaces what a newer one has seen
+	seen atomic.Pointer[contents]
+}
 
-	mu     sync.RWMutex // guards what follows
-	tokens *access.Tokens
+// contents is what a look has seen.
+type contents struct {
+	tokens *access.Tokens // nil with err
 	err    error
-	seen   os.FileInfo // nil where there was no file
+	info   os.FileInfo // nil where there was no file
 }
 
 // Follow returns a follower that has read the file.
 func Follow(f *File) *Follower {
 	w := &Follower{f: f, now: time.Now}
 	info, _ := os.Stat(f.path) // nil where there is none
-	w.look(info)
+	w.seen.Store(f.contents(info))
 	return w
 }
 
 // Changed looks whether the file has changed, and reads it then. From a file that
 // cannot be used on no token counts, until it can; see Failure.
 func (w *Follower) Changed() bool {
+	w.look.Lock()
+	defer w.look.Unlock()
 	info, _ := os.Stat(w.f.path) // nil where there is none
-	w.mu.RLock()
-	same := w.err == nil && atomicfile.Unchanged(w.seen, info)
-	w.mu.RUnlock()
-	if same {
+	before := w.seen.Load()
+	if before.err == nil && atomicfile.Unchanged(before.info, info) {
 		return false
 	}
-	return w.look(info)
+	seen := w.f.contents(info)
+	w.seen.Store(seen)
+	return seen.err == nil || before.err == nil || before.err.Error() != seen.err.Error()
 }
 
 // Failure returns why the file cannot be used, nil where it can.
-func (w *Follower) Failure() error {
-	w.mu.RLock()
-	defer w.mu.RUnlock()
-	return w.err
-}
+func (w *Follower) Failure() error { return w.seen.Load().err }
 
-func (w *Follower) look(info os.FileInfo) (changed bool) {
-	b, err := atomicfile.Read(w.f.path, maxFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		b, err = nil, nil
+// contents reads the file, whose state info was before that.
+func (f *File) contents(info os.FileInfo) *contents {
+	all, err := f.List()
+	if err != nil {
+		return &contents{err: err, info: info}
 	}
-	var all []access.Token
-	if err == nil && b != nil {
-		all, err = w.f.parse(b)
-	}
-	var tokens *access.Tokens
-	if err == nil {
-		tokens, err = access.NewTokens(all)
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	before := w.err
-	w.tokens, w.err, w.seen = tokens, err, info
-	return err == nil || before == nil || before.Error() != err.Error()
+	tokens, err := access.NewTokens(all)
+	return &contents{tokens, err, info}
 }
 
 // Kind is that of static tokens.
@@ -185,16 +178,15 @@ func (w *Follower) Principal(_ context.Context, c access.Credential) (*access.Pr
 		return nil, nil
 	}
 	p, no := w.principal(c.Bearer)
-	if no == nil || !w.Changed() {
-		return p, no
+	if no == nil {
+		return p, nil
 	}
+	w.Changed() // or somebody else has seen the change since
 	return w.principal(c.Bearer)
 }
 
 func (w *Follower) principal(token string) (*access.Principal, *access.Refusal) {
-	w.mu.RLock()
-	tokens := w.tokens
-	w.mu.RUnlock()
+	tokens := w.seen.Load().tokens
 	if tokens == nil {
 		return nil, access.ErrUnavailable
 	}
@@ -204,8 +196,6 @@ func (w *Follower) principal(token string) (*access.Principal, *access.Refusal) 
 // Valid reports whether a principal still has a token. While the file cannot be used it
 // is true: nobody new is let in, and nobody is put out for that.
 func (w *Follower) Valid(p *access.Principal) bool {
-	w.mu.RLock()
-	tokens := w.tokens
-	w.mu.RUnlock()
+	tokens := w.seen.Load().tokens
 	return tokens == nil || tokens.Has(p, w.now())
 }

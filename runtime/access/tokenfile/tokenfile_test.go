@@ -106,6 +106,25 @@ func TestFollow(t *testing.T) {
 	}
 }
 
+// TestFollowAtOnce: a token is new, and the look that sees it is somebody else's, between
+// the question whose it is and the look of its own.
+func TestFollowAtOnce(t *testing.T) {
+	t.Parallel()
+	f := New(filepath.Join(t.TempDir(), Name))
+	w := Follow(f)
+	text := add(t, f, "ci")
+	w.now = func() time.Time { // the question has its tokens by now
+		w.now = time.Now
+		if !w.Changed() {
+			t.Error("the change was not seen")
+		}
+		return time.Now()
+	}
+	if p, no := w.Principal(t.Context(), access.Credential{Bearer: text}); no != nil || p.Name != "ci" {
+		t.Errorf("got %v, %v", p, no)
+	}
+}
+
 func TestFind(t *testing.T) {
 	t.Parallel()
 	all := []access.Token{{ID: "1", Name: "a"}, {ID: "2", Name: "b"}, {ID: "3", Name: "a"}, {ID: "a", Name: "c"}}
