@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
@@ -274,6 +275,15 @@ func (c *docChecker) sentences(prose []string) error {
 // command has mcpctl itself parse a command line: with --help it looks at the
 // command and at every flag, and does nothing.
 func (c *docChecker) command(words []string) error {
+	once, _ := checkedCommands.LoadOrStore(strings.Join(words, "\x00"), sync.OnceValue(func() error { return c.parses(words) }))
+	return once.(func() error)()
+}
+
+// checkedCommands has whether a command line parses, by its words: pages say the same
+// again, and a check starts mcpctl.
+var checkedCommands sync.Map
+
+func (c *docChecker) parses(words []string) error {
 	out, err := c.run(c.dir, append([]string{"--help"}, words...)...)
 	if err != nil { // of a subcommand the flags are known behind it only
 		end := slices.Index(words, "--")
@@ -393,28 +403,42 @@ func TestDocsCheck(t *testing.T) {
 	}
 }
 
-// helpPages are the help texts of mcpctl and its commands, by command.
+// helpPages returns the help texts of mcpctl and its commands, by command.
 func helpPages(t *testing.T, c *docChecker) map[string]string {
 	t.Helper()
+	helpOnce.Do(func() { helpTexts, helpErr = c.help() })
+	require.NoError(t, helpErr)
+	if len(helpTexts) < 20 {
+		t.Fatalf("the help texts name only %d commands", len(helpTexts))
+	}
+	return helpTexts
+}
+
+var (
+	helpOnce  sync.Once
+	helpTexts map[string]string
+	helpErr   error
+)
+
+func (c *docChecker) help() (map[string]string, error) {
 	pages := map[string]string{}
-	var visit func(words ...string)
-	visit = func(words ...string) {
+	var visit func(words ...string) error
+	visit = func(words ...string) error {
 		out, err := c.run(c.dir, append([]string{"help"}, words...)...)
 		if err != nil {
-			t.Fatalf("mcpctl help %v: %v: %s", words, err, out)
+			return fmt.Errorf("mcpctl help %v: %w: %s", words, err, out)
 		}
 		pages[strings.Join(words, " ")] = string(out)
 		for _, m := range helpCommandRE.FindAllStringSubmatch(string(out), -1) {
 			if m[1] != "help" && m[1] != "completion" && len(words) < 2 {
-				visit(append(words, m[1])...)
+				if err := visit(append(words, m[1])...); err != nil {
+					return err
+				}
 			}
 		}
+		return nil
 	}
-	visit()
-	if len(pages) < 20 {
-		t.Fatalf("the help texts name only %d commands", len(pages))
-	}
-	return pages
+	return pages, visit()
 }
 
 var (
