@@ -107,7 +107,7 @@ func TestFollow(t *testing.T) {
 }
 
 // TestFollowAtOnce: a token is new, and the look that sees it is somebody else's, between
-// the question whose it is and the look of its own.
+// the question whose it is and its own look.
 func TestFollowAtOnce(t *testing.T) {
 	t.Parallel()
 	f := New(filepath.Join(t.TempDir(), Name))
