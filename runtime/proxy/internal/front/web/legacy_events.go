@@ -68,7 +68,12 @@ func (o *eventWriter) run() {
 			if o.r.Context().Err() != nil {
 				return // what has come is for the next connection
 			}
-			if o.write(o.s.take(o.holder, o.session != nil)) {
+			n := o.s.take(o.holder, o.session != nil)
+			if n.ended && len(n.events) == 0 && o.over().Err() != nil {
+				o.cut() // the end of the session has dropped the answer
+				return
+			}
+			if o.write(n) {
 				return
 			}
 			if o.out != nil {

@@ -1,6 +1,9 @@
 package web
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,5 +36,27 @@ func TestSessionsLeaveNothingBehind(t *testing.T) {
 	all.clear()
 	if n := b.f.Router.Catalog.Listeners.Count(); n != 0 {
 		t.Errorf("%d sessions are told of changes after the end", n)
+	}
+}
+
+// TestSessionEndAnswers: the end of a session may drop the answer of a call, or come before
+// it. The client of the call gets an error all the same.
+func TestSessionEndAnswers(t *testing.T) {
+	b := newBounded(t)
+	h := NewStreamable(b.f, Options{})
+	defer h.Close()
+	for _, events := range []bool{false, true} {
+		for range 100 { // which of its two ends a writer sees first is chance
+			s := h.Sessions.open(t.Context(), b.f, upstream.Audience{}, "")
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", nil)
+			x := newPost(&b.f.Budget.Unsent, s, upstream.Audience{}, r, []byte("5"), "", accept{events: events})
+			s.close()
+			x.stream.finish(nil)
+			w := httptest.NewRecorder()
+			h.await(w, r, x)
+			if got := w.Body.String(); !strings.Contains(got, `"id":5,"error"`) {
+				t.Fatalf("events %t: status %d, got %q", events, w.Code, got)
+			}
+		}
 	}
 }
