@@ -30,8 +30,8 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
+	"github.com/mcpctl/mcpctl/internal/origin"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/origin"
 )
 
 // Options are settings of a client. The zero value reads the public registry.

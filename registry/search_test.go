@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mcpctl/mcpctl/internal/registrytest"
 	"github.com/mcpctl/mcpctl/registry"
-	"github.com/mcpctl/mcpctl/registry/registrytest"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 

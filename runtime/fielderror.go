@@ -1,6 +1,6 @@
 package runtime
 
-import "github.com/mcpctl/mcpctl/runtime/internal/codec"
+import "github.com/mcpctl/mcpctl/internal/codec"
 
 // FieldError says that a value does not match its schema. The Validate methods of
 // generated types return it, and so do calls, before anything is sent.

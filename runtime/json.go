@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/codec"
+	"github.com/mcpctl/mcpctl/internal/codec"
 )
 
 // JSON decodes a result as a T: its structured content, or without one the first

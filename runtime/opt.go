@@ -3,7 +3,7 @@ package runtime
 import (
 	"reflect"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/codec"
+	"github.com/mcpctl/mcpctl/internal/codec"
 )
 
 // Opt is a value that may be absent, null, or present, such as a JSON member that

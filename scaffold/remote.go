@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/internal/origin"
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/origin"
 )
 
 // buildRemote writes the entry of a remote.

@@ -110,14 +110,14 @@ identity: $(SUITE_STAMP)
 POLICY_SEED ?= $(shell date +%s)
 policy-random:
 	@echo "seed $(POLICY_SEED)"
-	go test ./runtime/access/policy -run '^TestRandom$$' -policy-cases 1000000 -policy-seed $(POLICY_SEED) -timeout 60m -count 1 -v
-	go test ./runtime/access/rules -run '^TestTwins$$' -policy-cases 1000000 -policy-seed $(POLICY_SEED) -timeout 60m -count 1 -v
+	go test ./internal/access/policy -run '^TestRandom$$' -policy-cases 1000000 -policy-seed $(POLICY_SEED) -timeout 60m -count 1 -v
+	go test ./internal/access/rules -run '^TestTwins$$' -policy-cases 1000000 -policy-seed $(POLICY_SEED) -timeout 60m -count 1 -v
 
 policy-breaks:
-	go test ./runtime/access/policy -run '^TestBreaks$$' -breaks . -timeout 60m -v
+	go test ./internal/access/policy -run '^TestBreaks$$' -breaks . -timeout 60m -v
 
 GREMLINS_VERSION := v0.6.0
-MUTATED          ?= runtime/internal/rawjson runtime/internal/jsonrpc runtime/revision runtime/config runtime/proxy/internal/catalog
+MUTATED          ?= internal/rawjson internal/jsonrpc internal/revision runtime/config runtime/proxy/internal/catalog
 mutation:
 	@test/tools/install.sh $(BIN) gremlins github.com/go-gremlins/gremlins/cmd/gremlins $(GREMLINS_VERSION)
 	for p in $(MUTATED); do $(BIN)/gremlins unleash ./$$p || exit 1; done
@@ -143,10 +143,10 @@ audit-suites: $(SUITE_STAMP)
 	MCPCTL_TEST_AUDIT=1 $(BIN)/conformance $(CONFORMANCE)
 
 audit-changes:
-	go test ./runtime/audit/verify -run '^Test(Changed|Other|Truncated|WrittenAnew|Damaged)' -whole -timeout 120m -count 1 -v
+	go test ./internal/audit/verify -run '^Test(Changed|Other|Truncated|WrittenAnew|Damaged)' -whole -timeout 120m -count 1 -v
 
 audit-kill:
-	go test ./runtime/audit/journal -run 'TestKilled|TestPower' -kills 1000 -timeout 60m -v
+	go test ./internal/audit/journal -run 'TestKilled|TestPower' -kills 1000 -timeout 60m -v
 	go test -tags faults ./test/faults -run TestAuditKilled -audit-kills 100 -timeout 30m -v
 
 ownership-worlds:
@@ -170,18 +170,18 @@ keycloak: npm
 CORPUS ?=
 cli-corpus:
 	@test/tools/heldout.sh $(BIN)/heldout
-	PATH="$$PATH:$(BIN)/heldout/bin" MCPCTL_NIGHTLY=1 go test ./runtime/clihelp -run 'TestReal|TestHeldOut|TestCobra|TestLarge' -count 1 -v -timeout 30m $(CORPUS)
+	PATH="$$PATH:$(BIN)/heldout/bin" MCPCTL_NIGHTLY=1 go test ./internal/clihelp -run 'TestReal|TestHeldOut|TestCobra|TestLarge' -count 1 -v -timeout 30m $(CORPUS)
 
 CLI_OBJECTS ?= 100000
 cli-property:
 	@test/tools/clisamples.sh $(BIN)
-	go test ./runtime/clitool -run '^TestMeaning' -count 1 -v -timeout 30m -objects $(CLI_OBJECTS) \
+	go test ./internal/clitool -run '^TestMeaning' -count 1 -v -timeout 30m -objects $(CLI_OBJECTS) \
 		-click $(BIN)/click/bin/python3 -clap $(BIN)/clap/debug/kit
 
 TOOL_CORPUS ?= $(CURDIR)/../tool-corpus
 search-quality:
-	MCPCTL_TOOL_CORPUS=$(abspath $(TOOL_CORPUS)) MCPCTL_TOOL_CORPUS_QUERIES=$(SEARCH_QUERIES) go test ./runtime/search -run TestQuality -count 1 -v -update
-	go test ./runtime/search -run '^$$' -bench Engine
+	MCPCTL_TOOL_CORPUS=$(abspath $(TOOL_CORPUS)) MCPCTL_TOOL_CORPUS_QUERIES=$(SEARCH_QUERIES) go test ./internal/search -run TestQuality -count 1 -v -update
+	go test ./internal/search -run '^$$' -bench Engine
 
 search-cost:
 	MCPCTL_SEARCH_COST=1 MCPCTL_TOOL_CORPUS=$(if $(wildcard $(TOOL_CORPUS)/tools.jsonl),$(abspath $(TOOL_CORPUS))) go test ./runtime/proxy -run TestSearchCost -count 1 -v
@@ -196,17 +196,17 @@ token-counts:
 
 WORDNET ?= /usr/share/wordnet
 wordnet:
-	python3 test/tools/wordnet.py $(WORDNET) > runtime/search/wordnet.txt
+	python3 test/tools/wordnet.py $(WORDNET) > internal/search/wordnet.txt
 
 word-vectors:
-	python3 test/tools/vectors.py $(MODEL) $(TOKENIZER) $(WORDS) $(WORDNET) $$(go env GOROOT)/src runtime/search/vocabulary.txt runtime/search/vectors.bin
+	python3 test/tools/vectors.py $(MODEL) $(TOKENIZER) $(WORDS) $(WORDNET) $$(go env GOROOT)/src internal/search/vocabulary.txt internal/search/vectors.bin
 
 registry-copy:
-	MCPCTL_COPY=20000 go test ./registry/mirror -run 'TestLarge|TestRecall|TestSpeed' -count 1 -v
+	MCPCTL_COPY=20000 go test ./internal/mirror -run 'TestLarge|TestRecall|TestSpeed' -count 1 -v
 
 REGISTRY_CORPUS ?= $(CURDIR)/../registry-corpus
 registry-corpus:
-	MCPCTL_REGISTRY_CORPUS=$(abspath $(REGISTRY_CORPUS)) go test ./scaffold/... ./registry/... ./cmd/internal/cli -run 'Published|DocumentsThat|Recorded' -count 1 -timeout 30m
+	MCPCTL_REGISTRY_CORPUS=$(abspath $(REGISTRY_CORPUS)) go test ./scaffold/... ./internal/... ./registry/... ./cmd/internal/cli -run 'Published|DocumentsThat|Recorded' -count 1 -timeout 30m
 
 servers:
 	go run ./test/servers $(SERVERS)
@@ -241,7 +241,7 @@ terminal-picture: terminals build
 
 nightly: npm python ## what only long runs find
 	MCPCTL_NIGHTLY=1 go test -race -tags integration ./test/peers ./test/login ./test/hooks -timeout 20m
-	MCPCTL_NIGHTLY=1 go test ./test/eras ./scaffold/merge ./runtime/audit/export -count 1
+	MCPCTL_NIGHTLY=1 go test ./test/eras ./internal/merge ./internal/audit/export -count 1
 	go test ./runtime/auth -run TestKilled -kills 5000 -timeout 15m
 	go test -race ./test/eras ./cmd/mcpctl -timeout 15m
 	$(MAKE) --no-print-directory eras-random policy-random policy-suites audit-suites view-suites audit-changes audit-kill ownership-worlds identity crossings unknown-keys faults attacks fuzz soak conformance collector keycloak cli-corpus cli-property registry-copy

@@ -14,7 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/mcpctl/mcpctl/registry/registrytest"
+	"github.com/mcpctl/mcpctl/internal/registrytest"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 )
 

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/mcpctl/mcpctl/registry/registrytest"
+	"github.com/mcpctl/mcpctl/internal/registrytest"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 

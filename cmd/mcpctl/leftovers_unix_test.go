@@ -15,7 +15,7 @@ import (
 )
 
 // TestKilledEdit: what an edit that was killed has left (see TestKilledWriter of
-// runtime/internal/atomicfile) is gone after the next one. Nothing else is.
+// internal/atomicfile) is gone after the next one. Nothing else is.
 func TestKilledEdit(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()

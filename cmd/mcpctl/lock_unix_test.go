@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/pins"
+	"github.com/mcpctl/mcpctl/internal/pins"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 

@@ -14,14 +14,14 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/mcpctl/mcpctl/internal/authconfig"
+	"github.com/mcpctl/mcpctl/internal/deadline"
+	"github.com/mcpctl/mcpctl/internal/secret"
+	"github.com/mcpctl/mcpctl/internal/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
-	"github.com/mcpctl/mcpctl/runtime/auth/challenges"
-	"github.com/mcpctl/mcpctl/runtime/auth/external"
-	"github.com/mcpctl/mcpctl/runtime/auth/signing"
-	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
-	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
-	"github.com/mcpctl/mcpctl/runtime/secret"
+	"github.com/mcpctl/mcpctl/runtime/auth/internal/challenges"
+	"github.com/mcpctl/mcpctl/runtime/auth/internal/external"
+	"github.com/mcpctl/mcpctl/runtime/auth/internal/signing"
 )
 
 // Options are settings of an [Authorizer].

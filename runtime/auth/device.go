@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
+	"github.com/mcpctl/mcpctl/internal/tokenstore"
 )
 
 // grantTypeDevice is that of RFC 8628, 3.4.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
-	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
-	"github.com/mcpctl/mcpctl/runtime/secret"
+	"github.com/mcpctl/mcpctl/internal/authconfig"
+	"github.com/mcpctl/mcpctl/internal/secret"
+	"github.com/mcpctl/mcpctl/internal/tokenstore"
 )
 
 const (

@@ -14,9 +14,9 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
-	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
-	"github.com/mcpctl/mcpctl/runtime/secret"
+	"github.com/mcpctl/mcpctl/internal/authconfig"
+	"github.com/mcpctl/mcpctl/internal/secret"
+	"github.com/mcpctl/mcpctl/internal/tokenstore"
 )
 
 // flow is one authorization of a person in the browser.

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/origin"
+	"github.com/mcpctl/mcpctl/internal/origin"
 )
 
 const (

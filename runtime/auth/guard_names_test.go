@@ -21,7 +21,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
+	"github.com/mcpctl/mcpctl/internal/tokenstore"
 )
 
 // TestNamesOfServers: what a server may lead to depends on the address at which it has

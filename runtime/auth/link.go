@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/runtime/auth/challenges"
+	"github.com/mcpctl/mcpctl/runtime/auth/internal/challenges"
 )
 
 // Linking is an account that a person links with a server, until their browser is back

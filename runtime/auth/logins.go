@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/auth/challenges"
+	"github.com/mcpctl/mcpctl/runtime/auth/internal/challenges"
 )
 
 // Logins are the logins of people who are not at this process's terminal: the users of

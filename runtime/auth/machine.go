@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/auth/signing"
-	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
-	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
+	"github.com/mcpctl/mcpctl/internal/atomicfile"
+	"github.com/mcpctl/mcpctl/internal/tokenstore"
+	"github.com/mcpctl/mcpctl/runtime/auth/internal/signing"
 )
 
 //nolint:gosec // names of the protocol

@@ -9,9 +9,9 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
-	"github.com/mcpctl/mcpctl/runtime/auth/services"
-	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
+	"github.com/mcpctl/mcpctl/internal/authconfig"
+	"github.com/mcpctl/mcpctl/internal/tokenstore"
+	"github.com/mcpctl/mcpctl/runtime/auth/internal/services"
 )
 
 // Terminal is a [Person] who reads and types on the terminal of this process. A Person

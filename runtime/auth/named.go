@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
+	"github.com/mcpctl/mcpctl/internal/authconfig"
 )
 
 // discover finds out who authorizes access to the server, and which scopes to ask for.

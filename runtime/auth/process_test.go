@@ -18,10 +18,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpctl/mcpctl/internal/atomicfile"
+	"github.com/mcpctl/mcpctl/internal/authconfig"
+	"github.com/mcpctl/mcpctl/internal/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/auth"
-	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
-	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
-	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 

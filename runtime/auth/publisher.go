@@ -8,8 +8,8 @@ import (
 	"net/url"
 	"sync/atomic"
 
-	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
-	"github.com/mcpctl/mcpctl/runtime/secret"
+	"github.com/mcpctl/mcpctl/internal/secret"
+	"github.com/mcpctl/mcpctl/internal/tokenstore"
 )
 
 // Publisher reads what an authorization server publishes for those who accept its

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/auth/signing"
-	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
-	"github.com/mcpctl/mcpctl/runtime/secret"
+	"github.com/mcpctl/mcpctl/internal/secret"
+	"github.com/mcpctl/mcpctl/internal/tokenstore"
+	"github.com/mcpctl/mcpctl/runtime/auth/internal/signing"
 )
 
 // Ways in which a client says who it is at the token endpoint.

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/codec"
+	"github.com/mcpctl/mcpctl/internal/codec"
 )
 
 // Canonical returns the canonical text of a JSON value: members sorted by name and

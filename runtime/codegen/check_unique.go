@@ -3,7 +3,7 @@ package codegen
 import (
 	"fmt"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/codec"
+	"github.com/mcpctl/mcpctl/internal/codec"
 )
 
 // Unique checks that no two items of a list are equal as JSON values: 1 equals

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/mcpctl/mcpctl/internal/codec"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/internal/codec"
 )
 
 // Client makes the calls of the clients in generated packages. Its methods may be

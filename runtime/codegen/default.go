@@ -3,8 +3,8 @@ package codegen
 import (
 	"reflect"
 
+	"github.com/mcpctl/mcpctl/internal/codec"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/internal/codec"
 )
 
 // Default puts v in place of an absent member.

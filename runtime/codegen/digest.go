@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/codec"
+	"github.com/mcpctl/mcpctl/internal/codec"
 )
 
 // ToolDigests are digests of a tool's definition. Each is "sha256:" and

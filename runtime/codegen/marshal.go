@@ -3,8 +3,8 @@ package codegen
 import (
 	"errors"
 
+	"github.com/mcpctl/mcpctl/internal/codec"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/internal/codec"
 )
 
 // Version2 is referred to by generated clients. A client generated for a newer

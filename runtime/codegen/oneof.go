@@ -3,7 +3,7 @@ package codegen
 import (
 	"reflect"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/codec"
+	"github.com/mcpctl/mcpctl/internal/codec"
 )
 
 // OneOf holds one value of a type that is an arm of a union; generated unions embed

@@ -3,7 +3,7 @@ package config
 import (
 	"encoding/json"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/jsonedit"
+	"github.com/mcpctl/mcpctl/internal/jsonedit"
 )
 
 // Amend brings the entry of an alias into another form. Members that are equal keep their

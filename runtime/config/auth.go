@@ -5,7 +5,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
+	"github.com/mcpctl/mcpctl/internal/authconfig"
 )
 
 // auth reads the auth object of an entry, as written.

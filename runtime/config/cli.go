@@ -7,7 +7,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/jsonedit"
+	"github.com/mcpctl/mcpctl/internal/jsonedit"
 )
 
 // ToolOverride changes one tool of a command-line tool, or describes one that is not

@@ -3,7 +3,7 @@ package config
 import (
 	"errors"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/jsonedit"
+	"github.com/mcpctl/mcpctl/internal/jsonedit"
 )
 
 // document is the text of a file, for errors to name their place in it.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/jsonedit"
+	"github.com/mcpctl/mcpctl/internal/jsonedit"
 )
 
 // Set writes an entry under an alias: at the end of mcpServers, in the file's

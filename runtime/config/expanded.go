@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
-	"github.com/mcpctl/mcpctl/runtime/secret"
+	"github.com/mcpctl/mcpctl/internal/authconfig"
+	"github.com/mcpctl/mcpctl/internal/secret"
 )
 
 // Expanded is an entry with its placeholders replaced by [Entry.Expand]. Texts that

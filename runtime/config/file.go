@@ -8,9 +8,9 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
-	"github.com/mcpctl/mcpctl/runtime/internal/jsonedit"
-	"github.com/mcpctl/mcpctl/runtime/nearest"
+	"github.com/mcpctl/mcpctl/internal/atomicfile"
+	"github.com/mcpctl/mcpctl/internal/jsonedit"
+	"github.com/mcpctl/mcpctl/internal/nearest"
 )
 
 const (

@@ -3,8 +3,8 @@ package config
 import (
 	"strings"
 
-	"github.com/mcpctl/mcpctl/runtime/lazy"
-	"github.com/mcpctl/mcpctl/runtime/secret"
+	"github.com/mcpctl/mcpctl/internal/lazy"
+	"github.com/mcpctl/mcpctl/internal/secret"
 )
 
 // LooksSecret reports whether the value of a variable, header or parameter of this name

@@ -8,9 +8,9 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/jsonedit"
-	"github.com/mcpctl/mcpctl/runtime/lazy"
-	"github.com/mcpctl/mcpctl/runtime/secret"
+	"github.com/mcpctl/mcpctl/internal/jsonedit"
+	"github.com/mcpctl/mcpctl/internal/lazy"
+	"github.com/mcpctl/mcpctl/internal/secret"
 )
 
 // MaskArgs returns arguments for display: what looks secret in them is

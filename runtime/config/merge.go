@@ -3,7 +3,7 @@ package config
 import (
 	"slices"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/jsonedit"
+	"github.com/mcpctl/mcpctl/internal/jsonedit"
 )
 
 // Merge returns what several files say together, for reading: it cannot be edited. Of

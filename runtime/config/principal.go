@@ -9,8 +9,8 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"github.com/mcpctl/mcpctl/runtime/access"
-	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
+	"github.com/mcpctl/mcpctl/internal/access"
+	"github.com/mcpctl/mcpctl/internal/authconfig"
 )
 
 // Placeholders for who asks mcpctl serve: ${principal.id}, ${principal.name} and

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
+	"github.com/mcpctl/mcpctl/internal/atomicfile"
 )
 
 const lockWait = 10 * time.Second

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
+	"github.com/mcpctl/mcpctl/internal/atomicfile"
 )
 
 const (

@@ -5,8 +5,8 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/mcpctl/mcpctl/internal/clitool"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/clitool"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 

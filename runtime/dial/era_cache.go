@@ -12,10 +12,10 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/secret"
+	"github.com/mcpctl/mcpctl/internal/store"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/secret"
-	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
 // maxEras bounds the servers of a file; the oldest are dropped first.

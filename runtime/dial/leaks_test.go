@@ -16,10 +16,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/mcpctl/mcpctl/internal/secret"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
-	"github.com/mcpctl/mcpctl/runtime/secret"
 	"github.com/mcpctl/mcpctl/test/faults/hostile"
 	"github.com/mcpctl/mcpctl/test/require"
 )

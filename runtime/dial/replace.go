@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	goruntime "runtime"
 
+	"github.com/mcpctl/mcpctl/internal/childenv"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/internal/childenv"
 	"github.com/mcpctl/mcpctl/runtime/transport"
 )
 

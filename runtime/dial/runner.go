@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/internal/lazy"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/lazy"
 	"github.com/mcpctl/mcpctl/runtime/transport"
 )
 

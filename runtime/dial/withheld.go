@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/internal/childenv"
+	"github.com/mcpctl/mcpctl/internal/lazy"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/internal/childenv"
-	"github.com/mcpctl/mcpctl/runtime/lazy"
 )
 
 // withheld are variables of our environment that a server does not get, and that may be

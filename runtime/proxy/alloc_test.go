@@ -10,10 +10,10 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/mcpctl/mcpctl/runtime/audit"
-	recording "github.com/mcpctl/mcpctl/runtime/audit/journal"
+	"github.com/mcpctl/mcpctl/internal/audit"
+	recording "github.com/mcpctl/mcpctl/internal/audit/journal"
+	"github.com/mcpctl/mcpctl/internal/views"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
-	"github.com/mcpctl/mcpctl/runtime/views"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/wall"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/web"
 )
@@ -76,6 +76,17 @@ func (o HTTPOptions) ready() (status int, word string) {
 
 // Door says who asks; see [HTTPOptions].
 type Door = wall.Door
+
+// What a [Door] takes and returns.
+type (
+	// Principal is whom a credential belongs to. It is immutable, and may be shared.
+	Principal = access.Principal
+	// Credential is what a request carries to say who sends it. It is secret, and not
+	// kept beyond the request.
+	Credential = access.Credential
+	// CredentialRefusal is why a credential is not accepted. It has no part of it.
+	CredentialRefusal = access.Refusal
+)
 
 // Guard returns a handler that puts the wall which o describes before all paths of next
 // but walled: those are of fronts, which have it; with a slash at the end it is all below. It answers the same for paths that

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/bridge"
-	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
-	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/transport"
 	"github.com/mcpctl/mcpctl/test/require"

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/mcpctl/mcpctl/internal/access/gate"
+	"github.com/mcpctl/mcpctl/internal/access/policy"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/access/gate"
-	"github.com/mcpctl/mcpctl/runtime/access/policy"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/test/require"
 )

@@ -10,9 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/audit"
-	recording "github.com/mcpctl/mcpctl/runtime/audit/journal"
-	"github.com/mcpctl/mcpctl/runtime/pins"
+	"github.com/mcpctl/mcpctl/internal/audit"
+	recording "github.com/mcpctl/mcpctl/internal/audit/journal"
+	"github.com/mcpctl/mcpctl/internal/pins"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 )

@@ -12,14 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpctl/mcpctl/internal/access/gate"
+	"github.com/mcpctl/mcpctl/internal/audit"
+	recording "github.com/mcpctl/mcpctl/internal/audit/journal"
+	"github.com/mcpctl/mcpctl/internal/tokens"
+	"github.com/mcpctl/mcpctl/internal/views"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/access/gate"
-	"github.com/mcpctl/mcpctl/runtime/audit"
-	recording "github.com/mcpctl/mcpctl/runtime/audit/journal"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
-	"github.com/mcpctl/mcpctl/runtime/tokens"
-	"github.com/mcpctl/mcpctl/runtime/views"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 

@@ -1,9 +1,9 @@
 package proxy
 
 import (
+	"github.com/mcpctl/mcpctl/internal/search"
+	"github.com/mcpctl/mcpctl/internal/views"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/finder"
-	"github.com/mcpctl/mcpctl/runtime/search"
-	"github.com/mcpctl/mcpctl/runtime/views"
 )
 
 // Search is how clients find tools. The zero value lists all.

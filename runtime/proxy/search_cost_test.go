@@ -14,15 +14,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpctl/mcpctl/internal/search"
+	"github.com/mcpctl/mcpctl/internal/views"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
-	"github.com/mcpctl/mcpctl/runtime/search"
-	"github.com/mcpctl/mcpctl/runtime/views"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // costVariable has TestSearchCost run, corpusVariable names the folder of published tools
-// that it takes in the place of those of runtime/search.
+// that it takes in the place of those of internal/search.
 const (
 	costVariable   = "MCPCTL_SEARCH_COST"
 	corpusVariable = "MCPCTL_TOOL_CORPUS"

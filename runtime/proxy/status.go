@@ -7,13 +7,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/proc"
-	"github.com/mcpctl/mcpctl/runtime/pins"
+	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/proc"
+	"github.com/mcpctl/mcpctl/internal/views"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-	"github.com/mcpctl/mcpctl/runtime/views"
 )
 
 // Status is the state of a proxy at one moment, for people and for programs that

@@ -6,9 +6,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpctl/mcpctl/internal/views"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
-	"github.com/mcpctl/mcpctl/runtime/views"
 )
 
 // TestNewToolsLast: the order of a list stays as it was when a server lists its tools in another

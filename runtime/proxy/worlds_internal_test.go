@@ -13,8 +13,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/naming"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"

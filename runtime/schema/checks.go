@@ -3,8 +3,8 @@ package schema
 import (
 	"strconv"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/pattern"
-	"github.com/mcpctl/mcpctl/runtime/plain"
+	"github.com/mcpctl/mcpctl/internal/pattern"
+	"github.com/mcpctl/mcpctl/internal/plain"
 )
 
 // applies is a schema for the same value: "$ref" and each of "allOf".

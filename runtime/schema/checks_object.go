@@ -1,6 +1,6 @@
 package schema
 
-import "github.com/mcpctl/mcpctl/runtime/internal/pattern"
+import "github.com/mcpctl/mcpctl/internal/pattern"
 
 // member is a schema by a name.
 type member struct {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/pattern"
+	"github.com/mcpctl/mcpctl/internal/pattern"
 )
 
 // compiler makes the rules of the schemas that are reached from a root.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/runtime/nearest"
+	"github.com/mcpctl/mcpctl/internal/nearest"
 )
 
 // failure is a way in which a value does not fit a schema.

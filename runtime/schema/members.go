@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/pattern"
+	"github.com/mcpctl/mcpctl/internal/pattern"
 )
 
 // either makes one place of several alternatives.

@@ -20,8 +20,8 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/mcpctl/mcpctl/internal/pattern"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/internal/pattern"
 )
 
 // Schema is one parsed schema.

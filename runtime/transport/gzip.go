@@ -3,7 +3,7 @@ package transport
 import (
 	"strings"
 
-	"github.com/mcpctl/mcpctl/runtime/revision"
+	"github.com/mcpctl/mcpctl/internal/revision"
 )
 
 // gzipAbove is how large an answer is from which on the next ones are asked for in

@@ -11,12 +11,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpctl/mcpctl/internal/deadline"
+	"github.com/mcpctl/mcpctl/internal/http1client"
+	"github.com/mcpctl/mcpctl/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/internal/rawjson"
+	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
-	"github.com/mcpctl/mcpctl/runtime/internal/http1client"
-	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
-	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
-	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // Header names in their canonical form, which is what maps of headers need.

@@ -14,10 +14,10 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/mcpctl/mcpctl/internal/ability"
+	"github.com/mcpctl/mcpctl/internal/netfault"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/internal/ability"
-	"github.com/mcpctl/mcpctl/runtime/internal/netfault"
-	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
 // notSent marks an error of a request of which no byte left this process.

@@ -10,11 +10,11 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/mcpctl/mcpctl/internal/ability"
+	"github.com/mcpctl/mcpctl/internal/deadline"
+	"github.com/mcpctl/mcpctl/internal/revision"
+	"github.com/mcpctl/mcpctl/internal/sse"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/internal/ability"
-	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
-	"github.com/mcpctl/mcpctl/runtime/internal/sse"
-	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 const (

@@ -18,14 +18,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpctl/mcpctl/internal/ability"
+	"github.com/mcpctl/mcpctl/internal/http1client"
+	"github.com/mcpctl/mcpctl/internal/origin"
+	"github.com/mcpctl/mcpctl/internal/revision"
+	"github.com/mcpctl/mcpctl/internal/secret"
+	"github.com/mcpctl/mcpctl/internal/unzip"
+	"github.com/mcpctl/mcpctl/internal/wirelog"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/internal/ability"
-	"github.com/mcpctl/mcpctl/runtime/internal/http1client"
-	"github.com/mcpctl/mcpctl/runtime/internal/unzip"
-	"github.com/mcpctl/mcpctl/runtime/internal/wirelog"
-	"github.com/mcpctl/mcpctl/runtime/origin"
-	"github.com/mcpctl/mcpctl/runtime/revision"
-	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
 // HTTPOptions are settings of [NewHTTP] and [OpenSSE]. The zero value is

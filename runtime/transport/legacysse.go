@@ -11,10 +11,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mcpctl/mcpctl/internal/origin"
+	"github.com/mcpctl/mcpctl/internal/revision"
+	"github.com/mcpctl/mcpctl/internal/sse"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/internal/sse"
-	"github.com/mcpctl/mcpctl/runtime/origin"
-	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // SSE is a server reached over the HTTP+SSE transport of revision 2024-11-05:

@@ -18,15 +18,15 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/mcpctl/mcpctl/internal/ability"
+	"github.com/mcpctl/mcpctl/internal/childenv"
+	"github.com/mcpctl/mcpctl/internal/guardian"
+	"github.com/mcpctl/mcpctl/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/internal/proc"
+	"github.com/mcpctl/mcpctl/internal/secret"
+	"github.com/mcpctl/mcpctl/internal/stderr"
+	"github.com/mcpctl/mcpctl/internal/wirelog"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/internal/ability"
-	"github.com/mcpctl/mcpctl/runtime/internal/childenv"
-	"github.com/mcpctl/mcpctl/runtime/internal/guardian"
-	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
-	"github.com/mcpctl/mcpctl/runtime/internal/proc"
-	"github.com/mcpctl/mcpctl/runtime/internal/stderr"
-	"github.com/mcpctl/mcpctl/runtime/internal/wirelog"
-	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
 // StdioOptions are what a stdio server is started with.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/emit"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/names"

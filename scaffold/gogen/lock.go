@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/codegen"
-	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/drift"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/jsonschema"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/names"

@@ -1,9 +1,10 @@
-// Package api holds the exported API of a package to a file in its testdata,
-// so that every change of the API is seen in a diff.
+// Package api pins the exported API of a package in a file of its testdata, so that a diff
+// shows each change of the API.
 package api
 
 import (
 	"bytes"
+	"errors"
 	"go/ast"
 	"go/format"
 	"go/parser"
@@ -18,17 +19,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// golden is where the file lies below the folder of the package.
-const golden = "testdata/api.txt"
+// File is where the API of a package is, below the package's folder.
+const File = "testdata/api.txt"
 
-// Check compares the exported API of the package in the working folder, which
-// is the one under test, with its testdata/api.txt. With update it writes the
-// file instead.
-func Check(t *testing.T, update bool) {
+// Check compares the exported API of the package in dir with its File. With update it
+// writes the file instead.
+func Check(t *testing.T, dir string, update bool) {
 	t.Helper()
-	got, err := exported()
+	golden := filepath.Join(dir, filepath.FromSlash(File))
+	got, err := exported(dir)
 	if err == nil && update {
-		err = os.WriteFile(golden, []byte(got), 0o644)
+		err = errors.Join(os.MkdirAll(filepath.Dir(golden), 0o755), os.WriteFile(golden, []byte(got), 0o644))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +39,7 @@ func Check(t *testing.T, update bool) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("the exported API has changed (-want +got):\n%s\nif that is intended: go test . -run '^TestAPI$' -update", diff)
+		t.Errorf("the exported API has changed (-want +got):\n%s\nIf that is intended: go test ./test/architecture -run TestAPI -update", diff)
 	}
 }
 
@@ -47,10 +48,10 @@ var (
 	ownMethod  = regexp.MustCompile(`^func \((\w+ \*?|\*)?[a-z_]\w*[)\[]`)
 )
 
-// exported returns the exported declarations of the package in the working
-// folder, without comments and function bodies, sorted.
-func exported() (string, error) {
-	names, err := filepath.Glob("*.go")
+// exported returns the exported declarations of the package in dir, without comments and
+// function bodies, sorted.
+func exported(dir string) (string, error) {
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		return "", err
 	}

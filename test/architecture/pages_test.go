@@ -81,7 +81,7 @@ func TestWalk(t *testing.T) {
 
 // pathRE is a code span that looks like a path of the repository. NAME and the
 // like stand for any name.
-var pathRE = regexp.MustCompile("`((?:cmd|docs|generated|registry|runtime|scaffold|schemas|test|\\.ci)/[^` ]+)`")
+var pathRE = regexp.MustCompile("`((?:cmd|docs|generated|internal|registry|runtime|scaffold|schemas|test|\\.ci)/[^` ]+)`")
 
 // TestPaths looks for the files and folders that pages for contributors name.
 func TestPaths(t *testing.T) {

@@ -5,7 +5,7 @@ import "github.com/mcpctl/mcpctl/test/breaks"
 // identityBreakages are those of who is let in, and of what belongs to whom.
 func identityBreakages() []breakage {
 	const (
-		access  = "runtime/access"
+		access  = "internal/access"
 		wall    = "runtime/proxy/internal/front/wall"
 		web     = "runtime/proxy/internal/front/web"
 		router  = "runtime/proxy/internal/router"
@@ -48,7 +48,7 @@ func identityBreakages() []breakage {
 			"belongings/a token that is revoked in the middle of everything"),
 		one("static tokens", "a file that cannot be read changes nothing", access+"/tokenfile", "(*Follower).look", "before := w.err\n", "before := w.err\n\tif err != nil {\n\t\ttokens = w.tokens\n\t}\n",
 			"belongings/a file of tokens that cannot be read"),
-		one("static tokens", "others can read the file of tokens", "runtime/internal/atomicfile", "Update", `0o600); err != nil {`, `0o644); err != nil {`,
+		one("static tokens", "others can read the file of tokens", "internal/atomicfile", "Update", `0o600); err != nil {`, `0o644); err != nil {`,
 			"leaks/the file of tokens is its owner's"),
 		one("belongings", "a session is everybody's", web, "(*sessions).get", `s.who.Key() != principal`, `s.who.Key() == "nobody"`,
 			"belongings/a session: a call", "belongings/a session: its stream"),

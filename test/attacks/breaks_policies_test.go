@@ -9,7 +9,7 @@ func policyBreakages() []breakage {
 		router  = "runtime/proxy/internal/router"
 		catalog = "runtime/proxy/internal/catalog"
 		verdict = "runtime/proxy/internal/verdict"
-		gate    = "runtime/access/gate"
+		gate    = "internal/access/gate"
 		local   = "cmd/internal/localpolicy"
 	)
 	return []breakage{
@@ -63,15 +63,15 @@ func policyBreakages() []breakage {
 			},
 			cases: []string{"flows/a yes of another, 2026-07-28"},
 		},
-		one("flows", "an approval is for any arguments", "runtime/access/consent", "(*Request).digest", `string(r.Arguments)`, `""`,
+		one("flows", "an approval is for any arguments", "internal/access/consent", "(*Request).digest", `string(r.Arguments)`, `""`,
 			"flows/approved on a page: other arguments, 2025-11-25", "flows/approved on a page: none, 2026-07-28"),
-		one("flows", "an approval on a page is anybody's", "runtime/access/consent", "(*Request).digest", `[]string{r.Principal, `, `[]string{`,
+		one("flows", "an approval on a page is anybody's", "internal/access/consent", "(*Request).digest", `[]string{r.Principal, `, `[]string{`,
 			"flows/approved on a page: another's call, 2025-11-25"),
 		one("flows", "an approval is for any tool", router, "(*Request).unseal", `if s.Method != r.Method || s.Target != target {`, `if s.Method != r.Method && s.Target != target {`,
 			"flows/a yes for another tool, 2026-07-28"),
 		one("flows", "no answer is a yes", gate, "(*Gate).Answered", `if a == Yes {`, `if a == Yes || a == Unasked {`,
 			"flows/nobody can be asked, 2025-11-25", "flows/an error instead of an answer, 2025-11-25"),
-		one("pins", "what was looked at may change", "runtime/pins", "(*Guard).Pinned", `case known && bytes.Equal(before.raw, raw):`, `case known || bytes.Equal(before.raw, raw):`,
+		one("pins", "what was looked at may change", "internal/pins", "(*Guard).Pinned", `case known && bytes.Equal(before.raw, raw):`, `case known || bytes.Equal(before.raw, raw):`,
 			"pinned/its description, by a policy"),
 		one("commands", "commands do without policies", local, "(*Policies).Connect", `if !concern && p.audit() == nil {`, `if !concern && p.audit() == nil || entry.Name != "" {`,
 			"commanded/call a seen", "commanded/prompt a tell", "commanded/tools a"),

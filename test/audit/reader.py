@@ -1,6 +1,6 @@
 """Verifies an audit log of mcpctl without any code of mcpctl: reader.py AUDIT.DB VERIFIER-KEY
 
-It is written from the format in runtime/audit/logfile/log.go and the C2SP pages of signed
+It is written from the format in internal/audit/logfile/log.go and the C2SP pages of signed
 notes and checkpoints, with Python's standard library only. It prints what is wrong, a line each, and ends with 10 then.
 """
 import base64, hashlib, json, sqlite3, sys

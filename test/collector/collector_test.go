@@ -19,9 +19,9 @@ import (
 	"go.opentelemetry.io/collector/receiver/otlpreceiver"
 	"go.opentelemetry.io/collector/receiver/receivertest"
 
-	"github.com/mcpctl/mcpctl/runtime/audit"
-	"github.com/mcpctl/mcpctl/runtime/audit/export"
-	"github.com/mcpctl/mcpctl/runtime/audit/logfile"
+	"github.com/mcpctl/mcpctl/internal/audit"
+	"github.com/mcpctl/mcpctl/internal/audit/export"
+	"github.com/mcpctl/mcpctl/internal/audit/logfile"
 )
 
 // collector starts a receiver of OTLP over HTTP, and returns its address and what it gets.

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/search"
-	"github.com/mcpctl/mcpctl/runtime/tokens"
+	"github.com/mcpctl/mcpctl/internal/search"
+	"github.com/mcpctl/mcpctl/internal/tokens"
 	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )

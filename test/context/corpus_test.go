@@ -61,7 +61,7 @@ func lines(t *testing.T, path string) (out []string) {
 // them are strings, and none is required.
 func ours(t *testing.T) *corpus {
 	t.Helper()
-	const dir = "../../runtime/search/testdata/"
+	const dir = "../../internal/search/testdata/"
 	c := &corpus{}
 	server := ""
 	for _, line := range lines(t, dir+"tools.txt") {

@@ -24,10 +24,10 @@ func breakages() []breakage {
 		return b
 	}
 	const (
-		bridge   = "runtime/bridge"
+		bridge   = "internal/bridge"
 		proxy    = "runtime/proxy"
-		revision = "runtime/revision"
-		seal     = "runtime/seal"
+		revision = "internal/revision"
+		seal     = "internal/seal"
 	)
 	return []breakage{
 		at("^http$/^401$", one("a tool that a view renames does not say whose it is", "runtime/proxy/internal/catalog", "(*Publisher).Resolve",

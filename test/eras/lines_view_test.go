@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpctl/mcpctl/internal/views"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
-	"github.com/mcpctl/mcpctl/runtime/views"
 )
 
 func viewLines() []line {

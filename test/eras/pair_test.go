@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/seal"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
-	"github.com/mcpctl/mcpctl/runtime/pins"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
-	"github.com/mcpctl/mcpctl/runtime/seal"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 

@@ -3,8 +3,8 @@ package eras_test
 import (
 	"regexp"
 
+	"github.com/mcpctl/mcpctl/internal/views"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
-	"github.com/mcpctl/mcpctl/runtime/views"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 

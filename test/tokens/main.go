@@ -1,6 +1,6 @@
 // Command tokens compares mcpctl's estimate of tokens with o200k_base, the vocabulary that
 // it is made for: over published tools in a folder, and for the definitions that the tests
-// of runtime/tokens have, whose counts it writes.
+// of internal/tokens have, whose counts it writes.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 
 	"github.com/tiktoken-go/tokenizer"
 
-	"github.com/mcpctl/mcpctl/runtime/tokens"
+	"github.com/mcpctl/mcpctl/internal/tokens"
 )
 
 // counted is a definition, and how many tokens it is.

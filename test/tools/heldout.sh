@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# heldout.sh DIR: installs the programs of runtime/clihelp/testdata/heldout below DIR, at
+# heldout.sh DIR: installs the programs of internal/clihelp/testdata/heldout below DIR, at
 # the versions that the tables there are of. What cannot be had here is said and left out.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -8,7 +8,7 @@ mkdir -p "$dir"
 
 python() {
 	[ -x "$dir/bin/poetry" ] && return
-	python3 -m venv "$dir" && "$dir/bin/pip" install -q -r runtime/clihelp/testdata/heldout/requirements.txt
+	python3 -m venv "$dir" && "$dir/bin/pip" install -q -r internal/clihelp/testdata/heldout/requirements.txt
 }
 
 fd() { [ -x "$dir/bin/fd" ] || cargo install -q fd-find --version 10.2.0 --root "$dir"; }

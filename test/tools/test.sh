@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-slow='/(cmd/mcpctl|scaffold/gogen|runtime/access/policy|runtime/audit/(verify|merkle)|runtime/clihelp|test)(/|$)'
+slow='/(cmd/mcpctl|scaffold/gogen|internal/access/policy|internal/audit/(verify|merkle)|internal/clihelp|test)(/|$)'
 all=$(go list -tags integration -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}' ./... | grep -v '^$')
 racy=() plain=() counting=()
 while read -r package dir; do
@@ -26,7 +26,7 @@ first() {
 	printf '%s\n' "${@:2}" | grep -E "/($1)\$" || true
 	printf '%s\n' "${@:2}" | grep -vE "/($1)\$"
 }
-mapfile -t racy < <(first 'runtime/(proxy|dial|audit/export)|cmd/internal/(auditing|cli|demo)' "${racy[@]}")
+mapfile -t racy < <(first '(runtime/(proxy|dial)|internal/audit/export)|cmd/internal/(auditing|cli|demo)' "${racy[@]}")
 mapfile -t plain < <(first 'test/(peers|codegen|eras|login)|scaffold/gogen' "${plain[@]}" | grep -v '/cmd/mcpctl$')
 
 # Large inputs, which take long under the race detector and have no goroutines.
@@ -43,7 +43,7 @@ with() {
 	export CGO_ENABLED=1
 	run -race -skip "$large" "$@" "${racy[@]}"
 	run -race "$@" ./cmd/mcpctl -run "$serving"
-	run -race "$@" ./scaffold/gogen ./runtime/access/policy ./runtime/audit/verify -run '^Test(Order|Many|WhileWritten)$'
+	run -race "$@" ./scaffold/gogen ./internal/access/policy ./internal/audit/verify -run '^Test(Order|Many|WhileWritten)$'
 	go -C runtime/gosdk test -vet=off -race "$@" ./...
 }
 
@@ -51,7 +51,7 @@ without() {
 	run "$@" ./cmd/mcpctl -skip "$serving"
 	run "$@" "${plain[@]}"
 	# The race detector allocates: tests that count allocations are skipped under it.
-	run "$@" -run "$large|Alloc" ./runtime/schema ./runtime/search "${counting[@]}"
+	run "$@" -run "$large|Alloc" ./runtime/schema ./internal/search "${counting[@]}"
 	go test -vet=off "$@" ./runtime/proxy -run '^TestOwnership$' -worlds 2000
 }
 

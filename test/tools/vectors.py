@@ -1,4 +1,4 @@
-"""Makes runtime/search/vectors.bin: what words mean, learned from a model of sentences.
+"""Makes internal/search/vectors.bin: what words mean, learned from a model of sentences.
 
 The arguments are the model (all-MiniLM-L6-v2 as ONNX) and its tokenizer.json, a list of
 words with the most frequent first (GloVe's), the folder of WordNet's database, that of Go's

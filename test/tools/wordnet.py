@@ -1,4 +1,4 @@
-"""Prints words of WordNet that mean nearly the same, for runtime/search.
+"""Prints words of WordNet that mean nearly the same, for internal/search.
 
 The argument is the folder of WordNet's database (data.noun, index.noun, cntlist.rev, ...).
 A line is a synset, with the words that are derived from its words (fear, fearful). A word

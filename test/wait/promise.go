@@ -6,7 +6,7 @@ import "time"
 // than that would never come.
 const (
 	// Gone is how long a process of a server may outlive mcpctl, or its end: half a second of
-	// grace, five until the kill (runtime/internal/proc), and half for the machine.
+	// grace, five until the kill (internal/proc), and half for the machine.
 	Gone = 10 * 6 * time.Second
 	// GoneBusy is the same where calls are under way, which are waited for first: the end of
 	// serve is bounded to ten seconds (gateway.EndBound), whatever happens.

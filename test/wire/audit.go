@@ -6,8 +6,8 @@ import (
 	"os"
 	"os/exec"
 
-	"github.com/mcpctl/mcpctl/runtime/audit"
-	"github.com/mcpctl/mcpctl/runtime/audit/journal"
+	"github.com/mcpctl/mcpctl/internal/audit"
+	"github.com/mcpctl/mcpctl/internal/audit/journal"
 )
 
 // Recorded reports whether suites run with an audit log. MCPCTL_TEST_AUDIT=1 turns it on.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mcpctl/mcpctl/runtime/audit"
+	"github.com/mcpctl/mcpctl/internal/audit"
 )
 
 // Seen are calls that others have seen, by the trace ids that they had: those that a backend

@@ -65,7 +65,7 @@ func Sources(t *testing.T) {
 	t.Helper()
 	root, seen := filepath.Join("..", ".."), 0 // of a package below test
 	var err error
-	for _, dir := range []string{"cmd", "registry", "runtime", "scaffold", "schemas", "templates"} {
+	for _, dir := range []string{"cmd", "internal", "registry", "runtime", "scaffold", "schemas", "templates"} {
 		err = errors.Join(err, filepath.WalkDir(filepath.Join(root, dir), func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || strings.HasSuffix(path, "_test.go") {
 				return err

@@ -10,11 +10,11 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
-	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
+	"github.com/mcpctl/mcpctl/internal/authconfig"
+	"github.com/mcpctl/mcpctl/internal/plain"
+	"github.com/mcpctl/mcpctl/internal/revision"
+	"github.com/mcpctl/mcpctl/internal/secret"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/plain"
-	"github.com/mcpctl/mcpctl/runtime/revision"
-	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
 // UpstreamURL is the variable by which other bridges are told of their server.

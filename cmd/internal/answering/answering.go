@@ -15,8 +15,8 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/elicit"
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // Options are what answers depend on.

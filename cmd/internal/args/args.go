@@ -30,7 +30,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/mcpctl/mcpctl/runtime/nearest"
+	"github.com/mcpctl/mcpctl/internal/nearest"
 	"github.com/mcpctl/mcpctl/runtime/schema"
 )
 

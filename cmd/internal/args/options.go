@@ -3,7 +3,7 @@ package args
 import (
 	"strings"
 
-	"github.com/mcpctl/mcpctl/runtime/nearest"
+	"github.com/mcpctl/mcpctl/internal/nearest"
 	"github.com/mcpctl/mcpctl/runtime/schema"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/mcpctl/mcpctl/runtime/clitool"
+	"github.com/mcpctl/mcpctl/internal/clitool"
 	"github.com/mcpctl/mcpctl/runtime/schema"
 )
 

@@ -13,12 +13,12 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
-	"github.com/mcpctl/mcpctl/runtime/audit"
-	"github.com/mcpctl/mcpctl/runtime/audit/export"
-	"github.com/mcpctl/mcpctl/runtime/audit/logfile"
-	"github.com/mcpctl/mcpctl/runtime/audit/merkle"
-	"github.com/mcpctl/mcpctl/runtime/lazy"
-	"github.com/mcpctl/mcpctl/runtime/plain"
+	"github.com/mcpctl/mcpctl/internal/audit"
+	"github.com/mcpctl/mcpctl/internal/audit/export"
+	"github.com/mcpctl/mcpctl/internal/audit/logfile"
+	"github.com/mcpctl/mcpctl/internal/audit/merkle"
+	"github.com/mcpctl/mcpctl/internal/lazy"
+	"github.com/mcpctl/mcpctl/internal/plain"
 )
 
 // ExportOptions are the flags of audit export: one form, the number of the first record, and

@@ -8,8 +8,8 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
-	"github.com/mcpctl/mcpctl/runtime/audit"
-	"github.com/mcpctl/mcpctl/runtime/audit/logfile"
+	"github.com/mcpctl/mcpctl/internal/audit"
+	"github.com/mcpctl/mcpctl/internal/audit/logfile"
 )
 
 const (

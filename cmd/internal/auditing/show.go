@@ -8,7 +8,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
-	"github.com/mcpctl/mcpctl/runtime/audit"
+	"github.com/mcpctl/mcpctl/internal/audit"
 )
 
 // Ref returns the name of a record, as errors have it in data.record.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
-	"github.com/mcpctl/mcpctl/runtime/audit/logfile"
+	"github.com/mcpctl/mcpctl/internal/audit/logfile"
 )
 
 // poll is how often the log is looked at for new records. That reads one row. making is how

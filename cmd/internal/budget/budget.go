@@ -14,12 +14,12 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/cmd/internal/viewing"
+	"github.com/mcpctl/mcpctl/internal/plain"
+	"github.com/mcpctl/mcpctl/internal/tokens"
+	"github.com/mcpctl/mcpctl/internal/views"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
-	"github.com/mcpctl/mcpctl/runtime/tokens"
-	"github.com/mcpctl/mcpctl/runtime/views"
 )
 
 // Report is what lists of tools cost, in the form of --json. Tokens are estimated.

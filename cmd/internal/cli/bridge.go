@@ -11,8 +11,8 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/adhoc"
 	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
 func newBridge(a *app) *cobra.Command {

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/budget"
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/cmd/internal/viewing"
-	"github.com/mcpctl/mcpctl/runtime/views"
+	"github.com/mcpctl/mcpctl/internal/views"
 )
 
 func newBudget(a *app) *cobra.Command {

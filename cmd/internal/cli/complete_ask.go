@@ -6,10 +6,10 @@ import (
 	"io"
 	"time"
 
+	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
-	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // askTime bounds the question of a completion to a server, connecting included: the

@@ -7,7 +7,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/configuring"
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
-	"github.com/mcpctl/mcpctl/runtime/layers"
+	"github.com/mcpctl/mcpctl/internal/layers"
 	"github.com/mcpctl/mcpctl/schemas"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
-	"github.com/mcpctl/mcpctl/runtime/revision"
+	"github.com/mcpctl/mcpctl/internal/revision"
 )
 
 func newGrep(a *app) *cobra.Command {

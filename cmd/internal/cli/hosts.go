@@ -5,8 +5,8 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/hostfiles"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/internal/hosts"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/hosts"
 )
 
 func newImport(a *app) *cobra.Command {

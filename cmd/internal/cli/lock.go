@@ -7,9 +7,9 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/locking"
+	"github.com/mcpctl/mcpctl/internal/packages"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
-	"github.com/mcpctl/mcpctl/runtime/packages"
 )
 
 func newLock(a *app) *cobra.Command {

@@ -5,10 +5,10 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/configuring"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
-	"github.com/mcpctl/mcpctl/runtime/clitool"
+	"github.com/mcpctl/mcpctl/internal/clitool"
+	"github.com/mcpctl/mcpctl/internal/nearest"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/nearest"
-	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
 // nearestNames is how many names a suggestion has.

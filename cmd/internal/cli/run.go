@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpctl/mcpctl/internal/pins"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
-	"github.com/mcpctl/mcpctl/runtime/pins"
 )
 
 func newRun(a *app) *cobra.Command {

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
-	"github.com/mcpctl/mcpctl/registry/registrytest"
+	"github.com/mcpctl/mcpctl/internal/registrytest"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/require"

@@ -13,9 +13,9 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/locking"
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // knownWhole returns the stored lists of the configured servers, as the servers have sent them.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpctl/mcpctl/runtime/revision"
+	"github.com/mcpctl/mcpctl/internal/revision"
 )
 
 // Set by the linker for releases (-X); build information fills them elsewhere.

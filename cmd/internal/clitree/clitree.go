@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/internal/clihelp"
+	"github.com/mcpctl/mcpctl/internal/clitool"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/clihelp"
-	"github.com/mcpctl/mcpctl/runtime/clitool"
 )
 
 // Choose shows the commands of a tool on standard error, and returns what is exposed;

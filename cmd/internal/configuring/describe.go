@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/runtime/clitool"
+	"github.com/mcpctl/mcpctl/internal/clitool"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
 // Bounds of what is shown of a project's file before it is trusted: whoever wrote it must

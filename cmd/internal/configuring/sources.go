@@ -7,9 +7,9 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
-	"github.com/mcpctl/mcpctl/runtime/configedit"
-	"github.com/mcpctl/mcpctl/runtime/layers"
-	"github.com/mcpctl/mcpctl/runtime/plain"
+	"github.com/mcpctl/mcpctl/internal/configedit"
+	"github.com/mcpctl/mcpctl/internal/layers"
+	"github.com/mcpctl/mcpctl/internal/plain"
 )
 
 // serverSource is where one server comes from.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/internal/layers"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/layers"
-	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
 // ErrFaults says that files have faults, which are printed.

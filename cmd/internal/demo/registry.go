@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/mcpctl/mcpctl/registry/registrytest"
+	"github.com/mcpctl/mcpctl/internal/registrytest"
 )
 
 // registryHandler returns a registry of records, or of the samples if they are nil. Its

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/mcpctl/mcpctl/registry/registrytest"
+	"github.com/mcpctl/mcpctl/internal/registrytest"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 

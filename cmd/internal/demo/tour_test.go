@@ -18,7 +18,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/cli"
 	"github.com/mcpctl/mcpctl/cmd/internal/demo"
-	"github.com/mcpctl/mcpctl/registry/registrytest"
+	"github.com/mcpctl/mcpctl/internal/registrytest"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 

@@ -8,10 +8,10 @@ import (
 	goruntime "runtime"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/internal/layers"
+	"github.com/mcpctl/mcpctl/internal/lazy"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/layers"
-	"github.com/mcpctl/mcpctl/runtime/lazy"
-	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
 // Files says which files are looked at.

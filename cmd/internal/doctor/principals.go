@@ -3,7 +3,7 @@ package doctor
 import (
 	"errors"
 
-	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
+	"github.com/mcpctl/mcpctl/internal/authconfig"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime/auth"
-	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
 // Check is what one check found.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
-	"github.com/mcpctl/mcpctl/runtime/plain"
+	"github.com/mcpctl/mcpctl/internal/plain"
 )
 
 // Text is a result for people.

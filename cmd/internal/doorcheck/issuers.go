@@ -10,10 +10,10 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
-	"github.com/mcpctl/mcpctl/runtime/access/jwt"
-	"github.com/mcpctl/mcpctl/runtime/access/keyset"
+	"github.com/mcpctl/mcpctl/internal/access/jwt"
+	"github.com/mcpctl/mcpctl/internal/access/keyset"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime/auth"
-	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
 // examineTime bounds how long an issuer is waited for.

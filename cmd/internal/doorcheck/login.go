@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
-	"github.com/mcpctl/mcpctl/runtime/access/openid"
+	"github.com/mcpctl/mcpctl/internal/access/openid"
 )
 
 // login checks the provider at which people log in on the pages of serve.

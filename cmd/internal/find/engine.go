@@ -7,9 +7,9 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
-	"github.com/mcpctl/mcpctl/runtime/search"
-	"github.com/mcpctl/mcpctl/runtime/search/embed"
-	"github.com/mcpctl/mcpctl/runtime/store"
+	"github.com/mcpctl/mcpctl/internal/search"
+	"github.com/mcpctl/mcpctl/internal/search/embed"
+	"github.com/mcpctl/mcpctl/internal/store"
 )
 
 // Options are what engines are made from.

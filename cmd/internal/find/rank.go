@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/search"
+	"github.com/mcpctl/mcpctl/internal/search"
 )
 
 // Ranked is a tool that was found, and how well it matches.

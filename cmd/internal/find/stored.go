@@ -7,7 +7,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/known"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
-	"github.com/mcpctl/mcpctl/runtime/clitool"
+	"github.com/mcpctl/mcpctl/internal/clitool"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/recording"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
-	"github.com/mcpctl/mcpctl/runtime/audit/logfile"
-	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
+	"github.com/mcpctl/mcpctl/internal/audit/logfile"
+	"github.com/mcpctl/mcpctl/internal/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/test/issuer"
 	"github.com/mcpctl/mcpctl/test/require"

@@ -11,9 +11,9 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/cmd/internal/visitors"
-	"github.com/mcpctl/mcpctl/runtime/access"
-	"github.com/mcpctl/mcpctl/runtime/access/door"
-	"github.com/mcpctl/mcpctl/runtime/access/tokenfile"
+	"github.com/mcpctl/mcpctl/internal/access"
+	"github.com/mcpctl/mcpctl/internal/access/door"
+	"github.com/mcpctl/mcpctl/internal/access/tokenfile"
 	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wait"
 )

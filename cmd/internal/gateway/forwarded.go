@@ -4,9 +4,9 @@ import (
 	"cmp"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
-	"github.com/mcpctl/mcpctl/runtime/access/forwarded"
-	"github.com/mcpctl/mcpctl/runtime/access/jwt"
-	"github.com/mcpctl/mcpctl/runtime/access/keyset"
+	"github.com/mcpctl/mcpctl/internal/access/forwarded"
+	"github.com/mcpctl/mcpctl/internal/access/jwt"
+	"github.com/mcpctl/mcpctl/internal/access/keyset"
 	"github.com/mcpctl/mcpctl/runtime/auth"
 )
 

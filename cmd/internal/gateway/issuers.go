@@ -12,13 +12,13 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
-	"github.com/mcpctl/mcpctl/runtime/access"
-	"github.com/mcpctl/mcpctl/runtime/access/door"
-	"github.com/mcpctl/mcpctl/runtime/access/introspect"
-	"github.com/mcpctl/mcpctl/runtime/access/jwt"
-	"github.com/mcpctl/mcpctl/runtime/access/keyset"
+	"github.com/mcpctl/mcpctl/internal/access"
+	"github.com/mcpctl/mcpctl/internal/access/door"
+	"github.com/mcpctl/mcpctl/internal/access/introspect"
+	"github.com/mcpctl/mcpctl/internal/access/jwt"
+	"github.com/mcpctl/mcpctl/internal/access/keyset"
+	"github.com/mcpctl/mcpctl/internal/secret"
 	"github.com/mcpctl/mcpctl/runtime/auth"
-	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
 const sentInClear = "tokens are sent without TLS: set serve.tls in config.yaml, or put a proxy with TLS in front"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/internal/access"
 )
 
 // listed accepts the static tokens that the settings list. It implements [door.Provider].

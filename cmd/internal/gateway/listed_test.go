@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
-	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/internal/access"
 )
 
 // TestListed: with a list in the settings, its tokens are accepted until they expire, and

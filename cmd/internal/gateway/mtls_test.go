@@ -18,7 +18,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
-	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/test/pki"
 	"github.com/mcpctl/mcpctl/test/require"

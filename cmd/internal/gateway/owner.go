@@ -2,7 +2,7 @@ package gateway
 
 import (
 	"github.com/mcpctl/mcpctl/cmd/internal/local"
-	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/internal/access"
 )
 
 // socketOwner returns who asks on the socket of serve: package local lets nobody but the

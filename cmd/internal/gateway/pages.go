@@ -10,12 +10,12 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/pages"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
-	"github.com/mcpctl/mcpctl/runtime/access"
-	"github.com/mcpctl/mcpctl/runtime/access/consent"
-	"github.com/mcpctl/mcpctl/runtime/access/link"
-	"github.com/mcpctl/mcpctl/runtime/access/openid"
-	"github.com/mcpctl/mcpctl/runtime/origin"
-	"github.com/mcpctl/mcpctl/runtime/plain"
+	"github.com/mcpctl/mcpctl/internal/access"
+	"github.com/mcpctl/mcpctl/internal/access/consent"
+	"github.com/mcpctl/mcpctl/internal/access/link"
+	"github.com/mcpctl/mcpctl/internal/access/openid"
+	"github.com/mcpctl/mcpctl/internal/origin"
+	"github.com/mcpctl/mcpctl/internal/plain"
 )
 
 // withPages puts the pages for people before a handler. endpoint is the URL that clients

@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/internal/pins"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/pins"
 )
 
 // pinning is what is locked of the servers, as a running gateway follows it: by the lock

@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/known"
+	"github.com/mcpctl/mcpctl/internal/store"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
-	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
 // stored is the database about the servers of a configuration, and what commands have listed

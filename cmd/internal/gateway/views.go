@@ -8,7 +8,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
-	"github.com/mcpctl/mcpctl/runtime/views"
+	"github.com/mcpctl/mcpctl/internal/views"
 )
 
 // knownView returns the error for the name of a view that config.yaml does not have.

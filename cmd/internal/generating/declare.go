@@ -16,9 +16,9 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/outdir"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/cmd/internal/viewing"
-	"github.com/mcpctl/mcpctl/runtime/declare"
-	"github.com/mcpctl/mcpctl/runtime/plain"
-	"github.com/mcpctl/mcpctl/runtime/store"
+	"github.com/mcpctl/mcpctl/internal/declare"
+	"github.com/mcpctl/mcpctl/internal/plain"
+	"github.com/mcpctl/mcpctl/internal/store"
 )
 
 // LangGo is the language of generated packages, [Options.Lang] where nothing else is asked for.

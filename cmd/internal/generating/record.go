@@ -10,12 +10,12 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/mcpctl/mcpctl/internal/secret"
+	"github.com/mcpctl/mcpctl/internal/store"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/fixture"
 	"github.com/mcpctl/mcpctl/runtime/schema"
-	"github.com/mcpctl/mcpctl/runtime/secret"
-	"github.com/mcpctl/mcpctl/runtime/store"
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
 )
 

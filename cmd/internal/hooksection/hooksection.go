@@ -16,10 +16,10 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/mcpctl/mcpctl/runtime/access/guards"
+	"github.com/mcpctl/mcpctl/internal/access/guards"
+	"github.com/mcpctl/mcpctl/internal/lazy"
+	"github.com/mcpctl/mcpctl/internal/nearest"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/lazy"
-	"github.com/mcpctl/mcpctl/runtime/nearest"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
 

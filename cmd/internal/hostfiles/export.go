@@ -11,10 +11,10 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/internal/hosts"
+	"github.com/mcpctl/mcpctl/internal/layers"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/hosts"
-	"github.com/mcpctl/mcpctl/runtime/layers"
-	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
 // gatewayName is the entry of mcpctl serve in a host's file.

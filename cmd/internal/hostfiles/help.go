@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
-	"github.com/mcpctl/mcpctl/runtime/hosts"
+	"github.com/mcpctl/mcpctl/internal/hosts"
 )
 
 // ImportLong returns the long help of mcpctl import.

@@ -13,9 +13,9 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/internal/hosts"
+	"github.com/mcpctl/mcpctl/internal/nearest"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/hosts"
-	"github.com/mcpctl/mcpctl/runtime/nearest"
 )
 
 // Program is what the commands need of the program that they run in.

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/internal/hosts"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/hosts"
 )
 
 // Sync brings the files of hosts that were exported to in line with servers.json.

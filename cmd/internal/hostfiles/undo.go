@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
-	"github.com/mcpctl/mcpctl/runtime/hosts"
+	"github.com/mcpctl/mcpctl/internal/hosts"
 )
 
 // Undo takes back everything that was written to the file of a host.

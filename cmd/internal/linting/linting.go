@@ -10,7 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/records"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
-	"github.com/mcpctl/mcpctl/scaffold/lint"
+	"github.com/mcpctl/mcpctl/internal/lint"
 )
 
 // The help of the command.

@@ -3,10 +3,10 @@ package localpolicy
 import (
 	"context"
 
+	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/store"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/pins"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
-	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
 // keeper stores what a server offers in whole: what a command is shown of it depends on

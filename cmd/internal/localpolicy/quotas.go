@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/mcpctl/mcpctl/runtime/access/gate"
-	"github.com/mcpctl/mcpctl/runtime/access/limit"
-	"github.com/mcpctl/mcpctl/runtime/access/policy"
-	"github.com/mcpctl/mcpctl/runtime/store"
+	"github.com/mcpctl/mcpctl/internal/access/gate"
+	"github.com/mcpctl/mcpctl/internal/access/limit"
+	"github.com/mcpctl/mcpctl/internal/access/policy"
+	"github.com/mcpctl/mcpctl/internal/store"
 )
 
 // HasQuotas reports whether some of the policies are quotas of a day.

@@ -3,9 +3,9 @@ package locking
 import (
 	"context"
 
+	"github.com/mcpctl/mcpctl/internal/pins"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/pins"
 )
 
 // Drift returns a function that compares a connected server with the lock beside

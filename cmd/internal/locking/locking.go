@@ -16,11 +16,11 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/internal/packages"
+	"github.com/mcpctl/mcpctl/internal/pins"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
-	"github.com/mcpctl/mcpctl/runtime/packages"
-	"github.com/mcpctl/mcpctl/runtime/pins"
 )
 
 // Program is what the commands need of the program that they run in.

@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/mcpctl/mcpctl/internal/layers"
+	"github.com/mcpctl/mcpctl/internal/pins"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/layers"
-	"github.com/mcpctl/mcpctl/runtime/pins"
 )
 
 // pathOf returns where the lock of an entry is: beside the file that has the entry, or

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/login"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
-	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
+	"github.com/mcpctl/mcpctl/internal/tokenstore"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 

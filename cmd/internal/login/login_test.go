@@ -9,8 +9,8 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/login"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/internal/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/auth"
-	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 )
 
 // TestToken: what is said before a token is asked for, and what happens without anybody

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/internal/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/auth"
-	"github.com/mcpctl/mcpctl/runtime/auth/tokenstore"
 )
 
 // Status is a kept token in the output of mcpctl auth status.

@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/adding"
-	"github.com/mcpctl/mcpctl/runtime/plain"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 )
 

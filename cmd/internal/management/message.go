@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/adding"
-	"github.com/mcpctl/mcpctl/runtime/clitool"
-	"github.com/mcpctl/mcpctl/runtime/plain"
+	"github.com/mcpctl/mcpctl/internal/clitool"
+	"github.com/mcpctl/mcpctl/internal/plain"
 )
 
 const (

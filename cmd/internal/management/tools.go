@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/records"
+	"github.com/mcpctl/mcpctl/internal/lazy"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/lazy"
-	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 )
 

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 
-	"github.com/mcpctl/mcpctl/runtime/store"
+	"github.com/mcpctl/mcpctl/internal/store"
 )
 
 // maxModule is the greatest size of a go.mod, in bytes: Go's own bound for

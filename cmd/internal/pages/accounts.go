@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/runtime/access/link"
+	"github.com/mcpctl/mcpctl/internal/access/link"
 )
 
 // list shows the servers that accounts are linked with.

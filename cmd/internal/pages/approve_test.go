@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/pages"
-	"github.com/mcpctl/mcpctl/runtime/access/consent"
-	"github.com/mcpctl/mcpctl/runtime/access/link"
-	"github.com/mcpctl/mcpctl/runtime/seal"
+	"github.com/mcpctl/mcpctl/internal/access/consent"
+	"github.com/mcpctl/mcpctl/internal/access/link"
+	"github.com/mcpctl/mcpctl/internal/seal"
 )
 
 const notOpen = "This question is not open any more"

@@ -7,9 +7,9 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/runtime/access"
-	"github.com/mcpctl/mcpctl/runtime/access/openid"
-	"github.com/mcpctl/mcpctl/runtime/seal"
+	"github.com/mcpctl/mcpctl/internal/access"
+	"github.com/mcpctl/mcpctl/internal/access/openid"
+	"github.com/mcpctl/mcpctl/internal/seal"
 )
 
 // formTime is how long a form can be sent after it was shown.

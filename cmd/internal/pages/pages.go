@@ -17,11 +17,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/access"
-	"github.com/mcpctl/mcpctl/runtime/access/consent"
-	"github.com/mcpctl/mcpctl/runtime/access/link"
-	"github.com/mcpctl/mcpctl/runtime/access/openid"
-	"github.com/mcpctl/mcpctl/runtime/seal"
+	"github.com/mcpctl/mcpctl/internal/access"
+	"github.com/mcpctl/mcpctl/internal/access/consent"
+	"github.com/mcpctl/mcpctl/internal/access/link"
+	"github.com/mcpctl/mcpctl/internal/access/openid"
+	"github.com/mcpctl/mcpctl/internal/seal"
 )
 
 // Options are what pages need. All fields are required but those that say so.

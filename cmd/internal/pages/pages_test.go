@@ -20,11 +20,11 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/pages"
-	"github.com/mcpctl/mcpctl/runtime/access"
-	"github.com/mcpctl/mcpctl/runtime/access/link"
-	"github.com/mcpctl/mcpctl/runtime/access/openid"
-	"github.com/mcpctl/mcpctl/runtime/seal"
-	"github.com/mcpctl/mcpctl/runtime/secret"
+	"github.com/mcpctl/mcpctl/internal/access"
+	"github.com/mcpctl/mcpctl/internal/access/link"
+	"github.com/mcpctl/mcpctl/internal/access/openid"
+	"github.com/mcpctl/mcpctl/internal/seal"
+	"github.com/mcpctl/mcpctl/internal/secret"
 	fake "github.com/mcpctl/mcpctl/test/openid"
 	"github.com/mcpctl/mcpctl/test/require"
 )

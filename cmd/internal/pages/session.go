@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/access"
-	"github.com/mcpctl/mcpctl/runtime/access/door"
+	"github.com/mcpctl/mcpctl/internal/access"
+	"github.com/mcpctl/mcpctl/internal/access/door"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/auditing"
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
-	"github.com/mcpctl/mcpctl/runtime/audit"
+	"github.com/mcpctl/mcpctl/internal/audit"
 )
 
 // ofRecord is what policy explain --record says of the record, beside what policies say now.

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/hooksection"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/viewing"
-	"github.com/mcpctl/mcpctl/runtime/access/policy"
+	"github.com/mcpctl/mcpctl/internal/access/policy"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
 

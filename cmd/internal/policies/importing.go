@@ -11,9 +11,9 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
-	"github.com/mcpctl/mcpctl/runtime/access"
-	"github.com/mcpctl/mcpctl/runtime/access/rules"
-	"github.com/mcpctl/mcpctl/runtime/store"
+	"github.com/mcpctl/mcpctl/internal/access"
+	"github.com/mcpctl/mcpctl/internal/access/rules"
+	"github.com/mcpctl/mcpctl/internal/store"
 )
 
 // maxImport is the greatest size of a file that is imported, in bytes.

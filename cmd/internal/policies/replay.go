@@ -8,9 +8,9 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/auditing"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
-	"github.com/mcpctl/mcpctl/runtime/access/policy"
-	"github.com/mcpctl/mcpctl/runtime/audit"
-	"github.com/mcpctl/mcpctl/runtime/plain"
+	"github.com/mcpctl/mcpctl/internal/access/policy"
+	"github.com/mcpctl/mcpctl/internal/audit"
+	"github.com/mcpctl/mcpctl/internal/plain"
 )
 
 // replayed is a recorded request that would be decided otherwise, or where that is not

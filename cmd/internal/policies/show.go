@@ -8,7 +8,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
-	"github.com/mcpctl/mcpctl/runtime/access/policy"
+	"github.com/mcpctl/mcpctl/internal/access/policy"
 )
 
 // shown is one policy in policy show --json.

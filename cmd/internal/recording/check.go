@@ -15,11 +15,11 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
-	"github.com/mcpctl/mcpctl/runtime/audit"
-	"github.com/mcpctl/mcpctl/runtime/audit/export"
-	"github.com/mcpctl/mcpctl/runtime/audit/logfile"
-	"github.com/mcpctl/mcpctl/runtime/audit/ring"
-	"github.com/mcpctl/mcpctl/runtime/plain"
+	"github.com/mcpctl/mcpctl/internal/audit"
+	"github.com/mcpctl/mcpctl/internal/audit/export"
+	"github.com/mcpctl/mcpctl/internal/audit/logfile"
+	"github.com/mcpctl/mcpctl/internal/audit/ring"
+	"github.com/mcpctl/mcpctl/internal/plain"
 )
 
 // checks are those of one log.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/audit"
-	"github.com/mcpctl/mcpctl/runtime/audit/logfile"
-	"github.com/mcpctl/mcpctl/runtime/audit/merkle"
+	"github.com/mcpctl/mcpctl/internal/audit"
+	"github.com/mcpctl/mcpctl/internal/audit/logfile"
+	"github.com/mcpctl/mcpctl/internal/audit/merkle"
 )
 
 // get returns the log.

@@ -18,10 +18,10 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/recording"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
-	"github.com/mcpctl/mcpctl/runtime/audit"
-	"github.com/mcpctl/mcpctl/runtime/audit/export"
-	"github.com/mcpctl/mcpctl/runtime/audit/journal"
-	"github.com/mcpctl/mcpctl/runtime/audit/logfile"
+	"github.com/mcpctl/mcpctl/internal/audit"
+	"github.com/mcpctl/mcpctl/internal/audit/export"
+	"github.com/mcpctl/mcpctl/internal/audit/journal"
+	"github.com/mcpctl/mcpctl/internal/audit/logfile"
 	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"weak"
 
-	"github.com/mcpctl/mcpctl/runtime/access"
-	"github.com/mcpctl/mcpctl/runtime/secret"
+	"github.com/mcpctl/mcpctl/internal/access"
+	"github.com/mcpctl/mcpctl/internal/secret"
 )
 
 // maxRedactors is how many redactors are kept that no connection has: bodies of its calls may

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/recording"
-	"github.com/mcpctl/mcpctl/runtime/access"
-	"github.com/mcpctl/mcpctl/runtime/secret"
+	"github.com/mcpctl/mcpctl/internal/access"
+	"github.com/mcpctl/mcpctl/internal/secret"
 )
 
 // TestRedactors: a body is cleaned with what all connections to its server have that may be

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/audit/export"
+	"github.com/mcpctl/mcpctl/internal/audit/export"
 )
 
 // Status is how the log is, in the status of a serve.

@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/internal/mirror"
+	"github.com/mcpctl/mcpctl/internal/origin"
 	"github.com/mcpctl/mcpctl/registry"
-	"github.com/mcpctl/mcpctl/registry/mirror"
 	"github.com/mcpctl/mcpctl/runtime/auth"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
-	"github.com/mcpctl/mcpctl/runtime/origin"
 )
 
 // Program is what the commands need of the program that they run in.

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpctl/mcpctl/internal/mirror"
 	"github.com/mcpctl/mcpctl/registry"
-	"github.com/mcpctl/mcpctl/registry/mirror"
 )
 
 const (

@@ -11,10 +11,10 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/records"
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
+	"github.com/mcpctl/mcpctl/internal/mirror"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/registry"
-	"github.com/mcpctl/mcpctl/registry/mirror"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
 const (

@@ -3,9 +3,9 @@ package screen
 import (
 	"cmp"
 
+	"github.com/mcpctl/mcpctl/internal/plain"
+	"github.com/mcpctl/mcpctl/internal/signature"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/plain"
-	"github.com/mcpctl/mcpctl/runtime/signature"
 )
 
 // ToolOf returns the entry of a tool in a list.

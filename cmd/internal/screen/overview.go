@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/plain"
+	"github.com/mcpctl/mcpctl/internal/plain"
 )
 
 // Server is one server of an overview.

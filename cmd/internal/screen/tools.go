@@ -6,7 +6,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"github.com/mcpctl/mcpctl/runtime/signature"
+	"github.com/mcpctl/mcpctl/internal/signature"
 )
 
 // Tool is a tool, or a prompt, in a list.

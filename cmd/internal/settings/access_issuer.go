@@ -8,10 +8,10 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/mcpctl/mcpctl/internal/lazy"
+	"github.com/mcpctl/mcpctl/internal/origin"
 	"github.com/mcpctl/mcpctl/runtime/auth"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/lazy"
-	"github.com/mcpctl/mcpctl/runtime/origin"
 )
 
 // Issuer is whose tokens are accepted, and what they must have.

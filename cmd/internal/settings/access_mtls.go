@@ -9,7 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/mcpctl/mcpctl/runtime/access/certs"
+	"github.com/mcpctl/mcpctl/internal/access/certs"
 )
 
 // MTLSProvider says whose a client's certificate is.

@@ -8,7 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/mcpctl/mcpctl/runtime/nearest"
+	"github.com/mcpctl/mcpctl/internal/nearest"
 )
 
 // decode reads a mapping into the struct that to points to, whose members have yaml

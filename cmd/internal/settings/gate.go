@@ -2,8 +2,8 @@ package settings
 
 import (
 	"github.com/mcpctl/mcpctl/cmd/internal/yamlcut"
-	"github.com/mcpctl/mcpctl/runtime/access/gate"
-	"github.com/mcpctl/mcpctl/runtime/access/guards"
+	"github.com/mcpctl/mcpctl/internal/access/gate"
+	"github.com/mcpctl/mcpctl/internal/access/guards"
 )
 
 // Gate returns what a gate decides by; one without policies allows all. Its error is that

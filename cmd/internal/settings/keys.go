@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/elicit"
+	"github.com/mcpctl/mcpctl/internal/lazy"
+	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/lazy"
-	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // key is one setting: its name in config.yaml, its flag (its variable is

@@ -8,9 +8,9 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 	"github.com/mcpctl/mcpctl/cmd/internal/recording"
 	"github.com/mcpctl/mcpctl/cmd/internal/visitors"
-	"github.com/mcpctl/mcpctl/runtime/audit/export"
+	"github.com/mcpctl/mcpctl/internal/audit/export"
+	"github.com/mcpctl/mcpctl/internal/views"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
-	"github.com/mcpctl/mcpctl/runtime/views"
 )
 
 func TestStatusWords(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
-	"github.com/mcpctl/mcpctl/runtime/access/certs"
-	"github.com/mcpctl/mcpctl/runtime/store"
+	"github.com/mcpctl/mcpctl/internal/access/certs"
+	"github.com/mcpctl/mcpctl/internal/store"
 )
 
 const (

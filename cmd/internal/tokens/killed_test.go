@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
-	"github.com/mcpctl/mcpctl/runtime/access"
-	"github.com/mcpctl/mcpctl/runtime/access/tokenfile"
+	"github.com/mcpctl/mcpctl/internal/access"
+	"github.com/mcpctl/mcpctl/internal/access/tokenfile"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 

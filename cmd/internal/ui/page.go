@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
+	"github.com/mcpctl/mcpctl/internal/signature"
 	"github.com/mcpctl/mcpctl/runtime/schema"
-	"github.com/mcpctl/mcpctl/runtime/signature"
 )
 
 // Page writes readable text on standard output. Everything is cleaned; the first failure

@@ -8,8 +8,8 @@ import (
 	"io"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
 // ToolResult writes the result of a tool: as JSON unchanged; for people its content,

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/mcpctl/mcpctl/runtime/plain"
+	"github.com/mcpctl/mcpctl/internal/plain"
 )
 
 // UI holds the streams of one run and their settings.

@@ -11,11 +11,11 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/generating"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/internal/upgrade"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/scaffold"
-	"github.com/mcpctl/mcpctl/scaffold/upgrade"
 )
 
 // update shows what would change of one entry, and writes it if the user agrees. What is

@@ -8,11 +8,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpctl/mcpctl/internal/merge"
+	"github.com/mcpctl/mcpctl/internal/packages"
+	"github.com/mcpctl/mcpctl/internal/upgrade"
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/packages"
-	"github.com/mcpctl/mcpctl/scaffold/merge"
-	"github.com/mcpctl/mcpctl/scaffold/upgrade"
 )
 
 const (

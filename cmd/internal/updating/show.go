@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/internal/merge"
+	"github.com/mcpctl/mcpctl/internal/upgrade"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/scaffold/merge"
-	"github.com/mcpctl/mcpctl/scaffold/upgrade"
 )
 
 // show prints what became of one entry.

@@ -15,12 +15,12 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/generating"
 	"github.com/mcpctl/mcpctl/cmd/internal/known"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/internal/packages"
+	"github.com/mcpctl/mcpctl/internal/upgrade"
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/packages"
 	"github.com/mcpctl/mcpctl/scaffold"
-	"github.com/mcpctl/mcpctl/scaffold/upgrade"
 )
 
 // Options are the user's decisions.

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/access"
-	"github.com/mcpctl/mcpctl/runtime/access/tokenfile"
+	"github.com/mcpctl/mcpctl/internal/access"
+	"github.com/mcpctl/mcpctl/internal/access/tokenfile"
 	"github.com/mcpctl/mcpctl/test/idp"
 	"github.com/mcpctl/mcpctl/test/load/gen"
 	"github.com/mcpctl/mcpctl/test/wire"

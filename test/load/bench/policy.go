@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/test/idp"
 	"github.com/mcpctl/mcpctl/test/load/gen"
 	"github.com/mcpctl/mcpctl/test/wire"

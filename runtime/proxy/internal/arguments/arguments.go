@@ -2,9 +2,9 @@
 package arguments
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/internal/rawjson"
+	"github.com/mcpctl/mcpctl/internal/views"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-	"github.com/mcpctl/mcpctl/runtime/views"
 )
 
 // Rewrite returns a tools/call with the arguments that the server gets. All other bytes of it

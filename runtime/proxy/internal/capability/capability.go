@@ -6,7 +6,7 @@ import (
 	"maps"
 	"unicode/utf8"
 
-	"github.com/mcpctl/mcpctl/runtime/revision"
+	"github.com/mcpctl/mcpctl/internal/revision"
 )
 
 // Set is a server's capabilities object as the proxy declares it.

@@ -5,13 +5,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/access/policy"
-	"github.com/mcpctl/mcpctl/runtime/pins"
+	"github.com/mcpctl/mcpctl/internal/access/policy"
+	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/revision"
+	"github.com/mcpctl/mcpctl/internal/tokens"
+	"github.com/mcpctl/mcpctl/internal/views"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-	"github.com/mcpctl/mcpctl/runtime/revision"
-	"github.com/mcpctl/mcpctl/runtime/tokens"
-	"github.com/mcpctl/mcpctl/runtime/views"
 )
 
 // Item is a tool of a catalog.

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpctl/mcpctl/internal/store"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/cursor"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
-	"github.com/mcpctl/mcpctl/runtime/store"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 

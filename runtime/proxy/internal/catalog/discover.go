@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
+	"github.com/mcpctl/mcpctl/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 

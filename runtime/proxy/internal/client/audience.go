@@ -1,6 +1,6 @@
 package client
 
-import "github.com/mcpctl/mcpctl/runtime/access"
+import "github.com/mcpctl/mcpctl/internal/access"
 
 // Audience is who sees what the servers offer, and through which view. It is a value: equal
 // audiences see the same.

@@ -3,8 +3,8 @@ package client
 import (
 	"encoding/json"
 
+	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
 // Describe returns a program's name and version as JSON, nil where it has not said.

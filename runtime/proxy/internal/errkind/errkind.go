@@ -4,9 +4,9 @@ package errkind
 import (
 	"errors"
 
+	"github.com/mcpctl/mcpctl/internal/ability"
+	"github.com/mcpctl/mcpctl/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/internal/ability"
-	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 )
 
 // Of returns the kind of a failure of a backend or of the way to it, as the

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
-	"github.com/mcpctl/mcpctl/runtime/search"
-	"github.com/mcpctl/mcpctl/runtime/signature"
+	"github.com/mcpctl/mcpctl/internal/rawjson"
+	"github.com/mcpctl/mcpctl/internal/search"
+	"github.com/mcpctl/mcpctl/internal/signature"
 )
 
 // Tool is a tool that somebody may use.

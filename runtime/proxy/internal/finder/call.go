@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
-	"github.com/mcpctl/mcpctl/runtime/results"
+	"github.com/mcpctl/mcpctl/internal/rawjson"
+	"github.com/mcpctl/mcpctl/internal/results"
+	"github.com/mcpctl/mcpctl/internal/signature"
 	"github.com/mcpctl/mcpctl/runtime/schema"
-	"github.com/mcpctl/mcpctl/runtime/signature"
 )
 
 // Inner is the call inside a call of call_tool: a name as it is written, and arguments,

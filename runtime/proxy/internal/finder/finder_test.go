@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpctl/mcpctl/internal/search"
+	"github.com/mcpctl/mcpctl/internal/tokens"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/finder"
-	"github.com/mcpctl/mcpctl/runtime/search"
-	"github.com/mcpctl/mcpctl/runtime/tokens"
 )
 
 // shelf is a stock with definitions by exposed name.

@@ -3,10 +3,10 @@ package finder
 import (
 	"cmp"
 
+	"github.com/mcpctl/mcpctl/internal/tokens"
+	"github.com/mcpctl/mcpctl/internal/views"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-	"github.com/mcpctl/mcpctl/runtime/tokens"
-	"github.com/mcpctl/mcpctl/runtime/views"
 )
 
 // Size is what the list of tools of a view costs, in tokens.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/mcpctl/mcpctl/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
-	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
 // Kind is what a client has sent.

@@ -7,10 +7,10 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/mcpctl/mcpctl/internal/access/guards"
+	"github.com/mcpctl/mcpctl/internal/plain"
+	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/access/guards"
-	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
-	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
 // Part is what of a call a rule looks at.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/runtime/glob"
+	"github.com/mcpctl/mcpctl/internal/glob"
 )
 
 // selection is the tools that patterns of exposed names select; see [Rule].

@@ -8,7 +8,7 @@ import (
 	"hash/crc32"
 	"log/slog"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/internal/rawjson"
 )
 
 // A stored inventory is a CRC-32C (4 bytes, big-endian) of what follows it: the

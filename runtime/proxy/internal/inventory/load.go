@@ -8,9 +8,9 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/mcpctl/mcpctl/internal/deadline"
+	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
-	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 const (

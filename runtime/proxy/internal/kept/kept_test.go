@@ -10,9 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpctl/mcpctl/internal/results"
+	"github.com/mcpctl/mcpctl/internal/views"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/kept"
-	"github.com/mcpctl/mcpctl/runtime/results"
-	"github.com/mcpctl/mcpctl/runtime/views"
 )
 
 var of = kept.Owner{Who: "alice", View: new(views.View)}

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/internal/jsonrpc"
 )
 
 // Bounds of what clients can make the proxy hold, all of them together; most of one

@@ -5,9 +5,9 @@ package links
 import (
 	"bytes"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/internal/rawjson"
+	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
-	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // Text is one text of a server, and the edits that it needs. It is used by one goroutine.

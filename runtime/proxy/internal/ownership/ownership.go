@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mcpctl/mcpctl/runtime/lazy"
+	"github.com/mcpctl/mcpctl/internal/lazy"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 )
 

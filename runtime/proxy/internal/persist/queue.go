@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/store"
+	"github.com/mcpctl/mcpctl/internal/store"
 )
 
 // Store is a proxy.Store.

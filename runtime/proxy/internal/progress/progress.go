@@ -4,7 +4,7 @@ package progress
 import (
 	"strconv"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/internal/rawjson"
 )
 
 // Gate is the progress of one call. The zero value is ready.

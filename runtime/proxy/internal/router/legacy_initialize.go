@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/capability"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
-	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // initialize answers at once, whatever the state of the backends: it declares

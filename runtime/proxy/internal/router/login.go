@@ -7,11 +7,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mcpctl/mcpctl/runtime/audit"
-	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/internal/audit"
+	"github.com/mcpctl/mcpctl/internal/rawjson"
+	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/verdict"
-	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // Login is the login of a person to a server, under way.

@@ -3,7 +3,7 @@ package router
 import (
 	"strings"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/tasks"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mcpctl/mcpctl/internal/store"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
-	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
 // Settings are those of one server; see proxy.Server, whose fields these are.

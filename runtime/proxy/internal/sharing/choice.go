@@ -3,8 +3,8 @@ package sharing
 import (
 	"encoding/json"
 
+	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
-	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // Era is how a server speaks with its clients.

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/runtime/revision"
+	"github.com/mcpctl/mcpctl/internal/revision"
 )
 
 // Key says which connection to a server is meant; see proxy.Key.

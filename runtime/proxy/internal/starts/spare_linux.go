@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/proctree"
+	"github.com/mcpctl/mcpctl/internal/proctree"
 )
 
 // treeShare bounds the part of a processor that looks at all processes take: one in so

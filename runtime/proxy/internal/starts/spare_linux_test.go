@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/proctree"
+	"github.com/mcpctl/mcpctl/internal/proctree"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/naming"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/shares"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"

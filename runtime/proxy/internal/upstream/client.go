@@ -6,8 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
-	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // Client is one client of the handshake era for as long as its session lasts, with

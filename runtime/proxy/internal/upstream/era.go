@@ -1,10 +1,10 @@
 package upstream
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/internal/ability"
+	"github.com/mcpctl/mcpctl/internal/ability"
+	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
-	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // noteEra notes what a new connection says of the server's era. The caller holds

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/access"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/starts"
 )

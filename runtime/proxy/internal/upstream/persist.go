@@ -5,9 +5,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpctl/mcpctl/internal/store"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
-	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
 // Persisted is what is kept of a backend for processes to come.

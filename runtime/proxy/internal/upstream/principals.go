@@ -3,7 +3,7 @@ package upstream
 import (
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 )
 

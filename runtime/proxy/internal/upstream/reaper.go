@@ -3,9 +3,9 @@ package upstream
 import (
 	"time"
 
+	"github.com/mcpctl/mcpctl/internal/seal"
+	"github.com/mcpctl/mcpctl/internal/store"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
-	"github.com/mcpctl/mcpctl/runtime/seal"
-	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
 const (

@@ -8,10 +8,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpctl/mcpctl/internal/ability"
+	"github.com/mcpctl/mcpctl/internal/access"
+	"github.com/mcpctl/mcpctl/internal/deadline"
+	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/access"
-	"github.com/mcpctl/mcpctl/runtime/internal/ability"
-	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/breaker"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/errkind"
@@ -20,7 +21,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/starts"
-	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // Slot is one of a backend's connections, by its key: idle, connecting or ready.

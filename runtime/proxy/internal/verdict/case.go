@@ -6,15 +6,15 @@ import (
 	"context"
 	"errors"
 
+	"github.com/mcpctl/mcpctl/internal/access/gate"
+	"github.com/mcpctl/mcpctl/internal/audit"
+	"github.com/mcpctl/mcpctl/internal/audit/journal"
+	"github.com/mcpctl/mcpctl/internal/rawjson"
+	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/access/gate"
-	"github.com/mcpctl/mcpctl/runtime/audit"
-	"github.com/mcpctl/mcpctl/runtime/audit/journal"
-	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // Case is what is said of one request, and recorded of it, for all attempts that it takes. A

@@ -5,7 +5,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
-	"github.com/mcpctl/mcpctl/runtime/lazy"
+	"github.com/mcpctl/mcpctl/internal/lazy"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 

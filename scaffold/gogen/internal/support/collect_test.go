@@ -46,7 +46,7 @@ type node struct {
 
 func key(o types.Object) string { return path.Base(o.Pkg().Path()) + "." + o.Name() }
 
-// collect returns the units that roots lead to, sorted by package, imported ones
+// collect returns the units that roots lead to, sorted by package, internal ones last and imported ones
 // first, and place.
 func (c *collector) collect(roots map[string][]string) ([]support.Unit, error) {
 	for _, pkg := range slices.Sorted(maps.Keys(roots)) {
@@ -82,7 +82,7 @@ func (c *collector) collect(roots map[string][]string) ([]support.Unit, error) {
 		todo = append(todo, needs...)
 	}
 	order := slices.SortedFunc(maps.Keys(taken), func(a, b *unit) int {
-		return cmp.Or(cmp.Compare(a.src.path, b.src.path), cmp.Compare(a.pos, b.pos))
+		return cmp.Or(cmp.Compare(sortPath(a.src.path), sortPath(b.src.path)), cmp.Compare(a.pos, b.pos))
 	})
 	clear(c.known)
 	for o, u := range c.units {
@@ -220,4 +220,12 @@ func (c *collector) take(u *unit) (support.Unit, []*unit, error) {
 	}
 	slices.Sort(out.Needs)
 	return out, needs, nil
+}
+
+// sortPath sorts internal packages behind the public ones.
+func sortPath(pkg string) string {
+	if strings.Contains(pkg, "/internal/") {
+		return "~" + pkg
+	}
+	return pkg
 }

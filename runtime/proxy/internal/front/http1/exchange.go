@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/httpsyntax"
+	"github.com/mcpctl/mcpctl/internal/httpsyntax"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/httpsyntax"
+	"github.com/mcpctl/mcpctl/internal/httpsyntax"
 )
 
 // shape is what the bytes at the front of a connection are.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/ability"
-	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
+	"github.com/mcpctl/mcpctl/internal/ability"
+	"github.com/mcpctl/mcpctl/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 )
 

@@ -9,8 +9,8 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/runtime/access"
-	"github.com/mcpctl/mcpctl/runtime/access/door"
+	"github.com/mcpctl/mcpctl/internal/access"
+	"github.com/mcpctl/mcpctl/internal/access/door"
 )
 
 // Wall is what stands before a handler. The zero value lets in what comes from this

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/sse"
+	"github.com/mcpctl/mcpctl/internal/sse"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 )
 

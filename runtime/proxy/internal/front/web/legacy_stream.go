@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
-	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/access"
+	"github.com/mcpctl/mcpctl/internal/access"
 )
 
 // admit lets a request in, or refuses it.

@@ -1,0 +1,111 @@
+package consent_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpctl/mcpctl/internal/access/consent"
+)
+
+var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+
+func call(args string) consent.Request {
+	return consent.Request{Principal: "idp|alice", Name: "alice", Server: "mail", Item: "send", Arguments: []byte(args), Text: "Send it?", IDs: []string{"no-exfil"}}
+}
+
+func TestOnce(t *testing.T) {
+	t.Parallel()
+	var table consent.Table
+	r := call(`{"to":"bob"}`)
+	if table.Take(noon, r) {
+		t.Fatal("a call passes that nobody was asked about")
+	}
+	id := table.Ask(noon, r)
+	if id == "" || table.Ask(noon, call(`{"to":"bob"}`)) != id || table.Take(noon, r) {
+		t.Fatalf("asked as %q", id)
+	}
+	if got, ok := table.Find(noon, id, "idp|alice"); !ok || string(got.Arguments) != `{"to":"bob"}` || got.Item != "send" {
+		t.Errorf("found %v", got)
+	}
+	for name, is := range map[string]bool{
+		"another person looks":   func() bool { _, ok := table.Find(noon, id, "idp|bob"); return ok }(),
+		"another person answers": table.Answer(noon, id, "idp|bob", true),
+		"an unknown one":         table.Answer(noon, "x", "idp|alice", true),
+		"is not answered":        !table.Answer(noon, id, "idp|alice", true),
+		"is answered again":      table.Answer(noon, id, "idp|alice", true),
+		"is found again":         func() bool { _, ok := table.Find(noon, id, "idp|alice"); return ok }(),
+	} {
+		if is {
+			t.Error(name)
+		}
+	}
+	others := map[string]consent.Request{"arguments": call(`{"to":"eve"}`), "space": call(`{"to": "bob"}`), "none": call("")}
+	for name, change := range map[string]func(*consent.Request){
+		"principal": func(r *consent.Request) { r.Principal = "idp|bob" }, "server": func(r *consent.Request) { r.Server = "mai" },
+		"moved": func(r *consent.Request) { r.Server, r.Item = "mails", "end" }, "question": func(r *consent.Request) { r.Text = "Send?" },
+		"policies": func(r *consent.Request) { r.IDs = []string{"no-exfil", "other"} },
+	} {
+		o := call(`{"to":"bob"}`)
+		change(&o)
+		others[name] = o
+	}
+	for name, o := range others {
+		if table.Take(noon, o) {
+			t.Errorf("another call passes: %s", name)
+		}
+	}
+	if !table.Take(noon, r) || table.Take(noon, r) {
+		t.Error("the call does not pass once")
+	}
+}
+
+func TestExpiry(t *testing.T) {
+	t.Parallel()
+	var table consent.Table
+	id := table.Ask(noon, call("1"))
+	if table.Answer(noon.Add(consent.TTL), id, "idp|alice", true) {
+		t.Error("answered too late")
+	}
+	id = table.Ask(noon, call("2"))
+	later := noon.Add(consent.TTL - 1)
+	if !table.Answer(later, id, "idp|alice", true) || table.Take(later.Add(consent.TTL), call("2")) {
+		t.Error("a yes counts for longer than it is to")
+	}
+	id = table.Ask(noon, call("3"))
+	if !table.Answer(noon, id, "idp|alice", false) || table.Take(noon, call("3")) {
+		t.Error("a no is a yes")
+	}
+	if again := table.Ask(noon, call("3")); again == id || again == "" {
+		t.Errorf("asked again as %q", again)
+	}
+}
+
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	var table consent.Table
+	if table.Ask(noon, call(strings.Repeat("x", consent.MaxArguments+1))) != "" {
+		t.Error("asked about arguments that are too long")
+	}
+	mine := 0
+	for i := range 100 {
+		if table.Ask(noon, call(fmt.Sprint(i))) != "" {
+			mine++
+		}
+	}
+	all := mine
+	for i := range 2000 {
+		r := call("")
+		r.Principal = fmt.Sprint(i)
+		if table.Ask(noon, r) != "" {
+			all++
+		}
+	}
+	if mine != 20 || all != 1000 {
+		t.Errorf("%d of one, %d of all wait", mine, all)
+	}
+	if table.Ask(noon.Add(consent.TTL), call("new")) == "" {
+		t.Error("what is too old is in the way")
+	}
+}

@@ -1,0 +1,667 @@
+package clihelp
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/internal/lazy"
+)
+
+// section is what the lines under a heading are.
+type section int
+
+const (
+	prose section = iota
+	usageSection
+	commandSection
+	argSection
+	flagSection
+	aliasSection
+	otherSection // examples and the like: no option and no command is read there
+)
+
+// Parse returns what a help text says of the command at path, which are the words after
+// the tool's name. It never fails: of a text that is no help it finds little or nothing.
+func Parse(text []byte, path []string) Command {
+	p := parser{lines: split(clean(text)), cmd: Command{Path: slices.Clone(path)}}
+	return p.run()
+}
+
+// run reads all lines.
+func (p *parser) run() Command {
+	for i := 0; i < len(p.lines); {
+		i = max(p.step(i), i+1)
+	}
+	p.finish()
+	return p.cmd
+}
+
+// parser goes over the lines of one help text.
+type parser struct {
+	lines   []line
+	cmd     Command
+	in      section
+	heading int // indentation of the heading of the section
+	forms   []string
+	prog    string // the tool's name as forms of usage have it
+	// bracketed are the options that npm lists in brackets.
+	bracketed string
+	items     []item // of argument sections
+	flags     flagSet
+	spoken    []Flag // flags of which prose speaks
+	text      []string
+	// blockEnd is where the block of lines that was looked at last ends, and noTable
+	// that it is no table of names.
+	blockEnd int
+	noTable  bool
+	// first is the indentation of the first option of the section, -1 before it.
+	first int
+}
+
+// step reads the line at i and what belongs to it. It returns the index of the next one.
+func (p *parser) step(i int) int {
+	l := p.lines[i]
+	if l.blank() {
+		p.text = append(p.text, "")
+		return i + 1
+	}
+	if rest, ok := usageStart(l.text); ok && p.in != otherSection {
+		return p.usage(i, rest)
+	}
+	if kind, ok := p.headingAt(i); ok {
+		p.in, p.heading, p.first = kind, l.indent, -1
+		return i + 1
+	}
+	if p.in == otherSection {
+		return i + 1
+	}
+	if m := aliasLine().FindString(l.text); m != "" {
+		p.aliases(l.text[len(m):])
+		return i + 1
+	}
+	if p.in == flagSection && strings.HasPrefix(l.text, "[-") && p.bracketed == "" {
+		return p.block(i)
+	}
+	if next := p.option(i); next > i {
+		return next
+	}
+	switch p.in {
+	case flagSection, otherSection:
+	case commandSection:
+		return p.commands(i)
+	case argSection:
+		return p.argument(i)
+	case aliasSection:
+		p.aliases(l.text)
+	case prose, usageSection:
+		p.prose(i)
+	}
+	p.flagsInProse(l.text)
+	return i + 1
+}
+
+var aliasLine = lazy.Regexp(`^alias(?:es)?: \b`)
+
+var usageWord = lazy.Regexp(`^(?i:usage|synopsis)\b:? *`)
+
+// usageStart reports that a line opens the forms of usage, and returns what of them
+// stands on it.
+func usageStart(s string) (string, bool) {
+	m := usageWord().FindString(s)
+	rest := s[len(m):]
+	switch {
+	case m == "":
+		return "", false
+	case strings.Contains(m, ":"):
+		return rest, true
+	}
+	return "", rest == "" && (strings.ToUpper(s) == s || m == s)
+}
+
+// usage collects forms of usage: those on the line at i, on lines that go on with it,
+// and on lines below.
+func (p *parser) usage(i int, first string) int {
+	base := p.lines[i].indent
+	if first != "" {
+		p.form(first)
+	}
+	j := i + 1
+	if first == "" && j < len(p.lines) && p.lines[j].blank() {
+		j++
+	}
+	for ; j < len(p.lines) && !p.lines[j].blank(); j++ {
+		l := p.lines[j]
+		alternative, isOr := strings.CutPrefix(l.text, "or:")
+		alternative = strings.TrimLeft(alternative, " ")
+		name, _, _ := strings.Cut(alternative, " ")
+		switch {
+		case isOr, p.prog != "" && name == p.prog:
+			p.form(alternative)
+		case len(p.forms) == 0 && (first == "") && l.text[0] != '-':
+			p.form(l.text)
+		case l.indent > base && len(p.forms) > 0 && !p.opensList(j, base):
+			if f := &p.forms[len(p.forms)-1]; len(*f) < maxText {
+				*f += " " + l.text
+			}
+		default:
+			p.in, p.first = prose, -1
+			return j
+		}
+	}
+	p.in, p.first = prose, -1
+	return j
+}
+
+// opensList reports that a line under the usage is no part of it but an option with its
+// description.
+func (p *parser) opensList(i, base int) bool {
+	names, _, _ := readOption(p.lines[i].text)
+	last := p.forms[len(p.forms)-1]
+	open := strings.Count(last, "[")+strings.Count(last, "(") > strings.Count(last, "]")+strings.Count(last, ")")
+	return len(names) > 0 && !open && p.lines[i].indent < base+8
+}
+
+func (p *parser) form(s string) {
+	if name, _, _ := strings.Cut(s, " "); p.prog == "" {
+		p.prog = name
+	}
+	if i := strings.Index(s, "  "); i > 0 && !strings.ContainsAny(strings.TrimLeft(s[i:], " ")[:1], "[<({|-.") && s[:i] != p.prog {
+		s = s[:i] // a description beside the form
+	}
+	if len(p.forms) < 50 {
+		p.forms = append(p.forms, s)
+	}
+}
+
+var (
+	capitals   = lazy.Regexp(`^[A-Z][A-Z0-9 /()&'-]{2,}$`)
+	sayOther   = lazy.Regexp(`(?i)^(?:[\w ]{0,30} )?examples?(?: [\w ]{0,30})?$|\btopics?\b|\bguides?\b|concept|\bformats\b|protocols|interfaces|^environment|^see also|learn more|exit (status|code)|\bvalues\b|\balias commands|^notes?$|shortcuts`)
+	sayFlags   = lazy.Regexp(`(?i)\b(options?|flags?|switches)\b`)
+	sayArgs    = lazy.Regexp(`(?i)^(positional arguments|arguments?|positionals|parameters|args|operands)$`)
+	sayCommand = lazy.Regexp(`(?i)\b(sub-?)?commands?\b|\bfunctions\b|\bapplets\b`)
+	sayHow     = lazy.Regexp(`(?i)\b(?:see|show|for|get) (?:more )?help\b|, (?:use|run|try)\b`)
+	sayAliases = lazy.Regexp(`(?i)^alias(es)?$`)
+)
+
+// headingAt reports whether a line is the heading of a section, and of which.
+func (p *parser) headingAt(i int) (section, bool) {
+	l := p.lines[i]
+	title, colon := strings.CutSuffix(l.text, ":")
+	bare := !colon && l.indent == 0 && p.plainHeading(i)
+	deep := 3
+	if p.in == otherSection {
+		deep = max(1, p.heading)
+	}
+	if l.indent > deep || l.text[0] == '-' || len(title) > 100 || !colon && !bare && !(l.indent == 0 && capitals().MatchString(l.text)) {
+		return prose, false
+	}
+	if colon && p.in == commandSection && !strings.Contains(title, " ") && l.indent > p.heading {
+		return prose, false
+	}
+	title = strings.TrimSpace(title)
+	switch {
+	case sayAliases().MatchString(title):
+		return aliasSection, true
+	case sayArgs().MatchString(title):
+		return argSection, true
+	case sayFlags().MatchString(title) && !strings.Contains(strings.ToLower(title), "example"):
+		return flagSection, true
+	case sayOther().MatchString(title):
+		return otherSection, true
+	case sayCommand().MatchString(title) && !sayHow().MatchString(title):
+		return commandSection, true
+	case p.in == argSection, p.in == aliasSection:
+		return flagSection, true
+	case p.in == commandSection && colon && l.indent == 0:
+		return p.in, true // another group of commands
+	}
+	if p.in == otherSection {
+		return flagSection, true
+	}
+	return p.in, p.in != prose
+}
+
+// plainHeading reports that a line without a colon is a heading of commands: it stands
+// after a blank line and in front of a list.
+func (p *parser) plainHeading(i int) bool {
+	s := p.lines[i].text
+	if i+1 >= len(p.lines) || p.lines[i+1].blank() || i > 0 && !p.lines[i-1].blank() || strings.HasSuffix(s, ".") || wide().MatchString(s) {
+		return false
+	}
+	next := p.lines[i+1]
+	listed := len(columns(next.text)) >= 3
+	if next.indent > 0 {
+		_, command := readCommand(next.text, nil)
+		listed = listed || command && len(columns(next.text)) > 1
+	}
+	return listed && (sayCommand().MatchString(s) || p.in == commandSection && sayOther().MatchString(s))
+}
+
+// option reads the option at line i with its description. It returns i where there is
+// none.
+func (p *parser) option(i int) int {
+	l := p.lines[i]
+	if l.text[0] != '-' || p.inParagraph(i) || p.first >= 0 && l.indent > p.first+6 {
+		return i
+	}
+	if flags := several(l.text); flags != nil {
+		for _, f := range flags {
+			p.flags.add(f)
+		}
+		return i + 1
+	}
+	start, text := i, l.text
+	for strings.HasSuffix(text, ",") && i+1 < len(p.lines) && strings.HasPrefix(p.lines[i+1].text, "-") && i < start+8 {
+		i++ // spellings on several lines
+		text += " " + p.lines[i].text
+	}
+	names, desc, at := readOption(text)
+	if len(names) == 0 {
+		return start
+	}
+	if i > start {
+		at = -1
+	}
+	if p.first < 0 {
+		p.first = l.indent
+	}
+	p.first = min(p.first, l.indent)
+	column := -1
+	if at >= 0 {
+		column = l.indent + at
+	}
+	j := i + 1
+	for ; j < len(p.lines); j++ {
+		next := p.lines[j]
+		if next.blank() {
+			k := nextText(p.lines, j)
+			if k < 0 || column < 0 && k > i+1 || p.lines[k].indent < column || p.lines[k].indent <= l.indent+2 {
+				break
+			}
+			j = k - 1
+			continue
+		}
+		if next.indent <= l.indent {
+			break
+		}
+		if (column < 0 || next.indent < column) && next.indent <= p.first+6 && next.text[0] == '-' {
+			if other, _, _ := readOption(next.text); len(other) > 0 {
+				break
+			}
+		}
+		if column < 0 {
+			column = next.indent
+		}
+		desc = join(desc, next.text)
+	}
+	f := newFlag(names)
+	f.describe(desc)
+	p.flags.add(f)
+	if p.in == commandSection && len(p.cmd.Sub) == 0 {
+		p.in = flagSection
+	}
+	if p.in == usageSection {
+		p.in = prose
+	}
+	return j
+}
+
+// inParagraph reports that the line at i goes on with a paragraph of prose.
+func (p *parser) inParagraph(i int) bool {
+	if i == 0 || p.lines[i-1].blank() || p.in == flagSection {
+		return false
+	}
+	before := p.lines[i-1]
+	return before.indent == p.lines[i].indent && before.text[0] != '-' && !strings.HasSuffix(before.text, ":") && p.in == prose && len(before.text) > 40
+}
+
+// nextText returns the index of the next line with text from i on, -1 for none.
+func nextText(lines []line, i int) int {
+	for ; i < len(lines); i++ {
+		if !lines[i].blank() {
+			return i
+		}
+	}
+	return -1
+}
+
+// block reads lines of options in brackets, as a usage has them.
+func (p *parser) block(i int) int {
+	var all strings.Builder
+	for ; i < len(p.lines) && !p.lines[i].blank(); i++ {
+		all.WriteString(p.lines[i].text + " ")
+	}
+	p.bracketed = cut(all.String(), maxText)
+	return i
+}
+
+// prose notes a line of the description.
+func (p *parser) prose(i int) {
+	l := p.lines[i]
+	if len(p.forms) == 0 && len(p.text) == 0 && looksLikeUsage().MatchString(l.text) {
+		p.form(l.text) // systemctl, yargs: the usage without the word
+		return
+	}
+	if i+1 < len(p.lines) && p.lines[i+1].indent > l.indent {
+		if names, _, _ := readOption(p.lines[i+1].text); len(names) > 0 {
+			return // a heading of options without a colon
+		}
+	}
+	if len(p.flags.list) == 0 && len(p.cmd.Sub) == 0 {
+		p.text = append(p.text, l.text)
+	}
+}
+
+var (
+	theFlag  = lazy.Regexp(`^The ((?:-[a-z][\w-]*(?:=[^\s,]+)?(?:, and |, | and )?)+) flags?('s value)?(?: |$)`)
+	flagWord = lazy.Regexp(`-[a-z][\w-]*(?:=[^\s,]+)?`)
+)
+
+// flagsInProse notes flags of which a paragraph speaks, as go's help does: "The -m flag
+// causes ...".
+func (p *parser) flagsInProse(s string) {
+	m := theFlag().FindStringSubmatch(s)
+	if m == nil {
+		return
+	}
+	for _, w := range flagWord().FindAllString(m[1], -1) {
+		if name, n := readSpelling(w); n == len(w) {
+			if m[2] != "" {
+				name.value = "value"
+			}
+			p.spoken = append(p.spoken, newFlag([]spelling{name}))
+		}
+	}
+}
+
+var looksLikeUsage = lazy.Regexp(`^[a-z][\w.-]*(?: [a-z][\w.-]*)* (?:\[[^\]]+\]|<[^>]+>)(?: |$|\.)`)
+
+// aliases notes other names of the command itself: "list, ls", or whole paths.
+func (p *parser) aliases(s string) {
+	own := ""
+	if n := len(p.cmd.Path); n > 0 {
+		own = p.cmd.Path[n-1]
+	}
+	for part := range strings.SplitSeq(s, ",") {
+		words := strings.Fields(part)
+		if len(words) == 0 {
+			continue
+		}
+		name := words[len(words)-1]
+		if len(words) > 1 && len(words) != len(p.cmd.Path)+1 {
+			continue
+		}
+		if validName(name) && name != own && !slices.Contains(p.cmd.Aliases, name) && len(p.cmd.Aliases) < 50 {
+			p.cmd.Aliases = append(p.cmd.Aliases, name)
+		}
+	}
+}
+
+// prefix are the words that some libraries put in front of each command they list.
+func (p *parser) prefix() []string {
+	if p.prog == "" {
+		return nil
+	}
+	return append([]string{p.prog}, p.cmd.Path...)
+}
+
+// commands reads the block of a list of commands that begins at i.
+func (p *parser) commands(i int) int {
+	if i >= p.blockEnd {
+		p.blockEnd = i
+		for p.blockEnd < len(p.lines) && !p.lines[p.blockEnd].blank() {
+			p.blockEnd++
+		}
+		p.noTable = false
+	}
+	end := p.blockEnd
+	var names []string
+	if !p.noTable {
+		names = table(p.lines[i:end])
+		p.noTable = names == nil
+	}
+	if names != nil {
+		for _, name := range names {
+			p.sub(item{name: name})
+		}
+		return end
+	}
+	if l := p.lines[i]; l.indent <= p.heading && l.indent == 0 {
+		if i+1 < end && p.lines[i+1].indent > 0 && !sayOther().MatchString(l.text) {
+			return i + 1 // a group: its list follows
+		}
+		p.in, p.first = otherSection, -1
+		if l.indent == 0 && i+1 >= end {
+			p.in = prose
+		}
+		return i + 1
+	}
+	return p.list(i, end)
+}
+
+// list reads commands one a line, up to a blank line or the next heading.
+func (p *parser) list(i, end int) int {
+	at := p.lines[i].indent
+	var last *Command
+	for j := i; j < end; j++ {
+		l := p.lines[j]
+		if j > i && l.indent <= p.heading {
+			return j
+		}
+		if l.text[0] == '-' && !strings.HasPrefix(l.text, "- ") && (last == nil || l.indent <= at) {
+			return j
+		}
+		if l.indent > at {
+			if last != nil {
+				last.Summary = join(last.Summary, strings.TrimPrefix(l.text, "- "))
+			}
+			continue
+		}
+		it, ok := readCommand(l.text, p.prefix())
+		last = nil
+		switch {
+		case !ok:
+		case it.choices != nil && j+1 < end && p.lines[j+1].indent > at:
+			at = p.lines[j+1].indent
+		case it.choices != nil:
+			for _, name := range it.choices {
+				p.sub(item{name: name})
+			}
+		case it.mark == it.name && end-i > 1 && !p.nameAlone(j, end, at):
+		default:
+			at = l.indent
+			last = p.sub(it)
+		}
+	}
+	return end
+}
+
+// nameAlone reports that the single word at j is a command rather than a wrapped line:
+// its neighbours are commands or it has a description below.
+func (p *parser) nameAlone(j, end, at int) bool {
+	if j+1 < end && p.lines[j+1].indent > at {
+		return true
+	}
+	for _, k := range []int{j - 1, j + 1} {
+		if k >= 0 && k < end && p.lines[k].indent == at {
+			if _, ok := readCommand(p.lines[k].text, p.prefix()); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sub adds a subcommand, and returns it. An alias of another one is noted there.
+func (p *parser) sub(it item) *Command {
+	if m := aliasOf().FindString(it.summary); m != "" {
+		of := strings.Trim(strings.TrimSpace(it.summary[len(m):]), "\"'`")
+		for k := range p.cmd.Sub {
+			if s := &p.cmd.Sub[k]; s.Path[len(s.Path)-1] == of {
+				s.Aliases = append(s.Aliases, it.name)
+			}
+		}
+		return nil
+	}
+	if len(p.cmd.Sub) >= maxItems || p.has(it.name) {
+		return nil
+	}
+	p.cmd.Sub = append(p.cmd.Sub, Command{
+		Path:       append(slices.Clone(p.cmd.Path), it.name),
+		Summary:    cut(it.summary, maxSummary),
+		Aliases:    it.aliases,
+		Deprecated: outdated().MatchString(it.summary),
+	})
+	return &p.cmd.Sub[len(p.cmd.Sub)-1]
+}
+
+// has reports that the command has a subcommand of this name or alias.
+func (p *parser) has(name string) bool {
+	return slices.ContainsFunc(p.cmd.Sub, func(s Command) bool {
+		return s.Path[len(s.Path)-1] == name || slices.Contains(s.Aliases, name)
+	})
+}
+
+// argument reads an entry of a list of arguments.
+func (p *parser) argument(i int) int {
+	l := p.lines[i]
+	if l.indent <= p.heading {
+		p.in = prose
+		return i + 1
+	}
+	cells := columns(l.text)
+	mark, desc := cells[0], strings.Join(cells[1:], " ")
+	if h, d, ok := strings.Cut(mark, " : "); ok {
+		mark, desc = h, d
+	}
+	if strings.Contains(mark, " ") && !strings.ContainsAny(mark[:1], "<[{") && !strings.HasSuffix(mark, "...") {
+		return i + 1
+	}
+	it := item{name: argName(mark), mark: mark, choices: choices(mark)}
+	nested := slices.Contains([]string{"command", "subcommand", "action", "cmd"}, strings.ToLower(it.name))
+	j := i + 1
+	for ; j < len(p.lines); j++ {
+		next := p.lines[j]
+		if next.blank() {
+			k := nextText(p.lines, j)
+			if k < 0 || p.lines[k].indent <= l.indent+4 {
+				break
+			}
+			j = k - 1
+			continue
+		}
+		if next.indent <= l.indent {
+			break
+		}
+		sub, ok := readCommand(next.text, nil)
+		if ok && next.indent <= l.indent+4 && (slices.Contains(it.choices, sub.name) || nested && len(columns(next.text)) > 1) {
+			return p.choices(j, it)
+		}
+		desc = join(desc, next.text)
+	}
+	it.summary = cut(desc, maxSummary)
+	if len(p.items) < 100 {
+		p.items = append(p.items, it)
+	}
+	return j
+}
+
+// choices reads the subcommands that argparse lists under a positional argument.
+func (p *parser) choices(i int, of item) int {
+	end := i
+	for end < len(p.lines) && p.lines[end].indent >= p.lines[i].indent && !p.lines[end].blank() {
+		end++
+	}
+	p.list(i, end)
+	for _, name := range of.choices {
+		if !p.has(name) {
+			p.sub(item{name: name})
+		}
+	}
+	return end
+}
+
+// finish puts together what the lines said.
+func (p *parser) finish() {
+	if len(p.cmd.Sub) == 0 && len(p.forms) > 0 {
+		p.subsFromUsage()
+	}
+	u := p.readUsage()
+	r := &formReader{takes: p.flags.takes}
+	r.alternatives(p.bracketed, 1)
+	for _, f := range append(u.flags, r.flags...) {
+		p.flags.addFromUsage(f)
+	}
+	for _, f := range p.spoken {
+		p.flags.add(f)
+	}
+	p.cmd.Args, p.cmd.ArgsFirst, p.cmd.Chained = u.args, u.argsFirst, u.chained
+	p.describeArgs()
+	p.cmd.Flags = p.flags.finish(suffixes().MatchString(whole(p.lines)))
+	text := strings.TrimSpace(strings.Join(p.text, "\n"))
+	p.cmd.Text = cut(text, maxText)
+	p.cmd.Summary, _, _ = strings.Cut(p.cmd.Text, "\n")
+	p.cmd.Summary = cut(p.cmd.Summary, maxSummary)
+	p.cmd.Deprecated = outdated().MatchString(p.cmd.Summary)
+}
+
+var suffixes = lazy.Regexp(`(?i)multipl\w+ suffix|\+N\b`)
+
+func whole(lines []line) string {
+	var b strings.Builder
+	for _, l := range lines {
+		b.WriteString(l.text + "\n")
+	}
+	return b.String()
+}
+
+func (p *parser) readUsage() usage {
+	return readUsage(p.forms, p.cmd.Path, p.flags.takes, len(p.cmd.Sub) > 0)
+}
+
+// subsFromUsage takes the subcommands that forms of usage name, where no list does.
+func (p *parser) subsFromUsage() {
+	u := p.readUsage()
+	names := u.subs
+	if len(u.parser) > 0 {
+		names = u.parser
+	}
+	for _, name := range names {
+		p.sub(item{name: name})
+	}
+}
+
+// describeArgs adds what argument sections say to the arguments of the usage. One that
+// the usage does not have is added, unless it is the place of a subcommand.
+func (p *parser) describeArgs() {
+	for _, it := range p.items {
+		i := slices.IndexFunc(p.cmd.Args, func(a Arg) bool { return sameName(a.Name, it.name) })
+		if i < 0 {
+			if generic(it.name) || len(p.cmd.Sub) > 0 && commandWord(it.name) || len(p.cmd.Args) > 0 || !strings.HasPrefix(it.mark, "<") && !mustGive().MatchString(it.summary) {
+				continue
+			}
+			p.cmd.Args = append(p.cmd.Args, Arg{Name: it.name, Required: true, Repeated: strings.Contains(it.mark, "...")})
+			i = len(p.cmd.Args) - 1
+		}
+		a := &p.cmd.Args[i]
+		a.Summary = it.summary
+		if a.Enum == nil {
+			a.Enum = it.choices
+		}
+		if a.Enum == nil {
+			a.Enum = listedValues(it.summary)
+		}
+	}
+}
+
+func sameName(a, b string) bool {
+	fold := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if strings.ContainsRune("-_ .", r) {
+				return -1
+			}
+			return r
+		}, strings.ToLower(s))
+	}
+	return fold(a) == fold(b)
+}

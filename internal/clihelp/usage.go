@@ -1,0 +1,520 @@
+package clihelp
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/internal/lazy"
+)
+
+// usage is what the forms of usage of one command say.
+type usage struct {
+	args  []Arg
+	flags []Flag
+	subs  []string
+	// parser is the choice in front of "...": the subcommands of an argparse parser.
+	parser []string
+	// argsFirst and chained are as in [Command].
+	argsFirst, chained bool
+}
+
+// takes reports of a flag by its name whether it is known and has a value.
+type takes func(name string) (known, value bool)
+
+// readUsage reads the forms of usage of the command at path.
+func readUsage(forms []string, path []string, takes takes, group bool) usage {
+	var u usage
+	var all []form
+	for _, text := range forms {
+		rest, ok := afterPath(text, path)
+		if !ok {
+			continue
+		}
+		r := &formReader{takes: takes, group: group}
+		f := r.alternatives(rest, 0)
+		f.word, f.flags = r.firstWord, r.flags
+		u.parser = append(u.parser, r.parser...)
+		u.argsFirst, u.chained = u.argsFirst || r.argsFirst, u.chained || r.chained
+		all = append(all, f)
+	}
+	if len(all) > 1 {
+		kept := all[:0]
+		for _, f := range all {
+			if f.word == "" || strings.ContainsAny(f.word, "|.") && !lowerBars().MatchString(f.word) {
+				kept = append(kept, f)
+				continue
+			}
+			for w := range strings.SplitSeq(f.word, "|") {
+				if !slices.Contains(u.subs, w) {
+					u.subs = append(u.subs, w)
+				}
+			}
+		}
+		if len(kept) == 0 && !group && len(u.subs) == 1 { // many forms that begin alike
+			kept, u.subs = all, nil
+		}
+		all = kept
+	}
+	chosen := choose(all)
+	u.args = chosen.args
+	for _, f := range all {
+		u.flags = append(u.flags, f.flags...)
+	}
+	for i := range u.flags {
+		u.flags[i].Required = slices.Contains(chosen.must, u.flags[i].anyName())
+	}
+	return u
+}
+
+var lowerBars = lazy.Regexp(`^[a-z][a-z0-9-]*(?:\|[a-z][a-z0-9-]*)*$`)
+
+func (f Flag) anyName() string {
+	if f.Long != "" {
+		return f.Long
+	}
+	return f.Short
+}
+
+// afterPath returns a form of usage without the tool's name and path.
+func afterPath(text string, path []string) (string, bool) {
+	words := strings.Fields(text)
+	n := 0
+	for n < len(words) && !strings.ContainsAny(words[n][:1], "[<({-$") && n <= len(path)+3 {
+		n++
+	}
+	lead := words[:n]
+	if len(lead) == 0 {
+		return "", false
+	}
+	at := 1
+	if strings.HasPrefix(lead[0], "python") && len(words) > 2 && words[1] == "-m" {
+		lead, at = words[:min(len(words), 3+len(path)+3)], 3
+	}
+	if len(path) > 0 {
+		last := path[len(path)-1]
+		if i := slices.IndexFunc(lead, func(w string) bool { return slices.Contains(strings.Split(w, "|"), last) }); i >= 0 {
+			at = i + 1
+		} else {
+			for at < len(lead) && at <= len(path) && lowerWord().MatchString(lead[at]) {
+				at++
+			}
+		}
+	}
+	if at > len(words) {
+		return "", false
+	}
+	rest := strings.TrimSpace(text)
+	for range at {
+		_, rest, _ = strings.Cut(rest, " ")
+		rest = strings.TrimLeft(rest, " ")
+	}
+	return rest, true
+}
+
+// form is one way to use a command: its positional arguments, and the flags that it
+// must have.
+type form struct {
+	args  []Arg
+	must  []string
+	flags []Flag
+	word  string // a literal word that the form begins with
+}
+
+func (f form) required() int {
+	n := 0
+	for _, a := range f.args {
+		if a.Required {
+			n++
+		}
+	}
+	return n
+}
+
+// choose returns the form with the most arguments. Only as many are required as every
+// form requires.
+func choose(forms []form) form {
+	if len(forms) == 0 {
+		return form{}
+	}
+	best, least := forms[0], forms[0].required()
+	repeats := func(f form) bool { return slices.ContainsFunc(f.args, func(a Arg) bool { return a.Repeated }) }
+	for _, f := range forms[1:] {
+		least = min(least, f.required())
+		if len(f.args) > len(best.args) || len(f.args) == len(best.args) && repeats(f) && !repeats(best) {
+			best = f
+		}
+	}
+	out := form{args: slices.Clone(best.args)}
+	for i := range out.args {
+		if out.args[i].Required {
+			out.args[i].Required = least > 0
+			least--
+		}
+	}
+	for _, name := range best.must {
+		if !slices.ContainsFunc(forms, func(f form) bool { return !slices.Contains(f.must, name) }) {
+			out.must = append(out.must, name)
+		}
+	}
+	return out
+}
+
+// formReader reads the grammar of usage lines: words, [optional], (one|of|these) and
+// what repeats.
+type formReader struct {
+	takes takes
+	// group reports that the command has subcommands: then COMMAND is the place of one.
+	group     bool
+	flags     []Flag
+	parser    []string
+	firstWord string
+	seen      bool // anything but flags and options
+	argsFirst bool
+	chained   bool
+}
+
+// alternatives reads what stands between brackets: forms with a bar between them.
+func (r *formReader) alternatives(s string, depth int) form {
+	if depth > maxDepth {
+		return form{}
+	}
+	var forms []form
+	parts := bars(s)
+	if pair, ok := flagPair(parts); ok {
+		parts = pair
+	}
+	for _, part := range parts {
+		forms = append(forms, r.sequence(part, depth, len(parts) > 1))
+		if len(forms) > 50 {
+			break
+		}
+	}
+	return choose(forms)
+}
+
+// bars returns the parts of s between bars outside of brackets that have a space beside
+// them.
+func bars(s string) []string {
+	var parts []string
+	start := 0
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case strings.IndexByte("[({<", c) >= 0:
+			if n := closing(s[i:]); n > 0 {
+				i += n
+			}
+		case c == '|' && (i > 0 && s[i-1] == ' ' || i+1 < len(s) && s[i+1] == ' '):
+			parts = append(parts, strings.TrimSpace(s[start:i]))
+			start = i + 1
+		}
+	}
+	return append(parts, strings.TrimSpace(s[start:]))
+}
+
+// flagPair joins "-p | --paginate" to one part: the two are spellings of one flag.
+func flagPair(parts []string) ([]string, bool) {
+	var out []string
+	for i := 0; i < len(parts); i++ {
+		if i+1 < len(parts) && shortOf(parts[i], parts[i+1]) {
+			out = append(out, parts[i]+"|"+parts[i+1])
+			i++
+			continue
+		}
+		out = append(out, parts[i])
+	}
+	return out, len(out) < len(parts)
+}
+
+func shortOf(short, long string) bool {
+	bare := strings.TrimPrefix(strings.TrimPrefix(long, "--no-"), "--")
+	return len(short) == 2 && short[0] == '-' && strings.HasPrefix(long, "--") && bare != "" && strings.EqualFold(short[1:], bare[:1])
+}
+
+// sequence reads items one after another.
+func (r *formReader) sequence(s string, depth int, alternative bool) form {
+	var f form
+	behind := false
+	flag := false // the item before is a flag
+	owned := false
+	value := false // the item before is a choice of flags that take a value
+	for range 200 {
+		s = strings.TrimLeft(s, " ,")
+		if s == "" {
+			break
+		}
+		item := nextItem(s)
+		if item == "" {
+			s = s[1:]
+			continue
+		}
+		s = s[len(item):]
+		count := len(f.args)
+		repeated := false
+		if rest := strings.TrimLeft(s, " "); strings.HasPrefix(rest, "...") && !(strings.HasPrefix(item, "{") && len(s) != len(rest)) {
+			repeated, s = true, strings.TrimLeft(rest, ".")
+		}
+		switch {
+		case item == "..." || item == "…":
+			f.repeat()
+		case item[0] == '-' && len(strings.Trim(item, "-")) > 0:
+			name := r.flag(item, s, depth)
+			if name.value > 0 {
+				s = s[min(len(s), name.value):]
+			}
+			if len(r.flags) > 0 && repeated {
+				r.flags[len(r.flags)-1].Repeated = true
+			}
+			if depth == 0 && !alternative && name.name != "" {
+				f.must = append(f.must, name.name)
+			}
+			flag, value = true, false
+			// Inside of brackets, what follows a flag with a value is its value, too.
+			owned = depth > 0 && name.value > 0
+			continue
+		case item == "-" && alternative:
+			f.add(Arg{Name: item, Required: true}) // standard input in place of a file
+		case item == "--":
+			behind = true
+		case item[0] == '-' || item[0] == '+':
+		case value && item[0] == '<':
+		case owned && !strings.HasPrefix(item, "[-"):
+		case flag && strings.Contains(item, "-") && item[0] == '[' && strings.HasPrefix(item[1:], "-") && strings.HasSuffix(item, "...]"):
+			r.brackets(&f, item, depth, false)
+			if len(r.flags) > 0 {
+				r.flags[len(r.flags)-1].Repeated = true
+			}
+		case item[0] == '[' || item[0] == '(':
+			before := len(r.flags)
+			r.brackets(&f, item, depth, repeated)
+			value = item[0] == '(' && len(r.flags) > before && !slices.ContainsFunc(r.flags[before:], r.isSwitch)
+			flag = false
+			f.behind(count, behind)
+			continue
+		default:
+			r.positional(&f, item, s, repeated, depth)
+		}
+		f.behind(count, behind)
+		flag, value = false, false
+	}
+	return f
+}
+
+// behind notes that the arguments from the one at i on stand behind a word --.
+func (f *form) behind(i int, yes bool) {
+	for ; yes && i < len(f.args); i++ {
+		f.args[i].Behind = true
+	}
+}
+
+func (r *formReader) isSwitch(f Flag) bool {
+	_, value := r.takes(f.anyName())
+	return !value
+}
+
+// nextItem returns the next item of a sequence with the brackets around or in it.
+func nextItem(s string) string {
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case strings.IndexByte("[({<", c) >= 0:
+			n := closing(s[i:])
+			if n < 0 {
+				return s[:i]
+			}
+			i += n
+			if end := i + 1; end == len(s) || strings.IndexByte(" .,|", s[end]) >= 0 && !strings.HasPrefix(s[end:], ".[") {
+				if end < len(s) && s[end] == '|' {
+					continue
+				}
+				return s[:end]
+			}
+		case c == ' ' || c == ']' || c == ')' || c == '}' || c == '>':
+			return s[:i]
+		case c == '.' && strings.HasPrefix(s[i:], "..."):
+			if i == 0 {
+				return "..."
+			}
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// brackets reads an item in brackets.
+func (r *formReader) brackets(f *form, item string, depth int, repeated bool) {
+	end := closing(item)
+	if end != len(item)-1 { // brackets inside of a word: [user@]host
+		r.positional(f, item, "", repeated, depth)
+		return
+	}
+	inner := strings.TrimSpace(item[1:end])
+	if inner == "" || inner[0] != '-' && generic(inner) || r.chained {
+		return
+	}
+	optional := item[0] == '['
+	if cluster(inner) {
+		for _, c := range inner[1:] {
+			r.flags = append(r.flags, Flag{Short: "-" + string(c), Kind: Bool})
+		}
+		return
+	}
+	if enum := choices(inner); enum != nil && !strings.HasPrefix(inner, "{") && !strings.HasPrefix(inner, "<") {
+		if r.group && item[0] == '(' {
+			return
+		}
+		f.add(Arg{Name: strings.ReplaceAll(strings.Trim(inner, "[]()"), " ", ""), Enum: enum, Required: !optional, Repeated: repeated})
+		return
+	}
+	before := len(r.flags)
+	got := r.alternatives(inner, depth+1)
+	for i := range got.args {
+		if optional {
+			got.args[i].Required = false
+		}
+		got.args[i].Repeated = got.args[i].Repeated || repeated
+		f.add(got.args[i])
+	}
+	if repeated {
+		for i := before; i < len(r.flags); i++ {
+			r.flags[i].Repeated = true
+		}
+	}
+}
+
+// cluster reports whether a group lists switches of one letter each: [-46AaCf].
+func cluster(s string) bool {
+	if len(s) < 3 || s[0] != '-' || !plainLetters().MatchString(s[1:]) {
+		return false
+	}
+	letters := []byte(s[1:])
+	mixed := s != strings.ToLower(s) && s != strings.ToUpper(s) && !stuck().MatchString(s)
+	return mixed || strings.ContainsAny(s, "0123456789") || slices.IsSorted(letters) && len(letters) > 2
+}
+
+var plainLetters = lazy.Regexp(`^[A-Za-z0-9]+$`)
+
+var stuck = lazy.Regexp(`^(-[A-Z])([a-z]{3,})$`)
+
+// flagRead is a flag of a usage line, and how many bytes after it its value took.
+type flagRead struct {
+	name  string
+	value int
+}
+
+// flag reads a flag and its value, which may be the next item.
+func (r *formReader) flag(item, rest string, depth int) flagRead {
+	var names []spelling
+	for part := range strings.SplitSeq(item, "|") {
+		s, n := readSpelling(part)
+		if n == 0 || n != len(part) || s.name == "" {
+			if len(names) == 0 {
+				return flagRead{}
+			}
+			break
+		}
+		names = append(names, s)
+	}
+	last := &names[len(names)-1]
+	if m := stuck().FindStringSubmatch(last.name); m != nil { // -Olevel
+		last.name, last.value, last.glued = m[1], m[2], true
+	}
+	took := 0
+	known, value := r.takes(last.name)
+	if next := strings.TrimLeft(rest, " "); last.value == "" && strings.HasPrefix(rest, " ") && (!known || value) && next != "" {
+		if v := nextItem(next); v != "" && v[0] != '-' && v[0] != '(' && v != "..." && (v[0] != '[' || v[1:] != "" && v[1] != '-' && (depth > 0 || closing(v) < len(v)-1)) {
+			last.value, took = v, len(rest)-len(next)+len(v)
+		}
+	}
+	if len(names) > 1 && !(len(names) == 2 && len(names[0].name) == 2) {
+		for _, s := range names { // [--save|--no-save]: several flags
+			r.flags = append(r.flags, newFlag([]spelling{s}))
+		}
+		if len(names[0].name) == 2 {
+			r.flags[len(r.flags)-len(names)+1].Short = names[0].name
+			r.flags = slices.Delete(r.flags, len(r.flags)-len(names), len(r.flags)-len(names)+1)
+		}
+		return flagRead{"", took}
+	}
+	f := newFlag(names)
+	r.flags = append(r.flags, f)
+	return flagRead{f.anyName(), took}
+}
+
+// positional reads a word that stands for an argument, or is a subcommand.
+func (r *formReader) positional(f *form, item, rest string, repeated bool, depth int) {
+	if strings.HasPrefix(item, "{") && strings.HasPrefix(strings.TrimLeft(rest, " "), "...") {
+		for name := range strings.SplitSeq(strings.Trim(item, "{}"), ",") {
+			if validName(name) && len(r.parser) < maxItems {
+				r.parser = append(r.parser, name)
+			}
+		}
+		r.seen = true
+		r.argsFirst = r.argsFirst || len(f.args) > 0
+		return
+	}
+	name := argName(item)
+	if item == "COMMAND1" && strings.Contains(rest, "[COMMAND2 ") {
+		r.seen, r.chained = true, true
+		return
+	}
+	if strings.HasPrefix(item, "(-") || strings.HasPrefix(item, "[-") || name == "" || generic(name) {
+		return
+	}
+	bare := lowerBars().MatchString(item)
+	if r.group && commandWord(name) {
+		// A tool that reads [PLACE] [COMMAND] looks for the command first.
+		needed := slices.ContainsFunc(f.args, func(a Arg) bool { return a.Required })
+		r.argsFirst = r.argsFirst || needed || item == "COMMAND" && len(f.args) > 0
+		r.seen = true
+		return
+	}
+	if depth == 0 && bare && !r.seen && len(f.args) == 0 && !commandWord(name) {
+		r.firstWord = item
+	}
+	r.seen = true
+	// {x} without a choice is what some commands need and others do not: sed's script.
+	f.add(Arg{Name: name, Enum: choices(item), Required: item[0] != '{' || strings.ContainsAny(item, ",|"), Repeated: repeated || strings.Contains(item, "...")})
+}
+
+// commandWord reports that a placeholder stands for a subcommand, or for what follows it.
+func commandWord(name string) bool {
+	switch strings.ToLower(strings.Trim(name, ".")) {
+	case "command", "subcommand", "sub-command", "cmd", "commands", "action", "function", "applet", "args", "arg", "arguments", "argument", "verb":
+		return true
+	}
+	return false
+}
+
+var genericWords = lazy.Regexp(`(?i)^[<\[]?(?:[\w/& -]*[ -])?(?:options?|flags?|opts)[>\]]?(?:\.\.\.)?[>\]]?(?: *\.\.\.)?$`)
+
+// generic reports that an item stands for options as such.
+func generic(s string) bool {
+	return genericWords().MatchString(s) || strings.Trim(s, ".-") == ""
+}
+
+// argName returns the name of an argument as written without its marks.
+func argName(item string) string {
+	if strings.IndexByte("[({", item[0]) >= 0 && closing(item) == len(item)-1 {
+		item = item[1 : len(item)-1]
+	}
+	if i := strings.IndexByte(item, '['); i > 0 {
+		item = item[:i] // TYPE[.VERSION]
+	}
+	return strings.ReplaceAll(valueName(strings.TrimRight(item, ".,;:")), " ", "-")
+}
+
+// add appends an argument. One of the same name again says that it repeats.
+func (f *form) add(a Arg) {
+	if n := len(f.args); n > 0 && f.args[n-1].Name == a.Name {
+		f.args[n-1].Repeated = true
+		return
+	}
+	if len(f.args) < 50 {
+		f.args = append(f.args, a)
+	}
+}
+
+func (f *form) repeat() {
+	if n := len(f.args); n > 0 {
+		f.args[n-1].Repeated = true
+	}
+}

@@ -1,0 +1,149 @@
+package clitool
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/mcpctl/mcpctl/internal/clihelp"
+	"github.com/mcpctl/mcpctl/test/require"
+)
+
+// outline gives a command and those below it, one a line, with the names of the flags.
+func outline(c *clihelp.Command) string {
+	var b strings.Builder
+	walk(c, func(c *clihelp.Command) {
+		fmt.Fprintf(&b, "/%s", strings.Join(c.Path, " "))
+		for _, f := range c.Flags {
+			fmt.Fprintf(&b, " %s", f.Long)
+			if f.Kind != clihelp.Bool {
+				fmt.Fprintf(&b, "=%s", f.Kind)
+			}
+		}
+		b.WriteString("\n")
+	})
+	return b.String()
+}
+
+const (
+	cobraHelp = `Usage: spade [command]
+
+Available Commands:
+  dig   Dig a hole
+
+Use "spade [command] --help" for more information about a command.
+Use "spade options" for a list of global command-line options (applies to all commands).`
+	digHelp  = "Usage: spade dig [flags]\n\nFlags:\n      --deep   Deep\n"
+	fillHelp = "Usage: spade fill [flags]\n\nFlags:\n      --with string   What\n"
+)
+
+// TestSources: each place where commands are described is used where it should be.
+func TestSources(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		script string            // the tool's answer to "$*"
+		man    map[string]string // pages by name
+		fish   string
+		help   string
+		depth  int
+		want   string
+	}{
+		"cobra completes what its help leaves out": {
+			script: `'--help') help "` + "$COBRA" + `";; 'dig --help') help "$DIG";; 'fill --help') help "$FILL";;
+'__complete ') printf 'dig\tDig\nfill\tFill it\nhelp\tHelp\n:4\n';; '__complete -') printf -- '--user\tWho\n--user=\tWho\n--loud\tLoud\n:4\n';;
+options) help 'The following options can be passed to any command:
+
+    --quiet=false:
+	Say less';;`,
+			want: "/ --quiet --user=string --loud\n/dig --deep --quiet\n/fill --with=string --quiet\n",
+		},
+		"a leaf is not completed": {
+			script: `'--help') help "$COBRA";; 'dig --help') help "$DIG";; '__complete dig '*) echo asked >>"$0.asked"; printf 'mole\n:4\n';;`,
+			want:   "/\n/dig --deep\n",
+		},
+		"a tool that only looks like cobra": {
+			script: `'--help') help "$COBRA";; 'dig --help') help "$DIG";; __complete*) printf 'done\n';;`,
+			want:   "/\n/dig --deep\n",
+		},
+		"help in JSON, where the help says so": {
+			script: `'--help') help 'Usage: spade CMD
+  --help=json  the same for programs';;
+'--help=json') help '{"commands":[{"name":"dig","flags":[{"name":"deep","type":"integer"}],"commands":[{"name":"hole","flags":[{"name":"round","type":"boolean"}],"commands":[{"name":"x","flags":[{"name":"y"}]}]}]}]}';;`,
+			want: "/\n/dig --deep=integer\n/dig hole --round\n/dig hole x\n",
+		},
+		"help in JSON, where the entry says so": {
+			script: `'describe --json') help '{"commands":[{"name":"dig","summary":"Dig"},{"name":"fill","summary":"Fill"}]}';;
+'dig describe --json') help '{"name":"dig","flags":[{"name":"deep","type":"boolean"},{"name":"wide","type":"boolean"}]}';;`,
+			help: "describe --json",
+			want: "/\n/dig --deep --wide\n/fill\n",
+		},
+		"a man page, where there is no help": {
+			script: `*) echo 'spade: what?' >&2; exit 1;;`,
+			man: map[string]string{
+				"spade":     "SPADE(1)    Manual    SPADE(1)\n\nNAME\n       spade - dig holes\n\nSYNOPSIS\n       spade [--deep] [--at=<place>] <command>\n\nOPTIONS\n       --deep\n           Deep.\n\n       --at=<place>\n           Where.\n\nCOMMANDS\n       dig\n           Dig a hole.\n\n       fill\n           Fill it.\n",
+				"spade-dig": "SPADE-DIG(1)    Manual    SPADE-DIG(1)\n\nNAME\n       spade-dig - dig\n\nSYNOPSIS\n       spade dig [--round] [--fast]\n\nOPTIONS\n       --round\n           Round.\n\n       --fast\n           Fast.\n",
+			},
+			want: "/ --deep --at=string\n/dig --round --fast\n/fill\n",
+		},
+		"a completion file, where there is nothing else": {
+			script: `*) exit 1;;`,
+			fish:   "complete -c spade -n __fish_use_subcommand -a dig -d 'Dig'\ncomplete -c spade -n '__fish_seen_subcommand_from dig' -l deep -d 'Deep'\n",
+			want:   "/\n/dig --deep\n",
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			prefix := t.TempDir()
+			bin := filepath.Join(prefix, "bin")
+			write := func(path, text string) {
+				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+				syscall.ForkLock.RLock() // a child that has it open for writing keeps it from being run
+				err := os.WriteFile(path, []byte(text), 0o755)
+				syscall.ForkLock.RUnlock()
+				require.NoError(t, err)
+			}
+			tool := filepath.Join(bin, "spade")
+			script := "#!/bin/sh\nhelp() { printf '%s\\n' \"$1\"; }\ncase \"$*\" in\n" + c.script + "\n*) echo unknown >&2; exit 2;;\nesac\n"
+			write(tool, strings.NewReplacer("$COBRA", strings.ReplaceAll(cobraHelp, `"`, `\"`), "$DIG", digHelp, "$FILL", fillHelp).Replace(script))
+			manual := "#!/bin/sh\ncase \"$1\" in\n"
+			for page, text := range c.man {
+				manual += "'" + page + "') printf '%s' '" + text + "';;\n"
+			}
+			write(filepath.Join(bin, "man"), manual+"*) exit 16;;\nesac\n")
+			if c.fish != "" {
+				write(filepath.Join(prefix, "share/fish/vendor_completions.d/spade.fish"), c.fish)
+			}
+			found, err := Discover(t.Context(), Options{
+				Program: Program{Command: tool, Env: map[string]string{"PATH": bin + ":/usr/bin:/bin"}}, Help: c.help, Depth: c.depth,
+			})
+			require.NoError(t, err)
+			if got := outline(&found.Root); got != c.want {
+				t.Errorf("got\n%swant\n%s", got, c.want)
+			}
+			if text, err := os.ReadFile(tool + ".asked"); err == nil {
+				t.Errorf("it was run: %s", text)
+			}
+		})
+	}
+}
+
+// TestWholeDescriptionIsSound: what was described at once is looked at as everything
+// else.
+func TestWholeDescriptionIsSound(t *testing.T) {
+	t.Parallel()
+	c := soundTree(clihelp.Command{Sub: []clihelp.Command{
+		{Path: []string{"dig"}, Flags: []clihelp.Flag{{Long: "--deep;rm", Short: "-d"}, {Long: "--ok"}}, Sub: []clihelp.Command{{Path: []string{"dig", "-x"}}, {Path: []string{"dig", "hole"}, Flags: []clihelp.Flag{{Long: "--y"}}}}},
+		{Path: []string{"--force"}},
+	}}, 1)
+	if len(c.Sub) != 1 || len(c.Sub[0].Sub) != 1 || len(c.Sub[0].Sub[0].Flags) != 0 {
+		t.Fatalf("got %+v", c)
+	}
+	if !slices.Equal(namesOf(c.Sub[0].Flags[0]), []string{"-d"}) {
+		t.Errorf("got %v", namesOf(c.Sub[0].Flags[0]))
+	}
+}

@@ -1,0 +1,197 @@
+package yamledit_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpctl/mcpctl/internal/yamledit"
+	"github.com/mcpctl/mcpctl/test/require"
+)
+
+const goose = `# mine
+GOOSE_PROVIDER: x   # which
+extensions:
+  # about a
+  a:
+    type: stdio
+    cmd: npx
+    args:
+    - -y
+    - a
+    envs: {K: v}
+
+  # about b
+  b:
+    type: streamable_http
+    uri: https://b.example/mcp
+    description: |
+      # no comment
+      text
+
+# end
+other:
+- 1
+`
+
+const cont = `name: mine
+mcpServers:
+  - name: a
+    command: npx
+    args: ["-y", "a"]
+  # about b
+  - command: b
+    name: b
+rules: []
+`
+
+const entry = `{"cmd":"npx","args":["-y","x: #1"],"envs":{"A":"1"},"none":{},"on":true}`
+
+func parse(t *testing.T, text string) *yamledit.Document {
+	t.Helper()
+	d, err := yamledit.Parse([]byte(text))
+	require.NoError(t, err)
+	return d
+}
+
+func indented(text, by string) string {
+	return by + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n"+by) + "\n"
+}
+
+func TestSet(t *testing.T) {
+	t.Parallel()
+	written := "new:\n  cmd: npx\n  args:\n    - -y\n    - 'x: #1'\n  envs:\n    A: \"1\"\n  none: {}\n  \"on\": true\n"
+	root := "extensions:\n" + indented(written, "  ")
+	for _, c := range []struct{ name, in, want string }{
+		{"nothing", "", root},
+		{"comments alone, no last newline", "# c", "# c\n" + root},
+		{"a byte order mark", "\uFEFFx: 1\n", "\uFEFFx: 1\n" + root},
+		{"carriage returns", "x: 1\r\n", strings.ReplaceAll("x: 1\n"+root, "\n", "\r\n")},
+		{"empty", "extensions:\nx: 1\n", root + "x: 1\n"},
+		{"empty braces, a comment", "extensions: {} # c\nx: 1\n", strings.Replace(root, ":", ": # c", 1) + "x: 1\n"},
+		{"behind the last", goose, strings.Replace(goose, "      text\n", "      text\n"+indented(written, "  "), 1)},
+		{"in place", "extensions:\n    new:\n        cmd: old\n    # z\n    z: {}\n", "extensions:\n" + strings.ReplaceAll(indented(written, "  "), "  ", "    ") + "    # z\n    z: {}\n"},
+	} {
+		d, err := parse(t, c.in).Set(json.RawMessage(entry), "extensions", "new")
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if diff := cmp.Diff(c.want, string(d.Bytes())); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+func TestList(t *testing.T) {
+	t.Parallel()
+	d := parse(t, cont)
+	if got := d.Names("mcpServers"); !cmp.Equal(got, []string{"a", "b"}) {
+		t.Fatalf("names: %q", got)
+	}
+	if got := string(d.Value("mcpServers", "b")); got != `{"command":"b","name":"b"}` {
+		t.Errorf("value: %s", got)
+	}
+	set, err := d.Set(json.RawMessage(`{"command":"c","args":["1"]}`), "mcpServers", "c")
+	require.NoError(t, err)
+	want := strings.Replace(cont, "rules", "  - name: c\n    command: c\n    args:\n      - \"1\"\nrules", 1)
+	if diff := cmp.Diff(want, string(set.Bytes())); diff != "" {
+		t.Errorf("a new one (-want +got):\n%s", diff)
+	}
+	set, err = d.Set(json.RawMessage(`{"command":"z"}`), "mcpServers", "a")
+	require.NoError(t, err)
+	want = strings.Replace(cont, "    command: npx\n    args: [\"-y\", \"a\"]\n", "    command: z\n", 1)
+	if diff := cmp.Diff(want, string(set.Bytes())); diff != "" {
+		t.Errorf("in place (-want +got):\n%s", diff)
+	}
+	gone, err := d.Remove("mcpServers", "b")
+	require.NoError(t, err)
+	want = strings.Replace(cont, "  # about b\n  - command: b\n    name: b\n", "", 1)
+	if diff := cmp.Diff(want, string(gone.Bytes())); diff != "" {
+		t.Errorf("removed (-want +got):\n%s", diff)
+	}
+}
+
+func TestRemove(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, in, want string }{
+		{"a", goose, strings.Replace(goose, goose[strings.Index(goose, "  # about a"):strings.Index(goose, "\n  # about b")], "", 1)},
+		{"b", goose, strings.Replace(goose, goose[strings.Index(goose, "  # about b"):strings.Index(goose, "\n# end")], "", 1)},
+		{"none", goose, goose},
+		{"only", "extensions:\n  only:\n    cmd: x\ny: 1\n", "extensions: {}\ny: 1\n"},
+	} {
+		d, err := parse(t, c.in).Remove("extensions", c.name)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if diff := cmp.Diff(c.want, string(d.Bytes())); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// TestRefused: what cannot be edited line by line is left alone.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		in   string
+		want error
+	}{
+		{"extensions: {a: {cmd: x}}\n", yamledit.ErrFlow},
+		{"x: &x\n  a: {}\nextensions: *x\n", yamledit.ErrAlias},
+	} {
+		d := parse(t, c.in)
+		if _, err := d.Set(json.RawMessage(`{}`), "extensions", "new"); !errors.Is(err, c.want) {
+			t.Errorf("Set in %q: %v", c.in, err)
+		}
+		if _, err := d.Remove("extensions", "a"); !errors.Is(err, c.want) {
+			t.Errorf("Remove in %q: %v", c.in, err)
+		}
+		if got := d.Names("extensions"); !cmp.Equal(got, []string{"a"}) {
+			t.Errorf("names of %q: %q", c.in, got)
+		}
+	}
+	for in, want := range map[string]string{
+		"a: 1\n---\nb: 1\n": "line 2: a second document in the file",
+		"- 1\n":             "line 1: the file holds no mapping",
+		"a: [1\n":           "line 1: did not find expected ',' or ']'",
+	} {
+		if _, err := yamledit.Parse([]byte(in)); err == nil || err.Error() != want {
+			t.Errorf("%q: got %v, want %s", in, err, want)
+		}
+	}
+}
+
+// FuzzEdit: whatever is written can be taken out again, and every line that was there
+// before is there, in its order.
+func FuzzEdit(f *testing.F) {
+	for _, s := range []string{goose, cont, "", "a: 1", "extensions:\n", "extensions: {}\n", "a: &x {b: 1}\nextensions:\n  y: *x\n", "extensions:\n  a: >-\n   t\n\n   # u\n", "? a\n: b\n"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		d, err := yamledit.Parse(raw)
+		if err != nil || d.Value("extensions", "new") != nil || d.Names("extensions") == nil {
+			return
+		}
+		set, err := d.Set(json.RawMessage(`{"cmd":"c"}`), "extensions", "new")
+		if err != nil {
+			return
+		}
+		rest := set.Bytes()
+		for line := range bytes.Lines(raw) {
+			_, after, ok := bytes.Cut(rest, bytes.TrimRight(line, "\r\n"))
+			if !ok {
+				t.Fatalf("%q is gone from\n%s", line, set.Bytes())
+			}
+			rest = after
+		}
+		if _, err := set.Remove("extensions", "new"); err != nil {
+			t.Fatalf("cannot be taken out again: %v", err)
+		}
+	})
+}
