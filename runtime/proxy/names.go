@@ -3,13 +3,13 @@ package proxy
 import (
 	"cmp"
 
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/naming"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 )
 
 // Names are the names under which a proxy shows the tools and prompts of servers. They depend on
 // its options alone. Methods may be called concurrently.
 type Names struct {
-	names naming.Names
+	names catalog.Names
 	bare  bool
 }
 
@@ -20,7 +20,7 @@ func NamesOf(o Options) Names {
 	for i, s := range o.Servers {
 		servers[i] = s.Name
 	}
-	return Names{naming.Of(cmp.Or(o.Separator, defaultSeparator), cmp.Or(o.NameLimit, defaultNameLimit), servers, naming.Names{}), o.NoPrefix || o.Single}
+	return Names{catalog.NewNames(cmp.Or(o.Separator, defaultSeparator), cmp.Or(o.NameLimit, defaultNameLimit), servers, catalog.Names{}), o.NoPrefix || o.Single}
 }
 
 // Exposed returns the names for all tools, or all prompts, of one server. Without prefixes they are

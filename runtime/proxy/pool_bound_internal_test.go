@@ -13,7 +13,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/questions"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/subscriptions"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -36,7 +35,7 @@ func unreachable(t testing.TB, o Options) (*Proxy, *upstream.Backend) {
 // shared connection does.
 func TestOwnConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
-	for _, capabilities := range []string{`{}`, `{"elicitation":{"form":{}}}`, sharing.SharedOffer} {
+	for _, capabilities := range []string{`{}`, `{"elicitation":{"form":{}}}`, upstream.SharedOffer} {
 		_, b := unreachable(t, Options{Servers: []Server{{Name: "a", Isolation: IsolationSession}}})
 		for range 3 * upstream.MaxSlots {
 			who := upstream.NewClient(func([]byte) error { return nil })

@@ -19,7 +19,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -261,7 +260,7 @@ func TestSharedConnectionsStay(t *testing.T) {
 			s := runtimetest.New()
 			s.Versions = []string{"2026-07-28", "2025-11-25"}
 			b := pooled(t, s, IsolationAuto)
-			b.SetSettings(settings.Settings{Name: b.Name, IdleTimeout: idle})
+			b.SetSettings(upstream.Settings{Name: b.Name, IdleTimeout: idle})
 			old, _ := get(t, b, settledPeer(formOnly))
 			if old.Slot == b.Primary {
 				t.Fatal("the eras share")

@@ -17,7 +17,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -155,7 +154,7 @@ func TestPrincipalsAreBounded(t *testing.T) {
 		require.NoError(t, acquire("p|1"))
 		time.Sleep(time.Second)
 		require.NoError(t, acquire("p|2"))
-		crowded, ok := errors.AsType[*sharing.CrowdedError](acquire("p|3"))
+		crowded, ok := errors.AsType[*upstream.CrowdedError](acquire("p|3"))
 		if !ok || crowded.Most != 2 || crowded.In != upstream.YieldIdle-time.Second {
 			t.Fatalf("got %v", crowded)
 		}

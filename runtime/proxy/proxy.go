@@ -24,8 +24,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/stdio"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/hooks"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -186,7 +184,7 @@ func New(o Options) (*Proxy, error) {
 	info, looking := client.Describe(o.Info), new(hooks.Registry)
 	rt := router.New(router.Options{
 		Backends: upstream.Options{
-			Dial: func(ctx context.Context, k sharing.Key, who *access.Principal, h runtime.Handler) (*runtime.Client, error) {
+			Dial: func(ctx context.Context, k upstream.Key, who *access.Principal, h runtime.Handler) (*runtime.Client, error) {
 				return o.Dial(ctx, Key{Server: k.Server, Legacy: k.Legacy, Principal: who, Scope: k.Scope, Capabilities: k.Capabilities}, h)
 			},
 			RequestTimeout: o.RequestTimeout, Info: info, Roots: o.Roots, Store: o.Store, Logger: o.Logger,
@@ -301,11 +299,11 @@ func (p *Proxy) SetViews(set *views.Set) {
 }
 
 // settingsOf returns the servers as settings of backends.
-func settingsOf(servers []Server) []settings.Settings {
-	all := make([]settings.Settings, len(servers))
+func settingsOf(servers []Server) []upstream.Settings {
+	all := make([]upstream.Settings, len(servers))
 	for i, s := range servers {
-		all[i] = settings.Settings{
-			Name: s.Name, Transport: s.Transport, Labels: s.Labels, TrustAnnotations: s.TrustAnnotations, Local: s.Local, Isolation: settings.Isolation(s.Isolation), PerPrincipal: s.PerPrincipal, MaxPrincipals: s.MaxPrincipals, WrapURIs: s.WrapURIs, Start: settings.Start(s.Start),
+		all[i] = upstream.Settings{
+			Name: s.Name, Transport: s.Transport, Labels: s.Labels, TrustAnnotations: s.TrustAnnotations, Local: s.Local, Isolation: upstream.Isolation(s.Isolation), PerPrincipal: s.PerPrincipal, MaxPrincipals: s.MaxPrincipals, WrapURIs: s.WrapURIs, Start: upstream.Start(s.Start),
 			IdleTimeout: s.IdleTimeout, MinIdleTimeout: s.MinIdleTimeout, MaxIdleTimeout: s.MaxIdleTimeout,
 			RequestTimeout: s.RequestTimeout, DiscoveryTimeout: s.DiscoveryTimeout, Connection: s.Connection, Digest: s.Digest,
 		}

@@ -11,9 +11,8 @@ import (
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/internal/seal"
 	"github.com/mcpctl/mcpctl/internal/store"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/subscriptions"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/tasks"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -166,7 +165,7 @@ func TestReaperLeavesWhatIsInUse(t *testing.T) {
 			s.do(*who, "tools/call", echoCall)
 			return func() { s.p.router.Leave(who.Client) }
 		}},
-		"a task": {lasts: tasks.Kept, use: func(t *testing.T, s *stage, _ chan struct{}) func() {
+		"a task": {lasts: router.Kept, use: func(t *testing.T, s *stage, _ chan struct{}) func() {
 			id := taskID(t, s.do(modern, "tools/call", `{"name":"a__task","arguments":{"message":"hi"}}`))
 			s.do(modern, "tasks/get", `{"taskId":"`+id+`"}`)
 			id = taskID(t, s.do(modern, "tools/call", `{"name":"a__task","arguments":{"message":"hi"}}`))
@@ -176,7 +175,7 @@ func TestReaperLeavesWhatIsInUse(t *testing.T) {
 				}
 			}
 		}},
-		"a task that is given up": {lasts: tasks.Kept, use: func(t *testing.T, s *stage, _ chan struct{}) func() {
+		"a task that is given up": {lasts: router.Kept, use: func(t *testing.T, s *stage, _ chan struct{}) func() {
 			id := taskID(t, s.do(modern, "tools/call", `{"name":"a__task","arguments":{"message":"hi"}}`))
 			return func() { _, _ = s.try(t.Context(), modern, "tasks/cancel", `{"taskId":"`+id+`"}`) }
 		}},
@@ -220,7 +219,7 @@ func TestReaperLeavesWhatIsInUse(t *testing.T) {
 				if ends && end != nil {
 					end()
 				}
-				time.Sleep(max(c.lasts, settings.BusyIdle) + 2*upstream.ReapEvery)
+				time.Sleep(max(c.lasts, upstream.BusyIdle) + 2*upstream.ReapEvery)
 				if n := s.alive("a"); n != 0 {
 					t.Errorf("%s: %d connections stay after it", name, n)
 				}

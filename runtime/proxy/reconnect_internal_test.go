@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/breaker"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
@@ -118,7 +117,7 @@ func TestCallsConnectAtOnce(t *testing.T) {
 			_, err := s.try(t.Context(), old(), "tools/call", echoCall)
 			return err
 		}
-		for n := range breaker.TripFailures {
+		for n := range upstream.TripFailures {
 			if err := call(); !errors.Is(err, errRefused) || strings.Contains(err.Error(), "is paused") || s.dials("a") != n+1 {
 				t.Errorf("call %d: %v, connected %d times", n, err, s.dials("a"))
 			}
@@ -126,7 +125,7 @@ func TestCallsConnectAtOnce(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		err := call()
-		if s.dials("a") != breaker.TripFailures || err == nil || !strings.Contains(err.Error(), "next try in 28 s; last failure: connect a: sh ended (exit status 1): API key missing") {
+		if s.dials("a") != upstream.TripFailures || err == nil || !strings.Contains(err.Error(), "next try in 28 s; last failure: connect a: sh ended (exit status 1): API key missing") {
 			t.Errorf("left alone: %v, connected %d times", err, s.dials("a"))
 		}
 		if got := string(router.Failed("tools/call", err).Result); !strings.Contains(got, `"dev.mcpctl/error":{"kind":"connect","server":"a"}`) {
@@ -137,18 +136,18 @@ func TestCallsConnectAtOnce(t *testing.T) {
 		}
 		s.do(old(), "tools/list", `{}`)
 		time.Sleep(28*time.Second - 1)
-		if err := call(); s.dials("a") != breaker.TripFailures || err == nil {
+		if err := call(); s.dials("a") != upstream.TripFailures || err == nil {
 			t.Errorf("%v, connected %d times", err, s.dials("a"))
 		}
 		time.Sleep(time.Nanosecond)
-		if err := call(); !errors.Is(err, errRefused) || strings.Contains(err.Error(), "is paused") || s.dials("a") != breaker.TripFailures+1 {
+		if err := call(); !errors.Is(err, errRefused) || strings.Contains(err.Error(), "is paused") || s.dials("a") != upstream.TripFailures+1 {
 			t.Errorf("the one try: %v, connected %d times", err, s.dials("a"))
 		}
-		if err := call(); s.dials("a") != breaker.TripFailures+1 || !strings.Contains(err.Error(), "is paused") {
+		if err := call(); s.dials("a") != upstream.TripFailures+1 || !strings.Contains(err.Error(), "is paused") {
 			t.Errorf("after the one try: %v, connected %d times", err, s.dials("a"))
 		}
 		s.fails(nil)
-		time.Sleep(breaker.TripPause)
+		time.Sleep(upstream.TripPause)
 		if err := call(); err != nil {
 			t.Error(err)
 		}

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/meter"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
 // StoredList returns one list of a catalogue that a proxy has stored: its entries as the
@@ -61,6 +61,6 @@ func CatalogueOf(lists map[string][]json.RawMessage) []byte {
 // [store.Usage.Results], and the numbers of bytes that half of them and 99 % did not exceed,
 // within 3 %.
 func StoredResults(sizes string) (n uint64, p50, p99 int) {
-	n, q := meter.Quantiles(sizes, 0.5, 0.99)
+	n, q := upstream.Quantiles(sizes, 0.5, 0.99)
 	return n, q[0], q[1]
 }

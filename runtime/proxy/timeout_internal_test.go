@@ -13,7 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 )
 
@@ -96,7 +96,7 @@ func TestTimeForAList(t *testing.T) {
 		s := newStage(t, Options{Servers: Named("silent", "endless", "b")}, map[string]*runtimetest.Server{"silent": silent, "endless": endless, "b": runtimetest.New()})
 		start := time.Now()
 		got := s.do(old(), "tools/list", `{}`)
-		if took := time.Since(start); took > settings.DiscoverTime || !strings.Contains(got, "b__echo") {
+		if took := time.Since(start); took > upstream.DiscoverTime || !strings.Contains(got, "b__echo") {
 			t.Errorf("after %v: %s", took, got)
 		}
 		time.Sleep(5 * time.Second) // as time goes in the bubble: finding out the era was not in the list's time

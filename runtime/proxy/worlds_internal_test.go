@@ -15,9 +15,8 @@ import (
 
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/naming"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 )
 
@@ -228,7 +227,7 @@ func (w *testWorld) show(k inventory.Kind, key, server string) error {
 	if w.shown[k] == nil {
 		w.shown[k] = map[string]string{}
 	}
-	if named, _, ok := ownership.Unwrap(key); k == inventory.Resources && ok && w.servers[named] != nil {
+	if named, _, ok := catalog.Unwrap(key); k == inventory.Resources && ok && w.servers[named] != nil {
 		if named != server {
 			return fmt.Errorf("%q is shown as %s's", key, server)
 		}
@@ -260,7 +259,7 @@ func (w *testWorld) aName(k inventory.Kind) string {
 		if known := w.known(k); known != nil {
 			name := one(w.r, known)
 			if w.r.IntN(2) == 0 { // as a server would have to call it to get that name
-				name = strings.TrimPrefix(name, naming.Clean(one(w.r, worldNames)+w.o.Separator))
+				name = strings.TrimPrefix(name, catalog.CleanName(one(w.r, worldNames)+w.o.Separator))
 			}
 			if name != "" {
 				return name
@@ -275,7 +274,7 @@ func (w *testWorld) aURI(words []string) string {
 	uri := one(w.r, words)
 	switch w.r.IntN(6) {
 	case 0:
-		uri = ownership.Wrap(one(w.r, worldNames), uri)
+		uri = catalog.Wrap(one(w.r, worldNames), uri)
 	case 1:
 		if known := w.known(inventory.Resources); known != nil {
 			uri = one(w.r, known)
@@ -589,7 +588,7 @@ func (w *testWorld) allowed(k inventory.Kind, key string, claimed map[string]boo
 	}
 	owner := w.shown[k][key]
 	if k == inventory.Resources {
-		if server, _, ok := ownership.Unwrap(key); ok && w.servers[server] != nil {
+		if server, _, ok := catalog.Unwrap(key); ok && w.servers[server] != nil {
 			return only(server), "it names " + server
 		}
 		switch {
@@ -605,7 +604,7 @@ func (w *testWorld) allowed(k inventory.Kind, key string, claimed map[string]boo
 	}
 	named, length := "", 0
 	for server := range w.servers {
-		full := naming.Clean(server + w.o.Separator)
+		full := catalog.CleanName(server + w.o.Separator)
 		if strings.HasPrefix(key, full) && len(full) > length {
 			named, length = server, len(full)
 		}
@@ -613,7 +612,7 @@ func (w *testWorld) allowed(k inventory.Kind, key string, claimed map[string]boo
 	switch {
 	case named != "":
 		return func(server string) bool {
-			return naming.Clean(server+w.o.Separator) == naming.Clean(named+w.o.Separator)
+			return catalog.CleanName(server+w.o.Separator) == catalog.CleanName(named+w.o.Separator)
 		}, "it begins with " + named
 	case w.o.NoPrefix || len(claimed) == 0: // it has been shown as nobody's
 		return func(string) bool { return true }, ""

@@ -147,14 +147,14 @@ func identityBreakages() []breakage {
 		one("forwarded identity", "users may be a list", access+"/forwarded", "(*Provider).of", ` || strings.Contains(s.user, ",")`, ``,
 			"forwarded/the proxy lets through: two users with a comma"),
 		{
-			defence: "belongings", name: "a cursor is everybody's", below: "runtime/proxy/internal/cursor",
+			defence: "belongings", name: "a cursor is everybody's", below: "runtime/proxy/internal/catalog",
 			edits: []breaks.Edit{
 				{Decl: "Seal", From: `+" "+audience`, To: ``},
 				{Decl: "Open", From: `+" "+audience`, To: ``},
 			},
 			cases: []string{"belongings/a cursor, 2025-11-25", "belongings/a cursor, 2026-07-28"},
 		},
-		one("belongings", "a server that is a principal's is shared", "runtime/proxy/internal/sharing", "Key.For", `k.Principal = principal`, `k.Principal = "one"`,
+		one("belongings", "a server that is a principal's is shared", "runtime/proxy/internal/upstream", "Key.For", `k.Principal = principal`, `k.Principal = "one"`,
 			"apart/each principal has a process", "apart/in each era"),
 		one("TLS", "any version of TLS will do", "cmd/internal/tlsfiles", "(*Files).read", `MinVersion: tls.VersionTLS13`, `MinVersion: tls.VersionTLS10`,
 			"encrypted/TLS 1.0 is refused", "encrypted/TLS 1.1 is refused"),

@@ -8,9 +8,8 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/internal/store"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/cursor"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
@@ -79,7 +78,7 @@ func BenchmarkVariant(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				p.Publish(p.set.All()[0], p.Inventory(p.set.All()[0]), inventory.ListSet{})
-				p.page(p.Current.Load(), inventory.Tools, false, by(nil), cursor.Place{})
+				p.page(p.Current.Load(), inventory.Tools, false, by(nil), CursorPlace{})
 			}
 		})
 	}
@@ -89,9 +88,9 @@ func BenchmarkVariant(b *testing.B) {
 // servers of 100 tools in a database.
 func BenchmarkStart(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "mcpctl.db")
-	var servers []settings.Settings
+	var servers []upstream.Settings
 	for i := range 50 {
-		servers = append(servers, settings.Settings{Name: fmt.Sprintf("server-%d", i), Digest: fmt.Sprint(i)})
+		servers = append(servers, upstream.Settings{Name: fmt.Sprintf("server-%d", i), Digest: fmt.Sprint(i)})
 	}
 	from := manyTools(b, 5000)
 	db := store.Open(path, store.Options{})
@@ -107,7 +106,7 @@ func BenchmarkStart(b *testing.B) {
 	for b.Loop() {
 		db := store.Open(path, store.Options{})
 		p, closes := stored(Options{}, db, servers)
-		if s := p.Current.Load(); s.lists[inventory.Tools].count != 5000 || len(p.page(s, inventory.Tools, false, by(nil), cursor.Place{})) < 1<<18 {
+		if s := p.Current.Load(); s.lists[inventory.Tools].count != 5000 || len(p.page(s, inventory.Tools, false, by(nil), CursorPlace{})) < 1<<18 {
 			b.Fatal(s.lists[inventory.Tools].count)
 		}
 		closes()

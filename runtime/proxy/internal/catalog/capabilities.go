@@ -6,25 +6,24 @@ import (
 
 	"github.com/mcpctl/mcpctl/internal/bridge"
 	"github.com/mcpctl/mcpctl/internal/revision"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/capability"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
 // Capabilities returns what the backends offer together, or all that there may be as
 // long as one of them is not known, of those that a principal may see. It waits for
 // nothing.
-func (p *Publisher) Capabilities(who upstream.Audience) capability.Set {
+func (p *Publisher) Capabilities(who upstream.Audience) Capabilities {
 	servers := visible(p, who)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var all capability.Set
+	var all Capabilities
 	if View(p.Of(who)) != nil { // which has resources of the proxy's own
 		all.Join([]byte(`{"resources":{}}`))
 	}
 	for _, b := range servers {
 		has := p.offers.inventory(b)
 		if has == nil {
-			return capability.Every()
+			return EveryCapability()
 		}
 		all.Join(has.Capabilities)
 	}
@@ -34,7 +33,7 @@ func (p *Publisher) Capabilities(who upstream.Audience) capability.Set {
 // WithTasks adds the tasks extension to what is offered, where a server has
 // tasks of either era or is not known yet. Clients of the handshake era are not
 // told of any: their calls are waited for.
-func WithTasks(p *Publisher, o capability.Set, who upstream.Audience) capability.Set {
+func WithTasks(p *Publisher, o Capabilities, who upstream.Audience) Capabilities {
 	servers := visible(p, who)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -83,7 +82,7 @@ func (p *Publisher) Instructions(who upstream.Audience) string {
 		if p.o.Single {
 			most = maxAllInstructions
 		}
-		its := capability.Cut(has.Instructions, most)
+		its := CutCapabilities(has.Instructions, most)
 		if len(all) > 1 || !p.o.NoPrefix {
 			its = "# " + b.Name + "\n\n" + its
 		}

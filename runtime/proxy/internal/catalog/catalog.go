@@ -11,12 +11,8 @@ import (
 	"github.com/mcpctl/mcpctl/internal/pins"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/internal/views"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/errkind"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/hooks"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/naming"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/past"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -32,8 +28,8 @@ type Catalog struct {
 	// there has been no other.
 	single bool
 	named  map[string]*upstream.Backend
-	names  naming.Names
-	owners *ownership.Owners
+	names  Names
+	owners *Owners
 	// removed are the servers that are not configured any more.
 	removed []string
 	// bareTools lead from a backend's own name of a tool to the tool, nil where
@@ -97,7 +93,7 @@ func newCatalog(p *Publisher) *Catalog {
 	all := p.set.All()
 	c := &Catalog{
 		names: p.names, removed: p.past.Removed(), single: len(all) == 1 && !all[0].Config().WrapURIs && len(p.past.Removed()) == 0,
-		held: holding(p), named: map[string]*upstream.Backend{}, owners: ownership.New(), apps: map[*upstream.Backend]bool{}, pages: pages{of: map[pageKey]*page{}, size: new(atomic.Int64), most: maxPages},
+		held: holding(p), named: map[string]*upstream.Backend{}, owners: NewOwners(), apps: map[*upstream.Backend]bool{}, pages: pages{of: map[pageKey]*page{}, size: new(atomic.Int64), most: maxPages},
 	}
 	former, known := slices.Collect(p.past.All()), once(p.known())
 	c.bareTools = sync.OnceValue(func() map[string]*Route { return c.byBareName(slices.Values(former), known) })
@@ -212,7 +208,7 @@ func (c *Catalog) addFormerNames(p *Publisher, k inventory.Kind) {
 
 // claim notes whose URIs are whose, by all that is listed or was, and which
 // backends have resources and apps.
-func (c *Catalog) claim(known iter.Seq2[*upstream.Backend, *inventory.Inventory], former iter.Seq[past.Item]) {
+func (c *Catalog) claim(known iter.Seq2[*upstream.Backend, *inventory.Inventory], former iter.Seq[pastItem]) {
 	for server := range c.named {
 		c.owners.AddServer(server)
 	}
@@ -256,8 +252,8 @@ func (c *Catalog) claim(known iter.Seq2[*upstream.Backend, *inventory.Inventory]
 // byBareName returns the tools by their servers' own names, where one server alone has
 // that name. former has the names that servers list no more; known may have tools that
 // the list leaves out.
-func (c *Catalog) byBareName(former iter.Seq[past.Item], known iter.Seq2[*upstream.Backend, *inventory.Inventory]) map[string]*Route {
-	claims := map[string]ownership.Claim{}
+func (c *Catalog) byBareName(former iter.Seq[pastItem], known iter.Seq2[*upstream.Backend, *inventory.Inventory]) map[string]*Route {
+	claims := map[string]Claim{}
 	for f := range former {
 		if f.Kind == inventory.Tools {
 			claims[f.Key] = claims[f.Key].With(f.Server)
@@ -350,7 +346,7 @@ func missingOf(p *Publisher, k inventory.Kind) (out []inventory.Missing) {
 			}
 		}
 		if err != nil {
-			out = append(out, inventory.Missing{Server: b.Name, Kind: errkind.Of(err)})
+			out = append(out, inventory.Missing{Server: b.Name, Kind: upstream.ErrorKind(err)})
 		}
 	}
 	return out

@@ -8,7 +8,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/revision"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/cursor"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -27,7 +26,7 @@ func TestCursorsOfPrincipals(t *testing.T) {
 			if id != "" {
 				who = by(&access.Principal{ID: id})
 			}
-			from, _, err := cursor.Open(p.o.Ring, inventory.Tools, who.Key(), []byte(`{"cursor":`+at+`}`))
+			from, _, err := OpenCursor(p.o.Ring, inventory.Tools, who.Key(), []byte(`{"cursor":`+at+`}`))
 			if err != nil {
 				return "", "", err
 			}
@@ -75,7 +74,7 @@ func TestScopeOfAView(t *testing.T) {
 		{View: "v"}: `"cacheScope":"public"`, {View: "v", Private: true}: `"cacheScope":"private"`, {Who: &access.Principal{ID: "a"}, View: "v"}: `"cacheScope":"private"`,
 	} {
 		for range 2 { // the second is kept
-			if got := p.page(p.Current.Load(), inventory.Tools, true, who, cursor.Place{}); !strings.Contains(string(got), want) {
+			if got := p.page(p.Current.Load(), inventory.Tools, true, who, CursorPlace{}); !strings.Contains(string(got), want) {
 				t.Errorf("%v: got %.200s", who, got)
 			}
 		}

@@ -9,9 +9,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/seal"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/persist"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -21,7 +18,7 @@ type unconnected struct{ upstream.Observer }
 // publisherOf returns a publisher of servers that cannot be connected.
 func publisherOf(tb testing.TB, o Options, servers ...string) *Publisher {
 	tb.Helper()
-	all := make([]settings.Settings, len(servers))
+	all := make([]upstream.Settings, len(servers))
 	for i, name := range servers {
 		all[i].Name = name
 	}
@@ -32,9 +29,9 @@ func publisherOf(tb testing.TB, o Options, servers ...string) *Publisher {
 
 // stored returns a publisher of servers that cannot be connected, with what a store
 // has of them.
-func stored(o Options, from persist.Store, servers []settings.Settings) (p *Publisher, closes func()) {
+func stored(o Options, from upstream.Store, servers []upstream.Settings) (p *Publisher, closes func()) {
 	log := slog.New(slog.DiscardHandler)
-	set := upstream.NewSet(upstream.Options{Logger: log, Store: from, Dial: func(context.Context, sharing.Key, *access.Principal, runtime.Handler) (*runtime.Client, error) {
+	set := upstream.NewSet(upstream.Options{Logger: log, Store: from, Dial: func(context.Context, upstream.Key, *access.Principal, runtime.Handler) (*runtime.Client, error) {
 		return nil, runtime.ErrClosed
 	}})
 	set.Observer = unconnected{}

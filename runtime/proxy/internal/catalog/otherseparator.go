@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/naming"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/past"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -23,7 +21,7 @@ type split struct{ server, bare string }
 func (c *Catalog) splits(name string) (all []split) {
 	read := func(server string) {
 		for _, separator := range append(separators(), c.names.Separator) {
-			for _, form := range []string{server, naming.Clean(server)} {
+			for _, form := range []string{server, CleanName(server)} {
 				bare, ok := strings.CutPrefix(name, form+separator)
 				if one := (split{server, bare}); ok && bare != "" && !slices.Contains(all, one) {
 					all = append(all, one)
@@ -119,7 +117,7 @@ func wasListed(c *Catalog, p *Publisher, k inventory.Kind, s split) bool {
 	_, former, done := history(c, p)
 	defer done()
 	for f := range former {
-		if f == (past.Item{Server: s.server, Kind: k, Key: s.bare}) {
+		if f == (pastItem{Server: s.server, Kind: k, Key: s.bare}) {
 			return true
 		}
 	}
@@ -128,7 +126,7 @@ func wasListed(c *Catalog, p *Publisher, k inventory.Kind, s split) bool {
 
 // history returns what servers list and what they have listed, as a catalog shows it,
 // until done.
-func history(c *Catalog, p *Publisher) (known iter.Seq2[*upstream.Backend, *inventory.Inventory], former iter.Seq[past.Item], done func()) {
+func history(c *Catalog, p *Publisher) (known iter.Seq2[*upstream.Backend, *inventory.Inventory], former iter.Seq[pastItem], done func()) {
 	if !c.whole() {
 		return seen(c), formerlySeen(c), func() {}
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/internal/deadline"
 	"github.com/mcpctl/mcpctl/internal/rawjson"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/cursor"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
@@ -23,7 +22,7 @@ const (
 	// each who asks.
 	maxPages = 64 << 20
 	// pageLife is how long an answer with a cursor is given out.
-	pageLife = cursor.TTL / 4
+	pageLife = TTL / 4
 	// partialTTL bounds how long a list may be kept that leaves a server out.
 	partialTTL = 5 * time.Second
 )
@@ -46,7 +45,7 @@ type pages struct {
 type pageKey struct {
 	k       inventory.Kind
 	modern  bool
-	after   string // see cursor.Place
+	after   string // see CursorPlace
 	shown   string // the same, each with an end
 	private bool
 }
@@ -56,7 +55,7 @@ type page struct {
 	mu     sync.Mutex // guards what follows; held while the answer is written, which is memory work
 	result []byte     // nil as long as nobody has asked
 	items  rawjson.Span
-	next   *cursor.Place // nil for the last page
+	next   *CursorPlace // nil for the last page
 	made   time.Time
 	ttl    time.Duration
 	who    string // whose the cursor is
@@ -93,7 +92,7 @@ func (p *Publisher) List(ctx context.Context, who upstream.Audience, k inventory
 		arranged, private := arrange(c)
 		c, who.Private = arranged, who.Private || private
 	}
-	from, given, err := cursor.Open(p.o.Ring, k, who.Key(), params)
+	from, given, err := OpenCursor(p.o.Ring, k, who.Key(), params)
 	if err != nil {
 		return nil, upstream.Invalid("params.cursor: %v", err)
 	}
@@ -144,7 +143,7 @@ func (p *Publisher) revalidate(k inventory.Kind) {
 
 // page returns the answer of an audience to a list method that begins at a place. It is not to
 // be changed: others get the same.
-func (p *Publisher) page(c *Catalog, k inventory.Kind, modern bool, who upstream.Audience, from cursor.Place) []byte {
+func (p *Publisher) page(c *Catalog, k inventory.Kind, modern bool, who upstream.Audience, from CursorPlace) []byte {
 	key, private := who.Key(), who.Who != nil || who.Private
 	l, pg := &c.lists[k], c.pages.at(pageKey{k, modern, from.After, strings.Join(from.Shown, "\x00"), private})
 	now := time.Now()
@@ -183,7 +182,7 @@ func (p *Publisher) page(c *Catalog, k inventory.Kind, modern bool, who upstream
 	end := len(out)
 	out = append(out, ']')
 	if pg.next != nil {
-		out = rawjson.Quote(append(out, `,"nextCursor":`...), cursor.Seal(p.o.Ring, k, key, *pg.next))
+		out = rawjson.Quote(append(out, `,"nextCursor":`...), SealCursor(p.o.Ring, k, key, *pg.next))
 	}
 	if server := p.o.Info; modern && server != nil {
 		out = append(append(out, `,"_meta":{"io.modelcontextprotocol/serverInfo":`...), server...)
@@ -212,7 +211,7 @@ type placed struct {
 // does, nil for the last. A list that is no longer than a page is in the order of its
 // servers. In a longer one, what is pinned comes first, and all else is in the order of
 // names: so the next page can be told of a list that has changed since.
-func (l *list) part(from cursor.Place, size int) ([]placed, *cursor.Place) {
+func (l *list) part(from CursorPlace, size int) ([]placed, *CursorPlace) {
 	first := from.After == "" && len(from.Shown) == 0
 	if first && (size <= 0 || l.count <= size) {
 		all := make([]placed, 0, l.count)

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/cursor"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/test/require"
 )
@@ -55,7 +54,7 @@ func TestListForModernClients(t *testing.T) {
 	} {
 		p := offering(t, inventory.Tools, Options{}, []string{"a", "b"}, map[string]*inventory.Inventory{"a": c.a, "b": c.b})
 		s := p.Current.Load()
-		if got := string(p.page(s, inventory.Tools, true, by(nil), cursor.Place{})); !strings.Contains(got, c.want) {
+		if got := string(p.page(s, inventory.Tools, true, by(nil), CursorPlace{})); !strings.Contains(got, c.want) {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, c.want)
 		}
 	}

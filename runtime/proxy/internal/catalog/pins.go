@@ -13,7 +13,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/pins"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -283,9 +282,9 @@ func (c *Catalog) admits(r *Route, uri string) error {
 	refused := v.Holds(pins.Resources, r.Bare) || v.Holds(pins.Templates, r.Bare)
 	if !refused && c.Routes[inventory.Resources][uri] == nil {
 		for template := range v.Held(pins.Templates) {
-			refused = refused || ownership.Matcher(template)(r.Bare)
+			refused = refused || Matcher(template)(r.Bare)
 		}
-		scheme, _ := ownership.SchemeOf(r.Bare)
+		scheme, _ := SchemeOf(r.Bare)
 		refused = refused && !c.owners.Matching(scheme, r.Bare).Has(r.Backend.Name)
 	}
 	if refused {

@@ -11,7 +11,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/access/gate"
 	"github.com/mcpctl/mcpctl/internal/access/policy"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/cursor"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -162,7 +161,7 @@ func TestMemoryOfViews(t *testing.T) {
 	for _, one := range who {
 		for _, modern := range []bool{false, true} {
 			l := &p.Of(by(one)).lists[inventory.Tools]
-			for from := new(cursor.Place); from != nil; _, from = l.part(*from, DefaultPage) {
+			for from := new(CursorPlace); from != nil; _, from = l.part(*from, DefaultPage) {
 				p.page(p.Of(by(one)), inventory.Tools, modern, by(one), *from)
 			}
 		}
@@ -203,7 +202,7 @@ func BenchmarkFirstList(b *testing.B) {
 		off := manyTools(b, 5000)
 		for b.Loop() {
 			off.Publish(off.set.All()[0], off.Inventory(off.set.All()[0]), inventory.ListSet{})
-			off.page(off.Of(by(nil)), inventory.Tools, false, by(nil), cursor.Place{})
+			off.page(off.Of(by(nil)), inventory.Tools, false, by(nil), CursorPlace{})
 		}
 	})
 	b.Run("first", func(b *testing.B) {
@@ -211,14 +210,14 @@ func BenchmarkFirstList(b *testing.B) {
 			b.StopTimer()
 			anew(p)
 			b.StartTimer()
-			p.page(p.Of(by(who[3])), inventory.Tools, false, by(who[3]), cursor.Place{})
+			p.page(p.Of(by(who[3])), inventory.Tools, false, by(who[3]), CursorPlace{})
 		}
 	})
 	b.Run("again", func(b *testing.B) {
 		for b.Loop() {
 			other := *who[3]
 			other.Name = "other"
-			p.page(p.Of(by(&other)), inventory.Tools, false, by(who[3]), cursor.Place{})
+			p.page(p.Of(by(&other)), inventory.Tools, false, by(who[3]), CursorPlace{})
 		}
 	})
 }

@@ -15,9 +15,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/views"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/hooks"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/naming"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/past"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -43,7 +40,7 @@ type Publisher struct {
 	o          Options
 	set        *upstream.Set
 	Current    atomic.Pointer[Catalog]
-	handedOut  ownership.Links
+	handedOut  Links
 	Listeners  Listeners
 	updates    updates
 	seen       seenLists
@@ -53,8 +50,8 @@ type Publisher struct {
 	refreshing atomic.Bool // servers are being looked at, or about to be; see refresh
 
 	mu     sync.Mutex // guards what follows, and is held while a catalog is built; taken before a backend's
-	names  naming.Names
-	past   past.Past
+	names  Names
+	past   Past
 	offers offersOf
 	views  *views.Set
 }
@@ -76,7 +73,7 @@ type offers struct {
 // NewPublisher returns a publisher of what a set of backends offers.
 func NewPublisher(o Options, set *upstream.Set) *Publisher {
 	p := &Publisher{
-		o: o, set: set, views: o.Views, names: namesOf(o, nil, naming.Names{}), past: past.New(),
+		o: o, set: set, views: o.Views, names: namesOf(o, nil, Names{}), past: newPast(),
 		offers: offersOf{}, Listeners: Listeners{all: o.Single, of: map[Listener]wish{}},
 	}
 	p.Current.Store(newCatalog(p))
@@ -286,11 +283,11 @@ func (p *Publisher) SaveAgain(r *upstream.Reconfiguration) {
 	}
 }
 
-// namesOf returns the names for a configuration; see naming.Of.
-func namesOf(o Options, servers []*upstream.Backend, before naming.Names) naming.Names {
+// namesOf returns the names for a configuration; see NewNames.
+func namesOf(o Options, servers []*upstream.Backend, before Names) Names {
 	all := make([]string, len(servers))
 	for i, b := range servers {
 		all[i] = b.Name
 	}
-	return naming.Of(o.Separator, o.NameLimit, all, before)
+	return NewNames(o.Separator, o.NameLimit, all, before)
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -108,7 +107,7 @@ func findURI(ctx context.Context, who upstream.Audience, p *Publisher, uri strin
 		return r, err
 	}
 	c := p.Of(who)
-	for _, by := range []ownership.Claim{c.owners.OfScheme(uri), c.owners.Matching("", uri)} {
+	for _, by := range []Claim{c.owners.OfScheme(uri), c.owners.Matching("", uri)} {
 		switch {
 		case by.Sole():
 			return c.to(by, uri)
@@ -158,7 +157,7 @@ func (p *Publisher) claimed(ctx context.Context, who upstream.Audience, uri stri
 // that looks so, and where there is one server none is wrapped.
 func (c *Catalog) unwrapped(b *upstream.Backend, uri, bare string) *Route {
 	r := c.Routes[inventory.Resources][uri]
-	wrapped := ownership.Wrapped(uri)
+	wrapped := Wrapped(uri)
 	switch {
 	case r != nil && r.Backend == b:
 		return r
@@ -169,7 +168,7 @@ func (c *Catalog) unwrapped(b *upstream.Backend, uri, bare string) *Route {
 }
 
 // to returns the route of a URI in the form of its server, given who has it.
-func (c *Catalog) to(by ownership.Claim, uri string) (*Route, error) {
+func (c *Catalog) to(by Claim, uri string) (*Route, error) {
 	if !by.Sole() {
 		return nil, c.several("have", by, uri)
 	}
@@ -185,11 +184,11 @@ func (c *Catalog) to(by ownership.Claim, uri string) (*Route, error) {
 
 // several refuses a URI that several servers have, or may have, with the forms that each
 // lead to one of them.
-func (c *Catalog) several(have string, by ownership.Claim, uri string) error {
+func (c *Catalog) several(have string, by Claim, uri string) error {
 	var forms []string
 	for _, server := range by.Servers() {
 		if c.named[server] != nil {
-			forms = append(forms, ownership.Wrap(server, uri))
+			forms = append(forms, Wrap(server, uri))
 		}
 	}
 	text := "several servers " + have + " " + uri

@@ -13,7 +13,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/hooks"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/links"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -153,7 +152,7 @@ func (c *Catalog) exposedUI(b *upstream.Backend, k inventory.Kind, it *inventory
 	if k != inventory.Tools || c.single || it.Facts&inventory.Pictured == 0 {
 		return nil
 	}
-	t := links.Text{Of: it.Raw, Name: func(uri string) string { return c.exposeURI(b, uri) }}
+	t := Text{Of: it.Raw, Name: func(uri string) string { return c.exposeURI(b, uri) }}
 	if at, err := rawjson.Field(it.Raw, "_meta"); err == nil && at.Present() {
 		t.Meta(at)
 	}
@@ -176,7 +175,7 @@ func (s *Section) appendEntry(dst []byte, p *Publisher, e *entry) []byte {
 		edits = append(edits, rawjson.Edit{Span: it.TitleAt, New: rawjson.Quote(nil, it.Title+" ("+name+")")})
 	}
 	if s.kind != inventory.Tools || it.Facts&inventory.Iconic != 0 {
-		edits = append(edits, links.UnsafeIcons(it.Raw)...)
+		edits = append(edits, UnsafeIcons(it.Raw)...)
 	}
 	if len(edits) > 1 {
 		slices.SortFunc(edits, func(a, b rawjson.Edit) int { return a.Start - b.Start })

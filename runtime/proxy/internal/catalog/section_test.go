@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/cursor"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
@@ -83,7 +82,7 @@ func TestSnapshotOfParts(t *testing.T) {
 			p.mu.Unlock()
 			for k := range inventory.Kinds {
 				for _, modern := range []bool{false, true} {
-					g, w := string(p.page(got, k, modern, by(nil), cursor.Place{})), string(p.page(want, k, modern, by(nil), cursor.Place{}))
+					g, w := string(p.page(got, k, modern, by(nil), CursorPlace{})), string(p.page(want, k, modern, by(nil), CursorPlace{}))
 					if g != w {
 						t.Fatalf("got  %s\nwant %s", g, w)
 					}
@@ -96,7 +95,7 @@ func TestSnapshotOfParts(t *testing.T) {
 						t.Fatalf("%s leads to %+v, want %+v", name, g, r)
 					}
 				}
-				texts := string(p.page(before, k, false, by(nil), cursor.Place{})) == string(p.page(got, k, false, by(nil), cursor.Place{}))
+				texts := string(p.page(before, k, false, by(nil), CursorPlace{})) == string(p.page(got, k, false, by(nil), CursorPlace{}))
 				if same := before.same(got, k); same != texts || same != (before.lists[k].version() == got.lists[k].version()) {
 					t.Fatalf("the lists are the same: %v; told: %v", texts, same)
 				}
@@ -118,7 +117,7 @@ func TestPageIsWrittenOnce(t *testing.T) {
 	s := p.Current.Load()
 	for _, modern := range []bool{false, true} {
 		l := &s.lists[inventory.Tools]
-		for from := new(cursor.Place); from != nil; _, from = l.part(*from, DefaultPage) {
+		for from := new(CursorPlace); from != nil; _, from = l.part(*from, DefaultPage) {
 			one := p.page(s, inventory.Tools, modern, by(nil), *from)
 			if two := p.page(s, inventory.Tools, modern, by(nil), *from); &one[0] != &two[0] {
 				t.Errorf("modern %v, from %v: written twice", modern, from)
@@ -131,7 +130,7 @@ func TestPageIsWrittenOnce(t *testing.T) {
 	pg := s.pages.at(pageKey{k: inventory.Tools})
 	old := pg.result
 	pg.made = pg.made.Add(-pageLife)
-	renewed := p.page(s, inventory.Tools, false, by(nil), cursor.Place{})
+	renewed := p.page(s, inventory.Tools, false, by(nil), CursorPlace{})
 	if &renewed[0] == &old[0] {
 		t.Error("the cursor was not renewed")
 	}
@@ -139,7 +138,7 @@ func TestPageIsWrittenOnce(t *testing.T) {
 		t.Error("renewing the cursor has changed the items")
 	}
 	s.lists[inventory.Tools].fresh.Until = time.Now().Add(time.Hour)
-	if got := string(p.page(s, inventory.Tools, true, by(nil), cursor.Place{})); !strings.Contains(got[:80], `"ttlMs":3599`) {
+	if got := string(p.page(s, inventory.Tools, true, by(nil), CursorPlace{})); !strings.Contains(got[:80], `"ttlMs":3599`) {
 		t.Errorf("got %s", got[:80])
 	}
 }

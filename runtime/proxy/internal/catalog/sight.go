@@ -11,8 +11,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/pins"
 	"github.com/mcpctl/mcpctl/internal/views"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/past"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -21,7 +19,7 @@ type material struct {
 	full   *Catalog // that of all
 	known  []offered
 	offers map[*upstream.Backend]*offered // of known
-	former []past.Item
+	former []pastItem
 	set    *policy.Set // nil: no policies count
 	world  *policy.World
 	views  *views.Set
@@ -67,7 +65,7 @@ func (s *sight) shows(o *offered, k inventory.Kind, i int) bool {
 
 // materialOf returns what other catalogs than the one of all can be made of. The caller holds
 // Publisher.mu.
-func materialOf(p *Publisher, c *Catalog, former []past.Item) *material {
+func materialOf(p *Publisher, c *Catalog, former []pastItem) *material {
 	m := &material{full: c, former: former, views: p.views, set: p.o.Gate.Set(), pins: p.o.Pins, bare: p.o.NoPrefix, warn: func(tool string, why error) { warnOnce(p, tool, why) }}
 	var items []policy.Item
 	for b, has := range p.known() {
@@ -106,7 +104,7 @@ func narrowed(base *Catalog, s sight, shows func(server string) bool) (c *Catalo
 	m := s.material
 	c = &Catalog{
 		sight: s, single: base.single, held: base.held,
-		named: map[string]*upstream.Backend{}, owners: ownership.New(), apps: map[*upstream.Backend]bool{},
+		named: map[string]*upstream.Backend{}, owners: NewOwners(), apps: map[*upstream.Backend]bool{},
 		names: base.names.Only(shows), pages: pages{of: map[pageKey]*page{}, size: &m.pages, most: maxViewPages},
 	}
 	for name, b := range base.named {
@@ -181,8 +179,8 @@ func once(seen iter.Seq2[*upstream.Backend, *inventory.Inventory]) iter.Seq2[*up
 }
 
 // formerlySeen returns what servers have listed that is seen, and list no more.
-func formerlySeen(c *Catalog) iter.Seq[past.Item] {
-	return func(yield func(past.Item) bool) {
+func formerlySeen(c *Catalog) iter.Seq[pastItem] {
+	return func(yield func(pastItem) bool) {
 		for _, f := range c.sight.material.former {
 			visible := c.sight.part.matches(c.sight.material, f.Kind, f.Server, f.Key)
 			if visible && c.sight.view != nil {

@@ -6,8 +6,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/links"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -16,7 +14,7 @@ func (c *Catalog) exposeURI(b *upstream.Backend, uri string) string {
 	if c.single {
 		return uri
 	}
-	scheme, _ := ownership.SchemeOf(uri)
+	scheme, _ := SchemeOf(uri)
 	switch scheme {
 	case "data":
 		return uri
@@ -29,7 +27,7 @@ func (c *Catalog) exposeURI(b *upstream.Backend, uri string) string {
 			return uri
 		}
 	}
-	return ownership.Wrap(b.Name, uri)
+	return Wrap(b.Name, uri)
 }
 
 // ExposedContent returns a result of tools/call or prompts/get with the URIs that
@@ -43,7 +41,7 @@ func (p *Publisher) ExposedContent(b *upstream.Backend, who *access.Principal, m
 	if !bytes.Contains(result, []byte("resource")) {
 		return result // no resource_link, resource or resourceUri: the common case, without reading it all
 	}
-	t := links.Text{Of: result, Name: func(uri string) string { return handOut(p, c, b, who, uri, c.exposeURI(b, uri)) }}
+	t := Text{Of: result, Name: func(uri string) string { return handOut(p, c, b, who, uri, c.exposeURI(b, uri)) }}
 	t.Content(method)
 	return rawjson.Apply(result, t.Edits)
 }
@@ -67,7 +65,7 @@ func (p *Publisher) ExposedContents(b *upstream.Backend, who *access.Principal, 
 		return result
 	}
 	c := p.Current.Load()
-	t := links.Text{Of: result, Name: func(uri string) string {
+	t := Text{Of: result, Name: func(uri string) string {
 		name := c.exposeURI(b, uri)
 		if bare != "" && uri == bare {
 			name = asked

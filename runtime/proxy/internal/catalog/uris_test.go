@@ -6,7 +6,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -45,7 +44,7 @@ func FuzzExposed(f *testing.F) {
 		f.Add([]byte(s), "a:b")
 	}
 	set := upstream.NewSet(upstream.Options{Logger: slog.New(slog.DiscardHandler)})
-	set.Roster.Store(&[]*upstream.Backend{upstream.NewBackend(set, settings.Settings{Name: "a"}), upstream.NewBackend(set, settings.Settings{Name: "b"})})
+	set.Roster.Store(&[]*upstream.Backend{upstream.NewBackend(set, upstream.Settings{Name: "a"}), upstream.NewBackend(set, upstream.Settings{Name: "b"})})
 	p := NewPublisher(Options{Logger: set.Log}, set)
 	f.Fuzz(func(t *testing.T, in []byte, asked string) {
 		if !json.Valid(in) || !utf8.Valid(in) {

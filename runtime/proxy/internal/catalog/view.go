@@ -10,7 +10,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/internal/views"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -232,7 +231,7 @@ func (p *part) showsUnlisted(k inventory.Kind, server, key string, c *Catalog) b
 	if p == nil || !p.matches(m, k, server, key) {
 		return p == nil
 	}
-	scheme, _ := ownership.SchemeOf(key)
+	scheme, _ := SchemeOf(key)
 	return k != inventory.Resources || !m.full.owners.Matching(scheme, key).Has(server) || c.owners.Matching(scheme, key).Has(server)
 }
 

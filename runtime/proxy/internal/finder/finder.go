@@ -13,9 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/internal/views"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/declarations"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/kept"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -56,7 +54,7 @@ type Finder struct {
 	o       Options
 	catalog *catalog.Publisher
 	set     *upstream.Set
-	kept    kept.Store
+	kept    ResultCache
 
 	mu      sync.Mutex // guards what follows
 	engine  *search.Engine
@@ -109,7 +107,7 @@ func (f *Finder) List(ctx context.Context, c *catalog.Publisher, from *upstream.
 	if f == nil || k != inventory.Resources || err != nil {
 		return result, err
 	}
-	return declarations.List(c, from.Audience, result), nil
+	return listDeclarations(c, from.Audience, result), nil
 }
 
 // arrange returns what makes the list of tools for a client another one, nil where it stays
@@ -166,7 +164,7 @@ type stocked struct {
 // beside is what is kept with a catalog.
 type beside struct {
 	stock func() *stocked // which is made once
-	code  declarations.Cache
+	code  Cache
 }
 
 func besideOf(c *catalog.Catalog) *beside {
@@ -175,7 +173,7 @@ func besideOf(c *catalog.Catalog) *beside {
 	}).(*beside)
 }
 
-func codeBeside(c *catalog.Catalog) *declarations.Cache { return &besideOf(c).code }
+func codeBeside(c *catalog.Catalog) *Cache { return &besideOf(c).code }
 
 func stockOf(c *catalog.Catalog) *stocked { return besideOf(c).stock() }
 
@@ -247,7 +245,7 @@ func (f *Finder) Take(ctx context.Context, from *upstream.Origin, method string,
 		if call, is = f.Read(from, line, m); is {
 			return call, true, nil
 		}
-		call.Result, err = declarations.Read(ctx, f.catalog, from.Audience, codeBeside, line, m)
+		call.Result, err = readDeclaration(ctx, f.catalog, from.Audience, codeBeside, line, m)
 		return call, call.Result != nil, err
 	}
 	if from.View == "" && (f.o.List == "" || f.o.List == views.ListAll) {

@@ -13,7 +13,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/results"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/kept"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -51,7 +50,7 @@ func (f *Finder) Shape(from *upstream.Origin, call *Called, result []byte) []byt
 		return result
 	}
 	c := f.catalog.Of(from.Audience)
-	r := kept.Result{Owner: owner(from, c), Texts: long.Texts, Most: shape.MaxTokens, Server: to.Backend, Tool: to.Bare, Task: call.Task}
+	r := StoredResult{Owner: owner(from, c), Texts: long.Texts, Most: shape.MaxTokens, Server: to.Backend, Tool: to.Bare, Task: call.Task}
 	if call.Use != nil {
 		r.Call = new(gate.Use)
 		r.Call.Follow(call.Use())
@@ -59,7 +58,7 @@ func (f *Finder) Shape(from *upstream.Origin, call *Called, result []byte) []byt
 	}
 	id, ok := f.kept.Put(r)
 	if !ok {
-		line := fmt.Sprintf("%s; the rest is not kept, because it has more than %d MiB: ask for less", shown(&long.Page, false), kept.MaxOne>>20)
+		line := fmt.Sprintf("%s; the rest is not kept, because it has more than %d MiB: ask for less", shown(&long.Page, false), MaxOne>>20)
 		return long.Answer(results.TextBlock([]byte(line)))
 	}
 	plan := f.plan(c, from.Audience)
@@ -67,7 +66,7 @@ func (f *Finder) Shape(from *upstream.Origin, call *Called, result []byte) []byt
 	if from.Version != "" && from.Version < sinceLinks {
 		return long.Answer(results.TextBlock([]byte(line)))
 	}
-	link := rawjson.Quote([]byte(`{"type":"resource_link","uri":`), kept.URI(id))
+	link := rawjson.Quote([]byte(`{"type":"resource_link","uri":`), ResultURI(id))
 	link = fmt.Appendf(link, `,"name":"result","description":"the whole result","mimeType":%q,"size":%d}`, typeOf(long.Texts), long.Texts.Size())
 	return long.Answer(link, results.TextBlock([]byte(line)))
 }
@@ -86,8 +85,8 @@ func (f *Finder) ShapeTask(from *upstream.Origin, server *upstream.Backend, bare
 	return rawjson.Apply(task, []rawjson.Edit{{Span: at, New: f.Shape(from, &Called{To: to, Task: id}, at.Of(task))}})
 }
 
-func owner(from *upstream.Origin, c *catalog.Catalog) kept.Owner {
-	return kept.Owner{Who: from.Who.Key(), View: catalog.View(c)}
+func owner(from *upstream.Origin, c *catalog.Catalog) ResultOwner {
+	return ResultOwner{Who: from.Who.Key(), View: catalog.View(c)}
 }
 
 // shown says how much of a result a page is. From says where it begins.
@@ -175,14 +174,14 @@ func (f *Finder) page(from *upstream.Origin, c *catalog.Catalog, tool string, ar
 			return nil, nil, fmt.Errorf("at /match: %w", err)
 		}
 	}
-	id, ok := kept.ID(q.ID)
+	id, ok := ResultID(q.ID)
 	if !ok {
 		id = q.ID
 	}
 	q.ID = id
 	r, of := f.keptFor(from, c, id)
 	if r == nil {
-		return nil, nil, gone(kept.URI(id))
+		return nil, nil, gone(ResultURI(id))
 	}
 	want.Most = r.Most
 	p := r.Texts.Project(fields).Page(want)
@@ -204,7 +203,7 @@ func gone(uri string) *runtime.Error {
 }
 
 // keptFor returns a result that somebody may read, and its call; nil for none.
-func (f *Finder) keptFor(from *upstream.Origin, c *catalog.Catalog, id string) (*kept.Result, *Earlier) {
+func (f *Finder) keptFor(from *upstream.Origin, c *catalog.Catalog, id string) (*StoredResult, *Earlier) {
 	r := f.kept.Get(owner(from, c), id)
 	if r == nil {
 		return nil, nil
@@ -236,7 +235,7 @@ func toolOf(c *catalog.Catalog, server *upstream.Backend, bare string) *catalog.
 // Read answers the reading of a resource that is a result. It reports false for others.
 func (f *Finder) Read(from *upstream.Origin, line []byte, m *rawjson.Message) (call Call, is bool) {
 	uri, _ := rawjson.String(line, m.URI)
-	id, ok := kept.ID(uri)
+	id, ok := ResultID(uri)
 	if !ok || catalog.HandedOut(f.catalog, uri) {
 		return call, false
 	}

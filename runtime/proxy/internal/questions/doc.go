@@ -8,4 +8,6 @@
 // to servers. A [Desk]'s lock is held for memory work only, and no other lock is
 // taken under it. It knows no front: a client is asked through the Origin that its
 // front has made.
+//
+// A [Lot] holds calls whose clients have to be asked between two requests.
 package questions

@@ -10,7 +10,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/errkind"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/verdict"
 )
@@ -117,7 +116,7 @@ func errorData(err error) []byte {
 		Status    int    `json:"status,omitempty"`
 		Body      string `json:"body,omitempty"`
 		Challenge string `json:"challenge,omitempty"`
-	}{Kind: errkind.Of(err)}
+	}{Kind: upstream.ErrorKind(err)}
 	f.Status = statusOf(err)
 	if be, ok := errors.AsType[*upstream.Error](err); ok {
 		f.Server = be.Server

@@ -11,7 +11,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/arguments"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/finder"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
@@ -164,7 +163,7 @@ func route(ctx context.Context, r *Request, k inventory.Kind, key string) (to *c
 		err = upstream.Invalid("%s is not known to change nothing", key)
 	}
 	if err == nil && !r.rewritten && to.Edit.Rewrites() {
-		r.Line, r.Msg, err = arguments.Rewrite(to.Edit, r.Line, r.Msg)
+		r.Line, r.Msg, err = rewriteArguments(to.Edit, r.Line, r.Msg)
 		r.rewritten = err == nil
 	}
 	if err == nil {

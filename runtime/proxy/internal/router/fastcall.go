@@ -18,7 +18,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/progress"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -45,7 +44,7 @@ type FastCall struct {
 	start, answeredAt time.Time
 	failed            bool
 
-	progress progress.Gate
+	progress progressGate
 	ends     []func() // called when it has ended; guarded by the pipe's lock
 
 	ticket journal.Ticket // of its record; that of a PendingFastCall is there

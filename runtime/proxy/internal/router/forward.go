@@ -13,7 +13,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/progress"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/questions"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
@@ -120,7 +119,7 @@ type Relay struct {
 	From  *upstream.Origin
 	conn  *upstream.Conn // that the call goes over
 
-	progress progress.Gate // used by the connection's reader alone
+	progress progressGate // used by the connection's reader alone
 
 	ends []func() // called when the request has ended; guarded by the connection's lock
 }

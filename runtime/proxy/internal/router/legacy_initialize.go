@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/mcpctl/mcpctl/internal/revision"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/capability"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 )
 
@@ -14,7 +14,7 @@ import (
 // with what that says, once it is connected.
 func (r *Request) initialize(ctx context.Context) ([]byte, error) {
 	version, _ := client.TermsIn(r.Line, r.Msg)
-	offered, info := capability.Every(), r.rt.o.Catalog.Info
+	offered, info := catalog.EveryCapability(), r.rt.o.Catalog.Info
 	switch c, err := r.rt.only(ctx, r.From.Audience); {
 	case err != nil:
 		return nil, err
@@ -28,9 +28,9 @@ func (r *Request) initialize(ctx context.Context) ([]byte, error) {
 		offered.Extensions = nil // unknown to those revisions
 	}
 	return json.Marshal(struct {
-		ProtocolVersion string          `json:"protocolVersion"`
-		Capabilities    capability.Set  `json:"capabilities"`
-		ServerInfo      json.RawMessage `json:"serverInfo"`
-		Instructions    string          `json:"instructions,omitempty"`
+		ProtocolVersion string               `json:"protocolVersion"`
+		Capabilities    catalog.Capabilities `json:"capabilities"`
+		ServerInfo      json.RawMessage      `json:"serverInfo"`
+		Instructions    string               `json:"instructions,omitempty"`
 	}{version, offered, info, r.rt.Catalog.Instructions(r.From.Audience)})
 }

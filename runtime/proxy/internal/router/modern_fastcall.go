@@ -20,7 +20,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/parking"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/questions"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -28,7 +28,7 @@ import (
 // server of the handshake era. It has no goroutine and stands for its client
 // while it lasts. If it needs more than a plain result (the server asks
 // something, answers with an error or with what is to be asked) it becomes a
-// parked call, which can wait for its client (see parking.Lot).
+// parked call, which can wait for its client (see questions.Lot).
 //
 // It is not pooled: a question may come late.
 type PendingFastCall struct {
@@ -45,7 +45,7 @@ type PendingFastCall struct {
 	ticket  journal.Ticket // of its record, as long as nobody is to end it
 	is      stage
 	outcome outcome
-	parked  *parking.Call
+	parked  *questions.Call
 	ready   chan struct{} // closed once parked is set, or the call is over; nil if nobody waits
 	done    chan struct{} // closed once there is an outcome; nil if nobody waits
 }
@@ -271,7 +271,7 @@ func (p *PendingFastCall) refuse(err error) {
 }
 
 // parkedCall returns what the call has become, nil if it is not parked.
-func (p *PendingFastCall) parkedCall() *parking.Call {
+func (p *PendingFastCall) parkedCall() *questions.Call {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.parked
@@ -285,7 +285,7 @@ func (p *PendingFastCall) ask(ctx context.Context, method string, params json.Ra
 	p.mu.Lock()
 	if p.is.over && p.parked == nil {
 		p.mu.Unlock()
-		return nil, parking.ErrLost
+		return nil, questions.ErrLost
 	}
 	if p.ready == nil {
 		p.ready = make(chan struct{})
@@ -304,7 +304,7 @@ func (p *PendingFastCall) ask(ctx context.Context, method string, params json.Ra
 	if call := p.parkedCall(); call != nil {
 		return call.Ask(ctx, method, params)
 	}
-	return nil, parking.ErrLost
+	return nil, questions.ErrLost
 }
 
 // emit sends the client what the server sends inside the call, once parked.

@@ -13,8 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/parking"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/progress"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/questions"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -37,7 +36,7 @@ type conversation struct {
 // interact serves a request that the backend may answer with questions
 // (tools/call, prompts/get, resources/read). A modern backend puts them into its
 // result. One with a handshake asks while the call goes on, so the call does not
-// live in this request but beside it: see parking.Lot.
+// live in this request but beside it: see questions.Lot.
 func (r *Request) interact(ctx context.Context, k inventory.Kind) ([]byte, error) {
 	at, what := r.Msg.Name, "name"
 	if k == inventory.Resources {
@@ -69,7 +68,7 @@ func (r *Request) interact(ctx context.Context, k inventory.Kind) ([]byte, error
 	}
 	call, err := r.rt.Parking.Resume(*s.Ticket, r.reports(), answers)
 	switch {
-	case errors.Is(err, parking.ErrLost):
+	case errors.Is(err, questions.ErrLost):
 		return nil, v.lost()
 	case err != nil:
 		return nil, upstream.Invalid("params.requestState: %v", err)
@@ -79,15 +78,15 @@ func (r *Request) interact(ctx context.Context, k inventory.Kind) ([]byte, error
 
 // start starts the call to the backend beside the request. first makes the first
 // round; nil: like the others.
-func (v *conversation) start(first func(context.Context, *Request) ([]byte, error)) *parking.Call {
-	return v.rt.Parking.Start(v.rt.Set.Lifetime, v.From.Who, v.reports(), func(ctx context.Context, call *parking.Call) (json.RawMessage, error) {
+func (v *conversation) start(first func(context.Context, *Request) ([]byte, error)) *questions.Call {
+	return v.rt.Parking.Start(v.rt.Set.Lifetime, v.From.Who, v.reports(), func(ctx context.Context, call *questions.Call) (json.RawMessage, error) {
 		result, err := v.run(ctx, call, first)
 		return v.judged.Finish(ctx, query(v.Request), result, err)
 	})
 }
 
 // await waits for a call that may ask: its result, or what asks the client.
-func (v *conversation) await(ctx context.Context, call *parking.Call) ([]byte, error) {
+func (v *conversation) await(ctx context.Context, call *questions.Call) ([]byte, error) {
 	out, err := call.Wait(ctx)
 	switch {
 	case err != nil:
@@ -123,7 +122,7 @@ func (r *Request) inputResponses() (map[string]json.RawMessage, error) {
 // Progress goes under the request's own token: each request of an interaction
 // has another, or none.
 func (r *Request) reports() func(method string, params []byte) {
-	token, gate := r.Msg.MetaToken.Of(r.Line), progress.Gate{}
+	token, gate := r.Msg.MetaToken.Of(r.Line), progressGate{}
 	return func(method string, params []byte) {
 		if method == revision.NotificationProgress {
 			if params = gate.Restore(params, token); params == nil {
@@ -145,7 +144,7 @@ func (e *Relay) wantProgress(req *runtime.Request) error {
 
 // run makes one call to the backend and, as long as there is nothing to ask the
 // client, the calls that follow from its results.
-func (v *conversation) run(ctx context.Context, call *parking.Call, first func(context.Context, *Request) ([]byte, error)) ([]byte, error) {
+func (v *conversation) run(ctx context.Context, call *questions.Call, first func(context.Context, *Request) ([]byte, error)) ([]byte, error) {
 	r := *v.Request
 	r.From.Emit, r.From.Ask = call.Emit, call.Ask
 	r.returns = len(r.From.Capabilities) > len(`{}`)
@@ -304,7 +303,7 @@ func (r *Request) backend() *upstream.Backend {
 }
 
 // ask returns the result that asks for input, with s sealed.
-func (v *conversation) ask(inputs []parking.Input, s *state) []byte {
+func (v *conversation) ask(inputs []questions.Input, s *state) []byte {
 	s.of(v.backend())
 	out := []byte(`{"resultType":"input_required","inputRequests":{`)
 	for i, in := range inputs {
@@ -331,14 +330,14 @@ func (v *conversation) openPages(pages []json.RawMessage) ([]byte, error) {
 	if b := v.backend(); b != nil {
 		b.Pool.KeepForAnswers()
 	}
-	var inputs []parking.Input
+	var inputs []questions.Input
 	for i, page := range pages {
 		q := revision.Question{From: revision.Latest, To: revision.Modern, Method: revision.MethodElicitationCreate, Capabilities: v.From.Capabilities, Name: v.asker()}
 		params, err := q.Params(page)
 		if err != nil {
 			return nil, err
 		}
-		inputs = append(inputs, parking.Input{Key: "u" + strconv.Itoa(i+1), Method: q.Method, Params: params})
+		inputs = append(inputs, questions.Input{Key: "u" + strconv.Itoa(i+1), Method: q.Method, Params: params})
 	}
 	return v.ask(inputs, &state{Method: v.kept.Method, Target: v.kept.Target, Again: true}), nil
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/capability"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -138,7 +137,7 @@ func (rt *Router) discovery(who upstream.Audience) []byte {
 	return marshal(struct {
 		ResultType        string                     `json:"resultType"`
 		SupportedVersions []string                   `json:"supportedVersions"`
-		Capabilities      capability.Set             `json:"capabilities"`
+		Capabilities      catalog.Capabilities       `json:"capabilities"`
 		Instructions      string                     `json:"instructions,omitempty"`
 		TTL               int                        `json:"ttlMs"`
 		CacheScope        string                     `json:"cacheScope"`

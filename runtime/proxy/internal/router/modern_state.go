@@ -10,7 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/internal/seal"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/parking"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/questions"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -31,7 +31,7 @@ type state struct {
 	// Given are answers that the proxy has given in the client's place.
 	Given map[string]json.RawMessage `json:"g,omitempty"`
 	// Ticket is that of the call that waits; nil if none does.
-	Ticket *parking.Ticket `json:"p,omitempty"`
+	Ticket *questions.Ticket `json:"p,omitempty"`
 	// Again reports that the request is made as if for the first time.
 	Again bool `json:"a,omitempty"`
 }

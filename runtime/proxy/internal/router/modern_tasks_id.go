@@ -4,14 +4,13 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/internal/rawjson"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/tasks"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
 // exposedTaskID returns the id by which the client of a request knows a backend's task:
 // the one that it has named, where the request is about the task.
 func exposedTaskID(r *Request, b *upstream.Backend, bare string) string {
-	who, prefix := r.From.Who.Key(), tasks.Prefix(b.Name)
+	who, prefix := r.From.Who.Key(), taskPrefix(b.Name)
 	if who == "" {
 		return prefix + "." + bare
 	}
@@ -20,7 +19,7 @@ func exposedTaskID(r *Request, b *upstream.Backend, bare string) string {
 			return named
 		}
 	}
-	return prefix + "." + r.rt.o.Catalog.Ring.Seal(tasks.Purpose(prefix, who), []byte(bare), 0)
+	return prefix + "." + r.rt.o.Catalog.Ring.Seal(taskPurpose(prefix, who), []byte(bare), 0)
 }
 
 // taskOf returns the backend of an exposed task id and the id there, nil where the
@@ -31,7 +30,7 @@ func taskOf(rt *Router, id, who string) (*upstream.Backend, string) {
 		return nil, ""
 	}
 	for _, b := range rt.Set.All() {
-		if tasks.Prefix(b.Name) != prefix {
+		if taskPrefix(b.Name) != prefix {
 			continue
 		}
 		if who == "" {
@@ -40,7 +39,7 @@ func taskOf(rt *Router, id, who string) (*upstream.Backend, string) {
 		if bare, ok := rt.TaskOwners.BareOf(id, who); ok {
 			return b, bare
 		}
-		if bare, err := rt.o.Catalog.Ring.Open(tasks.Purpose(prefix, who), rest); err == nil {
+		if bare, err := rt.o.Catalog.Ring.Open(taskPurpose(prefix, who), rest); err == nil {
 			return b, string(bare)
 		}
 		return nil, ""

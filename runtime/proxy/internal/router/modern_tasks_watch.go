@@ -12,7 +12,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/tasks"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -93,7 +92,7 @@ func (w *taskWatcher) look(ctx context.Context) error {
 	if task.Poll > 0 {
 		w.next = time.Duration(min(max(task.Poll, float64(taskWatchMin.Milliseconds())), float64(taskWatchMax.Milliseconds()))) * time.Millisecond
 	}
-	w.done = tasks.HasEnded(task.Status)
+	w.done = taskHasEnded(task.Status)
 	news := w.last != nil && !bytes.Equal(result, w.last) || w.last == nil && task.Status != "working"
 	w.last = result
 	if !news {

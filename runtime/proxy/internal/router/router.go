@@ -12,15 +12,11 @@ import (
 	"github.com/mcpctl/mcpctl/internal/audit/journal"
 	"github.com/mcpctl/mcpctl/internal/bridge"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/choice"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/finder"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/parking"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/questions"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/subscriptions"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/tasks"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/verdict"
 )
@@ -46,13 +42,13 @@ type Router struct {
 	Catalog *catalog.Publisher
 	Finder  *finder.Finder // nil where all tools are listed
 	desk    *questions.Desk
-	Views   choice.Chooser
+	Views   Chooser
 	Judge   *verdict.Judge
 	Hub     *subscriptions.Hub
 	Budget  *limits.Budget
-	Parking *parking.Lot
+	Parking *questions.Lot
 
-	TaskOwners   tasks.Owners
+	TaskOwners   taskOwners
 	logins       logins
 	lastDeclared atomic.Pointer[json.RawMessage] // see Declared
 
@@ -62,7 +58,7 @@ type Router struct {
 // New returns a router without backends, and the rooms under it.
 func New(o Options) *Router {
 	set := upstream.NewSet(o.Backends)
-	rt := &Router{o: o, Set: set, Catalog: catalog.NewPublisher(o.Catalog, set), Budget: new(limits.Budget), Parking: parking.NewLot(0)}
+	rt := &Router{o: o, Set: set, Catalog: catalog.NewPublisher(o.Catalog, set), Budget: new(limits.Budget), Parking: questions.NewLot(0)}
 	rt.Views.Gate = o.Catalog.Gate
 	rt.Views.Set(o.Catalog.Views)
 	rt.Judge = &verdict.Judge{Gate: o.Catalog.Gate, Catalog: rt.Catalog, Journal: o.Journal, Hooks: o.Catalog.Hooks, Logger: o.Logger}
@@ -78,8 +74,8 @@ func New(o Options) *Router {
 }
 
 // Reconfigure replaces the servers; see proxy.Proxy.Reconfigure.
-func (rt *Router) Reconfigure(servers []settings.Settings) (upstream.Changes, error) {
-	if err := settings.Distinct(servers); err != nil {
+func (rt *Router) Reconfigure(servers []upstream.Settings) (upstream.Changes, error) {
+	if err := upstream.Distinct(servers); err != nil {
 		return upstream.Changes{}, err
 	}
 	rt.reconfiguring.Lock() // for memory work and Recall, which is bounded; only Close waits for it

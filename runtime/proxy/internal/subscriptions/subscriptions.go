@@ -16,7 +16,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/ownership"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -403,7 +402,7 @@ func (s *Subscription) exposed(b *upstream.Backend, uri string, params []byte) [
 	case uri == s.Bare:
 		name = s.URI
 	case s.wrapped:
-		name = ownership.Wrap(b.Name, uri)
+		name = catalog.Wrap(b.Name, uri)
 	}
 	if name == uri {
 		return params

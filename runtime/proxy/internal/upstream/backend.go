@@ -12,23 +12,18 @@ import (
 	"github.com/mcpctl/mcpctl/internal/bridge"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/breaker"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/errkind"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/meter"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 )
 
 // Backend is one server behind the proxy and the connections to it.
 type Backend struct {
-	Activity meter.Activity // of clients' requests; first: what every call writes begins at a cache line
+	Activity Activity // of clients' requests; first: what every call writes begins at a cache line
 	Set      *Set
 	Log      *slog.Logger // names the server
 	Name     string
-	Primary  *Slot                             // in the era that the server prefers; says what it offers
-	settings atomic.Pointer[settings.Settings] // as configured, with defaults; replaced whole
+	Primary  *Slot                    // in the era that the server prefers; says what it offers
+	settings atomic.Pointer[Settings] // as configured, with defaults; replaced whole
 
 	// LegacyShared is the connection that all clients of the handshake era take, nil
 	// where there is none or it depends on the client.
@@ -58,22 +53,22 @@ type lifetime struct {
 }
 
 // NewBackend returns a backend that is not connected.
-func NewBackend(set *Set, of settings.Settings) *Backend {
+func NewBackend(set *Set, of Settings) *Backend {
 	b := &Backend{Set: set, Log: set.Log.With("server", of.Name), Name: of.Name}
 	b.Pool = Pool{b: b, slots: slots{}}
 	b.Lists.b, b.Persisted.b = b, b
 	b.life = lifetime{replaced: make(chan struct{}), gone: make(chan struct{})}
 	b.life.ctx, b.life.end = context.WithCancel(set.Lifetime)
 	b.SetSettings(of)
-	b.Primary = &Slot{Backend: b, Key: sharing.Everybodys(of.Name, false)}
+	b.Primary = &Slot{Backend: b, Key: Everybodys(of.Name, false)}
 	return b
 }
 
 // Config returns the backend's settings, defaults filled in.
-func (b *Backend) Config() *settings.Settings { return b.settings.Load() }
+func (b *Backend) Config() *Settings { return b.settings.Load() }
 
 // SetSettings replaces the settings.
-func (b *Backend) SetSettings(set settings.Settings) {
+func (b *Backend) SetSettings(set Settings) {
 	set = set.WithDefaults(b.Set.o.RequestTimeout)
 	b.settings.Store(&set)
 }
@@ -115,7 +110,7 @@ func (b *Backend) tryTwice(ctx context.Context, from *Origin, build BuildRequest
 			continue
 		}
 		if _, ok := errors.AsType[*bridge.SessionError](err); ok && c != nil {
-			err = errkind.Own(err)
+			err = localError(err)
 		}
 		return result, c, err
 	}
@@ -149,7 +144,7 @@ const refreshAge = 10 * time.Minute
 // been connected yet or a list could not be had, and it has not failed a moment
 // ago.
 func (b *Backend) Outdated(now time.Time) bool {
-	if set := b.Config(); !b.IsListed.Load() || set.Start == settings.StartCached || set.PerPrincipal {
+	if set := b.Config(); !b.IsListed.Load() || set.Start == StartCached || set.PerPrincipal {
 		return false
 	}
 	b.Pool.mu.Lock()
@@ -163,7 +158,7 @@ func (b *Backend) Outdated(now time.Time) bool {
 		return false
 	}
 	age := now.Sub(b.Persisted.lastVerified()) // less than nothing where the clock was set back
-	return lacking || age >= refreshAge || age < -meter.SetBack
+	return lacking || age >= refreshAge || age < -SetBack
 }
 
 // Start connects the backend if it is always to be connected, or nothing is known of what it
@@ -172,7 +167,7 @@ func (b *Backend) Outdated(now time.Time) bool {
 func (b *Backend) Start() {
 	b.Primary.Start()
 	sees := b.Set.sees.Load()
-	if sees == nil || b.Config().PerPrincipal || b.Config().Start == settings.StartCached || b.ConnectedOnce.Load() || !(*sees)(b) {
+	if sees == nil || b.Config().PerPrincipal || b.Config().Start == StartCached || b.ConnectedOnce.Load() || !(*sees)(b) {
 		return
 	}
 	if b.Due(nil, time.Now(), 0) == DueWait {
@@ -200,7 +195,7 @@ func (b *Backend) LoggedIn(principal string) {
 		if s.tells() {
 			tellers = append(tellers, s)
 		}
-		s.attempts.failures, s.attempts.retryAt, s.attempts.breaker = 0, time.Time{}, breaker.Breaker{}
+		s.attempts.failures, s.attempts.retryAt, s.attempts.breaker = 0, time.Time{}, Breaker{}
 		if !b.Pool.closed {
 			b.retire(s)
 		}

@@ -15,7 +15,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/late"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 )
 
@@ -58,8 +57,8 @@ type calls struct {
 	level   revision.Level // the log level that the server was told
 	// promised are the clients that are to hear of the end of an elicitation, by its
 	// raw id.
-	promised  late.Promises[*Client]
-	abandoned late.Abandoned[*Client] // nil for one without a session
+	promised  Promises[*Client]
+	abandoned Abandoned[*Client] // nil for one without a session
 }
 
 // NewConn returns the connection of a slot before it has a client. offer is what

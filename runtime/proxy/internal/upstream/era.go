@@ -3,8 +3,6 @@ package upstream
 import (
 	"github.com/mcpctl/mcpctl/internal/ability"
 	"github.com/mcpctl/mcpctl/internal/revision"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 )
 
 // noteEra notes what a new connection says of the server's era. The caller holds
@@ -21,7 +19,7 @@ func (p *Pool) noteEra(c *Conn) {
 		// Without its versions the revision is one that the entry has fixed.
 		p.era.NoHandshake = c.Modern() && (c.shakes || len(c.Client.Info().Versions) == 0)
 	} else if c.Slot.Key.Legacy && c.Modern() {
-		p.era.SpeaksBoth, p.era.NoHandshake = false, true // it was tried, see sharing.Request.Legacy
+		p.era.SpeaksBoth, p.era.NoHandshake = false, true // it was tried, see ShareRequest.Legacy
 	} else if c.Slot.Key.Legacy && ability.Sessionless(c.Client.Transport()) {
 		// Such a server can neither ask in the client's era nor be told of a
 		// cancel: the stateless era has all that it has, and these.
@@ -32,7 +30,7 @@ func (p *Pool) noteEra(c *Conn) {
 }
 
 // currentEra returns what is known of it now.
-func (p *Pool) currentEra() sharing.Era {
+func (p *Pool) currentEra() Era {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.era
@@ -58,14 +56,14 @@ func (p *Pool) SetAsksClients(c *Conn, unattributed bool) {
 }
 
 // learn notes what is found out about the era by other means than a connection.
-func (p *Pool) learn(what func(e *sharing.Era)) {
+func (p *Pool) learn(what func(e *Era)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	what(&p.era)
 }
 
 // SetRemote notes whether the server is no process of ours.
-func (p *Pool) SetRemote(remote bool) { p.learn(func(e *sharing.Era) { e.Remote = remote }) }
+func (p *Pool) SetRemote(remote bool) { p.learn(func(e *Era) { e.Remote = remote }) }
 
 // publishFastPath publishes over which connections fast calls go; nil: SelectSlot
 // decides. Where principals are told apart, a session's is found with the session, and
@@ -75,18 +73,18 @@ func (p *Pool) publishFastPath() {
 	s, isolation := p.b.Primary, p.b.Config().Isolation
 	switch {
 	case p.era.SpeaksBoth:
-		s = p.slots[sharing.Everybodys(p.b.Name, true)]
+		s = p.slots[Everybodys(p.b.Name, true)]
 	case p.era.IsUntold():
 		s = nil // it depends on what the client can be asked
 	}
-	private := isolation == settings.IsolationSession || isolation == settings.IsolationAuto && p.era.AsksClients && (p.era.SpeaksBoth || !p.era.Modern)
+	private := isolation == IsolationSession || isolation == IsolationAuto && p.era.AsksClients && (p.era.SpeaksBoth || !p.era.Modern)
 	if s != nil && !private && !p.b.Config().ByPrincipal() {
 		c = s.Ready.Load()
 	}
 	p.b.LegacyShared.Store(c)
 	// See SelectSlot, for a caller of the modern era.
 	if c = p.b.Primary.Ready.Load(); c != nil &&
-		(!c.takesFastCalls() || p.era.AsksClients && (isolation == settings.IsolationAuto || isolation == settings.IsolationSession)) {
+		(!c.takesFastCalls() || p.era.AsksClients && (isolation == IsolationAuto || isolation == IsolationSession)) {
 		c = nil
 	}
 	p.b.ModernShared.Store(c)

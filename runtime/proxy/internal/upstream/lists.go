@@ -4,9 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/breaker"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/relist"
 )
 
 // Lists is the asking for a backend's lists again. Its lock is taken under the
@@ -15,7 +13,7 @@ type Lists struct {
 	b *Backend
 
 	mu       sync.Mutex // guards what follows; held for memory work only
-	schedule relist.Schedule
+	schedule relistSchedule
 	closed   bool // they are not asked for any more
 	armed    bool // the timer runs
 	timer    *time.Timer
@@ -90,7 +88,7 @@ func (l *Lists) listed(whole bool) {
 		return
 	}
 	l.failures++
-	restart(&l.retry, breaker.Discovering().After(l.failures, l.b.Set.Random()), func() { l.Changed(inventory.ListSet{}) })
+	restart(&l.retry, Discovering().After(l.failures, l.b.Set.Random()), func() { l.Changed(inventory.ListSet{}) })
 }
 
 // Said notes that a backend says over a connection which of its lists have changed.

@@ -7,7 +7,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/starts"
 )
 
 // Due is what a list is to do about a backend.
@@ -124,7 +123,7 @@ func (b *Backend) giveUpWaiting(s *Slot, a *dialing, grace time.Duration) bool {
 	case news && late:
 		a.tooLate, at.lastErr = true, &runtime.TimeoutError{Op: "connect", After: bound}
 	case news:
-		at.lastErr = &starts.ComingError{After: grace}
+		at.lastErr = &ComingError{After: grace}
 	}
 	b.Pool.mu.Unlock()
 	switch {

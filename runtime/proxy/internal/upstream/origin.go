@@ -9,7 +9,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 )
 
 // Audience is who sees the catalog, and through which view.
@@ -59,8 +58,8 @@ func (o *Origin) askable() bool { return o.Ask != nil && (o.Stream == nil || !o.
 func (o *Origin) Modern() bool { return revision.IsModern(o.Version) }
 
 // sharing returns what of the request decides over its connection.
-func (o *Origin) sharing() sharing.Request {
-	return sharing.Request{Version: o.Version, Capabilities: o.Capabilities, InSession: o.Client != nil}
+func (o *Origin) sharing() ShareRequest {
+	return ShareRequest{Version: o.Version, Capabilities: o.Capabilities, InSession: o.Client != nil}
 }
 
 // Inflight is a client's request that a server has not answered yet.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/internal/store"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 )
 
 // Persisted is what is kept of a backend for processes to come.
@@ -120,7 +119,7 @@ func (p *Persisted) recallCatalog(kept store.Catalog) *inventory.Inventory {
 		p.b.Log.Debug("what a server offered before is of no use", "err", err)
 		return nil
 	}
-	p.b.Pool.learn(func(e *sharing.Era) {
+	p.b.Pool.learn(func(e *Era) {
 		if !p.b.ConnectedOnce.Load() {
 			e.Modern, e.SpeaksBoth, e.Remote, e.Offer = head.Modern, head.Dual, head.Remote, head.Offer
 		}
@@ -185,7 +184,7 @@ func (p *Persisted) Digest() uint64 {
 // it asks. It is to be called before its first request.
 func (p *Persisted) RecallUsage(u store.Usage) {
 	p.b.Activity.Resume(u)
-	p.b.Pool.learn(func(e *sharing.Era) { e.AsksClients, e.Unattributed = u.Asks, u.Untold })
+	p.b.Pool.learn(func(e *Era) { e.AsksClients, e.Unattributed = u.Asks, u.Untold })
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.usage = u

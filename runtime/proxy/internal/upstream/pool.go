@@ -6,9 +6,6 @@ import (
 	"errors"
 	"sync"
 	"time"
-
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 )
 
 const (
@@ -34,7 +31,7 @@ type Pool struct {
 	restarts   uint64     // connections made in the place of one that was lost
 	lastErr    error      // the latest failure or end of any slot, nil for none
 	failedAt   time.Time
-	era        sharing.Era
+	era        Era
 }
 
 // Acquire returns the connection that a client's request takes. done is called
@@ -110,7 +107,7 @@ func (p *Pool) fallback(from *Origin, s *Slot) *Slot {
 	defer p.mu.Unlock()
 	request := from.sharing()
 	shared, err := p.shared(from, request.Legacy(&p.era))
-	if err != nil || shared == s || p.b.Config().Isolation != settings.IsolationAuto || p.closed {
+	if err != nil || shared == s || p.b.Config().Isolation != IsolationAuto || p.closed {
 		return nil
 	}
 	return shared
@@ -124,7 +121,7 @@ func (p *Pool) Release(s *Slot) {
 }
 
 // SelectSlot chooses the slot for a client's request. A private one is remembered
-// with the client, where the fast path finds it. The error is a [*sharing.CrowdedError].
+// with the client, where the fast path finds it. The error is a [*CrowdedError].
 func (p *Pool) SelectSlot(from *Origin) (*Slot, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -138,10 +135,10 @@ func (p *Pool) SelectSlot(from *Origin) (*Slot, error) {
 	}
 	isolation := p.b.Config().Isolation
 	choice, offer := request.Choose(&p.era, isolation)
-	if choice == sharing.Shared {
+	if choice == ShareEra {
 		return shared, nil
 	}
-	if c := shared.Ready.Load(); from.Client != nil && isolation != settings.IsolationSession && c != nil && c.reserved && c.FirstClient.Load() == from.Client {
+	if c := shared.Ready.Load(); from.Client != nil && isolation != IsolationSession && c != nil && c.reserved && c.FirstClient.Load() == from.Client {
 		p.assign(from.Client, shared)
 		return shared, nil
 	}
@@ -149,9 +146,9 @@ func (p *Pool) SelectSlot(from *Origin) (*Slot, error) {
 	key.Capabilities = string(p.b.Set.WithRoots(json.RawMessage(offer)))
 	var s *Slot
 	switch choice {
-	case sharing.Session:
+	case ShareSession:
 		s = p.slotFor(key.OfSession(from.Client.ID), from.Client, from.Who.Key())
-	case sharing.Equals:
+	case ShareEquals:
 		s = p.slotFor(key, nil, from.Who.Key())
 	default:
 		s = p.exclusiveSlot(key, from.Who.Key())
@@ -159,7 +156,7 @@ func (p *Pool) SelectSlot(from *Origin) (*Slot, error) {
 	if s == nil {
 		return shared, nil // there are too many already
 	}
-	if isolation == settings.IsolationAuto && s.attempts.failures > 0 && time.Now().Before(s.attempts.retryAt) {
+	if isolation == IsolationAuto && s.attempts.failures > 0 && time.Now().Before(s.attempts.retryAt) {
 		s.use.taken = false
 		return shared, nil // see fallback
 	}
@@ -180,7 +177,7 @@ func (p *Pool) assign(who *Client, s *Slot) {
 
 // slotFor returns the slot with a key for a principal, nil where there are too many to
 // make one. The caller holds the lock.
-func (p *Pool) slotFor(key sharing.Key, owner *Client, holder string) *Slot {
+func (p *Pool) slotFor(key Key, owner *Client, holder string) *Slot {
 	if s := p.slots[key]; s != nil {
 		if s.holder != holder {
 			s.holder = "" // several use it
@@ -198,7 +195,7 @@ func (p *Pool) slotFor(key sharing.Key, owner *Client, holder string) *Slot {
 
 // exclusiveSlot returns a slot that nobody else uses until it is released, nil where
 // there are too many. The caller holds the lock.
-func (p *Pool) exclusiveSlot(key sharing.Key, holder string) *Slot {
+func (p *Pool) exclusiveSlot(key Key, holder string) *Slot {
 	for k, s := range p.slots {
 		if s.Exclusive && !s.use.taken && k.Capabilities == key.Capabilities && k.Legacy == key.Legacy && k.Principal == key.Principal {
 			s.use.taken, s.holder = true, holder
@@ -292,7 +289,7 @@ func (p *Pool) Failure() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.b.Config().PerPrincipal && !p.b.ConnectedOnce.Load() {
-		return sharing.ErrUnmet // why somebody's cannot be connected is nobody else's business
+		return ErrUnmet // why somebody's cannot be connected is nobody else's business
 	}
 	return p.b.Primary.attempts.lastErr
 }

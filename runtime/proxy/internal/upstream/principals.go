@@ -4,14 +4,13 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/internal/access"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 )
 
 // shared returns the slot that clients of an era share: all of them, or those of the
 // caller's principal where principals are told apart. The caller holds the lock.
 func (p *Pool) shared(from *Origin, legacy bool) (*Slot, error) {
 	apart := p.b.Config().ByPrincipal()
-	key := sharing.Everybodys(p.b.Name, legacy)
+	key := Everybodys(p.b.Name, legacy)
 	s := p.b.Primary
 	switch {
 	case apart && from.Who != nil:
@@ -34,7 +33,7 @@ func (p *Pool) shared(from *Origin, legacy bool) (*Slot, error) {
 
 // Teller returns the slot over which to learn what the server offers: the primary one,
 // or where its credentials are those of who calls, that of a principal, nil for nobody
-// in particular. The error is a [*sharing.CrowdedError].
+// in particular. The error is a [*CrowdedError].
 func (p *Pool) Teller(who *access.Principal) (*Slot, error) {
 	if who == nil || !p.b.Config().PerPrincipal {
 		return p.b.Primary, nil
@@ -84,7 +83,7 @@ func Successor(b *Backend, old *Slot) *Slot {
 }
 
 // SharedSlot returns the slot that the clients of the caller's era and principal share.
-// The error is a [*sharing.CrowdedError].
+// The error is a [*CrowdedError].
 func (p *Pool) SharedSlot(from *Origin) (*Slot, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -5,7 +5,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/internal/seal"
 	"github.com/mcpctl/mcpctl/internal/store"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 )
 
 const (
@@ -80,7 +79,7 @@ func (s *Slot) isNeeded(now time.Time) bool {
 		return true
 	case asked && s.tells():
 		return true
-	case s.Owner != nil && b.Config().Isolation == settings.IsolationSession:
+	case s.Owner != nil && b.Config().Isolation == IsolationSession:
 		return true // it lives as long as the session
 	case now.Before(b.Pool.keptUntil):
 		return true

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 )
 
 // Changes are the servers that another configuration changes, by name; see
@@ -20,15 +19,15 @@ type Changes struct{ Added, Removed, Replaced, Adjusted []string }
 type Reconfiguration struct {
 	Changes
 	Roster []*Backend
-	Made   []*Backend                     // those that were not there before
-	Left   map[*Backend]*Backend          // those that go, with what comes in their place, nil for nothing
-	Adjust map[*Backend]settings.Settings // those that stay, with settings that are others
-	Same   bool                           // nothing changes
+	Made   []*Backend            // those that were not there before
+	Left   map[*Backend]*Backend // those that go, with what comes in their place, nil for nothing
+	Adjust map[*Backend]Settings // those that stay, with settings that are others
+	Same   bool                  // nothing changes
 }
 
 // Compare returns what has to change.
-func (s *Set) Compare(servers []settings.Settings) *Reconfiguration {
-	r := &Reconfiguration{Left: map[*Backend]*Backend{}, Adjust: map[*Backend]settings.Settings{}}
+func (s *Set) Compare(servers []Settings) *Reconfiguration {
+	r := &Reconfiguration{Left: map[*Backend]*Backend{}, Adjust: map[*Backend]Settings{}}
 	before := map[string]*Backend{}
 	for _, b := range s.All() {
 		before[b.Name] = b
@@ -128,7 +127,7 @@ func RetryReplaced[T any](do func() (T, error)) (T, error) {
 }
 
 // reconfigure replaces the settings of a backend whose connections stay.
-func (b *Backend) reconfigure(set settings.Settings) {
+func (b *Backend) reconfigure(set Settings) {
 	b.Pool.mu.Lock()
 	defer b.Pool.mu.Unlock()
 	b.SetSettings(set)

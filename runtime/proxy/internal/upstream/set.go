@@ -16,16 +16,12 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/keep"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/persist"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/starts"
 )
 
 // Options are settings of a set of backends. All but Store and Roots are required.
 type Options struct {
 	// Dial connects to a server; see proxy.Dial.
-	Dial func(ctx context.Context, key sharing.Key, who *access.Principal, h runtime.Handler) (*runtime.Client, error)
+	Dial func(ctx context.Context, key Key, who *access.Principal, h runtime.Handler) (*runtime.Client, error)
 	// RequestTimeout holds where a server has none of its own; negative is no bound.
 	RequestTimeout time.Duration
 	// Info is who servers are told that their clients are, as JSON.
@@ -33,7 +29,7 @@ type Options struct {
 	// Roots are the proxy's own, a raw array; nil is none.
 	Roots json.RawMessage
 	// Store keeps what is learned of servers; nil keeps nothing.
-	Store  persist.Store
+	Store  Store
 	Logger *slog.Logger
 	// Single says that the proxy stands for its one server.
 	Single bool
@@ -47,11 +43,11 @@ type Set struct {
 	Observer Observer
 
 	Roster     atomic.Pointer[[]*Backend] // in configured order; the slice is never edited
-	reaper     *keep.Rounds               // close idle connections, all servers' in one go
-	persisting *persist.Queue
+	reaper     *Rounds                    // close idle connections, all servers' in one go
+	persisting *writeQueue
 	sees       atomic.Pointer[func(*Backend) bool] // whether the client that there is, or will be, may see a server; nil before Begin
 	Solo       atomic.Pointer[Client]              // the only client there will be, nil where others may come
-	Turns      *starts.Turns                       // to start servers on this machine
+	Turns      *StartTurns                         // to start servers on this machine
 	Random     func() float64                      // shortens what is waited for, at least 0 and less than 1
 
 	Lifetime context.Context //nolint:containedctx // that of the backends, ended by End
@@ -91,10 +87,10 @@ type Observer interface {
 // NewSet returns a set without backends. Its observer is to be set before it is
 // used.
 func NewSet(o Options) *Set {
-	s := &Set{o: o, Log: o.Logger, Random: rand.Float64, Turns: starts.NewTurns()}
+	s := &Set{o: o, Log: o.Logger, Random: rand.Float64, Turns: NewStartTurns()}
 	s.Lifetime, s.cancel = deadline.WithEnd(context.Background())
-	s.reaper = keep.NewRounds(ReapEvery, &s.Work, s.reap)
-	s.persisting = persist.New(s.Lifetime, &s.Work, o.Store, o.Logger)
+	s.reaper = NewRounds(ReapEvery, &s.Work, s.reap)
+	s.persisting = newWriteQueue(s.Lifetime, &s.Work, o.Store, o.Logger)
 	return s
 }
 
@@ -205,7 +201,7 @@ func (s *Set) declares() string {
 	if offer, only := s.onlyClientsOffer(); only {
 		return offer
 	}
-	return sharing.SharedOffer
+	return SharedOffer
 }
 
 // onlyClientsOffer returns what the only client, which is of the handshake era, has

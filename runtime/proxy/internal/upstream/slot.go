@@ -13,14 +13,8 @@ import (
 	"github.com/mcpctl/mcpctl/internal/deadline"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/breaker"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/errkind"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/keep"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/starts"
 )
 
 // Slot is one of a backend's connections, by its key: idle, connecting or ready.
@@ -28,7 +22,7 @@ import (
 // again when it was lost.
 type Slot struct {
 	Backend *Backend
-	Key     sharing.Key
+	Key     Key
 	// Owner is whose alone it is, nil where it is no session's own.
 	Owner *Client
 	// Exclusive says that it takes one call at a time.
@@ -49,7 +43,7 @@ type Slot struct {
 
 	// Keeps are what keeps it connected though nobody calls; those without end have it
 	// connected again when the connection is lost, too.
-	Keeps keep.Reasons
+	Keeps Reasons
 }
 
 // attempts are those to connect a slot.
@@ -58,7 +52,7 @@ type attempts struct {
 	failures int       // in a row
 	retryAt  time.Time // lists leave the slot alone until then
 	lastErr  error     // why it could not be connected, nil where it could
-	breaker  breaker.Breaker
+	breaker  Breaker
 	cause    error // the latest failure or end that the breaker was told of
 	lost     bool  // the connection was lost, and there is none since
 }
@@ -72,11 +66,11 @@ type use struct {
 
 // dialing is one connecting that any number of callers wait for.
 type dialing struct {
-	starts.Attempt      // guarded by Pool.mu
-	tooLate        bool // lists do not wait for it any more; guarded by Pool.mu
-	done           chan struct{}
-	conn           *Conn
-	err            error
+	Attempt      // guarded by Pool.mu
+	tooLate bool // lists do not wait for it any more; guarded by Pool.mu
+	done    chan struct{}
+	conn    *Conn
+	err     error
 }
 
 // Acquire returns the connection, connecting first where there is none. The
@@ -117,9 +111,9 @@ func (s *Slot) join(urgent bool) (*dialing, error) {
 	}
 	now := time.Now()
 	if until := s.attempts.breaker.Opened(now); !until.IsZero() {
-		return nil, &breaker.TrippedError{Err: s.attempts.cause, In: until.Sub(now)}
+		return nil, &TrippedError{Err: s.attempts.cause, In: until.Sub(now)}
 	}
-	a := &dialing{Attempt: starts.NewAttempt(now), done: make(chan struct{})}
+	a := &dialing{Attempt: NewAttempt(now), done: make(chan struct{})}
 	a.Hasten(urgent)
 	if c := s.Ready.Load(); c != nil { // connected since the caller looked
 		a.conn = c
@@ -197,7 +191,7 @@ func (s *Slot) conclude(a *dialing, c *Conn, offers *inventory.Inventory, err er
 		b.Lists.End()
 	}
 	if err != nil {
-		err = errkind.Own(err)
+		err = localError(err)
 		s.noteDialFailed(err)
 	} else {
 		s.noteDialed(c, offers)
@@ -221,7 +215,7 @@ func (s *Slot) noteDialFailed(err error) {
 	a, now := &s.attempts, time.Now()
 	a.failures++
 	a.lastErr = err
-	a.retryAt = now.Add(breaker.Discovering().After(a.failures, s.Backend.Set.Random()))
+	a.retryAt = now.Add(Discovering().After(a.failures, s.Backend.Set.Random()))
 	if !s.Backend.Pool.closed && !s.closed {
 		s.noteFailure(err, now)
 	}
@@ -255,7 +249,7 @@ func (s *Slot) open() (*Conn, *inventory.Inventory, error) {
 		// One era is all that the only client needs: its own, over its own connections
 		// as over the shared one.
 		key.Legacy = true
-		if key.Capabilities == sharing.SharedOffer {
+		if key.Capabilities == SharedOffer {
 			key.Capabilities = offer
 		}
 	}
@@ -304,7 +298,7 @@ func (b *Backend) load(c *Conn) (*inventory.Inventory, error) {
 	return offers, nil
 }
 
-func (s *Slot) dial(key sharing.Key) (*Conn, error) {
+func (s *Slot) dial(key Key) (*Conn, error) {
 	c := NewConn(s, key.Capabilities)
 	c.shakes = key.Legacy
 	s.Backend.Pool.mu.Lock()
@@ -348,7 +342,7 @@ func (s *Slot) noteFailure(err error, now time.Time) {
 	s.attempts.cause = err
 	b.Pool.lastErr, b.Pool.failedAt = err, now
 	if s.attempts.breaker.Failed(now) {
-		b.Log.Warn("backend fails repeatedly: paused", "pause", breaker.TripPause, "err", err)
+		b.Log.Warn("backend fails repeatedly: paused", "pause", TripPause, "err", err)
 	}
 }
 
@@ -356,7 +350,7 @@ func (s *Slot) noteFailure(err error, now time.Time) {
 func (s *Slot) ResetBreaker() {
 	s.Backend.Pool.mu.Lock()
 	defer s.Backend.Pool.mu.Unlock()
-	s.attempts.breaker = breaker.Breaker{}
+	s.attempts.breaker = Breaker{}
 }
 
 // suspectEvery is how often a connection is made anew because of what the server
@@ -394,7 +388,7 @@ type reconnecting struct {
 func (s *Slot) isWanted() bool {
 	b := s.Backend
 	return !b.Pool.closed && !s.closed &&
-		(s == b.Primary && !b.Config().PerPrincipal && b.Config().Start == settings.StartEager && b.Set.HasBegun() || s.Keeps.Any(time.Time{}))
+		(s == b.Primary && !b.Config().PerPrincipal && b.Config().Start == StartEager && b.Set.HasBegun() || s.Keeps.Any(time.Time{}))
 }
 
 // reconnect connects, in the background, a slot that is wanted and not connected,
@@ -427,7 +421,7 @@ func (s *Slot) pauseBeforeReconnect(failures int) bool {
 	defer b.Pool.mu.Unlock()
 	if s.isWanted() && s.Ready.Load() == nil {
 		now := time.Now()
-		at := now.Add(breaker.Connecting().After(failures, b.Set.Random()))
+		at := now.Add(Connecting().After(failures, b.Set.Random()))
 		if until := s.attempts.breaker.Opened(now); until.After(at) {
 			at = until
 		}

@@ -4,13 +4,12 @@ import (
 	"errors"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/shares"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 )
 
 // slots are a pool's, besides the primary one. The callers of its methods hold the
 // pool's lock.
-type slots map[sharing.Key]*Slot
+type slots map[Key]*Slot
 
 // makeRoom reports whether one more slot may be made for a principal, closing one where
 // there are too many: one that is idle, or one of the principal with the most.
@@ -38,7 +37,7 @@ func (all slots) makeRoom(newcomer string) bool {
 			return true
 		}
 	}
-	payer := shares.Payer(held, newcomer)
+	payer := limits.Payer(held, newcomer)
 	if newcomer == "" || held[payer] < held[newcomer]+2 { // with whom it would be the same the other way round
 		return false
 	}
@@ -90,12 +89,12 @@ func (all slots) makeRoomFor(principal string, most int) error {
 	if _, has := used[principal]; has || len(used) < most {
 		return nil
 	}
-	idlest, last := sharing.Idlest(used)
+	idlest, last := Idlest(used)
 	wait := YieldIdle - now.Sub(last)
 	if wait < 0 && all.closePrincipal(idlest) {
 		return nil
 	}
-	return &sharing.CrowdedError{Most: most, In: max(wait, time.Second)}
+	return &CrowdedError{Most: most, In: max(wait, time.Second)}
 }
 
 // closePrincipal closes the connections of a principal, and reports false where one is

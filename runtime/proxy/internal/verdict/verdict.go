@@ -19,7 +19,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/audit"
 	"github.com/mcpctl/mcpctl/internal/audit/journal"
 	"github.com/mcpctl/mcpctl/internal/rawjson"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/asking"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/hooks"
@@ -93,7 +92,7 @@ func (j *Judge) Decide(ctx context.Context, from *upstream.Origin, c *policy.Con
 	q, err := j.Gate.Decide(c, use)
 	if err == nil && q != nil {
 		var answer gate.Answer
-		if answer, err = asking.Person(ctx, from, q); err == nil {
+		if answer, err = Person(ctx, from, q); err == nil {
 			err = j.Gate.Answered(q, answer)
 		}
 	}

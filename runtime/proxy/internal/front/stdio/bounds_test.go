@@ -18,8 +18,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/sharing"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -47,12 +45,12 @@ func mutely(t *testing.T) (f *front.Set, let chan struct{}) {
 	m := &paused{let: make(chan struct{})}
 	log := slog.New(slog.DiscardHandler)
 	rt := router.New(router.Options{
-		Backends: upstream.Options{Logger: log, Dial: func(context.Context, sharing.Key, *access.Principal, runtime.Handler) (*runtime.Client, error) {
+		Backends: upstream.Options{Logger: log, Dial: func(context.Context, upstream.Key, *access.Principal, runtime.Handler) (*runtime.Client, error) {
 			return runtime.NewClient(m, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2025-11-25", Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil
 		}},
 		Catalog: catalog.Options{Separator: "__", NameLimit: 44, Ring: seal.NewRing(), Logger: log}, Logger: log,
 	})
-	if _, err := rt.Reconfigure([]settings.Settings{{Name: "a"}}); err != nil {
+	if _, err := rt.Reconfigure([]upstream.Settings{{Name: "a"}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(rt.Close)

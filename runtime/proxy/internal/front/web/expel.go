@@ -5,7 +5,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/visits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -15,7 +14,7 @@ func (h *Streamable) Expel(gone func(*access.Principal) bool) { expel(h.p, &h.vi
 // Expel is proxy.SSEFront.Expel.
 func (f *SSE) Expel(gone func(*access.Principal) bool) { expel(f.p, &f.visits, gone) }
 
-func expel(p *front.Set, v *visits.Visits, gone func(*access.Principal) bool) {
+func expel(p *front.Set, v *Visits, gone func(*access.Principal) bool) {
 	v.Expel(gone)
 	now := time.Now()
 	p.Router.Parking.Expel(func(who *access.Principal) bool {

@@ -17,7 +17,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/shares"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -252,7 +251,7 @@ func (t *sessions) expired(now time.Time, newcomer string) (old []*session, room
 		for _, s := range t.m {
 			held[s.who.Key()]++
 		}
-		if payer = shares.Payer(held, newcomer); payer == newcomer {
+		if payer = limits.Payer(held, newcomer); payer == newcomer {
 			most = sessionYield
 		} else {
 			most = -1

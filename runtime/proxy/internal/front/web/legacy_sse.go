@@ -18,7 +18,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/visits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -48,7 +47,7 @@ type SSE struct {
 	lifetime context.Context //nolint:containedctx // owned, ended by Close
 	cancel   context.CancelFunc
 	leave    func() // the proxy's fronts
-	visits   visits.Visits
+	visits   Visits
 	Mu       sync.Mutex // guards what follows, and what is added to work
 	work     sync.WaitGroup
 	closed   bool

@@ -17,7 +17,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/visits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/wall"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
@@ -48,7 +47,7 @@ type Streamable struct {
 		last     atomic.Int64 // in nanoseconds since 1970
 	}
 	streams atomic.Int64 // that belong to no request
-	visits  visits.Visits
+	visits  Visits
 
 	lifetime context.Context //nolint:containedctx // owned, ended by Close
 	cancel   context.CancelFunc
