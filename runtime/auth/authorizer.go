@@ -19,9 +19,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/secret"
 	"github.com/mcpctl/mcpctl/internal/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/auth/internal/challenges"
-	"github.com/mcpctl/mcpctl/runtime/auth/internal/external"
-	"github.com/mcpctl/mcpctl/runtime/auth/internal/signing"
 )
 
 // Options are settings of an [Authorizer].
@@ -129,7 +126,7 @@ func (a *Authorizer) Authorize(ctx context.Context, req *http.Request) error {
 	if t.Type != schemeDPoP {
 		return nil
 	}
-	p, err := signing.Proof(t.Key, req.Method, req.URL.String(), t.Access, nonce)
+	p, err := dpopProof(t.Key, req.Method, req.URL.String(), t.Access, nonce)
 	if err != nil {
 		return err
 	}
@@ -171,7 +168,7 @@ func isExternal(c *authconfig.Config) bool {
 func (a *Authorizer) external(ctx context.Context, used string) (tokenstore.Token, error) {
 	has := func() bool { return a.token().Access != used }
 	err := a.once(ctx, "external", has, func(context.Context) error {
-		t, err := external.Token(ctx, a.o.Config.Command, a.o.Config.TokenFile) // a command ends with the call that it was run for
+		t, err := externalToken(ctx, a.o.Config.Command, a.o.Config.TokenFile) // a command ends with the call that it was run for
 		if err != nil && ctx.Err() != nil {
 			return errGivenUp
 		}
@@ -378,7 +375,7 @@ func (a *Authorizer) keep(ctx context.Context, t tokenstore.Token) {
 func (a *Authorizer) Challenged(ctx context.Context, resp *http.Response) (retry bool, err error) {
 	_, used, _ := strings.Cut(resp.Request.Header.Get("Authorization"), " ")
 	headers := resp.Header.Values("Www-Authenticate")
-	if nonce := resp.Header.Get("DPoP-Nonce"); nonce != "" && challenges.Bearer(headers)["error"] == "use_dpop_nonce" {
+	if nonce := resp.Header.Get("DPoP-Nonce"); nonce != "" && bearerOf(headers)["error"] == "use_dpop_nonce" {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.nonce = nonce
@@ -415,7 +412,7 @@ func (a *Authorizer) answer(ctx context.Context, used string, headers []string, 
 		}
 		return err
 	}
-	params := challenges.Bearer(headers)
+	params := bearerOf(headers)
 	if kept, ok := a.newer(used, strings.Fields(params["scope"])); ok {
 		a.use(kept)
 		return nil
@@ -554,7 +551,7 @@ func (a *Authorizer) login(ctx context.Context, challenge string, failure *Error
 	if a.insecure() {
 		return tokenstore.Token{}, newError(a.o.Name, http.StatusUnauthorized, a.o.Redactor.String(challenge), errInsecure)
 	}
-	params := challenges.Bearer([]string{challenge})
+	params := bearerOf([]string{challenge})
 	d := demand{params: params, more: wantsMore(params), refused: failure != nil && errors.Is(failure.Err, errToken)}
 	obtain := func(ctx context.Context) error { return a.obtain(ctx, d) }
 	var err error
@@ -642,7 +639,7 @@ func (f *flow) token(ctx context.Context, d *discovered, scopes []string) (token
 // that.
 func (f *flow) bind(d *discovered) (err error) {
 	if f.config.DPoP || d.resource.Bound {
-		f.key, err = signing.NewProofKey()
+		f.key, err = newProofKey()
 	}
 	return err
 }

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-
-	"github.com/mcpctl/mcpctl/runtime/auth/internal/challenges"
 )
 
 // Linking is an account that a person links with a server, until their browser is back
@@ -107,7 +105,7 @@ func (l *Linker) whoAuthorizes(ctx context.Context, challenge string) (*flow, *d
 	if challenge == "" {
 		challenge = a.guard(ctx).challengeOf(ctx, a.o.Server)
 	}
-	params := challenges.Bearer([]string{challenge})
+	params := bearerOf([]string{challenge})
 	d, asked, err := a.discover(ctx, params)
 	if err != nil {
 		return nil, nil, nil, err

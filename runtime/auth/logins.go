@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/auth/internal/challenges"
 )
 
 // Logins are the logins of people who are not at this process's terminal: the users of
@@ -62,7 +61,7 @@ func Answers(err error) bool {
 		return e.NeedsPerson()
 	}
 	refused, ok := errors.AsType[*runtime.AuthError](err)
-	return ok && (refused.Status == http.StatusUnauthorized || wantsMore(challenges.Bearer([]string{refused.Challenge})))
+	return ok && (refused.Status == http.StatusUnauthorized || wantsMore(bearerOf([]string{refused.Challenge})))
 }
 
 // wantsMore reports whether a challenge asks for other scopes than those granted.

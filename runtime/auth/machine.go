@@ -12,7 +12,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/internal/atomicfile"
 	"github.com/mcpctl/mcpctl/internal/tokenstore"
-	"github.com/mcpctl/mcpctl/runtime/auth/internal/signing"
 )
 
 //nolint:gosec // names of the protocol
@@ -174,17 +173,17 @@ func (f *flow) assertion(subject, audience string) (string, error) {
 
 // clientKey returns the configured key and the name of its signature.
 func (f *flow) clientKey() (crypto.Signer, string, error) {
-	key, err := signing.ReadKey(f.config.ClientKey.Text.Reveal())
+	key, err := readKey(f.config.ClientKey.Text.Reveal())
 	if err != nil {
 		return nil, "", err
 	}
-	alg, err := signing.Algorithm(key, f.config.ClientKey.Alg)
+	alg, err := signingAlgorithm(key, f.config.ClientKey.Alg)
 	return key, alg, err
 }
 
 func (f *flow) sign(key crypto.Signer, alg, subject, audience string) (string, error) {
 	now := time.Now()
-	return signing.JWT(key, map[string]any{"alg": alg, "typ": "JWT"}, map[string]any{
+	return signedJWT(key, map[string]any{"alg": alg, "typ": "JWT"}, map[string]any{
 		"iss": f.config.ClientID, "sub": subject, "aud": audience, "jti": rand.Text(),
 		"iat": now.Unix(), "exp": now.Add(time.Minute).Unix(),
 	})

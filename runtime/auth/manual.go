@@ -11,7 +11,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/internal/authconfig"
 	"github.com/mcpctl/mcpctl/internal/tokenstore"
-	"github.com/mcpctl/mcpctl/runtime/auth/internal/services"
 )
 
 // Terminal is a [Person] who reads and types on the terminal of this process. A Person
@@ -40,7 +39,7 @@ type TokenHint struct {
 
 func hintFor(server *url.URL) TokenHint {
 	h := TokenHint{Server: server.Host}
-	if s, ok := services.Of(server); ok {
+	if s, ok := serviceOf(server); ok {
 		h.Service, h.Page, h.Rights = s.Name, s.Page, s.Rights
 	}
 	return h

@@ -1,8 +1,13 @@
 package auth_test
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
+	"encoding/pem"
 	"io"
 	"maps"
 	"net/http"
@@ -18,7 +23,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/secret"
 	"github.com/mcpctl/mcpctl/internal/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/auth"
-	"github.com/mcpctl/mcpctl/runtime/auth/internal/signing"
 	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wait"
 )
@@ -422,8 +426,11 @@ func TestLinkRefused(t *testing.T) {
 func TestAssertionFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	key, err := signing.NewProofKey()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
+	raw, err := x509.MarshalPKCS8PrivateKey(private)
+	require.NoError(t, err)
+	key := string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw}))
 	config := authconfig.Config{Grant: authconfig.GrantJWTBearer, ClientID: "mcpctl", ClientKey: authconfig.Key{Text: secret.New(key)}, Each: authconfig.Each{Subject: "alice@example.com"}}
 	folder := &tokenstore.Folder{Dir: t.TempDir()}
 	z := w.linker(t, folder, "token|alice", config)

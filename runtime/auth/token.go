@@ -14,7 +14,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/internal/secret"
 	"github.com/mcpctl/mcpctl/internal/tokenstore"
-	"github.com/mcpctl/mcpctl/runtime/auth/internal/signing"
 )
 
 // Ways in which a client says who it is at the token endpoint.
@@ -161,7 +160,7 @@ func (g *guard) post(ctx context.Context, of grant) (status int, header http.Hea
 			req.SetBasicAuth(url.QueryEscape(of.client.ID), url.QueryEscape(of.client.Secret))
 		}
 		if of.key != "" {
-			p, err := signing.Proof(of.key, http.MethodPost, of.endpoint, "", nonce)
+			p, err := dpopProof(of.key, http.MethodPost, of.endpoint, "", nonce)
 			if err != nil {
 				return 0, nil, nil, err
 			}

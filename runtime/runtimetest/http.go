@@ -13,8 +13,6 @@ import (
 	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/eventlog"
-	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/headers"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
@@ -79,7 +77,7 @@ type httpSession struct {
 	ctx     context.Context //nolint:containedctx // the session's own, ended by stop
 	once    bool            // it serves one request
 	calls   int
-	streams eventlog.Log
+	streams eventLog
 }
 
 // open makes a session; the caller holds h.mu. Ended, it is no longer the one
@@ -182,7 +180,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 	isModern := claim != "" && slices.Contains(modern, claim)
 	switch {
 	case isModern && !h.o.AnyHeaders:
-		err = headers.Check(r.Header, m, claim, h.inputSchema)
+		err = checkHeaders(r.Header, m, claim, h.inputSchema)
 	case claim == "" && h.s.Strict:
 		err = h.checkVersion(r.Header.Get("Mcp-Protocol-Version"))
 	}

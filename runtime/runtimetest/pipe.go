@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/memory"
 )
 
 // Streams is the client's end of a connection over memory: what a child
@@ -57,5 +56,5 @@ func (st *Streams) Wait() error {
 // server go to the call whose progress token they carry, else to h; nil is
 // [runtime.NopHandler].
 func (s *Server) Connect(h runtime.Handler) runtime.Transport {
-	return memory.New(s.Streams(), h)
+	return newMemory(s.Streams(), h)
 }

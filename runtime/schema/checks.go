@@ -3,7 +3,6 @@ package schema
 import (
 	"strconv"
 
-	"github.com/mcpctl/mcpctl/internal/pattern"
 	"github.com/mcpctl/mcpctl/internal/plain"
 )
 
@@ -156,7 +155,7 @@ func (b branch) check(v *visit) {
 }
 
 // matching is "pattern".
-type matching struct{ re pattern.Matcher }
+type matching struct{ re patternMatcher }
 
 func (m matching) check(v *visit) {
 	if s, ok := v.value.(string); ok && !m.re.MatchString(s) {

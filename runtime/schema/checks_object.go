@@ -1,7 +1,5 @@
 package schema
 
-import "github.com/mcpctl/mcpctl/internal/pattern"
-
 // member is a schema by a name.
 type member struct {
 	name string
@@ -48,7 +46,7 @@ func (d dependent) check(v *visit) {
 
 // patterned is a schema for the members whose names match.
 type patterned struct {
-	re   pattern.Matcher
+	re   patternMatcher
 	rule *rule
 }
 

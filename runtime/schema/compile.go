@@ -5,8 +5,6 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
-
-	"github.com/mcpctl/mcpctl/internal/pattern"
 )
 
 // compiler makes the rules of the schemas that are reached from a root.
@@ -240,7 +238,7 @@ func (b *builder) object() {
 		m.named[x.name] = x.rule
 	}
 	for _, x := range b.named("patternProperties") {
-		m.patterns = append(m.patterns, patterned{pattern.Compile(x.name), x.rule})
+		m.patterns = append(m.patterns, patterned{compilePattern(x.name), x.rule})
 	}
 	if len(m.named)+len(m.patterns) > 0 || m.other != nil {
 		b.add(m)
@@ -276,7 +274,7 @@ func (b *builder) text() {
 		b.add(sized{String, b.count("minLength", 0), b.count("maxLength", maxCount)})
 	}
 	if p, ok := b.get("pattern").(string); ok {
-		b.add(matching{pattern.Compile(p)})
+		b.add(matching{compilePattern(p)})
 	}
 }
 

@@ -3,8 +3,6 @@ package schema
 import (
 	"slices"
 	"strings"
-
-	"github.com/mcpctl/mcpctl/internal/pattern"
 )
 
 // either makes one place of several alternatives.
@@ -71,7 +69,7 @@ func (w *walk) member(v any, name string, m *members) {
 	if patterns, ok := o.get("patternProperties").(*object); ok {
 		m.closed = true
 		for _, p := range patterns.keys {
-			if name == unnamed || pattern.Compile(p).MatchString(name) {
+			if name == unnamed || compilePattern(p).MatchString(name) {
 				m.open = append(m.open, patterns.m[p])
 			}
 		}

@@ -20,7 +20,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/mcpctl/mcpctl/internal/pattern"
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
@@ -83,7 +82,7 @@ func (s *Schema) Sound() error {
 
 // Checkable reports whether a pattern is one that [Schema.Validate] holds texts
 // to; any text passes one that is not.
-func Checkable(p string) bool { return pattern.Known(p) }
+func Checkable(p string) bool { return knownPattern(p) }
 
 // Embedded is a schema that generated code carries as text. It is parsed and
 // compiled once, by the first check that needs it, and may be used

@@ -15,7 +15,6 @@ import (
 	"unicode"
 
 	"github.com/mcpctl/mcpctl/internal/ability"
-	"github.com/mcpctl/mcpctl/internal/netfault"
 	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime"
 )
@@ -65,7 +64,7 @@ func (w *wire) sendError(ctx context.Context, err error, sent bool) error {
 		sent = false
 	}
 	// Some errors of net/http quote what the server has sent.
-	ce := &runtime.ConnectError{Target: w.target, Err: w.redact.Error(err), Remedy: netfault.Remedy(err)}
+	ce := &runtime.ConnectError{Target: w.target, Err: w.redact.Error(err), Remedy: networkRemedy(err)}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		ce.Err = errConnectionLost
 	}

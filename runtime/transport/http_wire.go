@@ -23,8 +23,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/origin"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/internal/secret"
-	"github.com/mcpctl/mcpctl/internal/unzip"
-	"github.com/mcpctl/mcpctl/internal/wirelog"
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
@@ -77,7 +75,7 @@ type wire struct {
 	large  atomic.Bool // the server has given a large answer
 	target string      // the URL without query and user, for messages
 	redact *secret.Redactor
-	trace  *wirelog.Log
+	trace  *wireLog
 }
 
 // newWire checks a URL and the options; the URL comes back without fragment.
@@ -95,7 +93,7 @@ func newWire(rawURL string, o *HTTPOptions) (*wire, *url.URL, error) {
 		auth: o.Authorizer, log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), max: o.MaxMessage, ids: ids{strings: o.StringIDs}, static: http.Header{},
 		target: o.Redactor.String(display(u)), redact: o.Redactor,
 	}
-	w.trace = wirelog.New(w.log, w.redact)
+	w.trace = newWireLog(w.log, w.redact)
 	if w.max <= 0 {
 		w.max = defaultMaxMessage
 	}
@@ -238,7 +236,7 @@ func (w *wire) do(ctx context.Context, o outgoing) (resp *http.Response, sent bo
 			return nil, sent, w.sendError(ctx, err, sent)
 		}
 		if o.gzip {
-			unzip.Answer(resp)
+			unzipAnswer(resp)
 		}
 		resp.Body = w.trace.Body(resp.Body)
 		if w.auth == nil || try > 1 || !challenged(resp) {

@@ -25,7 +25,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/proc"
 	"github.com/mcpctl/mcpctl/internal/secret"
 	"github.com/mcpctl/mcpctl/internal/stderr"
-	"github.com/mcpctl/mcpctl/internal/wirelog"
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
@@ -135,7 +134,7 @@ func StartStdio(o StdioOptions) (*Stdio, error) {
 		lifetime: ctx, cancel: cancel, requests: make(chan struct{}, maxServerRequests),
 	}
 	s.stderr = stderr.NewTail(o.Logger, o.Redactor, s.noteAlive)
-	trace := wirelog.New(o.Logger, o.Redactor)
+	trace := newWireLog(o.Logger, o.Redactor)
 	s.out = jsonrpc.NewWriter(trace.Writer(p.Stdin))
 	s.conn = jsonrpc.NewConn(s.out, (*stdioPeer)(s), o.StringIDs)
 	if o.Redactor != nil {

@@ -20,7 +20,7 @@ const (
 	// second, of which half is exitWait of runtime/transport.
 	Killed = 10 * 1 * time.Second
 	// Interrupted is how long a command may take to end after a signal: endTimeout of
-	// cmd/internal/signals.
+	// cmd/internal/cli.
 	Interrupted = 10 * 5 * time.Second
 	// FirstList is how long the first list waits for servers that are still starting: the
 	// listGrace of two seconds that tests set.

@@ -5,15 +5,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/tokens"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
 func newAccess(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "access",
-		Short:   "Say who may reach mcpctl serve over HTTP",
-		Long:    tokens.AccessLong,
+		Use:   "access",
+		Short: "Say who may reach mcpctl serve over HTTP",
+		Long: `Say who may reach mcpctl serve over HTTP. It asks for a token if config.yaml says so:
+
+  serve:
+    auth:
+      - token: {}`,
 		Example: "  mcpctl access token add alice --expires 90d",
 	}
 	cmd.AddCommand(newAccessToken(a))
@@ -22,14 +25,19 @@ func newAccess(a *app) *cobra.Command {
 
 func newAccessToken(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "token", Short: "Create, list, replace and revoke tokens", Long: tokens.Long, Example: tokens.Example,
+		Use: "token", Short: "Create, list, replace and revoke tokens",
+		Long: `Create, list, replace and revoke the tokens with which clients reach mcpctl serve, as Authorization: Bearer TOKEN. Only
+hashes are kept. Changes hold at once in a running serve.`,
+		Example: "  mcpctl access token add alice --group staff --expires 90d\n  mcpctl access token revoke alice",
 	}
-	c := func() *tokens.Command { return tokens.New(a.ui, config.StateDir(a.getenv), a.settings.Serve) }
+	c := func() *tokenCommand { return newToken(a.ui, config.StateDir(a.getenv), a.settings.Serve) }
 	var groups []string
 	var expires, grace string
 	add := &cobra.Command{
-		Use: "add NAME", Short: "Create a token and print it, this once", Long: tokens.AddLong, Example: "  mcpctl access token add ci --group ci --expires 90d",
-		Args: cobra.ExactArgs(1),
+		Use: "add NAME", Short: "Create a token and print it, this once",
+		Long:    "Create a token for a person or a program and print it. It is shown this once, since only its hash is kept.",
+		Example: "  mcpctl access token add ci --group ci --expires 90d",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return c().Add(cmd.Context(), words[0], groups, expires)
 		},
@@ -37,8 +45,10 @@ func newAccessToken(a *app) *cobra.Command {
 	add.Flags().StringArrayVar(&groups, "group", nil, "put it into this `GROUP` (repeatable)")
 	add.Flags().StringVar(&expires, "expires", "", "end it after this `TIME`, such as 90d or 2030-01-31")
 	rotate := &cobra.Command{
-		Use: "rotate ID|NAME", Short: "Replace a token by a new one and print that", Long: tokens.RotateLong, Example: "  mcpctl access token rotate ci --grace 1h",
-		Args: cobra.ExactArgs(1),
+		Use: "rotate ID|NAME", Short: "Replace a token by a new one and print that",
+		Long:    "Replace a token by a new one of the same name and groups and print that. It lasts as long as the old one did.",
+		Example: "  mcpctl access token rotate ci --grace 1h",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return c().Rotate(cmd.Context(), words[0], grace)
 		},

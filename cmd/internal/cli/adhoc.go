@@ -4,8 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/adding"
-	"github.com/mcpctl/mcpctl/cmd/internal/adhoc"
-	"github.com/mcpctl/mcpctl/cmd/internal/cmdline"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
@@ -31,9 +29,9 @@ func (s *adhocServer) takenBy(cmd *cobra.Command) {
 
 // cut takes the command behind "--" off the words of a command that has the flags of
 // sets.
-func (s *adhocServer) cut(sets cmdline.Flags, words []string) ([]string, error) {
+func (s *adhocServer) cut(sets lineFlags, words []string) ([]string, error) {
 	_, dash := sets.Pieces(words)
-	if dash < 0 || !adhoc.IsCommand(words[dash+1:]) {
+	if dash < 0 || !IsCommand(words[dash+1:]) {
 		return words, nil
 	}
 	if sets.Given(words[:dash], "url") {
@@ -66,9 +64,9 @@ func (s *adhocServer) label() string {
 // name returns a name that servers.json could have for the server.
 func (s *adhocServer) name() string {
 	if s.command == nil {
-		return adhoc.URLName(s.url)
+		return URLName(s.url)
 	}
-	return adhoc.CommandName(s.command)
+	return CommandName(s.command)
 }
 
 // entry returns the server's entry.
@@ -76,7 +74,7 @@ func (s *adhocServer) entry() config.Entry {
 	if s.command == nil {
 		return config.Entry{Name: s.label(), URL: config.Escape(s.url)}
 	}
-	e := adhoc.Command(s.command)
+	e := adhocCommand(s.command)
 	for _, g := range s.env {
 		if e.Env == nil {
 			e.Env = map[string]string{}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/adhoc"
 	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/internal/plain"
@@ -112,11 +111,11 @@ func (b *bridgeCommand) server(words []string, dash int) (config.Entry, error) {
 	case len(words) == 1 && b.a.settings.URL != "":
 		return usage("unexpected argument %q with --url", words[0])
 	case len(words) == 1 && strings.Contains(words[0], "://"):
-		return adhoc.Remote(words[0])
+		return Remote(words[0])
 	case len(words) == 0 && b.a.adhoc.given():
 		return b.a.entryOrURL("")
-	case len(words) == 0 && b.a.getenv(adhoc.UpstreamURL) != "":
-		entry, version, err := adhoc.Upstream(b.a.getenv, b.a.ui.Note, b.a.settings.ProtocolVersion)
+	case len(words) == 0 && b.a.getenv(UpstreamURL) != "":
+		entry, version, err := Upstream(b.a.getenv, b.a.ui.Note, b.a.settings.ProtocolVersion)
 		b.a.settings.ProtocolVersion = version
 		return entry, err
 	case len(words) == 0:

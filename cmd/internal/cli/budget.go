@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/budget"
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/cmd/internal/viewing"
 	"github.com/mcpctl/mcpctl/internal/views"
@@ -44,7 +43,7 @@ func newBudget(a *app) *cobra.Command {
 			}
 			from.Every, from.Limit = every, limit
 			r := from.Report(of)
-			checked := []budget.Report{r}
+			checked := []Report{r}
 			if check && of == nil && limit == 0 {
 				checked = from.WithBudget(a.settings.Serve.Views)
 			}
@@ -58,7 +57,7 @@ func newBudget(a *app) *cobra.Command {
 				return err
 			}
 			stored.Note(a.ui)
-			if over := budget.Over(checked); check && over != "" {
+			if over := Over(checked); check && over != "" {
 				return &Error{Code: exitDrift, Err: errors.New(over), Remedy: "mcpctl budget --tools shows which tools take most"}
 			}
 			return nil
@@ -73,7 +72,7 @@ func newBudget(a *app) *cobra.Command {
 }
 
 // budgetSource returns what reports of the cost of tools are made of.
-func budgetSource(ctx context.Context, a *app, servers []string) (*budget.Source, find.Stored, error) {
+func budgetSource(ctx context.Context, a *app, servers []string) (*Source, find.Stored, error) {
 	stored, err := storedTools(ctx, a, servers)
 	if err != nil {
 		return nil, stored, err
@@ -82,5 +81,5 @@ func budgetSource(ctx context.Context, a *app, servers []string) (*budget.Source
 	if err != nil {
 		return nil, stored, err
 	}
-	return &budget.Source{Serve: a.settings.Serve, Servers: f.Enabled(), Lists: stored.Lists, Results: a.known().Results(ctx, stored.Servers)}, stored, nil
+	return &Source{Serve: a.settings.Serve, Servers: f.Enabled(), Lists: stored.Lists, Results: a.known().Results(ctx, stored.Servers)}, stored, nil
 }

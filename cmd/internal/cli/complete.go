@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/complete"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
@@ -27,13 +26,13 @@ func (a *app) completeServer(cmd *cobra.Command) {
 }
 
 // completions returns words as cobra takes them.
-func completions(words []complete.Word, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	words = complete.Offered(words, begun)
+func completions(words []Word, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	words = Offered(words, begun)
 	if len(words) == 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	directive := cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-	if slices.ContainsFunc(words, func(w complete.Word) bool { return w.Open }) {
+	if slices.ContainsFunc(words, func(w Word) bool { return w.Open }) {
 		directive |= cobra.ShellCompDirectiveNoSpace
 	}
 	out := make([]cobra.Completion, len(words))
@@ -52,7 +51,7 @@ type offer struct {
 }
 
 // words returns the completions behind a server and further words.
-func (o *offer) words(server string, words []string) []complete.Word {
+func (o *offer) words(server string, words []string) []Word {
 	file, err := o.a.loadConfig()
 	if err != nil {
 		return nil
@@ -62,15 +61,15 @@ func (o *offer) words(server string, words []string) []complete.Word {
 	}
 	switch verb := o.cmd.Name(); {
 	case (verb == "call" || verb == "describe") && len(words) == 0:
-		return complete.Names(o.list("tools"))
+		return Names(o.list("tools"))
 	case verb == "call":
-		if tool, ok := complete.Entry(o.list("tools"), words[0]); ok {
-			return complete.Arguments(tool, words[1:], o.begun)
+		if tool, ok := Entry(o.list("tools"), words[0]); ok {
+			return Arguments(tool, words[1:], o.begun)
 		}
 	case verb == "read" && len(words) == 0:
 		return o.resources()
 	case verb == "prompt" && len(words) == 0:
-		return complete.Names(o.list("prompts"))
+		return Names(o.list("prompts"))
 	case verb == "prompt":
 		return o.prompt(words[0], words[1:])
 	}
@@ -82,26 +81,26 @@ func (o *offer) list(kind string) []json.RawMessage {
 	return o.a.known().Quick(o.cmd.Context(), o.entry, kind).Items
 }
 
-func (o *offer) resources() []complete.Word {
+func (o *offer) resources() []Word {
 	templates := o.list("resourceTemplates")
-	words := complete.URIs(o.list("resources"), templates)
-	if template, name, before, ok := complete.Variable(templates, o.begun); ok {
+	words := URIs(o.list("resources"), templates)
+	if template, name, before, ok := Variable(templates, o.begun); ok {
 		ref := map[string]string{"type": "ref/resource", "uri": template}
 		for _, v := range o.values(ref, name, strings.TrimPrefix(o.begun, before), map[string]string{}) {
-			words = append(words, complete.Word{Text: before + v})
+			words = append(words, Word{Text: before + v})
 		}
 	}
 	return words
 }
 
-func (o *offer) prompt(name string, words []string) []complete.Word {
-	prompt, ok := complete.Entry(o.list("prompts"), name)
+func (o *offer) prompt(name string, words []string) []Word {
+	prompt, ok := Entry(o.list("prompts"), name)
 	if !ok {
 		return nil
 	}
 	key, value, isValue := strings.Cut(o.begun, "=")
 	if !isValue {
-		return complete.PromptArguments(prompt, words)
+		return PromptArguments(prompt, words)
 	}
 	given := map[string]string{}
 	for _, w := range words {
@@ -109,9 +108,9 @@ func (o *offer) prompt(name string, words []string) []complete.Word {
 			given[k] = v
 		}
 	}
-	var out []complete.Word
+	var out []Word
 	for _, v := range o.values(map[string]string{"type": "ref/prompt", "name": name}, key, value, given) {
-		out = append(out, complete.Word{Text: key + "=" + v})
+		out = append(out, Word{Text: key + "=" + v})
 	}
 	return out
 }

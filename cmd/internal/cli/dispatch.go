@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
-	"github.com/mcpctl/mcpctl/cmd/internal/cmdline"
 )
 
 // dispatch rewrites the words for cobra:
@@ -25,7 +24,7 @@ import (
 //
 // Flags keep working before, between and after the words.
 func (a *app) dispatch(root *cobra.Command, words []string) ([]string, error) {
-	global := cmdline.Flags{root.PersistentFlags()}
+	global := lineFlags{root.PersistentFlags()}
 	first, cmd := global.First(words), (*cobra.Command)(nil)
 	if first >= 0 {
 		verb := words[first]
@@ -48,7 +47,7 @@ func (a *app) dispatch(root *cobra.Command, words []string) ([]string, error) {
 	if own == nil || cmd != nil && cmd.Annotations[anyServer] == "" {
 		return words, nil
 	}
-	sets := cmdline.Flags{root.PersistentFlags(), own.Flags()}
+	sets := lineFlags{root.PersistentFlags(), own.Flags()}
 	words, err := a.adhoc.cut(sets, words)
 	if err != nil {
 		return nil, err
@@ -91,7 +90,7 @@ func (a *app) dispatch(root *cobra.Command, words []string) ([]string, error) {
 		a.given.literal = len(tail) - dash - 1
 	}
 	if cmd == call && slices.ContainsFunc(a.given.flags, isHelp) {
-		describe := cmdline.Flags{root.PersistentFlags(), subcommand(root, "describe").Flags()}
+		describe := lineFlags{root.PersistentFlags(), subcommand(root, "describe").Flags()}
 		out := append(describe.Only(head), "describe")
 		out = append(out, slices.DeleteFunc(describe.Only(options), isHelp)...)
 		return append(append(out, "--"), after[:fixed]...), nil
@@ -119,7 +118,7 @@ func completeShort(root *cobra.Command, words []string, from int) []string {
 	if from >= len(words) {
 		return words
 	}
-	i := cmdline.Flags{root.PersistentFlags()}.First(words[from : len(words)-1])
+	i := lineFlags{root.PersistentFlags()}.First(words[from : len(words)-1])
 	if i < 0 || builtin(words[from+i]) {
 		return words
 	}
@@ -133,7 +132,7 @@ func completeShort(root *cobra.Command, words []string, from int) []string {
 	}
 	// A --name that is the tool's would be an error to cobra.
 	begin, last := from+i+1, len(words)-1
-	sets := cmdline.Flags{root.PersistentFlags(), cmd.Flags()}
+	sets := lineFlags{root.PersistentFlags(), cmd.Flags()}
 	options, after := sets.Split(words[begin:last], 2)
 	after = slices.DeleteFunc(after, func(w string) bool { return strings.HasPrefix(w, "-") })
 	return slices.Concat(words[:begin], options, after, words[last:])
@@ -171,7 +170,7 @@ func commandNames(parent *cobra.Command) []string {
 // wantServer returns an error unless the word is a configured server. words are the
 // whole command line, which may name the configuration.
 func (a *app) wantServer(root *cobra.Command, words []string, word string) error {
-	flags := cmdline.Flags{root.PersistentFlags()}
+	flags := lineFlags{root.PersistentFlags()}
 	path, named := flags.Value(words, "config")
 	names, err := a.serverNames(path, named)
 	if err != nil {

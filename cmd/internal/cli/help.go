@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/mcpctl/mcpctl/cmd/internal/complete"
 )
 
 // The introduction of mcpctl --help.
@@ -93,7 +91,7 @@ func addHelp(root *cobra.Command) {
 				if err := script(cmd, words); err != nil {
 					return err
 				}
-				_, err := io.WriteString(cmd.Root().OutOrStdout(), complete.Bash)
+				_, err := io.WriteString(cmd.Root().OutOrStdout(), Bash)
 				return err
 			}
 		}

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/answering"
 	"github.com/mcpctl/mcpctl/cmd/internal/elicit"
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
@@ -15,7 +14,7 @@ import (
 // host is the client side of a command's connection, which answers the server's
 // requests.
 type host struct {
-	*answering.Handler
+	*answerHandler
 	a     *app
 	entry config.Entry // that it is connected to
 	// conn is the connection, nil for a session's.
@@ -45,14 +44,14 @@ func (a *app) newHost(server string) *host {
 	if err != nil {
 		panic("cli: --elicit was not checked: " + err.Error())
 	}
-	o := answering.Options{UI: a.ui, Asker: a.asker, Getenv: a.getenv, Server: server, Policy: policy, Roots: a.settings.Roots}
+	o := answerOptions{UI: a.ui, Asker: a.asker, Getenv: a.getenv, Server: server, Policy: policy, Roots: a.settings.Roots}
 	if o.Asker == nil {
 		o.Asker = a.ui.Asker()
 	}
 	if a.settings.Verbose > 0 { // some servers log without being asked
 		o.Log = a.log
 	}
-	return &host{Handler: answering.New(o), a: a}
+	return &host{answerHandler: newAnswers(o), a: a}
 }
 
 // outcome returns the error of an unanswered question, which explains the server's,
@@ -60,7 +59,7 @@ func (a *app) newHost(server string) *host {
 func (h *host) outcome(err error) error {
 	unanswered := h.Unanswered()
 	if unanswered == nil || err != nil && exitCode(err) == exitInterrupted {
-		return answering.Explain(err)
+		return explainQuestion(err)
 	}
 	return unanswered
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/answering"
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
@@ -108,13 +107,13 @@ func TestMissingCapability(t *testing.T) {
 		`{"requiredCapabilities":{"elicitation":{"url":{}}}}`:  "a page opened",
 		`{"requiredCapabilities":{"roots":{}}}`:                "--roots DIR",
 	} {
-		err := answering.Explain(&runtime.Error{Code: runtime.CodeMissingCapability, Message: "no", Data: json.RawMessage(data)})
+		err := explainQuestion(&runtime.Error{Code: runtime.CodeMissingCapability, Message: "no", Data: json.RawMessage(data)})
 		if exitCode(err) != exitUsage || !strings.Contains(failure.HintOf(err), want) {
 			t.Errorf("%s: got %v, hint %q", data, err, failure.HintOf(err))
 		}
 	}
 	for _, data := range []string{`{"requiredCapabilities":{"sampling":{}}}`, `7`, ``} {
-		err := answering.Explain(&runtime.Error{Code: runtime.CodeMissingCapability, Message: "no", Data: json.RawMessage(data)})
+		err := explainQuestion(&runtime.Error{Code: runtime.CodeMissingCapability, Message: "no", Data: json.RawMessage(data)})
 		if exitCode(err) != exitProtocol || failure.HintOf(err) != "" {
 			t.Errorf("%s: got %v, hint %q", data, err, failure.HintOf(err))
 		}

@@ -2,16 +2,14 @@ package cli
 
 import (
 	"github.com/spf13/cobra"
-
-	"github.com/mcpctl/mcpctl/cmd/internal/linting"
 )
 
 func newLint(a *app) *cobra.Command {
 	strict := false
 	cmd := &cobra.Command{
-		Use: "lint FILE", Short: linting.Short, Long: linting.Long, Example: linting.Example,
+		Use: "lint FILE", Short: Short, Long: lintLong, Example: lintExample,
 		Args:              cobra.ExactArgs(1),
-		RunE:              func(_ *cobra.Command, args []string) error { return linting.Run(a.ui, args[0], strict) },
+		RunE:              func(_ *cobra.Command, args []string) error { return runLint(a.ui, args[0], strict) },
 		ValidArgsFunction: cobra.FixedCompletions([]cobra.Completion{"json"}, cobra.ShellCompDirectiveFilterFileExt),
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "warnings are errors")

@@ -11,7 +11,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/adding"
 	"github.com/mcpctl/mcpctl/cmd/internal/management"
-	"github.com/mcpctl/mcpctl/cmd/internal/signals"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 )
 
@@ -56,7 +55,7 @@ func again(ctx context.Context, a *app, cmd *cobra.Command, approve adding.Appro
 		environment: environment{
 			ui: ui.New(strings.NewReader(""), &out, &notes), getenv: a.getenv, log: slog.New(slog.DiscardHandler), file: serversFile{approve: approve},
 		},
-		Ending: signals.Ending{Hurry: a.Hurry},
+		endingSignals: endingSignals{Hurry: a.Hurry},
 	}
 	code := b.run(ctx, append(head, words...))
 	return management.Outcome{Stdout: out.Bytes(), Stderr: notes.Bytes(), Code: code}

@@ -16,10 +16,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/adding"
-	"github.com/mcpctl/mcpctl/cmd/internal/cmdline"
 	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
-	"github.com/mcpctl/mcpctl/cmd/internal/signals"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/layers"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -30,7 +28,7 @@ import (
 // app is one run of mcpctl.
 type app struct {
 	environment
-	signals.Ending
+	endingSignals
 
 	// dial replaces connect in tests, asker the user at the terminal; nil is the
 	// real one.
@@ -97,8 +95,8 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return exitOK
 	}
 	a := &app{
-		environment: environment{ui: ui.New(stdin, stdout, stderr), getenv: os.Getenv, log: slog.New(slog.DiscardHandler)},
-		Ending:      signals.Ending{Hurry: make(chan struct{})},
+		environment:   environment{ui: ui.New(stdin, stdout, stderr), getenv: os.Getenv, log: slog.New(slog.DiscardHandler)},
+		endingSignals: endingSignals{Hurry: make(chan struct{})},
 	}
 	code, ended := a.RunUntilSignal(func(ctx context.Context) int { return a.run(ctx, args) })
 	if !ended {
@@ -113,7 +111,7 @@ func (a *app) run(ctx context.Context, words []string) int {
 	a.ui.JSON = asksJSON(words, a.getenv)
 	root := newRootFor(a, words)
 	a.settings.Color = a.getenv(settings.Variable("color"))
-	if color, given := (cmdline.Flags{root.PersistentFlags()}).Value(words, "color"); given {
+	if color, given := (lineFlags{root.PersistentFlags()}).Value(words, "color"); given {
 		a.settings.Color = color
 	}
 	a.settings.ColorSet = a.settings.Color != ""
@@ -146,7 +144,7 @@ func withCommands(a *app, root *cobra.Command) *cobra.Command {
 // with no command are short for one of three.
 func newRootFor(a *app, words []string) *cobra.Command {
 	root := newBareRoot(a)
-	first := cmdline.Flags{root.PersistentFlags()}.First(words)
+	first := lineFlags{root.PersistentFlags()}.First(words)
 	if first < 0 || config.Reserved(words[first]) || builtin(words[first]) || isURL(words[first]) {
 		return withCommands(a, root)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/answering"
 	"github.com/mcpctl/mcpctl/cmd/internal/configuring"
 	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 	"github.com/mcpctl/mcpctl/cmd/internal/policies"
@@ -189,7 +188,7 @@ func (a *app) runGateway(ctx context.Context, o gateway.Options) error {
 		h.Listed = policies.Listed(a.knownWhole())
 	}
 	if dirs := a.settings.Serve.Roots; len(dirs) > 0 {
-		h.Roots = answering.Roots(dirs)
+		h.Roots = answerRoots(dirs)
 	}
 	return gateway.Run(ctx, h, o)
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/control"
 	"github.com/mcpctl/mcpctl/cmd/internal/login"
-	"github.com/mcpctl/mcpctl/cmd/internal/serves"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
@@ -33,7 +32,7 @@ func newStatus(a *app) *cobra.Command {
 			if len(words) > 0 {
 				which = words[0]
 			}
-			return (&serves.Program{UI: a.ui, StateDir: config.StateDir(a.getenv), Logins: authCommands{a}.ending}).Run(cmd.Context(), which)
+			return (&serveCommands{UI: a.ui, StateDir: config.StateDir(a.getenv), Logins: authCommands{a}.ending}).Run(cmd.Context(), which)
 		},
 	}
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {

@@ -17,7 +17,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/cmdline"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
@@ -586,7 +585,7 @@ func TestTakenFlag(t *testing.T) {
 func TestSplit(t *testing.T) {
 	a := &app{environment: environment{ui: ui.New(strings.NewReader(""), io.Discard, io.Discard)}}
 	root := newRoot(a)
-	sets := cmdline.Flags{subcommand(root, "call").Flags()}
+	sets := lineFlags{subcommand(root, "call").Flags()}
 	tests := []struct{ in, flags, after string }{
 		{"s t a=-5 -O d", "-O d", "s t a=-5"},
 		{"-Od s t --args-file=f x=1", "-Od --args-file=f", "s t x=1"},

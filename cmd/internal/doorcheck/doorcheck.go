@@ -22,7 +22,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/statusview"
 	"github.com/mcpctl/mcpctl/cmd/internal/tlsfiles"
 	"github.com/mcpctl/mcpctl/internal/access/gate"
-	"github.com/mcpctl/mcpctl/internal/access/tokenfile"
+	"github.com/mcpctl/mcpctl/internal/authn"
 	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
@@ -165,7 +165,7 @@ func (c *checks) tokens(getenv func(string) string) {
 	if c.a.Providers.Token == nil || c.a.Providers.Token.List != nil || dir == "" {
 		return
 	}
-	f := tokenfile.New(filepath.Join(dir, tokenfile.Name))
+	f := authn.NewTokenFile(filepath.Join(dir, authn.TokenFileName))
 	all, err := f.List()
 	if err != nil {
 		c.fail("tokens", err.Error(), "mcpctl access token list")

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/internal/access"
-	"github.com/mcpctl/mcpctl/internal/access/tokenfile"
+	"github.com/mcpctl/mcpctl/internal/authn"
 	"github.com/mcpctl/mcpctl/test/openid"
 	"github.com/mcpctl/mcpctl/test/pki"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -45,7 +45,7 @@ func (w *world) serve(t *testing.T, ends time.Time) {
 func (w *world) tokens(t *testing.T, all ...access.Token) {
 	t.Helper()
 	w.a.Providers.Token = &settings.TokenProvider{}
-	err := tokenfile.New(w.path(tokenfile.Name)).Change(t.Context(), func([]access.Token) ([]access.Token, error) { return all, nil })
+	err := authn.NewTokenFile(w.path(authn.TokenFileName)).Change(t.Context(), func([]access.Token) ([]access.Token, error) { return all, nil })
 	require.NoError(t, err)
 }
 
@@ -90,11 +90,11 @@ func TestReports(t *testing.T) {
 		"expired tokens": {func(w *world) { w.tokens(t, token("a", time.Time{}), token("b", time.Now().Add(-time.Hour))) }, true, []string{`1 token expired","fix":"mcpctl access token revoke `}},
 		"broken tokens": {func(w *world) {
 			w.tokens(t)
-			require.NoError(t, os.WriteFile(w.path(tokenfile.Name), []byte("{"), 0o600))
+			require.NoError(t, os.WriteFile(w.path(authn.TokenFileName), []byte("{"), 0o600))
 		}, false, []string{"is not a file of tokens"}},
 		"writable tokens": {func(w *world) {
 			w.tokens(t, token("a", time.Time{}))
-			require.NoError(t, os.Chmod(w.path(tokenfile.Name), 0o620))
+			require.NoError(t, os.Chmod(w.path(authn.TokenFileName), 0o620))
 		}, goruntime.GOOS == "windows", []string{"1 token"}},
 		"listed tokens": {func(w *world) { w.a.Providers.Token = &settings.TokenProvider{List: []access.Token{{Name: "a"}}} }, true, []string{"tls"}},
 		"proxies": {func(w *world) {

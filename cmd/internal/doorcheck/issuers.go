@@ -11,7 +11,6 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/internal/access/jwt"
-	"github.com/mcpctl/mcpctl/internal/access/keyset"
 	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime/auth"
 )
@@ -48,8 +47,8 @@ func examineKeys(ctx context.Context, x *settings.JWTProvider) doctor.Check {
 	var set *jwt.KeySet
 	publisher, err := auth.NewPublisher(cmp.Or(x.JWKS, x.Issuer.Issuer))
 	if err == nil {
-		var doc keyset.Document
-		if doc, err = keyset.From(publisher, x.JWKS)(ctx); err == nil {
+		var doc jwt.KeyDocument
+		if doc, err = jwt.FetchKeys(publisher, x.JWKS)(ctx); err == nil {
 			set, _, err = jwt.ParseKeys(doc.Body)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/linking"
 	"github.com/mcpctl/mcpctl/internal/access"
-	"github.com/mcpctl/mcpctl/internal/access/door"
+	"github.com/mcpctl/mcpctl/internal/authn"
 	"github.com/mcpctl/mcpctl/internal/secret"
 	"github.com/mcpctl/mcpctl/internal/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -22,7 +22,7 @@ import (
 type accounts struct {
 	*linking.Accounts
 	principals *dial.Principals // nil where there is no directory to keep them in
-	door       atomic.Pointer[door.Door]
+	door       atomic.Pointer[authn.Authenticator]
 }
 
 // openAccounts sets the accounts, where clients are asked who they are.
@@ -60,7 +60,7 @@ func (a *accounts) serveAt(endpoint string, d *entrance) error {
 	if err != nil {
 		return err
 	}
-	a.door.Store(d.Door)
+	a.door.Store(d.Authenticator)
 	if hasPages(u) {
 		a.ServeAt(u)
 	}

@@ -23,7 +23,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/access/link"
-	"github.com/mcpctl/mcpctl/internal/access/tokenfile"
+	"github.com/mcpctl/mcpctl/internal/authn"
 	"github.com/mcpctl/mcpctl/internal/secret"
 	"github.com/mcpctl/mcpctl/internal/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -109,7 +109,7 @@ func openShared(t *testing.T, entry string, more ...func(*settings.Settings)) *s
 	// What this machine's user has is nobody's who calls.
 	require.NoError(t, h.Tokens.Put(t.Context(), tokenstore.Token{Server: s.backend.URL + "/mcp", Issuer: s.backend.URL, Access: "canary-of-this-user", Source: tokenstore.SourceOAuth}))
 	s.backend.Admit("canary-of-this-user")
-	require.NoError(t, tokenfile.New(filepath.Join(s.dir, tokenfile.Name)).Change(t.Context(), func([]access.Token) (all []access.Token, _ error) {
+	require.NoError(t, authn.NewTokenFile(filepath.Join(s.dir, authn.TokenFileName)).Change(t.Context(), func([]access.Token) (all []access.Token, _ error) {
 		for _, name := range []string{"alice", "bob"} {
 			one, text := access.NewToken(name, nil, time.Now(), time.Time{})
 			all, s.tokens[name] = append(all, one), text

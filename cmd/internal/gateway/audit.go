@@ -8,7 +8,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/recording"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/internal/access"
-	"github.com/mcpctl/mcpctl/internal/access/consent"
+	"github.com/mcpctl/mcpctl/internal/access/gate"
 	"github.com/mcpctl/mcpctl/internal/audit"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
@@ -131,7 +131,7 @@ func byID(all []access.Token) map[string]*access.Token {
 // answers records what people answer on a page.
 type answers struct{ log *recording.Recorder }
 
-func (a answers) record(who *access.Principal, call consent.Request, yes bool) {
+func (a answers) record(who *access.Principal, call gate.ApprovalRequest, yes bool) {
 	r := &audit.Record{
 		Kind: audit.KindApprove, What: audit.Subject{Server: call.Server, Item: call.Item}, Said: audit.Said{Verdict: audit.VerdictDeny, By: call.IDs},
 		Who: audit.Asker{ID: who.ID, Name: who.Name, Groups: who.Groups, Via: who.Provider}, Text: "page",

@@ -17,10 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/tlsfiles"
 	"github.com/mcpctl/mcpctl/cmd/internal/visitors"
 	"github.com/mcpctl/mcpctl/internal/access"
-	"github.com/mcpctl/mcpctl/internal/access/door"
-	"github.com/mcpctl/mcpctl/internal/access/forwarded"
-	"github.com/mcpctl/mcpctl/internal/access/mtls"
-	"github.com/mcpctl/mcpctl/internal/access/tokenfile"
+	"github.com/mcpctl/mcpctl/internal/authn"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
@@ -40,12 +37,12 @@ type expeller interface {
 
 // entrance lets in who has a credential.
 type entrance struct {
-	*door.Door
-	tokens    *tokenfile.Follower // nil where those of the file do not count
-	known     []access.Token      // those of the file when it was last read, for the audit log
-	files     *tlsfiles.Files     // nil without TLS
-	file      *tokenfile.File     // of tokens
-	forwarded *forwarded.Provider // nil without a proxy
+	*authn.Authenticator
+	tokens    *authn.TokenFollower // nil where those of the file do not count
+	known     []access.Token       // those of the file when it was last read, for the audit log
+	files     *tlsfiles.Files      // nil without TLS
+	file      *authn.TokenFile     // of tokens
+	forwarded *authn.Forwarded     // nil without a proxy
 	book      *visitors.Book
 	log       *slog.Logger
 	kinds     []string // of the providers
@@ -60,7 +57,7 @@ func (d *entrance) Who(ctx context.Context, c access.Credential) (*access.Princi
 			return nil, no
 		}
 	}
-	who, no := d.Door.Who(ctx, c)
+	who, no := d.Authenticator.Who(ctx, c)
 	if no != nil {
 		return nil, no
 	}
@@ -108,7 +105,7 @@ func (g *gateway) newDoor(files *tlsfiles.Files, endpoint string) (*entrance, er
 	}
 	d := &entrance{files: files, book: visitors.NewBook(), log: g.h.Log}
 	asked := g.h.Settings.Serve.Access.Providers
-	var providers []door.Provider
+	var providers []authn.Provider
 	var err error
 	if d.issuers, err = g.openIssuers(endpoint); err != nil {
 		return nil, err
@@ -128,7 +125,7 @@ func (g *gateway) newDoor(files *tlsfiles.Files, endpoint string) (*entrance, er
 	}
 	providers = append(providers, d.issuers.providers...)
 	if asked.MTLS != nil {
-		providers = append(providers, mtls.New(mtls.Options{From: asked.MTLS.From, Groups: asked.MTLS.Groups, Trust: files.Trust, Now: time.Now}))
+		providers = append(providers, authn.NewMTLS(authn.MTLSOptions{From: asked.MTLS.From, Groups: asked.MTLS.Groups, Trust: files.Trust, Now: time.Now}))
 	}
 	bearers := asked.Token != nil || len(d.issuers.providers) > 0
 	if host, _, err := net.SplitHostPort(g.o.HTTP); err == nil && bearers && files == nil && d.forwarded == nil && !isLoopback(host) {
@@ -137,16 +134,16 @@ func (g *gateway) newDoor(files *tlsfiles.Files, endpoint string) (*entrance, er
 	for _, p := range providers {
 		d.kinds = append(d.kinds, p.Kind())
 	}
-	d.Door = door.New(providers...)
+	d.Authenticator = authn.NewAuthenticator(providers...)
 	if d.issuers.resource != "" {
-		d.Door = d.Advertise(metadataURL(d.issuers.resource), d.issuers.scopes)
+		d.Authenticator = d.Advertise(metadataURL(d.issuers.resource), d.issuers.scopes)
 	}
 	return d, nil
 }
 
 // openTokens returns the provider of static tokens: those of a list, or those of the file
 // where there is none. It warns of what keeps them from being of use.
-func (d *entrance) openTokens(g *gateway, list []access.Token) (door.Provider, error) {
+func (d *entrance) openTokens(g *gateway, list []access.Token) (authn.Provider, error) {
 	if list != nil {
 		tokens, err := access.NewTokens(list)
 		return listed{tokens}, err
@@ -155,14 +152,14 @@ func (d *entrance) openTokens(g *gateway, list []access.Token) (door.Provider, e
 	if dir == "" {
 		return nil, &failure.Error{Kind: "config", Err: errors.New("serve.auth: there is no directory to keep tokens in"), Remedy: "set HOME or MCPCTL_HOME"}
 	}
-	f := tokenfile.New(filepath.Join(dir, tokenfile.Name))
+	f := authn.NewTokenFile(filepath.Join(dir, authn.TokenFileName))
 	switch all, err := f.List(); {
 	case err != nil:
 		g.h.UI.Say("warning: no token is accepted: %v", err)
 	case len(all) == 0:
 		g.h.UI.Say("warning: no token is accepted: there is none yet (mcpctl access token add NAME)")
 	}
-	d.tokens, d.file = tokenfile.Follow(f), f
+	d.tokens, d.file = authn.FollowTokens(f), f
 	d.known, _ = f.List() // said above
 	return d.tokens, nil
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/cmd/internal/visitors"
 	"github.com/mcpctl/mcpctl/internal/access"
-	"github.com/mcpctl/mcpctl/internal/access/door"
-	"github.com/mcpctl/mcpctl/internal/access/tokenfile"
+	"github.com/mcpctl/mcpctl/internal/authn"
 	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wait"
 )
@@ -34,9 +33,9 @@ func (e *expelled) Expel(gone func(*access.Principal) bool) {
 // revoked, not before.
 func TestDoorFollows(t *testing.T) {
 	t.Parallel()
-	f := tokenfile.New(filepath.Join(t.TempDir(), tokenfile.Name))
-	tokens := tokenfile.Follow(f)
-	d := &entrance{Door: door.New(tokens), tokens: tokens, book: visitors.NewBook(), log: slog.New(slog.DiscardHandler)}
+	f := authn.NewTokenFile(filepath.Join(t.TempDir(), authn.TokenFileName))
+	tokens := authn.FollowTokens(f)
+	d := &entrance{Authenticator: authn.NewAuthenticator(tokens), tokens: tokens, book: visitors.NewBook(), log: slog.New(slog.DiscardHandler)}
 	set := func(all ...access.Token) {
 		t.Helper()
 		require.NoError(t, f.Change(t.Context(), func([]access.Token) ([]access.Token, error) { return all, nil }))

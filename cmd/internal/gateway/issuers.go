@@ -13,10 +13,8 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/internal/access"
-	"github.com/mcpctl/mcpctl/internal/access/door"
-	"github.com/mcpctl/mcpctl/internal/access/introspect"
 	"github.com/mcpctl/mcpctl/internal/access/jwt"
-	"github.com/mcpctl/mcpctl/internal/access/keyset"
+	"github.com/mcpctl/mcpctl/internal/authn"
 	"github.com/mcpctl/mcpctl/internal/secret"
 	"github.com/mcpctl/mcpctl/runtime/auth"
 )
@@ -25,7 +23,7 @@ const sentInClear = "tokens are sent without TLS: set serve.tls in config.yaml, 
 
 // issuers are those whose tokens a serve accepts. The zero value is none.
 type issuers struct {
-	providers []door.Provider
+	providers []authn.Provider
 	// resource is what serve is called in tokens: its URL.
 	resource string
 	names    []string // of the issuers
@@ -95,7 +93,7 @@ func (i *issuers) openJWT(g *gateway, all []*settings.JWTProvider) error {
 		if err != nil {
 			return issuerError("jwt", err)
 		}
-		keys := keyset.New(x.Issuer.Issuer, keyset.From(publisher, x.JWKS), g.h.Log)
+		keys := jwt.NewKeySource(x.Issuer.Issuer, jwt.FetchKeys(publisher, x.JWKS), g.h.Log)
 		i.runs, i.failures = append(i.runs, keys.Run), append(i.failures, keys.Failure)
 		accepted = append(accepted, jwt.NewIssuer(rulesOf("jwt", x.Issuer, i.resource), keys))
 	}
@@ -118,7 +116,7 @@ func (i *issuers) openIntrospect(g *gateway, x *settings.IntrospectProvider) err
 		form := url.Values{"token": {token}, "token_type_hint": {"access_token"}}
 		return publisher.Ask(ctx, x.Endpoint, x.ClientID, password, form)
 	}
-	p := introspect.New(rulesOf("introspect", x.Issuer, i.resource), ask, g.h.Log)
+	p := authn.NewIntrospection(rulesOf("introspect", x.Issuer, i.resource), ask, g.h.Log)
 	i.runs, i.failures, i.providers = append(i.runs, p.Run), append(i.failures, p.Failure), append(i.providers, p)
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/pages"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/internal/access"
-	"github.com/mcpctl/mcpctl/internal/access/consent"
+	"github.com/mcpctl/mcpctl/internal/access/gate"
 	"github.com/mcpctl/mcpctl/internal/access/link"
 	"github.com/mcpctl/mcpctl/internal/access/openid"
 	"github.com/mcpctl/mcpctl/internal/origin"
@@ -39,7 +39,7 @@ func withPages(g *gateway, next http.Handler, d *entrance, endpoint string) (htt
 		}
 		return next, nil
 	}
-	var asked *consent.Table
+	var asked *gate.Approvals
 	if decides := g.policies.gate; decides != nil {
 		asked = &decides.Consent
 		decides.SetPage(func(id, principal string) string {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
-	"github.com/mcpctl/mcpctl/cmd/internal/outdir"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/cmd/internal/viewing"
 	"github.com/mcpctl/mcpctl/internal/declare"
@@ -124,10 +123,10 @@ func (h *Host) toolLists(ctx context.Context, servers []string) ([]find.List, er
 // making stays.
 func (h *Host) writeDeclared(o Options, code []byte, tools int) error {
 	old, err := store.ReadFile(o.Out, maxDeclared)
-	file := outdir.File{Path: o.Out, Status: outdir.Written}
+	file := OutputFile{Path: o.Out, Status: Written}
 	switch {
 	case err == nil && bytes.Equal(old, code):
-		file.Status = outdir.Unchanged
+		file.Status = Unchanged
 	case err == nil && !bytes.Contains(old[:min(len(old), 100)], []byte(declare.Head)):
 		return failure.Usage("%s was not written by mcpctl, and stays as it is", o.Out).WithHint("choose another file with --out")
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
@@ -136,11 +135,11 @@ func (h *Host) writeDeclared(o Options, code []byte, tools int) error {
 		return &failure.Error{Kind: "drift", Err: fmt.Errorf("generated files differ: %s", o.Out), Remedy: "run the same command without --check"}
 	default:
 		if err := store.WriteFile(o.Out, code, 0o644); err != nil {
-			return outdir.WriteError("--out", err)
+			return WriteError("--out", err)
 		}
 	}
 	if h.UI.WantJSON() {
-		return h.UI.EncodeJSON(map[string]any{"files": []outdir.File{file}, "tools": tools})
+		return h.UI.EncodeJSON(map[string]any{"files": []OutputFile{file}, "tools": tools})
 	}
 	_, err = fmt.Fprintf(h.UI.Out, "%-9s  %s\n", file.Status, ui.CleanLine(file.Path))
 	return err

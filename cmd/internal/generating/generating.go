@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
-	"github.com/mcpctl/mcpctl/cmd/internal/outdir"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -156,7 +155,7 @@ type generation struct {
 	list     *gogen.List
 	recorded *recording // nil without --record
 	out      *gogen.Output
-	plan     *outdir.Plan
+	plan     *OutputPlan
 	answer   Package
 }
 
@@ -168,11 +167,11 @@ func Run(ctx context.Context, h Host, o Options, servers []string) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(generateGCPercent))
 	several := len(servers) > 1
 	for _, server := range servers {
-		if err := outdir.CheckFolder("--out", r.o.dir(server, several)); err != nil {
+		if err := CheckFolder("--out", r.o.dir(server, several)); err != nil {
 			return err
 		}
 		if r.o.Record != "" {
-			if err := outdir.CheckFolder("--record", folder(r.o.Record, server, several)); err != nil {
+			if err := CheckFolder("--record", folder(r.o.Record, server, several)); err != nil {
 				return err
 			}
 		}
@@ -193,11 +192,11 @@ func Run(ctx context.Context, h Host, o Options, servers []string) error {
 			g.answer.Files = g.plan.Check()
 			drift = drift || g.plan.Differs()
 		} else if g.answer.Files, err = g.plan.Write(); err != nil {
-			return r.Of(g.server, outdir.WriteError("--out", err))
+			return r.Of(g.server, WriteError("--out", err))
 		}
 		if g.recorded != nil {
 			if g.answer.Recorded, err = g.recorded.write(folder(r.o.Record, g.server, several)); err != nil {
-				return r.Of(g.server, outdir.WriteError("--record", err))
+				return r.Of(g.server, WriteError("--record", err))
 			}
 		}
 		answers = append(answers, g.answer)
@@ -213,11 +212,11 @@ func Run(ctx context.Context, h Host, o Options, servers []string) error {
 
 // prepare generates one package and compares it with its directory.
 func (r *run) prepare(g *generation, dir string) error {
-	place, err := outdir.FindModule(dir)
+	place, err := FindModule(dir)
 	if err != nil {
 		return err
 	}
-	lock, err := outdir.ReadLock(dir)
+	lock, err := ReadLock(dir)
 	if err != nil {
 		return err
 	}
@@ -238,7 +237,7 @@ func (r *run) prepare(g *generation, dir string) error {
 		return err
 	}
 	r.warnGenerated(g, place, o.Standalone)
-	if g.plan, err = outdir.Compare(dir, g.out.Package, g.out.Files); err != nil {
+	if g.plan, err = Compare(dir, g.out.Package, g.out.Files); err != nil {
 		return err
 	}
 	g.answer = Package{Server: g.server, Package: g.out.Package, Dir: dir, Tools: g.out.Tools}

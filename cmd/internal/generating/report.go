@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
-	"github.com/mcpctl/mcpctl/cmd/internal/outdir"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
@@ -17,11 +16,11 @@ import (
 
 // Package is one package in the JSON answer of generate.
 type Package struct {
-	Server  string        `json:"server"`
-	Package string        `json:"package"`
-	Dir     string        `json:"dir"`
-	Files   []outdir.File `json:"files"`
-	Tools   int           `json:"tools"`
+	Server  string       `json:"server"`
+	Package string       `json:"package"`
+	Dir     string       `json:"dir"`
+	Files   []OutputFile `json:"files"`
+	Tools   int          `json:"tools"`
 	// Changes are those since the lock file was written; nil is none, or no lock
 	// file.
 	Changes *ChangeReport `json:"changes,omitempty"`
@@ -33,7 +32,7 @@ type Package struct {
 const maxWarnings = 10
 
 // warnGenerated prints on stderr what could not be typed, and what is missing.
-func (r *run) warnGenerated(g *generation, m outdir.Module, standalone bool) {
+func (r *run) warnGenerated(g *generation, m Module, standalone bool) {
 	if r.UI.Quiet {
 		return
 	}
@@ -92,7 +91,7 @@ func (r *run) driftError(answers []Package) error {
 	var parts []string
 	for _, p := range answers {
 		for _, file := range p.Files {
-			if file.Status != outdir.Unchanged {
+			if file.Status != Unchanged {
 				parts = append(parts, file.Path+" ("+file.Status+")")
 			}
 		}

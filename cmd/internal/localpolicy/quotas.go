@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/mcpctl/mcpctl/internal/access/gate"
-	"github.com/mcpctl/mcpctl/internal/access/limit"
 	"github.com/mcpctl/mcpctl/internal/access/policy"
 	"github.com/mcpctl/mcpctl/internal/store"
 )
@@ -16,7 +15,7 @@ import (
 // HasQuotas reports whether some of the policies are quotas of a day.
 func HasQuotas(set *policy.Set) bool {
 	for _, p := range set.Policies() {
-		if p.Limit != nil && p.Limit.Every == limit.Day {
+		if p.Limit != nil && p.Limit.Every == gate.Day {
 			return true
 		}
 	}

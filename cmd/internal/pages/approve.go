@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpctl/mcpctl/internal/access/consent"
+	"github.com/mcpctl/mcpctl/internal/access/gate"
 	"github.com/mcpctl/mcpctl/internal/access/link"
 	"github.com/mcpctl/mcpctl/internal/plain"
 )
@@ -42,7 +42,7 @@ func (v *visit) approval() {
 	}
 	v.show(http.StatusOK, page{title: "Allow this call?", content: fill(template("page_approve.html"),
 		"question", call.Text, "name", call.Name, "server", plain.Spell(call.Server), "tool", plain.Spell(call.Item), "policies", policies, "arguments", readable(call.Arguments),
-		"minutes", plain.Count(int(consent.TTL/time.Minute), "minute"), "action", v.prefix(link.ApprovePath), "token", v.formToken(link.ApprovePath, v.s.secret, a.ID))})
+		"minutes", plain.Count(int(gate.TTL/time.Minute), "minute"), "action", v.prefix(link.ApprovePath), "token", v.formToken(link.ApprovePath, v.s.secret, a.ID))})
 }
 
 // answer takes the person's answer. id is that of the call.
@@ -70,7 +70,7 @@ func (v *visit) answer(id string) {
 		v.say(http.StatusOK, failed, "The call is not allowed", "You can close this page.")
 		return
 	}
-	v.say(http.StatusOK, done, "The call is allowed", "Have your program call again within "+plain.Count(int(consent.TTL/time.Minute), "minute")+": the same call passes once.")
+	v.say(http.StatusOK, done, "The call is allowed", "Have your program call again within "+plain.Count(int(gate.TTL/time.Minute), "minute")+": the same call passes once.")
 }
 
 // tooLate says that there is nothing to answer.

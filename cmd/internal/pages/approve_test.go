@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/pages"
-	"github.com/mcpctl/mcpctl/internal/access/consent"
+	"github.com/mcpctl/mcpctl/internal/access/gate"
 	"github.com/mcpctl/mcpctl/internal/access/link"
 	"github.com/mcpctl/mcpctl/internal/seal"
 )
@@ -16,21 +16,21 @@ import (
 const notOpen = "This question is not open any more"
 
 // newAsking returns pages that ask about calls.
-func newAsking(t *testing.T, prefix string) (*site, *consent.Table) {
+func newAsking(t *testing.T, prefix string) (*site, *gate.Approvals) {
 	t.Helper()
-	table := new(consent.Table)
+	table := new(gate.Approvals)
 	return newSite(t, prefix, func(o *pages.Options) { o.Consent = table }), table
 }
 
 // sending is a call of alice's.
-func sending(args string) consent.Request {
-	return consent.Request{
+func sending(args string) gate.ApprovalRequest {
+	return gate.ApprovalRequest{
 		Principal: "token|alice", Name: "alice", Server: "mail", Item: "send", Arguments: []byte(args), Text: "Send <b>it</b>?", IDs: []string{"no-exfil"},
 	}
 }
 
 // page has a call asked about, and returns the path of the page.
-func (s *site) page(t *testing.T, table *consent.Table, r consent.Request) string {
+func (s *site) page(t *testing.T, table *gate.Approvals, r gate.ApprovalRequest) string {
 	t.Helper()
 	id := table.Ask(time.Now(), r)
 	if id == "" {

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/internal/access"
-	"github.com/mcpctl/mcpctl/internal/access/consent"
+	"github.com/mcpctl/mcpctl/internal/access/gate"
 	"github.com/mcpctl/mcpctl/internal/access/link"
 	"github.com/mcpctl/mcpctl/internal/access/openid"
 	"github.com/mcpctl/mcpctl/internal/seal"
@@ -38,9 +38,9 @@ type Options struct {
 	// Linker links accounts; nil: no server wants one.
 	Linker link.Linker
 	// Consent has the calls that people are asked about; nil: about none.
-	Consent *consent.Table
+	Consent *gate.Approvals
 	// Answered is called with what a person has answered; nil: nobody is told.
-	Answered func(who *access.Principal, call consent.Request, yes bool)
+	Answered func(who *access.Principal, call gate.ApprovalRequest, yes bool)
 	// Ring is the one that links to these pages are sealed with.
 	Ring *seal.Ring
 	// Refused is called with each request that is not let in, and why.

@@ -83,14 +83,14 @@ func (a *accounts) Unlink(_ context.Context, principal, server string) error {
 	return a.broken
 }
 
-// gate is a door that knows tokens, and a proxy that names people.
-type gate struct {
+// fakeDoor is a door that knows tokens, and a proxy that names people.
+type fakeDoor struct {
 	tokens *access.Tokens
 	gone   map[string]bool
 	proxy  bool
 }
 
-func (g *gate) Who(_ context.Context, c access.Credential) (*access.Principal, *access.Refusal) {
+func (g *fakeDoor) Who(_ context.Context, c access.Credential) (*access.Principal, *access.Refusal) {
 	if len(c.Header["Authorization"]) > 0 {
 		return nil, access.ErrMalformed // these pages take none
 	}
@@ -106,14 +106,14 @@ func (g *gate) Who(_ context.Context, c access.Credential) (*access.Principal, *
 	return g.tokens.Principal(c.Bearer, time.Now())
 }
 
-func (g *gate) Valid(p *access.Principal) bool { return !g.gone[p.ID] }
+func (g *fakeDoor) Valid(p *access.Principal) bool { return !g.gone[p.ID] }
 
 // site is the pages of a serve.
 type site struct {
 	*httptest.Server
 	ring       *seal.Ring
 	accounts   *accounts
-	gate       *gate
+	gate       *fakeDoor
 	alice, bob string // their tokens
 	refused    map[string]int
 	log        *bytes.Buffer
@@ -128,7 +128,7 @@ func newSite(t *testing.T, prefix string, change func(*pages.Options)) *site {
 	tokens, err := access.NewTokens([]access.Token{one, two})
 	require.NoError(t, err)
 	s := &site{
-		ring: seal.NewRing(), alice: alice, bob: bob, log: &bytes.Buffer{}, gate: &gate{tokens: tokens, gone: map[string]bool{}},
+		ring: seal.NewRing(), alice: alice, bob: bob, log: &bytes.Buffer{}, gate: &fakeDoor{tokens: tokens, gone: map[string]bool{}},
 		accounts: &accounts{linked: map[string]bool{}, states: map[string]string{}, issuer: "https://as.example/<i>", servers: []string{"gh", "notes"}},
 	}
 	s.refused = map[string]int{}

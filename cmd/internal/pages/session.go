@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/internal/access"
-	"github.com/mcpctl/mcpctl/internal/access/door"
+	"github.com/mcpctl/mcpctl/internal/authn"
 )
 
 const (
@@ -187,7 +187,7 @@ func (v *visit) known() bool {
 // credential returns what of a request says who asks, without a token: a browser sends
 // none by itself.
 func (v *visit) credential() access.Credential {
-	c := door.CredentialOf(v.r)
+	c := authn.CredentialOf(v.r)
 	c.Header = v.r.Header.Clone()
 	delete(c.Header, "Authorization")
 	return c

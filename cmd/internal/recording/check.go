@@ -17,8 +17,8 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/internal/audit"
 	"github.com/mcpctl/mcpctl/internal/audit/export"
+	"github.com/mcpctl/mcpctl/internal/audit/journal"
 	"github.com/mcpctl/mcpctl/internal/audit/logfile"
-	"github.com/mcpctl/mcpctl/internal/audit/ring"
 	"github.com/mcpctl/mcpctl/internal/plain"
 )
 
@@ -117,7 +117,7 @@ func (c *checks) log(ctx context.Context) {
 // rings checks whether runs have ended whose records are not all in the log.
 func (c *checks) rings(ctx context.Context) {
 	left := 0
-	err := ring.Ended(ctx, c.o.Dir, func(*ring.Left) error {
+	err := journal.Ended(ctx, c.o.Dir, func(*journal.Left) error {
 		left++
 		return nil
 	})

@@ -9,7 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/mcpctl/mcpctl/internal/access/certs"
+	"github.com/mcpctl/mcpctl/internal/authn"
 )
 
 // MTLSProvider says whose a client's certificate is.
@@ -31,8 +31,8 @@ func (f *file) mtlsProvider(n *yaml.Node, p *Providers) error {
 		return f.problemAt(n, "mtls needs the authorities of clients", "as in tls: {cert: cert.pem, key: key.pem, clientCA: ca.pem}")
 	}
 	for i, kind := range p.MTLS.From {
-		if !slices.Contains(certs.Kinds(), kind) || slices.Contains(p.MTLS.From[:i], kind) {
-			return f.problemAt(member(n, "from"), fmt.Sprintf("mtls.from has %q: names are %s, each once", kind, strings.Join(certs.Kinds(), ", ")), example)
+		if !slices.Contains(authn.CertificateKinds(), kind) || slices.Contains(p.MTLS.From[:i], kind) {
+			return f.problemAt(member(n, "from"), fmt.Sprintf("mtls.from has %q: names are %s, each once", kind, strings.Join(authn.CertificateKinds(), ", ")), example)
 		}
 	}
 	for _, pattern := range slices.Sorted(maps.Keys(p.MTLS.Groups)) {

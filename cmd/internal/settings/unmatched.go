@@ -10,7 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/access/policy"
 	"github.com/mcpctl/mcpctl/internal/access/policy/schema"
-	"github.com/mcpctl/mcpctl/internal/access/tokenfile"
+	"github.com/mcpctl/mcpctl/internal/authn"
 	"github.com/mcpctl/mcpctl/internal/nearest"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
@@ -58,7 +58,7 @@ func (s *Settings) StaticTokens(stateDir string) []access.Token {
 	if stateDir == "" {
 		return nil
 	}
-	all, err := tokenfile.New(filepath.Join(stateDir, tokenfile.Name)).List()
+	all, err := authn.NewTokenFile(filepath.Join(stateDir, authn.TokenFileName)).List()
 	if err != nil {
 		return nil
 	}

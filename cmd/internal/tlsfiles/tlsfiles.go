@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
-	"github.com/mcpctl/mcpctl/internal/access/certs"
+	"github.com/mcpctl/mcpctl/internal/authn"
 	"github.com/mcpctl/mcpctl/internal/store"
 )
 
@@ -39,7 +39,7 @@ type Files struct {
 // loaded is what the files held. It is immutable but for what trust remembers.
 type loaded struct {
 	config *tls.Config
-	trust  *certs.Trust // nil without clientCA
+	trust  *authn.Trust // nil without clientCA
 	seen   []os.FileInfo
 	// problem is why what the files hold now is not in force, "" if it is.
 	problem string
@@ -69,7 +69,7 @@ func (f *Files) Config() *tls.Config {
 }
 
 // Trust returns which certificates of clients are accepted, nil without clientCA.
-func (f *Files) Trust() *certs.Trust { return f.loaded.Load().trust }
+func (f *Files) Trust() *authn.Trust { return f.loaded.Load().trust }
 
 // Leaf returns the certificate of serve.
 func (f *Files) Leaf() *x509.Certificate { return f.loaded.Load().config.Certificates[0].Leaf }
@@ -118,7 +118,7 @@ func (f *Files) outdated(l *loaded) bool {
 
 var errOutdated = errors.New("crl: a list of revoked certificates is out of date")
 
-func past(t *certs.Trust, now time.Time) bool {
+func past(t *authn.Trust, now time.Time) bool {
 	until := t.ListsUntil()
 	return !until.IsZero() && now.After(until)
 }
@@ -172,7 +172,7 @@ func (f *Files) read() (*loaded, error) {
 	if f.o.CRL != "" {
 		lists = contents[3]
 	}
-	if l.trust, err = certs.ParseTrust(contents[2], lists); err != nil {
+	if l.trust, err = authn.ParseTrust(contents[2], lists); err != nil {
 		return nil, fmt.Errorf("clientCA %s: %w", f.o.ClientCA, err)
 	}
 	if past(l.trust, f.now()) {

@@ -10,10 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/internal/access"
-	"github.com/mcpctl/mcpctl/internal/access/consent"
-	"github.com/mcpctl/mcpctl/internal/access/flow"
 	"github.com/mcpctl/mcpctl/internal/access/guards"
-	"github.com/mcpctl/mcpctl/internal/access/limit"
 	"github.com/mcpctl/mcpctl/internal/access/policy"
 )
 
@@ -25,7 +22,7 @@ type Config struct {
 	// conditions; nil for none.
 	Guards *guards.Guards
 	// Forget is after how long without a request that has conditions or marks a
-	// conversation loses its labels; 0 is flow.Forget.
+	// conversation loses its labels; 0 is Forget.
 	Forget time.Duration
 	// Quiet leaves reasons and ids of policies out of errors.
 	Quiet bool
@@ -35,16 +32,16 @@ type Config struct {
 // Gate allows all.
 type Gate struct {
 	config atomic.Pointer[Config]
-	limits *limit.Limiter
-	flows  *flow.Table
+	limits *Limiter
+	flows  *Flows
 	page   atomic.Pointer[func(id, principal string) string]
 	// Consent has the calls that people are asked about on a page.
-	Consent consent.Table
+	Consent Approvals
 }
 
 // New returns a gate.
 func New(c Config) *Gate {
-	g := &Gate{limits: limit.New(), flows: flow.New(c.Forget)}
+	g := &Gate{limits: NewLimiter(), flows: NewFlows(c.Forget)}
 	g.config.Store(&c)
 	return g
 }
@@ -73,15 +70,15 @@ func (g *Gate) Replace(c Config) {
 
 // RestoreQuotas takes what the quotas of today have had before, in other processes. It is
 // called once, before the first request.
-func (g *Gate) RestoreQuotas(ctx context.Context, k limit.Keeper) error {
+func (g *Gate) RestoreQuotas(ctx context.Context, k LimitStore) error {
 	return g.limits.Restore(ctx, time.Now(), k)
 }
 
 // KeepQuotas has quotas of a day outlive the process, until ctx ends: it adds to what a
-// Keeper has every limit.SyncInterval and at the end. failed is told of errors; the quotas
+// Keeper has every SyncInterval and at the end. failed is told of errors; the quotas
 // of this process count on.
-func (g *Gate) KeepQuotas(ctx context.Context, k limit.Keeper, failed func(error)) {
-	tick := time.NewTicker(limit.SyncInterval)
+func (g *Gate) KeepQuotas(ctx context.Context, k LimitStore, failed func(error)) {
+	tick := time.NewTicker(SyncInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -103,7 +100,7 @@ type Use struct {
 	policy.Request
 	// Server and Item are the server's names.
 	Server, Item string
-	// Flow is the conversation: see flow.Key. Owner is whose share of the remembered
+	// Flow is the conversation: see FlowKey. Owner is whose share of the remembered
 	// conversations it takes.
 	Flow, Owner string
 	// Labels are those of hooks for this message: they are in Found with those of guards.
@@ -259,7 +256,7 @@ func (g *Gate) Left(u *Use, over []*policy.Policy) map[*policy.Policy]int {
 	left := map[*policy.Policy]int{}
 	wants, of := d.wants(over)
 	for i, p := range of {
-		if p.Limit.Every != limit.Day || slices.Contains(p.Limit.Per, "flow") {
+		if p.Limit.Every != Day || slices.Contains(p.Limit.Per, "flow") {
 			continue
 		}
 		n := g.limits.Left(u.Now, &wants[i])
@@ -271,7 +268,7 @@ func (g *Gate) Left(u *Use, over []*policy.Policy) map[*policy.Policy]int {
 }
 
 // wants returns the limits that a request counts for, and whose each is.
-func (d *decision) wants(over []*policy.Policy) (wants []limit.Want, of []*policy.Policy) {
+func (d *decision) wants(over []*policy.Policy) (wants []Want, of []*policy.Policy) {
 	for _, p := range over {
 		if p.Limit == nil {
 			continue
@@ -281,7 +278,7 @@ func (d *decision) wants(over []*policy.Policy) (wants []limit.Want, of []*polic
 			if slices.Contains(p.Limit.Per, "flow") { // clients name conversations
 				owner = d.use.Owner
 			}
-			wants = append(wants, limit.Want{Key: key, Owner: owner, N: max(p.Limit.N, 1), Every: max(p.Limit.Every, 1), Burst: max(p.Limit.Burst, 1)})
+			wants = append(wants, Want{Key: key, Owner: owner, N: max(p.Limit.N, 1), Every: max(p.Limit.Every, 1), Burst: max(p.Limit.Burst, 1)})
 			of = append(of, p)
 		}
 	}
@@ -308,7 +305,7 @@ func (d *decision) keys(p *policy.Policy) []string {
 	}
 	keys := make([]string, len(groups))
 	for i, group := range groups {
-		keys[i] = flow.Key(append(parts, group)...)
+		keys[i] = FlowKey(append(parts, group)...)
 	}
 	return keys
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/access/gate"
 	"github.com/mcpctl/mcpctl/internal/access/guards"
-	"github.com/mcpctl/mcpctl/internal/access/limit"
 	"github.com/mcpctl/mcpctl/internal/access/policy"
 	"github.com/mcpctl/mcpctl/test/require"
 )
@@ -522,10 +521,10 @@ func TestKeepQuotas(t *testing.T) {
 				t.Errorf("got %s, want %s; %d failures", got, want, failures)
 			}
 		}
-		run(1, 0, "1")                      // kept at the end
-		run(1, 2*limit.SyncInterval+1, "1") // and at intervals, once
+		run(1, 0, "1")                     // kept at the end
+		run(1, 2*gate.SyncInterval+1, "1") // and at intervals, once
 		k.fails = true
-		run(1, 2*limit.SyncInterval+1, "1")
+		run(1, 2*gate.SyncInterval+1, "1")
 		k.fails = false
 		run(2, 0, "10")
 	})

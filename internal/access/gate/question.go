@@ -5,13 +5,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpctl/mcpctl/internal/access/consent"
 	"github.com/mcpctl/mcpctl/internal/access/policy"
 	"github.com/mcpctl/mcpctl/internal/plain"
 )
 
 // QuestionTime is how long a person may take to answer.
-const QuestionTime = consent.TTL
+const QuestionTime = TTL
 
 // maxNameShown bounds the name of an item in a question, in bytes.
 const maxNameShown = 200
@@ -80,9 +79,9 @@ func (d *decision) remembered(p *policy.Policy) string {
 }
 
 // consent returns the call as people are asked about it on a page.
-func (q *Question) consent() consent.Request {
+func (q *Question) consent() ApprovalRequest {
 	u := q.d.use
-	r := consent.Request{Server: u.Server, Item: u.Item, Arguments: u.Arguments, Text: q.Text, IDs: q.IDs}
+	r := ApprovalRequest{Server: u.Server, Item: u.Item, Arguments: u.Arguments, Text: q.Text, IDs: q.IDs}
 	if u.Principal != nil {
 		r.Principal, r.Name = u.Principal.ID, u.Principal.Name
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/internal/access"
-	"github.com/mcpctl/mcpctl/internal/access/remember"
 	"github.com/mcpctl/mcpctl/internal/secret"
 )
 
@@ -18,7 +17,7 @@ const rememberTime = 5 * time.Minute
 type Provider struct {
 	kind    string
 	issuers map[string]*Issuer // by iss
-	seen    *remember.Table[*remembered]
+	seen    *TokenCache[*remembered]
 }
 
 // remembered is a token that has been accepted.
@@ -34,7 +33,7 @@ func (r *remembered) holds(now time.Time) bool {
 
 // New returns a provider of principals of a kind.
 func New(kind string, issuers ...*Issuer) *Provider {
-	p := &Provider{kind: kind, issuers: map[string]*Issuer{}, seen: remember.New[*remembered]()}
+	p := &Provider{kind: kind, issuers: map[string]*Issuer{}, seen: NewTokenCache[*remembered]()}
 	for _, i := range issuers {
 		p.issuers[i.rules.Issuer] = i
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/internal/access/guards"
 	"github.com/mcpctl/mcpctl/internal/audit"
-	"github.com/mcpctl/mcpctl/internal/audit/ring"
 )
 
 // batch are records on their way to the log. Its memory is used again.
@@ -46,12 +45,12 @@ type sources struct {
 	beside
 	bodies
 
-	blocks *ring.Blocks
+	blocks *Blocks
 }
 
 // add adds an entry. The bytes that its digests are of are nil if they went with their
 // process.
-func (b *batch) add(it *ring.Item, with *sources) {
+func (b *batch) add(it *Item, with *sources) {
 	var r audit.Record
 	if !b.unpacker.record(it, &r) {
 		b.torn(it.N)

@@ -3,14 +3,12 @@ package journal
 import (
 	"errors"
 	"testing"
-
-	"github.com/mcpctl/mcpctl/internal/audit/ring"
 )
 
 // TestBegin: a run that cannot begin leaves no ring that looks like one that goes on.
 func TestBegin(t *testing.T) {
 	dir := t.TempDir()
-	r, err := ring.Create(t.Context(), dir, "full", fileSlots, memorySlots)
+	r, err := CreateRing(t.Context(), dir, "full", fileSlots, memorySlots)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +18,7 @@ func TestBegin(t *testing.T) {
 	if _, err := begin(t.Context(), Options{Dir: dir}, "full", r); !errors.Is(err, ErrUnwritten) {
 		t.Fatal(err)
 	}
-	r, err = ring.Create(t.Context(), dir, "full", fileSlots, memorySlots)
+	r, err = CreateRing(t.Context(), dir, "full", fileSlots, memorySlots)
 	if err != nil {
 		t.Fatal(err)
 	}

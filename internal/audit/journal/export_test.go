@@ -2,7 +2,6 @@ package journal
 
 import (
 	"github.com/mcpctl/mcpctl/internal/audit"
-	"github.com/mcpctl/mcpctl/internal/audit/ring"
 )
 
 // Turns returns how often the writer was woken.
@@ -10,7 +9,7 @@ func (j *Journal) Turns() int64 { return j.w.turns.Load() }
 
 // Recovered returns the record of an entry with any bytes, as recovery has it.
 func Recovered(data, note []byte) []byte {
-	it := ring.Item{N: 1, Data: data}
+	it := Item{N: 1, Data: data}
 	copy(it.Note[:], note)
 	b := batch{o: new(Options), b: audit.Batch{Run: "run"}}
 	b.add(&it, nil)

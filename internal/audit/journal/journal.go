@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/internal/audit"
-	"github.com/mcpctl/mcpctl/internal/audit/ring"
 )
 
 // ErrUnwritten is that a record cannot be written, so that what it is about must not be
@@ -102,8 +101,8 @@ type Journal struct {
 	run  string
 	base time.Time // times since then are those of Ticket
 
-	ring   *ring.Ring
-	blocks *ring.Blocks
+	ring   *Ring
+	blocks *Blocks
 	// beside has, for the place of each entry in the ring, what must not be in its file; a
 	// beside in the form of pack. bodies has those that are kept, instead; nil if none is.
 	// They belong to who loads the beside before and stores it after.
@@ -118,11 +117,11 @@ type Journal struct {
 }
 
 // beside are bytes whose digests an entry's record gets.
-type beside struct{ args, result ring.Ref }
+type beside struct{ args, result Ref }
 
 func (b beside) pack() uint64 { return uint64(b.args)<<32 | uint64(b.result) }
 
-func unpackBeside(v uint64) beside { return beside{ring.Ref(v >> 32), ring.Ref(v)} } //nolint:gosec // its halves
+func unpackBeside(v uint64) beside { return beside{Ref(v >> 32), Ref(v)} } //nolint:gosec // its halves
 
 // bodies are bytes of which the record gets digests, and the log bodies.
 type bodies struct {
@@ -139,7 +138,7 @@ func Open(ctx context.Context, o Options) (*Journal, error) {
 	o.Bodies.Max = cmp.Or(o.Bodies.Max, maxKept)
 	run := strings.ToLower(rand.Text()[:10])
 	if o.Dir == "" {
-		return begin(ctx, o, run, ring.New(memorySlots))
+		return begin(ctx, o, run, New(memorySlots))
 	}
 	if err := recoverRuns(ctx, &o); err != nil {
 		return nil, fmt.Errorf("audit log: records of runs that have ended: %w", err)
@@ -148,7 +147,7 @@ func Open(ctx context.Context, o Options) (*Journal, error) {
 	if o.Durability != Process {
 		slots = 0
 	}
-	r, err := ring.Create(ctx, o.Dir, run, slots, memorySlots)
+	r, err := CreateRing(ctx, o.Dir, run, slots, memorySlots)
 	if err != nil {
 		return nil, fmt.Errorf("audit log: %w", err)
 	}
@@ -156,14 +155,14 @@ func Open(ctx context.Context, o Options) (*Journal, error) {
 }
 
 // begin begins a run with its ring, which is gone if that fails.
-func begin(ctx context.Context, o Options, run string, r *ring.Ring) (_ *Journal, err error) {
+func begin(ctx context.Context, o Options, run string, r *Ring) (_ *Journal, err error) {
 	defer func() {
 		if err != nil {
 			_ = r.Close(true) // nothing is in it
 		}
 	}()
 	j := &Journal{o: o, run: run, base: time.Now(), ring: r, spare: r.Slots() / 4}
-	if j.blocks, err = ring.NewBlocks(); err != nil {
+	if j.blocks, err = NewBlocks(); err != nil {
 		return nil, fmt.Errorf("audit log: %w", err)
 	}
 	j.beside = make([]atomic.Uint64, r.Slots())
@@ -261,7 +260,7 @@ func (j *Journal) drop() error {
 }
 
 // keep keeps bytes until the writer takes their digest. What is too long it digests now.
-func (j *Journal) keep(data []byte, body bool) (ref ring.Ref, kept []byte, digest string) {
+func (j *Journal) keep(data []byte, body bool) (ref Ref, kept []byte, digest string) {
 	if body && len(data) <= maxBody {
 		return 0, bytes.Clone(data), ""
 	}
@@ -272,7 +271,7 @@ func (j *Journal) keep(data []byte, body bool) (ref ring.Ref, kept []byte, diges
 }
 
 // claim puts an entry into the ring, but for its note, if that leaves spare slots.
-func (j *Journal) claim(p *packed, b beside, kept bodies, spare int) (ring.Entry, bool) {
+func (j *Journal) claim(p *packed, b beside, kept bodies, spare int) (Entry, bool) {
 	size := p.size()
 	e, ok := j.ring.Claim(size, spare)
 	if !ok {
@@ -353,7 +352,7 @@ func (j *Journal) waitForRoom(ctx context.Context) error {
 	defer late.Stop()
 	for {
 		more := j.w.more.wait()
-		if used, _ := j.ring.Used(); !j.refuses() && used+ring.MaxSize/ring.SlotSize < j.ring.Slots()-j.spare {
+		if used, _ := j.ring.Used(); !j.refuses() && used+MaxSize/SlotSize < j.ring.Slots()-j.spare {
 			return nil
 		}
 		select {

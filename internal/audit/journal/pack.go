@@ -9,7 +9,6 @@ import (
 	"unsafe"
 
 	"github.com/mcpctl/mcpctl/internal/audit"
-	"github.com/mcpctl/mcpctl/internal/audit/ring"
 )
 
 // Bounds of what is put into the ring, in bytes and elements. They are larger than those of
@@ -217,7 +216,7 @@ func (u *unpacker) list() []string {
 
 // record reads an entry into r, but for Run, and reports whether it is one. The record is
 // good until the next call, or until the entry's bytes change.
-func (u *unpacker) record(it *ring.Item, r *audit.Record) bool {
+func (u *unpacker) record(it *Item, r *audit.Record) bool {
 	*u = unpacker{rest: textOf(it.Data), room: u.room[:0]}
 	*r = audit.Record{N: it.N, Time: time.UnixMicro(u.int()).UTC()}
 	r.Of, r.Sent.Size, r.Count = u.uvarint(), u.int(), u.int()
@@ -250,13 +249,13 @@ func (u *unpacker) record(it *ring.Item, r *audit.Record) bool {
 func writeNote(note []byte, o *audit.Outcome) {
 	binary.LittleEndian.PutUint64(note, uint64(max(0, o.Took.Microseconds())))
 	binary.LittleEndian.PutUint64(note[8:], uint64(max(0, o.ResultSize)))
-	note[16] = byte(copy(note[17:ring.NoteSize], o.Out)) //nolint:gosec // 15 at most
+	note[16] = byte(copy(note[17:NoteSize], o.Out)) //nolint:gosec // 15 at most
 }
 
-func readNote(note *[ring.NoteSize]byte, o *audit.Outcome) {
+func readNote(note *[NoteSize]byte, o *audit.Outcome) {
 	o.Took = time.Duration(min(binary.LittleEndian.Uint64(note[:]), 1<<50)) * time.Microsecond
 	o.ResultSize = int64(min(binary.LittleEndian.Uint64(note[8:]), 1<<62))
-	if n := int(note[16]); n > 0 && 17+n <= ring.NoteSize {
+	if n := int(note[16]); n > 0 && 17+n <= NoteSize {
 		o.Out = string(note[17 : 17+n])
 	}
 }

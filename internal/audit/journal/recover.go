@@ -4,13 +4,12 @@ import (
 	"context"
 
 	"github.com/mcpctl/mcpctl/internal/audit"
-	"github.com/mcpctl/mcpctl/internal/audit/ring"
 )
 
 // recoverRuns appends what the runs have left that ended without Close.
 func recoverRuns(ctx context.Context, o *Options) error {
 	found := false
-	err := ring.Ended(ctx, o.Dir, func(left *ring.Left) error {
+	err := Ended(ctx, o.Dir, func(left *Left) error {
 		found = true
 		if err := recoverRun(ctx, o, left); err != nil {
 			return err
@@ -23,7 +22,7 @@ func recoverRuns(ctx context.Context, o *Options) error {
 	return err
 }
 
-func recoverRun(ctx context.Context, o *Options, left *ring.Left) error {
+func recoverRun(ctx context.Context, o *Options, left *Left) error {
 	state, err := o.Keeper.State(ctx, left.Run)
 	if err != nil {
 		return err

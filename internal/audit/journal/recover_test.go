@@ -13,7 +13,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/internal/audit"
 	"github.com/mcpctl/mcpctl/internal/audit/journal"
-	"github.com/mcpctl/mcpctl/internal/audit/ring"
 )
 
 // killed returns a folder and a log as they would be if the process were killed now.
@@ -223,7 +222,7 @@ func FuzzRecovered(f *testing.F) {
 	to, _ := killed(f, dir, m)
 	m.fail(nil)
 	closed(f, j)
-	if err := ring.Ended(f.Context(), to, func(l *ring.Left) error {
+	if err := journal.Ended(f.Context(), to, func(l *journal.Left) error {
 		for _, it := range l.Items {
 			f.Add(it.Data, it.Note[:])
 		}
@@ -251,7 +250,7 @@ func TestEntryOfEarlierBuild(t *testing.T) {
 	entry = append(append(entry, 1, 1), "g"...)    // a list, of groups
 	entry = append(entry, make([]byte, 5)...)      // other lists
 	entry = append(append(entry, 4), 192, 0, 2, 7) // address
-	note := make([]byte, ring.NoteSize)
+	note := make([]byte, journal.NoteSize)
 	for tail, want := range map[string][2]string{"": {}, "coding": {"coding", ""}, "coding\x00call_tool": {"coding", "call_tool"}, "\x00call_tool": {"", "call_tool"}} {
 		r, err := audit.Parse(journal.Recovered(append(slices.Clip(entry), tail...), note))
 		if err != nil || r.Kind != audit.KindCall || !slices.Equal(r.Who.Groups, []string{"g"}) || r.Who.Addr.String() != "192.0.2.7" || r.What.View != want[0] || r.What.Through != want[1] {

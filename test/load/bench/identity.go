@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/internal/access"
-	"github.com/mcpctl/mcpctl/internal/access/tokenfile"
+	"github.com/mcpctl/mcpctl/internal/authn"
 	"github.com/mcpctl/mcpctl/test/idp"
 	"github.com/mcpctl/mcpctl/test/load/gen"
 	"github.com/mcpctl/mcpctl/test/wire"
@@ -85,7 +85,7 @@ func writeTokens(dir string, tokens []access.Token) error {
 	if tokens == nil {
 		return nil
 	}
-	state := tokenfile.New(filepath.Join(dir, "state", tokenfile.Name))
+	state := authn.NewTokenFile(filepath.Join(dir, "state", authn.TokenFileName))
 	return state.Change(context.Background(), func([]access.Token) ([]access.Token, error) { return tokens, nil })
 }
 

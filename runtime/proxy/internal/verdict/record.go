@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/internal/access"
-	"github.com/mcpctl/mcpctl/internal/access/flow"
 	"github.com/mcpctl/mcpctl/internal/access/gate"
 	"github.com/mcpctl/mcpctl/internal/access/policy"
 	"github.com/mcpctl/mcpctl/internal/audit"
@@ -139,7 +138,7 @@ func (j *Judge) flow(a *Asked) string {
 	case a.From.Peer.Front == client.FrontStdio:
 		return ofStdio
 	case a.From.Client != nil:
-		return a.From.Client.Flow(func(id string) string { return short(flow.Key("session", id)) })
+		return a.From.Client.Flow(func(id string) string { return short(gate.FlowKey("session", id)) })
 	case a.Meta != nil: // the client may say which it is
 		return short(flowOf(&a.From, a.Meta))
 	}
@@ -155,7 +154,7 @@ func (j *Judge) flow(a *Asked) string {
 	return out
 }
 
-var ofStdio = short(flow.Key("stdio")) //nolint:gochecknoglobals // constant
+var ofStdio = short(gate.FlowKey("stdio")) //nolint:gochecknoglobals // constant
 
 // short returns what stands for the key of a conversation.
 func short(key string) string {

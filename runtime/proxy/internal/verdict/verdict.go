@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/internal/access"
-	"github.com/mcpctl/mcpctl/internal/access/flow"
 	"github.com/mcpctl/mcpctl/internal/access/gate"
 	"github.com/mcpctl/mcpctl/internal/access/policy"
 	"github.com/mcpctl/mcpctl/internal/audit"
@@ -69,9 +68,9 @@ func UseOf(from *upstream.Origin, line []byte, m *rawjson.Message, server, item 
 func flowOf(from *upstream.Origin, meta []byte) string {
 	switch {
 	case from.Peer.Front == client.FrontStdio:
-		return flow.Key("stdio")
+		return gate.FlowKey("stdio")
 	case from.Client != nil:
-		return flow.Key("session", from.Client.ID)
+		return gate.FlowKey("session", from.Client.ID)
 	}
 	var program, named string
 	if from.Who != nil {
@@ -80,7 +79,7 @@ func flowOf(from *upstream.Origin, meta []byte) string {
 	if at, err := rawjson.Field(meta, metaFlow); err == nil && at.Present() {
 		named, _ = rawjson.String(meta, at)
 	}
-	return flow.Key("alone", from.Who.Key(), program, named)
+	return gate.FlowKey("alone", from.Who.Key(), program, named)
 }
 
 // Decide asks the gate about a use under conditions, nil for none, and a person where the

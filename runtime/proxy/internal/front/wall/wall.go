@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/internal/access"
-	"github.com/mcpctl/mcpctl/internal/access/door"
+	"github.com/mcpctl/mcpctl/internal/authn"
 )
 
 // Wall is what stands before a handler. The zero value lets in what comes from this
@@ -78,7 +78,7 @@ func (w *Wall) principal(r *http.Request) (*access.Principal, *access.Refusal) {
 			return nil, access.ErrInURL
 		}
 	}
-	c := door.CredentialOf(r)
+	c := authn.CredentialOf(r)
 	var no *access.Refusal
 	if c.Bearer, no = bearer(r.Header["Authorization"]); no != nil {
 		return nil, no
