@@ -28,8 +28,9 @@ const (
 // ErrTokenNotFound is that no token has an id or a name.
 var ErrTokenNotFound = errors.New("there is no such token")
 
-// TokenFile is a file of tokens, which need not exist. Its methods may be called
-// concurrently, also by several processes.
+// TokenFile is the file of the static tokens: their names and hashes. It need not exist, is
+// private to its owner, and is replaced whole. A lock beside it is held while it is changed.
+// Its methods may be called concurrently, also by several processes.
 type TokenFile struct{ path string }
 
 // NewTokenFile returns the file at a path.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/internal/clihelp"
-	"github.com/mcpctl/mcpctl/internal/nearest"
+	"github.com/mcpctl/mcpctl/internal/plain"
 )
 
 // Exposure is what of a tool callers can reach.
@@ -288,5 +288,5 @@ func allFlags(c *clihelp.Command) []string {
 }
 
 func suggestion(word string, known []string) string {
-	return nearest.Hint(word, known, "remove it, or raise cliDepth where it has more words than that")
+	return plain.NearestHint(word, known, "remove it, or raise cliDepth where it has more words than that")
 }

@@ -14,10 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpctl/mcpctl/internal/childenv"
 	"github.com/mcpctl/mcpctl/internal/proc"
 	"github.com/mcpctl/mcpctl/internal/secret"
-	"github.com/mcpctl/mcpctl/internal/stderr"
 	"github.com/mcpctl/mcpctl/runtime/transport"
 )
 
@@ -75,7 +73,7 @@ func (p *Program) environment(more map[string]string) []string {
 	env := map[string]string{"PAGER": "cat", "GIT_PAGER": "cat", "MANPAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "NO_COLOR": "1", "TERM": "dumb"}
 	maps.Copy(env, more)
 	maps.Copy(env, p.Env)
-	return childenv.Of(goruntime.GOOS, os.Environ(), env)
+	return proc.ChildEnv(goruntime.GOOS, os.Environ(), env)
 }
 
 // run is one run of a program.
@@ -97,14 +95,14 @@ func (p *Program) run(ctx context.Context, r run) (outcome, error) {
 		return outcome{}, err
 	}
 	child, err := proc.Start(proc.Options{
-		Command: childenv.LookPath(p.Command, p.Env), Args: slices.Concat(p.Args, r.words),
+		Command: proc.LookPath(p.Command, p.Env), Args: slices.Concat(p.Args, r.words),
 		Env: p.environment(r.env), Dir: p.Dir, NoTerminal: true, Hurry: p.Hurry, Guard: p.Guard,
 	})
 	if err != nil {
 		return outcome{}, transport.StartError(transport.StdioOptions{Command: p.Command, Dir: p.Dir, Redactor: p.Redactor}, err)
 	}
 	_ = child.Stdin.Close()
-	tail := stderr.NewTail(cmp.Or(p.Logger, slog.New(slog.DiscardHandler)), p.Redactor, func() {})
+	tail := proc.NewStderrTail(cmp.Or(p.Logger, slog.New(slog.DiscardHandler)), p.Redactor, func() {})
 	tail.Each = r.complaints
 	go tail.Drain(child.Stderr) // ends with the pipe, which Stop closes
 	out := &collector{most: r.most, chunks: r.chunks, full: make(chan struct{}), done: make(chan struct{})}
@@ -207,7 +205,7 @@ func (c *collector) wait(d time.Duration) bool {
 // check returns why the program cannot be started, nil if it seems that it can; its file
 // otherwise.
 func (p *Program) check() (string, error) {
-	path := childenv.LookPath(p.Command, p.Env)
+	path := proc.LookPath(p.Command, p.Env)
 	file, err := lookPath(path, p.Dir)
 	if err == nil && p.Dir != "" {
 		_, err = os.Stat(p.Dir)

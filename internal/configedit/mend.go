@@ -12,7 +12,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/mcpctl/mcpctl/internal/jsonedit"
-	"github.com/mcpctl/mcpctl/internal/nearest"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
@@ -147,7 +147,7 @@ func (m *mender) rootKey() {
 		member := &obj.Members[i]
 		name := jsonedit.Name(member)
 		known := slices.Contains([]string{"servers", "mcp", "mcp_servers", "context_servers"}, name)
-		if _, isObject := member.Value.Value.(*hujson.Object); isObject && (known || len(nearest.Names(name, []string{"mcpServers"}, 1)) > 0) {
+		if _, isObject := member.Value.Value.(*hujson.Object); isObject && (known || len(plain.Nearest(name, []string{"mcpServers"}, 1)) > 0) {
 			m.rename(member, "mcpServers")
 		}
 	}
@@ -212,7 +212,7 @@ func (m *mender) entry(v *hujson.Value) {
 func (m *mender) key(obj *hujson.Object, member *hujson.ObjectMember, keys []string) {
 	name := jsonedit.Name(member)
 	meant := others(name)
-	if near := nearest.Names(name, keys, 2); meant == "" && len(near) == 1 {
+	if near := plain.Nearest(name, keys, 2); meant == "" && len(near) == 1 {
 		meant = near[0]
 	}
 	has := slices.ContainsFunc(obj.Members, func(o hujson.ObjectMember) bool { return jsonedit.Name(&o) == meant })

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/internal/nearest"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/schemas"
 )
 
@@ -82,7 +82,7 @@ func (s *Schema) step(p Path, i int) (*Schema, error) {
 		if where == "" {
 			e.Message = fmt.Sprintf("unknown key %q", step.Name)
 		}
-		e.Remedy = nearest.Hint(step.Name, slices.Sorted(maps.Keys(s.Properties)), "")
+		e.Remedy = plain.NearestHint(step.Name, slices.Sorted(maps.Keys(s.Properties)), "")
 		return nil, e
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcpctl/mcpctl/internal/lazy"
-	"github.com/mcpctl/mcpctl/internal/nearest"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/registry"
 )
 
@@ -124,7 +124,7 @@ func (l *linter) members(n *node, known string) {
 			continue
 		}
 		message := "there is no member " + m.name
-		if near := nearest.Names(m.name, names, 1); len(near) > 0 {
+		if near := plain.Nearest(m.name, names, 1); len(near) > 0 {
 			message += "; " + near[0] + " is meant perhaps"
 		}
 		l.addAt("unknown-member", m.offset, m.value.pointer, message)

@@ -14,10 +14,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpctl/mcpctl/internal/childenv"
 	"github.com/mcpctl/mcpctl/internal/proc"
 	"github.com/mcpctl/mcpctl/internal/secret"
-	"github.com/mcpctl/mcpctl/internal/stderr"
 )
 
 // missingError says that a tool is not installed.
@@ -85,12 +83,12 @@ func (t *Tools) run(ctx context.Context, input, tool string, args ...string) ([]
 	if err != nil {
 		home = os.TempDir()
 	}
-	command := childenv.LookPath(tool, t.Env)
+	command := proc.LookPath(tool, t.Env)
 	if t.Env["PATH"] != "" && command == tool && goruntime.GOOS != "windows" {
 		return nil, &missingError{tool}
 	}
 	child, err := proc.Start(proc.Options{
-		Command: command, Args: args, Env: childenv.Of(goruntime.GOOS, os.Environ(), env),
+		Command: command, Args: args, Env: proc.ChildEnv(goruntime.GOOS, os.Environ(), env),
 		Dir: home, NoTerminal: true, Hurry: t.Hurry,
 	})
 	switch {
@@ -137,7 +135,7 @@ func (t *Tools) output(ctx context.Context, child *proc.Process, input, tool str
 		return nil, context.Cause(ctx)
 	case child.Status() != "exit status 0":
 		all := complaints.String()
-		return out.Bytes(), &statusError{tool, child.Status(), redacted(stderr.Telling(strings.TrimSpace(all))), all}
+		return out.Bytes(), &statusError{tool, child.Status(), redacted(proc.TellingLine(strings.TrimSpace(all))), all}
 	}
 	return out.Bytes(), nil
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/mcpctl/mcpctl/internal/glob"
+	"github.com/mcpctl/mcpctl/internal/plain"
 )
 
 // selection is a compiled list of patterns. The zero value matches nothing.
@@ -29,7 +29,7 @@ func selectionOf(patterns []string) selection {
 }
 
 func (s *selection) has(text string) bool {
-	matches := func(pattern string) bool { return glob.Match(pattern, text) }
+	matches := func(pattern string) bool { return plain.MatchGlob(pattern, text) }
 	return !slices.ContainsFunc(s.out, matches) && (s.all || slices.ContainsFunc(s.in, matches))
 }
 
@@ -49,8 +49,8 @@ func (s *selection) also(form func(string) string) selection {
 
 // mayHave reports whether something that begins so could be in.
 func (s *selection) mayHave(prefix string) bool {
-	return !slices.ContainsFunc(s.out, func(pattern string) bool { return glob.MatchAll(pattern, prefix) }) &&
-		(s.all || slices.ContainsFunc(s.in, func(pattern string) bool { return glob.MatchBegin(pattern, prefix) }))
+	return !slices.ContainsFunc(s.out, func(pattern string) bool { return plain.MatchGlobAll(pattern, prefix) }) &&
+		(s.all || slices.ContainsFunc(s.in, func(pattern string) bool { return plain.MatchGlobBegin(pattern, prefix) }))
 }
 
 // patternFault returns why a text is no pattern, "" if it is one. Names of clients may have

@@ -3,7 +3,7 @@ package views
 import (
 	"slices"
 
-	"github.com/mcpctl/mcpctl/internal/glob"
+	"github.com/mcpctl/mcpctl/internal/plain"
 )
 
 // View is one view. It is immutable, and its methods may be called concurrently. Nil shows
@@ -42,13 +42,13 @@ func (v *View) Shows(k Kind, exposed string, readOnly bool) bool {
 
 // LeavesOut reports whether a pattern leaves out an item of an exposed name, or URI.
 func (v *View) LeavesOut(k Kind, exposed string) bool {
-	return v != nil && slices.ContainsFunc(v.shows[k].out, func(pattern string) bool { return glob.Match(pattern, exposed) })
+	return v != nil && slices.ContainsFunc(v.shows[k].out, func(pattern string) bool { return plain.MatchGlob(pattern, exposed) })
 }
 
 // MayLeaveOut reports whether a pattern could leave out an item whose exposed name, or URI,
 // begins so.
 func (v *View) MayLeaveOut(k Kind, prefix string) bool {
-	return v != nil && slices.ContainsFunc(v.shows[k].out, func(pattern string) bool { return glob.MatchBegin(pattern, prefix) })
+	return v != nil && slices.ContainsFunc(v.shows[k].out, func(pattern string) bool { return plain.MatchGlobBegin(pattern, prefix) })
 }
 
 // WithForms returns the view with another form of each pattern of a kind in addition, as a

@@ -14,8 +14,8 @@ import (
 
 	"github.com/mcpctl/mcpctl/internal/jsonedit"
 	"github.com/mcpctl/mcpctl/internal/lazy"
-	"github.com/mcpctl/mcpctl/internal/nearest"
 	"github.com/mcpctl/mcpctl/internal/origin"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/internal/revision"
 )
 
@@ -129,7 +129,7 @@ func unknownKeyRemedy(name string) string {
 	case "timeout":
 		return "did you mean requestTimeout?"
 	}
-	return nearest.Hint(name, Keys(), "remove it; mcpctl config schema has all keys")
+	return plain.NearestHint(name, Keys(), "remove it; mcpctl config schema has all keys")
 }
 
 // shape checks the members against one another: command or url, and a type
@@ -453,7 +453,7 @@ func choice(field func(*Entry) *string, words ...string) func(*decoder, *Entry, 
 		}
 		s := v.Value.(hujson.Literal).String()
 		if !slices.Contains(words, s) {
-			d.fault(v.StartOffset, fmt.Sprintf("%s is %q, want %s", at, s, strings.Join(words, " or ")), nearest.Hint(s, words, "leave it out for the default"))
+			d.fault(v.StartOffset, fmt.Sprintf("%s is %q, want %s", at, s, strings.Join(words, " or ")), plain.NearestHint(s, words, "leave it out for the default"))
 			return
 		}
 		*field(e) = s
@@ -513,7 +513,7 @@ func (d *decoder) typ(e *Entry, at string, v hujson.Value) {
 	case TransportCLI:
 		d.fault(v.StartOffset, `type is "cli"`, `write "cli": true in its place`)
 	default:
-		remedy := nearest.Hint(s, []string{TransportStdio, TransportHTTP, TransportSSE, "streamable-http"}, "leave it out: the shape decides")
+		remedy := plain.NearestHint(s, []string{TransportStdio, TransportHTTP, TransportSSE, "streamable-http"}, "leave it out: the shape decides")
 		d.fault(v.StartOffset, fmt.Sprintf("type is %q, want stdio, http or sse", s), remedy)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/internal/atomicfile"
 	"github.com/mcpctl/mcpctl/internal/jsonedit"
-	"github.com/mcpctl/mcpctl/internal/nearest"
+	"github.com/mcpctl/mcpctl/internal/plain"
 )
 
 const (
@@ -121,7 +121,7 @@ func rootRemedy(key string) string {
 	if slices.Contains([]string{"servers", "mcp", "context_servers", "mcp_servers"}, key) {
 		return fmt.Sprintf(`rename %q to "mcpServers"`, key)
 	}
-	return nearest.Hint(key, []string{rootKey, "$schema"}, "remove it, if no other program reads it")
+	return plain.NearestHint(key, []string{rootKey, "$schema"}, "remove it, if no other program reads it")
 }
 
 // maxNear is how many names [File.Nearest] returns.
@@ -249,7 +249,7 @@ func (f *File) Nearest(name string) []string {
 	for i, e := range f.entries {
 		names[i] = e.Name
 	}
-	return nearest.Names(name, names, maxNear)
+	return plain.Nearest(name, names, maxNear)
 }
 
 // Warnings returns what is odd but harmless, in the file's order: unknown keys

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	goruntime "runtime"
 
-	"github.com/mcpctl/mcpctl/internal/childenv"
+	"github.com/mcpctl/mcpctl/internal/proc"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/transport"
@@ -69,11 +69,11 @@ func command(entry config.Entry, more []string, o Options) (transport.StdioOptio
 	d := &dialer{Expanded: expanded, o: o, redact: expanded.Redactor()}
 	start := d.stdioOptions()
 	start.Args = append(start.Args, more...)
-	cmd := exec.Command(childenv.LookPath(start.Command, start.Env), start.Args...) //nolint:noctx // it outlives every context of ours
+	cmd := exec.Command(proc.LookPath(start.Command, start.Env), start.Args...) //nolint:noctx // it outlives every context of ours
 	if cmd.Err != nil {
 		return start, nil, transport.StartError(start, cmd.Err)
 	}
-	cmd.Env, cmd.Dir = childenv.Of(goruntime.GOOS, os.Environ(), start.Env), start.Dir
+	cmd.Env, cmd.Dir = proc.ChildEnv(goruntime.GOOS, os.Environ(), start.Env), start.Dir
 	return start, cmd, nil
 }
 

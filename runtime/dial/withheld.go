@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/internal/childenv"
 	"github.com/mcpctl/mcpctl/internal/lazy"
+	"github.com/mcpctl/mcpctl/internal/proc"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
@@ -58,7 +58,7 @@ func hiddenVariables(entry config.Entry, ours []string) map[string]bool {
 			hidden[name] = true
 		}
 	}
-	for _, line := range childenv.Of(goruntime.GOOS, ours, entry.Env) {
+	for _, line := range proc.ChildEnv(goruntime.GOOS, ours, entry.Env) {
 		name, _, _ := strings.Cut(line, "=")
 		delete(hidden, name)
 	}

@@ -22,7 +22,7 @@ import (
 )
 
 // costVariable has TestSearchCost run, corpusVariable names the folder of published tools
-// that it takes in the place of those of internal/search.
+// that it takes instead of those of internal/search.
 const (
 	costVariable   = "MCPCTL_SEARCH_COST"
 	corpusVariable = "MCPCTL_TOOL_CORPUS"

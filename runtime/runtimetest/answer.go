@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
 // Call is one request that a [Func] answers.
@@ -51,7 +50,7 @@ const (
 	metaLevel        = "io.modelcontextprotocol/logLevel"
 )
 
-func (n *session) newCall(out func([]byte), m wire.Message) *Call {
+func (n *session) newCall(out func([]byte), m wireMessage) *Call {
 	var p struct {
 		Name      string                     `json:"name"`
 		Arguments json.RawMessage            `json:"arguments"`
@@ -88,7 +87,7 @@ func (c *Call) Progress(progress, total float64, text string) {
 	if c.Token == nil {
 		return
 	}
-	c.Notify("notifications/progress", wire.Object("progressToken", c.Token, "progress", progress, "total", total, "message", text))
+	c.Notify("notifications/progress", wireObject("progressToken", c.Token, "progress", progress, "total", total, "message", text))
 }
 
 // Poll ends the connection that the call's stream runs over, where the server
@@ -130,16 +129,16 @@ func (s *Server) answer(ctx context.Context, c *Call) (json.RawMessage, error) {
 	case errors.As(err, &input):
 		return input.result, nil
 	case errors.As(err, &cannot) && c.Method == "tools/call":
-		return wire.With(Text(cannot.Error()), `"isError":true`), nil
-	case err == nil && c.Version != "" && len(modern) > 0 && (len(res) > greaseLimit || wire.Field(res, "resultType") == ""):
+		return wireWith(Text(cannot.Error()), `"isError":true`), nil
+	case err == nil && c.Version != "" && len(modern) > 0 && (len(res) > greaseLimit || wireField(res, "resultType") == ""):
 		members := modernMembers(c.Method)
 		if slices.Contains(s.Private, c.Method) {
 			members = strings.Replace(members, "public", "private", 1)
 		}
 		if s.Strict {
-			members += `,"_meta":` + string(wire.Object(metaServer, s.info()))
+			members += `,"_meta":` + string(wireObject(metaServer, s.info()))
 		}
-		res = wire.With(res, members)
+		res = wireWith(res, members)
 	}
 	return res, err
 }
@@ -156,7 +155,7 @@ func modernMembers(method string) string {
 func (s *Server) unsupported(requested string) error {
 	return &runtime.Error{
 		Code: runtime.CodeUnsupportedVersion, Message: "Unsupported protocol version",
-		Data: wire.Object("supported", s.versions(), "requested", requested),
+		Data: wireObject("supported", s.versions(), "requested", requested),
 	}
 }
 
@@ -173,7 +172,7 @@ func (s *Server) discover(c *Call, modern []string) (json.RawMessage, error) {
 	case s.Faults.LegacyDiscover:
 		modern = []string{RevJuly}
 	case len(modern) == 0:
-		return nil, wire.MethodNotFound(c.Method)
+		return nil, wireMethodNotFound(c.Method)
 	}
 	if c.Version == "" {
 		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "missing _meta key " + metaVersion}
@@ -188,13 +187,13 @@ func (s *Server) discover(c *Call, modern []string) (json.RawMessage, error) {
 		c.n.terms.modern = true
 		c.n.mu.Unlock()
 	}
-	res := wire.Object("supportedVersions", versions, "capabilities", s.capabilities(), "instructions", optional(s.Instructions),
-		"_meta", wire.Object(metaServer, s.info()))
-	return wire.With(res, modernMembers(c.Method)), nil
+	res := wireObject("supportedVersions", versions, "capabilities", s.capabilities(), "instructions", optional(s.Instructions),
+		"_meta", wireObject(metaServer, s.info()))
+	return wireWith(res, modernMembers(c.Method)), nil
 }
 
 func (s *Server) initialize(c *Call, legacy []string) (json.RawMessage, error) {
-	asked := wire.Field(c.Params, "protocolVersion")
+	asked := wireField(c.Params, "protocolVersion")
 	c.n.mu.Lock()
 	settled := c.n.terms.modern
 	c.n.mu.Unlock()
@@ -206,9 +205,9 @@ func (s *Server) initialize(c *Call, legacy []string) (json.RawMessage, error) {
 	}
 	s.world.count(func(st *Status) { st.Handshakes++ })
 	c.n.mu.Lock()
-	c.n.terms.version, c.n.terms.capabilities = asked, wire.Member(c.Params, "capabilities")
+	c.n.terms.version, c.n.terms.capabilities = asked, wireMember(c.Params, "capabilities")
 	c.n.mu.Unlock()
-	return wire.Object("protocolVersion", asked, "capabilities", s.capabilities(), "serverInfo", s.info(), "instructions", optional(s.Instructions)), nil
+	return wireObject("protocolVersion", asked, "capabilities", s.capabilities(), "serverInfo", s.info(), "instructions", optional(s.Instructions)), nil
 }
 
 // optional is a text, nothing for none.
@@ -216,7 +215,7 @@ func optional(text string) json.RawMessage {
 	if text == "" {
 		return nil
 	}
-	return wire.Marshal(text)
+	return wireMarshal(text)
 }
 
 // NoResource is the error of a resources/read whose URI nothing has.
@@ -225,7 +224,7 @@ func (c *Call) NoResource() error {
 	if c.Version >= RevJuly {
 		code = runtime.CodeInvalidParams
 	}
-	return &runtime.Error{Code: code, Message: "Resource not found", Data: wire.Object("uri", wire.Field(c.Params, "uri"))}
+	return &runtime.Error{Code: code, Message: "Resource not found", Data: wireObject("uri", wireField(c.Params, "uri"))}
 }
 
 // offer answers the methods that tools, resources and prompts bring.
@@ -233,7 +232,7 @@ func (s *Server) offer(ctx context.Context, c *Call) (json.RawMessage, error) {
 	switch c.Method {
 	case "ping":
 		if c.Version >= RevJuly {
-			return nil, wire.MethodNotFound(c.Method)
+			return nil, wireMethodNotFound(c.Method)
 		}
 		return json.RawMessage(`{}`), nil
 	case "tools/list":
@@ -241,7 +240,7 @@ func (s *Server) offer(ctx context.Context, c *Call) (json.RawMessage, error) {
 	case "tools/call":
 		s.world.count(func(st *Status) { st.Calls++ })
 		for _, t := range s.tools() {
-			if wire.Field(t.Definition, "name") == c.Name {
+			if wireField(t.Definition, "name") == c.Name {
 				return t.Call(ctx, c)
 			}
 		}
@@ -251,9 +250,9 @@ func (s *Server) offer(ctx context.Context, c *Call) (json.RawMessage, error) {
 	case "resources/templates/list":
 		return s.page(c, "resourceTemplates", s.Templates)
 	case "resources/read":
-		uri := wire.Field(c.Params, "uri")
+		uri := wireField(c.Params, "uri")
 		for _, r := range s.Resources {
-			if wire.Field(r.Definition, "uri") == uri && r.Result != nil {
+			if wireField(r.Definition, "uri") == uri && r.Result != nil {
 				return r.Result, nil
 			}
 		}
@@ -265,7 +264,7 @@ func (s *Server) offer(ctx context.Context, c *Call) (json.RawMessage, error) {
 		return s.page(c, "prompts", append(definitions(s.Prompts, func(p Prompt) json.RawMessage { return p.Definition }), s.world.later("prompts")...))
 	case "prompts/get":
 		for _, p := range s.Prompts {
-			if wire.Field(p.Definition, "name") == c.Name {
+			if wireField(p.Definition, "name") == c.Name {
 				return p.Get(ctx, c)
 			}
 		}
@@ -275,7 +274,7 @@ func (s *Server) offer(ctx context.Context, c *Call) (json.RawMessage, error) {
 		if c.Method == "subscriptions/listen" && s.Subscriptions {
 			return c.n.listen(ctx, c)
 		}
-		return nil, wire.MethodNotFound(c.Method)
+		return nil, wireMethodNotFound(c.Method)
 	}
 	switch {
 	case c.Method == "logging/setLevel":
@@ -283,7 +282,7 @@ func (s *Server) offer(ctx context.Context, c *Call) (json.RawMessage, error) {
 	case s.Subscriptions && (c.Method == "resources/subscribe" || c.Method == "resources/unsubscribe"):
 		return c.n.subscribe(c)
 	}
-	return nil, wire.MethodNotFound(c.Method)
+	return nil, wireMethodNotFound(c.Method)
 }
 
 // tools are those that the newest revision has which the server speaks.
@@ -309,7 +308,7 @@ func definitions[T any](items []T, def func(T) json.RawMessage) []json.RawMessag
 // of the first entry.
 func (s *Server) page(c *Call, key string, items []json.RawMessage) (json.RawMessage, error) {
 	from := 0
-	if cursor := wire.Field(c.Params, "cursor"); cursor != "" {
+	if cursor := wireField(c.Params, "cursor"); cursor != "" {
 		n, err := strconv.Atoi(cursor[1:])
 		if err != nil || n < 0 || n > len(items) {
 			return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: fmt.Sprintf("Invalid cursor %q", cursor)}
@@ -320,10 +319,10 @@ func (s *Server) page(c *Call, key string, items []json.RawMessage) (json.RawMes
 	var next json.RawMessage
 	if s.PageSize > 0 && from+s.PageSize < to {
 		to = from + s.PageSize
-		next = wire.Marshal("p" + strconv.Itoa(to))
+		next = wireMarshal("p" + strconv.Itoa(to))
 	}
 	if s.Faults.BadCursor {
 		next = json.RawMessage(`"p0"`)
 	}
-	return wire.Object(key, wire.Array(items[from:to]), "nextCursor", next), nil
+	return wireObject(key, wireArray(items[from:to]), "nextCursor", next), nil
 }

@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
 // Question is one thing that a server asks its client for in the middle of a
@@ -26,19 +25,19 @@ type Question struct {
 
 // Form asks for one string member of a form.
 func Form(key, message, member string) Question {
-	return Question{key, "elicitation/create", wire.Object("mode", "form", "message", message, "requestedSchema",
-		wire.Object("type", "object", "properties", wire.Object(member, wire.Object("type", "string")), "required", []string{member}))}
+	return Question{key, "elicitation/create", wireObject("mode", "form", "message", message, "requestedSchema",
+		wireObject("type", "object", "properties", wireObject(member, wireObject("type", "string")), "required", []string{member}))}
 }
 
 // Link asks to open a URL.
 func Link(key, message, url string) Question {
-	return Question{key, "elicitation/create", wire.Object("mode", "url", "message", message, "url", url)}
+	return Question{key, "elicitation/create", wireObject("mode", "url", "message", message, "url", url)}
 }
 
 // Sampling asks for a message of the client's model.
 func Sampling(key, text string) Question {
-	return Question{key, "sampling/createMessage", wire.Object("messages", wire.Array([]json.RawMessage{
-		wire.Object("role", "user", "content", wire.Object("type", "text", "text", text)),
+	return Question{key, "sampling/createMessage", wireObject("messages", wireArray([]json.RawMessage{
+		wireObject("role", "user", "content", wireObject("type", "text", "text", text)),
 	}), "maxTokens", 100)}
 }
 
@@ -50,7 +49,7 @@ func Roots(key string) Question { return Question{key, "roots/list", nil} }
 func (q Question) need() []string {
 	switch q.Method {
 	case "elicitation/create":
-		if wire.Field(q.Params, "mode") == "url" {
+		if wireField(q.Params, "mode") == "url" {
 			return []string{"elicitation", "url"}
 		}
 		return []string{"elicitation", "form"}
@@ -111,7 +110,7 @@ func (c *Call) askAll(ctx context.Context, qs []Question) (map[string]json.RawMe
 func (c *Call) declared(path ...string) json.RawMessage {
 	at := c.Capabilities
 	for _, member := range path {
-		at = wire.Member(at, member)
+		at = wireMember(at, member)
 	}
 	return at
 }
@@ -135,8 +134,8 @@ func (c *Call) legacyParams(q Question) json.RawMessage {
 	if q.Method != "elicitation/create" {
 		return q.Params
 	}
-	if wire.Field(q.Params, "mode") == "url" {
-		return wire.With(q.Params, `"elicitationId":`+string(wire.Marshal("e-"+q.Key)))
+	if wireField(q.Params, "mode") == "url" {
+		return wireWith(q.Params, `"elicitationId":`+string(wireMarshal("e-"+q.Key)))
 	}
 	if c.Session < RevNov { // modes came with 2025-11-25
 		return json.RawMessage(strings.Replace(string(q.Params), `"mode":"form",`, "", 1))
@@ -171,10 +170,10 @@ func (c *Call) questionsModern(qs []Question) (map[string]json.RawMessage, error
 		if !c.can(q) {
 			return nil, lacking(q.need())
 		}
-		requests = append(requests, q.Key, wire.Object("method", q.Method, "params", q.Params))
+		requests = append(requests, q.Key, wireObject("method", q.Method, "params", q.Params))
 	}
 	if len(requests) > 0 {
-		return nil, &inputRequired{wire.Object("resultType", "input_required", "inputRequests", wire.Object(requests...), "requestState", c.sealState(answers))}
+		return nil, &inputRequired{wireObject("resultType", "input_required", "inputRequests", wireObject(requests...), "requestState", c.sealState(answers))}
 	}
 	return answers, nil
 }
@@ -183,9 +182,9 @@ func (c *Call) questionsModern(qs []Question) (map[string]json.RawMessage, error
 func lacking(path []string) error {
 	need := json.RawMessage(`{}`)
 	for _, member := range slices.Backward(path) {
-		need = wire.Object(member, need)
+		need = wireObject(member, need)
 	}
-	return &runtime.Error{Code: runtime.CodeMissingCapability, Message: "client capability required: " + strings.Join(path, "."), Data: wire.Object("requiredCapabilities", need)}
+	return &runtime.Error{Code: runtime.CodeMissingCapability, Message: "client capability required: " + strings.Join(path, "."), Data: wireObject("requiredCapabilities", need)}
 }
 
 // ComeBack ends a request of 2026-07-28 once, with a state and no question: the
@@ -195,7 +194,7 @@ func (c *Call) ComeBack() error {
 		_, err := c.openState()
 		return err
 	}
-	return &inputRequired{wire.Object("resultType", "input_required", "requestState", c.sealState(nil))}
+	return &inputRequired{wireObject("resultType", "input_required", "requestState", c.sealState(nil))}
 }
 
 // openState returns the answers so far: those that an earlier round has sealed
@@ -204,7 +203,7 @@ func (c *Call) openState() (map[string]json.RawMessage, error) {
 	if c.Version < RevJuly || c.State == "" && len(c.Inputs) == 0 {
 		return map[string]json.RawMessage{}, nil
 	}
-	answers, ok := wire.OpenState(c.State, c.Method+" "+c.Name)
+	answers, ok := openState(c.State, c.Method+" "+c.Name)
 	if !ok {
 		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "requestState is not what this server gave for this request"}
 	}
@@ -213,5 +212,5 @@ func (c *Call) openState() (map[string]json.RawMessage, error) {
 }
 
 func (c *Call) sealState(answers map[string]json.RawMessage) string {
-	return wire.SealState(answers, c.Method+" "+c.Name)
+	return sealState(answers, c.Method+" "+c.Name)
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
 // UnicodeTool and UnicodeURI are names of [Full] that are not ASCII.
@@ -51,36 +50,36 @@ const (
 func Full(versions ...string) *Server {
 	s := New()
 	s.Versions, s.Subscriptions, s.Private = versions, true, []string{"prompts/list"}
-	s.Capabilities = wire.Raw(`{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{}}`)
+	s.Capabilities = wireRaw(`{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{}}`)
 	s.Methods = map[string]Func{"completion/complete": complete, "subscriptions/listen": func(ctx context.Context, c *Call) (json.RawMessage, error) {
 		if c.Version < RevJuly {
-			return nil, wire.MethodNotFound(c.Method)
+			return nil, wireMethodNotFound(c.Method)
 		}
 		return c.n.listen(ctx, c)
 	}}
 	s.Resources = append(s.Resources, Resource{
-		wire.Object("uri", UnicodeURI, "name", "unicode", "mimeType", "text/plain"),
-		wire.Object("contents", wire.Array([]json.RawMessage{wire.Object("uri", UnicodeURI, "mimeType", "text/plain", "text", "größe")})),
+		wireObject("uri", UnicodeURI, "name", "unicode", "mimeType", "text/plain"),
+		wireObject("contents", wireArray([]json.RawMessage{wireObject("uri", UnicodeURI, "mimeType", "text/plain", "text", "größe")})),
 	})
 	s.Tools = append(s.Tools, askTools()...)
 	s.Tools = append(s.Tools, otherTools()...)
 	s.OfferTasks(TaskOptions{Poll: 5 * time.Millisecond}, TaskTool{
-		Definition: wire.Raw(`{"name":"task","inputSchema":{"type":"object","properties":{"message":{"type":"string"}}}}`), Support: "required",
+		Definition: wireRaw(`{"name":"task","inputSchema":{"type":"object","properties":{"message":{"type":"string"}}}}`), Support: "required",
 		Run: func(ctx context.Context, c *Call, _ map[string]json.RawMessage) (json.RawMessage, error) {
 			return echo(ctx, c)
 		},
 	})
 	for i, t := range s.Tools {
-		s.Tools[i].Definition = wire.WithLast(t.Definition, `"_meta":`+string(wire.Object("fake/name", wire.Field(t.Definition, "name"))))
+		s.Tools[i].Definition = wireWithLast(t.Definition, `"_meta":`+string(wireObject("fake/name", wireField(t.Definition, "name"))))
 	}
 	return s
 }
 
 func complete(_ context.Context, c *Call) (json.RawMessage, error) {
-	value := wire.Field(wire.Member(c.Params, "argument"), "value")
-	res := wire.Object("completion", wire.Object("values", []string{value + "-one", value + "-two"}, "total", 2, "hasMore", false))
+	value := wireField(wireMember(c.Params, "argument"), "value")
+	res := wireObject("completion", wireObject("values", []string{value + "-one", value + "-two"}, "total", 2, "hasMore", false))
 	if c.Version >= RevJuly {
-		res = wire.With(res, modernMembers(c.Method))
+		res = wireWith(res, modernMembers(c.Method))
 	}
 	return res, nil
 }
@@ -98,8 +97,8 @@ func image() Func {
 			for i := range data {
 				data[i] = byte(i * 7)
 			}
-			block := wire.Object("type", "image", "mimeType", "image/png", "data", wire.Raw(`"`+base64.StdEncoding.EncodeToString(data)+`"`))
-			size, result = n, wire.Object("content", wire.Array([]json.RawMessage{block}))
+			block := wireObject("type", "image", "mimeType", "image/png", "data", wireRaw(`"`+base64.StdEncoding.EncodeToString(data)+`"`))
+			size, result = n, wireObject("content", wireArray([]json.RawMessage{block}))
 		}
 		return result, nil
 	}
@@ -107,7 +106,7 @@ func image() Func {
 
 // tool makes a tool without declared arguments.
 func tool(name string, f Func) Tool {
-	return Tool{Definition: wire.Object("name", name, "inputSchema", wire.Raw(`{"type":"object"}`)), Call: f}
+	return Tool{Definition: wireObject("name", name, "inputSchema", wireRaw(`{"type":"object"}`)), Call: f}
 }
 
 // asking makes a tool that asks and returns the raw answers, as an object by key.
@@ -123,7 +122,7 @@ func asking(name string, rounds ...[]Question) Tool {
 				all = append(all, q.Key, answers[q.Key])
 			}
 		}
-		return wire.Object("content", wire.Raw(`[]`), "structuredContent", wire.Object(all...)), nil
+		return wireObject("content", wireRaw(`[]`), "structuredContent", wireObject(all...)), nil
 	})
 }
 
@@ -142,7 +141,7 @@ func askTools() []Tool {
 				return linkFirst(c, link)
 			}
 			answers, err := c.Questions(ctx, link)
-			return wire.Object("content", wire.Raw(`[]`), "structuredContent", wire.Object("link", answers["link"])), err
+			return wireObject("content", wireRaw(`[]`), "structuredContent", wireObject("link", answers["link"])), err
 		}),
 		tool("come_back", func(_ context.Context, c *Call) (json.RawMessage, error) {
 			return Text("back"), c.ComeBack()
@@ -151,10 +150,10 @@ func askTools() []Tool {
 }
 
 func tell(ctx context.Context, c *Call) (json.RawMessage, error) {
-	label, said := wire.Field(c.Arguments, "label"), "nothing"
+	label, said := wireField(c.Arguments, "label"), "nothing"
 	c.Progress(1, 2, label)
-	c.Log("error", wire.Marshal(label))
-	if string(wire.Member(c.Arguments, "ask")) == "true" {
+	c.Log("error", wireMarshal(label))
+	if string(wireMember(c.Arguments, "ask")) == "true" {
 		answers, err := c.Questions(ctx, Form("who", "Who is "+label+"?", "name"))
 		if err != nil {
 			return nil, err
@@ -177,7 +176,7 @@ func linkFirst(c *Call, link Question) (json.RawMessage, error) {
 	w := &c.n.s.world
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	key := wire.Field(c.Arguments, "key")
+	key := wireField(c.Arguments, "key")
 	if w.linked[key] {
 		return Text("linked"), nil
 	}
@@ -187,20 +186,20 @@ func linkFirst(c *Call, link Question) (json.RawMessage, error) {
 	w.linked[key] = true
 	return nil, &runtime.Error{
 		Code: codeURLElicitation, Message: "This request requires more information.",
-		Data: wire.Object("elicitations", wire.Array([]json.RawMessage{wire.With(link.Params, `"elicitationId":"e-link"`)})),
+		Data: wireObject("elicitations", wireArray([]json.RawMessage{wireWith(link.Params, `"elicitationId":"e-link"`)})),
 	}
 }
 
 func otherTools() []Tool {
 	return []Tool{
-		{Definition: wire.Raw(`{"name":"array","inputSchema":{"type":"object"},"outputSchema":{"type":"array","items":{"$ref":"#/$defs/item"},"$defs":{"item":{"type":["number","object"]}}}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
+		{Definition: wireRaw(`{"name":"array","inputSchema":{"type":"object"},"outputSchema":{"type":"array","items":{"$ref":"#/$defs/item"},"$defs":{"item":{"type":["number","object"]}}}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
 			if c.Version < RevJuly { // structured content is an object
-				return wire.Raw(`{"content":[{"type":"text","text":"[1.0]"}],"structuredContent":{"result":[1.0,{"a":9007199254740993}]}}`), nil
+				return wireRaw(`{"content":[{"type":"text","text":"[1.0]"}],"structuredContent":{"result":[1.0,{"a":9007199254740993}]}}`), nil
 			}
-			return wire.Raw(`{"content":[],"structuredContent":[1.0,{"a":9007199254740993}]}`), nil
+			return wireRaw(`{"content":[],"structuredContent":[1.0,{"a":9007199254740993}]}`), nil
 		}, Since: RevJuly},
 		tool("log", func(_ context.Context, c *Call) (json.RawMessage, error) {
-			c.Log(wire.Field(c.Arguments, "level"), wire.Marshal(wire.Field(c.Arguments, "text")))
+			c.Log(wireField(c.Arguments, "level"), wireMarshal(wireField(c.Arguments, "text")))
 			return Text("logged"), nil
 		}),
 		tool("tell", tell),
@@ -211,15 +210,15 @@ func otherTools() []Tool {
 			s.world.count(func(st *Status) { st.Running--; st.Cancelled++ })
 			return nil, context.Cause(ctx)
 		}),
-		{Definition: wire.Raw(`{"name":"region","inputSchema":{"type":"object","properties":{"region":{"type":["string","null"],"x-mcp-header":"Region"},"n":{"type":"integer","x-mcp-header":"N"},"flag":{"type":"boolean","x-mcp-header":"Flag"},"nested":{"type":"object","properties":{"deep":{"type":"string","x-mcp-header":"Deep"}}}}}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
-			return wire.Object("content", wire.Raw(`[]`), "structuredContent", c.Arguments), nil
+		{Definition: wireRaw(`{"name":"region","inputSchema":{"type":"object","properties":{"region":{"type":["string","null"],"x-mcp-header":"Region"},"n":{"type":"integer","x-mcp-header":"N"},"flag":{"type":"boolean","x-mcp-header":"Flag"},"nested":{"type":"object","properties":{"deep":{"type":"string","x-mcp-header":"Deep"}}}}}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
+			return wireObject("content", wireRaw(`[]`), "structuredContent", c.Arguments), nil
 		}},
-		{Definition: wire.Raw(`{"name":"broken_head","inputSchema":{"type":"object","properties":{"x":{"type":"number","x-mcp-header":"X"}}}}`), Call: func(context.Context, *Call) (json.RawMessage, error) {
+		{Definition: wireRaw(`{"name":"broken_head","inputSchema":{"type":"object","properties":{"x":{"type":"number","x-mcp-header":"X"}}}}`), Call: func(context.Context, *Call) (json.RawMessage, error) {
 			return Text("called"), nil
 		}},
 		tool("image", image()),
 		tool("meta", func(_ context.Context, c *Call) (json.RawMessage, error) {
-			return wire.Object("content", wire.Raw(`[]`), "structuredContent", wire.Object("params", c.Params)), nil
+			return wireObject("content", wireRaw(`[]`), "structuredContent", wireObject("params", c.Params)), nil
 		}),
 		tool(UnicodeTool, func(_ context.Context, c *Call) (json.RawMessage, error) { return Text(c.Name), nil }),
 	}

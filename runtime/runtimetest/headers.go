@@ -10,20 +10,19 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
 // checkHeaders compares the headers that repeat a message which claims a revision.
 // Schema returns the raw input schema of a tool, nil for none.
-func checkHeaders(h http.Header, m wire.Message, claim string, schema func(tool string) json.RawMessage) error {
+func checkHeaders(h http.Header, m wireMessage, claim string, schema func(tool string) json.RawMessage) error {
 	want := map[string]string{"Mcp-Protocol-Version": claim, "Mcp-Method": m.Method}
 	switch m.Method {
 	case "tools/call", "prompts/get":
-		want["Mcp-Name"] = wire.Field(m.Params, "name")
+		want["Mcp-Name"] = wireField(m.Params, "name")
 	case "resources/read":
-		want["Mcp-Name"] = wire.Field(m.Params, "uri")
+		want["Mcp-Name"] = wireField(m.Params, "uri")
 	case "tasks/get", "tasks/update", "tasks/cancel":
-		want["Mcp-Name"] = wire.Field(m.Params, "taskId")
+		want["Mcp-Name"] = wireField(m.Params, "taskId")
 	}
 	if m.ID == nil {
 		want = map[string]string{"Mcp-Protocol-Version": claim}
@@ -36,7 +35,7 @@ func checkHeaders(h http.Header, m wire.Message, claim string, schema func(tool 
 	if m.Method != "tools/call" {
 		return nil
 	}
-	return checkParams(h, schema(want["Mcp-Name"]), wire.Member(m.Params, "arguments"))
+	return checkParams(h, schema(want["Mcp-Name"]), wireMember(m.Params, "arguments"))
 }
 
 // same says why a header does not say value, nil where it does.
@@ -84,8 +83,8 @@ func checkParams(h http.Header, schema, args json.RawMessage) error {
 	}
 	_ = json.Unmarshal(schema, &p) // what is no object has no properties
 	for name, s := range p.Properties {
-		value := wire.Member(args, name)
-		if head := wire.Field(s, "x-mcp-header"); head != "" {
+		value := wireMember(args, name)
+		if head := wireField(s, "x-mcp-header"); head != "" {
 			if err := checkParam(h, "Mcp-Param-"+head, value); err != nil {
 				return err
 			}

@@ -13,7 +13,6 @@ import (
 	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
 // HTTPOptions say how [Server.Handler] answers. The zero value answers with
@@ -161,7 +160,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
 		return
 	}
-	m, err := wire.Parse(body)
+	m, err := wireParse(body)
 	if err != nil {
 		h.fail(w, nil, err)
 		return
@@ -169,7 +168,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 	if h.s.Seen != nil {
 		h.s.Seen(bytes.TrimSpace(body))
 	}
-	claim := wire.Field(wire.Member(m.Params, "_meta"), metaVersion)
+	claim := wireField(wireMember(m.Params, "_meta"), metaVersion)
 	if claim != "" && h.o.NotFound {
 		w.Header().Set("Content-Type", "text/html")
 		w.WriteHeader(http.StatusNotFound)
@@ -215,7 +214,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 }
 
 // session finds the session of a message or opens one.
-func (h *handler) session(w http.ResponseWriter, r *http.Request, m *wire.Message, isModern bool) (*httpSession, bool) {
+func (h *handler) session(w http.ResponseWriter, r *http.Request, m *wireMessage, isModern bool) (*httpSession, bool) {
 	id := r.Header.Get("Mcp-Session-Id")
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -259,11 +258,11 @@ func (h *handler) session(w http.ResponseWriter, r *http.Request, m *wire.Messag
 }
 
 // request answers a request with JSON or with a stream.
-func (h *handler) request(w http.ResponseWriter, r *http.Request, hs *httpSession, m wire.Message) {
+func (h *handler) request(w http.ResponseWriter, r *http.Request, hs *httpSession, m wireMessage) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
 	defer context.AfterFunc(hs.ctx, func() { cancel(context.Cause(hs.ctx)) })()
-	if h.o.SSE || h.o.Progress && wire.Member(wire.Member(m.Params, "_meta"), "progressToken") != nil {
+	if h.o.SSE || h.o.Progress && wireMember(wireMember(m.Params, "_meta"), "progressToken") != nil {
 		h.stream(ctx, w, hs, m)
 	} else {
 		h.plain(ctx, w, hs, m)
@@ -274,11 +273,11 @@ func (h *handler) request(w http.ResponseWriter, r *http.Request, hs *httpSessio
 }
 
 // plain answers with JSON: what is sent within the call has no place.
-func (h *handler) plain(ctx context.Context, w http.ResponseWriter, hs *httpSession, m wire.Message) {
+func (h *handler) plain(ctx context.Context, w http.ResponseWriter, hs *httpSession, m wireMessage) {
 	var mu sync.Mutex
 	var answer []byte
 	hs.n.serve(ctx, func(frame []byte) {
-		if f := new(wire.Message); json.Unmarshal(frame, f) == nil && f.Method == "" {
+		if f := new(wireMessage); json.Unmarshal(frame, f) == nil && f.Method == "" {
 			mu.Lock()
 			defer mu.Unlock()
 			answer = frame
@@ -289,7 +288,7 @@ func (h *handler) plain(ctx context.Context, w http.ResponseWriter, hs *httpSess
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status(answer, h.s.Strict && wire.Field(wire.Member(m.Params, "_meta"), metaVersion) != ""))
+	w.WriteHeader(status(answer, h.s.Strict && wireField(wireMember(m.Params, "_meta"), metaVersion) != ""))
 	_, _ = w.Write(answer)
 }
 
@@ -325,14 +324,14 @@ func (h *handler) fail(w http.ResponseWriter, id json.RawMessage, err error) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusBadRequest)
-	_, _ = w.Write(wire.Answer(id, nil, err)) //nolint:gosec // JSON, and no page
+	_, _ = w.Write(wireAnswer(id, nil, err))
 }
 
 // inputSchema returns that of a tool, nil for none.
 func (h *handler) inputSchema(tool string) json.RawMessage {
 	for _, t := range h.s.Tools {
-		if wire.Field(t.Definition, "name") == tool {
-			return wire.Member(t.Definition, "inputSchema")
+		if wireField(t.Definition, "name") == tool {
+			return wireMember(t.Definition, "inputSchema")
 		}
 	}
 	return nil
@@ -354,7 +353,7 @@ func (h *handler) checkVersion(header string) error {
 const outsideCalls = "0"
 
 // stream answers a request with an event stream of its own.
-func (h *handler) stream(ctx context.Context, w http.ResponseWriter, hs *httpSession, m wire.Message) {
+func (h *handler) stream(ctx context.Context, w http.ResponseWriter, hs *httpSession, m wireMessage) {
 	st := hs.streams.Open("")
 	hs.n.mu.Lock()
 	prime := h.o.Resume && hs.n.terms.version >= RevNov

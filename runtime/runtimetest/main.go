@@ -18,8 +18,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
 // Main is the program fake-mcp: a [New] server on stdin and stdout whose faults
@@ -117,11 +115,11 @@ func (p *program) parse(args []string) (*Server, error) {
 		s = Full(strings.Split(args[i+1], ",")...)
 	}
 	s.Tools = append(s.Tools,
-		Tool{Definition: wire.Raw(`{"name":"env","inputSchema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
-			v, ok := os.LookupEnv(wire.Field(c.Arguments, "name"))
-			return wire.Object("content", wire.Raw(`[]`), "structuredContent", wire.Object("set", ok, "value", v)), nil
+		Tool{Definition: wireRaw(`{"name":"env","inputSchema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
+			v, ok := os.LookupEnv(wireField(c.Arguments, "name"))
+			return wireObject("content", wireRaw(`[]`), "structuredContent", wireObject("set", ok, "value", v)), nil
 		}},
-		Tool{Definition: wire.Raw(`{"name":"pid","inputSchema":{"type":"object"}}`), Call: func(context.Context, *Call) (json.RawMessage, error) {
+		Tool{Definition: wireRaw(`{"name":"pid","inputSchema":{"type":"object"}}`), Call: func(context.Context, *Call) (json.RawMessage, error) {
 			return Text(strconv.Itoa(os.Getpid())), nil
 		}})
 	f := &s.Faults
@@ -157,7 +155,7 @@ func (p *program) parse(args []string) (*Server, error) {
 	words("versions", &s.Versions)
 	fs.BoolFunc("modern", "", func(string) error { s.Versions = []string{RevJuly}; return nil })
 	fs.BoolFunc("both", "", func(string) error { s.Versions = []string{RevJuly, RevNov, RevJune, RevMar, Rev2024}; return nil })
-	fs.Func("unsupported", "", func(v string) error { f.Unsupported = wire.Raw(v); return nil })
+	fs.Func("unsupported", "", func(v string) error { f.Unsupported = wireRaw(v); return nil })
 	fs.Func("delay", "", func(v string) error {
 		d, err := time.ParseDuration(v)
 		s.Delay = func(string) time.Duration { return d }
@@ -194,7 +192,7 @@ func toolsOf(path string) ([]Tool, error) {
 	}
 	tools := make([]Tool, len(definitions))
 	for i, d := range definitions {
-		tools[i] = Tool{Definition: d, Call: func(context.Context, *Call) (json.RawMessage, error) { return Text(wire.Field(d, "name")), nil }}
+		tools[i] = Tool{Definition: d, Call: func(context.Context, *Call) (json.RawMessage, error) { return Text(wireField(d, "name")), nil }}
 	}
 	return tools, nil
 }
@@ -280,7 +278,7 @@ func (s *Server) Command(line string) string {
 	word, arg, _ := strings.Cut(strings.TrimSpace(line), " ")
 	switch word {
 	case "status":
-		return string(wire.Marshal(s.Status()))
+		return string(wireMarshal(s.Status()))
 	case "change":
 		s.Change(arg)
 	case "touch":

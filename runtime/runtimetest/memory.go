@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
 // newMemory returns a transport over the streams of a server, which end with it. Nil
@@ -45,14 +44,14 @@ type conn struct {
 
 type inFlight struct {
 	req    *runtime.Request
-	answer chan wire.Message // room for one
+	answer chan wireMessage // room for one
 }
 
 func (c *conn) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	f := &inFlight{req, make(chan wire.Message, 1)}
+	f := &inFlight{req, make(chan wireMessage, 1)}
 	c.mu.Lock()
 	if c.closed {
 		c.mu.Unlock()
@@ -70,7 +69,7 @@ func (c *conn) Call(ctx context.Context, req *runtime.Request) (json.RawMessage,
 		delete(c.calls, string(id))
 		c.mu.Unlock()
 	}()
-	if err := c.write(wire.Request(id, req.Method, req.Params)); err != nil {
+	if err := c.write(wireRequest(id, req.Method, req.Params)); err != nil {
 		return nil, runtime.ErrClosed
 	}
 	select {
@@ -84,7 +83,7 @@ func (c *conn) Call(ctx context.Context, req *runtime.Request) (json.RawMessage,
 		return m.Result, nil
 	case <-ctx.Done():
 		// A failure to tell means that the connection is gone as well.
-		_ = c.write(wire.Request(nil, "notifications/cancelled", wire.Object("requestId", id)))
+		_ = c.write(wireRequest(nil, "notifications/cancelled", wireObject("requestId", id)))
 		return nil, ctx.Err()
 	}
 }
@@ -99,7 +98,7 @@ func (c *conn) Notify(ctx context.Context, req *runtime.Request) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if c.write(wire.Request(nil, req.Method, req.Params)) != nil {
+	if c.write(wireRequest(nil, req.Method, req.Params)) != nil {
 		return notSent{}
 	}
 	return nil
@@ -127,7 +126,7 @@ func (c *conn) read() {
 	br := bufio.NewReader(c.st)
 	for {
 		line, err := br.ReadBytes('\n')
-		var m wire.Message
+		var m wireMessage
 		if line = bytes.TrimSpace(line); len(line) > 0 && json.Unmarshal(line, &m) == nil {
 			c.deliver(m)
 		}
@@ -145,7 +144,7 @@ func (c *conn) read() {
 	c.h.Closed(runtime.ErrClosed)
 }
 
-func (c *conn) deliver(m wire.Message) {
+func (c *conn) deliver(m wireMessage) {
 	switch {
 	case m.Method == "":
 		c.mu.Lock()
@@ -161,7 +160,7 @@ func (c *conn) deliver(m wire.Message) {
 	default:
 		c.wg.Go(func() {
 			res, err := c.h.Request(c.ctx, nil, m.Method, m.Params)
-			_ = c.write(wire.Answer(m.ID, res, err)) // the reader notices a dead connection
+			_ = c.write(wireAnswer(m.ID, res, err)) // the reader notices a dead connection
 		})
 	}
 }

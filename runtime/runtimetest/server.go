@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"time"
-
-	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
 // Protocol revisions, oldest first. The last one is "modern": requests carry
@@ -185,7 +183,7 @@ func (s *Server) modern() (modern, legacy []string) {
 }
 
 func (s *Server) info() json.RawMessage {
-	return wire.Object("name", cmp.Or(s.Name, "fake-mcp"), "title", optional(s.Title), "version", cmp.Or(s.Version, "1.0.0"))
+	return wireObject("name", cmp.Or(s.Name, "fake-mcp"), "title", optional(s.Title), "version", cmp.Or(s.Version, "1.0.0"))
 }
 
 func (s *Server) capabilities() json.RawMessage {
@@ -202,5 +200,5 @@ func (s *Server) capabilities() json.RawMessage {
 	if len(s.Prompts) > 0 {
 		m["prompts"] = json.RawMessage(`{}`)
 	}
-	return wire.Marshal(m)
+	return wireMarshal(m)
 }

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
 // Serve speaks newline-delimited JSON-RPC on r and w until r ends (nil), ctx
@@ -135,7 +134,7 @@ type session struct {
 // asks are the requests to a client.
 type asks struct {
 	sent int
-	open map[string]chan wire.Message // not answered yet
+	open map[string]chan wireMessage // not answered yet
 }
 
 // terms are what a session has settled with its client.
@@ -151,7 +150,7 @@ type terms struct {
 func newSession(ctx context.Context, s *Server, stop context.CancelCauseFunc) *session {
 	n := &session{
 		s: s, life: ctx, stop: stop, first: true,
-		calls: map[string]context.CancelCauseFunc{}, asks: asks{open: map[string]chan wire.Message{}}, watched: map[string]bool{}, listens: map[string]*listen{},
+		calls: map[string]context.CancelCauseFunc{}, asks: asks{open: map[string]chan wireMessage{}}, watched: map[string]bool{}, listens: map[string]*listen{},
 	}
 	s.world.join(n)
 	return n
@@ -179,7 +178,7 @@ func (n *session) handle(ctx context.Context, frame []byte) {
 	if f.Silent {
 		return
 	}
-	m, err := wire.Parse(frame)
+	m, err := wireParse(frame)
 	if err != nil {
 		n.reply(n.out, json.RawMessage("null"), nil, err)
 		return
@@ -203,7 +202,7 @@ func (n *session) handle(ctx context.Context, frame []byte) {
 }
 
 // answered hands an answer of the client to whoever asked.
-func (n *session) answered(m wire.Message) {
+func (n *session) answered(m wireMessage) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if ch := n.asks.open[string(m.ID)]; ch != nil {
@@ -212,7 +211,7 @@ func (n *session) answered(m wire.Message) {
 	}
 }
 
-func (n *session) notified(ctx context.Context, m wire.Message) {
+func (n *session) notified(ctx context.Context, m wireMessage) {
 	switch m.Method {
 	case "notifications/cancelled":
 		var p struct {
@@ -246,7 +245,7 @@ func (n *session) askOutside(ctx context.Context, method string) {
 	n.wg.Go(func() {
 		res, err := n.ask(ctx, n.out, method, nil)
 		if err != nil {
-			res = wire.ErrorObject(err)
+			res = wireErrorObject(err)
 		}
 		n.s.world.count(func(st *Status) { st.Answers = append(st.Answers, res) })
 	})
@@ -257,7 +256,7 @@ var errCancelled = errors.New("cancelled by the client")
 // serve answers one request on out, and reports whether its stream ends then: not
 // when the request stays open forever. cut ends the connection of the stream; nil
 // if nothing can end it.
-func (n *session) serve(ctx context.Context, out func([]byte), cut func(), m wire.Message) (end bool) {
+func (n *session) serve(ctx context.Context, out func([]byte), cut func(), m wireMessage) (end bool) {
 	f := &n.s.Faults
 	if slices.Contains(f.SilentMethods, m.Method) || f.SilentProbe && m.Method == "server/discover" {
 		return false
@@ -303,9 +302,9 @@ func (n *session) reply(out func([]byte), id, result json.RawMessage, err error)
 	if f.UnknownIDs {
 		out([]byte(`{"jsonrpc":"2.0","id":"nobody-asked","result":{}}`))
 	}
-	frame := wire.Answer(id, result, err)
+	frame := wireAnswer(id, result, err)
 	if err == nil && n.s.Grease && len(result) < greaseLimit {
-		frame = wire.With(wire.Answer(id, wire.Grease(result), nil), wire.GreaseMember)
+		frame = wireWith(wireAnswer(id, wireGrease(result), nil), wireGreaseMember)
 	}
 	out(frame)
 	if f.Twice {
@@ -319,7 +318,7 @@ const greaseLimit = 1 << 20
 
 // ask sends a request to the client and waits for the answer.
 func (n *session) ask(ctx context.Context, out func([]byte), method string, params json.RawMessage) (json.RawMessage, error) {
-	ch := make(chan wire.Message, 1)
+	ch := make(chan wireMessage, 1)
 	n.mu.Lock()
 	n.asks.sent++
 	id := json.RawMessage(`"fake-` + strconv.Itoa(n.asks.sent) + `"`)
@@ -339,7 +338,7 @@ func (n *session) ask(ctx context.Context, out func([]byte), method string, para
 		return m.Result, nil
 	case <-ctx.Done():
 		if n.life.Err() == nil { // the client is still there
-			out(n.s.request(nil, "notifications/cancelled", wire.Object("requestId", id)))
+			out(n.s.request(nil, "notifications/cancelled", wireObject("requestId", id)))
 		}
 		return nil, context.Cause(ctx)
 	case <-n.life.Done():

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
 // ExactResult is what the tool "exact" of [New] answers, byte for byte: unknown
@@ -40,76 +39,76 @@ const ExactTool = `{"name":"exact","description":"Answers fixed bytes.","inputSc
 func New() *Server {
 	return &Server{
 		Tools: []Tool{
-			{Definition: wire.Raw(`{"name":"echo","title":"Echo","description":"Gives the message back.","inputSchema":{"type":"object","properties":{"message":{"type":"string","description":"what to say"}},"required":["message"]}}`), Call: echo},
-			{Definition: wire.Raw(`{"name":"reflect","description":"Gives its arguments back.","inputSchema":{"type":"object"}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
-				return wire.Object("content", wire.Raw(`[]`), "structuredContent", c.Arguments), nil
+			{Definition: wireRaw(`{"name":"echo","title":"Echo","description":"Gives the message back.","inputSchema":{"type":"object","properties":{"message":{"type":"string","description":"what to say"}},"required":["message"]}}`), Call: echo},
+			{Definition: wireRaw(`{"name":"reflect","description":"Gives its arguments back.","inputSchema":{"type":"object"}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
+				return wireObject("content", wireRaw(`[]`), "structuredContent", c.Arguments), nil
 			}},
-			{Definition: wire.Raw(ExactTool), Call: func(context.Context, *Call) (json.RawMessage, error) { return wire.Raw(ExactResult), nil }},
-			{Definition: wire.Raw(`{"name":"add","description":"Adds two numbers.","inputSchema":{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"]},"outputSchema":{"type":"object","properties":{"sum":{"type":"number"}},"required":["sum"]},"annotations":{"readOnlyHint":true}}`), Call: add},
-			{Definition: wire.Raw(`{"name":"paint","description":"Chooses a colour.","inputSchema":{"type":"object","properties":{"color":{"enum":["red","green","blue"]}},"required":["color"]}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
-				return Text("painted " + wire.Field(c.Arguments, "color")), nil
+			{Definition: wireRaw(ExactTool), Call: func(context.Context, *Call) (json.RawMessage, error) { return wireRaw(ExactResult), nil }},
+			{Definition: wireRaw(`{"name":"add","description":"Adds two numbers.","inputSchema":{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"]},"outputSchema":{"type":"object","properties":{"sum":{"type":"number"}},"required":["sum"]},"annotations":{"readOnlyHint":true}}`), Call: add},
+			{Definition: wireRaw(`{"name":"paint","description":"Chooses a colour.","inputSchema":{"type":"object","properties":{"color":{"enum":["red","green","blue"]}},"required":["color"]}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
+				return Text("painted " + wireField(c.Arguments, "color")), nil
 			}},
-			{Definition: wire.Raw(`{"name":"random","inputSchema":{"type":"object","properties":{"message":{"type":"string"}}}}`), Call: func(ctx context.Context, c *Call) (json.RawMessage, error) {
+			{Definition: wireRaw(`{"name":"random","inputSchema":{"type":"object","properties":{"message":{"type":"string"}}}}`), Call: func(ctx context.Context, c *Call) (json.RawMessage, error) {
 				if err := sleep(ctx, time.Duration(rand.IntN(2000))*time.Microsecond); err != nil { //nolint:gosec // spread, not secrecy
 					return nil, err
 				}
 				return echo(ctx, c)
 			}},
-			{Definition: wire.Raw(`{"name":"slow","inputSchema":{"type":"object","properties":{"ms":{"type":"integer"}},"required":["ms"]}}`), Call: func(ctx context.Context, c *Call) (json.RawMessage, error) {
+			{Definition: wireRaw(`{"name":"slow","inputSchema":{"type":"object","properties":{"ms":{"type":"integer"}},"required":["ms"]}}`), Call: func(ctx context.Context, c *Call) (json.RawMessage, error) {
 				if err := sleep(ctx, time.Duration(number(c, "ms"))*time.Millisecond); err != nil {
 					return nil, err
 				}
 				return Text("done"), nil
 			}},
-			{Definition: wire.Raw(`{"name":"steps","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
+			{Definition: wireRaw(`{"name":"steps","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
 				n := number(c, "n")
 				for i := range n {
 					c.Progress(float64(i+1), float64(n), "step")
 				}
 				return Text("done"), nil
 			}},
-			{Definition: wire.Raw(`{"name":"huge","inputSchema":{"type":"object","properties":{"bytes":{"type":"integer"}},"required":["bytes"]}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
+			{Definition: wireRaw(`{"name":"huge","inputSchema":{"type":"object","properties":{"bytes":{"type":"integer"}},"required":["bytes"]}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
 				return Text(strings.Repeat("x", int(number(c, "bytes")))), nil
 			}},
-			{Definition: wire.Raw(`{"name":"fail","description":"Always reports an error.","inputSchema":{"type":"object"}}`), Call: func(context.Context, *Call) (json.RawMessage, error) {
-				return wire.Raw(`{"content":[{"type":"text","text":"it did not work"}],"isError":true}`), nil
+			{Definition: wireRaw(`{"name":"fail","description":"Always reports an error.","inputSchema":{"type":"object"}}`), Call: func(context.Context, *Call) (json.RawMessage, error) {
+				return wireRaw(`{"content":[{"type":"text","text":"it did not work"}],"isError":true}`), nil
 			}},
-			{Definition: wire.Raw(`{"name":"refuse","inputSchema":{"type":"object","properties":{"code":{"type":"integer"}}}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
-				return nil, &runtime.Error{Code: number(c, "code"), Message: "refused", Data: wire.Raw(`{"why":"told to"}`)}
+			{Definition: wireRaw(`{"name":"refuse","inputSchema":{"type":"object","properties":{"code":{"type":"integer"}}}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
+				return nil, &runtime.Error{Code: number(c, "code"), Message: "refused", Data: wireRaw(`{"why":"told to"}`)}
 			}},
-			{Definition: wire.Raw(`{"name":"ask","inputSchema":{"type":"object","properties":{"method":{"type":"string"}},"required":["method"]}}`), Call: func(ctx context.Context, c *Call) (json.RawMessage, error) {
-				res, err := c.Ask(ctx, wire.Field(c.Arguments, "method"), nil)
+			{Definition: wireRaw(`{"name":"ask","inputSchema":{"type":"object","properties":{"method":{"type":"string"}},"required":["method"]}}`), Call: func(ctx context.Context, c *Call) (json.RawMessage, error) {
+				res, err := c.Ask(ctx, wireField(c.Arguments, "method"), nil)
 				if err != nil {
 					return Text("error: " + err.Error()), nil //nolint:nilerr // the client's error is the tool's result
 				}
 				return Text(string(res)), nil
 			}},
-			{Definition: wire.Raw(`{"name":"change","inputSchema":{"type":"object"}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
+			{Definition: wireRaw(`{"name":"change","inputSchema":{"type":"object"}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
 				c.Notify("notifications/tools/list_changed", nil)
 				return Text("changed"), nil
 			}},
-			{Definition: wire.Raw(`{"name":"exit","inputSchema":{"type":"object","properties":{"code":{"type":"integer"}}}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
+			{Definition: wireRaw(`{"name":"exit","inputSchema":{"type":"object","properties":{"code":{"type":"integer"}}}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
 				return nil, &ExitError{int(number(c, "code"))}
 			}},
 		},
 		Resources: []Resource{
-			{wire.Raw(`{"uri":"fake://note","name":"note","mimeType":"text/plain","size":5}`), wire.Raw(`{"contents":[{"uri":"fake://note","mimeType":"text/plain","text":"hello"}]}`)},
-			{wire.Raw(`{"uri":"fake://blob","name":"blob","mimeType":"application/octet-stream"}`), wire.Raw(`{"contents":[{"uri":"fake://blob","mimeType":"application/octet-stream","blob":"AAEC/w=="}]}`)},
+			{wireRaw(`{"uri":"fake://note","name":"note","mimeType":"text/plain","size":5}`), wireRaw(`{"contents":[{"uri":"fake://note","mimeType":"text/plain","text":"hello"}]}`)},
+			{wireRaw(`{"uri":"fake://blob","name":"blob","mimeType":"application/octet-stream"}`), wireRaw(`{"contents":[{"uri":"fake://blob","mimeType":"application/octet-stream","blob":"AAEC/w=="}]}`)},
 		},
-		Templates: []json.RawMessage{wire.Raw(`{"uriTemplate":"fake://item/{id}","name":"item"}`)},
-		Prompts: []Prompt{{wire.Raw(`{"name":"greet","description":"A greeting.","arguments":[{"name":"who","required":true}]}`), func(_ context.Context, c *Call) (json.RawMessage, error) {
-			return wire.Object("messages", wire.Array([]json.RawMessage{wire.Object("role", "user", "content", wire.Object("type", "text", "text", "Greet "+wire.Field(c.Arguments, "who")+"."))})), nil
+		Templates: []json.RawMessage{wireRaw(`{"uriTemplate":"fake://item/{id}","name":"item"}`)},
+		Prompts: []Prompt{{wireRaw(`{"name":"greet","description":"A greeting.","arguments":[{"name":"who","required":true}]}`), func(_ context.Context, c *Call) (json.RawMessage, error) {
+			return wireObject("messages", wireArray([]json.RawMessage{wireObject("role", "user", "content", wireObject("type", "text", "text", "Greet "+wireField(c.Arguments, "who")+"."))})), nil
 		}}},
 	}
 }
 
 // Text is the raw result of a tool that says s.
 func Text(s string) json.RawMessage {
-	return wire.Object("content", wire.Array([]json.RawMessage{wire.Object("type", "text", "text", s)}))
+	return wireObject("content", wireArray([]json.RawMessage{wireObject("type", "text", "text", s)}))
 }
 
 func echo(_ context.Context, c *Call) (json.RawMessage, error) {
-	return Text(wire.Field(c.Arguments, "message")), nil
+	return Text(wireField(c.Arguments, "message")), nil
 }
 
 func add(_ context.Context, c *Call) (json.RawMessage, error) {
@@ -117,14 +116,14 @@ func add(_ context.Context, c *Call) (json.RawMessage, error) {
 	if err := json.Unmarshal(c.Arguments, &args); err != nil {
 		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: err.Error()}
 	}
-	sum := wire.Object("sum", args.A+args.B)
-	return wire.Object("content", wire.Array([]json.RawMessage{wire.Object("type", "text", "text", string(sum))}), "structuredContent", sum), nil
+	sum := wireObject("sum", args.A+args.B)
+	return wireObject("content", wireArray([]json.RawMessage{wireObject("type", "text", "text", string(sum))}), "structuredContent", sum), nil
 }
 
 // number is one integer argument, 0 when absent.
 func number(c *Call, name string) int64 {
 	var n int64
-	if json.Unmarshal(wire.Member(c.Arguments, name), &n) != nil {
+	if json.Unmarshal(wireMember(c.Arguments, name), &n) != nil {
 		return 0
 	}
 	return n

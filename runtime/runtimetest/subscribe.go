@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
 // filter is what a subscriptions/listen request asks for (2026-07-28,
@@ -38,7 +37,7 @@ func (n *session) listen(ctx context.Context, c *Call) (json.RawMessage, error) 
 	l := &listen{c.ID, *p.Notifications, c.out}
 	n.mu.Lock()
 	// The acknowledgement is first: nobody sends while the lock is held.
-	l.send(n.s, "notifications/subscriptions/acknowledged", wire.Object("notifications", *p.Notifications))
+	l.send(n.s, "notifications/subscriptions/acknowledged", wireObject("notifications", *p.Notifications))
 	n.listens[string(l.id)] = l
 	n.mu.Unlock()
 	defer func() {
@@ -52,10 +51,10 @@ func (n *session) listen(ctx context.Context, c *Call) (json.RawMessage, error) 
 
 func (l *listen) send(s *Server, method string, params json.RawMessage) {
 	if params == nil {
-		params = wire.Object()
+		params = wireObject()
 	}
-	meta := wire.Object(metaSubscription, l.id)
-	l.out(s.request(nil, method, wire.With(params, `"_meta":`+string(meta))))
+	meta := wireObject(metaSubscription, l.id)
+	l.out(s.request(nil, method, wireWith(params, `"_meta":`+string(meta))))
 }
 
 // tell sends a notification to those who have asked for it: open listens with
@@ -78,17 +77,17 @@ func (n *session) tell(method string, params json.RawMessage, takes func(filter)
 // with grease where the server adds it.
 func (s *Server) request(id json.RawMessage, method string, params json.RawMessage) []byte {
 	if !s.Grease {
-		return wire.Request(id, method, params)
+		return wireRequest(id, method, params)
 	}
 	if params != nil {
-		params = wire.Grease(params)
+		params = wireGrease(params)
 	}
-	return wire.With(wire.Request(id, method, params), wire.GreaseMember)
+	return wireWith(wireRequest(id, method, params), wireGreaseMember)
 }
 
 // subscribe serves resources/subscribe and resources/unsubscribe.
 func (n *session) subscribe(c *Call) (json.RawMessage, error) {
-	uri := wire.Field(c.Params, "uri")
+	uri := wireField(c.Params, "uri")
 	if uri == "" {
 		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "params.uri is required"}
 	}
@@ -112,7 +111,7 @@ func severity(level string) int { return slices.Index(levels(), level) }
 
 // setLevel serves logging/setLevel.
 func (n *session) setLevel(c *Call) (json.RawMessage, error) {
-	level := wire.Field(c.Params, "level")
+	level := wireField(c.Params, "level")
 	if severity(level) < 0 {
 		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "Invalid log level: " + level}
 	}
@@ -127,6 +126,6 @@ func (n *session) setLevel(c *Call) (json.RawMessage, error) {
 // a level on its session, or put one into the request, that this one reaches.
 func (c *Call) Log(level string, data json.RawMessage) {
 	if c.Level != "" && severity(level) >= severity(c.Level) {
-		c.Notify("notifications/message", wire.Object("level", level, "logger", "fake", "data", data))
+		c.Notify("notifications/message", wireObject("level", level, "logger", "fake", "data", data))
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
 // TaskTool is a tool whose calls can run as tasks.
@@ -95,9 +94,9 @@ func (s *Server) OfferTasks(o TaskOptions, tools ...TaskTool) *Tasks {
 	for _, tool := range tools {
 		def := tool.Definition
 		if len(legacy) > 0 {
-			def = wire.With(def, `"execution":{"taskSupport":"`+tool.Support+`"}`)
+			def = wireWith(def, `"execution":{"taskSupport":"`+tool.Support+`"}`)
 		}
-		t.tools[wire.Field(def, "name")] = tool
+		t.tools[wireField(def, "name")] = tool
 		s.Tools = append(s.Tools, Tool{Definition: def, Call: func(ctx context.Context, c *Call) (json.RawMessage, error) {
 			if c.Version != "" {
 				return t.modernCall(ctx, c, tool)
@@ -112,7 +111,7 @@ func (s *Server) OfferTasks(o TaskOptions, tools ...TaskTool) *Tasks {
 	if len(legacy) > 0 {
 		members = append(members, `"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}`)
 	}
-	s.Capabilities = wire.With(s.capabilities(), strings.Join(members, ","))
+	s.Capabilities = wireWith(s.capabilities(), strings.Join(members, ","))
 	s.Methods = maps.Clone(s.Methods)
 	if s.Methods == nil {
 		s.Methods = map[string]Func{}
@@ -233,7 +232,7 @@ func (t *Tasks) set(k *task, change func()) bool {
 
 // find returns a task that is not forgotten yet.
 func (t *Tasks) find(params json.RawMessage) (*task, error) {
-	id := wire.Field(params, "taskId")
+	id := wireField(params, "taskId")
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	k := t.all[id]
@@ -262,4 +261,4 @@ func (t *Tasks) common(k *task, status taskStatus) []any {
 
 func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-func millis(d time.Duration) json.RawMessage { return wire.Marshal(d.Milliseconds()) }
+func millis(d time.Duration) json.RawMessage { return wireMarshal(d.Milliseconds()) }

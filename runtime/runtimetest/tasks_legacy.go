@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
 // legacyCall serves tools/call of 2025-11-25: the client decides, by
@@ -44,7 +43,7 @@ func (t *Tasks) legacyCall(ctx context.Context, c *Call, tool TaskTool) (json.Ra
 	k := t.create(c, tool, answers, ttl)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return wire.Object("task", wire.Object(t.legacyBase(k, taskWorking)...)), nil
+	return wireObject("task", wireObject(t.legacyBase(k, taskWorking)...)), nil
 }
 
 // ask asks the client the questions of a tool, and of its task where there is one.
@@ -56,7 +55,7 @@ func (t *Tasks) ask(ctx context.Context, c *Call, questions map[string]json.RawM
 			return nil, err
 		}
 		if k != nil {
-			q.Params = wire.With(q.Params, `"_meta":`+string(relatedTask(k)))
+			q.Params = wireWith(q.Params, `"_meta":`+string(relatedTask(k)))
 		}
 		qs = append(qs, q)
 	}
@@ -64,7 +63,7 @@ func (t *Tasks) ask(ctx context.Context, c *Call, questions map[string]json.RawM
 }
 
 func relatedTask(k *task) json.RawMessage {
-	return wire.Object("io.modelcontextprotocol/related-task", wire.Object("taskId", k.id))
+	return wireObject("io.modelcontextprotocol/related-task", wireObject("taskId", k.id))
 }
 
 // legacyBase are the members of a task. The caller holds mu.
@@ -79,9 +78,9 @@ func (t *Tasks) legacyMethod(ctx context.Context, c *Call) (json.RawMessage, err
 		defer t.mu.Unlock()
 		var all []json.RawMessage
 		for _, id := range slices.Sorted(maps.Keys(t.all)) {
-			all = append(all, wire.Object(t.legacyBase(t.all[id], t.all[id].status)...))
+			all = append(all, wireObject(t.legacyBase(t.all[id], t.all[id].status)...))
 		}
-		return wire.Object("tasks", wire.Array(all)), nil
+		return wireObject("tasks", wireArray(all)), nil
 	}
 	k, err := t.find(c.Params)
 	if err != nil {
@@ -91,7 +90,7 @@ func (t *Tasks) legacyMethod(ctx context.Context, c *Call) (json.RawMessage, err
 	case "tasks/get":
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		return wire.Object(t.legacyBase(k, k.status)...), nil
+		return wireObject(t.legacyBase(k, k.status)...), nil
 	case "tasks/result":
 		return t.legacyResult(ctx, c, k)
 	case "tasks/cancel":
@@ -101,9 +100,9 @@ func (t *Tasks) legacyMethod(ctx context.Context, c *Call) (json.RawMessage, err
 			return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "Cannot cancel task: already in terminal status '" + string(k.status) + "'"}
 		}
 		k.cancel()
-		return wire.Object(t.legacyBase(k, taskCancelled)...), nil
+		return wireObject(t.legacyBase(k, taskCancelled)...), nil
 	}
-	return nil, wire.MethodNotFound(c.Method)
+	return nil, wireMethodNotFound(c.Method)
 }
 
 // legacyResult serves tasks/result: it waits for the end of the task, and the
@@ -120,7 +119,7 @@ func (t *Tasks) legacyResult(ctx context.Context, c *Call, k *task) (json.RawMes
 		case status == taskFailed:
 			return nil, failure
 		case status == taskCompleted:
-			return wire.With(result, `"_meta":`+string(relatedTask(k))), nil
+			return wireWith(result, `"_meta":`+string(relatedTask(k))), nil
 		case len(pending) > 0:
 			answers, err := t.ask(ctx, c, pending, k)
 			if err != nil {

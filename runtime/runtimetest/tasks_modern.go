@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
 const tasksExtension = "io.modelcontextprotocol/tasks"
@@ -43,7 +42,7 @@ func (t *Tasks) modernCall(ctx context.Context, c *Call, tool TaskTool) (json.Ra
 		if err := c.canAnswer(open); err != nil {
 			return nil, err
 		}
-		return wire.Object("resultType", "input_required", "inputRequests", wire.Marshal(open), "requestState", "before-"+c.Name), nil
+		return wireObject("resultType", "input_required", "inputRequests", wireMarshal(open), "requestState", "before-"+c.Name), nil
 	}
 	if len(questions) > 0 && p.RequestState != "before-"+c.Name {
 		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "requestState is not what was given"}
@@ -53,7 +52,7 @@ func (t *Tasks) modernCall(ctx context.Context, c *Call, tool TaskTool) (json.Ra
 		if err != nil {
 			return nil, err
 		}
-		return wire.With(res, `"resultType":"complete"`), nil
+		return wireWith(res, `"resultType":"complete"`), nil
 	}
 	if err := c.canAnswer(tool.During); err != nil {
 		return nil, err
@@ -61,13 +60,13 @@ func (t *Tasks) modernCall(ctx context.Context, c *Call, tool TaskTool) (json.Ra
 	k := t.create(c, tool, p.InputResponses, t.o.TTL)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return wire.Object(append([]any{"resultType", "task"}, t.base(k, taskWorking)...)...), nil
+	return wireObject(append([]any{"resultType", "task"}, t.base(k, taskWorking)...)...), nil
 }
 
 // canAnswer refuses questions that the client does not declare.
 func (c *Call) canAnswer(questions map[string]json.RawMessage) error {
 	for _, q := range questions {
-		capability := map[string]string{"elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots"}[wire.Field(q, "method")]
+		capability := map[string]string{"elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots"}[wireField(q, "method")]
 		if c.declared(capability) == nil {
 			return lacking([]string{capability})
 		}
@@ -85,14 +84,14 @@ func (t *Tasks) detailed(k *task) json.RawMessage {
 	kv := t.base(k, k.status)
 	switch k.status {
 	case taskInputRequired:
-		kv = append(kv, "inputRequests", wire.Marshal(k.pending))
+		kv = append(kv, "inputRequests", wireMarshal(k.pending))
 	case taskCompleted:
 		kv = append(kv, "result", k.result)
 	case taskFailed:
-		kv = append(kv, "error", wire.ErrorObject(k.err))
+		kv = append(kv, "error", wireErrorObject(k.err))
 	case taskWorking, taskCancelled:
 	}
-	return wire.Object(kv...)
+	return wireObject(kv...)
 }
 
 // modernMethod serves tasks/* of the extension.
@@ -100,7 +99,7 @@ func (t *Tasks) modernMethod(c *Call) (json.RawMessage, error) {
 	switch c.Method {
 	case "tasks/get", "tasks/update", "tasks/cancel":
 	default:
-		return nil, wire.MethodNotFound(c.Method)
+		return nil, wireMethodNotFound(c.Method)
 	}
 	if !c.takesTasks() {
 		return nil, missingTasks()
@@ -114,7 +113,7 @@ func (t *Tasks) modernMethod(c *Call) (json.RawMessage, error) {
 	case "tasks/get":
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		return wire.With(t.detailed(k), `"resultType":"complete"`), nil
+		return wireWith(t.detailed(k), `"resultType":"complete"`), nil
 	case "tasks/update":
 		var p struct {
 			InputResponses map[string]json.RawMessage `json:"inputResponses"`
@@ -146,7 +145,7 @@ func (w *watcher) tell(id string, task json.RawMessage) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.over {
-		w.c.Notify("notifications/tasks", wire.With(task, `"_meta":{"io.modelcontextprotocol/subscriptionId":`+string(w.id)+`}`))
+		w.c.Notify("notifications/tasks", wireWith(task, `"_meta":{"io.modelcontextprotocol/subscriptionId":`+string(w.id)+`}`))
 	}
 }
 
@@ -168,16 +167,16 @@ func (t *Tasks) listen(ctx context.Context, c *Call) (json.RawMessage, error) {
 	for _, id := range ids {
 		w.ids[id] = true
 	}
-	meta := wire.Object("io.modelcontextprotocol/subscriptionId", c.ID)
-	filter := wire.Object()
+	meta := wireObject("io.modelcontextprotocol/subscriptionId", c.ID)
+	filter := wireObject()
 	if len(ids) > 0 {
-		filter = wire.Object("taskIds", wire.Marshal(ids))
+		filter = wireObject("taskIds", wireMarshal(ids))
 	}
 	w.mu.Lock() // what happens from now on is told, after the acknowledgement
 	t.mu.Lock()
 	t.watch[w] = struct{}{}
 	t.mu.Unlock()
-	c.Notify("notifications/subscriptions/acknowledged", wire.Object("_meta", meta, "notifications", filter))
+	c.Notify("notifications/subscriptions/acknowledged", wireObject("_meta", meta, "notifications", filter))
 	w.mu.Unlock()
 	<-ctx.Done()
 	t.mu.Lock()
@@ -186,5 +185,5 @@ func (t *Tasks) listen(ctx context.Context, c *Call) (json.RawMessage, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.over = true
-	return wire.Object("resultType", "complete", "_meta", meta), nil
+	return wireObject("resultType", "complete", "_meta", meta), nil
 }

@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-
-	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
 // world is what all connections of a server share: who is connected, and what
@@ -137,7 +135,7 @@ func (s *Server) Touch(uri string) {
 		n.mu.Lock()
 		watched := n.watched[uri]
 		n.mu.Unlock()
-		n.tell("notifications/resources/updated", wire.Object("uri", uri), func(f filter) bool { return slices.Contains(f.URIs, uri) }, watched)
+		n.tell("notifications/resources/updated", wireObject("uri", uri), func(f filter) bool { return slices.Contains(f.URIs, uri) }, watched)
 	}
 }
 

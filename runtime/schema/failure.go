@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/internal/nearest"
+	"github.com/mcpctl/mcpctl/internal/plain"
 )
 
 // failure is a way in which a value does not fit a schema.
@@ -42,7 +42,7 @@ type unknown struct {
 }
 
 func (u unknown) issues(s *Schema) []Issue {
-	near := nearest.Names(u.name, s.names(u.tokens), 1)
+	near := plain.Nearest(u.name, s.names(u.tokens), 1)
 	return []Issue{{Pointer: Pointer(pointer(u.tokens), u.name), Message: "unknown name", Near: first(near)}}
 }
 

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/internal/nearest"
+	"github.com/mcpctl/mcpctl/internal/plain"
 )
 
 // Issue is one thing that is wrong with a value.
@@ -155,7 +155,7 @@ func EnumIssue(at string, got any, want []any) Issue {
 		i.Message = "must be " + values[0] + ", got " + text(got)
 	}
 	if s, ok := got.(string); ok {
-		i.Near = first(nearest.Names(s, names, 1))
+		i.Near = first(plain.Nearest(s, names, 1))
 	}
 	return i
 }

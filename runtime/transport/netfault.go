@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// networkRemedy returns what mends a failure of net/http, "" where nothing is known.
+// networkRemedy returns what fixes a failure of net/http, "" where nothing is known.
 func networkRemedy(err error) string {
 	var (
 		dns       *net.DNSError

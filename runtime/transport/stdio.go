@@ -19,12 +19,10 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/internal/ability"
-	"github.com/mcpctl/mcpctl/internal/childenv"
 	"github.com/mcpctl/mcpctl/internal/guardian"
 	"github.com/mcpctl/mcpctl/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/internal/proc"
 	"github.com/mcpctl/mcpctl/internal/secret"
-	"github.com/mcpctl/mcpctl/internal/stderr"
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
@@ -74,7 +72,7 @@ type Stdio struct {
 	process *proc.Process
 	conn    *jsonrpc.Conn
 	out     *jsonrpc.Writer
-	stderr  *stderr.Tail
+	stderr  *proc.StderrTail
 
 	// lifetime ends the answers to server requests; it is the transport's own,
 	// cancelled by Close.
@@ -124,7 +122,7 @@ func StartStdio(o StdioOptions) (*Stdio, error) {
 	if o.ShutdownTimeout < 0 {
 		o.ShutdownTimeout = 1000 * time.Hour
 	}
-	p, err := proc.Start(proc.Options{Command: childenv.LookPath(o.Command, o.Env), Args: o.Args, Env: childenv.Of(goruntime.GOOS, os.Environ(), o.Env), Dir: o.Dir, Hurry: o.Hurry, Guard: o.Guard})
+	p, err := proc.Start(proc.Options{Command: proc.LookPath(o.Command, o.Env), Args: o.Args, Env: proc.ChildEnv(goruntime.GOOS, os.Environ(), o.Env), Dir: o.Dir, Hurry: o.Hurry, Guard: o.Guard})
 	if err != nil {
 		return nil, StartError(o, err)
 	}
@@ -133,7 +131,7 @@ func StartStdio(o StdioOptions) (*Stdio, error) {
 		o: o, process: p, alive: signOfLife{done: make(chan struct{})}, end: ending{output: make(chan struct{}), known: make(chan struct{})},
 		lifetime: ctx, cancel: cancel, requests: make(chan struct{}, maxServerRequests),
 	}
-	s.stderr = stderr.NewTail(o.Logger, o.Redactor, s.noteAlive)
+	s.stderr = proc.NewStderrTail(o.Logger, o.Redactor, s.noteAlive)
 	trace := newWireLog(o.Logger, o.Redactor)
 	s.out = jsonrpc.NewWriter(trace.Writer(p.Stdin))
 	s.conn = jsonrpc.NewConn(s.out, (*stdioPeer)(s), o.StringIDs)
@@ -358,11 +356,11 @@ func badDirectory(dir string) error {
 	}
 	switch info, err := os.Stat(dir); {
 	case errors.Is(err, os.ErrNotExist):
-		return errors.New("working directory " + stderr.Line(dir) + " not found")
+		return errors.New("working directory " + proc.StderrLine(dir) + " not found")
 	case err != nil:
 		return err
 	case !info.IsDir():
-		return errors.New("working directory " + stderr.Line(dir) + " is not a directory")
+		return errors.New("working directory " + proc.StderrLine(dir) + " is not a directory")
 	}
 	return nil
 }

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/internal/proc"
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/internal/revision"
-	"github.com/mcpctl/mcpctl/internal/stderr"
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
@@ -234,7 +234,7 @@ func (e *ExitError) Error() string {
 	default:
 		msg = e.Command + " closed its output"
 	}
-	if line := stderr.Telling(e.Stderr); line != "" {
+	if line := proc.TellingLine(e.Stderr); line != "" {
 		msg += ": " + line
 	}
 	return msg

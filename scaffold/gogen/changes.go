@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	runtimeschema "github.com/mcpctl/mcpctl/runtime/schema"
-	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/api"
 	modelbuild "github.com/mcpctl/mcpctl/scaffold/gogen/internal/build"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/drift"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/emit"
@@ -57,7 +56,7 @@ func Changes(old, now *Lock, decimals bool) ([]Change, error) {
 		return nil, err
 	}
 	var effects []drift.Effect
-	for _, b := range api.Breaks(before.api, after.api) {
+	for _, b := range drift.Breaks(before.api, after.api) {
 		effects = append(effects, drift.Effect{Place: before.place(b.Name), Text: b.String()})
 	}
 	return drift.AddEffects(changes, effects), nil
@@ -72,7 +71,7 @@ func (l *Lock) surface() drift.Surface {
 
 // goPart is a part of the package of a lock file.
 type goPart struct {
-	api    api.API
+	api    drift.API
 	places map[string]drift.Place
 }
 
@@ -97,7 +96,7 @@ func (l *Lock) part(places []drift.Place, decimals bool) (*goPart, error) {
 		data[i] = f.Data
 	}
 	p := &goPart{places: placesByName(m)}
-	p.api, err = api.Of(data)
+	p.api, err = drift.APIOf(data)
 	return p, err
 }
 

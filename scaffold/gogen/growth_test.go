@@ -13,7 +13,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
-	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/api"
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/drift"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
@@ -159,7 +159,7 @@ func TestGrowthBreaksNothing(t *testing.T) {
 			g := &gardener{rand.New(rand.NewPCG(seed, 3))}
 			s := &server{map[string]map[string]any{}, map[string][]string{}, map[string]string{}}
 			var before *gogen.Lock
-			var was api.API
+			var was drift.API
 			for range 4 {
 				g.add(s)
 				in := g.input(t, s)
@@ -179,9 +179,9 @@ func TestGrowthBreaksNothing(t *testing.T) {
 						sources = append(sources, f.Data)
 					}
 				}
-				is, err := api.Of(sources)
+				is, err := drift.APIOf(sources)
 				require.NoError(t, err)
-				for _, b := range api.Breaks(was, is) {
+				for _, b := range drift.Breaks(was, is) {
 					t.Error(b)
 				}
 				now, err := out.Lock()

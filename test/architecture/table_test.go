@@ -22,10 +22,10 @@ func areas() []area {
 	const noIO = "net net/http os"
 	return []area{
 		{name: "assets", packages: "templates/... schemas/..."},
-		{name: "text", packages: "internal/origin internal/lazy internal/plain internal/nearest internal/glob internal/tokens internal/secret internal/clihelp"},
+		{name: "text", packages: "internal/origin internal/lazy internal/plain internal/tokens internal/secret internal/clihelp"},
 		{name: "client", packages: "runtime", uses: "base", not: "net/http"},
 		{name: "client", packages: "internal/ability internal/revision", uses: "base"},
-		{name: "base", packages: "internal/atomicfile internal/childenv internal/codec internal/deadline internal/guardian internal/http1client internal/httpsyntax internal/jsonedit internal/jsonrpc internal/proc internal/proctree internal/rawjson internal/seal internal/sse internal/stderr internal/tomledit internal/workers internal/yamledit", uses: "text", modules: "github.com/go-json-experiment/json github.com/tailscale/hujson github.com/pelletier/go-toml/v2 go.yaml.in/yaml/v3 github.com/gofrs/flock golang.org/x/sys"},
+		{name: "base", packages: "internal/atomicfile internal/proc internal/codec internal/deadline internal/guardian internal/http1client internal/httpsyntax internal/jsonedit internal/jsonrpc internal/proctree internal/rawjson internal/seal internal/sse internal/tomledit internal/workers internal/yamledit", uses: "text", modules: "github.com/go-json-experiment/json github.com/tailscale/hujson github.com/pelletier/go-toml/v2 go.yaml.in/yaml/v3 github.com/gofrs/flock golang.org/x/sys"},
 		{name: "results", packages: "internal/results internal/views", uses: "text base", not: noIO},
 		{name: "pins", packages: "internal/pins", uses: "text base"},
 		{name: "policy", packages: "internal/access internal/access/policy/... internal/access/gate internal/access/guards internal/access/rules", uses: "text base", modules: "github.com/cedar-policy/cedar-go github.com/go-json-experiment/json go.yaml.in/yaml/v3", not: noIO},
@@ -57,8 +57,8 @@ func areas() []area {
 		{name: "scaffold", packages: "scaffold internal/merge internal/lint internal/upgrade", uses: "text config registry"},
 		{name: "generator", packages: "scaffold/gogen/...", uses: "text client schema codegen", modules: "github.com/dave/jennifer golang.org/x/sync"},
 		{name: "generated", packages: "generated/...", uses: "client codegen"},
-		{name: "console", packages: "cmd/internal/failure cmd/internal/screen cmd/internal/ui cmd/internal/elicit cmd/internal/yamlcut cmd/internal/local cmd/internal/args", uses: "text client schema declare clitool", modules: "github.com/AlecAivazis/survey/v2 github.com/Microsoft/go-winio github.com/jedib0t/go-pretty/v6 go.yaml.in/yaml/v3 golang.org/x/sys golang.org/x/term"},
-		{name: "settings", packages: "cmd/internal/settings cmd/internal/hooksection", uses: "text client results policy authentication store auth config search proxy registry console", modules: "github.com/go-viper/mapstructure/v2 github.com/spf13/pflag github.com/spf13/viper go.yaml.in/yaml/v3"},
+		{name: "console", packages: "cmd/internal/failure cmd/internal/screen cmd/internal/ui cmd/internal/elicit cmd/internal/local cmd/internal/args", uses: "text client schema declare clitool", modules: "github.com/AlecAivazis/survey/v2 github.com/Microsoft/go-winio github.com/jedib0t/go-pretty/v6 golang.org/x/sys golang.org/x/term"},
+		{name: "settings", packages: "cmd/internal/settings", uses: "text client results policy authentication store auth config search proxy registry console", modules: "github.com/go-viper/mapstructure/v2 github.com/spf13/pflag github.com/spf13/viper go.yaml.in/yaml/v3"},
 		{name: "cli", packages: "cmd/internal/cli", uses: "assets text client results pins policy authentication transport bridge auth config schema packages files clitool dial proxy registry scaffold console settings commands", modules: "github.com/go-json-experiment/json github.com/spf13/cobra github.com/spf13/pflag"},
 		{name: "commands", packages: "cmd/internal/...", uses: "assets text base client results pins policy authentication store audit transport auth config search schema packages codegen fake declare files clitool dial proxy registry scaffold generator console settings", modules: "github.com/go-json-experiment/json github.com/jedib0t/go-pretty/v6 github.com/tailscale/hujson go.yaml.in/yaml/v3 golang.org/x/mod golang.org/x/sync golang.org/x/sys"},
 		{name: "main", packages: "cmd/mcpctl", uses: "cli"},

@@ -156,7 +156,7 @@ func identityBreakages() []breakage {
 		},
 		one("belongings", "a server that is a principal's is shared", "runtime/proxy/internal/upstream", "Key.For", `k.Principal = principal`, `k.Principal = "one"`,
 			"apart/each principal has a process", "apart/in each era"),
-		one("TLS", "any version of TLS will do", "cmd/internal/tlsfiles", "(*Files).read", `MinVersion: tls.VersionTLS13`, `MinVersion: tls.VersionTLS10`,
+		one("TLS", "any version of TLS will do", "cmd/internal/gateway", "(*Files).read", `MinVersion: tls.VersionTLS13`, `MinVersion: tls.VersionTLS10`,
 			"encrypted/TLS 1.0 is refused", "encrypted/TLS 1.1 is refused"),
 	}
 }

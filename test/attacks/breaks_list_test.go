@@ -114,9 +114,9 @@ func breakages() []breakage {
 			cases: []string{"sealed/a state: it tells nothing of what is in it", "sealed/a cursor: it tells nothing of what is in it"},
 		},
 
-		one("child environment", "a server gets all of mcpctl's variables", "internal/childenv", "Of", `if takes(append(names, raceOptions()...), fold(name)) {`, `if takes(append(names, raceOptions()...), fold(name)) || name != "" {`,
+		one("child environment", "a server gets all of mcpctl's variables", "internal/proc", "Of", `if takes(append(names, raceOptions()...), fold(name)) {`, `if takes(append(names, raceOptions()...), fold(name)) || name != "" {`,
 			"environments/GITHUB_TOKEN does not reach a server", "environments/NODE_OPTIONS does not reach a server"),
-		one("child environment", "functions of a shell reach a server", "internal/childenv", "Of", `strings.HasPrefix(value, "()")`, `value == "\x00"`,
+		one("child environment", "functions of a shell reach a server", "internal/proc", "Of", `strings.HasPrefix(value, "()")`, `value == "\x00"`,
 			"environments/a function of a shell as LC_TIME does not"),
 		one("processes", "a server has no separate group", "internal/proctree", "Prepare", `Setpgid: true`, `Setpgid: false`,
 			"processes/a server has a separate group"),

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/clitree"
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/clitool"
@@ -120,7 +119,7 @@ func (c *Adder) chooseCommands(ctx context.Context, words []string) (clitool.Exp
 		c.UI.Note("warning: its commands are not known: %v", err)
 		return clitool.Exposure{Only: c.Options.CLI.Only}, ctx.Err()
 	}
-	return clitree.Choose(ctx, c.UI, asker, filepath.Base(words[0]), found, c.Options.CLI.Only)
+	return ChooseCommands(ctx, c.UI, asker, filepath.Base(words[0]), found, c.Options.CLI.Only)
 }
 
 // urlEntry returns an entry of url, headers and, for the older transport, type.

@@ -30,7 +30,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/mcpctl/mcpctl/internal/nearest"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime/schema"
 )
 
@@ -294,7 +294,7 @@ func unknown(n schema.Node, at, name string) schema.Issue {
 	for _, p := range n.Properties() {
 		names = append(names, p.Name)
 	}
-	switch near := nearest.Names(strings.TrimLeft(name, "-"), names, 1); {
+	switch near := plain.Nearest(strings.TrimLeft(name, "-"), names, 1); {
 	case len(near) > 0:
 		i.Near = near[0]
 	case len(names) == 0:

@@ -3,7 +3,7 @@ package args
 import (
 	"strings"
 
-	"github.com/mcpctl/mcpctl/internal/nearest"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime/schema"
 )
 
@@ -116,7 +116,7 @@ func (b *builder) unknownOption(name string) error {
 		names = append(names, n)
 	}
 	const most = 6
-	switch near := nearest.Names(name, names, 1); {
+	switch near := plain.Nearest(name, names, 1); {
 	case len(near) > 0 && known[near[0]] != "":
 		e.Remedy = "write " + known[near[0]]
 	case len(near) > 0:

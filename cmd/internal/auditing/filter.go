@@ -13,7 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/internal/audit"
 	"github.com/mcpctl/mcpctl/internal/audit/logfile"
-	"github.com/mcpctl/mcpctl/internal/nearest"
+	"github.com/mcpctl/mcpctl/internal/plain"
 )
 
 // Query says which records are meant: those for which all members hold that are set.
@@ -98,7 +98,7 @@ func (q *Query) filter(now time.Time) (*filter, error) {
 				continue
 			}
 			e := failure.Usage("--%s %q: there are %s", flag, word, strings.Join(of.possible, ", "))
-			if near := nearest.Names(word, of.possible, 1); len(near) > 0 {
+			if near := plain.Nearest(word, of.possible, 1); len(near) > 0 {
 				e = e.WithHint("did you mean %s?", near[0])
 			}
 			return nil, e

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/linking"
+	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 	"github.com/mcpctl/mcpctl/cmd/internal/login"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/tokenstore"
@@ -241,7 +241,7 @@ needs. It never asks for a login.`,
 
 // kept returns all tokens that are kept.
 func (a authCommands) kept() *login.Kept {
-	return &login.Kept{Store: a.tokenStore(), Accounts: linking.Folder(config.StateDir(a.getenv), a.settings.Tokens.Store), Kind: a.settings.Tokens.Store}
+	return &login.Kept{Store: a.tokenStore(), Accounts: gateway.AccountFolder(config.StateDir(a.getenv), a.settings.Tokens.Store), Kind: a.settings.Tokens.Store}
 }
 
 func (a authCommands) status() *cobra.Command {

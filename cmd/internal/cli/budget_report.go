@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
-	"github.com/mcpctl/mcpctl/cmd/internal/known"
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
@@ -87,7 +86,7 @@ type Source struct {
 	// Servers are all that serve has, which names of tools depend on.
 	Servers []config.Entry
 	Lists   []find.List
-	Results map[string]known.Results // by server
+	Results map[string]find.KnownResults // by server
 	// Limit is how many tokens are allowed, 0 for any number. Every names all tools.
 	Limit int
 	Every bool
@@ -157,7 +156,7 @@ func (r *Report) Choose(s settings.Serve, v *views.View, lists []find.List) {
 }
 
 // Measure adds the sizes of results, by server.
-func (r *Report) Measure(results map[string]known.Results) {
+func (r *Report) Measure(results map[string]find.KnownResults) {
 	for i := range r.Servers {
 		if b, ok := results[r.Servers[i].Name]; ok {
 			r.Servers[i].Results = &Results{b.Calls, tokens.OfBytes(b.P50), tokens.OfBytes(b.P99)}

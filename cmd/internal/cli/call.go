@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/adding"
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
-	"github.com/mcpctl/mcpctl/cmd/internal/clitree"
 	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/plain"
@@ -104,7 +104,7 @@ func (c *callCommand) run(ctx context.Context, name string, words []string) erro
 		return err
 	}
 	if c.f.dryRun {
-		return clitree.DryRun(ctx, c, c.a.ui, "", name, raw)
+		return adding.DryRunCommands(ctx, c, c.a.ui, "", name, raw)
 	}
 	line := c.a.ui.StartProgress()
 	defer line.Stop()

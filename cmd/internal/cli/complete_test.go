@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/known"
+	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
@@ -48,7 +48,7 @@ func TestCompletionTime(t *testing.T) {
 		tools = append(tools, json.RawMessage(fmt.Sprintf(`{"name":"tool_%03d","description":"%s","inputSchema":{"type":"object","properties":{%s}}}`,
 			i, strings.Repeat("x", 500), strings.Join(arguments, ","))))
 	}
-	known.New(config.StateDir(getenv), path, slog.New(slog.DiscardHandler)).Keep(entry, "tools", tools)
+	find.NewKnown(config.StateDir(getenv), path, slog.New(slog.DiscardHandler)).Keep(entry, "tools", tools)
 	bound := keyPress
 	if raceDetector {
 		bound = keyPressRace
@@ -112,7 +112,7 @@ func TestCompletionWaitsShortly(t *testing.T) {
 			require.NoError(t, err)
 			entry, err := file.Use("slow")
 			require.NoError(t, err)
-			known.New(config.StateDir(getenv), path, slog.New(slog.DiscardHandler)).Keep(entry, "prompts", []json.RawMessage{json.RawMessage(`{"name":"p","arguments":[{"name":"a"}]}`)})
+			find.NewKnown(config.StateDir(getenv), path, slog.New(slog.DiscardHandler)).Keep(entry, "prompts", []json.RawMessage{json.RawMessage(`{"name":"p","arguments":[{"name":"a"}]}`)})
 			fastest := time.Hour
 			for range 3 {
 				var out bytes.Buffer

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/adding"
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
-	"github.com/mcpctl/mcpctl/cmd/internal/clitree"
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/clitool"
@@ -71,7 +71,7 @@ func (s *session) showTool(ctx context.Context, t *runtime.Tool) error {
 	if wraps(s) {
 		if raw, err := args.Parse(in, args.Source{Words: words, NoValidate: true}); err == nil && p.Err == nil {
 			p.Head("RUNS")
-			p.Err = clitree.DryRun(ctx, s, s.a.ui, "  ", t.Name, raw)
+			p.Err = adding.DryRunCommands(ctx, s, s.a.ui, "  ", t.Name, raw)
 		}
 	}
 	return p.Err

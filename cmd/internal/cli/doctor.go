@@ -13,7 +13,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/configuring"
 	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
-	"github.com/mcpctl/mcpctl/cmd/internal/doorcheck"
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 	"github.com/mcpctl/mcpctl/cmd/internal/locking"
@@ -72,7 +71,7 @@ func (c *doctorCommand) run(ctx context.Context, words []string) error {
 			return err
 		}
 	}
-	result := &doctor.Result{Servers: reports, Files: append(files.Check(), doorcheck.Reports(ctx, files.Path, c.settings, c.getenv, c.unmatched(ctx))...)}
+	result := &doctor.Result{Servers: reports, Files: append(files.Check(), accessReports(ctx, files.Path, c.settings, c.getenv, c.unmatched(ctx))...)}
 	if c.broken != nil {
 		result.Files = append(result.Files, doctor.Settings(c.broken))
 	}

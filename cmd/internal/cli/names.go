@@ -6,7 +6,6 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/configuring"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/internal/clitool"
-	"github.com/mcpctl/mcpctl/internal/nearest"
 	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
@@ -21,7 +20,7 @@ func shellLine(words []string) string { return clitool.Line(words) }
 func unknownName(what, name string, known []string, list string) *Error {
 	e := usagef("%s %s", what, name)
 	var parts []string
-	if near := nearest.Names(name, known, nearestNames); len(near) > 0 {
+	if near := plain.Nearest(name, known, nearestNames); len(near) > 0 {
 		parts = append(parts, "did you mean "+plain.Or(near)+"?")
 	}
 	if list != "" {

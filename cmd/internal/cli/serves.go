@@ -15,7 +15,6 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 	"github.com/mcpctl/mcpctl/cmd/internal/login"
-	"github.com/mcpctl/mcpctl/cmd/internal/statusview"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 )
 
@@ -100,17 +99,17 @@ func (c *serveCommands) Run(ctx context.Context, which string) error {
 // printStatus prints one process for people.
 func (c *serveCommands) printStatus(s *serveStatus, more bool) error {
 	now := time.Now()
-	head := statusview.Head(s, now) + "\n"
+	head := gateway.StatusHead(s, now) + "\n"
 	if more {
 		head = "\n" + head
 	}
 	if _, err := io.WriteString(c.UI.Out, head); err != nil {
 		return err
 	}
-	if err := c.UI.Table(statusview.Table(s, now, c.UI.Palette().State)); err != nil {
+	if err := c.UI.Table(gateway.StatusTable(s, now, c.UI.Palette().State)); err != nil {
 		return err
 	}
-	_, err := io.WriteString(c.UI.Out, statusview.Troubles(s, now))
+	_, err := io.WriteString(c.UI.Out, gateway.StatusTroubles(s, now))
 	return err
 }
 

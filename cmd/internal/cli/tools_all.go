@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
-	"github.com/mcpctl/mcpctl/cmd/internal/known"
 	"github.com/mcpctl/mcpctl/cmd/internal/locking"
 	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
@@ -19,12 +19,12 @@ import (
 )
 
 // knownWhole returns the stored lists of the configured servers, as the servers have sent them.
-func (env *environment) knownWhole() known.Lists {
-	return known.New(config.StateDir(env.getenv), cmp.Or(env.file.scope, env.settings.ConfigPath), env.log)
+func (env *environment) knownWhole() find.KnownLists {
+	return find.NewKnown(config.StateDir(env.getenv), cmp.Or(env.file.scope, env.settings.ConfigPath), env.log)
 }
 
 // known returns what the policies and mcpctl.lock leave of the stored lists.
-func (env *environment) known() known.Lists {
+func (env *environment) known() find.KnownLists {
 	lists := env.knownWhole()
 	held := locking.Stored(env.settings.ConfigPath)
 	lists.Filter = func(server config.Entry, member string, items []json.RawMessage) []json.RawMessage {

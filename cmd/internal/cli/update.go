@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/known"
+	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/cmd/internal/updating"
 	"github.com/mcpctl/mcpctl/internal/packages"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -23,7 +23,7 @@ func newUpdate(a *app) *cobra.Command {
 			}
 			u.Host = (&addCommand{app: a, target: target}).host()
 			u.Registry = registryCommands{a}.registries().At
-			u.Known, u.Packages = known.New(config.StateDir(a.getenv), a.settings.ConfigPath, a.log), &packages.Tools{Hurry: a.Hurry}
+			u.Known, u.Packages = find.NewKnown(config.StateDir(a.getenv), a.settings.ConfigPath, a.log), &packages.Tools{Hurry: a.Hurry}
 			return target.Explain(u.Run(cmd.Context(), aliases))
 		},
 	}

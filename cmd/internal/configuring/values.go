@@ -12,7 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/configedit"
-	"github.com/mcpctl/mcpctl/internal/nearest"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
@@ -47,7 +47,7 @@ func parsePlace(text string) (place, error) {
 	case slices.Contains(known, name):
 		return place{setting: name}, nil
 	case group && len(p) > 1:
-		hint := nearest.Hint(name, known, fmt.Sprintf("for a server named %s, write mcpServers.%s", p[0].Name, name))
+		hint := plain.NearestHint(name, known, fmt.Sprintf("for a server named %s, write mcpServers.%s", p[0].Name, name))
 		return place{}, failure.Usage("unknown setting %s", name).WithHint("%s", hint)
 	}
 	return place{path: append(configedit.Names(rootKey), p...), alias: p[0].Name}, nil

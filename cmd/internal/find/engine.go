@@ -8,7 +8,6 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/search"
-	"github.com/mcpctl/mcpctl/internal/search/embed"
 	"github.com/mcpctl/mcpctl/internal/store"
 )
 
@@ -26,7 +25,7 @@ type Options struct {
 type Engine struct {
 	*search.Engine
 	// Meaning are the vectors of an endpoint, nil without one.
-	Meaning *embed.Index
+	Meaning *search.EmbeddingIndex
 	db      *store.DB
 }
 
@@ -42,7 +41,7 @@ func New(o Options) (*Engine, error) {
 	if from == nil {
 		return e, nil
 	}
-	c := embed.Config{URL: from.URL, Model: from.Model, Dimensions: from.Dimensions, Timeout: from.Timeout, Batch: from.Batch}
+	c := search.EmbeddingConfig{URL: from.URL, Model: from.Model, Dimensions: from.Dimensions, Timeout: from.Timeout, Batch: from.Batch}
 	if c.Headers, err = settings.ExpandHeaders("serve.search.embeddings", from.Headers, o.Getenv); err != nil {
 		return nil, err
 	}
@@ -50,7 +49,7 @@ func New(o Options) (*Engine, error) {
 		e.db = store.Open(filepath.Join(o.StateDir, "mcpctl.db"), store.Options{Logger: o.Log})
 		c.Cache = e.db.Vectors()
 	}
-	e.Meaning = embed.New(c)
+	e.Meaning = search.NewEmbeddings(c)
 	e.Meanings = e.Meaning
 	return e, nil
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/known"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/clitool"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -25,7 +24,7 @@ type Stored struct {
 }
 
 // Load returns the stored tools of servers, in their order.
-func Load(ctx context.Context, lists known.Lists, servers []config.Entry) Stored {
+func Load(ctx context.Context, lists KnownLists, servers []config.Entry) Stored {
 	out := Stored{Servers: servers}
 	stored := lists.Load(ctx, servers, "tools")
 	for _, e := range servers {

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
-	"github.com/mcpctl/mcpctl/cmd/internal/linking"
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/authn"
 	"github.com/mcpctl/mcpctl/internal/secret"
@@ -20,7 +19,7 @@ import (
 // accounts are the credentials of principals for servers. Nil are those of a gateway that
 // asks nobody who they are.
 type accounts struct {
-	*linking.Accounts
+	*Accounts
 	principals *dial.Principals // nil where there is no directory to keep them in
 	door       atomic.Pointer[authn.Authenticator]
 }
@@ -32,9 +31,9 @@ func (g *gateway) openAccounts() {
 	}
 	a := &accounts{}
 	if dir := config.StateDir(g.h.Getenv); dir != "" {
-		a.principals = &dial.Principals{Accounts: linking.Folder(dir, g.h.Settings.Tokens.Store), Exchanged: &tokenstore.Memory{}, Subject: a.subject}
+		a.principals = &dial.Principals{Accounts: AccountFolder(dir, g.h.Settings.Tokens.Store), Exchanged: &tokenstore.Memory{}, Subject: a.subject}
 	}
-	a.Accounts = linking.New(linking.Options{
+	a.Accounts = NewAccounts(AccountOptions{
 		Entries:   func() map[string]config.Entry { return *g.entries.Load() },
 		Auth:      &dial.Auth{Store: g.h.Tokens, Principals: a.principals},
 		AllowHTTP: g.h.Settings.AllowInsecureHTTP, Lookup: os.LookupEnv, Ring: g.ring, Log: g.h.Log,

@@ -14,8 +14,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
-	"github.com/mcpctl/mcpctl/cmd/internal/tlsfiles"
-	"github.com/mcpctl/mcpctl/cmd/internal/visitors"
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/authn"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -40,10 +38,10 @@ type entrance struct {
 	*authn.Authenticator
 	tokens    *authn.TokenFollower // nil where those of the file do not count
 	known     []access.Token       // those of the file when it was last read, for the audit log
-	files     *tlsfiles.Files      // nil without TLS
+	files     *TLSFiles            // nil without TLS
 	file      *authn.TokenFile     // of tokens
 	forwarded *authn.Forwarded     // nil without a proxy
-	book      *visitors.Book
+	book      *VisitorBook
 	log       *slog.Logger
 	kinds     []string // of the providers
 	issuers   *issuers
@@ -99,11 +97,11 @@ func (d *entrance) status() *AccessStatus {
 
 // newDoor returns the entrance of a serve, nil where nobody is asked for a credential.
 // files are those of its TLS, nil for none; endpoint is the URL that it listens at.
-func (g *gateway) newDoor(files *tlsfiles.Files, endpoint string) (*entrance, error) {
+func (g *gateway) newDoor(files *TLSFiles, endpoint string) (*entrance, error) {
 	if !g.o.asks {
 		return nil, nil
 	}
-	d := &entrance{files: files, book: visitors.NewBook(), log: g.h.Log}
+	d := &entrance{files: files, book: NewVisitorBook(), log: g.h.Log}
 	asked := g.h.Settings.Serve.Access.Providers
 	var providers []authn.Provider
 	var err error
@@ -225,11 +223,11 @@ type tlsServer struct{ *http.Server }
 func (s tlsServer) Serve(l net.Listener) error { return s.ServeTLS(l, "", "") }
 
 // openTLS reads the files of serve.tls; nil where HTTP is served without TLS.
-func (g *gateway) openTLS() (*tlsfiles.Files, error) {
+func (g *gateway) openTLS() (*TLSFiles, error) {
 	if !g.usesTLS() {
 		return nil, nil
 	}
-	files, err := tlsfiles.Open(g.h.Settings.Serve.Access.TLS, g.h.Log)
+	files, err := OpenTLSFiles(g.h.Settings.Serve.Access.TLS, g.h.Log)
 	if err != nil {
 		return nil, &failure.Error{Kind: "config", Err: fmt.Errorf("serve.tls: %w", err), Remedy: "cert, key, clientCA and crl of serve.tls are files in PEM"}
 	}
@@ -237,7 +235,7 @@ func (g *gateway) openTLS() (*tlsfiles.Files, error) {
 }
 
 // newServer returns what serves a handler: with TLS where there are files for it.
-func (g *gateway) newServer(h http.Handler, files *tlsfiles.Files) server {
+func (g *gateway) newServer(h http.Handler, files *TLSFiles) server {
 	srv := newServer(h)
 	if files == nil {
 		return proxy.NewHTTPServer(srv)

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
-	"github.com/mcpctl/mcpctl/cmd/internal/visitors"
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/authn"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -35,7 +34,7 @@ func TestDoorFollows(t *testing.T) {
 	t.Parallel()
 	f := authn.NewTokenFile(filepath.Join(t.TempDir(), authn.TokenFileName))
 	tokens := authn.FollowTokens(f)
-	d := &entrance{Authenticator: authn.NewAuthenticator(tokens), tokens: tokens, book: visitors.NewBook(), log: slog.New(slog.DiscardHandler)}
+	d := &entrance{Authenticator: authn.NewAuthenticator(tokens), tokens: tokens, book: NewVisitorBook(), log: slog.New(slog.DiscardHandler)}
 	set := func(all ...access.Token) {
 		t.Helper()
 		require.NoError(t, f.Change(t.Context(), func([]access.Token) ([]access.Token, error) { return all, nil }))

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
-	"github.com/mcpctl/mcpctl/cmd/internal/visitors"
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/test/idp"
 )
@@ -145,7 +144,7 @@ func TestRefusedLog(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	g := &gateway{h: Host{Log: slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))}}
-	d := &entrance{book: visitors.NewBook()}
+	d := &entrance{book: NewVisitorBook()}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost/mcp?access_token=canary", nil)
 	if err != nil {
 		t.Fatal(err)

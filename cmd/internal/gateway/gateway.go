@@ -18,7 +18,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
-	"github.com/mcpctl/mcpctl/cmd/internal/known"
 	"github.com/mcpctl/mcpctl/cmd/internal/recording"
 	"github.com/mcpctl/mcpctl/cmd/internal/sessions"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
@@ -417,7 +416,7 @@ func (h Host) store(file *config.File, entries *atomic.Pointer[map[string]config
 	}
 	db := store.Open(filepath.Join(dir, "mcpctl.db"), store.Options{Scope: scope, Logger: h.Log})
 	setKnown(db, file)
-	return &stored{DB: db, lists: known.New(dir, scope, h.Log), entries: entries}
+	return &stored{DB: db, lists: find.NewKnown(dir, scope, h.Log), entries: entries}
 }
 
 // setKnown sets the servers of the configuration in the database, which drops others

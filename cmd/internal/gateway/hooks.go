@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
-	"github.com/mcpctl/mcpctl/cmd/internal/hooksection"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
@@ -20,7 +19,7 @@ import (
 // are hooks. Clients do not see these: each has a proxy of its own. The zero value has none.
 type looking struct {
 	mu      sync.Mutex // guards what follows, and is held while a change is taken over
-	now     []hooksection.Hook
+	now     []settings.HookEntry
 	applied bool                    // some look into the calls of the proxy
 	failed  string                  // why what the file says now does not count, as it was logged
 	file    *config.File            // that was read last, nil for none
@@ -41,7 +40,7 @@ func (l *looking) read(g *gateway) (err error) {
 // split returns the entries that clients see, and those of hooks.
 func (l *looking) split(entries []config.Entry) (seen, hooks []config.Entry) {
 	isHook := func(e config.Entry) bool {
-		return slices.ContainsFunc(l.now, func(h hooksection.Hook) bool { return h.Server == e.Name })
+		return slices.ContainsFunc(l.now, func(h settings.HookEntry) bool { return h.Server == e.Name })
 	}
 	seen = slices.DeleteFunc(slices.Clone(entries), isHook)
 	if l.file != nil { // also those that --server does not name
@@ -122,7 +121,7 @@ func (l *looking) apply(g *gateway, of []config.Entry) error {
 }
 
 // server returns the hook of a server, which is connected, or about to be.
-func (l *looking) server(g *gateway, h hooksection.Hook, of []config.Entry) (proxy.Hook, error) {
+func (l *looking) server(g *gateway, h settings.HookEntry, of []config.Entry) (proxy.Hook, error) {
 	ask := func(context.Context, string, string, json.RawMessage) (json.RawMessage, error) {
 		return nil, errors.New("servers.json has no such server")
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/access/gate"
 	"github.com/mcpctl/mcpctl/internal/access/link"
-	"github.com/mcpctl/mcpctl/internal/access/openid"
+	"github.com/mcpctl/mcpctl/internal/authn"
 	"github.com/mcpctl/mcpctl/internal/origin"
 	"github.com/mcpctl/mcpctl/internal/plain"
 )
@@ -67,18 +67,18 @@ func hasPages(u *url.URL) bool {
 }
 
 // newParty returns who logs people in, nil for nobody.
-func newParty(l settings.Login, getenv func(string) string) (*openid.Party, error) {
+func newParty(l settings.Login, getenv func(string) string) (*authn.OpenID, error) {
 	if l.Issuer == "" {
 		return nil, nil
 	}
-	c := openid.Config{Issuer: l.Issuer, ClientID: l.ClientID, Scopes: l.Scopes}
+	c := authn.OpenIDConfig{Issuer: l.Issuer, ClientID: l.ClientID, Scopes: l.Scopes}
 	if l.ClientSecret != "" {
 		var err error
 		if c.ClientSecret, err = clientSecret("serve.login.clientSecret", l.ClientSecret, getenv); err != nil {
 			return nil, err
 		}
 	}
-	return openid.New(c), nil
+	return authn.NewOpenID(c), nil
 }
 
 // newPerson returns what makes principals of those who have logged in. Their IDs are those

@@ -10,7 +10,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
-	"github.com/mcpctl/mcpctl/cmd/internal/yamlcut"
 	"github.com/mcpctl/mcpctl/internal/layers"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
@@ -204,5 +203,5 @@ func waitForText(path string) {
 
 // followed returns the text of a config.yaml without what others take over.
 func followed(text []byte) []byte {
-	return yamlcut.Without(settings.WithoutViews(settings.WithoutAccess(text)), []string{"serve", "hooks"})
+	return settings.WithoutYAML(settings.WithoutViews(settings.WithoutAccess(text)), []string{"serve", "hooks"})
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/control"
 	"github.com/mcpctl/mcpctl/cmd/internal/recording"
-	"github.com/mcpctl/mcpctl/cmd/internal/visitors"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
@@ -48,8 +47,8 @@ type AccessStatus struct {
 	Providers []string `json:"providers"`
 	// Principals is how many have come, Recent up to 100 of them, who was seen last
 	// first.
-	Principals int                `json:"principals"`
-	Recent     []visitors.Visitor `json:"recent"`
+	Principals int       `json:"principals"`
+	Recent     []Visitor `json:"recent"`
 	// Refused counts requests that were not let in, by a word for the reason.
 	Refused map[string]uint64 `json:"refused"`
 	// IgnoredHeaders counts requests with an identity header that did not come from the

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/known"
+	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/internal/store"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
@@ -14,7 +14,7 @@ import (
 // of those of which it has nothing.
 type stored struct {
 	*store.DB
-	lists   known.Lists
+	lists   find.KnownLists
 	entries *atomic.Pointer[map[string]config.Entry] // those of the gateway
 }
 

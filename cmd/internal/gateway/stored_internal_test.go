@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/known"
+	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/internal/store"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -21,7 +21,7 @@ func TestStored(t *testing.T) {
 	f, err := config.Parse(filepath.Join(dir, "servers.json"), []byte(`{"mcpServers":{"a":{"command":"x"},"b":{"command":"x"},"c":{"command":"x"}}}`))
 	require.NoError(t, err)
 	var entries atomic.Pointer[map[string]config.Entry]
-	s := &stored{DB: store.Open(filepath.Join(dir, "mcpctl.db"), store.Options{Scope: f.Path(), Logger: log}), lists: known.New(dir, f.Path(), log), entries: &entries}
+	s := &stored{DB: store.Open(filepath.Join(dir, "mcpctl.db"), store.Options{Scope: f.Path(), Logger: log}), lists: find.NewKnown(dir, f.Path(), log), entries: &entries}
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	served := map[string]config.Entry{}
 	load := func(name, digest string) bool {

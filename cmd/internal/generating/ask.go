@@ -13,7 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
-	"github.com/mcpctl/mcpctl/internal/nearest"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
 )
@@ -186,7 +186,7 @@ func selectTools(tools []runtime.Tool, patterns []string) ([]runtime.Tool, error
 				names[i] = t.Name
 			}
 			e := failure.Usage("--tools %q matches no tool", pattern)
-			switch near := nearest.Names(pattern, names, mostNear); {
+			switch near := plain.Nearest(pattern, names, mostNear); {
 			case len(near) > 0:
 				return nil, e.WithHint("there is %s", strings.Join(near, ", "))
 			case len(names) > manyTools:

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/hosts"
-	"github.com/mcpctl/mcpctl/internal/nearest"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
@@ -71,7 +71,7 @@ func host(name string) (*hosts.Host, error) {
 	if h := hosts.Find(name); h != nil {
 		return h, nil
 	}
-	return nil, failure.Usage("unknown host %q", name).WithHint("%s", nearest.Hint(name, hosts.Names(), "one of "+strings.Join(hosts.Names(), ", ")))
+	return nil, failure.Usage("unknown host %q", name).WithHint("%s", plain.NearestHint(name, hosts.Names(), "one of "+strings.Join(hosts.Names(), ", ")))
 }
 
 // short returns a path with ~ for the home directory.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/internal/access"
-	"github.com/mcpctl/mcpctl/internal/access/openid"
+	"github.com/mcpctl/mcpctl/internal/authn"
 	"github.com/mcpctl/mcpctl/internal/seal"
 )
 
@@ -95,7 +95,7 @@ func (v *visit) arrive(who *access.Principal, byDoor bool, back string) {
 
 // attempt is a login at the provider that is under way, sealed in a cookie.
 type attempt struct {
-	openid.Attempt
+	authn.LoginAttempt
 	Back string `json:"b"`
 }
 
@@ -131,11 +131,11 @@ func (v *visit) returned() {
 	var a attempt
 	plain, err := v.o.Ring.Open(loginPurpose, v.cookie(cookieLogin))
 	if err != nil || v.o.Party == nil || json.Unmarshal(plain, &a) != nil {
-		v.loginFailed(openid.ErrState)
+		v.loginFailed(authn.ErrState)
 		return
 	}
-	claims, err := v.o.Party.Finish(v.r.Context(), a.Attempt, v.r.URL.Query())
-	if errors.Is(err, openid.ErrState) { // the login that is under way may still end
+	claims, err := v.o.Party.Finish(v.r.Context(), a.LoginAttempt, v.r.URL.Query())
+	if errors.Is(err, authn.ErrState) { // the login that is under way may still end
 		v.loginFailed(err)
 		return
 	}
@@ -159,7 +159,7 @@ func (v *visit) loginFailed(err error) {
 	for _, e := range []struct {
 		is     error
 		status int
-	}{{openid.ErrUnavailable, http.StatusServiceUnavailable}, {openid.ErrState, http.StatusBadRequest}, {openid.ErrIssuer, http.StatusBadRequest}, {openid.ErrRefused, http.StatusForbidden}, {openid.ErrToken, http.StatusForbidden}} {
+	}{{authn.ErrUnavailable, http.StatusServiceUnavailable}, {authn.ErrState, http.StatusBadRequest}, {authn.ErrIssuer, http.StatusBadRequest}, {authn.ErrRefused, http.StatusForbidden}, {authn.ErrToken, http.StatusForbidden}} {
 		if errors.Is(err, e.is) {
 			v.fail(e.status, "You are not logged in", sentence(e.is.Error()))
 			return

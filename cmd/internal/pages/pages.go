@@ -20,7 +20,7 @@ import (
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/access/gate"
 	"github.com/mcpctl/mcpctl/internal/access/link"
-	"github.com/mcpctl/mcpctl/internal/access/openid"
+	"github.com/mcpctl/mcpctl/internal/authn"
 	"github.com/mcpctl/mcpctl/internal/seal"
 )
 
@@ -33,7 +33,7 @@ type Options struct {
 	Static bool
 	// Party logs people in at an OpenID provider, and Principal makes principals of the
 	// claims that it returns. Both are nil for no provider.
-	Party     *openid.Party
+	Party     *authn.OpenID
 	Principal func(claims []byte) (*access.Principal, error)
 	// Linker links accounts; nil: no server wants one.
 	Linker link.Linker
@@ -48,7 +48,7 @@ type Options struct {
 	Log     *slog.Logger
 }
 
-// Door says who sends a request; see package door.
+// Door says who sends a request; see [authn.Authenticator].
 type Door interface {
 	Who(ctx context.Context, c access.Credential) (*access.Principal, *access.Refusal)
 	// Valid reports whether a principal is still let in.

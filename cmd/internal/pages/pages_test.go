@@ -22,7 +22,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/pages"
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/access/link"
-	"github.com/mcpctl/mcpctl/internal/access/openid"
+	"github.com/mcpctl/mcpctl/internal/authn"
 	"github.com/mcpctl/mcpctl/internal/seal"
 	"github.com/mcpctl/mcpctl/internal/secret"
 	fake "github.com/mcpctl/mcpctl/test/openid"
@@ -520,7 +520,7 @@ func TestPageHeaders(t *testing.T) {
 func TestPageProvider(t *testing.T) {
 	t.Parallel()
 	p := fake.New(t)
-	party := openid.New(openid.Config{Issuer: p.URL, ClientID: fake.ClientID, ClientSecret: secret.New(fake.ClientSecret)})
+	party := authn.NewOpenID(authn.OpenIDConfig{Issuer: p.URL, ClientID: fake.ClientID, ClientSecret: secret.New(fake.ClientSecret)})
 	s := newSite(t, "", func(o *pages.Options) {
 		o.Static, o.Party = false, party
 		o.Principal = func(claims []byte) (*access.Principal, error) {

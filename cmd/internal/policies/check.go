@@ -14,7 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/internal/access/guards"
 	"github.com/mcpctl/mcpctl/internal/access/policy"
 	"github.com/mcpctl/mcpctl/internal/access/policy/schema"
-	"github.com/mcpctl/mcpctl/internal/nearest"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
@@ -246,7 +246,7 @@ func (c *checking) names(of *schema.Policy) {
 	}
 	for _, name := range of.Labels {
 		if all := c.labelNames(); !slices.Contains(all, name) && !slices.Contains(c.foundLabels(), name) {
-			c.find("name", of.ID, fmt.Sprintf("nothing has the label %q", name), nearest.Hint(name, all, "give it in access: {labels: …}, or in an entry of servers.json"))
+			c.find("name", of.ID, fmt.Sprintf("nothing has the label %q", name), plain.NearestHint(name, all, "give it in access: {labels: …}, or in an entry of servers.json"))
 		}
 	}
 }
@@ -278,7 +278,7 @@ func (c *checking) label(of *schema.Policy, name string) {
 		return
 	}
 	if all := c.labelNames(); !slices.Contains(all, name) {
-		c.find("name", of.ID, fmt.Sprintf("nothing has the label %q", name), nearest.Hint(name, all, "give it in access: {labels: …}, or in an entry of servers.json"))
+		c.find("name", of.ID, fmt.Sprintf("nothing has the label %q", name), plain.NearestHint(name, all, "give it in access: {labels: …}, or in an entry of servers.json"))
 	}
 }
 

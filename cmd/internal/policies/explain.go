@@ -13,7 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/access/policy"
-	"github.com/mcpctl/mcpctl/internal/nearest"
+	"github.com/mcpctl/mcpctl/internal/plain"
 )
 
 // Verdicts, as commands print them.
@@ -173,7 +173,7 @@ func (l *loaded) about(r *request, item string) error {
 	if slices.Contains(l.configured, r.server) {
 		return nil
 	}
-	return failure.Usage("unknown server %q", r.server).WithHint("%s", nearest.Hint(r.server, l.configured, "mcpctl list shows the configured servers"))
+	return failure.Usage("unknown server %q", r.server).WithHint("%s", plain.NearestHint(r.server, l.configured, "mcpctl list shows the configured servers"))
 }
 
 // explained is policy explain --json.

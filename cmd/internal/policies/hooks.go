@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/hooksection"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/viewing"
 	"github.com/mcpctl/mcpctl/internal/access/policy"
@@ -19,7 +18,7 @@ const hookPolicies = "hook."
 
 // hooked is serve.hooks, and what names and places of them depend on.
 type hooked struct {
-	all   []hooksection.Hook
+	all   []settings.HookEntry
 	serve settings.Serve
 	file  string
 }
@@ -31,7 +30,7 @@ func (l *loaded) decideHooks(ctx context.Context, r *request, d *decision) (unas
 		return nil, nil
 	}
 	call := l.hookCall(r)
-	looks, err := hooksection.LookInto(ctx, l.hooked.all, call)
+	looks, err := settings.HookLookInto(ctx, l.hooked.all, call)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/auditing"
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
-	"github.com/mcpctl/mcpctl/cmd/internal/known"
+	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
@@ -37,7 +37,7 @@ type Program struct {
 	// Load reads servers.json, in all its layers.
 	Load func() (*config.File, error)
 	// Known is what servers were last seen to offer.
-	Known known.Lists
+	Known find.KnownLists
 	// StateDir is where the tokens of mcpctl access token are, "" for nowhere.
 	StateDir string
 	// Audit reads the audit log.
@@ -106,7 +106,7 @@ func (p *Program) load(ctx context.Context) (*loaded, error) {
 
 // Listed returns what tells the names that a server was last seen to list, false where that is
 // not known.
-func Listed(lists known.Lists) func(server config.Entry, kind policy.Kind) (names []string, known bool) {
+func Listed(lists find.KnownLists) func(server config.Entry, kind policy.Kind) (names []string, known bool) {
 	return func(server config.Entry, kind policy.Kind) (names []string, known bool) {
 		l := pins.Tools
 		if kind == policy.Prompt {

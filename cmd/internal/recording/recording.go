@@ -21,7 +21,7 @@ import (
 	"github.com/mcpctl/mcpctl/internal/audit/export"
 	"github.com/mcpctl/mcpctl/internal/audit/journal"
 	"github.com/mcpctl/mcpctl/internal/audit/logfile"
-	"github.com/mcpctl/mcpctl/internal/glob"
+	"github.com/mcpctl/mcpctl/internal/plain"
 )
 
 // Names of the log and of its key in the state directory.
@@ -180,7 +180,7 @@ func bodiesOf(o Options) journal.Bodies {
 	}
 	return journal.Bodies{Max: int(b.Max), Redact: b.Redact, Clean: o.Clean, Of: func(server, item string) bool {
 		for _, to := range b.To {
-			if glob.Match(to, server+"/"+item) {
+			if plain.MatchGlob(to, server+"/"+item) {
 				return true
 			}
 		}

@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/mcpctl/mcpctl/cmd/internal/hooksection"
 )
 
 // Access says who may reach serve over HTTP, and how.
@@ -61,7 +59,7 @@ func (a Access) Required() bool { return !reflect.ValueOf(a.Providers).IsZero() 
 // error: what nobody reads must not seem to protect anything.
 func sections() map[string]func(*file, *yaml.Node, *Access) error {
 	return map[string]func(*file, *yaml.Node, *Access) error{
-		hooksection.Name: func(f *file, n *yaml.Node, _ *Access) error {
+		HookName: func(f *file, n *yaml.Node, _ *Access) error {
 			_, err := readHooks(f, n) // for what is wrong with them
 			return err
 		},

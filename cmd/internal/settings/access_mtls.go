@@ -14,7 +14,7 @@ import (
 
 // MTLSProvider says whose a client's certificate is.
 type MTLSProvider struct {
-	// From are the kinds of names that count, in their order: see package certs. None
+	// From are the kinds of names that count, in their order: see [authn.CertificateKinds]. None
 	// is all.
 	From []string `yaml:"from"`
 	// Groups are groups by the pattern of a name.

@@ -8,7 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/mcpctl/mcpctl/internal/nearest"
+	"github.com/mcpctl/mcpctl/internal/plain"
 )
 
 // decode reads a mapping into the struct that to points to, whose members have yaml
@@ -100,7 +100,7 @@ func memberRemedy(name string, names []string) string {
 	if len(names) == 0 {
 		return "it has no settings"
 	}
-	return nearest.Hint(name, names, "settings are "+strings.Join(names, ", "))
+	return plain.NearestHint(name, names, "settings are "+strings.Join(names, ", "))
 }
 
 // absolute returns a path that is relative to config.yaml.

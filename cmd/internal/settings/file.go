@@ -11,7 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/mcpctl/mcpctl/internal/nearest"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
@@ -146,7 +146,7 @@ func remedy(prefix, name string) string {
 			here = append(here, first)
 		}
 	}
-	if near := nearest.Names(name, here, 1); len(near) > 0 {
+	if near := plain.Nearest(name, here, 1); len(near) > 0 {
 		return "did you mean " + prefix + near[0] + "?"
 	}
 	slices.Sort(here)

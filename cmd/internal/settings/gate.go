@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"github.com/mcpctl/mcpctl/cmd/internal/yamlcut"
 	"github.com/mcpctl/mcpctl/internal/access/gate"
 	"github.com/mcpctl/mcpctl/internal/access/guards"
 )
@@ -34,9 +33,9 @@ func (p *Policies) Usable(names func() Names) (gate.Config, []Unmatched, error) 
 
 // WithoutAccess returns the text of a config.yaml in which the section access is empty, so
 // that two can be compared without it. One that cannot be read stays as it is.
-func WithoutAccess(text []byte) []byte { return yamlcut.Without(text, []string{accessName}) }
+func WithoutAccess(text []byte) []byte { return WithoutYAML(text, []string{accessName}) }
 
 // WithoutViews is WithoutAccess for serve.views and serve.view.
 func WithoutViews(text []byte) []byte {
-	return yamlcut.Without(text, []string{"serve", "views"}, []string{"serve", "view"})
+	return WithoutYAML(text, []string{"serve", "views"}, []string{"serve", "view"})
 }

@@ -2,22 +2,20 @@ package settings
 
 import (
 	"go.yaml.in/yaml/v3"
-
-	"github.com/mcpctl/mcpctl/cmd/internal/hooksection"
 )
 
 // Hooks returns the hooks of a config.yaml, which need not exist. Its error is a
 // [*config.Problem]. What they say may change while serve runs: only this file has to be watched.
-func Hooks(path string) ([]hooksection.Hook, error) {
+func Hooks(path string) ([]HookEntry, error) {
 	src := source{}
 	if err := src.readFile(path); err != nil {
 		return nil, err
 	}
-	return readHooks(src.file, src.file.node(hooksection.Name))
+	return readHooks(src.file, src.file.node(HookName))
 }
 
-func readHooks(f *file, n *yaml.Node) ([]hooksection.Hook, error) {
-	return hooksection.Read(hookReader{f}, n, f.node(auditName) != nil)
+func readHooks(f *file, n *yaml.Node) ([]HookEntry, error) {
+	return ReadHooks(hookReader{f}, n, f.node(auditName) != nil)
 }
 
 // hookReader is the file as its hooks are read.

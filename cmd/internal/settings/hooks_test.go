@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/hooksection"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/test/require"
 )
@@ -95,7 +94,7 @@ serve:
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	all, err := settings.Hooks(path)
 	require.NoError(t, err)
-	if want := (hooksection.Hook{Name: "guard", Line: 11, Server: "guard", Mode: "audit", Timeout: 200 * time.Millisecond, FailOpen: true}); len(all) != 4 || !reflect.DeepEqual(all[2], want) || all[3].Timeout != 0 {
+	if want := (settings.HookEntry{Name: "guard", Line: 11, Server: "guard", Mode: "audit", Timeout: 200 * time.Millisecond, FailOpen: true}); len(all) != 4 || !reflect.DeepEqual(all[2], want) || all[3].Timeout != 0 {
 		t.Fatalf("got %+v", all)
 	}
 	if all[0].Name != "no-keys" || all[0].In != "arguments" || all[0].Action != "block" || len(all[0].Tools) != 2 || all[0].Pattern != "BEGIN [A-Z ]*PRIVATE KEY" {

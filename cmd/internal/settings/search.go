@@ -11,7 +11,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/internal/search"
-	"github.com/mcpctl/mcpctl/internal/search/embed"
 	"github.com/mcpctl/mcpctl/internal/secret"
 	"github.com/mcpctl/mcpctl/internal/store"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -90,7 +89,7 @@ func readSearch(f *file) (Search, error) {
 
 func embeddings(f *file, n *yaml.Node) (*Embeddings, error) {
 	const name = searchName + ".embeddings"
-	e := &Embeddings{Timeout: embed.DefaultTimeout, Batch: embed.DefaultBatch}
+	e := &Embeddings{Timeout: search.DefaultTimeout, Batch: search.DefaultBatch}
 	in := struct {
 		URL        string            `yaml:"url"`
 		Model      string            `yaml:"model"`

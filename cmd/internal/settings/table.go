@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/mcpctl/mcpctl/cmd/internal/hooksection"
 )
 
 // Setting is one row of docs/settings.md.
@@ -44,7 +42,7 @@ func Table() []Setting {
 func sectionTable() []Setting {
 	return slices.Concat(accessTable(), auditTable(), []Setting{
 		{Name: "serve.auth", Values: "list of providers: `token`, `jwt`, `introspect`, `mtls`, `proxy`", Default: "none", About: "which [credentials](share.md) clients over HTTP need", Serve: true},
-		{Name: hooksection.Name, Values: "list of hooks: `name`, `tools`; `match`, `action` or `server`, `methods`, `mode`, `timeout`, `failOpen`", Default: "none", About: "[hooks](hooks.md) that look into calls of tools", Serve: true},
+		{Name: HookName, Values: "list of hooks: `name`, `tools`; `match`, `action` or `server`, `methods`, `mode`, `timeout`, `failOpen`", Default: "none", About: "[hooks](hooks.md) that look into calls of tools", Serve: true},
 		{Name: "serve.hosts", Values: "list of HOST or HOST:PORT", Default: "none", About: "names in the URLs of clients; addresses need no entry", Serve: true},
 		{Name: "serve.login", Values: "`issuer`, `clientId`, `clientSecret`, `scopes`", Default: "none", About: "where people log in on [the pages of serve](share.md#log-in-with-a-browser)", Serve: true},
 		{Name: searchName, Values: "`vocabulary`, path of a file; `embeddings`: `url`, `model`, `headers`, `dimensions`, `timeout`, `batch`; `native`, list of names", Default: "none", About: "[words of your own](search.md#words-of-your-own) for searches of tools, [an endpoint](search.md#embeddings) for what they mean, and [programs](search.md#which-form-of-the-list) that search by themselves", Serve: true},

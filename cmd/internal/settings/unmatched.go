@@ -11,7 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/internal/access/policy"
 	"github.com/mcpctl/mcpctl/internal/access/policy/schema"
 	"github.com/mcpctl/mcpctl/internal/authn"
-	"github.com/mcpctl/mcpctl/internal/nearest"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
@@ -168,7 +168,7 @@ func (m *matching) note(u Unmatched) {
 }
 
 func near(name string, names []string) string {
-	if best := nearest.Names(name, names, 1); len(best) > 0 {
+	if best := plain.Nearest(name, names, 1); len(best) > 0 {
 		return best[0]
 	}
 	return ""
@@ -204,7 +204,7 @@ func (m *matching) server(name string) bool {
 		m.miss(fmt.Sprintf("there is no server %q, but a label", name), "label:"+name, true, "")
 	default:
 		best := near(name, append(slices.Clone(m.names.Servers), m.labels...))
-		m.miss(fmt.Sprintf("there is no server %q", name), best, nearest.Slip(name, best), "mcpctl list shows the configured servers")
+		m.miss(fmt.Sprintf("there is no server %q", name), best, plain.IsSlip(name, best), "mcpctl list shows the configured servers")
 	}
 	return false
 }
@@ -222,7 +222,7 @@ func (m *matching) item(n schema.Name) {
 	// What a server lists decides no start, so this never stops one.
 	m.note(Unmatched{
 		Policy: m.of, Message: fmt.Sprintf("%s has no %s %q", server, strings.ToLower(n.Type), name),
-		Hint: nearest.Hint(name, names, "mcpctl tools "+server+" lists what it has"),
+		Hint: plain.NearestHint(name, names, "mcpctl tools "+server+" lists what it has"),
 	})
 }
 
@@ -246,7 +246,7 @@ func (m *matching) group(name string) {
 	}
 	if !slices.Contains(names, name) {
 		best := near(name, names)
-		m.miss(fmt.Sprintf("nobody is in the group %q", name), best, nearest.Slip(name, best), "give it members in access: {groups: …}")
+		m.miss(fmt.Sprintf("nobody is in the group %q", name), best, plain.IsSlip(name, best), "give it members in access: {groups: …}")
 	}
 }
 
@@ -264,7 +264,7 @@ func (m *matching) principal(id string) {
 		return // without any, tokens are not in use yet
 	}
 	best := near(name, names)
-	slip := nearest.Slip(name, best)
+	slip := plain.IsSlip(name, best)
 	if best != "" {
 		best = "token|" + best
 	}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/adding"
 	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/cmd/internal/generating"
-	"github.com/mcpctl/mcpctl/cmd/internal/known"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/packages"
 	"github.com/mcpctl/mcpctl/internal/upgrade"
@@ -44,7 +44,7 @@ type Updater struct {
 	// Registry returns the client of a registry.
 	Registry func(url string) (*registry.Client, error)
 	// Known are the tools that servers were last seen to offer.
-	Known known.Lists
+	Known find.KnownLists
 	// Packages looks packages up; nil looks none up.
 	Packages *packages.Tools
 }

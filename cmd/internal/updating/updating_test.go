@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/adding"
-	"github.com/mcpctl/mcpctl/cmd/internal/known"
+	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/cmd/internal/updating"
 	"github.com/mcpctl/mcpctl/internal/registrytest"
@@ -63,7 +63,7 @@ func newDesk(t *testing.T, records []json.RawMessage, servers string, answers ..
 		Registry: func(url string) (*registry.Client, error) {
 			return registry.New(registry.Options{BaseURL: url, Retries: -1})
 		},
-		Known: known.New("", d.path, slog.New(slog.DiscardHandler)),
+		Known: find.NewKnown("", d.path, slog.New(slog.DiscardHandler)),
 	}
 	return d
 }

@@ -11,8 +11,6 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/internal/access/policy"
-	"github.com/mcpctl/mcpctl/internal/glob"
-	"github.com/mcpctl/mcpctl/internal/nearest"
 	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/internal/views"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -28,7 +26,7 @@ func Named(all *views.Set, name string) (*views.View, error) {
 	hint := "config.yaml has no serve.views"
 	if names := all.Names(); len(names) > 0 {
 		hint = "see mcpctl config get serve.views"
-		if near := nearest.Names(name, names, 3); len(near) > 0 {
+		if near := plain.Nearest(name, names, 3); len(near) > 0 {
 			hint = "did you mean " + plain.Or(near) + "? " + hint
 		}
 	}
@@ -187,8 +185,8 @@ func (t *Tools) Doubts(path string, v *views.View, trusted func(server string) b
 		for _, pattern := range v.Patterns(of.kind) {
 			bare, out := strings.CutPrefix(pattern, "!")
 			switch remedy := t.meant(bare); {
-			case slices.ContainsFunc(of.items, func(name string) bool { return glob.Match(bare, name) }),
-				slices.ContainsFunc(of.unknown, func(server string) bool { return glob.MatchBegin(bare, t.prefix(server)) }):
+			case slices.ContainsFunc(of.items, func(name string) bool { return plain.MatchGlob(bare, name) }),
+				slices.ContainsFunc(of.unknown, func(server string) bool { return plain.MatchGlobBegin(bare, t.prefix(server)) }):
 			case out:
 				say(of.what+"s", fmt.Sprintf("%q leaves out no %s", pattern, of.what), remedy)
 			default:
@@ -218,7 +216,7 @@ func (t *Tools) meant(pattern string) string {
 	for _, server := range t.servers {
 		prefix := t.prefix(server)
 		name := strings.TrimRight(prefix, "_-")
-		if i := strings.Index(pattern, prefix[len(name):]); i > 0 && i < len(pattern) && pattern[:i] != name && nearest.Slip(pattern[:i], name) {
+		if i := strings.Index(pattern, prefix[len(name):]); i > 0 && i < len(pattern) && pattern[:i] != name && plain.IsSlip(pattern[:i], name) {
 			return "did you mean " + name + pattern[i:] + "?"
 		}
 	}

@@ -12,8 +12,6 @@ import (
 	"github.com/cedar-policy/cedar-go/x/exp/eval"
 	"github.com/cedar-policy/cedar-go/x/exp/schema"
 	"github.com/cedar-policy/cedar-go/x/exp/schema/validate"
-
-	"github.com/mcpctl/mcpctl/internal/access/policy/args"
 )
 
 // This file alone imports what cedar-go makes no promises for: the syntax tree, checks and
@@ -32,7 +30,7 @@ func syntaxOf(p *cedar.Policy) *syntax { return (*syntax)(p.AST()) }
 // reads is what a policy reads of a request and of the principal.
 type reads struct {
 	// args are the members of arguments.
-	args []args.Read
+	args []ReadArguments
 	// context are the other members.
 	context contextKeys
 	// resource is what the conditions read of the resource.
@@ -96,7 +94,7 @@ const (
 
 // contextKey returns what a member of the context is, 0 for none that there is, and of
 // arguments their form.
-func contextKey(name string) (contextKeys, args.Form) {
+func contextKey(name string) (contextKeys, Form) {
 	switch name {
 	case "seen":
 		return readsSeen, 0
@@ -111,11 +109,11 @@ func contextKey(name string) (contextKeys, args.Form) {
 	case "task":
 		return readsTask, 0
 	case "args":
-		return readsCall, args.Raw
+		return readsCall, Raw
 	case "clean":
-		return readsCall, args.Clean
+		return readsCall, Clean
 	case "host":
-		return readsCall, args.Host
+		return readsCall, Host
 	}
 	return 0, 0
 }
@@ -387,8 +385,8 @@ func (r *reader) value(v types.Value) {
 // variable notes that a variable is read, or members of it; has says that only whether the
 // last of them is there.
 func (r *reader) variable(name string, path []string, has bool) {
-	if len(path) > args.MaxDepth {
-		r.fail("%s is read deeper than %d members", name, args.MaxDepth)
+	if len(path) > MaxDepth {
+		r.fail("%s is read deeper than %d members", name, MaxDepth)
 	}
 	switch name {
 	case "principal":
@@ -422,7 +420,7 @@ func (r *reader) member(path []string, has bool) {
 		// What is looked for in seen is found by the method seen.
 		r.allLabels = r.allLabels || key == readsSeen && !has
 	case len(path) > 1:
-		r.args = append(r.args, args.Read{Form: form, Path: slices.Clone(path[1:]), Has: has})
+		r.args = append(r.args, ReadArguments{Form: form, Path: slices.Clone(path[1:]), Has: has})
 	case !has:
 		r.fail("context.%s cannot be read as a whole: name its members", path[0])
 	}

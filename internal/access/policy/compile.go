@@ -15,7 +15,7 @@ import (
 	"github.com/cedar-policy/cedar-go/types"
 
 	"github.com/mcpctl/mcpctl/internal/lazy"
-	"github.com/mcpctl/mcpctl/internal/nearest"
+	"github.com/mcpctl/mcpctl/internal/plain"
 )
 
 // maxSource bounds the text of a source, in bytes: its parser calls itself.
@@ -198,7 +198,7 @@ func (p *Policy) annotate(key, value string) string {
 		return p.over(value)
 	}
 	text := "there is no annotation @" + key
-	if best := nearest.Names(key, []string{"id", "reason", "scope", "ask", "over", "shadow", "mayMatchNothing"}, 1); len(best) > 0 {
+	if best := plain.Nearest(key, []string{"id", "reason", "scope", "ask", "over", "shadow", "mayMatchNothing"}, 1); len(best) > 0 {
 		text += ": did you mean @" + best[0] + "?"
 	}
 	return text

@@ -7,8 +7,6 @@ import (
 
 	"github.com/cedar-policy/cedar-go"
 	"github.com/cedar-policy/cedar-go/types"
-
-	"github.com/mcpctl/mcpctl/internal/access/policy/args"
 )
 
 // Conditions are the policies that only a request decides. They are immutable.
@@ -145,12 +143,12 @@ func (c *Conditions) evaluation(r *Request) (evaluation, *Outcome) {
 	}}
 	context := contextOf(r, c.all.context)
 	if c.all.context&readsCall != 0 && c.action == Call {
-		var values args.Values
+		var values Values
 		if len(c.all.args) > 0 {
 			var err error
 			if values, err = c.item.reader(c.key, c.all.args).Read(r.Arguments); err != nil {
 				// What shadows alone read keeps nobody from calling.
-				if values, err = args.New(c.reads.args, c.item.inputSchema()).Read(r.Arguments); err != nil {
+				if values, err = New(c.reads.args, c.item.inputSchema()).Read(r.Arguments); err != nil {
 					return e, &Outcome{Reason: err.Error()}
 				}
 			}
@@ -189,8 +187,8 @@ func contextOf(r *Request, keys contextKeys) types.RecordMap {
 }
 
 // addCall adds what is read of the arguments to a context.
-func addCall(context types.RecordMap, values args.Values, empty types.Value) {
-	for form, name := range [...]types.String{args.Raw: "args", args.Clean: "clean", args.Host: "host"} {
+func addCall(context types.RecordMap, values Values, empty types.Value) {
+	for form, name := range [...]types.String{Raw: "args", Clean: "clean", Host: "host"} {
 		context[name] = empty
 		if values[form] != nil {
 			context[name] = types.NewRecord(values[form])

@@ -5,8 +5,6 @@ import (
 	"strconv"
 
 	"github.com/cedar-policy/cedar-go"
-
-	"github.com/mcpctl/mcpctl/internal/access/policy/args"
 )
 
 // decision is how an item, or all items of a class, are decided.
@@ -177,7 +175,7 @@ func (v *View) lacks(r *rule) bool {
 }
 
 // keyOf returns a text that stands for what is read of arguments.
-func keyOf(reads []args.Read) string {
+func keyOf(reads []ReadArguments) string {
 	var out []byte
 	for _, r := range reads {
 		out = append(out, '0'+byte(r.Form))

@@ -12,7 +12,7 @@
 //
 // Cedar passes over a policy that cannot be evaluated. Here a forbid that cannot be
 // evaluated holds, and a permit does not. An argument that cannot be read exactly denies;
-// see package args.
+// see [Reader].
 //
 // The package does no I/O and keeps no state of requests. cedar.go alone imports what
 // cedar-go makes no promises for.

@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"github.com/cedar-policy/cedar-go/types"
-
-	"github.com/mcpctl/mcpctl/internal/access/policy/args"
 )
 
 // Explanation is why a request is answered as it is.
@@ -143,7 +141,7 @@ func (v *View) applied(r *rule, at env, e *entry, req *Request) (out Applied, ok
 	}
 	context := contextOf(req, r.reads.context)
 	if r.reads.context&readsCall != 0 && string(at.Action.(types.EntityUID).ID) == string(Call) {
-		values, err := args.New(r.reads.args, e.inputSchema()).Read(req.Arguments)
+		values, err := New(r.reads.args, e.inputSchema()).Read(req.Arguments)
 		if err != nil {
 			out.Failed, out.Holds = err.Error(), !r.Permit
 			return out, true

@@ -3,8 +3,6 @@ package policy
 import (
 	"slices"
 	"strings"
-
-	"github.com/mcpctl/mcpctl/internal/access/policy/args"
 )
 
 // URI is a URI in the forms in which policies read it. A rule that denies or asks counts for
@@ -32,7 +30,7 @@ func ParseURI(text string) (u URI, ok bool) {
 	}
 	kept := withoutBlanks(text)
 	scheme, rest, ok := strings.Cut(kept, ":")
-	if !ok || !args.IsScheme(scheme) {
+	if !ok || !IsScheme(scheme) {
 		return URI{}, false
 	}
 	scheme = strings.ToLower(scheme)
@@ -116,7 +114,7 @@ func (u *URI) add(p parts) {
 // isOrdinary reports whether a URI has one form, which is the text.
 func isOrdinary(text string) bool {
 	scheme, rest, ok := strings.Cut(text, ":")
-	if !ok || !args.IsScheme(scheme) || strings.ToLower(scheme) != scheme {
+	if !ok || !IsScheme(scheme) || strings.ToLower(scheme) != scheme {
 		return false
 	}
 	p := split(scheme, rest)
@@ -327,7 +325,7 @@ func (p parts) userHostPort() (user, host, port string) {
 // hostPort returns the host in the form in which it is looked up, and the port.
 func (p parts) hostPort() string {
 	_, host, port := p.userHostPort()
-	if canonical, ok := args.HostOf("x://" + host); ok && !strings.HasPrefix(host, "[") {
+	if canonical, ok := HostOf("x://" + host); ok && !strings.HasPrefix(host, "[") {
 		host = canonical
 	}
 	return host + port
@@ -337,7 +335,7 @@ func (p parts) hostPort() string {
 // that is written, but for a dot at its end.
 func (p parts) hasPlainHost() (known, plain bool) {
 	_, host, _ := p.userHostPort()
-	canonical, ok := args.HostOf("x://" + host)
+	canonical, ok := HostOf("x://" + host)
 	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 	return ok, ok && canonical == host
 }
@@ -481,7 +479,7 @@ func hexDigit(c byte) int {
 // no scheme.
 func NormalPattern(pattern string) string {
 	scheme, rest, ok := strings.Cut(pattern, ":")
-	if !ok || !args.IsScheme(scheme) {
+	if !ok || !IsScheme(scheme) {
 		return pattern
 	}
 	rest, _ = normalEscapes(rest)

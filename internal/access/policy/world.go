@@ -9,7 +9,6 @@ import (
 	"github.com/cedar-policy/cedar-go/types"
 
 	"github.com/mcpctl/mcpctl/internal/access"
-	"github.com/mcpctl/mcpctl/internal/access/policy/args"
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 )
 
@@ -75,7 +74,7 @@ type entry struct {
 	entity atomic.Pointer[types.Entity]
 
 	mu      sync.Mutex // guards readers
-	readers map[string]*args.Reader
+	readers map[string]*Reader
 }
 
 // readings are the forms of a URI that is no ordinary one, but for its normal one.
@@ -366,14 +365,14 @@ func (e *entry) attributes() types.RecordMap {
 }
 
 // reader returns a reader of what is to be read of calls of a tool. Key stands for reads.
-func (e *entry) reader(key string, reads []args.Read) *args.Reader {
+func (e *entry) reader(key string, reads []ReadArguments) *Reader {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	r := e.readers[key]
 	if r == nil {
-		r = args.New(reads, e.inputSchema())
+		r = New(reads, e.inputSchema())
 		if e.readers == nil {
-			e.readers = make(map[string]*args.Reader)
+			e.readers = make(map[string]*Reader)
 		}
 		e.readers[key] = r
 	}

@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/mcpctl/mcpctl/internal/access/policy"
-	"github.com/mcpctl/mcpctl/internal/nearest"
+	"github.com/mcpctl/mcpctl/internal/plain"
 )
 
 // reader reads the nodes of one file, which it names in problems.
@@ -56,7 +56,7 @@ func (r reader) mapping(n *yaml.Node, name string, known []string, example strin
 }
 
 func unknown(name string, known []string) string {
-	return nearest.Hint(name, known, "settings are "+strings.Join(known, ", "))
+	return plain.NearestHint(name, known, "settings are "+strings.Join(known, ", "))
 }
 
 // list returns the items of a list of texts; one text is a list of one.

@@ -9,8 +9,7 @@ import (
 	"github.com/cedar-policy/cedar-go/types"
 
 	"github.com/mcpctl/mcpctl/internal/access/policy"
-	"github.com/mcpctl/mcpctl/internal/access/policy/args"
-	"github.com/mcpctl/mcpctl/internal/nearest"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 )
 
@@ -79,10 +78,10 @@ func (p *Policy) members(tools []tool) (map[string]member, []Fault) {
 		kind, first, always := "", "", true
 		var others []string
 		for _, t := range tools {
-			of, required, known := args.Type(t.schema, r.path)
+			of, required, known := policy.Type(t.schema, r.path)
 			if !known {
 				always = false
-				others = append(others, args.Members(t.schema, r.path[:len(r.path)-1])...)
+				others = append(others, policy.Members(t.schema, r.path[:len(r.path)-1])...)
 				continue
 			}
 			always = always && required
@@ -112,7 +111,7 @@ func (p *Policy) members(tools []tool) (map[string]member, []Fault) {
 			above := read{r.form, r.path[:i]}
 			if _, is := out[above.String()]; !is {
 				out[above.String()] = member{required: r.form == "args" && !slices.ContainsFunc(tools, func(t tool) bool {
-					_, required, _ := args.Type(t.schema, above.path)
+					_, required, _ := policy.Type(t.schema, above.path)
 					return !required
 				})}
 			}
@@ -126,7 +125,7 @@ func (r read) dotted() string { return strings.Join(r.path, ".") }
 func nearestOf(r read, names []string) string {
 	slices.Sort(names)
 	names = slices.Compact(names)
-	if near := nearest.Names(r.path[len(r.path)-1], names, 1); len(near) > 0 {
+	if near := plain.Nearest(r.path[len(r.path)-1], names, 1); len(near) > 0 {
 		return "did you mean " + near[0] + "?"
 	}
 	if len(names) == 0 {

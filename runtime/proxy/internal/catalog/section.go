@@ -25,7 +25,7 @@ type Section struct {
 	kind      inventory.Kind
 	inventory *inventory.Inventory
 	keys      []string // what clients call each item, given unclear
-	unclear   bool     // see package naming
+	unclear   bool     // see Names.Unclear
 	entries   []*entry
 	hooks     *hooks.Set
 

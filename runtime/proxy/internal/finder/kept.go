@@ -34,7 +34,7 @@ func ResultURI(id string) string { return resultScheme + id }
 // ResultID returns the id in the URI of a result, false for another URI.
 func ResultID(uri string) (string, bool) { return strings.CutPrefix(uri, resultScheme) }
 
-// ResultOwner is whose a result is: nobody else reads it. A view that is configured anew is another
+// ResultOwner is whose a result is: nobody else reads it. A view that is configured again is another
 // one.
 type ResultOwner struct {
 	Who  string // the key of the principal

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/internal/glob"
+	"github.com/mcpctl/mcpctl/internal/plain"
 )
 
 // selection is the tools that patterns of exposed names select; see [Rule].
@@ -18,10 +18,10 @@ func (s selection) wants(t Target) bool {
 	all := true // nothing is named but what is left out
 	for _, p := range s {
 		left, out := strings.CutPrefix(p, "!")
-		if out && glob.Match(left, t.Exposed) {
+		if out && plain.MatchGlob(left, t.Exposed) {
 			return false
 		}
 		all = all && out
 	}
-	return all || slices.ContainsFunc(s, func(p string) bool { return glob.Match(p, t.Exposed) })
+	return all || slices.ContainsFunc(s, func(p string) bool { return plain.MatchGlob(p, t.Exposed) })
 }

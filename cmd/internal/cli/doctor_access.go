@@ -1,0 +1,204 @@
+package cli
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	goruntime "runtime"
+	"strings"
+	"time"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
+	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/internal/access/gate"
+	"github.com/mcpctl/mcpctl/internal/authn"
+	"github.com/mcpctl/mcpctl/internal/plain"
+	"github.com/mcpctl/mcpctl/runtime/config"
+)
+
+// soon is how long before its end something is worth a warning.
+const soon = 14 * 24 * time.Hour
+
+// checks are those of one file of settings.
+type checks struct {
+	*doctor.Report
+	a   settings.Access
+	now time.Time
+}
+
+// accessReports returns what is found of the settings, and of the policies with what they name
+// that does not exist; nothing where they let nobody in over
+// the network and have no policies, or where servers is "": no file of servers is looked
+// at. Issuers are asked for their keys.
+func accessReports(ctx context.Context, servers string, s settings.Settings, getenv func(string) string, unmatched []settings.Unmatched) []*doctor.Report {
+	a := s.Serve.Access
+	if servers == "" || !a.Required() && a.TLS.Cert == "" && !a.Rules {
+		return nil
+	}
+	c := checks{&doctor.Report{Name: s.File(), OK: true}, a, time.Now()}
+	c.policies(unmatched)
+	c.tls()
+	c.tokens(getenv)
+	c.proxy()
+	c.issuers(ctx)
+	c.login(ctx)
+	return []*doctor.Report{c.Report}
+}
+
+func (c *checks) say(id, message, fix string) {
+	c.Checks = append(c.Checks, doctor.Check{ID: id, OK: true, Message: message, Fix: fix})
+}
+
+func (c *checks) fail(id, message, fix string) {
+	c.OK = false
+	c.Checks = append(c.Checks, doctor.Check{ID: id, Message: message, Fix: fix, Kind: "config"})
+}
+
+// policies checks who may do what.
+func (c *checks) policies(unmatched []settings.Unmatched) {
+	if !c.a.Rules {
+		if c.a.Required() {
+			c.say("access", "whoever has a credential may use every server and tool", `mcpctl config sources  # shows where config.yaml is; access: {rules: [{allow: "*", to: "*", only: read-only}]} allows reading alone`)
+		}
+		return
+	}
+	read, err := settings.ReadPolicies(c.Name, c.a.Required())
+	var decides gate.Config
+	if err == nil {
+		decides, err = read.Gate()
+	}
+	if err != nil {
+		fix := "mcpctl policy check"
+		if hint := failure.HintOf(err); hint != "" {
+			fix += "  # " + hint
+		}
+		c.fail("access", err.Error(), fix)
+		return
+	}
+	for i := range unmatched {
+		problem := unmatched[i].Problem()
+		if fix := "mcpctl policy check  # " + problem.Remedy; unmatched[i].Stops {
+			c.fail("access", problem.Error(), fix)
+		} else {
+			c.say("access", problem.Error(), fix)
+		}
+	}
+	c.say("access", plain.Count(len(decides.Set.Policies()), "policy")+", generation "+gateway.StatusGeneration(decides.Set.Digest()), "")
+}
+
+// tls checks the certificate of serve, and the authorities of clients.
+func (c *checks) tls() {
+	if c.a.TLS.Cert == "" {
+		return
+	}
+	const edit = "mcpctl config sources  # shows where config.yaml is; "
+	f, err := gateway.OpenTLSFiles(c.a.TLS, slog.New(slog.DiscardHandler))
+	if err != nil {
+		c.fail("tls", err.Error(), edit+"cert, key, clientCA and crl of serve.tls are files in PEM")
+		return
+	}
+	found := len(c.Checks)
+	const others = 0o007 // a group may be there for those who need it
+	if info, err := os.Stat(c.a.TLS.Key); err == nil && goruntime.GOOS != "windows" && info.Mode().Perm()&others != 0 {
+		c.fail("tls", fmt.Sprintf("every user of this machine has access to the key (mode %04o)", info.Mode().Perm()), "chmod 600 "+c.a.TLS.Key)
+	}
+	leaf := f.Leaf()
+	c.ends("the certificate", leaf.NotAfter, showing(c.a.TLS.Cert))
+	for _, host := range c.a.Hosts {
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			host = name
+		}
+		if err := leaf.VerifyHostname(host); err != nil {
+			c.say("tls", "the certificate is not for "+host+", which serve.hosts has: clients will refuse it", edit+"remove the name, or get a certificate for it")
+		}
+	}
+	if trust := f.Trust(); trust != nil {
+		for _, root := range trust.Roots() {
+			c.ends("the authority "+nameOf(root), root.NotAfter, showing(c.a.TLS.ClientCA))
+		}
+		if until := trust.ListsUntil(); !until.IsZero() {
+			c.ends("a list of revoked certificates", until, "openssl crl -in "+c.a.TLS.CRL+" -noout -nextupdate  # get a new one from its issuer")
+		}
+	}
+	if len(c.Checks) == found {
+		c.say("tls", "the certificate is valid until "+leaf.NotAfter.UTC().Format(time.DateOnly), "")
+	}
+}
+
+// showing returns the command that shows when the certificate of a file ends.
+func showing(path string) string {
+	return "openssl x509 -in " + path + " -noout -enddate  # get a new one from its issuer"
+}
+
+func nameOf(c *x509.Certificate) string {
+	if c.Subject.CommonName != "" {
+		return c.Subject.CommonName
+	}
+	return c.Subject.String()
+}
+
+// ends says that something has ended, or will soon.
+func (c *checks) ends(what string, at time.Time, fix string) {
+	day := at.UTC().Format(time.DateOnly)
+	switch {
+	case c.now.After(at):
+		c.fail("tls", what+" has ended on "+day, fix)
+	case c.now.Add(soon).After(at):
+		c.say("tls", what+" ends on "+day, fix)
+	}
+}
+
+// tokens checks the static tokens.
+func (c *checks) tokens(getenv func(string) string) {
+	dir := config.StateDir(getenv)
+	if c.a.Providers.Token == nil || c.a.Providers.Token.List != nil || dir == "" {
+		return
+	}
+	f := authn.NewTokenFile(filepath.Join(dir, authn.TokenFileName))
+	all, err := f.List()
+	if err != nil {
+		c.fail("tokens", err.Error(), "mcpctl access token list")
+		return
+	}
+	var expired []string
+	for _, t := range all {
+		if !t.Expires.IsZero() && c.now.After(t.Expires) {
+			expired = append(expired, t.ID)
+		}
+	}
+	switch {
+	case len(all) == len(expired):
+		c.say("tokens", "no token is valid", "mcpctl access token add NAME")
+	case expired != nil:
+		c.say("tokens", plain.Count(len(expired), "token")+" expired", "mcpctl access token revoke "+strings.Join(expired, " "))
+	default:
+		c.say("tokens", plain.Count(len(all), "token"), "")
+	}
+	const writers = 0o022
+	if info, err := os.Stat(f.Path()); err == nil && goruntime.GOOS != "windows" && info.Mode().Perm()&writers != 0 {
+		c.fail("tokens", fmt.Sprintf("other users of this machine can add tokens (mode %04o)", info.Mode().Perm()), "chmod 600 "+f.Path())
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		c.fail("tokens", err.Error(), "")
+	}
+}
+
+// proxy checks who may name users.
+func (c *checks) proxy() {
+	x := c.a.Providers.Proxy
+	if x == nil {
+		return
+	}
+	for _, network := range x.Networks {
+		if network.Addr().IsLoopback() {
+			c.say("proxy", fmt.Sprintf("every user of this machine can name any user: proxy.from has %s", network), "mcpctl config sources  # shows where config.yaml is; let the proxy connect to a socket, with from: [unix]")
+		}
+	}
+}
