@@ -152,6 +152,15 @@ func newDocChecker(t *testing.T) *docChecker {
 	return c
 }
 
+// ask runs mcpctl in the checker's folder, which is alike in all of them. It does so once
+// for the same words: pages say the same again.
+func (c *docChecker) ask(words ...string) ([]byte, error) {
+	once, _ := answers.LoadOrStore(strings.Join(words, "\x00"), sync.OnceValues(func() ([]byte, error) { return c.run(c.dir, words...) }))
+	return once.(func() ([]byte, error))()
+}
+
+var answers sync.Map // of ask, by the words
+
 // run starts mcpctl with a configuration in dir and nothing of the
 // developer's environment.
 func (c *docChecker) run(dir string, words ...string) ([]byte, error) {
@@ -275,22 +284,13 @@ func (c *docChecker) sentences(prose []string) error {
 // command has mcpctl itself parse a command line: with --help it looks at the
 // command and at every flag, and does nothing.
 func (c *docChecker) command(words []string) error {
-	once, _ := checkedCommands.LoadOrStore(strings.Join(words, "\x00"), sync.OnceValue(func() error { return c.parses(words) }))
-	return once.(func() error)()
-}
-
-// checkedCommands has whether a command line parses, by its words: pages say the same
-// again, and a check starts mcpctl.
-var checkedCommands sync.Map
-
-func (c *docChecker) parses(words []string) error {
-	out, err := c.run(c.dir, append([]string{"--help"}, words...)...)
+	out, err := c.ask(append([]string{"--help"}, words...)...)
 	if err != nil { // of a subcommand the flags are known behind it only
 		end := slices.Index(words, "--")
 		if end < 0 {
 			end = len(words)
 		}
-		out, err = c.run(c.dir, slices.Insert(slices.Clone(words), end, "--help")...)
+		out, err = c.ask(slices.Insert(slices.Clone(words), end, "--help")...)
 	}
 	if err != nil {
 		return fmt.Errorf("mcpctl %s: %s", strings.Join(words, " "), strings.TrimSpace(string(out)))
@@ -406,39 +406,25 @@ func TestDocsCheck(t *testing.T) {
 // helpPages returns the help texts of mcpctl and its commands, by command.
 func helpPages(t *testing.T, c *docChecker) map[string]string {
 	t.Helper()
-	helpOnce.Do(func() { helpTexts, helpErr = c.help() })
-	require.NoError(t, helpErr)
-	if len(helpTexts) < 20 {
-		t.Fatalf("the help texts name only %d commands", len(helpTexts))
-	}
-	return helpTexts
-}
-
-var (
-	helpOnce  sync.Once
-	helpTexts map[string]string
-	helpErr   error
-)
-
-func (c *docChecker) help() (map[string]string, error) {
 	pages := map[string]string{}
-	var visit func(words ...string) error
-	visit = func(words ...string) error {
-		out, err := c.run(c.dir, append([]string{"help"}, words...)...)
+	var visit func(words ...string)
+	visit = func(words ...string) {
+		out, err := c.ask(append([]string{"help"}, words...)...)
 		if err != nil {
-			return fmt.Errorf("mcpctl help %v: %w: %s", words, err, out)
+			t.Fatalf("mcpctl help %v: %v: %s", words, err, out)
 		}
 		pages[strings.Join(words, " ")] = string(out)
 		for _, m := range helpCommandRE.FindAllStringSubmatch(string(out), -1) {
 			if m[1] != "help" && m[1] != "completion" && len(words) < 2 {
-				if err := visit(append(words, m[1])...); err != nil {
-					return err
-				}
+				visit(append(words, m[1])...)
 			}
 		}
-		return nil
 	}
-	return pages, visit()
+	visit()
+	if len(pages) < 20 {
+		t.Fatalf("the help texts name only %d commands", len(pages))
+	}
+	return pages
 }
 
 var (

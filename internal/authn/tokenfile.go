@@ -45,31 +45,35 @@ type document struct {
 
 // List returns the tokens, the oldest first. A file that is not there has none.
 func (f *TokenFile) List() ([]access.Token, error) {
-	b, err := atomicfile.Read(f.path, maxFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return f.parse(b)
+	all, _, err := f.read()
+	return all, err
 }
 
-func (f *TokenFile) parse(b []byte) ([]access.Token, error) {
+// read returns the tokens as the file lists them, and to be looked up.
+func (f *TokenFile) read() ([]access.Token, *access.Tokens, error) {
 	var d document
+	b, err := atomicfile.Read(f.path, maxFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		tokens, err := access.NewTokens(nil)
+		return nil, tokens, err
+	case err != nil:
+		return nil, nil, err
+	}
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.DisallowUnknownFields()
-	err := dec.Decode(&d)
+	err = dec.Decode(&d)
 	if err == nil && (d.Tokens == nil || dec.More()) {
 		err = errors.New("want an object with tokens, and nothing after it")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s is not a file of tokens: %w", f.path, err)
+		return nil, nil, fmt.Errorf("%s is not a file of tokens: %w", f.path, err)
 	}
-	if _, err := access.NewTokens(d.Tokens); err != nil {
-		return nil, fmt.Errorf("%s: %w", f.path, err)
+	tokens, err := access.NewTokens(d.Tokens)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", f.path, err)
 	}
-	return d.Tokens, nil
+	return d.Tokens, tokens, nil
 }
 
 // Change has change return the tokens that the file is to have of those that it has.
@@ -157,11 +161,7 @@ func (w *TokenFollower) Failure() error { return w.seen.Load().err }
 
 // contents reads the file, whose state info was before that.
 func (f *TokenFile) contents(info os.FileInfo) *contents {
-	all, err := f.List()
-	if err != nil {
-		return &contents{err: err, info: info}
-	}
-	tokens, err := access.NewTokens(all)
+	_, tokens, err := f.read()
 	return &contents{tokens, err, info}
 }
 

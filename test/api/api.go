@@ -19,22 +19,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// File is where the API of a package is, below the package's folder.
-const File = "testdata/api.txt"
+// golden is where the API of a package is, below the package's folder.
+const golden = "testdata/api.txt"
 
-// Check compares the exported API of the package in dir with its File. With update it
+// Check compares the exported API of the package in dir with its testdata/api.txt. With update it
 // writes the file instead.
 func Check(t *testing.T, dir string, update bool) {
 	t.Helper()
-	golden := filepath.Join(dir, filepath.FromSlash(File))
+	file := filepath.Join(dir, filepath.FromSlash(golden))
 	got, err := exported(dir)
 	if err == nil && update {
-		err = errors.Join(os.MkdirAll(filepath.Dir(golden), 0o755), os.WriteFile(golden, []byte(got), 0o644))
+		err = errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(got), 0o644))
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := os.ReadFile(golden)
+	want, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -128,7 +128,6 @@ func newTestToken(name string, expires time.Time) access.Token {
 	return t
 }
 
-// TestNothing: where nobody is let in over the network there is nothing to check.
 // TestLogin: the provider of the pages is asked for its document.
 func TestLogin(t *testing.T) {
 	t.Parallel()
@@ -156,6 +155,7 @@ func TestLogin(t *testing.T) {
 	}
 }
 
+// TestNothing: where nobody is let in over the network there is nothing to check.
 func TestNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -12,16 +12,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/lint"
 )
 
-// The help of the command.
-const (
-	Short    = "Check a server.json before it is published"
-	lintLong = "Check a draft of a server.json for its author. mcpctl looks at what a registry refuses, and at what add would make of\n" +
-		"each package and remote: what it refuses, warns of, ignores or reads in another way. Each finding has a line, a column,\n" +
-		"a rule and what to write instead. FILE may be - for standard input. No network is used.\n\n" +
-		"The exit code is 1 if there are errors, with --strict also if there are warnings."
-	lintExample = "  mcpctl lint server.json\n  mcpctl lint - --json <server.json"
-)
-
 // result is the JSON of a check.
 type result struct {
 	File     string         `json:"file"`

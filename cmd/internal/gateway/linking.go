@@ -39,7 +39,9 @@ type AccountOptions struct {
 	Log  *slog.Logger
 }
 
-// Accounts links them. All methods may be called concurrently. It implements
+// Accounts links accounts of principals with servers. What a person does in a browser is
+// package pages; tokens are obtained by package auth, and kept, encrypted, by package
+// tokenstore. All methods may be called concurrently. It implements
 // [link.Linker].
 type Accounts struct {
 	o        AccountOptions
