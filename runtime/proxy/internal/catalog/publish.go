@@ -202,12 +202,14 @@ func (p *Publisher) publishAll(us ...*update) {
 	for k := range inventory.Kinds {
 		news = news || !before.same(after, k)
 	}
+	// A list that waits for a backend goes on once it is listed. It has what is announced
+	// here, so its client is not told.
+	p.Listeners.announce(before, after, heard)
 	for _, u := range all {
 		o := p.offers.at(u.backend)
 		u.backend.IsListed.Store(o.inventory != nil && !o.inherited)
 		u.done, u.news = true, news
 	}
-	p.Listeners.announce(before, after, heard)
 }
 
 // Enroll routes requests to the new backends from now on, and notifies clients.

@@ -143,6 +143,26 @@ func TestPageIsWrittenOnce(t *testing.T) {
 	}
 }
 
+// TestAnnouncedBeforeListed: a client that waits for a server's list is not told that the list
+// it gets has changed.
+func TestAnnouncedBeforeListed(t *testing.T) {
+	p := several(t, Options{}, 1)
+	b := p.set.All()[0]
+	asked := false
+	who := func() upstream.Audience {
+		if asked = true; b.IsListed.Load() {
+			t.Error("the server is listed, and its lists are still to be announced")
+		}
+		return by(nil)
+	}
+	b.IsListed.Store(false)
+	defer p.Listeners.Add(make(told, 1), who, inventory.ListSet{Tools: true})()
+	p.Publish(b, &inventory.Inventory{Items: items(t, inventory.Tools, `[{"name":"t"}]`)}, inventory.ListSet{})
+	if !asked || !b.IsListed.Load() {
+		t.Errorf("announced: %v, listed: %v", asked, b.IsListed.Load())
+	}
+}
+
 // TestManyPublishAtOnce: what comes up while a catalog is built shares the next
 // one, and nothing is lost.
 func TestManyPublishAtOnce(t *testing.T) {
