@@ -241,7 +241,7 @@ terminal-picture: terminals build
 
 nightly: npm python ## what only long runs find
 	MCPCTL_NIGHTLY=1 go test -race -tags integration ./test/peers ./test/login ./test/hooks -timeout 20m
-	MCPCTL_NIGHTLY=1 go test ./test/eras ./internal/merge ./internal/audit/export -count 1
+	MCPCTL_NIGHTLY=1 go test ./test/eras ./internal/upgrade ./internal/audit/export -count 1
 	go test ./runtime/auth -run TestKilled -kills 5000 -timeout 15m
 	go test -race ./test/eras ./cmd/mcpctl -timeout 15m
 	$(MAKE) --no-print-directory eras-random policy-random policy-suites audit-suites view-suites audit-changes audit-kill ownership-worlds identity crossings unknown-keys faults attacks fuzz soak conformance collector keycloak cli-corpus cli-property registry-copy

@@ -1,5 +1,6 @@
 // Package declare writes tools as code: a module of TypeScript, Python or Go with one typed
-// function a tool, which calls the tool through mcpctl serve. It does no I/O.
+// function a tool, which calls the tool through mcpctl serve. [Signature] writes a tool
+// on one line, as in get-sum(a:number, b?:number). The package does no I/O.
 //
 // Names and texts of tools are their servers'. They end no comment, no docstring and no
 // string, and bring no hidden characters in.

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/mcpctl/mcpctl/internal/store"
+	"github.com/mcpctl/mcpctl/internal/atomicfile"
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime"
 )
@@ -70,7 +70,7 @@ func (w walk) isDelta() bool { return !w.since.IsZero() }
 func (m *Mirror) Sync(ctx context.Context, c *registry.Client, o Options) error {
 	asked := time.Now()
 	// Less than this is too short to try at all on a machine that is busy.
-	unlock, err := store.Lock(ctx, m.lockPath(c.URL()), max(o.Wait, 50*time.Millisecond))
+	unlock, err := atomicfile.Lock(ctx, m.lockPath(c.URL()), max(o.Wait, 50*time.Millisecond))
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return ErrBusy
 	}

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/internal/merge"
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/scaffold"
@@ -89,7 +88,7 @@ func (u *upgrading) likeness(p *scaffold.Plan) float64 {
 	}
 	theirs, mine := words(e.Command, e.Args), words(u.entry.Command, u.entry.Args)
 	same := len(theirs)
-	for _, h := range merge.Hunks(theirs, mine) {
+	for _, h := range Hunks(theirs, mine) {
 		same -= h.End - h.Start
 	}
 	return float64(2*same) / float64(len(theirs)+len(mine))

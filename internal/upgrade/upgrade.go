@@ -6,7 +6,8 @@
 // then. They are read off the entry: which package or remote it runs, and which values were
 // filled in.
 //
-// It is pure, as package scaffold is.
+// The merge of two changes of one JSON object measures both against the text that both began
+// with, and knows nothing of what the members mean. The package does no I/O.
 package upgrade
 
 import (
@@ -14,7 +15,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/internal/merge"
 	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -29,7 +29,7 @@ type Options struct {
 	// Force allows what the newer record is refused for as dangerous.
 	Force bool
 	// Prefer is whose value counts in a conflict.
-	Prefer merge.Side
+	Prefer Side
 	// Values are values of new inputs: Env, Args, Vars and Headers.
 	Values scaffold.Options
 }
@@ -44,7 +44,7 @@ type Upgrade struct {
 	// Package is the package that the plan runs, nil for a remote.
 	Package *registry.Package
 	// Conflicts are what the user and the publisher have both changed.
-	Conflicts []merge.Conflict
+	Conflicts []Conflict
 	// Required are the placeholders that the entry did not have before.
 	Required []scaffold.Requirement
 	// Guessed reports that the older record was not known, so that nothing but the version
@@ -76,7 +76,7 @@ func New(old, now *registry.Server, entry config.Entry, o Options) (*Upgrade, er
 	if err != nil {
 		return nil, err
 	}
-	merged, err := merge.Objects(u.moved(u.base.Entry), u.moved(entry.Raw), u.theirs.Entry, o.Prefer)
+	merged, err := Objects(u.moved(u.base.Entry), u.moved(entry.Raw), u.theirs.Entry, o.Prefer)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (u *upgrading) moved(raw json.RawMessage) json.RawMessage {
 			e.Args[i] = encode(to)
 		}
 	}
-	return merge.With(raw, "args", encode(e.Args))
+	return With(raw, "args", encode(e.Args))
 }
 
 // guess makes the plan of the newer record and takes for the older one what differs in its
@@ -245,7 +245,7 @@ func encode(v any) json.RawMessage {
 // distance is how many lines two entries differ in.
 func distance(a, b json.RawMessage) int {
 	n := 0
-	for _, h := range merge.Hunks(lines(a), lines(b)) {
+	for _, h := range Hunks(lines(a), lines(b)) {
 		n += h.End - h.Start + len(h.New)
 	}
 	return n

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpctl/mcpctl/internal/merge"
 	"github.com/mcpctl/mcpctl/internal/upgrade"
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -144,9 +143,9 @@ func TestUpgrade(t *testing.T) {
 
 func sameJSON(t *testing.T, a json.RawMessage, b string) bool {
 	t.Helper()
-	same, err := merge.Objects(json.RawMessage(b), a, json.RawMessage(b), merge.Theirs)
+	same, err := upgrade.Objects(json.RawMessage(b), a, json.RawMessage(b), upgrade.Theirs)
 	require.NoError(t, err)
-	back, err := merge.Objects(a, json.RawMessage(b), a, merge.Theirs)
+	back, err := upgrade.Objects(a, json.RawMessage(b), a, upgrade.Theirs)
 	require.NoError(t, err)
 	var x, y any
 	require.NoError(t, json.Unmarshal(same.Object, &x))
@@ -158,7 +157,7 @@ func sameJSON(t *testing.T, a json.RawMessage, b string) bool {
 func TestTheirs(t *testing.T) {
 	t.Parallel()
 	up, err := upgrade.New(server(t, "1.0.0", npm("1.0.0", "")), server(t, "2.0.0", npm("2.0.0", "")), entry(t, `{"command":"npx","args":["-y","p@1.5.0"],`+origin1+`}`),
-		upgrade.Options{Registry: reg, Prefer: merge.Theirs})
+		upgrade.Options{Registry: reg, Prefer: upgrade.Theirs})
 	require.NoError(t, err)
 	if len(up.Conflicts) != 1 || !strings.Contains(string(up.Entry), `"p@2.0.0"`) {
 		t.Errorf("got %s, %v", up.Entry, up.Conflicts)

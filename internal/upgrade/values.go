@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/internal/merge"
 	"github.com/mcpctl/mcpctl/internal/secret"
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -43,7 +42,7 @@ func (u *upgrading) values(bare *scaffold.Plan) scaffold.Options {
 	for _, name := range sortedKeys(e.Headers) {
 		take(e.Headers[name], u.entry.Headers[name])
 	}
-	for _, h := range merge.Hunks(e.Args, u.entry.Args) {
+	for _, h := range Hunks(e.Args, u.entry.Args) {
 		if h.End-h.Start == len(h.New) {
 			for i, text := range h.New {
 				take(e.Args[h.Start+i], text)

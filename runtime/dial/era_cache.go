@@ -12,9 +12,9 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/mcpctl/mcpctl/internal/atomicfile"
 	"github.com/mcpctl/mcpctl/internal/bridge"
 	"github.com/mcpctl/mcpctl/internal/secret"
-	"github.com/mcpctl/mcpctl/internal/store"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
@@ -64,7 +64,7 @@ func (f *eraFile) read() {
 		return // all is newer
 	}
 	now, err := os.Stat(f.path)
-	if err == nil && f.as != nil && store.Unchanged(f.as, now) {
+	if err == nil && f.as != nil && atomicfile.Unchanged(f.as, now) {
 		return
 	}
 	f.all, f.as = eras{}, nil
@@ -72,7 +72,7 @@ func (f *eraFile) read() {
 		return
 	}
 	var v eras
-	raw, err := store.ReadFile(f.path, maxEraFile)
+	raw, err := atomicfile.Read(f.path, maxEraFile)
 	if err == nil && json.Unmarshal(raw, &v) == nil && v.Version == 1 {
 		f.all, f.as = v, now
 	}
@@ -118,7 +118,7 @@ func (f *eraFile) write() {
 	raw, err := json.MarshalIndent(f.all, "", "  ")
 	f.mu.Unlock()
 	if err == nil {
-		err = store.WriteUnsynced(f.path, append(raw, '\n'), 0o600)
+		err = atomicfile.WriteUnsynced(f.path, append(raw, '\n'), 0o600)
 	}
 	now, statErr := os.Stat(f.path)
 	f.mu.Lock()

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/internal/access"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/wall"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/web"
 )
 
@@ -43,7 +42,7 @@ type HTTPOptions struct {
 
 func (o HTTPOptions) inner() web.Options {
 	return web.Options{
-		Wall: wall.Wall{AnyHost: o.AnyHost, Hosts: o.Hosts, IPHosts: o.IPHosts, Door: o.Door, Principal: o.Principal, Refused: o.Refused},
+		Wall: web.Wall{AnyHost: o.AnyHost, Hosts: o.Hosts, IPHosts: o.IPHosts, Door: o.Door, Principal: o.Principal, Refused: o.Refused},
 		Path: o.Path, MaxBody: o.MaxBody, StreamMax: o.StreamMax, Ready: o.ready,
 	}
 }
@@ -75,7 +74,7 @@ func (o HTTPOptions) ready() (status int, word string) {
 }
 
 // Door says who asks; see [HTTPOptions].
-type Door = wall.Door
+type Door = web.Door
 
 // What a [Door] takes and returns.
 type (

@@ -6,7 +6,7 @@ import "github.com/mcpctl/mcpctl/test/breaks"
 func identityBreakages() []breakage {
 	const (
 		access  = "internal/access"
-		wall    = "runtime/proxy/internal/front/wall"
+		wall    = "runtime/proxy/internal/front/web"
 		web     = "runtime/proxy/internal/front/web"
 		router  = "runtime/proxy/internal/router"
 		gateway = "cmd/internal/gateway"

@@ -10,7 +10,7 @@ func policyBreakages() []breakage {
 		catalog = "runtime/proxy/internal/catalog"
 		verdict = "runtime/proxy/internal/verdict"
 		gate    = "internal/access/gate"
-		local   = "cmd/internal/localpolicy"
+		local   = "cmd/internal/policies"
 	)
 	return []breakage{
 		one("policies", "policies filter lists only", catalog, "reroute", `routes := make(map[string]*Route, c.lists[k].count)`, "routes := make(map[string]*Route, c.lists[k].count)\n\tfor n, r := range c.policies.full.Routes[k] {\n\t\troutes[n] = r\n\t}",

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 }
 
 // screen is one thing that a person looks at. How tables, fields and lists are drawn at other
-// widths is for the tests of cmd/internal/screen.
+// widths is for the tests of cmd/internal/ui.
 type screen struct {
 	name    string
 	width   int // columns of the terminal

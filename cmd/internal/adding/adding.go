@@ -1,5 +1,6 @@
 // Package adding adds an entry to servers.json: from the registry, a local document or by
-// hand. It asks for what is missing and says what is left to do.
+// hand. It asks for what is missing and says what is left to do. It also searches and shows
+// records, and finds and writes newer versions of the servers that were added from a registry.
 package adding
 
 import (
@@ -8,8 +9,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
-	"github.com/mcpctl/mcpctl/cmd/internal/records"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
@@ -48,7 +47,7 @@ type Host struct {
 	// Update edits the file; nil is config.Update.
 	Update func(edit func(*config.File) error) error
 	// Find resolves a name in the registry, or a local document.
-	Find func(ctx context.Context, arg string, pre bool) (*records.Found, error)
+	Find func(ctx context.Context, arg string, pre bool) (*Found, error)
 	// Dial returns the settings for connecting to a server.
 	Dial func(config.Entry) dial.Options
 	// AllowInsecureHTTP lets an entry send credentials over http.
@@ -88,7 +87,7 @@ func (c *Adder) scaffoldOptions() (scaffold.Options, error) {
 	default:
 		n, err := strconv.Atoi(c.Options.Remote)
 		if err != nil || n < 1 {
-			return o, failure.Usage("--remote=%s: want a number from 1", c.Options.Remote)
+			return o, ui.Usage("--remote=%s: want a number from 1", c.Options.Remote)
 		}
 		o.Remote = n
 	}
@@ -132,7 +131,7 @@ func (c *Adder) write(ctx context.Context, add *addition) error {
 	}
 	return c.update(func(f *config.File) error {
 		if !bytes.Equal(rawOf(f, add.plan.Alias), before) {
-			return &failure.Error{Kind: "config", Err: fmt.Errorf("%s has changed in servers.json since the question was asked", add.plan.Alias)}
+			return &ui.Error{Kind: "config", Err: fmt.Errorf("%s has changed in servers.json since the question was asked", add.plan.Alias)}
 		}
 		return set(f)
 	})

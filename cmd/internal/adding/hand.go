@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/clitool"
 	"github.com/mcpctl/mcpctl/internal/origin"
@@ -47,7 +46,7 @@ func (c *Adder) byHand(ctx context.Context, alias string, entry func() (*additio
 	}
 	if err := c.write(ctx, add); err != nil {
 		if _, taken := errors.AsType[*config.ExistsError](err); taken {
-			return "", &failure.Error{Err: err, Remedy: "choose another ALIAS, or --replace overwrites the entry"}
+			return "", &ui.Error{Err: err, Remedy: "choose another ALIAS, or --replace overwrites the entry"}
 		}
 		return "", err
 	}
@@ -70,7 +69,7 @@ func (c *Adder) cleanAlias(alias string) string {
 // what is exposed.
 func (c *Adder) stdioEntry(ctx context.Context, words []string) (*addition, error) {
 	if len(c.Options.Headers) > 0 || c.Options.SSE {
-		return nil, failure.Usage("add: --header and --sse need --url, not a command")
+		return nil, ui.Usage("add: --header and --sse need --url, not a command")
 	}
 	env, err := Members("--env", c.Options.Env, false)
 	if err != nil {
@@ -125,7 +124,7 @@ func (c *Adder) chooseCommands(ctx context.Context, words []string) (clitool.Exp
 // urlEntry returns an entry of url, headers and, for the older transport, type.
 func (c *Adder) urlEntry(target string) (*addition, error) {
 	if len(c.Options.Env) > 0 || c.Options.Cwd != "" {
-		return nil, failure.Usage("add: --env and --cwd need a command, not --url")
+		return nil, ui.Usage("add: --env and --cwd need a command, not --url")
 	}
 	headers, err := Members("--header", c.Options.Headers, true)
 	if err != nil {
@@ -174,11 +173,11 @@ func Members(flag string, given []scaffold.Given, fold bool) (json.RawMessage, e
 			key = strings.ToLower(key)
 		}
 		if slices.Contains(seen, key) {
-			return nil, failure.Usage("%s %s: given twice", flag, g.Name)
+			return nil, ui.Usage("%s %s: given twice", flag, g.Name)
 		}
 		seen = append(seen, key)
 		if g.Placeholder && fold {
-			return nil, failure.Usage("%s: want NAME=VALUE", flag) // not quoted: it may be secret
+			return nil, ui.Usage("%s: want NAME=VALUE", flag) // not quoted: it may be secret
 		}
 		name, err := plain.JSON(g.Name)
 		if err != nil {

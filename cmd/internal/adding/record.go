@@ -9,8 +9,6 @@ import (
 	"path"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
-	"github.com/mcpctl/mcpctl/cmd/internal/records"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -54,7 +52,7 @@ func (c *Adder) Record(ctx context.Context, arg string) (string, error) {
 		}
 	}
 	if err := config.CheckAlias(plan.Alias); err != nil {
-		return "", &failure.Error{Err: err, Remedy: "choose a name with --as ALIAS"}
+		return "", &ui.Error{Err: err, Remedy: "choose a name with --as ALIAS"}
 	}
 	checkRunner(plan)
 	add := &addition{plan: plan, title: recordTitle(rec, plan)}
@@ -70,7 +68,7 @@ func (c *Adder) Record(ctx context.Context, arg string) (string, error) {
 }
 
 // findOne finds the record; if several servers have a short name it asks for one.
-func (c *Adder) findOne(ctx context.Context, asker ui.Asker, file *config.File, arg string) (*records.Found, error) {
+func (c *Adder) findOne(ctx context.Context, asker ui.Asker, file *config.File, arg string) (*Found, error) {
 	rec, err := c.Find(ctx, arg, c.Options.Pre)
 	var ambiguous *registry.AmbiguousError
 	if !errors.As(err, &ambiguous) {
@@ -79,7 +77,7 @@ func (c *Adder) findOne(ctx context.Context, asker ui.Asker, file *config.File, 
 	options := make([]string, len(ambiguous.Found))
 	names := make([]string, len(ambiguous.Found))
 	for i := range ambiguous.Found {
-		options[i] = records.Line(&ambiguous.Found[i])
+		options[i] = Line(&ambiguous.Found[i])
 		names[i] = ambiguous.Found[i].Server.Name
 	}
 	at, err := asker.Select(ctx, ui.Question{
@@ -116,7 +114,7 @@ func aliasQuestion(alias string) ui.Question {
 }
 
 // askAlias asks for another alias if the plan's is taken.
-func (c *Adder) askAlias(ctx context.Context, asker ui.Asker, file *config.File, rec *records.Found, o scaffold.Options, plan *scaffold.Plan) (*scaffold.Plan, error) {
+func (c *Adder) askAlias(ctx context.Context, asker ui.Asker, file *config.File, rec *Found, o scaffold.Options, plan *scaffold.Plan) (*scaffold.Plan, error) {
 	free := func(alias string) error {
 		if err := config.CheckAlias(alias); err != nil {
 			return err
@@ -141,7 +139,7 @@ func (c *Adder) askAlias(ctx context.Context, asker ui.Asker, file *config.File,
 
 // askValues asks for the values of required inputs that are not secret. Without an
 // answer a placeholder stays.
-func (c *Adder) askValues(ctx context.Context, asker ui.Asker, rec *records.Found, o scaffold.Options, plan *scaffold.Plan) (*scaffold.Plan, error) {
+func (c *Adder) askValues(ctx context.Context, asker ui.Asker, rec *Found, o scaffold.Options, plan *scaffold.Plan) (*scaffold.Plan, error) {
 	given, err := c.AskValues(ctx, asker, plan.Required, &o)
 	if err != nil || !given {
 		return plan, err
@@ -229,7 +227,7 @@ func checkRunner(p *scaffold.Plan) {
 	}
 }
 
-func recordTitle(rec *records.Found, p *scaffold.Plan) string {
+func recordTitle(rec *Found, p *scaffold.Plan) string {
 	s := rec.Record.Server
 	title := strings.TrimSpace(s.Name + " " + s.Version)
 	return title + ", " + p.Type + " " + p.Reference

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/records"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/clitool"
 	"github.com/mcpctl/mcpctl/internal/plain"
@@ -46,7 +45,7 @@ func (c *Adder) announce(add *addition) error {
 		c.UI.Note("install it first: %s", clitool.Line(p.Install))
 	}
 	if p.Start != nil {
-		c.UI.Note("the entry is an address; start the server first: %s", records.StartLine(p))
+		c.UI.Note("the entry is an address; start the server first: %s", StartLine(p))
 		c.NoteRequired(p.StartRequired)
 	}
 	c.noteOptional(p.Optional)
@@ -65,7 +64,7 @@ func (c *Adder) printAddition(add *addition) error {
 	p := add.plan
 	if c.UI.WantJSON() {
 		return c.UI.EncodeJSON(addResult{
-			p.Alias, c.shown(add), records.NonNil(p.Required), records.NonNil(p.Optional), records.NonNil(p.Warnings), originOrNil(p.Origin),
+			p.Alias, c.shown(add), NonNil(p.Required), NonNil(p.Optional), NonNil(p.Warnings), originOrNil(p.Origin),
 			p.Alternatives, p.Start, p.StartEnv, p.Install,
 		})
 	}

@@ -1,6 +1,7 @@
 // Package auditing is the command mcpctl audit: it shows, follows, verifies and exports the
 // audit log. It reads the log while others write it, and changes nothing of it but for
-// mcpctl audit key rotate.
+// mcpctl audit key rotate. serve and the commands that call servers record through
+// [Recorder].
 package auditing
 
 import (
@@ -14,8 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
-	"github.com/mcpctl/mcpctl/cmd/internal/recording"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/audit"
@@ -44,9 +43,9 @@ func (p *Program) now() time.Time {
 }
 
 // Path returns where the log is.
-func (p *Program) path() string { return filepath.Join(p.StateDir, recording.LogName) }
+func (p *Program) path() string { return filepath.Join(p.StateDir, LogName) }
 
-func (p *Program) keyPath() string { return filepath.Join(p.StateDir, recording.KeyName) }
+func (p *Program) keyPath() string { return filepath.Join(p.StateDir, KeyName) }
 
 // open opens the log for reading. The caller closes it.
 func (p *Program) open(ctx context.Context) (*logfile.Log, error) {
@@ -64,15 +63,15 @@ func (p *Program) explain(err error) error {
 	case !ok:
 		return err
 	case errors.Is(err, fs.ErrNotExist) && of.Path != p.path():
-		return failure.Usage("no such file: %s", of.Path)
+		return ui.Usage("no such file: %s", of.Path)
 	case errors.Is(err, fs.ErrNotExist) && p.Settings.Audit == nil:
-		return &failure.Error{Kind: "config", Err: errors.New("there is no audit log: config.yaml has no section audit"), Remedy: "write audit: {keep: 90d} into " + p.Settings.File()}
+		return &ui.Error{Kind: "config", Err: errors.New("there is no audit log: config.yaml has no section audit"), Remedy: "write audit: {keep: 90d} into " + p.Settings.File()}
 	case errors.Is(err, fs.ErrNotExist):
-		return &failure.Error{Kind: "other", Err: errors.New("there is no audit log yet"), Remedy: "it begins with mcpctl serve, or with a call: mcpctl SERVER TOOL"}
+		return &ui.Error{Kind: "other", Err: errors.New("there is no audit log yet"), Remedy: "it begins with mcpctl serve, or with a call: mcpctl SERVER TOOL"}
 	case errors.Is(err, fs.ErrPermission):
-		return &failure.Error{Kind: "config", Err: err, Remedy: "it belongs to who runs mcpctl serve: ask as that user"}
+		return &ui.Error{Kind: "config", Err: err, Remedy: "it belongs to who runs mcpctl serve: ask as that user"}
 	}
-	return &failure.Error{Kind: "config", Err: fmt.Errorf("%s: %w", of.Path, of.Err), Remedy: of.Mends}
+	return &ui.Error{Kind: "config", Err: fmt.Errorf("%s: %w", of.Path, of.Err), Remedy: of.Mends}
 }
 
 // Find returns the entry of a name: RUN-N, or a number in the log. That of an outcome has its
@@ -96,7 +95,7 @@ func (p *Program) find(ctx context.Context, l *logfile.Log, name string) (e *Ent
 			e, err = parse(int64(n), raw)
 		}
 	case numErr != nil:
-		return nil, failure.Usage("%q names no record", name).WithHint("a record is RUN-N, as in data.record of an error, or its number in the log")
+		return nil, ui.Usage("%q names no record", name).WithHint("a record is RUN-N, as in data.record of an error, or its number in the log")
 	default:
 		e, err = ofRun(ctx, l, run, n)
 	}
@@ -106,7 +105,7 @@ func (p *Program) find(ctx context.Context, l *logfile.Log, name string) (e *Ent
 		if oldest > 0 {
 			hint = fmt.Sprintf("records before number %d have been removed; %s", oldest, hint)
 		}
-		return nil, failure.Usage("the log has no record %s", name).WithHint("%s", hint)
+		return nil, ui.Usage("the log has no record %s", name).WithHint("%s", hint)
 	}
 	if err != nil {
 		return nil, p.explain(err)

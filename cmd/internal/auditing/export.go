@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/audit"
 	"github.com/mcpctl/mcpctl/internal/audit/export"
 	"github.com/mcpctl/mcpctl/internal/audit/logfile"
@@ -34,10 +34,10 @@ type ExportOptions struct {
 // Export writes the records out that the log has now.
 func (p *Program) Export(ctx context.Context, o ExportOptions) error {
 	if n := count(o.JSONL, o.OTLP, o.CSV); n != 1 {
-		return failure.Usage("choose one of --jsonl, --otlp and --csv")
+		return ui.Usage("choose one of --jsonl, --otlp and --csv")
 	}
 	if o.Since < 0 {
-		return failure.Usage("--since %d is less than 0", o.Since)
+		return ui.Usage("--since %d is less than 0", o.Since)
 	}
 	l, err := p.open(ctx)
 	if err != nil {
@@ -50,7 +50,7 @@ func (p *Program) Export(ctx context.Context, o ExportOptions) error {
 	}
 	checkpoint, err := merkle.Unsigned(last)
 	if err != nil {
-		return failure.Usage("the log has no checkpoint yet, which says whose it is").WithHint("try again in a minute")
+		return ui.Usage("the log has no checkpoint yet, which says whose it is").WithHint("try again in a minute")
 	}
 	next, err := o.write(ctx, l, checkpoint.Origin, p.UI.Out)
 	if err != nil {
@@ -104,7 +104,7 @@ func (o *ExportOptions) write(ctx context.Context, l *logfile.Log, origin string
 func (o *ExportOptions) continued() (file *os.File, found bool, next int64, err error) {
 	file, err = os.OpenFile(o.File, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, false, 0, failure.Usage("%w", err)
+		return nil, false, 0, ui.Usage("%w", err)
 	}
 	defer func() {
 		if err != nil {
@@ -148,7 +148,7 @@ func (o *ExportOptions) continued() (file *os.File, found bool, next int64, err 
 }
 
 func (o *ExportOptions) foreign() error {
-	return failure.Usage("%s is %w", o.File, export.ErrForeign).WithHint("choose another file")
+	return ui.Usage("%s is %w", o.File, export.ErrForeign).WithHint("choose another file")
 }
 
 // start is how every file of the form begins.

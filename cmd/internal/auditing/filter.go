@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/audit"
 	"github.com/mcpctl/mcpctl/internal/audit/logfile"
 	"github.com/mcpctl/mcpctl/internal/plain"
@@ -97,7 +97,7 @@ func (q *Query) filter(now time.Time) (*filter, error) {
 			if slices.Contains(of.possible, word) {
 				continue
 			}
-			e := failure.Usage("--%s %q: there are %s", flag, word, strings.Join(of.possible, ", "))
+			e := ui.Usage("--%s %q: there are %s", flag, word, strings.Join(of.possible, ", "))
 			if near := plain.Nearest(word, of.possible, 1); len(near) > 0 {
 				e = e.WithHint("did you mean %s?", near[0])
 			}
@@ -113,7 +113,7 @@ func (q *Query) filter(now time.Time) (*filter, error) {
 		}
 		var err error
 		if *of.to, err = find.Glob(of.text); err != nil {
-			return nil, failure.Usage("%q cannot be a pattern: %w", of.text, err)
+			return nil, ui.Usage("%q cannot be a pattern: %w", of.text, err)
 		}
 		if of.member != "" && !strings.ContainsAny(of.text, "*?") && (of.member != "item" || !strings.Contains(of.text, "/")) {
 			f.needles = append(f.needles, member(of.member, of.text))
@@ -150,7 +150,7 @@ func moment(flag, text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, failure.Usage("--%s %q is not a time", flag, text).WithHint("as in --%s 2h, --%s 7d or --%s 2026-11-22T09:00:00Z; without a zone it is UTC", flag, flag, flag)
+	return time.Time{}, ui.Usage("--%s %q is not a time", flag, text).WithHint("as in --%s 2h, --%s 7d or --%s 2026-11-22T09:00:00Z; without a zone it is UTC", flag, flag, flag)
 }
 
 // all reports whether every record is meant.

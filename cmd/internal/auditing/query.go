@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/audit"
 	"github.com/mcpctl/mcpctl/internal/audit/logfile"
@@ -156,7 +155,7 @@ func (f *filter) try(n int64, raw []byte, each func(*Entry) error) error {
 func parse(n int64, raw []byte) (*Entry, error) {
 	r, err := audit.Parse(raw)
 	if err != nil {
-		return nil, &failure.Error{Kind: "config", Err: err, Remedy: "mcpctl audit verify says what was changed"}
+		return nil, &ui.Error{Kind: "config", Err: err, Remedy: "mcpctl audit verify says what was changed"}
 	}
 	return &Entry{Number: n, Raw: raw, Record: r}, nil
 }

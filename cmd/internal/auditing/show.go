@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/audit"
 )
@@ -73,11 +72,11 @@ func took(d time.Duration) string {
 	if d < long {
 		return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
 	}
-	return screen.Since(d)
+	return ui.Since(d)
 }
 
 // paintVerdict colours a verdict, paintOutcome an outcome.
-func paintVerdict(p screen.Palette) func(string) string {
+func paintVerdict(p ui.Palette) func(string) string {
 	return func(text string) string {
 		switch first, _, _ := strings.Cut(text, " "); first {
 		case audit.VerdictDeny:
@@ -89,7 +88,7 @@ func paintVerdict(p screen.Palette) func(string) string {
 	}
 }
 
-func paintOutcome(p screen.Palette) func(string) string {
+func paintOutcome(p ui.Palette) func(string) string {
 	return func(text string) string {
 		if first, _, _ := strings.Cut(text, " "); first != "" && first != audit.OutOK {
 			return p.Red(text)
@@ -112,7 +111,7 @@ func row(e *Entry) []string {
 
 // table writes rows of records.
 func table(u *ui.UI, rows [][]string) error {
-	return u.Table(screen.Table{
+	return u.Table(ui.Table{
 		Headers: []string{"NUMBER", "TIME (UTC)", "WHO", "WHAT", "VERDICT", "OUTCOME"}, Rows: rows, Keep: []int{columnTime, columnWhat, columnVerdict},
 		Paint: map[int]func(string) string{columnVerdict: paintVerdict(u.Palette()), columnOutcome: paintOutcome(u.Palette())},
 	})

@@ -9,7 +9,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/audit/export"
 	"github.com/mcpctl/mcpctl/internal/audit/logfile"
 )
@@ -52,7 +52,7 @@ func lines(path string, stdin io.Reader, f *filter, each func(*Entry) error) err
 	if path != "-" {
 		file, err := os.Open(path)
 		if err != nil {
-			return failure.Usage("%w", err)
+			return ui.Usage("%w", err)
 		}
 		defer func() { _ = file.Close() }() // nothing is written
 		in = file
@@ -65,7 +65,7 @@ func lines(path string, stdin io.Reader, f *filter, each func(*Entry) error) err
 		case errors.Is(err, io.EOF) && len(line) == 0:
 			return nil
 		case errors.Is(err, bufio.ErrBufferFull):
-			return failure.Usage("%s:%d: the line is too long for a record", path, at)
+			return ui.Usage("%s:%d: the line is too long for a record", path, at)
 		case err != nil && !errors.Is(err, io.EOF):
 			return err
 		}
@@ -78,8 +78,8 @@ func lines(path string, stdin io.Reader, f *filter, each func(*Entry) error) err
 			continue
 		}
 		if err := f.try(next, line, each); err != nil {
-			if _, parsed := errors.AsType[*failure.Error](err); parsed {
-				return failure.Usage("%s:%d: the line is not a record", path, at).WithHint("mcpctl audit export --jsonl writes such files")
+			if _, parsed := errors.AsType[*ui.Error](err); parsed {
+				return ui.Usage("%s:%d: the line is not a record", path, at).WithHint("mcpctl audit export --jsonl writes such files")
 			}
 			return err
 		}
@@ -124,7 +124,7 @@ func (p *Program) key() (*logfile.Key, error) {
 	}
 	k, err := logfile.OpenKey(p.keyPath())
 	if err != nil {
-		return nil, &failure.Error{Kind: "config", Err: err}
+		return nil, &ui.Error{Kind: "config", Err: err}
 	}
 	return k, nil
 }
@@ -176,7 +176,7 @@ func readAll(path string, stdin io.Reader) ([]byte, error) {
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return nil, failure.Usage("%w", err)
+		return nil, ui.Usage("%w", err)
 	}
 	return raw, nil
 }

@@ -12,16 +12,15 @@ import (
 	"os"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/access"
+	"github.com/mcpctl/mcpctl/internal/atomicfile"
 	"github.com/mcpctl/mcpctl/internal/audit"
 	"github.com/mcpctl/mcpctl/internal/audit/export"
 	"github.com/mcpctl/mcpctl/internal/audit/logfile"
 	"github.com/mcpctl/mcpctl/internal/audit/merkle"
 	"github.com/mcpctl/mcpctl/internal/audit/verify"
 	"github.com/mcpctl/mcpctl/internal/plain"
-	"github.com/mcpctl/mcpctl/internal/store"
 )
 
 // VerifyOptions are the flags of audit verify: files, but for Key, which may be the key
@@ -32,7 +31,7 @@ type VerifyOptions struct{ DB, Key, Since, JSONL, Proof string }
 // with ErrFindings.
 func (p *Program) Verify(ctx context.Context, o VerifyOptions) error {
 	if count(o.DB != "", o.JSONL != "", o.Proof != "") > 1 {
-		return failure.Usage("choose one of --db, --jsonl and --proof")
+		return ui.Usage("choose one of --db, --jsonl and --proof")
 	}
 	of := verify.Options{}
 	var err error
@@ -49,7 +48,7 @@ func (p *Program) Verify(ctx context.Context, o VerifyOptions) error {
 	}
 	report, err := p.verify(ctx, o, of)
 	if errors.Is(err, verify.ErrKey) {
-		return failure.Usage("%w", err)
+		return ui.Usage("%w", err)
 	}
 	if err != nil {
 		return err
@@ -75,7 +74,7 @@ func (p *Program) verify(ctx context.Context, o VerifyOptions, of verify.Options
 		if o.JSONL != "-" {
 			file, err := os.Open(o.JSONL)
 			if err != nil {
-				return nil, failure.Usage("%w", err)
+				return nil, ui.Usage("%w", err)
 			}
 			defer func() { _ = file.Close() }() // nothing is written
 			in = file
@@ -91,7 +90,7 @@ func (p *Program) verify(ctx context.Context, o VerifyOptions, of verify.Options
 func (p *Program) verifiers(word string) ([]string, error) {
 	if word == "" {
 		if _, err := os.Stat(p.keyPath()); err != nil {
-			return nil, failure.Usage("there is no key to verify with").WithHint("--key FILE, with what mcpctl audit key has printed where the log is written")
+			return nil, ui.Usage("there is no key to verify with").WithHint("--key FILE, with what mcpctl audit key has printed where the log is written")
 		}
 		k, err := p.key()
 		if err != nil {
@@ -102,13 +101,13 @@ func (p *Program) verifiers(word string) ([]string, error) {
 	if _, err := os.Stat(word); errors.Is(err, fs.ErrNotExist) && strings.Contains(word, "+") {
 		return []string{word}, nil // the key itself
 	}
-	raw, err := store.ReadFile(word, maxLine)
+	raw, err := atomicfile.Read(word, maxLine)
 	if err != nil {
-		return nil, failure.Usage("%w", err)
+		return nil, ui.Usage("%w", err)
 	}
 	keys := strings.Fields(string(raw))
 	if len(keys) == 0 || strings.HasPrefix(keys[0], "{") {
-		return nil, failure.Usage("%s has no public key", word).WithHint("a key is the line that mcpctl audit key prints")
+		return nil, ui.Usage("%s has no public key", word).WithHint("a key is the line that mcpctl audit key prints")
 	}
 	return keys, nil
 }
@@ -120,9 +119,9 @@ const maxCheckpoints = 512 << 20
 // checkpoints returns the checkpoints of a file: of an anchor, which has an empty line
 // behind each, of an export, or one.
 func checkpoints(path string) (all [][]byte, err error) {
-	raw, err := store.ReadFile(path, maxCheckpoints)
+	raw, err := atomicfile.Read(path, maxCheckpoints)
 	if err != nil {
-		return nil, failure.Usage("%w", err)
+		return nil, ui.Usage("%w", err)
 	}
 	text := strings.TrimLeft(string(raw), "\r\n")
 	if strings.HasPrefix(text, "{") {
@@ -136,13 +135,13 @@ func checkpoints(path string) (all [][]byte, err error) {
 		for i := 0; i+1 < len(parts); i += 2 {
 			msg := strings.TrimLeft(parts[i], "\n") + "\n\n" + strings.TrimRight(parts[i+1], "\n") + "\n"
 			if _, err := merkle.Unsigned([]byte(msg)); err != nil {
-				return nil, failure.Usage("%s: checkpoint %d cannot be read", path, i/2+1) //nolint:mnd // two parts each
+				return nil, ui.Usage("%s: checkpoint %d cannot be read", path, i/2+1) //nolint:mnd // two parts each
 			}
 			all = append(all, []byte(msg))
 		}
 	}
 	if all == nil {
-		return nil, failure.Usage("%s has no checkpoint", path).WithHint("a file of audit.anchor has them, an export, or the end of what mcpctl audit prove prints")
+		return nil, ui.Usage("%s has no checkpoint", path).WithHint("a file of audit.anchor has them, an export, or the end of what mcpctl audit prove prints")
 	}
 	return all, nil
 }
@@ -176,7 +175,7 @@ func (p *Program) verifyProof(path string, keys []string) error {
 	proof, checkpoint, err := verify.Proof(raw, keys)
 	switch {
 	case errors.Is(err, verify.ErrKey):
-		return failure.Usage("%w", err)
+		return ui.Usage("%w", err)
 	case err != nil:
 		if p.UI.WantJSON() {
 			err = p.UI.EncodeJSON(map[string]any{"ok": false, "text": err.Error()})
@@ -262,7 +261,7 @@ func (p *Program) Body(ctx context.Context, name string, result bool) error {
 		return p.explain(err)
 	case body == nil:
 		what := map[bool]string{false: "arguments", true: "result"}[result]
-		return failure.Usage("the %s of record %s are not kept", what, name).WithHint("audit.bodies in config.yaml says which are, and for how long")
+		return ui.Usage("the %s of record %s are not kept", what, name).WithHint("audit.bodies in config.yaml says which are, and for how long")
 	case body.Cut:
 		p.UI.Note("note: it was longer: audit.bodies.max says how much is kept")
 	}

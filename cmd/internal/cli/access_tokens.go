@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/access"
@@ -48,7 +47,7 @@ func (c *tokenCommand) time() time.Time {
 
 func (c *tokenCommand) file() (*authn.TokenFile, error) {
 	if c.StateDir == "" {
-		return nil, (&failure.Error{Kind: "config", Err: errors.New("there is no directory to keep tokens in")}).WithHint("set HOME or MCPCTL_HOME")
+		return nil, (&ui.Error{Kind: "config", Err: errors.New("there is no directory to keep tokens in")}).WithHint("set HOME or MCPCTL_HOME")
 	}
 	return authn.NewTokenFile(filepath.Join(c.StateDir, authn.TokenFileName)), nil
 }
@@ -67,15 +66,15 @@ func (c *tokenCommand) change(ctx context.Context, change func([]access.Token) (
 
 // kept returns an error of the file with its kind.
 func kept(err error) error {
-	if own, ok := errors.AsType[*failure.Error](err); ok {
+	if own, ok := errors.AsType[*ui.Error](err); ok {
 		return own
 	}
-	return &failure.Error{Kind: "config", Err: err}
+	return &ui.Error{Kind: "config", Err: err}
 }
 
 func checkToken(what, text string, valid func(string) bool) error {
 	if !valid(text) {
-		return failure.Usage("%s %q: want letters, digits and . _ -, at most 64, a letter or digit first", what, text)
+		return ui.Usage("%s %q: want letters, digits and . _ -, at most 64, a letter or digit first", what, text)
 	}
 	return nil
 }
@@ -133,10 +132,10 @@ func (c *tokenCommand) Add(ctx context.Context, name string, groups []string, ex
 	t, text := access.NewToken(name, groups, c.time(), until)
 	err = c.change(ctx, func(all []access.Token) ([]access.Token, error) {
 		if slices.ContainsFunc(all, func(o access.Token) bool { return o.Name == name }) {
-			return nil, (&failure.Error{Kind: "config", Err: fmt.Errorf("there is a token of %s", name)}).WithHint("mcpctl access token rotate %s", name)
+			return nil, (&ui.Error{Kind: "config", Err: fmt.Errorf("there is a token of %s", name)}).WithHint("mcpctl access token rotate %s", name)
 		}
 		if len(all) >= maxTokens {
-			return nil, &failure.Error{Kind: "config", Err: fmt.Errorf("there are %d tokens, which is the most there can be", len(all))}
+			return nil, &ui.Error{Kind: "config", Err: fmt.Errorf("there are %d tokens, which is the most there can be", len(all))}
 		}
 		return append(all, t), nil
 	})
@@ -153,7 +152,7 @@ func (c *tokenCommand) Add(ctx context.Context, name string, groups []string, ex
 // until returns when what is created now expires.
 func (c *tokenCommand) until(expires string) (time.Time, error) {
 	now := c.time()
-	wrong := failure.Usage("--expires %s: want a duration such as 90d or 12h, or a date that is to come, such as 2030-01-31", strconv.Quote(expires))
+	wrong := ui.Usage("--expires %s: want a duration such as 90d or 12h, or a date that is to come, such as 2030-01-31", strconv.Quote(expires))
 	if expires == "" || expires == "never" {
 		return time.Time{}, nil
 	}
@@ -211,7 +210,7 @@ func (c *tokenCommand) List() error {
 func (c *tokenCommand) Rotate(ctx context.Context, word, grace string) error {
 	keep, err := settings.ParseDays(grace)
 	if err != nil || keep < 0 && grace != "0" && grace != "0s" {
-		return failure.Usage("--grace %s: want a duration such as 1h", strconv.Quote(grace))
+		return ui.Usage("--grace %s: want a duration such as 1h", strconv.Quote(grace))
 	}
 	var t access.Token
 	var text string
@@ -221,7 +220,7 @@ func (c *tokenCommand) Rotate(ctx context.Context, word, grace string) error {
 			return nil, err
 		}
 		if len(at) > 1 {
-			return nil, failure.Usage("%s has %d tokens: name one by its id", word, len(at)).WithHint("mcpctl access token list")
+			return nil, ui.Usage("%s has %d tokens: name one by its id", word, len(at)).WithHint("mcpctl access token list")
 		}
 		old, now, until := &all[at[0]], c.time(), time.Time{}
 		if !old.Expires.IsZero() {
@@ -278,7 +277,7 @@ func (c *tokenCommand) Revoke(ctx context.Context, words []string) error {
 func (c *tokenCommand) find(all []access.Token, word string) ([]int, error) {
 	at, err := authn.FindToken(all, word)
 	if err != nil {
-		return nil, failure.Usage("there is no token with the id or name %q", word).WithHint("mcpctl access token list")
+		return nil, ui.Usage("there is no token with the id or name %q", word).WithHint("mcpctl access token list")
 	}
 	return at, nil
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/adding"
-	"github.com/mcpctl/mcpctl/cmd/internal/configuring"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/scaffold"
 )
@@ -63,7 +62,7 @@ func newAdd(a *app) *cobra.Command {
 type addCommand struct {
 	*app
 	o      adding.Options
-	target *configuring.Target
+	target *Target
 }
 
 // questions returns who is asked.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/login"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/auth"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -47,7 +46,7 @@ func (c *addCommand) offerLogin(ctx context.Context, asker ui.Asker, alias strin
 		c.ui.Note("warning: not logged in: %v", err)
 		c.ui.Note("try again: %s", auth.LoginCommand(entry.Name))
 	default:
-		c.ui.Note("logged in to %s%s", entry.Name, login.Until(t))
+		c.ui.Note("logged in to %s%s", entry.Name, Until(t))
 	}
 	return nil
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/adding"
-	"github.com/mcpctl/mcpctl/cmd/internal/configuring"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/registrytest"
@@ -261,7 +260,7 @@ func TestAddFails(t *testing.T) {
 }
 
 // userFile returns the user's file as what a command edits.
-func userFile(t *testing.T, a *app) *configuring.Target {
+func userFile(t *testing.T, a *app) *Target {
 	t.Helper()
 	target, err := editable(&a.environment, false)
 	require.NoError(t, err)

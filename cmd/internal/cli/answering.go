@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/elicit"
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -46,7 +45,7 @@ func newAnswers(o answerOptions) *answerHandler {
 // Check refuses --elicit ask without a terminal.
 func (h *answerHandler) Check() error {
 	if h.o.Policy.Mode == elicit.Ask && !h.canAsk() {
-		return failure.Usage("--elicit ask: there is no terminal to ask on").WithHint("--elicit defaults, decline or a JSON object answers without one")
+		return ui.Usage("--elicit ask: there is no terminal to ask on").WithHint("--elicit defaults, decline or a JSON object answers without one")
 	}
 	return nil
 }
@@ -174,7 +173,7 @@ func explainQuestion(err error) error {
 	switch rpc.Code {
 	case runtime.CodeMissingCapability:
 	case runtime.CodeUnsupportedVersion:
-		return &failure.Error{Err: err, Remedy: "--protocol-version auto finds out what the server speaks"}
+		return &ui.Error{Err: err, Remedy: "--protocol-version auto finds out what the server speaks"}
 	default:
 		return err
 	}
@@ -186,11 +185,11 @@ func explainQuestion(err error) error {
 	}
 	switch {
 	case strings.Contains(string(data.Required["elicitation"]), `"url"`):
-		return &failure.Error{Kind: "usage", Err: err, Remedy: "the server wants a page opened: run it on a terminal; --elicit decline says no"}
+		return &ui.Error{Kind: "usage", Err: err, Remedy: "the server wants a page opened: run it on a terminal; --elicit decline says no"}
 	case data.Required["elicitation"] != nil:
-		return &failure.Error{Kind: "usage", Err: err, Remedy: "the server has a question: run it on a terminal, or answer with --elicit"}
+		return &ui.Error{Kind: "usage", Err: err, Remedy: "the server has a question: run it on a terminal, or answer with --elicit"}
 	case data.Required["roots"] != nil:
-		return &failure.Error{Kind: "usage", Err: err, Remedy: "the server wants to know where to work: --roots DIR"}
+		return &ui.Error{Kind: "usage", Err: err, Remedy: "the server wants to know where to work: --roots DIR"}
 	}
 	return err
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
-	"github.com/mcpctl/mcpctl/cmd/internal/login"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -68,9 +67,9 @@ func (a authCommands) dialAuth() *dial.Auth {
 
 // person returns who can be asked to log in, nil for nobody. asked says that this is
 // what the command is for.
-func (a authCommands) person(asked bool) *login.Person {
+func (a authCommands) person(asked bool) *Person {
 	if asked || !a.settings.NoInput && (a.ui.CanAsk() || a.getenv("BROWSER") != "") {
-		return &login.Person{UI: a.ui, Getenv: a.getenv, NoBrowser: a.settings.NoBrowser, Asker: a.asker}
+		return &Person{UI: a.ui, Getenv: a.getenv, NoBrowser: a.settings.NoBrowser, Asker: a.asker}
 	}
 	return nil
 }
@@ -104,7 +103,7 @@ func (a authCommands) login() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "login SERVER",
 		Short:   "Log in to a server",
-		Long:    login.Long,
+		Long:    Long,
 		Example: "  mcpctl auth login gh\n  mcpctl auth login gh --no-browser\n  mcpctl auth login gh --device\n  mcpctl auth login gh --token-stdin < token",
 	}
 	cmd.Flags().BoolVar(&device, "device", false, "log in with a code on another device")
@@ -120,7 +119,7 @@ func (a authCommands) login() *cobra.Command {
 		var t tokenstore.Token
 		if stdin {
 			var text string
-			if text, err = login.ReadToken(a.ui); err == nil {
+			if text, err = ReadToken(a.ui); err == nil {
 				t, err = z.Take(ctx, text)
 			}
 		} else {
@@ -130,9 +129,9 @@ func (a authCommands) login() *cobra.Command {
 			return err
 		}
 		if a.ui.WantJSON() {
-			return a.ui.EncodeJSON(login.StatusOf(entry.Name, t))
+			return a.ui.EncodeJSON(StatusOf(entry.Name, t))
 		}
-		_, err = fmt.Fprintf(a.ui.Out, "logged in to %s%s\n", ui.CleanLine(entry.Name), login.Until(t))
+		_, err = fmt.Fprintf(a.ui.Out, "logged in to %s%s\n", ui.CleanLine(entry.Name), Until(t))
 		return err
 	})
 }
@@ -192,7 +191,7 @@ account that a principal of mcpctl serve has linked.`,
 	}
 	cmd.Flags().StringVar(&principal, "principal", "", "delete the account of this principal, by the ID")
 	return a.onEntry(cmd, func(ctx context.Context, entry config.Entry) error {
-		had, err := a.kept().Forget(ctx, a.ui, login.Canonical(entry), principal)
+		had, err := a.kept().Forget(ctx, a.ui, Canonical(entry), principal)
 		if err != nil {
 			return err
 		}
@@ -240,8 +239,8 @@ needs. It never asks for a login.`,
 }
 
 // kept returns all tokens that are kept.
-func (a authCommands) kept() *login.Kept {
-	return &login.Kept{Store: a.tokenStore(), Accounts: gateway.AccountFolder(config.StateDir(a.getenv), a.settings.Tokens.Store), Kind: a.settings.Tokens.Store}
+func (a authCommands) kept() *Kept {
+	return &Kept{Store: a.tokenStore(), Accounts: gateway.AccountFolder(config.StateDir(a.getenv), a.settings.Tokens.Store), Kind: a.settings.Tokens.Store}
 }
 
 func (a authCommands) status() *cobra.Command {
@@ -282,14 +281,14 @@ func (a authCommands) namesOfTokens(words []string) (names map[string]string, wa
 		if err != nil {
 			return nil, nil, err
 		}
-		wanted[login.Canonical(entry)] = true
+		wanted[Canonical(entry)] = true
 	}
 	f, err := a.loadConfig()
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, entry := range f.Entries() {
-		if at := login.Canonical(entry); at != "" {
+		if at := Canonical(entry); at != "" {
 			names[at] = entry.Name
 		}
 	}

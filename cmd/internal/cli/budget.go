@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
-	"github.com/mcpctl/mcpctl/cmd/internal/viewing"
 	"github.com/mcpctl/mcpctl/internal/views"
 )
 
@@ -33,7 +32,7 @@ func newBudget(a *app) *cobra.Command {
 			var of *views.View
 			if view != "" {
 				var err error
-				if of, err = viewing.Named(a.settings.Serve.Views, view); err != nil {
+				if of, err = find.ViewNamed(a.settings.Serve.Views, view); err != nil {
 					return err
 				}
 			}

@@ -8,10 +8,8 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
-	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
-	"github.com/mcpctl/mcpctl/cmd/internal/viewing"
 	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/internal/tokens"
 	"github.com/mcpctl/mcpctl/internal/views"
@@ -96,7 +94,7 @@ type Source struct {
 func (s *Source) Report(v *views.View) Report {
 	lists, pinned := s.Lists, 0
 	if v != nil {
-		all, trusted := viewing.OfServers(s.Serve, s.Servers, s.Lists)
+		all, trusted := find.OfServers(s.Serve, s.Servers, s.Lists)
 		lists, pinned = In(v, all, trusted)
 	}
 	r := Of(lists, s.Limit, s.Every)
@@ -166,7 +164,7 @@ func (r *Report) Measure(results map[string]find.KnownResults) {
 
 // In returns the tools that a view shows, as it shows them, and about how many tokens the
 // pinned ones take. Trusted says whose annotations are believed.
-func In(v *views.View, all *viewing.Tools, trusted func(server string) bool) (lists []find.List, pinned int) {
+func In(v *views.View, all *find.Tools, trusted func(server string) bool) (lists []find.List, pinned int) {
 	shown, first := all.In(v, trusted)
 	for i, t := range shown {
 		if i < first {
@@ -222,14 +220,14 @@ func (r Report) Print(u *ui.UI, every bool) error {
 	return err
 }
 
-func (r Report) table(every bool) screen.Table {
-	t := screen.Table{Headers: []string{"SERVER", "TOOLS", "TOKENS", "SHARE", "LARGEST"}}
+func (r Report) table(every bool) ui.Table {
+	t := ui.Table{Headers: []string{"SERVER", "TOOLS", "TOKENS", "SHARE", "LARGEST"}}
 	measured := !every && slices.ContainsFunc(r.Servers, func(s Server) bool { return s.Results != nil })
 	if measured {
 		t.Headers = append(t.Headers, "RESULTS P50 / P99")
 	}
 	if every {
-		t = screen.Table{Headers: []string{"SERVER", "TOOL", "TOKENS", "SHARE"}, Keep: []int{1}}
+		t = ui.Table{Headers: []string{"SERVER", "TOOL", "TOKENS", "SHARE"}, Keep: []int{1}}
 	}
 	for _, s := range r.Servers {
 		if !every {

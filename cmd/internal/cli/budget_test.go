@@ -10,7 +10,6 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
-	"github.com/mcpctl/mcpctl/cmd/internal/viewing"
 	"github.com/mcpctl/mcpctl/internal/tokens"
 	"github.com/mcpctl/mcpctl/internal/views"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
@@ -75,7 +74,7 @@ func TestView(t *testing.T) {
 		list("fs", `{"name":"read","annotations":{"readOnlyHint":true}}`),
 	}
 	s := settings.Serve{Separator: "__", Prefix: true, Budget: 10_000}
-	all := viewing.Of(s, []string{"gh", "fs"}, lists)
+	all := find.Of(s, []string{"gh", "fs"}, lists)
 	set, err := views.New(map[string]views.Config{
 		"short":  {Tools: []string{"*", "!gh__look"}, Budget: 3},
 		"reads":  {Only: views.ReadOnly, List: views.ListAuto, Budget: 1000},

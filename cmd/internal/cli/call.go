@@ -12,7 +12,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/adding"
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
-	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
+	"github.com/mcpctl/mcpctl/cmd/internal/policies"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -84,7 +84,7 @@ func (c *callCommand) run(ctx context.Context, name string, words []string) erro
 		return usagef("call: --dry-run is for command-line tools, and %s is a server", c.server)
 	}
 	t, unlisted, err := c.findTool(ctx, name)
-	var refused *localpolicy.Refusal
+	var refused *policies.Refusal
 	switch {
 	case errors.As(err, &refused) && !c.f.dryRun: // the call is refused, too, and recorded
 		t = &runtime.Tool{Name: name}

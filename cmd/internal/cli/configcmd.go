@@ -5,8 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/configuring"
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/layers"
 	"github.com/mcpctl/mcpctl/schemas"
 )
@@ -36,14 +35,14 @@ func newConfigSchema(a *app) *cobra.Command {
 			case words[0] == settings:
 				return a.ui.PrintJSON(schemas.Config())
 			}
-			return failure.Usage("%q is no file with a schema", words[0]).WithHint("write %s or %s", servers, settings)
+			return ui.Usage("%q is no file with a schema", words[0]).WithHint("write %s or %s", servers, settings)
 		},
 	}
 }
 
 // configuringOf returns what the commands about the configuration need.
-func configuringOf(a *app) *configuring.Program {
-	return &configuring.Program{
+func configuringOf(a *app) *Program {
+	return &Program{
 		UI: a.ui, Asker: questions(a), Getenv: a.getenv, Settings: a.settings, Wanted: a.file.wanted,
 		Layers: func() (*layers.Set, error) { return loadLayers(&a.environment) },
 	}
@@ -74,7 +73,7 @@ func newConfigEdit(a *app) *cobra.Command {
 }
 
 func newConfigValidate(a *app) *cobra.Command {
-	var o configuring.ValidateOptions
+	var o ValidateOptions
 	live := false
 	cmd := &cobra.Command{
 		Use: "validate", Short: "Check servers.json and config.yaml", Args: cobra.NoArgs, Annotations: map[string]string{brokenFiles: reported},
@@ -103,14 +102,14 @@ func newConfigValidate(a *app) *cobra.Command {
 
 // printed is the error of a command that has printed the faults which it has found.
 func printed(err error) error {
-	if errors.Is(err, configuring.ErrFaults) {
+	if errors.Is(err, ErrFaults) {
 		return &Error{Code: exitConfig, Err: err, Silent: true}
 	}
 	return err
 }
 
 func newConfigTrust(a *app) *cobra.Command {
-	var o configuring.TrustOptions
+	var o TrustOptions
 	cmd := &cobra.Command{
 		Use: "trust [PATH]", Short: "Trust the servers.json of a project", Args: cobra.MaximumNArgs(1), Annotations: map[string]string{anyFiles: "yes"},
 		Long: "Show what the servers.json of a project has mcpctl run and reach, and trust it. PATH is the project's folder or its\n" +

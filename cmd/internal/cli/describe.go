@@ -8,7 +8,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/adding"
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
-	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/clitool"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -37,10 +36,10 @@ func newDescribe(a *app) *cobra.Command {
 func (s *session) showTool(ctx context.Context, t *runtime.Tool) error {
 	p := &ui.Page{UI: s.a.ui}
 	head := ui.CleanLine(t.Name)
-	if name := ui.CleanLine(screen.Title(t)); name != "" && name != head {
+	if name := ui.CleanLine(ui.Title(t)); name != "" && name != head {
 		head += " - " + name
 	}
-	p.Title(head, screen.Hints(t.Annotations))
+	p.Title(head, ui.Hints(t.Annotations))
 	if t.Description != "" {
 		p.Line("")
 		p.Text(t.Description, "")

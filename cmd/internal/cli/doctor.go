@@ -11,12 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/configuring"
+	"github.com/mcpctl/mcpctl/cmd/internal/auditing"
 	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 	"github.com/mcpctl/mcpctl/cmd/internal/locking"
-	"github.com/mcpctl/mcpctl/cmd/internal/recording"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/configedit"
 	"github.com/mcpctl/mcpctl/internal/plain"
@@ -58,7 +56,7 @@ func (c *doctorCommand) run(ctx context.Context, words []string) error {
 		return err
 	}
 	files.Fix = c.fix
-	d := &doctor.Doctor{Turns: gateway.NewTurns(), Dial: c.options, Kind: func(err error) string { return kinds[exitCode(err)] }, Hint: failure.HintOf, Drift: locking.Drift(c.settings.ConfigPath), Shared: c.settings.Serve.Access.Required()}
+	d := &doctor.Doctor{Turns: gateway.NewTurns(), Dial: c.options, Kind: func(err error) string { return kinds[exitCode(err)] }, Hint: ui.HintOf, Drift: locking.Drift(c.settings.ConfigPath), Shared: c.settings.Serve.Access.Required()}
 	if files.Config != nil {
 		d.Warnings = files.Config.Warnings()
 	}
@@ -76,7 +74,7 @@ func (c *doctorCommand) run(ctx context.Context, words []string) error {
 		result.Files = append(result.Files, doctor.Settings(c.broken))
 	}
 	if files.Path != "" { // else it is about a server alone
-		result.Files = append(result.Files, recording.Check(ctx, c.settings.Audit, config.StateDir(c.getenv), c.getenv)...)
+		result.Files = append(result.Files, auditing.Check(ctx, c.settings.Audit, config.StateDir(c.getenv), c.getenv)...)
 		missing, doubts := c.missingInViews(ctx, false)
 		result.Files = append(result.Files, doctor.Views(c.settings.File(), append(missing, doubts...))...)
 	}
@@ -118,7 +116,7 @@ func (c *doctorCommand) what(words []string) ([]config.Entry, doctor.Files, erro
 		entry, ok := f.Entry(name)
 		if !ok {
 			_, err := f.Use(name)
-			return nil, files, &Error{Server: name, Err: err, Remedy: failure.HintOf(err)}
+			return nil, files, &Error{Server: name, Err: err, Remedy: ui.HintOf(err)}
 		}
 		entries = append(entries, entry)
 	}
@@ -205,7 +203,7 @@ func (c *doctorCommand) nameIssuers(ctx context.Context, d *doctor.Doctor, entri
 }
 
 // targetOf returns the file that an entry is in.
-func (c *doctorCommand) targetOf(entry config.Entry) (*configuring.Target, error) {
+func (c *doctorCommand) targetOf(entry config.Entry) (*Target, error) {
 	target, err := editable(&c.environment, false)
 	if err != nil || target.Path == entry.File {
 		return target, err

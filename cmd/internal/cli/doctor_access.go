@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/access/gate"
 	"github.com/mcpctl/mcpctl/internal/authn"
 	"github.com/mcpctl/mcpctl/internal/plain"
@@ -77,7 +77,7 @@ func (c *checks) policies(unmatched []settings.Unmatched) {
 	}
 	if err != nil {
 		fix := "mcpctl policy check"
-		if hint := failure.HintOf(err); hint != "" {
+		if hint := ui.HintOf(err); hint != "" {
 			fix += "  # " + hint
 		}
 		c.fail("access", err.Error(), fix)

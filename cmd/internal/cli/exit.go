@@ -8,9 +8,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
-	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
-	"github.com/mcpctl/mcpctl/cmd/internal/screen"
+	"github.com/mcpctl/mcpctl/cmd/internal/policies"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
@@ -130,7 +129,7 @@ func (env *environment) report(err error) {
 	if errors.As(err, &own) && own.Silent {
 		return
 	}
-	msg, hint := err.Error(), failure.HintOf(err)
+	msg, hint := err.Error(), ui.HintOf(err)
 	if code == exitInterrupted {
 		msg, hint = "interrupted", ""
 	}
@@ -138,8 +137,8 @@ func (env *environment) report(err error) {
 		env.reportJSON(err, own, msg, hint, code)
 		return
 	}
-	f := screen.Failure{Server: serverOf(err, msg, code), Message: strings.TrimRight(msg, "\r\n") + overHTTP(err), Details: details(err), Hint: hint}
-	_, _ = io.WriteString(env.ui.Err, f.Render(screen.Palette(env.ui.ErrColor)))
+	f := ui.Failure{Server: serverOf(err, msg, code), Message: strings.TrimRight(msg, "\r\n") + overHTTP(err), Details: details(err), Hint: hint}
+	_, _ = io.WriteString(env.ui.Err, f.Render(ui.Palette(env.ui.ErrColor)))
 }
 
 func (env *environment) reportJSON(err error, own *Error, msg, hint string, code int) {
@@ -155,7 +154,7 @@ func (env *environment) reportJSON(err error, own *Error, msg, hint string, code
 		Challenge string `json:"challenge,omitempty"`
 	}
 	o := object{Kind: kinds[code], Message: msg, Hint: hint}
-	if r, ok := errors.AsType[*localpolicy.Refusal](err); ok {
+	if r, ok := errors.AsType[*policies.Refusal](err); ok {
 		o.Kind = r.Kind
 	}
 	o.Status, o.Challenge = answered(err)

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
-	"github.com/mcpctl/mcpctl/cmd/internal/screen"
+	"github.com/mcpctl/mcpctl/cmd/internal/policies"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/transport"
 )
@@ -31,11 +31,11 @@ func serverOf(err error, msg string, code int) string {
 // details returns errors of validation that a server sends beside its message. What a
 // refusal has there is in its text.
 func details(err error) []string {
-	if is[*localpolicy.Refusal](err) {
+	if is[*policies.Refusal](err) {
 		return nil
 	}
 	if rpc, ok := errors.AsType[*runtime.Error](err); ok {
-		return screen.Fields(rpc.Data)
+		return ui.Fields(rpc.Data)
 	}
 	return nil
 }

@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/elicit"
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
-	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
+	"github.com/mcpctl/mcpctl/cmd/internal/policies"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
@@ -18,7 +18,7 @@ type host struct {
 	a     *app
 	entry config.Entry // that it is connected to
 	// conn is the connection, nil for a session's.
-	conn *localpolicy.Connection
+	conn *policies.Connection
 	// filtered says that policies may leave items out of lists.
 	filtered bool
 }
@@ -86,7 +86,7 @@ func (h *host) explain(c *runtime.Client, err error) error {
 	}
 	if !h.a.ui.JSON {
 		h.a.ui.Note("warning: %s: %s", h.entry.Name, why.Missed())
-		h.a.ui.Note("hint: %s", failure.HintOf(explained))
+		h.a.ui.Note("hint: %s", ui.HintOf(explained))
 	}
 	return err
 }

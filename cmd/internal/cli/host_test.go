@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -108,14 +107,14 @@ func TestMissingCapability(t *testing.T) {
 		`{"requiredCapabilities":{"roots":{}}}`:                "--roots DIR",
 	} {
 		err := explainQuestion(&runtime.Error{Code: runtime.CodeMissingCapability, Message: "no", Data: json.RawMessage(data)})
-		if exitCode(err) != exitUsage || !strings.Contains(failure.HintOf(err), want) {
-			t.Errorf("%s: got %v, hint %q", data, err, failure.HintOf(err))
+		if exitCode(err) != exitUsage || !strings.Contains(ui.HintOf(err), want) {
+			t.Errorf("%s: got %v, hint %q", data, err, ui.HintOf(err))
 		}
 	}
 	for _, data := range []string{`{"requiredCapabilities":{"sampling":{}}}`, `7`, ``} {
 		err := explainQuestion(&runtime.Error{Code: runtime.CodeMissingCapability, Message: "no", Data: json.RawMessage(data)})
-		if exitCode(err) != exitProtocol || failure.HintOf(err) != "" {
-			t.Errorf("%s: got %v, hint %q", data, err, failure.HintOf(err))
+		if exitCode(err) != exitProtocol || ui.HintOf(err) != "" {
+			t.Errorf("%s: got %v, hint %q", data, err, ui.HintOf(err))
 		}
 	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 	"github.com/mcpctl/mcpctl/cmd/internal/local"
 	"github.com/mcpctl/mcpctl/cmd/internal/sessions"
@@ -191,7 +190,7 @@ func (k *keepCommand) start(ctx context.Context, entry config.Entry, socket stri
 	if err != nil {
 		_ = sessions.Stop(context.WithoutCancel(ctx), socket) // else it ends when it is idle
 		err = onTheWay(err)
-		if failure.HintOf(err) == "" {
+		if ui.HintOf(err) == "" {
 			err = &Error{Code: exitCode(err), Err: err, Remedy: "mcpctl --no-session ping " + shellWord(entry.Name)}
 		}
 		return sessions.Info{}, err
@@ -259,7 +258,7 @@ func onTheWay(err error) error {
 		return err
 	}
 	if code, ok := codeOf(data.Kind); ok {
-		return &Error{Code: code, Server: data.Server, Err: errors.New(rpc.Message), Remedy: failure.HintOf(err)}
+		return &Error{Code: code, Server: data.Server, Err: errors.New(rpc.Message), Remedy: ui.HintOf(err)}
 	}
 	return err
 }

@@ -5,9 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/adding"
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
-	"github.com/mcpctl/mcpctl/cmd/internal/records"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/lint"
 )
@@ -24,9 +23,9 @@ type result struct {
 func runLint(u *ui.UI, path string, strict bool) error {
 	raw, err := read(u, path)
 	if err != nil {
-		return failure.Usage("read %s: %w", path, err)
+		return ui.Usage("read %s: %w", path, err)
 	}
-	r := result{File: path, Findings: records.NonNil(lint.Document(raw))}
+	r := result{File: path, Findings: adding.NonNil(lint.Document(raw))}
 	for _, f := range r.Findings {
 		if f.Severity == lint.Error {
 			r.Errors++
@@ -40,18 +39,18 @@ func runLint(u *ui.UI, path string, strict bool) error {
 		err = r.print(u.Out)
 	}
 	if err == nil && (r.Errors > 0 || strict && r.Warnings > 0) {
-		return &failure.Error{Kind: "other", Err: fmt.Errorf("%s has %s", path, r.counts()), Remedy: "docs/lint.md explains the rules"}
+		return &ui.Error{Kind: "other", Err: fmt.Errorf("%s has %s", path, r.counts()), Remedy: "docs/lint.md explains the rules"}
 	}
 	return err
 }
 
 func read(u *ui.UI, path string) ([]byte, error) {
 	if path != "-" {
-		return args.ReadFile(path, records.MaxDocument)
+		return args.ReadFile(path, adding.MaxDocument)
 	}
-	raw, err := io.ReadAll(io.LimitReader(u.In, records.MaxDocument+1))
-	if len(raw) > records.MaxDocument {
-		return nil, fmt.Errorf("it has more than %d bytes", records.MaxDocument)
+	raw, err := io.ReadAll(io.LimitReader(u.In, adding.MaxDocument+1))
+	if len(raw) > adding.MaxDocument {
+		return nil, fmt.Errorf("it has more than %d bytes", adding.MaxDocument)
 	}
 	return raw, err
 }

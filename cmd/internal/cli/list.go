@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/screen"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
@@ -74,7 +74,7 @@ func (a *app) list() error {
 		a.ui.Note("no servers in %s; mcpctl search finds some, mcpctl add adds one", f.Path())
 		return nil
 	}
-	return a.ui.Table(screen.Table{
+	return a.ui.Table(ui.Table{
 		Headers: []string{"NAME", "STATE", "LAYER", "TRANSPORT", "TARGET", "ORIGIN"}, Rows: rows, Keep: []int{4, 5},
 		Paint: map[int]func(string) string{1: a.ui.Palette().State},
 	})

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/locking"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/packages"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
@@ -38,7 +38,7 @@ func newLock(a *app) *cobra.Command {
 // lockProgram returns what the commands about the lock need.
 func lockProgram(a *app) *locking.Program {
 	return &locking.Program{
-		UI: a.ui, Load: a.loadConfig, ConfigPath: a.settings.ConfigPath, Kind: func(err error) string { return kinds[exitCode(err)] }, Hint: failure.HintOf, Keep: a.known().Keep,
+		UI: a.ui, Load: a.loadConfig, ConfigPath: a.settings.ConfigPath, Kind: func(err error) string { return kinds[exitCode(err)] }, Hint: ui.HintOf, Keep: a.known().Keep,
 		Packages: &packages.Tools{Hurry: a.Hurry},
 		Dial: func(entry config.Entry) dial.Options {
 			o := a.dialOptions(entry)

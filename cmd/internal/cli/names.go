@@ -3,7 +3,6 @@ package cli
 import (
 	"strings"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/configuring"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/internal/clitool"
 	"github.com/mcpctl/mcpctl/internal/plain"
@@ -40,7 +39,7 @@ func (env *environment) serverNames(path string, alone bool) ([]string, error) {
 		}
 		alone = env.getenv(settings.Variable("config")) != ""
 	}
-	set, err := configuring.ReadLayers(env.getenv, path, alone)
+	set, err := ReadLayers(env.getenv, path, alone)
 	if err != nil {
 		return nil, err
 	}

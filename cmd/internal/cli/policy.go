@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/auditing"
-	"github.com/mcpctl/mcpctl/cmd/internal/configuring"
 	"github.com/mcpctl/mcpctl/cmd/internal/policies"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -31,7 +30,7 @@ func (a *app) unmatched(ctx context.Context) []settings.Unmatched {
 	}
 	program := policyProgram(a)
 	program.Load = func() (*config.File, error) {
-		set, err := configuring.ReadLayers(a.getenv, a.settings.ConfigPath, a.settings.ConfigAlone)
+		set, err := ReadLayers(a.getenv, a.settings.ConfigPath, a.settings.ConfigAlone)
 		if err != nil {
 			return nil, err
 		}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/screen"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
 )
@@ -33,15 +33,15 @@ func (s *session) showPrompts(list []runtime.Prompt) error {
 		s.a.ui.Note("the server has no prompts")
 		return nil
 	}
-	entries := make([]screen.Tool, len(list))
+	entries := make([]ui.Tool, len(list))
 	for i := range list {
-		entries[i] = screen.PromptOf(&list[i])
+		entries[i] = ui.PromptOf(&list[i])
 	}
 	return s.a.ui.PrintTools("PROMPT", entries)
 }
 
 // promptSignature returns a prompt's name and arguments: review(code, language?).
 func promptSignature(p *runtime.Prompt) string {
-	entry := screen.PromptOf(p)
+	entry := ui.PromptOf(p)
 	return entry.Signature()
 }

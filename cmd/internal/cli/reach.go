@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
+	"github.com/mcpctl/mcpctl/cmd/internal/policies"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
@@ -13,7 +13,7 @@ import (
 
 // obey has the run follow the policies of config.yaml.
 func (env *environment) obey() {
-	env.file.policies = &localpolicy.Policies{
+	env.file.policies = &policies.Policies{
 		Settings: env.settings, StateDir: config.StateDir(env.getenv), Version: env.implementation().Version, Log: slog.New(slog.DiscardHandler),
 		Keep: func(server config.Entry, member string, items []json.RawMessage) {
 			env.known().Keep(server, member, items)
@@ -32,8 +32,8 @@ func (env *environment) obey() {
 	env.file.policies.Warn = func(p *config.Problem) { noteProblem(env.ui, p) }
 }
 
-// reach connects a command to a server as the policies allow: see [localpolicy.Policies].
-func (a *app) reach(ctx context.Context, entry config.Entry, o dial.Options, direct localpolicy.Dial) (*localpolicy.Connection, error) {
+// reach connects a command to a server as the policies allow: see [policies.Policies].
+func (a *app) reach(ctx context.Context, entry config.Entry, o dial.Options, direct policies.Dial) (*policies.Connection, error) {
 	return a.file.policies.Connect(ctx, a.named(entry), o, direct)
 }
 

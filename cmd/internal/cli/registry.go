@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/records"
+	"github.com/mcpctl/mcpctl/cmd/internal/adding"
 	"github.com/mcpctl/mcpctl/cmd/internal/registries"
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -40,8 +40,8 @@ func (a registryCommands) registries() *registries.Program {
 }
 
 // find resolves the argument of add and info.
-func (a registryCommands) find(ctx context.Context, arg string, pre bool) (*records.Found, error) {
-	return records.Find(ctx, a.registries().Find, arg, pre)
+func (a registryCommands) find(ctx context.Context, arg string, pre bool) (*adding.Found, error) {
+	return adding.Find(ctx, a.registries().Find, arg, pre)
 }
 
 // installed returns whether a record's server is in servers.json: under its name, or as

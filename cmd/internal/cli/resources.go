@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -46,7 +45,7 @@ func (s *session) showResources(items []json.RawMessage) error {
 		if r.Size != nil {
 			size = ui.Size(int(*r.Size))
 		}
-		rows[i] = []string{r.URI, cmp.Or(r.Title, r.Name), r.MIMEType, size, screen.FirstLine(r.Description)}
+		rows[i] = []string{r.URI, cmp.Or(r.Title, r.Name), r.MIMEType, size, ui.FirstLine(r.Description)}
 	}
 	return s.a.ui.NameTable([]string{"URI", "NAME", "TYPE", "SIZE", "DESCRIPTION"}, rows)
 }
@@ -59,7 +58,7 @@ func (s *session) showTemplates(items []json.RawMessage) error {
 	}
 	rows := make([][]string, len(list))
 	for i, r := range list {
-		rows[i] = []string{r.URITemplate, cmp.Or(r.Title, r.Name), r.MIMEType, screen.FirstLine(r.Description)}
+		rows[i] = []string{r.URITemplate, cmp.Or(r.Title, r.Name), r.MIMEType, ui.FirstLine(r.Description)}
 	}
 	return s.a.ui.NameTable([]string{"URI TEMPLATE", "NAME", "TYPE", "DESCRIPTION"}, rows)
 }

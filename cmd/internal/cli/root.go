@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/adding"
-	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
+	"github.com/mcpctl/mcpctl/cmd/internal/policies"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/layers"
@@ -82,7 +82,7 @@ type serversFile struct {
 	command, declined bool
 	noted             sync.Once
 	// policies say what commands may do with the servers; nil: everything.
-	policies *localpolicy.Policies
+	policies *policies.Policies
 	// approve decides whether add writes an entry; nil has all written.
 	approve adding.Approve
 }

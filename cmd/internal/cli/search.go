@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/records"
+	"github.com/mcpctl/mcpctl/cmd/internal/adding"
 	"github.com/mcpctl/mcpctl/cmd/internal/registries"
 	"github.com/mcpctl/mcpctl/internal/plain"
 )
@@ -29,8 +29,8 @@ func newSearch(a *app) *cobra.Command {
 				return usagef("missing argument").withHint("usage: %s", cmd.UseLine())
 			case o.Limit < 1:
 				return usagef("--limit %d: want 1 or more", o.Limit)
-			case o.Type != "" && !slices.Contains(records.Types(), o.Type):
-				return usagef("--type %s: want %s", o.Type, plain.Or(records.Types()))
+			case o.Type != "" && !slices.Contains(adding.Types(), o.Type):
+				return usagef("--type %s: want %s", o.Type, plain.Or(adding.Types()))
 			}
 			return registryCommands{a}.search(cmd.Context(), o)
 		},
@@ -39,17 +39,17 @@ func newSearch(a *app) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.IntVar(&o.Limit, "limit", 20, "show at most `N` servers")
-	f.StringVar(&o.Type, "type", "", "only servers of this `TYPE`: "+strings.Join(records.Types(), ", "))
+	f.StringVar(&o.Type, "type", "", "only servers of this `TYPE`: "+strings.Join(adding.Types(), ", "))
 	f.BoolVar(&o.Pre, "pre", false, "also show prereleases of servers that have a release")
 	f.BoolVar(&o.Refresh, "refresh", false, "bring the copy of the registry up to date first, however long it takes")
-	completeWords(cmd, "type", records.Types()...)
+	completeWords(cmd, "type", adding.Types()...)
 	return cmd
 }
 
 // searchResult is the JSON of search.
 type searchResult struct {
-	Servers    []records.Hit `json:"servers"`
-	Registries []searched    `json:"registries"`
+	Servers    []adding.Hit `json:"servers"`
+	Registries []searched   `json:"registries"`
 }
 
 // searched is how one registry was searched, in the form of --json.
@@ -65,10 +65,10 @@ func (a registryCommands) search(ctx context.Context, o registries.Search) error
 		return err
 	}
 	installed := a.installed()
-	hits := []records.Hit{}
+	hits := []adding.Hit{}
 	for i := range found.Hits {
 		h := &found.Hits[i]
-		hits = append(hits, records.NewHit(&h.Record, h.Registry, installed(&h.Record.Server)))
+		hits = append(hits, adding.NewHit(&h.Record, h.Registry, installed(&h.Record.Server)))
 	}
 	if err := a.printHits(hits, found.Parts); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (a registryCommands) search(ctx context.Context, o registries.Search) error
 	return nil
 }
 
-func (a registryCommands) printHits(hits []records.Hit, parts []registries.Part) error {
+func (a registryCommands) printHits(hits []adding.Hit, parts []registries.Part) error {
 	switch {
 	case a.ui.WantJSON():
 		from := make([]searched, len(parts))
@@ -100,7 +100,7 @@ func (a registryCommands) printHits(hits []records.Hit, parts []registries.Part)
 	case len(hits) == 0:
 		return nil
 	}
-	return a.ui.NameTable(records.Rows(hits, len(parts) > 1))
+	return a.ui.NameTable(adding.Rows(hits, len(parts) > 1))
 }
 
 // noteTruncation notes what the result does not show.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/configuring"
 	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 	"github.com/mcpctl/mcpctl/cmd/internal/policies"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
@@ -154,7 +153,7 @@ func serveLayers(a *app, o *gateway.Options) error {
 	a.file.set, a.file.path = set, a.settings.ConfigPath // for entry
 	o.File = set.File()
 	o.Layers = layers.WatchOptions{
-		Set: set, Places: configuring.Places(a.getenv, a.settings.ConfigPath, a.settings.ConfigAlone), Trust: configuring.Trust(a.getenv),
+		Set: set, Places: Places(a.getenv, a.settings.ConfigPath, a.settings.ConfigAlone), Trust: Trust(a.getenv),
 	}
 	return nil
 }

@@ -12,9 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/control"
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
-	"github.com/mcpctl/mcpctl/cmd/internal/login"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 )
 
@@ -27,7 +25,7 @@ type serveCommands struct {
 	// StateDir is where running serves are found.
 	StateDir string
 	// Logins returns the configured servers that a person has to log in to again.
-	Logins func() []login.Status
+	Logins func() []Status
 }
 
 // statusOf is one process in the answer of mcpctl status.
@@ -131,13 +129,13 @@ func (s *statusOf) is(word string) bool {
 
 // noServe returns the error of a status without processes.
 func (c *serveCommands) noServe(which string, all []control.Found) error {
-	err := &failure.Error{Kind: "other", Err: errors.New("no mcpctl serve is running"), Remedy: "mcpctl serve --http starts one"}
+	err := &ui.Error{Kind: "other", Err: errors.New("no mcpctl serve is running"), Remedy: "mcpctl serve --http starts one"}
 	if which != "" && len(all) > 0 {
 		ids := make([]string, len(all))
 		for i, f := range all {
 			ids[i] = strconv.Itoa(f.PID)
 		}
-		err = &failure.Error{Kind: "other", Err: fmt.Errorf("no mcpctl serve is %s", which), Remedy: "running are the processes " + strings.Join(ids, ", ")}
+		err = &ui.Error{Kind: "other", Err: fmt.Errorf("no mcpctl serve is %s", which), Remedy: "running are the processes " + strings.Join(ids, ", ")}
 	}
 	if c.UI.WantJSON() && which == "" {
 		if err := c.UI.EncodeJSON(map[string]any{"serves": []any{}}); err != nil {

@@ -14,9 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
-	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
 	"github.com/mcpctl/mcpctl/cmd/internal/locking"
+	"github.com/mcpctl/mcpctl/cmd/internal/policies"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -72,7 +71,7 @@ func (a *app) with(ctx context.Context, words []string, f func(s *session, words
 	}
 	defer s.Warn()
 	s.wantLog(ctx)
-	err = localpolicy.Refused(h.explain(c, h.outcome(onTheWay(f(s, words)))), a.named(s.entry).Name)
+	err = policies.Refused(h.explain(c, h.outcome(onTheWay(f(s, words)))), a.named(s.entry).Name)
 	var keeping sync.WaitGroup
 	keeping.Go(s.keep) // while the server ends
 	defer keeping.Wait()
@@ -122,7 +121,7 @@ func (env *environment) withServer(server string, err error) error {
 		own.Server = server
 		return err
 	}
-	return &Error{Server: server, Err: err, Remedy: failure.HintOf(err)}
+	return &Error{Server: server, Err: err, Remedy: ui.HintOf(err)}
 }
 
 // words checks the number of a command's words. Both bounds include the server, which

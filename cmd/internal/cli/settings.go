@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/configuring"
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/layers"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -35,7 +33,7 @@ func loadLayers(env *environment) (*layers.Set, error) {
 	set := env.file.set
 	if set == nil || env.file.path != env.settings.ConfigPath {
 		var err error
-		if set, err = configuring.ReadLayers(env.getenv, env.settings.ConfigPath, env.settings.ConfigAlone); err != nil {
+		if set, err = ReadLayers(env.getenv, env.settings.ConfigPath, env.settings.ConfigAlone); err != nil {
 			return nil, err
 		}
 		if env.file.wanted {
@@ -50,7 +48,7 @@ func loadLayers(env *environment) (*layers.Set, error) {
 	env.file.set = nil // it may have changed the next time
 	if l := set.Untrusted(); l != nil && env.file.command && !env.file.declined {
 		// Nobody else waits for the answer; an interrupt ends the question.
-		state, err := configuring.AskTrust(context.Background(), env.ui, env.ui.Asker(), configuring.Trust(env.getenv), l)
+		state, err := AskTrust(context.Background(), env.ui, env.ui.Asker(), Trust(env.getenv), l)
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +104,7 @@ func (env *environment) entry(server string) (config.Entry, error) {
 	}
 	e, err := f.Use(server)
 	if err != nil {
-		return config.Entry{}, &Error{Server: server, Err: err, Remedy: failure.HintOf(err)}
+		return config.Entry{}, &Error{Server: server, Err: err, Remedy: ui.HintOf(err)}
 	}
 	for _, w := range f.Warnings() {
 		if w.Server == server {

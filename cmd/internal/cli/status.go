@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/control"
-	"github.com/mcpctl/mcpctl/cmd/internal/login"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
@@ -51,7 +50,7 @@ func newStatus(a *app) *cobra.Command {
 }
 
 // ending returns the configured servers that a person has to log in to again.
-func (commands authCommands) ending() []login.Status {
+func (commands authCommands) ending() []Status {
 	names, _, err := commands.namesOfTokens(nil)
 	if err != nil {
 		return nil
@@ -60,7 +59,7 @@ func (commands authCommands) ending() []login.Status {
 	if err != nil {
 		return nil
 	}
-	return slices.DeleteFunc(login.Statuses(all, names), func(s login.Status) bool {
+	return slices.DeleteFunc(Statuses(all, names), func(s Status) bool {
 		return s.Login == "" || strings.Contains(s.Name, "://")
 	})
 }

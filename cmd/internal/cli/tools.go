@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
-	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -103,7 +102,7 @@ func (s *session) hidden(ctx context.Context, member, name string) error {
 // shortSignature returns a signature for a hint, of at most a few lines.
 func shortSignature(t *runtime.Tool) string {
 	const most = 240 // characters
-	text := []rune(screen.SignatureOf(t))
+	text := []rune(ui.SignatureOf(t))
 	if len(text) <= most {
 		return string(text)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 	"github.com/mcpctl/mcpctl/cmd/internal/locking"
-	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -141,11 +140,11 @@ func printServerTools(u *ui.UI, all []serverTools) error {
 		}
 		return u.EncodeJSON(map[string]any{"servers": all})
 	}
-	servers := make([]screen.Server, len(all))
-	var marked []screen.Tool
+	servers := make([]ui.Server, len(all))
+	var marked []ui.Tool
 	for i, one := range all {
 		name := ui.CleanLine(one.Name)
-		servers[i] = screen.Server{Name: name, State: one.State, Age: time.Duration(one.Age) * time.Second}
+		servers[i] = ui.Server{Name: name, State: one.State, Age: time.Duration(one.Age) * time.Second}
 		switch one.State {
 		case "not listed yet":
 			servers[i].Mend = "mcpctl tools " + shellWord(name)
@@ -155,15 +154,15 @@ func printServerTools(u *ui.UI, all []serverTools) error {
 		for _, raw := range one.Tools {
 			var t runtime.Tool
 			if json.Unmarshal(raw, &t) == nil {
-				servers[i].Tools = append(servers[i].Tools, screen.ToolOf(&t))
+				servers[i].Tools = append(servers[i].Tools, ui.ToolOf(&t))
 			}
 		}
 		marked = append(marked, servers[i].Tools...)
 	}
-	if _, err := io.WriteString(u.Out, screen.Overview(servers, ui.Width(u), u.Palette())); err != nil {
+	if _, err := io.WriteString(u.Out, ui.Overview(servers, ui.Width(u), u.Palette())); err != nil {
 		return err
 	}
-	if legend := screen.Legend(marked); legend != "" {
+	if legend := ui.Legend(marked); legend != "" {
 		u.Note("hints: %s", legend)
 	}
 	return nil

@@ -3,16 +3,16 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/adding"
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
-	"github.com/mcpctl/mcpctl/cmd/internal/updating"
 	"github.com/mcpctl/mcpctl/internal/packages"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
 func newUpdate(a *app) *cobra.Command {
-	u, project := &updating.Updater{}, false
+	u, project := &adding.Updater{}, false
 	cmd := &cobra.Command{
-		Use: "update [ALIAS...]", Short: updating.Short, Long: updating.Long, Example: updating.Example,
+		Use: "update [ALIAS...]", Short: adding.Short, Long: adding.Long, Example: adding.Example,
 		RunE: func(cmd *cobra.Command, aliases []string) error {
 			target, err := editable(&a.environment, project)
 			if err == nil {

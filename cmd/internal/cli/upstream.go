@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/authconfig"
 	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/internal/revision"
@@ -31,13 +31,13 @@ func Upstream(getenv func(string) string, note func(format string, a ...any), gi
 	if ms := getenv("UPSTREAM_TIMEOUT_MS"); ms != "" {
 		n, err := strconv.ParseUint(ms, 10, 31)
 		if err != nil || n == 0 {
-			return e, "", failure.Usage("UPSTREAM_TIMEOUT_MS is %q, want a number of milliseconds", ms)
+			return e, "", ui.Usage("UPSTREAM_TIMEOUT_MS is %q, want a number of milliseconds", ms)
 		}
 		e.RequestTimeout = time.Duration(n) * time.Millisecond
 	}
 	if v := getenv("UPSTREAM_PROTOCOL_VERSION"); v != "" && given == "" {
 		if !slices.Contains(revision.Versions(), v) {
-			return e, "", failure.Usage("UPSTREAM_PROTOCOL_VERSION is %q, want %s", v, plain.Or(revision.Versions()))
+			return e, "", ui.Usage("UPSTREAM_PROTOCOL_VERSION is %q, want %s", v, plain.Or(revision.Versions()))
 		}
 		version = v
 	}
@@ -61,7 +61,7 @@ func word(getenv func(string) string, variable string, otherwise bool) (bool, er
 	}
 	on, err := settings.Boolean(value)
 	if err != nil {
-		return false, failure.Usage("%s is %q, %w", variable, value, err)
+		return false, ui.Usage("%s is %q, %w", variable, value, err)
 	}
 	return on, nil
 }
@@ -112,7 +112,7 @@ func upstreamAuth(getenv func(string) string, note func(format string, a ...any)
 	}
 	grants := []string{authconfig.GrantCode, authconfig.GrantClientCredentials, authconfig.GrantPassword, authconfig.GrantRefreshToken}
 	if grant != "" && !slices.Contains(grants, grant) {
-		return nil, failure.Usage("OAUTH2_GRANT is %q, want %s", grant, plain.Or(grants))
+		return nil, ui.Usage("OAUTH2_GRANT is %q, want %s", grant, plain.Or(grants))
 	}
 	if grant != "" {
 		auth["grant"] = grant
@@ -123,7 +123,7 @@ func upstreamAuth(getenv func(string) string, note func(format string, a ...any)
 	if text := get("EXTRA_PARAMS"); text != "" {
 		var params map[string]string
 		if err := json.Unmarshal([]byte(text), &params); err != nil {
-			return nil, failure.Usage("OAUTH2_EXTRA_PARAMS is not a JSON object of texts")
+			return nil, ui.Usage("OAUTH2_EXTRA_PARAMS is not a JSON object of texts")
 		}
 		for name, value := range params {
 			params[name] = config.Escape(value)
@@ -139,7 +139,7 @@ func upstreamAuth(getenv func(string) string, note func(format string, a ...any)
 	if text := get("CALLBACK_PORT"); text != "" {
 		port, err := strconv.ParseUint(text, 10, 16)
 		if err != nil {
-			return nil, failure.Usage("OAUTH2_CALLBACK_PORT is %q, which is not a port", text)
+			return nil, ui.Usage("OAUTH2_CALLBACK_PORT is %q, which is not a port", text)
 		}
 		auth["callbackPort"] = port
 	}
@@ -151,7 +151,7 @@ func upstreamAuth(getenv func(string) string, note func(format string, a ...any)
 		return nil, err
 	}
 	if _, err := authconfig.Parse(raw); err != nil {
-		return nil, failure.Usage("the variables OAUTH2_…, as auth of an entry: %w", err).WithHint("docs/bridge.md has the variable of each")
+		return nil, ui.Usage("the variables OAUTH2_…, as auth of an entry: %w", err).WithHint("docs/bridge.md has the variable of each")
 	}
 	return raw, nil
 }
@@ -160,7 +160,7 @@ func upstreamAuth(getenv func(string) string, note func(format string, a ...any)
 func Remote(address string) (config.Entry, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return config.Entry{}, failure.Usage("%s is not the address of a server", config.DisplayURL(address)).WithHint("mcpctl bridge https://api.example.com/mcp")
+		return config.Entry{}, ui.Usage("%s is not the address of a server", config.DisplayURL(address)).WithHint("mcpctl bridge https://api.example.com/mcp")
 	}
 	return config.Entry{Name: config.DisplayURL(address), URL: config.Escape(address)}, nil
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
-	"github.com/mcpctl/mcpctl/cmd/internal/viewing"
 	"github.com/mcpctl/mcpctl/internal/pins"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
@@ -50,7 +49,7 @@ func (a *app) missingInViews(ctx context.Context, live bool) (missing, doubts []
 			lists = append(lists, l)
 		}
 	}
-	tools, trusted := viewing.OfServers(a.settings.Serve, servers, lists)
+	tools, trusted := find.OfServers(a.settings.Serve, servers, lists)
 	for _, name := range all.Names() {
 		doubts = append(doubts, tools.Doubts(a.settings.File(), all.View(name), a.believed(f, trusted))...)
 	}
@@ -86,7 +85,7 @@ func printView(ctx context.Context, a *app, view string, servers []string, withS
 	if err != nil {
 		return err
 	}
-	v, err := viewing.Named(a.settings.Serve.Views, view)
+	v, err := find.ViewNamed(a.settings.Serve.Views, view)
 	if err != nil {
 		return err
 	}
@@ -94,9 +93,9 @@ func printView(ctx context.Context, a *app, view string, servers []string, withS
 	if err != nil {
 		return err
 	}
-	all, trusted := viewing.OfServers(a.settings.Serve, f.Enabled(), lists.Lists)
+	all, trusted := find.OfServers(a.settings.Serve, f.Enabled(), lists.Lists)
 	shown, _ := all.In(v, trusted)
-	definitions, tools := viewing.Decoded(shown)
+	definitions, tools := find.Decoded(shown)
 	switch {
 	case a.ui.WantJSON():
 		err = a.ui.EncodeJSON(map[string]any{"tools": definitions})

@@ -9,13 +9,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/login"
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/auth"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/test/require"
 )
+
+// person is somebody at a terminal who is never asked.
+type person struct{ auth.Person }
 
 // TestUnattended: what is set to wait for ever, or for a person, is not.
 func TestUnattended(t *testing.T) {
@@ -32,8 +35,8 @@ func TestUnattended(t *testing.T) {
 			t.Errorf("%v, entry %v: got %v", c.flag, c.entry, got)
 		}
 	}
-	person := &dial.Auth{Person: &login.Person{}}
-	if o := unattended(dial.Options{Auth: person}, config.Entry{}); o.Auth.Person != nil || person.Person == nil {
+	asked := &dial.Auth{Person: person{}}
+	if o := unattended(dial.Options{Auth: asked}, config.Entry{}); o.Auth.Person != nil || asked.Person == nil {
 		t.Error("somebody is asked to log in, or nobody is any more")
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/plain"
 )
@@ -76,7 +75,7 @@ func (t Text) fix(b *strings.Builder, fix string) {
 func (t Text) level(level string) string {
 	padded := fmt.Sprintf("%-*s", len(levelWarning), level)
 	paint := map[string]func(string) string{
-		levelOK: screen.Palette(t.Color).Green, levelWarning: screen.Palette(t.Color).Yellow, levelError: screen.Palette(t.Color).Red,
+		levelOK: ui.Palette(t.Color).Green, levelWarning: ui.Palette(t.Color).Yellow, levelError: ui.Palette(t.Color).Red,
 	}[level]
 	return paint(padded)
 }
@@ -90,7 +89,7 @@ const leastMessage = 20
 func (t Text) wrap(b *strings.Builder, before, message string, indent int) {
 	lines := []string{ui.CleanLine(message)}
 	if room := t.Width - indent; room >= leastMessage {
-		lines = screen.Wrap(lines[0], room)
+		lines = ui.Wrap(lines[0], room)
 	}
 	for i, line := range lines {
 		if i > 0 {

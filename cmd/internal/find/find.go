@@ -1,4 +1,5 @@
-// Package find searches the tools of servers as they were last listed.
+// Package find searches the tools of servers as they were last listed, and shows them as the
+// views of config.yaml do, without a running serve.
 package find
 
 import (

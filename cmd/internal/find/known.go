@@ -14,6 +14,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/mcpctl/mcpctl/internal/atomicfile"
 	"github.com/mcpctl/mcpctl/internal/pins"
 	"github.com/mcpctl/mcpctl/internal/store"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -75,13 +76,13 @@ func (l KnownLists) Keep(server config.Entry, kind string, items []json.RawMessa
 		return
 	}
 	path := l.path(server.Name, kind)
-	if old, err := store.ReadFile(path, maxFile); err == nil && bytes.Equal(old, raw) {
+	if old, err := atomicfile.Read(path, maxFile); err == nil && bytes.Equal(old, raw) {
 		now := time.Now()
 		if os.Chtimes(path, now, now) == nil {
 			return
 		}
 	}
-	if err := store.WriteFile(path, raw, 0o600); err != nil {
+	if err := atomicfile.Write(path, raw, 0o600); err != nil {
 		l.log.Debug("list is not stored", "server", server.Name, "err", err)
 	}
 	l.prune()
@@ -140,7 +141,7 @@ func (l KnownLists) read(server config.Entry, kind string) (Listed, bool) {
 	if err != nil {
 		return Listed{}, false
 	}
-	raw, err := store.ReadFile(path, maxFile)
+	raw, err := atomicfile.Read(path, maxFile)
 	var f struct {
 		Digest string           `json:"digest"`
 		Items  []jsontext.Value `json:"items"`

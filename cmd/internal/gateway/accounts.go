@@ -6,7 +6,7 @@ import (
 	"os"
 	"sync/atomic"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/authn"
 	"github.com/mcpctl/mcpctl/internal/secret"
@@ -76,7 +76,7 @@ func (a *accounts) use(entry config.Entry, who *access.Principal, o *dial.Option
 	case who == nil:
 		return fmt.Errorf("%s: its credentials are those of who calls", entry.Name)
 	case a.principals == nil:
-		return &failure.Error{Kind: "config", Err: fmt.Errorf("%s: there is no directory to keep accounts in", entry.Name), Remedy: "set HOME or MCPCTL_HOME"}
+		return &ui.Error{Kind: "config", Err: fmt.Errorf("%s: there is no directory to keep accounts in", entry.Name), Remedy: "set HOME or MCPCTL_HOME"}
 	}
 	o.Auth.Principals = a.principals
 	return nil

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 )
 
 // DefaultAddress is where HTTP is served if no address is given.
@@ -29,7 +29,7 @@ func (o *Options) completeAddress() {
 // call every tool.
 func (o *Options) checkAddress() error {
 	usage := func(remedy, format string, a ...any) error {
-		return failure.Usage(format, a...).WithHint("%s", remedy)
+		return ui.Usage(format, a...).WithHint("%s", remedy)
 	}
 	o.completeAddress()
 	example := "mcpctl " + o.Command + " --http " + DefaultAddress

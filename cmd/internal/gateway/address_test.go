@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 )
 
 // TestCheckAddress: an address that can never be listened on, or that others
@@ -40,7 +40,7 @@ func TestCheckAddress(t *testing.T) {
 }
 
 func kindOf(err error) string {
-	if e, ok := errors.AsType[*failure.Error](err); ok {
+	if e, ok := errors.AsType[*ui.Error](err); ok {
 		return e.ExitKind()
 	}
 	return ""

@@ -5,7 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/recording"
+	"github.com/mcpctl/mcpctl/cmd/internal/auditing"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/access/gate"
@@ -19,9 +19,9 @@ import (
 func openAudit(ctx context.Context, g *gateway) (err error) {
 	a := g.h.Settings.Audit
 	if a != nil && a.Bodies != nil && a.Bodies.Redact {
-		g.redactors = &recording.Redactors{}
+		g.redactors = &auditing.Redactors{}
 	}
-	g.audit, err = recording.Open(ctx, recording.Options{
+	g.audit, err = auditing.Open(ctx, auditing.Options{
 		Audit: a, Dir: config.StateDir(g.h.Getenv), Clean: g.clean, Version: g.h.Info.Version, Getenv: g.h.Getenv, Log: g.h.Log,
 	})
 	return err
@@ -129,7 +129,7 @@ func byID(all []access.Token) map[string]*access.Token {
 }
 
 // answers records what people answer on a page.
-type answers struct{ log *recording.Recorder }
+type answers struct{ log *auditing.Recorder }
 
 func (a answers) record(who *access.Principal, call gate.ApprovalRequest, yes bool) {
 	r := &audit.Record{

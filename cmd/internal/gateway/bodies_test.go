@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/recording"
+	"github.com/mcpctl/mcpctl/cmd/internal/auditing"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/internal/audit/logfile"
 	"github.com/mcpctl/mcpctl/internal/tokenstore"
@@ -28,7 +28,7 @@ func keepBodies(s *settings.Settings) {
 func (s *shared) bodies(t *testing.T) string {
 	t.Helper()
 	wait.Until(t, "all records are in the log", func() bool { return s.g.audit.Journal.Health().Waiting == 0 })
-	l, err := logfile.OpenReadOnly(t.Context(), filepath.Join(s.dir, recording.LogName))
+	l, err := logfile.OpenReadOnly(t.Context(), filepath.Join(s.dir, auditing.LogName))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, l.Close()) }()
 	records := int64(0)

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/authn"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -148,7 +148,7 @@ func (d *entrance) openTokens(g *gateway, list []access.Token) (authn.Provider, 
 	}
 	dir := config.StateDir(g.h.Getenv)
 	if dir == "" {
-		return nil, &failure.Error{Kind: "config", Err: errors.New("serve.auth: there is no directory to keep tokens in"), Remedy: "set HOME or MCPCTL_HOME"}
+		return nil, &ui.Error{Kind: "config", Err: errors.New("serve.auth: there is no directory to keep tokens in"), Remedy: "set HOME or MCPCTL_HOME"}
 	}
 	f := authn.NewTokenFile(filepath.Join(dir, authn.TokenFileName))
 	switch all, err := f.List(); {
@@ -229,7 +229,7 @@ func (g *gateway) openTLS() (*TLSFiles, error) {
 	}
 	files, err := OpenTLSFiles(g.h.Settings.Serve.Access.TLS, g.h.Log)
 	if err != nil {
-		return nil, &failure.Error{Kind: "config", Err: fmt.Errorf("serve.tls: %w", err), Remedy: "cert, key, clientCA and crl of serve.tls are files in PEM"}
+		return nil, &ui.Error{Kind: "config", Err: fmt.Errorf("serve.tls: %w", err), Remedy: "cert, key, clientCA and crl of serve.tls are files in PEM"}
 	}
 	return files, nil
 }

@@ -16,9 +16,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/cmd/internal/auditing"
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
-	"github.com/mcpctl/mcpctl/cmd/internal/recording"
 	"github.com/mcpctl/mcpctl/cmd/internal/sessions"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
@@ -130,9 +129,9 @@ type gateway struct {
 	// are.
 	accounts *accounts
 	// audit takes records of what is done, nil for none.
-	audit *recording.Recorder
+	audit *auditing.Recorder
 	// redactors clean the bodies that it keeps, nil where these stay as they are.
-	redactors *recording.Redactors
+	redactors *auditing.Redactors
 	ring      *seal.Ring // seals what clients and browsers keep
 
 	shown published
@@ -438,7 +437,7 @@ func (h Host) ring() *seal.Ring {
 	}
 	r, err := seal.OpenRing(filepath.Join(dir, "ring.json"))
 	if err != nil {
-		h.Log.Warn("no keys on disk: clients cannot come back after a restart", failure.Attrs(err)...)
+		h.Log.Warn("no keys on disk: clients cannot come back after a restart", ui.Attrs(err)...)
 		return seal.NewRing()
 	}
 	return r

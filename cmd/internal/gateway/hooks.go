@@ -9,8 +9,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
@@ -74,7 +74,7 @@ func (l *looking) follow(g *gateway) {
 	if err != nil {
 		if news := err.Error(); l.failed != news {
 			l.failed = news
-			g.h.Log.Warn("the hooks cannot be used: what they said before stays", failure.Attrs(err)...)
+			g.h.Log.Warn("the hooks cannot be used: what they said before stays", ui.Attrs(err)...)
 		}
 		return
 	}

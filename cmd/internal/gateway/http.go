@@ -11,9 +11,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/local"
 	"github.com/mcpctl/mcpctl/cmd/internal/sessions"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
 
@@ -124,7 +124,7 @@ func (g *gateway) listen(ctx context.Context) (net.Listener, string, error) {
 	if o.Socket != "" {
 		l, err := local.Listen(ctx, o.Socket, g.h.Log)
 		if err != nil {
-			return nil, "", &failure.Error{Kind: "connect", Err: fmt.Errorf("listen on %s: %w", o.Socket, err), Remedy: "choose another path: mcpctl " + o.Command + " --socket PATH"}
+			return nil, "", &ui.Error{Kind: "connect", Err: fmt.Errorf("listen on %s: %w", o.Socket, err), Remedy: "choose another path: mcpctl " + o.Command + " --socket PATH"}
 		}
 		return l, o.Socket, nil
 	}
@@ -134,7 +134,7 @@ func (g *gateway) listen(ctx context.Context) (net.Listener, string, error) {
 	lc := net.ListenConfig{KeepAliveConfig: keepAlive()}
 	l, err := lc.Listen(ctx, "tcp", o.HTTP)
 	if err != nil {
-		return nil, "", &failure.Error{Kind: "connect", Err: fmt.Errorf("listen on %s: %w", o.HTTP, err), Remedy: "choose another address: mcpctl " + o.Command + " --http 127.0.0.1:0"}
+		return nil, "", &ui.Error{Kind: "connect", Err: fmt.Errorf("listen on %s: %w", o.HTTP, err), Remedy: "choose another address: mcpctl " + o.Command + " --http 127.0.0.1:0"}
 	}
 	scheme := "http"
 	if g.usesTLS() {

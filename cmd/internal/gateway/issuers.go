@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/access/jwt"
 	"github.com/mcpctl/mcpctl/internal/authn"
@@ -78,7 +78,7 @@ func resourceOf(g *gateway, endpoint string) (string, error) {
 	}
 	host, _, err := net.SplitHostPort(g.o.HTTP)
 	if err != nil || !isLoopback(host) { // without an address it is a socket
-		return "", &failure.Error{
+		return "", &ui.Error{
 			Kind: "config", Err: errors.New("serve.url is missing: the tokens of an issuer are for a URL, and serve does not know the one that clients use"),
 			Remedy: "add url: https://NAME/mcp below serve in config.yaml, with the name that clients use",
 		}
@@ -122,7 +122,7 @@ func (i *issuers) openIntrospect(g *gateway, x *settings.IntrospectProvider) err
 }
 
 func issuerError(kind string, err error) error {
-	return &failure.Error{Kind: "config", Err: fmt.Errorf("serve.auth: %s: %w", kind, err), Remedy: "issuer, jwks and endpoint are https URLs, or http on this machine"}
+	return &ui.Error{Kind: "config", Err: fmt.Errorf("serve.auth: %s: %w", kind, err), Remedy: "issuer, jwks and endpoint are https URLs, or http on this machine"}
 }
 
 // rulesOf returns what the tokens of an issuer must have to let somebody into a resource.
@@ -152,10 +152,10 @@ func clientSecret(setting, value string, getenv func(string) string) (secret.Tex
 	name := strings.TrimSuffix(strings.TrimPrefix(value, "${"), "}")
 	text := secret.New(getenv(name))
 	if text.IsZero() {
-		return text, &failure.Error{Kind: "config", Err: fmt.Errorf("%s: the variable %s is not set", setting, name), Remedy: "export " + name + "=…"}
+		return text, &ui.Error{Kind: "config", Err: fmt.Errorf("%s: the variable %s is not set", setting, name), Remedy: "export " + name + "=…"}
 	}
 	if why := access.WeakSecret(text.Reveal()); why != "" {
-		return text, &failure.Error{Kind: "config", Err: fmt.Errorf("%s: the value of %s can be guessed: %s", setting, name, why), Remedy: "have the issuer make a new secret, such as: openssl rand -hex 32"}
+		return text, &ui.Error{Kind: "config", Err: fmt.Errorf("%s: the value of %s can be guessed: %s", setting, name, why), Remedy: "have the issuer make a new secret, such as: openssl rand -hex 32"}
 	}
 	return text, nil
 }

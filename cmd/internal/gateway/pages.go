@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/pages"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/access/gate"
 	"github.com/mcpctl/mcpctl/internal/access/link"
@@ -32,7 +32,7 @@ func withPages(g *gateway, next http.Handler, d *entrance, endpoint string) (htt
 		return nil, err
 	case hasPages(u):
 	case party != nil:
-		return nil, &failure.Error{Kind: "config", Err: fmt.Errorf("serve.login: people cannot log in at %s, which is neither https nor on this machine", endpoint), Remedy: "set serve.url in config.yaml to the https URL that clients use"}
+		return nil, &ui.Error{Kind: "config", Err: fmt.Errorf("serve.login: people cannot log in at %s, which is neither https nor on this machine", endpoint), Remedy: "set serve.url in config.yaml to the https URL that clients use"}
 	default:
 		if all := g.accounts.Linkable(); len(all) > 0 {
 			g.h.UI.Say("warning: nobody can link an account with %s: set serve.url in config.yaml to the https URL that clients use", plain.Or(all))

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/pins"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
@@ -135,7 +135,7 @@ func (g *gateway) followPins() {
 	}
 	news, err := g.pins.reload()
 	if err != nil {
-		g.h.Log.Warn("the lock file cannot be used: what it said before stays", failure.Attrs(err)...)
+		g.h.Log.Warn("the lock file cannot be used: what it said before stays", ui.Attrs(err)...)
 	}
 	if len(news) == 0 {
 		return

@@ -10,12 +10,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
-	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
+	"github.com/mcpctl/mcpctl/cmd/internal/policies"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/access/gate"
 	"github.com/mcpctl/mcpctl/internal/access/policy"
-	"github.com/mcpctl/mcpctl/internal/store"
+	"github.com/mcpctl/mcpctl/internal/atomicfile"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
@@ -132,7 +132,7 @@ func (p *policing) warn(g *gateway, unmatched []settings.Unmatched) {
 	for i := range unmatched {
 		problem := unmatched[i].Problem()
 		all = append(all, problem.Error())
-		g.h.Log.Warn("a policy names what does not exist", failure.Attrs(problem)...)
+		g.h.Log.Warn("a policy names what does not exist", ui.Attrs(problem)...)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -155,7 +155,7 @@ func (p *policing) changed() bool {
 	p.mu.Lock()
 	files, before := p.files, p.states
 	p.mu.Unlock()
-	return !slices.EqualFunc(before, statesOf(files), store.Unchanged)
+	return !slices.EqualFunc(before, statesOf(files), atomicfile.Unchanged)
 }
 
 // follow takes over what the files of policies say now. What they said before
@@ -173,7 +173,7 @@ func (p *policing) follow(g *gateway) {
 	if err != nil {
 		if news := err.Error(); p.failed != news {
 			p.failed = news
-			g.h.Log.Warn("the policies cannot be used: what they said before stays", failure.Attrs(err)...)
+			g.h.Log.Warn("the policies cannot be used: what they said before stays", ui.Attrs(err)...)
 		}
 		return
 	}
@@ -240,8 +240,8 @@ func (p *policing) watchFolders(g *gateway) {
 // keepQuotas has quotas outlive the process, as soon as there are any. The caller holds the
 // turn, or nobody else has p yet.
 func (p *policing) keepQuotas(g *gateway) {
-	if p.forget == nil && localpolicy.HasQuotas(p.gate.Set()) {
-		p.forget = localpolicy.KeepQuotas(p.gate, config.StateDir(g.h.Getenv), g.h.Settings.ConfigPath, g.h.Log)
+	if p.forget == nil && policies.HasQuotas(p.gate.Set()) {
+		p.forget = policies.KeepQuotas(p.gate, config.StateDir(g.h.Getenv), g.h.Settings.ConfigPath, g.h.Log)
 	}
 }
 

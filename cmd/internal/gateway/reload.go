@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/layers"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
@@ -85,7 +85,7 @@ func (r *reloading) changed(f *config.File, err error) {
 	if err != nil {
 		r.broken = true
 		r.g.noteConfig("", err)
-		h.Log.Warn("the configuration cannot be used: what it said before stays", failure.Attrs(err)...)
+		h.Log.Warn("the configuration cannot be used: what it said before stays", ui.Attrs(err)...)
 		return
 	}
 	if r.broken {
@@ -129,9 +129,9 @@ func (r *reloading) choose(f *config.File) []config.Entry {
 	for _, p := range f.Faults() {
 		faults[p.Error()] = true
 		if _, before := r.lastValid[p.Server]; !r.faults[p.Error()] && before {
-			h.Log.Warn("an entry cannot be used: what it said before stays", failure.Attrs(&p)...)
+			h.Log.Warn("an entry cannot be used: what it said before stays", ui.Attrs(&p)...)
 		} else if !r.faults[p.Error()] {
-			h.Log.Warn("an entry cannot be used", failure.Attrs(&p)...)
+			h.Log.Warn("an entry cannot be used", ui.Attrs(&p)...)
 		}
 	}
 	r.faults = faults

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/auditing"
 	"github.com/mcpctl/mcpctl/cmd/internal/control"
-	"github.com/mcpctl/mcpctl/cmd/internal/recording"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
@@ -27,7 +27,7 @@ type Status struct {
 	// Policy is nil where config.yaml has no section access.
 	Policy *PolicyStatus `json:"policy,omitempty"`
 	// Audit is nil where config.yaml has no section audit.
-	Audit *recording.Status `json:"audit,omitempty"`
+	Audit *auditing.Status `json:"audit,omitempty"`
 	proxy.Status
 }
 

@@ -9,8 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/recording"
-	"github.com/mcpctl/mcpctl/cmd/internal/screen"
+	"github.com/mcpctl/mcpctl/cmd/internal/auditing"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/plain"
@@ -57,12 +56,12 @@ func StatusHead(s *Status, now time.Time) string {
 }
 
 // StatusTable returns the table of servers, their states painted by state.
-func StatusTable(s *Status, now time.Time, state func(string) string) screen.Table {
+func StatusTable(s *Status, now time.Time, state func(string) string) ui.Table {
 	rows := make([][]string, len(s.Backends))
 	for i := range s.Backends {
 		rows[i] = backendRow(&s.Backends[i], now)
 	}
-	table := screen.Table{Rows: rows, Paint: map[int]func(string) string{1: state}}
+	table := ui.Table{Rows: rows, Paint: map[int]func(string) string{1: state}}
 	table.Headers = []string{"SERVER", "STATE", "PID", "UP", "CALLS", "FAILED", "NOW", "P50", "P99", "RESTARTS", "MEMORY", "CPU", "OFFERS", "NEXT"}
 	return table
 }
@@ -248,7 +247,7 @@ func policyLines(p *PolicyStatus, now time.Time) string {
 }
 
 // auditLines says how the audit log is, nothing without one.
-func auditLines(a *recording.Status, now time.Time) string {
+func auditLines(a *auditing.Status, now time.Time) string {
 	if a == nil {
 		return ""
 	}
@@ -329,9 +328,9 @@ func accessLines(a *AccessStatus, now time.Time) string {
 	return b.String()
 }
 
-// since formats the time between two moments; see [screen.Since].
+// since formats the time between two moments; see [ui.Since].
 func since(from, to time.Time) string {
-	return screen.Since(to.Sub(from))
+	return ui.Since(to.Sub(from))
 }
 
 // latency formats a time in milliseconds, with three digits.

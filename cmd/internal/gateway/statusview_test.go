@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/recording"
+	"github.com/mcpctl/mcpctl/cmd/internal/auditing"
 	"github.com/mcpctl/mcpctl/internal/audit/export"
 	"github.com/mcpctl/mcpctl/internal/views"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
@@ -70,7 +70,7 @@ func TestStatusLists(t *testing.T) {
 func TestStatusAudit(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	for want, a := range map[string]*recording.Status{
+	for want, a := range map[string]*auditing.Status{
 		"":                               nil,
 		"audit log: 0 records, 0.0 MB\n": {},
 		"audit log: 12 records, 2.5 MB, 10 of them signed, last 1m0s ago, 2 on their way\n": {Records: 12, Bytes: 2_500_000, Signed: 10, Checkpoint: at.Add(-time.Minute), Waiting: 2},

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/internal/atomicfile"
 	"github.com/mcpctl/mcpctl/internal/authn"
-	"github.com/mcpctl/mcpctl/internal/store"
 )
 
 const (
@@ -83,7 +83,7 @@ func (f *TLSFiles) Look() (changed bool) {
 	}
 	defer f.busy.Store(false)
 	before := f.loaded.Load()
-	if slices.EqualFunc(before.seen, f.stat(), store.Unchanged) && (before.problem == "" || f.now().Sub(before.tried).Abs() < again) {
+	if slices.EqualFunc(before.seen, f.stat(), atomicfile.Unchanged) && (before.problem == "" || f.now().Sub(before.tried).Abs() < again) {
 		return f.outdated(before)
 	}
 	l, err := f.read()
@@ -149,7 +149,7 @@ func (f *TLSFiles) read() (*loaded, error) {
 	l := &loaded{seen: f.stat()}
 	var contents [][]byte
 	for _, path := range f.paths() {
-		b, err := store.ReadFile(path, maxFile)
+		b, err := atomicfile.Read(path, maxFile)
 		if err != nil {
 			return nil, err
 		}

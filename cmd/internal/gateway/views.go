@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/views"
 )
 
@@ -21,7 +21,7 @@ func knownView(set *views.Set, name string) error {
 	if len(names) > 0 {
 		remedy = "serve.views of config.yaml has " + strings.Join(names, ", ")
 	}
-	return &failure.Error{Kind: "config", Err: fmt.Errorf("there is no view %q", name), Remedy: remedy}
+	return &ui.Error{Kind: "config", Err: fmt.Errorf("there is no view %q", name), Remedy: remedy}
 }
 
 // followViews takes over the views that config.yaml has now, given its text. What it said before
@@ -34,7 +34,7 @@ func (r *reloading) followViews(text []byte) {
 	h := r.g.h
 	set, err := settings.Views(h.Settings.File())
 	if err != nil {
-		h.Log.Warn("the views cannot be used: what they said before stays", failure.Attrs(err)...)
+		h.Log.Warn("the views cannot be used: what they said before stays", ui.Attrs(err)...)
 		return
 	}
 	if set == nil && r.views.none {

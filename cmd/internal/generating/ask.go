@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
@@ -132,7 +132,7 @@ func (r *run) readFrom(ctx context.Context, name string) ([]byte, error) {
 	}
 	data, err := args.ReadFile(name, args.MaxInput)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, failure.Usage("--from %s: no such file", name)
+		return nil, ui.Usage("--from %s: no such file", name)
 	}
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		err = failed.Err
@@ -150,10 +150,10 @@ func fromError(name string, err error) error {
 		name = "standard input"
 	}
 	err = fmt.Errorf("%s: %w", name, err)
-	if failure.HintOf(err) != "" {
+	if ui.HintOf(err) != "" {
 		return err
 	}
-	return (&failure.Error{Err: err}).WithHint("mcpctl tools SERVER --json >FILE writes one that can be read")
+	return (&ui.Error{Err: err}).WithHint("mcpctl tools SERVER --json >FILE writes one that can be read")
 }
 
 // mostNear is how many tools are named for a pattern that resembles them.
@@ -172,7 +172,7 @@ func selectTools(tools []runtime.Tool, patterns []string) ([]runtime.Tool, error
 	for _, pattern := range patterns {
 		re, err := find.Glob(pattern)
 		if err != nil {
-			return nil, failure.Usage("--tools %s: %w", pattern, err)
+			return nil, ui.Usage("--tools %s: %w", pattern, err)
 		}
 		found := false
 		for i, t := range tools {
@@ -185,7 +185,7 @@ func selectTools(tools []runtime.Tool, patterns []string) ([]runtime.Tool, error
 			for i, t := range tools {
 				names[i] = t.Name
 			}
-			e := failure.Usage("--tools %q matches no tool", pattern)
+			e := ui.Usage("--tools %q matches no tool", pattern)
 			switch near := plain.Nearest(pattern, names, mostNear); {
 			case len(near) > 0:
 				return nil, e.WithHint("there is %s", strings.Join(near, ", "))

@@ -9,7 +9,7 @@ import (
 	"go/token"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
 )
 
@@ -41,7 +41,7 @@ func checkBeside(dir, pkg string, double bool, files []gogen.File, beside []goFi
 			name = strings.TrimSuffix(name, "_test")
 		}
 		if name != pkg {
-			e := &failure.Error{Err: fmt.Errorf("%s holds package %s (%s), and a folder can hold one: not %s", dir, name, file.path, pkg)}
+			e := &ui.Error{Err: fmt.Errorf("%s holds package %s (%s), and a folder can hold one: not %s", dir, name, file.path, pkg)}
 			if double {
 				return e.WithHint("choose another folder with --out, or move the file away")
 			}
@@ -65,7 +65,7 @@ func checkBeside(dir, pkg string, double bool, files []gogen.File, beside []goFi
 		}
 		for _, d := range topLevel(f) {
 			if declared[d] {
-				e := &failure.Error{Err: fmt.Errorf("%s declares %s, as does the generated code", file.path, d)}
+				e := &ui.Error{Err: fmt.Errorf("%s declares %s, as does the generated code", file.path, d)}
 				return e.WithHint("rename it, or choose another folder with --out")
 			}
 		}

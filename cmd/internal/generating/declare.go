@@ -11,13 +11,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
-	"github.com/mcpctl/mcpctl/cmd/internal/viewing"
+	"github.com/mcpctl/mcpctl/internal/atomicfile"
 	"github.com/mcpctl/mcpctl/internal/declare"
 	"github.com/mcpctl/mcpctl/internal/plain"
-	"github.com/mcpctl/mcpctl/internal/store"
 )
 
 // LangGo is the language of generated packages, [Options.Lang] where nothing else is asked for.
@@ -37,19 +35,19 @@ func (o *Options) language(servers []string, h *Host) (l declare.Language, err e
 	}
 	switch {
 	case l == declare.Types && o.Lang != string(declare.TypeScript), !slices.Contains(declare.Languages(), l):
-		err = failure.Usage("--lang %q: it is go, ts or py", o.Lang)
+		err = ui.Usage("--lang %q: it is go, ts or py", o.Lang)
 	case o.Package != "" || o.From != "" || o.Standalone || o.Record != "" || len(o.Tools) > 0 || o.Number != NumberFloat:
-		err = failure.Usage("--package, --from, --tools, --standalone, --record and --number are for packages of Go").WithHint("leave them out, or --lang and --view")
+		err = ui.Usage("--package, --from, --tools, --standalone, --record and --number are for packages of Go").WithHint("leave them out, or --lang and --view")
 	case h.AdHoc:
-		err = failure.Usage("serve shows servers of servers.json only").WithHint("mcpctl add adds one")
+		err = ui.Usage("serve shows servers of servers.json only").WithHint("mcpctl add adds one")
 	case o.View != "" && len(servers) > 0:
-		err = failure.Usage("a view is of all servers: leave out %s, or --view", plain.Or(servers))
+		err = ui.Usage("a view is of all servers: leave out %s, or --view", plain.Or(servers))
 	case o.View == "" && len(servers) == 0:
-		err = failure.Usage("generate: which server?").WithHint("mcpctl list shows the configured ones; --view is a view of all")
+		err = ui.Usage("generate: which server?").WithHint("mcpctl list shows the configured ones; --view is a view of all")
 	case o.Check && o.Out == "":
-		err = failure.Usage("--check compares a file: name it with --out")
+		err = ui.Usage("--check compares a file: name it with --out")
 	case o.View != "":
-		_, err = viewing.Named(h.Serve.Views, o.View)
+		_, err = find.ViewNamed(h.Serve.Views, o.View)
 	}
 	return l, err
 }
@@ -82,7 +80,7 @@ func Declare(ctx context.Context, h Host, o Options, servers []string) error {
 	if err != nil {
 		return err
 	}
-	all := viewing.Of(h.Serve, names, lists)
+	all := find.Of(h.Serve, names, lists)
 	s := declare.Source{Of: "the servers " + strings.Join(servers, ", ")}
 	shown := all.All()
 	if o.View != "" {
@@ -122,19 +120,19 @@ func (h *Host) toolLists(ctx context.Context, servers []string) ([]find.List, er
 // writeDeclared writes a file, or with --check compares it. A file that is not of mcpctl's
 // making stays.
 func (h *Host) writeDeclared(o Options, code []byte, tools int) error {
-	old, err := store.ReadFile(o.Out, maxDeclared)
+	old, err := atomicfile.Read(o.Out, maxDeclared)
 	file := OutputFile{Path: o.Out, Status: Written}
 	switch {
 	case err == nil && bytes.Equal(old, code):
 		file.Status = Unchanged
 	case err == nil && !bytes.Contains(old[:min(len(old), 100)], []byte(declare.Head)):
-		return failure.Usage("%s was not written by mcpctl, and stays as it is", o.Out).WithHint("choose another file with --out")
+		return ui.Usage("%s was not written by mcpctl, and stays as it is", o.Out).WithHint("choose another file with --out")
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	case o.Check:
-		return &failure.Error{Kind: "drift", Err: fmt.Errorf("generated files differ: %s", o.Out), Remedy: "run the same command without --check"}
+		return &ui.Error{Kind: "drift", Err: fmt.Errorf("generated files differ: %s", o.Out), Remedy: "run the same command without --check"}
 	default:
-		if err := store.WriteFile(o.Out, code, 0o644); err != nil {
+		if err := atomicfile.Write(o.Out, code, 0o644); err != nil {
 			return WriteError("--out", err)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -86,34 +85,34 @@ type Host struct {
 func (o *Options) Validate(servers []string, adhoc bool) error {
 	switch {
 	case len(servers) == 0:
-		return failure.Usage("generate: which server?").WithHint("mcpctl list shows the configured ones")
+		return ui.Usage("generate: which server?").WithHint("mcpctl list shows the configured ones")
 	case len(servers) > 1 && o.Package != "":
-		return failure.Usage("--package names one package, but there are %d servers", len(servers))
+		return ui.Usage("--package names one package, but there are %d servers", len(servers))
 	case len(servers) > 1 && o.From != "":
-		return failure.Usage("--from is one server's tools, but there are %d servers", len(servers))
+		return ui.Usage("--from is one server's tools, but there are %d servers", len(servers))
 	case len(servers) > 1 && adhoc:
-		return failure.Usage("--url, or a command behind --, is one server, but there are %d names", len(servers))
+		return ui.Usage("--url, or a command behind --, is one server, but there are %d names", len(servers))
 	case o.Number != NumberFloat && o.Number != NumberJSON:
-		return failure.Usage("--number %s: it is float64 or json", o.Number)
+		return ui.Usage("--number %s: it is float64 or json", o.Number)
 	case o.Record != "" && o.From != "":
-		return failure.Usage("--record asks the server, which --from replaces")
+		return ui.Usage("--record asks the server, which --from replaces")
 	case o.Record != "" && o.Check:
-		return failure.Usage("--record writes files, which --check does not")
+		return ui.Usage("--record writes files, which --check does not")
 	}
 	seen := map[string]string{}
 	for _, server := range servers {
 		if err := config.CheckAlias(server); err != nil {
-			return failure.Usage("%w", err)
+			return ui.Usage("%w", err)
 		}
 		name := o.packageName(server)
 		if err := gogen.CheckPackageName(name); err != nil {
 			if o.Package != "" {
-				return failure.Usage("--package: %w", err).WithHint("such as %s", gogen.PackageName(server))
+				return ui.Usage("--package: %w", err).WithHint("such as %s", gogen.PackageName(server))
 			}
-			return failure.Usage("%w", err).WithHint("choose one with --package")
+			return ui.Usage("%w", err).WithHint("choose one with --package")
 		}
 		if other, ok := seen[strings.ToLower(server)]; ok {
-			return failure.Usage("%s and %s would be written to the same folder", other, server)
+			return ui.Usage("%s and %s would be written to the same folder", other, server)
 		}
 		seen[strings.ToLower(server)] = server
 	}

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 
-	"github.com/mcpctl/mcpctl/internal/store"
+	"github.com/mcpctl/mcpctl/internal/atomicfile"
 )
 
 // maxModule is the greatest size of a go.mod, in bytes: Go's own bound for
@@ -32,7 +32,7 @@ func FindModule(dir string) (Module, error) {
 	}
 	for root := abs; ; root = filepath.Dir(root) {
 		file := filepath.Join(root, "go.mod")
-		data, err := store.ReadFile(file, maxModule)
+		data, err := atomicfile.Read(file, maxModule)
 		switch {
 		case errors.Is(err, fs.ErrNotExist), isNotDir(err):
 			if filepath.Dir(root) == root {

@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
-	"github.com/mcpctl/mcpctl/internal/store"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/internal/atomicfile"
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
 )
 
@@ -58,7 +58,7 @@ func Compare(dir, pkg string, files []gogen.File) (*OutputPlan, error) {
 	for _, file := range files {
 		wanted[file.Name] = true
 		f := plannedFile{path: filepath.Join(dir, filepath.FromSlash(file.Name)), data: file.Data}
-		old, err := store.ReadFile(f.path, maxGenerated)
+		old, err := atomicfile.Read(f.path, maxGenerated)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			f.status = Missing
@@ -67,7 +67,7 @@ func Compare(dir, pkg string, files []gogen.File) (*OutputPlan, error) {
 		case bytes.Equal(unixLines(old), file.Data):
 			f.status = Unchanged
 		case !ours(file.Name, old):
-			e := &failure.Error{Err: fmt.Errorf("%s is not a file that mcpctl generated", f.path)}
+			e := &ui.Error{Err: fmt.Errorf("%s is not a file that mcpctl generated", f.path)}
 			return nil, e.WithHint("choose another folder with --out, or move the file away")
 		default:
 			f.status = Stale
@@ -100,7 +100,7 @@ func CheckFolder(flag, dir string) error {
 		case err == nil && info.IsDir():
 			return nil
 		case err == nil:
-			return (&failure.Error{Err: fmt.Errorf("%s is a file, not a folder", at)}).WithHint("choose a folder with %s, or move the file away", flag)
+			return (&ui.Error{Err: fmt.Errorf("%s is a file, not a folder", at)}).WithHint("choose a folder with %s, or move the file away", flag)
 		case filepath.Dir(at) == at:
 			return nil // writing reports the error
 		}
@@ -110,7 +110,7 @@ func CheckFolder(flag, dir string) error {
 // WriteError adds a remedy if a directory is not writable.
 func WriteError(flag string, err error) error {
 	if errors.Is(err, fs.ErrPermission) {
-		return (&failure.Error{Err: err}).WithHint("choose another folder with %s, or allow writing to this one", flag)
+		return (&ui.Error{Err: err}).WithHint("choose another folder with %s, or allow writing to this one", flag)
 	}
 	return err
 }
@@ -148,7 +148,7 @@ func (p *OutputPlan) scan(folder, pkg string, files []gogen.File, wanted map[str
 			continue
 		}
 		file := filepath.Join(dir, e.Name())
-		old, err := store.ReadFile(file, maxGenerated)
+		old, err := atomicfile.Read(file, maxGenerated)
 		if err != nil {
 			return err
 		}
@@ -176,7 +176,7 @@ func (p *OutputPlan) scan(folder, pkg string, files []gogen.File, wanted map[str
 // ReadLock reads the lock file in a directory, nil without one.
 func ReadLock(dir string) (*gogen.Lock, error) {
 	file := filepath.Join(dir, gogen.LockFile)
-	data, err := store.ReadFile(file, maxGenerated)
+	data, err := atomicfile.Read(file, maxGenerated)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), isNotDir(err):
 		return nil, nil
@@ -263,7 +263,7 @@ func (p *OutputPlan) put(f plannedFile) (status string, err error) {
 		if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil { //nolint:gosec // see above
 			return "", err
 		}
-		return Written, store.WriteFile(f.path, f.data, 0o644)
+		return Written, atomicfile.Write(f.path, f.data, 0o644)
 	case Extra:
 		if err := os.Remove(f.path); err != nil {
 			return "", err

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"testing"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 )
 
 // A folder that refuses to be written to has a remedy, named after its flag.
@@ -22,7 +22,7 @@ func TestWriteError(t *testing.T) {
 }
 
 func hint(err error) string {
-	if e, ok := errors.AsType[*failure.Error](err); ok {
+	if e, ok := errors.AsType[*ui.Error](err); ok {
 		return e.Hint()
 	}
 	return ""

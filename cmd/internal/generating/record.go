@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/mcpctl/mcpctl/internal/atomicfile"
 	"github.com/mcpctl/mcpctl/internal/secret"
-	"github.com/mcpctl/mcpctl/internal/store"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/fixture"
@@ -177,7 +177,7 @@ func (r *recording) write(dir string) ([]recordedFile, error) {
 			return nil, fmt.Errorf("record %s %s: %w", x.Method, x.Target(), err)
 		}
 		file := filepath.Join(dir, name)
-		if err := store.WriteFile(file, data, 0o644); err != nil {
+		if err := atomicfile.Write(file, data, 0o644); err != nil {
 			return nil, err
 		}
 		out = append(out, recordedFile{file, x.Method, x.Target()})

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
@@ -102,7 +101,7 @@ func (r *run) driftError(answers []Package) error {
 	if len(parts) > most {
 		text += fmt.Sprintf(" and %d more", len(parts)-most)
 	}
-	return &failure.Error{Kind: "drift", Err: errors.New("generated files differ: " + text), Remedy: "run the same command without --check"}
+	return &ui.Error{Kind: "drift", Err: errors.New("generated files differ: " + text), Remedy: "run the same command without --check"}
 }
 
 // ChangeReport is what changed between two states of a server.

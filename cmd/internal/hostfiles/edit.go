@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/hosts"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -78,7 +77,7 @@ func (ed *edit) run(p plan) error {
 			return err
 		}
 		if s.Action == stateTaken && p.named {
-			return &failure.Error{
+			return &ui.Error{
 				Kind: "config", Err: fmt.Errorf("%s has another server named %s, which mcpctl has not written", ed.ex.short(ed.f.Location.Path), s.Name),
 				Remedy: "mcpctl export " + ed.f.Location.Host.Name + " " + s.Name + " --replace overwrites it; --undo brings it back",
 			}

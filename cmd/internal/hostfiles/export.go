@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/hosts"
 	"github.com/mcpctl/mcpctl/internal/layers"
@@ -100,9 +99,9 @@ func (p *Program) location(name string, project bool) (*hosts.Location, error) {
 	i := slices.IndexFunc(all, func(l hosts.Location) bool { return l.Scope == want })
 	switch {
 	case len(all) == 0:
-		return nil, failure.Usage("%s has no file that mcpctl could write to", h.Title)
+		return nil, ui.Usage("%s has no file that mcpctl could write to", h.Title)
 	case i < 0:
-		return nil, failure.Usage("%s has no file for a project", h.Title).WithHint("mcpctl export %s", h.Name)
+		return nil, ui.Usage("%s has no file for a project", h.Title).WithHint("mcpctl export %s", h.Name)
 	}
 	if project {
 		if err := layers.Inside(p.Place.Dir, all[i].Path); err != nil {
@@ -116,7 +115,7 @@ func (p *Program) location(name string, project bool) (*hosts.Location, error) {
 func (ex *Export) target(name string) (*hosts.Location, error) {
 	l, err := ex.location(name, ex.Project)
 	if err == nil && l.Host.Confidence == hosts.Unsure && !ex.DryRun {
-		return nil, failure.Usage("the form of %s is known from one source only, so nothing is written to its file", l.Host.Title).
+		return nil, ui.Usage("the form of %s is known from one source only, so nothing is written to its file", l.Host.Title).
 			WithHint("mcpctl export %s --dry-run", name)
 	}
 	return l, err

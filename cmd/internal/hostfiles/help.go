@@ -3,7 +3,7 @@ package hostfiles
 import (
 	"strings"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/screen"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/hosts"
 )
 
@@ -31,5 +31,5 @@ const SyncLong = "Bring the files of hosts that were exported to in line with se
 
 // hostList returns the names of the hosts for a help text.
 func hostList() string {
-	return strings.Join(screen.Wrap(strings.Join(hosts.Names(), " "), 100), "\n  ")
+	return strings.Join(ui.Wrap(strings.Join(hosts.Names(), " "), 100), "\n  ")
 }

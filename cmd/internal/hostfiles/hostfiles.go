@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/hosts"
 	"github.com/mcpctl/mcpctl/internal/plain"
@@ -71,7 +70,7 @@ func host(name string) (*hosts.Host, error) {
 	if h := hosts.Find(name); h != nil {
 		return h, nil
 	}
-	return nil, failure.Usage("unknown host %q", name).WithHint("%s", plain.NearestHint(name, hosts.Names(), "one of "+strings.Join(hosts.Names(), ", ")))
+	return nil, ui.Usage("unknown host %q", name).WithHint("%s", plain.NearestHint(name, hosts.Names(), "one of "+strings.Join(hosts.Names(), ", ")))
 }
 
 // short returns a path with ~ for the home directory.

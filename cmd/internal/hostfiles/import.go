@@ -14,8 +14,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
 	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
-	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/hosts"
 	"github.com/mcpctl/mcpctl/internal/plain"
@@ -127,7 +125,7 @@ func (im *Import) stopped(words []string) error {
 	if im.Project {
 		command = append(command, "--project")
 	}
-	return &failure.Error{
+	return &ui.Error{
 		Kind:   "config",
 		Err:    fmt.Errorf("%s not imported: what limits tools or users at the host would be lost", plain.Count(n, "server")),
 		Remedy: strings.Join(append(command, "--force"), " ") + " imports without it",
@@ -170,13 +168,13 @@ func (im *Import) read(ctx context.Context, words []string) error {
 	}
 	for _, word := range words {
 		if strings.HasPrefix(word, "https://") || strings.HasPrefix(word, "http://") {
-			return failure.Usage("mcpctl import reads files: %s is a URL", config.DisplayURL(word)).WithHint("curl -fsSL URL | mcpctl import -")
+			return ui.Usage("mcpctl import reads files: %s is a URL", config.DisplayURL(word)).WithHint("curl -fsSL URL | mcpctl import -")
 		}
 		if word == "-" || strings.ContainsAny(word, `/\.`) {
 			f, err := im.open(ctx, word)
 			switch {
 			case errors.Is(err, hosts.ErrForm):
-				return &failure.Error{Err: err, Remedy: `as in {"mcpServers": {"NAME": {"command": "npx"}}}; mcpctl import --help names the hosts whose forms it knows`}
+				return &ui.Error{Err: err, Remedy: `as in {"mcpServers": {"NAME": {"command": "npx"}}}; mcpctl import --help names the hosts whose forms it knows`}
 			case err != nil:
 				return err
 			}
@@ -198,7 +196,7 @@ func (im *Import) read(ctx context.Context, words []string) error {
 func (im *Import) readHost(h *hosts.Host) error {
 	all := h.Locations(im.Place)
 	if len(all) == 0 {
-		return failure.Usage("%s keeps no file in a known place: name the file", h.Name).WithHint("mcpctl import FILE")
+		return ui.Usage("%s keeps no file in a known place: name the file", h.Name).WithHint("mcpctl import FILE")
 	}
 	there := false
 	for _, l := range all {
@@ -210,7 +208,7 @@ func (im *Import) readHost(h *hosts.Host) error {
 		im.add(f)
 	}
 	if !there {
-		return &failure.Error{Kind: "config", Err: fmt.Errorf("%s has no file: %s is not there", h.Name, im.short(all[0].Path))}
+		return &ui.Error{Kind: "config", Err: fmt.Errorf("%s has no file: %s is not there", h.Name, im.short(all[0].Path))}
 	}
 	return nil
 }
@@ -495,7 +493,7 @@ func (im *Import) print() error {
 		}
 		rows = append(rows, []string{plain.Line(c.Name), c.Host, c.Scope, what, c.Alias, plain.Line(c.Reason)})
 	}
-	if err := im.UI.Table(screen.Table{Headers: []string{"NAME", "HOST", "SCOPE", "RESULT", "ALIAS", "REASON"}, Rows: rows, Keep: []int{4}}); err != nil {
+	if err := im.UI.Table(ui.Table{Headers: []string{"NAME", "HOST", "SCOPE", "RESULT", "ALIAS", "REASON"}, Rows: rows, Keep: []int{4}}); err != nil {
 		return err
 	}
 	for _, c := range im.found {

@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"slices"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/hosts"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
@@ -32,7 +32,7 @@ func (s *Sync) Run(ctx context.Context, names []string) error {
 			return err
 		}
 		if !slices.ContainsFunc(led.Locations(), func(l *hosts.Location) bool { return l.Host.Name == name }) {
-			return failure.Usage("nothing was exported to %s", name).WithHint("mcpctl export %s", name)
+			return ui.Usage("nothing was exported to %s", name).WithHint("mcpctl export %s", name)
 		}
 	}
 	f, err := s.Load()
@@ -127,7 +127,7 @@ func (s *Sync) report(results []*exported, failed bool) error {
 		}
 	}
 	if s.Check && differs {
-		return &failure.Error{Kind: "drift", Err: fmt.Errorf("hosts' files differ from servers.json"), Remedy: "mcpctl sync"}
+		return &ui.Error{Kind: "drift", Err: fmt.Errorf("hosts' files differ from servers.json"), Remedy: "mcpctl sync"}
 	}
 	return nil
 }

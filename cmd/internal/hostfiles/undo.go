@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/hosts"
 )
 
@@ -25,7 +25,7 @@ func (ex *Export) Undo(ctx context.Context, name string) error {
 		}
 		w := led.Files[l.Key()]
 		if w == nil {
-			return nil, failure.Usage("nothing was written to %s", ex.short(l.Path)).WithHint("%s", ex.elsewhere(led, name))
+			return nil, ui.Usage("nothing was written to %s", ex.short(l.Path)).WithHint("%s", ex.elsewhere(led, name))
 		}
 		text, ok, err := led.Original(w, f.Bytes())
 		if err != nil {

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/pins"
 	"github.com/mcpctl/mcpctl/internal/plain"
@@ -142,7 +141,7 @@ func (p *Program) conclude(f *config.File, lock locks, all []*observed, names []
 	case unreached != nil:
 		p.UI.Note("warning: %v", unreached)
 	}
-	return &failure.Error{Kind: "drift", Err: errors.New("servers differ from " + filepath.Base(pins.Path(f.Path()))), Remedy: "mcpctl lock approve " + first + " takes over what it says now"}
+	return &ui.Error{Kind: "drift", Err: errors.New("servers differ from " + filepath.Base(pins.Path(f.Path()))), Remedy: "mcpctl lock approve " + first + " takes over what it says now"}
 }
 
 // comparedOf compares a server with its lock, nil for none. Without an offer only the
@@ -266,7 +265,7 @@ func printDifference(page *ui.Page, d difference, change *changeOutput) {
 // URI. It shows the difference first and asks, unless yes.
 func (p *Program) Approve(ctx context.Context, what string, yes bool) error {
 	if !yes && p.UI.WantJSON() {
-		return failure.Usage("as JSON, approve shows the change together with the result").WithHint("mcpctl lock diff --json shows it before; then mcpctl lock approve %s --yes", what)
+		return ui.Usage("as JSON, approve shows the change together with the result").WithHint("mcpctl lock diff --json shows it before; then mcpctl lock approve %s --yes", what)
 	}
 	f, lock, _, err := p.open(nil)
 	if err != nil {
@@ -278,7 +277,7 @@ func (p *Program) Approve(ctx context.Context, what string, yes bool) error {
 		return err
 	}
 	if part && item == "" {
-		return failure.Usage("%s/ names no tool", alias).WithHint("mcpctl lock approve %s", alias)
+		return ui.Usage("%s/ names no tool", alias).WithHint("mcpctl lock approve %s", alias)
 	}
 	all, err := p.observe(ctx, []config.Entry{entry})
 	if err != nil {
@@ -345,7 +344,7 @@ func (p *Program) nothingToApprove(o *observed, s *pins.Server, item string) err
 		known = known || locked
 	}
 	if !known {
-		return failure.Usage("%s has no tool, prompt or resource %s", o.entry.Name, plain.Line(item)).WithHint("mcpctl lock diff %s", o.entry.Name)
+		return ui.Usage("%s has no tool, prompt or resource %s", o.entry.Name, plain.Line(item)).WithHint("mcpctl lock diff %s", o.entry.Name)
 	}
 	if p.UI.WantJSON() {
 		return p.UI.EncodeJSON(map[string]any{"approved": compared{Name: o.entry.Name, State: "same", Changes: []changeOutput{}}})
@@ -363,7 +362,7 @@ func (p *Program) consent(ctx context.Context, what string, n int) error {
 	answer, err := asker.Select(ctx, ui.Question{Message: fmt.Sprintf("Approve %s of %s", plain.Count(n, "change"), plain.Line(what)), Flag: "--yes"}, []string{"leave it", "approve"})
 	switch {
 	case errors.Is(err, ui.ErrNoAnswer):
-		return failure.Usage("approve needs consent, and there is nobody to ask").WithHint("mcpctl lock approve %s --yes", what)
+		return ui.Usage("approve needs consent, and there is nobody to ask").WithHint("mcpctl lock approve %s --yes", what)
 	case err != nil:
 		return err
 	case answer == 0:

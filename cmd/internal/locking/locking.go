@@ -14,7 +14,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/packages"
 	"github.com/mcpctl/mcpctl/internal/pins"
@@ -284,7 +283,7 @@ func (p *Program) failed(all []*observed) error {
 	if len(names) > 1 {
 		err = &more{err, names[1:]}
 	}
-	return &failure.Error{Kind: p.Kind(first.err), Err: err, Remedy: hint}
+	return &ui.Error{Kind: p.Kind(first.err), Err: err, Remedy: hint}
 }
 
 // named is an error with its server in front.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/records"
+	"github.com/mcpctl/mcpctl/cmd/internal/adding"
 	"github.com/mcpctl/mcpctl/internal/lazy"
 	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -94,8 +94,8 @@ func (s *server) search(ctx context.Context, _ *runtimetest.Call, in struct {
 	switch {
 	case len(words) == 0:
 		return nil, errors.New("invalid arguments: query has no words")
-	case in.Type != "" && !slices.Contains(records.Types(), in.Type):
-		return nil, fmt.Errorf("invalid arguments: type is none of %s", strings.Join(records.Types(), ", "))
+	case in.Type != "" && !slices.Contains(adding.Types(), in.Type):
+		return nil, fmt.Errorf("invalid arguments: type is none of %s", strings.Join(adding.Types(), ", "))
 	case in.Limit < 0 || in.Limit > 50:
 		return nil, fmt.Errorf("invalid arguments: limit is %d, want 1 to 50", in.Limit)
 	case in.Limit == 0:

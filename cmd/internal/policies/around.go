@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/access/gate"
 	"github.com/mcpctl/mcpctl/internal/access/policy"
@@ -112,9 +111,9 @@ func left(ctx context.Context, p *Program, l *loaded, r *request, d *decision) (
 	}
 	config.Set = l.set // whose policies those of the decision are
 	g := gate.New(config)
-	db := filepath.Join(p.StateDir, localpolicy.QuotaFile)
+	db := filepath.Join(p.StateDir, QuotaFile)
 	if _, err := os.Stat(db); p.StateDir != "" && err == nil {
-		if err := localpolicy.ReadQuotas(ctx, g, p.StateDir, p.Settings.ConfigPath); err != nil {
+		if err := ReadQuotas(ctx, g, p.StateDir, p.Settings.ConfigPath); err != nil {
 			return nil, err
 		}
 	} else if p.StateDir != "" && !errors.Is(err, fs.ErrNotExist) {

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
-	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/access/policy"
@@ -164,16 +162,16 @@ func (p *Program) Explain(ctx context.Context, o ExplainOptions) error {
 // about finds what a request is about.
 func (l *loaded) about(r *request, item string) error {
 	if _, known := actionKinds()[r.action]; !known {
-		return failure.Usage("unknown action %q", r.action).WithHint("actions are call SERVER/TOOL, get SERVER/PROMPT and read SERVER/URI")
+		return ui.Usage("unknown action %q", r.action).WithHint("actions are call SERVER/TOOL, get SERVER/PROMPT and read SERVER/URI")
 	}
 	var found bool
 	if r.server, r.name, found = strings.Cut(item, "/"); !found || r.name == "" {
-		return failure.Usage("%q names no item of a server", item).WithHint("as in mcpctl policy explain call gh/merge")
+		return ui.Usage("%q names no item of a server", item).WithHint("as in mcpctl policy explain call gh/merge")
 	}
 	if slices.Contains(l.configured, r.server) {
 		return nil
 	}
-	return failure.Usage("unknown server %q", r.server).WithHint("%s", plain.NearestHint(r.server, l.configured, "mcpctl list shows the configured servers"))
+	return ui.Usage("unknown server %q", r.server).WithHint("%s", plain.NearestHint(r.server, l.configured, "mcpctl list shows the configured servers"))
 }
 
 // explained is policy explain --json.
@@ -263,7 +261,7 @@ func (p *Program) print(l *loaded, r *request, d *decision, beside *around, more
 	var b strings.Builder
 	c := p.UI.Palette()
 	line := func(indent int, text string) {
-		for _, part := range screen.Wrap(strings.Repeat(" ", indent)+ui.CleanLine(text), ui.Width(p.UI)) {
+		for _, part := range ui.Wrap(strings.Repeat(" ", indent)+ui.CleanLine(text), ui.Width(p.UI)) {
 			b.WriteString(part + "\n")
 		}
 	}

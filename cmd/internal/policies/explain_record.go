@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/auditing"
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/audit"
 )
 
@@ -44,7 +44,7 @@ func (p *Program) explainRecord(ctx context.Context, l *loaded, o ExplainOptions
 	}
 	r, ok := l.again(&e.Record, arguments)
 	if !ok {
-		return failure.Usage("record %s is about no request: its kind is %s", o.Record, e.Kind).WithHint("mcpctl audit %s shows it", o.Record)
+		return ui.Usage("record %s is about no request: its kind is %s", o.Record, e.Kind).WithHint("mcpctl audit %s shows it", o.Record)
 	}
 	d := l.decideRecorded(r, &e.Record)
 	of := l.ofRecord(e, &d)
@@ -113,7 +113,7 @@ func (of *ofRecord) lines() []string {
 func checkArguments(text string) error {
 	var object map[string]json.RawMessage
 	if text != "" && json.Unmarshal([]byte(text), &object) != nil {
-		return failure.Usage("--args is no JSON object").WithHint(`as in --args '{"path": "/etc/passwd"}'`)
+		return ui.Usage("--args is no JSON object").WithHint(`as in --args '{"path": "/etc/passwd"}'`)
 	}
 	return nil
 }

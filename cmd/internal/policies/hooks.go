@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
-	"github.com/mcpctl/mcpctl/cmd/internal/viewing"
 	"github.com/mcpctl/mcpctl/internal/access/policy"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
@@ -77,7 +77,7 @@ func (l *loaded) hookCall(r *request) *proxy.HookCall {
 	if at < 0 {
 		at, tools = len(tools), append(tools, r.name)
 	}
-	exposed := viewing.Names(l.hooked.serve, servers).Exposed(r.server, tools)[at]
+	exposed := find.ServeNames(l.hooked.serve, servers).Exposed(r.server, tools)[at]
 	params, _ := json.Marshal(callParams{exposed, r.arguments}) // which are an object
 	return &proxy.HookCall{Target: proxy.Target{Server: r.server, Tool: r.name, Exposed: exposed}, Params: params}
 }

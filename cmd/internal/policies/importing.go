@@ -10,10 +10,10 @@ import (
 	"github.com/tailscale/hujson"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/access/rules"
-	"github.com/mcpctl/mcpctl/internal/store"
+	"github.com/mcpctl/mcpctl/internal/atomicfile"
 )
 
 // maxImport is the greatest size of a file that is imported, in bytes.
@@ -28,13 +28,13 @@ from the names of tools. What a tool reads is taken from its annotations, where 
 
 // Import prints the rules that an access list of another gateway becomes.
 func (p *Program) Import(path string) error {
-	raw, err := store.ReadFile(path, maxImport)
+	raw, err := atomicfile.Read(path, maxImport)
 	if err != nil {
-		return failure.Usage("%w", err)
+		return ui.Usage("%w", err)
 	}
 	out, err := translate(raw)
 	if err != nil {
-		return &failure.Error{Kind: "config", Err: fmt.Errorf("%s: %w", path, err), Remedy: failure.HintOf(err)}
+		return &ui.Error{Kind: "config", Err: fmt.Errorf("%s: %w", path, err), Remedy: ui.HintOf(err)}
 	}
 	text := out.yaml()
 	// What is printed is read back: it must be accepted as it is.
@@ -43,7 +43,7 @@ func (p *Program) Import(path string) error {
 		return fmt.Errorf("import: %w", err)
 	}
 	if _, err := rules.Parse(path, doc.Content[0].Content[1]); err != nil {
-		return &failure.Error{Kind: "config", Err: err}
+		return &ui.Error{Kind: "config", Err: err}
 	}
 	for _, note := range out.notes {
 		p.UI.Note("note: %s", note)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/test/require"
 )
@@ -82,7 +81,7 @@ func TestImport(t *testing.T) {
 		err := p.Import(path)
 		fmt.Fprintf(&got, "%s\n%s%s", strings.ReplaceAll(text, "\t", ""), out.String(), errs.String())
 		if err != nil {
-			fmt.Fprintf(&got, "error: %s\nhint: %s\n", strings.TrimPrefix(err.Error(), path+": "), failure.HintOf(err))
+			fmt.Fprintf(&got, "error: %s\nhint: %s\n", strings.TrimPrefix(err.Error(), path+": "), ui.HintOf(err))
 		}
 		got.WriteByte('\n')
 	}

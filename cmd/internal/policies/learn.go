@@ -13,7 +13,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/auditing"
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/access/policy"
@@ -57,7 +56,7 @@ func (p *Program) Learn(ctx context.Context, from string, q auditing.Query) erro
 		return err
 	}
 	if of.requests == 0 {
-		return failure.Usage("the log has no request that was let through").WithHint("mcpctl audit shows what it has")
+		return ui.Usage("the log has no request that was let through").WithHint("mcpctl audit shows what it has")
 	}
 	text := of.yaml()
 	// What is printed is read back: it must be accepted as it is.
@@ -130,7 +129,7 @@ func (of *learner) add(e *auditing.Entry) error {
 	}
 	if of.used[who][item] == 0 {
 		if of.pairs++; of.pairs > maxLearned {
-			return failure.Usage("the log has more than %d pairs of a principal and an item", maxLearned).WithHint("learn from less of it, as with --since 7d or --server NAME")
+			return ui.Usage("the log has more than %d pairs of a principal and an item", maxLearned).WithHint("learn from less of it, as with --since 7d or --server NAME")
 		}
 	}
 	of.used[who][item]++

@@ -1,5 +1,7 @@
 // Package policies is the command mcpctl policy: it shows, checks, tests and explains who
-// may do what, and turns the access lists of others into rules.
+// may do what, and turns the access lists of others into rules. Commands obey the policies that
+// are about this machine's user: they reach a server through a proxy in this process, which
+// decides as serve does and records what it decides.
 package policies
 
 import (
@@ -12,9 +14,7 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/auditing"
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
-	"github.com/mcpctl/mcpctl/cmd/internal/localpolicy"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/access"
@@ -88,12 +88,12 @@ func (p *Program) load(ctx context.Context) (*loaded, error) {
 	entries := f.Enabled()
 	l.entries = entries
 	for _, e := range entries {
-		l.servers = append(l.servers, localpolicy.ServerOf(e))
+		l.servers = append(l.servers, ServerOf(e))
 	}
 	for list := range pins.Lists {
 		for name, listed := range p.Known.Load(ctx, entries, list.Member()) {
 			i := slices.IndexFunc(entries, func(e config.Entry) bool { return e.Name == name })
-			l.items = append(l.items, localpolicy.ItemsOf(entries[i], list, listed.Items)...)
+			l.items = append(l.items, ItemsOf(entries[i], list, listed.Items)...)
 			l.listed[name] = l.listed[name] || list == pins.Tools
 		}
 	}
@@ -163,7 +163,7 @@ func (l *loaded) item(kind policy.Kind, server, name string) policy.Item {
 func (p *Program) who(word string, groups, scopes []string) (*access.Principal, error) {
 	if word == "" || word == access.Local {
 		if len(groups)+len(scopes) > 0 {
-			return nil, failure.Usage("local has no groups and no scopes").WithHint("name a principal with --as")
+			return nil, ui.Usage("local has no groups and no scopes").WithHint("name a principal with --as")
 		}
 		return nil, nil
 	}

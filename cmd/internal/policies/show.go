@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/access/policy"
 )
@@ -77,7 +76,7 @@ func (p *Program) printShown(l *loaded, all []shown) error {
 		seen[id] = true
 		b.WriteString(c.Bold(ui.CleanLine(id)) + " (" + p.place(s.File, s.Line) + ")\n")
 		for _, text := range []string{s.Words, s.Reason} {
-			for _, line := range screen.Wrap("  "+ui.CleanLine(text), ui.Width(p.UI)) {
+			for _, line := range ui.Wrap("  "+ui.CleanLine(text), ui.Width(p.UI)) {
 				if text != "" {
 					b.WriteString(line + "\n")
 				}

@@ -12,11 +12,10 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/access/policy"
-	"github.com/mcpctl/mcpctl/internal/store"
+	"github.com/mcpctl/mcpctl/internal/atomicfile"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
@@ -78,7 +77,7 @@ func (p *Program) Test(ctx context.Context, files []string) error {
 			return err
 		}
 		if len(files) == 0 {
-			return failure.Usage("config.yaml names no tests").WithHint("name a file, or write access: {tests: [policy/*_test.yaml]}")
+			return ui.Usage("config.yaml names no tests").WithHint("name a file, or write access: {tests: [policy/*_test.yaml]}")
 		}
 	}
 	count, differences := 0, []difference{}
@@ -155,10 +154,10 @@ func (t *test) run(l *loaded) (difference, bool) {
 
 // readTests reads a file of tests. Its errors have their place.
 func (p *Program) readTests(l *loaded, path string) ([]*test, error) {
-	raw, err := store.ReadFile(path, maxTests)
+	raw, err := atomicfile.Read(path, maxTests)
 	if err != nil {
 		if os.IsNotExist(err) {
-			return nil, failure.Usage("no such file: %s", path)
+			return nil, ui.Usage("no such file: %s", path)
 		}
 		return nil, config.FileProblem(path, err)
 	}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/records"
-	"github.com/mcpctl/mcpctl/cmd/internal/screen"
+	"github.com/mcpctl/mcpctl/cmd/internal/adding"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime"
 )
@@ -15,7 +15,7 @@ import (
 // Find returns the record of NAME[@VERSION] from the first registry that has the name. A
 // registry that does not answer is an error, unless its copy has the record: the next
 // registry may have another server of that name.
-func (p *Program) Find(ctx context.Context, arg string, pre bool) (*records.Found, error) {
+func (p *Program) Find(ctx context.Context, arg string, pre bool) (*adding.Found, error) {
 	clients, err := p.clients(shortWait)
 	if err != nil {
 		return nil, err
@@ -38,8 +38,8 @@ func (p *Program) Find(ctx context.Context, arg string, pre bool) (*records.Foun
 	return nil, first
 }
 
-func (p *Program) find(ctx context.Context, c *registry.Client, arg string, pre bool) (*records.Found, error) {
-	found := &records.Found{Registry: c.URL(), Official: c.Official()}
+func (p *Program) find(ctx context.Context, c *registry.Client, arg string, pre bool) (*adding.Found, error) {
+	found := &adding.Found{Registry: c.URL(), Official: c.Official()}
 	res, err := c.Resolve(ctx, arg, pre)
 	if err == nil {
 		found.Record, found.Notes, found.Latest = res.Record, res.Notes, res.Latest
@@ -79,5 +79,5 @@ func (p *Program) copied(ctx context.Context, url, arg string, pre bool) (rec *r
 	if version != "" && version != "latest" && version != have || version == "" && !pre && registry.IsPrerelease(have) {
 		return nil, ""
 	}
-	return rec, screen.Since(time.Since(st.Synced)) + " ago"
+	return rec, ui.Since(time.Since(st.Synced)) + " ago"
 }

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/records"
-	"github.com/mcpctl/mcpctl/cmd/internal/screen"
+	"github.com/mcpctl/mcpctl/cmd/internal/adding"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/mirror"
 	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/registry"
@@ -251,7 +251,7 @@ func (p *Program) refresh(ctx context.Context, c *registry.Client, copies *mirro
 	switch {
 	case err == nil:
 		st, _ := copies.State(ctx, c.URL())
-		p.UI.Note("the copy of %s has %s (%s)", hostOf(c.URL()), plain.Count(st.Servers, "server"), screen.Since(time.Since(begun)))
+		p.UI.Note("the copy of %s has %s (%s)", hostOf(c.URL()), plain.Count(st.Servers, "server"), ui.Since(time.Since(begun)))
 	case copied > 0:
 		p.UI.Note("the copy of %s is not complete: %s so far; mcpctl search --refresh continues there", hostOf(c.URL()), plain.Count(copied, "server"))
 	}
@@ -281,7 +281,7 @@ func (p *Program) merge(ctx context.Context, s Search, copies *mirror.Mirror, ou
 			continue
 		}
 		for _, rec := range part.live.Records {
-			if records.HasType(&rec.Server, s.Type) {
+			if adding.HasType(&rec.Server, s.Type) {
 				all = append(all, mirror.Hit{Record: rec, Registry: part.URL})
 				out.Total++
 			}
@@ -344,9 +344,9 @@ func (part *Part) note(now time.Time) string {
 		}
 		return text
 	case part.Err != nil:
-		return fmt.Sprintf("warning: %v; this is the copy as of %s ago", part.Err, screen.Since(age))
+		return fmt.Sprintf("warning: %v; this is the copy as of %s ago", part.Err, ui.Since(age))
 	case age > unsaid:
-		return fmt.Sprintf("as of %s ago", screen.Since(age))
+		return fmt.Sprintf("as of %s ago", ui.Since(age))
 	}
 	return ""
 }

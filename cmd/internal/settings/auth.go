@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/internal/atomicfile"
 	"github.com/mcpctl/mcpctl/internal/authconfig"
-	"github.com/mcpctl/mcpctl/internal/store"
 )
 
 // maxAuth bounds a file that --auth names, in bytes.
@@ -19,7 +19,7 @@ func (src *source) auth() (*authconfig.Given, error) {
 	part := text == ""
 	if !part {
 		if name, ok := strings.CutPrefix(text, "@"); ok {
-			raw, err := store.ReadFile(name, maxAuth)
+			raw, err := atomicfile.Read(name, maxAuth)
 			if err != nil {
 				return nil, &ValueError{Source: from, Message: "is " + quote(text) + ": " + err.Error()}
 			}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/internal/access/policy"
 	"github.com/mcpctl/mcpctl/internal/access/rules"
-	"github.com/mcpctl/mcpctl/internal/store"
+	"github.com/mcpctl/mcpctl/internal/atomicfile"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
@@ -77,7 +77,7 @@ func ReadPolicies(path string, auth bool) (*Policies, error) {
 				return p, p.problemIn(pattern, fmt.Sprintf("there are more than %d files of policies", maxPolicyFiles), "put several policies into one file")
 			}
 			p.Watch = append(p.Watch, file)
-			text, err := store.ReadFile(file, maxPolicyFile)
+			text, err := atomicfile.Read(file, maxPolicyFile)
 			if err != nil {
 				return p, config.FileProblem(file, err)
 			}

@@ -9,10 +9,10 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/failure"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/internal/atomicfile"
 	"github.com/mcpctl/mcpctl/internal/search"
 	"github.com/mcpctl/mcpctl/internal/secret"
-	"github.com/mcpctl/mcpctl/internal/store"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
@@ -146,7 +146,7 @@ func ExpandHeaders(section string, headers map[string]string, getenv func(string
 			return v
 		})
 		if missing != "" {
-			return nil, &failure.Error{Kind: "config", Err: fmt.Errorf("%s.headers: the variable %s of %s is not set", section, missing, name), Remedy: "set " + missing}
+			return nil, &ui.Error{Kind: "config", Err: fmt.Errorf("%s.headers: the variable %s of %s is not set", section, missing, name), Remedy: "set " + missing}
 		}
 		out[name] = secret.New(value)
 	}
@@ -159,7 +159,7 @@ func (s Search) Words() (*search.Vocabulary, error) {
 	if s.Vocabulary == "" {
 		return search.Default(), nil
 	}
-	text, err := store.ReadFile(s.Vocabulary, maxVocabulary)
+	text, err := atomicfile.Read(s.Vocabulary, maxVocabulary)
 	if err != nil {
 		return search.Default(), config.FileProblem(s.Vocabulary, err)
 	}

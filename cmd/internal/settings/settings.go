@@ -21,8 +21,8 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
 
+	"github.com/mcpctl/mcpctl/internal/atomicfile"
 	"github.com/mcpctl/mcpctl/internal/authconfig"
-	"github.com/mcpctl/mcpctl/internal/store"
 	"github.com/mcpctl/mcpctl/internal/views"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
@@ -230,7 +230,7 @@ func Load(o Options) (Settings, error) {
 }
 
 // ReadFile returns the bytes of config.yaml, which must be a regular file.
-func ReadFile(path string) ([]byte, error) { return store.ReadFile(path, maxFile) }
+func ReadFile(path string) ([]byte, error) { return atomicfile.Read(path, maxFile) }
 
 // readFile parses config.yaml and checks its keys; a missing one is an empty one. The
 // values reach viper one by one, as they are written: see resolve.

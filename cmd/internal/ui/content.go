@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
@@ -245,7 +244,7 @@ func (u *UI) paragraph(text string) error {
 
 // Indented writes indented JSON with unchanged digits.
 func (u *UI) Indented(raw json.RawMessage) error {
-	_, err := u.Out.Write(append(screen.JSON([]byte(Clean(string(raw))), u.Palette()), '\n'))
+	_, err := u.Out.Write(append(JSON([]byte(Clean(string(raw))), u.Palette()), '\n'))
 	return err
 }
 

@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/screen"
-	"github.com/mcpctl/mcpctl/internal/signature"
+	"github.com/mcpctl/mcpctl/internal/declare"
 	"github.com/mcpctl/mcpctl/runtime/schema"
 )
 
@@ -59,7 +58,7 @@ func (p *Page) Head(text string) {
 // Text writes a server's text, indented.
 func (p *Page) Text(text, indent string) {
 	for line := range strings.Lines(strings.TrimSpace(Clean(text))) {
-		for _, part := range screen.Wrap(strings.TrimRight(indent+line, " \t\n"), Width(p.UI)) {
+		for _, part := range Wrap(strings.TrimRight(indent+line, " \t\n"), Width(p.UI)) {
 			p.Print(part)
 		}
 	}
@@ -85,7 +84,7 @@ func (p *Page) Arguments(n schema.Node, prefix string, depth int) {
 		values := enumOf(prop.Node)
 		facts := []string{prop.Node.Type()}
 		if values != nil {
-			facts[0] = signature.Plain(prop.Node)
+			facts[0] = declare.Plain(prop.Node)
 		}
 		if prop.Required {
 			facts = append(facts, "required")
@@ -102,7 +101,7 @@ func (p *Page) Arguments(n schema.Node, prefix string, depth int) {
 		p.Line("  %s  %s", CleanLine(path), CleanLine(strings.Join(facts, ", ")))
 		p.Text(prop.Node.Description(), "      ")
 		if values != nil {
-			for _, line := range screen.Values("      one of: ", values, Width(p.UI)) {
+			for _, line := range Values("      one of: ", values, Width(p.UI)) {
 				p.Print(line)
 			}
 		}

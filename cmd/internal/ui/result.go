@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime"
 )
@@ -56,7 +55,7 @@ func shown(r *runtime.ToolResult) json.RawMessage {
 // problem writes a text of an error of a tool, with its errors of validation one line a
 // field.
 func (u *UI) problem(text string) error {
-	head, fields := screen.FieldsIn(text)
+	head, fields := FieldsIn(text)
 	if fields == nil {
 		return u.paragraph(text)
 	}
@@ -65,7 +64,7 @@ func (u *UI) problem(text string) error {
 			return err
 		}
 	}
-	_, err := io.WriteString(u.Out, screen.Lines(fields, u.Palette()))
+	_, err := io.WriteString(u.Out, Lines(fields, u.Palette()))
 	return err
 }
 
@@ -92,7 +91,7 @@ func (u *UI) Note(format string, a ...any) {
 
 // Say writes a line that belongs to a question on standard error, quiet or not.
 func (u *UI) Say(format string, a ...any) {
-	_, _ = fmt.Fprintln(u.Err, screen.Palette(u.ErrColor).Label(CleanLine(fmt.Sprintf(format, a...))))
+	_, _ = fmt.Fprintln(u.Err, Palette(u.ErrColor).Label(CleanLine(fmt.Sprintf(format, a...))))
 }
 
 // PrintJSON writes JSON of a server, unchanged, and a newline. On a terminal it is
@@ -100,7 +99,7 @@ func (u *UI) Say(format string, a ...any) {
 func (u *UI) PrintJSON(raw []byte) error {
 	b := bytes.TrimRight(raw, "\r\n")
 	if u.OutTTY {
-		b = screen.JSON(plain.Escape(b), u.Palette())
+		b = JSON(plain.Escape(b), u.Palette())
 	}
 	_, err := u.Out.Write(append(bytes.Clone(b), '\n'))
 	return err

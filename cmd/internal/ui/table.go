@@ -6,18 +6,16 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/text"
 	"golang.org/x/term"
-
-	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 )
 
 // NameTable writes rows under headers. Cells are cleaned and put on one line. The first
-// column, which users copy into the next command, is never cut; see [screen.Table].
+// column, which users copy into the next command, is never cut; see [Table].
 func (u *UI) NameTable(headers []string, rows [][]string) error {
-	return u.Table(screen.Table{Headers: headers, Rows: rows})
+	return u.Table(Table{Headers: headers, Rows: rows})
 }
 
 // Table is NameTable for a table with more columns to keep, or with colours.
-func (u *UI) Table(t screen.Table) error {
+func (u *UI) Table(t Table) error {
 	clean := make([][]string, len(t.Rows))
 	for i, row := range t.Rows {
 		clean[i] = make([]string, len(row))
@@ -31,18 +29,18 @@ func (u *UI) Table(t screen.Table) error {
 }
 
 // PrintTools writes a list of tools or prompts, and notes what its marks mean.
-func (u *UI) PrintTools(head string, entries []screen.Tool) error {
-	if _, err := io.WriteString(u.Out, screen.Tools(head, entries, u.width(), u.Palette())); err != nil {
+func (u *UI) PrintTools(head string, entries []Tool) error {
+	if _, err := io.WriteString(u.Out, Tools(head, entries, u.width(), u.Palette())); err != nil {
 		return err
 	}
-	if legend := screen.Legend(entries); legend != "" {
+	if legend := Legend(entries); legend != "" {
 		u.Note("hints: %s", legend)
 	}
 	return nil
 }
 
 // Palette returns the colours of standard output.
-func (u *UI) Palette() screen.Palette { return screen.Palette(u.Color) }
+func (u *UI) Palette() Palette { return Palette(u.Color) }
 
 // width returns the number of columns of the terminal, 0 for none or an unknown
 // size.

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"github.com/mcpctl/mcpctl/cmd/internal/screen"
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
@@ -19,9 +18,9 @@ func ShowTools(u *UI, tools []runtime.Tool, withSchema bool) error {
 		}
 		return nil
 	}
-	entries := make([]screen.Tool, len(tools))
+	entries := make([]Tool, len(tools))
 	for i := range tools {
-		entries[i] = screen.ToolOf(&tools[i])
+		entries[i] = ToolOf(&tools[i])
 	}
 	return u.PrintTools("TOOL", entries)
 }
@@ -31,7 +30,7 @@ func showSchemas(u *UI, t *runtime.Tool, gap bool) error {
 	if gap {
 		p.Line("")
 	}
-	p.Line("%s", screen.SignatureOf(t))
+	p.Line("%s", SignatureOf(t))
 	p.Schema("input schema", t.InputSchema)
 	p.Schema("output schema", t.OutputSchema)
 	return p.Err

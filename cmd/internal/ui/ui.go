@@ -1,5 +1,6 @@
 // Package ui is the interface of commands to people and scripts: streams, terminal
-// detection, tables and JSON, questions.
+// detection, tables and JSON, questions. [Palette], [Table] and [JSON] write what they are given
+// in colour or without; an [Error] says with which code a command ends.
 //
 // Standard output is for results only; everything else goes to standard error.
 package ui

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/mcpctl/mcpctl/internal/declare"
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/internal/search"
-	"github.com/mcpctl/mcpctl/internal/signature"
 )
 
 // Tool is a tool that somebody may use.
@@ -170,11 +170,11 @@ func describe(name string, definition []byte, d Detail) string {
 		InputSchema json.RawMessage `json:"inputSchema"`
 	}
 	_ = json.Unmarshal(definition, &t) // what cannot be read is left out
-	about := cmp.Or(signature.FirstLine(t.Description), signature.FirstLine(t.Title))
+	about := cmp.Or(declare.FirstLine(t.Description), declare.FirstLine(t.Title))
 	if d == Line {
 		return joined(name, shortened(about, maxLine))
 	}
-	return joined(signature.Of(name, t.InputSchema).Within(maxSignature), shortened(about, maxAbout))
+	return joined(declare.Of(name, t.InputSchema).Within(maxSignature), shortened(about, maxAbout))
 }
 
 func joined(head, about string) string { return strings.TrimSuffix(head+"  "+about, "  ") }

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/internal/declare"
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/internal/results"
-	"github.com/mcpctl/mcpctl/internal/signature"
 	"github.com/mcpctl/mcpctl/runtime/schema"
 )
 
@@ -95,6 +95,6 @@ func Check(name string, definition, arguments []byte) string {
 		issue.Pointer = "/arguments" + issue.Pointer
 		out.WriteString(issue.String() + "\n")
 	}
-	out.WriteString(signature.Of(name, at.Of(definition)).String())
+	out.WriteString(declare.Of(name, at.Of(definition)).String())
 	return out.String()
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/wall"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -70,7 +69,7 @@ func newBounded(t *testing.T) *bounded {
 		t.Fatal(err)
 	}
 	f := front.NewSet(rt)
-	b := &bounded{t: t, f: f, h: NewStreamable(f, Options{Wall: wall.Wall{AnyHost: true}}), m: m}
+	b := &bounded{t: t, f: f, h: NewStreamable(f, Options{Wall: Wall{AnyHost: true}}), m: m}
 	t.Cleanup(func() {
 		b.h.Close()
 		rt.Close()
@@ -229,7 +228,7 @@ func TestStreamsAreBounded(t *testing.T) {
 		t.Errorf("%d streams are counted", n)
 	}
 	b.h.streams.Store(0)
-	f := NewSSE(b.f, Options{Wall: wall.Wall{AnyHost: true}}, "")
+	f := NewSSE(b.f, Options{Wall: Wall{AnyHost: true}}, "")
 	for i := range limits.MaxStreams {
 		f.m[fmt.Sprint(i)] = nil
 	}

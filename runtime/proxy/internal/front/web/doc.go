@@ -9,5 +9,7 @@
 // Locks, in the order in which they are taken: session.mu and replayBuffer.mu each
 // before a stream.mu; sessions.Mu, SSE.Mu and writeDeadline.mu with none of these.
 //
-// It knows nothing of servers, names or eras of servers: router has them.
+// [Guard] lets requests in: from where they come, and with whose credential.
+//
+// The package knows nothing of servers, names or eras of servers: router has them.
 package web

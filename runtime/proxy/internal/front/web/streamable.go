@@ -17,7 +17,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/wall"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -25,7 +24,7 @@ import (
 
 // Options are settings of a front over HTTP; see proxy.HTTPOptions.
 type Options struct {
-	Wall      wall.Wall
+	Wall      Wall
 	Path      string // under which the front is, for the names of views after it
 	MaxBody   int64
 	StreamMax time.Duration
