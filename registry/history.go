@@ -39,13 +39,13 @@ func (c *Client) History(ctx context.Context, name string) (History, error) {
 	if len(recs) == 0 {
 		return nil, &NotFoundError{Name: name}
 	}
-	slices.SortStableFunc(recs, func(a, b Record) int { return -compareRecords(&a, &b) })
+	slices.SortStableFunc(recs, func(a, b Record) int { return -a.compareRecords(&b) })
 	return recs, nil
 }
 
 // compareRecords orders the versions of a server: by version, and where that says nothing,
 // by the time of publication.
-func compareRecords(a, b *Record) int {
+func (a *Record) compareRecords(b *Record) int {
 	if c := CompareVersions(a.Server.Version, b.Server.Version); c != 0 {
 		return c
 	}
@@ -91,5 +91,5 @@ func (h History) Choice(pre bool) *Record {
 
 // Newer reports whether one record of a server is a newer version than another.
 func Newer(a, b *Record) bool {
-	return a.Server.Version != b.Server.Version && compareRecords(a, b) > 0
+	return a.Server.Version != b.Server.Version && a.compareRecords(b) > 0
 }

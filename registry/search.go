@@ -75,19 +75,19 @@ func rank(recs []Record, words []string) []Record {
 		rec   Record
 		score int
 	}
-	var kept []scored
+	var found []scored
 	for _, r := range recs {
-		if s, ok := score(&r.Server, words); ok {
-			kept = append(kept, scored{r, s})
+		if s, ok := r.Server.score(words); ok {
+			found = append(found, scored{r, s})
 		}
 	}
-	slices.SortStableFunc(kept, func(a, b scored) int {
+	slices.SortStableFunc(found, func(a, b scored) int {
 		return cmp.Or(cmp.Compare(a.score, b.score),
 			strings.Compare(strings.ToLower(a.rec.Server.Name), strings.ToLower(b.rec.Server.Name)),
 			strings.Compare(a.rec.Server.Name, b.rec.Server.Name))
 	})
-	out := make([]Record, len(kept))
-	for i, k := range kept {
+	out := make([]Record, len(found))
+	for i, k := range found {
 		out[i] = k.rec
 	}
 	return out
@@ -95,7 +95,7 @@ func rank(recs []Record, words []string) []Record {
 
 // score returns a record's distance from a query: 0 where the last part of the name
 // is the query, else the sum over the words of where each is found first.
-func score(s *Server, words []string) (int, bool) {
+func (s *Server) score(words []string) (int, bool) {
 	namespace, last := SplitName(strings.ToLower(s.Name))
 	plain := strings.NewReplacer("-", "", "_", "", ".", "").Replace
 	if plain(last) == plain(strings.Join(words, "")) {

@@ -57,7 +57,7 @@ type Client struct {
 	token atomic.Uint64
 
 	mu     sync.Mutex // guards clocks
-	clocks map[*deadline.Clock]struct{}
+	clocks map[*deadline.IdleTimeout]struct{}
 }
 
 // NewClient returns a client of a connected transport, which it then owns.
@@ -71,7 +71,7 @@ func NewClient(t Transport, o ClientOptions) *Client {
 	if o.Handler == nil {
 		o.Handler = NopHandler{}
 	}
-	return &Client{t: t, o: o, clocks: map[*deadline.Clock]struct{}{}}
+	return &Client{t: t, o: o, clocks: map[*deadline.IdleTimeout]struct{}{}}
 }
 
 // Suspend suspends the timeouts of running calls, except their ceiling, until
@@ -92,7 +92,7 @@ func (c *Client) Suspend() (resume func()) {
 }
 
 // start bounds a call by its last sign of life.
-func (c *Client) start(ctx context.Context, limit time.Duration) (context.Context, *deadline.Clock, func()) {
+func (c *Client) start(ctx context.Context, limit time.Duration) (context.Context, *deadline.IdleTimeout, func()) {
 	ctx, clock := deadline.Start(ctx, limit, c.o.Ceiling)
 	c.mu.Lock()
 	c.clocks[clock] = struct{}{}
@@ -315,7 +315,7 @@ func withToken(meta map[string]json.RawMessage, token json.RawMessage) map[strin
 type progressEvents struct {
 	Handler
 	fn    func(Progress)
-	clock *deadline.Clock
+	clock *deadline.IdleTimeout
 }
 
 func (e *progressEvents) Notification(ctx context.Context, call *Request, method string, params json.RawMessage) {

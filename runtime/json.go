@@ -19,7 +19,7 @@ import (
 func JSON[T any](r *ToolResult) (T, error) {
 	var zero T
 	err := errors.New("neither structuredContent nor JSON as text")
-	for _, raw := range jsonOf(r) {
+	for _, raw := range r.json() {
 		var v T
 		failure := codec.Decode(raw, &v)
 		if failure == nil {
@@ -30,8 +30,8 @@ func JSON[T any](r *ToolResult) (T, error) {
 	return zero, fmt.Errorf("result as %s: %w", reflect.TypeFor[T](), err)
 }
 
-// jsonOf returns the parts of a result that may be JSON.
-func jsonOf(r *ToolResult) []json.RawMessage {
+// json returns the parts of a result that may be JSON.
+func (r *ToolResult) json() []json.RawMessage {
 	switch {
 	case r == nil:
 		return nil

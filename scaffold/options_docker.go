@@ -104,7 +104,7 @@ func volume(b *builder, spec string) string {
 	if !matches(inside, containerPath(parts[1])) {
 		return fmt.Sprintf("%q is not a path in a container", display(parts[1]))
 	}
-	return checkMountSource(b, parts[0])
+	return b.checkMountSource(parts[0])
 }
 
 // containerPath returns a path in a container, for which the whole may be the
@@ -119,7 +119,7 @@ func containerPath(s string) string {
 // checkMountSource checks what a container sees: a place of the user's, or a
 // named volume. A part of the user's is not enough, since the rest decides where
 // it leads.
-func checkMountSource(b *builder, src string) string {
+func (b *builder) checkMountSource(src string) string {
 	switch {
 	case src == userPart:
 		return ""
@@ -166,7 +166,7 @@ func mount(b *builder, spec string) string {
 		if kind == "bind" && src != userPart {
 			return fmt.Sprintf("the container would see %s of this machine, which the user did not name", display(src))
 		}
-		if reason := checkMountSource(b, src); reason != "" {
+		if reason := b.checkMountSource(src); reason != "" {
 			return reason
 		}
 	}

@@ -28,7 +28,7 @@ type Options struct {
 	// Env, Args, Vars and Headers are values for inputs of the record, in the given
 	// order. Their text is written to the entry as it is, so a ${VAR} in it is a
 	// placeholder.
-	Env, Args, Vars, Headers []Given
+	Env, Args, Vars, Headers []InputValue
 	// Force allows what is refused for being dangerous rather than broken.
 	Force bool
 	// Registry is the URL of the registry for the entry's origin; "" for a document
@@ -42,8 +42,8 @@ type Options struct {
 // AnyRemote selects a remote instead of a package.
 const AnyRemote = -1
 
-// Given is a value for one input.
-type Given struct {
+// InputValue is a value for one input.
+type InputValue struct {
 	Name  string
 	Value string
 	// Placeholder is set for a placeholder instead of a value: --env NAME.
@@ -51,7 +51,7 @@ type Given struct {
 }
 
 // Text returns the value as it stands in an entry.
-func (g Given) Text() string {
+func (g InputValue) Text() string {
 	if g.Placeholder {
 		return "${" + g.Name + "}"
 	}
@@ -288,11 +288,11 @@ func (b *draft) refuseNUL(c *candidate) bool {
 // refuse adds a reason that nothing overrides.
 func (b *draft) refuse(r Rule, reason string) {
 	b.forceable = false
-	b.note(Finding{Rule: r, Text: reason, Refused: true})
+	b.add(Finding{Rule: r, Text: reason, Refused: true})
 }
 
-// note adds a reason for a refusal, each once.
-func (b *draft) note(f Finding) {
+// add adds a reason for a refusal, each once.
+func (b *draft) add(f Finding) {
 	if !slices.Contains(b.refusals, f.Text) {
 		b.refusals = append(b.refusals, f.Text)
 		b.plan.Findings = append(b.plan.Findings, f)
@@ -308,7 +308,7 @@ func (b *draft) danger(r Rule, reason string) {
 	if len(b.refusals) == 0 {
 		b.forceable = true
 	}
-	b.note(Finding{Rule: r, Text: reason, Refused: true, Force: true})
+	b.add(Finding{Rule: r, Text: reason, Refused: true, Force: true})
 }
 
 // texts returns all texts of the entry that may hold placeholders.

@@ -49,11 +49,11 @@ func line(t *testing.T, entry json.RawMessage) (cmd string, env map[string]strin
 	return strings.Join(words, " "), e.Env
 }
 
-func given(pairs ...string) []scaffold.Given {
-	var out []scaffold.Given
+func given(pairs ...string) []scaffold.InputValue {
+	var out []scaffold.InputValue
 	for _, p := range pairs {
 		name, value, ok := strings.Cut(p, "=")
-		out = append(out, scaffold.Given{Name: name, Value: value, Placeholder: !ok})
+		out = append(out, scaffold.InputValue{Name: name, Value: value, Placeholder: !ok})
 	}
 	return out
 }

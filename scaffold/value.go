@@ -69,8 +69,8 @@ type givenKey struct {
 }
 
 // given returns the user's values for an input, and marks them as taken.
-func (b *inputs) given(kind Kind, names ...string) []Given {
-	var list []Given
+func (b *inputs) given(kind Kind, names ...string) []InputValue {
+	var list []InputValue
 	switch kind {
 	case KindEnv:
 		list = b.o.Env
@@ -82,7 +82,7 @@ func (b *inputs) given(kind Kind, names ...string) []Given {
 		list = b.o.Headers
 	case kindURL: // the user cannot set one
 	}
-	var out []Given
+	var out []InputValue
 	for i, g := range list {
 		match := slices.ContainsFunc(names, func(n string) bool {
 			return n != "" && (n == g.Name || kind == KindHeader && strings.EqualFold(n, g.Name))
@@ -103,7 +103,7 @@ func (b *inputs) take(kind Kind, index int) {
 func (b *inputs) checkGiven() {
 	for _, l := range []struct {
 		kind Kind
-		list []Given
+		list []InputValue
 	}{{KindEnv, b.o.Env}, {KindArg, b.o.Args}, {KindVar, b.o.Vars}, {KindHeader, b.o.Headers}} {
 		for i, g := range l.list {
 			if !b.taken[givenKey{l.kind, i}] {
@@ -139,7 +139,7 @@ func (b *inputs) resolve(in input, required bool) (value, bool) {
 }
 
 // fromUser renders a user's value and checks it against the record.
-func (b *inputs) fromUser(in input, g Given) value {
+func (b *inputs) fromUser(in input, g InputValue) value {
 	if g.Placeholder {
 		v := b.placeholder(in)
 		b.needs = append(b.needs, v.needs...)

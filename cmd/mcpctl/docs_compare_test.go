@@ -103,7 +103,7 @@ func (c *roundTrips) count(n int) {
 	c.active += n
 }
 
-// take returns the count, and begins anew.
+// take returns the count, and starts again.
 func (c *roundTrips) take() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

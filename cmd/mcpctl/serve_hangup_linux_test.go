@@ -25,7 +25,7 @@ func pseudoTerminal(t *testing.T) (screen, tty *os.File) {
 }
 
 // TestServeTerminalCloses: serve that was started from a terminal reads its
-// configuration anew at the signal HUP as long as the terminal is there, and ends
+// configuration again at the signal HUP as long as the terminal is there, and ends
 // with it; under nohup it goes on.
 func TestServeTerminalCloses(t *testing.T) {
 	t.Parallel()

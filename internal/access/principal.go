@@ -14,7 +14,7 @@ type Principal struct {
 	// verified, in lower case; "" for none.
 	Email string
 	// Provider is the kind of the provider that has made the principal: see package
-	// door.
+	// authenticator.
 	Provider string
 	// Groups are as configured, sorted.
 	Groups []string

@@ -80,18 +80,18 @@ type Record struct {
 	Kind Kind
 	Of   uint64
 
-	Who  Asker
-	What Subject
-	Said Said
-	Sent Sent
-	Came Outcome
+	Principal Principal
+	Target    Target
+	Decision  Decision
+	Arguments Arguments
+	Outcome   Outcome
 	// Text and Count are what some kinds say beside.
 	Text  string
 	Count int64
 }
 
-// Asker is who has asked.
-type Asker struct {
+// Principal is who has asked.
+type Principal struct {
 	// ID is that of the principal, "local" for the user of this machine. Name is for people.
 	ID, Name string
 	// Groups are those that the credential and the settings give the principal, without
@@ -105,8 +105,8 @@ type Asker struct {
 	Flow string
 }
 
-// Subject is what was asked for.
-type Subject struct {
+// Target is what was asked for.
+type Target struct {
 	// Server and Item are the server's own names. A URI has no query and no user.
 	Server, Item string
 	// Era is the client's revision of the protocol.
@@ -121,8 +121,8 @@ type Subject struct {
 	Through string
 }
 
-// Said is what policies have said.
-type Said struct {
+// Decision is what policies have said.
+type Decision struct {
 	// Verdict is VerdictAllow, VerdictDeny or VerdictLimit; "" where nobody was asked.
 	Verdict string
 	// By are the ids of the policies that have decided, Would those of shadow policies
@@ -134,8 +134,8 @@ type Said struct {
 	Seen, Found []string
 }
 
-// Sent are the arguments that the server gets.
-type Sent struct {
+// Arguments are the arguments that the server gets.
+type Arguments struct {
 	// Digest is their keyed digest, or Lost; "" for none.
 	Digest string
 	// Size is how many bytes they have.

@@ -18,12 +18,12 @@ import (
 func full() audit.Record {
 	return audit.Record{
 		Time: time.Date(2026, 11, 22, 9, 14, 3, 120311000, time.UTC), Run: "k3f9", N: 4711, Kind: audit.KindCall, Of: 7,
-		Who:  audit.Asker{ID: "https://idp.example|8f3a", Name: "alice@example.com", Groups: []string{"eng", "idp:leads"}, Client: "claude", Via: "jwt", Addr: netip.MustParseAddr("192.0.2.7"), Flow: "f1"},
-		What: audit.Subject{Server: "gh", Item: "create_issue", Era: "2026-07-28", Definition: "sha256:d", Trace: "4bf9", Through: "call_tool"},
-		Said: audit.Said{Verdict: audit.VerdictAllow, By: []string{"rule-1"}, Would: []string{"no-exfil", "other"}, Scopes: []string{"s"}, Generation: "sha256:g", Seen: []string{"untrusted"}, Found: []string{""}},
-		Sent: audit.Sent{Digest: "hmac:9b1c", Size: 412},
-		Came: audit.Outcome{Out: audit.OutOK, Took: 128 * time.Millisecond, ResultDigest: "hmac:r", ResultSize: 2210},
-		Text: "a\"b\\c\n\r\t\x01\u2028é", Count: -3,
+		Principal: audit.Principal{ID: "https://idp.example|8f3a", Name: "alice@example.com", Groups: []string{"eng", "idp:leads"}, Client: "claude", Via: "jwt", Addr: netip.MustParseAddr("192.0.2.7"), Flow: "f1"},
+		Target:    audit.Target{Server: "gh", Item: "create_issue", Era: "2026-07-28", Definition: "sha256:d", Trace: "4bf9", Through: "call_tool"},
+		Decision:  audit.Decision{Verdict: audit.VerdictAllow, By: []string{"rule-1"}, Would: []string{"no-exfil", "other"}, Scopes: []string{"s"}, Generation: "sha256:g", Seen: []string{"untrusted"}, Found: []string{""}},
+		Arguments: audit.Arguments{Digest: "hmac:9b1c", Size: 412},
+		Outcome:   audit.Outcome{Out: audit.OutOK, Took: 128 * time.Millisecond, ResultDigest: "hmac:r", ResultSize: 2210},
+		Text:      "a\"b\\c\n\r\t\x01\u2028é", Count: -3,
 	}
 }
 
@@ -71,12 +71,12 @@ func TestBounds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := audit.Record{
 				Time: time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC), Run: s, N: math.MaxUint64, Kind: audit.Kind(s), Of: math.MaxUint64,
-				Who:  audit.Asker{ID: s, Name: s, Groups: many, Client: s, Via: s, Addr: netip.MustParseAddr("fe80::1%eth0"), Flow: s},
-				What: audit.Subject{Server: s, Item: s, Era: s, Definition: s, Trace: s, Through: s},
-				Said: audit.Said{Verdict: s, By: many, Would: []string{s}, Scopes: many[:64], Generation: s},
-				Sent: audit.Sent{Digest: s, Size: math.MinInt64},
-				Came: audit.Outcome{Out: s, Took: -1, ResultDigest: s, ResultSize: math.MaxInt64},
-				Text: s, Count: math.MaxInt64,
+				Principal: audit.Principal{ID: s, Name: s, Groups: many, Client: s, Via: s, Addr: netip.MustParseAddr("fe80::1%eth0"), Flow: s},
+				Target:    audit.Target{Server: s, Item: s, Era: s, Definition: s, Trace: s, Through: s},
+				Decision:  audit.Decision{Verdict: s, By: many, Would: []string{s}, Scopes: many[:64], Generation: s},
+				Arguments: audit.Arguments{Digest: s, Size: math.MinInt64},
+				Outcome:   audit.Outcome{Out: s, Took: -1, ResultDigest: s, ResultSize: math.MaxInt64},
+				Text:      s, Count: math.MaxInt64,
 			}
 			text := r.Append(nil)
 			if len(text) > 100<<10 {
@@ -87,14 +87,14 @@ func TestBounds(t *testing.T) {
 			if again := got.Append(nil); string(again) != string(text) {
 				t.Errorf("written again: %s\nfirst: %s", again, text)
 			}
-			if len(got.Who.Name) > 256 || len(s) > 256 && !strings.HasSuffix(got.Who.Name, "…") || !utf8.ValidString(got.Who.Name) {
-				t.Errorf("name %q", got.Who.Name)
+			if len(got.Principal.Name) > 256 || len(s) > 256 && !strings.HasSuffix(got.Principal.Name, "…") || !utf8.ValidString(got.Principal.Name) {
+				t.Errorf("name %q", got.Principal.Name)
 			}
-			if n := len(got.Said.By); n != 64 || got.Said.By[63] != "…" {
-				t.Errorf("%d policies, the last is %q", n, got.Said.By[63])
+			if n := len(got.Decision.By); n != 64 || got.Decision.By[63] != "…" {
+				t.Errorf("%d policies, the last is %q", n, got.Decision.By[63])
 			}
-			if len(s) == 256 && got.Who.Name != s {
-				t.Errorf("cut to %q without need", got.Who.Name)
+			if len(s) == 256 && got.Principal.Name != s {
+				t.Errorf("cut to %q without need", got.Principal.Name)
 			}
 		})
 	}

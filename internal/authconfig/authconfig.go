@@ -77,17 +77,17 @@ type IDP struct {
 	ClientSecret, IDToken           secret.Text
 }
 
-// Given is what a command says of how credentials are obtained.
-type Given struct {
+// Override is what a command says of how credentials are obtained.
+type Override struct {
 	Config Config
 	// Part says that only some members are given: those that are not zero. The others
 	// are the entry's.
 	Part bool
 }
 
-// Over returns what holds for an entry with a configuration of its own. A nil Given is
+// Apply returns what holds for an entry with a configuration of its own. A nil Given is
 // that of the entry.
-func (g *Given) Over(entry Config) Config {
+func (g *Override) Apply(entry Config) Config {
 	if g == nil {
 		return entry
 	}

@@ -88,15 +88,15 @@ func TestParse(t *testing.T) {
 func TestOver(t *testing.T) {
 	t.Parallel()
 	entry := authconfig.Config{ClientID: "mine", ClientSecret: secret.New("hush"), Scopes: []string{"a"}, Issuer: "https://as.example"}
-	whole := &authconfig.Given{Config: authconfig.Config{CallbackPort: -1}}
-	if got := whole.Over(entry); got.ClientID != "" || got.CallbackPort != -1 {
+	whole := &authconfig.Override{Config: authconfig.Config{CallbackPort: -1}}
+	if got := whole.Apply(entry); got.ClientID != "" || got.CallbackPort != -1 {
 		t.Errorf("got %+v", got)
 	}
-	part := &authconfig.Given{Part: true, Config: authconfig.Config{CallbackPort: -1, Scopes: []string{"b"}}}
-	if got := part.Over(entry); got.ClientID != "mine" || got.ClientSecret.Reveal() != "hush" || got.Issuer == "" || got.CallbackPort != -1 || got.Scopes[0] != "b" {
+	part := &authconfig.Override{Part: true, Config: authconfig.Config{CallbackPort: -1, Scopes: []string{"b"}}}
+	if got := part.Apply(entry); got.ClientID != "mine" || got.ClientSecret.Reveal() != "hush" || got.Issuer == "" || got.CallbackPort != -1 || got.Scopes[0] != "b" {
 		t.Errorf("got %+v", got)
 	}
-	if got := (*authconfig.Given)(nil).Over(entry); got.ClientID != "mine" {
+	if got := (*authconfig.Override)(nil).Apply(entry); got.ClientID != "mine" {
 		t.Errorf("got %+v", got)
 	}
 }

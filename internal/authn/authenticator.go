@@ -21,7 +21,7 @@ type Provider interface {
 	Valid(p *access.Principal) bool
 }
 
-// Authenticator asks for a credential. It is immutable, and implements [proxy.Door].
+// Authenticator asks for a credential. It is immutable, and implements [proxy.Authenticator].
 type Authenticator struct {
 	providers []Provider
 	metadata  string // a URL, "" for none
@@ -33,13 +33,13 @@ func NewAuthenticator(providers ...Provider) *Authenticator {
 	return &Authenticator{providers: providers}
 }
 
-// Advertise returns a door that leads clients to metadata, a URL: it says who issues
+// Advertise returns an authenticator that leads clients to metadata, a URL: it says who issues
 // tokens (RFC 9728). Scopes are those that a client has to ask for.
 func (d *Authenticator) Advertise(metadata string, scopes []string) *Authenticator {
 	return &Authenticator{d.providers, metadata, scopes}
 }
 
-// Who implements [proxy.Door].
+// Who implements [proxy.Authenticator].
 func (d *Authenticator) Who(ctx context.Context, c access.Credential) (*access.Principal, *access.Refusal) {
 	for _, p := range d.providers {
 		if who, no := p.Principal(ctx, c); who != nil || no != nil {
@@ -52,7 +52,7 @@ func (d *Authenticator) Who(ctx context.Context, c access.Credential) (*access.P
 	return nil, access.ErrNoCredential
 }
 
-// Challenge implements [proxy.Door]. Where no issuer is known that a client could get a
+// Challenge implements [proxy.Authenticator]. Where no issuer is known that a client could get a
 // token from, none is named, so that no client tries to.
 func (d *Authenticator) Challenge(no *access.Refusal) string {
 	if d.metadata == "" {

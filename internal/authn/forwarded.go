@@ -138,7 +138,7 @@ func lower(c byte) byte {
 	return c
 }
 
-// Principal implements [door.Provider]: a credential is for the provider if it comes from
+// Principal implements [authn.Provider]: a credential is for the provider if it comes from
 // a proxy and says who asks. A proxy that is known by its certificate, or by its socket,
 // has no access of its own: from there one that says nothing is refused. It allocates
 // nothing for a name and groups seen before.

@@ -29,7 +29,7 @@ func request(peer string, lines ...string) access.Credential {
 	return access.Credential{Peer: peer, Header: h}
 }
 
-// ask asks as a door does: of a credential that the provider is not for, there is none.
+// ask asks as an authenticator does: of a credential that the provider is not for, there is none.
 func ask(p *Forwarded, c access.Credential) (*access.Principal, *access.Refusal) {
 	who, no := p.Principal(context.Background(), c)
 	if who == nil && no == nil {

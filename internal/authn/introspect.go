@@ -40,7 +40,7 @@ var errType = &access.Refusal{Status: 401, Code: "invalid_token", Description: "
 type IntrospectionRequest func(ctx context.Context, token string) (status int, body []byte, err error)
 
 // Introspection makes principals of what an issuer says of tokens. It implements
-// [door.Provider], and is safe for concurrent use.
+// [authn.Provider], and is safe for concurrent use.
 type Introspection struct {
 	rules   jwt.Rules
 	ask     IntrospectionRequest
@@ -82,7 +82,7 @@ func NewIntrospection(rules jwt.Rules, ask IntrospectionRequest, log *slog.Logge
 	return p
 }
 
-// Kind implements [door.Provider].
+// Kind implements [authn.Provider].
 func (p *Introspection) Kind() string { return p.rules.Kind }
 
 // isToken reports whether a text has the form of a token (RFC 6750, 2.1) and is not a
@@ -101,7 +101,7 @@ func isToken(text string) bool {
 	return true
 }
 
-// Principal implements [door.Provider]: a credential is for the provider if it is any
+// Principal implements [authn.Provider]: a credential is for the provider if it is any
 // token but a static one.
 func (p *Introspection) Principal(ctx context.Context, c access.Credential) (*access.Principal, *access.Refusal) {
 	now := time.Now()
@@ -235,7 +235,7 @@ func (p *Introspection) Failure() error {
 	return p.failure
 }
 
-// Valid implements [door.Provider]: the token has not ended, and the issuer has not said
+// Valid implements [authn.Provider]: the token has not ended, and the issuer has not said
 // no when it was asked again.
 func (p *Introspection) Valid(who *access.Principal) bool {
 	now := time.Now()

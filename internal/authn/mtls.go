@@ -47,7 +47,7 @@ func NewMTLS(o MTLSOptions) *MTLS {
 // Kind is that of certificates.
 func (*MTLS) Kind() string { return "mtls" }
 
-// Principal implements [door.Provider]: a credential is for the provider if it is a
+// Principal implements [authn.Provider]: a credential is for the provider if it is a
 // certificate alone. Beside a token, a certificate says which program has the token, and
 // not who asks. It allocates nothing for one seen before.
 func (p *MTLS) Principal(_ context.Context, c access.Credential) (*access.Principal, *access.Refusal) {

@@ -75,9 +75,9 @@ var (
 	ErrToken = errors.New("the login provider's answer is not valid")
 )
 
-// Begin returns the provider's page to log in on, and what Finish needs. Its error
+// Start returns the provider's page to log in on, and what Finish needs. Its error
 // matches [ErrUnavailable].
-func (p *OpenID) Begin(ctx context.Context, redirect string) (page string, a LoginAttempt, err error) {
+func (p *OpenID) Start(ctx context.Context, redirect string) (page string, a LoginAttempt, err error) {
 	d, err := p.known.get(ctx)
 	if err != nil {
 		return "", a, fmt.Errorf("%w: %w", ErrUnavailable, err)

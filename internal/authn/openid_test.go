@@ -61,7 +61,7 @@ func TestLogin(t *testing.T) {
 				c.ClientSecret = secret.Text{}
 			}
 			party := authn.NewOpenID(c)
-			page, a, err := party.Begin(t.Context(), redirect)
+			page, a, err := party.Start(t.Context(), redirect)
 			require.NoError(t, err)
 			u, err := url.Parse(page)
 			require.NoError(t, err)
@@ -153,7 +153,7 @@ func TestLoginRefused(t *testing.T) {
 			p := fake.New(t)
 			p.Set(c.change)
 			party := party(p)
-			page, a, err := party.Begin(t.Context(), redirect)
+			page, a, err := party.Start(t.Context(), redirect)
 			require.NoError(t, err)
 			q := visit(t, page)
 			claims, err := party.Finish(t.Context(), a, q)
@@ -174,9 +174,9 @@ func TestReplay(t *testing.T) {
 	t.Parallel()
 	p := fake.New(t)
 	party := party(p)
-	page, first, err := party.Begin(t.Context(), redirect)
+	page, first, err := party.Start(t.Context(), redirect)
 	require.NoError(t, err)
-	_, second, err := party.Begin(t.Context(), redirect)
+	_, second, err := party.Start(t.Context(), redirect)
 	require.NoError(t, err)
 	q := visit(t, page)
 	for name, c := range map[string]struct {
@@ -199,7 +199,7 @@ func TestReplay(t *testing.T) {
 		t.Errorf("again: got %v", err)
 	}
 	// A code that was stolen is worth nothing without the verifier.
-	page, mine, err := party.Begin(t.Context(), redirect)
+	page, mine, err := party.Start(t.Context(), redirect)
 	require.NoError(t, err)
 	q = visit(t, page)
 	thief := mine
@@ -227,7 +227,7 @@ func TestDiscovery(t *testing.T) {
 		p.Set(func(p *fake.Provider) { p.Metadata = change })
 		party := party(p)
 		for range 3 {
-			if _, _, err := party.Begin(t.Context(), redirect); !errors.Is(err, authn.ErrUnavailable) {
+			if _, _, err := party.Start(t.Context(), redirect); !errors.Is(err, authn.ErrUnavailable) {
 				t.Errorf("%s: got %v", name, err)
 			}
 		}
@@ -240,7 +240,7 @@ func TestDiscovery(t *testing.T) {
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
-			if _, _, err := shared.Begin(t.Context(), redirect); err != nil {
+			if _, _, err := shared.Start(t.Context(), redirect); err != nil {
 				t.Error(err)
 			}
 		})
@@ -252,19 +252,19 @@ func TestDiscovery(t *testing.T) {
 	// Whoever leaves does not take the answer with them.
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := party(p).Begin(gone, redirect); err != nil {
+	if _, _, err := party(p).Start(gone, redirect); err != nil {
 		t.Errorf("got %v", err)
 	}
 	wrong := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "\x1b[31m"+strings.Repeat("no ", 10_000), http.StatusBadGateway)
 	}))
 	defer wrong.Close()
-	if _, _, err := authn.NewOpenID(authn.OpenIDConfig{Issuer: wrong.URL, ClientID: "x"}).Begin(t.Context(), redirect); !errors.Is(err, authn.ErrUnavailable) || len(err.Error()) > 400 || strings.Contains(err.Error(), "\x1b") {
+	if _, _, err := authn.NewOpenID(authn.OpenIDConfig{Issuer: wrong.URL, ClientID: "x"}).Start(t.Context(), redirect); !errors.Is(err, authn.ErrUnavailable) || len(err.Error()) > 400 || strings.Contains(err.Error(), "\x1b") {
 		t.Errorf("an answer that is no document: got %q", err)
 	}
 	closed := httptest.NewServer(nil)
 	closed.Close()
-	if _, _, err := authn.NewOpenID(authn.OpenIDConfig{Issuer: closed.URL, ClientID: "x"}).Begin(t.Context(), redirect); !errors.Is(err, authn.ErrUnavailable) {
+	if _, _, err := authn.NewOpenID(authn.OpenIDConfig{Issuer: closed.URL, ClientID: "x"}).Start(t.Context(), redirect); !errors.Is(err, authn.ErrUnavailable) {
 		t.Errorf("nobody there: got %v", err)
 	}
 }
@@ -280,7 +280,7 @@ func TestRedirected(t *testing.T) {
 	defer leads.Close()
 	p.Set(func(p *fake.Provider) { p.Metadata = func(d map[string]any) { d["token_endpoint"] = leads.URL } })
 	party := party(p)
-	page, a, err := party.Begin(t.Context(), redirect)
+	page, a, err := party.Start(t.Context(), redirect)
 	require.NoError(t, err)
 	if _, err := party.Finish(t.Context(), a, visit(t, page)); !errors.Is(err, authn.ErrUnavailable) || reached {
 		t.Errorf("got %v; followed: %v", err, reached)

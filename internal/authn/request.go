@@ -7,7 +7,7 @@ import (
 )
 
 // CredentialOf returns what a request has that says who asks, but for its token: the
-// front reads that. A certificate counts only if TLS has verified it.
+// endpoint reads that. A certificate counts only if TLS has verified it.
 func CredentialOf(r *http.Request) access.Credential {
 	c := access.Credential{Peer: r.RemoteAddr, Header: r.Header}
 	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {

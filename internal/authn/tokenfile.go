@@ -134,7 +134,7 @@ type contents struct {
 }
 
 // FollowTokens returns a follower that has read the file.
-func FollowTokens(f *TokenFile) *TokenFollower {
+func (f *TokenFile) FollowTokens() *TokenFollower {
 	w := &TokenFollower{f: f, now: time.Now}
 	info, _ := os.Stat(f.path) // nil where there is none
 	w.seen.Store(f.contents(info))

@@ -76,7 +76,7 @@ func TestSideBySide(t *testing.T) {
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	f := NewTokenFile(filepath.Join(t.TempDir(), TokenFileName))
-	w := FollowTokens(f)
+	w := f.FollowTokens()
 	if w.Changed() {
 		t.Error("nothing has changed")
 	}
@@ -111,7 +111,7 @@ func TestFollow(t *testing.T) {
 func TestFollowAtOnce(t *testing.T) {
 	t.Parallel()
 	f := NewTokenFile(filepath.Join(t.TempDir(), TokenFileName))
-	w := FollowTokens(f)
+	w := f.FollowTokens()
 	text := add(t, f, "ci")
 	w.now = func() time.Time { // the question has its tokens by now
 		w.now = time.Now

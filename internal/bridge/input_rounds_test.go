@@ -67,7 +67,7 @@ func turns(versions []string, answers ...string) (s *runtimetest.Server, seen fu
 		}
 		all = append(all, p)
 		mu.Unlock()
-		c.Progress(float64(n), 10, "") // begins anew each time
+		c.Progress(float64(n), 10, "") // starts again each time
 		a := answers[n]
 		if a[0] != '{' {
 			var code int64

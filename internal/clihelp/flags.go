@@ -33,7 +33,7 @@ func (s *flagSet) add(f Flag) {
 		if i := s.index[taken(names, fresh)]; s.list[i].accepts(f) {
 			s.list[i].fill(f)
 			s.list[i].adopt(fresh)
-			s.note(i)
+			s.record(i)
 			return
 		}
 		f.keep(fresh)
@@ -42,7 +42,7 @@ func (s *flagSet) add(f Flag) {
 		}
 	}
 	s.list = append(s.list, f)
-	s.note(len(s.list) - 1)
+	s.record(len(s.list) - 1)
 }
 
 func taken(names, fresh []string) string {
@@ -54,7 +54,7 @@ func taken(names, fresh []string) string {
 	return ""
 }
 
-func (s *flagSet) note(i int) {
+func (s *flagSet) record(i int) {
 	for _, n := range s.list[i].names() {
 		if _, ok := s.index[n]; !ok {
 			s.index[n] = i

@@ -10,7 +10,7 @@ import (
 func ParseMan(text []byte, path []string) Command {
 	lines := split(clean(text))
 	summary := ""
-	var kept []line
+	var left []line
 	section := ""
 	for i, l := range lines {
 		if l.indent == 0 && !l.blank() {
@@ -29,10 +29,10 @@ func ParseMan(text []byte, path []string) Command {
 			}
 		case section == "DESCRIPTION" || strings.HasSuffix(section, "OPTIONS") || strings.HasSuffix(section, "COMMANDS") ||
 			section == "SYNOPSIS" || section == "ARGUMENTS":
-			kept = append(kept, l)
+			left = append(left, l)
 		}
 	}
-	p := parser{lines: kept, cmd: Command{Path: slices.Clone(path)}}
+	p := parser{lines: left, cmd: Command{Path: slices.Clone(path)}}
 	c := p.run()
 	if summary != "" {
 		c.Summary = cut(summary, maxSummary)

@@ -38,10 +38,10 @@ func readUsage(forms []string, path []string, takes takes, group bool) usage {
 		all = append(all, f)
 	}
 	if len(all) > 1 {
-		kept := all[:0]
+		left := all[:0]
 		for _, f := range all {
 			if f.word == "" || strings.ContainsAny(f.word, "|.") && !lowerBars().MatchString(f.word) {
-				kept = append(kept, f)
+				left = append(left, f)
 				continue
 			}
 			for w := range strings.SplitSeq(f.word, "|") {
@@ -50,10 +50,10 @@ func readUsage(forms []string, path []string, takes takes, group bool) usage {
 				}
 			}
 		}
-		if len(kept) == 0 && !group && len(u.subs) == 1 { // many forms that begin alike
-			kept, u.subs = all, nil
+		if len(left) == 0 && !group && len(u.subs) == 1 { // many forms that begin alike
+			left, u.subs = all, nil
 		}
-		all = kept
+		all = left
 	}
 	chosen := choose(all)
 	u.args = chosen.args

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	keptFor  = 10 * time.Minute
-	keptMost = 4 // outputs; the oldest goes when there is one more
+	storedFor = 10 * time.Minute
+	maxStored = 4 // outputs; the oldest goes when there is one more
 )
 
 // outputs are the whole of outputs that a result has a part of.
 type outputs struct {
-	last int
-	kept []output
+	last   int
+	stored []output
 }
 
 type output struct {
@@ -36,9 +36,9 @@ func (t *Transport) keep(text []byte) string {
 	defer t.mu.Unlock()
 	o := &t.outputs
 	o.last++
-	o.kept = append(o.kept, output{o.last, text, time.Now().Add(keptFor)})
-	if len(o.kept) > keptMost {
-		o.kept = append([]output(nil), o.kept[1:]...)
+	o.stored = append(o.stored, output{o.last, text, time.Now().Add(storedFor)})
+	if len(o.stored) > maxStored {
+		o.stored = append([]output(nil), o.stored[1:]...)
 	}
 	return t.uri(o.last)
 }
@@ -52,10 +52,10 @@ func (t *Transport) uriStart() string { return "cli-output://" + url.PathEscape(
 func (t *Transport) living() []output {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for len(t.outputs.kept) > 0 && time.Now().After(t.outputs.kept[0].until) {
-		t.outputs.kept = t.outputs.kept[1:]
+	for len(t.outputs.stored) > 0 && time.Now().After(t.outputs.stored[0].until) {
+		t.outputs.stored = t.outputs.stored[1:]
 	}
-	return append([]output(nil), t.outputs.kept...)
+	return append([]output(nil), t.outputs.stored...)
 }
 
 // resources answers the methods of resources.
@@ -65,15 +65,15 @@ func (t *Transport) resources(req *runtime.Request) (json.RawMessage, error) {
 		var o object
 		o.add("uriTemplate", t.uriStart()+"{number}")
 		o.add("name", "output")
-		o.add("description", fmt.Sprintf("The whole output of a call whose result has a part of it, for %s.", keptFor))
+		o.add("description", fmt.Sprintf("The whole output of a call whose result has a part of it, for %s.", storedFor))
 		return quote(map[string]any{"resourceTemplates": []json.RawMessage{o.raw()}}), nil
 	case revision.MethodResourcesList:
 		list := []json.RawMessage{}
-		for _, kept := range t.living() {
+		for _, stored := range t.living() {
 			var o object
-			o.add("uri", t.uri(kept.number))
-			o.add("name", fmt.Sprintf("output %d", kept.number))
-			o.add("size", len(kept.text))
+			o.add("uri", t.uri(stored.number))
+			o.add("name", fmt.Sprintf("output %d", stored.number))
+			o.add("size", len(stored.text))
 			list = append(list, o.raw())
 		}
 		return quote(map[string]any{"resources": list}), nil
@@ -82,18 +82,18 @@ func (t *Transport) resources(req *runtime.Request) (json.RawMessage, error) {
 	if err := json.Unmarshal(req.Params, &p); err != nil {
 		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "params: " + err.Error()}
 	}
-	for _, kept := range t.living() {
-		if t.uri(kept.number) != p.URI {
+	for _, stored := range t.living() {
+		if t.uri(stored.number) != p.URI {
 			continue
 		}
 		var o object
 		o.add("uri", p.URI)
-		if utf8.Valid(kept.text) {
+		if utf8.Valid(stored.text) {
 			o.add("mimeType", "text/plain")
-			o.add("text", string(kept.text))
+			o.add("text", string(stored.text))
 		} else {
 			o.add("mimeType", "application/octet-stream")
-			o.add("blob", base64.StdEncoding.EncodeToString(kept.text))
+			o.add("blob", base64.StdEncoding.EncodeToString(stored.text))
 		}
 		return quote(map[string]any{"contents": []json.RawMessage{o.raw()}}), nil
 	}

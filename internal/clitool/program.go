@@ -164,8 +164,8 @@ func (c *collector) read(from *os.File) {
 	chunk := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(chunk)
-		if room := c.most - c.buf.Len(); n > room {
-			c.buf.Write(chunk[:room])
+		if space := c.most - c.buf.Len(); n > space {
+			c.buf.Write(chunk[:space])
 			if !c.flooded() {
 				close(c.full)
 			}

@@ -40,7 +40,7 @@ func (t *Transport) result(o outcome) json.RawMessage {
 		}
 		text(strings.ToValidUTF8(string(shown), "\uFFFD"))
 		uri := t.keep(o.stdout)
-		text(fmt.Sprintf("[cut: these are %d bytes of %d; the whole is the resource %s for %s]", len(shown), len(o.stdout), uri, keptFor))
+		text(fmt.Sprintf("[cut: these are %d bytes of %d; the whole is the resource %s for %s]", len(shown), len(o.stdout), uri, storedFor))
 		var link object
 		link.add("type", "resource_link")
 		link.add("uri", uri)
@@ -123,7 +123,7 @@ func failure(why string) json.RawMessage {
 }
 
 // dryRun returns the words that a call would run.
-func dryRun(p *Program, words []string) json.RawMessage {
+func (p *Program) dryRun(words []string) json.RawMessage {
 	all := append([]string{p.Command}, p.Args...)
 	for i := range all {
 		all[i] = p.Redactor.String(all[i])

@@ -197,7 +197,7 @@ func (t *Transport) callTool(ctx context.Context, req *runtime.Request) (json.Ra
 		return failure(err.Error()), nil
 	}
 	if string(p.Meta[MetaDryRun]) == "true" {
-		return dryRun(&program, words), nil
+		return program.dryRun(words), nil
 	}
 	select {
 	case t.turns <- struct{}{}:

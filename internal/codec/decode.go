@@ -46,7 +46,7 @@ func (d *decoder) value(p *typePlan, v reflect.Value) *failure {
 	case planLiteral:
 		raw, f := d.skip()
 		if f == nil {
-			exported(holderField(p, v)).SetString(canonicalText(raw))
+			exported(p.holderField(v)).SetString(canonicalText(raw))
 		}
 		return f
 	case planForeign:

@@ -34,7 +34,7 @@ func (d *decoder) union(p *typePlan, v reflect.Value) *failure {
 		return fatal(reasonDeep)
 	}
 	defer func() { d.depth-- }()
-	into := exported(holderField(p, v))
+	into := exported(p.holderField(v))
 	start, kind := d.pos, kindOf(d.next())
 	var look outline
 	var second reflect.Value // what could be read, and Validate did not pass

@@ -43,7 +43,7 @@ func (e *encoder) value(p *typePlan, v reflect.Value) *failure {
 	case planRaw:
 		return e.raw(v.Bytes())
 	case planLiteral:
-		text := holderField(p, v).String()
+		text := p.holderField(v).String()
 		if text == "" {
 			return failed(reasonNotSet)
 		}

@@ -29,7 +29,7 @@ func addressable(v reflect.Value) reflect.Value {
 
 // holderField returns the field of a union or literal, wrapped or by itself, to
 // be read.
-func holderField(p *typePlan, v reflect.Value) reflect.Value {
+func (p *typePlan) holderField(v reflect.Value) reflect.Value {
 	if p.typ.Field(0).Anonymous {
 		v = v.Field(0)
 	}
@@ -41,7 +41,7 @@ func (e *encoder) union(p *typePlan, v reflect.Value) *failure {
 	if p.wrong != "" {
 		return failed(p.typ.String() + ": " + p.wrong)
 	}
-	value := exported(holderField(p, addressable(v))).Elem()
+	value := exported(p.holderField(addressable(v))).Elem()
 	if !value.IsValid() {
 		return failed(reasonNotSet)
 	}

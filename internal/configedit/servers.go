@@ -14,7 +14,7 @@ func Get(text []byte, p Path) json.RawMessage {
 	if err != nil {
 		return nil
 	}
-	v := jsonedit.At(d, p...)
+	v := d.At(p...)
 	if v == nil {
 		return nil
 	}
@@ -27,7 +27,7 @@ func Line(text []byte, p Path) int {
 	if err != nil {
 		return 0
 	}
-	v := jsonedit.At(d, p...)
+	v := d.At(p...)
 	if v == nil {
 		return 0
 	}
@@ -38,15 +38,15 @@ func Line(text []byte, p Path) int {
 // Set writes a value into a servers.json. The error is a [*config.Problem], the fault that
 // the file would have, with its place; the file is then as before.
 func Set(f *config.File, p Path, value json.RawMessage) error {
-	return change(f, func(d *jsonedit.Document) (*jsonedit.Document, error) { return jsonedit.SetAt(d, value, p...) })
+	return change(f, func(d *jsonedit.Document) (*jsonedit.Document, error) { return d.SetAt(value, p...) })
 }
 
 // Unset removes a value from a servers.json, and reports whether it was there. The error
 // is that of [Set].
 func Unset(f *config.File, p Path) (found bool, err error) {
 	err = change(f, func(d *jsonedit.Document) (*jsonedit.Document, error) {
-		found = jsonedit.At(d, p...) != nil
-		return jsonedit.RemoveAt(d, p...)
+		found = d.At(p...) != nil
+		return d.RemoveAt(p...)
 	})
 	return found && err == nil, err
 }

@@ -23,9 +23,9 @@ func Pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Clock is a context that ends Limit after the last sign of life, and never later than
+// IdleTimeout is a context that ends Limit after the last sign of life, and never later than
 // Ceiling after the start. It is safe for concurrent use.
-type Clock struct {
+type IdleTimeout struct {
 	Scope
 
 	limit   time.Duration
@@ -38,9 +38,9 @@ type Clock struct {
 }
 
 // Start makes a context with a clock. A limit of 0 or less never ends it.
-func Start(ctx context.Context, limit, ceiling time.Duration) (context.Context, *Clock) {
-	k := &Clock{limit: limit, ceiling: ceiling, end: time.Now().Add(ceiling)}
-	k.Begin(ctx)
+func Start(ctx context.Context, limit, ceiling time.Duration) (context.Context, *IdleTimeout) {
+	k := &IdleTimeout{limit: limit, ceiling: ceiling, end: time.Now().Add(ceiling)}
+	k.Start(ctx)
 	if limit > 0 {
 		k.timer = time.AfterFunc(min(limit, ceiling), func() { k.End(ErrExpired) })
 	}
@@ -48,7 +48,7 @@ func Start(ctx context.Context, limit, ceiling time.Duration) (context.Context, 
 }
 
 // Value implements [context.Context].
-func (k *Clock) Value(name any) any {
+func (k *IdleTimeout) Value(name any) any {
 	if name == (key{}) {
 		return k
 	}
@@ -62,7 +62,7 @@ type key struct{}
 // belongs to the call that ctx is of: a server that works on it was heard from.
 func Alive(ctx context.Context) {
 	for {
-		k, ok := ctx.Value(key{}).(*Clock)
+		k, ok := ctx.Value(key{}).(*IdleTimeout)
 		if !ok {
 			return
 		}
@@ -71,11 +71,11 @@ func Alive(ctx context.Context) {
 	}
 }
 
-// Suspend is [Clock.Suspend] for all that bounds ctx by a sign of life.
+// Suspend is [IdleTimeout.Suspend] for all that bounds ctx by a sign of life.
 func Suspend(ctx context.Context) (resume func()) {
 	var all []func()
 	for {
-		k, ok := ctx.Value(key{}).(*Clock)
+		k, ok := ctx.Value(key{}).(*IdleTimeout)
 		if !ok {
 			break
 		}
@@ -90,7 +90,7 @@ func Suspend(ctx context.Context) (resume func()) {
 }
 
 // Alive notes a sign of life.
-func (k *Clock) Alive() {
+func (k *IdleTimeout) Alive() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.rearm()
@@ -98,7 +98,7 @@ func (k *Clock) Alive() {
 
 // rearm lets the clock run for a while, as far as the ceiling lets it; a
 // suspended one has the ceiling alone. The caller holds the lock.
-func (k *Clock) rearm() {
+func (k *IdleTimeout) rearm() {
 	if k.timer == nil {
 		return
 	}
@@ -111,7 +111,7 @@ func (k *Clock) rearm() {
 
 // Suspend leaves the ceiling alone to end the context, until resume is called:
 // a person has been asked something and may take their time.
-func (k *Clock) Suspend() (resume func()) {
+func (k *IdleTimeout) Suspend() (resume func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.suspended++
@@ -125,11 +125,11 @@ func (k *Clock) Suspend() (resume func()) {
 }
 
 // Expired reports whether the clock, and not its parent, has ended the context.
-func (k *Clock) Expired() bool { return errors.Is(k.ended(), ErrExpired) }
+func (k *IdleTimeout) Expired() bool { return errors.Is(k.ended(), ErrExpired) }
 
 // Bound is what a clock that has expired has ended the context for: the limit
 // without a sign of life, or the ceiling.
-func (k *Clock) Bound() time.Duration {
+func (k *IdleTimeout) Bound() time.Duration {
 	if time.Now().Before(k.end) {
 		return k.limit
 	}
@@ -137,7 +137,7 @@ func (k *Clock) Bound() time.Duration {
 }
 
 // Stop frees the clock and ends its context.
-func (k *Clock) Stop() {
+func (k *IdleTimeout) Stop() {
 	if k.timer != nil {
 		k.timer.Stop()
 	}

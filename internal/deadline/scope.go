@@ -14,13 +14,13 @@ import (
 // All methods but Begin may be called concurrently.
 type Scope struct {
 	parent context.Context //nolint:containedctx // what the scope was made from
-	up     Watch           // on the parent
+	up     Registration    // on the parent
 
 	mu         sync.Mutex    // guards what follows
 	done       chan struct{} // closed at the end; nil: nobody has asked for it
 	err, cause error         // nil before the end
 	detached   bool          // the end of the parent does not matter any more
-	first      *Watch        // those who are told of the end
+	first      *Registration // those who are told of the end
 }
 
 var _ context.Context = (*Scope)(nil)
@@ -28,7 +28,7 @@ var _ context.Context = (*Scope)(nil)
 // NewScope returns a scope that has begun. It must be ended.
 func NewScope(parent context.Context) *Scope {
 	s := new(Scope)
-	s.Begin(parent)
+	s.Start(parent)
 	return s
 }
 
@@ -39,8 +39,8 @@ func WithEnd(parent context.Context) (_ context.Context, end func()) {
 	return s, func() { s.End(nil) }
 }
 
-// Begin makes a zero Scope a context, once and before any other method.
-func (s *Scope) Begin(parent context.Context) {
+// Start makes a zero Scope a context, once and before any other method.
+func (s *Scope) Start(parent context.Context) {
 	s.parent = parent
 	s.up.Start(parent, (*follower)(s))
 }
@@ -139,7 +139,7 @@ func (s *Scope) AfterFunc(f func()) (stop func() bool) {
 }
 
 type funcWatch struct {
-	Watch
+	Registration
 	f func()
 }
 
@@ -207,23 +207,23 @@ func Cause(ctx context.Context) error {
 	return cause
 }
 
-// Watcher is told of the end of a context, by whoever ends it: it must not wait.
-type Watcher interface{ Tell() }
+// Listener is told of the end of a context, by whoever ends it: it must not wait.
+type Listener interface{ Tell() }
 
-// Watch has a watcher told of the end of a context. The zero value is ready; unlike
+// Registration has a watcher told of the end of a context. The zero value is ready; unlike
 // [context.AfterFunc], it allocates nothing where the context is a scope.
-type Watch struct {
-	who  Watcher
+type Registration struct {
+	who  Listener
 	stop func() bool // of a context that is no scope
 	of   *Scope
 
-	next, prev *Watch // guarded by the scope's lock, as is linked
+	next, prev *Registration // guarded by the scope's lock, as is linked
 	linked     bool
 }
 
 // Start begins to watch a context. A watch that was stopped may be started again, one
 // whose watcher was told may not.
-func (w *Watch) Start(ctx context.Context, who Watcher) {
+func (w *Registration) Start(ctx context.Context, who Listener) {
 	s := scopeOf(ctx)
 	switch {
 	case s != nil:
@@ -238,7 +238,7 @@ func (w *Watch) Start(ctx context.Context, who Watcher) {
 }
 
 // link has a watcher told of the end of a scope; false where that has ended.
-func (w *Watch) link(s *Scope, who Watcher) bool {
+func (w *Registration) link(s *Scope, who Listener) bool {
 	w.who, w.stop, w.of = who, nil, s
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -254,7 +254,7 @@ func (w *Watch) link(s *Scope, who Watcher) bool {
 }
 
 // Stop ends the watch. False: the watcher was told, or is being told.
-func (w *Watch) Stop() bool {
+func (w *Registration) Stop() bool {
 	if w.of == nil {
 		return w.stop == nil || w.stop()
 	}

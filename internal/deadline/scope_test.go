@@ -140,7 +140,7 @@ func TestWatch(t *testing.T) {
 		var stopped [8]bool
 		var work sync.WaitGroup
 		for i := range told {
-			var w Watch
+			var w Registration
 			for range 2 { // it can be used again
 				w.Start(s, &told[i])
 				if i%2 == 0 || !w.Stop() {
@@ -171,7 +171,7 @@ func TestScopeCosts(t *testing.T) {
 	root := NewScope(t.Context())
 	defer root.End(nil)
 	var c counter
-	var w Watch
+	var w Registration
 	if n := testing.AllocsPerRun(100, func() {
 		s := NewScope(root)
 		w.Start(s, &c)

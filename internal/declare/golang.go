@@ -29,11 +29,11 @@ func (m *module) golang() []byte {
 	for _, t := range m.tools {
 		result, call := "*ToolResult", "call("
 		if t.result != nil {
-			result = goType(t.result)
+			result = t.result.goType()
 			call = "structured[" + result + "]("
 		}
 		out.WriteString("\n" + commentGo(t.function+" calls "+quoteWide(t.name)+".\n\n"+t.doc))
-		fmt.Fprintf(&out, "func %s(ctx context.Context, arguments %s) (%s, error) {\n\treturn %sctx, %s, arguments%s)\n}\n", t.function, goType(t.params), result, call, quoteWide(t.name), t.repeatedGo())
+		fmt.Fprintf(&out, "func %s(ctx context.Context, arguments %s) (%s, error) {\n\treturn %sctx, %s, arguments%s)\n}\n", t.function, t.params.goType(), result, call, quoteWide(t.name), t.repeatedGo())
 		for _, d := range t.decls {
 			out.WriteString("\n")
 			d.golang(&out)
@@ -65,7 +65,7 @@ func (d *decl) golang(out *strings.Builder) {
 		fmt.Fprintf(out, "type %s any\n", d.name)
 		return
 	case d.is != nil:
-		fmt.Fprintf(out, "type %s %s\n", d.name, goType(d.is))
+		fmt.Fprintf(out, "type %s %s\n", d.name, d.is.goType())
 		return
 	case slices.ContainsFunc(d.fields, func(f field) bool { return !inTag(f.name) }):
 		fmt.Fprintf(out, "// %s has members that no field can have.\ntype %s map[string]any\n", d.name, d.name)
@@ -74,15 +74,15 @@ func (d *decl) golang(out *strings.Builder) {
 	names := newScope(nil)
 	fmt.Fprintf(out, "type %s struct {\n", d.name)
 	for _, f := range d.fields {
-		if values := goValues(f.typ); values != "" {
+		if values := f.typ.goValues(); values != "" {
 			f.doc = strings.TrimSpace(f.doc + " " + values)
 		}
 		out.WriteString(commentGo(f.doc))
-		option, is := "", goType(f.typ)
+		option, is := "", f.typ.goType()
 		if !f.required {
 			option = ",omitzero"
 		}
-		if is != "any" && (!f.required && isValue(f.typ) || f.typ.kind == named && f.typ.decl.is == nil && !strings.HasPrefix(is, "*")) {
+		if is != "any" && (!f.required && f.typ.isValue() || f.typ.kind == named && f.typ.decl.is == nil && !strings.HasPrefix(is, "*")) {
 			is = "*" + is // absent is nil; and a struct may be inside itself
 		}
 		fmt.Fprintf(out, "%s %s `json:%s`\n", names.unique(pascal(f.name)), is, quoteWide(f.name+option))
@@ -91,8 +91,8 @@ func (d *decl) golang(out *strings.Builder) {
 }
 
 // isValue reports whether the zero value of a type is a value of JSON.
-func isValue(t *typ) bool {
-	is := goType(t)
+func (t *typ) isValue() bool {
+	is := t.goType()
 	return t.kind != listOf && t.kind != mapOf && t.kind != named && is != "any" && !strings.HasPrefix(is, "*")
 }
 
@@ -104,7 +104,7 @@ func inTag(name string) bool {
 }
 
 // goValues says which values there are of an enumeration, "" for others.
-func goValues(t *typ) string {
+func (t *typ) goValues() string {
 	of := []*typ{t}
 	if t.kind == union {
 		of = t.of
@@ -125,7 +125,7 @@ func goValues(t *typ) string {
 	return "One of " + strings.Join(values, ", ") + "."
 }
 
-func goType(t *typ) string {
+func (t *typ) goType() string {
 	switch t.kind {
 	case boolean:
 		return "bool"
@@ -136,16 +136,16 @@ func goType(t *typ) string {
 	case text:
 		return "string"
 	case listOf:
-		return "[]" + goType(t.elem)
+		return "[]" + t.elem.goType()
 	case mapOf:
-		return "map[string]" + goType(t.elem)
+		return "map[string]" + t.elem.goType()
 	case union:
 		var parts []string
 		nullable := false
 		for _, of := range t.of {
 			if of.kind == null {
 				nullable = true
-			} else if is := goType(of); !slices.Contains(parts, is) {
+			} else if is := of.goType(); !slices.Contains(parts, is) {
 				parts = append(parts, is)
 			}
 		}

@@ -36,12 +36,12 @@ func (m *module) python() []byte {
 	head, client, _ := strings.Cut(clientPython, "\n\n\n")
 	out.WriteString(head + "\n")
 	for _, t := range m.tools {
-		params, result, call := pythonType(t.params), "ToolResult", "return _call("
+		params, result, call := t.params.pythonType(), "ToolResult", "return _call("
 		if t.optional {
 			params += " = {}"
 		}
 		if t.result != nil {
-			result = pythonType(t.result)
+			result = t.result.pythonType()
 			call = "result: " + result + " = _structured("
 		}
 		fmt.Fprintf(&out, "\n\ndef %s(arguments: %s) -> %s:\n%s    %s%s, arguments%s)\n", t.function, params, result, docPython(t.doc), call, quoteWide(t.name), t.repeatedPython())
@@ -74,7 +74,7 @@ func (t *tool) repeatedPython() string {
 
 func (d *decl) python(out *strings.Builder) {
 	if d.is != nil {
-		fmt.Fprintf(out, "%s: TypeAlias = %s\n", d.name, quoteWide(pythonType(d.is)))
+		fmt.Fprintf(out, "%s: TypeAlias = %s\n", d.name, quoteWide(d.is.pythonType()))
 		return
 	}
 	reserved := reservedPython()
@@ -97,12 +97,12 @@ func (d *decl) python(out *strings.Builder) {
 
 func (f *field) python() string {
 	if f.required {
-		return pythonType(f.typ)
+		return f.typ.pythonType()
 	}
-	return "NotRequired[" + pythonType(f.typ) + "]"
+	return "NotRequired[" + f.typ.pythonType() + "]"
 }
 
-func pythonType(t *typ) string {
+func (t *typ) pythonType() string {
 	switch t.kind {
 	case null:
 		return "None"
@@ -115,9 +115,9 @@ func pythonType(t *typ) string {
 	case text:
 		return "str"
 	case listOf:
-		return "list[" + pythonType(t.elem) + "]"
+		return "list[" + t.elem.pythonType() + "]"
 	case mapOf:
-		return "dict[str, " + pythonType(t.elem) + "]"
+		return "dict[str, " + t.elem.pythonType() + "]"
 	case union:
 		return unionPython(t.of)
 	case literal:
@@ -134,7 +134,7 @@ func unionPython(of []*typ) string {
 	var parts, values []string
 	for i, t := range of {
 		if t.kind != literal {
-			parts = append(parts, pythonType(t))
+			parts = append(parts, t.pythonType())
 			continue
 		}
 		values = append(values, valuePython(t.value))

@@ -40,10 +40,10 @@ func (m *module) typeScript(typesOnly bool) []byte {
 		out.WriteString("// " + line + "\n")
 	}
 	for _, t := range m.tools {
-		params := tsType(t.params)
+		params := t.params.tsType()
 		result, call := "ToolResult", "call("
 		if t.result != nil {
-			result = tsType(t.result)
+			result = t.result.tsType()
 			call = "structured<" + result + ">("
 		}
 		out.WriteString("\n" + commentTS(t.doc, ""))
@@ -87,7 +87,7 @@ func (t *tool) repeatedTS() string {
 
 func (d *decl) typeScript(out *strings.Builder) {
 	if d.is != nil {
-		fmt.Fprintf(out, "export type %s = %s;\n", d.name, tsType(d.is))
+		fmt.Fprintf(out, "export type %s = %s;\n", d.name, d.is.tsType())
 		return
 	}
 	fmt.Fprintf(out, "export interface %s {\n", d.name)
@@ -100,7 +100,7 @@ func (d *decl) typeScript(out *strings.Builder) {
 		if !f.required {
 			name += "?"
 		}
-		fmt.Fprintf(out, "  %s: %s;\n", name, tsType(f.typ))
+		fmt.Fprintf(out, "  %s: %s;\n", name, f.typ.tsType())
 	}
 	if d.open {
 		out.WriteString("  [member: string]: unknown;\n")
@@ -108,7 +108,7 @@ func (d *decl) typeScript(out *strings.Builder) {
 	out.WriteString("}\n")
 }
 
-func tsType(t *typ) string {
+func (t *typ) tsType() string {
 	switch t.kind {
 	case null:
 		return "null"
@@ -119,17 +119,17 @@ func tsType(t *typ) string {
 	case text:
 		return "string"
 	case listOf:
-		elem := tsType(t.elem)
+		elem := t.elem.tsType()
 		if t.elem.kind == union && strings.Contains(elem, " | ") {
 			elem = "(" + elem + ")"
 		}
 		return elem + "[]"
 	case mapOf:
-		return "{ [name: string]: " + tsType(t.elem) + " }"
+		return "{ [name: string]: " + t.elem.tsType() + " }"
 	case union:
 		parts := make([]string, len(t.of))
 		for i, of := range t.of {
-			parts[i] = tsType(of)
+			parts[i] = of.tsType()
 		}
 		return distinct(parts, " | ")
 	case literal:

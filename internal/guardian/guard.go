@@ -51,7 +51,7 @@ type Guard struct {
 	pipe   *os.File
 	closed bool
 
-	keeper keeper
+	supervisor supervisor
 }
 
 // Options say how the guardian is started.
@@ -79,9 +79,9 @@ func New(o Options) *Guard {
 	return &Guard{o: o, id: hex.EncodeToString(id[:]), groups: map[int]uint64{}}
 }
 
-// Begin starts the guardian, which the first child does else. It may run beside the
+// Start starts the guardian, which the first child does else. It may run beside the
 // beginning of that: Mark waits for it.
-func (g *Guard) Begin() {
+func (g *Guard) Start() {
 	if g == nil {
 		return
 	}
@@ -110,7 +110,7 @@ func (g *Guard) isClosed() bool {
 // what has left its group. With Options.Short only the guardian looks for that: what a
 // command starts to outlive it does, as without a guard.
 func (g *Guard) Mark(env []string) ([]string, string) {
-	g.Begin()
+	g.Start()
 	if env == nil {
 		env = os.Environ()
 	}

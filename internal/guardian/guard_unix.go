@@ -31,8 +31,8 @@ const Variable = "MCPCTL_GUARDIAN"
 // byeWait is how long a guardian may take to go.
 const byeWait = 2 * time.Second
 
-// keeper keeps a guardian running.
-type keeper struct {
+// supervisor keeps a guardian running.
+type supervisor struct {
 	stop chan struct{}
 	work sync.WaitGroup
 	cmd  *exec.Cmd // the present one; guarded by Guard.mu
@@ -47,8 +47,8 @@ func (g *Guard) start() error {
 	if err != nil {
 		return err
 	}
-	g.keeper.stop = make(chan struct{})
-	g.keeper.work.Go(func() { g.keep(ended) })
+	g.supervisor.stop = make(chan struct{})
+	g.supervisor.work.Go(func() { g.keep(ended) })
 	return nil
 }
 
@@ -70,7 +70,7 @@ func (g *Guard) launch() (ended chan struct{}, err error) {
 		return nil, err
 	}
 	g.mu.Lock()
-	g.pipe, g.keeper.cmd = w, cmd
+	g.pipe, g.supervisor.cmd = w, cmd
 	text := []byte(lineGuard + " " + g.id + "\n")
 	for group, started := range g.groups {
 		text = append(text, addLine(group, started)...)
@@ -81,7 +81,7 @@ func (g *Guard) launch() (ended chan struct{}, err error) {
 	}
 	g.mu.Unlock()
 	ended = make(chan struct{})
-	g.keeper.work.Go(func() {
+	g.supervisor.work.Go(func() {
 		_ = cmd.Wait()
 		close(ended)
 	})
@@ -110,7 +110,7 @@ func (g *Guard) keep(ended chan struct{}) {
 	for deaths := 1; ; deaths++ {
 		since := time.Now()
 		select {
-		case <-g.keeper.stop:
+		case <-g.supervisor.stop:
 			return
 		case <-ended:
 		}
@@ -127,7 +127,7 @@ func (g *Guard) keep(ended chan struct{}) {
 		if time.Since(since) > time.Minute {
 			deaths = 1
 		}
-		g.o.Logger.Warn("the guardian of child processes has ended: starting another", "status", g.keeper.cmd.ProcessState.String(), "times", deaths)
+		g.o.Logger.Warn("the guardian of child processes has ended: starting another", "status", g.supervisor.cmd.ProcessState.String(), "times", deaths)
 		for {
 			if !g.pause(restartWait(deaths)) {
 				return
@@ -147,7 +147,7 @@ func (g *Guard) pause(d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
-	case <-g.keeper.stop:
+	case <-g.supervisor.stop:
 		return false
 	case <-t.C:
 		return true
@@ -179,8 +179,8 @@ func (g *Guard) write(text []byte) {
 	if err == nil && n == len(text) {
 		return
 	}
-	if g.keeper.cmd != nil {
-		_ = g.keeper.cmd.Process.Kill() // keep notices
+	if g.supervisor.cmd != nil {
+		_ = g.supervisor.cmd.Process.Kill() // keep notices
 	}
 }
 
@@ -215,10 +215,10 @@ func (g *Guard) Remove(t proctree.Tree) {
 func (g *Guard) PID() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.pipe == nil || g.keeper.cmd == nil {
+	if g.pipe == nil || g.supervisor.cmd == nil {
 		return 0
 	}
-	return g.keeper.cmd.Process.Pid
+	return g.supervisor.cmd.Process.Pid
 }
 
 // Close ends the guard, when all children have been stopped. A guardian that
@@ -232,7 +232,7 @@ func (g *Guard) Close() {
 	g.first.Unlock()
 	if g.closed {
 		g.mu.Unlock()
-		g.keeper.work.Wait()
+		g.supervisor.work.Wait()
 		return
 	}
 	g.closed = true
@@ -241,19 +241,19 @@ func (g *Guard) Close() {
 	if len(g.groups) > 0 {
 		wait += sweepEnd
 	}
-	if g.keeper.stop != nil {
-		close(g.keeper.stop)
+	if g.supervisor.stop != nil {
+		close(g.supervisor.stop)
 	}
 	g.mu.Unlock()
-	late := time.AfterFunc(wait, func() {
+	timeout := time.AfterFunc(wait, func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		if g.keeper.cmd != nil {
-			_ = g.keeper.cmd.Process.Kill()
+		if g.supervisor.cmd != nil {
+			_ = g.supervisor.cmd.Process.Kill()
 		}
 	})
-	defer late.Stop()
-	g.keeper.work.Wait()
+	defer timeout.Stop()
+	g.supervisor.work.Wait()
 }
 
 // goodbye ends the pipe; the caller holds the lock.

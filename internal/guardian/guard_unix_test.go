@@ -20,13 +20,13 @@ func TestCloseBesideBegin(t *testing.T) {
 		var log bytes.Buffer
 		g := guardian.New(guardian.Options{Path: filepath.Join(t.TempDir(), "none"), Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		g.Close()
-		g.Begin()
+		g.Start()
 		if log.Len() > 0 {
 			t.Fatalf("started after Close: %s", &log)
 		}
 		g = guardian.New(guardian.Options{Path: "/bin/cat", Args: []string{"cat"}})
 		var beside sync.WaitGroup
-		beside.Go(g.Begin)
+		beside.Go(g.Start)
 		g.Close()
 		beside.Wait()
 		g.Close()

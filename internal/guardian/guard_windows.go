@@ -9,8 +9,8 @@ import (
 	"github.com/mcpctl/mcpctl/internal/proctree"
 )
 
-// keeper is the job object that this process and all that it starts belong to.
-type keeper struct{ job windows.Handle }
+// supervisor is the job object that this process and all that it starts belong to.
+type supervisor struct{ job windows.Handle }
 
 // start puts this process into a job. Its children are born into it, so there
 // is no moment in which one is not; the jobs of the single children are inside.
@@ -25,7 +25,7 @@ func (g *Guard) start() error {
 		_ = windows.CloseHandle(job)
 		return fmt.Errorf("assign this process to a job object: %w", err)
 	}
-	g.keeper.job = job
+	g.supervisor.job = job
 	return nil
 }
 

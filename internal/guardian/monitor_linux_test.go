@@ -61,7 +61,7 @@ func TestWhoseGroup(t *testing.T) {
 			k, _ := proctree.Find(c.known)
 			m.known[k] = true
 		}
-		found, sees := m.look()
+		found, sees := m.scan()
 		got := 0
 		for _, k := range found {
 			if k.PID != signedMember || c.want == signedMember {

@@ -88,7 +88,7 @@ func (m *monitor) sweep() {
 	asked := map[proctree.Process]syscall.Signal{}
 	for {
 		now := time.Now()
-		found, sees := m.look()
+		found, sees := m.scan()
 		if len(found) > 0 {
 			quiet = now
 		}
@@ -116,13 +116,13 @@ func (m *monitor) sweep() {
 	}
 }
 
-// look finds what is the guard's, and forgets the groups whose number belongs
+// scan finds what is the guard's, and forgets the groups whose number belongs
 // to others by now. With the end of mcpctl the leaders are waited for by
 // somebody else, as soon as they end, so a number can be reused: a group is
 // still ours where its leader is the one that was registered, or has gone and a
 // member is one that has been seen before or bears the mark. In the first look,
 // a moment after the end, it is ours in any case.
-func (m *monitor) look() ([]proctree.Process, bool) {
+func (m *monitor) scan() ([]proctree.Process, bool) {
 	first := m.known == nil
 	if first {
 		m.known = map[proctree.Process]bool{}

@@ -121,7 +121,7 @@ func (h *Host) direct(e config.Entry) (json.RawMessage, bool) {
 		return nil, false
 	}
 	raw := out.raw()
-	back := importEntry(h, raw, "")
+	back := h.importEntry(raw, "")
 	if back.Skip != "" || len(back.Notes)+len(back.Lost) > 0 {
 		return nil, false
 	}
@@ -250,7 +250,7 @@ func (w *outgoing) pairs(name string, m map[string]string) pairs {
 }
 
 // Plain returns an entry of a host as servers.json has it, without a project.
-func (h *Host) Plain(raw json.RawMessage) json.RawMessage { return importEntry(h, raw, "").Entry }
+func (h *Host) Plain(raw json.RawMessage) json.RawMessage { return h.importEntry(raw, "").Entry }
 
 // Gateway returns the entry of one gateway for all servers, which the host starts.
 func (h *Host) Gateway(name string, self Self) json.RawMessage {

@@ -26,7 +26,7 @@ type document interface {
 }
 
 // Read reads the text of a file; an empty one is a file without servers.
-func Read(l *Location, text []byte) (*File, error) {
+func (l *Location) Read(text []byte) (*File, error) {
 	var doc document
 	var err error
 	switch l.Host.dialect().form {

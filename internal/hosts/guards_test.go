@@ -182,7 +182,7 @@ func TestImportPlaces(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]string{"avelino": "enabledTools, acl", "philschmid": "enabledTools, acl", "cursor": "", "claude-code": "", "kiro": ""} {
 		l := hosts.Find(host).Locations(place())[0]
-		f, err := hosts.Read(&l, []byte(`{"mcpServers":{"x":{"command":"k","enabledTools":["a"]}},"acl":{"default":"deny"}}`))
+		f, err := l.Read([]byte(`{"mcpServers":{"x":{"command":"k","enabledTools":["a"]}},"acl":{"default":"deny"}}`))
 		require.NoError(t, err)
 		in := f.Import("x", "")
 		if lost(in) != want {

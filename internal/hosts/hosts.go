@@ -147,7 +147,7 @@ func OpenText(at string, text []byte, p Place) (*File, error) {
 	for _, h := range All() {
 		for _, l := range h.Locations(p) {
 			if l.Path == at { // the first list in it
-				f, err := Read(&l, text)
+				f, err := l.Read(text)
 				if err != nil {
 					return nil, &FileError{at, err}
 				}
@@ -161,7 +161,7 @@ func OpenText(at string, text []byte, p Place) (*File, error) {
 		if !d.reads(at, text) {
 			continue
 		}
-		f, err := Read(&Location{Host: h, Scope: ScopeUser, Path: at, Root: d.root}, text)
+		f, err := (&Location{Host: h, Scope: ScopeUser, Path: at, Root: d.root}).Read(text)
 		if err != nil || len(f.Names()) == 0 {
 			continue
 		}

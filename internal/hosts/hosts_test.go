@@ -54,7 +54,7 @@ func TestImport(t *testing.T) {
 	t.Parallel()
 	for _, h := range hosts.All() {
 		l, raw := sample(t, h)
-		f, err := hosts.Read(l, raw)
+		f, err := l.Read(raw)
 		require.NoError(t, err)
 		type result struct {
 			Line  int             `json:"line"`
@@ -142,7 +142,7 @@ func TestRoundTrip(t *testing.T) {
 		for range 60 {
 			e := entry(t, r)
 			text := disturbed(r, l, raw)
-			f, err := hosts.Read(l, text)
+			f, err := l.Read(text)
 			require.NoError(t, err)
 			out := h.Export(e, self)
 			if out.Skip != "" {
@@ -191,7 +191,7 @@ func TestImportExportImport(t *testing.T) {
 	files := map[string]*hosts.File{}
 	for _, h := range hosts.All() {
 		l, raw := sample(t, h)
-		f, err := hosts.Read(l, raw)
+		f, err := l.Read(raw)
 		require.NoError(t, err)
 		files[h.Name] = f
 	}

@@ -30,18 +30,18 @@ type Imported struct {
 // Import translates a server. dir is the project's folder, which placeholders such as
 // ${workspaceFolder} stand for; "" where there is none.
 func (f *File) Import(name, dir string) Imported {
-	in := readEntry(f.Location.Host, f.Raw(name), dir)
+	in := f.Location.Host.readEntry(f.Raw(name), dir)
 	if in.d.guarded {
 		f.guard(in, name)
 	}
 	return in.result()
 }
 
-func importEntry(h *Host, raw json.RawMessage, dir string) Imported {
-	return readEntry(h, raw, dir).result()
+func (h *Host) importEntry(raw json.RawMessage, dir string) Imported {
+	return h.readEntry(raw, dir).result()
 }
 
-func readEntry(h *Host, raw json.RawMessage, dir string) *incoming {
+func (h *Host) readEntry(raw json.RawMessage, dir string) *incoming {
 	in := &incoming{d: h.dialect(), dir: dir}
 	doc, err := jsonedit.Parse(raw)
 	if err != nil || len(doc.Names()) == 0 {
@@ -59,23 +59,23 @@ type incoming struct {
 	d   dialect
 	dir string
 
-	command string
-	args    []string
-	env     pairs
-	cwd     string
-	url     string
-	headers pairs
-	typ     string
-	auth    members
-	off     bool
-	timeout map[string]string // of ours, by member
-	kept    members           // of servers.json, as they are
-	notes   []string
-	lost    []Loss
-	skip    string
+	command   string
+	args      []string
+	env       pairs
+	cwd       string
+	url       string
+	headers   pairs
+	typ       string
+	auth      members
+	off       bool
+	timeout   map[string]string // of ours, by member
+	unchanged members           // of servers.json, as they are
+	notes     []string
+	lost      []Loss
+	skip      string
 }
 
-func (in *incoming) note(format string, a ...any) {
+func (in *incoming) warn(format string, a ...any) {
 	in.notes = append(in.notes, fmt.Sprintf(format, a...))
 }
 
@@ -120,7 +120,7 @@ func (in *incoming) member(name string, value json.RawMessage) {
 		in.readOAuth(name, value)
 	default:
 		if !d.guarded || !in.guarded(name, value) {
-			in.note("%s is left out: mcpctl has no such setting", name)
+			in.warn("%s is left out: mcpctl has no such setting", name)
 		}
 	}
 }
@@ -157,12 +157,12 @@ func (in *incoming) readType(name string, value json.RawMessage) {
 func (in *incoming) readOAuth(name string, value json.RawMessage) {
 	doc, err := jsonedit.Parse(value)
 	if err != nil || len(doc.Names()) == 0 {
-		in.note("%s is left out: mcpctl logs in when a server asks for it", name)
+		in.warn("%s is left out: mcpctl logs in when a server asks for it", name)
 		return
 	}
 	for _, key := range doc.Names() {
 		if key != "enabled" && !in.readClient(name, key, doc.Value(key)) {
-			in.note("%s.%s is left out: mcpctl has no such setting", name, key)
+			in.warn("%s.%s is left out: mcpctl has no such setting", name, key)
 		}
 	}
 }
@@ -202,7 +202,7 @@ func (in *incoming) text(name string, value json.RawMessage) string {
 	switch {
 	case json.Unmarshal(value, &s) == nil:
 	case value[0] == '{' || value[0] == '[':
-		in.note("%s is left out: want a text", name)
+		in.warn("%s is left out: want a text", name)
 		return ""
 	default:
 		s = string(value)
@@ -238,7 +238,7 @@ func (in *incoming) texts(name string, value json.RawMessage) []string {
 func (in *incoming) pairs(name string, value json.RawMessage) pairs {
 	doc, err := jsonedit.Parse(value)
 	if err != nil || value[0] != '{' {
-		in.note("%s is left out: want an object", name)
+		in.warn("%s is left out: want an object", name)
 		return nil
 	}
 	var out pairs
@@ -258,7 +258,7 @@ func (in *incoming) duration(ours, name string, value json.RawMessage, unit stri
 		return
 	}
 	if err != nil || n <= 0 {
-		in.note("%s is left out: want a number above 0", name)
+		in.warn("%s is left out: want a number above 0", name)
 		return
 	}
 	text := strconv.FormatFloat(n, 'f', -1, 64) + unit
@@ -287,10 +287,10 @@ func (in *incoming) result() Imported {
 		in.skip = "mcpctl reaches no server over a socket or a pipe"
 	}
 	if len(in.auth.names) > 0 && in.url == "" && in.skip == "" && in.d.guarded {
-		in.note("auth is left out: only a remote server is logged in to")
+		in.warn("auth is left out: only a remote server is logged in to")
 	}
 	if v := in.auth.values; in.url != "" && v["clientSecret"] != nil && v["issuer"] == nil && v["tokenEndpoint"] == nil {
-		in.note("auth.clientSecret is sent to nobody yet: auth.issuer has to name the authorization server that knows it")
+		in.warn("auth.clientSecret is sent to nobody yet: auth.issuer has to name the authorization server that knows it")
 	}
 	out := Imported{Notes: in.notes, Lost: in.lost, Skip: in.skip}
 	if in.skip != "" {
@@ -316,8 +316,8 @@ func (in *incoming) result() Imported {
 	for _, name := range []string{"connectTimeout", "requestTimeout", "shutdownTimeout"} {
 		m.set(name, in.timeout[name])
 	}
-	for _, name := range in.kept.names {
-		m.put(name, in.kept.values[name])
+	for _, name := range in.unchanged.names {
+		m.put(name, in.unchanged.values[name])
 	}
 	if in.off {
 		m.set("disabled", true)

@@ -84,9 +84,9 @@ func (led *Ledger) Owns(l *Location, name string, raw json.RawMessage) bool {
 	return w != nil && w.Entries[name].Now != "" && w.Entries[name].Now == fingerprint(raw)
 }
 
-// Begin returns the record of a file that is about to be edited. The first time, a copy of
+// Start returns the record of a file that is about to be edited. The first time, a copy of
 // it is kept.
-func (led *Ledger) Begin(f *File, exists bool) (*Written, error) {
+func (led *Ledger) Start(f *File, exists bool) (*Written, error) {
 	l := f.Location
 	if w := led.Files[l.Key()]; w != nil {
 		return w, nil
@@ -102,9 +102,9 @@ func (led *Ledger) Begin(f *File, exists bool) (*Written, error) {
 	return w, nil
 }
 
-// Note records one change from a file to another; it is the entry's last state that counts,
+// Record records one change from a file to another; it is the entry's last state that counts,
 // and the first that undo restores.
-func (w *Written) Note(before, after *File, name string) {
+func (w *Written) Record(before, after *File, name string) {
 	c, known := w.Entries[name]
 	if !known {
 		c.Before = before.Raw(name)

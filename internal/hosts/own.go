@@ -34,7 +34,7 @@ func (in *incoming) keep(name, ours string, value json.RawMessage) {
 		case string(value) == `"adaptive"`: // without the setting it adapts
 			return
 		case unsound(ours, value) != "":
-			in.note("%s is left out: want a duration such as 30s", name)
+			in.warn("%s is left out: want a duration such as 30s", name)
 			return
 		}
 	}
@@ -42,14 +42,14 @@ func (in *incoming) keep(name, ours string, value json.RawMessage) {
 		value = in.translated(name, value)
 	}
 	why := unsound(ours, value)
-	if why == "" && in.kept.values[ours] != nil {
+	if why == "" && in.unchanged.values[ours] != nil {
 		why = "it is there twice"
 	}
 	if why != "" {
 		in.lose(name, "mend it in the file: "+why)
 		return
 	}
-	in.kept.put(ours, value)
+	in.unchanged.put(ours, value)
 }
 
 // seconds returns a duration of avelino, which may be a number of seconds, as servers.json
@@ -140,7 +140,7 @@ func (in *incoming) readAuth(name string, value json.RawMessage) {
 		switch v := doc.Value(key); key {
 		case "clientId", "client_id", "CLIENT_ID", "clientSecret", "client_secret", "CLIENT_SECRET", "scopes", "scope", "callbackPort", "resource":
 		case "credentialId":
-			in.note("%s.%s is left out: mcpctl logs in by itself", name, key)
+			in.warn("%s.%s is left out: mcpctl logs in by itself", name, key)
 		default:
 			if key != "type" || string(v) != `"oauth"` {
 				in.lose(name+"."+key, asAuth)
@@ -193,16 +193,16 @@ func (f *File) guess(text, path, own string) *Host {
 	case gateway || entry(func(m string) bool { return camel(m) != m }):
 		return Find("avelino")
 	case strings.Contains(text, `"baseUrl"`):
-		return wary(Find("mcporter"))
+		return Find("mcporter").wary()
 	case strings.Contains(text, "${env:"):
-		return wary(Find("cursor"))
+		return Find("cursor").wary()
 	}
 	return &Host{Name: "file", Title: "a file", files: nowhere, dialect: ours}
 }
 
 // wary returns a host of which nothing that limits a server is left out unsaid: the form
 // of the file may be that of another program.
-func wary(h *Host) *Host {
+func (h *Host) wary() *Host {
 	out, of := *h, h.dialect
 	out.dialect = func() dialect {
 		d := of()

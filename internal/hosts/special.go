@@ -31,7 +31,7 @@ func codexRead(in *incoming, name string, value json.RawMessage) bool {
 		for _, v := range list {
 			var of struct{ Name, Source string }
 			if json.Unmarshal(v, &of.Name) != nil && json.Unmarshal(v, &of) != nil || !isName(of.Name) {
-				in.note("%s has %s, which is left out: want the name of a variable", name, v)
+				in.warn("%s has %s, which is left out: want the name of a variable", name, v)
 				continue
 			}
 			in.env = append(in.env, pair{of.Name, "${" + of.Name + "}"})
@@ -166,7 +166,7 @@ func continueRead(in *incoming, name string, value json.RawMessage) bool {
 				in.headers = append(in.headers, in.pairs(name+"."+option, doc.Value(option))...)
 				continue
 			}
-			in.note("%s.%s is left out: mcpctl has no such setting", name, option)
+			in.warn("%s.%s is left out: mcpctl has no such setting", name, option)
 		}
 	default:
 		return false

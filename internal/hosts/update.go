@@ -44,12 +44,12 @@ var ErrForm = errors.New("no servers in a form that mcpctl knows")
 
 // Load reads the file of a location. Exists is false where there is none; the file is
 // empty then. The error is a [*FileError].
-func Load(l *Location) (f *File, exists bool, err error) {
+func (l *Location) Load() (f *File, exists bool, err error) {
 	text, err := readText(l.Path)
 	if exists = !errors.Is(err, fs.ErrNotExist); exists && err != nil {
 		return nil, false, &FileError{l.Path, err}
 	}
-	if f, err = Read(l, text); err != nil {
+	if f, err = l.Read(text); err != nil {
 		return nil, exists, &FileError{l.Path, err}
 	}
 	return f, exists, nil
@@ -87,7 +87,7 @@ func Update(ctx context.Context, l *Location, lockDir string, edit func(f *File,
 		defer release()
 	}
 	atomicfile.Sweep(target)
-	f, exists, err := Load(l)
+	f, exists, err := l.Load()
 	if err != nil {
 		return err
 	}
@@ -95,11 +95,11 @@ func Update(ctx context.Context, l *Location, lockDir string, edit func(f *File,
 	if err != nil || edited == nil || bytes.Equal(f.Bytes(), edited.Bytes()) {
 		return err
 	}
-	return Write(l, edited.Bytes())
+	return l.Write(edited.Bytes())
 }
 
 // Write replaces the file of a location.
-func Write(l *Location, text []byte) error {
+func (l *Location) Write(text []byte) error {
 	target, err := atomicfile.Resolve(l.Path)
 	if err == nil {
 		err = atomicfile.Write(target, text, 0o600)

@@ -46,11 +46,11 @@ type conn struct {
 	trade     trade
 
 	// Of the exchange that is under way.
-	ctx   context.Context //nolint:containedctx // that of the request
-	watch deadline.Watch  // ends the connection with ctx
-	sent  int             // bytes of the request that were written
-	heard bool            // bytes of the response were read
-	buf   []byte          // buf[r:w] is read and not used yet
+	ctx   context.Context       //nolint:containedctx // that of the request
+	watch deadline.Registration // ends the connection with ctx
+	sent  int                   // bytes of the request that were written
+	heard bool                  // bytes of the response were read
+	buf   []byte                // buf[r:w] is read and not used yet
 	r, w  int
 }
 

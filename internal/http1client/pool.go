@@ -69,8 +69,8 @@ func (h *host) take() *conn {
 func (h *host) put(x *conn) {
 	c := h.c
 	c.mu.Lock()
-	kept := !c.closed && len(h.idle) < c.rest.MaxIdleConnsPerHost
-	if kept {
+	reusable := !c.closed && len(h.idle) < c.rest.MaxIdleConnsPerHost
+	if reusable {
 		x.idleSince = c.sweep
 		h.idle = append(h.idle, x)
 		if c.timer == nil {
@@ -78,7 +78,7 @@ func (h *host) put(x *conn) {
 		}
 	}
 	c.mu.Unlock()
-	if !kept {
+	if !reusable {
 		x.close()
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 // Amend makes the object at a path of a document equal to that at a path of another one. Members
 // that are equal keep their bytes and comments.
-func Amend(doc, want *Document, at, from []string) (*Document, error) {
+func (doc *Document) Amend(want *Document, at, from []string) (*Document, error) {
 	var err error
 	for _, name := range doc.Names(at...) {
 		if err == nil && want.Lookup(join(from, name)...) == nil {
@@ -21,17 +21,17 @@ func Amend(doc, want *Document, at, from []string) (*Document, error) {
 		switch {
 		case err != nil || bytes.Equal(doc.Value(here...), value):
 		case len(doc.Names(here...)) > 0 && len(want.Names(there...)) > 0:
-			doc, err = Amend(doc, want, here, there)
+			doc, err = doc.Amend(want, here, there)
 		default:
-			doc, err = set(doc, value, here)
+			doc, err = doc.set(value, here)
 		}
 	}
 	return doc, err
 }
 
 // set writes a value; of a list that keeps its length, only the elements that differ.
-func set(doc *Document, value json.RawMessage, path []string) (*Document, error) {
-	if edited, ok, err := SetElements(doc, value, path...); ok || err != nil {
+func (doc *Document) set(value json.RawMessage, path []string) (*Document, error) {
+	if edited, ok, err := doc.SetElements(value, path...); ok || err != nil {
 		return edited, err
 	}
 	return doc.Set(value, path...)

@@ -51,7 +51,7 @@ func (d *Document) Remove(path ...string) (*Document, error) {
 // SetElements is [Document.Set] for a list in place of one with as many elements: those that are equal
 // keep their bytes, and so do all comments in the list. ok is false where the value at the
 // path is no such list.
-func SetElements(d *Document, value json.RawMessage, path ...string) (edited *Document, ok bool, err error) {
+func (d *Document) SetElements(value json.RawMessage, path ...string) (edited *Document, ok bool, err error) {
 	v, err := hujson.Parse(append(slices.Clip([]byte(value)), '\n'))
 	if err != nil {
 		return nil, false, err
@@ -137,7 +137,7 @@ type splice struct {
 
 // apply makes the edits, and verifies that only what the path leads to has changed.
 func (d *Document) apply(edits []splice, path []string) (*Document, error) {
-	edited, err := splices(d, edits)
+	edited, err := d.splices(edits)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (d *Document) apply(edits []splice, path []string) (*Document, error) {
 }
 
 // splices makes the edits.
-func splices(d *Document, edits []splice) (*Document, error) {
+func (d *Document) splices(edits []splice) (*Document, error) {
 	slices.SortStableFunc(edits, func(a, b splice) int { return a.start - b.start })
 	out := slices.Clone(d.raw[:len(d.raw)-len(d.text)])
 	last := 0
@@ -165,13 +165,13 @@ func splices(d *Document, edits []splice) (*Document, error) {
 
 // Replace writes a text in the place of another part of the document, such as a name or a
 // value of its syntax tree.
-func Replace(d *Document, start, end int, text string) (*Document, error) {
-	return splices(d, []splice{{start, end, text}})
+func (d *Document) Replace(start, end int, text string) (*Document, error) {
+	return d.splices([]splice{{start, end, text}})
 }
 
 // RemoveMember is [Document.Remove] for one member of an object, whatever its name is.
-func RemoveMember(d *Document, object *hujson.Value, i int) (*Document, error) {
-	return splices(d, d.removal(object, i))
+func (d *Document) RemoveMember(object *hujson.Value, i int) (*Document, error) {
+	return d.splices(d.removal(object, i))
 }
 
 // sources returns the bytes of every member beside a path: those of the root that are not

@@ -35,7 +35,7 @@ func names(path []Step) (before []string, rest []Step) {
 }
 
 // At returns the value that a path leads to, nil for none.
-func At(d *Document, path ...Step) *hujson.Value {
+func (d *Document) At(path ...Step) *hujson.Value {
 	v := d.root
 	for _, s := range path {
 		if !s.Element {
@@ -61,7 +61,7 @@ func At(d *Document, path ...Step) *hujson.Value {
 // SetAt is [Document.Set] for a path that may lead through arrays. An element that is
 // there is replaced; one at the end is added, also to an array that is missing. Elements
 // of arrays keep their comments as members of objects do.
-func SetAt(d *Document, value json.RawMessage, path ...Step) (*Document, error) {
+func (d *Document) SetAt(value json.RawMessage, path ...Step) (*Document, error) {
 	before, rest := names(path)
 	if rest == nil {
 		return d.Set(value, before...)
@@ -79,14 +79,14 @@ func SetAt(d *Document, value json.RawMessage, path ...Step) (*Document, error) 
 	}
 	n := len(elements.Elements)
 	if len(rest) == 1 && (step.Index == End || step.Index == n) {
-		return appendElement(d, list, value, before)
+		return d.appendElement(list, value, before)
 	}
 	if step.Index < 0 || step.Index >= n {
 		return nil, fmt.Errorf("there is no element %d: the array has %d", step.Index, n)
 	}
-	return replaceElement(d, &elements.Elements[step.Index], before, func(element *Document) (*Document, error) {
+	return d.replaceElement(&elements.Elements[step.Index], before, func(element *Document) (*Document, error) {
 		if len(rest) > 1 {
-			return SetAt(element, value, rest[1:]...)
+			return element.SetAt(value, rest[1:]...)
 		}
 		v, err := hujson.Parse(value)
 		if err != nil {
@@ -100,12 +100,12 @@ func SetAt(d *Document, value json.RawMessage, path ...Step) (*Document, error) 
 }
 
 // RemoveAt is [Document.Remove] for a path that may lead through arrays.
-func RemoveAt(d *Document, path ...Step) (*Document, error) {
+func (d *Document) RemoveAt(path ...Step) (*Document, error) {
 	before, rest := names(path)
 	if rest == nil {
 		return d.Remove(before...)
 	}
-	if At(d, path...) == nil {
+	if d.At(path...) == nil {
 		return d, nil
 	}
 	list := d.Lookup(before...)
@@ -113,11 +113,11 @@ func RemoveAt(d *Document, path ...Step) (*Document, error) {
 		return d.apply(d.removal(asObject(list), rest[0].Index), before)
 	}
 	element := &list.Value.(*hujson.Array).Elements[rest[0].Index]
-	return replaceElement(d, element, before, func(e *Document) (*Document, error) { return RemoveAt(e, rest[1:]...) })
+	return d.replaceElement(element, before, func(e *Document) (*Document, error) { return e.RemoveAt(rest[1:]...) })
 }
 
 // replaceElement edits an element of an array as a document of its own.
-func replaceElement(d *Document, element *hujson.Value, before []string, edit func(*Document) (*Document, error)) (*Document, error) {
+func (d *Document) replaceElement(element *hujson.Value, before []string, edit func(*Document) (*Document, error)) (*Document, error) {
 	sub, err := Parse(slices.Clone(d.text[element.StartOffset:element.EndOffset]))
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func replaceElement(d *Document, element *hujson.Value, before []string, edit fu
 }
 
 // appendElement adds an element at the end of an array.
-func appendElement(d *Document, list *hujson.Value, value json.RawMessage, before []string) (*Document, error) {
+func (d *Document) appendElement(list *hujson.Value, value json.RawMessage, before []string) (*Document, error) {
 	v, err := hujson.Parse(value)
 	if err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ func TestSetAt(t *testing.T) {
 	} {
 		d, err := jsonedit.Parse([]byte(tt.in))
 		require.NoError(t, err)
-		got, err := jsonedit.SetAt(d, []byte(tt.value), steps(tt.path)...)
+		got, err := d.SetAt([]byte(tt.value), steps(tt.path)...)
 		if err != nil || string(got.Bytes()) != tt.want {
 			t.Errorf("%s at %s:\ngot  %v %v\nwant %s", tt.in, tt.path, err, text(got), tt.want)
 		}
@@ -52,7 +52,7 @@ func TestSetAt(t *testing.T) {
 	} {
 		d, err := jsonedit.Parse([]byte(tt.in))
 		require.NoError(t, err)
-		if got, err := jsonedit.SetAt(d, []byte(`1`), steps(tt.path)...); err == nil {
+		if got, err := d.SetAt([]byte(`1`), steps(tt.path)...); err == nil {
 			t.Errorf("%s at %s: got %s", tt.in, tt.path, got.Bytes())
 		}
 	}
@@ -80,7 +80,7 @@ func TestRemoveAt(t *testing.T) {
 	} {
 		d, err := jsonedit.Parse([]byte(tt.in))
 		require.NoError(t, err)
-		got, err := jsonedit.RemoveAt(d, steps(tt.path)...)
+		got, err := d.RemoveAt(steps(tt.path)...)
 		if err != nil || string(got.Bytes()) != tt.want {
 			t.Errorf("%s at %s:\ngot  %v %s\nwant %s", tt.in, tt.path, err, text(got), tt.want)
 		}

@@ -21,9 +21,9 @@ type WatchOptions struct {
 	// Changed is called, never concurrently, with what the layers say now, or with a nil
 	// File and why a file cannot be used; see [config.WatchOptions].
 	Changed func(f *config.File, err error)
-	// Beside, when not nil, is called when something beside one of the files may have
+	// OthersChanged, when not nil, is called when something beside one of the files may have
 	// changed, sometimes in vain; never concurrently.
-	Beside func()
+	OthersChanged func()
 	// Logger is told of a project file that changes and is not trusted; not nil.
 	Logger *slog.Logger
 }
@@ -62,7 +62,7 @@ func Watch(o WatchOptions) *Watcher {
 			case <-ctx.Done():
 			}
 		}}
-		file.Beside = func() {
+		file.OthersChanged = func() {
 			w.besides.Lock()
 			defer w.besides.Unlock()
 			// The watcher of a project looks every few seconds, without an event, too.
@@ -70,8 +70,8 @@ func Watch(o WatchOptions) *Watcher {
 				decided = now
 				w.Look()
 			}
-			if o.Beside != nil {
-				o.Beside()
+			if o.OthersChanged != nil {
+				o.OthersChanged()
 			}
 		}
 		w.files = append(w.files, config.Watch(l.Path, file))
@@ -134,7 +134,7 @@ func (w *Watcher) Close() {
 func (w *Watcher) reload() {
 	set, err := Load(w.o.Places, w.o.Trust)
 	if err == nil {
-		err = gone(w.set, set)
+		err = w.set.gone(set)
 	}
 	if err != nil {
 		if w.failed != err.Error() {
@@ -150,7 +150,7 @@ func (w *Watcher) reload() {
 
 // gone returns an error for a file that was there before, or had a value: an editor may be
 // about to write it again.
-func gone(before, now *Set) error {
+func (before *Set) gone(now *Set) error {
 	for _, l := range before.Layers {
 		after := now.Layer(l.Name)
 		switch {

@@ -61,7 +61,7 @@ func (l *linter) document(doc *node) {
 	}
 	switch text := doc.get("description"); {
 	case text == nil || text.text == "":
-		l.add("description", either(text, doc), "the description is missing")
+		l.add("description", text.either(doc), "the description is missing")
 	case utf8.RuneCountInString(text.text) > longest:
 		l.add("description", text, "the description has %d characters", utf8.RuneCountInString(text.text))
 	}
@@ -81,7 +81,7 @@ func (l *linter) document(doc *node) {
 	if r := doc.get("repository"); r != nil {
 		host := r.textOf("source") + ".com"
 		if u, err := url.Parse(r.textOf("url")); err == nil && (host == "github.com" || host == "gitlab.com") && u.Hostname() != host && u.Hostname() != "www."+host {
-			l.add("website", either(r.get("url"), r), "the address is not one of %s", host)
+			l.add("website", r.get("url").either(r), "the address is not one of %s", host)
 		}
 	}
 	for _, p := range doc.list("packages") {
@@ -92,7 +92,7 @@ func (l *linter) document(doc *node) {
 	}
 }
 
-func either(n, other *node) *node {
+func (n *node) either(other *node) *node {
 	if n != nil {
 		return n
 	}

@@ -138,9 +138,9 @@ func (l *linter) plan(s *registry.Server, o scaffold.Options, at *node) {
 		if foundElsewhere(f, at) || len(l.findings) >= maxFindings && !f.Refused {
 			continue
 		}
-		place := source(either(at.get(memberOf(f.Rule)), at), f.Text)
+		place := source(at.get(memberOf(f.Rule)).either(at), f.Text)
 		if place == at && isAddress(f.Rule) {
-			place = either(at.get("url"), either(at.get("transport").get("url"), at))
+			place = at.get("url").either(at.get("transport").get("url").either(at))
 		}
 		if f.Refused {
 			l.addError(string(f.Rule), place, "%s", f.Text)

@@ -26,12 +26,12 @@ func (l *linter) pkg(p *node) {
 	kind := p.textOf("registryType")
 	switch {
 	case !slices.Contains([]string{"npm", "pypi", "oci", "nuget", "cargo"}, kind):
-		l.add("package-type", either(p.get("registryType"), p), "packages of the type %q cannot be run", kind)
+		l.add("package-type", p.get("registryType").either(p), "packages of the type %q cannot be run", kind)
 	case p.textOf("identifier") == "":
 		l.add("identifier", p, "the identifier is missing")
 	}
 	if hash := p.get("fileSha256"); kind == "mcpb" && hash == nil || hash != nil && !hashPattern().MatchString(hash.text) {
-		l.add("file-hash", either(hash, p), "fileSha256 is not a SHA-256")
+		l.add("file-hash", hash.either(p), "fileSha256 is not a SHA-256")
 	}
 	if v := p.get("version"); v != nil && isRange(v.text) {
 		l.add("package-version", v, "%s is not an exact version", v)
@@ -83,7 +83,7 @@ func (l *linter) transport(p *node) {
 			l.add("transport", at, "stdio has no url")
 		}
 	case kind != "streamable-http" && kind != "sse":
-		l.add("transport", either(t.get("type"), t), "%q is not a transport", kind)
+		l.add("transport", t.get("type").either(t), "%q is not a transport", kind)
 	case t.textOf("url") == "":
 		l.add("transport", t, "%s has no url", kind)
 	}
@@ -96,7 +96,7 @@ func (l *linter) transport(p *node) {
 func (l *linter) remote(r *node) {
 	l.members(r, remoteMembers)
 	if kind := r.textOf("type"); kind != "streamable-http" && kind != "sse" {
-		l.add("remote-type", either(r.get("type"), r), "%q is not a type of remotes", kind)
+		l.add("remote-type", r.get("type").either(r), "%q is not a type of remotes", kind)
 	}
 	address := r.textOf("url")
 	switch u, err := url.Parse(variablePattern().ReplaceAllString(address, "x")); {
@@ -156,7 +156,7 @@ func (l *linter) input(in *node, name string, named bool) {
 	}
 	plain := in.get("value") != nil || in.get("choices") != nil || in.textOf("format") == "number" || in.textOf("format") == "boolean" || placePattern().MatchString(name)
 	if named && !in.isTrue("isSecret") && secret.LooksName(name) && !plain {
-		l.add("secret-mark", either(in.get("name"), in), "%s looks like the name of a secret", name)
+		l.add("secret-mark", in.get("name").either(in), "%s looks like the name of a secret", name)
 	}
 }
 

@@ -240,7 +240,7 @@ func (s *searcher) place(found []match) {
 		from := s.sources[f.id>>registryBits]
 		f.url, f.order = from.url, from.order
 		f.domain = registry.OfDomain(f.name)
-		if isNamed(f, query) {
+		if f.isNamed(query) {
 			f.tier, f.score = tierName, 0
 		}
 	}
@@ -268,7 +268,7 @@ func telling(text string) []string {
 
 // isNamed reports whether a query is the name of a server: the last part of it, the
 // title, or the domain, without the words mcp and server.
-func isNamed(f *match, query string) bool {
+func (f *match) isNamed(query string) bool {
 	namespace, last := registry.SplitName(f.name)
 	is := func(text string) bool { return strings.Join(telling(text), "") == query }
 	return query != "" && (is(last) || is(f.title) || f.domain && is(namespace[strings.LastIndexByte(namespace, '.')+1:]))

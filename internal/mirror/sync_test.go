@@ -181,7 +181,7 @@ func TestSyncWithoutChanges(t *testing.T) {
 	}
 }
 
-// TestDamagedFile: a file that is no database is put aside, and the copy made anew.
+// TestDamagedFile: a file that is no database is put aside, and the copy made again.
 func TestDamagedFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

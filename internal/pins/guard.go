@@ -131,7 +131,7 @@ type looked struct {
 }
 
 // Set replaces what holds for all servers, and returns the names of those for which
-// it is something else than before. What was compared is compared anew.
+// it is something else than before. What was compared is compared again.
 func (g *Guard) Set(all map[string]Policy) (changed []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -47,7 +47,7 @@ func (c *Change) Differences() []Difference {
 		if a == b {
 			continue
 		}
-		d := Difference{Where: plain.Spell(place), Was: short(plain.Spell(a.value)), Is: short(plain.Spell(b.value))}
+		d := Difference{Where: plain.EscapeInvisible(place), Was: short(plain.EscapeInvisible(a.value)), Is: short(plain.EscapeInvisible(b.value))}
 		if a.text && b.text {
 			d.Was, d.Is = around(a.value, b.value)
 		}
@@ -161,7 +161,7 @@ func around(was, is string) (string, string) {
 		} else {
 			to = len(text)
 		}
-		return short(left + plain.Spell(string(text[from:to])) + right)
+		return short(left + plain.EscapeInvisible(string(text[from:to])) + right)
 	}
 	return shown(a), shown(b)
 }

@@ -23,7 +23,7 @@ func TestCount(t *testing.T) {
 
 func TestOr(t *testing.T) {
 	for want, names := range map[string][]string{"": nil, "a": {"a"}, "a or b": {"a", "b"}, "a, b or c": {"a", "b", "c"}} {
-		if got := Or(names); got != want {
+		if got := JoinOr(names); got != want {
 			t.Errorf("%q: got %q, want %q", names, got, want)
 		}
 	}

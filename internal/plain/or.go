@@ -2,8 +2,8 @@ package plain
 
 import "strings"
 
-// Or returns "a, b or c".
-func Or(names []string) string {
+// JoinOr returns "a, b or c".
+func JoinOr(names []string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")
 	}

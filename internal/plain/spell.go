@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// Spell returns s with what [Text] removes written out, such as <U+200B zero width
+// EscapeInvisible returns s with what [Text] removes written out, such as <U+200B zero width
 // space>, and so are spaces other than the usual one, newlines but those that end a
 // line, and bytes that are not UTF-8. Nothing is hidden in the result, which is safe
 // to show on a terminal.
-func Spell(s string) string {
+func EscapeInvisible(s string) string {
 	if isClean(s) && !strings.ContainsFunc(s, odd) {
 		return s
 	}

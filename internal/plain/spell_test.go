@@ -10,7 +10,7 @@ import (
 func TestSpell(t *testing.T) {
 	seen := map[string]rune{}
 	for _, r := range []rune{'a', 'é', '日', '\n', '\t', ' ', 0, 7, 0x1b, 0x7f, 0x9b, 0xa0, 0xad, 0x200b, 0x200d, 0x202e, 0x2028, 0x2066, 0x3000, 0xfe00, 0xfeff, 0xe0041, 0xe0001, 0xe0100} {
-		got := Spell("x" + string(r) + "y")
+		got := EscapeInvisible("x" + string(r) + "y")
 		if Text(got) != got || strings.ContainsFunc(got, odd) {
 			t.Errorf("U+%04X: something is hidden in %q", r, got)
 		}
@@ -29,7 +29,7 @@ func TestSpell(t *testing.T) {
 		"\x1b[31mred":     "<U+001B escape>[31mred",
 		"a\u00a0b\u2003c": "a<U+00A0 no-break space>b<U+2003 em space>c",
 	} {
-		if got := Spell(text); got != want {
+		if got := EscapeInvisible(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}

@@ -18,7 +18,7 @@ func await(c proctree.Child) string {
 	if polled(c.PID, &info) {
 		return ending(&info)
 	}
-	if look(c.PID, &info, 0) != nil {
+	if wait(c.PID, &info, 0) != nil {
 		return waitText(c.Wait()) // a system without waitid
 	}
 	return ending(&info)
@@ -39,15 +39,15 @@ func polled(pid int, info *unix.Siginfo) bool {
 	}
 	var failed error
 	err = raw.Read(func(uintptr) (ended bool) {
-		failed = look(pid, info, unix.WNOHANG)
+		failed = wait(pid, info, unix.WNOHANG)
 		return failed != nil || info.Signo != 0
 	})
 	return err == nil && failed == nil
 }
 
-// look asks for the end of a child, which stays to be waited for. Info has no signal
+// wait asks for the end of a child, which stays to be waited for. Info has no signal
 // where it has not ended, with WNOHANG.
-func look(pid int, info *unix.Siginfo, options int) error {
+func wait(pid int, info *unix.Siginfo, options int) error {
 	for {
 		*info = unix.Siginfo{}
 		err := unix.Waitid(unix.P_PID, pid, info, unix.WEXITED|unix.WNOWAIT|options, nil)

@@ -53,7 +53,7 @@ func exited(t *testing.T) int {
 func TestAwaitWithoutPoller(t *testing.T) {
 	pid := exited(t)
 	var one, other unix.Siginfo
-	require.NoError(t, look(pid, &one, 0))
+	require.NoError(t, wait(pid, &one, 0))
 	if polled(pid, &other) && ending(&other) != ending(&one) || ending(&one) != "exit status 3" {
 		t.Errorf("got %q and %q", ending(&one), ending(&other))
 	}

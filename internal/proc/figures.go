@@ -56,7 +56,7 @@ func sum(all []sample, pids []int) map[int]Figures {
 		}
 	}
 	for i := range all {
-		root, ok := treeOf(&all[i], byID, out)
+		root, ok := all[i].tree(byID, out)
 		if !ok {
 			continue
 		}
@@ -68,9 +68,9 @@ func sum(all []sample, pids []int) map[int]Figures {
 	return out
 }
 
-// treeOf finds the process asked about whose tree p belongs to. The way up is
+// tree finds the process asked about whose tree p belongs to. The way up is
 // bounded: ids may have been reused while they were read.
-func treeOf(p *sample, byID map[int]*sample, asked map[int]Figures) (int, bool) {
+func (p *sample) tree(byID map[int]*sample, asked map[int]Figures) (int, bool) {
 	for range 64 {
 		if _, ok := asked[p.group]; ok && p.group != 0 {
 			return p.group, true

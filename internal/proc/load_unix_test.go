@@ -45,8 +45,8 @@ func starve() int {
 		return 1
 	}
 	failed := 0
-	for room := 12; room >= 0; room-- {
-		limit.Cur = uint64(before + room)
+	for space := 12; space >= 0; space-- {
+		limit.Cur = uint64(before + space)
 		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 			fmt.Println(err)
 			return 1
@@ -55,7 +55,7 @@ func starve() int {
 			failed++
 		}
 		if after := open(); len(after) != before {
-			fmt.Println("room for", room, "files: open before", before, "after", after)
+			fmt.Println("room for", space, "files: open before", before, "after", after)
 			return 1
 		}
 	}

@@ -81,8 +81,8 @@ func (t *StderrTail) log(b []byte) {
 		return
 	}
 	for part := range bytes.Lines(b) {
-		if room := 4*lineSize - len(t.begun); room > 0 {
-			t.begun = append(t.begun, part[:min(len(part), room)]...)
+		if space := 4*lineSize - len(t.begun); space > 0 {
+			t.begun = append(t.begun, part[:min(len(part), space)]...)
 		}
 		if part[len(part)-1] != '\n' {
 			return

@@ -31,7 +31,7 @@ func TestParseStat(t *testing.T) {
 func TestNextPIDs(t *testing.T) {
 	var pid int
 	found := false
-	for range 50 { // others may start many meanwhile, or the numbers begin anew
+	for range 50 { // others may start many meanwhile, or the numbers begin again
 		first, second := sleeper(t), sleeper(t)
 		next, ok := nextPIDs(first, StartOf(first))
 		pid = first

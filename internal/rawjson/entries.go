@@ -98,8 +98,8 @@ func (o *Object) Rename(e *Entry, name string) {
 	o.edits = append(o.edits, Edit{e.Key, Quote(nil, name)})
 }
 
-// Kept is how many members stay or are added.
-func (o *Object) Kept() int {
+// Len is how many members stay or are added.
+func (o *Object) Len() int {
 	n := len(o.add)
 	for _, gone := range o.gone {
 		if !gone {
@@ -118,7 +118,7 @@ func (o *Object) Edits() []Edit {
 		for _, m := range o.add {
 			b.Add(m.Name, m.Value)
 		}
-		if o.Kept() > len(o.add) {
+		if o.Len() > len(o.add) {
 			b.members = append(b.members, ',')
 		}
 		edits = append(edits, Edit{Span{o.start + 1, o.start + 1}, b.members})
@@ -184,14 +184,14 @@ func Members(entries []Entry) []Span {
 // purpose.
 func Removals(parts []Span, gone func(i int) bool) []Edit {
 	var edits []Edit
-	kept := -1 // the last part that stays
+	last := -1 // the last part that stays
 	for i, at := range parts {
 		if !gone(i) {
-			kept = i
+			last = i
 			continue
 		}
 		switch {
-		case kept >= 0:
+		case last >= 0:
 			// From the end of the part before it: its comma goes too.
 			at.Start = parts[i-1].End
 		case i+1 < len(parts):

@@ -44,7 +44,7 @@ func problem(w http.ResponseWriter, status int, detail string, errs ...problemEr
 	answer(w, status, "application/problem+json", problemBody{http.StatusText(status), status, detail, errs})
 }
 
-func say(v any) http.HandlerFunc {
+func respond(v any) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "application/json", v) }
 }
 

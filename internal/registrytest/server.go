@@ -84,9 +84,9 @@ func NewServer(records []json.RawMessage, o Options) (http.Handler, error) {
 		mux.HandleFunc("GET "+prefix+"/servers", s.list)
 		mux.HandleFunc("GET "+prefix+"/servers/{name}/versions", s.versions)
 		mux.HandleFunc("GET "+prefix+"/servers/{name}/versions/{version}", s.version)
-		mux.HandleFunc("GET "+prefix+"/health", say(map[string]any{"status": "ok"}))
-		mux.HandleFunc("GET "+prefix+"/ping", say(map[string]any{"pong": true}))
-		mux.HandleFunc("GET "+prefix+"/version", say(map[string]any{"version": "registrytest", "git_commit": "", "build_time": ""}))
+		mux.HandleFunc("GET "+prefix+"/health", respond(map[string]any{"status": "ok"}))
+		mux.HandleFunc("GET "+prefix+"/ping", respond(map[string]any{"pong": true}))
+		mux.HandleFunc("GET "+prefix+"/version", respond(map[string]any{"version": "registrytest", "git_commit": "", "build_time": ""}))
 		mux.HandleFunc("GET "+prefix+"/servers/{$}", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, strings.TrimSuffix(r.URL.Path, "/"), http.StatusPermanentRedirect) //nolint:gosec // to a path of its own
 		})

@@ -128,11 +128,11 @@ func (f *Fields) appendObject(out, value []byte, depth int) (_ []byte, some bool
 			out = append(out, ',')
 		}
 		out = append(append(out, e.Key.Of(value)...), ':')
-		one, kept := inner.append(out, e.Value.Of(value), depth+1)
-		if out = one; !kept {
+		one, has := inner.append(out, e.Value.Of(value), depth+1)
+		if out = one; !has {
 			out = out[:before]
 		}
-		some = some || kept
+		some = some || has
 	}
 	return append(out, '}'), some
 }

@@ -231,7 +231,7 @@ func (c *Conversion) setServerInfo(raw []byte, o *rawjson.Object) ([]rawjson.Edi
 		for _, name := range modernMeta() {
 			m.Remove(name)
 		}
-		if m.Kept() == 0 && len(m.Entries) > 0 {
+		if m.Len() == 0 && len(m.Entries) > 0 {
 			o.Remove("_meta")
 			return nil, nil
 		}

@@ -130,7 +130,7 @@ func (q *Question) cleanMeta(params []byte, o *rawjson.Object) []rawjson.Edit {
 	for _, name := range append(modernMeta(), MetaServer, MetaRelatedTask, MetaImmediateResponse) {
 		m.Remove(name)
 	}
-	if m.Kept() == 0 && len(m.Entries) > 0 {
+	if m.Len() == 0 && len(m.Entries) > 0 {
 		o.Remove("_meta")
 		return nil
 	}

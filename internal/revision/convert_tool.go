@@ -36,7 +36,7 @@ func (c *Conversion) removeTaskSupport(item []byte, o *rawjson.Object) []rawjson
 	if err == nil {
 		x.Remove("taskSupport")
 	}
-	if err != nil || IsModern(c.To) || x.Kept() == 0 {
+	if err != nil || IsModern(c.To) || x.Len() == 0 {
 		o.Remove("execution")
 		return nil
 	}

@@ -85,7 +85,7 @@ func RemoveMetaMember(object json.RawMessage, name string) json.RawMessage {
 	if err != nil || meta.Get(name) == nil {
 		return object
 	}
-	if meta.Remove(name); meta.Kept() > 0 {
+	if meta.Remove(name); meta.Len() > 0 {
 		return rawjson.Apply(object, meta.Edits())
 	}
 	out, err := rawjson.Without(object, func(name string) bool { return name == "_meta" })

@@ -253,7 +253,7 @@ func CheckMirrors(mirrors []Mirror, arguments json.RawMessage, header map[string
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.Header, err)
 		}
-		if got != want && !sameInteger(m, arguments, got, want) {
+		if got != want && !m.sameInteger(arguments, got, want) {
 			return fmt.Errorf("%s %q does not match the argument", m.Header, lines[0])
 		}
 	}
@@ -261,7 +261,7 @@ func CheckMirrors(mirrors []Mirror, arguments json.RawMessage, header map[string
 }
 
 // sameInteger compares by value where the argument is a number.
-func sameInteger(m *Mirror, arguments json.RawMessage, got, want string) bool {
+func (m *Mirror) sameInteger(arguments json.RawMessage, got, want string) bool {
 	raw := m.argument(arguments)
 	if len(raw) == 0 || raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
 		return false

@@ -40,10 +40,10 @@ var (
 
 const notOurs = "the value is too old, or was not given out here"
 
-// Ring seals text that a client keeps for us and brings back: nobody else can
+// Keyring seals text that a client keeps for us and brings back: nobody else can
 // read, change or make it (AES-256-GCM with random nonces). Keys are replaced
 // daily, and the two newest open. All methods may be called concurrently.
-type Ring struct {
+type Keyring struct {
 	path string // "": in memory
 
 	mu      sync.Mutex // guards what follows; held across file access where there is a path, once a day and for unknown keys
@@ -58,9 +58,9 @@ type ringKey struct {
 	aead cipher.AEAD
 }
 
-// NewRing returns a ring whose keys live in memory: what it seals is lost with
+// NewKeyring returns a ring whose keys live in memory: what it seals is lost with
 // the process.
-func NewRing() *Ring { return &Ring{keys: []ringKey{newKey(time.Now())}} }
+func NewKeyring() *Keyring { return &Keyring{keys: []ringKey{newKey(time.Now())}} }
 
 func newKey(now time.Time) ringKey {
 	var b [4 + keySize]byte
@@ -92,7 +92,7 @@ const (
 // Seal returns a text of letters, digits, '-' and '_' that Open turns back into
 // plain until ttl is over. The purpose keeps texts of different kinds apart. A
 // ttl of 0 or below is the longest, a day; more is shortened to it.
-func (r *Ring) Seal(purpose string, plain []byte, ttl time.Duration) string {
+func (r *Keyring) Seal(purpose string, plain []byte, ttl time.Duration) string {
 	now := time.Now()
 	if ttl <= 0 || ttl > keyLifetime {
 		ttl = keyLifetime
@@ -108,7 +108,7 @@ func (r *Ring) Seal(purpose string, plain []byte, ttl time.Duration) string {
 
 // Open returns what was sealed for a purpose. The error is [ErrTampered],
 // [ErrExpired] or [ErrUnknownKey].
-func (r *Ring) Open(purpose, sealed string) ([]byte, error) {
+func (r *Keyring) Open(purpose, sealed string) ([]byte, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
 	// The decoder passes over line ends, which are no part of such a text.
 	if err != nil || len(b) < sealHead || b[0] != sealFormat || strings.ContainsAny(sealed, "\r\n") {
@@ -129,7 +129,7 @@ func (r *Ring) Open(purpose, sealed string) ([]byte, error) {
 }
 
 // sealingKey returns the key to seal with, a new one where the last is too old.
-func (r *Ring) sealingKey(now time.Time) ringKey {
+func (r *Keyring) sealingKey(now time.Time) ringKey {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if now.Sub(r.keys[0].made) < keyLifetime {
@@ -153,7 +153,7 @@ func addKey(keys []ringKey, now time.Time) []ringKey {
 
 // openingKey returns the key to open with. One that is not here may be in the
 // file: another process has put it there.
-func (r *Ring) openingKey(id uint32) (ringKey, bool) {
+func (r *Keyring) openingKey(id uint32) (ringKey, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for range 2 {

@@ -36,8 +36,8 @@ type fileKey struct {
 // readable by its owner alone (0600). What is no regular file is refused at
 // once. Any number of processes may use one file; what one seals, the others
 // open, now and after a restart.
-func OpenRing(path string) (*Ring, error) {
-	r := &Ring{path: path}
+func OpenRing(path string) (*Keyring, error) {
+	r := &Keyring{path: path}
 	var err error
 	if r.keys, err = readRing(path); errors.Is(err, fs.ErrNotExist) {
 		err = r.rotateFile(time.Now())
@@ -74,7 +74,7 @@ func readRing(path string) ([]ringKey, error) {
 // so, and takes over what is in it then. One process at a time: of two that
 // write side by side one would seal with a key nobody finds. The caller holds
 // the lock, or has the ring to itself.
-func (r *Ring) rotateFile(now time.Time) error {
+func (r *Keyring) rotateFile(now time.Time) error {
 	leave, err := lockFile(r.path + ".lock")
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
-func opens(t *testing.T, r *seal.Ring, sealed string) {
+func opens(t *testing.T, r *seal.Keyring, sealed string) {
 	t.Helper()
 	got, err := r.Open("state", sealed)
 	if err != nil || string(got) != "plain" {
@@ -26,7 +26,7 @@ func opens(t *testing.T, r *seal.Ring, sealed string) {
 }
 
 func TestSealed(t *testing.T) {
-	r := seal.NewRing()
+	r := seal.NewKeyring()
 	sealed := r.Seal("state", []byte("plain"), time.Minute)
 	opens(t, r, sealed)
 	if again := r.Seal("state", []byte("plain"), time.Minute); again == sealed {
@@ -41,14 +41,14 @@ func TestSealed(t *testing.T) {
 	if _, err := r.Open("cursor", sealed); !errors.Is(err, seal.ErrTampered) {
 		t.Errorf("for another purpose: %v", err)
 	}
-	if _, err := seal.NewRing().Open("state", sealed); !errors.Is(err, seal.ErrUnknownKey) {
+	if _, err := seal.NewKeyring().Open("state", sealed); !errors.Is(err, seal.ErrUnknownKey) {
 		t.Errorf("with another ring: %v", err)
 	}
 }
 
 // TestSealedTampered: no single character can be changed, left out or added.
 func TestSealedTampered(t *testing.T) {
-	r := seal.NewRing()
+	r := seal.NewKeyring()
 	sealed := r.Seal("state", []byte("plain"), time.Minute)
 	for i := range sealed {
 		other := byte('A')
@@ -70,7 +70,7 @@ func TestSealedTampered(t *testing.T) {
 
 func TestSealedExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := seal.NewRing()
+		r := seal.NewKeyring()
 		short, long := r.Seal("state", []byte("plain"), seal.StateTTL), r.Seal("state", []byte("plain"), 1000*time.Hour)
 		time.Sleep(seal.StateTTL - time.Second)
 		opens(t, r, short)
@@ -89,9 +89,9 @@ func TestSealedExpires(t *testing.T) {
 // TestRingRotates: what is sealed with the last key still opens, what was sealed
 // with one before does not.
 func TestRingRotates(t *testing.T) {
-	for name, open := range map[string]func(t *testing.T) *seal.Ring{
-		"memory": func(*testing.T) *seal.Ring { return seal.NewRing() },
-		"file":   func(t *testing.T) *seal.Ring { return openRing(t, filepath.Join(t.TempDir(), "ring.json")) },
+	for name, open := range map[string]func(t *testing.T) *seal.Keyring{
+		"memory": func(*testing.T) *seal.Keyring { return seal.NewKeyring() },
+		"file":   func(t *testing.T) *seal.Keyring { return openRing(t, filepath.Join(t.TempDir(), "ring.json")) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -116,7 +116,7 @@ func TestRingRotates(t *testing.T) {
 	}
 }
 
-func openRing(t *testing.T, path string) *seal.Ring {
+func openRing(t *testing.T, path string) *seal.Keyring {
 	t.Helper()
 	r, err := seal.OpenRing(path)
 	require.NoError(t, err)
@@ -127,7 +127,7 @@ func openRing(t *testing.T, path string) *seal.Ring {
 // what any other seals, also after one has put a new key there.
 func TestRingIsShared(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "made", "ring.json")
-	rings := make([]*seal.Ring, 8)
+	rings := make([]*seal.Keyring, 8)
 	var wg sync.WaitGroup
 	for i := range rings {
 		wg.Go(func() {
@@ -207,7 +207,7 @@ func TestRingDeadWriter(t *testing.T) {
 
 // FuzzOpen: no text opens but one that was sealed.
 func FuzzOpen(f *testing.F) {
-	r := seal.NewRing()
+	r := seal.NewKeyring()
 	sealed := r.Seal("state", []byte("plain"), 0)
 	for _, s := range []string{"", "AQ", sealed, sealed[:len(sealed)-1], sealed + "A", r.Seal("other", nil, 0)} {
 		f.Add(s)

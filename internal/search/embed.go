@@ -194,7 +194,7 @@ func (x *EmbeddingIndex) work() {
 			return
 		}
 		x.mu.Unlock()
-		x.look(missing, looked)
+		x.lookUp(missing, looked)
 		batch := slices.SortedFunc(maps.Keys(missing), func(a, b EmbeddingKey) int { return slices.Compare(a[:], b[:]) })
 		if len(batch) == 0 {
 			continue
@@ -214,7 +214,7 @@ func (x *EmbeddingIndex) work() {
 				made[k] = vectors[i]
 			}
 			if x.c.Cache != nil {
-				x.note(x.c.Cache.Keep(x.ctx, made))
+				x.report(x.c.Cache.Keep(x.ctx, made))
 			}
 			x.put(made)
 			size, pause = min(2*size, x.c.Batch), leastPause
@@ -226,7 +226,7 @@ func (x *EmbeddingIndex) work() {
 			x.unwanted[batch[0]] = true
 			x.mu.Unlock()
 		}
-		x.note(err)
+		x.report(err)
 		x.mu.Lock()
 		x.settle()
 		x.mu.Unlock()
@@ -239,8 +239,8 @@ func (x *EmbeddingIndex) work() {
 	}
 }
 
-// look takes vectors that are kept out of what is missing. It looks for each once.
-func (x *EmbeddingIndex) look(missing map[EmbeddingKey]string, looked map[EmbeddingKey]bool) {
+// lookUp takes vectors that are kept out of what is missing. It looks for each once.
+func (x *EmbeddingIndex) lookUp(missing map[EmbeddingKey]string, looked map[EmbeddingKey]bool) {
 	if x.c.Cache == nil {
 		return
 	}
@@ -254,17 +254,17 @@ func (x *EmbeddingIndex) look(missing map[EmbeddingKey]string, looked map[Embedd
 	if len(keys) == 0 {
 		return
 	}
-	kept, err := x.c.Cache.Vectors(x.ctx, keys)
-	x.note(err)
-	for k, v := range kept {
+	cached, err := x.c.Cache.Vectors(x.ctx, keys)
+	x.report(err)
+	for k, v := range cached {
 		if v, err := x.sound(v); err == nil {
-			kept[k] = v
+			cached[k] = v
 			delete(missing, k)
 		} else {
-			delete(kept, k)
+			delete(cached, k)
 		}
 	}
-	x.put(kept)
+	x.put(cached)
 }
 
 // put sets the vectors of the documents with these texts.
@@ -291,8 +291,8 @@ func (x *EmbeddingIndex) settle() {
 	}
 }
 
-// note counts a failure of the worker.
-func (x *EmbeddingIndex) note(err error) {
+// report counts a failure of the worker.
+func (x *EmbeddingIndex) report(err error) {
 	if err == nil || x.ctx.Err() != nil {
 		return
 	}

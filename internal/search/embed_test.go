@@ -199,8 +199,8 @@ func TestFuse(t *testing.T) {
 // not at all.
 func TestOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, kept := &endpoint{}, &cache{}
-		two := func(c *search.EmbeddingConfig) { c.Batch, c.Cache = 3, kept }
+		e, cached := &endpoint{}, &cache{}
+		two := func(c *search.EmbeddingConfig) { c.Batch, c.Cache = 3, cached }
 		x, engine := start(t, e, two)
 		if asked := e.texts(); len(asked) != 4 || len(e.requests) != 2 || asked[3] != "shop sail: Sails a boat over the sea." {
 			t.Errorf("got %d requests: %q", len(e.requests), asked)

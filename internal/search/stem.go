@@ -11,7 +11,7 @@ func stem(word string) string {
 		return word
 	}
 	s := stemmer(word)
-	s = s.plural().past()
+	s = s.plural().pastTense()
 	if s.ends("y") && s[:len(s)-1].hasVowel() {
 		s = s[:len(s)-1] + "i"
 	}
@@ -75,7 +75,7 @@ func (s stemmer) plural() stemmer {
 	return s
 }
 
-func (s stemmer) past() stemmer {
+func (s stemmer) pastTense() stemmer {
 	if s.ends("eed") {
 		if s[:len(s)-3].measure() > 0 {
 			return s[:len(s)-1]

@@ -17,9 +17,9 @@ import (
 const MinLength = 8
 
 const (
-	// maxPast is how many texts that are secrets no more are redacted still, maxTokens how
+	// maxFormer is how many texts that are secrets no more are redacted still, maxTokens how
 	// many of those that follow one another.
-	maxPast   = 128
+	maxFormer = 128
 	maxTokens = 32
 )
 
@@ -30,7 +30,7 @@ const (
 type Redactor struct {
 	mu      sync.Mutex // guards what follows
 	secrets []string
-	past    []string // of Set before, the newest at the end
+	former  []string // of Set before, the newest at the end
 	tokens  []string // of Refresh, the newest at the end
 	longest int      // of all that there ever were
 	needles *needles // nil until the first text: most redactors see none
@@ -64,11 +64,11 @@ func (r *Redactor) Set(secrets []Text, public map[string]bool) {
 	}
 	for _, text := range r.secrets {
 		if !slices.Contains(now, text) {
-			r.past = r.with(r.past, text, maxPast)
+			r.former = r.with(r.former, text, maxFormer)
 		}
 	}
 	r.secrets, r.needles = now, nil
-	r.past = slices.DeleteFunc(r.past, func(text string) bool { return public[text] })
+	r.former = slices.DeleteFunc(r.former, func(text string) bool { return public[text] })
 }
 
 // Refresh adds secrets that others will follow, such as access tokens: the last 32 are
@@ -246,7 +246,7 @@ func (r *Redactor) compile() *needles {
 		return r.needles
 	}
 	var all []string
-	for _, s := range slices.Concat(r.secrets, r.past, r.tokens) {
+	for _, s := range slices.Concat(r.secrets, r.former, r.tokens) {
 		all = append(all, encodings(s)...)
 		if !strings.Contains(s, "\n") {
 			continue

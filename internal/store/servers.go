@@ -167,9 +167,9 @@ func (t *transaction) prune(names map[string]bool) error {
 	}
 	var gone []int64
 	for rows.Next() {
-		var id, kept int64
+		var id, stored int64
 		var scope, name string
-		if err := rows.Scan(&id, &scope, &name, &kept); err != nil {
+		if err := rows.Scan(&id, &scope, &name, &stored); err != nil {
 			_ = rows.Close()
 			return err
 		}

@@ -10,7 +10,7 @@ type tokenFile string
 
 func (f tokenFile) String() string { return string(f) }
 
-func (f tokenFile) mend() string { return "move it away to log in anew" }
+func (f tokenFile) repair() string { return "move it away to log in anew" }
 
 func (f tokenFile) read() ([]byte, error) { return atomicfile.Read(string(f), maxFile) }
 

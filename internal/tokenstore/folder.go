@@ -40,7 +40,7 @@ const (
 	// keyringKey names the folder's key in the keyring.
 	keyringKey = "accounts"
 	// maxStores bounds the stores that are remembered. Beyond it one is forgotten: it is
-	// read anew, but for tokens that could not be written.
+	// read again, but for tokens that could not be written.
 	maxStores = 10000
 	clients   = "clients-" // begins the name of a file with registrations
 	extension = ".sealed"
@@ -135,7 +135,7 @@ func (f *Folder) key() (*seal.Box, error) {
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
 	defer unlock()
-	r := &ring{}
+	r := &systemKeyring{}
 	text, err := r.get(keyringKey)
 	if errors.Is(err, keyring.ErrNotFound) {
 		text = seal.NewBoxKey()
@@ -154,7 +154,7 @@ type sealedFile struct {
 	folder *Folder
 }
 
-func (f *sealedFile) mend() string { return "move it away to link accounts anew" }
+func (f *sealedFile) repair() string { return "move it away to link accounts anew" }
 
 func (f *sealedFile) read() ([]byte, error) {
 	sealed, err := f.tokenFile.read()
@@ -167,7 +167,7 @@ func (f *sealedFile) read() ([]byte, error) {
 	}
 	document, err := box.Open(f.name, sealed)
 	if err != nil {
-		return nil, fmt.Errorf("%s: it cannot be decrypted with the key of its folder; %s", f, f.mend())
+		return nil, fmt.Errorf("%s: it cannot be decrypted with the key of its folder; %s", f, f.repair())
 	}
 	return document, nil
 }

@@ -31,19 +31,19 @@ const (
 	keyringWait = 30 * time.Second
 )
 
-// ring keeps tokens in the keyring of the system: Secret Service, Keychain or Credential
+// systemKeyring keeps tokens in the keyring of the system: Secret Service, Keychain or Credential
 // Manager. Their entries are small, so the document is cut in parts. The first part has a
 // line before it that says which entries the others are, and replacing it is what
 // replaces the document: the other parts of a new document are written before that, to
 // entries that the old one does not use.
-type ring struct {
+type systemKeyring struct {
 	mu   sync.Mutex // guards dead
 	dead error      // the keyring has not answered, and is not asked again
 }
 
-func (r *ring) String() string { return "the keyring, service " + keyringService }
+func (r *systemKeyring) String() string { return "the keyring, service " + keyringService }
 
-func (r *ring) mend() string {
+func (r *systemKeyring) repair() string {
 	return "remove the entries of " + keyringService + " there to log in anew"
 }
 
@@ -64,7 +64,7 @@ func (h head) other() head {
 	return head{slot: "a"}
 }
 
-func (r *ring) head() (h head, first string, err error) {
+func (r *systemKeyring) head() (h head, first string, err error) {
 	text, err := r.get(keyringUser)
 	if err != nil {
 		return head{}, "", err
@@ -79,7 +79,7 @@ func (r *ring) head() (h head, first string, err error) {
 // errParts are entries that do not make one document.
 var errParts = errors.New("its entries do not belong together")
 
-func (r *ring) read() ([]byte, error) {
+func (r *systemKeyring) read() ([]byte, error) {
 	var failed error
 	for range 5 { // another process may replace the document meanwhile
 		h, text, err := r.head()
@@ -101,7 +101,7 @@ func (r *ring) read() ([]byte, error) {
 			return nil, err
 		}
 	}
-	return nil, fmt.Errorf("%s: %w; %s", r, failed, r.mend())
+	return nil, fmt.Errorf("%s: %w; %s", r, failed, r.repair())
 }
 
 func sum(text string) string {
@@ -109,7 +109,7 @@ func sum(text string) string {
 	return hex.EncodeToString(s[:])
 }
 
-func (r *ring) write(document []byte) error {
+func (r *systemKeyring) write(document []byte) error {
 	var b bytes.Buffer
 	if err := json.Compact(&b, document); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (r *ring) write(document []byte) error {
 }
 
 // sweep leaves what there is: write has its own way.
-func (r *ring) sweep() {}
+func (r *systemKeyring) sweep() {}
 
 func cut(text string) (part, rest string) {
 	n := min(len(text), keyringPart)
@@ -151,7 +151,7 @@ func cut(text string) (part, rest string) {
 
 // trim removes parts from the n-th on. What cannot be removed stays: the next write
 // overwrites it, or tries again.
-func (r *ring) trim(h head, n int) {
+func (r *systemKeyring) trim(h head, n int) {
 	for ; n <= keyringParts; n++ {
 		if _, err := r.do(func() (string, error) { return "", keyring.Delete(keyringService, h.entry(n)) }); err != nil {
 			return
@@ -159,17 +159,17 @@ func (r *ring) trim(h head, n int) {
 	}
 }
 
-func (r *ring) get(user string) (string, error) {
+func (r *systemKeyring) get(user string) (string, error) {
 	return r.do(func() (string, error) { return keyring.Get(keyringService, user) })
 }
 
-func (r *ring) set(user, text string) error {
+func (r *systemKeyring) set(user, text string) error {
 	_, err := r.do(func() (string, error) { return "", keyring.Set(keyringService, user, text) })
 	return err
 }
 
 // do asks the keyring for something, which may wait for a person for ever.
-func (r *ring) do(ask func() (string, error)) (string, error) {
+func (r *systemKeyring) do(ask func() (string, error)) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.dead != nil {

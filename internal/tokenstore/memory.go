@@ -11,8 +11,8 @@ const maxMemory = 10000
 // Memory remembers tokens in this process alone. The zero value has none. Its methods
 // may be called concurrently.
 type Memory struct {
-	mu   sync.Mutex // guards kept; held for memory work only
-	kept map[string]Token
+	mu     sync.Mutex // guards kept; held for memory work only
+	tokens map[string]Token
 }
 
 // Get returns the token under a key, false for none. One that is not usable is
@@ -20,9 +20,9 @@ type Memory struct {
 func (m *Memory) Get(key string, usable func(Token) bool) (Token, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	t, ok := m.kept[key]
+	t, ok := m.tokens[key]
 	if ok && !usable(t) {
-		delete(m.kept, key)
+		delete(m.tokens, key)
 		return Token{}, false
 	}
 	return t, ok
@@ -32,27 +32,27 @@ func (m *Memory) Get(key string, usable func(Token) bool) (Token, bool) {
 func (m *Memory) Put(key string, t Token) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.kept == nil {
-		m.kept = map[string]Token{}
+	if m.tokens == nil {
+		m.tokens = map[string]Token{}
 	}
 	now := time.Now()
-	if len(m.kept) >= maxMemory {
-		for old, t := range m.kept {
-			if len(m.kept) >= maxMemory || !t.Expires.IsZero() && now.After(t.Expires) {
-				delete(m.kept, old)
+	if len(m.tokens) >= maxMemory {
+		for old, t := range m.tokens {
+			if len(m.tokens) >= maxMemory || !t.Expires.IsZero() && now.After(t.Expires) {
+				delete(m.tokens, old)
 			}
 		}
 	}
-	m.kept[key] = t
+	m.tokens[key] = t
 }
 
 // Forget forgets the tokens of a principal.
 func (m *Memory) Forget(principal string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for key, t := range m.kept {
+	for key, t := range m.tokens {
 		if t.Principal == principal {
-			delete(m.kept, key)
+			delete(m.tokens, key)
 		}
 	}
 }

@@ -80,8 +80,8 @@ func (t Token) NeedsLogin(now time.Time) bool {
 	return t.Refresh == "" && !byMachine && !t.Expires.IsZero() && t.Expires.Before(now.Add(endsSoon))
 }
 
-// kept is the document that has all tokens.
-type kept struct {
+// tokens is the document that has all tokens.
+type tokens struct {
 	Version int      `json:"version"`
 	Tokens  []Token  `json:"tokens"`
 	Clients []Client `json:"clients,omitempty"`
@@ -121,8 +121,8 @@ type backend interface {
 	sweep()
 	// String says where it is.
 	String() string
-	// mend returns how to be rid of a document that cannot be read.
-	mend() string
+	// repair returns how to be rid of a document that cannot be read.
+	repair() string
 }
 
 func (s *Store) backend() backend {
@@ -131,7 +131,7 @@ func (s *Store) backend() backend {
 		case s.sealed != nil:
 			s.at = s.sealed
 		case s.Keyring:
-			s.at = &ring{}
+			s.at = &systemKeyring{}
 		default:
 			s.at = tokenFile(s.Path)
 		}
@@ -164,17 +164,17 @@ func (s *Store) Tokens(server string) ([]Token, error) {
 	return slices.DeleteFunc(all, func(t Token) bool { return server != "" && t.Server != server }), nil
 }
 
-func (s *Store) read() (*kept, error) {
+func (s *Store) read() (*tokens, error) {
 	raw, err := s.backend().read()
 	if errors.Is(err, fs.ErrNotExist) {
-		return &kept{Version: fileVersion}, nil
+		return &tokens{Version: fileVersion}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	var k kept
+	var k tokens
 	if json.Unmarshal(raw, &k) != nil { // its error quotes what may be a token
-		return nil, fmt.Errorf("%s: it is not valid JSON; %s", s.Place(), s.backend().mend())
+		return nil, fmt.Errorf("%s: it is not valid JSON; %s", s.Place(), s.backend().repair())
 	}
 	if k.Version > fileVersion {
 		return nil, fmt.Errorf("%s is of a newer mcpctl", s.Place())
@@ -184,7 +184,7 @@ func (s *Store) read() (*kept, error) {
 
 // update changes the document under a lock that all processes take. Where change
 // reports false nothing is written.
-func (s *Store) update(ctx context.Context, change func(*kept) bool) error {
+func (s *Store) update(ctx context.Context, change func(*tokens) bool) error {
 	unlock, err := s.lock(ctx, "write", lockWait)
 	if err != nil {
 		return err
@@ -235,7 +235,7 @@ func (s *Store) lock(ctx context.Context, what string, within time.Duration) (un
 // Put keeps a token in the place of the one before it. One that cannot be kept serves
 // this process.
 func (s *Store) Put(ctx context.Context, t Token) error {
-	err := s.update(ctx, func(k *kept) bool {
+	err := s.update(ctx, func(k *tokens) bool {
 		k.Tokens = append([]Token{t}, slices.DeleteFunc(k.Tokens, t.Same)...)
 		return true
 	})
@@ -263,7 +263,7 @@ func (s *Store) remove(ctx context.Context, which func(Token) bool) (gone []Toke
 	s.mu.Lock()
 	s.memory = slices.DeleteFunc(s.memory, which)
 	s.mu.Unlock()
-	err = s.update(ctx, func(k *kept) bool {
+	err = s.update(ctx, func(k *tokens) bool {
 		k.Tokens = slices.DeleteFunc(k.Tokens, func(t Token) bool {
 			if which(t) {
 				gone = append(gone, t)
@@ -307,7 +307,7 @@ func (s *Store) Client(issuer string) (Client, bool) {
 
 // PutClient keeps a registration.
 func (s *Store) PutClient(ctx context.Context, c Client) error {
-	return s.update(ctx, func(k *kept) bool {
+	return s.update(ctx, func(k *tokens) bool {
 		k.Clients = append(slices.DeleteFunc(k.Clients, ofIssuer(c.Issuer)), c)
 		return true
 	})
@@ -315,7 +315,7 @@ func (s *Store) PutClient(ctx context.Context, c Client) error {
 
 // DropClient forgets one.
 func (s *Store) DropClient(ctx context.Context, issuer string) error {
-	return s.update(ctx, func(k *kept) bool {
+	return s.update(ctx, func(k *tokens) bool {
 		before := len(k.Clients)
 		k.Clients = slices.DeleteFunc(k.Clients, ofIssuer(issuer))
 		return len(k.Clients) != before

@@ -189,7 +189,7 @@ func (d *Document) apply(cuts []span, at int, text string, path []string) (*Docu
 	if err != nil {
 		return nil, errors.New("the edit would break the file")
 	}
-	if !unchanged(d, edited, path) {
+	if !d.unchanged(edited, path) {
 		return nil, errors.New("the edit would change something else")
 	}
 	return edited, nil

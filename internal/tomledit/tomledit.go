@@ -204,8 +204,8 @@ func below(path, parent []string) bool {
 
 // unchanged reports whether two documents are the same but for what a path leads to. A
 // table that is empty without it counts as none.
-func unchanged(a, b *Document, path []string) bool {
-	return reflect.DeepEqual(without(a.values, path), without(b.values, path))
+func (d *Document) unchanged(b *Document, path []string) bool {
+	return reflect.DeepEqual(without(d.values, path), without(b.values, path))
 }
 
 func without(table map[string]any, path []string) map[string]any {

@@ -27,7 +27,7 @@ func (u *upgrading) values(bare *scaffold.Plan) scaffold.Options {
 	}
 	for _, name := range sortedKeys(u.entry.Env) {
 		if text := u.entry.Env[name]; text != e.Env[name] || !has(e.Env, name) {
-			o.Env = append(o.Env, scaffold.Given{Name: name, Value: text})
+			o.Env = append(o.Env, scaffold.InputValue{Name: name, Value: text})
 		}
 	}
 	take := func(template, text string) {
@@ -67,7 +67,7 @@ func filled(required []scaffold.Requirement, template, text string) (r scaffold.
 
 // given returns a value of an input as an option.
 func given(r scaffold.Requirement, value string) (o scaffold.Options) {
-	g := []scaffold.Given{{Name: r.Input, Value: value}}
+	g := []scaffold.InputValue{{Name: r.Input, Value: value}}
 	switch r.Kind {
 	case scaffold.KindEnv:
 		o.Env = g
@@ -83,9 +83,9 @@ func given(r scaffold.Requirement, value string) (o scaffold.Options) {
 
 // addValues adds values to options; of two for one input the first counts.
 func addValues(to *scaffold.Options, from scaffold.Options) {
-	add := func(to *[]scaffold.Given, from []scaffold.Given) {
+	add := func(to *[]scaffold.InputValue, from []scaffold.InputValue) {
 		for _, g := range from {
-			if !slices.ContainsFunc(*to, func(o scaffold.Given) bool { return o.Name == g.Name }) {
+			if !slices.ContainsFunc(*to, func(o scaffold.InputValue) bool { return o.Name == g.Name }) {
 				*to = append(slices.Clip(*to), g)
 			}
 		}

@@ -46,7 +46,7 @@ func (t *ToolEdit) unused(text []byte, root, properties *rawjson.Object) (edits 
 				shelf.Remove(d.Name)
 			}
 		}
-		if shelf.Kept() == 0 && len(shelf.Entries) > 0 {
+		if shelf.Len() == 0 && len(shelf.Entries) > 0 {
 			root.Remove(name)
 		} else {
 			edits = append(edits, shelf.Edits()...)

@@ -280,7 +280,7 @@ func (d *Document) apply(first, end int, text string, path []string) (*Document,
 	if err != nil {
 		return nil, errors.New("the edit would break the file")
 	}
-	if !unchanged(d, edited, path) {
+	if !d.unchanged(edited, path) {
 		return nil, errors.New("the edit would change something else")
 	}
 	return edited, nil

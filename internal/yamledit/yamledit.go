@@ -171,8 +171,8 @@ func (d *Document) values() (map[string]any, error) {
 
 // unchanged reports whether two documents are the same but for what a path leads to. A
 // mapping or list that is empty without it counts as none.
-func unchanged(a, b *Document, path []string) bool {
-	x, errX := a.values()
+func (d *Document) unchanged(b *Document, path []string) bool {
+	x, errX := d.values()
 	y, errY := b.values()
 	return errX == nil && errY == nil && reflect.DeepEqual(without(x, path), without(y, path))
 }

@@ -39,8 +39,8 @@ type Options struct {
 	Subject func() secret.Text
 	// Exchanged remembers what tokens were exchanged for.
 	Exchanged *tokenstore.Memory
-	// Person can log in; nil: nobody can, and a server that wants it is an error.
-	Person Person
+	// Prompter can log in; nil: nobody can, and a server that wants it is an error.
+	Person Prompter
 	// AllowHTTP sends credentials also over http to another machine.
 	AllowHTTP bool
 	Logger    *slog.Logger
@@ -137,7 +137,7 @@ func (a *Authorizer) Authorize(ctx context.Context, req *http.Request) error {
 // usable returns the token to use now, refreshed where it is about to end.
 func (a *Authorizer) usable(ctx context.Context) (tokenstore.Token, error) {
 	a.init.Do(a.load)
-	reread(a)
+	a.reread()
 	t := a.token()
 	switch {
 	case isExternal(&a.o.Config) && (t.Access == "" || soon(t)):
@@ -163,7 +163,7 @@ func isExternal(c *authconfig.Config) bool {
 	return len(c.Command) > 0 || c.TokenFile != "" && needsPerson(c)
 }
 
-// external reads the token anew from where the entry says, unless somebody has in place
+// external reads the token again from where the entry says, unless somebody has in place
 // of the one that was used.
 func (a *Authorizer) external(ctx context.Context, used string) (tokenstore.Token, error) {
 	has := func() bool { return a.token().Access != used }
@@ -231,7 +231,7 @@ func (a *Authorizer) load() {
 const rereadTime = 2 * time.Second
 
 // reread reads the token of a principal again where that is due.
-func reread(a *Authorizer) {
+func (a *Authorizer) reread() {
 	if a.o.Principal == "" || exchanges(&a.o.Config) {
 		return
 	}
@@ -312,8 +312,8 @@ func (a *Authorizer) refreshNow(ctx, long context.Context, old tokenstore.Token)
 		a.o.Store.Warn(a.o.Logger, "a token is refreshed without a lock", err)
 	} else {
 		defer unlock()
-		if kept, err := a.o.Store.Tokens(old.Server); err == nil {
-			for _, t := range kept {
+		if stored, err := a.o.Store.Tokens(old.Server); err == nil {
+			for _, t := range stored {
 				if !t.Same(old) || t.Access == old.Access {
 					continue
 				}
@@ -413,8 +413,8 @@ func (a *Authorizer) answer(ctx context.Context, used string, headers []string, 
 		return err
 	}
 	params := bearerOf(headers)
-	if kept, ok := a.newer(used, strings.Fields(params["scope"])); ok {
-		a.use(kept)
+	if stored, ok := a.newer(used, strings.Fields(params["scope"])); ok {
+		a.use(stored)
 		return nil
 	}
 	a.mu.Lock()
@@ -577,7 +577,7 @@ func (a *Authorizer) Current(ctx context.Context) (tokenstore.Token, error) {
 }
 
 // Attend has a person log in from now on where the server wants one to; nil has nobody.
-func (a *Authorizer) Attend(p Person) {
+func (a *Authorizer) Attend(p Prompter) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.o.Person = p
@@ -609,7 +609,7 @@ func (a *Authorizer) byOAuth(ctx context.Context, params map[string]string, more
 	}
 	f := &flow{server: a.o.Server, config: a.o.Config, store: a.o.Clients, guard: d.guard, log: a.o.Logger, person: person, principal: a.o.Principal}
 	if f.config.HandsIn() {
-		if f.subject, err = subject(&a.o); err != nil {
+		if f.subject, err = a.o.subject(); err != nil {
 			return err
 		}
 	}

@@ -38,7 +38,7 @@ var errCodeExpired = errors.New("the code has expired before anybody has entered
 
 // byDevice reports whether the login goes on on another device.
 func (f *flow) byDevice(d *discovered) (bool, error) {
-	person, ok := f.person.(Terminal)
+	person, ok := f.person.(TerminalPrompter)
 	if !ok {
 		return false, nil
 	}
@@ -51,7 +51,7 @@ func (f *flow) byDevice(d *discovered) (bool, error) {
 
 // device has a person enter a code on another device, and waits for the token.
 func (f *flow) device(ctx context.Context, d *discovered, scopes []string) (tokenstore.Token, error) {
-	person, ok := f.person.(Terminal)
+	person, ok := f.person.(TerminalPrompter)
 	if !ok {
 		return tokenstore.Token{}, errNobody
 	}

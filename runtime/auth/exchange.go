@@ -35,12 +35,12 @@ func exchange(ctx context.Context, a *Authorizer, used string) (tokenstore.Token
 	if has() {
 		return a.token(), nil
 	}
-	handed, err := subject(&a.o)
+	handed, err := a.o.subject()
 	if err != nil {
 		return tokenstore.Token{}, exchangeError{err}
 	}
 	err = a.once(ctx, "exchange "+handed.Reveal(), has, func(ctx context.Context) error {
-		key := exchangeKey(&a.o)
+		key := a.o.exchangeKey()
 		t, ok := a.o.Exchanged.Get(key, func(t tokenstore.Token) bool { return !soon(t) && t.Access != used })
 		if !ok {
 			var err error
@@ -68,7 +68,7 @@ func (e exchangeError) Unwrap() error { return e.error }
 func (exchangeError) ExitKind() string { return "auth" }
 
 // exchangeKey names what a token is exchanged for.
-func exchangeKey(o *Options) string {
+func (o *Options) exchangeKey() string {
 	c := &o.Config
 	return fmt.Sprintf("%q", append([]string{
 		o.Principal, o.Name, Canonical(o.Server), c.Issuer, c.TokenEndpoint, c.ClientID, c.Resource, c.Audience, c.SubjectIssuer(),
@@ -112,7 +112,7 @@ func exchangeNow(ctx context.Context, o *Options, handed secret.Text) (tokenstor
 var errNoSubject = errors.New("nobody is asked who they are: only mcpctl serve with serve.auth has a token to exchange")
 
 // subject returns the token that the principal has come with.
-func subject(o *Options) (secret.Text, error) {
+func (o *Options) subject() (secret.Text, error) {
 	if o.Subject == nil {
 		return secret.Text{}, errNoSubject
 	}

@@ -49,15 +49,15 @@ func newFailing(t *testing.T, status int, after time.Duration) *failing {
 // clients are the ways in which a call gets a token that asks an endpoint.
 func (f *failing) clients(t *testing.T, w *world) map[string]*auth.Authorizer {
 	t.Helper()
-	of := func(config string, kept *tokenstore.Token) *auth.Authorizer {
+	of := func(config string, stored *tokenstore.Token) *auth.Authorizer {
 		c := authconfig.Config{}
 		if config != "" {
 			c = parsed(t, strings.ReplaceAll(config, "AS", f.URL))
 		}
 		s := &tokenstore.Store{Path: tokenFile(t)}
-		if kept != nil {
-			kept.Server = w.URL + "/mcp"
-			require.NoError(t, s.Put(t.Context(), *kept))
+		if stored != nil {
+			stored.Server = w.URL + "/mcp"
+			require.NoError(t, s.Put(t.Context(), *stored))
 		}
 		return auth.New(auth.Options{Server: parse(t, w.URL+"/mcp"), Config: c, Store: s})
 	}

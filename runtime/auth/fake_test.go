@@ -372,7 +372,7 @@ func (b *browser) Paste(ctx context.Context) (string, error) {
 }
 
 // client returns an authorizer of the world's server and what calls through it.
-func (w *world) client(path string, config authconfig.Config, person auth.Person) (*auth.Authorizer, func(t *testing.T) string) {
+func (w *world) client(path string, config authconfig.Config, person auth.Prompter) (*auth.Authorizer, func(t *testing.T) string) {
 	w.t.Helper()
 	server, err := url.Parse(w.URL + "/mcp")
 	if err != nil {

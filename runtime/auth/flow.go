@@ -26,7 +26,7 @@ type flow struct {
 	store  *tokenstore.Store
 	guard  *guard
 	log    *slog.Logger
-	person Person
+	person Prompter
 	key    string // the token is bound to, "" for none
 	// principal is whose token it will be, "" is this machine's user; subject what they
 	// have come with, where that is handed in.
@@ -34,8 +34,8 @@ type flow struct {
 	subject   secret.Text
 }
 
-// Person is whoever can be shown a page to log in on.
-type Person interface {
+// Prompter is whoever can be shown a page to log in on.
+type Prompter interface {
 	// Show opens a page in the browser, or shows its address. paste reports whether
 	// Paste can be asked for the address that the browser ends at.
 	Show(ctx context.Context, page string) (paste bool, err error)

@@ -46,8 +46,8 @@ func (l *Linker) Account(ctx context.Context, challenge string) (Account, error)
 	return Account{d.Issuer, scopes}, nil
 }
 
-// Begin begins to link an account. The browser comes back to redirectURI.
-func (l *Linker) Begin(ctx context.Context, challenge, redirectURI string) (*Linking, error) {
+// Start begins to link an account. The browser comes back to redirectURI.
+func (l *Linker) Start(ctx context.Context, challenge, redirectURI string) (*Linking, error) {
 	f, d, scopes, err := l.whoAuthorizes(ctx, challenge)
 	if err != nil {
 		return nil, err

@@ -67,11 +67,11 @@ func Answers(err error) bool {
 // wantsMore reports whether a challenge asks for other scopes than those granted.
 func wantsMore(params map[string]string) bool { return params["error"] == "insufficient_scope" }
 
-// Begin returns the login under way for a server, or starts one, once its page can be
+// Start returns the login under way for a server, or starts one, once its page can be
 // opened; nil where it is not for a person to log in. key names the server and its
 // settings, newAuthorizer returns what logs in, nil where nothing can. cause is the
 // failure that the login answers. The login goes on when ctx ends, for 5 minutes at most.
-func (l *Logins) Begin(ctx context.Context, key string, cause error, newAuthorizer func() *Authorizer) (*Login, error) {
+func (l *Logins) Start(ctx context.Context, key string, cause error, newAuthorizer func() *Authorizer) (*Login, error) {
 	login, err := l.begin(key, cause, newAuthorizer)
 	if err != nil || login == nil {
 		return nil, err

@@ -61,7 +61,7 @@ func (b elsewhere) do(req *http.Request) (*http.Response, string) {
 
 // begin has a login begin to the world's server.
 func (w *world) begin(l *auth.Logins, path string, cause error) (*auth.Login, error) {
-	return l.Begin(w.t.Context(), "s", cause, func() *auth.Authorizer {
+	return l.Start(w.t.Context(), "s", cause, func() *auth.Authorizer {
 		z, _ := w.client(path, authconfig.Config{CallbackPort: -1}, nil)
 		return z
 	})
@@ -129,7 +129,7 @@ func TestLoginElsewhere(t *testing.T) {
 }
 
 // TestLoginElsewhereFails: what is wrong is said at once where it is known, and at the
-// end of the login where it comes up there; the next one begins anew.
+// end of the login where it comes up there; the next one starts again.
 func TestLoginElsewhereFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(w *world) { w.denies = true })
@@ -169,7 +169,7 @@ func TestLoginElsewhereFails(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	for name, c := range map[string]authconfig.Config{"own": {}, "machine": {Grant: authconfig.GrantClientCredentials, ClientID: "me"}, "command": {Command: []string{"true"}}} {
-		login, err := logins.Begin(t.Context(), name, refusal, func() *auth.Authorizer {
+		login, err := logins.Start(t.Context(), name, refusal, func() *auth.Authorizer {
 			if name == "own" {
 				return nil
 			}

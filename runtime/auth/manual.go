@@ -13,10 +13,10 @@ import (
 	"github.com/mcpctl/mcpctl/internal/tokenstore"
 )
 
-// Terminal is a [Person] who reads and types on the terminal of this process. A Person
+// TerminalPrompter is a [Prompter] who reads and types on the terminal of this process. A Person
 // that is none, such as the one of a server, is asked for no token and shown no code.
-type Terminal interface {
-	Person
+type TerminalPrompter interface {
+	Prompter
 	// Token returns the token that the person has typed, "" where nobody can be asked.
 	Token(ctx context.Context, hint TokenHint) (string, error)
 	// OtherDevice reports whether the person logs in with a code on another device:
@@ -71,7 +71,7 @@ func (a *Authorizer) obtain(ctx context.Context, d demand) error {
 		return err
 	}
 	a.mu.Lock()
-	person, ok := a.o.Person.(Terminal)
+	person, ok := a.o.Person.(TerminalPrompter)
 	a.mu.Unlock()
 	if !ok {
 		return err

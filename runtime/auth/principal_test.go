@@ -315,7 +315,7 @@ func TestLink(t *testing.T) {
 		t.Errorf("got %+v, %v", what, err)
 	}
 	for i, z := range []*auth.Authorizer{alice, bob} {
-		l, err := auth.NewLinker(z).Begin(t.Context(), "", callback)
+		l, err := auth.NewLinker(z).Start(t.Context(), "", callback)
 		require.NoError(t, err)
 		q := back(t, l.Page)
 		if asked := w.asked[i]; asked.Get("redirect_uri") != callback || asked.Get("scope") != "a b" || q.Get("state") != l.State || asked.Get("code_challenge") == "" {
@@ -358,7 +358,7 @@ func TestLinkForMore(t *testing.T) {
 	z := w.linker(t, folder, "token|alice", authconfig.Config{})
 	challenge := ""
 	for _, want := range []string{"a", "a b"} {
-		l, err := auth.NewLinker(z).Begin(t.Context(), challenge, callback)
+		l, err := auth.NewLinker(z).Start(t.Context(), challenge, callback)
 		require.NoError(t, err)
 		require.NoError(t, auth.NewLinker(z).Finish(t.Context(), l, back(t, l.Page)))
 		equal(t, w.asked[len(w.asked)-1].Get("scope"), want)
@@ -397,7 +397,7 @@ func TestLinkRefused(t *testing.T) {
 			w := newWorld(t, c.set)
 			folder := &tokenstore.Folder{Dir: t.TempDir()}
 			z := w.linker(t, folder, "token|alice", c.config)
-			l, err := auth.NewLinker(z).Begin(t.Context(), "", callback)
+			l, err := auth.NewLinker(z).Start(t.Context(), "", callback)
 			if c.begin != "" {
 				if err == nil || !strings.Contains(err.Error(), c.begin) {
 					t.Errorf("got %v, want %q", err, c.begin)

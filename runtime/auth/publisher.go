@@ -12,22 +12,22 @@ import (
 	"github.com/mcpctl/mcpctl/internal/tokenstore"
 )
 
-// Publisher reads what an authorization server publishes for those who accept its
+// MetadataClient reads what an authorization server publishes for those who accept its
 // tokens. What the server names may be no further inside than the server itself. It is
 // safe for concurrent use.
-type Publisher struct {
+type MetadataClient struct {
 	issuer string
 	base   *url.URL
 	guard  atomic.Pointer[guard] // nil: not looked up yet
 }
 
-// NewPublisher returns what reads from an issuer: an https URL, or http on this machine.
-func NewPublisher(issuer string) (*Publisher, error) {
+// NewMetadataClient returns what reads from an issuer: an https URL, or http on this machine.
+func NewMetadataClient(issuer string) (*MetadataClient, error) {
 	base, err := safeURL(issuer)
 	if err != nil {
 		return nil, err
 	}
-	return &Publisher{issuer: issuer, base: base}, nil
+	return &MetadataClient{issuer: issuer, base: base}, nil
 }
 
 // Published is what an authorization server says of itself (RFC 8414), "" for what it
@@ -40,7 +40,7 @@ type Published struct {
 }
 
 // Metadata reads what the issuer says of itself.
-func (p *Publisher) Metadata(ctx context.Context) (said Published, err error) {
+func (p *MetadataClient) Metadata(ctx context.Context) (said Published, err error) {
 	raw, err := p.reader(ctx).metadataOf(ctx, p.issuer)
 	if err == nil {
 		err = json.Unmarshal(raw, &said)
@@ -52,7 +52,7 @@ func (p *Publisher) Metadata(ctx context.Context) (said Published, err error) {
 }
 
 // Get reads a document that the issuer or the settings name.
-func (p *Publisher) Get(ctx context.Context, address string) (http.Header, []byte, error) {
+func (p *MetadataClient) Get(ctx context.Context, address string) (http.Header, []byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, nil, err
@@ -69,7 +69,7 @@ func (p *Publisher) Get(ctx context.Context, address string) (http.Header, []byt
 }
 
 // Ask posts a form as a client, and returns the answer's status and body.
-func (p *Publisher) Ask(ctx context.Context, address, client string, password secret.Text, form url.Values) (int, []byte, error) {
+func (p *MetadataClient) Ask(ctx context.Context, address, client string, password secret.Text, form url.Values) (int, []byte, error) {
 	status, _, body, err := p.reader(ctx).post(ctx, grant{endpoint: address, form: form, client: tokenstore.Client{ID: client, Secret: password.Reveal()}})
 	if err != nil {
 		p.guard.Store(nil)
@@ -77,7 +77,7 @@ func (p *Publisher) Ask(ctx context.Context, address, client string, password se
 	return status, body, err
 }
 
-func (p *Publisher) reader(ctx context.Context) *guard {
+func (p *MetadataClient) reader(ctx context.Context) *guard {
 	if g := p.guard.Load(); g != nil {
 		return g
 	}

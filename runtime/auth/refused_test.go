@@ -70,13 +70,13 @@ func TestTokensAreHidden(t *testing.T) {
 	if got := call(t.Context(), z, server.String()); got != "called" {
 		t.Fatal(got)
 	}
-	kept, err := (&tokenstore.Store{Path: path}).Tokens("")
-	if err != nil || len(kept) != 1 {
-		t.Fatalf("%v %v", kept, err)
+	stored, err := (&tokenstore.Store{Path: path}).Tokens("")
+	if err != nil || len(stored) != 1 {
+		t.Fatalf("%v %v", stored, err)
 	}
-	token := kept[0]
+	token := stored[0]
 	log.Info("used", "token", token, "access", token.Access, "refresh", token.Refresh)
-	text := logged.String() + fmt.Sprintf("%v %+v %#v %s", token, &token, token, kept)
+	text := logged.String() + fmt.Sprintf("%v %+v %#v %s", token, &token, token, stored)
 	for _, hidden := range []string{token.Access, token.Refresh} {
 		if hidden == "" || strings.Contains(text, hidden) {
 			t.Errorf("%q is in %s", hidden, text)
@@ -104,12 +104,12 @@ func TestTokenOfLoginRefused(t *testing.T) {
 		return err
 	}
 	require.NoError(t, challenged(a)) // it logs in
-	kept, err := (&tokenstore.Store{Path: path}).Tokens("")
+	stored, err := (&tokenstore.Store{Path: path}).Tokens("")
 	require.NoError(t, err)
 	server, err := url.Parse(w.URL + "/mcp")
 	require.NoError(t, err)
 	// As the command that has logged in connects again.
-	another := auth.New(auth.Options{Server: server, Store: &tokenstore.Store{Path: path}, Given: kept[0].Access})
+	another := auth.New(auth.Options{Server: server, Store: &tokenstore.Store{Path: path}, Given: stored[0].Access})
 	for _, a := range []*auth.Authorizer{a, another} {
 		if err := challenged(a); err == nil || !strings.Contains(err.Error(), "it refuses the token that it was just given") {
 			t.Errorf("got %v", err)

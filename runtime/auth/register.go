@@ -32,8 +32,8 @@ func (f *flow) clientFor(ctx context.Context, iss *issuer, redirect string) (tok
 	case c.ClientMetadataURL != "" && iss.Documents:
 		return tokenstore.Client{Issuer: iss.Issuer, ID: c.ClientMetadataURL, Method: methodNone, Redirect: redirect}, nil
 	}
-	if kept, ok := f.store.Client(iss.Issuer); ok && kept.Redirect == redirect {
-		return kept, nil
+	if stored, ok := f.store.Client(iss.Issuer); ok && stored.Redirect == redirect {
+		return stored, nil
 	}
 	if iss.Registration == "" {
 		return tokenstore.Client{}, noOAuth{fmt.Errorf("authorization server %s: %w", iss.Issuer, errNoClient)}
@@ -57,11 +57,11 @@ func (f *flow) method(iss *issuer) string {
 	case has && f.config.AuthStyle == authconfig.AuthStyleBody:
 		return methodPost
 	}
-	return methodFor(iss, has)
+	return iss.methodFor(has)
 }
 
 // methodFor chooses how to say who we are, of what the issuer takes.
-func methodFor(iss *issuer, secret bool) string {
+func (iss *issuer) methodFor(secret bool) string {
 	takes := iss.TokenAuth
 	if len(takes) == 0 {
 		takes = []string{methodBasic} // RFC 8414, 2
@@ -79,7 +79,7 @@ func methodFor(iss *issuer, secret bool) string {
 func (g *guard) register(ctx context.Context, iss *issuer, redirect string) (tokenstore.Client, error) {
 	method := methodNone
 	if len(iss.TokenAuth) > 0 && !slices.Contains(iss.TokenAuth, methodNone) {
-		method = methodFor(iss, true)
+		method = iss.methodFor(true)
 	}
 	grants := []string{"authorization_code", "refresh_token"}
 	if slices.Contains(iss.Grants, grantTypeDevice) {

@@ -85,13 +85,13 @@ func TestTypedToken(t *testing.T) {
 			if got := do(t); !strings.Contains(got, c.want) || len(k.hints) != c.asked {
 				t.Fatalf("got %q, asked %d times, want %q, %d", got, len(k.hints), c.want, c.asked)
 			}
-			kept, err := (&tokenstore.Store{Path: path}).Tokens("")
+			stored, err := (&tokenstore.Store{Path: path}).Tokens("")
 			if err != nil {
 				t.Fatal(err)
 			}
 			typed := c.want == "called" && c.asked > 0
-			if len(kept) > 0 && (kept[0].Source == tokenstore.SourceManual) != typed || typed && (len(kept) != 1 || kept[0].Access != "hand" || kept[0].Refresh != "" || !kept[0].Expires.IsZero()) {
-				t.Errorf("kept %#v", kept)
+			if len(stored) > 0 && (stored[0].Source == tokenstore.SourceManual) != typed || typed && (len(stored) != 1 || stored[0].Access != "hand" || stored[0].Refresh != "" || !stored[0].Expires.IsZero()) {
+				t.Errorf("kept %#v", stored)
 			}
 			for i, h := range k.hints {
 				if h.Refused != (i > 0) || h.Why == nil || h.Server != strings.TrimPrefix(w.URL, "http://") {
@@ -131,8 +131,8 @@ func TestTypedTokenEnds(t *testing.T) {
 	if got := do(t); !strings.Contains(got, "it refuses the token") || len(k.hints) != 1 || !k.hints[0].Refused {
 		t.Errorf("got %q, asked %+v", got, k.hints)
 	}
-	if kept, err := (&tokenstore.Store{Path: path}).Tokens(""); err != nil || len(kept) != 0 {
-		t.Errorf("kept %v %v", kept, err)
+	if stored, err := (&tokenstore.Store{Path: path}).Tokens(""); err != nil || len(stored) != 0 {
+		t.Errorf("kept %v %v", stored, err)
 	}
 	_, do = w.client(path, authconfig.Config{}, &keyboard{browser: browser{t: t}, types: []string{"new"}})
 	if got := do(t); got != "called" {

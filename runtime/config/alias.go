@@ -17,8 +17,8 @@ func CheckAlias(alias string) error {
 	switch {
 	case reason != "":
 		e := &AliasError{Alias: alias, Reason: reason, Remedy: "letters, digits, '.', '_' and '-', at most 64, no '__'"}
-		if mended := CleanAlias(alias); mended != "" && mended != alias {
-			e.Remedy = "try " + mended
+		if clean := CleanAlias(alias); clean != "" && clean != alias {
+			e.Remedy = "try " + clean
 		}
 		return e
 	case Reserved(alias):

@@ -26,5 +26,5 @@ func (f *File) Amend(name string, entry json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	return f.become(jsonedit.Amend(f.doc, want, []string{rootKey, name}, nil))
+	return f.become(f.doc.Amend(want, []string{rootKey, name}, nil))
 }

@@ -146,8 +146,8 @@ func (f *File) readEntries() {
 		}
 		if why := aliasFault(name); why != "" {
 			remedy := "rename it: letters, digits, '.', '_' and '-'"
-			if mended := CleanAlias(name); mended != "" {
-				remedy = "rename it to " + mended
+			if clean := CleanAlias(name); clean != "" {
+				remedy = "rename it to " + clean
 			}
 			d.fault(m.Name.StartOffset, "the alias cannot be used: "+why, remedy)
 		} else if Reserved(name) {

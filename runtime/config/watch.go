@@ -35,9 +35,9 @@ type WatchOptions struct {
 	// after the other kind, or after [Watcher.Look]. Faults of single entries are no
 	// error, as with [Load].
 	Changed func(f *File, err error)
-	// Beside, when not nil, is called when something beside the file may have
+	// OthersChanged, when not nil, is called when something beside the file may have
 	// changed, sometimes in vain; never while Changed runs.
-	Beside func()
+	OthersChanged func()
 	// Logger; nil discards.
 	Logger *slog.Logger
 }
@@ -127,7 +127,7 @@ func (w *Watcher) run(ctx context.Context, dirs func()) {
 	throttled, pending := true, false
 	look := func() {
 		dirs()
-		w.beside()
+		w.othersChanged()
 		if w.fileChanged() {
 			wait()
 		}
@@ -172,9 +172,9 @@ func (w *Watcher) run(ctx context.Context, dirs func()) {
 	}
 }
 
-func (w *Watcher) beside() {
-	if w.o.Beside != nil {
-		w.o.Beside()
+func (w *Watcher) othersChanged() {
+	if w.o.OthersChanged != nil {
+		w.o.OthersChanged()
 	}
 }
 

@@ -198,7 +198,7 @@ func TestWatchBurst(t *testing.T) {
 func TestWatchBeside(t *testing.T) {
 	bubble(t, func(t *testing.T, x *watching) {
 		looked := 0
-		x.w.o.Beside = func() { looked++ }
+		x.w.o.OthersChanged = func() { looked++ }
 		for range 1000 { // 5 s
 			wake(x.w.around)
 			time.Sleep(5 * time.Millisecond)

@@ -105,10 +105,10 @@ type Auth struct {
 	// Store keeps tokens.
 	Store *tokenstore.Store
 	// Config is in the place of an entry's auth, or of a part of it; nil is the entry's.
-	Config *authconfig.Given
+	Config *authconfig.Override
 	// Person logs in when a connected server wants more. While connecting nobody
 	// does: the error is an [*auth.Error], and [Authorizer] logs in.
-	Person auth.Person
+	Person auth.Prompter
 	// KeptOnly leaves servers alone whose entry has no auth and for which no token is
 	// kept, when they are connected: their calls cost less so.
 	KeptOnly bool
@@ -143,7 +143,7 @@ func (a *Auth) AuthorizerFor(who *access.Principal, x config.Expanded, log *slog
 		return nil
 	}
 	o := auth.Options{
-		Server: server, Name: x.Entry.Name, Config: a.Config.Over(x.Auth), Store: a.Store, Logger: log, Redactor: redact, AllowHTTP: x.Entry.AllowInsecureHTTP, Given: a.Given,
+		Server: server, Name: x.Entry.Name, Config: a.Config.Apply(x.Auth), Store: a.Store, Logger: log, Redactor: redact, AllowHTTP: x.Entry.AllowInsecureHTTP, Given: a.Given,
 	}
 	if who != nil && who.Provider != access.Local && o.Config.Each.On {
 		if a.Principals == nil {

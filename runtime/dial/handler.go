@@ -49,9 +49,9 @@ func (h *connHandler) Request(ctx context.Context, call *runtime.Request, method
 func (h *connHandler) Closed(err error) {
 	h.mu.Lock()
 	h.ended, h.err = true, err
-	kept := h.client != nil
+	reused := h.client != nil
 	h.mu.Unlock()
-	if kept {
+	if reused {
 		h.Handler.Closed(err)
 	}
 }

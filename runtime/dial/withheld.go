@@ -116,7 +116,7 @@ func (w *withheld) Hint() string {
 	return `mcpctl config edit  # in "` + w.entry.Name + `": "env": {` + strings.Join(env, ", ") + "}"
 }
 
-// addCommand returns the command that writes the entry anew with the variables, "" where
+// addCommand returns the command that writes the entry again with the variables, "" where
 // add cannot write such an entry, or where its text may be secret.
 func (w *withheld) addCommand() string {
 	e := w.entry

@@ -80,7 +80,7 @@ func TestRecordsAllocateNothing(t *testing.T) {
 			return testing.AllocsPerRun(500, c.round)
 		},
 		"http, stateless, with a token": func(j *recording.Journal) float64 {
-			d, alice, _, _, _ := newDoor(t)
+			d, alice, _, _, _ := newAuthenticator(t)
 			c := newWebPathOf(t, pathProxyOf(t, result, j), d, alice)
 			c.modern()
 			return testing.AllocsPerRun(500, c.round)
@@ -91,7 +91,7 @@ func TestRecordsAllocateNothing(t *testing.T) {
 		j, err := recording.Open(t.Context(), o)
 		require.NoError(t, err)
 		for range 600 { // until the writer is stuck
-			_, err := j.Begin(&recording.Decision{Kind: audit.KindCall})
+			_, err := j.Begin(&recording.Request{Kind: audit.KindCall})
 			require.NoError(t, err)
 		}
 		<-keeper.begun
@@ -224,7 +224,7 @@ func TestHTTPCallAllocates(t *testing.T) {
 }
 
 // TestHTTPToHTTPAllocates holds what a call over HTTP costs on both sides, with
-// what net/http does on the side of the server and of the front.
+// what net/http does on the side of the server and of the endpoint.
 func TestHTTPToHTTPAllocates(t *testing.T) {
 	for era, most := range map[string]float64{"session": 80, "stateless": 112} {
 		c := newWebPathOf(t, httpProxy(t, fmt.Appendf(nil, pathResult, "r")), nil, "")

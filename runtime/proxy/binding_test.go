@@ -18,26 +18,26 @@ import (
 	"github.com/mcpctl/mcpctl/test/wait"
 )
 
-// behindDoor is a proxy over HTTP that knows who asks.
-type behindDoor struct {
+// behindAuth is a proxy over HTTP that knows who asks.
+type behindAuth struct {
 	t   *testing.T
 	url string
 	c   *http.Client
 }
 
-// openDoor serves a proxy behind a door until close.
-func openDoor(t *testing.T, p *proxy.Proxy, d proxy.Door) (_ *behindDoor, closeDoor func()) {
+// openServer serves a proxy behind an authenticator until close.
+func openServer(t *testing.T, p *proxy.Proxy, d proxy.Authenticator) (_ *behindAuth, closeServer func()) {
 	t.Helper()
-	front := p.NewHTTPFront(proxy.HTTPOptions{Door: d})
-	s := serveHTTP(t, front)
-	return &behindDoor{t, s.url, s.client()}, func() {
-		front.Close()
+	handler := p.NewHTTPHandler(proxy.HTTPOptions{Authenticator: d})
+	s := serveHTTP(t, handler)
+	return &behindAuth{t, s.url, s.client()}, func() {
+		handler.Close()
 		s.close()
 	}
 }
 
 // ask sends a self-contained request and returns the status and the message.
-func (b *behindDoor) ask(token, method, capabilities, members string) string {
+func (b *behindAuth) ask(token, method, capabilities, members string) string {
 	b.t.Helper()
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, modern(capabilities, members))
 	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.url, strings.NewReader(body))
@@ -87,14 +87,14 @@ func cutOut(text, before, after string) string {
 // to all others its id is unknown.
 func TestTasksOfPrincipals(t *testing.T) {
 	t.Parallel()
-	d, alice, bob, _, _ := newDoor(t)
+	d, alice, bob, _, _ := newAuthenticator(t)
 	s, tasks := taskServer([]string{runtimetest.RevJuly}, "required")
 	defer tasks.Close()
-	ring := seal.NewRing()
+	ring := seal.NewKeyring()
 	var id string
 	for _, process := range []string{"first", "second"} {
 		p := tasksFront(t, map[string]*runtimetest.Server{"x.y": s}, proxy.Options{Ring: ring})
-		at, closeDoor := openDoor(t, p, d)
+		at, closeServer := openServer(t, p, d)
 		list := at.ask(alice, "tools/list", takesTasks, "")
 		if id == "" {
 			created := at.ask(alice, "tools/call", takesTasks, `,"name":"`+cutOut(list, `"name":"`, `"`)+`","arguments":{}`)
@@ -120,7 +120,7 @@ func TestTasksOfPrincipals(t *testing.T) {
 				t.Errorf("cancel: got %s", got)
 			}
 		}
-		closeDoor()
+		closeServer()
 		require.NoError(t, p.Close())
 	}
 }
@@ -148,10 +148,10 @@ func askingForm(version string, ended chan<- struct{}) *runtimetest.Server {
 func TestStatesOfPrincipals(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{runtimetest.RevNov, runtimetest.RevJuly} {
-		d, alice, bob, _, _ := newDoor(t)
+		d, alice, bob, _, _ := newAuthenticator(t)
 		b := newPool(map[string]*runtimetest.Server{"a": askingForm(version, nil)})
 		p := b.serve(t, proxy.Options{})
-		at, closeDoor := openDoor(t, p, d)
+		at, closeServer := openServer(t, p, d)
 		const call = `,"name":"a__asks","arguments":{}`
 		asked := at.ask(alice, "tools/call", canElicit, call)
 		state, key := cutOut(asked, `"requestState":"`, `"`), cutOut(asked, `"inputRequests":{"`, `"`)
@@ -168,7 +168,7 @@ func TestStatesOfPrincipals(t *testing.T) {
 		if got := at.ask(alice, "tools/call", canElicit, answer(state)); !strings.Contains(got, `"resultType":"complete"`) {
 			t.Errorf("%s: its own: got %s", version, got)
 		}
-		closeDoor()
+		closeServer()
 		require.NoError(t, p.Close())
 	}
 }
@@ -176,21 +176,21 @@ func TestStatesOfPrincipals(t *testing.T) {
 // TestParkedOfRevoked: a call that waits for somebody who is not let in any more ends.
 func TestParkedOfRevoked(t *testing.T) {
 	t.Parallel()
-	d, alice, bob, _, _ := newDoor(t)
+	d, alice, bob, _, _ := newAuthenticator(t)
 	ended := make(chan struct{}, 2)
 	b := newPool(map[string]*runtimetest.Server{"a": askingForm(runtimetest.RevNov, ended)})
 	p := b.serve(t, proxy.Options{})
-	front := p.NewHTTPFront(proxy.HTTPOptions{Door: d})
-	h := serveHTTP(t, front)
+	handler := p.NewHTTPHandler(proxy.HTTPOptions{Authenticator: d})
+	h := serveHTTP(t, handler)
 	defer h.close()
-	defer front.Close()
-	at := &behindDoor{t, h.url, h.client()}
+	defer handler.Close()
+	at := &behindAuth{t, h.url, h.client()}
 	for _, token := range []string{alice, bob} {
 		if got := at.ask(token, "tools/call", canElicit, `,"name":"a__asks","arguments":{}`); !strings.Contains(got, `"requestState"`) {
 			t.Fatalf("asked %s", got)
 		}
 	}
-	front.Expel(func(p *access.Principal) bool { return p.Name == "alice" })
+	handler.Expel(func(p *access.Principal) bool { return p.Name == "alice" })
 	wait.For(t, "the end of the call", ended)
 	select {
 	case <-ended:

@@ -18,7 +18,7 @@ func TestClockSetBack(t *testing.T) {
 		s := newStage(t, Options{Servers: Named("a")}, map[string]*runtimetest.Server{"a": runtimetest.New()})
 		b := s.backend("a")
 		ahead := time.Now().Add(1000 * time.Hour)
-		b.Persisted.RecallUsage(store.Usage{Count: 7, First: ahead, Last: ahead, Interval: time.Hour})
+		b.Persisted.RestoreUsage(store.Usage{Count: 7, First: ahead, Last: ahead, Interval: time.Hour})
 		b.Activity.Ends.Slow.Store(ahead.UnixNano())
 		s.do(old(), "tools/call", echoCall)
 		time.Sleep(30 * time.Second) // as time goes in the bubble

@@ -161,7 +161,7 @@ func (x *crosser) call(id int, name string) {
 }
 
 // TestNothingCrosses: two principals call servers side by side, with equal ids and equal
-// credentials behind, in both eras; they cancel and connect anew at random, and try one
+// credentials behind, in both eras; they cancel and connect again at random, and try one
 // another's sessions. What comes is for them, and a server that is one principal's has
 // calls of no other.
 func TestNothingCrosses(t *testing.T) {
@@ -183,11 +183,11 @@ func TestNothingCrosses(t *testing.T) {
 		{Name: "own", Isolation: proxy.IsolationPrincipal}, {Name: "both", Isolation: proxy.IsolationPrincipal}, {Name: "theirs", PerPrincipal: true}, {Name: "all"},
 	}})
 	require.NoError(t, err)
-	d, alice, bob, _, _ := newDoor(t)
-	front := p.NewHTTPFront(proxy.HTTPOptions{Door: d})
-	s := serveHTTP(t, front)
+	d, alice, bob, _, _ := newAuthenticator(t)
+	handler := p.NewHTTPHandler(proxy.HTTPOptions{Authenticator: d})
+	s := serveHTTP(t, handler)
 	defer func() {
-		front.Close()
+		handler.Close()
 		s.close()
 		require.NoError(t, p.Close())
 	}()

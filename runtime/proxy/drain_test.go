@@ -41,7 +41,7 @@ func selfContained(m *inMemory, method, members string, headers ...string) *repl
 // away on every way in, and no stream holds up the end.
 func TestDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := front(t, proxy.Options{}, proxy.HTTPOptions{}, func(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+		m := handler(t, proxy.Options{}, proxy.HTTPOptions{}, func(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 			time.Sleep(time.Second)
 			if !strings.Contains(string(req.Params), "ask") {
 				return done, nil
@@ -124,7 +124,7 @@ func TestDrainWaits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m := front(t, proxy.Options{}, proxy.HTTPOptions{}, func(context.Context, *runtime.Request) (json.RawMessage, error) {
+				m := handler(t, proxy.Options{}, proxy.HTTPOptions{}, func(context.Context, *runtime.Request) (json.RawMessage, error) {
 					time.Sleep(time.Second)
 					return done, nil
 				})
@@ -141,7 +141,7 @@ func TestDrainWaits(t *testing.T) {
 // TestDrainIsBounded gives a call up that does not end.
 func TestDrainIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := front(t, proxy.Options{}, proxy.HTTPOptions{}, func(ctx context.Context, _ *runtime.Request) (json.RawMessage, error) {
+		m := handler(t, proxy.Options{}, proxy.HTTPOptions{}, func(ctx context.Context, _ *runtime.Request) (json.RawMessage, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		})
@@ -156,7 +156,7 @@ func TestDrainIsBounded(t *testing.T) {
 // TestDrainIdle has nothing to wait for.
 func TestDrainIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := front(t, proxy.Options{}, proxy.HTTPOptions{}, asker)
+		m := handler(t, proxy.Options{}, proxy.HTTPOptions{}, asker)
 		m.session("2025-11-25")
 		if d := <-drained(m.p, time.Minute); d > 50*time.Millisecond {
 			t.Errorf("it took %v", d)
@@ -167,7 +167,7 @@ func TestDrainIdle(t *testing.T) {
 // TestDrainStdio does the same on standard streams.
 func TestDrainStdio(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := front(t, proxy.Options{}, proxy.HTTPOptions{}, func(context.Context, *runtime.Request) (json.RawMessage, error) {
+		m := handler(t, proxy.Options{}, proxy.HTTPOptions{}, func(context.Context, *runtime.Request) (json.RawMessage, error) {
 			time.Sleep(time.Second)
 			return done, nil
 		})

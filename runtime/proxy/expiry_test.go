@@ -18,7 +18,7 @@ import (
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
-// hourly is a door whose credentials are durations since it was made: they end then. All
+// hourly is an authenticator whose credentials are durations since it was made: they end then. All
 // are those of one principal.
 type hourly struct{ made time.Time }
 
@@ -41,7 +41,7 @@ func (hourly) Challenge(*access.Refusal) string { return "" }
 
 // end is how a stream has ended.
 type end struct {
-	at   time.Duration // since the door was made
+	at   time.Duration // since the authenticator was made
 	text string
 }
 
@@ -72,7 +72,7 @@ func TestStreamsExpire(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := hourly{time.Now()}
-				m := front(t, proxy.Options{}, proxy.HTTPOptions{Door: d}, nil)
+				m := handler(t, proxy.Options{}, proxy.HTTPOptions{Authenticator: d}, nil)
 				opened := m.post("", hello("2025-11-25"), in("5m")...)
 				session := opened.head.Get("Mcp-Session-Id")
 				_ = opened.all()
@@ -118,7 +118,7 @@ func TestAnswersOutliveTheCredential(t *testing.T) {
 	in := []string{"Authorization", "Bearer 1m"}
 	t.Run("POST", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			m := front(t, proxy.Options{}, proxy.HTTPOptions{Door: hourly{time.Now()}}, slow)
+			m := handler(t, proxy.Options{}, proxy.HTTPOptions{Authenticator: hourly{time.Now()}}, slow)
 			opened := m.post("", hello("2025-11-25"), in...)
 			_ = opened.all()
 			if got := m.post(opened.head.Get("Mcp-Session-Id"), call, in...).all(); !strings.Contains(got, "late") {
@@ -129,7 +129,7 @@ func TestAnswersOutliveTheCredential(t *testing.T) {
 	t.Run("SSE", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			d := hourly{time.Now()}
-			m := front(t, proxy.Options{}, proxy.HTTPOptions{Door: d}, slow)
+			m := handler(t, proxy.Options{}, proxy.HTTPOptions{Authenticator: d}, slow)
 			stream := m.do(http.MethodGet, "/sse", "", in...)
 			path := string(stream.next().Data)
 			send := func(credential, body string) int {
@@ -172,9 +172,9 @@ func TestNewerCredential(t *testing.T) {
 			return b.dial(ctx, key, h)
 		}})
 		require.NoError(t, err)
-		f := p.NewHTTPFront(proxy.HTTPOptions{Door: d})
+		f := p.NewHTTPHandler(proxy.HTTPOptions{Authenticator: d})
 		defer func() { f.Close(); _ = p.Close() }()
-		m := &inMemory{t: t, p: p, front: f}
+		m := &inMemory{t: t, p: p, handler: f}
 		opened := m.post("", hello("2025-11-25"), "Authorization", "Bearer 1m")
 		_ = opened.all()
 		_ = m.post(opened.head.Get("Mcp-Session-Id"), `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`, "Authorization", "Bearer 1h").all()

@@ -183,7 +183,7 @@ func TestChangesWithoutEnd(t *testing.T) {
 }
 
 // TestCallsTimeOut: a call that is not answered is ended and says so, also
-// where nothing else would make the front write.
+// where nothing else would make the endpoint write.
 func TestCallsTimeOut(t *testing.T) {
 	_, c := start(t, two(), proxy.Options{Servers: proxy.Named("a", "b"), RequestTimeout: 300 * time.Millisecond})
 	for range 2 { // first the slow way, then the quick one

@@ -114,10 +114,10 @@ func (p person) capabilities() string {
 // agent makes calls in one conversation, and has a person answer.
 type agent func(tool, arguments string) (answer string)
 
-// agents are of each era and front. asked gets the questions.
+// agents are of each era and endpoint. asked gets the questions.
 func agents(t *testing.T, p *proxy.Proxy, who person, asked func(string)) map[string]func() agent {
 	t.Helper()
-	web := p.NewHTTPFront(proxy.HTTPOptions{})
+	web := p.NewHTTPHandler(proxy.HTTPOptions{})
 	s := serveHTTP(t, web)
 	t.Cleanup(func() {
 		web.Close()
@@ -276,12 +276,12 @@ func TestTranscripts(t *testing.T) {
 				"deny":              {section: deny, who: yes, want: "denied: no private data goes out (policy rule-1)"},
 			} {
 				s := readTranscript(t, file)
-				for front := range agents(t, runTranscript(t, s, backend, "", new(atomic.Int64)), c.who, nil) {
-					t.Run(strings.Join([]string{file, backend, name, front}, "/"), func(t *testing.T) {
+				for handler := range agents(t, runTranscript(t, s, backend, "", new(atomic.Int64)), c.who, nil) {
+					t.Run(strings.Join([]string{file, backend, name, handler}, "/"), func(t *testing.T) {
 						t.Parallel()
 						var leaked atomic.Int64
 						var q questions
-						call := agents(t, runTranscript(t, s, backend, c.section, &leaked), c.who, q.add)[front]()
+						call := agents(t, runTranscript(t, s, backend, c.section, &leaked), c.who, q.add)[handler]()
 						for _, step := range s.Calls {
 							got := call(step.Tool, string(step.Arguments))
 							text, _ := json.Marshal(step.Result)
@@ -326,8 +326,8 @@ func TestConversations(t *testing.T) {
 	var leaked atomic.Int64
 	var q questions
 	p := runTranscript(t, s, runtimetest.RevNov, "{default: allow, labels: LABELS, rules: ["+trifecta+"]}", &leaked)
-	for front, begin := range agents(t, p, no, q.add) {
-		if strings.HasSuffix(front, "stdio") {
+	for handler, begin := range agents(t, p, no, q.add) {
+		if strings.HasSuffix(handler, "stdio") {
 			continue // all of the process is one conversation
 		}
 		one, two := begin(), begin()
@@ -336,22 +336,22 @@ func TestConversations(t *testing.T) {
 		}
 		two(s.Calls[1].Tool, string(s.Calls[1].Arguments))
 		if got := two(leak.Tool, string(leak.Arguments)); strings.Contains(got, "error") || leaked.Swap(0) != 1 {
-			t.Errorf("%s: another conversation: got %s", front, got)
+			t.Errorf("%s: another conversation: got %s", handler, got)
 		}
 		var all sync.WaitGroup
 		for range 8 {
 			all.Go(func() {
 				if got := one(leak.Tool, string(leak.Arguments)); !strings.Contains(got, "a person has said no") {
-					t.Errorf("%s: got %s", front, got)
+					t.Errorf("%s: got %s", handler, got)
 				}
 			})
 		}
 		all.Wait()
 		if n := len(q.take()); n != 8 || leaked.Load() != 0 {
-			t.Errorf("%s: asked %d times, leaked %d times", front, n, leaked.Load())
+			t.Errorf("%s: asked %d times, leaked %d times", handler, n, leaked.Load())
 		}
 		if got := begin()(leak.Tool, string(leak.Arguments)); strings.Contains(got, "error") || leaked.Swap(0) != 1 {
-			t.Errorf("%s: a new conversation: got %s", front, got)
+			t.Errorf("%s: a new conversation: got %s", handler, got)
 		}
 	}
 }

@@ -84,7 +84,7 @@ func TestServersAskQuestionsOnly(t *testing.T) {
 				answers <- string(frame)
 			}
 		}
-		c := attach(t, newPool(one(s)).serve(t, proxy.Options{Solo: true, NoPrefix: true}))
+		c := attach(t, newPool(one(s)).serve(t, proxy.Options{SingleClient: true, NoPrefix: true}))
 		asked := c.hello("2025-11-25", everything, "one")
 		c.result("tools/call", `{"name":"echo","arguments":{"message":"hi"}}`)
 		for _, method := range noQuestions {

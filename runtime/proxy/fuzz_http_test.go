@@ -18,14 +18,14 @@ import (
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
-// fuzzPatience is how long an exchange may stay open before its front is closed:
+// fuzzPatience is how long an exchange may stay open before its endpoint is closed:
 // streams, listens and questions do not end by themselves.
 const fuzzPatience = 20 * time.Millisecond
 
-// FuzzHTTP: whatever is sent to the Streamable HTTP front, with whatever headers
+// FuzzHTTP: whatever is sent to the Streamable HTTP endpoint, with whatever headers
 // and inside or outside of a session, the answer has a status that the
 // specification names, and holds JSON-RPC messages where it says so. 503 comes
-// only from a front that is closed.
+// only from an endpoint that is closed.
 func FuzzHTTP(f *testing.F) {
 	p := fuzzProxy(f)
 	for _, s := range sessionSeeds() {
@@ -39,10 +39,10 @@ func FuzzHTTP(f *testing.F) {
 	f.Add(byte(2), "", "", "SESSION", "", "")
 	f.Add(byte(3), "", "1", "x", "text/html;q=0", "Content-Type: text/plain\nOrigin: http://example.com")
 	f.Fuzz(func(t *testing.T, method byte, body, version, session, accept, headers string) {
-		front := p.NewHTTPFront(proxy.HTTPOptions{})
-		defer front.Close()
+		handler := p.NewHTTPHandler(proxy.HTTPOptions{})
+		defer handler.Close()
 		if session == "SESSION" {
-			session = openSession(t, front, []string{"2025-11-25", "2025-03-26", "2025-06-18", "2024-11-05"}[method/4%4])
+			session = openSession(t, handler, []string{"2025-11-25", "2025-03-26", "2025-06-18", "2024-11-05"}[method/4%4])
 		}
 		r := httptest.NewRequestWithContext(t.Context(), []string{http.MethodPost, http.MethodGet, http.MethodDelete, http.MethodPut}[method%4], "http://127.0.0.1/mcp", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
@@ -57,7 +57,7 @@ func FuzzHTTP(f *testing.F) {
 			}
 		}
 		w := httptest.NewRecorder()
-		closed := exchangeOf(t, front, w, r, front.Close, fuzzPatience)
+		closed := exchangeOf(t, handler, w, r, handler.Close, fuzzPatience)
 		statuses := []int{200, 202, 204, 400, 403, 404, 405, 406, 413, 415}
 		if closed {
 			statuses = append(statuses, 503)
@@ -69,14 +69,14 @@ func FuzzHTTP(f *testing.F) {
 	})
 }
 
-// openSession shakes hands with an HTTP front and gives the session's id.
-func openSession(t *testing.T, front http.Handler, version string) string {
+// openSession shakes hands with an HTTP endpoint and gives the session's id.
+func openSession(t *testing.T, handler http.Handler, version string) string {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.0.1/mcp", strings.NewReader(
 		`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"`+version+`","capabilities":{"elicitation":{"form":{}}},"clientInfo":{"name":"c","version":"1"}}}`))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
-	front.ServeHTTP(w, r)
+	handler.ServeHTTP(w, r)
 	id := w.Header().Get("Mcp-Session-Id")
 	if id == "" {
 		t.Fatalf("no session: %d %s", w.Code, w.Body)
@@ -84,7 +84,7 @@ func openSession(t *testing.T, front http.Handler, version string) string {
 	return id
 }
 
-// exchangeOf serves a request; where that takes long it closes the front, and
+// exchangeOf serves a request; where that takes long it closes the endpoint, and
 // tells so.
 func exchangeOf(t *testing.T, h http.Handler, w http.ResponseWriter, r *http.Request, shut func(), wait time.Duration) (closed bool) {
 	t.Helper()
@@ -152,15 +152,15 @@ func FuzzSSE(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, input string) {
-		front := p.NewSSEFront(proxy.SSEOptions{})
-		defer front.Close()
+		handler := p.NewSSEHandler(proxy.SSEOptions{})
+		defer handler.Close()
 		w := &flowing{ResponseRecorder: httptest.NewRecorder(), news: make(chan struct{}, 1)}
 		streamed := make(chan struct{})
 		go func() {
 			defer close(streamed)
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1/sse", nil)
 			r.Header.Set("Accept", "text/event-stream")
-			front.ServeHTTP(w, r)
+			handler.ServeHTTP(w, r)
 		}()
 		first := w.await(t, "\n\n")
 		_, path, _ := strings.Cut(first, "data: ")
@@ -169,7 +169,7 @@ func FuzzSSE(f *testing.F) {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.0.1"+path, strings.NewReader(line))
 			r.Header.Set("Content-Type", "application/json")
 			answer := httptest.NewRecorder()
-			exchangeOf(t, front.Messages(), answer, r, front.Close, fuzzTime) // it is not answered there
+			exchangeOf(t, handler.Messages(), answer, r, handler.Close, fuzzTime) // it is not answered there
 			checkBody(t, answer)
 			return answer.Code
 		}
@@ -186,7 +186,7 @@ func FuzzSSE(f *testing.F) {
 			t.Fatalf("status %d", code)
 		}
 		w.await(t, `"id":`+last)
-		front.Close()
+		handler.Close()
 		<-streamed
 		sure, perhaps := requestsIn([]byte(input))
 		answers := checkEvents(t, w.Body)

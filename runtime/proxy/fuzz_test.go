@@ -17,7 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
-// fuzzTime is how long a front may take for one input on a busy machine. What
+// fuzzTime is how long an endpoint may take for one input on a busy machine. What
 // waits for a client ends with its connection.
 const fuzzTime = 5 * time.Minute
 
@@ -125,7 +125,7 @@ func FuzzStdio(f *testing.F) {
 	})
 }
 
-// sent is a message as a front has sent it.
+// sent is a message as an endpoint has sent it.
 type sent struct {
 	JSONRPC               string          `json:"jsonrpc"`
 	ID                    json.RawMessage `json:"id"`

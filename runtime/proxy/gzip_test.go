@@ -40,10 +40,10 @@ func TestHTTPGzip(t *testing.T) {
 			p, err := proxy.NewAllowed(proxy.Options{Servers: proxy.Named("a"), Dial: stubs{"a": simple(tt.tools...)}.dial, PageSize: -1})
 			require.NoError(t, err)
 			defer func() { _ = p.Close() }()
-			front := p.NewHTTPFront(proxy.HTTPOptions{})
-			s := serveHTTP(t, front)
+			handler := p.NewHTTPHandler(proxy.HTTPOptions{})
+			s := serveHTTP(t, handler)
 			defer s.close()
-			defer front.Close()
+			defer handler.Close()
 			url := s.url
 			ask := func(encoding string) (*http.Response, string) {
 				body, head := `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, http.Header{"Content-Type": {"application/json"}}

@@ -21,16 +21,16 @@ func TestHealthTakesNoLock(t *testing.T) {
 		return nil, errors.New("nobody is there")
 	}})
 	require.NoError(t, err)
-	front, old := p.NewHTTPFront(HTTPOptions{}), p.NewSSEFront(SSEOptions{})
+	handler, old := p.NewHTTPHandler(HTTPOptions{}), p.NewSSEHandler(SSEOptions{})
 	defer func() {
-		front.Close()
+		handler.Close()
 		old.Close()
 		_ = p.Close()
 	}()
 	locks := []interface {
 		Lock()
 		Unlock()
-	}{&p.fronts.Mu, &front.front.Sessions.Mu, &old.front.Mu, &p.router.TaskOwners}
+	}{&p.endpoints.Mu, &handler.handler.Sessions.Mu, &old.handler.Mu, &p.router.TaskOwners}
 	locks = append(locks, mutexOf(p.router.Hub, "mu"), mutexOf(p.router.Catalog, "mu"), mutexOf(p.router.Catalog, "handedOut", "mu"))
 	b := p.router.Set.All()[0]
 	locks = append(locks, mutexOf(p.router.Set, "mu"), mutexOf(&b.Pool, "mu"), mutexOf(&b.Lists, "mu"), mutexOf(&b.Persisted, "mu"))

@@ -168,7 +168,7 @@ func (b *backends) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (
 	return runtime.NewClient(t, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2025-11-25", Capabilities: r.Capabilities}}), nil
 }
 
-// start makes a proxy over backends and a client of its stdio front.
+// start makes a proxy over backends and a client of its stdio endpoint.
 func start(t *testing.T, b *backends, o proxy.Options) (*proxy.Proxy, *client) {
 	t.Helper()
 	o.Dial = b.dial
@@ -181,12 +181,12 @@ func start(t *testing.T, b *backends, o proxy.Options) (*proxy.Proxy, *client) {
 	return p, attach(t, p)
 }
 
-// client is a client of a stdio front that matches answers by id.
+// client is a client of a stdio endpoint that matches answers by id.
 type client struct {
 	t    *testing.T
 	in   io.WriteCloser
 	next atomic.Int64
-	// end closes the client's side and waits for the front to end.
+	// end closes the client's side and waits for the endpoint to end.
 	end func()
 
 	mu    sync.Mutex

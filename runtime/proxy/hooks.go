@@ -7,7 +7,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/hooks"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -105,9 +104,9 @@ func NewServerHook(o ServerHook, ask func(ctx context.Context, server, method st
 	return hooks.NewExternal(o, ask)
 }
 
-// Begin connects the servers that are to be connected without a call. Fronts do that, too,
+// Start connects the servers that are to be connected without a call. Endpoints do that, too,
 // when they have a client.
-func (p *Proxy) Begin() { p.router.Begin(upstream.Audience{}) }
+func (p *Proxy) Start() { p.router.Start(upstream.Audience{}) }
 
 // Ask sends the server that the proxy stands for, see [Options.Single], a request of ours: one
 // that no client has made. It is connected before, where it is not. The error is a
@@ -116,7 +115,7 @@ func (p *Proxy) Ask(ctx context.Context, method string, params json.RawMessage) 
 	line := append(make([]byte, 0, len(params)+128), `{"jsonrpc":"2.0","id":0,"method":`...)
 	line = rawjson.Quote(line, method)
 	line = append(append(append(line, `,"params":`...), params...), '}')
-	r := &router.Request{Line: line, Msg: new(rawjson.Message), Method: method, From: upstream.Origin{Version: revision.Latest}}
+	r := &router.Request{Line: line, Msg: new(rawjson.Message), Method: method, From: upstream.Caller{Version: revision.Latest}}
 	if err := rawjson.Scan(line, r.Msg); err != nil {
 		return nil, err
 	}
@@ -134,6 +133,6 @@ func (p *Proxy) SetHooks(all []NamedHook) error {
 	if err := p.hooks.Replace(all); err != nil {
 		return err
 	}
-	catalog.Repolicy(p.router.Catalog)
+	p.router.Catalog.Repolicy()
 	return nil
 }

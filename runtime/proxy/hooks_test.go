@@ -405,7 +405,7 @@ func TestRules(t *testing.T) {
 				w.end()
 				found := false
 				for _, rec := range h.end(t) {
-					found = found || slices.Contains(rec.Said.Found, "stripes")
+					found = found || slices.Contains(rec.Decision.Found, "stripes")
 				}
 				if found != row.found {
 					t.Errorf("recorded: %t", found)

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
-// web is an HTTP front over backends, and a client of it.
+// web is an HTTP endpoint over backends, and a client of it.
 type web struct {
 	t   *testing.T
 	url string
@@ -24,10 +24,10 @@ type web struct {
 func startHTTP(t *testing.T, b *backends, o proxy.HTTPOptions) *web {
 	t.Helper()
 	p, _ := start(t, b, proxy.Options{Servers: proxy.Named("a", "b")})
-	front := p.NewHTTPFront(o)
-	s := serveHTTP(t, front)
+	handler := p.NewHTTPHandler(o)
+	s := serveHTTP(t, handler)
 	t.Cleanup(func() {
-		front.Close()
+		handler.Close()
 		s.close()
 	})
 	return &web{t: t, url: s.url, hc: s.client()}

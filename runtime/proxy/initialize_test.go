@@ -27,7 +27,7 @@ func TestInitializeTwice(t *testing.T) {
 	}
 	t.Run("http", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			m := front(t, proxy.Options{}, proxy.HTTPOptions{}, asks)
+			m := handler(t, proxy.Options{}, proxy.HTTPOptions{}, asks)
 			id := m.session("2025-11-25")
 			for _, version := range []string{"", "2025-11-25"} {
 				r := m.post(id, again, "Mcp-Protocol-Version", version)
@@ -42,7 +42,7 @@ func TestInitializeTwice(t *testing.T) {
 			q := r.message(`"method":"roots/list"`) // it can still be asked
 			m.post(id, `{"jsonrpc":"2.0","id":`+idOf(t, q.Data)+`,"result":{"roots":[]}}`)
 			r.message(`"id":5,"result"`)
-			// What clients do whose session is unknown: they begin anew without it.
+			// What clients do whose session is unknown: they begin again without it.
 			if r := m.post("unknown", again); r.status != 404 {
 				t.Errorf("in an unknown session: got %d", r.status)
 			}
@@ -59,7 +59,7 @@ func TestInitializeTwice(t *testing.T) {
 	})
 	t.Run("sse", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			m := front(t, proxy.Options{}, proxy.HTTPOptions{}, asks)
+			m := handler(t, proxy.Options{}, proxy.HTTPOptions{}, asks)
 			c := m.sse()
 			// One that is refused settles nothing.
 			c.send(strings.Replace(again, `"capabilities"`, `"_meta":{"io.modelcontextprotocol/protocolVersion":"1999-01-01"},"capabilities"`, 1))
@@ -76,7 +76,7 @@ func TestInitializeTwice(t *testing.T) {
 	})
 	t.Run("sse, at the same time", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			m := front(t, proxy.Options{}, proxy.HTTPOptions{}, asks)
+			m := handler(t, proxy.Options{}, proxy.HTTPOptions{}, asks)
 			c := m.sse()
 			var wg sync.WaitGroup
 			for range 8 {
@@ -114,7 +114,7 @@ func TestInitializeTwice(t *testing.T) {
 func sessionsOf(p *proxy.Proxy) int {
 	n := 0
 	for _, c := range p.Status().Clients.Recent {
-		if c.Front == "http" {
+		if c.Transport == "http" {
 			n++
 		}
 	}

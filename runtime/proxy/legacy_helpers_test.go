@@ -41,16 +41,16 @@ func (b *behind) Call(ctx context.Context, req *runtime.Request) (json.RawMessag
 func (b *behind) Notify(context.Context, *runtime.Request) error { return nil }
 func (b *behind) Close() error                                   { return nil }
 
-// inMemory is an HTTP front without a socket, for tests in a bubble of time.
+// inMemory is an HTTP endpoint without a socket, for tests in a bubble of time.
 type inMemory struct {
 	t *testing.T
 	p *proxy.Proxy
-	// front is the Streamable HTTP one, or a mux with the HTTP+SSE one.
-	front http.Handler
-	back  *behind
+	// handler is the Streamable HTTP one, or a mux with the HTTP+SSE one.
+	handler http.Handler
+	back    *behind
 }
 
-func front(t *testing.T, o proxy.Options, ho proxy.HTTPOptions, call func(ctx context.Context, req *runtime.Request) (json.RawMessage, error)) *inMemory {
+func handler(t *testing.T, o proxy.Options, ho proxy.HTTPOptions, call func(ctx context.Context, req *runtime.Request) (json.RawMessage, error)) *inMemory {
 	t.Helper()
 	b := &behind{call: call}
 	b.offer(oneTool)
@@ -62,8 +62,8 @@ func front(t *testing.T, o proxy.Options, ho proxy.HTTPOptions, call func(ctx co
 	}
 	p, err := proxy.NewAllowed(o)
 	require.NoError(t, err)
-	h := p.NewHTTPFront(ho)
-	s := p.NewSSEFront(proxy.SSEOptions{HTTPOptions: ho})
+	h := p.NewHTTPHandler(ho)
+	s := p.NewSSEHandler(proxy.SSEOptions{HTTPOptions: ho})
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", h)
 	mux.Handle("/sse", s)
@@ -73,7 +73,7 @@ func front(t *testing.T, o proxy.Options, ho proxy.HTTPOptions, call func(ctx co
 		s.Close()
 		_ = p.Close()
 	})
-	return &inMemory{t: t, p: p, front: mux, back: b}
+	return &inMemory{t: t, p: p, handler: mux, back: b}
 }
 
 // reply is the answer to one request, as it comes.
@@ -161,7 +161,7 @@ func (m *inMemory) do(method, path, body string, headers ...string) *reply {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		m.front.ServeHTTP(w, req)
+		m.handler.ServeHTTP(w, req)
 		w.WriteHeader(http.StatusOK)
 		_ = write.Close()
 	}()

@@ -30,7 +30,7 @@ func asker(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 func TestHTTPQuestion(t *testing.T) {
 	for _, version := range []string{"2025-03-26", "2025-06-18", "2025-11-25"} {
 		synctest.Test(t, func(t *testing.T) {
-			m := front(t, proxy.Options{}, proxy.HTTPOptions{}, asker)
+			m := handler(t, proxy.Options{}, proxy.HTTPOptions{}, asker)
 			id := m.session(version)
 			get := m.listen(id, "")
 			call := m.call(id, "5")
@@ -75,7 +75,7 @@ func TestHTTPQuestionWithoutAWay(t *testing.T) {
 		"takes no event data": {true, "application/json"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			m := front(t, proxy.Options{}, proxy.HTTPOptions{}, asker)
+			m := handler(t, proxy.Options{}, proxy.HTTPOptions{}, asker)
 			id := ""
 			if c.session {
 				id = m.session("2025-11-25")
@@ -92,7 +92,7 @@ func TestHTTPQuestionWithoutAWay(t *testing.T) {
 // finds the question where it takes the stream up again.
 func TestHTTPQuestionOutlivesTheConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := front(t, proxy.Options{}, proxy.HTTPOptions{}, func(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+		m := handler(t, proxy.Options{}, proxy.HTTPOptions{}, func(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 			progress(ctx, req, 1)
 			time.Sleep(time.Second)
 			return asker(ctx, req)
@@ -115,7 +115,7 @@ func TestHTTPQuestionOutlivesTheConnection(t *testing.T) {
 func TestHTTPQuestionEndsWithItsCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := make(chan error, 1)
-		m := front(t, proxy.Options{}, proxy.HTTPOptions{}, func(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+		m := handler(t, proxy.Options{}, proxy.HTTPOptions{}, func(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 			go func() {
 				_, err := req.Events.Request(context.WithoutCancel(ctx), req, "roots/list", nil)
 				asked <- err
@@ -155,7 +155,7 @@ func steps(n int) tool {
 func TestHTTPResume(t *testing.T) {
 	for _, version := range []string{"2025-03-26", "2025-06-18", "2025-11-25"} {
 		synctest.Test(t, func(t *testing.T) {
-			m := front(t, proxy.Options{}, proxy.HTTPOptions{}, steps(4))
+			m := handler(t, proxy.Options{}, proxy.HTTPOptions{}, steps(4))
 			id := m.session(version)
 			call, other := m.call(id, "5"), m.call(id, "6")
 			at := call.message(`"progress":1`).ID
@@ -201,7 +201,7 @@ func TestHTTPDroppedStreamIsNoCancel(t *testing.T) {
 	for _, session := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			ended := make(chan error, 1)
-			m := front(t, proxy.Options{}, proxy.HTTPOptions{}, func(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+			m := handler(t, proxy.Options{}, proxy.HTTPOptions{}, func(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 				progress(ctx, req, 1)
 				time.Sleep(time.Minute)
 				ended <- ctx.Err()
@@ -222,12 +222,12 @@ func TestHTTPDroppedStreamIsNoCancel(t *testing.T) {
 }
 
 // TestHTTPStreamIsEndedToBePolled: where the server ends its stream for a
-// while, so does the front; a client that does not know how to come back keeps
+// while, so does the endpoint; a client that does not know how to come back keeps
 // its stream.
 func TestHTTPStreamIsEndedToBePolled(t *testing.T) {
 	for version, polled := range map[string]bool{"2025-11-25": true, "2025-06-18": false} {
 		synctest.Test(t, func(t *testing.T) {
-			m := front(t, proxy.Options{}, proxy.HTTPOptions{}, func(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+			m := handler(t, proxy.Options{}, proxy.HTTPOptions{}, func(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 				p, ok := req.Events.(interface{ Paused(retry time.Duration) })
 				if !ok {
 					return nil, errors.New("nobody wants to know")
@@ -262,7 +262,7 @@ func TestHTTPStreamIsEndedToBePolled(t *testing.T) {
 // TestHTTPStreamMax: no connection is older than that, and nothing is lost.
 func TestHTTPStreamMax(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := front(t, proxy.Options{}, proxy.HTTPOptions{StreamMax: 1600 * time.Millisecond}, steps(6))
+		m := handler(t, proxy.Options{}, proxy.HTTPOptions{StreamMax: 1600 * time.Millisecond}, steps(6))
 		id := m.session("2025-11-25")
 		start := time.Now()
 		r, seen := m.call(id, "5"), 0
@@ -305,7 +305,7 @@ func TestHTTPStreamMax(t *testing.T) {
 // TestHTTPStreamMaxIsShort: whoever comes back gets something done.
 func TestHTTPStreamMaxIsShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := front(t, proxy.Options{}, proxy.HTTPOptions{StreamMax: 50 * time.Millisecond}, func(context.Context, *runtime.Request) (json.RawMessage, error) {
+		m := handler(t, proxy.Options{}, proxy.HTTPOptions{StreamMax: 50 * time.Millisecond}, func(context.Context, *runtime.Request) (json.RawMessage, error) {
 			time.Sleep(time.Minute)
 			return done, nil
 		})
@@ -330,7 +330,7 @@ func TestHTTPStreamMaxIsShort(t *testing.T) {
 func TestHTTPWhatAConnectionHasNotTaken(t *testing.T) {
 	for _, writing := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			m := front(t, proxy.Options{}, proxy.HTTPOptions{}, steps(0))
+			m := handler(t, proxy.Options{}, proxy.HTTPOptions{}, steps(0))
 			id := m.session("2025-11-25")
 			m.post(id, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`).all()
 			first := m.listen(id, "")
@@ -351,7 +351,7 @@ func TestHTTPWhatAConnectionHasNotTaken(t *testing.T) {
 // TestHTTPSilenceBecomesAStream: after five seconds, with comments.
 func TestHTTPSilenceBecomesAStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := front(t, proxy.Options{}, proxy.HTTPOptions{}, func(context.Context, *runtime.Request) (json.RawMessage, error) {
+		m := handler(t, proxy.Options{}, proxy.HTTPOptions{}, func(context.Context, *runtime.Request) (json.RawMessage, error) {
 			time.Sleep(time.Minute)
 			return done, nil
 		})
@@ -377,7 +377,7 @@ func TestHTTPTaste(t *testing.T) {
 		"text/html":                           "406",
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			m := front(t, proxy.Options{}, proxy.HTTPOptions{}, func(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+			m := handler(t, proxy.Options{}, proxy.HTTPOptions{}, func(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 				if accept == "application/json" || accept == "*/*" {
 					progress(ctx, req, 1) // for which JSON has no room
 				}
@@ -402,7 +402,7 @@ func TestHTTPTaste(t *testing.T) {
 // hears once, on one stream.
 func TestHTTPChangesWaitForAStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := front(t, proxy.Options{}, proxy.HTTPOptions{}, steps(0))
+		m := handler(t, proxy.Options{}, proxy.HTTPOptions{}, steps(0))
 		id := m.session("2025-11-25")
 		m.post(id, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`).all()
 		change := func(tool string) {
@@ -438,7 +438,7 @@ func TestHTTPChangesWaitForAStream(t *testing.T) {
 func TestHTTPSessionEndsItsCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := make(chan error, 1)
-		m := front(t, proxy.Options{}, proxy.HTTPOptions{}, func(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+		m := handler(t, proxy.Options{}, proxy.HTTPOptions{}, func(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 			progress(ctx, req, 1)
 			<-ctx.Done()
 			ended <- ctx.Err()
@@ -487,7 +487,7 @@ func TestHTTPDeadline(t *testing.T) {
 		"a question": {ask, time.Hour},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			m := front(t, proxy.Options{}, proxy.HTTPOptions{}, func(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+			m := handler(t, proxy.Options{}, proxy.HTTPOptions{}, func(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 				c.do(ctx, req)
 				return nil, ctx.Err()
 			})
@@ -505,7 +505,7 @@ func TestHTTPDeadline(t *testing.T) {
 // together; what comes before makes a stream of it.
 func TestHTTPBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := front(t, proxy.Options{}, proxy.HTTPOptions{}, func(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+		m := handler(t, proxy.Options{}, proxy.HTTPOptions{}, func(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 			switch {
 			case strings.Contains(string(req.Params), `"progress":`):
 				progress(ctx, req, 1)

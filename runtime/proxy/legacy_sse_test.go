@@ -57,7 +57,7 @@ func sseCall(id int) string {
 func TestSSEFront(t *testing.T) {
 	for _, version := range []string{"2024-11-05", "2025-11-25"} {
 		synctest.Test(t, func(t *testing.T) {
-			m := front(t, proxy.Options{}, proxy.HTTPOptions{}, func(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+			m := handler(t, proxy.Options{}, proxy.HTTPOptions{}, func(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 				progress(ctx, req, 1)
 				note("notifications/message", `{"level":"info","data":1.0}`)(ctx, req)
 				return asker(ctx, req)
@@ -97,7 +97,7 @@ func TestSSEFront(t *testing.T) {
 func TestSSECancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := make(chan struct{}, 1)
-		m := front(t, proxy.Options{}, proxy.HTTPOptions{}, func(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+		m := handler(t, proxy.Options{}, proxy.HTTPOptions{}, func(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 			progress(ctx, req, 1)
 			<-ctx.Done()
 			ended <- struct{}{}
@@ -122,7 +122,7 @@ func TestSSECancel(t *testing.T) {
 // TestSSERefusals: what is no message of a session gets a status of its own.
 func TestSSERefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := front(t, proxy.Options{}, proxy.HTTPOptions{MaxBody: 1000}, func(context.Context, *runtime.Request) (json.RawMessage, error) { return done, nil })
+		m := handler(t, proxy.Options{}, proxy.HTTPOptions{MaxBody: 1000}, func(context.Context, *runtime.Request) (json.RawMessage, error) { return done, nil })
 		c := m.sse()
 		c.hello("2024-11-05")
 		for name, tt := range map[string]struct {
@@ -160,7 +160,7 @@ func TestSSERefusals(t *testing.T) {
 // seconds after the queue is full.
 func TestSSEFullQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := front(t, proxy.Options{}, proxy.HTTPOptions{}, func(context.Context, *runtime.Request) (json.RawMessage, error) { return done, nil })
+		m := handler(t, proxy.Options{}, proxy.HTTPOptions{}, func(context.Context, *runtime.Request) (json.RawMessage, error) { return done, nil })
 		c := m.sse()
 		c.hello("2024-11-05")
 		start := time.Now()
@@ -188,7 +188,7 @@ func TestSSEFullQueue(t *testing.T) {
 func TestSSEPings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stop := make(chan struct{})
-		m := front(t, proxy.Options{RequestTimeout: -1}, proxy.HTTPOptions{}, func(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+		m := handler(t, proxy.Options{RequestTimeout: -1}, proxy.HTTPOptions{}, func(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 			for {
 				select {
 				case <-time.After(time.Second):

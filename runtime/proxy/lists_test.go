@@ -105,7 +105,7 @@ func TestPagesOfAChangingList(t *testing.T) {
 				}
 				return `{"` + of.member + `":[` + strings.Join(items, ",") + `]}`
 			}
-			ring := seal.NewRing()
+			ring := seal.NewKeyring()
 			replica := func(names ...string) (*proxy.Proxy, *stub, *client, *gate.Gate) {
 				a := &stub{version: "2025-11-25", answers: map[string]string{method: listOf(names...)}}
 				g := gated(t, allowAll)

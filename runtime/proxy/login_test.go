@@ -16,8 +16,8 @@ import (
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
-// door is a backend that wants a login before anything, and the login.
-type door struct {
+// authenticator is a backend that wants a login before anything, and the login.
+type authenticator struct {
 	open  atomic.Bool
 	begun atomic.Int64
 	ended chan struct{}
@@ -25,11 +25,11 @@ type door struct {
 	none  error // why there is none
 }
 
-func (d *door) ID() string        { return "login-1" }
-func (d *door) URL() string       { return "http://127.0.0.1:8085/connect/x" }
-func (d *door) Principal() string { return "" }
+func (d *authenticator) ID() string        { return "login-1" }
+func (d *authenticator) URL() string       { return "http://127.0.0.1:8085/connect/x" }
+func (d *authenticator) Principal() string { return "" }
 
-func (d *door) Wait(ctx context.Context) error {
+func (d *authenticator) Wait(ctx context.Context) error {
 	select {
 	case <-d.ended:
 		return d.err
@@ -39,20 +39,20 @@ func (d *door) Wait(ctx context.Context) error {
 }
 
 // logIn is the person, who logs in.
-func (d *door) logIn(err error) {
+func (d *authenticator) logIn(err error) {
 	d.err = err
 	d.open.Store(err == nil)
 	close(d.ended)
 }
 
-// behind serves a backend behind the door.
-func (d *door) behind(t *testing.T) *client {
+// behind serves a backend behind the authenticator.
+func (d *authenticator) behind(t *testing.T) *client {
 	t.Helper()
 	return d.recorded(t, nil)
 }
 
 // recorded is behind with a journal.
-func (d *door) recorded(t *testing.T, j *recording.Journal) *client {
+func (d *authenticator) recorded(t *testing.T, j *recording.Journal) *client {
 	t.Helper()
 	d.ended = make(chan struct{})
 	b := two()
@@ -100,7 +100,7 @@ func TestLoginIsAskedFor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := &door{}
+			d := &authenticator{}
 			if c.answer == "" {
 				d.none = errors.New("no port")
 			}
@@ -148,7 +148,7 @@ func TestLoginIsNamed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := &door{}
+			d := &authenticator{}
 			c := d.behind(t)
 			c.result("initialize", hello)
 			got := c.result("tools/call", echoOfA)
@@ -173,7 +173,7 @@ func TestLoginIsNamed(t *testing.T) {
 // back waits for the login.
 func TestLoginOfTheStatelessEra(t *testing.T) {
 	t.Parallel()
-	d := &door{}
+	d := &authenticator{}
 	c := d.behind(t)
 	const pages = `{"elicitation":{"url":{}}}`
 	got := c.july("1", "tools/call", echoOfA, pages)
@@ -190,7 +190,7 @@ func TestLoginOfTheStatelessEra(t *testing.T) {
 	if !strings.Contains(got, `"text":"hi"`) {
 		t.Errorf("got %s", got)
 	}
-	d = &door{}
+	d = &authenticator{}
 	if got := d.behind(t).july("1", "tools/call", echoOfA, `{}`); !strings.Contains(got, `"url":"http://127.0.0.1:8085/connect/x"`) || !strings.Contains(got, `"isError":true`) {
 		t.Errorf("a client that opens no pages: got %s", got)
 	}

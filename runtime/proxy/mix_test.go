@@ -91,7 +91,7 @@ func (m *mixer) run(calls int) {
 	}
 }
 
-// overStdio is a client of a stdio front.
+// overStdio is a client of a stdio endpoint.
 func overStdio(t *testing.T, p *proxy.Proxy, name, capabilities string) *mixer {
 	c := attach(t, p)
 	m := &mixer{t: t, name: name}
@@ -107,7 +107,7 @@ func overStdio(t *testing.T, p *proxy.Proxy, name, capabilities string) *mixer {
 	return m
 }
 
-// overHTTP is a client of an HTTP front with a session.
+// overHTTP is a client of an HTTP endpoint with a session.
 func overHTTP(t *testing.T, url, name string) *mixer {
 	m := &mixer{t: t, name: name}
 	var session string
@@ -237,17 +237,17 @@ func overModernHTTP(t *testing.T, url, name string) *mixer {
 	return m
 }
 
-// TestNothingReachesAnotherClient: clients of both eras and all fronts, with
+// TestNothingReachesAnotherClient: clients of both eras and all endpoints, with
 // equal ids and tokens, call a server side by side. No answer, progress, log
 // line or question gets to a client that it is not for.
 func TestNothingReachesAnotherClient(t *testing.T) {
 	s := mixing()
 	b := newPool(map[string]*runtimetest.Server{"a": s})
 	p := b.serve(t, proxy.Options{})
-	front := p.NewHTTPFront(proxy.HTTPOptions{})
-	web := serveHTTP(t, front)
+	handler := p.NewHTTPHandler(proxy.HTTPOptions{})
+	web := serveHTTP(t, handler)
 	t.Cleanup(func() {
-		front.Close()
+		handler.Close()
 		web.close()
 		http.DefaultClient.CloseIdleConnections()
 	})

@@ -40,14 +40,14 @@ func BenchmarkModern(b *testing.B) {
 	})
 	require.NoError(b, err)
 	defer func() { _ = p.Close() }()
-	front := p.NewHTTPFront(proxy.HTTPOptions{AnyHost: true})
-	defer front.Close()
+	handler := p.NewHTTPHandler(proxy.HTTPOptions{AnyHost: true})
+	defer handler.Close()
 	body, head := request("1", "tools/call", `{"name":"s__echo","arguments":{"message":"`+strings.Repeat("x", 512)+`"}}`, `{"elicitation":{"form":{}}}`, "")
 	call := func() *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/", strings.NewReader(body))
 		r.Header = head
 		w := httptest.NewRecorder()
-		front.ServeHTTP(w, r)
+		handler.ServeHTTP(w, r)
 		return w
 	}
 	if got := call().Body.String(); !strings.Contains(got, "xxx") {

@@ -27,9 +27,9 @@ func handMade(name string, call runtimetest.Func) runtimetest.Tool {
 	return runtimetest.Tool{Definition: json.RawMessage(`{"name":"` + name + `","inputSchema":{"type":"object"}}`), Call: call}
 }
 
-// directFronts gives, for each front, a way to make a tools/call that is the first
+// directEndpoints gives, for each endpoint, a way to make a tools/call that is the first
 // one to a server of its own, and gives the whole answer.
-func directFronts(t *testing.T, tools ...runtimetest.Tool) map[string]func(params, capabilities, more string) string {
+func directEndpoints(t *testing.T, tools ...runtimetest.Tool) map[string]func(params, capabilities, more string) string {
 	t.Helper()
 	web := serveJuly(t, proxy.Options{}, one(known(tools...)))
 	web.call("tools/list", `{}`, `{}`)
@@ -61,7 +61,7 @@ func TestDirectCallIsTranslated(t *testing.T) {
 		got <- string(c.Params)
 		return json.RawMessage(` {"content":[],"x":1.0}`), nil
 	})
-	for front, call := range directFronts(t, reflect) {
+	for handler, call := range directEndpoints(t, reflect) {
 		for _, c := range []struct{ capabilities, more, want string }{
 			{`{}`, ``, `{"name":"params","arguments":{"n":9007199254740993},"_meta":{}}`},
 			{`{}`, `,"io.modelcontextprotocol/clientInfo":{"name":"me"},"a.b/c":[1.0]`, `{"name":"params","arguments":{"n":9007199254740993},"_meta":{"a.b/c":[1.0]}}`},
@@ -75,11 +75,11 @@ func TestDirectCallIsTranslated(t *testing.T) {
 				params = params[:i] + "#" + strings.TrimLeft(params[i:], "0123456789")
 			}
 			if params != c.want {
-				t.Errorf("%s: the server got %s, want %s", front, params, c.want)
+				t.Errorf("%s: the server got %s, want %s", handler, params, c.want)
 			}
 			want := `"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"mcpctl","version":"1"},"dev.mcpctl/backendServerInfo":{"name":"fake-mcp","version":"1.0.0"}},"content":[],"x":1.0}}`
 			if !strings.HasSuffix(strings.TrimSpace(answer), want) {
-				t.Errorf("%s: got %s, want %s", front, answer, want)
+				t.Errorf("%s: got %s, want %s", handler, answer, want)
 			}
 		}
 	}
@@ -96,18 +96,18 @@ func TestDirectCallAsks(t *testing.T) {
 		}
 		return runtimetest.Text(string(res)), nil
 	})
-	for front, call := range directFronts(t, asked) {
+	for handler, call := range directEndpoints(t, asked) {
 		line := call(`{"name":"asks"}`, everything, "")
 		var first struct{ Result asks }
 		if err := json.Unmarshal([]byte(line), &first); err != nil || first.Result.ResultType != "input_required" || len(first.Result.InputRequests) != 1 {
-			t.Fatalf("%s: got %s", front, line)
+			t.Fatalf("%s: got %s", handler, line)
 		}
 		params := `{"name":"asks","inputResponses":{"b1":{"action":"accept","content":{"who":"octo"}}},"requestState":"` + first.Result.RequestState + `"}`
 		if got := call(params, everything, `,"progressToken":"t"`); !strings.Contains(got, `octo`) || !strings.Contains(got, `"resultType":"complete"`) {
-			t.Errorf("%s: got %s", front, got)
+			t.Errorf("%s: got %s", handler, got)
 		}
 		if got := call(`{"name":"asks"}`, everything, ""); !strings.Contains(got, "input_required") {
-			t.Errorf("%s: the second time: got %s", front, got)
+			t.Errorf("%s: the second time: got %s", handler, got)
 		}
 	}
 }
@@ -123,16 +123,16 @@ func TestDirectCallHasMore(t *testing.T) {
 		"a result that has its type": {`{"name":"come_back","arguments":{"key":"k"}}`, everything, `back`},
 		"a task, unasked":            {`{"name":"refuse","arguments":{"code":-32601}}`, `{}`, `"error":{"code":-32601,`},
 	} {
-		for front, call := range directFronts(t) {
+		for handler, call := range directEndpoints(t) {
 			if got := call(c.params, c.capabilities, ""); !strings.Contains(got, c.want) {
-				t.Errorf("%s: %s: got %s, want %s", front, name, got, c.want)
+				t.Errorf("%s: %s: got %s, want %s", handler, name, got, c.want)
 			}
 		}
 	}
 }
 
 // TestDirectCallEndsWithItsClient: a client that cancels, or goes, is not
-// answered, and the server told; a front that ends does not wait for its calls.
+// answered, and the server told; an endpoint that ends does not wait for its calls.
 func TestDirectCallEndsWithItsClient(t *testing.T) {
 	s := known()
 	b := newPool(one(s))
@@ -183,13 +183,13 @@ func TestDirectCallEndsWithItsRetry(t *testing.T) {
 
 // TestDirectCallLosesItsServer: calls in flight end at once with the server.
 func TestDirectCallLosesItsServer(t *testing.T) {
-	for _, front := range []string{"http", "stdio"} {
+	for _, handler := range []string{"http", "stdio"} {
 		s := known()
 		b := newPool(one(s))
 		b.listen = true
 		p := b.serve(t, proxy.Options{NoPrefix: true})
 		answers := make(chan string, 8)
-		if front == "stdio" {
+		if handler == "stdio" {
 			c := attach(t, p)
 			c.july(`0`, "tools/list", `{}`, `{}`)
 			for i := range 8 {
@@ -199,7 +199,7 @@ func TestDirectCallLosesItsServer(t *testing.T) {
 				go func() { answers <- <-ch }()
 			}
 		} else {
-			url := serveFront(t, p)
+			url := serveProxy(t, p)
 			post := func(id, method, params string) string {
 				body, head := request(id, method, params, `{}`, "")
 				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
@@ -220,23 +220,23 @@ func TestDirectCallLosesItsServer(t *testing.T) {
 				go func() { answers <- post(fmt.Sprint(i+1), "tools/call", `{"name":"wait"}`) }()
 			}
 		}
-		wait.Until(t, front+": the calls run", func() bool { return s.Status().Running == 8 })
+		wait.Until(t, handler+": the calls run", func() bool { return s.Status().Running == 8 })
 		b.kill(func(proxy.Key) bool { return true })
 		for range 8 {
 			if got := next(t, answers); !strings.Contains(got, `"isError":true`) || !strings.Contains(got, `"kind":"connect"`) {
-				t.Errorf("%s: got %s", front, got)
+				t.Errorf("%s: got %s", handler, got)
 			}
 		}
 	}
 }
 
-// serveFront puts a proxy behind an HTTP front and gives its URL.
-func serveFront(t *testing.T, p *proxy.Proxy) string {
+// serveProxy puts a proxy behind an HTTP endpoint and gives its URL.
+func serveProxy(t *testing.T, p *proxy.Proxy) string {
 	t.Helper()
-	front := p.NewHTTPFront(proxy.HTTPOptions{})
-	s := serveHTTP(t, front)
+	handler := p.NewHTTPHandler(proxy.HTTPOptions{})
+	s := serveHTTP(t, handler)
 	t.Cleanup(func() {
-		front.Close()
+		handler.Close()
 		s.close()
 		http.DefaultClient.CloseIdleConnections()
 	})

@@ -30,8 +30,8 @@ func FuzzModernHTTP(f *testing.F) {
 	})
 	require.NoError(f, err)
 	f.Cleanup(func() { _ = p.Close() })
-	front := p.NewHTTPFront(proxy.HTTPOptions{AnyHost: true})
-	f.Cleanup(front.Close)
+	handler := p.NewHTTPHandler(proxy.HTTPOptions{AnyHost: true})
+	f.Cleanup(handler.Close)
 	for _, params := range []string{`{"name":"echo","arguments":{"a":"x"}}`, `{"name":"echo","arguments":{"a":null},"inputResponses":{"k":{}},"requestState":"x"}`, `{"cursor":"x"}`, `{}`, `{"uri":"x:y"}`} {
 		for _, method := range []string{"tools/call", "tools/list", "resources/read", "server/discover", "completion/complete", "nope"} {
 			body, head := request("1", method, params, `{"elicitation":{}}`, `,"io.modelcontextprotocol/logLevel":"info"`)
@@ -45,7 +45,7 @@ func FuzzModernHTTP(f *testing.F) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))
 		r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {method}, "Mcp-Name": {name}, "Mcp-Param-A": {param}}
 		w := httptest.NewRecorder()
-		front.ServeHTTP(w, r)
+		handler.ServeHTTP(w, r)
 		if !slices.Contains([]int{200, 202, 400, 404, 413}, w.Code) {
 			t.Errorf("status %d", w.Code)
 		}

@@ -101,7 +101,7 @@ func TestModernStdioCancel(t *testing.T) {
 }
 
 // TestModernStdioListen: listens run side by side, one that the client cancels is
-// not answered, and the others end with the front, in both ways.
+// not answered, and the others end with the endpoint, in both ways.
 func TestModernStdioListen(t *testing.T) {
 	for era, s := range eras() {
 		c := newPool(one(s)).stdio(t)
@@ -182,7 +182,7 @@ func TestModernCallOutlivesItsRequest(t *testing.T) {
 	}})
 	b := newPool(one(s))
 	p := b.serve(t, proxy.Options{NoPrefix: true})
-	in, front := io.Pipe()
+	in, handler := io.Pipe()
 	out, toClient := io.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
@@ -198,7 +198,7 @@ func TestModernCallOutlivesItsRequest(t *testing.T) {
 			got <- string(buf[:n])
 		}
 	}()
-	if _, err := io.WriteString(front, julyLine(`1`, "tools/call", `{"name":"hold"}`, everything, "")+"\n"); err != nil {
+	if _, err := io.WriteString(handler, julyLine(`1`, "tools/call", `{"name":"hold"}`, everything, "")+"\n"); err != nil {
 		t.Fatal(err)
 	}
 	if line := next(t, got); !strings.Contains(line, "input_required") {
@@ -208,7 +208,7 @@ func TestModernCallOutlivesItsRequest(t *testing.T) {
 	if err := <-served; err != nil {
 		t.Error(err)
 	}
-	_ = front.Close()
+	_ = handler.Close()
 	_ = out.Close()
 	select {
 	case err := <-ended:
@@ -315,11 +315,11 @@ func TestServerIsReassured(t *testing.T) {
 	})
 }
 
-// TestModernStdioListenIsToldOfTheEnd: a front that is told to end says so to a
+// TestModernStdioListenIsToldOfTheEnd: an endpoint that is told to end says so to a
 // client that listens.
 func TestModernStdioListenIsToldOfTheEnd(t *testing.T) {
 	p := newPool(one(runtimetest.Full(runtimetest.RevNov))).serve(t, proxy.Options{NoPrefix: true})
-	in, front := io.Pipe()
+	in, handler := io.Pipe()
 	out, toClient := io.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
@@ -335,7 +335,7 @@ func TestModernStdioListenIsToldOfTheEnd(t *testing.T) {
 			got <- s.Text()
 		}
 	}()
-	if _, err := io.WriteString(front, julyLine(`5`, "subscriptions/listen", `{"notifications":{}}`, `{}`, "")+"\n"); err != nil {
+	if _, err := io.WriteString(handler, julyLine(`5`, "subscriptions/listen", `{"notifications":{}}`, `{}`, "")+"\n"); err != nil {
 		t.Fatal(err)
 	}
 	if line := next(t, got); !strings.Contains(line, "acknowledged") {
@@ -351,7 +351,7 @@ func TestModernStdioListenIsToldOfTheEnd(t *testing.T) {
 	if err := <-served; err != nil {
 		t.Error(err)
 	}
-	_ = front.Close()
+	_ = handler.Close()
 }
 
 // TestModernListensAreBounded: a client with too many is refused one more, and

@@ -23,17 +23,17 @@ import (
 // everything is what a client can be asked.
 const everything = `{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}`
 
-// july is an HTTP front and a client of the stateless era.
+// july is an HTTP endpoint and a client of the stateless era.
 type july struct {
-	t     *testing.T
-	p     *proxy.Proxy
-	front *proxy.HTTPFront
-	url   string
-	hc    *http.Client
-	ids   int
+	t       *testing.T
+	p       *proxy.Proxy
+	handler *proxy.HTTPHandler
+	url     string
+	hc      *http.Client
+	ids     int
 }
 
-// serveJuly puts servers behind an HTTP front, with their own names where there
+// serveJuly puts servers behind an HTTP endpoint, with their own names where there
 // is one.
 func serveJuly(t *testing.T, o proxy.Options, servers map[string]*runtimetest.Server) *july {
 	t.Helper()
@@ -49,13 +49,13 @@ func serveJuly(t *testing.T, o proxy.Options, servers map[string]*runtimetest.Se
 // julyTo returns a client of a proxy.
 func julyTo(t *testing.T, p *proxy.Proxy) *july {
 	t.Helper()
-	front := p.NewHTTPFront(proxy.HTTPOptions{})
-	s := serveHTTP(t, front)
+	handler := p.NewHTTPHandler(proxy.HTTPOptions{})
+	s := serveHTTP(t, handler)
 	t.Cleanup(func() {
-		front.Close()
+		handler.Close()
 		s.close()
 	})
-	return &july{t: t, p: p, front: front, url: s.url, hc: s.client()}
+	return &july{t: t, p: p, handler: handler, url: s.url, hc: s.client()}
 }
 
 // outcome is an answer with what came before it.
@@ -527,7 +527,7 @@ func TestModernEvents(t *testing.T) {
 // TestModernLost: a call that another process holds is not made again, and the
 // answer says whether the client may.
 func TestModernLost(t *testing.T) {
-	ring := seal.NewRing()
+	ring := seal.NewKeyring()
 	s := runtimetest.Full(runtimetest.RevNov)
 	for i, tool := range s.Tools {
 		if strings.Contains(string(tool.Definition), `"ask_form"`) {
@@ -626,7 +626,7 @@ func TestModernListen(t *testing.T) {
 		if got := next(t, both); !strings.Contains(got, `"notifications/resources/updated"`) || !strings.Contains(got, `"io.modelcontextprotocol/subscriptionId":1`) || !strings.Contains(got, `"uri":"fake://note"`) {
 			t.Errorf("%s: got %s", era, got)
 		}
-		w.front.Close()
+		w.handler.Close()
 		for c, id := range map[<-chan string]string{tools: `1`, both: `1`, named: `"1"`} {
 			if got := next(t, c); got != `{"jsonrpc":"2.0","id":`+id+`,"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":`+id+`}}}` {
 				t.Errorf("%s: got %s", era, got)
@@ -660,14 +660,14 @@ func TestModernPassesParamsOn(t *testing.T) {
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.Close() })
-	front := p.NewHTTPFront(proxy.HTTPOptions{AnyHost: true})
-	t.Cleanup(front.Close)
+	handler := p.NewHTTPHandler(proxy.HTTPOptions{AnyHost: true})
+	t.Cleanup(handler.Close)
 	for name, c := range map[string]struct{ value, want string }{"ordinary": {"x", "map[Mcp-Param-New:x]"}, "too long": {strings.Repeat("x", 9000), "map[]"}} {
 		body, head := request("1", "tools/call", `{"name":"echo"}`, "{}", "")
 		head.Set("Mcp-Param-New", c.value)
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))
 		r.Header = head
-		front.ServeHTTP(httptest.NewRecorder(), r)
+		handler.ServeHTTP(httptest.NewRecorder(), r)
 		if got := fmt.Sprint(<-s.mirror); got != c.want {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
 		}

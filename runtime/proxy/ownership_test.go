@@ -375,7 +375,7 @@ func TestStoredForAnother(t *testing.T) {
 		var kept memory
 		start := func(capabilities string, hold chan struct{}) (*client, *fickle, func()) {
 			a := &fickle{hold: hold, stub: &stub{version: "2025-11-25", answers: map[string]string{"tools/call": `{"content":[]}`}}}
-			c, _, end := run(t, a.dial, proxy.Options{Servers: digested("a"), Store: &kept, Solo: true})
+			c, _, end := run(t, a.dial, proxy.Options{Servers: digested("a"), Store: &kept, SingleClient: true})
 			c.result("initialize", `{"protocolVersion":"2025-11-25","capabilities":`+capabilities+`,"clientInfo":{"name":"c","version":"1"}}`)
 			c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 			return c, a, end

@@ -59,7 +59,7 @@ func httpProxy(tb testing.TB, result []byte) *proxy.Proxy {
 	return p
 }
 
-// BenchmarkHTTPToHTTP measures calls through the HTTP front to an HTTP server:
+// BenchmarkHTTPToHTTP measures calls through the HTTP endpoint to an HTTP server:
 // the client, which is next to nothing, the proxy and the server in one process.
 func BenchmarkHTTPToHTTP(b *testing.B) {
 	for _, era := range []string{"session", "stateless"} {

@@ -244,14 +244,14 @@ func serverHook(b *testing.B) proxy.Hook {
 	return h
 }
 
-// webPath is a proxy behind its HTTP front, without a server: what is counted
-// is what the front does.
+// webPath is a proxy behind its HTTP endpoint, without a server: what is counted
+// is what the endpoint does.
 type webPath struct {
-	front *proxy.HTTPFront
-	token string // "" where nobody is asked for one
-	body  *bytes.Reader
-	req   *http.Request
-	w     discarded
+	handler *proxy.HTTPHandler
+	token   string // "" where nobody is asked for one
+	body    *bytes.Reader
+	req     *http.Request
+	w       discarded
 }
 
 // discarded is a response that only tells how long it is.
@@ -272,22 +272,22 @@ func newWebPath(tb testing.TB, result []byte) *webPath {
 	return newWebPathOf(tb, pathProxy(tb, result), nil, "")
 }
 
-// newAskingPath is newWebPath behind a door.
+// newAskingPath is newWebPath behind an authenticator.
 func newAskingPath(tb testing.TB) *webPath {
 	tb.Helper()
-	d, alice, _, _, _ := newDoor(tb)
+	d, alice, _, _, _ := newAuthenticator(tb)
 	return newWebPathOf(tb, pathProxy(tb, fmt.Appendf(nil, pathResult, "r")), d, alice)
 }
 
-// newWebPathOf is a client of a proxy, behind a door with its token; nil and "" for none.
-func newWebPathOf(tb testing.TB, p *proxy.Proxy, d proxy.Door, token string) *webPath {
+// newWebPathOf is a client of a proxy, behind an authenticator with its token; nil and "" for none.
+func newWebPathOf(tb testing.TB, p *proxy.Proxy, d proxy.Authenticator, token string) *webPath {
 	tb.Helper()
-	front := p.NewHTTPFront(proxy.HTTPOptions{Door: d})
+	handler := p.NewHTTPHandler(proxy.HTTPOptions{Authenticator: d})
 	tb.Cleanup(func() {
-		front.Close()
+		handler.Close()
 		_ = p.Close()
 	})
-	c := &webPath{front: front, token: token, w: discarded{head: http.Header{}}}
+	c := &webPath{handler: handler, token: token, w: discarded{head: http.Header{}}}
 	c.send(tb, []byte(hello("2025-11-25")))
 	session := c.w.head.Get("Mcp-Session-Id")
 	c.send(tb, []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
@@ -325,15 +325,15 @@ func (c *webPath) send(tb testing.TB, body []byte) {
 	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/mcp", bytes.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	c.authorize(r)
-	c.front.ServeHTTP(&c.w, r)
+	c.handler.ServeHTTP(&c.w, r)
 }
 
 func (c *webPath) round() {
 	_, _ = c.body.Seek(0, io.SeekStart)
-	c.front.ServeHTTP(&c.w, c.req)
+	c.handler.ServeHTTP(&c.w, c.req)
 }
 
-// BenchmarkHTTP measures one call at a time through the HTTP front.
+// BenchmarkHTTP measures one call at a time through the HTTP endpoint.
 func BenchmarkHTTP(b *testing.B) {
 	for _, kind := range []string{"session", "stateless", "session-asked", "stateless-asked"} {
 		b.Run(kind, func(b *testing.B) {

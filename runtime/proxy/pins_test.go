@@ -110,9 +110,9 @@ func TestPinHold(t *testing.T) {
 	}
 	sameAsUnknown(t, a, c.call, names)
 	sameAsUnknown(t, a, func(method, params string) string { return c.july(`"x"`, method, params, `{}`) }, names)
-	front := p.NewHTTPFront(proxy.HTTPOptions{})
-	s := serveHTTP(t, front)
-	w := &july{t: t, p: p, front: front, url: s.url, hc: s.client()}
+	handler := p.NewHTTPHandler(proxy.HTTPOptions{})
+	s := serveHTTP(t, handler)
+	w := &july{t: t, p: p, handler: handler, url: s.url, hc: s.client()}
 	sameAsUnknown(t, a, func(method, params string) string {
 		body, head := request(`"x"`, method, params, `{}`, "")
 		resp := w.open(t.Context(), body, head)
@@ -123,7 +123,7 @@ func TestPinHold(t *testing.T) {
 		}
 		return strings.TrimSuffix(string(answer), "\n") + resp.Status
 	}, names)
-	front.Close()
+	handler.Close()
 	s.close()
 	for method, params := range map[string]string{
 		"resources/read": `{"uri":"mcp+a:a:held"}`, "resources/subscribe": `{"uri":"a:held"}`,

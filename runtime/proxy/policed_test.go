@@ -331,11 +331,11 @@ func TestMarks(t *testing.T) {
 	})
 	require.NoError(t, err)
 	p, c := start(t, two(), proxy.Options{Servers: proxy.Named("a", "b"), Gate: gate.New(gate.Config{Set: set})})
-	front := p.NewHTTPFront(proxy.HTTPOptions{})
-	s := serveHTTP(t, front)
+	handler := p.NewHTTPHandler(proxy.HTTPOptions{})
+	s := serveHTTP(t, handler)
 	defer s.close()
-	defer front.Close()
-	w := &july{t: t, p: p, front: front, url: s.url, hc: s.client()}
+	defer handler.Close()
+	w := &july{t: t, p: p, handler: handler, url: s.url, hc: s.client()}
 	over := func(flow string) func(name string) string {
 		return func(name string) string {
 			body, head := request(`"x"`, "tools/call", `{"name":"`+name+`","arguments":{"text":"t"}}`, `{}`, `,"dev.mcpctl/flow":"`+flow+`"`)

@@ -147,7 +147,7 @@ var surfaces = [][2]string{
 	{"completion/complete", `{"ref":{"type":"ref/resource","uri":"repo://t/{x}"},"argument":{"name":"a","value":"v"}}`},
 }
 
-// asked returns the answers of a proxy to all surfaces, on each front and in both eras.
+// asked returns the answers of a proxy to all surfaces, on each endpoint and in both eras.
 func asked(t *testing.T, servers *dialing, o proxy.Options) (answers []string) {
 	t.Helper()
 	o.Dial, o.Info = servers.dial, runtime.Implementation{Name: "mcpctl", Version: "1"}
@@ -162,11 +162,11 @@ func asked(t *testing.T, servers *dialing, o proxy.Options) (answers []string) {
 	defer c.end()
 	answers = append(answers, c.result("initialize", greeting))
 	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	front := p.NewHTTPFront(proxy.HTTPOptions{})
-	defer front.Close()
-	s := serveHTTP(t, front)
+	handler := p.NewHTTPHandler(proxy.HTTPOptions{})
+	defer handler.Close()
+	s := serveHTTP(t, handler)
 	defer s.close()
-	w := &july{t: t, p: p, front: front, url: s.url, hc: s.client()}
+	w := &july{t: t, p: p, handler: handler, url: s.url, hc: s.client()}
 	post := func(body string, head http.Header) string {
 		resp := w.open(t.Context(), body, head)
 		defer resp.Body.Close()
@@ -263,11 +263,11 @@ func TestDenied(t *testing.T) {
 	if list := c.result("tools/list", `{}`); !strings.Contains(list, "gh__deny") || !strings.Contains(list, "mail__send") {
 		t.Errorf("got %s", list)
 	}
-	front := p.NewHTTPFront(proxy.HTTPOptions{})
-	defer front.Close()
-	s := serveHTTP(t, front)
+	handler := p.NewHTTPHandler(proxy.HTTPOptions{})
+	defer handler.Close()
+	s := serveHTTP(t, handler)
 	defer s.close()
-	w := &july{t: t, p: p, front: front, url: s.url, hc: s.client()}
+	w := &july{t: t, p: p, handler: handler, url: s.url, hc: s.client()}
 	for _, one := range []struct{ method, params, want string }{
 		{"tools/call", `{"name":"gh__deny"}`, `"error":{"code":-31009,"message":"denied: not from here (policy no-deny)","data":{"kind":"denied","policy":"no-deny","server":"gh","tool":"deny"}}`},
 		{"tools/call", `{"name":"gh__deny","arguments":{},"_meta":{"progressToken":1}}`, `"policy":"no-deny"`},
@@ -310,14 +310,14 @@ func TestDenied(t *testing.T) {
 // TestLacksScopes: where a credential with more scopes would do, HTTP says so.
 func TestLacksScopes(t *testing.T) {
 	t.Parallel()
-	d, alice, _, _, _ := newDoor(t)
+	d, alice, _, _, _ := newAuthenticator(t)
 	servers := offering(true)
 	p, err := proxy.New(proxy.Options{Servers: proxy.Named("gh"), Dial: servers.dial, Gate: gated(t, `@id("write") @scope("gh.write") permit (principal, action, resource);`)})
 	require.NoError(t, err)
 	defer p.Close()
-	front := p.NewHTTPFront(proxy.HTTPOptions{Door: d})
-	defer front.Close()
-	s := serveHTTP(t, front)
+	handler := p.NewHTTPHandler(proxy.HTTPOptions{Authenticator: d})
+	defer handler.Close()
+	s := serveHTTP(t, handler)
 	defer s.close()
 	body, head := request(`"x"`, "tools/call", `{"name":"gh__get"}`, `{}`, "")
 	old := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/questions"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/interaction"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/subscriptions"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -41,7 +41,7 @@ func TestOwnConnectionsAreBounded(t *testing.T) {
 			who := upstream.NewClient(func([]byte) error { return nil })
 			t.Cleanup(who.State.End)
 			who.Terms.Store(&client.Terms{Version: "2025-11-25", Capabilities: json.RawMessage(capabilities)})
-			b.Pool.SelectSlot(&upstream.Origin{Version: "2025-11-25", Capabilities: json.RawMessage(capabilities), Client: who})
+			b.Pool.SelectSlot(&upstream.Caller{Version: "2025-11-25", Capabilities: json.RawMessage(capabilities), Client: who})
 		}
 		if n := b.Pool.CountSlots(); n != upstream.MaxSlots {
 			t.Errorf("%s: %d connections", capabilities, n)
@@ -121,7 +121,7 @@ func TestRootsChangeWithoutWaiting(t *testing.T) {
 		p, b := unreachable(t, Options{})
 		who := upstream.NewClient(func([]byte) error { return nil })
 		defer p.router.Leave(who)
-		p.router.Set.Solo.Store(who)
+		p.router.Set.SingleClient.Store(who)
 		s := &slow{let: make(chan struct{})}
 		conn := upstream.NewConn(b.Primary, `{"roots":{}}`)
 		conn.Client = runtime.NewClient(s, runtime.ClientOptions{})
@@ -154,7 +154,7 @@ func TestLevelIsToldAgain(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, ctx := range []context.Context{gone, t.Context(), t.Context()} {
-		questions.TellLevel(ctx, c, revision.LevelInfo)
+		interaction.TellLevel(ctx, c, revision.LevelInfo)
 	}
 	if s.n != 1 {
 		t.Errorf("told %d times", s.n)

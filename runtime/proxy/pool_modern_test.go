@@ -45,21 +45,21 @@ func pooled(t *testing.T, s *runtimetest.Server, isolation Isolation) *upstream.
 }
 
 // get acquires a connection.
-func get(t *testing.T, b *upstream.Backend, from *upstream.Origin) (*upstream.Conn, func()) {
+func get(t *testing.T, b *upstream.Backend, from *upstream.Caller) (*upstream.Conn, func()) {
 	t.Helper()
 	c, done, err := b.Pool.Acquire(t.Context(), from)
 	require.NoError(t, err)
 	return c, done
 }
 
-func alone(capabilities string) *upstream.Origin {
-	return &upstream.Origin{Version: revision.Modern, Capabilities: json.RawMessage(capabilities)}
+func alone(capabilities string) *upstream.Caller {
+	return &upstream.Caller{Version: revision.Modern, Capabilities: json.RawMessage(capabilities)}
 }
 
-func settledPeer(capabilities string) *upstream.Origin {
+func settledPeer(capabilities string) *upstream.Caller {
 	who := upstream.NewClient(func([]byte) error { return nil })
 	who.Terms.Store(&client.Terms{Version: "2025-11-25", Capabilities: json.RawMessage(capabilities)})
-	return &upstream.Origin{Version: "2025-11-25", Capabilities: json.RawMessage(capabilities), Client: who}
+	return &upstream.Caller{Version: "2025-11-25", Capabilities: json.RawMessage(capabilities), Client: who}
 }
 
 const (
@@ -113,9 +113,9 @@ func TestRequestsWithoutSessionShareAStream(t *testing.T) {
 }
 
 // endable is a request that a goroutine waits for.
-type endable struct{ from *upstream.Origin }
+type endable struct{ from *upstream.Caller }
 
-func (w *endable) Origin() upstream.Origin  { return *w.from }
+func (w *endable) Caller() upstream.Caller  { return *w.from }
 func (w *endable) OnEnd(func())             {}
 func (w *endable) Suspend() (resume func()) { return func() {} }
 func (w *endable) Ended()                   {}
@@ -297,7 +297,7 @@ func TestIsolationOfEachKind(t *testing.T) {
 		s := runtimetest.New()
 		s.Versions = x.versions
 		b := pooled(t, s, x.isolation)
-		callers := []*upstream.Origin{settledPeer(formOnly), settledPeer(formOnly), settledPeer(`{}`), alone(formOnly)}
+		callers := []*upstream.Caller{settledPeer(formOnly), settledPeer(formOnly), settledPeer(`{}`), alone(formOnly)}
 		if x.asks {
 			c, _ := get(t, b, callers[0])
 			b.Pool.SetAsksClients(c, true)

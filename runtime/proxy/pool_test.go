@@ -402,7 +402,7 @@ func TestOnlyClientThereWillBe(t *testing.T) {
 		}
 	}
 	b := newPool(map[string]*runtimetest.Server{"a": s})
-	c := attach(t, b.serve(t, proxy.Options{Solo: true}))
+	c := attach(t, b.serve(t, proxy.Options{SingleClient: true}))
 	c.hello("2025-11-25", `{"roots":{"listChanged":true}}`, "one")
 	c.result("tools/list", `{}`)
 	if got := <-answers; !strings.Contains(got, `file:///one`) {
@@ -424,7 +424,7 @@ func TestOnlyClientThereWillBe(t *testing.T) {
 func TestOnlyClientsEraIsTheServers(t *testing.T) {
 	s := runtimetest.Full("2026-07-28", "2025-11-25")
 	b := newPool(map[string]*runtimetest.Server{"a": s})
-	c := attach(t, b.serve(t, proxy.Options{Solo: true}))
+	c := attach(t, b.serve(t, proxy.Options{SingleClient: true}))
 	c.hello("2025-11-25", `{"elicitation":{}}`, "one")
 	c.result("tools/list", `{}`)
 	c.result("tools/call", `{"name":"a__echo","arguments":{"message":"hi"}}`)
@@ -432,7 +432,7 @@ func TestOnlyClientsEraIsTheServers(t *testing.T) {
 		t.Errorf("got connections %v", keys)
 	}
 	b = newPool(map[string]*runtimetest.Server{"a": s})
-	c = b.stdioOf(t, proxy.Options{Solo: true, NoPrefix: true})
+	c = b.stdioOf(t, proxy.Options{SingleClient: true, NoPrefix: true})
 	c.july(`1`, "tools/call", `{"name":"echo","arguments":{"message":"hi"}}`, `{}`)
 	if keys := b.dialled(); len(keys) != 1 || keys[0].Legacy {
 		t.Errorf("got connections %v", keys)

@@ -83,7 +83,7 @@ func apart(t *testing.T, s *runtimetest.Server, set Server) (*upstream.Backend, 
 
 // by returns the origin with a principal: another value each time, as of one token
 // after another.
-func by(id string, from *upstream.Origin) *upstream.Origin {
+func by(id string, from *upstream.Caller) *upstream.Caller {
 	from.Who = &access.Principal{ID: id}
 	return from
 }
@@ -110,7 +110,7 @@ func TestPrincipalsApart(t *testing.T) {
 		_, done := get(t, b, settledPeer(`{}`)) // so that it is known
 		done()
 		b.Pool.SetRemote(false) // as a process is
-		callers := []*upstream.Origin{
+		callers := []*upstream.Caller{
 			by("p|alice", settledPeer(formOnly)), by("p|alice", settledPeer(`{}`)), by("p|alice", alone(canAll)),
 			by("p|bob", settledPeer(formOnly)), by("p|bob", settledPeer(canAll)), by("p|bob", alone(formOnly)),
 			settledPeer(formOnly),
@@ -205,14 +205,14 @@ func TestPerPrincipal(t *testing.T) {
 	b, d := apart(t, s, Server{PerPrincipal: true})
 	rt, _ := routers.Load(b)
 	catalog := rt.(*router.Router).Catalog
-	list := func(k inventory.Kind, from *upstream.Origin) string {
+	list := func(k inventory.Kind, from *upstream.Caller) string {
 		out, err := catalog.List(t.Context(), from.Audience, k, nil, true, nil)
 		require.NoError(t, err)
 		return string(out)
 	}
 	d.refuse("")
 	d.refuse("p|mallory")
-	for _, from := range []*upstream.Origin{alone(`{}`), by("p|mallory", alone(`{}`))} {
+	for _, from := range []*upstream.Caller{alone(`{}`), by("p|mallory", alone(`{}`))} {
 		if out := list(inventory.Tools, from); strings.Contains(out, `"a__`) || !strings.Contains(out, `"kind":"auth"`) || strings.Contains(out, "mallory") {
 			t.Errorf("nobody whose credentials are taken has called: got %s", out)
 		}
@@ -243,7 +243,7 @@ func TestPerPrincipal(t *testing.T) {
 	}
 }
 
-// TestLoggedIn: the connections of the one who has logged in are made anew.
+// TestLoggedIn: the connections of the one who has logged in are made again.
 func TestLoggedIn(t *testing.T) {
 	b, d := apart(t, runtimetest.New(), Server{PerPrincipal: true})
 	d.refuse("p|alice")
@@ -276,7 +276,7 @@ func TestSubscriptionsOfPrincipals(t *testing.T) {
 	held, _ := routers.Load(b)
 	rt := held.(*router.Router)
 	heard := make(chan string, 10)
-	subscriber := func(id string) *upstream.Origin {
+	subscriber := func(id string) *upstream.Caller {
 		from := by("p|"+id, settledPeer(`{}`))
 		from.Client = upstream.NewClient(func(frame []byte) error {
 			heard <- id + " " + string(frame)

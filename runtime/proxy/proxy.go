@@ -19,11 +19,11 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/endpoint"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/finder"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/stdio"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/hooks"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/stdioserver"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -41,7 +41,7 @@ type Key struct {
 	Legacy bool
 	// Principal is who alone uses the connection: the one whose request was the latest
 	// when it was needed. Nil is nobody in particular: principals are not told apart for
-	// this server, or the door has none.
+	// this server, or the authenticator has none.
 	Principal *access.Principal
 	// Scope is whose connection it is: "" is everybody's, or that of all clients of
 	// Principal.
@@ -86,18 +86,18 @@ type Options struct {
 	PageSize int
 	// Ring seals what clients keep for the proxy: states of interrupted
 	// requests, cursors. Nil is one in memory.
-	Ring *seal.Ring
+	Ring *seal.Keyring
 	// Info names this proxy to its clients; without a name it is "mcpctl".
 	Info runtime.Implementation
-	// Solo declares that there will be one client, on a stdio front. Servers
+	// SingleClient declares that there will be one client, on a stdio endpoint. Servers
 	// learn what it can be asked; what they ask or send outside calls is for it.
-	Solo bool
+	SingleClient bool
 	// Single has the proxy stand for its one server: initialize answers with what the
 	// server says of itself, what it does not list is passed on to it, and a failure of
 	// the way to it is a JSON-RPC error, -32001 for an HTTP status and -32000 for
 	// anything else, for tools/call, too.
 	Single bool
-	// Serial handles the messages of a client on a stdio front one after another.
+	// Serial handles the messages of a client on a stdio endpoint one after another.
 	Serial bool
 	// Roots answers servers that ask for roots outside any client's call: a raw
 	// array; nil is none.
@@ -113,7 +113,7 @@ type Options struct {
 	// Views are what clients see of the servers, each its own: see [Proxy.SetViews]. Nil: all
 	// see everything that the Gate lets them.
 	Views *views.Set
-	// View is the name of the view of clients on stdio fronts; "": it is chosen as for others.
+	// View is the name of the view of clients on stdio endpoints; "": it is chosen as for others.
 	View string
 	// Gate decides what each principal may see and do; nil allows all. After
 	// [gate.Gate.Replace], call Repolicy.
@@ -155,13 +155,13 @@ type Store interface {
 }
 
 // Proxy is the backends and what is known of them. ServeStdio, NewHTTPFront and
-// NewSSEFront add fronts. All methods may be called concurrently.
+// NewSSEFront add endpoints. All methods may be called concurrently.
 type Proxy struct {
-	router *router.Router
-	fronts *front.Set
-	stdio  stdio.Options
-	pins   *pins.Guard
-	hooks  *hooks.Registry
+	router    *router.Router
+	endpoints *endpoint.Set
+	stdio     stdioserver.Options
+	pins      *pins.Guard
+	hooks     *hooks.Registry
 }
 
 // New returns a proxy. Nothing is connected yet.
@@ -176,7 +176,7 @@ func New(o Options) (*Proxy, error) {
 	}
 	o.RequestTimeout, o.PageSize = cmp.Or(o.RequestTimeout, 120*time.Second), cmp.Or(o.PageSize, catalog.DefaultPage)
 	if o.Ring == nil {
-		o.Ring = seal.NewRing()
+		o.Ring = seal.NewKeyring()
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -195,7 +195,7 @@ func New(o Options) (*Proxy, error) {
 		},
 		Finder: finder.Options{Engine: o.Search.Engine, List: o.Search.List, Budget: o.Search.Budget, Expose: o.Search.Expose, Native: o.Search.Native, NoPrefix: o.NoPrefix}, Journal: o.Journal, Logger: o.Logger, Login: loginOf(o.Login),
 	})
-	p := &Proxy{router: rt, fronts: front.NewSet(rt), stdio: stdio.Options{Solo: o.Solo, Serial: o.Serial, Single: o.Single, View: o.View}, pins: o.Pins, hooks: looking}
+	p := &Proxy{router: rt, endpoints: endpoint.NewSet(rt), stdio: stdioserver.Options{SingleClient: o.SingleClient, Serial: o.Serial, Single: o.Single, View: o.View}, pins: o.Pins, hooks: looking}
 	if _, err := p.Reconfigure(o.Servers); err != nil {
 		return nil, err
 	}
@@ -213,21 +213,21 @@ func loginOf(login func(context.Context, string, *access.Principal, error) (Logi
 }
 
 // Close ends all backends, side by side, and returns when they are gone. End the
-// fronts first.
+// endpoints first.
 func (p *Proxy) Close() error {
-	p.fronts.Draining.Store(true)
+	p.endpoints.Draining.Store(true)
 	p.router.Close()
 	return nil
 }
 
-// Drain has the fronts refuse new requests, and returns when those in flight
+// Drain has the endpoints refuse new requests, and returns when those in flight
 // are answered, or ctx ends. Answers to questions, cancellations, resumed
-// streams and listens go on until the fronts are ended, which is the next step.
+// streams and listens go on until the endpoints are ended, which is the next step.
 // Calls that wait for a client to come back with answers are not waited for.
-func (p *Proxy) Drain(ctx context.Context) { p.fronts.Drain(ctx) }
+func (p *Proxy) Drain(ctx context.Context) { p.endpoints.Drain(ctx) }
 
 // Ready reports whether new requests are taken. It takes no lock.
-func (p *Proxy) Ready() bool { return p.fronts.Ready() }
+func (p *Proxy) Ready() bool { return p.endpoints.Ready() }
 
 // ServeStdio serves one client over a pair of streams, one JSON-RPC message a
 // line, until the input ends, the output fails or ctx is done. Requests in
@@ -235,7 +235,7 @@ func (p *Proxy) Ready() bool { return p.fronts.Ready() }
 // is a pipe is written to without blocking. A client that does not read is not
 // read from, and delays the answers of the stdio backends it has called.
 func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	return stdio.Serve(ctx, p.fronts, in, out, p.stdio)
+	return stdioserver.Serve(ctx, p.endpoints, in, out, p.stdio)
 }
 
 // Changes are the servers, by name, that a new configuration has changed, in its
@@ -278,13 +278,13 @@ func (p *Proxy) Reconfigure(servers []Server) (Changes, error) {
 // Repin compares what the named servers offer with what is locked of them now, after
 // Pins was told. When it returns, lists and calls follow that, and clients have been
 // notified where a list has changed.
-func (p *Proxy) Repin(servers []string) { catalog.Repin(p.router.Catalog, servers) }
+func (p *Proxy) Repin(servers []string) { p.router.Catalog.Repin(servers) }
 
 // Repolicy has lists and requests follow the policies of the Gate, after it was given
 // others. When it returns, clients have been notified whose lists have changed, and listens
 // end that name what their clients may not see any more.
 func (p *Proxy) Repolicy() {
-	catalog.Repolicy(p.router.Catalog)
+	p.router.Catalog.Repolicy()
 	p.router.Hub.EndHidden()
 }
 
@@ -293,7 +293,7 @@ func (p *Proxy) Repolicy() {
 // HTTP it is told to begin again. When it returns, lists and requests follow, and clients
 // have been notified whose lists have changed. Calls under way go on.
 func (p *Proxy) SetViews(set *views.Set) {
-	catalog.Review(p.router.Catalog, set)
+	p.router.Catalog.Review(set)
 	p.router.Views.Set(set) // a name that is chosen is there
 	p.router.Hub.EndHidden()
 }

@@ -62,7 +62,7 @@ func TestIdleTimeout(t *testing.T) {
 
 // TestReaperGoesByUse: a connection is closed once its time is over, not before
 // and at most one round later; what the server offers stays listed, and the next
-// call connects anew.
+// call connects again.
 func TestReaperGoesByUse(t *testing.T) {
 	t.Parallel()
 	for every, want := range map[time.Duration]time.Duration{
@@ -74,7 +74,7 @@ func TestReaperGoesByUse(t *testing.T) {
 			s := newStage(t, Options{Servers: Named("a")}, map[string]*runtimetest.Server{"a": runtimetest.New()})
 			b := s.backend("a")
 			for round := range 3 {
-				b.Persisted.RecallUsage(store.Usage{Count: 100, Last: time.Now().Add(-every), Interval: every})
+				b.Persisted.RestoreUsage(store.Usage{Count: 100, Last: time.Now().Add(-every), Interval: every})
 				s.do(old(), "tools/call", echoCall)
 				used := time.Now()
 				for time.Since(used) < want-time.Second {
@@ -128,7 +128,7 @@ func TestReaperGraceBeforeTheFirstCall(t *testing.T) {
 // it does, and not for ever.
 func TestReaperLeavesWhatIsInUse(t *testing.T) {
 	t.Parallel()
-	modern := upstream.Origin{Version: revision.Modern, Capabilities: json.RawMessage(`{"extensions":{"` + revision.ExtensionTasks + `":{}}}`), Emit: func(string, []byte) {}}
+	modern := upstream.Caller{Version: revision.Modern, Capabilities: json.RawMessage(`{"extensions":{"` + revision.ExtensionTasks + `":{}}}`), Emit: func(string, []byte) {}}
 	for name, c := range map[string]struct {
 		isolation Isolation
 		// use begins to use a connection and returns what ends that.
@@ -165,7 +165,7 @@ func TestReaperLeavesWhatIsInUse(t *testing.T) {
 			s.do(*who, "tools/call", echoCall)
 			return func() { s.p.router.Leave(who.Client) }
 		}},
-		"a task": {lasts: router.Kept, use: func(t *testing.T, s *stage, _ chan struct{}) func() {
+		"a task": {lasts: router.StoredFor, use: func(t *testing.T, s *stage, _ chan struct{}) func() {
 			id := taskID(t, s.do(modern, "tools/call", `{"name":"a__task","arguments":{"message":"hi"}}`))
 			s.do(modern, "tasks/get", `{"taskId":"`+id+`"}`)
 			id = taskID(t, s.do(modern, "tools/call", `{"name":"a__task","arguments":{"message":"hi"}}`))
@@ -175,7 +175,7 @@ func TestReaperLeavesWhatIsInUse(t *testing.T) {
 				}
 			}
 		}},
-		"a task that is given up": {lasts: router.Kept, use: func(t *testing.T, s *stage, _ chan struct{}) func() {
+		"a task that is given up": {lasts: router.StoredFor, use: func(t *testing.T, s *stage, _ chan struct{}) func() {
 			id := taskID(t, s.do(modern, "tools/call", `{"name":"a__task","arguments":{"message":"hi"}}`))
 			return func() { _, _ = s.try(t.Context(), modern, "tasks/cancel", `{"taskId":"`+id+`"}`) }
 		}},
@@ -238,7 +238,7 @@ func taskID(t *testing.T, result string) string {
 }
 
 // inBackground serves a request whose answer nobody looks at.
-func (s *stage) inBackground(from upstream.Origin, method, params string) {
+func (s *stage) inBackground(from upstream.Caller, method, params string) {
 	go func() { _, _ = s.try(s.t.Context(), from, method, params) }() // ends with the server, or the test
 }
 

@@ -25,7 +25,7 @@ func (s *stage) since() (at []float64) {
 	return at
 }
 
-// forget starts the stage's clock anew.
+// forget starts the stage's clock again.
 func (s *stage) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -34,7 +34,7 @@ func (s *stage) forget() {
 
 var errRefused = &runtime.ConnectError{Target: "a", Err: errors.New("sh ended (exit status 1): API key missing")}
 
-// TestEagerServersAreKeptConnected: from the first front on, and again when they
+// TestEagerServersAreKeptConnected: from the first endpoint on, and again when they
 // are lost, after 0.5, 1, 2, 4 s and so on; where they fail again and again, once
 // in 30 s.
 func TestEagerServersAreKeptConnected(t *testing.T) {
@@ -47,7 +47,7 @@ func TestEagerServersAreKeptConnected(t *testing.T) {
 		if n := s.dials("a"); n != 0 {
 			t.Errorf("connected %d times before anybody was there", n)
 		}
-		defer s.p.NewHTTPFront(HTTPOptions{}).Close()
+		defer s.p.NewHTTPHandler(HTTPOptions{}).Close()
 		synctest.Wait()
 		if c := b.Condition(); c.State != upstream.StateReady || s.dials("b") != 0 {
 			t.Errorf("at the start: %+v; %d connections to the other", c, s.dials("b"))
@@ -92,7 +92,7 @@ func TestEagerWithIdleTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, Options{Servers: []Server{{Name: "a", Start: StartEager, IdleTimeout: 10 * time.Minute}}}, map[string]*runtimetest.Server{"a": runtimetest.New()})
-		defer s.p.NewHTTPFront(HTTPOptions{}).Close()
+		defer s.p.NewHTTPHandler(HTTPOptions{}).Close()
 		time.Sleep(9 * time.Minute) // as time goes in the bubble
 		if s.alive("a") != 1 {
 			t.Error("closed before its time")
@@ -174,7 +174,7 @@ func TestListsLeaveFailingServersAlone(t *testing.T) {
 }
 
 // TestLostServer: calls in flight end in an error that says how, what it offered
-// stays listed, the next call connects anew, and what had been set up in it is
+// stays listed, the next call connects again, and what had been set up in it is
 // set up again.
 func TestLostServer(t *testing.T) {
 	t.Parallel()
@@ -222,7 +222,7 @@ func TestLostServer(t *testing.T) {
 			t.Errorf("told again: %q", got)
 		}
 
-		// Somebody has subscribed: it is connected anew without a call.
+		// Somebody has subscribed: it is connected again without a call.
 		s.do(*who, "resources/subscribe", `{"uri":"fake://note"}`)
 		heard(told)
 		s.forget()
@@ -257,7 +257,7 @@ func TestCrashStorm(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, Options{Servers: []Server{{Name: "a", Start: StartEager}}}, map[string]*runtimetest.Server{"a": runtimetest.New()})
-		defer s.p.NewHTTPFront(HTTPOptions{}).Close()
+		defer s.p.NewHTTPHandler(HTTPOptions{}).Close()
 		for range 600 { // ten minutes
 			time.Sleep(time.Second) // as time goes in the bubble
 			s.kill("a", errKilled)

@@ -59,7 +59,7 @@ func TestRecordsOfLogins(t *testing.T) {
 		"decline": {"link a/ error", "call /a__echo error"},
 		"":        {"link a/ error", "call /a__echo error"}, // nobody is asked
 	} {
-		d := &door{}
+		d := &authenticator{}
 		if answer == "" {
 			d.none = errors.New("no port")
 		}
@@ -206,7 +206,7 @@ func TestRecordsOfTraces(t *testing.T) {
 			_ = p.Close()
 			closeJournal(t, j)
 			calls := slices.DeleteFunc(log.all(), func(r audit.Record) bool { return r.Kind != audit.KindCall })
-			if len(calls) != 1 || calls[0].What.Trace != tt.want {
+			if len(calls) != 1 || calls[0].Target.Trace != tt.want {
 				t.Errorf("%s, %s: got %s and %+v", name, tt.parent, got, calls)
 			}
 		}

@@ -35,7 +35,7 @@ func TestRecordedOnce(t *testing.T) {
 	m := new(mortal)
 	p, err := newAllowed(Options{Servers: []Server{{Name: "a", IdleTimeout: 1}}, Dial: m.dial, Journal: j})
 	require.NoError(t, err)
-	callAny(t, p, `{"n":1}`) // which does not finish: it is no front
+	callAny(t, p, `{"n":1}`) // which does not finish: it is no endpoint
 	b := p.router.Set.All()[0]
 	line := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__x","arguments":{}}}`)
 	msg := new(rawjson.Message)

@@ -86,7 +86,7 @@ func told(all []audit.Record) []string {
 			if came[r.Of] != "" {
 				came[r.Of] += " AND "
 			}
-			came[r.Of] += r.Came.Out
+			came[r.Of] += r.Outcome.Out
 		}
 	}
 	var out []string
@@ -94,7 +94,7 @@ func told(all []audit.Record) []string {
 		if slices.Contains([]audit.Kind{audit.KindDone, audit.KindList, audit.KindStart, audit.KindStop}, r.Kind) {
 			continue
 		}
-		words := []string{string(r.Kind), r.What.Server + "/" + r.What.Item, r.Said.Verdict, strings.Join(r.Said.By, ","), r.Came.Out, came[r.N]}
+		words := []string{string(r.Kind), r.Target.Server + "/" + r.Target.Item, r.Decision.Verdict, strings.Join(r.Decision.By, ","), r.Outcome.Out, came[r.N]}
 		if r.Kind == audit.KindAuth {
 			words = append(words, r.Text, fmt.Sprint(r.Count))
 		}
@@ -105,7 +105,7 @@ func told(all []audit.Record) []string {
 
 // way is a kind of client: what it asks, and gets, as lines.
 type way struct {
-	name, era, front string
+	name, era, handler string
 	// ask sends a request and returns its answer, "" once ctx has ended.
 	ask func(ctx context.Context, method, params string) string
 	// end ends the client.
@@ -128,10 +128,10 @@ func waysTo(t *testing.T, p *proxy.Proxy) map[string]func() *way {
 		return string(out), resp.Header.Get("Mcp-Session-Id")
 	}
 	overHTTP := func() (url string, hc *http.Client, end func()) {
-		front := p.NewHTTPFront(proxy.HTTPOptions{})
-		s := serveHTTP(t, front)
+		handler := p.NewHTTPHandler(proxy.HTTPOptions{})
+		s := serveHTTP(t, handler)
 		return s.url, s.client(), sync.OnceFunc(func() {
-			front.Close()
+			handler.Close()
 			s.close()
 		})
 	}
@@ -183,9 +183,9 @@ func waysTo(t *testing.T, p *proxy.Proxy) map[string]func() *way {
 			}, end}
 		},
 		"sse": func() *way {
-			front, mux := p.NewSSEFront(proxy.SSEOptions{}), http.NewServeMux()
-			mux.Handle("/sse", front)
-			mux.Handle("/messages", front.Messages())
+			handler, mux := p.NewSSEHandler(proxy.SSEOptions{}), http.NewServeMux()
+			mux.Handle("/sse", handler)
+			mux.Handle("/messages", handler.Messages())
 			server := serveHTTP(t, mux)
 			s := &sseWay{waits: map[string]chan string{}}
 			s.begin(t, server.client(), server.url)
@@ -197,7 +197,7 @@ func waysTo(t *testing.T, p *proxy.Proxy) map[string]func() *way {
 				return s.ask(ctx, fmt.Sprint(n), method, params)
 			}, sync.OnceFunc(func() {
 				s.cancel()
-				front.Close()
+				handler.Close()
 				server.close()
 			})}
 		},
@@ -447,16 +447,16 @@ func checkRecord(t *testing.T, w *way, r audit.Record) {
 	if slices.Contains([]audit.Kind{audit.KindDone, audit.KindStart, audit.KindStop}, r.Kind) {
 		return
 	}
-	if r.Kind == audit.KindList && (r.Count == 0 || r.What.Definition == "" || r.Text != "tools/list") {
+	if r.Kind == audit.KindList && (r.Count == 0 || r.Target.Definition == "" || r.Text != "tools/list") {
 		t.Errorf("got %+v", r)
 	}
-	if r.Who.ID != "local" || r.What.Era != w.era || len(r.Who.Flow) != 16 || (w.front == "http") != r.Who.Addr.IsLoopback() || !strings.HasPrefix(r.Said.Generation, "sha256:") {
+	if r.Principal.ID != "local" || r.Target.Era != w.era || len(r.Principal.Flow) != 16 || (w.handler == "http") != r.Principal.Addr.IsLoopback() || !strings.HasPrefix(r.Decision.Generation, "sha256:") {
 		t.Errorf("got %+v", r)
 	}
-	if listed := r.Kind == audit.KindCall && r.Said.Verdict == audit.VerdictAllow && r.What.Server != ""; listed && !strings.HasPrefix(r.What.Definition, "sha256:") {
+	if listed := r.Kind == audit.KindCall && r.Decision.Verdict == audit.VerdictAllow && r.Target.Server != ""; listed && !strings.HasPrefix(r.Target.Definition, "sha256:") {
 		t.Errorf("got %+v", r)
 	}
-	if r.What.Item == "echo" && r.What.Server == "a" && (!slices.Equal(r.Said.Would, []string{"watch"}) || r.Sent.Digest == "" || r.Sent.Size != int64(len(`{"message":"canary-5512"}`))) {
+	if r.Target.Item == "echo" && r.Target.Server == "a" && (!slices.Equal(r.Decision.Would, []string{"watch"}) || r.Arguments.Digest == "" || r.Arguments.Size != int64(len(`{"message":"canary-5512"}`))) {
 		t.Errorf("got %+v", r)
 	}
 }
@@ -644,16 +644,16 @@ func TestRecordsOfCredentials(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 	}
-	d, _, _, expired, revoked := newDoor(t)
-	b, closeDoor := openDoor(t, p, d)
+	d, _, _, expired, revoked := newAuthenticator(t)
+	b, closeServer := openServer(t, p, d)
 	for range 20 {
 		b.ask(expired, "tools/list", `{}`, "")
 		b.ask(revoked, "tools/list", `{}`, "")
 	}
-	closeDoor()
+	closeServer()
 	told10("auth deny expired 20", "auth deny unknown 20")
 	for _, r := range log.all() {
-		if r.Kind == audit.KindAuth && !r.Who.Addr.IsLoopback() {
+		if r.Kind == audit.KindAuth && !r.Principal.Addr.IsLoopback() {
 			t.Errorf("got %+v", r)
 		}
 	}

@@ -268,7 +268,7 @@ func TestResultsApart(t *testing.T) {
 	t.Parallel()
 	servers := talkative()
 	servers.stubs["gh"].answers["tools/call"] = textOf(strings.Repeat("canary-of-alice is here\n", 2000))
-	d, alice, bob, _, _ := newDoor(t)
+	d, alice, bob, _, _ := newAuthenticator(t)
 	sets := func() *views.Set {
 		return viewsOf(t, "v", map[string]views.Config{"v": {Results: &views.Result{MaxTokens: 500}}, "other": {Results: &views.Result{MaxTokens: 500}}})
 	}
@@ -276,17 +276,17 @@ func TestResultsApart(t *testing.T) {
 	p, err := proxy.New(proxy.Options{Servers: proxy.Named("gh", "fs"), Dial: servers.dial, Views: sets(), Gate: gate})
 	require.NoError(t, err)
 	defer p.Close()
-	front := p.NewHTTPFront(proxy.HTTPOptions{Door: d, Path: "/mcp"})
-	defer front.Close()
-	s := serveHTTP(t, front)
+	handler := p.NewHTTPHandler(proxy.HTTPOptions{Authenticator: d, Path: "/mcp"})
+	defer handler.Close()
+	s := serveHTTP(t, handler)
 	defer s.close()
-	in := func(view string) *behindDoor { return &behindDoor{t, s.url + "/mcp" + view, s.client()} }
+	in := func(view string) *behindAuth { return &behindAuth{t, s.url + "/mcp" + view, s.client()} }
 	first := in("").ask(alice, "tools/call", `{}`, `,"name":"gh__list","arguments":{}`)
 	id := cutOut(first, "read_result id=", " ")
 	if id == "" {
 		t.Fatalf("got %.500s", first)
 	}
-	read := func(at *behindDoor, token, id string) (all string) {
+	read := func(at *behindAuth, token, id string) (all string) {
 		return at.ask(token, "tools/call", `{}`, `,"name":"read_result","arguments":{"id":"`+id+`"}`)
 	}
 	if got := read(in(""), alice, id); !strings.Contains(got, "canary-of-alice") {
@@ -362,9 +362,9 @@ func TestReadRecorded(t *testing.T) {
 		var through []string
 		for _, r := range log.all() {
 			if r.Kind == audit.KindDeliver || r.Kind == audit.KindRead {
-				through = append(through, r.What.Through)
+				through = append(through, r.Target.Through)
 			}
-			if r.Kind == audit.KindList || r.Kind == audit.KindDeliver && (r.What.View != "v" || r.What.Definition == "") {
+			if r.Kind == audit.KindList || r.Kind == audit.KindDeliver && (r.Target.View != "v" || r.Target.Definition == "") {
 				t.Errorf("%s: got %+v", name, r)
 			}
 		}
@@ -441,7 +441,7 @@ func TestShapedLast(t *testing.T) {
 	_ = p.Close()
 	closeJournal(t, j)
 	whole := int64(len(servers.stubs["gh"].answers["tools/call"]))
-	if !slices.ContainsFunc(log.all(), func(r audit.Record) bool { return r.Came.ResultSize == whole }) {
+	if !slices.ContainsFunc(log.all(), func(r audit.Record) bool { return r.Outcome.ResultSize == whole }) {
 		t.Errorf("no record has the size of the server's result, %d: %+v", whole, log.all())
 	}
 }

@@ -29,13 +29,13 @@ func office() map[string]*runtimetest.Server {
 	tool := func(definition string) runtimetest.Tool {
 		return runtimetest.Tool{Definition: json.RawMessage(definition), Call: echo}
 	}
-	desk, shop := runtimetest.New(), runtimetest.New()
-	desk.Tools = []runtimetest.Tool{
+	serverRequests, shop := runtimetest.New(), runtimetest.New()
+	serverRequests.Tools = []runtimetest.Tool{
 		tool(`{"name":"create_issue","description":"Opens a new issue.","inputSchema":{"type":"object","required":["title"],"properties":{"title":{"type":"string"},"n":{"type":"integer"}}}}`),
 		tool(`{"name":"list_issues","description":"Lists issues.","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`),
 	}
 	shop.Tools = []runtimetest.Tool{tool(`{"name":"refund","description":"Gives the money back.","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`)}
-	return map[string]*runtimetest.Server{"desk": desk, "shop": shop}
+	return map[string]*runtimetest.Server{"desk": serverRequests, "shop": shop}
 }
 
 func searching(form views.Form) proxy.Options {
@@ -190,7 +190,7 @@ func TestSearchAuto(t *testing.T) {
 // TestSearchAutoChanges: where a list grows beyond the budget, its clients are told of a
 // change and get the other list.
 func TestSearchAutoChanges(t *testing.T) {
-	m := front(t, proxy.Options{Search: proxy.Search{List: views.ListAuto, Budget: 100}}, proxy.HTTPOptions{}, nil)
+	m := handler(t, proxy.Options{Search: proxy.Search{List: views.ListAuto, Budget: 100}}, proxy.HTTPOptions{}, nil)
 	id := m.session("2025-11-25")
 	stream := m.listen(id, "")
 	list := func() string {
@@ -260,7 +260,7 @@ func TestListStatus(t *testing.T) {
 // on the stream of that. Other sessions and the stateless era are not concerned.
 func TestExpose(t *testing.T) {
 	o := proxy.Options{Search: proxy.Search{List: views.ListSearch, Expose: 2}}
-	m := front(t, o, proxy.HTTPOptions{}, nil)
+	m := handler(t, o, proxy.HTTPOptions{}, nil)
 	var tools []string
 	for i := range 5 {
 		tools = append(tools, fmt.Sprintf(`{"name":"x%d","inputSchema":{"type":"object"}}`, i))
@@ -414,7 +414,7 @@ func TestSearchRecords(t *testing.T) {
 	var calls []string
 	for _, r := range log.all() {
 		if r.Kind == audit.KindCall {
-			calls = append(calls, r.What.Server+"/"+r.What.Item+" "+r.What.Through+" "+r.Said.Verdict)
+			calls = append(calls, r.Target.Server+"/"+r.Target.Item+" "+r.Target.Through+" "+r.Decision.Verdict)
 		}
 	}
 	if want := []string{"desk/create_issue call_tool allow", "shop/refund call_tool deny", "desk/create_issue  allow"}; !slices.Equal(calls, want) {

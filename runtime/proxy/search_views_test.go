@@ -131,8 +131,8 @@ func TestSearchInView(t *testing.T) {
 			}
 			var calls []string
 			for _, r := range kept.all() {
-				if r.Kind == audit.KindCall && r.Said.Verdict == audit.VerdictAllow {
-					calls = append(calls, r.What.Server+"/"+r.What.Item+" "+r.What.Through+" "+r.What.View)
+				if r.Kind == audit.KindCall && r.Decision.Verdict == audit.VerdictAllow {
+					calls = append(calls, r.Target.Server+"/"+r.Target.Item+" "+r.Target.Through+" "+r.Target.View)
 				}
 			}
 			slices.Sort(calls)
@@ -173,7 +173,7 @@ func TestSearchWithoutPrefix(t *testing.T) {
 		c.end()
 		_ = p.Close()
 		closeJournal(t, j)
-		if !slices.ContainsFunc(kept.all(), func(r audit.Record) bool { return r.What.Item == "refund" && r.What.Through == "call_tool" }) {
+		if !slices.ContainsFunc(kept.all(), func(r audit.Record) bool { return r.Target.Item == "refund" && r.Target.Through == "call_tool" }) {
 			t.Errorf("no record says that the call was made through call_tool: %+v", kept.all())
 		}
 	}
@@ -194,7 +194,7 @@ func TestSearchAutoAgrees(t *testing.T) {
 		}
 		budget := tokens.Estimate([]byte(tools(10)))
 		replica := func() *inMemory {
-			return front(t, proxy.Options{Search: proxy.Search{List: views.ListAuto, Budget: budget}}, proxy.HTTPOptions{}, nil)
+			return handler(t, proxy.Options{Search: proxy.Search{List: views.ListAuto, Budget: budget}}, proxy.HTTPOptions{}, nil)
 		}
 		searches := func(answer string) bool {
 			var a struct{ Result json.RawMessage }

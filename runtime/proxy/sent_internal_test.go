@@ -24,7 +24,7 @@ func TestAnsweredOverAConnectionThatWentIdle(t *testing.T) {
 		t.Fatal("no idle connection")
 	}
 	before := b.Activity.Usage().Count
-	from := upstream.Origin{Version: revision.Modern, Level: revision.LevelNone}
+	from := upstream.Caller{Version: revision.Modern, Level: revision.LevelNone}
 	type outcome struct {
 		result []byte
 		err    error

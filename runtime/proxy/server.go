@@ -70,7 +70,7 @@ const (
 	// cannot be attributed to one client is refused.
 	IsolationShared Isolation = "shared"
 	// IsolationPrincipal shares among the clients of one principal, and among all
-	// clients of whom the door does not say who they are.
+	// clients of whom the authenticator does not say who they are.
 	IsolationPrincipal Isolation = "principal"
 	// IsolationSession connects each client session on its own, for
 	// servers that keep state. Requests without a session share one.

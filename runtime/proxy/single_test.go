@@ -82,7 +82,7 @@ func (o *ordered) Close() error { return nil }
 func single(t *testing.T, o *ordered) (send func(lines ...string), lines func() []string) {
 	t.Helper()
 	p, err := proxy.NewAllowed(proxy.Options{
-		Servers: proxy.Named("a"), Single: true, Solo: true, Info: runtime.Implementation{Name: "mcpctl", Version: "test"},
+		Servers: proxy.Named("a"), Single: true, SingleClient: true, Info: runtime.Implementation{Name: "mcpctl", Version: "test"},
 		Dial: func(ctx context.Context, _ proxy.Key, _ runtime.Handler) (*runtime.Client, error) {
 			select {
 			case <-o.connects:

@@ -187,12 +187,12 @@ func (s *stage) local(name string) {
 }
 
 // old is a client of the handshake era without a session.
-func old() upstream.Origin {
-	return upstream.Origin{Version: "2025-11-25", Emit: func(string, []byte) {}}
+func old() upstream.Caller {
+	return upstream.Caller{Version: "2025-11-25", Emit: func(string, []byte) {}}
 }
 
 // try serves a request of a client.
-func (s *stage) try(ctx context.Context, from upstream.Origin, method, params string) (string, error) {
+func (s *stage) try(ctx context.Context, from upstream.Caller, method, params string) (string, error) {
 	line := []byte(`{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":` + params + `}`)
 	r := router.Request{Line: line, Msg: new(rawjson.Message), Method: method, From: from}
 	if err := rawjson.Scan(line, r.Msg); err != nil {
@@ -209,7 +209,7 @@ func (s *stage) try(ctx context.Context, from upstream.Origin, method, params st
 }
 
 // do is try where nothing may go wrong.
-func (s *stage) do(from upstream.Origin, method, params string) string {
+func (s *stage) do(from upstream.Caller, method, params string) string {
 	s.t.Helper()
 	result, err := s.try(s.t.Context(), from, method, params)
 	if err != nil {

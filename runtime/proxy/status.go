@@ -10,7 +10,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/pins"
 	"github.com/mcpctl/mcpctl/internal/proc"
 	"github.com/mcpctl/mcpctl/internal/views"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -34,7 +33,7 @@ type Status struct {
 	Lists []ListStatus `json:"lists,omitempty"`
 	// Policy is what decides who may do what; nil where nothing does.
 	Policy *PolicyStatus `json:"policy,omitempty"`
-	// Bounds are the limits of the proxy and its fronts, and their use.
+	// Bounds are the limits of the proxy and its endpoints, and their use.
 	Bounds []BoundStatus `json:"bounds"`
 }
 
@@ -203,8 +202,8 @@ type ClientsStatus struct {
 
 // ClientStatus is one session, or the client on standard input and output.
 type ClientStatus struct {
-	// Front is stdio, http or sse.
-	Front string `json:"front"`
+	// Transport is stdio, http or sse.
+	Transport string `json:"front"`
 	// Name and Version are those of initialize, "" without one, as in the
 	// stateless era.
 	Name    string `json:"name,omitempty"`
@@ -242,7 +241,7 @@ type BoundStatus struct {
 // takes some milliseconds.
 func (p *Proxy) Status() Status {
 	now := time.Now()
-	parked := p.router.Parking
+	parked := p.router.Suspended
 	s := Status{Ready: p.Ready(), Bounds: []BoundStatus{{"parkedCalls", parked.Waiting(), parked.Capacity()}}}
 	s.Clients, s.Views = p.clients()
 	if f := p.router.Finder; f != nil {
@@ -250,10 +249,10 @@ func (p *Proxy) Status() Status {
 			s.Lists = append(s.Lists, ListStatus(l))
 		}
 	}
-	if digest, views, principals := catalog.Policies(p.router.Catalog); digest != "" {
+	if digest, views, principals := p.router.Catalog.Policies(); digest != "" {
 		s.Policy = &PolicyStatus{digest, views, principals}
 	}
-	for _, b := range p.fronts.Bounds() {
+	for _, b := range p.endpoints.Bounds() {
 		s.Bounds = append(s.Bounds, BoundStatus(b))
 	}
 	pids := []int{os.Getpid()}
@@ -366,9 +365,9 @@ func (s *BackendStatus) measure(figures map[int]proc.Figures) {
 // maxClients bounds the sessions that a status lists: the ones seen last.
 const maxClients = 100
 
-// clients returns the status of the clients of all fronts, and how many have each view.
+// clients returns the status of the clients of all endpoints, and how many have each view.
 func (p *Proxy) clients() (ClientsStatus, map[string]int) {
-	clients, stateless := p.fronts.Clients()
+	clients, stateless := p.endpoints.Clients()
 	s := ClientsStatus{Sessions: len(clients), Recent: []ClientStatus{}, Stateless: StatelessStatus(stateless)}
 	views := p.router.Views.Count(clients)
 	slices.SortFunc(clients, func(a, b client.Info) int { return b.LastSeen.Compare(a.LastSeen) })

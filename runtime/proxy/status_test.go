@@ -71,13 +71,13 @@ func toolCall(arguments string) string {
 	return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__x","arguments":` + arguments + `}}`
 }
 
-// watched is a front before one server of some mood.
+// watched is an endpoint before one server of some mood.
 func watched(t *testing.T, m *moods) *inMemory {
 	t.Helper()
 	p, err := proxy.NewAllowed(proxy.Options{Servers: []proxy.Server{{Name: "a", Transport: "stdio", Start: proxy.StartCached}}, Dial: m.dial, Pins: &pins.Guard{}})
 	require.NoError(t, err)
-	h := p.NewHTTPFront(proxy.HTTPOptions{})
-	s := p.NewSSEFront(proxy.SSEOptions{})
+	h := p.NewHTTPHandler(proxy.HTTPOptions{})
+	s := p.NewSSEHandler(proxy.SSEOptions{})
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", h)
 	mux.Handle("/sse", s)
@@ -87,7 +87,7 @@ func watched(t *testing.T, m *moods) *inMemory {
 		s.Close()
 		_ = p.Close()
 	})
-	return &inMemory{t: t, p: p, front: mux}
+	return &inMemory{t: t, p: p, handler: mux}
 }
 
 // TestStatusOfABackend follows a server through its life.
@@ -246,9 +246,9 @@ func TestStatusOfClients(t *testing.T) {
 		want := proxy.ClientsStatus{
 			Sessions: 3,
 			Recent: []proxy.ClientStatus{
-				{Front: "http", Name: "web", Version: "1.2", Revision: "2025-06-18", Since: start, LastSeen: time.Now(), InFlight: 1, Streams: 1},
-				{Front: "stdio", Name: "host", Version: "1.2", Revision: "2025-11-25", Since: start.Add(2 * time.Second), LastSeen: start.Add(2 * time.Second)},
-				{Front: "sse", Name: strings.Repeat("é", 50) + "…", Version: "1.2", Revision: "2024-11-05", Since: start.Add(time.Second), LastSeen: start.Add(time.Second), Streams: 1},
+				{Transport: "http", Name: "web", Version: "1.2", Revision: "2025-06-18", Since: start, LastSeen: time.Now(), InFlight: 1, Streams: 1},
+				{Transport: "stdio", Name: "host", Version: "1.2", Revision: "2025-11-25", Since: start.Add(2 * time.Second), LastSeen: start.Add(2 * time.Second)},
+				{Transport: "sse", Name: strings.Repeat("é", 50) + "…", Version: "1.2", Revision: "2024-11-05", Since: start.Add(time.Second), LastSeen: start.Add(time.Second), Streams: 1},
 			},
 			Stateless: proxy.StatelessStatus{Requests: 5, InFlight: 1, LastSeen: time.Now()}, // the first is the greeting
 		}
@@ -308,7 +308,7 @@ func TestStatusJSON(t *testing.T) {
 			Latency: &proxy.LatencyStatus{Calls: 9, P50: 1.5, P99: 20},
 			Catalog: &proxy.CatalogStatus{Tools: 1, Source: "stored", Verified: at, Digest: "ab", Missing: map[string]string{"prompts/list": "x"}},
 		}, {Name: "b", Connections: []proxy.ConnectionStatus{}}},
-		Clients: proxy.ClientsStatus{Sessions: 1, Recent: []proxy.ClientStatus{{Front: "http", Name: "n", Version: "1", Revision: "2025-11-25", Since: at, LastSeen: at, InFlight: 1, Streams: 1}}},
+		Clients: proxy.ClientsStatus{Sessions: 1, Recent: []proxy.ClientStatus{{Transport: "http", Name: "n", Version: "1", Revision: "2025-11-25", Since: at, LastSeen: at, InFlight: 1, Streams: 1}}},
 		Bounds:  []proxy.BoundStatus{{Name: "httpSessions", Used: 1, Max: 2}},
 	}
 	const want = `{"ready":true,"backends":[{"name":"a","transport":"stdio","start":"lazy","isolation":"auto","state":"ready","paused":true,` +

@@ -17,11 +17,11 @@ import (
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
-// leaving is a client of a stdio front that can be told to end.
+// leaving is a client of a stdio endpoint that can be told to end.
 type leaving struct {
 	t       *testing.T
 	in      io.WriteCloser
-	answers chan string // closed when the front has ended
+	answers chan string // closed when the endpoint has ended
 	served  chan error
 	tell    context.CancelFunc
 }
@@ -51,7 +51,7 @@ func (r *leaving) send(lines string) {
 	require.NoError(r.t, err)
 }
 
-// refused returns the ids that the front has answered at its end, sorted.
+// refused returns the ids that the endpoint has answered at its end, sorted.
 func (r *leaving) refused() (ids []string) {
 	r.t.Helper()
 	require.NoError(r.t, <-r.served)
@@ -76,7 +76,7 @@ func legacyLine(id, method, params string) string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":` + params + "}\n"
 }
 
-// TestStdioEndAnswers: a stdio front that is told to end answers each request that is
+// TestStdioEndAnswers: a stdio endpoint that is told to end answers each request that is
 // still pending, once, whatever way it is served.
 func TestStdioEndAnswers(t *testing.T) {
 	const slow = `{"name":"a__slow","arguments":{"ms":3600000}}`

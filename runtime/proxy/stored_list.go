@@ -54,7 +54,7 @@ func CatalogueOf(lists map[string][]json.RawMessage) []byte {
 		}
 		cat.Offered[k] = true
 	}
-	return inventory.Encode(cat, inventory.Head{})
+	return cat.Encode(inventory.Head{})
 }
 
 // StoredResults returns of how many results of tools a proxy has stored the sizes, in

@@ -2,10 +2,10 @@ package proxy
 
 import "github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 
-// Turns hands out turns to start servers on this machine, two for each processor and more
+// StartLimiter hands out turns to start servers on this machine, two for each processor and more
 // where they only wait: a [Proxy] takes one for each start, and so can a program that starts
 // many by itself. Its methods may be called concurrently.
-type Turns = upstream.StartTurns
+type StartLimiter = upstream.StartLimiter
 
-// NewTurns returns turns for this machine.
-func NewTurns() *Turns { return upstream.NewStartTurns() }
+// NewStartLimiter returns turns for this machine.
+func NewStartLimiter() *StartLimiter { return upstream.NewStartLimiter() }

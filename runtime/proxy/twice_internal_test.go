@@ -16,7 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
-// callAny makes a call as a front does: a fast one if it can be, else an ordinary
+// callAny makes a call as an endpoint does: a fast one if it can be, else an ordinary
 // one. Its answer is a result, or a failure in words.
 func callAny(t *testing.T, p *Proxy, arguments string) string {
 	t.Helper()
@@ -75,7 +75,7 @@ func TestReapedBetweenChoiceAndUse(t *testing.T) {
 			if call := p.router.FastCall(line, m, &interrupted{take{make(chan string, 1)}, sync.OnceFunc(reap)}, time.Now()); call.Conn != nil || call.Err != nil {
 				return "", fmt.Errorf("a fast call was made: %v %w", call.Conn, call.Err)
 			}
-			return callAny(t, p, `{}`), nil // as the front does
+			return callAny(t, p, `{}`), nil // as the endpoint does
 		},
 		"ordinary": func(p *Proxy, b *upstream.Backend, reap func()) (string, error) {
 			from := old()
@@ -122,7 +122,7 @@ func TestReapingAndCallingAtOnce(t *testing.T) {
 			arguments := fmt.Sprintf(`{"n":%d}`, i)
 			c, err := b.Primary.Acquire(t.Context())
 			require.NoError(t, err)
-			c.NoteClient(nil)
+			c.RecordClient(nil)
 			var wg sync.WaitGroup
 			wg.Go(reapSoon(b, i%50))
 			got := callAny(t, p, arguments)

@@ -59,8 +59,8 @@ func (u *unread) SetWriteDeadline(at time.Time) error {
 	return nil
 }
 
-// TestClientThatDoesNotRead: whoever writes to it is let go when the front ends,
-// whatever it writes, and the front ends.
+// TestClientThatDoesNotRead: whoever writes to it is let go when the endpoint ends,
+// whatever it writes, and the endpoint ends.
 func TestClientThatDoesNotRead(t *testing.T) {
 	large := json.RawMessage(`{"resultType":"complete","content":[{"type":"text","text":"` + strings.Repeat("x", 4096) + `"}]}`)
 	for name, c := range map[string]struct {
@@ -84,7 +84,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 				})
 				require.NoError(t, err)
 				defer func() { _ = p.Close() }()
-				front := p.NewHTTPFront(proxy.HTTPOptions{AnyHost: true})
+				handler := p.NewHTTPHandler(proxy.HTTPOptions{AnyHost: true})
 				body, head := request("1", c.method, c.params, "{}", `,"progressToken":1`)
 				if c.legacy {
 					body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"progressToken":1},"name":"echo"}}`
@@ -95,11 +95,11 @@ func TestClientThatDoesNotRead(t *testing.T) {
 				w, ended := newUnread(), make(chan struct{})
 				go func() {
 					defer close(ended)
-					front.ServeHTTP(w, r)
+					handler.ServeHTTP(w, r)
 				}()
 				<-w.blocked
 				start := time.Now()
-				front.Close()
+				handler.Close()
 				select {
 				case <-ended:
 				case <-wait.Late(t):
@@ -140,7 +140,7 @@ func (s reluctant) Call(ctx context.Context, req *runtime.Request) (json.RawMess
 	return json.RawMessage(`{"resources":[{"uri":"x:y","name":"n"}],"resourceTemplates":[]}`), nil
 }
 
-// TestListenEndsBeforeItBegins: a front that ends does not wait for the servers
+// TestListenEndsBeforeItBegins: an endpoint that ends does not wait for the servers
 // that a listen has to be agreed with, and tells the client.
 func TestListenEndsBeforeItBegins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -152,18 +152,18 @@ func TestListenEndsBeforeItBegins(t *testing.T) {
 		})
 		require.NoError(t, err)
 		defer func() { _ = p.Close() }()
-		front := p.NewHTTPFront(proxy.HTTPOptions{AnyHost: true})
+		handler := p.NewHTTPHandler(proxy.HTTPOptions{AnyHost: true})
 		body, head := request("1", "subscriptions/listen", `{"notifications":{"resourceSubscriptions":["x:y"]}}`, "{}", "")
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))
 		r.Header = head
 		w, ended := httptest.NewRecorder(), make(chan struct{})
 		go func() {
 			defer close(ended)
-			front.ServeHTTP(w, r)
+			handler.ServeHTTP(w, r)
 		}()
 		synctest.Wait()
 		start := time.Now()
-		front.Close()
+		handler.Close()
 		<-ended
 		if after := time.Since(start); after > time.Second || !strings.Contains(w.Body.String(), `"resultType":"complete"`) {
 			t.Errorf("after %v: %s", after, w.Body)

@@ -77,13 +77,13 @@ func TestViewChoice(t *testing.T) {
 				var o proxy.HTTPOptions
 				o.Path = "/mcp"
 				if tc.token != "" {
-					d, alice, bob, _, _ := newDoor(t)
-					o.Door = d
+					d, alice, bob, _, _ := newAuthenticator(t)
+					o.Authenticator = d
 					head.Set("Authorization", "Bearer "+map[string]string{"alice": alice, "bob": bob, "nobody": "mcpctl_x"}[tc.token])
 				}
-				front := p.NewHTTPFront(o)
-				defer front.Close()
-				s := serveHTTP(t, front)
+				handler := p.NewHTTPHandler(o)
+				defer handler.Close()
+				s := serveHTTP(t, handler)
 				defer s.close()
 				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+tc.at, strings.NewReader(body))
 				require.NoError(t, err)

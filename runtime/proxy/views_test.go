@@ -167,11 +167,11 @@ func TestOverridden(t *testing.T) {
 	if got := c.result("initialize", greeting); !strings.Contains(got, `"instructions":"Only bugs.`) {
 		t.Errorf("got %s", got)
 	}
-	front := p.NewHTTPFront(proxy.HTTPOptions{Path: "/mcp"})
-	defer front.Close()
-	s := serveHTTP(t, front)
+	handler := p.NewHTTPHandler(proxy.HTTPOptions{Path: "/mcp"})
+	defer handler.Close()
+	s := serveHTTP(t, handler)
 	defer s.close()
-	w := &july{t: t, p: p, front: front, url: s.url + "/mcp/bugs", hc: s.client()}
+	w := &july{t: t, p: p, handler: handler, url: s.url + "/mcp/bugs", hc: s.client()}
 	post := func(body string, head http.Header) string {
 		resp := w.open(t.Context(), body, head)
 		defer resp.Body.Close()
@@ -250,12 +250,12 @@ func TestViewOfRequest(t *testing.T) {
 	})})
 	require.NoError(t, err)
 	defer p.Close()
-	front := p.NewHTTPFront(proxy.HTTPOptions{Path: "/mcp"})
-	defer front.Close()
-	s := serveHTTP(t, front)
+	handler := p.NewHTTPHandler(proxy.HTTPOptions{Path: "/mcp"})
+	defer handler.Close()
+	s := serveHTTP(t, handler)
 	defer s.close()
 	do := func(at, body string, head http.Header) (int, http.Header, string) {
-		w := &july{t: t, p: p, front: front, url: s.url + at, hc: s.client()}
+		w := &july{t: t, p: p, handler: handler, url: s.url + at, hc: s.client()}
 		resp := w.open(t.Context(), body, head)
 		defer resp.Body.Close()
 		out, err := io.ReadAll(resp.Body)

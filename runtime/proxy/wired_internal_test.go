@@ -216,7 +216,7 @@ func (to *take) Finished(c *router.FastCall, answered jsonrpc.Answer) *jsonrpc.W
 	return nil
 }
 func (*take) Progressed(*router.FastCall, []byte) *jsonrpc.Writer { return nil }
-func (*take) Origin() upstream.Origin                             { return old() }
+func (*take) Caller() upstream.Caller                             { return old() }
 func (*take) Client() *upstream.Client                            { return nil }
 func (*take) Peer() client.Peer                                   { return client.Peer{} }
 func (*take) Audience() upstream.Audience                         { return upstream.Audience{} }

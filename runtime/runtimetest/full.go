@@ -92,7 +92,7 @@ func image() Func {
 	return func(_ context.Context, c *Call) (json.RawMessage, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if n := number(c, "bytes"); result == nil || n != size {
+		if n := c.number("bytes"); result == nil || n != size {
 			data := make([]byte, n)
 			for i := range data {
 				data[i] = byte(i * 7)
@@ -138,7 +138,7 @@ func askTools() []Tool {
 		asking("ask_again", []Question{form}, []Question{Form("again", "And again?", "name")}),
 		tool("link_first", func(ctx context.Context, c *Call) (json.RawMessage, error) {
 			if c.Version < RevJuly {
-				return linkFirst(c, link)
+				return c.linkFirst(link)
 			}
 			answers, err := c.Questions(ctx, link)
 			return wireObject("content", wireRaw(`[]`), "structuredContent", wireObject("link", answers["link"])), err
@@ -169,7 +169,7 @@ const codeURLElicitation = -32042
 
 // linkFirst answers -32042 once for each key (2025-11-25, Elicitation, URL
 // Elicitation Required Error).
-func linkFirst(c *Call, link Question) (json.RawMessage, error) {
+func (c *Call) linkFirst(link Question) (json.RawMessage, error) {
 	if c.Session < RevNov {
 		return nil, &cannotAsk{link.need()}
 	}

@@ -84,7 +84,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		}
 	}
 	if p.control != "" {
-		if err := control(s, p.control); err != nil {
+		if err := s.control(p.control); err != nil {
 			fmt.Fprintln(stderr, err)
 			return 1
 		}
@@ -294,7 +294,7 @@ func (s *Server) Command(line string) string {
 }
 
 // control connects to a test and does what its lines say, until it ends.
-func control(s *Server, addr string) error {
+func (s *Server) control(addr string) error {
 	c, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", addr)
 	if err != nil {
 		return err

@@ -55,26 +55,26 @@ func New() *Server {
 				return echo(ctx, c)
 			}},
 			{Definition: wireRaw(`{"name":"slow","inputSchema":{"type":"object","properties":{"ms":{"type":"integer"}},"required":["ms"]}}`), Call: func(ctx context.Context, c *Call) (json.RawMessage, error) {
-				if err := sleep(ctx, time.Duration(number(c, "ms"))*time.Millisecond); err != nil {
+				if err := sleep(ctx, time.Duration(c.number("ms"))*time.Millisecond); err != nil {
 					return nil, err
 				}
 				return Text("done"), nil
 			}},
 			{Definition: wireRaw(`{"name":"steps","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
-				n := number(c, "n")
+				n := c.number("n")
 				for i := range n {
 					c.Progress(float64(i+1), float64(n), "step")
 				}
 				return Text("done"), nil
 			}},
 			{Definition: wireRaw(`{"name":"huge","inputSchema":{"type":"object","properties":{"bytes":{"type":"integer"}},"required":["bytes"]}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
-				return Text(strings.Repeat("x", int(number(c, "bytes")))), nil
+				return Text(strings.Repeat("x", int(c.number("bytes")))), nil
 			}},
 			{Definition: wireRaw(`{"name":"fail","description":"Always reports an error.","inputSchema":{"type":"object"}}`), Call: func(context.Context, *Call) (json.RawMessage, error) {
 				return wireRaw(`{"content":[{"type":"text","text":"it did not work"}],"isError":true}`), nil
 			}},
 			{Definition: wireRaw(`{"name":"refuse","inputSchema":{"type":"object","properties":{"code":{"type":"integer"}}}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
-				return nil, &runtime.Error{Code: number(c, "code"), Message: "refused", Data: wireRaw(`{"why":"told to"}`)}
+				return nil, &runtime.Error{Code: c.number("code"), Message: "refused", Data: wireRaw(`{"why":"told to"}`)}
 			}},
 			{Definition: wireRaw(`{"name":"ask","inputSchema":{"type":"object","properties":{"method":{"type":"string"}},"required":["method"]}}`), Call: func(ctx context.Context, c *Call) (json.RawMessage, error) {
 				res, err := c.Ask(ctx, wireField(c.Arguments, "method"), nil)
@@ -88,7 +88,7 @@ func New() *Server {
 				return Text("changed"), nil
 			}},
 			{Definition: wireRaw(`{"name":"exit","inputSchema":{"type":"object","properties":{"code":{"type":"integer"}}}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
-				return nil, &ExitError{int(number(c, "code"))}
+				return nil, &ExitError{int(c.number("code"))}
 			}},
 		},
 		Resources: []Resource{
@@ -121,7 +121,7 @@ func add(_ context.Context, c *Call) (json.RawMessage, error) {
 }
 
 // number is one integer argument, 0 when absent.
-func number(c *Call, name string) int64 {
+func (c *Call) number(name string) int64 {
 	var n int64
 	if json.Unmarshal(wireMember(c.Arguments, name), &n) != nil {
 		return 0

@@ -55,14 +55,14 @@ func (t *Tasks) ask(ctx context.Context, c *Call, questions map[string]json.RawM
 			return nil, err
 		}
 		if k != nil {
-			q.Params = wireWith(q.Params, `"_meta":`+string(relatedTask(k)))
+			q.Params = wireWith(q.Params, `"_meta":`+string(k.relatedTask()))
 		}
 		qs = append(qs, q)
 	}
 	return c.askAll(ctx, qs)
 }
 
-func relatedTask(k *task) json.RawMessage {
+func (k *task) relatedTask() json.RawMessage {
 	return wireObject("io.modelcontextprotocol/related-task", wireObject("taskId", k.id))
 }
 
@@ -119,7 +119,7 @@ func (t *Tasks) legacyResult(ctx context.Context, c *Call, k *task) (json.RawMes
 		case status == taskFailed:
 			return nil, failure
 		case status == taskCompleted:
-			return wireWith(result, `"_meta":`+string(relatedTask(k))), nil
+			return wireWith(result, `"_meta":`+string(k.relatedTask())), nil
 		case len(pending) > 0:
 			answers, err := t.ask(ctx, c, pending, k)
 			if err != nil {

@@ -103,7 +103,7 @@ func (m memberNames) check(v *visit) {
 		return
 	}
 	for _, name := range o.keys {
-		// A name has no place of its own: the visit begins anew.
+		// A name has no place of its own: the visit starts again.
 		child := &visit{run: v.run, rule: m.rule, value: name, quiet: v.quiet}
 		if child.apply(); child.failed {
 			v.fail(func() failure { return misnamed{v.at(), name, child.fails} })

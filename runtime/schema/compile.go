@@ -16,7 +16,7 @@ type compiler struct {
 
 // compileRoot returns the rule of a document, and whether a run has to track
 // what was seen.
-func compileRoot(lib *library, doc any) (*rule, bool, error) {
+func (lib *library) compileRoot(doc any) (*rule, bool, error) {
 	res, err := lib.open(location, doc)
 	if err != nil {
 		return nil, false, err

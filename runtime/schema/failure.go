@@ -54,7 +54,7 @@ type misnamed struct {
 
 func (m misnamed) issues(s *Schema) []Issue {
 	var out []Issue
-	for _, issue := range collect(s, m.causes) {
+	for _, issue := range s.collect(m.causes) {
 		out = append(out, Issue{Pointer: Pointer(m.at, m.name), Message: "the name: " + issue.Message, Near: issue.Near})
 	}
 	return out
@@ -89,7 +89,7 @@ func cyclic(fails []failure) (endless, bool) {
 	return endless{}, false
 }
 
-func collect(s *Schema, fails []failure) []Issue {
+func (s *Schema) collect(fails []failure) []Issue {
 	var out []Issue
 	for _, f := range fails {
 		out = append(out, f.issues(s)...)
@@ -132,7 +132,7 @@ func (u unfit) issues(s *Schema) []Issue {
 			want = append(want, m.want...)
 			continue
 		}
-		meant = append(meant, collect(s, arm))
+		meant = append(meant, s.collect(arm))
 	}
 	if len(meant) > 1 {
 		// A discriminator that does not match rules an alternative out.

@@ -90,7 +90,7 @@ func (s *Schema) Validate(raw json.RawMessage) error {
 	if e, ok := cyclic(root.fails); ok {
 		return &Error{fmt.Errorf("the references of %s refer to one another without end", strings.Join(e.places, ", "))}
 	}
-	issues := collect(s, root.fails)
+	issues := s.collect(root.fails)
 	slices.SortStableFunc(issues, func(a, b Issue) int {
 		return cmp.Or(comparePointers(a.Pointer, b.Pointer), cmp.Compare(a.Message, b.Message))
 	})

@@ -75,7 +75,7 @@ func Parse(raw json.RawMessage) (*Schema, error) {
 func (s *Schema) Sound() error {
 	s.once.Do(func() {
 		lib := &library{resources: map[string]*resource{}, homes: map[*object]place{}, remotes: s.remotes}
-		s.rule, s.tracks, s.err = compileRoot(lib, mended(s.root))
+		s.rule, s.tracks, s.err = lib.compileRoot(normalized(s.root))
 	})
 	return s.err
 }

@@ -114,7 +114,7 @@ func (t *HTTP) Call(ctx context.Context, req *runtime.Request) (json.RawMessage,
 	}
 	// The exchange may outlive the call: what follows an answer is read to the
 	// end so that the connection can be used again.
-	x.Begin(ctx)
+	x.Start(ctx)
 	t.life.track(x)
 	defer t.in.tokens.add(req)()
 

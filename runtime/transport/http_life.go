@@ -12,9 +12,9 @@ import (
 
 // lifetime owns the goroutines of a transport.
 type lifetime struct {
-	// ctx ends with Close, late when Close has said goodbye to the server.
-	ctx, late         context.Context //nolint:containedctx // owned, ended by Close
-	endCtx, lateClose context.CancelFunc
+	// ctx ends with Close, afterClose when Close has said goodbye to the server.
+	ctx, afterClose       context.Context //nolint:containedctx // owned, ended by Close
+	endCtx, endAfterClose context.CancelFunc
 
 	mu      sync.Mutex // guards closed and every Add of the groups
 	closed  bool
@@ -27,7 +27,7 @@ type lifetime struct {
 func newLifetime() *lifetime {
 	l := &lifetime{done: make(chan struct{})}
 	l.ctx, l.endCtx = context.WithCancel(context.Background())
-	l.late, l.lateClose = context.WithCancel(context.Background())
+	l.afterClose, l.endAfterClose = context.WithCancel(context.Background())
 	return l
 }
 
@@ -84,7 +84,7 @@ func (l *lifetime) notice(limit time.Duration, f func(context.Context)) {
 	l.notices.Add(1)
 	l.work.Go(func() {
 		defer l.notices.Done()
-		ctx, cancel := context.WithTimeout(l.late, limit)
+		ctx, cancel := context.WithTimeout(l.afterClose, limit)
 		defer cancel()
 		f(ctx)
 	})
@@ -119,7 +119,7 @@ func (l *lifetime) waitNotices(ctx context.Context) {
 // end stops what still runs and waits for it.
 func (l *lifetime) end() {
 	l.cancel()
-	l.lateClose()
+	l.endAfterClose()
 	l.work.Wait()
 	close(l.done)
 }

@@ -70,7 +70,7 @@ func (x *exchange) answer(resp *http.Response) (json.RawMessage, func(), error) 
 	if resp.StatusCode >= 300 {
 		return nil, nil, x.t.w.statusError(resp, body, nil, x.session != "")
 	}
-	return nil, nil, x.t.w.protocolError(whyNot(x, resp, body, malformed), body)
+	return nil, nil, x.t.w.protocolError(x.whyNot(resp, body, malformed), body)
 }
 
 // eventMessages returns the messages of an event, none for other events.
@@ -97,7 +97,7 @@ func sameAnswer(got, want []byte) bool {
 }
 
 // whyNot says in a sentence why a success is no answer.
-func whyNot(x *exchange, resp *http.Response, body []byte, malformed error) string {
+func (x *exchange) whyNot(resp *http.Response, body []byte, malformed error) string {
 	media := mediaType(resp)
 	switch {
 	case len(body) == 0:

@@ -160,10 +160,10 @@ func TestStdioNoInput(t *testing.T) {
 	}
 }
 
-// late is a handler that takes its time.
-type late struct{ runtime.NopHandler }
+// slowHandler is a handler that takes its time.
+type slowHandler struct{ runtime.NopHandler }
 
-func (late) Notification(context.Context, *runtime.Request, string, json.RawMessage) {
+func (slowHandler) Notification(context.Context, *runtime.Request, string, json.RawMessage) {
 	time.Sleep(100 * time.Millisecond)
 }
 
@@ -171,7 +171,7 @@ func (late) Notification(context.Context, *runtime.Request, string, json.RawMess
 // where something holds its output open, and where it is read after the end.
 func TestStdioLastAnswer(t *testing.T) {
 	t.Parallel()
-	s := shell(t, transport.StdioOptions{Handler: late{}}, `sleep 60 & read x
+	s := shell(t, transport.StdioOptions{Handler: slowHandler{}}, `sleep 60 & read x
 echo '{"jsonrpc":"2.0","method":"notifications/message","params":{}}'; sleep 0.03; echo '{"jsonrpc":"2.0","id":1,"result":{"last":true}}'; exit 3`)
 	got, err := s.Call(t.Context(), &runtime.Request{Method: "ping"})
 	if err != nil || string(got) != `{"last":true}` {

@@ -80,8 +80,8 @@ func (r *reader) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
 	for part := range bytes.Lines(p[:n]) {
 		r.size += len(part)
-		if room := maxText + r.l.redact.Longest() - len(r.line); room > 0 {
-			r.line = append(r.line, part[:min(len(part), room)]...)
+		if space := maxText + r.l.redact.Longest() - len(r.line); space > 0 {
+			r.line = append(r.line, part[:min(len(part), space)]...)
 		}
 		if part[len(part)-1] == '\n' {
 			r.l.message("message received", r.line, r.size)

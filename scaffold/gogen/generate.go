@@ -130,7 +130,7 @@ func Generate(in Input) (*Output, error) {
 	if err := CheckPackageName(in.Package); err != nil {
 		return nil, err
 	}
-	lists, err := sortSources(&in)
+	lists, err := in.sortSources()
 	if err != nil {
 		return nil, err
 	}

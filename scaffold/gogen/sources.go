@@ -80,7 +80,7 @@ type sources struct {
 	digests   map[string]lockDigest // of the tools, by name; set by model
 }
 
-func sortSources(in *Input) (*sources, error) {
+func (in *Input) sortSources() (*sources, error) {
 	var s sources
 	var err error
 	if s.tools, err = sorted(in.Tools, "tool"); err != nil {

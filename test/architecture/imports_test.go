@@ -141,7 +141,7 @@ func TestImportsCatch(t *testing.T) {
 	t.Parallel()
 	for imp, want := range map[string]string{
 		"runtime/dial runtime/transport":                        "",
-		"runtime/proxy runtime/proxy/internal/front/web":        "",
+		"runtime/proxy runtime/proxy/internal/httpserver":       "",
 		"runtime internal/rawjson":                              "",
 		"cmd/internal/cli github.com/spf13/cobra":               "",
 		"scaffold/gogen github.com/dave/jennifer/jen":           "",

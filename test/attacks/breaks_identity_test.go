@@ -6,8 +6,8 @@ import "github.com/mcpctl/mcpctl/test/breaks"
 func identityBreakages() []breakage {
 	const (
 		access  = "internal/access"
-		wall    = "runtime/proxy/internal/front/web"
-		web     = "runtime/proxy/internal/front/web"
+		wall    = "runtime/proxy/internal/httpserver"
+		web     = "runtime/proxy/internal/httpserver"
 		router  = "runtime/proxy/internal/router"
 		gateway = "cmd/internal/gateway"
 	)

@@ -8,7 +8,7 @@ func policyBreakages() []breakage {
 	const (
 		router  = "runtime/proxy/internal/router"
 		catalog = "runtime/proxy/internal/catalog"
-		verdict = "runtime/proxy/internal/verdict"
+		verdict = "runtime/proxy/internal/authorize"
 		gate    = "internal/access/gate"
 		local   = "cmd/internal/policies"
 	)
@@ -53,7 +53,7 @@ func policyBreakages() []breakage {
 			"flows/a result that says that it is a task, 2025-11-25"),
 		one("flows", "completions are delivered to everybody", router, "(*Request).complete", `return delivered(ctx, r, k, to, result, err)`, `return result, err`,
 			"flows/a completion for a private prompt, 2025-11-25", "policies/a result that may not be delivered, of a completion, 2026-07-28"),
-		one("flows", "to accept a form is a yes", "runtime/proxy/internal/verdict", "saysYes", `return err == nil && string(allow.Of(content)) == "true"`, `return err == nil || len(allow.Of(content)) == 0`,
+		one("flows", "to accept a form is a yes", "runtime/proxy/internal/authorize", "saysYes", `return err == nil && string(allow.Of(content)) == "true"`, `return err == nil || len(allow.Of(content)) == 0`,
 			"flows/no yes: accepted, empty, 2025-11-25", "flows/no yes: not ticked, 2026-07-28"),
 		{
 			defence: "flows", name: "an approval is anybody's", below: router,

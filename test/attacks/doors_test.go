@@ -19,7 +19,7 @@ import (
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
-// doors is what comes without a credential that is good, on each transport of each era:
+// authenticators is what comes without a credential that is good, on each transport of each era:
 // it gets one answer whatever it asks for, and no server hears of it.
 func doors() class {
 	c := class{name: "doors"}

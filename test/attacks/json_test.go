@@ -134,7 +134,7 @@ func members(n int) string {
 	return b.String()
 }
 
-// parsing has each shape on both fronts: their readers are two.
+// parsing has each shape on both endpoints: their readers are two.
 func parsing() class {
 	c := class{name: "json"}
 	for _, row := range shapes() {

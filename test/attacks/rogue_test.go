@@ -23,7 +23,7 @@ import (
 const rogueEnv = "MCPCTL_ATTACKS_ROGUE"
 
 // spec is what a server offers that its callers tell what to do. The file is
-// read anew for each list.
+// read again for each list.
 type spec struct {
 	Name string `json:"name"`
 	// Tools, Resources, Templates and Prompts are the items of its lists, as

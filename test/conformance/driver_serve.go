@@ -17,10 +17,10 @@ import (
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
-// frontClient is the client in front of mcpctl serve or bridge, when that is the suite's
+// gatewayClient is the client in front of mcpctl serve or bridge, when that is the suite's
 // client.
 // It calls one tool, and opens the pages that it is shown.
-type frontClient struct {
+type gatewayClient struct {
 	ctx     context.Context //nolint:containedctx // one run of this program
 	version string
 	log     io.Writer
@@ -51,7 +51,7 @@ func (d *driver) callThrough(tool string, args ...string) error {
 		return err
 	}
 	defer p.End(5 * time.Second)
-	c := &frontClient{ctx: d.ctx, version: version, log: d.log, p: p, got: make(chan wire.Message, 16), opened: map[string]bool{}}
+	c := &gatewayClient{ctx: d.ctx, version: version, log: d.log, p: p, got: make(chan wire.Message, 16), opened: map[string]bool{}}
 	go func() { // ends with serve
 		defer close(c.got)
 		_ = wire.Lines(p.Out, func(line []byte) {
@@ -66,7 +66,7 @@ func (d *driver) callThrough(tool string, args ...string) error {
 }
 
 // call calls a tool until it has worked, or no page is shown.
-func (c *frontClient) call(tool string) error {
+func (c *gatewayClient) call(tool string) error {
 	params := map[string]any{"name": tool, "arguments": map[string]any{}}
 	if c.modern() {
 		params["_meta"] = map[string]any{
@@ -113,7 +113,7 @@ const again = "again"
 
 // pageIn returns the page that a result wants opened, "" for none. What a modern
 // result asks goes into the params of the next request.
-func (c *frontClient) pageIn(result json.RawMessage, params map[string]any) (string, error) {
+func (c *gatewayClient) pageIn(result json.RawMessage, params map[string]any) (string, error) {
 	var r struct {
 		IsError bool   `json:"isError"`
 		Type    string `json:"resultType"`
@@ -147,7 +147,7 @@ func (c *frontClient) pageIn(result json.RawMessage, params map[string]any) (str
 }
 
 // unopened returns a page that is to be opened, or again.
-func (c *frontClient) unopened(page string) string {
+func (c *gatewayClient) unopened(page string) string {
 	if page != "" && c.opened[page] {
 		return again
 	}
@@ -155,9 +155,9 @@ func (c *frontClient) unopened(page string) string {
 	return page
 }
 
-func (c *frontClient) modern() bool { return c.version >= "2026" }
+func (c *gatewayClient) modern() bool { return c.version >= "2026" }
 
-func (c *frontClient) initialize() error {
+func (c *gatewayClient) initialize() error {
 	capabilities := map[string]any{}
 	if c.version >= "2025-11-25" {
 		capabilities["elicitation"] = map[string]any{"url": map[string]any{}}
@@ -169,7 +169,7 @@ func (c *frontClient) initialize() error {
 	return c.send(wire.Notification("notifications/initialized", "{}"))
 }
 
-func (c *frontClient) send(message string) error {
+func (c *gatewayClient) send(message string) error {
 	fmt.Fprintf(c.log, "> %s\n", message)
 	_, err := io.WriteString(c.p.In, message+"\n")
 	return err
@@ -177,7 +177,7 @@ func (c *frontClient) send(message string) error {
 
 // request sends a request and waits for its answer; pages that it is asked to open
 // meanwhile it opens.
-func (c *frontClient) request(method string, params map[string]any) (json.RawMessage, error) {
+func (c *gatewayClient) request(method string, params map[string]any) (json.RawMessage, error) {
 	c.asked++
 	id := fmt.Sprint(c.asked)
 	raw, err := json.Marshal(params)

@@ -35,8 +35,8 @@ const (
 // agent does tasks as a model would, by a script.
 type agent struct {
 	t       *testing.T
-	all     *front // with the whole list
-	search  *front // in search mode
+	all     *gateway // with the whole list
+	search  *gateway // in search mode
 	exposed map[string]string
 	schema  map[string]json.RawMessage // definitions as listed, by exposed name
 	index   *search.Engine             // of a host that searches by itself
@@ -332,7 +332,7 @@ func (f *figures) warm(tasks int) float64 {
 // search: without a cache, with one, and with a warm one.
 func (f *figures) breakEven(found *figures, tasks int) (plain, cold, warm float64) {
 	turns := float64(f.turns)
-	first := float64(tasks) // each task reads the definitions anew, once
+	first := float64(tasks) // each task reads the definitions again, once
 	at := func(search, all, weight float64) float64 { return (search - (all - weight*float64(f.prompt))) / weight }
 	return at(float64(found.read), float64(f.read), turns), at(found.price, f.price, first+cached*(turns-first)), at(found.warm(tasks), f.warm(tasks), cached*turns)
 }

@@ -111,8 +111,8 @@ type spent struct {
 	err                              error
 }
 
-// do has the model do a task with the tools that a front lists.
-func (m *model) do(t *testing.T, f *front, tools []map[string]any, queries []query) (s spent) {
+// do has the model do a task with the tools that an endpoint lists.
+func (m *model) do(t *testing.T, f *gateway, tools []map[string]any, queries []query) (s spent) {
 	t.Helper()
 	var text strings.Builder
 	text.WriteString("Use tools to do all of this. Make up arguments that you are not told. Say done at the end.\n")
@@ -151,8 +151,8 @@ func (m *model) do(t *testing.T, f *front, tools []map[string]any, queries []que
 	return s
 }
 
-// offered returns the tools of a front as a chat has them.
-func offered(t *testing.T, f *front) (all []map[string]any) {
+// offered returns the tools of an endpoint as a chat has them.
+func offered(t *testing.T, f *gateway) (all []map[string]any) {
 	t.Helper()
 	for _, definition := range f.list() {
 		var d struct {

@@ -50,8 +50,8 @@ func behind(t *testing.T, c *corpus) []string {
 	return append(os.Environ(), "MCPCTL_CONFIG="+file, "MCPCTL_HOME="+dir, "MCPCTL_LIST_GRACE=never")
 }
 
-// front is a running mcpctl serve, as a client over standard input and output has it.
-type front struct {
+// endpoint is a running mcpctl serve, as a client over standard input and output has it.
+type gateway struct {
 	t   *testing.T
 	in  io.Writer
 	out *bufio.Reader
@@ -59,7 +59,7 @@ type front struct {
 }
 
 // serve starts one with a form of the list.
-func serve(t *testing.T, program string, env []string, form string) *front {
+func serve(t *testing.T, program string, env []string, form string) *gateway {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), program, "serve", "-q", "--list", form)
 	cmd.Env, cmd.Stderr = env, os.Stderr
@@ -74,7 +74,7 @@ func serve(t *testing.T, program string, env []string, form string) *front {
 		defer late.Stop()
 		_ = cmd.Wait()
 	})
-	f := &front{t: t, in: in, out: bufio.NewReader(out)}
+	f := &gateway{t: t, in: in, out: bufio.NewReader(out)}
 	f.request("initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{}, "clientInfo": map[string]string{"name": "bench", "version": "1"}})
 	_, err = io.WriteString(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n")
 	require.NoError(t, err)
@@ -82,7 +82,7 @@ func serve(t *testing.T, program string, env []string, form string) *front {
 }
 
 // request returns the result of a request.
-func (f *front) request(method string, params any) json.RawMessage {
+func (f *gateway) request(method string, params any) json.RawMessage {
 	f.t.Helper()
 	result, failure := f.ask(method, params)
 	if failure != nil {
@@ -92,7 +92,7 @@ func (f *front) request(method string, params any) json.RawMessage {
 }
 
 // ask returns the result of a request, or the error object.
-func (f *front) ask(method string, params any) (result, failure json.RawMessage) {
+func (f *gateway) ask(method string, params any) (result, failure json.RawMessage) {
 	f.t.Helper()
 	f.id++
 	line := marshal(f.t, map[string]any{"jsonrpc": "2.0", "id": f.id, "method": method, "params": params})
@@ -115,7 +115,7 @@ func (f *front) ask(method string, params any) (result, failure json.RawMessage)
 }
 
 // list returns the definitions of all tools that are listed.
-func (f *front) list() (all []json.RawMessage) {
+func (f *gateway) list() (all []json.RawMessage) {
 	f.t.Helper()
 	params := map[string]any{}
 	for {
@@ -133,13 +133,13 @@ func (f *front) list() (all []json.RawMessage) {
 }
 
 // call returns the text of a tool's result.
-func (f *front) call(name string, arguments any) (text string, failed bool) {
+func (f *gateway) call(name string, arguments any) (text string, failed bool) {
 	f.t.Helper()
 	return textOf(f.t, f.request("tools/call", map[string]any{"name": name, "arguments": arguments}))
 }
 
 // attempt is call for a name and arguments that may be wrong. It returns the error as a text.
-func (f *front) attempt(name string, arguments json.RawMessage) (text string, failed bool) {
+func (f *gateway) attempt(name string, arguments json.RawMessage) (text string, failed bool) {
 	f.t.Helper()
 	if !json.Valid(arguments) {
 		return "the arguments are no JSON", true

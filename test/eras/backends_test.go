@@ -45,7 +45,7 @@ func (b backend) versions() []string {
 
 // speaksModern reports whether the proxy speaks the modern era to the backend for
 // a client.
-func (b backend) speaksModern(f front) bool { return b.modern && (f.modern || !b.legacy) }
+func (b backend) speaksModern(f endpoint) bool { return b.modern && (f.modern || !b.legacy) }
 
 func backends() []backend {
 	full := runtimetest.HTTPOptions{SSE: true, Sessions: true, Stream: true, Resume: true}

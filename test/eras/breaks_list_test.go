@@ -8,7 +8,7 @@ type breakage struct {
 	below string // the package that the edits are in, or one above it
 	edits []breaks.Edit
 	lines []string
-	pairs string // where to look, a regular expression of fronts and one of backends; "" is fourSides
+	pairs string // where to look, a regular expression of endpoints and one of backends; "" is fourSides
 }
 
 // fourSides are pairs of both eras over both kinds of transport.

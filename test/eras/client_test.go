@@ -33,7 +33,7 @@ const (
 
 type message = wire.Message
 
-// transport carries messages to one front. What comes back goes to the client's
+// transport carries messages to one endpoint. What comes back goes to the client's
 // receive.
 type transport interface {
 	// send sends a message; call is that of a request, nil for anything else.
@@ -42,7 +42,7 @@ type transport interface {
 	close()
 }
 
-// client is one client of a front.
+// client is one client of an endpoint.
 type client struct {
 	modern       bool
 	revision     string // that it shakes hands for

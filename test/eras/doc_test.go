@@ -15,7 +15,7 @@ import (
 const docFile = "../reports/eras.md"
 
 // cell is one place of the matrix, outcome what its check came to.
-type cell struct{ line, front, back string }
+type cell struct{ line, endpoint, back string }
 
 type outcome struct {
 	reason string // why there is nothing to do; a check may still have run
@@ -42,7 +42,7 @@ func writeDoc(got outcomes) []byte {
 	var b bytes.Buffer
 	b.WriteString(docHead)
 	b.WriteString("| front | is |\n|---|---|\n")
-	for _, f := range fronts() {
+	for _, f := range endpoints() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", f.name, f.title)
 	}
 	b.WriteString("\n| backend | is |\n|---|---|\n")
@@ -54,13 +54,13 @@ func writeDoc(got outcomes) []byte {
 	var body bytes.Buffer
 	for _, l := range lines() {
 		fmt.Fprintf(&body, "\n## %s\n\n|", l.title)
-		for _, f := range fronts() {
+		for _, f := range endpoints() {
 			fmt.Fprintf(&body, " | %s", f.name)
 		}
-		body.WriteString(" |\n|---" + strings.Repeat("|---", len(fronts())) + "|\n")
+		body.WriteString(" |\n|---" + strings.Repeat("|---", len(endpoints())) + "|\n")
 		for _, k := range backends() {
 			fmt.Fprintf(&body, "| %s", k.name)
-			for _, f := range fronts() {
+			for _, f := range endpoints() {
 				o := got[cell{l.name, f.name, k.name}]
 				name := "`" + f.name + "/" + k.name + "/" + l.name + "`"
 				note := ""

@@ -18,14 +18,14 @@ var (
 	settling = flag.Duration("settling", wire.Limit, "how long a backend may take to be there, with the pause after a connection that has failed")
 )
 
-// TestEras runs each line for each pair of a front and a backend, and compares
+// TestEras runs each line for each pair of an endpoint and a backend, and compares
 // the outcome with test/reports/eras.md.
 func TestEras(t *testing.T) {
 	doc := readDoc(t)
 	var mu sync.Mutex
 	got := outcomes{}
 	t.Run("pairs", func(t *testing.T) {
-		for _, f := range fronts() {
+		for _, f := range endpoints() {
 			for _, b := range backends() {
 				if !daily(f, b) {
 					continue
@@ -40,7 +40,7 @@ func TestEras(t *testing.T) {
 			}
 		}
 	})
-	if len(got) == len(fronts())*len(backends())*len(lines()) { // else -run has left some out
+	if len(got) == len(endpoints())*len(backends())*len(lines()) { // else -run has left some out
 		compareDoc(t, got, doc)
 	}
 }
@@ -48,7 +48,7 @@ func TestEras(t *testing.T) {
 // daily reports whether a pair is always run. How a server takes the probe is settled before
 // it sees a client's message: one front of each era finds what goes wrong, and make nightly
 // has the others.
-func daily(f front, b backend) bool {
+func daily(f endpoint, b backend) bool {
 	if *update || wire.Nightly() || f.name == "stdio" || f.name == "modern-http" {
 		return true
 	}
@@ -60,7 +60,7 @@ func daily(f front, b backend) bool {
 }
 
 // runPair runs all lines for one pair.
-func runPair(t *testing.T, f front, b backend, doc outcomes) outcomes {
+func runPair(t *testing.T, f endpoint, b backend, doc outcomes) outcomes {
 	t.Helper()
 	out := outcomes{}
 	p, err := newPair(f, b)

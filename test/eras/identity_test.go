@@ -14,22 +14,22 @@ import (
 // suitePrincipal is the ID of all clients of the suite.
 const suitePrincipal = "token|suite"
 
-// suiteDoor lets in who has the token of the suite.
-type suiteDoor struct{ tokens *access.Tokens }
+// suiteAuth lets in who has the token of the suite.
+type suiteAuth struct{ tokens *access.Tokens }
 
-// identityDoor returns the door of a suite with identity on.
-func identityDoor() proxy.Door {
+// identityAuth returns the authenticator of a suite with identity on.
+func identityAuth() proxy.Authenticator {
 	sum := sha256.Sum256([]byte(wire.Token()))
-	return suiteDoor{must(access.NewTokens([]access.Token{{ID: "identity", Name: "suite", SHA256: hex.EncodeToString(sum[:])}}))}
+	return suiteAuth{must(access.NewTokens([]access.Token{{ID: "identity", Name: "suite", SHA256: hex.EncodeToString(sum[:])}}))}
 }
 
-// Who implements [proxy.Door].
-func (d suiteDoor) Who(_ context.Context, c access.Credential) (*access.Principal, *access.Refusal) {
+// Who implements [proxy.Authenticator].
+func (d suiteAuth) Who(_ context.Context, c access.Credential) (*access.Principal, *access.Refusal) {
 	if c.Bearer == "" {
 		return nil, access.ErrNoCredential
 	}
 	return d.tokens.Principal(c.Bearer, time.Now())
 }
 
-// Challenge implements [proxy.Door].
-func (suiteDoor) Challenge(*access.Refusal) string { return `realm="mcpctl"` }
+// Challenge implements [proxy.Authenticator].
+func (suiteAuth) Challenge(*access.Refusal) string { return `realm="mcpctl"` }

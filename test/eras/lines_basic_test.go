@@ -18,7 +18,7 @@ func basicLines() []line {
 			check(wantEra(p, raw, false))
 			check(same(raw, json.RawMessage(`{"content":[{"type":"text","text":"{\"sum\":3.5}"}],"structuredContent":{"sum":3.5}}`)))
 		}},
-		{name: "array", title: "Structured output: an array", check: checkArray, impossible: func(_ front, b backend) string {
+		{name: "array", title: "Structured output: an array", check: checkArray, impossible: func(_ endpoint, b backend) string {
 			if !b.modern {
 				return "Until 2025-11-25 structured content is an object (2025-11-25, Tools, Structured Content): the server has no array to give."
 			}
@@ -91,7 +91,7 @@ func checkArray(p *pair) {
 	list := must(p.c.list(p.ctx, "tools"))
 	i := slices.IndexFunc(list, func(t json.RawMessage) bool { return str(t, "_meta", "fake/name") == "array" })
 	schema := at(list[i], "outputSchema")
-	if p.front.modern {
+	if p.endpoint.modern {
 		failIf(str(schema, "type") != "array" || str(schema, "items", "$ref") != "#/$defs/item", "outputSchema %s", schema)
 		check(same(at(raw, "structuredContent"), json.RawMessage(array)))
 		return
@@ -118,7 +118,7 @@ func checkInvalid(p *pair) {
 	check(wantCode(raw, err, -32601))
 	raw, err = p.c.roundTrip(p.ctx, ask{method: "resources/read", members: `"uri":"fake://none"`})
 	want := -32002
-	if p.front.modern {
+	if p.endpoint.modern {
 		want = -32602
 	}
 	check(wantCode(raw, err, want))

@@ -10,7 +10,7 @@ import (
 )
 
 func changeLines() []line {
-	stream := func(f front, b backend) string {
+	stream := func(f endpoint, b backend) string {
 		switch {
 		case !f.stream:
 			return noStream
@@ -28,7 +28,7 @@ func changeLines() []line {
 // listening opens a modern client's subscriptions/listen and waits for the
 // acknowledgement; a client of the handshake era needs none.
 func listening(p *pair, filter string) (*call, error) {
-	if !p.front.modern {
+	if !p.endpoint.modern {
 		return nil, nil
 	}
 	k := p.c.start(ask{method: "subscriptions/listen", members: `"notifications":` + filter, id: `"listen é"`})
@@ -63,7 +63,7 @@ func unlisten(p *pair, k *call) error {
 		return nil
 	}
 	defer p.c.forget(k)
-	if p.front.http {
+	if p.endpoint.http {
 		return nil
 	}
 	return p.c.notify("notifications/cancelled", `"requestId":"listen é"`)
@@ -101,7 +101,7 @@ func checkUpdate(p *pair) {
 	const updated = "notifications/resources/updated"
 	uri := "fake://note"
 	k := must(listening(p, `{"resourceSubscriptions":["`+uri+`"]}`))
-	if !p.front.modern {
+	if !p.endpoint.modern {
 		must(p.c.roundTrip(p.ctx, ask{method: "resources/subscribe", members: `"uri":"` + uri + `"`}))
 	}
 	watched := func(s runtimetest.Status) bool { return slices.Contains(s.Watched, uri) }
@@ -128,8 +128,8 @@ func checkUpdate(p *pair) {
 	}
 	p.c.mu.Unlock()
 	check(err)
-	failIf(p.front.modern && str(last.Params, "_meta", subscription) != "listen é", "not stamped: %s", last.Params)
-	if !p.front.modern {
+	failIf(p.endpoint.modern && str(last.Params, "_meta", subscription) != "listen é", "not stamped: %s", last.Params)
+	if !p.endpoint.modern {
 		failIf(at(last.Params, "_meta", subscription) != nil, "a stamp of 2026-07-28: %s", last.Params)
 		must(p.c.roundTrip(p.ctx, ask{method: "resources/unsubscribe", members: `"uri":"` + uri + `"`}))
 	}

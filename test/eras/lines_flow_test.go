@@ -11,7 +11,7 @@ import (
 func flowLines() []line {
 	return []line{
 		{name: "progress", title: "Progress, with the client's own token", check: checkProgress},
-		{name: "cancel-message", title: "Cancel by message", check: checkCancelMessage, impossible: func(f front, _ backend) string {
+		{name: "cancel-message", title: "Cancel by message", check: checkCancelMessage, impossible: func(f endpoint, _ backend) string {
 			switch {
 			case f.modern && f.http:
 				return "Over HTTP the cancel of 2026-07-28 is the end of the stream; there is no message (2026-07-28, Cancellation). See cancel-disconnect."
@@ -21,7 +21,7 @@ func flowLines() []line {
 			return ""
 		}, refused: checkCancelNobody},
 		{name: "cancel-disconnect", title: "Cancel by disconnecting", check: checkCancelDisconnect},
-		{name: "log-level", title: "Log messages at the client's level, within the call", check: checkLevel, impossible: func(f front, _ backend) string {
+		{name: "log-level", title: "Log messages at the client's level, within the call", check: checkLevel, impossible: func(f endpoint, _ backend) string {
 			if !f.session && !f.modern {
 				return "logging/setLevel applies to a session (2025-11-25, Logging); without one, no level is set and nothing is sent."
 			}
@@ -29,7 +29,7 @@ func flowLines() []line {
 		}, refused: checkNoLog},
 		{name: "ping", title: "Ping is answered, or unknown in 2026-07-28", check: func(p *pair) {
 			raw, err := p.c.roundTrip(p.ctx, ask{method: "ping"})
-			if p.front.modern {
+			if p.endpoint.modern {
 				check(wantCode(raw, err, -32601))
 				return
 			}
@@ -130,15 +130,15 @@ func checkCancelDisconnect(p *pair) {
 		return s.Running == before.Running && s.Cancelled == before.Cancelled+1
 	}
 	switch {
-	case p.front.http && p.front.modern:
+	case p.endpoint.http && p.endpoint.modern:
 		k.hangUp()
-	case p.front.http && p.front.name != "sse":
+	case p.endpoint.http && p.endpoint.name != "sse":
 		k.hangUp()
 		time.Sleep(30 * time.Millisecond) // time enough to do the wrong thing
-		if s := p.world.status(); p.front.session && s.Running != before.Running+1 {
+		if s := p.world.status(); p.endpoint.session && s.Running != before.Running+1 {
 			failf("a dropped stream of the handshake era was taken for a cancel")
 		}
-		if !p.front.session {
+		if !p.endpoint.session {
 			// Nobody can come back for the result: either is right. It ends with
 			// the backend.
 			p.world.do("drop")
@@ -175,7 +175,7 @@ func logging(p *pair, level, meta string) *call {
 
 func checkLevel(p *pair) {
 	meta := ""
-	if p.front.modern {
+	if p.endpoint.modern {
 		meta = `"` + metaPrefix + `logLevel":"warning"`
 	} else {
 		must(p.c.roundTrip(p.ctx, ask{method: "logging/setLevel", members: `"level":"warning"`}))
@@ -194,9 +194,9 @@ func checkLevel(p *pair) {
 			check(p.c.await(p.ctx, "the log message", func() bool { return heard() >= want }))
 		}
 		failIf(heard() != want, "%d log messages of level %s, want %d", heard(), level, want)
-		failIf(p.front.http && p.front.name != "sse" && p.c.count(nil, message) != outside, "the message came outside of its call's stream")
+		failIf(p.endpoint.http && p.endpoint.name != "sse" && p.c.count(nil, message) != outside, "the message came outside of its call's stream")
 	}
-	if p.front.modern {
+	if p.endpoint.modern {
 		checkNoLog(p)
 		return
 	}

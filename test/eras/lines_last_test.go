@@ -9,7 +9,7 @@ import (
 // lastLines end connections.
 func lastLines() []line {
 	return []line{
-		{name: "session-404", title: "A session that is not known any more (404)", check: checkSession404, impossible: func(f front, b backend) string {
+		{name: "session-404", title: "A session that is not known any more (404)", check: checkSession404, impossible: func(f endpoint, b backend) string {
 			if f.name != "http" && !(b.session && !b.speaksModern(f)) {
 				return "Neither side has a session over HTTP that could be forgotten (2025-11-25, Streamable HTTP, Session Management)."
 			}
@@ -27,7 +27,7 @@ func checkSession404(p *pair) {
 		check(wrap(wantText(raw, err, "again"), "behind"))
 		failIf(p.world.status().Handshakes == before, "no new handshake")
 	}
-	if p.front.name != "http" {
+	if p.endpoint.name != "http" {
 		return
 	}
 	status := func(c *client, method string, headers http.Header) int {

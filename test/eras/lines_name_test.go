@@ -45,7 +45,7 @@ func (p *pair) region(arguments string, params map[string]string) {
 
 func (p *pair) regionGets(want, arguments string, params map[string]string) {
 	a := must(p.c.calling(p.ctx, "region", arguments, ""))
-	if p.front.modern && !p.c.inside {
+	if p.endpoint.modern && !p.c.inside {
 		a.headers = mirrors(a)
 		for k, v := range params {
 			a.headers.Set("Mcp-Param-"+k, v)
@@ -67,7 +67,7 @@ func checkHeaderInvalid(p *pair) {
 	} else if !(p.back.http && p.back.modern) {
 		failf("the tool is not listed, though nothing keeps it from working")
 	}
-	if !(p.front.modern && p.front.http) {
+	if !(p.endpoint.modern && p.endpoint.http) {
 		return
 	}
 	a := must(p.c.calling(p.ctx, "region", `{"region":"x"}`, ""))

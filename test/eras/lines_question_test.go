@@ -26,7 +26,7 @@ func questionLines() []line {
 		question("url", "Elicitation: a link", "ask_url", "elicitation/create", "link", func(*client) string { return `{"action":"accept"}` }),
 		{
 			name: "32042", title: "Elicitation: a link instead of a result (-32042)", check: checkLinkFirst,
-			impossible: func(_ front, b backend) string {
+			impossible: func(_ endpoint, b backend) string {
 				if !b.legacy {
 					return "-32042 is an error of 2025-11-25; 2026-07-28 has no such error (2026-07-28, Elicitation). See url."
 				}
@@ -39,7 +39,7 @@ func questionLines() []line {
 		question("roots", "Roots within a call", "ask_roots", "roots/list", "roots", func(c *client) string {
 			return `{"roots":[{"uri":"file:///home/` + c.label + `","name":"r"}]}`
 		}),
-		{name: "roots-outside", title: "Roots outside of any call", check: checkRootsOutside, impossible: func(f front, b backend) string {
+		{name: "roots-outside", title: "Roots outside of any call", check: checkRootsOutside, impossible: func(f endpoint, b backend) string {
 			switch {
 			case !b.speaksModern(f) && !b.stream:
 				return backStream
@@ -63,7 +63,7 @@ func questionLines() []line {
 			raw, err := p.c.use(p.ctx, "come_back", "")
 			check(wantText(raw, err, "back"))
 			check(p.asked())
-		}, impossible: func(f front, b backend) string {
+		}, impossible: func(f endpoint, b backend) string {
 			if !b.modern {
 				return noState
 			}
@@ -86,7 +86,7 @@ func (p *pair) asked(methods ...string) error {
 			continue
 		}
 		url := str(q.Params, "mode") == "url"
-		if has := at(q.Params, "elicitationId") != nil; has != (url && !p.front.modern) {
+		if has := at(q.Params, "elicitationId") != nil; has != (url && !p.endpoint.modern) {
 			return fmt.Errorf("elicitationId: %t in %s", has, q.Params)
 		}
 		if url && str(q.Params, "url") != "https://example.com/connect?a=1&b=é" {
@@ -115,14 +115,14 @@ func checkCannotAsk(p *pair, tool string) {
 // the handshake era gets it as it is; one of 2026-07-28 is asked, and its
 // retry is the second call.
 func checkLinkFirst(p *pair) {
-	arguments := fmt.Sprintf(`{"key":%q}`, p.front.name)
+	arguments := fmt.Sprintf(`{"key":%q}`, p.endpoint.name)
 	if p.modern() {
 		raw := must(p.c.use(p.ctx, "link_first", arguments))
 		check(same(at(raw, "structuredContent", "link"), json.RawMessage(`{"action":"accept"}`)))
 		return
 	}
 	raw, err := p.c.use(p.ctx, "link_first", arguments)
-	if !p.front.modern {
+	if !p.endpoint.modern {
 		check(wantCode(raw, err, -32042))
 		failIf(!strings.Contains(err.Error(), `"elicitationId":"e-link"`) || !strings.Contains(err.Error(), `"url":"https://example.com/connect?a=1`), "the links are lost: %w", err)
 		raw, err = p.c.use(p.ctx, "link_first", arguments)
@@ -160,9 +160,9 @@ func checkRootsOutside(p *pair) {
 // checkNoCapability calls tools that ask, as a client that can answer nothing:
 // a clear refusal, and no question. In 2026-07-28 it names what is missing.
 func checkNoCapability(p *pair) {
-	c := newClient(p.front.modern, "mute")
+	c := newClient(p.endpoint.modern, "mute")
 	c.capabilities = `{}`
-	if err := p.front.open(p, c); err != nil {
+	if err := p.endpoint.open(p, c); err != nil {
 		c.end()
 		check(err)
 	}
@@ -171,7 +171,7 @@ func checkNoCapability(p *pair) {
 		raw, err := c.use(p.ctx, tool, "")
 		check(wrap(wantTrouble(raw, err, "support", "capabilit", "asked", "ask"), "%s", tool))
 		// A server of the handshake era has its own words for it.
-		if p.front.modern && p.modern() {
+		if p.endpoint.modern && p.modern() {
 			check(wrap(wantCode(raw, err, -32021), "%s", tool))
 			if !strings.Contains(err.Error(), `"requiredCapabilities":{`) {
 				failf("nothing says what is missing: %w", err)

@@ -37,7 +37,7 @@ func insideLines() []string {
 
 // beside runs a check with a proxy of its own before the same kind of backend.
 func beside(p *pair, set func(*proxy.Options), do func(q *pair)) {
-	q := must(newPair(p.front, p.back, set))
+	q := must(newPair(p.endpoint, p.back, set))
 	defer q.close()
 	q.ctx = p.ctx
 	do(q)
@@ -83,7 +83,7 @@ func checkInside(p *pair) {
 			continue
 		}
 		do := l.check
-		if l.impossible != nil && l.impossible(p.front, p.back) != "" {
+		if l.impossible != nil && l.impossible(p.endpoint, p.back) != "" {
 			if do = l.refused; do == nil {
 				continue
 			}

@@ -13,7 +13,7 @@ import (
 // it, and its view.
 func (p *pair) statePurpose() string {
 	purpose := "requestState:"
-	if wire.Identity() && p.front.http {
+	if wire.Identity() && p.endpoint.http {
 		purpose += suitePrincipal
 	}
 	if wire.Viewed() {
@@ -23,7 +23,7 @@ func (p *pair) statePurpose() string {
 }
 
 func stateLines() []line {
-	modernOnly := func(f front, _ backend) string {
+	modernOnly := func(f endpoint, _ backend) string {
 		if !f.modern {
 			return frontState
 		}
@@ -56,7 +56,7 @@ func stateLines() []line {
 			})
 		}},
 		{name: "state-target", title: "A state of another tool, and one used twice", impossible: modernOnly, check: checkStateTarget},
-		{name: "private", title: "Lists are no more public than their servers make them", check: checkPrivate, impossible: func(f front, _ backend) string {
+		{name: "private", title: "Lists are no more public than their servers make them", check: checkPrivate, impossible: func(f endpoint, _ backend) string {
 			if !f.modern {
 				return "Cache scopes came with 2026-07-28 (SEP-2549): a client of the handshake era gets no scope, and caches nothing."
 			}

@@ -11,7 +11,7 @@ func taskLines() []line {
 	return []line{
 		{name: "task-required", title: "A tool that runs as a task only, for a client without tasks", check: func(p *pair) {
 			raw, err := p.c.use(p.ctx, "task", `{"message":"é"}`)
-			if p.front.modern && p.modern() {
+			if p.endpoint.modern && p.modern() {
 				// Both know the extension, and the client is told what to
 				// declare (SEP-2663, Capability Negotiation; the official suite
 				// demands it).
@@ -24,7 +24,7 @@ func taskLines() []line {
 			check(wantText(raw, err, "é"))
 			check(wantEra(p, raw, false))
 		}},
-		{name: "task-extension", title: "The tasks extension", check: checkTaskExtension, impossible: func(f front, _ backend) string {
+		{name: "task-extension", title: "The tasks extension", check: checkTaskExtension, impossible: func(f endpoint, _ backend) string {
 			if !f.modern {
 				return "The extension is one of 2026-07-28 (SEP-2663): a client of the handshake era cannot declare it. Its tools work as in task-required."
 			}

@@ -19,7 +19,7 @@ type line struct {
 	// impossible returns why the protocol leaves nothing to do for a pair, ""
 	// where it does. Where refused is set, the pair is still checked: for a
 	// clear refusal.
-	impossible func(f front, b backend) string
+	impossible func(f endpoint, b backend) string
 	refused    func(p *pair)
 }
 
@@ -84,7 +84,7 @@ const (
 	frontState = "A client of the handshake era is asked within its call and is given no state (2025-11-25, Elicitation)."
 )
 
-func needsSession(f front, _ backend) string {
+func needsSession(f endpoint, _ backend) string {
 	if !f.session && !f.modern {
 		return noSession
 	}
@@ -239,12 +239,12 @@ func wantTrouble(raw json.RawMessage, err error, words ...string) error {
 func wantEra(p *pair, raw json.RawMessage, cached bool) error {
 	for _, k := range []string{"resultType", "ttlMs", "cacheScope"} {
 		has := at(raw, k) != nil
-		want := p.front.modern && (k == "resultType" || cached)
+		want := p.endpoint.modern && (k == "resultType" || cached)
 		if has != want {
 			return fmt.Errorf("member %s: got %t, want %t in %.200s", k, has, want, raw)
 		}
 	}
-	if p.front.modern && str(raw, "resultType") != "complete" {
+	if p.endpoint.modern && str(raw, "resultType") != "complete" {
 		return fmt.Errorf("resultType is %s", at(raw, "resultType"))
 	}
 	return nil

@@ -17,38 +17,38 @@ import (
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
-// pair is a proxy with one front in use and one backend, and a client of the
-// front.
+// pair is a proxy with one endpoint in use and one backend, and a client of the
+// endpoint.
 type pair struct {
-	front   front
-	back    backend
-	proxy   *proxy.Proxy
-	guard   *pins.Guard // nil without policies
-	ring    *seal.Ring
-	srv     *httptest.Server
-	http    *proxy.HTTPFront
-	sse     *proxy.SSEFront
-	url     string
-	world   serverControl
-	c       *client
-	rec     *recorder // nil where nothing is recorded
-	others  []*client
-	ctx     context.Context //nolint:containedctx // of the line that runs
-	started bool
+	endpoint endpoint
+	back     backend
+	proxy    *proxy.Proxy
+	guard    *pins.Guard // nil without policies
+	ring     *seal.Keyring
+	srv      *httptest.Server
+	http     *proxy.HTTPHandler
+	sse      *proxy.SSEHandler
+	url      string
+	world    serverControl
+	c        *client
+	rec      *recorder // nil where nothing is recorded
+	others   []*client
+	ctx      context.Context //nolint:containedctx // of the line that runs
+	started  bool
 	// unsettled is why the backend never was there, nil where it was.
 	unsettled error
 }
 
 // modern reports whether the proxy speaks the modern era to the backend.
-func (p *pair) modern() bool { return p.back.speaksModern(p.front) }
+func (p *pair) modern() bool { return p.back.speaksModern(p.endpoint) }
 
 // newPair starts everything.
-func newPair(f front, b backend, edits ...func(*proxy.Options)) (*pair, error) {
+func newPair(f endpoint, b backend, edits ...func(*proxy.Options)) (*pair, error) {
 	entry, w, err := b.start()
 	if err != nil {
 		return nil, err
 	}
-	p := &pair{front: f, back: b, world: w, ring: seal.NewRing()}
+	p := &pair{endpoint: f, back: b, world: w, ring: seal.NewKeyring()}
 	p.proxy, p.guard, err = newProxy(p.ring, map[string]backend{entry.Name: b}, []config.Entry{entry}, edits...)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func newPair(f front, b backend, edits ...func(*proxy.Options)) (*pair, error) {
 
 // newProxy puts servers behind a proxy whose states and cursors a ring seals. back
 // is what runs behind each, by name; edits change the options. The guard is nil where suites run without policies.
-func newProxy(ring *seal.Ring, back map[string]backend, entries []config.Entry, edits ...func(*proxy.Options)) (*proxy.Proxy, *pins.Guard, error) {
+func newProxy(ring *seal.Keyring, back map[string]backend, entries []config.Entry, edits ...func(*proxy.Options)) (*proxy.Proxy, *pins.Guard, error) {
 	byName := map[string]config.Entry{}
 	var servers []proxy.Server
 	for _, e := range entries {
@@ -95,8 +95,8 @@ func newProxy(ring *seal.Ring, back map[string]backend, entries []config.Entry, 
 
 // join connects one more client.
 func (p *pair) join(label string) (*client, error) {
-	c := newClient(p.front.modern, label)
-	if err := p.front.open(p, c); err != nil {
+	c := newClient(p.endpoint.modern, label)
+	if err := p.endpoint.open(p, c); err != nil {
 		c.end()
 		if c.wire != nil {
 			c.close()

@@ -33,7 +33,7 @@ var (
 // others come.
 const perMeeting = 40
 
-// TestNobodyElse has two clients of fronts chosen at random call servers chosen
+// TestNobodyElse has two clients of endpoints chosen at random call servers chosen
 // at random at the same time, with the same ids and the same progress tokens:
 // no answer, progress, log line or question of one ever reaches the other.
 func TestNobodyElse(t *testing.T) {
@@ -59,7 +59,7 @@ func TestNobodyElse(t *testing.T) {
 		back[b.name] = b
 		servers = append(servers, entry)
 	}
-	p := &pair{ring: seal.NewRing()}
+	p := &pair{ring: seal.NewKeyring()}
 	var err error
 	if p.proxy, p.guard, err = newProxy(p.ring, back, servers); err != nil {
 		t.Fatal(err)
@@ -90,13 +90,13 @@ func TestNobodyElse(t *testing.T) {
 // tally counts what has come through.
 type tally struct{ Calls, Asked, Answered, Refused, Cancelled, Progress, Logs int }
 
-// serve puts the HTTP fronts behind a listener.
+// serve puts the HTTP endpoints behind a listener.
 func (p *pair) serve() {
 	o := proxy.HTTPOptions{}
 	if wire.Identity() {
-		o.Door = identityDoor()
+		o.Authenticator = identityAuth()
 	}
-	p.http, p.sse = p.proxy.NewHTTPFront(o), p.proxy.NewSSEFront(proxy.SSEOptions{HTTPOptions: o})
+	p.http, p.sse = p.proxy.NewHTTPHandler(o), p.proxy.NewSSEHandler(proxy.SSEOptions{HTTPOptions: o})
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", p.http)
 	mux.Handle("/sse", p.sse)
@@ -108,7 +108,7 @@ func (p *pair) serve() {
 	p.url = p.srv.URL
 }
 
-// stdio returns what serves stdio fronts.
+// stdio returns what serves stdio endpoints.
 func (p *pair) stdio() stdioServer {
 	if p.rec != nil {
 		return recordedStdio{p.proxy, p.rec}
@@ -125,26 +125,26 @@ func (p *pair) stopServing() {
 
 // meeting is two clients and what they do at the same time.
 type meeting struct {
-	p       *pair
-	servers []config.Entry
-	r       *rand.Rand
-	fronts  [2]front
-	clients [2]*client
+	p         *pair
+	servers   []config.Entry
+	r         *rand.Rand
+	endpoints [2]endpoint
+	clients   [2]*client
 }
 
 func (m *meeting) hold(n int, sum *tally) error {
-	all := fronts()
+	all := endpoints()
 	for i := range m.clients {
 		p := *m.p
-		p.front = all[m.r.IntN(len(all))]
-		m.fronts[i] = p.front
+		p.endpoint = all[m.r.IntN(len(all))]
+		m.endpoints[i] = p.endpoint
 		c, err := p.join(fmt.Sprintf("client%c%d", 'A'+i, m.r.IntN(1_000_000)))
 		if err != nil {
 			return err
 		}
 		defer c.close()
 		m.clients[i] = c
-		if !c.modern && p.front.session {
+		if !c.modern && p.endpoint.session {
 			ctx, cancel := context.WithTimeout(context.Background(), *limit)
 			_, err := c.roundTrip(ctx, ask{method: "logging/setLevel", members: `"level":"info"`})
 			cancel()
@@ -155,11 +155,11 @@ func (m *meeting) hold(n int, sum *tally) error {
 	}
 	for i := range n {
 		if err := m.callBoth(i, sum); err != nil {
-			return fmt.Errorf("%s and %s, case %d: %w", m.fronts[0].name, m.fronts[1].name, i, err)
+			return fmt.Errorf("%s and %s, case %d: %w", m.endpoints[0].name, m.endpoints[1].name, i, err)
 		}
 	}
 	if err := m.checkNothingOfOther(sum); err != nil {
-		return fmt.Errorf("%s and %s: %w", m.fronts[0].name, m.fronts[1].name, err)
+		return fmt.Errorf("%s and %s: %w", m.endpoints[0].name, m.endpoints[1].name, err)
 	}
 	return nil
 }
@@ -177,7 +177,7 @@ func (m *meeting) callBoth(i int, sum *tally) error {
 		if !shared && n > 0 {
 			server = m.servers[m.r.IntN(len(m.servers))].Name
 		}
-		plans[n] = plan{ask: m.r.IntN(2) == 0, cancel: m.r.IntN(8) == 0 && m.fronts[n].name != "nosession"}
+		plans[n] = plan{ask: m.r.IntN(2) == 0, cancel: m.r.IntN(8) == 0 && m.endpoints[n].name != "nosession"}
 		arguments := fmt.Sprintf(`{"label":%q,"ask":%t}`, c.label, plans[n].ask)
 		meta := `"progressToken":1`
 		if c.modern {
@@ -247,7 +247,7 @@ func (m *meeting) cancelled(ctx context.Context, n int, a ask) error {
 	c := m.clients[n]
 	k := c.start(a)
 	time.Sleep(time.Duration(m.spread(n)) * time.Microsecond)
-	if m.fronts[n].modern && m.fronts[n].http {
+	if m.endpoints[n].modern && m.endpoints[n].http {
 		k.hangUp()
 	} else if err := c.notify("notifications/cancelled", `"requestId":`+a.id); err != nil {
 		return err

@@ -193,7 +193,7 @@ func (w *recordedResponse) Write(b []byte) (int, error) {
 // Unwrap is for [http.ResponseController].
 func (w *recordedResponse) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// recordedStdio is a proxy whose stdio fronts are recorded.
+// recordedStdio is a proxy whose stdio endpoints are recorded.
 type recordedStdio struct {
 	*proxy.Proxy
 	r *recorder

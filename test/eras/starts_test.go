@@ -21,7 +21,7 @@ import (
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
-// TestStarts: the only client of a stdio front is asked over each start of the proxy,
+// TestStarts: the only client of a stdio endpoint is asked over each start of the proxy,
 // not over the first alone, whoever shares connections: a server of its era and the
 // stateless one is used in its era each time.
 func TestStarts(t *testing.T) {
@@ -62,7 +62,7 @@ func TestStarts(t *testing.T) {
 // what it learns is kept in home.
 func newStart(t *testing.T, b backend, home string, isolation proxy.Isolation) *pair {
 	t.Helper()
-	p, err := newPair(fronts()[0], b, alone(t, home, isolation))
+	p, err := newPair(endpoints()[0], b, alone(t, home, isolation))
 	require.NoError(t, err)
 	p.ctx = t.Context()
 	require.NoError(t, p.settle(t.Context()))
@@ -75,7 +75,7 @@ func alone(t *testing.T, home string, isolation proxy.Isolation) func(*proxy.Opt
 	db := store.Open(filepath.Join(home, "mcpctl.db"), store.Options{})
 	t.Cleanup(func() { _ = db.Close() })
 	return func(o *proxy.Options) {
-		o.Solo, o.Store = true, db
+		o.SingleClient, o.Store = true, db
 		for i := range o.Servers {
 			o.Servers[i].Isolation, o.Servers[i].Digest = isolation, "d"
 		}
@@ -110,11 +110,11 @@ func TestStartsOfTheSDK(t *testing.T) {
 	home := t.TempDir()
 	entry := config.Entry{Name: "b", Command: os.Args[0], Env: map[string]string{sdkEnv: "1"}}
 	for n := range 3 {
-		p, _, err := newProxy(seal.NewRing(), map[string]backend{"b": {}}, []config.Entry{entry}, alone(t, home, proxy.IsolationAuto))
+		p, _, err := newProxy(seal.NewKeyring(), map[string]backend{"b": {}}, []config.Entry{entry}, alone(t, home, proxy.IsolationAuto))
 		require.NoError(t, err)
 		c := newClient(false, "one")
-		start := &pair{front: fronts()[0], proxy: p, c: c}
-		require.NoError(t, start.front.open(start, c))
+		start := &pair{endpoint: endpoints()[0], proxy: p, c: c}
+		require.NoError(t, start.endpoint.open(start, c))
 		raw, err := c.request(t.Context(), ask{method: "tools/call", members: `"name":"b__ask_roots","arguments":{}`})
 		if err := wantText(raw, err, "1"); err != nil {
 			t.Errorf("start %d: %v", n+1, err)
@@ -141,7 +141,7 @@ func unlisted() []backend {
 func TestUnlisted(t *testing.T) {
 	t.Parallel()
 	for _, b := range unlisted() {
-		for _, f := range fronts() {
+		for _, f := range endpoints() {
 			if f.name == "nosession" {
 				continue // nobody can be asked there
 			}
@@ -178,7 +178,7 @@ func TestUnlistedAtOnce(t *testing.T) {
 		if !slices.Contains([]string{"modern-stdio", "modern-only", "unlisted", "unlisted-http"}, b.name) {
 			continue
 		}
-		for _, f := range fronts() {
+		for _, f := range endpoints() {
 			if f.modern || !f.http || f.name == "nosession" {
 				continue
 			}

@@ -12,7 +12,7 @@ import (
 // steps is the client's side of every transcript, as far as its revision has it.
 func (t *transcript) steps() {
 	p := t.p
-	c := newClient(p.front.modern, "one")
+	c := newClient(p.endpoint.modern, "one")
 	c.revision = t.c.revision
 	c.capabilities = map[string]string{
 		runtimetest.Rev2024: `{"sampling":{},"roots":{}}`, runtimetest.RevMar: `{"sampling":{},"roots":{}}`,
@@ -24,7 +24,7 @@ func (t *transcript) steps() {
 	}
 	use := func(a ask) func() { return func() { must(c.request(p.ctx, a)) } }
 	t.step("open", func() {
-		check(p.front.open(p, c))
+		check(p.endpoint.open(p, c))
 		if c.modern {
 			use(ask{method: "server/discover"})()
 		}
@@ -54,7 +54,7 @@ func (t *transcript) steps() {
 		k := c.start(call("wait", `{}`, ""))
 		check(until(p.ctx, p.world, "the call", func(s runtimetest.Status) bool { return s.Running == 1 }))
 		defer c.forget(k)
-		if p.front.http && c.modern {
+		if p.endpoint.http && c.modern {
 			k.hangUp()
 		} else {
 			check(c.notify("notifications/cancelled", `"requestId":`+k.id+`,"reason":"enough"`))

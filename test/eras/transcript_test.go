@@ -25,21 +25,21 @@ import (
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
-// wireCase is one transcript: a client of a revision, over a front, and a
+// wireCase is one transcript: a client of a revision, over an endpoint, and a
 // server behind the proxy.
 type wireCase struct {
-	bridge, revision, front, back string
+	bridge, revision, endpoint, back string
 }
 
 func (c wireCase) name() string {
-	return fmt.Sprintf("%s-%s-%s-to-%s", c.bridge, c.revision, c.front, c.back)
+	return fmt.Sprintf("%s-%s-%s-to-%s", c.bridge, c.revision, c.endpoint, c.back)
 }
 
 // wireCases are the transcripts that there are: for each revision and transport
 // a server of each era.
 func wireCases() []wireCase {
 	var out []wireCase
-	for _, c := range []struct{ revision, front, legacy, modern string }{
+	for _, c := range []struct{ revision, endpoint, legacy, modern string }{
 		{runtimetest.Rev2024, "sse", "sse", "modern-http"},
 		{runtimetest.RevMar, "stdio", "stdio", "modern-stdio"},
 		{runtimetest.RevMar, "http", "http", "modern-http"},
@@ -48,11 +48,11 @@ func wireCases() []wireCase {
 		{runtimetest.RevNov, "stdio", "stdio", "modern-stdio"},
 		{runtimetest.RevNov, "http", "http", "modern-http"},
 	} {
-		out = append(out, wireCase{"D", c.revision, c.front, c.legacy}, wireCase{"B", c.revision, c.front, c.modern})
+		out = append(out, wireCase{"D", c.revision, c.endpoint, c.legacy}, wireCase{"B", c.revision, c.endpoint, c.modern})
 	}
 	for _, c := range slices.Clone(out) { // tools are found: see searchSteps
 		if c.bridge == "D" {
-			out = append(out, wireCase{"S", c.revision, c.front, c.back})
+			out = append(out, wireCase{"S", c.revision, c.endpoint, c.back})
 		}
 	}
 	return append(out,
@@ -102,7 +102,7 @@ type transcript struct {
 // play starts everything, runs the steps, and ends everything.
 func (t *transcript) play() error {
 	rec := newRecorder()
-	front := fronts()[slices.IndexFunc(fronts(), func(f front) bool { return f.name == t.c.front })]
+	endpoint := endpoints()[slices.IndexFunc(endpoints(), func(f endpoint) bool { return f.name == t.c.endpoint })]
 	back := backends()[slices.IndexFunc(backends(), func(b backend) bool { return b.name == t.c.back })]
 	entry, w, done, err := startRecorded(back, rec)
 	if err != nil {
@@ -112,7 +112,7 @@ func (t *transcript) play() error {
 	if t.c.bridge == "B" {
 		entry.ProtocolVersion = revision.Modern // no handshake is tried beside the calls: see TestUnlisted
 	}
-	t.p = &pair{front: front, back: back, world: w, ring: seal.NewRing(), rec: rec}
+	t.p = &pair{endpoint: endpoint, back: back, world: w, ring: seal.NewKeyring(), rec: rec}
 	var cancel context.CancelFunc
 	t.p.ctx, cancel = context.WithTimeout(context.Background(), *limit)
 	defer cancel()
@@ -124,13 +124,13 @@ func (t *transcript) play() error {
 	}); err != nil {
 		return err
 	}
-	if front.http {
+	if endpoint.http {
 		t.p.serve()
 	}
 	t.steps()
 	if t.err != nil { // the last step has not been
 		t.p.c.close()
-		if front.http {
+		if endpoint.http {
 			t.p.stopServing()
 		}
 		_ = t.p.proxy.Close()

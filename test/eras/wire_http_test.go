@@ -14,7 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
-// httpTransport is a Streamable HTTP front.
+// httpTransport is a Streamable HTTP endpoint.
 type httpTransport struct {
 	*wire.Client
 	c    *client

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
-// sseTransport is an HTTP+SSE front (2024-11-05). Its client's URL is that of messages.
+// sseTransport is an HTTP+SSE endpoint (2024-11-05). Its client's URL is that of messages.
 type sseTransport struct {
 	*wire.Client
 	work sync.WaitGroup

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
-// stdioTransport is a stdio front over memory.
+// stdioTransport is a stdio endpoint over memory.
 type stdioTransport struct {
 	c    *client
 	mu   sync.Mutex // one message at a time
@@ -39,7 +39,7 @@ func dialStdio(p stdioServer, c *client) *stdioTransport {
 	}()
 	go func() {
 		defer close(w.done)
-		_ = wire.Lines(out, func(line []byte) { c.receive(bytes.Clone(line), nil) }) // it ends with the front
+		_ = wire.Lines(out, func(line []byte) { c.receive(bytes.Clone(line), nil) }) // it ends with the endpoint
 		if err := <-served; err != nil && !errors.Is(err, context.Canceled) {
 			c.stray("ServeStdio: %v", err)
 		}

@@ -98,7 +98,7 @@ func (w *witnesses) until(t *testing.T, d *daemon, calls *atomic.Uint64, after t
 					if err != nil {
 						return
 					}
-					if k, text := judge(res.Message(), n, "good: "+argument+id); k == right {
+					if k, text := check(res.Message(), n, "good: "+argument+id); k == right {
 						w.Client(id)
 					} else if k == wrong {
 						t.Error(text)

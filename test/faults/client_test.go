@@ -67,11 +67,11 @@ func (c *caller) call(ctx context.Context, server, name string, ms, size int) (k
 	if res.Status != http.StatusOK {
 		return refused, strconv.Itoa(res.Status) + " " + res.Message()
 	}
-	return judge(res.Message(), id, server+": "+message)
+	return check(res.Message(), id, server+": "+message)
 }
 
-// judge returns what an answer to a call is.
-func judge(text, id, want string) (kind, string) {
+// check returns what an answer to a call is.
+func check(text, id, want string) (kind, string) {
 	var m struct {
 		ID     json.RawMessage
 		Result *struct {

@@ -387,7 +387,7 @@ func TestPipelined(t *testing.T) {
 			}
 			text, err := io.ReadAll(res.Body)
 			_ = res.Body.Close()
-			if k, _ := judge(string(text), "1", "good: p"); err != nil || k != right {
+			if k, _ := check(string(text), "1", "good: p"); err != nil || k != right {
 				t.Fatalf("answer %d: %v %s", i, err, text)
 			}
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
-// mostStreams is the bound of a front, see docs/serve.md, Limits.
+// mostStreams is the bound of an endpoint, see docs/serve.md, Limits.
 const mostStreams = 10_000
 
 // TestManyStreams opens as many sessions as there may be, each with a stream

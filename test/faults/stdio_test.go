@@ -49,7 +49,7 @@ func TestStdioPipelined(t *testing.T) {
 		}
 		seen[*m.ID] = true
 		count++
-		k, text := judge(answers.Text(), fmt.Sprint(*m.ID), fmt.Sprintf("good: m%d.", *m.ID))
+		k, text := check(answers.Text(), fmt.Sprint(*m.ID), fmt.Sprintf("good: m%d.", *m.ID))
 		if want := *m.ID%100 == 99; (k == failed) != want || k != failed && k != right {
 			t.Fatalf("%d: %s %s", *m.ID, k, text)
 		}

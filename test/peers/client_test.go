@@ -69,9 +69,9 @@ func stdioFront(t *testing.T, revision, config string, args ...string) *client {
 	return connectAs(t, &mcp.CommandTransport{Command: cmd, TerminateDuration: 10 * time.Second}, revision)
 }
 
-// fronts are the ways to reach mcpctl serve, by name: each transport in each era
+// endpoints are the ways to reach mcpctl serve, by name: each transport in each era
 // that has it.
-func fronts() map[string]func(t *testing.T, config string, args ...string) *client {
+func ways() map[string]func(t *testing.T, config string, args ...string) *client {
 	all := map[string]func(*testing.T, string, ...string) *client{
 		"sse": func(t *testing.T, config string, args ...string) *client {
 			return connect(t, &mcp.SSEClientTransport{Endpoint: strings.TrimSuffix(serveHTTP(t, config, args...).URL, "/mcp") + "/sse"})

@@ -133,7 +133,7 @@ func TestGoldenArguments(t *testing.T) {
 	}
 }
 
-// TestGoldenServe: both fronts before each backend, where a call goes the slow
+// TestGoldenServe: both endpoints before each backend, where a call goes the slow
 // way first (nothing is connected yet), then the quick one, then the slow one
 // again because its name is written with escapes.
 func TestGoldenServe(t *testing.T) {

@@ -44,7 +44,7 @@ func TestInspector(t *testing.T) {
 				{"--method prompts/get --prompt-name both__greet --prompt-args who=Ada", "Greet Ada."},
 			}
 			if strings.HasPrefix(name, "stdio") {
-				steps = steps[1:3] // each starts everything anew
+				steps = steps[1:3] // each starts everything again
 			}
 			for _, step := range steps {
 				inspect(t, step.words, step.want, at...)

@@ -169,7 +169,7 @@ func TestNPMServe(t *testing.T) {
 	// Without make nightly each way once, in front and behind.
 	daily := []string{"stdio-streamableHttp", "stdio 2026-07-28-sse", "http-stdio", "http 2026-07-28-streamableHttp", "sse-stdio", "http-files and memory", "stdio 2026-07-28-files and memory"}
 	skips := func(name string) bool { return !wire.Nightly() && !slices.Contains(daily, name) }
-	for front, open := range fronts() {
+	for front, open := range ways() {
 		for transport, at := range npmEverything() {
 			if skips(front + "-" + transport) {
 				continue

@@ -16,10 +16,10 @@ import (
 )
 
 // TestBackendForgetsSession: an SDK server that has lost its sessions is
-// greeted anew, without the client noticing, and reports changes again.
+// greeted again, without the client noticing, and reports changes again.
 func TestBackendForgetsSession(t *testing.T) {
 	t.Parallel()
-	for front, open := range fronts() {
+	for front, open := range ways() {
 		t.Run(front, func(t *testing.T) {
 			t.Parallel()
 			s := newSDKServer()

@@ -22,7 +22,7 @@ import (
 // SDK's servers behind, over each transport on each side.
 func TestSDKOnBothSides(t *testing.T) {
 	t.Parallel()
-	for front, open := range fronts() {
+	for front, open := range ways() {
 		for back, at := range sdkBackends(t) {
 			t.Run(front+"-"+back, func(t *testing.T) {
 				t.Parallel()

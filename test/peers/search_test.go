@@ -17,7 +17,7 @@ import (
 // them, and calls them, over each transport in each era.
 func TestSearchOfSDK(t *testing.T) {
 	t.Parallel()
-	for front, open := range fronts() {
+	for front, open := range ways() {
 		t.Run(front, func(t *testing.T) {
 			t.Parallel()
 			c := open(t, configure(t, sdkBackends(t)["stdio"]("sdk"), fake("fake")), "--list", "search")

@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// rewrite writes the counts of a file anew.
+// rewrite writes the counts of a file again.
 func rewrite(path string) error {
 	if path == "" {
 		return nil

@@ -60,17 +60,17 @@ func (s *Seen) Compare(t testing.TB, log interface {
 			t.Errorf("run %s: record %d after %d", r.Run, r.N, before)
 		}
 		last[r.Run] = r.N
-		switch id := r.What.Trace; r.Kind { //nolint:exhaustive // others have no outcome
+		switch id := r.Target.Trace; r.Kind { //nolint:exhaustive // others have no outcome
 		case audit.KindCall:
 			if _, twice := outs[id]; twice {
 				t.Errorf("call %s has two decisions", id)
 			}
-			ids[name{r.Run, r.N}], outs[id] = id, r.Came.Out
+			ids[name{r.Run, r.N}], outs[id] = id, r.Outcome.Out
 		case audit.KindDone:
 			if id = ids[name{r.Run, r.Of}]; id == "" || outs[id] != "" {
 				t.Errorf("call %q, %s-%d, has two outcomes, or no decision: %s", id, r.Run, r.N, outs[id])
 			}
-			outs[id] = r.Came.Out
+			outs[id] = r.Outcome.Out
 		}
 		return nil
 	})

@@ -19,7 +19,7 @@ import (
 type Options struct {
 	As string
 
-	Env, Args, Vars, Headers []scaffold.Given
+	Env, Args, Vars, Headers []scaffold.InputValue
 
 	Package, Remote     string
 	Pre, Replace, Force bool

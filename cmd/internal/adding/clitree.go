@@ -88,7 +88,7 @@ func show(u *ui.UI, tool string, root *clihelp.Command, choices []clitool.Choice
 		exposed[c.Words] = c.Exposed
 	}
 	each(root, func(c *clihelp.Command) { width = max(width, len(label(tool, c))) })
-	u.Note("commands of %s; those with a * are exposed:", tool)
+	u.Info("commands of %s; those with a * are exposed:", tool)
 	each(root, func(c *clihelp.Command) {
 		mark := " "
 		if exposed[words(c)] {

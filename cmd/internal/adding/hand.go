@@ -60,7 +60,7 @@ func (c *Adder) cleanAlias(alias string) string {
 		return alias // Set reports the error
 	}
 	if clean != alias {
-		c.UI.Note("the entry is named %s", clean)
+		c.UI.Info("the entry is named %s", clean)
 	}
 	return clean
 }
@@ -115,7 +115,7 @@ func (c *Adder) chooseCommands(ctx context.Context, words []string) (clitool.Exp
 	}
 	found, err := dial.Commands(ctx, entry, c.Dial(entry))
 	if err != nil {
-		c.UI.Note("warning: its commands are not known: %v", err)
+		c.UI.Info("warning: its commands are not known: %v", err)
 		return clitool.Exposure{Only: c.Options.CLI.Only}, ctx.Err()
 	}
 	return ChooseCommands(ctx, c.UI, asker, filepath.Base(words[0]), found, c.Options.CLI.Only)
@@ -161,7 +161,7 @@ func (c *Adder) urlEntry(target string) (*addition, error) {
 
 // Members returns NAME=VALUE pairs as an object in their order, nil for none. A
 // duplicate name is an error; fold ignores letter case, for headers.
-func Members(flag string, given []scaffold.Given, fold bool) (json.RawMessage, error) {
+func Members(flag string, given []scaffold.InputValue, fold bool) (json.RawMessage, error) {
 	if len(given) == 0 {
 		return nil, nil
 	}

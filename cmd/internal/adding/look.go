@@ -21,8 +21,8 @@ const (
 	packageTime = 15 * time.Second
 )
 
-// look asks the registries of all entries for newer versions.
-func (u *Updater) look(ctx context.Context, entries []config.Entry) []*result {
+// check asks the registries of all entries for newer versions.
+func (u *Updater) check(ctx context.Context, entries []config.Entry) []*result {
 	results := make([]*result, len(entries))
 	places := make(chan struct{}, maxAsked)
 	var all sync.WaitGroup
@@ -113,9 +113,9 @@ func (r *result) warn(format string, a ...any) {
 // upgrade makes the new entry, with some values besides those of the old one.
 func (u *Updater) upgrade(r *result, client *registry.Client, more upgrade.Options) error {
 	o := upgrade.Options{Registry: r.do.entry.Origin.Registry, OfficialRegistry: client.Official(), Force: u.Options.Force, Values: more.Values}
-	kept := "yours"
+	preferred := "yours"
 	if u.Options.Theirs {
-		o.Prefer, kept = upgrade.Theirs, "theirs"
+		o.Prefer, preferred = upgrade.Theirs, "theirs"
 	}
 	var old *registry.Server
 	if r.do.old != nil {
@@ -130,7 +130,7 @@ func (u *Updater) upgrade(r *result, client *registry.Client, more upgrade.Optio
 	}
 	r.do.up, r.Entry, r.Required, r.Conflicts = up, up.Mask(up.Entry), up.Required, nil
 	for _, c := range up.Conflicts {
-		r.Conflicts = append(r.Conflicts, conflict{strings.Join(c.Path, "."), maskPart(up, c.Path, c.Mine), maskPart(up, c.Path, c.Theirs), kept})
+		r.Conflicts = append(r.Conflicts, conflict{strings.Join(c.Path, "."), maskPart(up, c.Path, c.Mine), maskPart(up, c.Path, c.Theirs), preferred})
 	}
 	return nil
 }

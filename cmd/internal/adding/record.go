@@ -55,7 +55,7 @@ func (c *Adder) Record(ctx context.Context, arg string) (string, error) {
 		return "", &ui.Error{Err: err, Remedy: "choose a name with --as ALIAS"}
 	}
 	checkRunner(plan)
-	add := &addition{plan: plan, title: recordTitle(rec, plan)}
+	add := &addition{plan: plan, title: rec.recordTitle(plan)}
 	if talk && !c.Options.DryRun {
 		if err := c.confirm(ctx, asker, add); err != nil {
 			return "", err
@@ -87,7 +87,7 @@ func (c *Adder) findOne(ctx context.Context, asker ui.Asker, file *config.File, 
 	if silent, ok := asker.(*ui.NonInteractive); ok {
 		if !c.UI.JSON { // which prints one line, with the names
 			for _, o := range options {
-				c.UI.Note("  %s", o)
+				c.UI.Info("  %s", o)
 			}
 		}
 		alias := scaffold.Alias(ambiguous.Name)
@@ -165,7 +165,7 @@ func (h *Host) AskValues(ctx context.Context, asker ui.Asker, required []scaffol
 			continue
 		}
 		given = true
-		g := scaffold.Given{Name: r.Input, Value: config.Escape(value)}
+		g := scaffold.InputValue{Name: r.Input, Value: config.Escape(value)}
 		switch r.Kind {
 		case scaffold.KindEnv:
 			o.Env = append(o.Env, g)
@@ -227,7 +227,7 @@ func checkRunner(p *scaffold.Plan) {
 	}
 }
 
-func recordTitle(rec *Found, p *scaffold.Plan) string {
+func (rec *Found) recordTitle(p *scaffold.Plan) string {
 	s := rec.Record.Server
 	title := strings.TrimSpace(s.Name + " " + s.Version)
 	return title + ", " + p.Type + " " + p.Reference

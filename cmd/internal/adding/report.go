@@ -42,19 +42,19 @@ func (c *Adder) announce(add *addition) error {
 		return add.byHand && set
 	}))
 	if p.Install != nil {
-		c.UI.Note("install it first: %s", clitool.Line(p.Install))
+		c.UI.Info("install it first: %s", clitool.Line(p.Install))
 	}
 	if p.Start != nil {
-		c.UI.Note("the entry is an address; start the server first: %s", StartLine(p))
+		c.UI.Info("the entry is an address; start the server first: %s", StartLine(p))
 		c.NoteRequired(p.StartRequired)
 	}
 	c.noteOptional(p.Optional)
 	for _, alt := range p.Alternatives {
-		c.UI.Note("or %s: %s %s", alt.Flag, alt.Type, alt.Reference)
+		c.UI.Info("or %s: %s %s", alt.Flag, alt.Type, alt.Reference)
 	}
 	if !add.shown {
 		for _, w := range p.Warnings {
-			c.UI.Note("warning: %s", w)
+			c.UI.Info("warning: %s", w)
 		}
 	}
 	return nil
@@ -88,7 +88,7 @@ func (c *Adder) shown(add *addition) json.RawMessage {
 	}
 	entry := add.plan.Entry
 	var given []secret.Text
-	for _, list := range [][]scaffold.Given{c.Options.Env, c.Options.Args, c.Options.Vars, c.Options.Headers} {
+	for _, list := range [][]scaffold.InputValue{c.Options.Env, c.Options.Args, c.Options.Vars, c.Options.Headers} {
 		for _, g := range list {
 			if secret.LooksName(g.Name) || secret.LooksText(g.Value) {
 				given = append(given, secret.New(g.Value))
@@ -106,7 +106,7 @@ func (h *Host) NoteRequired(list []scaffold.Requirement) {
 	if len(list) == 0 {
 		return
 	}
-	h.UI.Note("export before use:")
+	h.UI.Info("export before use:")
 	width := 0
 	for _, r := range list {
 		width = max(width, len(r.Name))
@@ -132,7 +132,7 @@ func (h *Host) NoteRequired(list []scaffold.Requirement) {
 		if r.Description != "" {
 			line += ": " + r.Description
 		}
-		h.UI.Note("  %s", line)
+		h.UI.Info("  %s", line)
 	}
 }
 
@@ -151,7 +151,7 @@ func (c *Adder) noteOptional(list []scaffold.Option) {
 	if n := len(list) - len(names); n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	c.UI.Note("optional: %s%s", strings.Join(names, ", "), more)
+	c.UI.Info("optional: %s%s", strings.Join(names, ", "), more)
 }
 
 // originOrNil returns an entry's origin for JSON, nil if it has none.

@@ -37,7 +37,7 @@ func (c *Adder) offerPlaceholders(ctx context.Context, asker ui.Asker, alias str
 	return nil
 }
 
-func (c *Adder) offerPlaceholder(ctx context.Context, asker ui.Asker, flag string, g *scaffold.Given, variable string, warn bool) error {
+func (c *Adder) offerPlaceholder(ctx context.Context, asker ui.Asker, flag string, g *scaffold.InputValue, variable string, warn bool) error {
 	var what, form string
 	bare, isBare := config.BareVariable(g.Value)
 	switch {
@@ -55,8 +55,8 @@ func (c *Adder) offerPlaceholder(ctx context.Context, asker ui.Asker, flag strin
 	yes, err := asker.Confirm(ctx, ui.Question{Message: what + ". Write " + form + " in its place", Help: "${NAME} is replaced by the environment variable NAME when the server is used."})
 	switch {
 	case errors.Is(err, ui.ErrNoAnswer) && warn:
-		c.UI.Note("warning: %s", what)
-		c.UI.Note("hint: %s %s", flag, clitool.Line([]string{placeholderWord(g.Name, form)}))
+		c.UI.Info("warning: %s", what)
+		c.UI.Info("hint: %s %s", flag, clitool.Line([]string{placeholderWord(g.Name, form)}))
 	case errors.Is(err, ui.ErrNoAnswer):
 	case err != nil:
 		return err

@@ -121,7 +121,7 @@ func (c conflict) String() string {
 		return string(raw)
 	}
 	which := "yours is kept; --theirs takes the registry's"
-	if c.Kept == "theirs" {
+	if c.Preferred == "theirs" {
 		which = "the registry's is taken"
 	}
 	return fmt.Sprintf("%s: yours %s, the registry's %s; %s", c.Path, text(c.Yours), text(c.Theirs), which)

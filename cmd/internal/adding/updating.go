@@ -92,8 +92,8 @@ type conflict struct {
 	Path   string          `json:"path"`
 	Yours  json.RawMessage `json:"yours"`
 	Theirs json.RawMessage `json:"theirs"`
-	// Kept is the one that is written: yours or theirs.
-	Kept string `json:"kept"`
+	// Preferred is the one that is written: yours or theirs.
+	Preferred string `json:"kept"`
 }
 
 // toolChanges are those of a server's tools.
@@ -124,7 +124,7 @@ func (u *Updater) Run(ctx context.Context, aliases []string) error {
 		return err
 	}
 	asker := u.Asker()
-	results := u.look(ctx, entries)
+	results := u.check(ctx, entries)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (u *Updater) Run(ctx context.Context, aliases []string) error {
 			return err
 		}
 	} else if len(results) == 0 {
-		u.UI.Note("no server was added from a registry")
+		u.UI.Info("no server was added from a registry")
 	}
 	return u.outcome(results)
 }

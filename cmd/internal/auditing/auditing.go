@@ -24,8 +24,8 @@ import (
 // ErrFindings is what a command ends with that has printed what is wrong with the log.
 var ErrFindings = errors.New("the log is not as it was written")
 
-// Program is what the commands need of the program that they run in.
-type Program struct {
+// Command is what the commands need of the program that they run in.
+type Command struct {
 	UI *ui.UI
 	// Settings are those of the program, StateDir is where it keeps its state, "" for
 	// nowhere.
@@ -35,7 +35,7 @@ type Program struct {
 	Now func() time.Time
 }
 
-func (p *Program) now() time.Time {
+func (p *Command) now() time.Time {
 	if p.Now != nil {
 		return p.Now()
 	}
@@ -43,12 +43,12 @@ func (p *Program) now() time.Time {
 }
 
 // Path returns where the log is.
-func (p *Program) path() string { return filepath.Join(p.StateDir, LogName) }
+func (p *Command) path() string { return filepath.Join(p.StateDir, LogName) }
 
-func (p *Program) keyPath() string { return filepath.Join(p.StateDir, KeyName) }
+func (p *Command) keyPath() string { return filepath.Join(p.StateDir, KeyName) }
 
 // open opens the log for reading. The caller closes it.
-func (p *Program) open(ctx context.Context) (*logfile.Log, error) {
+func (p *Command) open(ctx context.Context) (*logfile.Log, error) {
 	l, err := logfile.OpenReadOnly(ctx, p.path())
 	if err != nil {
 		return nil, p.explain(err)
@@ -57,7 +57,7 @@ func (p *Program) open(ctx context.Context) (*logfile.Log, error) {
 }
 
 // explain says what mends an error of a log.
-func (p *Program) explain(err error) error {
+func (p *Command) explain(err error) error {
 	of, ok := errors.AsType[*logfile.Error](err)
 	switch {
 	case !ok:
@@ -76,7 +76,7 @@ func (p *Program) explain(err error) error {
 
 // Find returns the entry of a name: RUN-N, or a number in the log. That of an outcome has its
 // decision.
-func (p *Program) Find(ctx context.Context, name string) (*Entry, error) {
+func (p *Command) Find(ctx context.Context, name string) (*Entry, error) {
 	l, err := p.open(ctx)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (p *Program) Find(ctx context.Context, name string) (*Entry, error) {
 	return p.find(ctx, l, name)
 }
 
-func (p *Program) find(ctx context.Context, l *logfile.Log, name string) (e *Entry, err error) {
+func (p *Command) find(ctx context.Context, l *logfile.Log, name string) (e *Entry, err error) {
 	run, number, named := cutLast(name, "-")
 	n, numErr := strconv.ParseUint(number, 10, 63)
 	switch {
@@ -112,7 +112,7 @@ func (p *Program) find(ctx context.Context, l *logfile.Log, name string) (e *Ent
 	}
 	if e.Kind == audit.KindDone {
 		if of, err := ofRun(ctx, l, e.Run, e.Of); err == nil {
-			e.Decision = of
+			e.Opening = of
 		}
 	}
 	return e, nil

@@ -68,12 +68,12 @@ func (w *world) add(all ...audit.Record) {
 }
 
 // program returns the commands, with what they print in w.out.
-func (w *world) program(json bool) *auditing.Program {
+func (w *world) program(json bool) *auditing.Command {
 	w.out.Reset()
 	w.err.Reset()
 	u := ui.New(strings.NewReader(""), &w.out, &w.err)
 	u.JSON, u.Text = json, !json
-	return &auditing.Program{UI: u, StateDir: w.dir, Settings: settings.Settings{}, Now: func() time.Time { return noon.Add(time.Hour) }}
+	return &auditing.Command{UI: u, StateDir: w.dir, Settings: settings.Settings{}, Now: func() time.Time { return noon.Add(time.Hour) }}
 }
 
 // shown returns the numbers of the records that a query shows.
@@ -90,13 +90,13 @@ func (w *world) shown(q auditing.Query, limit int) string {
 }
 
 func call(who, server, tool, verdict, out string) audit.Record {
-	r := audit.Record{Kind: audit.KindCall, Who: audit.Asker{ID: who, Flow: "f-" + who}, What: audit.Subject{Server: server, Item: tool}, Said: audit.Said{Verdict: verdict}}
-	r.Came = audit.Outcome{Out: out, Took: 128 * time.Millisecond}
+	r := audit.Record{Kind: audit.KindCall, Principal: audit.Principal{ID: who, Flow: "f-" + who}, Target: audit.Target{Server: server, Item: tool}, Decision: audit.Decision{Verdict: verdict}}
+	r.Outcome = audit.Outcome{Out: out, Took: 128 * time.Millisecond}
 	if verdict == audit.VerdictLimit {
-		r.Came = audit.Outcome{}
+		r.Outcome = audit.Outcome{}
 	}
 	if verdict == audit.VerdictDeny {
-		r.Said.By, r.Came = []string{"rule-3.2"}, audit.Outcome{}
+		r.Decision.By, r.Outcome = []string{"rule-3.2"}, audit.Outcome{}
 	}
 	return r
 }
@@ -104,18 +104,18 @@ func call(who, server, tool, verdict, out string) audit.Record {
 // some is a small log: number 0 is the start, and so on.
 func (w *world) some() {
 	alice := call("https://idp.example|8f3a", "gh", "merge", "allow", "ok")
-	alice.Who.Name = "alice@example.com"
+	alice.Principal.Name = "alice@example.com"
 	slow := call("token|ci", "fs", "read", "allow", "")
-	slow.Came = audit.Outcome{}
+	slow.Outcome = audit.Outcome{}
 	w.add(
 		audit.Record{Kind: audit.KindStart, Text: "1.0"}, // 0
 		alice, // 1
 		slow,  // 2
-		call("token|ci", "gh", "delete_repo", "deny", ""),                                                        // 3
-		call("local", "fs", "read", "allow", "toolerror"),                                                        // 4
-		audit.Record{Kind: audit.KindAuth, Text: "expired", Count: 3},                                            // 5
-		audit.Record{Kind: audit.KindDone, Of: 3, Came: audit.Outcome{Out: audit.OutTimeout, Took: time.Minute}}, // 6, of number 2
-		call("token|ci", "gh", "get_issue", "limit", ""),                                                         // 7
+		call("token|ci", "gh", "delete_repo", "deny", ""),                                                           // 3
+		call("local", "fs", "read", "allow", "toolerror"),                                                           // 4
+		audit.Record{Kind: audit.KindAuth, Text: "expired", Count: 3},                                               // 5
+		audit.Record{Kind: audit.KindDone, Of: 3, Outcome: audit.Outcome{Out: audit.OutTimeout, Took: time.Minute}}, // 6, of number 2
+		call("token|ci", "gh", "get_issue", "limit", ""),                                                            // 7
 	)
 }
 
@@ -291,7 +291,7 @@ func TestTailMoved(t *testing.T) {
 // TestMissing: one line and the command, where there is no log, or none that can be read.
 func TestMissing(t *testing.T) {
 	w := &world{t: t, dir: t.TempDir()}
-	said := func(p *auditing.Program) string {
+	said := func(p *auditing.Command) string {
 		err := p.Show(t.Context(), auditing.Query{}, 0)
 		if err == nil {
 			return "nothing"
@@ -608,12 +608,12 @@ func TestBodies(t *testing.T) {
 	require.NoError(t, err)
 	const args, result = `{"path": "/a"}`, `{"content":[]}`
 	r := call("local", "fs", "read", "allow", "")
-	r.Run, r.N, r.Time, r.Sent.Digest, r.Came = "r1", 1, noon, key.Digest([]byte(args)), audit.Outcome{}
-	done := audit.Record{Run: "r1", N: 2, Kind: audit.KindDone, Of: 1, Time: noon, Came: audit.Outcome{Out: audit.OutOK, ResultDigest: key.Digest([]byte(result))}}
+	r.Run, r.N, r.Time, r.Arguments.Digest, r.Outcome = "r1", 1, noon, key.Digest([]byte(args)), audit.Outcome{}
+	done := audit.Record{Run: "r1", N: 2, Kind: audit.KindDone, Of: 1, Time: noon, Outcome: audit.Outcome{Out: audit.OutOK, ResultDigest: key.Digest([]byte(result))}}
 	for i, raw := range [][]byte{r.Append(nil), done.Append(nil)} {
-		body := audit.Body{Digest: r.Sent.Digest, Data: []byte(args)}
+		body := audit.Body{Digest: r.Arguments.Digest, Data: []byte(args)}
 		if i == 1 {
-			body = audit.Body{Digest: done.Came.ResultDigest, Result: true, Data: []byte(result)}
+			body = audit.Body{Digest: done.Outcome.ResultDigest, Result: true, Data: []byte(result)}
 		}
 		_, err := w.log.Append(t.Context(), &audit.Batch{Run: "r1", Records: [][]byte{raw}, Bodies: []audit.Body{body}})
 		require.NoError(t, err)
@@ -631,8 +631,8 @@ func TestBodies(t *testing.T) {
 	p := w.program(false)
 	p.UI.In = strings.NewReader(args)
 	require.NoError(t, p.Digest("-"))
-	if got := strings.TrimSpace(w.out.String()); got != r.Sent.Digest {
-		t.Errorf("got %s, want %s", got, r.Sent.Digest)
+	if got := strings.TrimSpace(w.out.String()); got != r.Arguments.Digest {
+		t.Errorf("got %s, want %s", got, r.Arguments.Digest)
 	}
 	found, err := w.log.DeleteBody(t.Context(), 0, false)
 	if err != nil || !found {
@@ -651,9 +651,9 @@ func BenchmarkShow(b *testing.B) {
 		all := make([]audit.Record, batch)
 		for i := range all {
 			all[i] = call("https://idp.example|8f3a", "gh", "create_issue", "allow", "ok")
-			all[i].Who.Name, all[i].Said.Generation, all[i].Sent.Digest = "alice@example.com", strings.Repeat("a", 71), strings.Repeat("b", 48)
+			all[i].Principal.Name, all[i].Decision.Generation, all[i].Arguments.Digest = "alice@example.com", strings.Repeat("a", 71), strings.Repeat("b", 48)
 			if i%7 == 0 {
-				all[i].What.Server = "fs"
+				all[i].Target.Server = "fs"
 			}
 		}
 		w.add(all...)

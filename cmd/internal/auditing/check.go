@@ -44,7 +44,7 @@ func Check(ctx context.Context, a *settings.Audit, dir string, getenv func(strin
 	return []*doctor.Report{c.Report}
 }
 
-func (c *checks) say(id, message, fix string) {
+func (c *checks) report(id, message, fix string) {
 	c.Checks = append(c.Checks, doctor.Check{ID: id, OK: true, Message: message, Fix: fix})
 }
 
@@ -62,7 +62,7 @@ func (c *checks) files() bool {
 	const others = 0o077
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !there:
-		c.say("audit", "there is no audit log yet: the first request makes it", "")
+		c.report("audit", "there is no audit log yet: the first request makes it", "")
 		return false
 	case errors.Is(err, fs.ErrNotExist):
 		c.fail("audit", "its key is gone: "+key, "put a copy of "+key+" in place, or begin a new log: mv "+c.Name+" "+c.Name+".old")
@@ -111,7 +111,7 @@ func (c *checks) log(ctx context.Context) {
 			text += fmt.Sprintf("; the last checkpoint is about %d, up to %s", s.Signed, r.Time.Local().Format(time.DateTime))
 		}
 	}
-	c.say("audit", text, "")
+	c.report("audit", text, "")
 }
 
 // rings checks whether runs have ended whose records are not all in the log.
@@ -125,7 +125,7 @@ func (c *checks) rings(ctx context.Context) {
 	case err != nil:
 		c.fail("audit", err.Error(), "")
 	case left > 0:
-		c.say("audit", plain.Count(left, "run")+" has ended without its last records in the log: they wait in "+filepath.Join(c.o.Dir, "audit-*.ring"), "mcpctl serve  # appends them when it starts")
+		c.report("audit", plain.Count(left, "run")+" has ended without its last records in the log: they wait in "+filepath.Join(c.o.Dir, "audit-*.ring"), "mcpctl serve  # appends them when it starts")
 	}
 }
 
@@ -160,7 +160,7 @@ func (c *checks) targets() {
 		if s.Kind == "file" || s.Kind == "witness" {
 			what = "the checkpoint of"
 		}
-		c.say("audit", fmt.Sprintf("%s has %s %d", s.Target, what, s.Next), "")
+		c.report("audit", fmt.Sprintf("%s has %s %d", s.Target, what, s.Next), "")
 	}
 }
 
@@ -179,11 +179,11 @@ func (c *checks) serves(ctx context.Context) {
 			c.fail("audit", fmt.Sprintf("serve %d cannot write it: %s", f.PID, s.Audit.Problem), "mcpctl status")
 		}
 		if s.Audit.Unwritten > 0 {
-			c.say("audit", fmt.Sprintf("serve %d has let %d requests pass without a record", f.PID, s.Audit.Unwritten), "mcpctl audit --kind gap")
+			c.report("audit", fmt.Sprintf("serve %d has let %d requests pass without a record", f.PID, s.Audit.Unwritten), "mcpctl audit --kind gap")
 		}
 		for _, e := range s.Audit.Exports {
 			if e.Problem != "" {
-				c.say("audit", fmt.Sprintf("%s gets nothing since %s: %s", e.Target, e.Since.Local().Format(time.DateTime), e.Problem), "mcpctl status")
+				c.report("audit", fmt.Sprintf("%s gets nothing since %s: %s", e.Target, e.Since.Local().Format(time.DateTime), e.Problem), "mcpctl status")
 			}
 		}
 	}

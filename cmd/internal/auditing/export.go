@@ -32,7 +32,7 @@ type ExportOptions struct {
 }
 
 // Export writes the records out that the log has now.
-func (p *Program) Export(ctx context.Context, o ExportOptions) error {
+func (p *Command) Export(ctx context.Context, o ExportOptions) error {
 	if n := count(o.JSONL, o.OTLP, o.CSV); n != 1 {
 		return ui.Usage("choose one of --jsonl, --otlp and --csv")
 	}
@@ -57,7 +57,7 @@ func (p *Program) Export(ctx context.Context, o ExportOptions) error {
 		return p.explain(err)
 	}
 	if o.File == "" {
-		p.UI.Note("note: to continue, --since %d", next)
+		p.UI.Info("note: to continue, --since %d", next)
 	}
 	return nil
 }
@@ -220,14 +220,14 @@ func (e *Entry) cells() []string {
 	if r.Of != 0 {
 		of = fmt.Sprintf("%s-%d", r.Run, r.Of)
 	}
-	if r.Who.Addr.IsValid() {
-		addr = r.Who.Addr.String()
+	if r.Principal.Addr.IsValid() {
+		addr = r.Principal.Addr.String()
 	}
 	all := []string{
-		strconv.FormatInt(e.Number, 10), e.Ref(), audit.StampOf(r.Time), string(r.Kind), of, r.Who.ID, r.Who.Name, list(r.Who.Groups), r.Who.Client, r.Who.Via, addr, r.Who.Flow,
-		r.What.Server, r.What.Item, r.What.Era, r.Sent.Digest, number(r.Sent.Size), r.What.Definition,
-		r.Said.Verdict, list(r.Said.By), list(r.Said.Would), list(r.Said.Scopes), r.Said.Generation, list(r.Said.Seen), list(r.Said.Found),
-		number(r.Came.Took.Milliseconds()), r.Came.Out, number(r.Came.ResultSize), r.Came.ResultDigest, r.What.Trace, r.Text, number(r.Count),
+		strconv.FormatInt(e.Number, 10), e.Ref(), audit.StampOf(r.Time), string(r.Kind), of, r.Principal.ID, r.Principal.Name, list(r.Principal.Groups), r.Principal.Client, r.Principal.Via, addr, r.Principal.Flow,
+		r.Target.Server, r.Target.Item, r.Target.Era, r.Arguments.Digest, number(r.Arguments.Size), r.Target.Definition,
+		r.Decision.Verdict, list(r.Decision.By), list(r.Decision.Would), list(r.Decision.Scopes), r.Decision.Generation, list(r.Decision.Seen), list(r.Decision.Found),
+		number(r.Outcome.Took.Milliseconds()), r.Outcome.Out, number(r.Outcome.ResultSize), r.Outcome.ResultDigest, r.Target.Trace, r.Text, number(r.Count),
 	}
 	for i, text := range all {
 		text = plain.Text(strings.NewReplacer("\r\n", `\n`, "\n", `\n`, "\r", `\r`).Replace(text))

@@ -48,8 +48,8 @@ type Entry struct {
 	// Raw are its bytes, valid until the next entry.
 	Raw []byte
 	audit.Record
-	// Decision is what the outcome in a KindDone is of, nil for unknown.
-	Decision *Entry
+	// Opening is what the outcome in a KindDone is of, nil for unknown.
+	Opening *Entry
 
 	log *logfile.Log // that it is of, nil for none
 }
@@ -57,8 +57,8 @@ type Entry struct {
 // Asked returns the entry that says who has asked for what: that of the decision of an
 // outcome.
 func (e *Entry) Asked() *Entry {
-	if e.Decision != nil {
-		return e.Decision
+	if e.Opening != nil {
+		return e.Opening
 	}
 	return e
 }
@@ -159,15 +159,15 @@ func (f *filter) all() bool {
 		f.since.IsZero() && f.until.IsZero() && !f.errors
 }
 
-// forget begins anew: records are tried again.
+// forget starts again: records are tried again.
 func (f *filter) forget() { f.open = [2]map[decisionID]*Entry{} }
 
 // match reports whether an entry is meant. That of an outcome gets the decision, if that was
 // tried before.
 func (f *filter) match(e *Entry) bool {
 	if e.Kind == audit.KindDone {
-		e.Decision = f.decision(&e.Record)
-	} else if e.Came.Out == "" && e.Said.Verdict != audit.VerdictDeny && e.Said.Verdict != audit.VerdictLimit {
+		e.Opening = f.decision(&e.Record)
+	} else if e.Outcome.Out == "" && e.Decision.Verdict != audit.VerdictDeny && e.Decision.Verdict != audit.VerdictLimit {
 		f.remember(e)
 	}
 	asked := e.Asked()
@@ -181,19 +181,19 @@ func (f *filter) match(e *Entry) bool {
 func (f *filter) about(r *audit.Record) bool {
 	has := func(re *regexp.Regexp, text string) bool { return re == nil || text != "" && re.MatchString(text) }
 	if f.who != nil {
-		_, subject, _ := strings.Cut(r.Who.ID, "|")
-		if !has(f.who, r.Who.ID) && !has(f.who, r.Who.Name) && !has(f.who, subject) {
+		_, subject, _ := strings.Cut(r.Principal.ID, "|")
+		if !has(f.who, r.Principal.ID) && !has(f.who, r.Principal.Name) && !has(f.who, subject) {
 			return false
 		}
 	}
-	if f.by != nil && !slices.ContainsFunc(r.Said.By, func(id string) bool {
+	if f.by != nil && !slices.ContainsFunc(r.Decision.By, func(id string) bool {
 		rule, _, _ := strings.Cut(id, ".") // a rule may have become several policies
 		return has(f.by, id) || has(f.by, rule)
 	}) {
 		return false
 	}
-	return has(f.server, r.What.Server) && (has(f.tool, r.What.Item) || has(f.tool, r.What.Server+"/"+r.What.Item)) && has(f.flow, r.Who.Flow) &&
-		(f.verdicts == nil || slices.Contains(f.verdicts, r.Said.Verdict))
+	return has(f.server, r.Target.Server) && (has(f.tool, r.Target.Item) || has(f.tool, r.Target.Server+"/"+r.Target.Item)) && has(f.flow, r.Principal.Flow) &&
+		(f.verdicts == nil || slices.Contains(f.verdicts, r.Decision.Verdict))
 }
 
 func (f *filter) within(t time.Time) bool {
@@ -203,12 +203,12 @@ func (f *filter) within(t time.Time) bool {
 // failed reports whether a record is of something that was refused, or has failed.
 func failed(r *audit.Record) bool {
 	switch {
-	case r.Said.Verdict == audit.VerdictDeny || r.Said.Verdict == audit.VerdictLimit:
+	case r.Decision.Verdict == audit.VerdictDeny || r.Decision.Verdict == audit.VerdictLimit:
 		return true
 	case r.Kind == audit.KindAuth || r.Kind == audit.KindGap:
 		return true
 	}
-	return r.Came.Out != "" && r.Came.Out != audit.OutOK
+	return r.Outcome.Out != "" && r.Outcome.Out != audit.OutOK
 }
 
 // isDecision reports whether a kind is that of a request.

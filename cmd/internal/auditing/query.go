@@ -26,7 +26,7 @@ const (
 
 // Show prints the records that are meant, the newest last; with a limit above zero, as many
 // of the newest. It needs the same memory for any number of records.
-func (p *Program) Show(ctx context.Context, q Query, limit int) error {
+func (p *Command) Show(ctx context.Context, q Query, limit int) error {
 	if limit == 0 && !p.UI.WantJSON() {
 		limit = shownRecords
 	}
@@ -35,7 +35,7 @@ func (p *Program) Show(ctx context.Context, q Query, limit int) error {
 		return err
 	}
 	defer func() { _ = l.Close() }() // nothing is written
-	out := printer{Program: p}
+	out := printer{Command: p}
 	f, err := q.filter(p.now())
 	if err != nil {
 		return err
@@ -51,9 +51,9 @@ func (p *Program) Show(ctx context.Context, q Query, limit int) error {
 	switch {
 	case err != nil || p.UI.WantJSON():
 	case out.count == 0:
-		p.UI.Note("no record is like that")
+		p.UI.Info("no record is like that")
 	case more:
-		p.UI.Note("note: these are the newest %d records: --limit N shows others, and --json shows all", out.count)
+		p.UI.Info("note: these are the newest %d records: --limit N shows others, and --json shows all", out.count)
 	}
 	return err
 }
@@ -76,14 +76,14 @@ func newest(ctx context.Context, l *logfile.Log, f *filter, size int64, limit in
 		return first > 0, err
 	}
 	count := 0
-	var kept []*Entry // the last limit entries; the next one takes the place count%limit
+	var found []*Entry // the last limit entries; the next one takes the place count%limit
 	err = read(ctx, l, f, size, func(e *Entry) error {
 		if limit <= keptRecords {
 			e.Raw = bytes.Clone(e.Raw)
-			if len(kept) < limit {
-				kept = append(kept, e)
+			if len(found) < limit {
+				found = append(found, e)
 			} else {
-				kept[count%limit] = e
+				found[count%limit] = e
 			}
 		}
 		count++
@@ -103,8 +103,8 @@ func newest(ctx context.Context, l *logfile.Log, f *filter, size int64, limit in
 			return each(e)
 		})
 	}
-	for i := range kept {
-		if err := each(kept[(skip+i)%len(kept)]); err != nil {
+	for i := range found {
+		if err := each(found[(skip+i)%len(found)]); err != nil {
 			return false, err
 		}
 	}
@@ -165,7 +165,7 @@ var errEnough = errors.New("enough")
 
 // printer prints records as they come.
 type printer struct {
-	*Program
+	*Command
 	rows  [][]string
 	count int
 }
@@ -175,7 +175,7 @@ func (o *printer) add(e *Entry) error {
 	if o.UI.WantJSON() {
 		return raw(o.UI, e)
 	}
-	if o.rows = append(o.rows, row(e)); len(o.rows) < pageRows {
+	if o.rows = append(o.rows, e.row()); len(o.rows) < pageRows {
 		return nil
 	}
 	return o.end()

@@ -65,7 +65,7 @@ type Recorder struct {
 	Journal *journal.Journal
 
 	o        Options
-	log      *keeper
+	log      *recorder
 	exporter *export.Exporter
 	failed   error // why nothing is recorded although it should be
 	stop     context.CancelFunc
@@ -86,7 +86,7 @@ func Open(ctx context.Context, o Options) (*Recorder, error) {
 	if err != nil {
 		return r.without(err)
 	}
-	r.log = &keeper{path: filepath.Join(o.Dir, LogName), key: key}
+	r.log = &recorder{path: filepath.Join(o.Dir, LogName), key: key}
 	j := journal.Options{
 		Keeper: r.log, Digest: key.AppendDigest, Dir: o.Dir, Optional: o.Audit.Optional, Version: o.Version, Report: r.report, Bodies: bodiesOf(o),
 	}
@@ -115,15 +115,15 @@ func Open(ctx context.Context, o Options) (*Recorder, error) {
 		}
 	}
 	if !o.Command {
-		if err := r.look(key); err != nil {
+		if err := r.checkKey(key); err != nil {
 			return nil, errors.Join(err, r.Journal.Close(ctx), r.log.close())
 		}
 	}
 	return r, nil
 }
 
-// look starts what looks after the log.
-func (r *Recorder) look(key *logfile.Key) error {
+// checkKey starts what looks after the log.
+func (r *Recorder) checkKey(key *logfile.Key) error {
 	o := r.o
 	exports, err := exportsOf(o)
 	if err != nil {
@@ -218,12 +218,12 @@ func (r *Recorder) Takes() *journal.Journal {
 	return r.Journal
 }
 
-// Note records what is no request. What cannot be recorded is logged: it has happened.
-func (r *Recorder) Note(rec *audit.Record) {
+// Record records what is no request. What cannot be recorded is logged: it has happened.
+func (r *Recorder) Record(rec *audit.Record) {
 	if r == nil || r.Journal == nil {
 		return
 	}
-	if err := r.Journal.Note(rec); err != nil {
+	if err := r.Journal.Append(rec); err != nil {
 		r.o.Log.Warn("not recorded", "kind", rec.Kind, "err", err)
 	}
 }
@@ -320,7 +320,7 @@ func (r *Recorder) prune(ctx context.Context, now time.Time) error {
 		before = now.Add(-a.Keep)
 	}
 	gone, err := l.Prune(ctx, before, a.Max, func(first int64) error {
-		if err := r.Journal.Note(&audit.Record{Kind: audit.KindPrune, Count: first}); err != nil {
+		if err := r.Journal.Append(&audit.Record{Kind: audit.KindPrune, Count: first}); err != nil {
 			return err
 		}
 		return r.settled(ctx)
@@ -347,8 +347,8 @@ func (r *Recorder) settled(ctx context.Context) error {
 	}
 }
 
-// keeper is the log of a Journal and an Exporter. It is opened as soon as it can be.
-type keeper struct {
+// recorder is the log of a Journal and an Exporter. It is opened as soon as it can be.
+type recorder struct {
 	path  string
 	key   *logfile.Key
 	woken atomic.Pointer[export.Exporter] // is told what is new

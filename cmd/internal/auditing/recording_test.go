@@ -56,7 +56,7 @@ func kinds(t *testing.T, dir string) (all []audit.Kind) {
 // call records a request.
 func recordedCall(t *testing.T, r *auditing.Recorder) {
 	t.Helper()
-	ticket, err := r.Journal.Begin(&journal.Decision{Kind: audit.KindCall, What: audit.Subject{Server: "gh", Item: "a"}, Arguments: []byte("{}")})
+	ticket, err := r.Journal.Begin(&journal.Request{Kind: audit.KindCall, Target: audit.Target{Server: "gh", Item: "a"}, Arguments: []byte("{}")})
 	require.NoError(t, err)
 	require.NoError(t, r.Journal.Wait(t.Context(), ticket))
 	require.NoError(t, r.Journal.End(ticket, audit.Outcome{Out: audit.OutOK}, []byte("{}")))
@@ -121,7 +121,7 @@ func TestKey(t *testing.T) {
 	if word, refuses := r.Unready(); word == "" || refuses || r.Takes() != nil {
 		t.Errorf("got %q %v", word, refuses)
 	}
-	r.Note(&audit.Record{Kind: audit.KindPin})
+	r.Record(&audit.Record{Kind: audit.KindPin})
 	r.Close(t.Context())
 }
 
@@ -138,16 +138,16 @@ func TestKept(t *testing.T) {
 		time.Sleep(time.Minute)
 		read, err := logfile.OpenReadOnly(t.Context(), filepath.Join(dir, auditing.LogName))
 		require.NoError(t, err)
-		kept := func() bool {
+		found := func() bool {
 			b, err := read.Body(t.Context(), 1, false)
 			require.NoError(t, err)
 			return b != nil
 		}
-		if !kept() {
+		if !found() {
 			t.Error("no body is kept")
 		}
 		time.Sleep(4 * time.Hour)
-		if kept() || r.Status(t.Context()).Oldest != 0 {
+		if found() || r.Status(t.Context()).Oldest != 0 {
 			t.Errorf("the body is left, or records from %d on", r.Status(t.Context()).Oldest)
 		}
 		time.Sleep(15 * time.Hour)
@@ -273,6 +273,6 @@ func TestSettings(t *testing.T) {
 	if r != nil || err != nil || r.Takes() != nil || r.Status(context.Background()) != nil {
 		t.Errorf("got %v, %v", r, err)
 	}
-	r.Note(nil)
+	r.Record(nil)
 	r.Close(t.Context())
 }

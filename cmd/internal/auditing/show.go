@@ -18,23 +18,23 @@ const shownTime = time.DateTime
 
 // who returns who has asked, for people.
 func who(r *audit.Record) string {
-	if r.Who.Name != "" {
-		return r.Who.Name
+	if r.Principal.Name != "" {
+		return r.Principal.Name
 	}
-	return r.Who.ID
+	return r.Principal.ID
 }
 
 // what returns what a record is about, for people.
-func what(e *Entry) string {
+func (e *Entry) what() string {
 	r := &e.Asked().Record
 	parts := []string{string(r.Kind)}
 	switch {
-	case r.What.Item != "":
-		parts = append(parts, r.What.Server+"/"+r.What.Item)
-	case r.What.Server != "":
-		parts = append(parts, r.What.Server)
+	case r.Target.Item != "":
+		parts = append(parts, r.Target.Server+"/"+r.Target.Item)
+	case r.Target.Server != "":
+		parts = append(parts, r.Target.Server)
 	}
-	if e.Kind == audit.KindDone && e.Decision == nil {
+	if e.Kind == audit.KindDone && e.Opening == nil {
 		parts = append(parts, "of "+e.Run+"-"+strconv.FormatUint(e.Of, 10))
 	}
 	if e.Text != "" {
@@ -48,23 +48,23 @@ func what(e *Entry) string {
 
 // verdict returns what policies have said. What an outcome repeats of its decision is left
 // out.
-func verdict(e *Entry) string {
-	text := e.Said.Verdict
-	if len(e.Said.By) > 0 {
-		text += " by " + strings.Join(e.Said.By, ", ")
+func (e *Entry) verdict() string {
+	text := e.Decision.Verdict
+	if len(e.Decision.By) > 0 {
+		text += " by " + strings.Join(e.Decision.By, ", ")
 	}
-	if len(e.Said.Would) > 0 {
-		text += " (would: " + strings.Join(e.Said.Would, ", ") + ")"
+	if len(e.Decision.Would) > 0 {
+		text += " (would: " + strings.Join(e.Decision.Would, ", ") + ")"
 	}
 	return text
 }
 
 // outcome returns what came of a request.
 func outcome(r *audit.Record) string {
-	if r.Came.Out == "" || r.Came.Took == 0 {
-		return r.Came.Out
+	if r.Outcome.Out == "" || r.Outcome.Took == 0 {
+		return r.Outcome.Out
 	}
-	return r.Came.Out + " " + took(r.Came.Took)
+	return r.Outcome.Out + " " + took(r.Outcome.Took)
 }
 
 func took(d time.Duration) string {
@@ -105,8 +105,8 @@ const (
 	columnOutcome = 5
 )
 
-func row(e *Entry) []string {
-	return []string{strconv.FormatInt(e.Number, 10), e.Time.Format(shownTime), who(&e.Asked().Record), what(e), verdict(e), outcome(&e.Record)}
+func (e *Entry) row() []string {
+	return []string{strconv.FormatInt(e.Number, 10), e.Time.Format(shownTime), who(&e.Asked().Record), e.what(), e.verdict(), outcome(&e.Record)}
 }
 
 // table writes rows of records.
@@ -119,7 +119,7 @@ func table(u *ui.UI, rows [][]string) error {
 
 // line writes a record on one line, for those who follow the log.
 func line(u *ui.UI, e *Entry) error {
-	c := row(e)
+	c := e.row()
 	parts := []string{c[0], c[1]}
 	for i, text := range c[2:] {
 		text = ui.CleanLine(text)
@@ -138,7 +138,7 @@ func line(u *ui.UI, e *Entry) error {
 }
 
 // members returns the members of a record for people, each with its name.
-func members(e *Entry) (all [][2]string) {
+func (e *Entry) members() (all [][2]string) {
 	add := func(name, text string) {
 		if text != "" {
 			all = append(all, [2]string{name, text})
@@ -151,33 +151,33 @@ func members(e *Entry) (all [][2]string) {
 		add("number", strconv.FormatInt(e.Number, 10))
 	}
 	add("time", audit.StampOf(r.Time))
-	add("what", what(e))
+	add("what", e.what())
 	if r.Of != 0 {
 		add("of", r.Run+"-"+strconv.FormatUint(r.Of, 10))
 	}
-	add("who", r.Who.ID)
-	if r.Who.Name != r.Who.ID {
-		add("name", r.Who.Name)
+	add("who", r.Principal.ID)
+	if r.Principal.Name != r.Principal.ID {
+		add("name", r.Principal.Name)
 	}
-	list("groups", r.Who.Groups)
-	add("client", r.Who.Client)
-	add("via", r.Who.Via)
-	if r.Who.Addr.IsValid() {
-		add("address", r.Who.Addr.String())
+	list("groups", r.Principal.Groups)
+	add("client", r.Principal.Client)
+	add("via", r.Principal.Via)
+	if r.Principal.Addr.IsValid() {
+		add("address", r.Principal.Addr.String())
 	}
-	add("flow", r.Who.Flow)
-	add("revision", r.What.Era)
-	add("arguments", digest(r.Sent.Digest, r.Sent.Size))
-	add("definition", r.What.Definition)
-	add("verdict", verdict(e))
-	list("scopes needed", r.Said.Scopes)
-	list("seen", r.Said.Seen)
-	list("found", r.Said.Found)
-	add("policies", r.Said.Generation)
+	add("flow", r.Principal.Flow)
+	add("revision", r.Target.Era)
+	add("arguments", digest(r.Arguments.Digest, r.Arguments.Size))
+	add("definition", r.Target.Definition)
+	add("verdict", e.verdict())
+	list("scopes needed", r.Decision.Scopes)
+	list("seen", r.Decision.Seen)
+	list("found", r.Decision.Found)
+	add("policies", r.Decision.Generation)
 	add("outcome", outcome(r))
-	add("result", digest(r.Came.ResultDigest, r.Came.ResultSize))
-	add("trace", r.What.Trace)
-	add("through", r.What.Through)
+	add("result", digest(r.Outcome.ResultDigest, r.Outcome.ResultSize))
+	add("trace", r.Target.Trace)
+	add("through", r.Target.Through)
 	return all
 }
 

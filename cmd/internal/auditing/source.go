@@ -22,7 +22,7 @@ const Log = "log"
 const maxLine = 1 << 20
 
 // Each calls each with the entries of a source that are meant, in their order.
-func (p *Program) Each(ctx context.Context, source string, q Query, each func(*Entry) error) error {
+func (p *Command) Each(ctx context.Context, source string, q Query, each func(*Entry) error) error {
 	f, err := q.filter(p.now())
 	if err != nil {
 		return err
@@ -91,9 +91,9 @@ func lines(path string, stdin io.Reader, f *filter, each func(*Entry) error) err
 
 // Arguments returns the arguments of a call, nil if they are not kept, or not as they were
 // sent: without a part, or without secrets.
-func (p *Program) Arguments(ctx context.Context, e *Entry) []byte {
+func (p *Command) Arguments(ctx context.Context, e *Entry) []byte {
 	switch {
-	case e.Sent.Digest == "":
+	case e.Arguments.Digest == "":
 		return []byte("{}")
 	case e.Number < 0:
 		return nil
@@ -111,14 +111,14 @@ func (p *Program) Arguments(ctx context.Context, e *Entry) []byte {
 		return nil
 	}
 	key, err := p.key()
-	if err != nil || key.Digest(body.Data) != e.Sent.Digest {
+	if err != nil || key.Digest(body.Data) != e.Arguments.Digest {
 		return nil
 	}
 	return body.Data
 }
 
 // key reads the key file of the log, which must be there.
-func (p *Program) key() (*logfile.Key, error) {
+func (p *Command) key() (*logfile.Key, error) {
 	if _, err := os.Stat(p.keyPath()); err != nil {
 		return nil, p.explain(&logfile.Error{Path: p.path(), Err: err})
 	}
@@ -131,7 +131,7 @@ func (p *Program) key() (*logfile.Key, error) {
 
 // Key prints the public key of the log, as a verifier key of a signed note; all with those
 // that have signed before, the newest first.
-func (p *Program) Key(all bool) error {
+func (p *Command) Key(all bool) error {
 	k, err := p.key()
 	if err != nil {
 		return err
@@ -156,7 +156,7 @@ func (p *Program) Key(all bool) error {
 
 // Digest prints the digest that a record would have of the bytes of a file, - for standard
 // input.
-func (p *Program) Digest(path string) error {
+func (p *Command) Digest(path string) error {
 	k, err := p.key()
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ var errMoved = errors.New("the log was moved away")
 // Tail prints the newest records that are meant, and with on those that come, until ctx
 // ends. It goes by numbers in the log: no record is left out or comes twice, whoever writes.
 // Where the log is moved away, it goes on with the one that comes in its place.
-func (p *Program) Tail(ctx context.Context, q Query, last int, on bool) error {
+func (p *Command) Tail(ctx context.Context, q Query, last int, on bool) error {
 	f, err := q.filter(p.now())
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (p *Program) Tail(ctx context.Context, q Query, last int, on bool) error {
 		if err = p.follow(ctx, l, is, f, size); !errors.Is(err, errMoved) {
 			break
 		}
-		p.UI.Note("note: the log was moved away: what follows is from the next log")
+		p.UI.Info("note: the log was moved away: what follows is from the next log")
 		_ = l.Close() // nothing was written
 		is, l, err = openNext(ctx, p.path())
 		f.forget()
@@ -90,7 +90,7 @@ func one(u *ui.UI) func(*Entry) error {
 
 // follow prints the entries of a log from a number on, until it is no longer the file that is
 // there: the error is errMoved then.
-func (p *Program) follow(ctx context.Context, l *logfile.Log, is os.FileInfo, f *filter, next int64) error {
+func (p *Command) follow(ctx context.Context, l *logfile.Log, is os.FileInfo, f *filter, next int64) error {
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
 	for {
@@ -105,7 +105,7 @@ func (p *Program) follow(ctx context.Context, l *logfile.Log, is os.FileInfo, f 
 		case size > next:
 			err := l.Read(ctx, next, size, func(n int64, raw []byte) error {
 				if n > next { // they were removed before they were read
-					p.UI.Note("note: records %d to %d have been removed", next, n-1)
+					p.UI.Info("note: records %d to %d have been removed", next, n-1)
 				}
 				next = n + 1
 				return f.try(n, raw, one(p.UI))
@@ -127,7 +127,7 @@ func (p *Program) follow(ctx context.Context, l *logfile.Log, is os.FileInfo, f 
 }
 
 // One prints one record with all that it has.
-func (p *Program) One(ctx context.Context, name string) error {
+func (p *Command) One(ctx context.Context, name string) error {
 	e, err := p.Find(ctx, name)
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ func (p *Program) One(ctx context.Context, name string) error {
 	if p.UI.WantJSON() {
 		return raw(p.UI, e)
 	}
-	all := members(e)
+	all := e.members()
 	width := 0
 	for _, m := range all {
 		width = max(width, len(m[0]))

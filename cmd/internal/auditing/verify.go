@@ -29,7 +29,7 @@ type VerifyOptions struct{ DB, Key, Since, JSONL, Proof string }
 
 // Verify prints what is wrong with the log, with an export of it, or with a proof. It fails
 // with ErrFindings.
-func (p *Program) Verify(ctx context.Context, o VerifyOptions) error {
+func (p *Command) Verify(ctx context.Context, o VerifyOptions) error {
 	if count(o.DB != "", o.JSONL != "", o.Proof != "") > 1 {
 		return ui.Usage("choose one of --db, --jsonl and --proof")
 	}
@@ -68,7 +68,7 @@ func (p *Program) Verify(ctx context.Context, o VerifyOptions) error {
 }
 
 // verify verifies a log or an export.
-func (p *Program) verify(ctx context.Context, o VerifyOptions, of verify.Options) (*verify.Report, error) {
+func (p *Command) verify(ctx context.Context, o VerifyOptions, of verify.Options) (*verify.Report, error) {
 	if o.JSONL != "" {
 		in := p.UI.In
 		if o.JSONL != "-" {
@@ -87,7 +87,7 @@ func (p *Program) verify(ctx context.Context, o VerifyOptions, of verify.Options
 
 // verifiers returns the verifier keys that a word gives: the lines of a file, or itself;
 // for "" the key of this machine's log.
-func (p *Program) verifiers(word string) ([]string, error) {
+func (p *Command) verifiers(word string) ([]string, error) {
 	if word == "" {
 		if _, err := os.Stat(p.keyPath()); err != nil {
 			return nil, ui.Usage("there is no key to verify with").WithHint("--key FILE, with what mcpctl audit key has printed where the log is written")
@@ -147,7 +147,7 @@ func checkpoints(path string) (all [][]byte, err error) {
 }
 
 // report prints a report for people.
-func (p *Program) report(r *verify.Report) error {
+func (p *Command) report(r *verify.Report) error {
 	var b strings.Builder
 	c := p.UI.Palette()
 	for _, f := range r.Findings {
@@ -167,7 +167,7 @@ func (p *Program) report(r *verify.Report) error {
 }
 
 // verifyProof checks a proof.
-func (p *Program) verifyProof(path string, keys []string) error {
+func (p *Command) verifyProof(path string, keys []string) error {
 	raw, err := readAll(path, p.UI.In)
 	if err != nil {
 		return err
@@ -197,7 +197,7 @@ func (p *Program) verifyProof(path string, keys []string) error {
 }
 
 // Prove prints the proof of a record.
-func (p *Program) Prove(ctx context.Context, name string) error {
+func (p *Command) Prove(ctx context.Context, name string) error {
 	l, err := p.open(ctx)
 	if err != nil {
 		return err
@@ -217,7 +217,7 @@ func (p *Program) Prove(ctx context.Context, name string) error {
 
 // Rotate has another key sign from now on, and prints it as Key does. The record of that is
 // one of a run of its own.
-func (p *Program) Rotate(ctx context.Context) error {
+func (p *Command) Rotate(ctx context.Context) error {
 	k, err := p.key()
 	if err != nil {
 		return err
@@ -228,7 +228,7 @@ func (p *Program) Rotate(ctx context.Context) error {
 	}
 	defer func() { _ = l.Close() }() // all is committed
 	_, err = l.Rotate(ctx, func(text string) error {
-		r := audit.Record{Time: p.now(), Run: strings.ToLower(rand.Text()[:10]), N: 1, Kind: audit.KindRotate, Who: audit.Asker{ID: access.Local}, Text: text}
+		r := audit.Record{Time: p.now(), Run: strings.ToLower(rand.Text()[:10]), N: 1, Kind: audit.KindRotate, Principal: audit.Principal{ID: access.Local}, Text: text}
 		_, err := l.Append(ctx, &audit.Batch{Run: r.Run, Records: [][]byte{r.Append(nil)}, Sync: true})
 		return err
 	})
@@ -239,7 +239,7 @@ func (p *Program) Rotate(ctx context.Context) error {
 }
 
 // Body prints the arguments of a call that are kept, or its result.
-func (p *Program) Body(ctx context.Context, name string, result bool) error {
+func (p *Command) Body(ctx context.Context, name string, result bool) error {
 	l, err := p.open(ctx)
 	if err != nil {
 		return err
@@ -249,11 +249,11 @@ func (p *Program) Body(ctx context.Context, name string, result bool) error {
 	if err != nil {
 		return err
 	}
-	if e.Kind == audit.KindDone && !result && e.Decision != nil {
-		e = e.Decision
+	if e.Kind == audit.KindDone && !result && e.Opening != nil {
+		e = e.Opening
 	}
 	body, err := l.Body(ctx, e.Number, result)
-	if err == nil && body == nil && result && e.Came.Out == "" {
+	if err == nil && body == nil && result && e.Outcome.Out == "" {
 		body, err = later(ctx, l, e)
 	}
 	switch {
@@ -263,7 +263,7 @@ func (p *Program) Body(ctx context.Context, name string, result bool) error {
 		what := map[bool]string{false: "arguments", true: "result"}[result]
 		return ui.Usage("the %s of record %s are not kept", what, name).WithHint("audit.bodies in config.yaml says which are, and for how long")
 	case body.Cut:
-		p.UI.Note("note: it was longer: audit.bodies.max says how much is kept")
+		p.UI.Info("note: it was longer: audit.bodies.max says how much is kept")
 	}
 	_, err = p.UI.Out.Write(append(body.Data, '\n'))
 	return err

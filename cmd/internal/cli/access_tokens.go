@@ -59,13 +59,13 @@ func (c *tokenCommand) change(ctx context.Context, change func([]access.Token) (
 		return err
 	}
 	if err := f.Change(ctx, change); err != nil {
-		return kept(err)
+		return tokenFiles(err)
 	}
 	return nil
 }
 
-// kept returns an error of the file with its kind.
-func kept(err error) error {
+// tokenFiles returns an error of the file with its kind.
+func tokenFiles(err error) error {
 	if own, ok := errors.AsType[*ui.Error](err); ok {
 		return own
 	}
@@ -110,7 +110,7 @@ func (c *tokenCommand) print(t access.Token, text string) error {
 	if !t.Expires.IsZero() {
 		until = "it expires on " + t.Expires.Format("2006-01-02 15:04 UTC")
 	}
-	c.UI.Note("token %s of %s is shown this once; %s", t.ID, t.Name, until)
+	c.UI.Info("token %s of %s is shown this once; %s", t.ID, t.Name, until)
 	return nil
 }
 
@@ -144,7 +144,7 @@ func (c *tokenCommand) Add(ctx context.Context, name string, groups []string, ex
 	}
 	err = c.print(t, text)
 	if err == nil && c.Unused {
-		c.UI.Note("note: serve asks nobody for a token yet; in config.yaml: serve: {auth: [{token: {}}]}")
+		c.UI.Info("note: serve asks nobody for a token yet; in config.yaml: serve: {auth: [{token: {}}]}")
 	}
 	return err
 }
@@ -177,7 +177,7 @@ func (c *tokenCommand) List() error {
 	}
 	all, err := f.List()
 	if err != nil {
-		return kept(err)
+		return tokenFiles(err)
 	}
 	if c.UI.WantJSON() {
 		out := make([]listedToken, len(all))
@@ -187,7 +187,7 @@ func (c *tokenCommand) List() error {
 		return c.UI.EncodeJSON(map[string]any{"tokens": out})
 	}
 	if len(all) == 0 {
-		c.UI.Note("there are no tokens (mcpctl access token add NAME)")
+		c.UI.Info("there are no tokens (mcpctl access token add NAME)")
 		return nil
 	}
 	now, rows := c.time(), make([][]string, len(all))
@@ -269,7 +269,7 @@ func (c *tokenCommand) Revoke(ctx context.Context, words []string) error {
 		return c.UI.EncodeJSON(map[string]any{"revoked": out})
 	}
 	for _, t := range gone {
-		c.UI.Note("revoked token %s of %s", t.ID, t.Name)
+		c.UI.Info("revoked token %s of %s", t.ID, t.Name)
 	}
 	return nil
 }

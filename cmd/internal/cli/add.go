@@ -66,7 +66,7 @@ type addCommand struct {
 }
 
 // questions returns who is asked.
-func questions(a *app) func() ui.Asker {
+func (a *app) questions() func() ui.Asker {
 	return func() ui.Asker {
 		if a.asker != nil {
 			return a.asker
@@ -77,7 +77,7 @@ func questions(a *app) func() ui.Asker {
 
 func (c *addCommand) run(cmd *cobra.Command, args []string, project bool) error {
 	var err error
-	if c.target, err = editable(&c.environment, project); err != nil {
+	if c.target, err = c.editable(project); err != nil {
 		return err
 	}
 	dash := cmd.ArgsLenAtDash()
@@ -119,7 +119,7 @@ func (c *addCommand) byHand(ctx context.Context, flags *pflag.FlagSet, add func(
 		return err
 	}
 	c.target.NoteCovered(alias)
-	return c.offerLogin(ctx, questions(c.app)(), alias)
+	return c.offerLogin(ctx, c.questions()(), alias)
 }
 
 // fromRegistry adds a record of the registry or a local document.
@@ -129,7 +129,7 @@ func (c *addCommand) fromRegistry(ctx context.Context, arg string) error {
 		return err
 	}
 	c.target.NoteCovered(alias)
-	return c.offerLogin(ctx, questions(c.app)(), alias)
+	return c.offerLogin(ctx, c.questions()(), alias)
 }
 
 func (c *addCommand) adder() *adding.Adder {
@@ -138,7 +138,7 @@ func (c *addCommand) adder() *adding.Adder {
 
 func (c *addCommand) host() *adding.Host {
 	return &adding.Host{
-		UI: c.ui, Asker: questions(c.app), Getenv: c.getenv, ConfigPath: c.target.Path, Load: c.target.Load, Update: c.target.Update,
+		UI: c.ui, Asker: c.questions(), Getenv: c.getenv, ConfigPath: c.target.Path, Load: c.target.Load, Update: c.target.Update,
 		Find: registryCommands{c.app}.find, Dial: c.dialOptions, AllowInsecureHTTP: c.settings.AllowInsecureHTTP,
 		Approve: c.file.approve,
 	}
@@ -156,7 +156,7 @@ func (c *addCommand) reject(flags *pflag.FlagSet, what string, names ...string) 
 
 // givenFlag is a repeatable NAME=VALUE, its order kept. NAME alone asks for a
 // placeholder.
-type givenFlag []scaffold.Given
+type givenFlag []scaffold.InputValue
 
 // String returns the default for pflag: none.
 func (g *givenFlag) String() string { return "" }
@@ -174,7 +174,7 @@ func (g *givenFlag) Set(s string) error {
 	if name == "" {
 		return errors.New("want NAME=VALUE") // not quoted: it may be secret
 	}
-	*g = append(*g, scaffold.Given{Name: name, Value: value, Placeholder: !hasValue})
+	*g = append(*g, scaffold.InputValue{Name: name, Value: value, Placeholder: !hasValue})
 	return nil
 }
 
@@ -185,7 +185,7 @@ type headerFlag struct{ *givenFlag }
 // Set adds one.
 func (h headerFlag) Set(s string) error {
 	if i := strings.IndexAny(s, "=:"); i > 0 && s[i] == ':' {
-		*h.givenFlag = append(*h.givenFlag, scaffold.Given{Name: s[:i], Value: strings.TrimSpace(s[i+1:])})
+		*h.givenFlag = append(*h.givenFlag, scaffold.InputValue{Name: s[:i], Value: strings.TrimSpace(s[i+1:])})
 		return nil
 	}
 	return h.givenFlag.Set(s)

@@ -22,7 +22,7 @@ func (c *addCommand) offerLogin(ctx context.Context, asker ui.Asker, alias strin
 	}
 	_, silent := asker.(*ui.NonInteractive)
 	if silent || c.o.Yes {
-		c.ui.Note("the server wants a login: %s", auth.LoginCommand(entry.Name))
+		c.ui.Info("the server wants a login: %s", auth.LoginCommand(entry.Name))
 		return nil
 	}
 	yes, err := asker.Confirm(ctx, ui.Question{Message: "The server wants a login. Log in now"})
@@ -30,7 +30,7 @@ func (c *addCommand) offerLogin(ctx context.Context, asker ui.Asker, alias strin
 		return err
 	}
 	if !yes {
-		c.ui.Note("log in later: %s", auth.LoginCommand(entry.Name))
+		c.ui.Info("log in later: %s", auth.LoginCommand(entry.Name))
 		return nil
 	}
 	commands := authCommands{c.app}
@@ -43,10 +43,10 @@ func (c *addCommand) offerLogin(ctx context.Context, asker ui.Asker, alias strin
 	case errors.Is(err, context.Canceled):
 		return err
 	case err != nil:
-		c.ui.Note("warning: not logged in: %v", err)
-		c.ui.Note("try again: %s", auth.LoginCommand(entry.Name))
+		c.ui.Info("warning: not logged in: %v", err)
+		c.ui.Info("try again: %s", auth.LoginCommand(entry.Name))
 	default:
-		c.ui.Note("logged in to %s%s", entry.Name, Until(t))
+		c.ui.Info("logged in to %s%s", entry.Name, Until(t))
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 // TestAddOffersPlaceholders: at a terminal a secret, and $NAME, become placeholders
 // where the user says yes.
 func TestAddOffersPlaceholders(t *testing.T) {
-	given := []scaffold.Given{{Name: "API_KEY", Value: "hunter2"}, {Name: "LOG", Value: "info"}, {Name: "HOME_DIR", Value: "$HOME/x"}}
+	given := []scaffold.InputValue{{Name: "API_KEY", Value: "hunter2"}, {Name: "LOG", Value: "info"}, {Name: "HOME_DIR", Value: "$HOME/x"}}
 	for name, c := range map[string]struct {
 		yes   bool
 		env   []string

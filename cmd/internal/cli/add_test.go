@@ -262,7 +262,7 @@ func TestAddFails(t *testing.T) {
 // userFile returns the user's file as what a command edits.
 func userFile(t *testing.T, a *app) *Target {
 	t.Helper()
-	target, err := editable(&a.environment, false)
+	target, err := a.editable(false)
 	require.NoError(t, err)
 	return target
 }

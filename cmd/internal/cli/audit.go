@@ -27,7 +27,7 @@ func newAudit(a *app) *cobra.Command {
 			if cmd.Flags().Changed("limit") && limit < 1 {
 				return usagef("--limit %d is less than 1", limit)
 			}
-			p := auditProgram(a)
+			p := a.auditProgram()
 			if len(words) == 0 {
 				return p.Show(cmd.Context(), q, limit)
 			}
@@ -44,8 +44,8 @@ func newAudit(a *app) *cobra.Command {
 }
 
 // auditProgram returns what the commands about the log need.
-func auditProgram(a *app) *auditing.Program {
-	return &auditing.Program{UI: a.ui, Settings: a.settings, StateDir: config.StateDir(a.getenv), Now: time.Now}
+func (a *app) auditProgram() *auditing.Command {
+	return &auditing.Command{UI: a.ui, Settings: a.settings, StateDir: config.StateDir(a.getenv), Now: time.Now}
 }
 
 // unknownAudit returns the error for a word that is no command below audit, and cannot name
@@ -83,7 +83,7 @@ func newAuditTail(a *app) *cobra.Command {
 			if last < 0 {
 				return usagef("-n %d is less than 0", last)
 			}
-			err := auditProgram(a).Tail(cmd.Context(), q, last, follow)
+			err := a.auditProgram().Tail(cmd.Context(), q, last, follow)
 			if follow && errors.Is(err, context.Canceled) {
 				return &Error{Code: exitInterrupted, Err: err, Silent: true} // how one ends it
 			}
@@ -112,7 +112,7 @@ func newAuditVerify(a *app) *cobra.Command {
 		Example: "  mcpctl audit verify\n  mcpctl audit verify --db copy/audit.db --key audit.pub --since checkpoint.txt\n  mcpctl audit verify --proof proof.txt --key audit.pub",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return auditResult(auditProgram(a).Verify(cmd.Context(), o))
+			return auditResult(a.auditProgram().Verify(cmd.Context(), o))
 		},
 	}
 	f := cmd.Flags()
@@ -128,7 +128,7 @@ func newAuditProve(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "prove RECORD", Short: "Print a proof that a record is in the log", Long: auditing.ProveLong, Example: "  mcpctl audit prove 3c1f-17 >proof.txt", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
-			return auditProgram(a).Prove(cmd.Context(), words[0])
+			return a.auditProgram().Prove(cmd.Context(), words[0])
 		},
 	}
 }
@@ -139,7 +139,7 @@ func newAuditExport(a *app) *cobra.Command {
 		Use: "export", Short: "Write the records out", Long: auditing.ExportLong, Example: "  mcpctl audit export --jsonl -o audit.jsonl\n  mcpctl audit export --csv --since 1000 >audit.csv", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Version = buildVersion().Version
-			return auditProgram(a).Export(cmd.Context(), o)
+			return a.auditProgram().Export(cmd.Context(), o)
 		},
 	}
 	f := cmd.Flags()
@@ -155,12 +155,12 @@ func newAuditKey(a *app) *cobra.Command {
 	all := false
 	cmd := &cobra.Command{
 		Use: "key", Short: "Print the public key of the log", Long: auditing.KeyLong, Example: "  mcpctl audit key >audit.pub\n  mcpctl audit key rotate", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return auditProgram(a).Key(all) },
+		RunE: func(*cobra.Command, []string) error { return a.auditProgram().Key(all) },
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "also those that have signed before")
 	cmd.AddCommand(&cobra.Command{
 		Use: "rotate", Short: "Have another key sign from now on", Long: auditing.RotateLong, Example: "  mcpctl audit key rotate", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return auditProgram(a).Rotate(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.auditProgram().Rotate(cmd.Context()) },
 	})
 	return cmd
 }
@@ -168,7 +168,7 @@ func newAuditKey(a *app) *cobra.Command {
 func newAuditDigest(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "digest FILE", Short: "Print the digest that records have of bytes", Long: auditing.DigestLong, Example: "  printf '{\"item\":\"1\"}' | mcpctl audit digest -", Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, words []string) error { return auditProgram(a).Digest(words[0]) },
+		RunE: func(_ *cobra.Command, words []string) error { return a.auditProgram().Digest(words[0]) },
 	}
 }
 
@@ -177,7 +177,7 @@ func newAuditBody(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "body RECORD", Short: "Print the arguments or the result of a call, if they are kept", Long: auditing.BodyLong, Example: "  mcpctl audit body 3c1f-17\n  mcpctl audit body 3c1f-17 --result", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
-			return auditProgram(a).Body(cmd.Context(), words[0], result)
+			return a.auditProgram().Body(cmd.Context(), words[0], result)
 		},
 	}
 	cmd.Flags().BoolVar(&result, "result", false, "the result")

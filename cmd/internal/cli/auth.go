@@ -67,9 +67,9 @@ func (a authCommands) dialAuth() *dial.Auth {
 
 // person returns who can be asked to log in, nil for nobody. asked says that this is
 // what the command is for.
-func (a authCommands) person(asked bool) *Person {
+func (a authCommands) person(asked bool) *Prompter {
 	if asked || !a.settings.NoInput && (a.ui.CanAsk() || a.getenv("BROWSER") != "") {
-		return &Person{UI: a.ui, Getenv: a.getenv, NoBrowser: a.settings.NoBrowser, Asker: a.asker}
+		return &Prompter{UI: a.ui, Getenv: a.getenv, NoBrowser: a.settings.NoBrowser, Asker: a.asker}
 	}
 	return nil
 }
@@ -191,7 +191,7 @@ account that a principal of mcpctl serve has linked.`,
 	}
 	cmd.Flags().StringVar(&principal, "principal", "", "delete the account of this principal, by the ID")
 	return a.onEntry(cmd, func(ctx context.Context, entry config.Entry) error {
-		had, err := a.kept().Forget(ctx, a.ui, Canonical(entry), principal)
+		had, err := a.tokenFiles().Forget(ctx, a.ui, Canonical(entry), principal)
 		if err != nil {
 			return err
 		}
@@ -238,9 +238,9 @@ needs. It never asks for a login.`,
 	})
 }
 
-// kept returns all tokens that are kept.
-func (a authCommands) kept() *Kept {
-	return &Kept{Store: a.tokenStore(), Accounts: gateway.AccountFolder(config.StateDir(a.getenv), a.settings.Tokens.Store), Kind: a.settings.Tokens.Store}
+// tokenFiles returns all tokens that are kept.
+func (a authCommands) tokenFiles() *TokenFiles {
+	return &TokenFiles{Store: a.tokenStore(), Accounts: gateway.AccountFolder(config.StateDir(a.getenv), a.settings.Tokens.Store), Kind: a.settings.Tokens.Store}
 }
 
 func (a authCommands) status() *cobra.Command {
@@ -260,7 +260,7 @@ As JSON: {"servers":[{"name","principal","issuer","scopes","expiresAt","refreshA
 		if err != nil {
 			return err
 		}
-		r, err := a.kept().Report(a.ui, names, wanted)
+		r, err := a.tokenFiles().Report(a.ui, names, wanted)
 		if err != nil {
 			return err
 		}

@@ -79,7 +79,7 @@ func (b *bridgeCommand) run(ctx context.Context, words []string, dash int) error
 			return usagef("the isolation of %s is set in its entry", entry.Name).withHint("mcpctl config edit")
 		}
 		if !slices.Contains(isolations(), b.isolation) {
-			return usagef("--isolation is %q, want %s", b.isolation, plain.Or(isolations()))
+			return usagef("--isolation is %q, want %s", b.isolation, plain.JoinOr(isolations()))
 		}
 		entry.Isolation = b.isolation
 	}
@@ -115,13 +115,13 @@ func (b *bridgeCommand) server(words []string, dash int) (config.Entry, error) {
 	case len(words) == 0 && b.a.adhoc.given():
 		return b.a.entryOrURL("")
 	case len(words) == 0 && b.a.getenv(UpstreamURL) != "":
-		entry, version, err := Upstream(b.a.getenv, b.a.ui.Note, b.a.settings.ProtocolVersion)
+		entry, version, err := Upstream(b.a.getenv, b.a.ui.Info, b.a.settings.ProtocolVersion)
 		b.a.settings.ProtocolVersion = version
 		return entry, err
 	case len(words) == 0:
 		return usage("missing argument: mcpctl bridge URL|SERVER")
 	}
-	if err := serveLayers(b.a, &b.o); err != nil {
+	if err := b.a.serveLayers(&b.o); err != nil {
 		return config.Entry{}, err
 	}
 	b.o.Servers = words

@@ -55,7 +55,7 @@ func newBudget(a *app) *cobra.Command {
 			if err := r.Print(a.ui, every); err != nil {
 				return err
 			}
-			stored.Note(a.ui)
+			stored.Warn(a.ui)
 			if over := Over(checked); check && over != "" {
 				return &Error{Code: exitDrift, Err: errors.New(over), Remedy: "mcpctl budget --tools shows which tools take most"}
 			}
@@ -66,7 +66,7 @@ func newBudget(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&every, "tools", false, "show every tool")
 	cmd.Flags().BoolVar(&check, "check", false, "exit code 10 if the tools, or those of any view, take more than is allowed")
 	cmd.Flags().IntVar(&limit, "limit", 0, "how many `TOKENS` are allowed; without it, the budget of the view")
-	viewFlag(a, cmd, &view, "only what the view `NAME` shows")
+	a.viewFlag(cmd, &view, "only what the view `NAME` shows")
 	return cmd
 }
 

@@ -80,7 +80,7 @@ that the tool itself reports is printed like a result, with exit code 3.`,
 }
 
 func (c *callCommand) run(ctx context.Context, name string, words []string) error {
-	if c.f.dryRun && !wraps(c.session) {
+	if c.f.dryRun && !c.wraps() {
 		return usagef("call: --dry-run is for command-line tools, and %s is a server", c.server)
 	}
 	t, unlisted, err := c.findTool(ctx, name)
@@ -93,7 +93,7 @@ func (c *callCommand) run(ctx context.Context, name string, words []string) erro
 	case unlisted != nil && !c.f.noValidate && c.missing == nil:
 		return unlisted
 	case unlisted != nil:
-		c.a.ui.Note("note: %s is not in the list of %s; the call is sent with unchecked arguments", name, c.server)
+		c.a.ui.Info("note: %s is not in the list of %s; the call is sent with unchecked arguments", name, c.server)
 		t = &runtime.Tool{Name: name}
 	}
 	raw, err := c.arguments(ctx, t, words)
@@ -166,7 +166,7 @@ func (c *callCommand) arguments(ctx context.Context, t *runtime.Tool, words []st
 // several returns who asks whether a pair with a comma means several values, nil where nobody
 // can be asked.
 func (c *callCommand) several(ctx context.Context) func(key string, values []string) (bool, error) {
-	asker := questions(c.a)()
+	asker := c.a.questions()()
 	if _, silent := asker.(*ui.NonInteractive); silent {
 		return nil
 	}
@@ -203,6 +203,6 @@ func (c *callCommand) checkResult(t *runtime.Tool, res *runtime.ToolResult) {
 		err = out.Validate(res.Structured)
 	}
 	if err != nil {
-		c.a.ui.Note("note: the structured result does not fit the tool's output schema: %v", err)
+		c.a.ui.Info("note: the structured result does not fit the tool's output schema: %v", err)
 	}
 }

@@ -10,7 +10,7 @@ type commandGroup struct {
 
 // commandGroups returns the whole command tree. The help text has the groups in
 // this order, and the commands of each by name.
-func commandGroups(a *app) []commandGroup {
+func (a *app) commandGroups() []commandGroup {
 	return []commandGroup{
 		{"configure", "Find and configure:", []*cobra.Command{
 			newSearch(a),
@@ -70,7 +70,7 @@ const restGroup = "rest"
 
 // addCommands adds the command tree to root.
 func addCommands(root *cobra.Command, a *app) {
-	for _, g := range commandGroups(a) {
+	for _, g := range a.commandGroups() {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, cmd := range g.commands {
 			cmd.GroupID = g.id

@@ -149,7 +149,7 @@ func (a *app) serverCompletions(begun string) []cobra.Completion {
 }
 
 // serverFlag returns the completion of a flag of servers separated by commas.
-func serverFlag(a *app) cobra.CompletionFunc {
+func (a *app) serverFlag() cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		a.setupCompletion(cmd)
 		before, last := "", begun

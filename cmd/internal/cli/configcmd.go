@@ -40,11 +40,11 @@ func newConfigSchema(a *app) *cobra.Command {
 	}
 }
 
-// configuringOf returns what the commands about the configuration need.
-func configuringOf(a *app) *Program {
-	return &Program{
-		UI: a.ui, Asker: questions(a), Getenv: a.getenv, Settings: a.settings, Wanted: a.file.wanted,
-		Layers: func() (*layers.Set, error) { return loadLayers(&a.environment) },
+// configuring returns what the commands about the configuration need.
+func (a *app) configuring() *ConfigCommand {
+	return &ConfigCommand{
+		UI: a.ui, Asker: a.questions(), Getenv: a.getenv, Settings: a.settings, Wanted: a.file.wanted,
+		Layers: func() (*layers.Set, error) { return a.loadLayers() },
 	}
 }
 
@@ -53,7 +53,7 @@ func newConfigPath(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "path", Short: "Print where servers.json is", Args: cobra.NoArgs, Annotations: map[string]string{anyFiles: "yes"},
 		Long: "Print the path of servers.json, even if the file does not exist. The output is one line, also into a pipe, or an object with --json.",
-		RunE: func(*cobra.Command, []string) error { return configuringOf(a).Path(project) },
+		RunE: func(*cobra.Command, []string) error { return a.configuring().Path(project) },
 	}
 	cmd.Flags().BoolVar(&project, "project", false, "the file of this project")
 	return cmd
@@ -65,7 +65,7 @@ func newConfigEdit(a *app) *cobra.Command {
 		Use: "edit", Short: "Open servers.json in $VISUAL or $EDITOR, then check it", Args: cobra.NoArgs, Annotations: map[string]string{anyFiles: "yes"},
 		Long: "Open servers.json in $VISUAL or $EDITOR, then check it. A missing file is created.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return printed(configuringOf(a).Edit(cmd.Context(), project))
+			return printed(a.configuring().Edit(cmd.Context(), project))
 		},
 	}
 	cmd.Flags().BoolVar(&project, "project", false, "the file of this project")
@@ -90,7 +90,7 @@ func newConfigValidate(a *app) *cobra.Command {
 			o.Stored = !live
 			o.Settings = a.broken
 			o.Policies = a.unmatched(cmd.Context())
-			return printed(configuringOf(a).Validate(o))
+			return printed(a.configuring().Validate(o))
 		},
 	}
 	cmd.Flags().BoolVar(&live, "live", false, "ask all servers, and compare the views with what they offer")
@@ -118,7 +118,7 @@ func newConfigTrust(a *app) *cobra.Command {
 			"trust asks before it trusts; elsewhere the command is the answer.",
 		Example: "  mcpctl config trust\n  mcpctl config trust --list\n  mcpctl config trust --revoke ~/src/shop",
 		RunE: func(cmd *cobra.Command, words []string) error {
-			return configuringOf(a).Trust(cmd.Context(), words, o)
+			return a.configuring().Trust(cmd.Context(), words, o)
 		},
 	}
 	cmd.Flags().BoolVar(&o.Revoke, "revoke", false, "trust it no longer")

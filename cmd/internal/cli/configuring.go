@@ -13,8 +13,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
-// Program is what the commands need of the program that they run in.
-type Program struct {
+// ConfigCommand is what the commands need of the program that they run in.
+type ConfigCommand struct {
 	UI       *ui.UI
 	Asker    func() ui.Asker
 	Getenv   func(string) string

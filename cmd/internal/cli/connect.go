@@ -87,7 +87,7 @@ func (env *environment) noteVariables() {
 			variables = []string{bare}
 		}
 		if len(variables) > 0 {
-			env.ui.Note("warning: -H %s has the text $%s, which is sent as it is: the shell replaces it between \"double quotes\"", name, variables[0])
+			env.ui.Info("warning: -H %s has the text $%s, which is sent as it is: the shell replaces it between \"double quotes\"", name, variables[0])
 		}
 	}
 }

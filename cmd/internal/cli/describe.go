@@ -67,7 +67,7 @@ func (s *session) showTool(ctx context.Context, t *runtime.Tool) error {
 	p.Head("EXAMPLE")
 	words := args.Sample(in)
 	p.Line("  %s", s.example(t, words))
-	if wraps(s) {
+	if s.wraps() {
 		if raw, err := args.Parse(in, args.Source{Words: words, NoValidate: true}); err == nil && p.Err == nil {
 			p.Head("RUNS")
 			p.Err = adding.DryRunCommands(ctx, s, s.a.ui, "  ", t.Name, raw)

@@ -90,7 +90,7 @@ func (c *doctorCommand) run(ctx context.Context, words []string) error {
 // what returns the servers to check, and the files that they are in.
 func (c *doctorCommand) what(words []string) ([]config.Entry, doctor.Files, error) {
 	files := doctor.Files{Path: c.settings.ConfigPath}
-	files.Tokens = authCommands{c.app}.kept().Files()
+	files.Tokens = authCommands{c.app}.tokenFiles().Files()
 	if c.adhoc.given() {
 		if len(words) > 0 {
 			return nil, files, usagef("unexpected argument %q", words[0]).withHint("mcpctl doctor --help")
@@ -98,7 +98,7 @@ func (c *doctorCommand) what(words []string) ([]config.Entry, doctor.Files, erro
 		entry, err := c.entryOrURL("")
 		return []config.Entry{entry}, doctor.Files{}, err
 	}
-	set, err := loadLayers(&c.environment)
+	set, err := c.loadLayers()
 	if broken, ok := errors.AsType[*config.Problem](err); ok {
 		files.Path, files.Broken = broken.File, broken
 		return nil, files, nil
@@ -154,7 +154,7 @@ func (c *doctorCommand) check(ctx context.Context, d *doctor.Doctor, entries []c
 // nameIssuers offers on a terminal to write the authorization server that a server names
 // into its entry, where the entry has a secret and names none; and checks it again.
 func (c *doctorCommand) nameIssuers(ctx context.Context, d *doctor.Doctor, entries []config.Entry, reports []*doctor.Report) error {
-	asker := questions(c.app)()
+	asker := c.questions()()
 	if _, silent := asker.(*ui.NonInteractive); silent {
 		return nil
 	}
@@ -204,11 +204,11 @@ func (c *doctorCommand) nameIssuers(ctx context.Context, d *doctor.Doctor, entri
 
 // targetOf returns the file that an entry is in.
 func (c *doctorCommand) targetOf(entry config.Entry) (*Target, error) {
-	target, err := editable(&c.environment, false)
+	target, err := c.editable(false)
 	if err != nil || target.Path == entry.File {
 		return target, err
 	}
-	return editable(&c.environment, true)
+	return c.editable(true)
 }
 
 func (c *doctorCommand) print(result *doctor.Result, all bool) error {
@@ -218,7 +218,7 @@ func (c *doctorCommand) print(result *doctor.Result, all bool) error {
 	if c.ui.WantJSON() {
 		return c.ui.EncodeJSON(result)
 	}
-	text := doctor.Text{Result: result, Width: ui.Width(c.ui), Color: c.ui.Color, All: all}
+	text := doctor.Text{Result: result, Width: c.ui.Width(), Color: c.ui.Color, All: all}
 	_, err := io.WriteString(c.ui.Out, text.String())
 	return err
 }

@@ -53,7 +53,7 @@ func accessReports(ctx context.Context, servers string, s settings.Settings, get
 	return []*doctor.Report{c.Report}
 }
 
-func (c *checks) say(id, message, fix string) {
+func (c *checks) report(id, message, fix string) {
 	c.Checks = append(c.Checks, doctor.Check{ID: id, OK: true, Message: message, Fix: fix})
 }
 
@@ -66,7 +66,7 @@ func (c *checks) fail(id, message, fix string) {
 func (c *checks) policies(unmatched []settings.Unmatched) {
 	if !c.a.Rules {
 		if c.a.Required() {
-			c.say("access", "whoever has a credential may use every server and tool", `mcpctl config sources  # shows where config.yaml is; access: {rules: [{allow: "*", to: "*", only: read-only}]} allows reading alone`)
+			c.report("access", "whoever has a credential may use every server and tool", `mcpctl config sources  # shows where config.yaml is; access: {rules: [{allow: "*", to: "*", only: read-only}]} allows reading alone`)
 		}
 		return
 	}
@@ -88,10 +88,10 @@ func (c *checks) policies(unmatched []settings.Unmatched) {
 		if fix := "mcpctl policy check  # " + problem.Remedy; unmatched[i].Stops {
 			c.fail("access", problem.Error(), fix)
 		} else {
-			c.say("access", problem.Error(), fix)
+			c.report("access", problem.Error(), fix)
 		}
 	}
-	c.say("access", plain.Count(len(decides.Set.Policies()), "policy")+", generation "+gateway.StatusGeneration(decides.Set.Digest()), "")
+	c.report("access", plain.Count(len(decides.Set.Policies()), "policy")+", generation "+gateway.StatusGeneration(decides.Set.Digest()), "")
 }
 
 // tls checks the certificate of serve, and the authorities of clients.
@@ -117,7 +117,7 @@ func (c *checks) tls() {
 			host = name
 		}
 		if err := leaf.VerifyHostname(host); err != nil {
-			c.say("tls", "the certificate is not for "+host+", which serve.hosts has: clients will refuse it", edit+"remove the name, or get a certificate for it")
+			c.report("tls", "the certificate is not for "+host+", which serve.hosts has: clients will refuse it", edit+"remove the name, or get a certificate for it")
 		}
 	}
 	if trust := f.Trust(); trust != nil {
@@ -129,7 +129,7 @@ func (c *checks) tls() {
 		}
 	}
 	if len(c.Checks) == found {
-		c.say("tls", "the certificate is valid until "+leaf.NotAfter.UTC().Format(time.DateOnly), "")
+		c.report("tls", "the certificate is valid until "+leaf.NotAfter.UTC().Format(time.DateOnly), "")
 	}
 }
 
@@ -152,7 +152,7 @@ func (c *checks) ends(what string, at time.Time, fix string) {
 	case c.now.After(at):
 		c.fail("tls", what+" has ended on "+day, fix)
 	case c.now.Add(soon).After(at):
-		c.say("tls", what+" ends on "+day, fix)
+		c.report("tls", what+" ends on "+day, fix)
 	}
 }
 
@@ -176,11 +176,11 @@ func (c *checks) tokens(getenv func(string) string) {
 	}
 	switch {
 	case len(all) == len(expired):
-		c.say("tokens", "no token is valid", "mcpctl access token add NAME")
+		c.report("tokens", "no token is valid", "mcpctl access token add NAME")
 	case expired != nil:
-		c.say("tokens", plain.Count(len(expired), "token")+" expired", "mcpctl access token revoke "+strings.Join(expired, " "))
+		c.report("tokens", plain.Count(len(expired), "token")+" expired", "mcpctl access token revoke "+strings.Join(expired, " "))
 	default:
-		c.say("tokens", plain.Count(len(all), "token"), "")
+		c.report("tokens", plain.Count(len(all), "token"), "")
 	}
 	const writers = 0o022
 	if info, err := os.Stat(f.Path()); err == nil && goruntime.GOOS != "windows" && info.Mode().Perm()&writers != 0 {
@@ -198,7 +198,7 @@ func (c *checks) proxy() {
 	}
 	for _, network := range x.Networks {
 		if network.Addr().IsLoopback() {
-			c.say("proxy", fmt.Sprintf("every user of this machine can name any user: proxy.from has %s", network), "mcpctl config sources  # shows where config.yaml is; let the proxy connect to a socket, with from: [unix]")
+			c.report("proxy", fmt.Sprintf("every user of this machine can name any user: proxy.from has %s", network), "mcpctl config sources  # shows where config.yaml is; let the proxy connect to a socket, with from: [unix]")
 		}
 	}
 }

@@ -35,7 +35,7 @@ func (c *checks) issuers(ctx context.Context) {
 	c.Checks = append(c.Checks, found...)
 	for _, one := range c.a.Providers.Issuers() {
 		if len(one.Audiences) > 0 {
-			c.say("audience",
+			c.report("audience",
 				fmt.Sprintf("%s: tokens for %s are accepted, too: every other service that gets such tokens can use them here as its users", one.Name, strings.Join(one.Audiences, ", ")),
 				"mcpctl config sources  # shows where serve.auth is; remove audiences if the issuer can put serve.url into aud")
 		}
@@ -45,7 +45,7 @@ func (c *checks) issuers(ctx context.Context) {
 // examineKeys fetches the keys of an issuer, as serve does when it starts.
 func examineKeys(ctx context.Context, x *settings.JWTProvider) doctor.Check {
 	var set *jwt.KeySet
-	publisher, err := auth.NewPublisher(cmp.Or(x.JWKS, x.Issuer.Issuer))
+	publisher, err := auth.NewMetadataClient(cmp.Or(x.JWKS, x.Issuer.Issuer))
 	if err == nil {
 		var doc jwt.KeyDocument
 		if doc, err = jwt.FetchKeys(publisher, x.JWKS)(ctx); err == nil {

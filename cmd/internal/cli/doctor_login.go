@@ -16,7 +16,7 @@ func (c *checks) login(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, examineTime)
 	defer cancel()
-	if _, _, err := authn.NewOpenID(authn.OpenIDConfig{Issuer: l.Issuer, ClientID: l.ClientID}).Begin(ctx, ""); err != nil {
+	if _, _, err := authn.NewOpenID(authn.OpenIDConfig{Issuer: l.Issuer, ClientID: l.ClientID}).Start(ctx, ""); err != nil {
 		c.OK = false
 		c.Checks = append(c.Checks, doctor.Check{
 			ID: "login", Message: fmt.Sprintf("nobody can log in on the pages at %s: %v", l.Issuer, err), Kind: "connect",
@@ -24,5 +24,5 @@ func (c *checks) login(ctx context.Context) {
 		})
 		return
 	}
-	c.say("login", "people log in at "+l.Issuer, "")
+	c.report("login", "people log in at "+l.Issuer, "")
 }

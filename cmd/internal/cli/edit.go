@@ -15,7 +15,7 @@ import (
 
 // Path prints where servers.json is: a bare path also into pipes, for
 // $(mcpctl config path).
-func (p *Program) Path(project bool) error {
+func (p *ConfigCommand) Path(project bool) error {
 	target, err := NewTarget(p.UI, p.Getenv, p.Settings, project)
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func (p *Program) Path(project bool) error {
 }
 
 // Edit opens the file in an editor, after creating a missing one, and checks the result.
-func (p *Program) Edit(ctx context.Context, project bool) error {
+func (p *ConfigCommand) Edit(ctx context.Context, project bool) error {
 	if p.UI.NoInput {
 		return ui.Usage("config edit cannot be used with --no-input").WithHint("mcpctl config path prints where the file is")
 	}

@@ -36,14 +36,14 @@ func newFind(a *app) *cobra.Command {
 			if err := find.PrintRanked(a.ui, e.Rank(cmd.Context(), lists.Lists, find.Phrasings(words), limit)); err != nil {
 				return err
 			}
-			e.Note(a.ui)
-			lists.Note(a.ui)
+			e.Warn(a.ui)
+			lists.Warn(a.ui)
 			return nil
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	cmd.Flags().StringSliceVar(&servers, "server", nil, "search only these `NAMES`, separated by commas")
 	cmd.Flags().IntVar(&limit, "limit", foundTools, "show at most `N` tools")
-	completeFlag(cmd, "server", serverFlag(a))
+	completeFlag(cmd, "server", a.serverFlag())
 	return cmd
 }

@@ -17,8 +17,8 @@ import (
 
 // fixes is what config validate --fix has mended.
 type fixes struct {
-	File    string              `json:"file"`
-	Changes []configedit.Mended `json:"changes"`
+	File    string             `json:"file"`
+	Changes []configedit.Fixed `json:"changes"`
 	// Backup is the file as it was, "" if nothing was written.
 	Backup string `json:"backup,omitempty"`
 	DryRun bool   `json:"dryRun,omitempty"`
@@ -28,12 +28,12 @@ type fixes struct {
 const backupEnd = ".bak"
 
 // fix mends what is safe to mend.
-func (p *Program) fix(o ValidateOptions) (*fixes, error) {
+func (p *ConfigCommand) fix(o ValidateOptions) (*fixes, error) {
 	target, err := NewTarget(p.UI, p.Getenv, p.Settings, o.Project)
 	if err != nil {
 		return nil, err
 	}
-	out := &fixes{File: target.Path, Changes: []configedit.Mended{}, DryRun: o.DryRun}
+	out := &fixes{File: target.Path, Changes: []configedit.Fixed{}, DryRun: o.DryRun}
 	if f, err := config.Load(target.Path); err == nil && f.Missing() {
 		return out, nil
 	}
@@ -43,7 +43,7 @@ func (p *Program) fix(o ValidateOptions) (*fixes, error) {
 		}
 	}
 	err = configedit.UpdateText(target.Path, func(before []byte) ([]byte, error) {
-		after, changes, err := configedit.Mend(target.Path, before)
+		after, changes, err := configedit.Fix(target.Path, before)
 		if bad, ok := errors.AsType[*config.Problem](err); ok && bad.Line > 0 {
 			return before, nil // validate says what it is
 		}
@@ -80,9 +80,9 @@ func (f *fixes) print(u *ui.UI) error {
 	}
 	switch {
 	case f.Backup != "":
-		u.Note("%s fixed; the file as it was is %s", plain.Count(len(f.Changes), "fault"), f.Backup)
+		u.Info("%s fixed; the file as it was is %s", plain.Count(len(f.Changes), "fault"), f.Backup)
 	case len(f.Changes) == 0:
-		u.Note("there is nothing in %s that is safe to fix", f.File)
+		u.Info("there is nothing in %s that is safe to fix", f.File)
 	}
 	return nil
 }

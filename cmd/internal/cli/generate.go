@@ -43,12 +43,12 @@ and prompts. The answers become fixtures for tests. Nothing else is called.`,
 			}
 			o.Given = cmd.Flags().Changed
 			if o.Declares() {
-				return generating.Declare(cmd.Context(), generatingHost(a), o, args)
+				return generating.Declare(cmd.Context(), a.generatingHost(), o, args)
 			}
 			if err := o.Validate(args, a.adhoc.given()); err != nil {
 				return err
 			}
-			return generating.Run(cmd.Context(), generatingHost(a), o, args)
+			return generating.Run(cmd.Context(), a.generatingHost(), o, args)
 		},
 	}
 	a.adhoc.takenBy(cmd)
@@ -65,12 +65,12 @@ and prompts. The answers become fixtures for tests. Nothing else is called.`,
 	completeWords(cmd, "number", generating.NumberFloat, generating.NumberJSON)
 	fl.StringVar(&o.Lang, "lang", generating.LangGo, "the `LANGUAGE`: go, ts or py; with ts and py, one file with the tools as serve shows them")
 	completeWords(cmd, "lang", generating.LangGo, "ts", "py")
-	viewFlag(a, cmd, &o.View, "the tools that the view `NAME` of serve shows, as one file")
+	a.viewFlag(cmd, &o.View, "the tools that the view `NAME` of serve shows, as one file")
 	return cmd
 }
 
 // generatingHost returns what package generating needs of this run.
-func generatingHost(a *app) generating.Host {
+func (a *app) generatingHost() generating.Host {
 	return generating.Host{
 		UI: a.ui, Verbose: a.settings.Verbose > 0, AdHoc: a.adhoc.given(), Headers: a.settings.Headers,
 		Prepare: a.shareConfig, Of: a.withServer, Stdin: a.readStdin, Serve: a.settings.Serve,

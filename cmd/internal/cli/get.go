@@ -30,7 +30,7 @@ func newGet(a *app) *cobra.Command {
 
 // get prints an entry, also one with a fault.
 func (a *app) get(alias string, reveal bool) error {
-	set, err := loadLayers(&a.environment)
+	set, err := a.loadLayers()
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (a *app) get(alias string, reveal bool) error {
 		layer, file = set.Of(e), e.File
 	}
 	if e.Fault != nil {
-		a.ui.Note("warning: %s", e.Fault.Error())
+		a.ui.Info("warning: %s", e.Fault.Error())
 	}
 	entry := e.Raw
 	if !reveal {
@@ -60,7 +60,7 @@ func (a *app) get(alias string, reveal bool) error {
 		}{e.Name, entry, layer, file})
 	}
 	if layer != "" {
-		a.ui.Note("in the file of the %s, %s", layer, file)
+		a.ui.Info("in the file of the %s, %s", layer, file)
 	}
 	_, err = fmt.Fprintln(a.ui.Out, ui.Clean(config.Format(entry)))
 	return err

@@ -37,7 +37,7 @@ func newGrep(a *app) *cobra.Command {
 	}
 	cmd.Flags().StringSliceVar(&servers, "server", nil, "search only these `NAMES`, separated by commas")
 	cmd.Flags().IntVar(&limit, "limit", 0, "show at most `N` tools (default all)")
-	completeFlag(cmd, "server", serverFlag(a))
+	completeFlag(cmd, "server", a.serverFlag())
 	return cmd
 }
 
@@ -69,9 +69,9 @@ func (t toolSearch) run(ctx context.Context, names []string, limit int) error {
 		return err
 	}
 	if more := found - len(hits); more > 0 {
-		a.ui.Note("%d more; --limit %d shows all", more, found)
+		a.ui.Info("%d more; --limit %d shows all", more, found)
 	}
-	lists.Note(a.ui)
+	lists.Warn(a.ui)
 	return nil
 }
 
@@ -93,7 +93,7 @@ func storedTools(ctx context.Context, a *app, names []string) (find.Stored, erro
 
 // matchTools adds the flag --match to the command tools: it filters the list of one server,
 // and the stored tools of several or of all.
-func matchTools(a *app, cmd *cobra.Command) *cobra.Command {
+func (a *app) matchTools(cmd *cobra.Command) *cobra.Command {
 	glob := cmd.Flags().String("match", "", "only tools whose name matches this `GLOB`; without SERVER those of all servers, as last listed")
 	all := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, words []string) error {
@@ -142,12 +142,12 @@ func printMatching(cmd *cobra.Command, s *session, name *regexp.Regexp, none str
 		return s.a.ui.EncodeJSON(map[string]any{"tools": items})
 	}
 	if len(items) == 0 {
-		s.a.ui.Note("%s", none)
+		s.a.ui.Info("%s", none)
 		return nil
 	}
 	withSchema, err := cmd.Flags().GetBool("schema")
 	if err != nil {
 		return err
 	}
-	return ui.ShowTools(s.a.ui, s.decodeTools(items), withSchema)
+	return s.a.ui.ShowTools(s.decodeTools(items), withSchema)
 }

@@ -73,7 +73,7 @@ func (s *shortGuard) close() {
 func (env *environment) guardEarly(server string) {
 	if set := env.file.set; set != nil {
 		if e, ok := set.File().Entry(server); ok && e.Transport() == config.TransportStdio {
-			go env.short.of(env).Begin() // Mark waits for it
+			go env.short.of(env).Start() // Mark waits for it
 		}
 	}
 }

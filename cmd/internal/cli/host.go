@@ -85,8 +85,8 @@ func (h *host) explain(c *runtime.Client, err error) error {
 		return explained
 	}
 	if !h.a.ui.JSON {
-		h.a.ui.Note("warning: %s: %s", h.entry.Name, why.Missed())
-		h.a.ui.Note("hint: %s", ui.HintOf(explained))
+		h.a.ui.Info("warning: %s: %s", h.entry.Name, why.Missed())
+		h.a.ui.Info("hint: %s", ui.HintOf(explained))
 	}
 	return err
 }

@@ -17,11 +17,11 @@ func newImport(a *app) *cobra.Command {
 		Long:    hostfiles.ImportLong(),
 		Example: "  mcpctl import\n  mcpctl import cursor claude-code --dry-run\n  mcpctl import ./mcp.json",
 		RunE: func(cmd *cobra.Command, words []string) error {
-			target, err := editable(&a.environment, im.Project)
+			target, err := a.editable(im.Project)
 			if err != nil {
 				return err
 			}
-			im.Program, im.Stdin = a.hostProgram(), a.readStdin
+			im.Command, im.Stdin = a.hostProgram(), a.readStdin
 			im.ConfigPath, im.Load, im.Update = target.Path, target.Load, target.Update
 			return im.Run(cmd.Context(), words)
 		},
@@ -44,7 +44,7 @@ func newExport(a *app) *cobra.Command {
 		Example: "  mcpctl export cursor\n  mcpctl export claude-code gh fs --project --dry-run\n  mcpctl export windsurf --gateway\n  mcpctl export cursor --undo",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
-			ex.Program, ex.Self = a.hostProgram(), hostfiles.Self(a.getenv, a.settings.ConfigPath)
+			ex.Command, ex.Self = a.hostProgram(), hostfiles.Self(a.getenv, a.settings.ConfigPath)
 			switch {
 			case undo && (len(words) > 1 || ex.Gateway || ex.Replace):
 				return usagef("export: --undo takes everything back; it cannot be used with an alias, --gateway or --replace").withHint("mcpctl export %s --undo", words[0])
@@ -76,7 +76,7 @@ func newSync(a *app) *cobra.Command {
 		Long:    hostfiles.SyncLong,
 		Example: "  mcpctl sync\n  mcpctl sync cursor --check",
 		RunE: func(cmd *cobra.Command, names []string) error {
-			s.Program, s.Self = a.hostProgram(), hostfiles.Self(a.getenv, a.settings.ConfigPath)
+			s.Command, s.Self = a.hostProgram(), hostfiles.Self(a.getenv, a.settings.ConfigPath)
 			if watch {
 				if s.Check {
 					return usagef("sync: --check and --watch cannot be used together")
@@ -94,8 +94,8 @@ func newSync(a *app) *cobra.Command {
 }
 
 // hostProgram returns what the commands about hosts need.
-func (env *environment) hostProgram() *hostfiles.Program {
-	return &hostfiles.Program{
+func (env *environment) hostProgram() *hostfiles.Command {
+	return &hostfiles.Command{
 		UI: env.ui, Getenv: env.getenv, ConfigPath: env.settings.ConfigPath, StateDir: config.StateDir(env.getenv), Place: hostfiles.Here(env.getenv),
 		Load:  func() (*config.File, error) { return config.Load(env.settings.ConfigPath) },
 		Asker: func() ui.Asker { return env.ui.Asker() },

@@ -86,34 +86,34 @@ func (k *keepCommand) run(ctx context.Context, servers []string) error {
 		}
 		places[i] = place{entry, socket}
 	}
-	var kept []sessions.Info
+	var tokenFiles []sessions.Info
 	for i, p := range places {
 		if k.foreground {
 			return k.keep(ctx, p.entry, p.socket)
 		}
 		info, err := k.start(ctx, p.entry, p.socket)
 		if err != nil {
-			return errors.Join(k.print(kept), k.a.withServer(servers[i], err))
+			return errors.Join(k.print(tokenFiles), k.a.withServer(servers[i], err))
 		}
-		kept = append(kept, info)
+		tokenFiles = append(tokenFiles, info)
 	}
-	return k.print(kept)
+	return k.print(tokenFiles)
 }
 
 // print prints the sessions that the command was to start.
-func (k *keepCommand) print(kept []sessions.Info) error {
-	if len(kept) == 0 {
+func (k *keepCommand) print(tokenFiles []sessions.Info) error {
+	if len(tokenFiles) == 0 {
 		return nil
 	}
 	if k.a.ui.WantJSON() {
-		return k.a.ui.EncodeJSON(map[string]any{"sessions": kept})
+		return k.a.ui.EncodeJSON(map[string]any{"sessions": tokenFiles})
 	}
-	for _, s := range kept {
+	for _, s := range tokenFiles {
 		if _, err := fmt.Fprintln(k.a.ui.Out, s.Line()); err != nil {
 			return err
 		}
 	}
-	k.a.ui.Note("to end it: mcpctl session stop")
+	k.a.ui.Info("to end it: mcpctl session stop")
 	return nil
 }
 
@@ -279,7 +279,7 @@ func (k *keepCommand) list(ctx context.Context) error {
 		return k.a.ui.EncodeJSON(map[string]any{"sessions": all})
 	}
 	if len(all) == 0 {
-		k.a.ui.Note("no session is running; mcpctl session SERVER starts one")
+		k.a.ui.Info("no session is running; mcpctl session SERVER starts one")
 		return nil
 	}
 	return k.a.ui.NameTable(sessions.Rows(all, time.Now()))
@@ -300,7 +300,7 @@ func (k *keepCommand) stop(ctx context.Context, servers []string) error {
 		return k.a.ui.EncodeJSON(map[string]any{"stopped": chosen})
 	}
 	if len(chosen) == 0 {
-		k.a.ui.Note("no session is running")
+		k.a.ui.Info("no session is running")
 	}
 	for _, s := range chosen {
 		if _, err := fmt.Fprintf(k.a.ui.Out, "%s has ended\n", ui.CleanLine(s.Server)); err != nil {

@@ -36,7 +36,7 @@ type listed struct {
 
 // list prints the usable entries and notes the others.
 func (a *app) list() error {
-	set, err := loadLayers(&a.environment)
+	set, err := a.loadLayers()
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (a *app) list() error {
 		return a.ui.EncodeJSON(map[string]any{"servers": servers})
 	}
 	if len(rows) == 0 {
-		a.ui.Note("no servers in %s; mcpctl search finds some, mcpctl add adds one", f.Path())
+		a.ui.Info("no servers in %s; mcpctl search finds some, mcpctl add adds one", f.Path())
 		return nil
 	}
 	return a.ui.Table(ui.Table{

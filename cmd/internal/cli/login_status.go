@@ -91,16 +91,16 @@ func (r *StatusReport) Print(u *ui.UI) error {
 	if err := u.NameTable(head, rows); err != nil {
 		return err
 	}
-	kept := "\nkept in " + place + "\n"
+	tokenFiles := "\nkept in " + place + "\n"
 	if r.Store.Accounts != "" {
-		kept += "those of principals: " + ui.CleanLine(r.Store.Accounts) + "\n"
+		tokenFiles += "those of principals: " + ui.CleanLine(r.Store.Accounts) + "\n"
 	}
-	if _, err := io.WriteString(u.Out, kept); err != nil {
+	if _, err := io.WriteString(u.Out, tokenFiles); err != nil {
 		return err
 	}
 	for _, s := range all {
 		if s.Login != "" {
-			u.Note("%s: log in again with: %s", ui.CleanLine(s.Name), s.Login)
+			u.Info("%s: log in again with: %s", ui.CleanLine(s.Name), s.Login)
 		}
 	}
 	return nil

@@ -34,7 +34,7 @@ func TestToken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var said bytes.Buffer
-			p := &cli.Person{UI: ui.New(strings.NewReader(""), &said, &said), Getenv: func(string) string { return "" }}
+			p := &cli.Prompter{UI: ui.New(strings.NewReader(""), &said, &said), Getenv: func(string) string { return "" }}
 			if c.answers != nil {
 				p.Asker = &ui.Scripted{Answers: c.answers}
 			}
@@ -54,7 +54,7 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// TestStatus: which tokens a person has to get anew.
+// TestStatus: which tokens a person has to get again.
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	in := func(d time.Duration) time.Time { return time.Now().Add(d) }

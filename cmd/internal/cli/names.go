@@ -20,7 +20,7 @@ func unknownName(what, name string, known []string, list string) *Error {
 	e := usagef("%s %s", what, name)
 	var parts []string
 	if near := plain.Nearest(name, known, nearestNames); len(near) > 0 {
-		parts = append(parts, "did you mean "+plain.Or(near)+"?")
+		parts = append(parts, "did you mean "+plain.JoinOr(near)+"?")
 	}
 	if list != "" {
 		parts = append(parts, "see "+list)

@@ -40,6 +40,6 @@ func (s *session) warnPartial(page json.RawMessage) {
 			s.missing = map[string]bool{}
 		}
 		s.missing[name] = true
-		s.a.ui.Note("warning: %s is missing: %s (mcpctl doctor %s)", name, m.Kind, shellWord(name))
+		s.a.ui.Info("warning: %s is missing: %s (mcpctl doctor %s)", name, m.Kind, shellWord(name))
 	}
 }

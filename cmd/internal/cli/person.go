@@ -11,8 +11,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/auth"
 )
 
-// Person is the user at the terminal. It implements [auth.Terminal].
-type Person struct {
+// Prompter is the user at the terminal. It implements [auth.TerminalPrompter].
+type Prompter struct {
 	UI     *ui.UI
 	Getenv func(string) string
 	// NoBrowser opens none: the page's address is printed.
@@ -24,7 +24,7 @@ type Person struct {
 }
 
 // Show opens a page in the browser, or prints its address.
-func (p *Person) Show(ctx context.Context, page string) (paste bool, err error) {
+func (p *Prompter) Show(ctx context.Context, page string) (paste bool, err error) {
 	if p.NoBrowser || !ui.HasBrowser(p.Getenv) {
 		_, err := fmt.Fprintf(p.UI.Err, "Open this page to log in:\n\n  %s\n\n", ui.CleanLine(page))
 		return p.UI.CanAsk(), err
@@ -33,23 +33,23 @@ func (p *Person) Show(ctx context.Context, page string) (paste bool, err error) 
 		_, err = fmt.Fprintf(p.UI.Err, "No browser could be opened (%v). Open this page to log in:\n\n  %s\n\n", err, ui.CleanLine(page))
 		return p.UI.CanAsk(), err
 	}
-	p.UI.Note("Log in with the browser that has been opened. If there is none, open this page:\n\n  %s\n", ui.CleanLine(page))
+	p.UI.Info("Log in with the browser that has been opened. If there is none, open this page:\n\n  %s\n", ui.CleanLine(page))
 	return false, nil
 }
 
 // Paste asks for the address that the browser has ended at.
-func (p *Person) Paste(ctx context.Context) (string, error) {
+func (p *Prompter) Paste(ctx context.Context) (string, error) {
 	return p.asker().Input(ctx, ui.Question{Message: "The address that the browser ends at, if it cannot reach this machine"})
 }
 
 // OtherDevice reports whether a code is shown in the place of a page: where the user
 // wants that, or where there is neither a browser nor a terminal to paste an address into.
-func (p *Person) OtherDevice() (offered, only bool) {
+func (p *Prompter) OtherDevice() (offered, only bool) {
 	return !p.NoBrowser && !p.UI.CanAsk() && !ui.HasBrowser(p.Getenv), p.Device
 }
 
 // ShowCode prints where to enter a code.
-func (p *Person) ShowCode(_ context.Context, c auth.DeviceCode) error {
+func (p *Prompter) ShowCode(_ context.Context, c auth.DeviceCode) error {
 	text := fmt.Sprintf("Open this page on any device, and enter the code %s:\n\n  %s\n\n", ui.CleanLine(c.Code), ui.CleanLine(c.Page))
 	if c.Complete != "" {
 		text += fmt.Sprintf("Or open this one, which has the code:\n\n  %s\n\n", ui.CleanLine(c.Complete))
@@ -59,7 +59,7 @@ func (p *Person) ShowCode(_ context.Context, c auth.DeviceCode) error {
 }
 
 // Token asks for a token that is made by hand.
-func (p *Person) Token(ctx context.Context, h auth.TokenHint) (string, error) {
+func (p *Prompter) Token(ctx context.Context, h auth.TokenHint) (string, error) {
 	if p.Asker == nil && !p.UI.CanAsk() {
 		return "", nil
 	}
@@ -92,7 +92,7 @@ func tokenHelp(h auth.TokenHint) string {
 	return b.String()
 }
 
-func (p *Person) asker() ui.Asker {
+func (p *Prompter) asker() ui.Asker {
 	if p.Asker != nil {
 		return p.Asker
 	}

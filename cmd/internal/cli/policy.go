@@ -28,7 +28,7 @@ func (a *app) unmatched(ctx context.Context) []settings.Unmatched {
 	if a.settings.ConfigPath == "" {
 		return nil
 	}
-	program := policyProgram(a)
+	program := a.policyProgram()
 	program.Load = func() (*config.File, error) {
 		set, err := ReadLayers(a.getenv, a.settings.ConfigPath, a.settings.ConfigAlone)
 		if err != nil {
@@ -40,9 +40,9 @@ func (a *app) unmatched(ctx context.Context) []settings.Unmatched {
 }
 
 // policyProgram returns what the commands about policies need.
-func policyProgram(a *app) *policies.Program {
+func (a *app) policyProgram() *policies.Command {
 	// The policies are about all that there is.
-	return &policies.Program{UI: a.ui, Settings: a.settings, Load: a.loadConfig, Known: a.knownWhole(), StateDir: config.StateDir(a.getenv), Audit: auditProgram(a)}
+	return &policies.Command{UI: a.ui, Settings: a.settings, Load: a.loadConfig, Known: a.knownWhole(), StateDir: config.StateDir(a.getenv), Audit: a.auditProgram()}
 }
 
 // policyResult is the error of a command that has printed what it has found.
@@ -62,7 +62,7 @@ func newPolicyShow(a *app) *cobra.Command {
 	cedar := false
 	cmd := &cobra.Command{
 		Use: "show", Short: "Show the policies that count", Long: policies.ShowLong, Example: "  mcpctl policy show\n  mcpctl policy show --cedar", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return policyProgram(a).Show(cedar) },
+		RunE: func(*cobra.Command, []string) error { return a.policyProgram().Show(cedar) },
 	}
 	cmd.Flags().BoolVar(&cedar, "cedar", false, "print their text in Cedar")
 	return cmd
@@ -71,7 +71,9 @@ func newPolicyShow(a *app) *cobra.Command {
 func newPolicyCheck(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "check", Short: "Find what is wrong with the policies", Long: policies.CheckLong, Example: "  mcpctl policy check", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return policyResult(policyProgram(a).Check(cmd.Context())) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return policyResult(a.policyProgram().Check(cmd.Context()))
+		},
 	}
 }
 
@@ -80,7 +82,7 @@ func newPolicyTest(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "test [FILE...]", Short: "Test how the policies decide", Long: policies.TestLong, Example: "  mcpctl policy test\n  mcpctl policy test policy/merge_test.yaml\n  mcpctl policy test --replay log --since 7d",
 		RunE: func(cmd *cobra.Command, files []string) error {
-			p := policyProgram(a)
+			p := a.policyProgram()
 			if replay == "" {
 				return policyResult(p.Test(cmd.Context(), files))
 			}
@@ -99,7 +101,7 @@ func newPolicyLearn(a *app) *cobra.Command {
 	from, q := "", auditing.Query{}
 	cmd := &cobra.Command{
 		Use: "learn", Short: "Propose rules for what the audit log says was used", Long: policies.LearnLong, Example: "  mcpctl policy learn --since 30d", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return policyProgram(a).Learn(cmd.Context(), from, q) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.policyProgram().Learn(cmd.Context(), from, q) },
 	}
 	cmd.Flags().StringVar(&from, "from", auditing.Log, "learn from this `FILE`, an export of the audit log; log is the log itself")
 	auditFilters(cmd, &q)
@@ -122,7 +124,7 @@ func newPolicyExplain(a *app) *cobra.Command {
 				}
 				o.Action, o.Item = words[0], words[1]
 			}
-			return policyResult(policyProgram(a).Explain(cmd.Context(), o))
+			return policyResult(a.policyProgram().Explain(cmd.Context(), o))
 		},
 	}
 	f := cmd.Flags()
@@ -139,6 +141,6 @@ func newPolicyImport(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "import FILE", Short: "Turn the access list of another gateway into rules", Long: policies.ImportLong, Example: "  mcpctl policy import servers.json",
 		Args: cobra.ExactArgs(1), Annotations: map[string]string{anyFiles: "yes"},
-		RunE: func(_ *cobra.Command, words []string) error { return policyProgram(a).Import(words[0]) },
+		RunE: func(_ *cobra.Command, words []string) error { return a.policyProgram().Import(words[0]) },
 	}
 }

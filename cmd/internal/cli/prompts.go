@@ -30,7 +30,7 @@ func (s *session) decodePrompts(items []json.RawMessage) []runtime.Prompt {
 
 func (s *session) showPrompts(list []runtime.Prompt) error {
 	if len(list) == 0 {
-		s.a.ui.Note("the server has no prompts")
+		s.a.ui.Info("the server has no prompts")
 		return nil
 	}
 	entries := make([]ui.Tool, len(list))

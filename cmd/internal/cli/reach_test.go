@@ -26,16 +26,16 @@ func dialling() map[string]string {
 		login      = "asks a server whether it wants a login, and nothing else"
 	)
 	return map[string]string{
-		"cli/connect.go dialOrLogin":         policies,
-		"cli/complete_ask.go values":         policies,
-		"cli/keep.go inSession":              session,
-		"cli/auth.go challengeOf":            login,
-		"cli/run.go become":                  refused,
-		"gateway/gateway.go dial":            gate,
-		"localpolicy/localpolicy.go Connect": gate,
-		"doctor/server.go connection":        definition,
-		"locking/locking.go offer":           definition,
-		"updating/act.go listTools":          definition,
+		"cli/connect.go dialOrLogin":      policies,
+		"cli/complete_ask.go values":      policies,
+		"cli/keep.go inSession":           session,
+		"cli/auth.go challengeOf":         login,
+		"cli/run.go become":               refused,
+		"gateway/gateway.go dial":         gate,
+		"policies/localpolicy.go Connect": gate,
+		"doctor/server.go connection":     definition,
+		"locking/locking.go offer":        definition,
+		"adding/act.go listTools":         definition,
 	}
 }
 

@@ -54,7 +54,7 @@ func (c *readCommand) run(ctx context.Context, uri string) error {
 		return c.writeContents(res.Contents, raw)
 	}
 	if len(res.Contents) == 0 {
-		c.a.ui.Note("the resource is empty")
+		c.a.ui.Info("the resource is empty")
 	}
 	for i := range res.Contents {
 		if _, err := c.a.ui.Resource(&res.Contents[i], nil, len(res.Contents) > 1); err != nil {
@@ -88,12 +88,12 @@ func (c *readCommand) writeContents(contents []runtime.ResourceContents, raw jso
 			if err != nil {
 				return err
 			}
-			c.a.ui.Note("%s saved as %s", content.URI, path)
+			c.a.ui.Info("%s saved as %s", content.URI, path)
 		default:
 			if err := ui.WriteFile(c.output, bytes(content)); err != nil {
 				return err
 			}
-			c.a.ui.Note("wrote %s, %s", c.output, ui.Size(len(bytes(content))))
+			c.a.ui.Info("wrote %s, %s", c.output, ui.Size(len(bytes(content))))
 		}
 	}
 	if c.a.ui.JSON {

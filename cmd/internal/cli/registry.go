@@ -20,7 +20,7 @@ const registryTry = 30 * time.Second
 type registryCommands struct{ *app }
 
 // registries returns the configured registries.
-func (a registryCommands) registries() *registries.Program {
+func (a registryCommands) registries() *registries.Command {
 	try := registryTry
 	if t := a.settings.Timeout; t > 0 {
 		try = min(try, t)
@@ -33,7 +33,7 @@ func (a registryCommands) registries() *registries.Program {
 	if auth != nil {
 		auth.Config = nil // --auth is for servers
 	}
-	return &registries.Program{
+	return &registries.Command{
 		UI: a.ui, Log: a.log, Lookup: os.LookupEnv, Sources: sources, Try: try, UserAgent: "mcpctl/" + buildVersion().Version,
 		Auth: auth, StateDir: config.StateDir(a.getenv),
 	}

@@ -36,7 +36,7 @@ func (a *app) remove(ctx context.Context, aliases []string, project bool) error 
 			removed = append(removed, alias)
 		}
 	}
-	target, err := editable(&a.environment, project)
+	target, err := a.editable(project)
 	if err != nil {
 		return err
 	}

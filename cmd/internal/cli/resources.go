@@ -36,7 +36,7 @@ func (s *session) decodeResources(items []json.RawMessage) []runtime.Resource {
 func (s *session) showResources(items []json.RawMessage) error {
 	list := s.decodeResources(items)
 	if len(list) == 0 {
-		s.a.ui.Note("the server lists no resources; it may have templates: %s --templates", s.command("resources"))
+		s.a.ui.Info("the server lists no resources; it may have templates: %s --templates", s.command("resources"))
 		return nil
 	}
 	rows := make([][]string, len(list))
@@ -53,7 +53,7 @@ func (s *session) showResources(items []json.RawMessage) error {
 func (s *session) showTemplates(items []json.RawMessage) error {
 	list := entries(s, items, func(r *runtime.ResourceTemplate, raw json.RawMessage) { r.Raw = raw })
 	if len(list) == 0 {
-		s.a.ui.Note("the server has no resource templates")
+		s.a.ui.Info("the server has no resource templates")
 		return nil
 	}
 	rows := make([][]string, len(list))

@@ -130,9 +130,9 @@ func (a *app) run(ctx context.Context, words []string) int {
 }
 
 // newRoot builds the command tree.
-func newRoot(a *app) *cobra.Command { return withCommands(a, newBareRoot(a)) }
+func newRoot(a *app) *cobra.Command { return a.withCommands(newBareRoot(a)) }
 
-func withCommands(a *app, root *cobra.Command) *cobra.Command {
+func (a *app) withCommands(root *cobra.Command) *cobra.Command {
 	addCommands(root, a)
 	addHelp(root)
 	a.completeFirst(root)
@@ -146,7 +146,7 @@ func newRootFor(a *app, words []string) *cobra.Command {
 	root := newBareRoot(a)
 	first := lineFlags{root.PersistentFlags()}.First(words)
 	if first < 0 || config.Reserved(words[first]) || builtin(words[first]) || isURL(words[first]) {
-		return withCommands(a, root)
+		return a.withCommands(root)
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(newTools(a), newCall(a), newDescribe(a))

@@ -28,7 +28,7 @@ func newRun(a *app) *cobra.Command {
 			if dash < 0 {
 				dash = len(words)
 			}
-			return become(a, words[:dash], words[dash:], noPolicy)
+			return a.become(words[:dash], words[dash:], noPolicy)
 		},
 	}
 	cmd.Flags().BoolVar(&noPolicy, "no-policy", false, "run the server although policies are about it, which are not asked")
@@ -37,7 +37,7 @@ func newRun(a *app) *cobra.Command {
 }
 
 // become runs the server that the words name, with more arguments.
-func become(a *app, words, more []string, noPolicy bool) error {
+func (a *app) become(words, more []string, noPolicy bool) error {
 	if a.settings.URL != "" {
 		return usagef("run starts a command, and --url is a remote server").withHint("mcpctl bridge URL")
 	}
@@ -63,10 +63,10 @@ func become(a *app, words, more []string, noPolicy bool) error {
 		return a.withServer(entry.Name, err)
 	}
 	if entry.Pin == string(pins.Hold) {
-		a.ui.Note("warning: %s has \"pin\": \"hold\", and run compares nothing (mcpctl bridge %s does)", entry.Name, entry.Name)
+		a.ui.Info("warning: %s has \"pin\": \"hold\", and run compares nothing (mcpctl bridge %s does)", entry.Name, entry.Name)
 	}
 	if a.settings.Audit != nil {
-		a.ui.Note("warning: run reads no messages, so the audit log does not have them (mcpctl bridge %s records them)", entry.Name)
+		a.ui.Info("warning: run reads no messages, so the audit log does not have them (mcpctl bridge %s records them)", entry.Name)
 	}
 	var streams dial.Streams
 	streams.In, _ = a.ui.In.(*os.File)

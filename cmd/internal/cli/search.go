@@ -30,7 +30,7 @@ func newSearch(a *app) *cobra.Command {
 			case o.Limit < 1:
 				return usagef("--limit %d: want 1 or more", o.Limit)
 			case o.Type != "" && !slices.Contains(adding.Types(), o.Type):
-				return usagef("--type %s: want %s", o.Type, plain.Or(adding.Types()))
+				return usagef("--type %s: want %s", o.Type, plain.JoinOr(adding.Types()))
 			}
 			return registryCommands{a}.search(cmd.Context(), o)
 		},
@@ -74,7 +74,7 @@ func (a registryCommands) search(ctx context.Context, o registries.Search) error
 		return err
 	}
 	for _, note := range found.Notes() {
-		a.ui.Note("%s", note)
+		a.ui.Info("%s", note)
 	}
 	if o.Words != "" {
 		a.noteTruncation(found)
@@ -107,17 +107,17 @@ func (a registryCommands) printHits(hits []adding.Hit, parts []registries.Part) 
 func (a registryCommands) noteTruncation(found *registries.Found) {
 	switch shown := len(found.Hits); {
 	case shown == 0 && found.Live():
-		a.ui.Note("nothing found; at least one word must be part of a server's name")
+		a.ui.Info("nothing found; at least one word must be part of a server's name")
 	case shown == 0:
-		a.ui.Note("nothing found")
+		a.ui.Info("nothing found")
 	case found.More:
-		a.ui.Note("%d of more than %s shown, the best ones; --limit shows more", shown, plain.Count(found.Total, "server"))
+		a.ui.Info("%d of more than %s shown, the best ones; --limit shows more", shown, plain.Count(found.Total, "server"))
 	case shown < found.Total:
-		a.ui.Note("%d of %s shown; --limit %d shows all", shown, plain.Count(found.Total, "server"), found.Total)
+		a.ui.Info("%d of %s shown; --limit %d shows all", shown, plain.Count(found.Total, "server"), found.Total)
 	}
 	for _, p := range found.Parts {
 		if n := p.Skipped(); n > 0 {
-			a.ui.Note("%d of the registry's items could not be read", n)
+			a.ui.Info("%d of the registry's items could not be read", n)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func newServe(a *app) *cobra.Command {
 	completeWords(cmd, "list", "all", "search", "auto")
 	fl.BoolVar(&f.insecure, "insecure", false, "allow an address that other machines reach, without asking for tokens")
 	a.adhoc.takenBy(cmd)
-	completeFlag(cmd, "server", serverFlag(a))
+	completeFlag(cmd, "server", a.serverFlag())
 	return cmd
 }
 
@@ -134,7 +134,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return a.runGateway(ctx, gateway.Options{Command: "serve", Entries: []config.Entry{entry}, HTTP: f.http, Insecure: f.insecure, View: f.view})
 	}
 	o := gateway.Options{Command: "serve", Servers: f.servers, HTTP: f.http, Socket: f.socket, Insecure: f.insecure, View: f.view}
-	if err := serveLayers(a, &o); err != nil {
+	if err := a.serveLayers(&o); err != nil {
 		return err
 	}
 	var err error
@@ -145,8 +145,8 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 }
 
 // serveLayers reads the configuration of a gateway, which follows it.
-func serveLayers(a *app, o *gateway.Options) error {
-	set, err := loadLayers(&a.environment)
+func (a *app) serveLayers(o *gateway.Options) error {
+	set, err := a.loadLayers()
 	if err != nil {
 		return err
 	}

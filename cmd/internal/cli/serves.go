@@ -75,7 +75,7 @@ func (c *serveCommands) Run(ctx context.Context, which string) error {
 	answered := false
 	for _, s := range chosen {
 		if s.Err != nil {
-			c.UI.Note("process %d does not say what it does: %v", s.Found.PID, s.Err)
+			c.UI.Info("process %d does not say what it does: %v", s.Found.PID, s.Err)
 			continue
 		}
 		if err := c.printStatus(&s.serveStatus, answered); err != nil {
@@ -97,17 +97,17 @@ func (c *serveCommands) Run(ctx context.Context, which string) error {
 // printStatus prints one process for people.
 func (c *serveCommands) printStatus(s *serveStatus, more bool) error {
 	now := time.Now()
-	head := gateway.StatusHead(s, now) + "\n"
+	head := s.StatusHead(now) + "\n"
 	if more {
 		head = "\n" + head
 	}
 	if _, err := io.WriteString(c.UI.Out, head); err != nil {
 		return err
 	}
-	if err := c.UI.Table(gateway.StatusTable(s, now, c.UI.Palette().State)); err != nil {
+	if err := c.UI.Table(s.StatusTable(now, c.UI.Palette().State)); err != nil {
 		return err
 	}
-	_, err := io.WriteString(c.UI.Out, gateway.StatusTroubles(s, now))
+	_, err := io.WriteString(c.UI.Out, s.StatusTroubles(now))
 	return err
 }
 

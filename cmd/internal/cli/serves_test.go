@@ -29,7 +29,7 @@ func TestStatusTable(t *testing.T) {
 				Catalog: &proxy.CatalogStatus{Pin: &proxy.PinStatus{Mode: "hold", Difference: "changed: tool \x1b[2Ja; held back", Fix: "mcpctl lock diff fs"}},
 			}},
 			Clients: proxy.ClientsStatus{Sessions: 9, Recent: []proxy.ClientStatus{
-				{Front: "http", Name: "evil\x1b[31m", LastSeen: now, InFlight: 2}, {Front: "sse", LastSeen: now}, {}, {}, {}, {},
+				{Transport: "http", Name: "evil\x1b[31m", LastSeen: now, InFlight: 2}, {Transport: "sse", LastSeen: now}, {}, {}, {}, {},
 			}},
 			Bounds: []proxy.BoundStatus{{Name: "httpSessions", Used: 9000, Max: 10_000}, {Name: "httpStreams", Used: 1, Max: 10_000}},
 		},

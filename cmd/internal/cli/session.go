@@ -66,7 +66,7 @@ func (a *app) with(ctx context.Context, words []string, f func(s *session, words
 		s.entry = h.entry
 		s.filtered = h.filtered
 	}
-	if s.Client, err = locking.NewClient(c, a.settings.ConfigPath, s.entry, a.ui.Note); err != nil {
+	if s.Client, err = locking.NewClient(c, a.settings.ConfigPath, s.entry, a.ui.Info); err != nil {
 		return a.withServer(server, err)
 	}
 	defer s.Warn()
@@ -83,7 +83,7 @@ func (a *app) with(ctx context.Context, words []string, f func(s *session, words
 }
 
 // wraps reports whether the server is a command-line tool of servers.json.
-func wraps(s *session) bool { return s.entry.Transport() == config.TransportCLI }
+func (s *session) wraps() bool { return s.entry.Transport() == config.TransportCLI }
 
 // onServer makes cmd a command on a server. Run gets the words after the server's
 // name; least and most count that as well, see words.
@@ -219,7 +219,7 @@ func (s *session) printList(ctx context.Context, method, key string, show func(i
 	}
 	declared := declares(s.Info(), key)
 	if !declared {
-		s.a.ui.Note("%s offers no %s", ui.CleanLine(s.server), capabilityOf(key))
+		s.a.ui.Info("%s offers no %s", ui.CleanLine(s.server), capabilityOf(key))
 	}
 	switch {
 	case s.a.ui.WantJSON():
@@ -270,7 +270,7 @@ func entries[T any](s *session, items []json.RawMessage, raw func(*T, json.RawMe
 	for i, item := range items {
 		var v T
 		if err := json.Unmarshal(item, &v); err != nil {
-			s.a.ui.Note("entry %d is left out: %v", i+1, err)
+			s.a.ui.Info("entry %d is left out: %v", i+1, err)
 			continue
 		}
 		raw(&v, item)
@@ -307,7 +307,7 @@ func (env *environment) readStdin(ctx context.Context) ([]byte, error) {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		case <-note.C:
-			env.ui.Note("reading the arguments from standard input; '{}' as an argument, or </dev/null, gives none")
+			env.ui.Info("reading the arguments from standard input; '{}' as an argument, or </dev/null, gives none")
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 // loadConfig returns servers.json, that of all layers together; a missing file is an
 // empty one. It fails for an unreadable file; faults of entries stay with them.
 func (env *environment) loadConfig() (*config.File, error) {
-	set, err := loadLayers(env)
+	set, err := env.loadLayers()
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func missing(set *layers.Set) error {
 
 // loadLayers returns the layers of servers.json, after asking the user about a project's
 // file that is not trusted. It takes what dispatch has read, if it has.
-func loadLayers(env *environment) (*layers.Set, error) {
+func (env *environment) loadLayers() (*layers.Set, error) {
 	set := env.file.set
 	if set == nil || env.file.path != env.settings.ConfigPath {
 		var err error
@@ -79,16 +79,16 @@ func (file *serversFile) note(u *ui.UI, set *layers.Set) {
 
 // noteProblem reports something that need not stop a command.
 func noteProblem(u *ui.UI, p *config.Problem) {
-	u.Note("warning: %s", p.Error())
+	u.Info("warning: %s", p.Error())
 	if p.Hint() != "" {
-		u.Note("hint: %s", p.Hint())
+		u.Info("hint: %s", p.Hint())
 	}
 }
 
 // shareConfig reads servers.json once for several concurrent connections, which only
 // read it.
 func (env *environment) shareConfig() error {
-	set, err := loadLayers(env)
+	set, err := env.loadLayers()
 	if err != nil {
 		return err
 	}

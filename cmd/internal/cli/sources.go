@@ -25,7 +25,7 @@ type serverSource struct {
 }
 
 // PrintSources prints where each server and each setting comes from.
-func (p *Program) PrintSources() error {
+func (p *ConfigCommand) PrintSources() error {
 	set, err := p.Layers()
 	if err != nil {
 		return err

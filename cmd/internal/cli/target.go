@@ -49,9 +49,9 @@ func (t *Target) Load() (*config.File, error) {
 	}
 	for _, w := range f.Warnings() {
 		if w.Server == "" {
-			t.ui.Note("warning: %s", w.Error())
+			t.ui.Info("warning: %s", w.Error())
 			if w.Remedy != "" {
-				t.ui.Note("hint: %s", w.Remedy)
+				t.ui.Info("hint: %s", w.Remedy)
 			}
 		}
 	}
@@ -95,7 +95,7 @@ func (t *Target) update(edit func(*config.File) error) error {
 	}
 	trusted, err := layers.UpdateProject(t.Path, t.trust, edit)
 	if err == nil && !trusted {
-		t.ui.Note("%s has servers that you have not trusted, so it is not used; mcpctl config trust shows and trusts them", t.Path)
+		t.ui.Info("%s has servers that you have not trusted, so it is not used; mcpctl config trust shows and trusts them", t.Path)
 	}
 	return err
 }
@@ -134,7 +134,7 @@ func (t *Target) NoteCovered(alias string) {
 	}
 	if f, err := config.Load(t.places.Project); err == nil {
 		if _, ok := f.Entry(alias); ok {
-			t.ui.Note("note: in this project, the %s of %s goes before it", alias, t.places.Project)
+			t.ui.Info("note: in this project, the %s of %s goes before it", alias, t.places.Project)
 		}
 	}
 }

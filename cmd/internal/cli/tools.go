@@ -28,10 +28,10 @@ a view of serve shows, under the names and with the arguments that they have the
 	}
 	cmd.Flags().BoolVar(&withSchema, "schema", false, "show each tool's schemas in full")
 	cmd.Flags().BoolVar(&live, "live", false, "without a server: ask all of them")
-	viewFlag(a, cmd, &view, "only what the view `NAME` shows")
+	a.viewFlag(cmd, &view, "only what the view `NAME` shows")
 	a.onServer(cmd, 1, 1, func(ctx context.Context, s *session, _ []string) error {
 		return s.printList(ctx, revision.MethodToolsList, "tools", func(items []json.RawMessage) error {
-			return ui.ShowTools(a.ui, s.decodeTools(items), withSchema)
+			return a.ui.ShowTools(s.decodeTools(items), withSchema)
 		})
 	})
 	one := cmd.RunE
@@ -49,7 +49,7 @@ a view of serve shows, under the names and with the arguments that they have the
 		return (&toolsCommand{a}).run(cmd.Context(), words, len(words) == 0 && !live)
 	}
 	a.completeServers(cmd)
-	return matchTools(a, cmd)
+	return a.matchTools(cmd)
 }
 
 func (s *session) decodeTools(items []json.RawMessage) []runtime.Tool {

@@ -76,7 +76,7 @@ func (c *toolsCommand) run(ctx context.Context, names []string, stored bool) err
 		return err
 	}
 	if len(all) == 0 {
-		c.ui.Note("no servers in %s; mcpctl search finds some, mcpctl add adds one", f.Path())
+		c.ui.Info("no servers in %s; mcpctl search finds some, mcpctl add adds one", f.Path())
 	}
 	var failed error
 	for i := range all {
@@ -159,11 +159,11 @@ func printServerTools(u *ui.UI, all []serverTools) error {
 		}
 		marked = append(marked, servers[i].Tools...)
 	}
-	if _, err := io.WriteString(u.Out, ui.Overview(servers, ui.Width(u), u.Palette())); err != nil {
+	if _, err := io.WriteString(u.Out, ui.Overview(servers, u.Width(), u.Palette())); err != nil {
 		return err
 	}
 	if legend := ui.Legend(marked); legend != "" {
-		u.Note("hints: %s", legend)
+		u.Info("hints: %s", legend)
 	}
 	return nil
 }

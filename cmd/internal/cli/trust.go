@@ -58,7 +58,7 @@ type decided struct {
 
 // Trust trusts a project's file, by default that of the working directory, or takes that
 // back.
-func (p *Program) Trust(ctx context.Context, words []string, o TrustOptions) error {
+func (p *ConfigCommand) Trust(ctx context.Context, words []string, o TrustOptions) error {
 	trust := Trust(p.Getenv)
 	if o.List {
 		if len(words) > 0 || o.Revoke {
@@ -89,28 +89,28 @@ func (p *Program) Trust(ctx context.Context, words []string, o TrustOptions) err
 	case err != nil:
 		return err
 	case !yes:
-		return p.say(path, false, "%s is not trusted\n")
+		return p.report(path, false, "%s is not trusted\n")
 	}
 	if err := trust.Decide(path, f.Digest(), true); err != nil {
 		return err
 	}
-	return p.say(path, true, "trusted %s\n")
+	return p.report(path, true, "trusted %s\n")
 }
 
 // revoke takes the trust of a file back.
-func (p *Program) revoke(trust layers.Trust, path string) error {
+func (p *ConfigCommand) revoke(trust layers.Trust, path string) error {
 	was, err := trust.Forget(path)
 	if err != nil {
 		return err
 	}
 	if !was {
-		p.UI.Note("%s was not trusted", path)
+		p.UI.Info("%s was not trusted", path)
 	}
-	return p.say(path, false, "%s is trusted no longer\n")
+	return p.report(path, false, "%s is trusted no longer\n")
 }
 
-// say prints what has become of a file.
-func (p *Program) say(path string, trusted bool, text string) error {
+// report prints what has become of a file.
+func (p *ConfigCommand) report(path string, trusted bool, text string) error {
 	if p.UI.WantJSON() {
 		return p.UI.EncodeJSON(map[string]any{"path": path, "trusted": trusted})
 	}
@@ -120,7 +120,7 @@ func (p *Program) say(path string, trusted bool, text string) error {
 
 // projectFile returns the path of the project's file that a word names: the file, or its
 // project's folder. Without a word it is that of the working directory.
-func (p *Program) projectFile(words []string) (string, error) {
+func (p *ConfigCommand) projectFile(words []string) (string, error) {
 	if len(words) == 0 {
 		if at := Places(p.Getenv, p.Settings.ConfigPath, false).Project; at != "" {
 			return at, nil
@@ -141,7 +141,7 @@ func (p *Program) projectFile(words []string) (string, error) {
 }
 
 // listTrusted prints the decisions about project files.
-func (p *Program) listTrusted(trust layers.Trust) error {
+func (p *ConfigCommand) listTrusted(trust layers.Trust) error {
 	all, err := trust.Decisions()
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (p *Program) listTrusted(trust layers.Trust) error {
 		return p.UI.EncodeJSON(map[string]any{"projects": out})
 	}
 	if len(rows) == 0 {
-		p.UI.Note("no project file is trusted; mcpctl config trust PATH trusts one")
+		p.UI.Info("no project file is trusted; mcpctl config trust PATH trusts one")
 		return nil
 	}
 	return p.UI.Table(ui.Table{Headers: []string{"FILE", "DECISION", "SINCE"}, Rows: rows})

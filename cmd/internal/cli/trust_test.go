@@ -101,7 +101,7 @@ func TestTrustPaths(t *testing.T) {
 	for _, word := range []string{dir, filepath.Dir(file), file, dir + "/."} {
 		var out bytes.Buffer
 		state := t.TempDir()
-		p := &Program{
+		p := &ConfigCommand{
 			UI: ui.New(strings.NewReader(""), &out, &bytes.Buffer{}), Asker: func() ui.Asker { return &ui.Scripted{Answers: []any{true}} },
 			Getenv: func(name string) string { return map[string]string{"MCPCTL_HOME": state}[name] }, Settings: settings.Settings{},
 		}

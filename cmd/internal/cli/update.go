@@ -14,7 +14,7 @@ func newUpdate(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "update [ALIAS...]", Short: adding.Short, Long: adding.Long, Example: adding.Example,
 		RunE: func(cmd *cobra.Command, aliases []string) error {
-			target, err := editable(&a.environment, project)
+			target, err := a.editable(project)
 			if err == nil {
 				err = target.Trusted()
 			}

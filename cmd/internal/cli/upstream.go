@@ -37,7 +37,7 @@ func Upstream(getenv func(string) string, note func(format string, a ...any), gi
 	}
 	if v := getenv("UPSTREAM_PROTOCOL_VERSION"); v != "" && given == "" {
 		if !slices.Contains(revision.Versions(), v) {
-			return e, "", ui.Usage("UPSTREAM_PROTOCOL_VERSION is %q, want %s", v, plain.Or(revision.Versions()))
+			return e, "", ui.Usage("UPSTREAM_PROTOCOL_VERSION is %q, want %s", v, plain.JoinOr(revision.Versions()))
 		}
 		version = v
 	}
@@ -112,7 +112,7 @@ func upstreamAuth(getenv func(string) string, note func(format string, a ...any)
 	}
 	grants := []string{authconfig.GrantCode, authconfig.GrantClientCredentials, authconfig.GrantPassword, authconfig.GrantRefreshToken}
 	if grant != "" && !slices.Contains(grants, grant) {
-		return nil, ui.Usage("OAUTH2_GRANT is %q, want %s", grant, plain.Or(grants))
+		return nil, ui.Usage("OAUTH2_GRANT is %q, want %s", grant, plain.JoinOr(grants))
 	}
 	if grant != "" {
 		auth["grant"] = grant

@@ -99,7 +99,7 @@ type ValidateOptions struct {
 
 // Validate prints all faults of the files, and fails if there are any, but not for
 // warnings.
-func (p *Program) Validate(o ValidateOptions) error {
+func (p *ConfigCommand) Validate(o ValidateOptions) error {
 	user := p.Settings.ConfigPath
 	at := Places(p.Getenv, user, p.Settings.ConfigAlone)
 	v := &validation{findings: []finding{}}

@@ -58,7 +58,7 @@ type ValueOptions struct {
 }
 
 // Get prints one value: of the servers of all layers, or a setting as it counts now.
-func (p *Program) Get(path string, o ValueOptions) error {
+func (p *ConfigCommand) Get(path string, o ValueOptions) error {
 	at, err := parsePlace(path)
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func userPath(path configedit.Path) string {
 
 // servers returns a JSON object with the mcpServers that a path leads into, masked unless
 // they are to be revealed.
-func (p *Program) servers(at place, o ValueOptions) ([]byte, error) {
+func (p *ConfigCommand) servers(at place, o ValueOptions) ([]byte, error) {
 	f, err := p.file(o.Project)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (p *Program) servers(at place, o ValueOptions) ([]byte, error) {
 }
 
 // file returns the servers of all layers, or those of the project.
-func (p *Program) file(project bool) (*config.File, error) {
+func (p *ConfigCommand) file(project bool) (*config.File, error) {
 	if project {
 		target, err := NewTarget(p.UI, p.Getenv, p.Settings, true)
 		if err != nil {
@@ -145,7 +145,7 @@ func unknown(f *config.File, at place) error {
 	return err
 }
 
-func (p *Program) getSetting(name string) error {
+func (p *ConfigCommand) getSetting(name string) error {
 	all, err := settings.Sources(p.Sources)
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (p *Program) getSetting(name string) error {
 }
 
 // printValue prints a value: a text bare, also into pipes, anything else as JSON.
-func (p *Program) printValue(path configedit.Path, value json.RawMessage) error {
+func (p *ConfigCommand) printValue(path configedit.Path, value json.RawMessage) error {
 	if p.UI.JSON {
 		return p.UI.EncodeJSON(struct {
 			Path  string          `json:"path"`
@@ -186,7 +186,7 @@ func pathText(path configedit.Path) string {
 }
 
 // Set writes one value: PATH VALUE, or PATH:=JSON.
-func (p *Program) Set(words []string, o ValueOptions) error {
+func (p *ConfigCommand) Set(words []string, o ValueOptions) error {
 	path, raw, isJSON := strings.Cut(words[0], ":=")
 	switch {
 	case isJSON && len(words) > 1:
@@ -236,7 +236,7 @@ func elementHint(schema *configedit.Schema, path string) string {
 }
 
 // change edits a servers.json, and says so.
-func (p *Program) change(at place, o ValueOptions, verb string, edit func(*config.File) error) error {
+func (p *ConfigCommand) change(at place, o ValueOptions, verb string, edit func(*config.File) error) error {
 	target, err := NewTarget(p.UI, p.Getenv, p.Settings, o.Project)
 	if err != nil {
 		return err
@@ -255,7 +255,7 @@ func (p *Program) change(at place, o ValueOptions, verb string, edit func(*confi
 }
 
 // said reports a change on standard output.
-func (p *Program) said(verb, path, file string) error {
+func (p *ConfigCommand) said(verb, path, file string) error {
 	if p.UI.WantJSON() {
 		return p.UI.EncodeJSON(map[string]string{"path": path, "action": verb, "file": file})
 	}
@@ -291,7 +291,7 @@ func settingText(name, raw string) (string, error) {
 }
 
 // setSetting writes a setting to config.yaml.
-func (p *Program) setSetting(name, text string, o ValueOptions) error {
+func (p *ConfigCommand) setSetting(name, text string, o ValueOptions) error {
 	value, err := settings.Value(name, text)
 	if err != nil {
 		return ui.Usage("%s is %q, %w", name, text, err)
@@ -303,7 +303,7 @@ func (p *Program) setSetting(name, text string, o ValueOptions) error {
 
 // changeSettings edits config.yaml, and refuses what would make a valid file invalid. What
 // is wrong with it besides is a warning: faults are fixed one after another.
-func (p *Program) changeSettings(name, verb string, o ValueOptions, edit func([]byte) ([]byte, error)) error {
+func (p *ConfigCommand) changeSettings(name, verb string, o ValueOptions, edit func([]byte) ([]byte, error)) error {
 	if o.Project {
 		return ui.Usage("--project: %s is a setting of config.yaml, which a project does not have", name)
 	}
@@ -326,13 +326,13 @@ func (p *Program) changeSettings(name, verb string, o ValueOptions, edit func([]
 		return err
 	}
 	if left != nil {
-		p.UI.Note("warning: %s", left)
+		p.UI.Info("warning: %s", left)
 	}
 	return p.said(verb, name, file)
 }
 
 // Unset removes one value.
-func (p *Program) Unset(path string, o ValueOptions) error {
+func (p *ConfigCommand) Unset(path string, o ValueOptions) error {
 	at, err := parsePlace(path)
 	if at.setting == "" && len(at.path) < 3 { // no part of a server, and nothing known after an error
 		if keys := strayKey(path); p.inSettings(keys) {
@@ -377,7 +377,7 @@ func strayKey(path string) (keys []string) {
 }
 
 // inSettings reports whether config.yaml has a key.
-func (p *Program) inSettings(keys []string) bool {
+func (p *ConfigCommand) inSettings(keys []string) bool {
 	text, err := os.ReadFile(p.Settings.File())
 	if err != nil || keys == nil {
 		return false
@@ -387,7 +387,7 @@ func (p *Program) inSettings(keys []string) bool {
 }
 
 // unsetSetting removes a key of config.yaml.
-func (p *Program) unsetSetting(keys []string, o ValueOptions) error {
+func (p *ConfigCommand) unsetSetting(keys []string, o ValueOptions) error {
 	name := strings.Join(keys, ".")
 	return p.changeSettings(name, "unset", o, func(before []byte) ([]byte, error) {
 		after, found, err := configedit.UnsetYAML(before, keys...)

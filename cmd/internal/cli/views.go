@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
-	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/pins"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
@@ -66,7 +65,7 @@ func (a *app) believed(f *config.File, trusted func(server string) bool) func(se
 }
 
 // viewFlag adds the flag that names a view. An empty name, as of a variable that is not set, is not taken for none.
-func viewFlag(a *app, cmd *cobra.Command, view *string, usage string) {
+func (a *app) viewFlag(cmd *cobra.Command, view *string, usage string) {
 	cmd.Flags().Func("view", usage, func(name string) error {
 		if *view = name; name == "" {
 			return errors.New("want the name of a view")
@@ -100,11 +99,11 @@ func printView(ctx context.Context, a *app, view string, servers []string, withS
 	case a.ui.WantJSON():
 		err = a.ui.EncodeJSON(map[string]any{"tools": definitions})
 	case len(shown) == 0:
-		a.ui.Note("the view %s shows no tool", view)
+		a.ui.Info("the view %s shows no tool", view)
 	default:
-		err = ui.ShowTools(a.ui, tools, withSchema)
+		err = a.ui.ShowTools(tools, withSchema)
 	}
-	lists.Note(a.ui)
+	lists.Warn(a.ui)
 	for _, p := range all.Doubts(a.settings.File(), v, a.believed(f, trusted)) {
 		noteProblem(a.ui, &p)
 	}

@@ -33,7 +33,7 @@ type Doctor struct {
 	// Warnings are those of servers.json.
 	Warnings []config.Problem
 	// Turns bounds how many servers are started at once.
-	Turns *proxy.Turns
+	Turns *proxy.StartLimiter
 	// Shared reports that serve asks who calls.
 	Shared bool
 }
@@ -138,7 +138,7 @@ func (d *Doctor) connection(ctx context.Context, r *Report, entry config.Entry) 
 	switch {
 	case entry.Command == "":
 		r.pass("reachable", "answered in "+took.String())
-		credentials(r, entry, o)
+		r.credentials(entry, o)
 	case dial.Fetches(entry.Command):
 		r.pass("package", dial.RunnerName(entry.Command)+" found and started it")
 		fallthrough
@@ -177,7 +177,7 @@ func era(version string) string {
 }
 
 // credentials reports how a remote server knows us, and a token that ends soon.
-func credentials(r *Report, entry config.Entry, o dial.Options) {
+func (r *Report) credentials(entry config.Entry, o dial.Options) {
 	for name := range entry.Headers {
 		if strings.EqualFold(name, "Authorization") {
 			r.pass("auth", "by the header of the entry")

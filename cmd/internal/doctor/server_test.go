@@ -18,7 +18,7 @@ import (
 )
 
 // person is somebody at a terminal who is never asked.
-type person struct{ auth.Person }
+type person struct{ auth.Prompter }
 
 // TestUnattended: what is set to wait for ever, or for a person, is not.
 func TestUnattended(t *testing.T) {
@@ -45,7 +45,7 @@ func TestUnattended(t *testing.T) {
 // not wait for them.
 func TestTurns(t *testing.T) {
 	t.Parallel()
-	turns := proxy.NewTurns()
+	turns := proxy.NewStartLimiter()
 	turns.Spare = nil // these only wait, which is no load
 	most := 2 * goruntime.GOMAXPROCS(0)
 	ctx, cancel := context.WithCancel(t.Context())

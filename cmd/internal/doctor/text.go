@@ -44,7 +44,7 @@ func (t Text) String() string {
 // report writes one server or file: a line, and below it its findings.
 func (t Text) report(b *strings.Builder, r *Report) {
 	head := t.level(r.level()) + "  " + ui.CleanLine(r.Name)
-	if s := summary(r); s != "" && r.level() != levelError {
+	if s := r.summary(); s != "" && r.level() != levelError {
 		t.wrap(b, head+"  ", s, len(levelWarning)+2+text.StringWidth(ui.CleanLine(r.Name))+2)
 	} else {
 		b.WriteString(head + "\n")
@@ -88,8 +88,8 @@ const leastMessage = 20
 // lines as it needs.
 func (t Text) wrap(b *strings.Builder, before, message string, indent int) {
 	lines := []string{ui.CleanLine(message)}
-	if room := t.Width - indent; room >= leastMessage {
-		lines = ui.Wrap(lines[0], room)
+	if space := t.Width - indent; space >= leastMessage {
+		lines = ui.Wrap(lines[0], space)
 	}
 	for i, line := range lines {
 		if i > 0 {
@@ -100,7 +100,7 @@ func (t Text) wrap(b *strings.Builder, before, message string, indent int) {
 }
 
 // summary says what a server that works is like.
-func summary(r *Report) string {
+func (r *Report) summary() string {
 	var parts []string
 	for _, id := range []string{"tools", "era", "config", "mode"} {
 		i := slices.IndexFunc(r.Checks, func(c Check) bool { return c.ID == id && c.level() == levelOK })
@@ -121,7 +121,7 @@ func Progress(names []string, begun []bool, done []*Report) []string {
 		state, more := "waiting", ""
 		switch {
 		case done[i] != nil:
-			state, more = done[i].level(), summary(done[i])
+			state, more = done[i].level(), done[i].summary()
 			if bad := slices.IndexFunc(done[i].Checks, func(c Check) bool { return !c.OK }); bad >= 0 {
 				more = done[i].Checks[bad].Message
 			}

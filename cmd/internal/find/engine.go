@@ -72,15 +72,15 @@ func (e *Engine) Wait(ctx context.Context) {
 	}
 }
 
-// Note says why tools were found by words alone that could be found by what they mean.
-func (e *Engine) Note(u *ui.UI) {
+// Warn says why tools were found by words alone that could be found by what they mean.
+func (e *Engine) Warn(u *ui.UI) {
 	if e.Meaning == nil {
 		return
 	}
 	switch s := e.Meaning.Status(); {
 	case s.Last != "":
-		u.Note("%s: %s; tools are found by their words", ui.CleanLine(s.Model), ui.CleanLine(s.Last))
+		u.Info("%s: %s; tools are found by their words", ui.CleanLine(s.Model), ui.CleanLine(s.Last))
 	case s.Missing > 0:
-		u.Note("%s: %d of %d tools are read; the others are found by their words", ui.CleanLine(s.Model), s.Known, s.Known+s.Missing)
+		u.Info("%s: %d of %d tools are read; the others are found by their words", ui.CleanLine(s.Model), s.Known, s.Known+s.Missing)
 	}
 }

@@ -24,7 +24,7 @@ import (
 const (
 	// maxFile bounds a stored list, in bytes; a longer one is not stored.
 	maxFile = 64 << 20
-	// pruneAfter is how long a list is kept that nobody asks for anew.
+	// pruneAfter is how long a list is kept that nobody asks for again.
 	pruneAfter = 90 * 24 * time.Hour
 )
 

@@ -38,10 +38,10 @@ func Load(ctx context.Context, lists KnownLists, servers []config.Entry) Stored 
 	return out
 }
 
-// Note says which servers were never listed.
-func (s Stored) Note(u *ui.UI) {
+// Warn says which servers were never listed.
+func (s Stored) Warn(u *ui.UI) {
 	if len(s.unlisted) > 0 {
-		u.Note("not listed yet: %s (mcpctl tools %s)", strings.Join(s.unlisted, ", "), clitool.Line(s.unlisted[:1]))
+		u.Info("not listed yet: %s (mcpctl tools %s)", strings.Join(s.unlisted, ", "), clitool.Line(s.unlisted[:1]))
 	}
 }
 
@@ -52,7 +52,7 @@ func Print(u *ui.UI, hits []Hit, whole any, none string) error {
 		return u.EncodeJSON(map[string]any{"tools": whole})
 	}
 	if len(hits) == 0 {
-		u.Note("%s", none)
+		u.Info("%s", none)
 		return nil
 	}
 	rows := make([][]string, len(hits))

@@ -25,7 +25,7 @@ func ViewNamed(all *views.Set, name string) (*views.View, error) {
 	if names := all.Names(); len(names) > 0 {
 		hint = "see mcpctl config get serve.views"
 		if near := plain.Nearest(name, names, 3); len(near) > 0 {
-			hint = "did you mean " + plain.Or(near) + "? " + hint
+			hint = "did you mean " + plain.JoinOr(near) + "? " + hint
 		}
 	}
 	return nil, ui.Usage("there is no view %q", name).WithHint("%s", hint)

@@ -20,8 +20,8 @@ import (
 // asks nobody who they are.
 type accounts struct {
 	*Accounts
-	principals *dial.Principals // nil where there is no directory to keep them in
-	door       atomic.Pointer[authn.Authenticator]
+	principals    *dial.Principals // nil where there is no directory to keep them in
+	authenticator atomic.Pointer[authn.Authenticator]
 }
 
 // openAccounts sets the accounts, where clients are asked who they are.
@@ -44,14 +44,14 @@ func (g *gateway) openAccounts() {
 // subject returns the token that a principal has come with, the zero Text for none that
 // could be exchanged.
 func (a *accounts) subject(id string) secret.Text {
-	if d := a.door.Load(); d != nil {
+	if d := a.authenticator.Load(); d != nil {
 		return d.Subject(id)
 	}
 	return secret.Text{}
 }
 
 // serveAt says where clients reach the gateway, and who lets them in.
-func (a *accounts) serveAt(endpoint string, d *entrance) error {
+func (a *accounts) serveAt(endpoint string, d *authenticator) error {
 	if a == nil || d == nil {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (a *accounts) serveAt(endpoint string, d *entrance) error {
 	if err != nil {
 		return err
 	}
-	a.door.Store(d.Authenticator)
+	a.authenticator.Store(d.Authenticator)
 	if hasPages(u) {
 		a.ServeAt(u)
 	}

@@ -202,7 +202,7 @@ func (s *shared) link(t *testing.T, name string) {
 // begin begins to link an account, and returns what the browser comes back with.
 func (s *shared) begin(t *testing.T, name string) url.Values {
 	t.Helper()
-	page, state, err := s.g.accounts.Begin(t.Context(), "token|"+name, "gh", strings.TrimSuffix(s.url, "/mcp")+"/connect/gh/callback")
+	page, state, err := s.g.accounts.Start(t.Context(), "token|"+name, "gh", strings.TrimSuffix(s.url, "/mcp")+"/connect/gh/callback")
 	require.NoError(t, err)
 	c := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, Timeout: wire.Limit}
 	resp, err := c.Get(page)
@@ -392,7 +392,7 @@ func TestLinkInTheCall(t *testing.T) {
 }
 
 // TestRefusedAccount: an account whose token the server refuses is refreshed, and linked
-// anew where that does not help; the client never gets the status.
+// again where that does not help; the client never gets the status.
 func TestRefusedAccount(t *testing.T) {
 	t.Parallel()
 	s := openShared(t, linked)

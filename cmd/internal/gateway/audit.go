@@ -56,7 +56,7 @@ func (g *gateway) clean(server, principal string, body []byte) (clean []byte, ok
 
 // visitor returns a principal who has come, nil for one who is not known.
 func (g *gateway) visitor(id string) *access.Principal {
-	if d := g.door.Load(); d != nil {
+	if d := g.authenticator.Load(); d != nil {
 		return d.book.Who(id)
 	}
 	if owner := socketOwner(); owner.ID == id {
@@ -79,9 +79,9 @@ func (p *policing) record(g *gateway) {
 		r.Text = settings.FileName + " sha256:" + hex.EncodeToString(sum[:])
 	}
 	if set := p.gate.Set(); set != nil {
-		r.Said.Generation, r.Count = set.Digest(), int64(len(set.Policies()))
+		r.Decision.Generation, r.Count = set.Digest(), int64(len(set.Policies()))
 	}
-	g.audit.Note(r)
+	g.audit.Record(r)
 }
 
 // record records that a lock file counts as it is now.
@@ -89,11 +89,11 @@ func (p *pinning) record(g *gateway, path string) {
 	p.mu.Lock()
 	seen := p.files[path].seen
 	p.mu.Unlock()
-	g.audit.Note(&audit.Record{Kind: audit.KindPin, Text: path + " sha256:" + hex.EncodeToString(seen[:])})
+	g.audit.Record(&audit.Record{Kind: audit.KindPin, Text: path + " sha256:" + hex.EncodeToString(seen[:])})
 }
 
 // recordTokens records which static tokens are new, and which are gone.
-func recordTokens(g *gateway, d *entrance) {
+func (g *gateway) recordTokens(d *authenticator) {
 	if g.audit == nil {
 		return
 	}
@@ -104,7 +104,7 @@ func recordTokens(g *gateway, d *entrance) {
 	}
 	d.known = now
 	note := func(what string, t *access.Token) {
-		g.audit.Note(&audit.Record{Kind: audit.KindToken, What: audit.Subject{Item: t.ID}, Text: what + " " + t.Name})
+		g.audit.Record(&audit.Record{Kind: audit.KindToken, Target: audit.Target{Item: t.ID}, Text: what + " " + t.Name})
 	}
 	had := byID(before)
 	for i := range now {
@@ -133,11 +133,11 @@ type answers struct{ log *auditing.Recorder }
 
 func (a answers) record(who *access.Principal, call gate.ApprovalRequest, yes bool) {
 	r := &audit.Record{
-		Kind: audit.KindApprove, What: audit.Subject{Server: call.Server, Item: call.Item}, Said: audit.Said{Verdict: audit.VerdictDeny, By: call.IDs},
-		Who: audit.Asker{ID: who.ID, Name: who.Name, Groups: who.Groups, Via: who.Provider}, Text: "page",
+		Kind: audit.KindApprove, Target: audit.Target{Server: call.Server, Item: call.Item}, Decision: audit.Decision{Verdict: audit.VerdictDeny, By: call.IDs},
+		Principal: audit.Principal{ID: who.ID, Name: who.Name, Groups: who.Groups, Via: who.Provider}, Text: "page",
 	}
 	if yes {
-		r.Said.Verdict = audit.VerdictAllow
+		r.Decision.Verdict = audit.VerdictAllow
 	}
-	a.log.Note(r)
+	a.log.Record(r)
 }

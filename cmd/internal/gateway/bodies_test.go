@@ -107,12 +107,12 @@ func TestBodies(t *testing.T) {
 			_, err = s.g.reconfigure(f, f.Entries())
 			require.NoError(t, err)
 			say("alice", say("alice", another, key))
-			kept := s.bodies(t)
-			if n := strings.Count(kept, "ordinary "); n != 2*said {
+			next := s.bodies(t)
+			if n := strings.Count(next, "ordinary "); n != 2*said {
 				t.Errorf("%d bodies of %d calls", n, said)
 			}
 			for _, secret := range shown {
-				if strings.Contains(kept, secret) || strings.Contains(kept, base64.RawStdEncoding.EncodeToString([]byte(secret))) {
+				if strings.Contains(next, secret) || strings.Contains(next, base64.RawStdEncoding.EncodeToString([]byte(secret))) {
 					t.Errorf("%q is kept", secret)
 				}
 			}

@@ -21,21 +21,21 @@ const (
 	HurryAfter = EndBound - ReapTimeout
 )
 
-// run serves at a front until that ends, like a client on standard input, or a
+// run serves at an endpoint until that ends, like a client on standard input, or a
 // signal comes. Then, in this order: new requests are refused (see readyz), those in
 // flight are waited for, streams and sessions are ended, and finally the servers,
 // concurrently. All of that is bounded by EndBound, which the program sees to.
-func (g *gateway) run(ctx context.Context, front func(context.Context) error) error {
+func (g *gateway) run(ctx context.Context, handler func(context.Context) error) error {
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	served := make(chan error, 1)
-	go func() { served <- front(serving) }()
+	go func() { served <- handler(serving) }()
 	var err error
 	select {
 	case err = <-served:
 		// Without a signal the program does not bound the end.
-		late := time.AfterFunc(HurryAfter, g.h.HurryUp)
-		defer late.Stop()
+		deadline := time.AfterFunc(HurryAfter, g.h.HurryUp)
+		defer deadline.Stop()
 	case <-ctx.Done():
 		g.h.Log.Info("ending: waiting for requests in flight")
 		g.drain()

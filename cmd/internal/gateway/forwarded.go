@@ -11,10 +11,10 @@ import (
 
 // openForwarded returns the provider of what proxies say. What fetches the keys of one
 // that signs it is added to the issuers.
-func (d *entrance) openForwarded(g *gateway, x *settings.ProxyProvider) error {
+func (d *authenticator) openForwarded(g *gateway, x *settings.ProxyProvider) error {
 	o := authn.ForwardedOptions{From: x.Networks, Names: x.Names, Unix: x.Unix, User: x.User, Groups: x.Groups}
 	if a := x.JWT; a != nil {
-		publisher, err := auth.NewPublisher(cmp.Or(a.JWKS, a.Issuer))
+		publisher, err := auth.NewMetadataClient(cmp.Or(a.JWKS, a.Issuer))
 		if err != nil {
 			return issuerError("proxy.jwt", err)
 		}

@@ -28,8 +28,8 @@ func TestForwarded(t *testing.T) {
 			Proxy: &settings.ProxyProvider{Networks: []netip.Prefix{netip.MustParsePrefix(network)}, User: "X-Forwarded-User", Groups: "X-Forwarded-Groups"},
 		}}
 	}
-	d, knock := walled(t, from("127.0.0.1/32"))
-	elsewhere, knockElsewhere := walled(t, from("10.0.0.5/32"))
+	d, knock := protected(t, from("127.0.0.1/32"))
+	elsewhere, knockElsewhere := protected(t, from("10.0.0.5/32"))
 	c := client(t)
 	for name, got := range map[string]struct{ got, want string }{
 		"alice":            {knock(c, "X-Forwarded-User: alice", "X-Forwarded-Groups: a, b"), "200 hello"},
@@ -69,7 +69,7 @@ func TestAssertion(t *testing.T) {
 		Token: &settings.TokenProvider{},
 		Proxy: &settings.ProxyProvider{JWT: &settings.Assertion{Header: "X-Assertion", Issuer: s.URL, Audience: "mcp.example.com", GroupsClaim: "groups", Name: "corp"}},
 	}}
-	d, knock := walled(t, a)
+	d, knock := protected(t, a)
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	for _, run := range d.issuers.runs {
@@ -144,7 +144,7 @@ func TestRefusedLog(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	g := &gateway{h: Host{Log: slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))}}
-	d := &entrance{book: NewVisitorBook()}
+	d := &authenticator{book: NewVisitorBook()}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost/mcp?access_token=canary", nil)
 	if err != nil {
 		t.Fatal(err)

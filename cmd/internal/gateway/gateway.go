@@ -132,16 +132,16 @@ type gateway struct {
 	audit *auditing.Recorder
 	// redactors clean the bodies that it keeps, nil where these stay as they are.
 	redactors *auditing.Redactors
-	ring      *seal.Ring // seals what clients and browsers keep
+	ring      *seal.Keyring // seals what clients and browsers keep
 
-	shown published
-	door  atomic.Pointer[entrance] // nil where nobody is asked for a credential
+	shown         published
+	authenticator atomic.Pointer[authenticator] // nil where nobody is asked for a credential
 }
 
 // published is what a status says of the process.
 type published struct {
 	started time.Time
-	addrs   atomic.Pointer[[]string]     // URLs of the HTTP front, nil before it listens
+	addrs   atomic.Pointer[[]string]     // URLs of the HTTP endpoint, nil before it listens
 	config  atomic.Pointer[ConfigStatus] // replaced, never edited
 }
 
@@ -169,14 +169,14 @@ func Run(ctx context.Context, h Host, o Options) error {
 		return err
 	}
 	g.policies.record(g)
-	front := func(ctx context.Context) error {
+	handler := func(ctx context.Context) error {
 		if err := g.proxy.ServeStdio(ctx, h.UI.In, h.UI.Out); !ui.BrokenPipe(err) {
 			return err
 		}
 		return nil // the client has gone
 	}
 	if o.overHTTP() {
-		front = g.serveHTTP
+		handler = g.serveHTTP
 	}
 	unwatch := g.policies.watch(g)
 	stop := g.follow(o.File)
@@ -190,7 +190,7 @@ func Run(ctx context.Context, h Host, o Options) error {
 	defer tidy.Stop()
 	defer whileServing(ctx, releaseMemory)()
 	hide := g.publishStatus(ctx)
-	err = g.run(ctx, front)
+	err = g.run(ctx, handler)
 	hide()
 	stop()
 	unwatch()
@@ -224,7 +224,7 @@ func (g *gateway) open(entries []config.Entry, search proxy.Search) error {
 	o := proxy.Options{
 		Servers:        servers,
 		Dial:           g.dial,
-		Solo:           !g.o.overHTTP(),
+		SingleClient:   !g.o.overHTTP(),
 		Single:         g.o.Bridge,
 		Serial:         g.o.Serial,
 		NoPrefix:       !h.Settings.Serve.Prefix,
@@ -289,11 +289,11 @@ func (g *gateway) reconfigure(f *config.File, entries []config.Entry) (proxy.Cha
 	g.hooks.mu.Lock()
 	defer g.hooks.mu.Unlock()
 	g.hooks.file = f
-	return replace(g, entries)
+	return g.replace(entries)
 }
 
 // replace is reconfigure for who holds the lock of the hooks.
-func replace(g *gateway, entries []config.Entry) (proxy.Changes, error) {
+func (g *gateway) replace(entries []config.Entry) (proxy.Changes, error) {
 	before := *g.entries.Load()
 	g.ballast.allocate(entries)
 	seen, hooks := g.hooks.split(entries)
@@ -366,7 +366,7 @@ func (g *gateway) login(ctx context.Context, server string, who *access.Principa
 	if !ok || config.StateDir(g.h.Getenv) == "" || !auth.Answers(failure) {
 		return nil, nil
 	}
-	login, err := g.logins.Begin(ctx, server+" "+entry.Digest(), failure, func() *auth.Authorizer {
+	login, err := g.logins.Start(ctx, server+" "+entry.Digest(), failure, func() *auth.Authorizer {
 		entry.AllowInsecureHTTP = entry.AllowInsecureHTTP || g.h.Settings.AllowInsecureHTTP
 		x, err := entry.Expand(os.LookupEnv)
 		if err != nil {
@@ -430,15 +430,15 @@ func setKnown(db *store.DB, file *config.File) {
 
 // ring opens the keys that seal data held by clients. Without a file serve works, and
 // sealed data is valid until it ends.
-func (h Host) ring() *seal.Ring {
+func (h Host) ring() *seal.Keyring {
 	dir := config.StateDir(h.Getenv)
 	if dir == "" {
-		return seal.NewRing()
+		return seal.NewKeyring()
 	}
 	r, err := seal.OpenRing(filepath.Join(dir, "ring.json"))
 	if err != nil {
 		h.Log.Warn("no keys on disk: clients cannot come back after a restart", ui.Attrs(err)...)
-		return seal.NewRing()
+		return seal.NewKeyring()
 	}
 	return r
 }

@@ -67,7 +67,7 @@ func (l *looking) follow(g *gateway) {
 	if err == nil && !same {
 		before := l.now
 		l.now = all
-		if _, err = replace(g, l.entries); err != nil {
+		if _, err = g.replace(l.entries); err != nil {
 			l.now = before
 		}
 	}
@@ -146,7 +146,7 @@ func (l *looking) server(g *gateway, h settings.HookEntry, of []config.Entry) (p
 		if _, err := p.Reconfigure([]proxy.Server{backend}); err != nil {
 			return nil, err
 		}
-		p.Begin()
+		p.Start()
 		ask = func(ctx context.Context, _, method string, params json.RawMessage) (json.RawMessage, error) {
 			return p.Ask(ctx, method, params)
 		}

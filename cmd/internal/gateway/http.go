@@ -29,19 +29,19 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	door, err := g.newDoor(files, address)
+	authenticator, err := g.newAuthenticator(files, address)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
 	endpoint := cmp.Or(g.h.Settings.Serve.Access.URL, address)
-	if err := g.accounts.serveAt(endpoint, door); err != nil {
+	if err := g.accounts.serveAt(endpoint, authenticator); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	switch {
-	case door != nil:
-		web.Door, web.IPHosts, web.Hosts = door, true, g.h.Settings.Serve.Access.Hosts
-		web.Refused = door.refused(g.h.Log)
-		g.door.Store(door)
+	case authenticator != nil:
+		web.Authenticator, web.IPHosts, web.Hosts = authenticator, true, g.h.Settings.Serve.Access.Hosts
+		web.Refused = authenticator.refused(g.h.Log)
+		g.authenticator.Store(authenticator)
 	case o.Socket != "" && o.Session == nil:
 		web.Principal = socketOwner()
 	}
@@ -50,36 +50,36 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 		o.Path = path
 		return o
 	}
-	front, old := p.NewHTTPFront(below("/mcp")), p.NewSSEFront(proxy.SSEOptions{HTTPOptions: below("/sse")})
+	mcp, sse := p.NewHTTPHandler(below("/mcp")), p.NewSSEHandler(proxy.SSEOptions{HTTPOptions: below("/sse")})
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", front)
-	mux.Handle("/mcp/", front) // of views
-	mux.Handle("/sse", old)
-	mux.Handle("/sse/", old)
-	mux.Handle("/messages", old.Messages())
+	mux.Handle("/mcp", mcp)
+	mux.Handle("/mcp/", mcp) // of views
+	mux.Handle("/sse", sse)
+	mux.Handle("/sse/", sse)
+	mux.Handle("/messages", sse.Messages())
 	health := p.Health(web)
 	mux.Handle("/healthz", health)
 	mux.Handle("/readyz", health)
 	handler := proxy.Guard(p.Recorded(web), mux, "/mcp", "/mcp/", "/sse", "/sse/", "/messages", "/healthz", "/readyz")
-	if door != nil {
-		handler = withMetadata(handler, web, door.issuers)
-		if handler, err = withPages(g, handler, door, endpoint); err != nil {
+	if authenticator != nil {
+		handler = withMetadata(handler, web, authenticator.issuers)
+		if handler, err = g.withPages(handler, authenticator, endpoint); err != nil {
 			return errors.Join(err, l.Close())
 		}
 	}
 	over := make(<-chan struct{})
 	if o.Session != nil {
-		kept := *o.Session
-		kept.Protocol = g.protocol
-		keeper := sessions.Keep(ctx, kept, mux)
-		handler, over = keeper, keeper.Over()
+		next := *o.Session
+		next.Protocol = g.protocol
+		session := sessions.Keep(ctx, next, mux)
+		handler, over = session, session.Over()
 	}
 	srv := g.newServer(handler, files)
-	if door != nil {
+	if authenticator != nil {
 		following, stop := context.WithCancel(ctx)
 		var work sync.WaitGroup
-		work.Go(func() { door.follow(following, g, front, old) })
-		for _, run := range door.issuers.runs {
+		work.Go(func() { authenticator.follow(following, g, mcp, sse) })
+		for _, run := range authenticator.issuers.runs {
 			work.Go(func() { run(following) })
 		}
 		defer work.Wait()
@@ -95,8 +95,8 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	case <-ctx.Done():
 	case <-over:
 	}
-	front.Close()
-	old.Close()
+	mcp.Close()
+	sse.Close()
 	// Requests have ended; Shutdown may still wait for an answer being written, or
 	// five seconds for a connection without any request.
 	const linger = time.Second
@@ -153,7 +153,7 @@ func (g *gateway) protocol() string {
 	return ""
 }
 
-// newServer returns a server with bounds against slow clients. The fronts remove the
+// newServer returns a server with bounds against slow clients. The endpoints remove the
 // read deadline of long requests, extend it for large bodies, and set write
 // deadlines themselves, because streams last.
 func newServer(h http.Handler) *http.Server {

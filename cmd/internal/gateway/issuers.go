@@ -52,7 +52,7 @@ func (g *gateway) openIssuers(endpoint string) (*issuers, error) {
 		return i, nil
 	}
 	var err error
-	if i.resource, err = resourceOf(g, endpoint); err != nil {
+	if i.resource, err = g.resource(endpoint); err != nil {
 		return nil, err
 	}
 	for _, one := range all {
@@ -70,9 +70,9 @@ func (g *gateway) openIssuers(endpoint string) (*issuers, error) {
 	return i, nil
 }
 
-// resourceOf returns what serve is called in tokens: the URL of the settings, or the one
+// resource returns what serve is called in tokens: the URL of the settings, or the one
 // that it listens at if clients on this machine alone reach that.
-func resourceOf(g *gateway, endpoint string) (string, error) {
+func (g *gateway) resource(endpoint string) (string, error) {
 	if set := g.h.Settings.Serve.Access.URL; set != "" {
 		return set, nil
 	}
@@ -89,7 +89,7 @@ func resourceOf(g *gateway, endpoint string) (string, error) {
 func (i *issuers) openJWT(g *gateway, all []*settings.JWTProvider) error {
 	var accepted []*jwt.Issuer
 	for _, x := range all {
-		publisher, err := auth.NewPublisher(cmp.Or(x.JWKS, x.Issuer.Issuer)) // the keys may be further inside
+		publisher, err := auth.NewMetadataClient(cmp.Or(x.JWKS, x.Issuer.Issuer)) // the keys may be further inside
 		if err != nil {
 			return issuerError("jwt", err)
 		}
@@ -104,7 +104,7 @@ func (i *issuers) openJWT(g *gateway, all []*settings.JWTProvider) error {
 }
 
 func (i *issuers) openIntrospect(g *gateway, x *settings.IntrospectProvider) error {
-	publisher, err := auth.NewPublisher(x.Endpoint)
+	publisher, err := auth.NewMetadataClient(x.Endpoint)
 	if err != nil {
 		return issuerError("introspect", err)
 	}

@@ -42,14 +42,14 @@ func hosted(a settings.Access, http string, variables map[string]string) (*gatew
 func entered(t *testing.T, a settings.Access) (url string, said *bytes.Buffer) {
 	t.Helper()
 	g, said := hosted(a, "127.0.0.1:0", map[string]string{"MCPCTL_HOME": t.TempDir(), "IDP_SECRET": "idp-secret-of-the-gateway"})
-	d, err := g.newDoor(nil, "http://127.0.0.1:1/mcp")
+	d, err := g.newAuthenticator(nil, "http://127.0.0.1:1/mcp")
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	for _, run := range d.issuers.runs {
 		running.Go(func() { run(ctx) })
 	}
-	web := proxy.HTTPOptions{Door: d, Hosts: a.Hosts}
+	web := proxy.HTTPOptions{Authenticator: d, Hosts: a.Hosts}
 	hello := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello\n") })
 	s := httptest.NewServer(withMetadata(proxy.Guard(web, hello), web, d.issuers))
 	t.Cleanup(func() {
@@ -93,7 +93,7 @@ func claimsFor(issuer, audience string, change idp.Claims) idp.Claims {
 }
 
 // TestIssuers: tokens of two issuers are accepted, and what is said of others.
-// testdata/issuers.txt has the answers; MCPCTL_UPDATE=1 writes them anew.
+// testdata/issuers.txt has the answers; MCPCTL_UPDATE=1 writes them again.
 func TestIssuers(t *testing.T) {
 	t.Parallel()
 	key := signs()
@@ -208,17 +208,17 @@ func TestIssuersNot(t *testing.T) {
 		"short secret": {settings.Access{URL: mcpURL, Providers: asks}, map[string]string{"IDP_SECRET": "hunter2"}, "IDP_SECRET can be guessed: it has only 7"},
 	} {
 		g, _ := hosted(c.a, "0.0.0.0:8443", c.variables)
-		_, err := g.newDoor(nil, "http://0.0.0.0:8443/mcp")
+		_, err := g.newAuthenticator(nil, "http://0.0.0.0:8443/mcp")
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
 	g, _ := hosted(settings.Access{Providers: asks}, "", nil)
-	if _, err := g.newDoor(nil, "/run/mcpctl.sock"); err == nil || !strings.Contains(err.Error(), "serve.url is missing") {
+	if _, err := g.newAuthenticator(nil, "/run/mcpctl.sock"); err == nil || !strings.Contains(err.Error(), "serve.url is missing") {
 		t.Errorf("a socket: got %v", err)
 	}
 	g, said := hosted(settings.Access{URL: mcpURL, Providers: settings.Providers{JWT: []*settings.JWTProvider{{Issuer: issuer}}}}, "0.0.0.0:8443", nil)
-	if _, err := g.newDoor(nil, ""); err != nil || !strings.Contains(said.String(), "tokens are sent without TLS") {
+	if _, err := g.newAuthenticator(nil, ""); err != nil || !strings.Contains(said.String(), "tokens are sent without TLS") {
 		t.Errorf("got %v, %s", err, said)
 	}
 }

@@ -35,7 +35,7 @@ type AccountOptions struct {
 	AllowHTTP bool
 	Lookup    func(string) (string, bool)
 	// Ring seals the links that lead to the pages.
-	Ring *seal.Ring
+	Ring *seal.Keyring
 	Log  *slog.Logger
 }
 
@@ -142,14 +142,14 @@ func (a *Accounts) Describe(ctx context.Context, server string) (link.Descriptio
 	return link.Description{Server: l.Host(), Issuer: what.Issuer, Scopes: what.Scopes}, nil
 }
 
-// Begin implements [link.Linker].
-func (a *Accounts) Begin(ctx context.Context, principal, server, redirectURI string) (authorizeURL, state string, err error) {
+// Start implements [link.Linker].
+func (a *Accounts) Start(ctx context.Context, principal, server, redirectURI string) (authorizeURL, state string, err error) {
 	l, err := a.linker(principal, server)
 	if err != nil {
 		return "", "", err
 	}
 	of := account{principal, server}
-	linking, err := l.Begin(ctx, a.challenge(of), redirectURI)
+	linking, err := l.Start(ctx, a.challenge(of), redirectURI)
 	if err != nil {
 		return "", "", fmt.Errorf("%s: %w", server, err)
 	}
@@ -344,12 +344,12 @@ func (w *Want) Principal() string { return w.of.principal }
 // Wait returns when the account is linked, or that it was not in time; or the error of
 // ctx.
 func (w *Want) Wait(ctx context.Context) error {
-	late := time.NewTimer(time.Until(w.until))
-	defer late.Stop()
+	deadline := time.NewTimer(time.Until(w.until))
+	defer deadline.Stop()
 	select {
 	case <-w.done:
 		return nil
-	case <-late.C:
+	case <-deadline.C:
 		return fmt.Errorf("no account was linked with %s within %v", w.of.server, link.TTL)
 	case <-ctx.Done():
 		return ctx.Err()

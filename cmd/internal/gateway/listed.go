@@ -7,7 +7,7 @@ import (
 	"github.com/mcpctl/mcpctl/internal/access"
 )
 
-// listed accepts the static tokens that the settings list. It implements [door.Provider].
+// listed accepts the static tokens that the settings list. It implements [authn.Provider].
 type listed struct{ tokens *access.Tokens }
 
 // Kind is that of static tokens.

@@ -16,7 +16,7 @@ func TestListed(t *testing.T) {
 	one, text := access.NewToken("ci", []string{"staff"}, time.Now(), time.Time{})
 	old, expired := access.NewToken("old", nil, time.Now(), time.Now().Add(-time.Hour))
 	one.ID, old.ID = "", ""
-	d, knock := walled(t, settings.Access{Providers: settings.Providers{Token: &settings.TokenProvider{List: []access.Token{one, old}}}})
+	d, knock := protected(t, settings.Access{Providers: settings.Providers{Token: &settings.TokenProvider{List: []access.Token{one, old}}}})
 	c := client(t)
 	_, stranger := access.NewToken("ci", nil, time.Now(), time.Time{})
 	for token, want := range map[string]string{text: "200 hello", expired: "401 ", stranger: "401 ", "x": "401 "} {

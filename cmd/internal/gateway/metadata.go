@@ -13,16 +13,16 @@ import (
 // withMetadata puts the metadata of serve before a handler: it says to everyone who
 // issues tokens (RFC 9728). Without issuers there is none, which clients take as that.
 func withMetadata(next http.Handler, web proxy.HTTPOptions, i *issuers) http.Handler {
-	doc := metadata(i)
-	fronts := []string{"", "/mcp", "/sse"}
+	doc := i.metadata()
+	handlers := []string{"", "/mcp", "/sse"}
 	if u, err := url.Parse(i.resource); err == nil {
-		fronts = append(fronts, u.Path) // of a proxy that passes the whole path on
+		handlers = append(handlers, u.Path) // of a proxy that passes the whole path on
 	}
 	open := web
-	open.Door = nil
+	open.Authenticator = nil
 	answer := proxy.Guard(open, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { writeMetadata(w, r, doc) }))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !isMetadata(r.URL.Path, fronts) {
+		if !isMetadata(r.URL.Path, handlers) {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -34,18 +34,18 @@ func withMetadata(next http.Handler, web proxy.HTTPOptions, i *issuers) http.Han
 	})
 }
 
-// isMetadata reports whether a path is that of the metadata of a front, or of a view of one, of
+// isMetadata reports whether a path is that of the metadata of an endpoint, or of a view of one, of
 // whatever name: which there are is for those alone who are let in.
-func isMetadata(path string, fronts []string) bool {
+func isMetadata(path string, handlers []string) bool {
 	at, ok := strings.CutPrefix(path, metadataPath)
-	return ok && slices.ContainsFunc(fronts, func(front string) bool {
-		name, ofView := strings.CutPrefix(at, front+"/")
-		return at == front || ofView && front != "" && name != "" && !strings.Contains(name, "/")
+	return ok && slices.ContainsFunc(handlers, func(handler string) bool {
+		name, ofView := strings.CutPrefix(at, handler+"/")
+		return at == handler || ofView && handler != "" && name != "" && !strings.Contains(name, "/")
 	})
 }
 
 // metadata returns the document, nil for none.
-func metadata(i *issuers) []byte {
+func (i *issuers) metadata() []byte {
 	if len(i.names) == 0 {
 		return nil
 	}

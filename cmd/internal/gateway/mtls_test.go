@@ -25,10 +25,10 @@ import (
 	"github.com/mcpctl/mcpctl/test/wait"
 )
 
-// walled is a serve over TLS that asks for credentials, in front of a handler that
+// protected is a serve over TLS that asks for credentials, in front of a handler that
 // answers with a greeting. It returns its entrance and a function that sends a request
 // with the lines of a header.
-func walled(t *testing.T, a settings.Access) (d *entrance, knock func(c *http.Client, lines ...string) string) {
+func protected(t *testing.T, a settings.Access) (d *authenticator, knock func(c *http.Client, lines ...string) string) {
 	t.Helper()
 	home := t.TempDir()
 	g := &gateway{o: Options{Command: "serve", HTTP: "127.0.0.1:0", asks: true}, h: Host{
@@ -37,10 +37,10 @@ func walled(t *testing.T, a settings.Access) (d *entrance, knock func(c *http.Cl
 	}}
 	files, err := g.openTLS()
 	require.NoError(t, err)
-	d, err = g.newDoor(files, "")
+	d, err = g.newAuthenticator(files, "")
 	require.NoError(t, err)
 	hello := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") })
-	srv := g.newServer(proxy.Guard(proxy.HTTPOptions{Door: d, Refused: d.refused(g.h.Log)}, hello), files)
+	srv := g.newServer(proxy.Guard(proxy.HTTPOptions{Authenticator: d, Refused: d.refused(g.h.Log)}, hello), files)
 	var lc net.ListenConfig
 	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -97,7 +97,7 @@ func BenchmarkWho(b *testing.B) {
 }
 
 // seen returns an entrance, and a credential of each kind that it has let in.
-func seen(tb testing.TB) (*entrance, map[string]access.Credential) {
+func seen(tb testing.TB) (*authenticator, map[string]access.Credential) {
 	tb.Helper()
 	dir, root := tb.TempDir(), pki.New(tb, "root")
 	path := func(name string) string { return filepath.Join(dir, name) }
@@ -117,7 +117,7 @@ func seen(tb testing.TB) (*entrance, map[string]access.Credential) {
 	}}
 	files, err := g.openTLS()
 	require.NoError(tb, err)
-	d, err := g.newDoor(files, "")
+	d, err := g.newAuthenticator(files, "")
 	require.NoError(tb, err)
 	usual := map[string][]string{"Accept": {"application/json"}, "Content-Type": {"application/json"}, "Mcp-Session-Id": {"x"}, "User-Agent": {"y"}}
 	proxied := maps.Clone(usual)
@@ -161,7 +161,7 @@ func TestMTLS(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(a.TLS.ClientCA, root.PEM(), 0o600))
 	revoke()
-	d, knock := walled(t, a)
+	d, knock := protected(t, a)
 	alice, bob := root.Issue(t, pki.Leaf{DNS: []string{"alice.corp"}}), root.Issue(t, pki.Leaf{DNS: []string{"bob.corp"}})
 	hers, his := client(t, alice), client(t, bob)
 	for name, c := range map[string]struct{ got, want string }{

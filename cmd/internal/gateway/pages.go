@@ -20,7 +20,7 @@ import (
 
 // withPages puts the pages for people before a handler. endpoint is the URL that clients
 // reach serve at. Where a browser could not keep a cookie secret there are no pages.
-func withPages(g *gateway, next http.Handler, d *entrance, endpoint string) (http.Handler, error) {
+func (g *gateway) withPages(next http.Handler, d *authenticator, endpoint string) (http.Handler, error) {
 	a := g.h.Settings.Serve.Access
 	u, err := url.Parse(endpoint)
 	if err != nil {
@@ -35,7 +35,7 @@ func withPages(g *gateway, next http.Handler, d *entrance, endpoint string) (htt
 		return nil, &ui.Error{Kind: "config", Err: fmt.Errorf("serve.login: people cannot log in at %s, which is neither https nor on this machine", endpoint), Remedy: "set serve.url in config.yaml to the https URL that clients use"}
 	default:
 		if all := g.accounts.Linkable(); len(all) > 0 {
-			g.h.UI.Say("warning: nobody can link an account with %s: set serve.url in config.yaml to the https URL that clients use", plain.Or(all))
+			g.h.UI.Say("warning: nobody can link an account with %s: set serve.url in config.yaml to the https URL that clients use", plain.JoinOr(all))
 		}
 		return next, nil
 	}
@@ -47,7 +47,7 @@ func withPages(g *gateway, next http.Handler, d *entrance, endpoint string) (htt
 		})
 	}
 	p := pages.New(pages.Options{
-		Consent: asked, Endpoint: u, Door: d, Static: a.Providers.Token != nil, Party: party, Principal: newPerson(a.Login, a.Providers),
+		Consent: asked, Endpoint: u, Authenticator: d, Static: a.Providers.Token != nil, Party: party, Principal: newPerson(a.Login, a.Providers),
 		Answered: answers{g.audit}.record, Linker: g.accounts, Ring: g.ring, Refused: d.refused(g.h.Log), Log: g.h.Log,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

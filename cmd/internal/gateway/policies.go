@@ -232,7 +232,7 @@ func (p *policing) watchFolders(g *gateway) {
 		if p.watchers[dir] == nil {
 			// Of a file that is not there, a watcher tells what happens around it.
 			none := filepath.Join(dir, ".mcpctl-none.json")
-			p.watchers[dir] = config.Watch(none, config.WatchOptions{Changed: func(*config.File, error) {}, Beside: func() { p.follow(g) }})
+			p.watchers[dir] = config.Watch(none, config.WatchOptions{Changed: func(*config.File, error) {}, OthersChanged: func() { p.follow(g) }})
 		}
 	}
 }

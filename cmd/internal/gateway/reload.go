@@ -39,7 +39,7 @@ type reloading struct {
 // follow reloads servers.json on changes and at the signal HUP, until stop is called.
 func (g *gateway) follow(file *config.File) (stop func()) {
 	if file == nil {
-		return g.h.OnHangup(func() { g.h.UI.Note("there is no configuration to read again") })
+		return g.h.OnHangup(func() { g.h.UI.Info("there is no configuration to read again") })
 	}
 	r := &reloading{g: g, lastValid: map[string]config.Entry{}, faults: map[string]bool{}, absent: map[string]bool{}}
 	g.noteConfig(file.Path(), nil, file.Faults()...)
@@ -57,16 +57,16 @@ func (g *gateway) follow(file *config.File) (stop func()) {
 	o := g.o.Layers
 	if info, err := os.Stat(o.Places.User); err == nil && !info.Mode().IsRegular() {
 		// A pipe can be read only once.
-		return g.h.OnHangup(func() { g.h.UI.Note("%s cannot be read again", o.Places.User) })
+		return g.h.OnHangup(func() { g.h.UI.Info("%s cannot be read again", o.Places.User) })
 	}
-	o.Changed, o.Beside, o.Logger = r.changed, r.beside, g.h.Log
+	o.Changed, o.OthersChanged, o.Logger = r.changed, r.othersChanged, g.h.Log
 	w := layers.Watch(o)
 	unhang := g.h.OnHangup(func() {
 		r.mu.Lock()
 		r.asked = true
 		r.mu.Unlock()
 		w.Look()
-		r.beside()
+		r.othersChanged()
 		g.policies.follow(g)
 	})
 	return func() {
@@ -118,7 +118,7 @@ func (r *reloading) changed(f *config.File, err error) {
 	if parts == nil {
 		parts = []string{"nothing has changed"}
 	}
-	h.UI.Note("%s: %s", f.Path(), strings.Join(parts, "; "))
+	h.UI.Info("%s: %s", f.Path(), strings.Join(parts, "; "))
 }
 
 // choose returns the entries to serve: those of the file, or of --server among
@@ -166,10 +166,10 @@ func (r *reloading) choose(f *config.File) []config.Entry {
 	return chosen
 }
 
-// beside looks at the other files of the folder: what is locked counts at once, and that
+// othersChanged looks at the other files of the folder: what is locked counts at once, and that
 // config.yaml has changed is reported, because it needs a restart, except the policies,
 // views and hooks: see policing, followViews and looking.
-func (r *reloading) beside() {
+func (r *reloading) othersChanged() {
 	r.g.followPins()
 	r.g.hooks.follow(r.g)
 	now, err := settings.ReadFile(r.g.h.Settings.File())

@@ -91,7 +91,7 @@ func (g *gateway) status() any {
 	if urls := g.shown.addrs.Load(); urls != nil {
 		s.Listening = *urls
 	}
-	if d := g.door.Load(); d != nil {
+	if d := g.authenticator.Load(); d != nil {
 		s.Access = d.status()
 	}
 	g.hooks.status(&s.Status)

@@ -19,7 +19,7 @@ import (
 
 // StatusHead returns what is above the table of servers: the process, its configuration and
 // its clients.
-func StatusHead(s *Status, now time.Time) string {
+func (s *Status) StatusHead(now time.Time) string {
 	var b strings.Builder
 	where := "standard input and output"
 	if len(s.Listening) > 0 {
@@ -36,8 +36,8 @@ func StatusHead(s *Status, now time.Time) string {
 	if s.Config.Problem != "" {
 		fmt.Fprintf(&b, "  not in force: %s\n", ui.CleanLine(s.Config.Problem))
 	}
-	b.WriteString(accessLines(s.Access, now))
-	b.WriteString(policyLines(s.Policy, now))
+	b.WriteString(s.Access.accessLines(now))
+	b.WriteString(s.Policy.policyLines(now))
 	b.WriteString(auditLines(s.Audit, now))
 	if s.Process != nil {
 		fmt.Fprintf(&b, "memory %s, computing time %s\n", memory(s.Process.RSS), computing(s.Process.CPU))
@@ -56,7 +56,7 @@ func StatusHead(s *Status, now time.Time) string {
 }
 
 // StatusTable returns the table of servers, their states painted by state.
-func StatusTable(s *Status, now time.Time, state func(string) string) ui.Table {
+func (s *Status) StatusTable(now time.Time, state func(string) string) ui.Table {
 	rows := make([][]string, len(s.Backends))
 	for i := range s.Backends {
 		rows[i] = backendRow(&s.Backends[i], now)
@@ -67,7 +67,7 @@ func StatusTable(s *Status, now time.Time, state func(string) string) ui.Table {
 }
 
 // StatusTroubles returns what is below the table: what servers did wrong.
-func StatusTroubles(s *Status, now time.Time) string {
+func (s *Status) StatusTroubles(now time.Time) string {
 	var b strings.Builder
 	for _, one := range s.Backends {
 		for _, conn := range one.Connections {
@@ -175,7 +175,7 @@ func clientsLine(c proxy.ClientsStatus, now time.Time) string {
 		if one.Principal != "" {
 			name += " of " + one.Principal
 		}
-		text := fmt.Sprintf("%s over %s, seen %s ago", name, one.Front, since(one.LastSeen, now))
+		text := fmt.Sprintf("%s over %s, seen %s ago", name, one.Transport, since(one.LastSeen, now))
 		if one.InFlight > 0 {
 			text += fmt.Sprintf(", waits for %d", one.InFlight)
 		}
@@ -229,7 +229,7 @@ func StatusGeneration(digest string) string {
 }
 
 // policyLines returns which policies count, "" where there are none.
-func policyLines(p *PolicyStatus, now time.Time) string {
+func (p *PolicyStatus) policyLines(now time.Time) string {
 	if p == nil {
 		return ""
 	}
@@ -289,7 +289,7 @@ func auditLines(a *auditing.Status, now time.Time) string {
 }
 
 // accessLines says who may come and who has, nothing where nobody is asked.
-func accessLines(a *AccessStatus, now time.Time) string {
+func (a *AccessStatus) accessLines(now time.Time) string {
 	if a == nil {
 		return ""
 	}

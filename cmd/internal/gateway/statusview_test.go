@@ -44,7 +44,7 @@ func TestStatusPolicies(t *testing.T) {
 		"1 policy, generation 01, read 0s ago\n  not in force: c.yaml:1:2: x\n": {Digest: "sha256:01", Policies: 1, Loaded: at, Problem: "c.yaml:1:2: \x1b[2Jx"},
 		"no policies\n  not in force: x\n":                                      {Problem: "x"},
 	} {
-		if got := policyLines(p, at); got != want {
+		if got := p.policyLines(at); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -102,11 +102,11 @@ func TestStatusAccess(t *testing.T) {
 			Providers: []string{"proxy"}, Principals: 8, Recent: slices.Repeat([]Visitor{{ID: "a", LastSeen: at.Add(-time.Minute)}}, 8),
 		},
 	} {
-		if got := accessLines(a, at); got != want {
+		if got := a.accessLines(at); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	clients := proxy.ClientsStatus{Sessions: 1, Recent: []proxy.ClientStatus{{Front: "http", Name: "x", Version: "1", Principal: "token|alice", LastSeen: at}}}
+	clients := proxy.ClientsStatus{Sessions: 1, Recent: []proxy.ClientStatus{{Transport: "http", Name: "x", Version: "1", Principal: "token|alice", LastSeen: at}}}
 	if got, want := clientsLine(clients, at), "clients: x 1 of token|alice over http, seen 0s ago\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -95,28 +95,28 @@ func (f *TLSFiles) Look() (changed bool) {
 	if err.Error() != before.problem {
 		f.log.Warn("the files of serve.tls cannot be used: what they held before stays", "err", err)
 	}
-	kept := *before
-	kept.problem, kept.tried = err.Error(), f.now()
-	f.loaded.Store(&kept)
+	next := *before
+	next.problem, next.tried = err.Error(), f.now()
+	f.loaded.Store(&next)
 	return false
 }
 
 // outdated notes that a list of revoked certificates has become too old, which is a
 // change: whom it is about is not let in.
 func (f *TLSFiles) outdated(l *loaded) bool {
-	if l.problem != "" || l.trust == nil || !past(l.trust, f.now()) {
+	if l.problem != "" || l.trust == nil || !expired(l.trust, f.now()) {
 		return false
 	}
-	kept := *l
-	kept.problem, kept.tried = errOutdated.Error(), f.now()
-	f.loaded.Store(&kept)
+	next := *l
+	next.problem, next.tried = errOutdated.Error(), f.now()
+	f.loaded.Store(&next)
 	f.log.Warn("the list of revoked certificates is out of date: certificates of clients are not accepted", "crl", f.o.CRL)
 	return true
 }
 
 var errOutdated = errors.New("crl: a list of revoked certificates is out of date")
 
-func past(t *authn.Trust, now time.Time) bool {
+func expired(t *authn.Trust, now time.Time) bool {
 	until := t.ListsUntil()
 	return !until.IsZero() && now.After(until)
 }
@@ -173,7 +173,7 @@ func (f *TLSFiles) read() (*loaded, error) {
 	if l.trust, err = authn.ParseTrust(contents[2], lists); err != nil {
 		return nil, fmt.Errorf("clientCA %s: %w", f.o.ClientCA, err)
 	}
-	if past(l.trust, f.now()) {
+	if expired(l.trust, f.now()) {
 		return nil, errOutdated
 	}
 	l.config.ClientCAs, l.config.ClientAuth = l.trust.Pool(), tls.VerifyClientCertIfGiven

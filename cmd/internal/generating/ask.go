@@ -42,7 +42,7 @@ func (r *run) ask(ctx context.Context, servers []string) ([]*generation, error) 
 		case first == nil:
 			first = r.Of(servers[i], err)
 		case ctx.Err() == nil:
-			r.UI.Note("warning: %s: %v", servers[i], err)
+			r.UI.Info("warning: %s: %v", servers[i], err)
 		}
 	}
 	return all, first
@@ -119,7 +119,7 @@ func offered[T any](ctx context.Context, h *Host, server string, s *Server, capa
 	case errors.As(err, &refused) && refused.Code == runtime.CodeMethodNotFound:
 		return nil, nil
 	case errors.As(err, &refused), errors.As(err, &malformed):
-		h.UI.Note("warning: %s: %s are left out: %v", server, what, err)
+		h.UI.Info("warning: %s: %s are left out: %v", server, what, err)
 		return nil, nil
 	}
 	return out, err

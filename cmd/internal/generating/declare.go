@@ -41,7 +41,7 @@ func (o *Options) language(servers []string, h *Host) (l declare.Language, err e
 	case h.AdHoc:
 		err = ui.Usage("serve shows servers of servers.json only").WithHint("mcpctl add adds one")
 	case o.View != "" && len(servers) > 0:
-		err = ui.Usage("a view is of all servers: leave out %s, or --view", plain.Or(servers))
+		err = ui.Usage("a view is of all servers: leave out %s, or --view", plain.JoinOr(servers))
 	case o.View == "" && len(servers) == 0:
 		err = ui.Usage("generate: which server?").WithHint("mcpctl list shows the configured ones; --view is a view of all")
 	case o.Check && o.Out == "":

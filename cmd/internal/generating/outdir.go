@@ -142,7 +142,7 @@ func (p *OutputPlan) scan(folder, pkg string, files []gogen.File, wanted map[str
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	var beside []goFile
+	var others []goFile
 	for _, e := range entries {
 		if wanted[path.Join(folder, e.Name())] || !e.Type().IsRegular() || !strings.HasSuffix(e.Name(), ".go") {
 			continue
@@ -155,7 +155,7 @@ func (p *OutputPlan) scan(folder, pkg string, files []gogen.File, wanted map[str
 		if ours(e.Name(), old) {
 			p.files = append(p.files, plannedFile{path: file, status: Extra})
 		} else {
-			beside = append(beside, goFile{file, old})
+			others = append(others, goFile{file, old})
 		}
 	}
 	var own []gogen.File
@@ -168,7 +168,7 @@ func (p *OutputPlan) scan(folder, pkg string, files []gogen.File, wanted map[str
 		pkg = folder // a double's package is named after its directory
 	}
 	if folder == "" || len(own) > 0 {
-		return checkBeside(dir, pkg, folder != "", own, beside)
+		return checkOthers(dir, pkg, folder != "", own, others)
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func (r *recorder) run(ctx context.Context, l *gogen.List) (*recording, error) {
 		case ctx.Err() != nil, errors.Is(err, runtime.ErrClosed):
 			return err
 		}
-		r.UI.Note("warning: %s: %s is not recorded: %v", r.server, what, err)
+		r.UI.Info("warning: %s: %s is not recorded: %v", r.server, what, err)
 		return nil
 	}
 	for _, t := range l.Tools {
@@ -85,11 +85,11 @@ func (r *recorder) run(ctx context.Context, l *gogen.List) (*recording, error) {
 			return nil, err
 		}
 	}
-	kept := r.keep(rec.Exchanges())
-	if len(kept.exchanges) == 0 {
-		r.UI.Note("note: %s: nothing is recorded: no tool is declared read-only and needs no arguments, and there is nothing to read", r.server)
+	exchanges := r.keep(rec.Exchanges())
+	if len(exchanges.exchanges) == 0 {
+		r.UI.Info("note: %s: nothing is recorded: no tool is declared read-only and needs no arguments, and there is nothing to read", r.server)
 	}
-	return kept, nil
+	return exchanges, nil
 }
 
 // keep drops exchanges that are too large for a repository.
@@ -97,7 +97,7 @@ func (r *recorder) keep(all []*fixture.Exchange) *recording {
 	out := &recording{}
 	for _, x := range all {
 		if len(x.Result)+len(x.Error) > maxRecorded {
-			r.UI.Note("warning: %s: %s %s is not recorded: more than %d MiB", r.server, x.Method, x.Target(), maxRecorded>>20)
+			r.UI.Info("warning: %s: %s %s is not recorded: more than %d MiB", r.server, x.Method, x.Target(), maxRecorded>>20)
 			continue
 		}
 		out.exchanges = append(out.exchanges, x)

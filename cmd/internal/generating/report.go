@@ -47,7 +47,7 @@ func (r *run) warnGenerated(g *generation, m Module, standalone bool) {
 		say("there are no tools; the client has no methods but lists")
 	}
 	if m.ImportPath == "" && !standalone {
-		r.UI.Note("note: %s: no test double: %s; then the same command again", g.server, m.Why)
+		r.UI.Info("note: %s: no test double: %s; then the same command again", g.server, m.Why)
 	}
 	for i, w := range g.out.Warnings {
 		if i == maxWarnings && !r.Verbose {
@@ -197,10 +197,10 @@ func (r *run) noteChanges(g *generation, dir string) {
 	if changes == nil || r.UI.Quiet {
 		return
 	}
-	r.UI.Note("%s: since %s was written: %s", g.server, filepath.Join(dir, gogen.LockFile), changes.Summary())
+	r.UI.Info("%s: since %s was written: %s", g.server, filepath.Join(dir, gogen.LockFile), changes.Summary())
 	for i := range changes.List {
 		if change := &changes.List[i]; change.Class != gogen.Compatible || change.Notable {
-			r.UI.Note("%s: %s", heading(change), change.String())
+			r.UI.Info("%s: %s", heading(change), change.String())
 		}
 	}
 }

@@ -21,8 +21,8 @@ type plan struct {
 	prune bool
 	// gateway writes the entry of mcpctl serve instead, and takes out the servers that it
 	// replaces; those in kept stay.
-	gateway        bool
-	replaced, kept []string
+	gateway             bool
+	replaced, unchanged []string
 }
 
 // edit is one edit of a host's file.
@@ -157,7 +157,7 @@ func (ed *edit) set(s *step, e config.Entry) error {
 // entries of these are taken out; where nobody answers they stay.
 func (ex *Export) gatewayPlan(ctx context.Context, l *hosts.Location, entries []config.Entry) (plan, error) {
 	p := plan{gateway: true}
-	f, _, err := hosts.Load(l)
+	f, _, err := l.Load()
 	if err != nil {
 		return p, err
 	}
@@ -180,7 +180,7 @@ func (ex *Export) gatewayPlan(ctx context.Context, l *hosts.Location, entries []
 	})
 	switch {
 	case errors.Is(err, ui.ErrNoAnswer), err == nil && !yes:
-		p.replaced, p.kept = nil, p.replaced
+		p.replaced, p.unchanged = nil, p.replaced
 	case err != nil:
 		return p, err
 	}
@@ -197,7 +197,7 @@ func (ed *edit) gateway(p plan) error {
 	if err := ed.set(ed.step(&step{Name: gatewayName, Entry: raw}), e); err != nil {
 		return err
 	}
-	for _, name := range p.kept {
+	for _, name := range p.unchanged {
 		ed.step(&step{Name: name}).skip("the gateway has it as well")
 	}
 	for _, name := range p.replaced {

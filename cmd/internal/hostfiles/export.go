@@ -21,7 +21,7 @@ const gatewayName = "mcpctl"
 
 // Export writes servers of servers.json to the file of a host.
 type Export struct {
-	*Program
+	*Command
 	Project, Gateway, DryRun, Replace bool
 	// Self is how hosts start mcpctl.
 	Self hosts.Self
@@ -86,7 +86,7 @@ func (ex *Export) Run(ctx context.Context, name string, aliases []string) error 
 }
 
 // location returns the file of a host, of the user or of the project.
-func (p *Program) location(name string, project bool) (*hosts.Location, error) {
+func (p *Command) location(name string, project bool) (*hosts.Location, error) {
 	h, err := host(name)
 	if err != nil {
 		return nil, err
@@ -150,14 +150,14 @@ func (ex *Export) write(ctx context.Context, l *hosts.Location, p plan) (*export
 		if ex.DryRun {
 			return nil, errDry
 		}
-		w, err := led.Begin(f, exists)
+		w, err := led.Start(f, exists)
 		if err != nil {
 			return nil, err
 		}
 		w.All, w.Gateway = w.All || p.all, w.Gateway || p.gateway
 		for _, s := range out.Servers {
 			if s.Action == stateWrite || s.Action == stateRemove {
-				w.Note(f, ed.f, s.Name)
+				w.Record(f, ed.f, s.Name)
 			}
 		}
 		// The ledger goes first: an entry that is not written in the end is nobody's.

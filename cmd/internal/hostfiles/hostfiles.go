@@ -17,8 +17,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
-// Program is what the commands need of the program that they run in.
-type Program struct {
+// Command is what the commands need of the program that they run in.
+type Command struct {
 	UI     *ui.UI
 	Asker  func() ui.Asker
 	Getenv func(string) string
@@ -74,7 +74,7 @@ func host(name string) (*hosts.Host, error) {
 }
 
 // short returns a path with ~ for the home directory.
-func (p *Program) short(path string) string {
+func (p *Command) short(path string) string {
 	if rest, ok := strings.CutPrefix(path, p.Place.Home+string(filepath.Separator)); ok && p.Place.Home != "" {
 		return filepath.Join("~", rest)
 	}

@@ -21,14 +21,14 @@ import (
 )
 
 // program returns one in an empty home directory, whose person gives some answers.
-func program(t *testing.T, answers ...any) (p *hostfiles.Program, out, notes *bytes.Buffer) {
+func program(t *testing.T, answers ...any) (p *hostfiles.Command, out, notes *bytes.Buffer) {
 	t.Helper()
 	home := t.TempDir()
 	out, notes = &bytes.Buffer{}, &bytes.Buffer{}
 	u := ui.New(strings.NewReader(""), out, notes)
 	u.Text = true
 	path := filepath.Join(home, "servers.json")
-	return &hostfiles.Program{
+	return &hostfiles.Command{
 		UI: u, Getenv: func(string) string { return "" }, ConfigPath: path, StateDir: filepath.Join(home, "state"),
 		Place: hosts.Place{GOOS: "linux", Home: home, Dir: filepath.Join(home, "project"), Getenv: func(string) string { return "" }},
 		Load:  func() (*config.File, error) { return config.Load(path) },
@@ -51,7 +51,7 @@ func TestConsent(t *testing.T) {
 	p, out, notes := program(t, true, true, false, false)
 	write(t, filepath.Join(p.Place.Home, ".cursor", "mcp.json"), `{"mcpServers": {"gh": {"url": "https://gh.example.com/mcp", "headers": {"Authorization": "Bearer `+token+`"}}}}`)
 	write(t, filepath.Join(p.Place.Home, ".kiro", "settings", "mcp.json"), `{"mcpServers": {"github": {"url": "https://gh.example.com/mcp"}, "x": {"command": "x"}}}`)
-	im := &hostfiles.Import{Program: p}
+	im := &hostfiles.Import{Command: p}
 	require.NoError(t, im.Run(t.Context(), nil))
 	raw, err := os.ReadFile(p.ConfigPath)
 	require.NoError(t, err)
@@ -76,7 +76,7 @@ func TestGateway(t *testing.T) {
 		text := "{\n  // mine\n  \"mcpServers\": {\"fs\": {\"command\": \"npx\", \"args\": [\"fs\"]}, \"own\": {\"command\": \"own\"}}\n}\n"
 		write(t, file, text)
 		write(t, p.ConfigPath, `{"mcpServers": {"files": {"command": "npx", "args": ["-y", "fs"]}}}`)
-		ex := &hostfiles.Export{Program: p, Gateway: true, Self: hosts.Self{Command: "mcpctl"}}
+		ex := &hostfiles.Export{Command: p, Gateway: true, Self: hosts.Self{Command: "mcpctl"}}
 		require.NoError(t, ex.Run(t.Context(), "cursor", nil))
 		raw, err := os.ReadFile(file)
 		require.NoError(t, err)
@@ -88,7 +88,7 @@ func TestGateway(t *testing.T) {
 		if !agrees && !strings.Contains(out.String(), "skip fs: the gateway has it as well") {
 			t.Errorf("got %s", out)
 		}
-		require.NoError(t, (&hostfiles.Export{Program: p}).Undo(t.Context(), "cursor"))
+		require.NoError(t, (&hostfiles.Export{Command: p}).Undo(t.Context(), "cursor"))
 		if raw, _ := os.ReadFile(file); string(raw) != text {
 			t.Errorf("taken back:\n%s", raw)
 		}
@@ -102,7 +102,7 @@ func TestOtherEdits(t *testing.T) {
 	file := filepath.Join(p.Place.Home, ".cursor", "mcp.json")
 	write(t, file, `{"mcpServers": {"own": {"command": "own"}}}`)
 	write(t, p.ConfigPath, `{"mcpServers": {"a": {"command": "a"}, "own": {"command": "other"}}}`)
-	ex := &hostfiles.Export{Program: p, Replace: true, Self: hosts.Self{Command: "mcpctl"}}
+	ex := &hostfiles.Export{Command: p, Replace: true, Self: hosts.Self{Command: "mcpctl"}}
 	require.NoError(t, ex.Run(t.Context(), "cursor", nil))
 	raw, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -122,7 +122,7 @@ func TestSyncNamed(t *testing.T) {
 	for _, named := range []bool{true, false} {
 		p, _, _ := program(t)
 		file := filepath.Join(p.Place.Home, ".cursor", "mcp.json")
-		ex := hostfiles.Export{Program: p, Self: hosts.Self{Command: "mcpctl"}}
+		ex := hostfiles.Export{Command: p, Self: hosts.Self{Command: "mcpctl"}}
 		var aliases []string
 		if named {
 			aliases = []string{"a"}
@@ -146,7 +146,7 @@ func TestSameServerTwice(t *testing.T) {
 	t.Parallel()
 	p, out, _ := program(t)
 	write(t, p.ConfigPath, `{"mcpServers": {"a": {"command": "x", "env": {"A": "1"}}, "b": {"command": "x", "env": {"A": "2"}}}}`)
-	ex := hostfiles.Export{Program: p, Self: hosts.Self{Command: "mcpctl"}}
+	ex := hostfiles.Export{Command: p, Self: hosts.Self{Command: "mcpctl"}}
 	require.NoError(t, ex.Run(t.Context(), "cursor", nil))
 	if got := out.String(); !strings.Contains(got, "wrote a\nwrote b\n") {
 		t.Errorf("got %s", got)
@@ -172,12 +172,12 @@ func TestWatch(t *testing.T) {
 	}
 	servers("a")
 	for _, host := range []string{"cursor", "codex"} {
-		require.NoError(t, (&hostfiles.Export{Program: p, Self: hosts.Self{Command: "mcpctl"}}).Run(t.Context(), host, nil))
+		require.NoError(t, (&hostfiles.Export{Command: p, Self: hosts.Self{Command: "mcpctl"}}).Run(t.Context(), host, nil))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	failed := make(chan error, 10)
 	ended := make(chan error)
-	s := &hostfiles.Sync{Export: hostfiles.Export{Program: p, Self: hosts.Self{Command: "mcpctl"}}}
+	s := &hostfiles.Sync{Export: hostfiles.Export{Command: p, Self: hosts.Self{Command: "mcpctl"}}}
 	go func() { ended <- s.Watch(ctx, nil, slog.New(slog.DiscardHandler), func(err error) { failed <- err }) }()
 	codex, cursor := filepath.Join(p.Place.Home, ".codex", "config.toml"), filepath.Join(p.Place.Home, ".cursor", "mcp.json")
 	follows := func(path, text string) {
@@ -210,7 +210,7 @@ func TestWatchStart(t *testing.T) {
 	t.Parallel()
 	p, _, _ := program(t)
 	write(t, p.ConfigPath, `{}`)
-	s := &hostfiles.Sync{Export: hostfiles.Export{Program: p}}
+	s := &hostfiles.Sync{Export: hostfiles.Export{Command: p}}
 	if err := s.Watch(t.Context(), []string{"cursor"}, nil, nil); err == nil || !strings.Contains(err.Error(), "nothing was exported to cursor") {
 		t.Errorf("got %v", err)
 	}
@@ -232,7 +232,7 @@ func TestAccounts(t *testing.T) {
 		write(t, filepath.Join(p.Place.Home, ".cursor", "mcp.json"), `{"mcpServers": {
 			"work": {"command": "pg", "env": {"BASE": "work"}}, "home": {"command": "pg", "env": {"BASE": "home"}}}}`)
 		write(t, filepath.Join(p.Place.Home, ".kiro", "settings", "mcp.json"), `{"mcpServers": {"again": {"command": "pg", "env": {"BASE": "work"}}}}`)
-		im := &hostfiles.Import{Program: p, All: tt.answers == nil}
+		im := &hostfiles.Import{Command: p, All: tt.answers == nil}
 		require.NoError(t, im.Run(t.Context(), []string{"cursor", "kiro"}))
 		f, err := config.Load(p.ConfigPath)
 		require.NoError(t, err)
@@ -259,7 +259,7 @@ func TestLongNames(t *testing.T) {
 	write(t, p.ConfigPath, `{"mcpServers": {"`+long+`": {"command": "a"}, "`+longest+`": {"command": "b"}}}`)
 	write(t, filepath.Join(p.Place.Home, ".cursor", "mcp.json"), `{"mcpServers": {"`+long+`": {"command": "c"}, "`+longest+`": {"command": "d"},
 		"`+longest+longest+`": {"command": "e"}, "名前": {"command": "f"}, "。": {"command": "g"}}}`)
-	require.NoError(t, (&hostfiles.Import{Program: p, All: true}).Run(t.Context(), []string{"cursor"}))
+	require.NoError(t, (&hostfiles.Import{Command: p, All: true}).Run(t.Context(), []string{"cursor"}))
 	f, err := config.Load(p.ConfigPath)
 	require.NoError(t, err)
 	if entries := f.Entries(); len(entries) != 7 || len(f.Faults()) > 0 {
@@ -288,7 +288,7 @@ func TestStopped(t *testing.T) {
 		}
 		p.UI.Text, p.UI.JSON = false, true
 		write(t, filepath.Join(p.Place.Home, ".config", "mcp", "servers.json"), `{"mcpServers": {"limited": {"command": "a", "tool_acl": {"write": ["*"]}}, "b": {"command": "b"}}}`)
-		err := (&hostfiles.Import{Program: p, Force: tt.force}).Run(t.Context(), nil)
+		err := (&hostfiles.Import{Command: p, Force: tt.force}).Run(t.Context(), nil)
 		var kind interface{ ExitKind() string }
 		if fails := errors.As(err, &kind) && kind.ExitKind() == "config"; fails != tt.fails || err != nil && !fails {
 			t.Errorf("%+v: %v", tt, err)
@@ -326,7 +326,7 @@ func TestLimitedElsewhere(t *testing.T) {
 				words[i] = own
 			}
 		}
-		require.NoError(t, (&hostfiles.Import{Program: p, All: true}).Run(t.Context(), words))
+		require.NoError(t, (&hostfiles.Import{Command: p, All: true}).Run(t.Context(), words))
 		f, err := config.Load(p.ConfigPath)
 		require.NoError(t, err)
 		if e, ok := f.Entry("k8s"); !ok || !e.CLI || !slices.Equal(e.CLIOnly, []string{"get"}) {

@@ -24,7 +24,7 @@ import (
 
 // Import copies servers of hosts to servers.json.
 type Import struct {
-	*Program
+	*Command
 	// All takes everything without a question, DryRun writes nothing. Force also takes
 	// servers without what limits them at their host.
 	All, DryRun, Force bool
@@ -156,9 +156,9 @@ func (im *Import) read(ctx context.Context, words []string) error {
 	if len(words) == 0 {
 		for _, h := range hosts.All() {
 			for _, l := range h.Locations(im.Place) {
-				f, _, err := hosts.Load(&l)
+				f, _, err := l.Load()
 				if err != nil {
-					im.UI.Note("warning: %s: %v", h.Name, err)
+					im.UI.Info("warning: %s: %v", h.Name, err)
 					continue
 				}
 				im.add(f)
@@ -200,7 +200,7 @@ func (im *Import) readHost(h *hosts.Host) error {
 	}
 	there := false
 	for _, l := range all {
-		f, exists, err := hosts.Load(&l)
+		f, exists, err := l.Load()
 		if err != nil {
 			return err
 		}
@@ -475,7 +475,7 @@ func (im *Import) print() error {
 		return im.UI.EncodeJSON(map[string]any{"servers": servers})
 	}
 	if len(im.found) == 0 {
-		im.UI.Note("no host on this machine has servers in its files")
+		im.UI.Info("no host on this machine has servers in its files")
 		return nil
 	}
 	var rows [][]string
@@ -500,7 +500,7 @@ func (im *Import) print() error {
 		taken := c.Action == actionAdd
 		for _, note := range c.Notes {
 			if taken {
-				im.UI.Note("%s of %s: %s", c.Name, c.Host, note)
+				im.UI.Info("%s of %s: %s", c.Name, c.Host, note)
 			}
 		}
 		for _, l := range c.Lost {
@@ -508,12 +508,12 @@ func (im *Import) print() error {
 				if taken {
 					what = "is left out"
 				}
-				im.UI.Note("%s of %s: %s %s: %s", c.Name, c.Host, l.Setting, what, l.Instead)
+				im.UI.Info("%s of %s: %s %s: %s", c.Name, c.Host, l.Setting, what, l.Instead)
 			}
 		}
 	}
 	if slices.ContainsFunc(im.found, func(c *candidate) bool { return c.Action == actionFound }) {
-		im.UI.Note("hint: mcpctl import --all, or mcpctl import HOST")
+		im.UI.Info("hint: mcpctl import --all, or mcpctl import HOST")
 	}
 	return nil
 }

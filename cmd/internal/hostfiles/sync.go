@@ -118,7 +118,7 @@ func (s *Sync) report(results []*exported, failed bool) error {
 		}
 	case len(results) == 0 && failed:
 	case len(results) == 0:
-		s.UI.Note("nothing was exported yet; mcpctl export HOST is the first time")
+		s.UI.Info("nothing was exported yet; mcpctl export HOST is the first time")
 	default:
 		for _, r := range results {
 			if err := s.print(r); err != nil {

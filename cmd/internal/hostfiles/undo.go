@@ -36,7 +36,7 @@ func (ex *Export) Undo(ctx context.Context, name string) error {
 				return nil, &hosts.FileError{Path: l.Path, Err: err}
 			}
 		} else if gone = text == nil; !gone {
-			if f, err = hosts.Read(l, text); err != nil {
+			if f, err = l.Read(text); err != nil {
 				return nil, err
 			}
 		}
@@ -50,7 +50,7 @@ func (ex *Export) Undo(ctx context.Context, name string) error {
 			}
 			return nil, led.Save()
 		}
-		if err := hosts.Write(l, f.Bytes()); err != nil {
+		if err := l.Write(f.Bytes()); err != nil {
 			return nil, err
 		}
 		return nil, led.Save()
@@ -59,7 +59,7 @@ func (ex *Export) Undo(ctx context.Context, name string) error {
 		return err
 	}
 	for _, entry := range left {
-		ex.UI.Note("warning: %s has changed since it was written, and stays", entry)
+		ex.UI.Info("warning: %s has changed since it was written, and stays", entry)
 	}
 	if ex.UI.WantJSON() {
 		return ex.UI.EncodeJSON(map[string]any{"host": name, "file": l.Path, "removed": gone, "left": append([]string{}, left...)})

@@ -13,7 +13,7 @@ import (
 )
 
 func listen(ctx context.Context, path string, log *slog.Logger) (net.Listener, error) {
-	if err := makeRoom(ctx, path); err != nil {
+	if err := removeOldest(ctx, path); err != nil {
 		return nil, err
 	}
 	var lc net.ListenConfig
@@ -27,8 +27,8 @@ func listen(ctx context.Context, path string, log *slog.Logger) (net.Listener, e
 	return &listener{Listener: l, log: log}, nil
 }
 
-// makeRoom removes the socket of a process that has ended.
-func makeRoom(ctx context.Context, path string) error {
+// removeOldest removes the socket of a process that has ended.
+func removeOldest(ctx context.Context, path string) error {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):

@@ -41,7 +41,7 @@ type difference struct {
 
 // Diff shows how servers differ from what is locked of them, all that are configured
 // or the named. A difference is the error, of the kind drift.
-func (p *Program) Diff(ctx context.Context, names []string) error {
+func (p *Command) Diff(ctx context.Context, names []string) error {
 	return p.compare(ctx, names, func(results []compared) error {
 		for i := range results {
 			if err := p.printChanges(&results[i]); err != nil {
@@ -54,7 +54,7 @@ func (p *Program) Diff(ctx context.Context, names []string) error {
 
 // Verify is Diff as a check: a line for each server. Offline it starts none, and
 // compares the entries alone.
-func (p *Program) Verify(ctx context.Context, names []string, offline bool) error {
+func (p *Command) Verify(ctx context.Context, names []string, offline bool) error {
 	lines := func(results []compared) error {
 		rows := make([][]string, len(results))
 		for i := range results {
@@ -77,7 +77,7 @@ func (p *Program) Verify(ctx context.Context, names []string, offline bool) erro
 }
 
 // open reads servers.json and the lock, and chooses the servers to compare.
-func (p *Program) open(names []string) (*config.File, locks, []config.Entry, error) {
+func (p *Command) open(names []string) (*config.File, locks, []config.Entry, error) {
 	f, err := p.Load()
 	if err != nil {
 		return nil, nil, nil, err
@@ -90,7 +90,7 @@ func (p *Program) open(names []string) (*config.File, locks, []config.Entry, err
 	return f, lock, entries, err
 }
 
-func (p *Program) compare(ctx context.Context, names []string, show func([]compared) error) error {
+func (p *Command) compare(ctx context.Context, names []string, show func([]compared) error) error {
 	f, lock, entries, err := p.open(names)
 	if err != nil {
 		return err
@@ -104,11 +104,11 @@ func (p *Program) compare(ctx context.Context, names []string, show func([]compa
 
 // conclude shows how servers differ from their locks, and returns the error for that:
 // a difference goes before a server that could not be reached.
-func (p *Program) conclude(f *config.File, lock locks, all []*observed, names []string, show func([]compared) error) error {
+func (p *Command) conclude(f *config.File, lock locks, all []*observed, names []string, show func([]compared) error) error {
 	results := make([]compared, len(all))
 	differs := false
 	for i, o := range all {
-		results[i] = comparedOf(o, lock.of(o.entry, f))
+		results[i] = o.compare(lock.of(o.entry, f))
 	}
 	if len(names) == 0 {
 		for _, name := range lock.others(f) {
@@ -134,19 +134,19 @@ func (p *Program) conclude(f *config.File, lock locks, all []*observed, names []
 	unreached := p.failed(all)
 	switch {
 	case !differs && unreached == nil && len(results) == 0:
-		p.UI.Note("there is no server to compare")
+		p.UI.Info("there is no server to compare")
 		return nil
 	case !differs:
 		return unreached
 	case unreached != nil:
-		p.UI.Note("warning: %v", unreached)
+		p.UI.Info("warning: %v", unreached)
 	}
 	return &ui.Error{Kind: "drift", Err: errors.New("servers differ from " + filepath.Base(pins.Path(f.Path()))), Remedy: "mcpctl lock approve " + first + " takes over what it says now"}
 }
 
-// comparedOf compares a server with its lock, nil for none. Without an offer only the
+// compare compares a server with its lock, nil for none. Without an offer only the
 // entry and the lock itself are looked at.
-func comparedOf(o *observed, s *pins.Server) compared {
+func (o *observed) compare(s *pins.Server) compared {
 	c := compared{Name: o.entry.Name, State: "same", Changes: []changeOutput{}, Note: o.note}
 	if o.err != nil {
 		c.State, c.Error = "failed", o.err.Error()
@@ -202,11 +202,11 @@ func (c *compared) summary() string {
 func (c *changeOutput) title() string {
 	switch {
 	case c.State == damaged:
-		return c.What + " " + plain.Spell(c.Name) + " " + verb(c.State)
+		return c.What + " " + plain.EscapeInvisible(c.Name) + " " + verb(c.State)
 	case c.Name == "":
 		return "its " + c.What + " " + verb(c.State)
 	}
-	return c.What + " " + plain.Spell(c.Name) + " " + verb(c.State)
+	return c.What + " " + plain.EscapeInvisible(c.Name) + " " + verb(c.State)
 }
 
 // damaged is the state of what does not fit its digest in the lock file, which was
@@ -221,7 +221,7 @@ func verb(state string) string {
 }
 
 // printChanges writes what has changed of a server, place by place.
-func (p *Program) printChanges(c *compared) error {
+func (p *Command) printChanges(c *compared) error {
 	page := &ui.Page{UI: p.UI}
 	switch c.State {
 	case "same":
@@ -242,7 +242,7 @@ func (p *Program) printChanges(c *compared) error {
 		}
 	}
 	if c.Note != "" {
-		p.UI.Note("note: %s: %s", c.Name, c.Note)
+		p.UI.Info("note: %s: %s", c.Name, c.Note)
 	}
 	return page.Err
 }
@@ -263,7 +263,7 @@ func printDifference(page *ui.Page, d difference, change *changeOutput) {
 
 // Approve takes over what a server says now: all of it, or the entries of a name or
 // URI. It shows the difference first and asks, unless yes.
-func (p *Program) Approve(ctx context.Context, what string, yes bool) error {
+func (p *Command) Approve(ctx context.Context, what string, yes bool) error {
 	if !yes && p.UI.WantJSON() {
 		return ui.Usage("as JSON, approve shows the change together with the result").WithHint("mcpctl lock diff --json shows it before; then mcpctl lock approve %s --yes", what)
 	}
@@ -331,13 +331,13 @@ func (p *Program) Approve(ctx context.Context, what string, yes bool) error {
 	if p.UI.WantJSON() {
 		return p.UI.EncodeJSON(map[string]any{"approved": shown})
 	}
-	p.UI.Note("approved: %s", plain.Line(what))
+	p.UI.Info("approved: %s", plain.Line(what))
 	return nil
 }
 
 // nothingToApprove says that a server, or a part of it, is as it is locked; or that it
 // has no such part.
-func (p *Program) nothingToApprove(o *observed, s *pins.Server, item string) error {
+func (p *Command) nothingToApprove(o *observed, s *pins.Server, item string) error {
 	known := item == ""
 	for l := range pins.Lists {
 		_, locked := s.Item(l, item)
@@ -349,11 +349,11 @@ func (p *Program) nothingToApprove(o *observed, s *pins.Server, item string) err
 	if p.UI.WantJSON() {
 		return p.UI.EncodeJSON(map[string]any{"approved": compared{Name: o.entry.Name, State: "same", Changes: []changeOutput{}}})
 	}
-	p.UI.Note("nothing to approve: it is as it is locked")
+	p.UI.Info("nothing to approve: it is as it is locked")
 	return nil
 }
 
-func (p *Program) consent(ctx context.Context, what string, n int) error {
+func (p *Command) consent(ctx context.Context, what string, n int) error {
 	asker := p.Asker
 	if asker == nil {
 		asker = p.UI.Asker()

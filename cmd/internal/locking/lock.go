@@ -34,7 +34,7 @@ type result struct {
 
 // Lock writes what servers offer, of all that are configured or of the named. What
 // cannot be reached keeps what was locked of it, and is the error.
-func (p *Program) Lock(ctx context.Context, names []string) error {
+func (p *Command) Lock(ctx context.Context, names []string) error {
 	f, err := p.Load()
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func update(f *config.File, path string, all []*observed, results []result, othe
 			if !mine(o) {
 				continue
 			}
-			results[i] = resultOf(o, lock.Servers[o.entry.Name])
+			results[i] = o.result(lock.Servers[o.entry.Name])
 			if o.err == nil {
 				o.put(lock)
 			}
@@ -90,8 +90,8 @@ func update(f *config.File, path string, all []*observed, results []result, othe
 	})
 }
 
-// resultOf says what a server's lock becomes; s is what it is, nil for none.
-func resultOf(o *observed, s *pins.Server) result {
+// result says what a server's lock becomes; s is what it is, nil for none.
+func (o *observed) result(s *pins.Server) result {
 	r := result{Name: o.entry.Name, State: "locked", Note: o.note}
 	if o.err != nil {
 		r.State, r.Error = "failed", o.err.Error()
@@ -121,13 +121,13 @@ func removeOthers(lock *pins.File, path string, f *config.File) []result {
 	return gone
 }
 
-func (p *Program) printLocked(f *config.File, results []result) error {
+func (p *Command) printLocked(f *config.File, results []result) error {
 	path := pins.Path(f.Path())
 	if p.UI.WantJSON() {
 		return p.UI.EncodeJSON(map[string]any{"file": path, "servers": results})
 	}
 	if len(results) == 0 {
-		p.UI.Note("there is no server to lock; mcpctl add NAME adds one")
+		p.UI.Info("there is no server to lock; mcpctl add NAME adds one")
 		return nil
 	}
 	rows := make([][]string, len(results))
@@ -139,10 +139,10 @@ func (p *Program) printLocked(f *config.File, results []result) error {
 	}
 	for _, r := range results {
 		if r.Note != "" {
-			p.UI.Note("note: %s: %s", r.Name, r.Note)
+			p.UI.Info("note: %s: %s", r.Name, r.Note)
 		}
 	}
-	p.UI.Note("%s, next to servers.json, is for version control", filepath.Base(path))
+	p.UI.Info("%s, next to servers.json, is for version control", filepath.Base(path))
 	return nil
 }
 

@@ -22,8 +22,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/dial"
 )
 
-// Program is what the commands need of the program that they run in.
-type Program struct {
+// Command is what the commands need of the program that they run in.
+type Command struct {
 	UI *ui.UI
 	// Asker asks for consent; nil asks on the terminal.
 	Asker ui.Asker
@@ -60,7 +60,7 @@ type observed struct {
 
 // choose returns the entries of some names, all that are enabled and not off without
 // any.
-func (p *Program) choose(f *config.File, names []string) ([]config.Entry, error) {
+func (p *Command) choose(f *config.File, names []string) ([]config.Entry, error) {
 	if len(names) == 0 {
 		return slices.DeleteFunc(f.Enabled(), func(e config.Entry) bool { return pins.Mode(e.Pin) == pins.Off }), nil
 	}
@@ -68,14 +68,14 @@ func (p *Program) choose(f *config.File, names []string) ([]config.Entry, error)
 }
 
 // observe looks at servers side by side.
-func (p *Program) observe(ctx context.Context, entries []config.Entry) ([]*observed, error) {
+func (p *Command) observe(ctx context.Context, entries []config.Entry) ([]*observed, error) {
 	out := make([]*observed, len(entries))
 	var group errgroup.Group
 	group.SetLimit(parallel)
 	for i, e := range entries {
 		out[i] = &observed{entry: e}
 		group.Go(func() error {
-			p.look(ctx, out[i])
+			p.observeOne(ctx, out[i])
 			return nil
 		})
 	}
@@ -83,9 +83,9 @@ func (p *Program) observe(ctx context.Context, entries []config.Entry) ([]*obser
 	return out, ctx.Err()
 }
 
-// look connects to a server as every command does, and asks for all of its lists and
+// observeOne connects to a server as every command does, and asks for all of its lists and
 // for what its entry leads to.
-func (p *Program) look(ctx context.Context, o *observed) {
+func (p *Command) observeOne(ctx context.Context, o *observed) {
 	if o.err = o.entry.Err(); o.err != nil {
 		return
 	}
@@ -98,7 +98,7 @@ func (p *Program) look(ctx context.Context, o *observed) {
 	_ = resolving.Wait()
 }
 
-func (p *Program) offer(ctx context.Context, entry config.Entry) (*pins.Offer, error) {
+func (p *Command) offer(ctx context.Context, entry config.Entry) (*pins.Offer, error) {
 	o := p.Dial(entry)
 	if o.ConnectTimeout < 0 || o.ConnectTimeout == 0 && entry.ConnectTimeout <= 0 {
 		o.ConnectTimeout = defaultLimit
@@ -164,7 +164,7 @@ type resolved struct {
 }
 
 // resolve returns what an entry leads to; nil, and why, where that is not known now.
-func (p *Program) resolve(ctx context.Context, entry config.Entry) (json.RawMessage, string) {
+func (p *Command) resolve(ctx context.Context, entry config.Entry) (json.RawMessage, string) {
 	var r resolved
 	pkg, isPackage := packages.Of(entry.Command, entry.Args)
 	switch {
@@ -257,7 +257,7 @@ func sameJSON(a, b json.RawMessage) bool {
 
 // failed returns the error of a command some of whose servers could not be looked at:
 // the first, named; nil for none.
-func (p *Program) failed(all []*observed) error {
+func (p *Command) failed(all []*observed) error {
 	var names []string
 	var first *observed
 	for _, o := range all {

@@ -21,7 +21,7 @@ import (
 
 // program returns the commands for a configuration with one server over HTTP, which has
 // one tool of this description.
-func program(t *testing.T, path, description string) (*locking.Program, *bytes.Buffer) {
+func program(t *testing.T, path, description string) (*locking.Command, *bytes.Buffer) {
 	t.Helper()
 	raw, err := json.Marshal(map[string]any{"name": "read", "description": description, "inputSchema": map[string]string{"type": "object"}})
 	require.NoError(t, err)
@@ -29,7 +29,7 @@ func program(t *testing.T, path, description string) (*locking.Program, *bytes.B
 	t.Cleanup(server.Close)
 	t.Cleanup(server.CloseClientConnections)
 	var out bytes.Buffer
-	return &locking.Program{
+	return &locking.Command{
 		UI: &ui.UI{Out: &out, Err: &out, In: strings.NewReader(""), Text: true}, Packages: &packages.Tools{},
 		Kind: func(error) string { return "connect" }, Hint: func(error) string { return "" },
 		Keep: func(config.Entry, string, []json.RawMessage) {},

@@ -33,7 +33,7 @@ type locks map[string]*pins.File
 
 // loadLocks reads the locks of all entries, and that of the user, which may have servers
 // that are configured no more.
-func (p *Program) loadLocks(f *config.File) (locks, error) {
+func (p *Command) loadLocks(f *config.File) (locks, error) {
 	all := locks{pins.Path(cmp.Or(p.ConfigPath, f.Path())): nil}
 	for _, e := range f.Entries() {
 		all[pathOf(e, f.Path())] = nil

@@ -128,12 +128,12 @@ func Stored(configPath string) func(server config.Entry, member string, items []
 		o := &pins.Offer{}
 		o.Items[l] = pins.Items(l, items)
 		v := pins.Check(pins.Policy{Mode: pins.Hold, Locked: locked}, o)
-		var kept []json.RawMessage
+		var raws []json.RawMessage
 		for _, it := range o.Items[l] {
 			if !v.Holds(l, it.Key) {
-				kept = append(kept, it.Raw)
+				raws = append(raws, it.Raw)
 			}
 		}
-		return kept
+		return raws
 	}
 }

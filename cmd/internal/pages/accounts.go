@@ -116,7 +116,7 @@ func (a account) link() {
 		a.missing()
 		return
 	}
-	to, state, err := a.o.Linker.Begin(a.r.Context(), a.s.who.ID, a.server, link.Callback(a.o.Endpoint, a.server))
+	to, state, err := a.o.Linker.Start(a.r.Context(), a.s.who.ID, a.server, link.Callback(a.o.Endpoint, a.server))
 	u, fault := url.Parse(to)
 	switch {
 	case errors.Is(err, link.ErrUnknown):

@@ -18,13 +18,13 @@ import (
 func (v *visit) approval() {
 	sealed := v.r.URL.Query()["s"]
 	if len(sealed) != 1 || v.o.Consent == nil {
-		tooLate(v)
+		v.expiredPage()
 		return
 	}
 	a, err := link.OpenApproval(v.o.Ring, sealed[0])
 	switch {
 	case err != nil:
-		tooLate(v)
+		v.expiredPage()
 		return
 	case a.Principal != v.s.who.ID:
 		v.o.Log.Warn("a question for another person was followed", "principal", v.s.who.ID, "for", a.Principal)
@@ -33,7 +33,7 @@ func (v *visit) approval() {
 	}
 	call, ok := v.o.Consent.Find(time.Now(), a.ID, v.s.who.ID)
 	if !ok {
-		tooLate(v)
+		v.expiredPage()
 		return
 	}
 	policies := strings.Join(call.IDs, ", ")
@@ -41,7 +41,7 @@ func (v *visit) approval() {
 		policies = "not told"
 	}
 	v.show(http.StatusOK, page{title: "Allow this call?", content: fill(template("page_approve.html"),
-		"question", call.Text, "name", call.Name, "server", plain.Spell(call.Server), "tool", plain.Spell(call.Item), "policies", policies, "arguments", readable(call.Arguments),
+		"question", call.Text, "name", call.Name, "server", plain.EscapeInvisible(call.Server), "tool", plain.EscapeInvisible(call.Item), "policies", policies, "arguments", readable(call.Arguments),
 		"minutes", plain.Count(int(gate.TTL/time.Minute), "minute"), "action", v.prefix(link.ApprovePath), "token", v.formToken(link.ApprovePath, v.s.secret, a.ID))})
 }
 
@@ -53,13 +53,13 @@ func (v *visit) answer(id string) {
 		return
 	}
 	if v.o.Consent == nil {
-		tooLate(v)
+		v.expiredPage()
 		return
 	}
 	yes, now := all[0] == "yes", time.Now()
 	call, ok := v.o.Consent.Find(now, id, v.s.who.ID)
 	if !ok || !v.o.Consent.Answer(now, id, v.s.who.ID, yes) {
-		tooLate(v)
+		v.expiredPage()
 		return
 	}
 	v.o.Log.Info("a person was asked about a call", "principal", v.s.who.ID, "server", call.Server, "tool", call.Item, "allowed", yes)
@@ -67,14 +67,14 @@ func (v *visit) answer(id string) {
 		v.o.Answered(v.s.who, call, yes)
 	}
 	if !yes {
-		v.say(http.StatusOK, failed, "The call is not allowed", "You can close this page.")
+		v.write(http.StatusOK, failed, "The call is not allowed", "You can close this page.")
 		return
 	}
-	v.say(http.StatusOK, done, "The call is allowed", "Have your program call again within "+plain.Count(int(gate.TTL/time.Minute), "minute")+": the same call passes once.")
+	v.write(http.StatusOK, done, "The call is allowed", "Have your program call again within "+plain.Count(int(gate.TTL/time.Minute), "minute")+": the same call passes once.")
 }
 
-// tooLate says that there is nothing to answer.
-func tooLate(v *visit) {
+// expiredPage says that there is nothing to answer.
+func (v *visit) expiredPage() {
 	v.fail(http.StatusBadRequest, "This question is not open any more", "It was answered, or nobody has answered in time. Call again to be asked again.")
 }
 
@@ -89,5 +89,5 @@ func readable(arguments []byte) markup {
 		b.Reset()
 		b.Write(arguments)
 	}
-	return markup(html.EscapeString(plain.Spell(b.String())))
+	return markup(html.EscapeString(plain.EscapeInvisible(b.String())))
 }

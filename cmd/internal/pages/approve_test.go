@@ -127,7 +127,7 @@ func TestApproveOfAnother(t *testing.T) {
 	}
 	for name, path := range map[string]string{
 		"none": "/approve", "nonsense": "/approve?s=x", "two": one + "&s=x", "of an account": "/approve?s=" + link.Link{Principal: "token|alice"}.Seal(s.ring),
-		"of another ring": strings.TrimPrefix(link.Approval{ID: "x", Principal: "token|alice"}.Page(seal.NewRing(), &url.URL{}), ":"), "of no call": strings.TrimPrefix(link.Approval{ID: "x", Principal: "token|alice"}.Page(s.ring, &url.URL{}), ":"),
+		"of another ring": strings.TrimPrefix(link.Approval{ID: "x", Principal: "token|alice"}.Page(seal.NewKeyring(), &url.URL{}), ":"), "of no call": strings.TrimPrefix(link.Approval{ID: "x", Principal: "token|alice"}.Page(s.ring, &url.URL{}), ":"),
 	} {
 		if p := alice.get(path[strings.Index(path, "/approve"):]); p.status != 400 || p.title() != notOpen {
 			t.Errorf("%s: got HTTP %d, %q", name, p.status, p.title())

@@ -76,7 +76,7 @@ func (v *visit) token() {
 		v.fail(http.StatusForbidden, "You are not logged in", "This is not a token of mcpctl access token add.")
 		return
 	}
-	who, no := v.o.Door.Who(v.r.Context(), access.Credential{Bearer: text, Peer: v.r.RemoteAddr})
+	who, no := v.o.Authenticator.Who(v.r.Context(), access.Credential{Bearer: text, Peer: v.r.RemoteAddr})
 	if no != nil {
 		v.o.Refused(v.r, no)
 		v.fail(no.Status, "You are not logged in", sentence(no.Description))
@@ -87,8 +87,8 @@ func (v *visit) token() {
 
 // arrive begins the session of who has logged in, and sends the browser to the page that
 // it came for.
-func (v *visit) arrive(who *access.Principal, byDoor bool, back string) {
-	v.enter(who, byDoor)
+func (v *visit) arrive(who *access.Principal, byBearer bool, back string) {
+	v.enter(who, byBearer)
 	v.setCookie(cookieVisit, "", 0)
 	http.Redirect(v.w, v.r, v.root+back, http.StatusSeeOther)
 }
@@ -112,7 +112,7 @@ func (v *visit) begin() {
 		v.missing()
 		return
 	}
-	to, a, err := v.o.Party.Begin(v.r.Context(), v.root+pathLogin)
+	to, a, err := v.o.Party.Start(v.r.Context(), v.root+pathLogin)
 	if err != nil {
 		v.loginFailed(err)
 		return

@@ -69,8 +69,8 @@ func (v *visit) show(status int, p page) {
 	_, _ = io.WriteString(v.w, string(text)) // the browser may be gone
 }
 
-// say shows a text, with a link to the beginning.
-func (v *visit) say(status int, class, title, text string) {
+// write shows a text, with a link to the beginning.
+func (v *visit) write(status int, class, title, text string) {
 	next := "Your linked accounts"
 	if v.s == nil {
 		next = "Log in"
@@ -86,7 +86,7 @@ func (v *visit) fail(status int, title, text string) {
 	if status == http.StatusServiceUnavailable {
 		v.w.Header().Set("Retry-After", "5")
 	}
-	v.say(status, failed, title, text)
+	v.write(status, failed, title, text)
 }
 
 // onward leads the browser to another site. A redirect would do, but a browser may let a

@@ -27,8 +27,8 @@ import (
 // Options are what pages need. All fields are required but those that say so.
 type Options struct {
 	// Endpoint is the URL that clients reach serve at. It is https, or http on loopback.
-	Endpoint *url.URL
-	Door     Door
+	Endpoint      *url.URL
+	Authenticator Authenticator
 	// Static reports that static tokens are accepted: people can log in with one.
 	Static bool
 	// Party logs people in at an OpenID provider, and Principal makes principals of the
@@ -42,14 +42,14 @@ type Options struct {
 	// Answered is called with what a person has answered; nil: nobody is told.
 	Answered func(who *access.Principal, call gate.ApprovalRequest, yes bool)
 	// Ring is the one that links to these pages are sealed with.
-	Ring *seal.Ring
+	Ring *seal.Keyring
 	// Refused is called with each request that is not let in, and why.
 	Refused func(r *http.Request, no *access.Refusal)
 	Log     *slog.Logger
 }
 
-// Door says who sends a request; see [authn.Authenticator].
-type Door interface {
+// Authenticator says who sends a request; see [authn.Authenticator].
+type Authenticator interface {
 	Who(ctx context.Context, c access.Credential) (*access.Principal, *access.Refusal)
 	// Valid reports whether a principal is still let in.
 	Valid(p *access.Principal) bool

@@ -49,7 +49,7 @@ func (a *accounts) Describe(_ context.Context, server string) (link.Description,
 	return link.Description{Server: "<b>api.example", Issuer: a.issuer, Scopes: []string{"read", "<script>"}}, a.broken
 }
 
-func (a *accounts) Begin(_ context.Context, principal, server, redirectURI string) (page, state string, err error) {
+func (a *accounts) Start(_ context.Context, principal, server, redirectURI string) (page, state string, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.begun++
@@ -83,14 +83,14 @@ func (a *accounts) Unlink(_ context.Context, principal, server string) error {
 	return a.broken
 }
 
-// fakeDoor is a door that knows tokens, and a proxy that names people.
-type fakeDoor struct {
+// fakeAuthenticator is a door that knows tokens, and a proxy that names people.
+type fakeAuthenticator struct {
 	tokens *access.Tokens
 	gone   map[string]bool
 	proxy  bool
 }
 
-func (g *fakeDoor) Who(_ context.Context, c access.Credential) (*access.Principal, *access.Refusal) {
+func (g *fakeAuthenticator) Who(_ context.Context, c access.Credential) (*access.Principal, *access.Refusal) {
 	if len(c.Header["Authorization"]) > 0 {
 		return nil, access.ErrMalformed // these pages take none
 	}
@@ -106,14 +106,14 @@ func (g *fakeDoor) Who(_ context.Context, c access.Credential) (*access.Principa
 	return g.tokens.Principal(c.Bearer, time.Now())
 }
 
-func (g *fakeDoor) Valid(p *access.Principal) bool { return !g.gone[p.ID] }
+func (g *fakeAuthenticator) Valid(p *access.Principal) bool { return !g.gone[p.ID] }
 
 // site is the pages of a serve.
 type site struct {
 	*httptest.Server
-	ring       *seal.Ring
+	ring       *seal.Keyring
 	accounts   *accounts
-	gate       *fakeDoor
+	gate       *fakeAuthenticator
 	alice, bob string // their tokens
 	refused    map[string]int
 	log        *bytes.Buffer
@@ -128,7 +128,7 @@ func newSite(t *testing.T, prefix string, change func(*pages.Options)) *site {
 	tokens, err := access.NewTokens([]access.Token{one, two})
 	require.NoError(t, err)
 	s := &site{
-		ring: seal.NewRing(), alice: alice, bob: bob, log: &bytes.Buffer{}, gate: &fakeDoor{tokens: tokens, gone: map[string]bool{}},
+		ring: seal.NewKeyring(), alice: alice, bob: bob, log: &bytes.Buffer{}, gate: &fakeAuthenticator{tokens: tokens, gone: map[string]bool{}},
 		accounts: &accounts{linked: map[string]bool{}, states: map[string]string{}, issuer: "https://as.example/<i>", servers: []string{"gh", "notes"}},
 	}
 	s.refused = map[string]int{}
@@ -137,7 +137,7 @@ func newSite(t *testing.T, prefix string, change func(*pages.Options)) *site {
 	t.Cleanup(s.Close)
 	endpoint, err := url.Parse(s.URL + prefix + "/mcp")
 	require.NoError(t, err)
-	o := pages.Options{Endpoint: endpoint, Door: s.gate, Static: true, Linker: s.accounts, Ring: s.ring, Refused: func(_ *http.Request, no *access.Refusal) { s.refused[no.Reason]++ }, Log: slog.New(slog.NewTextHandler(s.log, nil))}
+	o := pages.Options{Endpoint: endpoint, Authenticator: s.gate, Static: true, Linker: s.accounts, Ring: s.ring, Refused: func(_ *http.Request, no *access.Refusal) { s.refused[no.Reason]++ }, Log: slog.New(slog.NewTextHandler(s.log, nil))}
 	if change != nil {
 		change(&o)
 	}
@@ -349,7 +349,7 @@ func TestPageOfAnother(t *testing.T) {
 		title string
 	}{
 		"for another server":  {sealed(link.Link{Server: "notes", Principal: "token|bob"}), 400, ended},
-		"of another ring":     {"/connect/gh?s=" + link.Link{Server: "gh", Principal: "token|bob"}.Seal(seal.NewRing()), 400, ended},
+		"of another ring":     {"/connect/gh?s=" + link.Link{Server: "gh", Principal: "token|bob"}.Seal(seal.NewKeyring()), 400, ended},
 		"an old one":          {sealed(link.Link{Server: "gh", Principal: "token|bob", Expires: time.Now().Add(-time.Second)}), 400, ended},
 		"of another issuer":   {sealed(link.Link{Server: "gh", Principal: "token|bob", Issuer: "https://before.example"}), 400, ended},
 		"two":                 {alices + "&s=x", 400, ended},

@@ -34,8 +34,8 @@ type around struct {
 	Hooks []string `json:"hooks,omitempty"`
 }
 
-// look returns what is around a request.
-func look(ctx context.Context, p *Program, l *loaded, r *request, d *decision) (out around, err error) {
+// examine returns what is around a request.
+func examine(ctx context.Context, p *Command, l *loaded, r *request, d *decision) (out around, err error) {
 	out.Membership = map[string]string{}
 	for group, by := range l.set.MembershipOf(r.who) {
 		if group != access.Local || by != "" {
@@ -101,7 +101,7 @@ func credential(e config.Entry) string {
 
 // left returns how many requests like one still pass today by the quotas that it counts
 // for, by their ids; nil where none are kept.
-func left(ctx context.Context, p *Program, l *loaded, r *request, d *decision) (map[string]int, error) {
+func left(ctx context.Context, p *Command, l *loaded, r *request, d *decision) (map[string]int, error) {
 	if !slices.ContainsFunc(d.Outcome.Over, func(of *policy.Policy) bool { return of.Limit != nil }) {
 		return nil, nil
 	}

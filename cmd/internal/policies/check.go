@@ -31,7 +31,7 @@ type finding struct {
 }
 
 // Check prints what is wrong with the policies. It fails with ErrFindings.
-func (p *Program) Check(ctx context.Context) error {
+func (p *Command) Check(ctx context.Context) error {
 	l, err := p.load(ctx)
 	var at *config.Problem
 	findings := []finding{}
@@ -66,7 +66,7 @@ func (p *Program) Check(ctx context.Context) error {
 	return err
 }
 
-func (p *Program) printFindings(l *loaded, count int, all []finding) error {
+func (p *Command) printFindings(l *loaded, count int, all []finding) error {
 	var b strings.Builder
 	c := p.UI.Palette()
 	for _, f := range all {
@@ -95,7 +95,7 @@ func (p *Program) printFindings(l *loaded, count int, all []finding) error {
 			}
 		}
 		if len(unknown) > 0 {
-			p.UI.Note("note: it is not known what %s offer: mcpctl tools asks", strings.Join(unknown, ", "))
+			p.UI.Info("note: it is not known what %s offer: mcpctl tools asks", strings.Join(unknown, ", "))
 		}
 	}
 	_, err := p.UI.Out.Write([]byte(b.String()))
@@ -105,7 +105,7 @@ func (p *Program) printFindings(l *loaded, count int, all []finding) error {
 // checking is one run of the checks.
 type checking struct {
 	*loaded
-	program  *Program
+	program  *Command
 	findings []finding
 	policies []*schema.Policy
 	compiled map[string]*policy.Policy

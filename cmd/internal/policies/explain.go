@@ -114,7 +114,7 @@ type ExplainOptions struct {
 }
 
 // Explain prints what the policies say of a request, and why. It fails with ErrDenied.
-func (p *Program) Explain(ctx context.Context, o ExplainOptions) error {
+func (p *Command) Explain(ctx context.Context, o ExplainOptions) error {
 	l, err := p.load(ctx)
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func (p *Program) Explain(ctx context.Context, o ExplainOptions) error {
 	if err != nil {
 		return err
 	}
-	a, err := look(ctx, p, l, r, &d)
+	a, err := examine(ctx, p, l, r, &d)
 	a.Hooks = unasked
 	switch {
 	case err != nil:
@@ -211,15 +211,15 @@ type condition struct {
 }
 
 // labels returns the labels of an item that have a name: each pattern of a rule is one, too.
-func labels(d *decision) []string {
+func (d *decision) labels() []string {
 	return slices.DeleteFunc(slices.Clone(d.Labels), func(l string) bool { return strings.ContainsAny(l, "/*") })
 }
 
-func (p *Program) encoded(l *loaded, r *request, d *decision, a around) explained {
+func (p *Command) encoded(l *loaded, r *request, d *decision, a around) explained {
 	out := explained{
 		Around:  a,
 		Verdict: d.verdict, Reason: d.Outcome.Reason, By: or(d.by), Action: string(r.action), Server: r.server, Item: r.name, Principal: r.as,
-		Groups: or(d.Groups), Labels: or(labels(d)), Scopes: d.Outcome.Scopes, Limits: ids(d.Outcome.Over), Would: ids(d.Outcome.Would), Listed: d.known, Policies: []applied{},
+		Groups: or(d.Groups), Labels: or(d.labels()), Scopes: d.Outcome.Scopes, Limits: ids(d.Outcome.Over), Would: ids(d.Outcome.Would), Listed: d.known, Policies: []applied{},
 	}
 	for _, a := range d.Policies {
 		one := applied{shown: l.shown(a.Policy), Holds: a.Holds, Failed: a.Failed, Lacks: a.Lacks}
@@ -257,16 +257,16 @@ func ids(list []*policy.Policy) (all []string) {
 }
 
 // print prints a decision for people, with further lines below the verdict.
-func (p *Program) print(l *loaded, r *request, d *decision, beside *around, more ...string) error {
+func (p *Command) print(l *loaded, r *request, d *decision, others *around, more ...string) error {
 	var b strings.Builder
 	c := p.UI.Palette()
 	line := func(indent int, text string) {
-		for _, part := range ui.Wrap(strings.Repeat(" ", indent)+ui.CleanLine(text), ui.Width(p.UI)) {
+		for _, part := range ui.Wrap(strings.Repeat(" ", indent)+ui.CleanLine(text), p.UI.Width()) {
 			b.WriteString(part + "\n")
 		}
 	}
 	head := map[string]string{allow: c.Green("allowed"), ask: c.Yellow("asked"), deny: c.Red("denied"), hidden: c.Red("hidden"), limited: c.Yellow("over a limit"), unknown: c.Yellow("unknown")}[d.verdict]
-	fmt.Fprintf(&b, "%s: %s %s as %s\n", head, r.action, ui.CleanLine(target(r)), ui.CleanLine(r.as))
+	fmt.Fprintf(&b, "%s: %s %s as %s\n", head, r.action, ui.CleanLine(r.target()), ui.CleanLine(r.as))
 	for _, text := range append(p.because(l, d), more...) {
 		line(2, text)
 	}
@@ -277,13 +277,13 @@ func (p *Program) print(l *loaded, r *request, d *decision, beside *around, more
 		name string
 		list []string
 	}{
-		{"groups", beside.memberships(d.Groups)},
-		{"labels", labels(d)},
+		{"groups", others.memberships(d.Groups)},
+		{"labels", d.labels()},
 		{"seen", r.seen},
-		{"left", beside.limits(d)},
-		{"pin", one(beside.Pin)},
-		{"credential", one(beside.Credential)},
-		{"hooks", beside.Hooks},
+		{"left", others.limits(d)},
+		{"pin", one(others.Pin)},
+		{"credential", one(others.Credential)},
+		{"hooks", others.Hooks},
 	} {
 		if len(row.list) > 0 {
 			line(0, row.name+": "+strings.Join(row.list, ", "))
@@ -326,7 +326,7 @@ func (p *Program) print(l *loaded, r *request, d *decision, beside *around, more
 }
 
 // because says why, in the words of what has decided.
-func (p *Program) because(l *loaded, d *decision) (all []string) {
+func (p *Command) because(l *loaded, d *decision) (all []string) {
 	if l.set == nil && d.verdict == allow {
 		return []string{"config.yaml has no section access: everything is allowed"}
 	}

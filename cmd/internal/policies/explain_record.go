@@ -30,13 +30,13 @@ type ofRecord struct {
 
 // explainRecord prints what the policies say of a request that was recorded. It fails with
 // ErrDifferent where that is not what was said then, or else with ErrDenied.
-func (p *Program) explainRecord(ctx context.Context, l *loaded, o ExplainOptions) error {
+func (p *Command) explainRecord(ctx context.Context, l *loaded, o ExplainOptions) error {
 	e, err := p.Audit.Find(ctx, o.Record)
 	if err != nil {
 		return err
 	}
-	if e.Kind == audit.KindDone && e.Decision != nil {
-		e = e.Decision
+	if e.Kind == audit.KindDone && e.Opening != nil {
+		e = e.Opening
 	}
 	arguments := []byte(o.Arguments)
 	if o.Arguments == "" && e.Kind == audit.KindCall {
@@ -48,7 +48,7 @@ func (p *Program) explainRecord(ctx context.Context, l *loaded, o ExplainOptions
 	}
 	d := l.decideRecorded(r, &e.Record)
 	of := l.ofRecord(e, &d)
-	a, err := look(ctx, p, l, r, &d.decision)
+	a, err := examine(ctx, p, l, r, &d.decision)
 	a.Hooks = d.unasked
 	if err != nil {
 		return err
@@ -74,8 +74,8 @@ func (p *Program) explainRecord(ctx context.Context, l *loaded, o ExplainOptions
 
 func (l *loaded) ofRecord(e *auditing.Entry, d *recorded) ofRecord {
 	of := ofRecord{
-		Record: e.Ref(), Time: audit.StampOf(e.Time), Was: was(&e.Record), WasBy: or(e.Said.By),
-		Generation: e.Said.Generation, Present: e.Said.Generation == l.set.Digest(),
+		Record: e.Ref(), Time: audit.StampOf(e.Time), Was: was(&e.Record), WasBy: or(e.Decision.By),
+		Generation: e.Decision.Generation, Present: e.Decision.Generation == l.set.Digest(),
 	}
 	if d.verdict == unknown {
 		of.Open, of.why = ids(d.open), d.whyUnknown(&e.Record)

@@ -27,7 +27,7 @@ alone. A file is refused where its meaning would change: rules whose order matte
 from the names of tools. What a tool reads is taken from its annotations, where they are trusted, and from nothing else.`
 
 // Import prints the rules that an access list of another gateway becomes.
-func (p *Program) Import(path string) error {
+func (p *Command) Import(path string) error {
 	raw, err := atomicfile.Read(path, maxImport)
 	if err != nil {
 		return ui.Usage("%w", err)
@@ -46,7 +46,7 @@ func (p *Program) Import(path string) error {
 		return &ui.Error{Kind: "config", Err: err}
 	}
 	for _, note := range out.notes {
-		p.UI.Note("note: %s", note)
+		p.UI.Info("note: %s", note)
 	}
 	if p.UI.JSON {
 		return encodeAccess(p.UI, text)
@@ -284,7 +284,7 @@ func (t *translation) roles(list *foreignList) error {
 }
 
 // grant translates one grant; beside are those of the same role.
-func (t *translation) grant(name string, who []string, g grant, beside []grant, strict bool) error {
+func (t *translation) grant(name string, who []string, g grant, others []grant, strict bool) error {
 	effect := map[bool]string{false: "allow", true: "deny"}[g.Deny]
 	out := translated{effect: effect, who: who}
 	const guess = "name the tools, with access \"*\""
@@ -302,7 +302,7 @@ func (t *translation) grant(name string, who []string, g grant, beside []grant, 
 		if g.Deny || strict {
 			return refuse(guess, "%s is about tools that write, by a guess from their names", name)
 		}
-		reads := slices.ContainsFunc(beside, func(o grant) bool {
+		reads := slices.ContainsFunc(others, func(o grant) bool {
 			return !o.Deny && o.Access == "read" && slices.Equal(o.Server, g.Server) && slices.Equal(o.Tools, g.Tools)
 		})
 		if !reads && (len(g.Tools) == 0 || slices.ContainsFunc(g.Tools, isPattern)) {

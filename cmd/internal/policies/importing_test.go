@@ -77,7 +77,7 @@ func TestImport(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "theirs.json")
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		var out, errs bytes.Buffer
-		p := &Program{UI: ui.New(nil, &out, &errs)}
+		p := &Command{UI: ui.New(nil, &out, &errs)}
 		err := p.Import(path)
 		fmt.Fprintf(&got, "%s\n%s%s", strings.ReplaceAll(text, "\t", ""), out.String(), errs.String())
 		if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
 
-// keeper stores what a server offers in whole: what a command is shown of it depends on
+// quotaStore stores what a server offers in whole: what a command is shown of it depends on
 // the policies, which may be others tomorrow. It implements [proxy.Store].
-type keeper struct {
+type quotaStore struct {
 	entry config.Entry
 	p     *Policies
 }
@@ -20,14 +20,14 @@ func (p *Policies) store(entry config.Entry) proxy.Store {
 	if p.Keep == nil || entry.File == "" {
 		return nil
 	}
-	return keeper{entry, p}
+	return quotaStore{entry, p}
 }
 
 // Load returns nothing: a command asks the server.
-func (keeper) Load(context.Context, []store.ID) (map[string]store.Record, error) { return nil, nil }
+func (quotaStore) Load(context.Context, []store.ID) (map[string]store.Record, error) { return nil, nil }
 
 // Keep stores the lists that are there.
-func (k keeper) Keep(_ context.Context, changes []store.Change) error {
+func (k quotaStore) Keep(_ context.Context, changes []store.Change) error {
 	for _, c := range changes {
 		if c.Catalog == nil {
 			continue

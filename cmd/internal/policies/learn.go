@@ -46,7 +46,7 @@ type learner struct {
 
 // Learn prints rules that allow what a log says was used, and labels that it suggests.
 // Nothing is written.
-func (p *Program) Learn(ctx context.Context, from string, q auditing.Query) error {
+func (p *Command) Learn(ctx context.Context, from string, q auditing.Query) error {
 	l, err := p.load(ctx)
 	if err != nil {
 		return err
@@ -90,22 +90,22 @@ func (of *learner) add(e *auditing.Entry) error {
 	r := &e.Record
 	kind, ok := actionKinds()[policy.Action(r.Kind)]
 	switch {
-	case r.What.Item == "" || was(r) != allow:
+	case r.Target.Item == "" || was(r) != allow:
 		return nil
 	case ok:
 	case r.Kind == audit.KindDeliver:
-		kind = of.l.kindOf(&request{server: r.What.Server, name: r.What.Item})
+		kind = of.l.kindOf(&request{server: r.Target.Server, name: r.Target.Item})
 	default:
 		return nil
 	}
-	item := targetOf(kind, r.What.Server, r.What.Item)
-	if !of.there(kind, r.What.Server, r.What.Item) {
+	item := targetOf(kind, r.Target.Server, r.Target.Item)
+	if !of.there(kind, r.Target.Server, r.Target.Item) {
 		if len(of.gone) < maxLearned {
 			of.gone[item] = true
 		}
 		return nil
 	}
-	for _, what := range r.Said.Found {
+	for _, what := range r.Decision.Found {
 		if kind == policy.Resource {
 			break // labels are for tools
 		}
@@ -122,10 +122,10 @@ func (of *learner) add(e *auditing.Entry) error {
 		of.first = r.Time
 	}
 	of.last = r.Time
-	who := cmp.Or(r.Who.ID, access.Local)
+	who := cmp.Or(r.Principal.ID, access.Local)
 	if of.used[who] == nil {
 		of.used[who] = map[string]int{}
-		of.names[who] = r.Who.Name
+		of.names[who] = r.Principal.Name
 	}
 	if of.used[who][item] == 0 {
 		if of.pairs++; of.pairs > maxLearned {

@@ -157,9 +157,9 @@ func (p *Policies) Connect(ctx context.Context, entry config.Entry, o dial.Optio
 		forget()
 		return nil, errors.Join(err, server.Close())
 	}
-	front := serve(through)
+	handler := serve(through)
 	end := func() {
-		front.close()
+		handler.close()
 		_ = through.Close()
 		once.Do(func() { _ = server.Close() }) // the proxy has not had it
 		unlog()
@@ -167,7 +167,7 @@ func (p *Policies) Connect(ctx context.Context, entry config.Entry, o dial.Optio
 	}
 	// Both ends are ours: what is sent is logged beyond, and nothing is negotiated.
 	o.Logger, o.Auth, o.Redactor, o.ConnectTimeout, o.Version = nil, nil, nil, -1, server.Info().Version
-	o.HTTP = dial.HTTPOptions{Client: front.client()}
+	o.HTTP = dial.HTTPOptions{Client: handler.client()}
 	c, err := dial.Dial(ctx, config.Entry{Name: entry.Name, URL: "http://policy/mcp"}, o)
 	if err != nil {
 		end()
@@ -225,7 +225,7 @@ func (p *Policies) Shown(entry config.Entry, member string, items []json.RawMess
 		return items
 	}
 	all := ItemsOf(entry, l, items)
-	view := p.read.Set.World([]policy.Server{ServerOf(entry)}, all).View(nil)
+	view := p.read.Set.Snapshot([]policy.Server{ServerOf(entry)}, all).View(nil)
 	shown := []json.RawMessage{}
 	for i, it := range all {
 		if visible, _ := view.Item(i); visible {

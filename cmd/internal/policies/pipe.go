@@ -15,17 +15,17 @@ import (
 // pipe leads to the proxy over memory.
 type pipe struct {
 	listener *listener
-	front    *proxy.HTTPFront
+	handler  *proxy.HTTPHandler
 	server   *http.Server
 	done     chan struct{}
 }
 
 // serve serves a proxy over memory until the pipe is closed.
 func serve(p *proxy.Proxy) pipe {
-	front := p.NewHTTPFront(proxy.HTTPOptions{AnyHost: true}) // nobody else can connect
+	handler := p.NewHTTPHandler(proxy.HTTPOptions{AnyHost: true}) // nobody else can connect
 	to := pipe{
-		listener: &listener{ends: make(chan net.Conn), closed: make(chan struct{})}, front: front,
-		server: &http.Server{Handler: front}, done: make(chan struct{}), //nolint:gosec // a pipe has one client: us
+		listener: &listener{ends: make(chan net.Conn), closed: make(chan struct{})}, handler: handler,
+		server: &http.Server{Handler: handler}, done: make(chan struct{}), //nolint:gosec // a pipe has one client: us
 	}
 	go func() {
 		defer close(to.done)
@@ -41,7 +41,7 @@ func (p pipe) client() *http.Client {
 
 // close ends all requests, and returns when they have ended.
 func (p pipe) close() {
-	p.front.Close()
+	p.handler.Close()
 	_ = p.server.Close() // pipes have nothing to fail at
 	<-p.done
 }

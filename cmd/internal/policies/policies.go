@@ -30,8 +30,8 @@ var (
 	ErrDenied    = errors.New("denied")
 )
 
-// Program is what the commands need of the program that they run in.
-type Program struct {
+// Command is what the commands need of the program that they run in.
+type Command struct {
 	UI       *ui.UI
 	Settings settings.Settings
 	// Load reads servers.json, in all its layers.
@@ -41,14 +41,14 @@ type Program struct {
 	// StateDir is where the tokens of mcpctl access token are, "" for nowhere.
 	StateDir string
 	// Audit reads the audit log.
-	Audit *auditing.Program
+	Audit *auditing.Command
 }
 
 // loaded are the policies, and what they are about.
 type loaded struct {
 	*settings.Policies
 	set     *policy.Set
-	world   *policy.World
+	world   *policy.Snapshot
 	servers []policy.Server
 	items   []policy.Item
 	entries []config.Entry // of servers
@@ -62,12 +62,12 @@ type loaded struct {
 }
 
 // read reads the policies.
-func (p *Program) read() (*settings.Policies, error) {
+func (p *Command) read() (*settings.Policies, error) {
 	return settings.ReadPolicies(p.Settings.File(), p.Settings.Serve.Access.Required())
 }
 
 // load reads the policies and what is known of the servers.
-func (p *Program) load(ctx context.Context) (*loaded, error) {
+func (p *Command) load(ctx context.Context) (*loaded, error) {
 	l := &loaded{listed: map[string]bool{}, hooked: hooked{serve: p.Settings.Serve, file: p.Settings.File()}}
 	var err error
 	if l.hooked.all, err = settings.Hooks(l.hooked.file); err != nil {
@@ -100,7 +100,7 @@ func (p *Program) load(ctx context.Context) (*loaded, error) {
 	slices.SortStableFunc(l.items, func(a, b policy.Item) int {
 		return cmp.Or(strings.Compare(a.Server, b.Server), cmp.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
 	})
-	l.world = l.set.World(l.servers, l.items)
+	l.world = l.set.Snapshot(l.servers, l.items)
 	return l, nil
 }
 
@@ -133,7 +133,7 @@ func (l *loaded) names(server string, kind policy.Kind) (all []string, known boo
 // Unmatched returns what the policies name that does not exist, by what servers were last
 // seen to list; nothing where the policies or servers.json cannot be read, which is a finding
 // of its own.
-func (p *Program) Unmatched(ctx context.Context) []settings.Unmatched {
+func (p *Command) Unmatched(ctx context.Context) []settings.Unmatched {
 	if read, err := p.read(); err != nil || read.Section == nil {
 		return nil
 	}
@@ -160,7 +160,7 @@ func (l *loaded) item(kind policy.Kind, server, name string) policy.Item {
 
 // who returns the principal that a word names, nil for local: an ID, a mail address, or the
 // name of a token.
-func (p *Program) who(word string, groups, scopes []string) (*access.Principal, error) {
+func (p *Command) who(word string, groups, scopes []string) (*access.Principal, error) {
 	if word == "" || word == access.Local {
 		if len(groups)+len(scopes) > 0 {
 			return nil, ui.Usage("local has no groups and no scopes").WithHint("name a principal with --as")
@@ -186,7 +186,7 @@ func (p *Program) who(word string, groups, scopes []string) (*access.Principal, 
 	return who, nil
 }
 
-func (p *Program) tokenGroups(name string) (groups []string) {
+func (p *Command) tokenGroups(name string) (groups []string) {
 	for _, t := range p.Settings.StaticTokens(p.StateDir) {
 		if t.Name == name {
 			groups = append(groups, t.Groups...)
@@ -196,12 +196,12 @@ func (p *Program) tokenGroups(name string) (groups []string) {
 }
 
 // place returns where a policy is, its file as people write it.
-func (p *Program) place(file string, line int) string {
+func (p *Command) place(file string, line int) string {
 	return p.shortFile(file) + ":" + strconv.Itoa(line)
 }
 
 // shortFile returns the path of a file below the folder of config.yaml from there.
-func (p *Program) shortFile(file string) string {
+func (p *Command) shortFile(file string) string {
 	if rel, err := filepath.Rel(filepath.Dir(p.Settings.File()), file); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)
 	}

@@ -63,8 +63,8 @@ func (p *Policies) recordUnread(entry config.Entry, command string) error {
 		return err
 	}
 	defer done()
-	recorder.Note(&audit.Record{
-		Kind: audit.KindOperate, Who: audit.Asker{ID: access.Local}, What: audit.Subject{Server: entry.Name},
+	recorder.Record(&audit.Record{
+		Kind: audit.KindOperate, Principal: audit.Principal{ID: access.Local}, Target: audit.Target{Server: entry.Name},
 		Text: command + ": what is said to the server is not recorded",
 	})
 	return nil

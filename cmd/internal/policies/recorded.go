@@ -33,12 +33,12 @@ func (l *loaded) again(r *audit.Record, arguments []byte) (*request, bool) {
 	default:
 		return nil, false
 	}
-	if r.What.Server == "" || slices.ContainsFunc(r.Said.By, func(id string) bool { return strings.HasPrefix(id, ownPolicies) }) {
+	if r.Target.Server == "" || slices.ContainsFunc(r.Decision.By, func(id string) bool { return strings.HasPrefix(id, ownPolicies) }) {
 		return nil, false
 	}
 	of := &request{
-		action: action, server: r.What.Server, name: r.What.Item, as: r.Who.ID, arguments: arguments,
-		seen: r.Said.Seen, found: r.Said.Found, now: r.Time, addr: r.Who.Addr,
+		action: action, server: r.Target.Server, name: r.Target.Item, as: r.Principal.ID, arguments: arguments,
+		seen: r.Decision.Seen, found: r.Decision.Found, now: r.Time, addr: r.Principal.Addr,
 	}
 	of.who = l.asked(r)
 	return of, true
@@ -48,16 +48,16 @@ func (l *loaded) again(r *audit.Record, arguments []byte) (*request, bool) {
 // that a name with an @ is an address that counts, and that the credential has all scopes
 // that policies ask for, but those that it was refused for.
 func (l *loaded) asked(r *audit.Record) *access.Principal {
-	if r.Who.ID == "" || r.Who.ID == access.Local {
+	if r.Principal.ID == "" || r.Principal.ID == access.Local {
 		return nil
 	}
-	who := &access.Principal{ID: r.Who.ID, Name: r.Who.Name, Groups: r.Who.Groups, Client: r.Who.Client, Provider: r.Who.Via}
+	who := &access.Principal{ID: r.Principal.ID, Name: r.Principal.Name, Groups: r.Principal.Groups, Client: r.Principal.Client, Provider: r.Principal.Via}
 	if strings.Contains(who.Name, "@") {
 		who.Email = strings.ToLower(who.Name)
 	}
 	for _, of := range l.policies() {
 		for _, s := range of.Scopes {
-			if !slices.Contains(r.Said.Scopes, s) {
+			if !slices.Contains(r.Decision.Scopes, s) {
 				who.Scopes = append(who.Scopes, s)
 			}
 		}
@@ -74,7 +74,7 @@ func (l *loaded) policies() []*policy.Policy {
 	return l.set.Policies()
 }
 
-// notRecorded finds what a condition reads that no record has: arguments, the front, whether
+// notRecorded finds what a condition reads that no record has: arguments, the endpoint, whether
 // a call is a task, and further claims of a token. A context that is read as a whole counts,
 // too.
 var notRecorded = lazy.Regexp(`\bcontext(\.(args|clean|host|task|front)\b|\s+has\s+"?(args|clean|host|task|front)\b|[^.\s]|\s*$)|\.(hasTag|getTag)\(`)
@@ -124,7 +124,7 @@ func (l *loaded) decideRecorded(r *request, record *audit.Record) recorded {
 			d.verdict = unknown
 		}
 	}
-	if d.allowed() && slices.ContainsFunc(record.Said.By, func(id string) bool { return strings.HasPrefix(id, hookPolicies) }) {
+	if d.allowed() && slices.ContainsFunc(record.Decision.By, func(id string) bool { return strings.HasPrefix(id, hookPolicies) }) {
 		d.verdict, d.hooked = unknown, true // what the hook was shown is not recorded
 	}
 	if d.allowed() {
@@ -158,7 +158,7 @@ func (l *loaded) whatIsOpen(d *recorded, r *request, record *audit.Record) {
 	case mayForbid, !permit, mayAsk && d.verdict != ask:
 		d.verdict = unknown
 	}
-	if slices.Contains(record.Who.Groups, cut) && len(l.Config.Groups) > 0 {
+	if slices.Contains(record.Principal.Groups, cut) && len(l.Config.Groups) > 0 {
 		d.verdict = unknown // what groups there are beside is not known
 	}
 }
@@ -166,11 +166,11 @@ func (l *loaded) whatIsOpen(d *recorded, r *request, record *audit.Record) {
 // limits has what was refused by a limit be refused by it again, if it still counts: how much
 // of a limit was used up is in no record.
 func (l *loaded) limits(d *recorded, record *audit.Record) {
-	if record.Said.Verdict != audit.VerdictLimit {
+	if record.Decision.Verdict != audit.VerdictLimit {
 		return
 	}
 	for _, of := range d.Outcome.Over {
-		if l.ruleIn(record.Said.By, of.ID) {
+		if l.ruleIn(record.Decision.By, of.ID) {
 			d.verdict, d.deciding, d.by = limited, []*policy.Policy{of}, []string{of.ID}
 			return
 		}
@@ -192,10 +192,10 @@ func (l *loaded) ruleOf(id string) string {
 
 // was returns what a record says of its request, in the words of commands.
 func was(r *audit.Record) string {
-	if r.Said.Verdict == "" {
+	if r.Decision.Verdict == "" {
 		return allow
 	}
-	return r.Said.Verdict
+	return r.Decision.Verdict
 }
 
 // agrees reports whether what was decided is what would be decided now.
@@ -205,7 +205,7 @@ func (l *loaded) agrees(d *recorded, r *audit.Record) bool {
 		return was == deny
 	case ask:
 		// A person has said yes, or no; or nobody could be asked.
-		return slices.ContainsFunc(d.by, func(id string) bool { return l.ruleIn(r.Said.By, id) })
+		return slices.ContainsFunc(d.by, func(id string) bool { return l.ruleIn(r.Decision.By, id) })
 	default:
 		return was == d.verdict
 	}

@@ -30,7 +30,7 @@ func loadedOf(t *testing.T, groups map[string][]string, texts ...string) *loaded
 	var err error
 	l.set, err = policy.Compile(l.Config)
 	require.NoError(t, err)
-	l.world = l.set.World(l.servers, l.items)
+	l.world = l.set.Snapshot(l.servers, l.items)
 	return l
 }
 
@@ -66,22 +66,22 @@ func TestUnknownIsNeverWrong(t *testing.T) {
 			}
 		}
 		l := loadedOf(t, nil, texts...)
-		r := audit.Record{Kind: audit.KindCall, Time: time.Now(), Who: audit.Asker{ID: "idp|alice", Via: "jwt"}, What: audit.Subject{Server: "gh", Item: "merge"}}
+		r := audit.Record{Kind: audit.KindCall, Time: time.Now(), Principal: audit.Principal{ID: "idp|alice", Via: "jwt"}, Target: audit.Target{Server: "gh", Item: "merge"}}
 		pick := func(n int) bool { return rand.IntN(n) == 0 }
 		if pick(2) {
-			r.What = audit.Subject{Server: "mail", Item: "send"}
+			r.Target = audit.Target{Server: "mail", Item: "send"}
 		}
 		if pick(6) {
-			r.Kind, r.What = audit.KindGet, audit.Subject{Server: "gh", Item: "review"}
+			r.Kind, r.Target = audit.KindGet, audit.Target{Server: "gh", Item: "review"}
 		}
 		if pick(2) {
-			r.Who.Groups = []string{"eng"}
+			r.Principal.Groups = []string{"eng"}
 		}
 		if pick(2) {
-			r.Said.Seen = []string{"private"}
+			r.Decision.Seen = []string{"private"}
 		}
 		if pick(3) {
-			r.Said.Scopes = []string{"gh.write"}
+			r.Decision.Scopes = []string{"gh.write"}
 		}
 		arguments := []string{`{}`, `{"base":"main"}`, `{"base":"dev"}`, `{"n":7}`, `{"n":3,"base":"main"}`}[rand.IntN(5)]
 		req, ok := l.again(&r, nil)
@@ -119,7 +119,7 @@ func TestAgain(t *testing.T) {
 	)
 	call := func(who, name, via, item string) audit.Record {
 		server, tool, _ := strings.Cut(item, "/")
-		return audit.Record{Kind: audit.KindCall, Time: time.Now(), Who: audit.Asker{ID: who, Name: name, Via: via}, What: audit.Subject{Server: server, Item: tool}}
+		return audit.Record{Kind: audit.KindCall, Time: time.Now(), Principal: audit.Principal{ID: who, Name: name, Via: via}, Target: audit.Target{Server: server, Item: tool}}
 	}
 	with := func(r audit.Record, change func(*audit.Record)) audit.Record {
 		change(&r)
@@ -128,33 +128,36 @@ func TestAgain(t *testing.T) {
 	alice := call("idp|1", "alice@example.com", "jwt", "mail/send")
 	bob := call("idp|bob", "bob", "jwt", "mail/send")
 	local := call("local", "", "", "mail/send")
-	said := func(verdict string, by ...string) audit.Said { return audit.Said{Verdict: verdict, By: by} }
+	said := func(verdict string, by ...string) audit.Decision { return audit.Decision{Verdict: verdict, By: by} }
 	for name, tt := range map[string]struct {
 		r      audit.Record
 		args   string
 		want   string
 		agrees bool
 	}{
-		"allowed by the address": {with(alice, func(r *audit.Record) { r.Said = said("allow", "crew") }), "", allow, true},
+		"allowed by the address": {with(alice, func(r *audit.Record) { r.Decision = said("allow", "crew") }), "", allow, true},
 		"a group of the issuer": {with(bob, func(r *audit.Record) {
-			r.Who.ID, r.Who.Groups, r.Said = "idp|2", []string{"idp:eng"}, said("allow", "eng")
+			r.Principal.ID, r.Principal.Groups, r.Decision = "idp|2", []string{"idp:eng"}, said("allow", "eng")
 		}), "", allow, true},
-		"without that group":      {with(bob, func(r *audit.Record) { r.Who.ID, r.Said = "idp|2", said("allow", "eng") }), "", hidden, false},
-		"denied as before":        {with(bob, func(r *audit.Record) { r.Who.ID, r.Said = "idp|2", said("deny") }), "", hidden, true},
-		"has the scope":           {with(bob, func(r *audit.Record) { r.Said = said("allow", "scoped") }), "", allow, true},
-		"lacks the scope":         {with(bob, func(r *audit.Record) { r.Said = said("deny", "scoped"); r.Said.Scopes = []string{"gh.write"} }), "", deny, true},
-		"arguments are not known": {with(alice, func(r *audit.Record) { r.What, r.Said = audit.Subject{Server: "gh", Item: "merge"}, said("allow") }), "", unknown, false},
+		"without that group":      {with(bob, func(r *audit.Record) { r.Principal.ID, r.Decision = "idp|2", said("allow", "eng") }), "", hidden, false},
+		"denied as before":        {with(bob, func(r *audit.Record) { r.Principal.ID, r.Decision = "idp|2", said("deny") }), "", hidden, true},
+		"has the scope":           {with(bob, func(r *audit.Record) { r.Decision = said("allow", "scoped") }), "", allow, true},
+		"lacks the scope":         {with(bob, func(r *audit.Record) { r.Decision = said("deny", "scoped"); r.Decision.Scopes = []string{"gh.write"} }), "", deny, true},
+		"arguments are not known": {with(alice, func(r *audit.Record) { r.Target, r.Decision = audit.Target{Server: "gh", Item: "merge"}, said("allow") }), "", unknown, false},
 		"arguments that deny": {with(alice, func(r *audit.Record) {
-			r.What, r.Said = audit.Subject{Server: "gh", Item: "merge"}, said("deny", "main")
+			r.Target, r.Decision = audit.Target{Server: "gh", Item: "merge"}, said("deny", "main")
 		}), `{"base":"main"}`, deny, true},
 		"arguments that do not": {with(alice, func(r *audit.Record) {
-			r.What, r.Said = audit.Subject{Server: "gh", Item: "merge"}, said("allow", "crew")
+			r.Target, r.Decision = audit.Target{Server: "gh", Item: "merge"}, said("allow", "crew")
 		}), `{"base":"dev"}`, allow, true},
-		"no was said":                  {with(alice, func(r *audit.Record) { r.Said = said("deny", "ask"); r.Said.Seen = []string{"private"} }), "", ask, true},
-		"yes was said":                 {with(alice, func(r *audit.Record) { r.Said = said("allow", "crew", "ask"); r.Said.Seen = []string{"private"} }), "", ask, true},
-		"is asked now":                 {with(alice, func(r *audit.Record) { r.Said = said("allow", "crew"); r.Said.Seen = []string{"private"} }), "", ask, false},
-		"over a limit":                 {with(local, func(r *audit.Record) { r.Said = said("limit", "often") }), "", limited, true},
-		"over a limit that is no more": {with(alice, func(r *audit.Record) { r.Said = said("limit", "often") }), "", allow, false},
+		"no was said": {with(alice, func(r *audit.Record) { r.Decision = said("deny", "ask"); r.Decision.Seen = []string{"private"} }), "", ask, true},
+		"yes was said": {with(alice, func(r *audit.Record) {
+			r.Decision = said("allow", "crew", "ask")
+			r.Decision.Seen = []string{"private"}
+		}), "", ask, true},
+		"is asked now":                 {with(alice, func(r *audit.Record) { r.Decision = said("allow", "crew"); r.Decision.Seen = []string{"private"} }), "", ask, false},
+		"over a limit":                 {with(local, func(r *audit.Record) { r.Decision = said("limit", "often") }), "", limited, true},
+		"over a limit that is no more": {with(alice, func(r *audit.Record) { r.Decision = said("limit", "often") }), "", allow, false},
 		"nobody was asked":             {local, "", allow, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -173,11 +176,11 @@ func TestAgain(t *testing.T) {
 		})
 	}
 	for _, kind := range []audit.Kind{audit.KindStart, audit.KindDone, audit.KindAuth, audit.KindList} {
-		if _, ok := l.again(&audit.Record{Kind: kind, What: audit.Subject{Server: "gh"}}, nil); ok {
+		if _, ok := l.again(&audit.Record{Kind: kind, Target: audit.Target{Server: "gh"}}, nil); ok {
 			t.Errorf("%s is decided again", kind)
 		}
 	}
-	if _, ok := l.again(&audit.Record{Kind: audit.KindCall, Said: audit.Said{Verdict: "deny", By: []string{"mcpctl.lock"}}, What: audit.Subject{Server: "gh"}}, nil); ok {
+	if _, ok := l.again(&audit.Record{Kind: audit.KindCall, Decision: audit.Decision{Verdict: "deny", By: []string{"mcpctl.lock"}}, Target: audit.Target{Server: "gh"}}, nil); ok {
 		t.Error("what no policy of the configuration has refused is decided again")
 	}
 }

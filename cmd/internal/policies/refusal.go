@@ -86,7 +86,7 @@ func (p *Policies) Hidden(entry config.Entry, member, name string, items []json.
 	default: // what the policies say of the name, all that is known
 		i, all = 0, []policy.Item{{Kind: kindOf(l), Server: entry.Name, Name: name}}
 	}
-	view := p.read.Set.World([]policy.Server{ServerOf(entry)}, all).View(nil)
+	view := p.read.Set.Snapshot([]policy.Server{ServerOf(entry)}, all).View(nil)
 	why := view.Explain(all[i].Kind.Action(), all[i], &policy.Request{Now: time.Now()})
 	if why.Visible || items == nil && len(why.Outcome.By) == 0 { // no rule allows a name that may not exist
 		return nil

@@ -31,7 +31,7 @@ type replayed struct {
 
 // replay is one run of policy test --replay.
 type replay struct {
-	*Program
+	*Command
 	l *loaded
 	// index has the items by what they are.
 	index map[itemKey]int
@@ -46,12 +46,12 @@ type itemKey struct {
 
 // Replay decides the requests of a file of records, or of the log for "log", with the
 // policies of now, and prints what would be decided otherwise. It fails with ErrDifferent.
-func (p *Program) Replay(ctx context.Context, from string, q auditing.Query) error {
+func (p *Command) Replay(ctx context.Context, from string, q auditing.Query) error {
 	l, err := p.load(ctx)
 	if err != nil {
 		return err
 	}
-	r := &replay{Program: p, l: l, index: map[itemKey]int{}}
+	r := &replay{Command: p, l: l, index: map[itemKey]int{}}
 	for i, it := range l.items {
 		r.index[itemKey{it.Kind, it.Server, it.Name}] = i
 	}
@@ -93,8 +93,8 @@ func (r *replay) decide(ctx context.Context, e *auditing.Entry) (replayed, bool)
 		return replayed{}, false
 	}
 	out := replayed{
-		Record: e.Ref(), Time: audit.StampOf(e.Time), Request: fmt.Sprintf("%s %s as %s", of.action, target(of), of.as),
-		Was: was(&e.Record), WasBy: or(e.Said.By), Now: d.verdict, By: or(d.by), Reason: d.Outcome.Reason,
+		Record: e.Ref(), Time: audit.StampOf(e.Time), Request: fmt.Sprintf("%s %s as %s", of.action, of.target(), of.as),
+		Was: was(&e.Record), WasBy: or(e.Decision.By), Now: d.verdict, By: or(d.by), Reason: d.Outcome.Reason,
 	}
 	if e.Number >= 0 {
 		out.Number = &e.Number
@@ -112,7 +112,7 @@ func (r *replay) decide(ctx context.Context, e *auditing.Entry) (replayed, bool)
 // to be evaluated.
 func (r *replay) same(of *request, record *audit.Record) bool {
 	kind, ok := actionKinds()[of.action]
-	if !ok || len(r.l.hooked.all) > 0 || len(record.Who.Groups) > 0 && record.Who.Groups[len(record.Who.Groups)-1] == cut {
+	if !ok || len(r.l.hooked.all) > 0 || len(record.Principal.Groups) > 0 && record.Principal.Groups[len(record.Principal.Groups)-1] == cut {
 		return false
 	}
 	i, listed := r.index[itemKey{kind, of.server, of.name}]
@@ -124,7 +124,7 @@ func (r *replay) same(of *request, record *audit.Record) bool {
 }
 
 // target is what a request is about.
-func target(r *request) string {
+func (r *request) target() string {
 	if r.name == "" {
 		return r.server
 	}

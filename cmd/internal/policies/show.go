@@ -23,7 +23,7 @@ type shown struct {
 }
 
 // Show prints the policies; cedar prints their text.
-func (p *Program) Show(cedar bool) error {
+func (p *Command) Show(cedar bool) error {
 	l := &loaded{}
 	var err error
 	if l.Policies, err = p.read(); err != nil {
@@ -50,18 +50,18 @@ func (p *Program) Show(cedar bool) error {
 		return p.UI.EncodeJSON(out)
 	}
 	if l.Section == nil {
-		p.UI.Note("config.yaml has no section access: everything is allowed")
+		p.UI.Info("config.yaml has no section access: everything is allowed")
 		return nil
 	}
 	if len(all) == 0 {
-		p.UI.Note("there is no policy: everything is denied")
+		p.UI.Info("there is no policy: everything is denied")
 		return nil
 	}
 	return p.printShown(l, all)
 }
 
 // printShown prints policies for people, those of one rule as that rule.
-func (p *Program) printShown(l *loaded, all []shown) error {
+func (p *Command) printShown(l *loaded, all []shown) error {
 	var b strings.Builder
 	c := p.UI.Palette()
 	seen := map[string]bool{}
@@ -76,7 +76,7 @@ func (p *Program) printShown(l *loaded, all []shown) error {
 		seen[id] = true
 		b.WriteString(c.Bold(ui.CleanLine(id)) + " (" + p.place(s.File, s.Line) + ")\n")
 		for _, text := range []string{s.Words, s.Reason} {
-			for _, line := range ui.Wrap("  "+ui.CleanLine(text), ui.Width(p.UI)) {
+			for _, line := range ui.Wrap("  "+ui.CleanLine(text), p.UI.Width()) {
 				if text != "" {
 					b.WriteString(line + "\n")
 				}
@@ -104,7 +104,7 @@ func (l *loaded) inOrder() []*policy.Policy {
 }
 
 // showCedar prints the text of all policies, by where they are.
-func (p *Program) showCedar(l *loaded) error {
+func (p *Command) showCedar(l *loaded) error {
 	var b strings.Builder
 	if l.Section != nil {
 		for _, r := range l.Section.List(p.Settings.Serve.Access.Required()) {

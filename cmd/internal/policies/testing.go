@@ -67,7 +67,7 @@ type difference struct {
 
 // Test runs the tests of some files, those of config.yaml without any. It fails with
 // ErrDifferent.
-func (p *Program) Test(ctx context.Context, files []string) error {
+func (p *Command) Test(ctx context.Context, files []string) error {
 	l, err := p.load(ctx)
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (p *Program) Test(ctx context.Context, files []string) error {
 	return err
 }
 
-func (p *Program) printDifferences(count int, all []difference) error {
+func (p *Command) printDifferences(count int, all []difference) error {
 	var b strings.Builder
 	for _, d := range all {
 		want, got := d.Want, d.Got
@@ -153,7 +153,7 @@ func (t *test) run(l *loaded) (difference, bool) {
 }
 
 // readTests reads a file of tests. Its errors have their place.
-func (p *Program) readTests(l *loaded, path string) ([]*test, error) {
+func (p *Command) readTests(l *loaded, path string) ([]*test, error) {
 	raw, err := atomicfile.Read(path, maxTests)
 	if err != nil {
 		if os.IsNotExist(err) {
@@ -201,7 +201,7 @@ func knownMembers(path string, n *yaml.Node, names ...string) error {
 	return nil
 }
 
-func (p *Program) readTest(l *loaded, t *test) error {
+func (p *Command) readTest(l *loaded, t *test) error {
 	if err := knownMembers(t.file, t.node, "as", "call", "get", "read", "args", "seen", "now", "ip", "want", "by"); err != nil {
 		return err
 	}
@@ -251,7 +251,7 @@ func (p *Program) readTest(l *loaded, t *test) error {
 }
 
 // readAs reads the principal of a test: a text as of --as, or id, groups and scopes.
-func (p *Program) readAs(path string, n *yaml.Node) (who *access.Principal, as string, err error) {
+func (p *Command) readAs(path string, n *yaml.Node) (who *access.Principal, as string, err error) {
 	var f asForm
 	switch n.Kind {
 	case 0: // not there

@@ -9,7 +9,7 @@ import (
 
 // At returns the client of the registry at a URL, of the first one for "". One that is
 // not among the sources gets no credentials.
-func (p *Program) At(url string) (*registry.Client, error) {
+func (p *Command) At(url string) (*registry.Client, error) {
 	all, err := p.clients(shortWait)
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 // Find returns the record of NAME[@VERSION] from the first registry that has the name. A
 // registry that does not answer is an error, unless its copy has the record: the next
 // registry may have another server of that name.
-func (p *Program) Find(ctx context.Context, arg string, pre bool) (*adding.Found, error) {
+func (p *Command) Find(ctx context.Context, arg string, pre bool) (*adding.Found, error) {
 	clients, err := p.clients(shortWait)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (p *Program) Find(ctx context.Context, arg string, pre bool) (*adding.Found
 	return nil, first
 }
 
-func (p *Program) find(ctx context.Context, c *registry.Client, arg string, pre bool) (*adding.Found, error) {
+func (p *Command) find(ctx context.Context, c *registry.Client, arg string, pre bool) (*adding.Found, error) {
 	found := &adding.Found{Registry: c.URL(), Official: c.Official()}
 	res, err := c.Resolve(ctx, arg, pre)
 	if err == nil {
@@ -46,8 +46,8 @@ func (p *Program) find(ctx context.Context, c *registry.Client, arg string, pre 
 		return found, nil
 	}
 	var down *runtime.ConnectError
-	var late *runtime.TimeoutError
-	if !errors.As(err, &down) && !errors.As(err, &late) {
+	var waiting *runtime.TimeoutError
+	if !errors.As(err, &down) && !errors.As(err, &waiting) {
 		return nil, err
 	}
 	rec, note := p.copied(ctx, c.URL(), arg, pre)
@@ -60,7 +60,7 @@ func (p *Program) find(ctx context.Context, c *registry.Client, arg string, pre 
 
 // copied returns the record of NAME[@VERSION] from the copy of a registry, and how old
 // that is; nil if it does not have exactly what is asked for.
-func (p *Program) copied(ctx context.Context, url, arg string, pre bool) (rec *registry.Record, age string) {
+func (p *Command) copied(ctx context.Context, url, arg string, pre bool) (rec *registry.Record, age string) {
 	copies := p.copies()
 	if copies == nil {
 		return nil, ""

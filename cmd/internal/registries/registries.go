@@ -18,8 +18,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/dial"
 )
 
-// Program is what the commands need of the program that they run in.
-type Program struct {
+// Command is what the commands need of the program that they run in.
+type Command struct {
 	UI     *ui.UI
 	Log    *slog.Logger
 	Lookup func(name string) (string, bool) // environment variables
@@ -46,7 +46,7 @@ const (
 )
 
 // clients returns the clients of all registries, each once, in their order.
-func (p *Program) clients(wait time.Duration) ([]*registry.Client, error) {
+func (p *Command) clients(wait time.Duration) ([]*registry.Client, error) {
 	var all []*registry.Client
 	seen := map[string]bool{}
 	for _, source := range p.Sources {
@@ -62,7 +62,7 @@ func (p *Program) clients(wait time.Duration) ([]*registry.Client, error) {
 	return all, nil
 }
 
-func (p *Program) client(source config.Entry, wait time.Duration) (*registry.Client, error) {
+func (p *Command) client(source config.Entry, wait time.Duration) (*registry.Client, error) {
 	source.Name = cmp.Or(source.Name, "registry "+config.DisplayURL(source.URL))
 	if err := dial.ClearText(source); err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (p *Program) client(source config.Entry, wait time.Duration) (*registry.Cli
 }
 
 // copies opens the copies on this machine, nil for none.
-func (p *Program) copies() *mirror.Mirror {
+func (p *Command) copies() *mirror.Mirror {
 	if p.StateDir == "" {
 		return nil
 	}

@@ -29,14 +29,14 @@ import (
 
 // place is a program with registries of its own.
 type place struct {
-	registries.Program
+	registries.Command
 	errOut bytes.Buffer
 }
 
 func newPlace(t *testing.T, sources ...config.Entry) *place {
 	t.Helper()
 	p := &place{}
-	p.Program = registries.Program{
+	p.Command = registries.Command{
 		UI: ui.New(strings.NewReader(""), &bytes.Buffer{}, &p.errOut), Log: slog.New(slog.DiscardHandler), Try: 30 * time.Second, Patience: time.Minute, StateDir: t.TempDir(),
 		Lookup: func(name string) (string, bool) { return "s3cret-value", name == "TOKEN" }, Sources: sources,
 	}

@@ -19,7 +19,7 @@ const (
 // preferReleases replaces prereleases by the release that add would take, as the copies
 // know it or the registries say. If that is unknown the record stays. A registry that has
 // just failed is not asked.
-func (p *Program) preferReleases(ctx context.Context, copies *mirror.Mirror, found *Found) {
+func (p *Command) preferReleases(ctx context.Context, copies *mirror.Mirror, found *Found) {
 	ctx, cancel := context.WithTimeout(ctx, releaseTime)
 	defer cancel()
 	down := map[string]bool{}
@@ -42,7 +42,7 @@ func (p *Program) preferReleases(ctx context.Context, copies *mirror.Mirror, fou
 	wg.Wait()
 }
 
-func (p *Program) askRelease(ctx context.Context, c *registry.Client, copies *mirror.Mirror, h *mirror.Hit) {
+func (p *Command) askRelease(ctx context.Context, c *registry.Client, copies *mirror.Mirror, h *mirror.Hit) {
 	release, err := c.Release(ctx, h.Record)
 	if err != nil {
 		p.Log.Debug("release not found", "server", h.Record.Server.Name, "err", err)

@@ -69,7 +69,7 @@ type Part struct {
 // Search searches all registries: their copies, and the registry itself by its own
 // search where there is no complete copy yet. Registries that fail are missing from the
 // result; if all do, the first failure is the error.
-func (p *Program) Search(ctx context.Context, s Search) (*Found, error) {
+func (p *Command) Search(ctx context.Context, s Search) (*Found, error) {
 	wait := shortWait
 	if s.Refresh {
 		wait = longWait
@@ -118,7 +118,7 @@ func (p *Program) Search(ctx context.Context, s Search) (*Found, error) {
 
 // part brings one registry's copy up to date as far as there is time, and asks the
 // registry itself if there is none.
-func (p *Program) part(ctx context.Context, s Search, c *registry.Client, copies *mirror.Mirror) Part {
+func (p *Command) part(ctx context.Context, s Search, c *registry.Client, copies *mirror.Mirror) Part {
 	part := Part{URL: c.URL()}
 	if copies == nil {
 		if s.Refresh {
@@ -140,7 +140,7 @@ func (p *Program) part(ctx context.Context, s Search, c *registry.Client, copies
 	case !st.Synced.IsZero() && older(st.Synced, fresh) && rested:
 		part.Err = p.update(ctx, c, copies)
 	}
-	part.look(ctx, copies)
+	part.search(ctx, copies)
 	switch {
 	case !part.AsOf.IsZero():
 	case part.Err != nil && s.Refresh:
@@ -158,8 +158,8 @@ func older(at time.Time, than time.Duration) bool {
 	return age > than || age < 0
 }
 
-// look notes what the copy is.
-func (part *Part) look(ctx context.Context, copies *mirror.Mirror) {
+// search notes what the copy is.
+func (part *Part) search(ctx context.Context, copies *mirror.Mirror) {
 	st, err := copies.State(ctx, part.URL)
 	if err == nil {
 		part.AsOf, part.copied = st.Synced, st.Servers
@@ -179,7 +179,7 @@ func (part *Part) ask(ctx context.Context, c *registry.Client, words string) {
 // first asks the registry and begins a copy of it side by side. A small registry is
 // copied before it has answered, and the copy is searched then. Of a large one the copy
 // grows with each search, but nobody waits for it.
-func (p *Program) first(ctx context.Context, s Search, c *registry.Client, copies *mirror.Mirror) Part {
+func (p *Command) first(ctx context.Context, s Search, c *registry.Client, copies *mirror.Mirror) Part {
 	part := Part{URL: c.URL()}
 	asking, stopAsking := context.WithCancel(ctx)
 	copying, stopCopying := context.WithTimeout(ctx, p.patience())
@@ -216,10 +216,10 @@ func (p *Program) first(ctx context.Context, s Search, c *registry.Client, copie
 }
 
 // patience is how long a search waits for changes, or for a first copy.
-func (p *Program) patience() time.Duration { return cmp.Or(p.Patience, 3*time.Second) }
+func (p *Command) patience() time.Duration { return cmp.Or(p.Patience, 3*time.Second) }
 
 // update asks for changes, but not for long.
-func (p *Program) update(ctx context.Context, c *registry.Client, copies *mirror.Mirror) error {
+func (p *Command) update(ctx context.Context, c *registry.Client, copies *mirror.Mirror) error {
 	short, stop := context.WithTimeout(ctx, p.patience())
 	defer stop()
 	err := copies.Sync(short, c, mirror.Options{})
@@ -233,7 +233,7 @@ func (p *Program) update(ctx context.Context, c *registry.Client, copies *mirror
 }
 
 // refresh brings a copy up to date and shows how far it is.
-func (p *Program) refresh(ctx context.Context, c *registry.Client, copies *mirror.Mirror) error {
+func (p *Command) refresh(ctx context.Context, c *registry.Client, copies *mirror.Mirror) error {
 	progress := p.UI.StartProgress()
 	defer progress.Stop()
 	begun, copied := time.Now(), 0
@@ -243,7 +243,7 @@ func (p *Program) refresh(ctx context.Context, c *registry.Client, copies *mirro
 	}}
 	err := copies.Sync(ctx, c, o)
 	if errors.Is(err, mirror.ErrBusy) {
-		p.UI.Note("another mcpctl copies %s; this one waits for it", hostOf(c.URL()))
+		p.UI.Info("another mcpctl copies %s; this one waits for it", hostOf(c.URL()))
 		o.Wait = time.Hour
 		err = copies.Sync(ctx, c, o)
 	}
@@ -251,15 +251,15 @@ func (p *Program) refresh(ctx context.Context, c *registry.Client, copies *mirro
 	switch {
 	case err == nil:
 		st, _ := copies.State(ctx, c.URL())
-		p.UI.Note("the copy of %s has %s (%s)", hostOf(c.URL()), plain.Count(st.Servers, "server"), ui.Since(time.Since(begun)))
+		p.UI.Info("the copy of %s has %s (%s)", hostOf(c.URL()), plain.Count(st.Servers, "server"), ui.Since(time.Since(begun)))
 	case copied > 0:
-		p.UI.Note("the copy of %s is not complete: %s so far; mcpctl search --refresh continues there", hostOf(c.URL()), plain.Count(copied, "server"))
+		p.UI.Info("the copy of %s is not complete: %s so far; mcpctl search --refresh continues there", hostOf(c.URL()), plain.Count(copied, "server"))
 	}
 	return err
 }
 
 // merge searches the copies, and puts what registries have answered behind that.
-func (p *Program) merge(ctx context.Context, s Search, copies *mirror.Mirror, out *Found) error {
+func (p *Command) merge(ctx context.Context, s Search, copies *mirror.Mirror, out *Found) error {
 	var urls []string
 	order := map[string]int{}
 	for i, part := range out.Parts {
@@ -315,7 +315,7 @@ func (f *Found) Live() bool {
 // Notes returns what is to be said of each registry, one line each.
 func (f *Found) Notes() (notes []string) {
 	for _, part := range f.Parts {
-		if text := part.note(time.Now()); text != "" {
+		if text := part.remark(time.Now()); text != "" {
 			if len(f.Parts) > 1 {
 				text = hostOf(part.URL) + ": " + text
 			}
@@ -328,7 +328,7 @@ func (f *Found) Notes() (notes []string) {
 // unsaid is the age of a copy that is not worth a line.
 const unsaid = time.Minute
 
-func (part *Part) note(now time.Time) string {
+func (part *Part) remark(now time.Time) string {
 	age := now.Sub(part.AsOf)
 	switch {
 	case part.missing:

@@ -24,8 +24,8 @@ type Options struct {
 	Protocol func() string
 }
 
-// Keeper is the handler of a session.
-type Keeper struct {
+// Handler is the handler of a session.
+type Handler struct {
 	o       Options
 	next    http.Handler
 	started time.Time
@@ -40,23 +40,23 @@ type Keeper struct {
 
 // Keep returns the handler of a session in front of next. The session is over with ctx as
 // well.
-func Keep(ctx context.Context, o Options, next http.Handler) *Keeper {
-	k := &Keeper{o: o, next: next, started: time.Now(), over: make(chan struct{}), last: time.Now()}
+func Keep(ctx context.Context, o Options, next http.Handler) *Handler {
+	k := &Handler{o: o, next: next, started: time.Now(), over: make(chan struct{}), last: time.Now()}
 	if o.Idle > 0 {
-		k.watching = time.AfterFunc(o.Idle, k.look)
+		k.watching = time.AfterFunc(o.Idle, k.check)
 		context.AfterFunc(ctx, func() { k.watching.Stop() })
 	}
 	return k
 }
 
 // Over is closed when the session is to end.
-func (k *Keeper) Over() <-chan struct{} { return k.over }
+func (k *Handler) Over() <-chan struct{} { return k.over }
 
 // ServeHTTP implements [http.Handler].
-func (k *Keeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (k *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != path {
-		k.note(1)
-		defer k.note(-1)
+		k.touch(1)
+		defer k.touch(-1)
 		k.next.ServeHTTP(w, r)
 		return
 	}
@@ -72,7 +72,7 @@ func (k *Keeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // endFor ends the session. The answer to who asked for it goes on until the process has ended.
-func (k *Keeper) endFor(w http.ResponseWriter) {
+func (k *Handler) endFor(w http.ResponseWriter) {
 	w.Header().Set("Transfer-Encoding", "identity") // the body ends with the connection
 	w.WriteHeader(http.StatusOK)
 	control := http.NewResponseController(w)
@@ -86,7 +86,7 @@ func (k *Keeper) endFor(w http.ResponseWriter) {
 	_, _ = io.Copy(io.Discard, c) // until the client has gone
 }
 
-func (k *Keeper) info() Info {
+func (k *Handler) info() Info {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	i := Info{
@@ -101,16 +101,16 @@ func (k *Keeper) info() Info {
 	return i
 }
 
-// note counts a request that has come, or ended.
-func (k *Keeper) note(n int) {
+// touch counts a request that has come, or ended.
+func (k *Handler) touch(n int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.running += n
 	k.last = time.Now()
 }
 
-// look ends the session where nothing was called for long enough, else comes again.
-func (k *Keeper) look() {
+// check ends the session where nothing was called for long enough, else comes again.
+func (k *Handler) check() {
 	k.mu.Lock()
 	left := k.o.Idle - time.Since(k.last)
 	if k.running > 0 {
@@ -124,7 +124,7 @@ func (k *Keeper) look() {
 	k.end()
 }
 
-func (k *Keeper) end() {
+func (k *Handler) end() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if !k.ended {

@@ -60,7 +60,7 @@ func (a Access) Required() bool { return !reflect.ValueOf(a.Providers).IsZero() 
 func sections() map[string]func(*file, *yaml.Node, *Access) error {
 	return map[string]func(*file, *yaml.Node, *Access) error{
 		HookName: func(f *file, n *yaml.Node, _ *Access) error {
-			_, err := readHooks(f, n) // for what is wrong with them
+			_, err := f.readHooks(n) // for what is wrong with them
 			return err
 		},
 		accessName:    (*file).checkRules,
@@ -106,7 +106,7 @@ func (f *file) access() (a Access, err error) {
 			}
 		}
 	}
-	return a, checkLogin(f, &a)
+	return a, f.checkLogin(&a)
 }
 
 // providers are what reads each kind of provider.

@@ -52,11 +52,11 @@ func (f *file) proxyProvider(n *yaml.Node, p *Providers) error {
 	if err := f.decode("proxy", n, x, example); err != nil {
 		return err
 	}
-	if err := readProxyFrom(f, n, x); err != nil {
+	if err := f.readProxyFrom(n, x); err != nil {
 		return err
 	}
 	if x.JWT != nil {
-		return readAssertion(f, n, x)
+		return f.readAssertion(n, x)
 	}
 	if x.User == "" {
 		return f.problemAt(n, "proxy does not say which header has the user", example)
@@ -80,7 +80,7 @@ func (f *file) proxyProvider(n *yaml.Node, p *Providers) error {
 }
 
 // assertion checks what a proxy signs. It may come from anywhere.
-func readAssertion(f *file, n *yaml.Node, x *ProxyProvider) error {
+func (f *file) readAssertion(n *yaml.Node, x *ProxyProvider) error {
 	const example = "as in jwt: {header: X-Pomerium-Jwt-Assertion, issuer: https://auth.example.com, audience: mcp.example.com}"
 	a, at := x.JWT, member(n, "jwt")
 	wrong := func(format string, args ...any) error { return f.problemAt(at, fmt.Sprintf(format, args...), example) }
@@ -114,7 +114,7 @@ func readAssertion(f *file, n *yaml.Node, x *ProxyProvider) error {
 }
 
 // proxyFrom reads from: addresses and networks, "unix", and names in certificates.
-func readProxyFrom(f *file, n *yaml.Node, x *ProxyProvider) error {
+func (f *file) readProxyFrom(n *yaml.Node, x *ProxyProvider) error {
 	for i, text := range x.From {
 		at := member(n, "from").Content[i]
 		if text == "unix" {

@@ -35,7 +35,7 @@ func (f *file) tokenProvider(n *yaml.Node, p *Providers) error {
 		return f.decode("token", n, &struct{}{}, "as in token: {}")
 	}
 	for _, item := range n.Content {
-		t, err := readListedToken(f, item)
+		t, err := f.readListedToken(item)
 		if err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (f *file) tokenProvider(n *yaml.Node, p *Providers) error {
 	return nil
 }
 
-func readListedToken(f *file, n *yaml.Node) (t access.Token, err error) {
+func (f *file) readListedToken(n *yaml.Node) (t access.Token, err error) {
 	const example = `as in token: [{name: ci, hash: "sha256:…"}]`
 	var l listedToken
 	if err := f.decode("token", n, &l, example); err != nil {

@@ -84,7 +84,7 @@ type auditReader struct {
 }
 
 // readAudit reads the section audit, nil for none.
-func readAudit(file *file) (*Audit, error) {
+func (file *file) readAudit() (*Audit, error) {
 	n := file.node(auditName)
 	if n == nil {
 		return nil, nil

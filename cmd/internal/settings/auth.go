@@ -13,7 +13,7 @@ import (
 const maxAuth = 1 << 20
 
 // auth reads --auth, its short forms, and their variables; nil where there are none.
-func (src *source) auth() (*authconfig.Given, error) {
+func (src *source) auth() (*authconfig.Override, error) {
 	object := map[string]any{}
 	from, text := src.text("auth")
 	part := text == ""
@@ -62,7 +62,7 @@ func (src *source) auth() (*authconfig.Given, error) {
 	if err != nil {
 		return nil, &ValueError{Source: from, Message: "is not usable: " + err.Error()}
 	}
-	return &authconfig.Given{Config: c, Part: part}, nil
+	return &authconfig.Override{Config: c, Part: part}, nil
 }
 
 // text returns the value of a flag or its variable, and which of them it is from.

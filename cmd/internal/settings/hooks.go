@@ -11,10 +11,10 @@ func Hooks(path string) ([]HookEntry, error) {
 	if err := src.readFile(path); err != nil {
 		return nil, err
 	}
-	return readHooks(src.file, src.file.node(HookName))
+	return src.file.readHooks(src.file.node(HookName))
 }
 
-func readHooks(f *file, n *yaml.Node) ([]HookEntry, error) {
+func (f *file) readHooks(n *yaml.Node) ([]HookEntry, error) {
 	return ReadHooks(hookReader{f}, n, f.node(auditName) != nil)
 }
 

@@ -42,7 +42,7 @@ func (f *file) serveLogin(n *yaml.Node, a *Access) error {
 }
 
 // checkLogin checks that those who log in are principals of serve.auth.
-func checkLogin(f *file, a *Access) error {
+func (f *file) checkLogin(a *Access) error {
 	l := a.Login.Issuer
 	if l == "" || slices.ContainsFunc(a.Providers.Issuers(), func(i Issuer) bool { return i.Issuer == l }) {
 		return nil

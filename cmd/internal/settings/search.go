@@ -56,12 +56,12 @@ const (
 
 // checkSearch is readSearch for [sections].
 func checkSearch(f *file, _ *yaml.Node, _ *Access) error {
-	_, err := readSearch(f)
+	_, err := f.readSearch()
 	return err
 }
 
 // readSearch reads the section.
-func readSearch(f *file) (Search, error) {
+func (f *file) readSearch() (Search, error) {
 	var s Search
 	n := f.node(searchName)
 	if n == nil {
@@ -83,11 +83,11 @@ func readSearch(f *file) (Search, error) {
 		return s, nil
 	}
 	var err error
-	s.Embeddings, err = embeddings(f, resolved(&in.Embeddings))
+	s.Embeddings, err = f.embeddings(resolved(&in.Embeddings))
 	return s, err
 }
 
-func embeddings(f *file, n *yaml.Node) (*Embeddings, error) {
+func (f *file) embeddings(n *yaml.Node) (*Embeddings, error) {
 	const name = searchName + ".embeddings"
 	e := &Embeddings{Timeout: search.DefaultTimeout, Batch: search.DefaultBatch}
 	in := struct {

@@ -66,7 +66,7 @@ type Settings struct {
 	URL string
 	// Auth is how credentials are obtained, in the place of an entry's auth or of a part
 	// of it; nil is as the entry says. NoBrowser opens none.
-	Auth      *authconfig.Given `mapstructure:"-"`
+	Auth      *authconfig.Override `mapstructure:"-"`
 	NoBrowser bool
 	Tokens    Tokens `mapstructure:"auth"`
 	// AllowInsecureHTTP sends credentials to servers on other machines also over http.
@@ -212,13 +212,13 @@ func Load(o Options) (Settings, error) {
 	if s.Serve.Access, err = src.file.access(); err != nil {
 		return s, err
 	}
-	if s.Serve.Views, err = readViews(src.file); err != nil {
+	if s.Serve.Views, err = src.file.readViews(); err != nil {
 		return s, err
 	}
-	if s.Serve.Search, err = readSearch(src.file); err != nil {
+	if s.Serve.Search, err = src.file.readSearch(); err != nil {
 		return s, err
 	}
-	if s.Audit, err = readAudit(src.file); err != nil {
+	if s.Audit, err = src.file.readAudit(); err != nil {
 		return s, err
 	}
 	if s.URL = src.flag("url"); s.URL != "" {

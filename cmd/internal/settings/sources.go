@@ -87,10 +87,10 @@ func Check(path string, text []byte) error {
 	if _, err := f.access(); err != nil {
 		return err
 	}
-	if _, err := readViews(f); err != nil {
+	if _, err := f.readViews(); err != nil {
 		return err
 	}
-	if _, err := readAudit(f); err != nil {
+	if _, err := f.readAudit(); err != nil {
 		return err
 	}
 	for _, k := range keys() {

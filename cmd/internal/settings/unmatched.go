@@ -152,10 +152,10 @@ func (m *matching) miss(message, meant string, slip bool, otherwise string) {
 		u.Hint = "did you mean " + meant + "?"
 		u.Stops = slip && !m.of.Permit && m.of.Limit == nil && !m.of.Shadow
 	}
-	m.note(u)
+	m.report(u)
 }
 
-func (m *matching) note(u Unmatched) {
+func (m *matching) report(u Unmatched) {
 	if u.Column = u.Policy.Column; u.Policy.File == m.path { // that is one of the Cedar that the rule has become
 		u.Column = m.column(u.Policy.Line)
 	}
@@ -220,7 +220,7 @@ func (m *matching) item(n schema.Name) {
 		return
 	}
 	// What a server lists decides no start, so this never stops one.
-	m.note(Unmatched{
+	m.report(Unmatched{
 		Policy: m.of, Message: fmt.Sprintf("%s has no %s %q", server, strings.ToLower(n.Type), name),
 		Hint: plain.NearestHint(name, names, "mcpctl tools "+server+" lists what it has"),
 	})

@@ -32,7 +32,7 @@ func Views(path string) (*views.Set, error) {
 	if err := src.readFile(path); err != nil {
 		return nil, err
 	}
-	return readViews(src.file)
+	return src.file.readViews()
 }
 
 // ViewProblem returns a mistake of the views of a config.yaml with its place in the file.
@@ -48,7 +48,7 @@ func ViewProblem(path string, p *views.Problem) *config.Problem {
 type viewReader struct{ *file }
 
 // readViews reads the views, nil for none.
-func readViews(file *file) (*views.Set, error) {
+func (file *file) readViews() (*views.Set, error) {
 	if file == nil {
 		return nil, nil
 	}

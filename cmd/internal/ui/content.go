@@ -181,13 +181,13 @@ func (u *UI) block(c *runtime.Content, save *Saver) (text bool, err error) {
 	case "image", "audio":
 		return false, u.binary(c.Type, "", c.MIMEType, c.Data, save)
 	case "resource_link":
-		return false, u.note("link", c.URI, cmp.Or(c.Title, c.Name), c.MIMEType)
+		return false, u.info("link", c.URI, cmp.Or(c.Title, c.Name), c.MIMEType)
 	case "resource":
 		if c.Resource != nil {
 			return u.Resource(c.Resource, save, true)
 		}
 	}
-	return false, u.note("content of type "+c.Type, "shown by --json")
+	return false, u.info("content of type "+c.Type, "shown by --json")
 }
 
 // Resource writes the contents of a resource; with title, a text's address first.
@@ -196,7 +196,7 @@ func (u *UI) Resource(r *runtime.ResourceContents, save *Saver, title bool) (tex
 		return false, u.binary("resource", r.URI, r.MIMEType, r.Blob, save)
 	}
 	if title {
-		if err := u.note("resource", r.URI, r.MIMEType); err != nil {
+		if err := u.info("resource", r.URI, r.MIMEType); err != nil {
 			return true, err
 		}
 	}
@@ -213,11 +213,11 @@ func (u *UI) binary(what, uri, mimeType string, data []byte, save *Saver) error 
 		}
 		parts = append(parts, "saved as "+path)
 	}
-	return u.note(what, parts...)
+	return u.info(what, parts...)
 }
 
-// note writes a line in brackets: [image: image/png, 12 kB].
-func (u *UI) note(what string, parts ...string) error {
+// info writes a line in brackets: [image: image/png, 12 kB].
+func (u *UI) info(what string, parts ...string) error {
 	var known []string
 	for _, p := range parts {
 		if p != "" {

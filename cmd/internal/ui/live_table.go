@@ -34,7 +34,7 @@ func NewLiveTable(u *UI) *LiveTable {
 
 // Width returns the number of columns of the terminal that results go to, 0 for none or
 // an unknown size.
-func Width(u *UI) int { return u.width() }
+func (u *UI) Width() int { return u.width() }
 
 // Draw shows lines in the place of the last ones. What does not fit the terminal is
 // shortened, and counted: the table is no result.
@@ -42,8 +42,8 @@ func (t *LiveTable) Draw(lines []string) {
 	if t == nil {
 		return
 	}
-	if room := t.height - 2; len(lines) > room && room > 0 {
-		lines = append(append([]string{}, lines[:room]...), fmt.Sprintf("… and %d more", len(lines)-room))
+	if space := t.height - 2; len(lines) > space && space > 0 {
+		lines = append(append([]string{}, lines[:space]...), fmt.Sprintf("… and %d more", len(lines)-space))
 	}
 	var b strings.Builder
 	b.WriteString(t.up())

@@ -58,7 +58,7 @@ func (p *Page) Head(text string) {
 // Text writes a server's text, indented.
 func (p *Page) Text(text, indent string) {
 	for line := range strings.Lines(strings.TrimSpace(Clean(text))) {
-		for _, part := range Wrap(strings.TrimRight(indent+line, " \t\n"), Width(p.UI)) {
+		for _, part := range Wrap(strings.TrimRight(indent+line, " \t\n"), p.UI.Width()) {
 			p.Print(part)
 		}
 	}
@@ -101,7 +101,7 @@ func (p *Page) Arguments(n schema.Node, prefix string, depth int) {
 		p.Line("  %s  %s", CleanLine(path), CleanLine(strings.Join(facts, ", ")))
 		p.Text(prop.Node.Description(), "      ")
 		if values != nil {
-			for _, line := range Values("      one of: ", values, Width(p.UI)) {
+			for _, line := range Values("      one of: ", values, p.UI.Width()) {
 				p.Print(line)
 			}
 		}

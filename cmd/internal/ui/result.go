@@ -34,7 +34,7 @@ func (u *UI) ToolResult(r *runtime.ToolResult, save *Saver) error {
 	case r.Structured != nil && !text:
 		return u.Indented(shown(r))
 	case len(r.Content) == 0:
-		u.Note("the result is empty")
+		u.Info("the result is empty")
 	}
 	return nil
 }
@@ -78,12 +78,12 @@ func (u *UI) saveOnly(c *runtime.Content, save *Saver) error {
 	if err != nil {
 		return fmt.Errorf("save %s: %w", c.Type, err)
 	}
-	u.Note("%s saved as %s", c.Type, path)
+	u.Info("%s saved as %s", c.Type, path)
 	return nil
 }
 
-// Note writes a line on standard error, unless quiet.
-func (u *UI) Note(format string, a ...any) {
+// Info writes a line on standard error, unless quiet.
+func (u *UI) Info(format string, a ...any) {
 	if !u.Quiet {
 		u.Say(format, a...)
 	}

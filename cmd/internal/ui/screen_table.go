@@ -157,19 +157,19 @@ type flow struct {
 
 func (f *flow) add(label, cell string, c *column) {
 	need := text.StringWidth(label + cell)
-	room := f.width - f.used - gap
-	if f.used == 0 || f.width > 0 && need > room && (c.keep || room < minText) {
+	space := f.width - f.used - gap
+	if f.used == 0 || f.width > 0 && need > space && (c.keep || space < minText) {
 		if f.used > 0 {
 			f.out.WriteString("\n")
 		}
 		f.out.WriteString(strings.Repeat(" ", indent))
-		f.used, room = indent, f.width-indent
+		f.used, space = indent, f.width-indent
 	} else {
 		f.out.WriteString(strings.Repeat(" ", gap))
 		f.used += gap
 	}
-	if f.width > 0 && need > room && !c.keep {
-		cell = text.Snip(cell, max(room-text.StringWidth(label), 1), "…")
+	if f.width > 0 && need > space && !c.keep {
+		cell = text.Snip(cell, max(space-text.StringWidth(label), 1), "…")
 	}
 	f.used += text.StringWidth(label + cell)
 	f.out.WriteString(label + c.show(cell))

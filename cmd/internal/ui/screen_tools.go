@@ -63,9 +63,9 @@ func (t *Tool) lines(width int) []string {
 	if width <= 0 || t.Unknown || text.StringWidth(full) <= width/2 {
 		return []string{full}
 	}
-	for _, room := range []int{width / 2, width} {
+	for _, space := range []int{width / 2, width} {
 		for s := range sig.Shorter() {
-			if text.StringWidth(s) <= room {
+			if text.StringWidth(s) <= space {
 				return []string{s}
 			}
 		}

@@ -34,7 +34,7 @@ func (u *UI) PrintTools(head string, entries []Tool) error {
 		return err
 	}
 	if legend := Legend(entries); legend != "" {
-		u.Note("hints: %s", legend)
+		u.Info("hints: %s", legend)
 	}
 	return nil
 }
@@ -72,11 +72,11 @@ func snip(line string, columns int) string {
 	return text.Snip(line, columns, "…")
 }
 
-// Row is [UI.Note] of a line that is shortened to the width of the terminal.
+// Row is [UI.Info] of a line that is shortened to the width of the terminal.
 func (u *UI) Row(line string) {
 	width := 0
 	if u.ErrTTY {
 		width = widthOf(u.Err)
 	}
-	u.Note("%s", snip(CleanLine(line), width))
+	u.Info("%s", snip(CleanLine(line), width))
 }

@@ -52,8 +52,8 @@ func TestTable(t *testing.T) {
 func TestNote(t *testing.T) {
 	var b bytes.Buffer
 	u := &UI{Err: &b, ErrColor: true}
-	u.Note("warning: %s", "a\x1b[31mb")
-	u.Note("saved")
+	u.Info("warning: %s", "a\x1b[31mb")
+	u.Info("saved")
 	if got, want := b.String(), "\x1b[33mwarning:\x1b[0m ab\nsaved\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -5,14 +5,14 @@ import (
 )
 
 // ShowTools writes tools as a list, or each with its schemas.
-func ShowTools(u *UI, tools []runtime.Tool, withSchema bool) error {
+func (u *UI) ShowTools(tools []runtime.Tool, withSchema bool) error {
 	if len(tools) == 0 {
-		u.Note("the server has no tools")
+		u.Info("the server has no tools")
 		return nil
 	}
 	if withSchema {
 		for i := range tools {
-			if err := showSchemas(u, &tools[i], i > 0); err != nil {
+			if err := u.showSchemas(&tools[i], i > 0); err != nil {
 				return err
 			}
 		}
@@ -25,7 +25,7 @@ func ShowTools(u *UI, tools []runtime.Tool, withSchema bool) error {
 	return u.PrintTools("TOOL", entries)
 }
 
-func showSchemas(u *UI, t *runtime.Tool, gap bool) error {
+func (u *UI) showSchemas(t *runtime.Tool, gap bool) error {
 	p := &Page{UI: u}
 	if gap {
 		p.Line("")

@@ -52,7 +52,7 @@ func newWorld(t testing.TB, c gate.Config, who *access.Principal, texts ...strin
 	for _, it := range items {
 		servers = append(servers, policy.Server{Name: it.Server, Transport: "stdio"})
 	}
-	return &world{gate.New(c), who, set.World(servers, items).View(who)}
+	return &world{gate.New(c), who, set.Snapshot(servers, items).View(who)}
 }
 
 // use returns a use of item i in a conversation.
@@ -179,7 +179,7 @@ func TestAnswered(t *testing.T) {
 	for want, a := range map[string]gate.Answer{
 		"": gate.Yes,
 		"denied: a person has said no (policy no-exfil)":                                                                                           gate.No,
-		"denied: nobody has allowed it within 5 minutes; call again to be asked again (policy no-exfil)":                                           gate.Late,
+		"denied: nobody has allowed it within 5 minutes; call again to be asked again (policy no-exfil)":                                           gate.TimedOut,
 		"denied: a person has to allow it, and nobody can be asked here: use a client with elicitation, or mcpctl on a terminal (policy no-exfil)": gate.Unasked,
 	} {
 		err := w.Answered(tainted(t, w, "a"), a)
@@ -208,7 +208,7 @@ func TestPerFlow(t *testing.T) {
 		}
 		w.want(t, asked, send, "b")
 
-		// Other policies ask anew.
+		// Other policies ask again.
 		other := newWorld(t, gate.Config{}, alice, perFlow, `@id("x") forbid(principal, action, resource) when { false };`)
 		w.Replace(gate.Config{Set: other.Set()})
 		w.view = other.view

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// Day is the time of a quota. Quotas begin anew at midnight, UTC.
+	// Day is the time of a quota. Quotas begin again at midnight, UTC.
 	Day = 24 * time.Hour
 
 	shards = 64
@@ -136,7 +136,7 @@ func (s *shard) count(now time.Time, w *Want) *count {
 	c := s.keys[w.Key]
 	if c == nil {
 		c = &count{key: w.Key, owner: s.ownerOf(w)}
-		forgotten := s.makeRoom(c.owner)
+		forgotten := s.evict(c.owner)
 		if !forgotten.IsZero() {
 			c.full = forgotten.Add(w.interval() * time.Duration(w.Burst))
 			c.day, c.unknown = dayOf(now), dayOf(forgotten) == dayOf(now)
@@ -169,10 +169,10 @@ func (s *shard) ownerOf(w *Want) *limitOwner {
 	return o
 }
 
-// makeRoom forgets the idlest key where there is no room for one more of an owner, nil for
+// evict forgets the idlest key where there is no room for one more of an owner, nil for
 // none: the owner's own, where there are too many of those. It returns until when a key that
 // is not here may have taken all, zero for never.
-func (s *shard) makeRoom(of *limitOwner) (forgotten time.Time) {
+func (s *shard) evict(of *limitOwner) (forgotten time.Time) {
 	if of != nil {
 		if of.recent.Len() >= maxOwnPerShard {
 			if at := s.forget(of.recent.Back()); at.After(of.forgotten) {

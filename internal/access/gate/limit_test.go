@@ -241,7 +241,7 @@ func TestQuotaKept(t *testing.T) {
 	take(one, 1, 0)
 }
 
-// TestQuotaForgotten: a quota that had to go is asked for before it counts anew.
+// TestQuotaForgotten: a quota that had to go is asked for before it counts again.
 func TestQuotaForgotten(t *testing.T) {
 	t.Parallel()
 	ctx, l, k := t.Context(), gate.NewLimiter(), &keeper{counts: map[int64]map[string]int64{}}

@@ -95,9 +95,9 @@ type Answer uint8
 const (
 	No Answer = iota
 	Yes
-	// Late is that nobody has answered within QuestionTime, Unasked that the client cannot
+	// TimedOut is that nobody has answered within QuestionTime, Unasked that the client cannot
 	// ask anybody.
-	Late
+	TimedOut
 	Unasked
 )
 
@@ -118,7 +118,7 @@ func (g *Gate) Answered(q *Question, a Answer) error {
 	d.use.By = q.policies
 	var reason string
 	switch a {
-	case Late:
+	case TimedOut:
 		reason = "nobody has allowed it within " + plain.Count(int(QuestionTime/time.Minute), "minute") + "; call again to be asked again"
 	case Unasked:
 		reason = "a person has to allow it, and nobody can be asked here: use a client with elicitation, or mcpctl on a terminal"

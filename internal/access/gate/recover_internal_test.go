@@ -15,7 +15,7 @@ func TestRecover(t *testing.T) {
 	set, err := policy.Compile(policy.Config{Sources: []policy.Source{{Name: "test.cedar", Text: []byte(`@id("all") permit(principal, action, resource);
 		@id("one") @over("1/s") forbid(principal, action, resource) when { context.front == "x" };`)}}})
 	require.NoError(t, err)
-	view := set.World([]policy.Server{{Name: "fs", Transport: "stdio"}}, []policy.Item{{Kind: policy.Tool, Server: "fs", Name: "read", Definition: []byte(`{"name":"read"}`)}}).View(nil)
+	view := set.Snapshot([]policy.Server{{Name: "fs", Transport: "stdio"}}, []policy.Item{{Kind: policy.Tool, Server: "fs", Name: "read", Definition: []byte(`{"name":"read"}`)}}).View(nil)
 	_, conditions := view.Item(0)
 	g := New(Config{Set: set})
 	g.limits, g.flows = nil, nil // which panic

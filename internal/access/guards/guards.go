@@ -93,7 +93,7 @@ func (g *Guards) Look(message []byte) []string {
 	}
 	var found []string
 	for _, f := range g.finders() {
-		if cut, _ := look(message, f.find, false); cut {
+		if cut, _ := scan(message, f.find, false); cut {
 			found = append(found, f.label)
 		}
 	}
@@ -109,7 +109,7 @@ func (g *Guards) Clean(message []byte) (out []byte, found []string, err error) {
 	}
 	out = message
 	for _, f := range g.finders() {
-		is, edits := look(out, f.find, f.mode == Redact)
+		is, edits := scan(out, f.find, f.mode == Redact)
 		if is {
 			found = append(found, f.label)
 		}
@@ -151,9 +151,9 @@ func (g *Guards) sized(found []string, message []byte) []string {
 	return found
 }
 
-// look reports whether something is found in the strings of a message, and returns the
+// scan reports whether something is found in the strings of a message, and returns the
 // edits that take it away. Without redacts it stops at the first.
-func look(message []byte, find func(string, func(part) bool), redacts bool) (is bool, all []rawjson.Edit) {
+func scan(message []byte, find func(string, func(part) bool), redacts bool) (is bool, all []rawjson.Edit) {
 	var scratch []byte
 	rawjson.Strings(message, func(at rawjson.Span, isName bool) {
 		if is && !redacts {

@@ -54,7 +54,7 @@ func (r *Rule) Find(message []byte) (pointer string, found bool) {
 // characters inside of strings change, not those of members' names. The error is that this
 // has failed; the message must not be used then.
 func (r *Rule) Clean(message []byte) (out []byte, found bool, err error) {
-	found, edits := look(message, r.find, true)
+	found, edits := scan(message, r.find, true)
 	if len(edits) == 0 {
 		return message, found, nil
 	}

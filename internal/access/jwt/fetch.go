@@ -13,7 +13,7 @@ import (
 
 // FetchKeys returns what fetches the keys of an issuer: from an address, or with "" from where
 // the issuer's metadata says. It is not safe for concurrent use.
-func FetchKeys(p *auth.Publisher, address string) func(context.Context) (KeyDocument, error) {
+func FetchKeys(p *auth.MetadataClient, address string) func(context.Context) (KeyDocument, error) {
 	at := address
 	return func(ctx context.Context) (KeyDocument, error) {
 		if at == "" {

@@ -28,7 +28,7 @@ func TestFrom(t *testing.T) {
 	t.Parallel()
 	s := idp.NewServer(idp.NewKey("one", "EdDSA"))
 	defer s.Close()
-	p, err := auth.NewPublisher(s.URL)
+	p, err := auth.NewMetadataClient(s.URL)
 	require.NoError(t, err)
 	fetch := FetchKeys(p, "")
 	s.Set(func(s *idp.Server) { s.Header = map[string]string{"Cache-Control": "max-age=120"} })
@@ -69,14 +69,14 @@ func TestFromAbroad(t *testing.T) {
 	} {
 		s := idp.NewServer(idp.NewKey("one", "EdDSA"))
 		s.Set(func(s *idp.Server) { s.More = c.change })
-		p, err := auth.NewPublisher(s.URL)
+		p, err := auth.NewMetadataClient(s.URL)
 		require.NoError(t, err)
 		if _, err := FetchKeys(p, "")(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: got %v", c.change, err)
 		}
 		s.Close()
 	}
-	if _, err := auth.NewPublisher("http://idp.example"); err == nil {
+	if _, err := auth.NewMetadataClient("http://idp.example"); err == nil {
 		t.Error("an issuer without TLS is read from")
 	}
 }

@@ -85,7 +85,7 @@ func claims(change idp.Claims) idp.Claims {
 
 func signed(change idp.Claims) string { return signers["es"].Sign(claims(change), nil) }
 
-// ask returns what a provider says of a token, as a door would ask it.
+// ask returns what a provider says of a token, as an authenticator would ask it.
 func ask(p *jwt.Provider, token string) (*access.Principal, *access.Refusal) {
 	who, no := p.Principal(context.Background(), access.Credential{Bearer: token})
 	if who == nil && no == nil {

@@ -12,7 +12,7 @@ import (
 // rememberTime bounds how long a token is remembered.
 const rememberTime = 5 * time.Minute
 
-// Provider makes principals of tokens of issuers. It implements [door.Provider]. It is
+// Provider makes principals of tokens of issuers. It implements [authn.Provider]. It is
 // safe for concurrent use.
 type Provider struct {
 	kind    string
@@ -40,10 +40,10 @@ func New(kind string, issuers ...*Issuer) *Provider {
 	return p
 }
 
-// Kind implements [door.Provider].
+// Kind implements [authn.Provider].
 func (p *Provider) Kind() string { return p.kind }
 
-// Principal implements [door.Provider]: a credential is for the provider if it is a JWT
+// Principal implements [authn.Provider]: a credential is for the provider if it is a JWT
 // that names one of the issuers.
 func (p *Provider) Principal(ctx context.Context, c access.Credential) (*access.Principal, *access.Refusal) {
 	if c.Bearer == "" {
@@ -96,7 +96,7 @@ func (p *Provider) verify(ctx context.Context, text string, cert *x509.Certifica
 	return v.by(cert)
 }
 
-// Valid implements [door.Provider]: the token has not ended, and its issuer still has the
+// Valid implements [authn.Provider]: the token has not ended, and its issuer still has the
 // key that has signed it.
 func (p *Provider) Valid(who *access.Principal) bool {
 	by, ok := who.Proof.(signer)

@@ -23,7 +23,7 @@ type Approval struct {
 const approvalPurpose = "approve link"
 
 // Page returns the address of the page, with the approval sealed. It can be opened for TTL.
-func (a Approval) Page(ring *seal.Ring, endpoint *url.URL) string {
+func (a Approval) Page(ring *seal.Keyring, endpoint *url.URL) string {
 	plain, err := json.Marshal(a)
 	if err != nil {
 		panic("link: texts cannot be encoded: " + err.Error())
@@ -32,7 +32,7 @@ func (a Approval) Page(ring *seal.Ring, endpoint *url.URL) string {
 }
 
 // OpenApproval returns an approval that was sealed. Its error is [ErrInvalid].
-func OpenApproval(ring *seal.Ring, sealed string) (a Approval, err error) {
+func OpenApproval(ring *seal.Keyring, sealed string) (a Approval, err error) {
 	if len(sealed) > maxSealed {
 		return Approval{}, ErrInvalid
 	}

@@ -16,7 +16,7 @@ import (
 func TestApproval(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		ring := seal.NewRing()
+		ring := seal.NewKeyring()
 		want := link.Approval{ID: "ABC", Principal: "token|alice"}
 		at, err := url.Parse(want.Page(ring, &url.URL{Scheme: "https", Host: "gate.example", Path: "/team/mcp"}))
 		require.NoError(t, err)
@@ -27,7 +27,7 @@ func TestApproval(t *testing.T) {
 		if got, err := link.OpenApproval(ring, sealed); err != nil || got != want {
 			t.Errorf("got %+v, %v", got, err)
 		}
-		for name, other := range map[string]string{"none": "", "cut": sealed[1:], "of an account": link.Link{Principal: "token|alice"}.Seal(ring), "of another serve": want.Page(seal.NewRing(), at)[40:], "long": strings.Repeat("x", 5000)} {
+		for name, other := range map[string]string{"none": "", "cut": sealed[1:], "of an account": link.Link{Principal: "token|alice"}.Seal(ring), "of another serve": want.Page(seal.NewKeyring(), at)[40:], "long": strings.Repeat("x", 5000)} {
 			if _, err := link.OpenApproval(ring, other); !errors.Is(err, link.ErrInvalid) {
 				t.Errorf("%s: got %v", name, err)
 			}

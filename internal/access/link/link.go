@@ -41,7 +41,7 @@ var ErrInvalid = errors.New("this link is not valid, or not any more")
 
 // Seal returns a link as a text that can be part of a query. It can be opened until
 // Expires, or for TTL if that is zero.
-func (l Link) Seal(ring *seal.Ring) string {
+func (l Link) Seal(ring *seal.Keyring) string {
 	if l.Expires.IsZero() {
 		l.Expires = time.Now().Add(TTL)
 	}
@@ -56,7 +56,7 @@ func (l Link) Seal(ring *seal.Ring) string {
 }
 
 // Open returns a link that was sealed. Its error is [ErrInvalid].
-func Open(ring *seal.Ring, sealed string) (Link, error) {
+func Open(ring *seal.Keyring, sealed string) (Link, error) {
 	if len(sealed) > maxSealed {
 		return Link{}, ErrInvalid
 	}
@@ -112,10 +112,10 @@ type Linker interface {
 	// with it. It may ask the server who issues its tokens. The error is [ErrUnknown] for
 	// a server that nobody links an account with.
 	Describe(ctx context.Context, server string) (Description, error)
-	// Begin begins to link an account. The browser is sent to authorizeURL, and comes
+	// Start begins to link an account. The browser is sent to authorizeURL, and comes
 	// back to redirectURI with state, which belongs into the browser's cookie: another
 	// browser must not come to Finish with it.
-	Begin(ctx context.Context, principal, server, redirectURI string) (authorizeURL, state string, err error)
+	Start(ctx context.Context, principal, server, redirectURI string) (authorizeURL, state string, err error)
 	// Finish takes the query that the browser has come back with. Its state is that of
 	// a Begin of the same principal and server, within [TTL], and is used once. The error is
 	// [ErrState] for another.

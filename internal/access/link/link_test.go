@@ -16,7 +16,7 @@ import (
 func TestLink(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		ring := seal.NewRing()
+		ring := seal.NewKeyring()
 		for name, want := range map[string]link.Link{
 			"for TTL":       {Server: "gh", Issuer: "https://as.example", Principal: "token|alice"},
 			"for a second":  {Server: "gh", Principal: "token|alice", Expires: time.Now().Add(time.Second)},
@@ -43,7 +43,7 @@ func TestLink(t *testing.T) {
 		sealed := link.Link{Server: "gh", Principal: "token|alice"}.Seal(ring)
 		for name, text := range map[string]string{
 			"nothing": "", "another text": "abc", "changed": sealed[:len(sealed)-2] + "AA", "cut": sealed[:len(sealed)-4], "longer": sealed + "AAAA",
-			"of another ring": link.Link{}.Seal(seal.NewRing()), "for another purpose": ring.Seal("cursor", []byte(`{"v":"gh","p":"token|alice","t":99999999999999}`), 0),
+			"of another ring": link.Link{}.Seal(seal.NewKeyring()), "for another purpose": ring.Seal("cursor", []byte(`{"v":"gh","p":"token|alice","t":99999999999999}`), 0),
 			"huge": strings.Repeat("A", 1<<20), "sealed before it ended": link.Link{Expires: time.Now().Add(-time.Second)}.Seal(ring),
 		} {
 			if _, err := link.Open(ring, text); !errors.Is(err, link.ErrInvalid) {

@@ -87,7 +87,7 @@ func BenchmarkWorld5000(b *testing.B) {
 	servers, items := bigWorld()
 	b.ReportAllocs()
 	for b.Loop() {
-		set.World(servers, items)
+		set.Snapshot(servers, items)
 	}
 }
 
@@ -100,7 +100,7 @@ func BenchmarkView5000(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				b.StopTimer()
-				w := set.World(servers, items)
+				w := set.Snapshot(servers, items)
 				b.StartTimer()
 				w.View(engineer(1))
 			}
@@ -111,7 +111,7 @@ func BenchmarkView5000(b *testing.B) {
 // BenchmarkViewSame is another principal with the same view.
 func BenchmarkViewSame(b *testing.B) {
 	set := benchSet(b, true)
-	w := set.World(bigWorld())
+	w := set.Snapshot(bigWorld())
 	w.View(engineer(0))
 	b.ReportAllocs()
 	i := 0
@@ -124,7 +124,7 @@ func BenchmarkViewSame(b *testing.B) {
 // BenchmarkConstant is what a call costs whose verdict is constant, of a principal that was
 // seen before.
 func BenchmarkConstant(b *testing.B) {
-	w := benchSet(b, true).World(bigWorld())
+	w := benchSet(b, true).Snapshot(bigWorld())
 	p := engineer(1)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -145,7 +145,7 @@ func BenchmarkArguments(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	_, c := set.World(servers, items).View(nil).Item(2)
+	_, c := set.Snapshot(servers, items).View(nil).Item(2)
 	r := &policy.Request{Arguments: []byte(`{"q":"something that nobody reads","amount":120,"path":"/data/x/../y"}`)}
 	b.ReportAllocs()
 	for b.Loop() {
@@ -168,7 +168,7 @@ func BenchmarkViewMemory(b *testing.B) {
 				return m.HeapAlloc
 			}
 			for b.Loop() {
-				w := set.World(servers, items)
+				w := set.Snapshot(servers, items)
 				w.View(engineer(0))
 				before := heap()
 				views := make(map[*policy.View]bool)
@@ -184,7 +184,7 @@ func BenchmarkViewMemory(b *testing.B) {
 
 // BenchmarkUnlisted decides a resource that is in no list.
 func BenchmarkUnlisted(b *testing.B) {
-	v := compile(b, permitAll+`@id("b") forbid (principal, action, resource in Label::"fs/file:///D/priv/**");`).World(testServers, nil).View(alice)
+	v := compile(b, permitAll+`@id("b") forbid (principal, action, resource in Label::"fs/file:///D/priv/**");`).Snapshot(testServers, nil).View(alice)
 	for _, uri := range []string{"file:///D/pub/x", "https://h.example/a/b?c=d", "note://a/b", "http://localhost:3000/x", "file:///D/a%20b", "file:///D/pub?/../x"} {
 		b.Run(uri, func(b *testing.B) {
 			b.ReportAllocs()

@@ -87,7 +87,7 @@ const (
 	readsFound
 	readsNow
 	readsIP
-	readsFront
+	readsTransport
 	readsTask
 	readsCall // args, clean or host, if only for whether they are there
 )
@@ -105,7 +105,7 @@ func contextKey(name string) (contextKeys, Form) {
 	case "ip":
 		return readsIP, 0
 	case "front":
-		return readsFront, 0
+		return readsTransport, 0
 	case "task":
 		return readsTask, 0
 	case "args":
@@ -252,16 +252,16 @@ func (r *reader) node(n node) {
 			r.principal.add(&r.principal.attrs, string(n.Value))
 		case ast.NodeTypeIs:
 			r.entityType(n.EntityType)
-			return r.beside(n.Left, nil)
+			return r.operands(n.Left, nil)
 		case ast.NodeTypeIsIn:
 			r.entityType(n.EntityType)
-			return r.beside(n.Left, n.Entity)
+			return r.operands(n.Left, n.Entity)
 		case ast.NodeTypeIn:
-			return r.beside(n.Left, n.Right)
+			return r.operands(n.Left, n.Right)
 		case ast.NodeTypeEquals:
-			return r.beside(n.Left, n.Right)
+			return r.operands(n.Left, n.Right)
 		case ast.NodeTypeNotEquals:
-			return r.beside(n.Left, n.Right)
+			return r.operands(n.Left, n.Right)
 		case ast.NodeTypeGetTag:
 			return r.tag(n.Left, n.Right)
 		case ast.NodeTypeHasTag:
@@ -282,10 +282,10 @@ func isVariable(n node, name types.String) bool {
 	return ok && v.Name == name
 }
 
-// beside notes a principal or a resource compared with what the policy names: that reads no
+// operands notes a principal or a resource compared with what the policy names: that reads no
 // more than whether it is one of those, or in them. It reports whether the node is to be
 // looked into.
-func (r *reader) beside(left, right node) bool {
+func (r *reader) operands(left, right node) bool {
 	principal, resource := isVariable(left, "principal"), isVariable(left, "resource")
 	if !principal && !resource || right != nil && !constant(right) {
 		return true

@@ -41,7 +41,7 @@ func Compile(c Config) (*Set, error) {
 	}
 	seen := make(map[string]*Policy)
 	for i := range c.Sources {
-		rules, err := parse(&c.Sources[i])
+		rules, err := c.Sources[i].parse()
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +112,7 @@ func (p *Policy) problem(format string, a ...any) *Problem {
 var place = lazy.Regexp(`^(?:parser error: )?(?:parse error at )?(?:[^ :]*:)?(\d+):(\d+):? ?`)
 
 // parse returns the policies of a source.
-func parse(src *Source) ([]*rule, error) {
+func (src *Source) parse() ([]*rule, error) {
 	if len(src.Text) > maxSource {
 		return nil, &Problem{File: src.Name, Text: fmt.Sprintf("the text is longer than %d KiB", maxSource>>10)}
 	}

@@ -96,7 +96,7 @@ func FuzzCompile(f *testing.F) {
 			}
 			return
 		}
-		v := s.World(testServers, testItems).View(alice)
+		v := s.Snapshot(testServers, testItems).View(alice)
 		for i := range testItems {
 			if _, c := v.Item(i); c != nil {
 				if out := c.Decide(&policy.Request{Arguments: []byte(`{"n":1,"x":{"y":2}}`)}); out.Reason == "the policies cannot be evaluated" {

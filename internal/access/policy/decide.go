@@ -138,10 +138,10 @@ type evaluation struct {
 // evaluation reads what is needed of a request. It returns the outcome of one that cannot
 // be read.
 func (c *Conditions) evaluation(r *Request) (evaluation, *Outcome) {
-	e := evaluation{entities: &entities{world: c.view.world, principal: c.view.principal, item: c.item}, request: cedar.Request{
+	e := evaluation{entities: &entities{snapshot: c.view.snapshot, principal: c.view.principal, item: c.item}, request: cedar.Request{
 		Principal: c.view.principal.UID, Action: types.NewEntityUID("Action", types.String(c.action)), Resource: c.item.uid,
 	}}
-	context := contextOf(r, c.all.context)
+	context := r.context(c.all.context)
 	if c.all.context&readsCall != 0 && c.action == Call {
 		var values Values
 		if len(c.all.args) > 0 {
@@ -153,15 +153,15 @@ func (c *Conditions) evaluation(r *Request) (evaluation, *Outcome) {
 				}
 			}
 		}
-		addCall(context, values, c.view.world.empty)
+		addCall(context, values, c.view.snapshot.empty)
 	}
 	e.request.Context = types.NewRecord(context)
 	return e, nil
 }
 
-// contextOf returns those members of the context that are read, without those of the
+// context returns those members of the context that are read, without those of the
 // arguments.
-func contextOf(r *Request, keys contextKeys) types.RecordMap {
+func (r *Request) context(keys contextKeys) types.RecordMap {
 	out := make(types.RecordMap, 8)
 	if keys&readsSeen != 0 {
 		out["seen"] = stringSet(r.Seen)
@@ -177,7 +177,7 @@ func contextOf(r *Request, keys contextKeys) types.RecordMap {
 		prefix, _ := addr.Prefix(addr.BitLen())
 		out["ip"] = types.IPAddr(prefix)
 	}
-	if keys&readsFront != 0 {
+	if keys&readsTransport != 0 {
 		out["front"] = types.String(r.Front)
 	}
 	if keys&readsTask != 0 {

@@ -154,7 +154,7 @@ func (d *decision) settle(v *View) {
 	}
 	d.conditional = !d.permitted || len(d.forbids)+len(d.shadows) > 0
 	d.key = keyOf(d.all.args)
-	if v.world.set.plain {
+	if v.snapshot.set.plain {
 		d.plain(v)
 	}
 }
@@ -163,7 +163,7 @@ func (d *decision) settle(v *View) {
 func (d *decision) plain(v *View) {
 	d.conditional, d.permitted, d.by = true, d.granted, nil
 	d.permits, d.unscoped, d.forbids, d.shadows = nil, nil, nil, nil
-	for _, r := range v.world.set.rules {
+	for _, r := range v.snapshot.set.rules {
 		d.all.context |= r.reads.context
 		d.add(term{rule: r, left: r.plain}, v.lacks(r))
 	}

@@ -51,12 +51,12 @@ type Value struct{ Name, Text string }
 // has its name alone.
 func (v *View) Explain(action Action, it Item, r *Request) Explanation {
 	out := Explanation{Visible: true, Outcome: Outcome{Verdict: Allow}}
-	set := v.world.set
+	set := v.snapshot.set
 	if set == nil {
 		return out
 	}
 	out.Groups = set.GroupsOf(r.Principal)
-	e := v.world.entryOf(it)
+	e := v.snapshot.entryOf(it)
 	out.Labels = slices.Concat(e.labels, e.server.labels)
 	d, _ := v.decide(action, e)
 	visible, conditions := (&Conditions{decision: d, view: v, item: e}).answer()
@@ -88,7 +88,7 @@ func (v *View) Explain(action Action, it Item, r *Request) Explanation {
 }
 
 // entryOf returns an item, or a server for one without a name.
-func (w *World) entryOf(it Item) *entry {
+func (w *Snapshot) entryOf(it Item) *entry {
 	switch s := w.servers[it.Server]; {
 	case it.Name != "":
 		return w.entry(it)
@@ -110,7 +110,7 @@ func (v *View) appliedTo(r *rule, action Action, e *entry, req *Request, groups 
 		all = append(all, f.entry)
 	}
 	for _, e := range all {
-		at.Entities, at.Resource = &entities{world: v.world, principal: userEntity(req.Principal, groups), item: e}, e.uid
+		at.Entities, at.Resource = &entities{snapshot: v.snapshot, principal: userEntity(req.Principal, groups), item: e}, e.uid
 		got, about := v.applied(r, at, e, req)
 		if about && (!ok || got.Holds && !r.Permit && !out.Holds) {
 			out, ok = got, true
@@ -139,14 +139,14 @@ func (v *View) applied(r *rule, at env, e *entry, req *Request) (out Applied, ok
 			out.Lacks = append(out.Lacks, s)
 		}
 	}
-	context := contextOf(req, r.reads.context)
+	context := req.context(r.reads.context)
 	if r.reads.context&readsCall != 0 && string(at.Action.(types.EntityUID).ID) == string(Call) {
 		values, err := New(r.reads.args, e.inputSchema()).Read(req.Arguments)
 		if err != nil {
 			out.Failed, out.Holds = err.Error(), !r.Permit
 			return out, true
 		}
-		addCall(context, values, v.world.empty)
+		addCall(context, values, v.snapshot.empty)
 	}
 	at.Context = types.NewRecord(context)
 	for _, c := range conditionsOf(r.syntax) {

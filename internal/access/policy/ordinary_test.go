@@ -72,10 +72,10 @@ func TestOrdinaryVerdicts(t *testing.T) {
 		}
 		it := policy.Item{Kind: policy.Resource, Server: "fs", Name: uri}
 		scope := `(principal, action, resource in Label::"resource:fs/` + rule + `");`
-		if visible, _ := compile(t, permitAll+`@id("b") forbid `+scope).World(testServers, nil).View(alice).Unlisted(it); visible == about {
+		if visible, _ := compile(t, permitAll+`@id("b") forbid `+scope).Snapshot(testServers, nil).View(alice).Unlisted(it); visible == about {
 			t.Errorf("a rule against %s lets %s be read: %v", rule, uri, visible)
 		}
-		if visible, _ := compile(t, `@id("b") permit `+scope).World(testServers, nil).View(alice).Unlisted(it); visible != about {
+		if visible, _ := compile(t, `@id("b") permit `+scope).Snapshot(testServers, nil).View(alice).Unlisted(it); visible != about {
 			t.Errorf("a rule for %s lets %s be read: %v", rule, uri, visible)
 		}
 	}

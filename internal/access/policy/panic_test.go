@@ -8,7 +8,7 @@ func TestPanic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := s.World(nil, []Item{{Server: "s", Name: "a"}}).View(nil)
+	v := s.Snapshot(nil, []Item{{Server: "s", Name: "a"}}).View(nil)
 	_, c := v.Item(0)
 	if out := c.Decide(&Request{}); out.Verdict != Allow {
 		t.Fatalf("%+v", out)

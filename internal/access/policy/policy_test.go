@@ -88,7 +88,7 @@ func TestVisible(t *testing.T) {
 		{"a tag", `@id("a") permit (principal, action, resource == Tool::"gh/pay") when {principal.hasTag("team") && principal.getTag("team").contains("blue")};`, alice, " gh/pay"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v := compile(t, c.text).World(testServers, testItems).View(c.who)
+			v := compile(t, c.text).Snapshot(testServers, testItems).View(c.who)
 			if got := seen(v); got != c.want {
 				t.Errorf("visible are%s, want%s", got, c.want)
 			}
@@ -114,7 +114,7 @@ func TestDecide(t *testing.T) {
 		{"a question", all + `@id("b") @ask("Sure?") forbid (principal, action, resource);`, `{}`, policy.Ask, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v := compile(t, c.text).World(testServers, testItems).View(alice)
+			v := compile(t, c.text).Snapshot(testServers, testItems).View(alice)
 			visible, conditions := v.Item(4)
 			if !visible || conditions == nil {
 				t.Fatalf("visible %v, conditions %v", visible, conditions)
@@ -132,7 +132,7 @@ func TestExplain(t *testing.T) {
 @id("b")
 forbid (principal in Group::"eng", action == Action::"call", resource in Server::"gh")
 when {context.args has amount && context.args.amount > 500 && resource.name == "pay"} unless {context.args.amount == 7};
-@id("c") forbid (principal, action, resource in Server::"fs");`).World(testServers, testItems).View(alice)
+@id("c") forbid (principal, action, resource in Server::"fs");`).Snapshot(testServers, testItems).View(alice)
 	e := v.Explain(policy.Call, testItems[4], &policy.Request{Principal: alice, Arguments: []byte(`{"amount":501}`)})
 	if !e.Visible || e.Outcome.Verdict != policy.Deny || len(e.Outcome.By) != 1 || e.Outcome.By[0].ID != "b" {
 		t.Fatalf("%+v", e)

@@ -115,7 +115,7 @@ func (c chance) policy(id string) string {
 	return b.String() + ";\n"
 }
 
-func (c chance) world() (*oracle, []policy.Item) {
+func (c chance) snapshot() (*oracle, []policy.Item) {
 	o := new(oracle)
 	for i := range 1 + c.IntN(6) {
 		o.text += c.policy("p" + strconv.Itoa(i))
@@ -451,7 +451,7 @@ func TestRandom(t *testing.T) {
 	var hidden, allowed, decided int
 	for done, seed := 0, *policySeed; done < *policyCases; seed++ {
 		c := chance{rand.New(rand.NewPCG(seed, 7))}
-		o, items := c.world()
+		o, items := c.snapshot()
 		set, err := policy.Compile(o.config)
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, o.text)
@@ -461,7 +461,7 @@ func TestRandom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, plain := set.World(o.servers, items), plainSet.World(o.servers, items)
+		w, plain := set.Snapshot(o.servers, items), plainSet.Snapshot(o.servers, items)
 		for range 4 {
 			p := c.principal()
 			v, pv := w.View(p), plain.View(p)
@@ -550,7 +550,7 @@ func TestList(t *testing.T) {
 	var visible, hidden int
 	for done, seed := 0, *policySeed; done < *policyCases/10; seed++ {
 		c := chance{rand.New(rand.NewPCG(seed, 11))}
-		o, items := c.world()
+		o, items := c.snapshot()
 		o.text = ""
 		for i := range 1 + c.IntN(5) {
 			text := c.policy("p" + strconv.Itoa(i))
@@ -575,7 +575,7 @@ func TestList(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, o.text)
 		}
-		w := set.World(o.servers, items)
+		w := set.Snapshot(o.servers, items)
 		for range 3 {
 			p := c.principal()
 			for i, it := range items {

@@ -28,14 +28,14 @@ type Reader struct{ root *member }
 // value has.
 func New(reads []ReadArguments, inputSchema []byte) *Reader {
 	r := &Reader{root: plan(reads)}
-	describe(r.root, schemaOf(inputSchema, inputSchema))
+	r.root.describe(schemaOf(inputSchema, inputSchema))
 	return r
 }
 
-func describe(m *member, s *argSchema) {
+func (m *member) describe(s *argSchema) {
 	m.schema = s
 	for _, b := range m.below {
-		describe(b, s.property(b.name))
+		b.describe(s.property(b.name))
 	}
 }
 

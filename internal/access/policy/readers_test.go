@@ -257,12 +257,12 @@ func TestReaders(t *testing.T) {
 	for i, folder := range denied {
 		text += `@id("` + string(rune('b'+i)) + `") forbid (principal, action, resource in Label::"fs/` + folder + `**"); `
 	}
-	denies := compile(t, text).World(testServers, nil).View(alice)
+	denies := compile(t, text).Snapshot(testServers, nil).View(alice)
 	text = ""
 	for i, folder := range allowed {
 		text += `@id("` + string(rune('b'+i)) + `") permit (principal, action, resource in Label::"fs/` + folder + `**"); `
 	}
-	allows := compile(t, text).World(testServers, nil).View(alice)
+	allows := compile(t, text).Snapshot(testServers, nil).View(alice)
 	c := chance{rand.New(rand.NewPCG(*policySeed, 3))}
 	var mustDeny, mayAllow, passed, faults int
 	for left := *spellingCases; left > 0; left -= 1000 {

@@ -107,19 +107,19 @@ func within(glob, pattern string) bool {
 
 // Server reports whether a server is visible: some item of it could be, listed or not.
 func (v *View) Server(name string) bool {
-	if v.world.set == nil {
+	if v.snapshot.set == nil {
 		return true
 	}
-	s := v.world.servers[name]
+	s := v.snapshot.servers[name]
 	if s == nil {
-		s = v.world.set.server(Server{Name: name})
+		s = v.snapshot.set.server(Server{Name: name})
 	}
 	for _, kind := range []Kind{Tool, Prompt, Resource} {
 		sub := &subject{kind: kind, server: s, pattern: name + "/*"}
 		permitted, refused := false, false
 		for i := range v.left[kind.Action()] {
 			l := &v.left[kind.Action()][i]
-			might, must := v.world.set.covers(l.residue.left.Resource, sub)
+			might, must := v.snapshot.set.covers(l.residue.left.Resource, sub)
 			switch {
 			case l.rule.Shadow:
 			case l.rule.Permit:
@@ -145,7 +145,7 @@ func (v *View) vaguely(d *decision, e *entry) {
 	}
 	for i := range v.left[d.action] {
 		l := &v.left[d.action][i]
-		might, must := v.world.set.covers(l.residue.left.Resource, sub)
+		might, must := v.snapshot.set.covers(l.residue.left.Resource, sub)
 		must = must && l.reads.resource == readsNothing
 		t := l.term
 		if l.reads.resource != readsNothing {
@@ -183,7 +183,7 @@ func (v *View) differing(action Action, e *entry) *rule {
 			continue
 		}
 		for _, pattern := range patterns {
-			might, must := v.world.set.covers(l.residue.left.Resource, &subject{kind: e.Kind, server: e.server, pattern: pattern})
+			might, must := v.snapshot.set.covers(l.residue.left.Resource, &subject{kind: e.Kind, server: e.server, pattern: pattern})
 			if might && (!must || l.reads.resource != readsNothing) {
 				return l.rule
 			}
@@ -214,7 +214,7 @@ func (s *Set) Concerns(srv Server) bool {
 	if s == nil {
 		return false
 	}
-	w := s.World([]Server{srv}, nil)
+	w := s.Snapshot([]Server{srv}, nil)
 	v := w.View(nil)
 	asks, c := v.On(Question, srv.Name)
 	if !asks || c != nil && slices.ContainsFunc(c.forbids, func(t term) bool { return !t.rule.Shadow }) {

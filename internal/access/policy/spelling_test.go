@@ -93,10 +93,10 @@ func folderOf(uri string) string {
 // reads reports whether alice may read a resource of fs, under policies.
 func reads(t *testing.T, text, uri string) (bool, policy.Outcome) {
 	t.Helper()
-	v := compile(t, text).World(testServers, nil).View(alice)
+	v := compile(t, text).Snapshot(testServers, nil).View(alice)
 	it := policy.Item{Kind: policy.Resource, Server: "fs", Name: uri}
 	visible, c := v.Unlisted(it)
-	if listed, _ := compile(t, text).World(testServers, []policy.Item{it}).View(alice).Item(0); listed != visible {
+	if listed, _ := compile(t, text).Snapshot(testServers, []policy.Item{it}).View(alice).Item(0); listed != visible {
 		t.Errorf("%q is visible: %v; in a list %v", uri, visible, listed)
 	}
 	request := &policy.Request{Principal: alice, Front: "http"}
@@ -296,7 +296,7 @@ func TestSpelledTemplates(t *testing.T) {
 		{"file:///D/priv/**", "file:///D/{+path}", true},
 		{"note://Alice/**", "note://Alice/{x}", false},
 	} {
-		v := compile(t, permitAll+`@id("b") forbid (principal, action, resource in Label::"fs/`+c.rule+`");`).World(testServers, []policy.Item{{Kind: policy.Template, Server: "fs", Name: c.template}}).View(alice)
+		v := compile(t, permitAll+`@id("b") forbid (principal, action, resource in Label::"fs/`+c.rule+`");`).Snapshot(testServers, []policy.Item{{Kind: policy.Template, Server: "fs", Name: c.template}}).View(alice)
 		if visible, _ := v.Item(0); visible != c.visible {
 			t.Errorf("%s under a rule against %s: visible %v", c.template, c.rule, visible)
 		}
@@ -312,7 +312,7 @@ func TestMarks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := set.World(testServers, nil).View(alice)
+	v := set.Snapshot(testServers, nil).View(alice)
 	for _, uri := range []string{"file:///D/priv/x", "file:/D/priv/x", "file:///D/pub?/../priv/x", "file://h/D/priv/x"} {
 		if _, marks := v.UnlistedDelivery(policy.Item{Kind: policy.Resource, Server: "new", Name: uri}); len(marks) != 1 {
 			t.Errorf("%s marks with %q", uri, marks)
@@ -336,7 +336,7 @@ func TestForms(t *testing.T) {
 		{"another condition", `forbid (principal, action, resource in Label::"fs/file:///D/priv/**") when {context.front == "http"};`, "stdio", policy.Allow, false, false, false, true},
 		{"Cedar, equal", `forbid (principal, action, resource == Resource::"fs/file:///D/priv/x") when {context.front == "http"};`, "http", policy.Deny, false, false, false, true},
 	} {
-		v := compile(t, permitAll+`@id("b") `+c.rules).World(testServers, nil).View(alice)
+		v := compile(t, permitAll+`@id("b") `+c.rules).Snapshot(testServers, nil).View(alice)
 		visible, conditions := v.Unlisted(it)
 		if !visible || conditions == nil || conditions.Static() != c.static {
 			t.Errorf("%s: visible %v under %+v", c.name, visible, conditions)
@@ -349,12 +349,12 @@ func TestForms(t *testing.T) {
 			}
 		}
 	}
-	v := compile(t, permitAll+`@id("b") @reason("private") forbid (principal, action, resource in Label::"fs/file:///D/priv/**");`).World(testServers, nil).View(alice)
+	v := compile(t, permitAll+`@id("b") @reason("private") forbid (principal, action, resource in Label::"fs/file:///D/priv/**");`).Snapshot(testServers, nil).View(alice)
 	e := v.Explain(policy.Read, it, &policy.Request{Principal: alice})
 	if e.Visible || e.Outcome.Reason != "private" || len(e.Policies) != 2 || !e.Policies[1].Holds || v.UnlistedBy(it)[0] != "b" {
 		t.Errorf("%+v", e)
 	}
-	both := compile(t, permitAll+`@id("b") @over("5/m") forbid (principal, action, resource);`).World(testServers, nil).View(alice)
+	both := compile(t, permitAll+`@id("b") @over("5/m") forbid (principal, action, resource);`).Snapshot(testServers, nil).View(alice)
 	if _, conditions := both.Unlisted(it); len(conditions.Decide(&policy.Request{}).Over) != 1 {
 		t.Error("a limit of all forms counts more than once")
 	}
@@ -367,7 +367,7 @@ func TestPlainForms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		visible, c := set.World(testServers, nil).View(alice).Unlisted(policy.Item{Kind: policy.Resource, Server: "fs", Name: s.spelt})
+		visible, c := set.Snapshot(testServers, nil).View(alice).Unlisted(policy.Item{Kind: policy.Resource, Server: "fs", Name: s.spelt})
 		if visible && (c == nil || c.Decide(&policy.Request{}).Verdict != policy.Deny) {
 			t.Errorf("%q is read, which stands for %s", s.spelt, s.uri)
 		}

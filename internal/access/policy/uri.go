@@ -28,8 +28,8 @@ func ParseURI(text string) (u URI, ok bool) {
 	if isOrdinary(text) {
 		return URI{Normal: text}, true
 	}
-	kept := withoutBlanks(text)
-	scheme, rest, ok := strings.Cut(kept, ":")
+	trimmed := withoutBlanks(text)
+	scheme, rest, ok := strings.Cut(trimmed, ":")
 	if !ok || !IsScheme(scheme) {
 		return URI{}, false
 	}
@@ -37,7 +37,7 @@ func ParseURI(text string) (u URI, ok bool) {
 	escaped, exact := normalEscapes(rest)
 	asRFC := split(scheme, escaped)
 	read := asRFC
-	u.Normal, u.Ambiguous = asRFC.normal().String(), kept != text || !exact
+	u.Normal, u.Ambiguous = asRFC.normal().String(), trimmed != text || !exact
 	if asRFC.special() {
 		slashed, _ := normalEscapes(forwardSlashes(rest))
 		read = splitWHATWG(scheme, slashed)

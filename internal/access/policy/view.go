@@ -11,7 +11,7 @@ import (
 
 // View is what one principal may see and do. It is immutable.
 type View struct {
-	world     *World
+	snapshot  *Snapshot
 	id        string
 	principal types.Entity
 	scopes    []string
@@ -67,7 +67,7 @@ func sorted(set map[string]bool) []string { return slices.Sorted(maps.Keys(set))
 
 // build makes the table.
 func (v *View) build() {
-	w := v.world
+	w := v.snapshot
 	v.left = make(map[Action][]leftover)
 	anything := v.ofPrincipal()
 	for _, a := range actions() {
@@ -115,7 +115,7 @@ func (v *View) build() {
 func (v *View) ofPrincipal() (out []leftover) {
 	at := v.env("", nil)
 	at.Action, at.Resource = unknownAction(), unknownResource()
-	for _, r := range v.world.set.rules {
+	for _, r := range v.snapshot.set.rules {
 		if rest := safely(at, r.syntax); !rest.never {
 			out = append(out, leftover{rule: r, residue: rest, lacks: v.lacks(r)})
 		}
@@ -154,7 +154,7 @@ func safely(at env, p *syntax) (out residue) {
 // known.
 func (v *View) env(action Action, e *entry) env {
 	out := env{
-		Entities:  &entities{world: v.world, principal: v.principal, item: e},
+		Entities:  &entities{snapshot: v.snapshot, principal: v.principal, item: e},
 		Principal: v.principal.UID,
 		Action:    types.NewEntityUID("Action", types.String(action)),
 		Context:   unknownContext(),
@@ -168,7 +168,7 @@ func (v *View) env(action Action, e *entry) env {
 // Item returns whether item i of the World is visible, and the conditions of using it:
 // nil where it may be used in any way.
 func (v *View) Item(i int) (visible bool, c *Conditions) {
-	if v.world.set == nil {
+	if v.snapshot.set == nil {
 		return true, nil
 	}
 	at := v.table[i]
@@ -181,30 +181,30 @@ func (v *View) Item(i int) (visible bool, c *Conditions) {
 // By returns the ids of the policies that let item i of the World be used in any way, nil
 // where it is hidden, has conditions, or no policy is asked. It is not to be changed.
 func (v *View) By(i int) []string {
-	if v.world.set == nil || v.table[i] != allowed {
+	if v.snapshot.set == nil || v.table[i] != allowed {
 		return nil
 	}
 	if ids, ok := v.its[i]; ok {
 		return ids
 	}
-	return v.by[v.world.items[i].class.index]
+	return v.by[v.snapshot.items[i].class.index]
 }
 
 // UnlistedBy returns the ids of the policies that allow an item that is in no list, or
 // hide it, whatever the request; nil for none.
 func (v *View) UnlistedBy(it Item) (ids []string) {
-	if v.world.set == nil {
+	if v.snapshot.set == nil {
 		return nil
 	}
-	return v.because(it.Kind.Action(), v.world.entry(it))
+	return v.because(it.Kind.Action(), v.snapshot.entry(it))
 }
 
 // OnBy is UnlistedBy for an action on a server.
 func (v *View) OnBy(action Action, server string) []string {
-	if v.world.set == nil {
+	if v.snapshot.set == nil {
 		return nil
 	}
-	return v.because(action, v.world.entryOf(Item{Server: server}))
+	return v.because(action, v.snapshot.entryOf(Item{Server: server}))
 }
 
 // because returns what allows an item, or hides it, whatever the request.
@@ -232,10 +232,10 @@ func idsOf(all []*Policy) []string {
 
 // Unlisted is Item for one that is in no list.
 func (v *View) Unlisted(it Item) (visible bool, c *Conditions) {
-	if v.world.set == nil {
+	if v.snapshot.set == nil {
 		return true, nil
 	}
-	return v.entry(it.Kind.Action(), v.world.entry(it))
+	return v.entry(it.Kind.Action(), v.snapshot.entry(it))
 }
 
 // entry decides an item that is in no list.
@@ -246,21 +246,21 @@ func (v *View) entry(action Action, e *entry) (visible bool, c *Conditions) {
 
 // On returns whether an action on a server can be allowed, and its conditions.
 func (v *View) On(action Action, server string) (possible bool, c *Conditions) {
-	if v.world.set == nil {
+	if v.snapshot.set == nil {
 		return true, nil
 	}
 	type key struct {
 		action Action
 		server string
 	}
-	s := v.world.servers[server]
+	s := v.snapshot.servers[server]
 	if s == nil {
-		return v.entry(action, v.world.set.server(Server{Name: server}).entry(v.world))
+		return v.entry(action, v.snapshot.set.server(Server{Name: server}).entry(v.snapshot))
 	}
 	if d, ok := v.on.Load(key{action, server}); ok {
 		return d.(*Conditions).answer()
 	}
-	e := s.entry(v.world)
+	e := s.entry(v.snapshot)
 	d, _ := v.decide(action, e)
 	c = &Conditions{decision: d, view: v, item: e}
 	v.on.Store(key{action, server}, c)
@@ -279,10 +279,10 @@ func (c *Conditions) answer() (visible bool, _ *Conditions) {
 // none; Marks are the labels that the conversation has from then on, nil for none that a
 // policy asks for.
 func (v *View) Delivery(i int) (c *Conditions, marks []string) {
-	if v.world.set == nil {
+	if v.snapshot.set == nil {
 		return nil, nil
 	}
-	e := v.world.items[i]
+	e := v.snapshot.items[i]
 	if v.delivery == nil {
 		return nil, e.class.marks
 	}
@@ -298,12 +298,12 @@ func (v *View) Delivery(i int) (c *Conditions, marks []string) {
 
 // UnlistedDelivery is Delivery for an item that is in no list.
 func (v *View) UnlistedDelivery(it Item) (c *Conditions, marks []string) {
-	if v.world.set == nil {
+	if v.snapshot.set == nil {
 		return nil, nil
 	}
-	e := v.world.entry(it)
+	e := v.snapshot.entry(it)
 	_, c = v.entry(Deliver, e)
-	return c, v.world.set.marksOf(e)
+	return c, v.snapshot.set.marksOf(e)
 }
 
 // marksOf returns the labels of an item, in any form of its URI, and of its server that policies look for in

@@ -38,7 +38,7 @@ func TestSame(t *testing.T) {
 		{`@id("a") @scope("s") permit (principal, action, resource);`, false, true},
 		{`@id("a") permit (principal, action, resource) when {(if context.task then principal else User::"token|9").name == "one"};`, false, false},
 	} {
-		w := compile(t, c.text).World(testServers, testItems)
+		w := compile(t, c.text).Snapshot(testServers, testItems)
 		if same := w.View(one) == w.View(other); same != c.same {
 			t.Errorf("%s: one view for both: %v", c.text, same)
 		}
@@ -50,7 +50,7 @@ func TestSame(t *testing.T) {
 
 func TestNoPolicies(t *testing.T) {
 	var none *policy.Set
-	v := none.World(testServers, testItems).View(alice)
+	v := none.Snapshot(testServers, testItems).View(alice)
 	if visible, c := v.Item(3); !visible || c != nil {
 		t.Error("nil does not allow all")
 	}
@@ -70,7 +70,7 @@ func TestNoPolicies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v = s.World(testServers, testItems).View(nil)
+	v = s.Snapshot(testServers, testItems).View(nil)
 	if got := seen(v); got != "" || v.Server("gh") || !s.Concerns(policy.Server{Name: "gh"}) {
 		t.Errorf("without policies there is%s", got)
 	}
@@ -95,7 +95,7 @@ func TestTemplates(t *testing.T) {
 		{"what its URI forbids is not known", permitAll + `@id("a") forbid (principal, action, resource) when {resource.uri like "*{*"};`, "file:///{x}", true},
 		{"prompts alone", `@id("a") permit (principal, action, resource in Label::"prompt:fs/**");`, "file:///{x}", false},
 	} {
-		v := compile(t, c.text).World(testServers, []policy.Item{{Kind: policy.Template, Server: "fs", Name: c.template}}).View(alice)
+		v := compile(t, c.text).Snapshot(testServers, []policy.Item{{Kind: policy.Template, Server: "fs", Name: c.template}}).View(alice)
 		visible, conditions := v.Item(0)
 		if visible != c.visible || conditions != nil {
 			t.Errorf("%s: visible %v under %v", c.name, visible, conditions)
@@ -120,7 +120,7 @@ func TestUnclearURIs(t *testing.T) {
 		{"by its URI", `@id("a") permit (principal, action, resource) when {resource.uri like "file:///docs/*"};`, false},
 		{"not by its URI", permitAll + `@id("a") forbid (principal, action, resource) when {resource.uri like "file:///srv/*"};`, false},
 	} {
-		v := compile(t, c.text).World(testServers, nil).View(alice)
+		v := compile(t, c.text).Snapshot(testServers, nil).View(alice)
 		if visible, conditions := v.Unlisted(policy.Item{Kind: policy.Resource, Server: "fs", Name: uri}); visible != c.visible || conditions != nil {
 			t.Errorf("%s: visible %v under %v", c.name, visible, conditions)
 		}
@@ -130,7 +130,7 @@ func TestUnclearURIs(t *testing.T) {
 // TestUnlisted: a resource in no list is decided by what it is once it is normal.
 func TestUnlisted(t *testing.T) {
 	v := compile(t, `@id("a") permit (principal, action, resource in Label::"fs/file:///docs/**");
-@id("b") forbid (principal, action, resource == Resource::"fs/file:///docs/secret");`).World(testServers, testItems).View(alice)
+@id("b") forbid (principal, action, resource == Resource::"fs/file:///docs/secret");`).Snapshot(testServers, testItems).View(alice)
 	for uri, want := range map[string]bool{
 		"file:///docs/x": true, "file:///docs/a/b": true, "FILE:///docs/x": true, "file:///docs/%78": true, "file:///x/../docs/y": true,
 		"file:///etc/passwd": false, "file:///docs/../etc/passwd": false, "file:///docs/%2e%2e/etc/passwd": false, `file:///docs/..\etc`: false, "file:///docs/..%5cetc": false,
@@ -167,7 +167,7 @@ func TestServers(t *testing.T) {
 		{permitAll + `@id("b") forbid (principal in Group::"ops", action, resource);`, "gh fs mail new"},
 		{`@id("a") permit (principal, action in [Action::"question", Action::"link"], resource);`, ""},
 	} {
-		v := compile(t, c.text).World(testServers, testItems).View(alice)
+		v := compile(t, c.text).Snapshot(testServers, testItems).View(alice)
 		var got []string
 		for _, name := range []string{"gh", "fs", "mail", "new"} {
 			if v.Server(name) {
@@ -182,7 +182,7 @@ func TestServers(t *testing.T) {
 
 func TestQuestionsOfAllowedServers(t *testing.T) {
 	w := compile(t, `@id("a") permit (principal, action == Action::"call", resource == Tool::"gh/merge") when {context.args has x};
-@id("b") forbid (principal in Group::"eng", action == Action::"question", resource);`).World(testServers, testItems)
+@id("b") forbid (principal in Group::"eng", action == Action::"question", resource);`).Snapshot(testServers, testItems)
 	for _, action := range []policy.Action{policy.Question, policy.Link} {
 		if possible, c := w.View(bob).On(action, "gh"); !possible || c != nil {
 			t.Errorf("%s of a server one of whose tools is allowed: %v %v", action, possible, c)
@@ -202,7 +202,7 @@ func TestQuestionsOfAllowedServers(t *testing.T) {
 func TestOn(t *testing.T) {
 	w := compile(t, `@id("a") permit (principal, action in [Action::"question", Action::"link"], resource in Server::"gh");
 @id("b") forbid (principal, action == Action::"link", resource) when {context.front == "http"};
-@id("c") permit (principal in Group::"eng", action == Action::"operate", resource);`).World(testServers, testItems)
+@id("c") permit (principal in Group::"eng", action == Action::"operate", resource);`).Snapshot(testServers, testItems)
 	v := w.View(alice)
 	for range 2 { // the second time it is remembered
 		if possible, c := v.On(policy.Question, "gh"); !possible || c != nil {
@@ -228,7 +228,7 @@ func TestOn(t *testing.T) {
 func TestDelivery(t *testing.T) {
 	w := compile(t, permitAll+`@id("b") forbid (principal, action == Action::"deliver", resource in Server::"gh") when {context.found.contains("secret")};
 @id("c") @ask("sure?") forbid (principal, action == Action::"call", resource in Label::"outbound") when {context.seen.contains("private")};
-@id("d") permit (principal, action == Action::"deliver", resource) when {context.found.contains("never")};`).World(testServers, testItems)
+@id("d") permit (principal, action == Action::"deliver", resource) when {context.found.contains("never")};`).Snapshot(testServers, testItems)
 	v := w.View(alice)
 	c, marks := v.Delivery(0)
 	if c == nil || marks != nil || c.Decide(&policy.Request{Found: []string{"secret"}}).Verdict != policy.Deny || c.Decide(&policy.Request{}).Verdict != policy.Allow {
@@ -242,7 +242,7 @@ func TestDelivery(t *testing.T) {
 	if c != nil || !slices.Equal(marks, []string{"private"}) {
 		t.Errorf("%v %v", c, marks)
 	}
-	all := compile(t, permitAll+`@id("c") forbid (principal, action == Action::"call", resource) when {context.seen.contains(context.front)};`).World(testServers, testItems)
+	all := compile(t, permitAll+`@id("c") forbid (principal, action == Action::"call", resource) when {context.seen.contains(context.front)};`).Snapshot(testServers, testItems)
 	if _, marks = all.View(alice).Delivery(6); !slices.Equal(marks, []string{"docs", "files", "private"}) {
 		t.Errorf("%v", marks)
 	}
@@ -299,7 +299,7 @@ func TestErrors(t *testing.T) {
 		{"a shadow", permitAll + `@id("b") @shadow forbid (principal, action == Action::"call", resource) when {` + over + `};`, policy.Allow, 1},
 		{"what is false before", permitAll + `@id("b") forbid (principal, action == Action::"call", resource) when {context.front == "x" && ` + over + `};`, policy.Allow, 0},
 	} {
-		_, conditions := compile(t, c.text).World(testServers, testItems).View(alice).Item(4)
+		_, conditions := compile(t, c.text).Snapshot(testServers, testItems).View(alice).Item(4)
 		out := conditions.Decide(&policy.Request{Arguments: []byte(`{"amount":1}`)})
 		if out.Verdict != c.want || len(out.Skipped) != c.skipped {
 			t.Errorf("%s: %+v", c.name, out)
@@ -322,7 +322,7 @@ func TestUnreadable(t *testing.T) {
 		{"a shadow", permitAll + `@id("b") @shadow forbid` + reads, policy.Allow},
 		{"another argument", permitAll + `@id("b") forbid (principal, action == Action::"call", resource) when {context.args has to && context.args.to == "x"};`, policy.Allow},
 	} {
-		_, conditions := compile(t, c.text).World(testServers, testItems).View(alice).Item(4)
+		_, conditions := compile(t, c.text).Snapshot(testServers, testItems).View(alice).Item(4)
 		for _, arguments := range []string{`{"amount":1e30}`, `{"amount":1,"amount":2}`, `{"Amount":1}`, `{"amount":"1"}`, `{"amount":0.5}`} {
 			out := conditions.Decide(&policy.Request{Arguments: []byte(arguments)})
 			if out.Verdict != c.want || out.Verdict == policy.Deny && out.Reason != "argument /amount cannot be checked" {
@@ -334,7 +334,7 @@ func TestUnreadable(t *testing.T) {
 
 // TestPointless: a permit that changes nothing is not evaluated.
 func TestPointless(t *testing.T) {
-	_, c := compile(t, permitAll+`@id("b") permit (principal, action == Action::"call", resource) when {context.args.amount > 500};`).World(testServers, testItems).View(alice).Item(4)
+	_, c := compile(t, permitAll+`@id("b") permit (principal, action == Action::"call", resource) when {context.args.amount > 500};`).Snapshot(testServers, testItems).View(alice).Item(4)
 	if c != nil {
 		t.Errorf("%+v", c)
 	}
@@ -344,7 +344,7 @@ func TestScopes(t *testing.T) {
 	s := compile(t, `@id("a") @scope("gh.read gh.write") permit (principal, action, resource in Server::"gh");
 @id("b") @scope("x y z") permit (principal, action, resource in Server::"gh");
 @id("c") forbid (principal, action == Action::"call", resource) when {context.task};`)
-	visible, c := s.World(testServers, testItems).View(alice).Item(4)
+	visible, c := s.Snapshot(testServers, testItems).View(alice).Item(4)
 	if !visible || c == nil || !c.Static() {
 		t.Fatal("it is hidden")
 	}
@@ -358,7 +358,7 @@ func TestScopes(t *testing.T) {
 	}
 	with := *alice
 	with.Scopes = []string{"gh.read", "gh.write"}
-	_, c = s.World(testServers, testItems).View(&with).Item(4)
+	_, c = s.Snapshot(testServers, testItems).View(&with).Item(4)
 	if out = c.Decide(&policy.Request{Principal: &with}); out.Verdict != policy.Allow {
 		t.Errorf("%+v", out)
 	}
@@ -371,7 +371,7 @@ func TestMany(t *testing.T) {
 	for i := range 1010 {
 		fmt.Fprintf(&text, "@id(\"p%d\") permit (principal in Group::\"g%d\", action == Action::\"call\", resource == Tool::\"gh/pay\");\n", i, i)
 	}
-	w := compile(t, text.String()).World(testServers, testItems)
+	w := compile(t, text.String()).Snapshot(testServers, testItems)
 	var wg sync.WaitGroup
 	for k := range 4 {
 		wg.Go(func() {

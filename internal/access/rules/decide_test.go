@@ -43,7 +43,7 @@ func item(kind policy.Kind, server, name, definition string) policy.Item {
 }
 
 // world returns the policies of a section, bound to the items.
-func world(t *testing.T, section string, more ...policy.Source) *policy.World {
+func world(t *testing.T, section string, more ...policy.Source) *policy.Snapshot {
 	t.Helper()
 	s, err := parse(section)
 	require.NoError(t, err)
@@ -53,7 +53,7 @@ func world(t *testing.T, section string, more ...policy.Source) *policy.World {
 	if err != nil {
 		t.Fatalf("%s: %v", section, err)
 	}
-	return set.World(servers, items)
+	return set.Snapshot(servers, items)
 }
 
 // actionOf is what is done with an item.
@@ -63,7 +63,7 @@ func actionOf(it policy.Item) policy.Action {
 
 // verdict is what a world says of a request: hidden, deny, ask or allow, and whether limits
 // count.
-func verdict(w *policy.World, i int, r *policy.Request) string {
+func verdict(w *policy.Snapshot, i int, r *policy.Request) string {
 	visible, c := w.View(r.Principal).Item(i)
 	out := policy.Outcome{Verdict: policy.Allow}
 	if c != nil {
@@ -73,7 +73,7 @@ func verdict(w *policy.World, i int, r *policy.Request) string {
 }
 
 // explained is verdict as Explain has it.
-func explained(w *policy.World, i int, r *policy.Request) string {
+func explained(w *policy.Snapshot, i int, r *policy.Request) string {
 	e := w.View(r.Principal).Explain(actionOf(items[i]), items[i], r)
 	return shown(e.Visible, &e.Outcome)
 }

@@ -122,7 +122,7 @@ func TestPublished(t *testing.T) {
 			c.Sources = append(c.Sources, policy.Source{Name: "theirs.cedar", Text: []byte(tt.cedar)})
 			set, err := policy.Compile(c)
 			require.NoError(t, err)
-			w := set.World([]policy.Server{{Name: "srv"}, {Name: "s2"}}, nil)
+			w := set.Snapshot([]policy.Server{{Name: "srv"}, {Name: "s2"}}, nil)
 			for _, r := range tt.requests {
 				visible, cond := w.View(r.who).Unlisted(r.item)
 				got := visible && (cond == nil || cond.Decide(&policy.Request{Principal: r.who, Arguments: []byte(r.args)}).Verdict == policy.Allow)

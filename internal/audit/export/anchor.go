@@ -113,12 +113,12 @@ func lastCheckpoint(raw []byte) (c merkle.Checkpoint, end int) {
 // witness has a witness sign the newest checkpoint (C2SP tlog-witness). What it has signed
 // is kept in a file beside the log.
 type witness struct {
-	url    string
-	log    Log
-	sent   *state
-	client *retryablehttp.Client
-	kept   string // the file
-	at     atomic.Int64
+	url         string
+	log         Log
+	sent        *state
+	client      *retryablehttp.Client
+	checkpoints string // the file
+	at          atomic.Int64
 }
 
 func newWitness(address string, o Options, sent *state) *witness {
@@ -132,7 +132,7 @@ func newWitness(address string, o Options, sent *state) *witness {
 		}
 		return '_'
 	}, strings.ToLower(address[strings.Index(address, "://")+len("://"):]))
-	w.kept = filepath.Join(o.Dir, "audit-witness-"+name+".txt")
+	w.checkpoints = filepath.Join(o.Dir, "audit-witness-"+name+".txt")
 	w.at.Store(sent.get(w.key()).Checkpoint)
 	return w
 }
@@ -170,7 +170,7 @@ func (w *witness) pass(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.Write(w.kept, signed, 0o600); err != nil {
+	if err := atomicfile.Write(w.checkpoints, signed, 0o600); err != nil {
 		return err
 	}
 	w.at.Store(newest.size)

@@ -156,7 +156,7 @@ func (e *Exporter) run(ctx context.Context) {
 		if !errors.Is(err, context.DeadlineExceeded) {
 			why = err.Error()
 		}
-		e.say(why)
+		e.report(why)
 		select {
 		case <-ctx.Done():
 			return
@@ -165,7 +165,7 @@ func (e *Exporter) run(ctx context.Context) {
 		case <-time.After(takeOver):
 		}
 	}
-	e.say("")
+	e.report("")
 	var work sync.WaitGroup
 	for _, w := range e.workers {
 		work.Go(func() { w.run(ctx, e.ending) })
@@ -173,7 +173,7 @@ func (e *Exporter) run(ctx context.Context) {
 	work.Wait()
 }
 
-func (e *Exporter) say(why string) {
+func (e *Exporter) report(why string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.elsewhy = why
@@ -238,7 +238,7 @@ func (w *worker) run(ctx context.Context, ending <-chan struct{}) {
 		if ctx.Err() != nil {
 			return
 		}
-		w.note(err)
+		w.report(err)
 		pause, wake := look, w.wake
 		if err != nil {
 			pause, wake = retry, nil
@@ -259,15 +259,15 @@ func (w *worker) run(ctx context.Context, ending <-chan struct{}) {
 		}
 		select {
 		case <-ending:
-			w.note(w.target.pass(ctx))
+			w.report(w.target.pass(ctx))
 			return
 		default:
 		}
 	}
 }
 
-// note takes down how a pass has ended, and logs what is new of it.
-func (w *worker) note(err error) {
+// report takes down how a pass has ended, and logs what is new of it.
+func (w *worker) report(err error) {
 	w.mu.Lock()
 	before := w.problem
 	if w.problem = err; err == nil || before == nil {

@@ -60,7 +60,7 @@ func (w *written) add(t *testing.T, n int, sign bool) {
 	var batch audit.Batch
 	for range n {
 		r := audit.Record{Time: time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC), Run: "run", N: uint64(len(w.records) + 1), Kind: audit.KindCall}
-		r.Who.ID, r.What.Server, r.What.Item, r.Said.Verdict = "alice", "gh", fmt.Sprint("tool", len(w.records)), audit.VerdictAllow
+		r.Principal.ID, r.Target.Server, r.Target.Item, r.Decision.Verdict = "alice", "gh", fmt.Sprint("tool", len(w.records)), audit.VerdictAllow
 		raw := r.Append(nil)
 		w.records, batch.Records = append(w.records, raw), append(batch.Records, raw)
 	}
@@ -139,7 +139,7 @@ func TestInterrupted(t *testing.T) {
 		path := filepath.Join(dir, "sub", "audit.jsonl")
 		for range rounds {
 			log.add(t, rnd.IntN(30), rnd.IntN(3) == 0)
-			kept, _ := os.ReadFile(filepath.Join(dir, "audit-export.json"))
+			checkpoints, _ := os.ReadFile(filepath.Join(dir, "audit-export.json"))
 			before, _ := os.Stat(path)
 			l := newLines(File{Path: path, Rotate: 10_000}, log.options(dir), opened(t, dir))
 			require.NoError(t, l.pass(t.Context()))
@@ -149,8 +149,8 @@ func TestInterrupted(t *testing.T) {
 			}
 			// It was killed in the write, or after it: before the state was written.
 			require.NoError(t, os.Truncate(path, before.Size()+rnd.Int64N(after.Size()-before.Size()+1)))
-			if kept != nil {
-				require.NoError(t, os.WriteFile(filepath.Join(dir, "audit-export.json"), kept, 0o600))
+			if checkpoints != nil {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, "audit-export.json"), checkpoints, 0o600))
 			}
 			if rnd.IntN(8) == 0 { // a loss of power leaves zeros
 				f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
@@ -474,21 +474,23 @@ func TestOneExports(t *testing.T) {
 func TestRecordOf(t *testing.T) {
 	t.Parallel()
 	r := audit.Record{Time: time.Date(2026, 11, 23, 9, 0, 0, 123456000, time.UTC), Run: "k3", N: 7, Kind: audit.KindCall}
-	r.Who.ID, r.Who.Name, r.Who.Flow = "https://idp|1", "alice", "f1"
-	r.What = audit.Subject{Server: "gh", Item: "create_issue", Era: "2026-07-28", Trace: "4bf92f3577b34da6a3ce929d0e0e4736"}
-	r.Said = audit.Said{Verdict: audit.VerdictAllow, By: []string{"rule-1"}}
-	r.Came.Out = audit.OutToolError
+	r.Principal.ID, r.Principal.Name, r.Principal.Flow = "https://idp|1", "alice", "f1"
+	r.Target = audit.Target{Server: "gh", Item: "create_issue", Era: "2026-07-28", Trace: "4bf92f3577b34da6a3ce929d0e0e4736"}
+	r.Decision = audit.Decision{Verdict: audit.VerdictAllow, By: []string{"rule-1"}}
+	r.Outcome.Out = audit.OutToolError
 	for _, tt := range []struct {
 		change func(*audit.Record)
 		want   string
 	}{
 		{func(*audit.Record) {}, `INFO mcpctl.audit.call 4bf92f3577b34da6a3ce929d0e0e4736 mcpctl.audit.number=41 mcpctl.audit.record=k3-7 mcp.method.name=tools/call mcp.protocol.version=2026-07-28 gen_ai.operation.name=execute_tool gen_ai.tool.name=create_issue error.type=tool_error user.id=https://idp|1 user.name=alice gen_ai.conversation.id=f1 mcpctl.server=gh mcpctl.verdict=allow mcpctl.policies=[rule-1]`},
-		{func(r *audit.Record) { r.Kind, r.Came.Out, r.Said.Verdict = audit.KindGet, "", audit.VerdictDeny }, `WARN mcpctl.audit.get 4bf92f3577b34da6a3ce929d0e0e4736 mcpctl.audit.number=41 mcpctl.audit.record=k3-7 mcp.method.name=prompts/get mcp.protocol.version=2026-07-28 gen_ai.prompt.name=create_issue error.type=denied user.id=https://idp|1 user.name=alice gen_ai.conversation.id=f1 mcpctl.server=gh mcpctl.verdict=deny mcpctl.policies=[rule-1]`},
 		{func(r *audit.Record) {
-			*r = audit.Record{Time: r.Time, Run: "k3", N: 8, Kind: audit.KindRead, What: audit.Subject{Item: "file:///a", Trace: "no"}, Came: audit.Outcome{Out: audit.OutTimeout}}
+			r.Kind, r.Outcome.Out, r.Decision.Verdict = audit.KindGet, "", audit.VerdictDeny
+		}, `WARN mcpctl.audit.get 4bf92f3577b34da6a3ce929d0e0e4736 mcpctl.audit.number=41 mcpctl.audit.record=k3-7 mcp.method.name=prompts/get mcp.protocol.version=2026-07-28 gen_ai.prompt.name=create_issue error.type=denied user.id=https://idp|1 user.name=alice gen_ai.conversation.id=f1 mcpctl.server=gh mcpctl.verdict=deny mcpctl.policies=[rule-1]`},
+		{func(r *audit.Record) {
+			*r = audit.Record{Time: r.Time, Run: "k3", N: 8, Kind: audit.KindRead, Target: audit.Target{Item: "file:///a", Trace: "no"}, Outcome: audit.Outcome{Out: audit.OutTimeout}}
 		}, `INFO mcpctl.audit.read  mcpctl.audit.number=41 mcpctl.audit.record=k3-8 mcp.method.name=resources/read mcp.resource.uri=file:///a error.type=timeout`},
 		{func(r *audit.Record) {
-			*r = audit.Record{Time: r.Time, Run: "k3", N: 9, Of: 4, Kind: audit.KindDone, Came: audit.Outcome{Out: audit.OutError}}
+			*r = audit.Record{Time: r.Time, Run: "k3", N: 9, Of: 4, Kind: audit.KindDone, Outcome: audit.Outcome{Out: audit.OutError}}
 		}, `INFO mcpctl.audit.done  mcpctl.audit.number=41 mcpctl.audit.record=k3-9 mcpctl.audit.of=k3-4 error.type=_OTHER`},
 	} {
 		r := r
@@ -589,10 +591,10 @@ func TestWitness(t *testing.T) {
 		log.add(t, 2, false)
 		require.NoError(t, w.pass(t.Context()))
 		newest := log.checkpoints[len(log.checkpoints)-1]
-		kept, err := os.ReadFile(w.kept)
+		checkpoints, err := os.ReadFile(w.checkpoints)
 		require.NoError(t, err)
-		if c.size == 0 || !bytes.HasPrefix(kept, newest) || strings.Count(string(kept), "\n— ") != 2 || w.status().Next != c.size || string(c.last) != string(newest) {
-			t.Errorf("it has signed %d\n%s\nof\n%s", c.size, kept, newest)
+		if c.size == 0 || !bytes.HasPrefix(checkpoints, newest) || strings.Count(string(checkpoints), "\n— ") != 2 || w.status().Next != c.size || string(c.last) != string(newest) {
+			t.Errorf("it has signed %d\n%s\nof\n%s", c.size, checkpoints, newest)
 		}
 	}
 	// What was kept is lost: the witness says what it has.

@@ -103,7 +103,7 @@ func (l *lines) key() string { return "jsonl " + l.Path }
 
 func (l *lines) pass(ctx context.Context) error {
 	for {
-		if err := l.look(); err != nil {
+		if err := l.check(); err != nil {
 			return err
 		}
 		b, err := read(ctx, l.log, l.at.Next, l.at.Checkpoint)
@@ -128,8 +128,8 @@ func (l *lines) pass(ctx context.Context) error {
 	}
 }
 
-// look finds out what the file has, unless it is as it was left.
-func (l *lines) look() error {
+// check finds out what the file has, unless it is as it was left.
+func (l *lines) check() error {
 	info, err := os.Stat(l.Path)
 	missing := errors.Is(err, fs.ErrNotExist)
 	switch {

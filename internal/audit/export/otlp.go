@@ -98,13 +98,13 @@ func methodOf(r *audit.Record) string {
 
 // errorType returns the class of a failure, as the conventions want it; "" for none.
 func errorType(r *audit.Record) string {
-	switch r.Said.Verdict {
+	switch r.Decision.Verdict {
 	case audit.VerdictDeny:
 		return "denied"
 	case audit.VerdictLimit:
 		return "limited"
 	}
-	switch r.Came.Out {
+	switch r.Outcome.Out {
 	case "", audit.OutOK:
 		return ""
 	case audit.OutToolError:
@@ -112,7 +112,7 @@ func errorType(r *audit.Record) string {
 	case audit.OutError:
 		return "_OTHER"
 	default:
-		return r.Came.Out
+		return r.Outcome.Out
 	}
 }
 
@@ -134,36 +134,36 @@ func logRecord(n int64, raw []byte) otlpRecord {
 		a.text("mcpctl.audit.of", r.Run+"-"+strconv.FormatUint(r.Of, 10))
 	}
 	a.text("mcp.method.name", methodOf(&r))
-	a.text("mcp.protocol.version", r.What.Era)
+	a.text("mcp.protocol.version", r.Target.Era)
 	switch r.Kind {
 	case audit.KindCall:
 		a.text("gen_ai.operation.name", "execute_tool")
-		a.text("gen_ai.tool.name", r.What.Item)
+		a.text("gen_ai.tool.name", r.Target.Item)
 	case audit.KindGet:
-		a.text("gen_ai.prompt.name", r.What.Item)
+		a.text("gen_ai.prompt.name", r.Target.Item)
 	case audit.KindRead:
-		a.text("mcp.resource.uri", r.What.Item)
+		a.text("mcp.resource.uri", r.Target.Item)
 	default:
-		a.text("mcpctl.item", r.What.Item)
+		a.text("mcpctl.item", r.Target.Item)
 	}
 	a.text("error.type", errorType(&r))
-	a.text("user.id", r.Who.ID)
-	a.text("user.name", r.Who.Name)
-	if r.Who.Addr.IsValid() {
-		a.text("client.address", r.Who.Addr.String())
+	a.text("user.id", r.Principal.ID)
+	a.text("user.name", r.Principal.Name)
+	if r.Principal.Addr.IsValid() {
+		a.text("client.address", r.Principal.Addr.String())
 	}
-	a.text("gen_ai.conversation.id", r.Who.Flow)
-	a.text("mcpctl.client", r.Who.Client)
-	a.text("mcpctl.server", r.What.Server)
-	a.text("mcpctl.verdict", r.Said.Verdict)
-	a.list("mcpctl.policies", r.Said.By)
-	a.list("mcpctl.shadow_policies", r.Said.Would)
+	a.text("gen_ai.conversation.id", r.Principal.Flow)
+	a.text("mcpctl.client", r.Principal.Client)
+	a.text("mcpctl.server", r.Target.Server)
+	a.text("mcpctl.verdict", r.Decision.Verdict)
+	a.list("mcpctl.policies", r.Decision.By)
+	a.list("mcpctl.shadow_policies", r.Decision.Would)
 	out.Attributes = a
-	if r.Said.Verdict == audit.VerdictDeny || r.Said.Verdict == audit.VerdictLimit || r.Kind == audit.KindAuth || r.Kind == audit.KindGap {
+	if r.Decision.Verdict == audit.VerdictDeny || r.Decision.Verdict == audit.VerdictLimit || r.Kind == audit.KindAuth || r.Kind == audit.KindGap {
 		out.Severity, out.Text = severityWarn, "WARN"
 	}
-	if id, err := hex.DecodeString(r.What.Trace); err == nil && len(id) == traceBytes {
-		out.TraceID = r.What.Trace
+	if id, err := hex.DecodeString(r.Target.Trace); err == nil && len(id) == traceBytes {
+		out.TraceID = r.Target.Trace
 	}
 	return out
 }

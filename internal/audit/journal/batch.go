@@ -26,7 +26,7 @@ type batch struct {
 	// stopped is that the run is over, and nothing of it can be found anywhere else.
 	stopped bool
 
-	room    []byte         // of an entry
+	buf     []byte         // of an entry
 	digests [2][]byte      // of the arguments and of the result of a record
 	clean   *guards.Guards // of bodies, nil for none
 	unpacker
@@ -42,7 +42,7 @@ func (b *batch) reset() {
 
 // sources are the bytes whose digests a record gets.
 type sources struct {
-	beside
+	undigested
 	bodies
 
 	blocks *Blocks
@@ -57,18 +57,18 @@ func (b *batch) add(it *Item, with *sources) {
 		return
 	}
 	if with != nil {
-		if d := b.digestOf(with, false, r.Sent.Size); d != "" {
-			r.Sent.Digest = d
+		if d := b.digestOf(with, false, r.Arguments.Size); d != "" {
+			r.Arguments.Digest = d
 		}
-		if d := b.digestOf(with, true, r.Came.ResultSize); d != "" {
-			r.Came.ResultDigest = d
+		if d := b.digestOf(with, true, r.Outcome.ResultSize); d != "" {
+			r.Outcome.ResultDigest = d
 		}
 	}
-	if r.Sent.Size > 0 && r.Sent.Digest == "" {
-		r.Sent.Digest = audit.Lost
+	if r.Arguments.Size > 0 && r.Arguments.Digest == "" {
+		r.Arguments.Digest = audit.Lost
 	}
-	if r.Came.ResultSize > 0 && r.Came.ResultDigest == "" {
-		r.Came.ResultDigest = audit.Lost
+	if r.Outcome.ResultSize > 0 && r.Outcome.ResultDigest == "" {
+		r.Outcome.ResultDigest = audit.Lost
 	}
 	if it.Open {
 		b.open = append(b.open, it.N)
@@ -86,7 +86,7 @@ func (b *batch) torn(n uint64) {
 // lost adds the outcome of a decision that has none, after the run has ended.
 func (b *batch) lost(of uint64) {
 	b.record(&audit.Record{
-		N: b.last + 1, Time: time.Now(), Kind: audit.KindDone, Of: of, Came: audit.Outcome{Out: audit.OutLost},
+		N: b.last + 1, Time: time.Now(), Kind: audit.KindDone, Of: of, Outcome: audit.Outcome{Out: audit.OutLost},
 	})
 }
 
@@ -110,21 +110,21 @@ func (b *batch) record(r *audit.Record) {
 // digestOf returns the digest of the arguments or the result: of size bytes in a block, or of
 // a body, which is kept; "" for neither. It is good until that of the next record is made.
 func (b *batch) digestOf(with *sources, result bool, size int64) string {
-	room, ref, body := &b.digests[0], with.beside.args, with.bodies.args
+	dst, ref, body := &b.digests[0], with.undigested.args, with.bodies.args
 	if result {
-		room, ref, body = &b.digests[1], with.beside.result, with.bodies.result
+		dst, ref, body = &b.digests[1], with.undigested.result, with.bodies.result
 	}
 	switch {
 	case ref != 0:
-		*room = b.o.Digest((*room)[:0], with.blocks.Bytes(ref)[:size])
+		*dst = b.o.Digest((*dst)[:0], with.blocks.Bytes(ref)[:size])
 		with.blocks.Free(ref)
 	case body != nil:
-		*room = b.o.Digest((*room)[:0], body)
-		b.keep(body, string(*room), result, with.of)
+		*dst = b.o.Digest((*dst)[:0], body)
+		b.keep(body, string(*dst), result, with.of)
 	default:
 		return ""
 	}
-	return textOf(*room)
+	return textOf(*dst)
 }
 
 // keep keeps a body of the record that is added next. What cannot be looked through for
@@ -143,14 +143,14 @@ func (b *batch) keep(body []byte, digest string, result bool, of owner) {
 			return
 		}
 	}
-	kept := audit.Body{Record: b.len(), Digest: digest, Result: result, Data: body}
+	withBodies := audit.Body{Record: b.len(), Digest: digest, Result: result, Data: body}
 	if n := b.o.Bodies.Max; len(body) > n {
 		for n > 0 && !utf8.RuneStart(body[n]) {
 			n--
 		}
-		kept.Data, kept.Cut = body[:n], true
+		withBodies.Data, withBodies.Cut = body[:n], true
 	}
-	b.b.Bodies = append(b.b.Bodies, kept)
+	b.b.Bodies = append(b.b.Bodies, withBodies)
 }
 
 // seal returns the batch for the log.
@@ -196,7 +196,7 @@ func readState(state []byte) (last uint64, open []uint64) {
 }
 
 // isIn reports whether the log has the batch already.
-func (b *batch) isIn(ctx context.Context, k Keeper) bool {
+func (b *batch) isIn(ctx context.Context, k Log) bool {
 	state, err := k.State(ctx, b.b.Run)
 	if err != nil || state == nil {
 		return false

@@ -47,7 +47,7 @@ func BenchmarkCall(b *testing.B) {
 }
 
 // burst makes calls from many goroutines, and returns how long it took.
-func burst(b *testing.B, j *journal.Journal, d *journal.Decision, result []byte, callers, calls int) time.Duration {
+func burst(b *testing.B, j *journal.Journal, d *journal.Request, result []byte, callers, calls int) time.Duration {
 	var all sync.WaitGroup
 	start := time.Now()
 	for range callers {

@@ -19,8 +19,8 @@ import (
 // done. Health says why.
 var ErrUnwritten = errors.New("the audit log cannot be written")
 
-// Keeper keeps records in order, for good. Its methods are called by one goroutine.
-type Keeper interface {
+// Log keeps records in order, for good. Its methods are called by one goroutine.
+type Log interface {
 	// Append adds a batch in one transaction, all of it or nothing, and returns the number
 	// of its first record in the log.
 	Append(ctx context.Context, b *audit.Batch) (first int64, err error)
@@ -32,8 +32,8 @@ type Keeper interface {
 
 // Options are settings of a Journal.
 type Options struct {
-	// Keeper is where records go.
-	Keeper Keeper
+	// Log is where records go.
+	Keeper Log
 	// Digest appends the keyed digest of b, for records. It may be called concurrently.
 	Digest func(dst, b []byte) []byte
 	// Dir is the folder of the files that have the records which are not yet in the log; ""
@@ -86,12 +86,12 @@ const (
 	// requests wait for the log.
 	fileSlots   = 1 << 14
 	memorySlots = 1 << 11
-	// roomWait is how long Wait waits for room in the ring.
-	roomWait = 50 * time.Millisecond
+	// spaceWait is how long Wait waits for room in the ring.
+	spaceWait = 50 * time.Millisecond
 	// maxBody is how long arguments and results may be of which a body is kept; maxKept is
 	// Bodies.Max where that is 0.
-	maxBody = 1 << 20
-	maxKept = 16 << 10
+	maxBody   = 1 << 20
+	maxBodies = 16 << 10
 )
 
 // Journal takes the records of one run. All methods may be called concurrently. A nil
@@ -103,11 +103,11 @@ type Journal struct {
 
 	ring   *Ring
 	blocks *Blocks
-	// beside has, for the place of each entry in the ring, what must not be in its file; a
-	// beside in the form of pack. bodies has those that are kept, instead; nil if none is.
+	// undigested has, for the place of each entry in the ring, what must not be in its file; a
+	// undigested in the form of pack. bodies has those that are kept, instead; nil if none is.
 	// They belong to who loads the beside before and stores it after.
-	beside []atomic.Uint64
-	bodies []bodies
+	undigested []atomic.Uint64
+	bodies     []bodies
 	// spare are slots that only outcomes may take.
 	spare int
 
@@ -116,12 +116,12 @@ type Journal struct {
 	w         *writer
 }
 
-// beside are bytes whose digests an entry's record gets.
-type beside struct{ args, result Ref }
+// undigested are bytes whose digests an entry's record gets.
+type undigested struct{ args, result Ref }
 
-func (b beside) pack() uint64 { return uint64(b.args)<<32 | uint64(b.result) }
+func (b undigested) pack() uint64 { return uint64(b.args)<<32 | uint64(b.result) }
 
-func unpackBeside(v uint64) beside { return beside{Ref(v >> 32), Ref(v)} } //nolint:gosec // its halves
+func unpackUndigested(v uint64) undigested { return undigested{Ref(v >> 32), Ref(v)} } //nolint:gosec // its halves
 
 // bodies are bytes of which the record gets digests, and the log bodies.
 type bodies struct {
@@ -135,7 +135,7 @@ type owner struct{ server, principal string }
 // Open begins a run. What the rings of runs that have ended without Close still hold is
 // appended first, and of decisions without an outcome that it is lost.
 func Open(ctx context.Context, o Options) (*Journal, error) {
-	o.Bodies.Max = cmp.Or(o.Bodies.Max, maxKept)
+	o.Bodies.Max = cmp.Or(o.Bodies.Max, maxBodies)
 	run := strings.ToLower(rand.Text()[:10])
 	if o.Dir == "" {
 		return begin(ctx, o, run, New(memorySlots))
@@ -165,12 +165,12 @@ func begin(ctx context.Context, o Options, run string, r *Ring) (_ *Journal, err
 	if j.blocks, err = NewBlocks(); err != nil {
 		return nil, fmt.Errorf("audit log: %w", err)
 	}
-	j.beside = make([]atomic.Uint64, r.Slots())
+	j.undigested = make([]atomic.Uint64, r.Slots())
 	if o.Bodies.Of != nil {
 		j.bodies = make([]bodies, r.Slots())
 	}
 	j.w = newWriter(j)
-	if err := j.note(&audit.Record{Kind: audit.KindStart, Text: o.Version}, j.spare); err != nil {
+	if err := j.append(&audit.Record{Kind: audit.KindStart, Text: o.Version}, j.spare); err != nil {
 		return nil, err
 	}
 	working, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -179,37 +179,37 @@ func begin(ctx context.Context, o Options, run string, r *Ring) (_ *Journal, err
 	return j, nil
 }
 
-// Decision is what is recorded of a request before anything of it is sent.
-type Decision struct {
-	Kind audit.Kind
-	Who  audit.Asker
-	What audit.Subject
-	Said audit.Said
+// Request is what is recorded of a request before anything of it is sent.
+type Request struct {
+	Kind      audit.Kind
+	Principal audit.Principal
+	Target    audit.Target
+	Decision  audit.Decision
 	// Arguments are the bytes that the server gets; they are read before Begin returns.
 	Arguments []byte
 }
 
 // open reports whether an outcome is to come.
-func (d *Decision) open() bool { return passes(d.Said.Verdict) }
+func (d *Request) open() bool { return passes(d.Decision.Verdict) }
 
 func passes(verdict string) bool { return verdict == "" || verdict == audit.VerdictAllow }
 
 // Ticket stands for a decision whose outcome is still to be recorded. The zero Ticket is of
 // no record.
 type Ticket struct {
-	N     uint64
-	place uint32
-	open  bool
-	kept  bool // its bodies
-	of    owner
-	began time.Duration
+	N          uint64
+	place      uint32
+	open       bool
+	withBodies bool // its bodies
+	of         owner
+	began      time.Duration
 }
 
 // Begin records a decision. It does not wait, takes no lock and allocates nothing. With
 // ErrUnwritten the request must not be sent. It may be tried again after Wait has returned
 // nil for the zero Ticket. A decision whose verdict does not let the request pass is
 // complete; of others End tells the outcome.
-func (j *Journal) Begin(d *Decision) (Ticket, error) {
+func (j *Journal) Begin(d *Request) (Ticket, error) {
 	if j == nil {
 		return Ticket{}, nil
 	}
@@ -220,24 +220,24 @@ func (j *Journal) Begin(d *Decision) (Ticket, error) {
 	t := Ticket{began: now.Sub(j.base), open: d.open()}
 	p := packed{time: micro(now)}
 	p.texts[textKind] = string(d.Kind)
-	p.who(&d.Who)
-	p.what(&d.What)
-	p.said(&d.Said)
-	if t.kept = j.o.Bodies.Of != nil && j.o.Bodies.Of(d.What.Server, d.What.Item); t.kept {
-		t.of = owner{d.What.Server, d.Who.ID}
+	p.who(&d.Principal)
+	p.what(&d.Target)
+	p.said(&d.Decision)
+	if t.withBodies = j.o.Bodies.Of != nil && j.o.Bodies.Of(d.Target.Server, d.Target.Item); t.withBodies {
+		t.of = owner{d.Target.Server, d.Principal.ID}
 	}
-	var b beside
+	var b undigested
 	var body []byte
 	if len(d.Arguments) > 0 {
 		p.nums[numSize] = uint64(len(d.Arguments))
-		b.args, body, p.texts[textDigest] = j.keep(d.Arguments, t.kept)
+		b.args, body, p.texts[textDigest] = j.keep(d.Arguments, t.withBodies)
 	}
 	e, ok := j.claim(&p, b, bodies{args: body, of: t.of}, j.spare)
 	if !ok {
 		return Ticket{}, j.drop()
 	}
 	e.Publish(t.open)
-	j.w.heed(e.N)
+	j.w.notify(e.N)
 	t.N, t.place = e.N, e.Place
 	return t, nil
 }
@@ -260,7 +260,7 @@ func (j *Journal) drop() error {
 }
 
 // keep keeps bytes until the writer takes their digest. What is too long it digests now.
-func (j *Journal) keep(data []byte, body bool) (ref Ref, kept []byte, digest string) {
+func (j *Journal) keep(data []byte, body bool) (ref Ref, withBodies []byte, digest string) {
 	if body && len(data) <= maxBody {
 		return 0, bytes.Clone(data), ""
 	}
@@ -271,7 +271,7 @@ func (j *Journal) keep(data []byte, body bool) (ref Ref, kept []byte, digest str
 }
 
 // claim puts an entry into the ring, but for its note, if that leaves spare slots.
-func (j *Journal) claim(p *packed, b beside, kept bodies, spare int) (Entry, bool) {
+func (j *Journal) claim(p *packed, b undigested, withBodies bodies, spare int) (Entry, bool) {
 	size := p.size()
 	e, ok := j.ring.Claim(size, spare)
 	if !ok {
@@ -280,33 +280,33 @@ func (j *Journal) claim(p *packed, b beside, kept bodies, spare int) (Entry, boo
 		return e, false
 	}
 	if j.bodies != nil {
-		j.beside[e.Place].Load()
-		j.bodies[e.Place] = kept
+		j.undigested[e.Place].Load()
+		j.bodies[e.Place] = withBodies
 	}
-	j.beside[e.Place].Store(b.pack())
-	if room := e.Room(); room != nil {
-		p.appendTo(room[:0])
+	j.undigested[e.Place].Store(b.pack())
+	if buf := e.Space(); buf != nil {
+		p.appendTo(buf[:0])
 		return e, true
 	}
-	var room []byte
+	var buf []byte
 	ref := j.blocks.Take(size)
 	if ref != 0 {
-		room = j.blocks.Bytes(ref)
+		buf = j.blocks.Bytes(ref)
 	}
-	e.Add(p.appendTo(room[:0]))
+	e.Add(p.appendTo(buf[:0]))
 	j.blocks.Free(ref)
 	return e, true
 }
 
 // done puts an entry with an outcome into the ring if that leaves spare slots.
-func (j *Journal) done(p *packed, b beside, kept bodies, o *audit.Outcome, spare int) bool {
-	e, ok := j.claim(p, b, kept, spare)
+func (j *Journal) done(p *packed, b undigested, withBodies bodies, o *audit.Outcome, spare int) bool {
+	e, ok := j.claim(p, b, withBodies, spare)
 	if !ok {
 		return false
 	}
 	writeNote(e.Note(), o)
 	e.Publish(false)
-	j.w.heed(e.N)
+	j.w.notify(e.N)
 	return true
 }
 
@@ -323,7 +323,7 @@ func (j *Journal) Wait(ctx context.Context, t Ticket) error {
 	case j == nil || t.N == 0 && j.o.Optional:
 		return nil
 	case t.N == 0:
-		return j.waitForRoom(ctx)
+		return j.waitForSpace(ctx)
 	case !j.Waits():
 		return nil
 	}
@@ -347,9 +347,9 @@ func (j *Journal) Wait(ctx context.Context, t Ticket) error {
 	}
 }
 
-func (j *Journal) waitForRoom(ctx context.Context) error {
-	late := time.NewTimer(roomWait)
-	defer late.Stop()
+func (j *Journal) waitForSpace(ctx context.Context) error {
+	timeout := time.NewTimer(spaceWait)
+	defer timeout.Stop()
 	for {
 		more := j.w.more.wait()
 		if used, _ := j.ring.Used(); !j.refuses() && used+MaxSize/SlotSize < j.ring.Slots()-j.spare {
@@ -357,7 +357,7 @@ func (j *Journal) waitForRoom(ctx context.Context) error {
 		}
 		select {
 		case <-more:
-		case <-late.C:
+		case <-timeout.C:
 			j.unwritten.Add(1)
 			return ErrUnwritten
 		case <-ctx.Done():
@@ -375,19 +375,19 @@ func (j *Journal) End(t Ticket, o audit.Outcome, result []byte) error {
 		return nil
 	}
 	o.Took, o.ResultSize = time.Since(j.base)-t.began, int64(len(result))
-	var b beside
+	var b undigested
 	var body []byte
 	var digest string
 	if len(result) > 0 {
-		b.result, body, digest = j.keep(result, t.kept)
+		b.result, body, digest = j.keep(result, t.withBodies)
 	}
 	if digest == "" {
 		if note, ok := j.ring.Amend(t.N, t.place); ok {
-			b.args = unpackBeside(j.beside[t.place].Load()).args
+			b.args = unpackUndigested(j.undigested[t.place].Load()).args
 			if body != nil {
 				j.bodies[t.place].result = body
 			}
-			j.beside[t.place].Store(b.pack())
+			j.undigested[t.place].Store(b.pack())
 			writeNote(note, &o)
 			j.ring.Seal(t.N, t.place)
 			return nil
@@ -406,13 +406,13 @@ func (j *Journal) End(t Ticket, o audit.Outcome, result []byte) error {
 	return nil
 }
 
-// Note records what is no request: its Time, Run and N are set by Note.
-func (j *Journal) Note(r *audit.Record) error {
+// Append records what is no request: its Time, Run and N are set by Note.
+func (j *Journal) Append(r *audit.Record) error {
 	if j == nil {
 		return nil
 	}
 	if !j.closed.Load() {
-		if err := j.note(r, j.spare); err == nil {
+		if err := j.append(r, j.spare); err == nil {
 			return nil
 		}
 	}
@@ -423,15 +423,15 @@ func (j *Journal) Note(r *audit.Record) error {
 	return ErrUnwritten
 }
 
-func (j *Journal) note(r *audit.Record, spare int) error {
+func (j *Journal) append(r *audit.Record, spare int) error {
 	p := packed{time: micro(time.Now())}
 	p.texts[textKind], p.texts[textText] = cut(string(r.Kind), maxShort), cut(r.Text, maxLong)
-	p.texts[textDigest], p.texts[textResult] = cut(r.Sent.Digest, maxShort), cut(r.Came.ResultDigest, maxShort)
-	p.nums = [nums]uint64{numOf: r.Of, numSize: uint64(max(0, r.Sent.Size)), numCount: uint64(max(0, r.Count))}
-	p.who(&r.Who)
-	p.what(&r.What)
-	p.said(&r.Said)
-	if !j.done(&p, beside{}, bodies{}, &r.Came, spare) {
+	p.texts[textDigest], p.texts[textResult] = cut(r.Arguments.Digest, maxShort), cut(r.Outcome.ResultDigest, maxShort)
+	p.nums = [nums]uint64{numOf: r.Of, numSize: uint64(max(0, r.Arguments.Size)), numCount: uint64(max(0, r.Count))}
+	p.who(&r.Principal)
+	p.what(&r.Target)
+	p.said(&r.Decision)
+	if !j.done(&p, undigested{}, bodies{}, &r.Outcome, spare) {
 		return ErrUnwritten
 	}
 	return nil

@@ -34,9 +34,9 @@ func TestRecords(t *testing.T) {
 			m := new(memory)
 			j := open(t, journal.Options{Keeper: m, Dir: dir, Version: "v9"})
 			d := call(`{"a":1}`)
-			d.Who.Addr = netip.MustParseAddr("192.0.2.7")
-			d.Said.Would, d.Said.Scopes, d.Said.Found = []string{"w1", "w2"}, []string{"s"}, []string{"secret"}
-			d.What.Trace, d.What.Through = "4bf9", "call_tool"
+			d.Principal.Addr = netip.MustParseAddr("192.0.2.7")
+			d.Decision.Would, d.Decision.Scopes, d.Decision.Found = []string{"w1", "w2"}, []string{"s"}, []string{"secret"}
+			d.Target.Trace, d.Target.Through = "4bf9", "call_tool"
 			fast, err := j.Begin(d)
 			if err != nil {
 				t.Fatal(err)
@@ -45,13 +45,13 @@ func TestRecords(t *testing.T) {
 				t.Fatal(err)
 			}
 			denied := call("")
-			denied.Said.Verdict = audit.VerdictDeny
+			denied.Decision.Verdict = audit.VerdictDeny
 			no, err := j.Begin(denied)
 			if err != nil {
 				t.Fatal(err)
 			}
 			long := call(strings.Repeat("x", 100_000)) // digested by the caller, and more than a slot
-			long.What.Item = strings.Repeat("i", 2000)
+			long.Target.Item = strings.Repeat("i", 2000)
 			slow, err := j.Begin(long)
 			if err != nil {
 				t.Fatal(err)
@@ -60,7 +60,7 @@ func TestRecords(t *testing.T) {
 			if err := j.End(slow, audit.Outcome{Out: audit.OutToolError}, []byte(strings.Repeat("y", 70_000))); err != nil {
 				t.Fatal(err)
 			}
-			if err := j.Note(&audit.Record{Kind: audit.KindAuth, Text: "expired", Count: 3, Who: audit.Asker{Via: "jwt"}}); err != nil {
+			if err := j.Append(&audit.Record{Kind: audit.KindAuth, Text: "expired", Count: 3, Principal: audit.Principal{Via: "jwt"}}); err != nil {
 				t.Fatal(err)
 			}
 			if got := j.Ref(no); got != j.Run()+"-3" {
@@ -73,24 +73,24 @@ func TestRecords(t *testing.T) {
 				if age := time.Since(all[i].Time); age < 0 || age > time.Minute || all[i].Run != j.Run() {
 					t.Errorf("%+v: time or run", all[i])
 				}
-				all[i].Time, all[i].Run, all[i].Came.Took = time.Time{}, "", 0
+				all[i].Time, all[i].Run, all[i].Outcome.Took = time.Time{}, "", 0
 			}
 			want := []audit.Record{
 				{N: 1, Kind: audit.KindStart, Text: "v9"},
 				{
-					N: 2, Kind: d.Kind, Who: d.Who, What: d.What, Said: d.Said,
-					Sent: audit.Sent{Digest: string(digest(nil, d.Arguments)), Size: 7},
-					Came: audit.Outcome{Out: audit.OutOK, ResultDigest: string(digest(nil, []byte("result"))), ResultSize: 6},
+					N: 2, Kind: d.Kind, Principal: d.Principal, Target: d.Target, Decision: d.Decision,
+					Arguments: audit.Arguments{Digest: string(digest(nil, d.Arguments)), Size: 7},
+					Outcome:   audit.Outcome{Out: audit.OutOK, ResultDigest: string(digest(nil, []byte("result"))), ResultSize: 6},
 				},
-				{N: 3, Kind: d.Kind, Who: denied.Who, What: denied.What, Said: denied.Said},
+				{N: 3, Kind: d.Kind, Principal: denied.Principal, Target: denied.Target, Decision: denied.Decision},
 				{
-					N: 4, Kind: d.Kind, Who: long.Who, What: long.What, Said: long.Said,
-					Sent: audit.Sent{Digest: string(digest(nil, long.Arguments)), Size: 100_000},
+					N: 4, Kind: d.Kind, Principal: long.Principal, Target: long.Target, Decision: long.Decision,
+					Arguments: audit.Arguments{Digest: string(digest(nil, long.Arguments)), Size: 100_000},
 				},
-				{N: 5, Kind: audit.KindDone, Of: 4, Came: audit.Outcome{
+				{N: 5, Kind: audit.KindDone, Of: 4, Outcome: audit.Outcome{
 					Out: audit.OutToolError, ResultSize: 70_000, ResultDigest: string(digest(nil, []byte(strings.Repeat("y", 70_000)))),
 				}},
-				{N: 6, Kind: audit.KindAuth, Text: "expired", Count: 3, Who: audit.Asker{Via: "jwt"}},
+				{N: 6, Kind: audit.KindAuth, Text: "expired", Count: 3, Principal: audit.Principal{Via: "jwt"}},
 				{N: 7, Kind: audit.KindStop},
 			}
 			if diff := cmp.Diff(want, all, cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); diff != "" {
@@ -116,7 +116,7 @@ func TestNil(t *testing.T) {
 	if err != nil || ticket != (journal.Ticket{}) || j.Waits() || j.Ref(ticket) != "" || j.Run() != "" {
 		t.Error("a nil journal does something")
 	}
-	if err := errors.Join(j.Wait(t.Context(), ticket), j.End(ticket, audit.Outcome{}, nil), j.Note(&audit.Record{}), j.Close(t.Context())); err != nil {
+	if err := errors.Join(j.Wait(t.Context(), ticket), j.End(ticket, audit.Outcome{}, nil), j.Append(&audit.Record{}), j.Close(t.Context())); err != nil {
 		t.Error(err)
 	}
 	if h := j.Health(); h != (journal.Health{}) {
@@ -186,7 +186,7 @@ func TestFailing(t *testing.T) {
 				dense(t, all)
 				ended, told := 0, int64(0)
 				for _, r := range all {
-					if r.Came.Out == audit.OutOK {
+					if r.Outcome.Out == audit.OutOK {
 						ended++
 					}
 					if r.Kind == audit.KindGap {
@@ -236,7 +236,7 @@ func TestFull(t *testing.T) {
 		closed(t, j)
 		ended := 0
 		for _, r := range m.all(t) {
-			if r.Came.Out == audit.OutOK {
+			if r.Outcome.Out == audit.OutOK {
 				ended++
 			}
 		}

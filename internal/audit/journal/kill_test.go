@@ -57,7 +57,7 @@ func victim(dir, durability, disk string) {
 			for n := 0; ; n++ {
 				id := fmt.Sprintf("%s.%d.%d", j.Run(), who, n)
 				d := call(`{"id":"` + id + `"}`)
-				d.What.Trace = id
+				d.Target.Trace = id
 				t, err := j.Begin(d)
 				for err != nil {
 					if err = j.Wait(ctx, t); err == nil {

@@ -70,20 +70,20 @@ const (
 	lists
 )
 
-func (p *packed) who(a *audit.Asker) {
+func (p *packed) who(a *audit.Principal) {
 	p.texts[textID], p.texts[textName], p.texts[textClient] = cut(a.ID, maxID), cut(a.Name, maxShort), cut(a.Client, maxShort)
 	p.texts[textVia], p.texts[textFlow] = cut(a.Via, maxShort), cut(a.Flow, maxShort)
 	p.lists[listGroups] = cutList(a.Groups)
 	p.addr = a.Addr
 }
 
-func (p *packed) what(s *audit.Subject) {
+func (p *packed) what(s *audit.Target) {
 	p.texts[textServer], p.texts[textItem], p.texts[textEra] = cut(s.Server, maxShort), cut(s.Item, maxLong), cut(s.Era, maxShort)
 	p.texts[textDefinition], p.texts[textTrace] = cut(s.Definition, maxShort), cut(s.Trace, maxShort)
 	p.view, p.through = cut(s.View, maxShort), cut(s.Through, maxShort)
 }
 
-func (p *packed) said(s *audit.Said) {
+func (p *packed) said(s *audit.Decision) {
 	p.texts[textVerdict], p.texts[textGeneration] = cut(s.Verdict, maxShort), cut(s.Generation, maxShort)
 	p.lists[listBy], p.lists[listWould], p.lists[listScopes] = cutList(s.By), cutList(s.Would), cutList(s.Scopes)
 	p.lists[listSeen], p.lists[listFound] = cutList(s.Seen), cutList(s.Found)
@@ -169,9 +169,9 @@ func textOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b))
 
 // unpacker reads what appendTo has written, or anything else. Its strings are parts of one.
 type unpacker struct {
-	rest string
-	bad  bool
-	room []string // for the lists of one record
+	rest  string
+	bad   bool
+	lists []string // for the lists of one record
 }
 
 func (u *unpacker) uvarint() uint64 {
@@ -207,40 +207,40 @@ func (u *unpacker) list() []string {
 		u.bad = u.bad || n > 0
 		return nil
 	}
-	from := len(u.room)
+	from := len(u.lists)
 	for range n {
-		u.room = append(u.room, u.bytes(u.uvarint()))
+		u.lists = append(u.lists, u.bytes(u.uvarint()))
 	}
-	return u.room[from:len(u.room):len(u.room)]
+	return u.lists[from:len(u.lists):len(u.lists)]
 }
 
 // record reads an entry into r, but for Run, and reports whether it is one. The record is
 // good until the next call, or until the entry's bytes change.
 func (u *unpacker) record(it *Item, r *audit.Record) bool {
-	*u = unpacker{rest: textOf(it.Data), room: u.room[:0]}
+	*u = unpacker{rest: textOf(it.Data), lists: u.lists[:0]}
 	*r = audit.Record{N: it.N, Time: time.UnixMicro(u.int()).UTC()}
-	r.Of, r.Sent.Size, r.Count = u.uvarint(), u.int(), u.int()
+	r.Of, r.Arguments.Size, r.Count = u.uvarint(), u.int(), u.int()
 	for _, at := range [texts]*string{
-		textKind: (*string)(&r.Kind), textID: &r.Who.ID, textName: &r.Who.Name, textClient: &r.Who.Client,
-		textVia: &r.Who.Via, textFlow: &r.Who.Flow, textServer: &r.What.Server, textItem: &r.What.Item, textEra: &r.What.Era,
-		textDefinition: &r.What.Definition, textTrace: &r.What.Trace, textVerdict: &r.Said.Verdict,
-		textGeneration: &r.Said.Generation, textDigest: &r.Sent.Digest, textResult: &r.Came.ResultDigest, textText: &r.Text,
+		textKind: (*string)(&r.Kind), textID: &r.Principal.ID, textName: &r.Principal.Name, textClient: &r.Principal.Client,
+		textVia: &r.Principal.Via, textFlow: &r.Principal.Flow, textServer: &r.Target.Server, textItem: &r.Target.Item, textEra: &r.Target.Era,
+		textDefinition: &r.Target.Definition, textTrace: &r.Target.Trace, textVerdict: &r.Decision.Verdict,
+		textGeneration: &r.Decision.Generation, textDigest: &r.Arguments.Digest, textResult: &r.Outcome.ResultDigest, textText: &r.Text,
 	} {
 		*at = u.bytes(u.uvarint())
 	}
 	for _, at := range [lists]*[]string{
-		listGroups: &r.Who.Groups, listBy: &r.Said.By, listWould: &r.Said.Would, listScopes: &r.Said.Scopes,
-		listSeen: &r.Said.Seen, listFound: &r.Said.Found,
+		listGroups: &r.Principal.Groups, listBy: &r.Decision.By, listWould: &r.Decision.Would, listScopes: &r.Decision.Scopes,
+		listSeen: &r.Decision.Seen, listFound: &r.Decision.Found,
 	} {
 		*at = u.list()
 	}
 	if n := u.bytes(1); n != "" && n[0] > 0 {
 		addr, ok := netip.AddrFromSlice([]byte(u.bytes(uint64(n[0]))))
-		r.Who.Addr, u.bad = addr, u.bad || !ok
+		r.Principal.Addr, u.bad = addr, u.bad || !ok
 	}
-	r.What.View, r.What.Through, _ = strings.Cut(u.rest, endSeparator)
+	r.Target.View, r.Target.Through, _ = strings.Cut(u.rest, endSeparator)
 	u.rest = ""
-	readNote(&it.Note, &r.Came)
+	readNote(&it.Note, &r.Outcome)
 	return !u.bad && r.Kind != ""
 }
 

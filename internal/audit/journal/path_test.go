@@ -31,17 +31,17 @@ func TestAllocations(t *testing.T) {
 	}
 	args := strings.Repeat("a", 300)
 	long := call(args)
-	long.What.Item = strings.Repeat("i", 2000)
+	long.Target.Item = strings.Repeat("i", 2000)
 	denied := call(args)
-	denied.Said.Verdict = audit.VerdictDeny
+	denied.Decision.Verdict = audit.VerdictDeny
 	result := bytes.Repeat([]byte("r"), 2000)
-	var late []journal.Ticket
+	var timeout []journal.Ticket
 	for range 600 {
 		ticket, err := j.Begin(call(args))
 		if err != nil {
 			t.Fatal(err)
 		}
-		late = append(late, ticket)
+		timeout = append(timeout, ticket)
 	}
 	wait.For(t, "a batch of them, with which the writer waits", taken)
 	for name, do := range map[string]func() error{
@@ -52,8 +52,8 @@ func TestAllocations(t *testing.T) {
 			return err
 		},
 		"late": func() error {
-			ticket := late[0]
-			late = late[1:]
+			ticket := timeout[0]
+			timeout = timeout[1:]
 			return j.End(ticket, audit.Outcome{Out: audit.OutOK}, result)
 		},
 	} {
@@ -69,7 +69,7 @@ func TestAllocations(t *testing.T) {
 
 var call0 = call(`{"title":"a","body":"b"}`)
 
-func both(j *journal.Journal, d *journal.Decision, result []byte) error {
+func both(j *journal.Journal, d *journal.Request, result []byte) error {
 	ticket, err := j.Begin(d)
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func TestBodies(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := call(`{"other":1}`)
-	other.What.Item = "list_issues"
+	other.Target.Item = "list_issues"
 	if err := both(j, other, []byte(`{}`)); err != nil {
 		t.Fatal(err)
 	}
@@ -167,12 +167,12 @@ func TestBodies(t *testing.T) {
 	}
 	closed(t, j)
 	all := m.all(t)
-	var kept []string
+	var withBodies []string
 	for _, b := range m.bodies {
 		r := all[b.Record]
-		digest, what := r.Sent.Digest, string(r.Kind)+" args "
+		digest, what := r.Arguments.Digest, string(r.Kind)+" args "
 		if b.Result {
-			digest, what = r.Came.ResultDigest, string(r.Kind)+" result "
+			digest, what = r.Outcome.ResultDigest, string(r.Kind)+" result "
 		}
 		if digest != b.Digest || digest == "" {
 			t.Errorf("%s: digest %s, record %s", b.Data, b.Digest, digest)
@@ -180,15 +180,15 @@ func TestBodies(t *testing.T) {
 		if b.Cut {
 			what += "cut "
 		}
-		kept = append(kept, what+string(b.Data))
+		withBodies = append(withBodies, what+string(b.Data))
 	}
 	want := []string{
 		`call args {"token":"[GitHub token removed]"}`,
 		`call result cut {"text":"` + strings.Repeat("é", 27),
 		`done result {"late":true}`,
 	}
-	if strings.Join(kept, "\n") != strings.Join(want, "\n") {
-		t.Errorf("kept\n%s\nwant\n%s", strings.Join(kept, "\n"), strings.Join(want, "\n"))
+	if strings.Join(withBodies, "\n") != strings.Join(want, "\n") {
+		t.Errorf("kept\n%s\nwant\n%s", strings.Join(withBodies, "\n"), strings.Join(want, "\n"))
 	}
 }
 
@@ -218,13 +218,13 @@ func TestClean(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed(t, j)
-	var kept, digests []string
+	var withBodies, digests []string
 	for _, b := range m.bodies {
-		kept, digests = append(kept, string(b.Data)), append(digests, b.Digest)
+		withBodies, digests = append(withBodies, string(b.Data)), append(digests, b.Digest)
 	}
 	const who = "gh https://idp.example|8f3a"
-	if want := []string{`{"a":"` + who + `"}`, `{"b":"` + who + `"}`, `{"late":"` + who + `"}`}; !slices.Equal(kept, want) {
-		t.Errorf("kept %q, want %q", kept, want)
+	if want := []string{`{"a":"` + who + `"}`, `{"b":"` + who + `"}`, `{"late":"` + who + `"}`}; !slices.Equal(withBodies, want) {
+		t.Errorf("kept %q, want %q", withBodies, want)
 	}
 	if want := []string{string(digest(nil, []byte(`{"a":"hush"}`))), string(digest(nil, []byte(`{"b":"hush"}`))), string(digest(nil, []byte(`{"late":"hush"}`)))}; !slices.Equal(digests, want) {
 		t.Errorf("digests %q, want %q", digests, want)

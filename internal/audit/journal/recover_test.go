@@ -84,13 +84,13 @@ func TestRecovery(t *testing.T) {
 			}
 			switch {
 			case r.Kind == audit.KindDone:
-				outs[r.Of] = r.Came.Out
+				outs[r.Of] = r.Outcome.Out
 			case r.Kind == audit.KindCall:
-				outs[r.N] = r.Came.Out
+				outs[r.N] = r.Outcome.Out
 			case r.Kind != audit.KindStart:
 				t.Errorf("%+v", r)
 			}
-			if r.N >= gone && (r.Sent.Size > 0 && r.Sent.Digest != audit.Lost || r.Came.ResultSize > 0 && r.Came.ResultDigest != audit.Lost) {
+			if r.N >= gone && (r.Arguments.Size > 0 && r.Arguments.Digest != audit.Lost || r.Outcome.ResultSize > 0 && r.Outcome.ResultDigest != audit.Lost) {
 				t.Errorf("digests of bytes that are gone: %+v", r)
 			}
 		}
@@ -174,7 +174,7 @@ func (f *fewer) Append(ctx context.Context, b *audit.Batch) (int64, error) {
 // TestUncertain checks that a batch is not added twice if its commit fails after it has
 // happened.
 func TestUncertain(t *testing.T) {
-	m := &memory{late: errDisk}
+	m := &memory{timeout: errDisk}
 	j := open(t, journal.Options{Keeper: m, Dir: t.TempDir()})
 	for range 5 {
 		if _, err := j.Begin(call("{}")); err != nil {
@@ -253,7 +253,7 @@ func TestEntryOfEarlierBuild(t *testing.T) {
 	note := make([]byte, journal.NoteSize)
 	for tail, want := range map[string][2]string{"": {}, "coding": {"coding", ""}, "coding\x00call_tool": {"coding", "call_tool"}, "\x00call_tool": {"", "call_tool"}} {
 		r, err := audit.Parse(journal.Recovered(append(slices.Clip(entry), tail...), note))
-		if err != nil || r.Kind != audit.KindCall || !slices.Equal(r.Who.Groups, []string{"g"}) || r.Who.Addr.String() != "192.0.2.7" || r.What.View != want[0] || r.What.Through != want[1] {
+		if err != nil || r.Kind != audit.KindCall || !slices.Equal(r.Principal.Groups, []string{"g"}) || r.Principal.Addr.String() != "192.0.2.7" || r.Target.View != want[0] || r.Target.Through != want[1] {
 			t.Errorf("%q: got %+v, %v", tail, r, err)
 		}
 	}
@@ -262,7 +262,7 @@ func TestEntryOfEarlierBuild(t *testing.T) {
 	j := open(t, journal.Options{Keeper: m, Dir: t.TempDir()})
 	for _, through := range []string{"", "call_tool"} {
 		d := call("{}")
-		d.What.View, d.What.Through = "coding", through
+		d.Target.View, d.Target.Through = "coding", through
 		if _, err := j.Begin(d); err != nil {
 			t.Fatal(err)
 		}
@@ -271,7 +271,7 @@ func TestEntryOfEarlierBuild(t *testing.T) {
 	var got []string
 	for _, r := range m.all(t) {
 		if r.Kind == audit.KindCall {
-			got = append(got, r.What.View+" "+r.What.Through)
+			got = append(got, r.Target.View+" "+r.Target.Through)
 		}
 	}
 	if !slices.Equal(got, []string{"coding ", "coding call_tool"}) {

@@ -161,8 +161,8 @@ func (r *Ring) Claim(size, spare int) (e Entry, ok bool) {
 	}
 }
 
-// Room returns where the entry goes if one slot is enough for it, else nil: Add is for that.
-func (e *Entry) Room() []byte {
+// Space returns where the entry goes if one slot is enough for it, else nil: Add is for that.
+func (e *Entry) Space() []byte {
 	if e.parts > 1 {
 		return nil
 	}

@@ -21,8 +21,8 @@ func put(r *journal.Ring, data []byte, note string, open bool) (journal.Entry, b
 	if !ok {
 		return e, false
 	}
-	if room := e.Room(); room != nil {
-		copy(room, data)
+	if digests := e.Space(); digests != nil {
+		copy(digests, data)
 	} else {
 		e.Add(data)
 	}
@@ -302,7 +302,7 @@ func TestRingAllocations(t *testing.T) {
 	data := bytes.Repeat([]byte("x"), 400)
 	if n := testing.AllocsPerRun(500, func() {
 		e, _ := r.Claim(len(data), 0)
-		copy(e.Room(), data)
+		copy(e.Space(), data)
 		e.Publish(true)
 		if _, ok := r.Amend(e.N, e.Place); ok {
 			r.Seal(e.N, e.Place)

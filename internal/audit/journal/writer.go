@@ -70,9 +70,9 @@ func newWriter(j *Journal) *writer {
 	}
 }
 
-// heed is called after an entry was put: it wakes the writer if that sleeps, or has a whole
+// notify is called after an entry was put: it wakes the writer if that sleeps, or has a whole
 // batch.
-func (w *writer) heed(n uint64) {
+func (w *writer) notify(n uint64) {
 	if w.asleep.Load() && w.asleep.CompareAndSwap(true, false) || n%commitRecords == 0 {
 		select {
 		case w.wake <- struct{}{}:
@@ -220,14 +220,14 @@ func (w *writer) drain(ctx context.Context) bool {
 // collect fills the batch, and reports whether there is more.
 func (w *writer) collect() (full bool) {
 	for spins := 0; w.batch.len() < commitRecords; {
-		it, ok := w.j.ring.Next(w.batch.room[:0])
+		it, ok := w.j.ring.Next(w.batch.buf[:0])
 		switch {
 		case ok:
-			w.batch.room = it.Data
-			with := sources{beside: unpackBeside(w.j.beside[it.Place].Load()), blocks: w.j.blocks}
+			w.batch.buf = it.Data
+			with := sources{undigested: unpackUndigested(w.j.undigested[it.Place].Load()), blocks: w.j.blocks}
 			if w.j.bodies != nil {
 				with.bodies, w.j.bodies[it.Place] = w.j.bodies[it.Place], bodies{}
-				w.j.beside[it.Place].Store(0)
+				w.j.undigested[it.Place].Store(0)
 			}
 			w.batch.add(&it, &with)
 		case w.j.ring.Idle():
@@ -294,7 +294,7 @@ func (w *writer) tellGap() {
 		return
 	}
 	count := int64(n - w.told) //nolint:gosec // so many requests nobody makes
-	if w.j.note(&audit.Record{Kind: audit.KindGap, Count: count}, 0) == nil {
+	if w.j.append(&audit.Record{Kind: audit.KindGap, Count: count}, 0) == nil {
 		w.told = n
 	}
 }
@@ -325,7 +325,7 @@ func (w *writer) finish(ctx context.Context) {
 		return
 	}
 	for _, n := range slices.Clone(w.batch.open) {
-		if !w.last(ctx, &audit.Record{Kind: audit.KindDone, Of: n, Came: audit.Outcome{Out: audit.OutLost}}) {
+		if !w.last(ctx, &audit.Record{Kind: audit.KindDone, Of: n, Outcome: audit.Outcome{Out: audit.OutLost}}) {
 			return
 		}
 	}
@@ -342,7 +342,7 @@ func (w *writer) finish(ctx context.Context) {
 
 // last puts a record of the end of a run.
 func (w *writer) last(ctx context.Context, r *audit.Record) bool {
-	for w.j.note(r, 0) != nil {
+	for w.j.append(r, 0) != nil {
 		if !w.drain(ctx) {
 			return false
 		}

@@ -49,7 +49,7 @@ func (l *Log) Append(ctx context.Context, b *audit.Batch) (first int64, err erro
 		if err := l.addRecords(ctx, first, b.Records); err != nil {
 			return err
 		}
-		if err := l.addBeside(ctx, first, b); err != nil {
+		if err := l.addAlso(ctx, first, b); err != nil {
 			return err
 		}
 		if b.Sign {
@@ -78,8 +78,8 @@ func (l *Log) addRecords(ctx context.Context, first int64, records [][]byte) err
 	return edge.flush()
 }
 
-// addBeside adds what a batch has beside its records.
-func (l *Log) addBeside(ctx context.Context, first int64, b *audit.Batch) error {
+// addAlso adds what a batch has beside its records.
+func (l *Log) addAlso(ctx context.Context, first int64, b *audit.Batch) error {
 	for _, body := range b.Bodies {
 		const add = "INSERT INTO body (record, result, digest, t, cut, data) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
 		t := audit.Stamp(b.Records[body.Record])

@@ -27,7 +27,7 @@ func records(run string, from, n int) [][]byte {
 	for i := from; i < from+n; i++ {
 		r := audit.Record{
 			Time: start.Add(time.Duration(i) * time.Second), Run: run, N: uint64(i + 1), Kind: audit.KindCall,
-			What: audit.Subject{Server: "gh", Item: fmt.Sprintf("tool-%d", i)}, Said: audit.Said{Verdict: audit.VerdictAllow},
+			Target: audit.Target{Server: "gh", Item: fmt.Sprintf("tool-%d", i)}, Decision: audit.Decision{Verdict: audit.VerdictAllow},
 		}
 		list = append(list, r.Append(nil))
 	}

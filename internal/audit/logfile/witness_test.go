@@ -153,7 +153,7 @@ func TestWitness(t *testing.T) {
 	if code, text := submit(merkle.Checkpoint{}, nil, last); code != http.StatusConflict || text != "957\n" {
 		t.Errorf("an old size that is too small: %d, %q", code, text)
 	}
-	// Another history with the same key: the log was deleted and begun anew.
+	// Another history with the same key: the log was deleted and begun again.
 	other := begin(t)
 	other.key = w.key
 	require.NoError(t, other.log.Close())

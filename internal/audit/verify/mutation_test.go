@@ -456,7 +456,7 @@ func TestOtherKey(t *testing.T) {
 	}
 }
 
-// TestWrittenAnew: somebody who has the disk but not the key writes the log anew, with all
+// TestWrittenAnew: somebody who has the disk but not the key writes the log again, with all
 // its hashes, from a record on that was changed, deleted, or swapped with the next.
 func TestWrittenAnew(t *testing.T) {
 	m := mutated(t)

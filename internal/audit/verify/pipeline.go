@@ -184,8 +184,8 @@ func (s *source) release(next int64) error {
 	// in this one. Behind the last one hashes say where the log ends, if they do not end with
 	// a tile: another one may be missing.
 	end := first + int64(len(j.stored)/tlog.HashSize)
-	if room := next - first; room <= maxWant {
-		j.want = room
+	if gap := next - first; gap <= maxWant {
+		j.want = gap
 	} else if next == math.MaxInt64 && end < first+maxWant && (end > first+j.want || end%merkle.TileWidth != 0) {
 		j.want = end - first
 	}

@@ -1,5 +1,5 @@
 // Package verify finds out what is wrong with an audit log. It needs the bytes of the log and
-// the public key, and computes all hashes anew: the stored ones only help to say which record
+// the public key, and computes all hashes again: the stored ones only help to say which record
 // was changed.
 package verify
 

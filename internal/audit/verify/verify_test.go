@@ -35,11 +35,11 @@ var start = time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
 func record(n int) audit.Record {
 	return audit.Record{
 		Time: start.Add(time.Duration(n) * time.Second), Run: [2]string{"run-a", "run-b"}[n%2], N: uint64(n/2 + 1), Kind: audit.KindCall,
-		Who:  audit.Asker{ID: "https://idp.example|8f3a", Name: "alice@example.com", Client: "claude", Via: "jwt", Flow: "5f1c09"},
-		What: audit.Subject{Server: "gh", Item: fmt.Sprintf("create_issue_%d", n), Era: "2026-07-28", Definition: "sha256:0123456789abcdef0123456789abcdef"},
-		Said: audit.Said{Verdict: audit.VerdictAllow, By: []string{"rule-1"}, Generation: "sha256:0123456789abcdef0123456789abcdef"},
-		Sent: audit.Sent{Digest: "hmac:0123456789abcdef0123456789abcdef0123456789a", Size: 412},
-		Came: audit.Outcome{Out: audit.OutOK, Took: 128 * time.Millisecond, ResultSize: 2210, ResultDigest: "hmac:0123456789abcdef0123456789abcdef0123456789a"},
+		Principal: audit.Principal{ID: "https://idp.example|8f3a", Name: "alice@example.com", Client: "claude", Via: "jwt", Flow: "5f1c09"},
+		Target:    audit.Target{Server: "gh", Item: fmt.Sprintf("create_issue_%d", n), Era: "2026-07-28", Definition: "sha256:0123456789abcdef0123456789abcdef"},
+		Decision:  audit.Decision{Verdict: audit.VerdictAllow, By: []string{"rule-1"}, Generation: "sha256:0123456789abcdef0123456789abcdef"},
+		Arguments: audit.Arguments{Digest: "hmac:0123456789abcdef0123456789abcdef0123456789a", Size: 412},
+		Outcome:   audit.Outcome{Out: audit.OutOK, Took: 128 * time.Millisecond, ResultSize: 2210, ResultDigest: "hmac:0123456789abcdef0123456789abcdef0123456789a"},
 	}
 }
 
@@ -184,7 +184,7 @@ func BenchmarkRead(b *testing.B) {
 		n := 0
 		require.NoError(b, w.log.Read(b.Context(), 0, 0, func(_ int64, record []byte) error {
 			r, err := audit.Parse(record)
-			if r.What.Server == "gh" && r.Who.Name == "alice@example.com" && r.Came.Out == audit.OutOK {
+			if r.Target.Server == "gh" && r.Principal.Name == "alice@example.com" && r.Outcome.Out == audit.OutOK {
 				n++
 			}
 			return err
@@ -335,7 +335,7 @@ func TestSince(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.findings)
 		}
 	}
-	// The owner of the key and the disk writes the log anew.
+	// The owner of the key and the disk writes the log again.
 	w.close()
 	require.NoError(t, os.Remove(w.path))
 	w.log, w.size = w.open(w.path), 0

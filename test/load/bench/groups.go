@@ -91,7 +91,7 @@ func (b *bench) quiet() float64 {
 // contender is one of those that take turns.
 type contender struct {
 	name string
-	// open starts everything anew and connects; stop ends what open started
+	// open starts everything again and connects; stop ends what open started
 	// beside the connection.
 	open func(ctx context.Context) (c *gen.Conn, stop func(), err error)
 }
@@ -158,7 +158,7 @@ func (b *bench) overHTTP(t gen.Target, home string, servers func(backend string)
 			if err != nil {
 				return nil, stopAll(ps...), err
 			}
-			ps, url = append([]*wire.Process{p}, ps...), p.URL // the front ends first
+			ps, url = append([]*wire.Process{p}, ps...), p.URL // the endpoint ends first
 		}
 		t.URL, t.PID = url, ps[0].Cmd.Process.Pid
 		c, err := gen.Open(ctx, t)

@@ -24,7 +24,7 @@ type peer struct{ name, path, dialect string }
 // dialect is how programs of a kind are told what to serve.
 type dialect struct {
 	// stdio and web start one that speaks over stdio, or listens at a port; nil:
-	// it has no such front. The endpoint of web is at path.
+	// it has no such endpoint. The endpoint of web is at path.
 	stdio, web func(program string, at place) (launch, error)
 	path       string
 	// call is one call of the command line; nil: it has none.

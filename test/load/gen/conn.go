@@ -35,7 +35,7 @@ type Target struct {
 	// connections of their own) of HTTP the callers are divided; 0 is 1.
 	Sessions int
 	// Connections is how many idle connections each session keeps; 0 is 600, so
-	// that none is ever made anew. It is about HTTP alone.
+	// that none is ever made again. It is about HTTP alone.
 	Connections int
 	// Bearers are the credentials of the sessions over HTTP, in turn; none: there are
 	// no credentials.

@@ -23,7 +23,7 @@ type Item struct {
 }
 
 // Tools returns the tools of a catalog in the order of the list.
-func Tools(c *Catalog) iter.Seq[Item] {
+func (c *Catalog) Tools() iter.Seq[Item] {
 	return func(yield func(Item) bool) {
 		for _, s := range c.lists[inventory.Tools].sections {
 			for _, e := range s.entries {
@@ -45,7 +45,7 @@ func (t Item) Definition(p *Publisher, modern bool) []byte {
 func (t Item) Raw() []byte { return t.entry.shown().Raw }
 
 // Cost returns about how many tokens the list of tools of a catalog is.
-func Cost(p *Publisher, c *Catalog) (sum int) {
+func (p *Publisher) Cost(c *Catalog) (sum int) {
 	conversion := conversionOf(inventory.Tools, false)
 	for _, s := range c.lists[inventory.Tools].sections {
 		s.costOnce.Do(func() { s.cost = tokens.Estimate(s.appendEntries(nil, p, &conversion, s.entries)) })
@@ -55,19 +55,19 @@ func Cost(p *Publisher, c *Catalog) (sum int) {
 }
 
 // View returns the view whose catalog it is, nil for that of all.
-func View(c *Catalog) *views.View {
-	if c.sight.part == nil {
+func (c *Catalog) View() *views.View {
+	if c.visibility.part == nil {
 		return nil
 	}
-	return c.sight.part.configured
+	return c.visibility.part.configured
 }
 
-// Note notes that an audience is shown all tools of a catalog.
-func Note(p *Publisher, who upstream.Audience, c *Catalog) { p.seen.note(who, c, inventory.Tools) }
+// MarkSeen notes that an audience is shown all tools of a catalog.
+func (p *Publisher) MarkSeen(who upstream.Audience, c *Catalog) { p.seen.add(who, c, inventory.Tools) }
 
-// Beside returns what made has made of a catalog, which it does once.
-func Beside(c *Catalog, made func() any) any {
-	c.pages.beside.Do(func() { c.pages.what = made() })
+// Attached returns what made has made of a catalog, which it does once.
+func (c *Catalog) Attached(made func() any) any {
+	c.pages.attach.Do(func() { c.pages.what = made() })
 	return c.pages.what
 }
 
@@ -82,9 +82,9 @@ type Found struct {
 
 // Searched returns a catalog whose list of tools is to be searched. Where nothing was found
 // it is made once.
-func Searched(c *Catalog, f Found) *Catalog {
+func (c *Catalog) Searched(f Found) *Catalog {
 	if len(f.Names) > 0 {
-		return searched(c, f)
+		return c.searched(f)
 	}
 	c.pages.mu.Lock()
 	defer c.pages.mu.Unlock()
@@ -93,31 +93,33 @@ func Searched(c *Catalog, f Found) *Catalog {
 		own = &c.pages.extended
 	}
 	if *own == nil {
-		*own = searched(c, f)
+		*own = c.searched(f)
 	}
 	return *own
 }
 
-func searched(c *Catalog, f Found) *Catalog {
+func (c *Catalog) searched(f Found) *Catalog {
 	out := &Catalog{pages: pages{of: map[pageKey]*page{}, size: c.pages.size, most: c.pages.most}}
 	from, l := &c.lists[inventory.Tools], &out.lists[inventory.Tools]
 	l.fresh, l.missing, l.own = from.fresh, from.missing, f.Own()
 	l.count, l.pinned = 1, from.pinned
 	keep := func(which func(*entry) bool) {
 		for _, s := range from.sections {
-			var kept []*entry
+			var left []*entry
 			for _, e := range s.entries {
 				if which(e) {
-					kept = append(kept, e)
+					left = append(left, e)
 				}
 			}
-			if len(kept) > 0 {
-				l.sections = append(l.sections, s.with(kept))
-				l.count += len(kept)
+			if len(left) > 0 {
+				l.sections = append(l.sections, s.with(left))
+				l.count += len(left)
 			}
 		}
 	}
-	pinned := func(e *entry) bool { return c.sight.part != nil && slices.Contains(c.sight.part.pins, e.item) }
+	pinned := func(e *entry) bool {
+		return c.visibility.part != nil && slices.Contains(c.visibility.part.pins, e.item)
+	}
 	keep(func(e *entry) bool { return f.All || pinned(e) })
 	for _, name := range f.Names {
 		keep(func(e *entry) bool { return e.exposed == name && !pinned(e) })
@@ -136,14 +138,14 @@ func conversionOf(k inventory.Kind, modern bool) revision.Conversion {
 }
 
 // ReadOnly reports whether policies take a tool for one that changes nothing.
-func ReadOnly(p *Publisher, r *Route) bool {
+func (p *Publisher) ReadOnly(r *Route) bool {
 	trusted := r.Backend.Config().TrustAnnotations || p.o.Pins.Pinned(r.Backend.Name, pins.Tools, r.Bare, r.Definition)
 	return r.Definition != nil && policy.ReadOnly(r.Definition, trusted)
 }
 
 // Unknown returns the servers that an audience may see and of which nothing is known.
-func Unknown(p *Publisher, who upstream.Audience) (names []string) {
-	for _, b := range visible(p, who) {
+func (p *Publisher) Unknown(who upstream.Audience) (names []string) {
+	for _, b := range p.visible(who) {
 		if p.Inventory(b) == nil {
 			names = append(names, b.Name)
 		}
@@ -152,7 +154,7 @@ func Unknown(p *Publisher, who upstream.Audience) (names []string) {
 }
 
 // Offers returns what each server offers that has said so, of which nothing is held back.
-func Offers(p *Publisher) map[string]*inventory.Inventory {
+func (p *Publisher) Offers() map[string]*inventory.Inventory {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	all := map[string]*inventory.Inventory{}
@@ -163,4 +165,4 @@ func Offers(p *Publisher) map[string]*inventory.Inventory {
 }
 
 // Grace returns how long a list waits for servers; see Options.
-func Grace(p *Publisher) time.Duration { return p.o.ListGrace }
+func (p *Publisher) Grace() time.Duration { return p.o.ListGrace }

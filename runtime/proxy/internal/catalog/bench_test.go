@@ -97,7 +97,7 @@ func BenchmarkStart(b *testing.B) {
 	for i, bk := range from.set.All() {
 		c := store.Change{
 			ID:      store.ID{Name: bk.Name, Digest: fmt.Sprint(i)},
-			Catalog: &store.Catalog{Data: inventory.Encode(from.Inventory(bk), inventory.Head{}), Verified: time.Now()},
+			Catalog: &store.Catalog{Data: from.Inventory(bk).Encode(inventory.Head{}), Verified: time.Now()},
 		}
 		require.NoError(b, db.Keep(b.Context(), []store.Change{c}))
 	}

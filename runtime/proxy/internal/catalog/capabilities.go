@@ -13,11 +13,11 @@ import (
 // long as one of them is not known, of those that a principal may see. It waits for
 // nothing.
 func (p *Publisher) Capabilities(who upstream.Audience) Capabilities {
-	servers := visible(p, who)
+	servers := p.visible(who)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var all Capabilities
-	if View(p.Of(who)) != nil { // which has resources of the proxy's own
+	if p.Of(who).View() != nil { // which has resources of the proxy's own
 		all.Join([]byte(`{"resources":{}}`))
 	}
 	for _, b := range servers {
@@ -33,8 +33,8 @@ func (p *Publisher) Capabilities(who upstream.Audience) Capabilities {
 // WithTasks adds the tasks extension to what is offered, where a server has
 // tasks of either era or is not known yet. Clients of the handshake era are not
 // told of any: their calls are waited for.
-func WithTasks(p *Publisher, o Capabilities, who upstream.Audience) Capabilities {
-	servers := visible(p, who)
+func (p *Publisher) WithTasks(o Capabilities, who upstream.Audience) Capabilities {
+	servers := p.visible(who)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, b := range servers {
@@ -57,7 +57,7 @@ const (
 // of the configuration, each under its server's name, after what they do not know of
 // themselves: under which names clients see what they offer.
 func (p *Publisher) Instructions(who upstream.Audience) string {
-	all := visible(p, who)
+	all := p.visible(who)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var text strings.Builder

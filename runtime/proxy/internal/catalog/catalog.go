@@ -40,8 +40,8 @@ type Catalog struct {
 	// where no server is to be held.
 	held map[*upstream.Backend]*pins.Verdict
 	// former are the names now of tools and prompts that had others; see addFormerNames.
-	former [inventory.Kinds]map[string]string
-	sight  sight
+	former     [inventory.Kinds]map[string]string
+	visibility visibility
 }
 
 // list is one of the lists that clients see.
@@ -92,10 +92,10 @@ type Route struct {
 func newCatalog(p *Publisher) *Catalog {
 	all := p.set.All()
 	c := &Catalog{
-		names: p.names, removed: p.past.Removed(), single: len(all) == 1 && !all[0].Config().WrapURIs && len(p.past.Removed()) == 0,
-		held: holding(p), named: map[string]*upstream.Backend{}, owners: NewOwners(), apps: map[*upstream.Backend]bool{}, pages: pages{of: map[pageKey]*page{}, size: new(atomic.Int64), most: maxPages},
+		names: p.names, removed: p.tombstones.Removed(), single: len(all) == 1 && !all[0].Config().WrapURIs && len(p.tombstones.Removed()) == 0,
+		held: p.holding(), named: map[string]*upstream.Backend{}, owners: NewOwners(), apps: map[*upstream.Backend]bool{}, pages: pages{of: map[pageKey]*page{}, size: new(atomic.Int64), most: maxPages},
 	}
-	former, known := slices.Collect(p.past.All()), once(p.known())
+	former, known := slices.Collect(p.tombstones.All()), once(p.known())
 	c.bareTools = sync.OnceValue(func() map[string]*Route { return c.byBareName(slices.Values(former), known) })
 	for _, b := range all {
 		c.named[b.Name] = b
@@ -105,11 +105,11 @@ func newCatalog(p *Publisher) *Catalog {
 		c.gather(p, k)
 		c.addFormerNames(p, k)
 		l := &c.lists[k]
-		l.missing = missingOf(p, k)
+		l.missing = p.missingOf(k)
 		l.finish()
 	}
-	c.sight.material = materialOf(p, c, former)
-	c.sight.obey(c)
+	c.visibility.inputs = p.inputs(c, former)
+	c.visibility.obey(c)
 	return c
 }
 
@@ -131,17 +131,17 @@ func (c *Catalog) gather(p *Publisher, k inventory.Kind) {
 			continue
 		}
 		s := c.sectionOf(p, k, b, titles)
-		kept := make([]*entry, 0, len(s.entries))
+		left := make([]*entry, 0, len(s.entries))
 		for _, e := range s.entries {
 			if _, taken := c.Routes[k][e.exposed]; taken || c.isOthers(p, k, b, e.exposed) {
 				b.Log.Warn("backend lists a name of another; it is left out", "name", e.item.Key)
 				continue
 			}
 			c.Routes[k][e.exposed] = &e.route
-			kept = append(kept, e)
+			left = append(left, e)
 		}
-		if len(kept) < len(s.entries) {
-			s = s.with(kept)
+		if len(left) < len(s.entries) {
+			s = s.with(left)
 		}
 		l.sections = append(l.sections, s)
 		l.count += len(s.entries)
@@ -166,7 +166,7 @@ func (c *Catalog) reserved(p *Publisher, k inventory.Kind, b *upstream.Backend, 
 	if owner := c.names.Owner(key); owner != "" && owner != b.Name {
 		return owner
 	}
-	if other := p.past.ShownOfAnother(b.Name, k, key); other != "" {
+	if other := p.tombstones.ShownOfAnother(b.Name, k, key); other != "" {
 		return other
 	}
 	if r := c.Routes[k][key]; r != nil && r.Backend != b {
@@ -208,7 +208,7 @@ func (c *Catalog) addFormerNames(p *Publisher, k inventory.Kind) {
 
 // claim notes whose URIs are whose, by all that is listed or was, and which
 // backends have resources and apps.
-func (c *Catalog) claim(known iter.Seq2[*upstream.Backend, *inventory.Inventory], former iter.Seq[pastItem]) {
+func (c *Catalog) claim(known iter.Seq2[*upstream.Backend, *inventory.Inventory], former iter.Seq[tombstone]) {
 	for server := range c.named {
 		c.owners.AddServer(server)
 	}
@@ -252,7 +252,7 @@ func (c *Catalog) claim(known iter.Seq2[*upstream.Backend, *inventory.Inventory]
 // byBareName returns the tools by their servers' own names, where one server alone has
 // that name. former has the names that servers list no more; known may have tools that
 // the list leaves out.
-func (c *Catalog) byBareName(former iter.Seq[pastItem], known iter.Seq2[*upstream.Backend, *inventory.Inventory]) map[string]*Route {
+func (c *Catalog) byBareName(former iter.Seq[tombstone], known iter.Seq2[*upstream.Backend, *inventory.Inventory]) map[string]*Route {
 	claims := map[string]Claim{}
 	for f := range former {
 		if f.Kind == inventory.Tools {
@@ -337,7 +337,7 @@ func (c *Catalog) exposedKeys(p *Publisher, k inventory.Kind, b *upstream.Backen
 // missingOf returns the backends that a list leaves out and what kind of failure that is
 // for, nil for none. All clients get it, and an error may hold what is another's: a
 // server's answer, or its stderr. The log and [proxy.Proxy.Status] have the error.
-func missingOf(p *Publisher, k inventory.Kind) (out []inventory.Missing) {
+func (p *Publisher) missingOf(k inventory.Kind) (out []inventory.Missing) {
 	for _, b := range p.set.All() {
 		err := b.Pool.Failure()
 		if o := p.offers[b]; o != nil && o.inventory != nil && !o.inherited {

@@ -27,14 +27,14 @@ type CursorPlace struct {
 }
 
 // SealCursor returns an audience's cursor for a page of a list.
-func SealCursor(ring *seal.Ring, k inventory.Kind, audience string, at CursorPlace) string {
+func SealCursor(ring *seal.Keyring, k inventory.Kind, audience string, at CursorPlace) string {
 	plain, _ := json.Marshal(at) // it always has a JSON form
 	return ring.Seal(purpose+k.Listing().Method+" "+audience, plain, TTL)
 }
 
 // OpenCursor reads the cursor in the params of a request, false where there is none: null counts as
 // none, the empty string does not (specification, Pagination). The error is for the client.
-func OpenCursor(ring *seal.Ring, k inventory.Kind, audience string, params []byte) (at CursorPlace, given bool, err error) {
+func OpenCursor(ring *seal.Keyring, k inventory.Kind, audience string, params []byte) (at CursorPlace, given bool, err error) {
 	span, err := rawjson.Field(params, "cursor")
 	if err != nil || !span.Present() || string(span.Of(params)) == "null" {
 		return at, false, nil //nolint:nilerr // params that are no object have no cursor

@@ -32,10 +32,10 @@ const (
 // grace unless that is zero. Clients are told of what the others offer. who wants to know,
 // zero for nobody in particular.
 func (p *Publisher) Discover(ctx context.Context, who upstream.Audience, grace time.Duration) {
-	all, now := visible(p, who), time.Now()
+	all, now := p.visible(who), time.Now()
 	for _, b := range all {
-		if b.Due(who.Who, now, grace) == upstream.DueBeside {
-			b.Begin(who.Who)
+		if b.Due(who.Who, now, grace) == upstream.DueBackground {
+			b.Connect(who.Who)
 		}
 	}
 	if wait := due(all, who, grace); len(wait) > 0 {
@@ -75,28 +75,28 @@ func due(all []*upstream.Backend, who upstream.Audience, grace time.Duration) []
 func meet(ctx context.Context, who upstream.Audience, backends []*upstream.Backend, grace time.Duration) {
 	var wg sync.WaitGroup
 	for _, b := range backends {
-		wg.Go(func() { b.Meet(ctx, who.Who, grace, false) })
+		wg.Go(func() { b.Discover(ctx, who.Who, grace, false) })
 	}
 	wg.Wait()
 }
 
 // announceComing has clients told together of what backends offer that a list went
 // without: one notification each would have them all list for each.
-func announceComing(p *Publisher) {
+func (p *Publisher) announceComing() {
 	if p.o.ListGrace <= 0 || len(coming(p.set.All())) == 0 || p.set.Lifetime.Err() != nil || p.gathering.Swap(true) {
 		return
 	}
 	p.set.Work.Go(func() {
 		defer p.gathering.Store(false)
 		for all := coming(p.set.All()); len(all) > 0 && p.set.Lifetime.Err() == nil; all = coming(p.set.All()) {
-			gatherComing(p, all)
+			p.gatherComing(all)
 		}
 	})
 }
 
 // gatherComing puts off what would be announced until some backends have come, for
 // comingTime.
-func gatherComing(p *Publisher, all []<-chan struct{}) {
+func (p *Publisher) gatherComing(all []<-chan struct{}) {
 	p.mu.Lock()
 	p.Listeners.holdBack(p.Current.Load())
 	p.mu.Unlock()
@@ -146,13 +146,13 @@ func (p *Publisher) refreshAll() {
 	if deadline.Pause(p.set.Lifetime, refreshDelay) != nil {
 		return
 	}
-	p.TakeOver(p.set.RecallNews(outdated(p.set.All())))
+	p.Adopt(p.set.RestoreNew(outdated(p.set.All())))
 	var group errgroup.Group
 	group.SetLimit(refreshAtOnce)
 	for _, b := range outdated(p.set.All()) {
 		group.Go(func() error {
 			if p.set.Lifetime.Err() == nil {
-				b.Meet(p.set.Lifetime, nil, 0, false)
+				b.Discover(p.set.Lifetime, nil, 0, false)
 			}
 			return nil
 		})

@@ -15,5 +15,5 @@
 // and before a backend's and that of the listeners, and both before that of the views of
 // a catalog; the locks of waiting updates,
 // pages and handed-out links are for memory work alone and taken last. The package knows servers as
-// [upstream.Backend], and no request, session or front.
+// [upstream.Backend], and no request, session or endpoint.
 package catalog

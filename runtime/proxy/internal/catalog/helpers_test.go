@@ -38,12 +38,12 @@ func stored(o Options, from upstream.Store, servers []upstream.Settings) (p *Pub
 	if o.Separator == "" {
 		o.Separator = "__"
 	}
-	o.NameLimit, o.PageSize, o.Ring, o.Logger = 44, DefaultPage, seal.NewRing(), log
+	o.NameLimit, o.PageSize, o.Ring, o.Logger = 44, DefaultPage, seal.NewKeyring(), log
 	o.Info = json.RawMessage(`{"name":"m","version":"1"}`)
 	p = NewPublisher(o, set)
 	r := set.Compare(servers)
-	p.TakeOver(set.Recall(r.Made))
-	p.Enroll(r)
+	p.Adopt(set.Restore(r.Made))
+	p.Reconfigure(r)
 	return p, func() {
 		set.End()
 		set.Close()

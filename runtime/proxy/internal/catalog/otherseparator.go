@@ -59,15 +59,15 @@ func (c *Catalog) spelt(all []split, name string) string {
 // separator can be meant for, nil where there is none or more than one, of those that
 // its server lists or has listed. Nor where another server lists, or has listed, the
 // whole name as its own.
-func otherwiseSpelt(p *Publisher, c *Catalog, k inventory.Kind, name string) (found *Route) {
+func (p *Publisher) otherwiseSpelt(c *Catalog, k inventory.Kind, name string) (found *Route) {
 	all := c.splits(name)
 	b := c.named[c.spelt(all, name)]
-	if b == nil || p.o.NoPrefix || listedByAnother(c, p, k, b, name) {
+	if b == nil || p.o.NoPrefix || c.listedByAnother(p, k, b, name) {
 		return nil
 	}
 	for _, s := range all {
 		r := c.listed(k, b, s.bare)
-		if r == nil && !wasListed(c, p, k, s) {
+		if r == nil && !c.wasListed(p, k, s) {
 			continue
 		}
 		if r == nil || r.renamed || found != nil {
@@ -96,8 +96,8 @@ func (c *Catalog) listed(k inventory.Kind, b *upstream.Backend, bare string) *Ro
 
 // listedByAnother reports whether a backend other than b lists, or has listed, a name as
 // its own.
-func listedByAnother(c *Catalog, p *Publisher, k inventory.Kind, b *upstream.Backend, name string) bool {
-	known, former, done := history(c, p)
+func (c *Catalog) listedByAnother(p *Publisher, k inventory.Kind, b *upstream.Backend, name string) bool {
+	known, former, done := c.history(p)
 	defer done()
 	for other, has := range known {
 		if other != b && slices.ContainsFunc(has.Items[k], func(it inventory.Item) bool { return it.Key == name }) {
@@ -113,11 +113,11 @@ func listedByAnother(c *Catalog, p *Publisher, k inventory.Kind, b *upstream.Bac
 }
 
 // wasListed reports whether a server has listed a name that it may list no more.
-func wasListed(c *Catalog, p *Publisher, k inventory.Kind, s split) bool {
-	_, former, done := history(c, p)
+func (c *Catalog) wasListed(p *Publisher, k inventory.Kind, s split) bool {
+	_, former, done := c.history(p)
 	defer done()
 	for f := range former {
-		if f == (pastItem{Server: s.server, Kind: k, Key: s.bare}) {
+		if f == (tombstone{Server: s.server, Kind: k, Key: s.bare}) {
 			return true
 		}
 	}
@@ -126,10 +126,10 @@ func wasListed(c *Catalog, p *Publisher, k inventory.Kind, s split) bool {
 
 // history returns what servers list and what they have listed, as a catalog shows it,
 // until done.
-func history(c *Catalog, p *Publisher) (known iter.Seq2[*upstream.Backend, *inventory.Inventory], former iter.Seq[pastItem], done func()) {
+func (c *Catalog) history(p *Publisher) (known iter.Seq2[*upstream.Backend, *inventory.Inventory], former iter.Seq[tombstone], done func()) {
 	if !c.whole() {
-		return seen(c), formerlySeen(c), func() {}
+		return c.seen(), c.formerlySeen(), func() {}
 	}
 	p.mu.Lock()
-	return p.known(), p.past.All(), p.mu.Unlock
+	return p.known(), p.tombstones.All(), p.mu.Unlock
 }

@@ -36,7 +36,7 @@ type pages struct {
 	// searched has another list of tools, nil as long as nobody wants it; see Searched.
 	searched, extended *Catalog // extended has all tools, and others after them
 
-	beside sync.Once // see Beside
+	attach sync.Once // see Beside
 	what   any
 }
 
@@ -85,9 +85,9 @@ func (p *Publisher) List(ctx context.Context, who upstream.Audience, k inventory
 		return nil, err
 	}
 	p.Listeners.See(k)
-	announceComing(p)
-	c := show(p, who, k)
-	p.seen.note(who, c, k)
+	p.announceComing()
+	c := p.show(who, k)
+	p.seen.add(who, c, k)
 	if arrange != nil && k == inventory.Tools {
 		arranged, private := arrange(c)
 		c, who.Private = arranged, who.Private || private
@@ -105,7 +105,7 @@ func (p *Publisher) List(ctx context.Context, who upstream.Audience, k inventory
 
 // show returns the catalog that a list is given out of. Where names have no
 // prefix, those on it stay with their servers from now on.
-func show(p *Publisher, who upstream.Audience, k inventory.Kind) *Catalog {
+func (p *Publisher) show(who upstream.Audience, k inventory.Kind) *Catalog {
 	if !p.o.NoPrefix || k != inventory.Tools && k != inventory.Prompts {
 		return p.Of(who)
 	}
@@ -116,7 +116,7 @@ func show(p *Publisher, who upstream.Audience, k inventory.Kind) *Catalog {
 		for _, s := range c.lists[k].sections {
 			for _, e := range s.entries {
 				if !e.route.Wrapped {
-					p.past.Show(s.backend.Name, k, e.route.Bare)
+					p.tombstones.Show(s.backend.Name, k, e.route.Bare)
 				}
 			}
 		}

@@ -21,7 +21,7 @@ import (
 
 // admit takes over what a backend offers, without what is held back. The caller holds
 // the lock, and has had it compared before: this finds the outcome of that.
-func admit(p *Publisher, b *upstream.Backend, listed *inventory.Inventory) {
+func (p *Publisher) admit(b *upstream.Backend, listed *inventory.Inventory) {
 	o := p.offers.at(b)
 	before := o.inventory
 	o.listed, o.inventory, o.held = listed, listed, nil
@@ -30,12 +30,12 @@ func admit(p *Publisher, b *upstream.Backend, listed *inventory.Inventory) {
 			o.inventory, o.held = without(listed, v), v
 		}
 	}
-	p.past.Note(b.Name, before, o.inventory)
+	p.tombstones.Add(b.Name, before, o.inventory)
 }
 
 // compareHeld compares what backends offer that have something held back, so that
 // nobody waits for it at the lock.
-func compareHeld(p *Publisher, us ...*update) {
+func (p *Publisher) compareHeld(us ...*update) {
 	for _, u := range us {
 		if u.offers == nil || p.o.Pins.Mode(u.backend.Name) != pins.Hold {
 			continue
@@ -48,7 +48,7 @@ func compareHeld(p *Publisher, us ...*update) {
 }
 
 // compareLater compares what backends offer where that only leads to a warning.
-func compareLater(p *Publisher, us ...*update) {
+func (p *Publisher) compareLater(us ...*update) {
 	for _, u := range us {
 		if u.offers != nil && p.o.Pins.Mode(u.backend.Name) == pins.Warn {
 			p.set.Work.Go(func() { p.o.Pins.Check(u.backend.Name, offerOf(u.offers)) })
@@ -58,7 +58,7 @@ func compareLater(p *Publisher, us ...*update) {
 
 // Repin compares again what the named servers offer, because something else is locked
 // now, and replaces the catalog by one without what is held back.
-func Repin(p *Publisher, servers []string) {
+func (p *Publisher) Repin(servers []string) {
 	if len(servers) == 0 {
 		return
 	}
@@ -81,7 +81,7 @@ func Repin(p *Publisher, servers []string) {
 	defer p.mu.Unlock()
 	for _, one := range all {
 		if o := p.offers[one.b]; o != nil && o.listed != nil {
-			admit(p, one.b, o.listed)
+			p.admit(one.b, o.listed)
 		}
 	}
 	after := newCatalog(p)
@@ -128,7 +128,7 @@ func without(has *inventory.Inventory, v *pins.Verdict) *inventory.Inventory {
 
 // holding returns the backends of which something may be held back, with what is.
 // The caller holds the lock.
-func holding(p *Publisher) map[*upstream.Backend]*pins.Verdict {
+func (p *Publisher) holding() map[*upstream.Backend]*pins.Verdict {
 	var all map[*upstream.Backend]*pins.Verdict
 	for _, b := range p.set.All() {
 		if p.o.Pins.Mode(b.Name) != pins.Hold {
@@ -145,11 +145,11 @@ func holding(p *Publisher) map[*upstream.Backend]*pins.Verdict {
 	return all
 }
 
-// Settle returns the route of a name or URI once what its backend offers has been compared
+// Confirm returns the route of a name or URI once what its backend offers has been compared
 // over the connection that there is; what is held back is not found, and
 // what the principal was shown otherwise is denied. Where nothing can be held back it
 // returns at once.
-func Settle(ctx context.Context, p *Publisher, who upstream.Audience, k inventory.Kind, key string, r *Route) (*Route, error) {
+func Confirm(ctx context.Context, p *Publisher, who upstream.Audience, k inventory.Kind, key string, r *Route) (*Route, error) {
 	before := p.Of(who)
 	if _, held := before.held[r.Backend]; !held {
 		return r, nil
@@ -177,8 +177,8 @@ func Settle(ctx context.Context, p *Publisher, who upstream.Audience, k inventor
 			return nil, unknown(k, key)
 		}
 	}
-	if Redefined(p, who, c, k, r) {
-		return nil, redefined(p, who, k, r)
+	if p.Redefined(who, c, k, r) {
+		return nil, p.redefined(who, k, r)
 	}
 	return r, nil
 }
@@ -199,8 +199,8 @@ type seenKey struct {
 // maxSeen bounds them. Beyond it all are forgotten, and calls pass until the next list.
 const maxSeen = 16 << 10
 
-// note notes what a principal is shown.
-func (s *seenLists) note(who upstream.Audience, c *Catalog, k inventory.Kind) {
+// add notes what a principal is shown.
+func (s *seenLists) add(who upstream.Audience, c *Catalog, k inventory.Kind) {
 	if len(c.held) == 0 {
 		return
 	}
@@ -223,14 +223,14 @@ func (s *seenLists) note(who upstream.Audience, c *Catalog, k inventory.Kind) {
 
 // Redefined reports whether a principal was last shown another definition of what a route
 // leads to, where its server is one of which something can be held back.
-func Redefined(p *Publisher, who upstream.Audience, c *Catalog, k inventory.Kind, r *Route) bool {
+func (p *Publisher) Redefined(who upstream.Audience, c *Catalog, k inventory.Kind, r *Route) bool {
 	if _, held := c.held[r.Backend]; !held || r.Definition == nil {
 		return false
 	}
 	p.seen.mu.Lock()
 	seen := p.seen.of[seenKey{who.Who.Key(), who.View, r.Backend.Name, k}]
 	p.seen.mu.Unlock()
-	if seen == nil || seen.inventory == inventoryOf(c, k, r.Backend) {
+	if seen == nil || seen.inventory == c.inventoryOf(k, r.Backend) {
 		return false
 	}
 	for _, e := range seen.entries {
@@ -242,7 +242,7 @@ func Redefined(p *Publisher, who upstream.Audience, c *Catalog, k inventory.Kind
 }
 
 // inventoryOf returns what a list has of a backend, nil for nothing.
-func inventoryOf(c *Catalog, k inventory.Kind, b *upstream.Backend) *inventory.Inventory {
+func (c *Catalog) inventoryOf(k inventory.Kind, b *upstream.Backend) *inventory.Inventory {
 	for _, s := range c.lists[k].sections {
 		if s.backend == b {
 			return s.inventory
@@ -252,7 +252,7 @@ func inventoryOf(c *Catalog, k inventory.Kind, b *upstream.Backend) *inventory.I
 }
 
 // redefined refuses what is not what a principal was shown, and tells it to list again.
-func redefined(p *Publisher, who upstream.Audience, k inventory.Kind, r *Route) error {
+func (p *Publisher) redefined(who upstream.Audience, k inventory.Kind, r *Route) error {
 	p.Listeners.remind(who, k.Listing().Changed)
 	return &access.Denied{
 		Code: access.CodeDenied, Reason: "its definition has changed since it was listed: list again", Policy: "mcpctl.pin", Server: r.Backend.Name, Item: r.Bare,
@@ -263,10 +263,10 @@ func redefined(p *Publisher, who upstream.Audience, k inventory.Kind, r *Route) 
 // connection that there is: nothing is called over one whose lists nobody has looked
 // at. Where nothing can be held back it returns at once.
 func settled(ctx context.Context, who upstream.Audience, p *Publisher, c *Catalog, b *upstream.Backend) (*Catalog, error) {
-	if _, held := c.held[b]; !held || b.Pool.Told() != nil {
+	if _, held := c.held[b]; !held || b.Pool.DiscoveryConn() != nil {
 		return c, nil
 	}
-	if err := b.Learn(ctx, who.Who); err != nil {
+	if err := b.EnsureDiscovered(ctx, who.Who); err != nil {
 		return nil, err
 	}
 	return p.Of(who), nil

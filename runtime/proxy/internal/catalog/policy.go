@@ -29,8 +29,8 @@ const (
 
 // policies are those that count for a catalog, and the catalogs of what principals see of it.
 type policies struct {
-	material *material
-	base     *Catalog
+	inputs *inputs
+	base   *Catalog
 
 	of  sync.Map // the catalog of a *access.Principal
 	who atomic.Int64
@@ -72,27 +72,27 @@ func kindOf(k inventory.Kind) policy.Kind {
 func (p *Publisher) Of(who upstream.Audience) *Catalog { return p.Current.Load().of(who) }
 
 // Whole returns the catalog of a view, of everything for "", whatever policies say.
-func Whole(p *Publisher, view string) *Catalog { return inView(p.Current.Load(), view) }
+func (p *Publisher) Whole(view string) *Catalog { return p.Current.Load().inView(view) }
 
-func (c *Catalog) of(who upstream.Audience) *Catalog { return inView(c, who.View).as(who.Who) }
+func (c *Catalog) of(who upstream.Audience) *Catalog { return c.inView(who.View).as(who.Who) }
 
-func inView(c *Catalog, view string) *Catalog {
+func (c *Catalog) inView(view string) *Catalog {
 	if view != "" {
-		return c.sight.material.in(view)
+		return c.visibility.inputs.in(view)
 	}
 	return c
 }
 
 // as returns the catalog of a principal.
 func (c *Catalog) as(who *access.Principal) *Catalog {
-	ps := c.sight.policies
+	ps := c.visibility.policies
 	if ps == nil {
 		return c
 	}
 	if known, ok := ps.of.Load(who); ok {
 		return known.(*Catalog) //nolint:forcetypeassert // it has nothing else
 	}
-	its := ps.under(ps.material.world.View(who))
+	its := ps.under(ps.inputs.snapshot.View(who))
 	if ps.who.Add(1) > maxWho {
 		ps.of.Clear()
 		ps.who.Store(1)
@@ -108,7 +108,7 @@ func (ps *policies) under(v *policy.View) *Catalog {
 	if c := ps.views[v]; c != nil {
 		return c
 	}
-	m := ps.material
+	m := ps.inputs
 	if len(ps.views) >= maxViews || m.size.Load() > maxViewBytes {
 		clear(ps.views)
 		ps.of.Clear()
@@ -117,7 +117,7 @@ func (ps *policies) under(v *policy.View) *Catalog {
 		m.pages.Store(0)
 	}
 	servers := map[string]bool{}
-	c, size := narrowed(ps.base, sight{material: m, view: v, part: ps.base.sight.part}, func(server string) bool {
+	c, size := ps.base.narrowed(visibility{inputs: m, view: v, part: ps.base.visibility.part}, func(server string) bool {
 		visible, known := servers[server]
 		if !known {
 			visible = v.Server(server)
@@ -134,7 +134,7 @@ func (ps *policies) under(v *policy.View) *Catalog {
 func (c *Catalog) shows(b *upstream.Backend) bool { return c.whole() || c.named[b.Name] != nil }
 
 // Sees reports whether an audience may see a server.
-func Sees(p *Publisher, who upstream.Audience, b *upstream.Backend) bool { return p.Of(who).shows(b) }
+func (p *Publisher) Sees(who upstream.Audience, b *upstream.Backend) bool { return p.Of(who).shows(b) }
 
 // knows reports whether a server is visible that is configured, or was.
 func (c *Catalog) knows(server string) bool {
@@ -142,7 +142,7 @@ func (c *Catalog) knows(server string) bool {
 }
 
 // visible returns the servers that a principal may see.
-func visible(p *Publisher, who upstream.Audience) []*upstream.Backend {
+func (p *Publisher) visible(who upstream.Audience) []*upstream.Backend {
 	all, c := p.set.All(), p.Of(who)
 	if c.whole() {
 		return all
@@ -153,7 +153,7 @@ func visible(p *Publisher, who upstream.Audience) []*upstream.Backend {
 // unlisted returns a route that is in no list as this catalog has it, nil where it is
 // hidden. A server may list the same under another name: then that counts.
 func (c *Catalog) unlisted(r *Route, k inventory.Kind) *Route {
-	full := c.sight.material.full
+	full := c.visibility.inputs.full
 	if c.whole() || r.Definition != nil {
 		return r
 	}
@@ -169,25 +169,25 @@ func (c *Catalog) unlisted(r *Route, k inventory.Kind) *Route {
 		out.Rules, out.Edit = its.Rules, its.Edit
 		return &out
 	}
-	if !c.sight.part.showsUnlisted(k, r.Backend.Name, r.Bare, c) {
+	if !c.visibility.part.showsUnlisted(k, r.Backend.Name, r.Bare, c) {
 		return nil
 	}
-	if c.sight.view == nil {
+	if c.visibility.view == nil {
 		return r
 	}
 	it := policy.Item{Kind: kindOf(k), Server: r.Backend.Name, Name: r.Bare}
-	visible, use := c.sight.view.Unlisted(it)
+	visible, use := c.visibility.view.Unlisted(it)
 	if !visible {
 		return nil
 	}
-	deliver, marks := c.sight.view.UnlistedDelivery(it)
+	deliver, marks := c.visibility.view.UnlistedDelivery(it)
 	out.Rules = rulesOf(use, deliver, marks)
 	return &out
 }
 
 // Tool returns the route of a tool by its server's name, nil for one that is not known, and
 // whether a principal may see it. Of one that is not known the server alone counts.
-func Tool(p *Publisher, who upstream.Audience, b *upstream.Backend, bare string) (r *Route, visible bool) {
+func (p *Publisher) Tool(who upstream.Audience, b *upstream.Backend, bare string) (r *Route, visible bool) {
 	c := p.Of(who)
 	if bare == "" || c.whole() {
 		return nil, c.shows(b)
@@ -197,50 +197,50 @@ func Tool(p *Publisher, who upstream.Audience, b *upstream.Backend, bare string)
 }
 
 // Shows reports whether a principal may see a resource of a server, by the server's URI.
-func Shows(p *Publisher, who upstream.Audience, b *upstream.Backend, uri string) bool {
+func (p *Publisher) Shows(who upstream.Audience, b *upstream.Backend, uri string) bool {
 	c := p.Of(who)
 	return c.whole() || c.unlisted(routeTo(b, uri, false), inventory.Resources) != nil
 }
 
 // On returns whether a principal may do something with a server, and the conditions.
-func On(p *Publisher, who upstream.Audience, action policy.Action, server string) (possible bool, c *policy.Conditions) {
-	if its := p.Of(who); its.sight.view != nil {
-		return its.sight.view.On(action, server)
+func (p *Publisher) On(who upstream.Audience, action policy.Action, server string) (possible bool, c *policy.Conditions) {
+	if its := p.Of(who); its.visibility.view != nil {
+		return its.visibility.view.On(action, server)
 	}
 	return true, nil
 }
 
 // Policies returns what stands for the policies that count, "" without any, how many views
 // of them are kept and how many principals have one.
-func Policies(p *Publisher) (digest string, views, principals int) {
-	ps := p.Current.Load().sight.policies
+func (p *Publisher) Policies() (digest string, views, principals int) {
+	ps := p.Current.Load().visibility.policies
 	if ps == nil {
 		return "", 0, 0
 	}
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
-	return ps.material.set.Digest(), len(ps.views), int(ps.who.Load())
+	return ps.inputs.set.Digest(), len(ps.views), int(ps.who.Load())
 }
 
 // Repolicy replaces the catalog by one under the policies that count now. The catalogs of
 // the principals that were there last are made before, so that nobody waits for them.
-func Repolicy(p *Publisher) {
+func (p *Publisher) Repolicy() {
 	for again := true; ; again = false {
 		p.mu.Lock()
 		before, after := p.Current.Load(), newCatalog(p)
-		if !again || before.sight.policies == nil || after.sight.policies == nil {
+		if !again || before.visibility.policies == nil || after.visibility.policies == nil {
 			p.Current.Store(after)
 			p.Listeners.announce(before, after, nil)
 			p.mu.Unlock()
 			return
 		}
 		p.mu.Unlock()
-		before.sight.policies.of.Range(func(who, _ any) bool {
+		before.visibility.policies.of.Range(func(who, _ any) bool {
 			after.as(who.(*access.Principal)) //nolint:forcetypeassert // see of
 			return true
 		})
 		p.mu.Lock()
-		done := p.Current.Load() == before && p.o.Gate.Set() == after.sight.material.set
+		done := p.Current.Load() == before && p.o.Gate.Set() == after.visibility.inputs.set
 		if done {
 			p.Current.Store(after)
 			p.Listeners.announce(before, after, nil)

@@ -68,7 +68,7 @@ func TestViews(t *testing.T) {
 				var want, got []string
 				for _, s := range full.lists[k].sections {
 					for _, e := range s.entries {
-						alone := set.World([]policy.Server{{Name: s.backend.Name}}, []policy.Item{{Kind: kindOf(k), Server: s.backend.Name, Name: e.item.Key, Definition: e.item.Raw}})
+						alone := set.Snapshot([]policy.Server{{Name: s.backend.Name}}, []policy.Item{{Kind: kindOf(k), Server: s.backend.Name, Name: e.item.Key, Definition: e.item.Raw}})
 						visible, use := alone.View(one).Item(0)
 						r := its.Routes[k][e.exposed]
 						if visible != (r != nil) {
@@ -140,7 +140,7 @@ func fifty(tb testing.TB) (*Publisher, []*access.Principal) {
 	}
 	p := manyTools(tb, 5000)
 	p.o.Gate = gate.New(gate.Config{Set: compiled(tb, text.String())})
-	Repolicy(p)
+	p.Repolicy()
 	return p, who
 }
 
@@ -222,7 +222,7 @@ func BenchmarkFirstList(b *testing.B) {
 	})
 }
 
-// anew makes the catalog anew and no view of it.
+// again makes the catalog again and no view of it.
 func anew(p *Publisher) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -237,6 +237,6 @@ func BenchmarkRepolicy(b *testing.B) {
 		p.Of(by(&one))
 	}
 	for b.Loop() {
-		Repolicy(p)
+		p.Repolicy()
 	}
 }

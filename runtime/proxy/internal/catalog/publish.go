@@ -24,7 +24,7 @@ type Options struct {
 	Single              bool // the one server answers for what it does not list, too
 	Separator           string
 	NameLimit, PageSize int
-	Ring                *seal.Ring
+	Ring                *seal.Keyring
 	Info                []byte        // who the proxy says it is, as JSON
 	ListGrace           time.Duration // see proxy.Options
 	Pins                *pins.Guard   // says what is held back; nil: nothing is
@@ -49,11 +49,11 @@ type Publisher struct {
 	waiting    atomic.Bool // a list waits for servers; see sayWaiting
 	refreshing atomic.Bool // servers are being looked at, or about to be; see refresh
 
-	mu     sync.Mutex // guards what follows, and is held while a catalog is built; taken before a backend's
-	names  Names
-	past   Past
-	offers offersOf
-	views  *views.Set
+	mu         sync.Mutex // guards what follows, and is held while a catalog is built; taken before a backend's
+	names      Names
+	tombstones Tombstones
+	offers     offersOf
+	views      *views.Set
 }
 
 // offersOf is the part of each backend. Publisher.mu guards it.
@@ -73,7 +73,7 @@ type offers struct {
 // NewPublisher returns a publisher of what a set of backends offers.
 func NewPublisher(o Options, set *upstream.Set) *Publisher {
 	p := &Publisher{
-		o: o, set: set, views: o.Views, names: namesOf(o, nil, Names{}), past: newPast(),
+		o: o, set: set, views: o.Views, names: namesOf(o, nil, Names{}), tombstones: newTombstones(),
 		offers: offersOf{}, Listeners: Listeners{all: o.Single, of: map[Listener]wish{}},
 	}
 	p.Current.Store(newCatalog(p))
@@ -147,21 +147,21 @@ type updates struct {
 // backend says to have changed in any case. It reports whether any list has.
 func (p *Publisher) Publish(b *upstream.Backend, offers *inventory.Inventory, said inventory.ListSet) (news bool) {
 	u := &update{backend: b, offers: offers, said: said}
-	compareHeld(p, u)
+	p.compareHeld(u)
 	p.publishAll(u)
-	compareLater(p, u)
+	p.compareLater(u)
 	return u.news
 }
 
-// TakeOver publishes what backends offered to another process.
-func (p *Publisher) TakeOver(all []upstream.Recalled) {
+// Adopt publishes what backends offered to another process.
+func (p *Publisher) Adopt(all []upstream.Restored) {
 	us := make([]*update, len(all))
 	for i, r := range all {
 		us[i] = &update{backend: r.Backend, offers: r.Offers}
 	}
-	compareHeld(p, us...)
+	p.compareHeld(us...)
 	p.publishAll(us...)
-	compareLater(p, us...)
+	p.compareLater(us...)
 }
 
 // publishAll publishes several updates with one catalog. What comes while one is
@@ -192,7 +192,7 @@ func (p *Publisher) publishAll(us ...*update) {
 			u.offers.Follow(o.listed)
 			inventory.Redefined(u.backend.Log, o.listed, u.offers)
 			o.inherited = false
-			admit(p, u.backend, u.offers)
+			p.admit(u.backend, u.offers)
 		}
 		heard = heard.With(u.backend.Name, u.said)
 	}
@@ -212,20 +212,20 @@ func (p *Publisher) publishAll(us ...*update) {
 	}
 }
 
-// Enroll routes requests to the new backends from now on, and notifies clients.
-func (p *Publisher) Enroll(r *upstream.Reconfiguration) {
+// Reconfigure routes requests to the new backends from now on, and notifies clients.
+func (p *Publisher) Reconfigure(r *upstream.Reconfiguration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	names := namesOf(p.o, r.Roster, p.names)
+	names := namesOf(p.o, r.Backends, p.names)
 	for _, b := range r.Made {
-		p.past.Back(b.Name)
+		p.tombstones.Back(b.Name)
 	}
 	for old, successor := range r.Left {
 		was := p.offers.at(old)
 		was.replaced = true
 		if successor == nil {
-			p.past.Note(old.Name, was.inventory, nil)
-			for _, server := range p.past.Remove(old.Name) {
+			p.tombstones.Add(old.Name, was.inventory, nil)
+			for _, server := range p.tombstones.Remove(old.Name) {
 				names.Forget(server)
 				p.handedOut.Forget(server)
 			}
@@ -236,9 +236,9 @@ func (p *Publisher) Enroll(r *upstream.Reconfiguration) {
 		if is.inventory == nil && was.inventory != nil {
 			is.listed, is.inventory, is.held, is.inherited = was.listed, was.inventory, was.held, true
 		}
-		p.past.Note(old.Name, was.inventory, is.inventory)
+		p.tombstones.Add(old.Name, was.inventory, is.inventory)
 	}
-	for _, b := range r.Roster {
+	for _, b := range r.Backends {
 		if o := p.offers.at(b); !slices.Contains(r.Made, b) || o.inherited {
 			o.renamed = o.renamed || names.Unclear(b.Name) != p.names.Unclear(b.Name)
 		}
@@ -271,8 +271,8 @@ func (p *Publisher) holdBack(made []*upstream.Backend, before *Catalog) bool {
 	return true
 }
 
-// SaveAgain stores what is known of backends whose digest is another.
-func (p *Publisher) SaveAgain(r *upstream.Reconfiguration) {
+// Persist stores what is known of backends whose digest is another.
+func (p *Publisher) Persist(r *upstream.Reconfiguration) {
 	for b := range r.Adjust {
 		b.Persisted.SaveUsage()
 		p.mu.Lock()

@@ -25,7 +25,7 @@ func (p *Publisher) Resolve(ctx context.Context, who upstream.Audience, k invent
 		return r, nil
 	}
 	asked := name
-	if part := c.sight.part; part != nil && k == inventory.Tools { // which may have renamed it
+	if part := c.visibility.part; part != nil && k == inventory.Tools { // which may have renamed it
 		asked = cmp.Or(part.view.Exposed(name), name)
 	}
 	owner := c.names.Owner(asked)
@@ -34,7 +34,7 @@ func (p *Publisher) Resolve(ctx context.Context, who upstream.Audience, k invent
 		server = c.spelt(c.splits(name), name)
 	}
 	if b := c.named[server]; b != nil && !b.ConnectedOnce.Load() {
-		if err := b.Learn(ctx, who.Who); err != nil {
+		if err := b.EnsureDiscovered(ctx, who.Who); err != nil {
 			return nil, err
 		}
 	}
@@ -57,7 +57,7 @@ func (p *Publisher) Resolve(ctx context.Context, who upstream.Audience, k invent
 		}
 		return nil, unknown(k, name)
 	}
-	for _, b := range visible(p, who) {
+	for _, b := range p.visible(who) {
 		if err := p.Inventory(b).Failure(k); err != nil && (unowned || owner == b.Name) {
 			// Not its answer to this request, so not to be passed on as one.
 			return nil, b.Fail(fmt.Errorf("%s: %v", k.Listing().Method, err)) //nolint:errorlint // see above
@@ -66,7 +66,7 @@ func (p *Publisher) Resolve(ctx context.Context, who upstream.Audience, k invent
 	if r := c.alias(name); r != nil && k == inventory.Tools && unowned && !p.o.NoPrefix {
 		return r, nil
 	}
-	if r := otherwiseSpelt(p, c, k, name); r != nil {
+	if r := p.otherwiseSpelt(c, k, name); r != nil {
 		return r, nil
 	}
 	return nil, unknown(k, name)
@@ -121,7 +121,7 @@ func findURI(ctx context.Context, who upstream.Audience, p *Publisher, uri strin
 	if len(c.readers) != 1 {
 		return nil, noneLists(uri)
 	}
-	for _, b := range visible(p, who) {
+	for _, b := range p.visible(who) {
 		if !b.IsListed.Load() {
 			err := cmp.Or(b.Pool.Failure(), errors.New("it has not told yet what it has"))
 			return nil, b.Fail(fmt.Errorf("may have %s: %v", uri, err)) //nolint:errorlint // no answer to this request
@@ -141,7 +141,7 @@ func (p *Publisher) claimed(ctx context.Context, who upstream.Audience, uri stri
 			return nil, notFound(uri, "there is no server "+server)
 		}
 		if !b.IsListed.Load() {
-			b.Meet(ctx, who.Who, 0, true)
+			b.Discover(ctx, who.Who, 0, true)
 			c = p.Of(who)
 		}
 		return c.unwrapped(b, uri, bare), deadline.Err(ctx)

@@ -18,22 +18,22 @@ func (r *Route) Digest(k inventory.Kind) string {
 
 // By returns the ids of the policies that let a principal use what a route leads to,
 // whatever the request. They are not to be changed.
-func By(p *Publisher, who upstream.Audience, k inventory.Kind, r *Route) []string {
+func (p *Publisher) By(who upstream.Audience, k inventory.Kind, r *Route) []string {
 	c := p.Of(who)
-	if c.sight.view == nil {
+	if c.visibility.view == nil {
 		return nil
 	}
-	if o := c.sight.material.offers[r.Backend]; o != nil && r.digest != nil && k < inventory.Kinds && r.at < len(o.has.Items[k]) && o.has.Items[k][r.at].Key == r.Bare { // else of another catalog
-		return c.sight.view.By(o.first[k] + r.at)
+	if o := c.visibility.inputs.offers[r.Backend]; o != nil && r.digest != nil && k < inventory.Kinds && r.at < len(o.has.Items[k]) && o.has.Items[k][r.at].Key == r.Bare { // else of another catalog
+		return c.visibility.view.By(o.first[k] + r.at)
 	}
-	return c.sight.view.UnlistedBy(policy.Item{Kind: kindOf(k), Server: r.Backend.Name, Name: r.Bare, Definition: r.Definition})
+	return c.visibility.view.UnlistedBy(policy.Item{Kind: kindOf(k), Server: r.Backend.Name, Name: r.Bare, Definition: r.Definition})
 }
 
 // OnBy returns the ids of the policies that let a principal do something with a server, or
 // keep them from it, whatever the request.
-func OnBy(p *Publisher, who upstream.Audience, action policy.Action, server string) []string {
-	if c := p.Of(who); c.sight.view != nil {
-		return c.sight.view.OnBy(action, server)
+func (p *Publisher) OnBy(who upstream.Audience, action policy.Action, server string) []string {
+	if c := p.Of(who); c.visibility.view != nil {
+		return c.visibility.view.OnBy(action, server)
 	}
 	return nil
 }
@@ -43,14 +43,14 @@ const ByView = "mcpctl.view"
 
 // Hidden returns what a name or URI leads to that an audience is told nothing of, and the
 // ids of the policies that hide it; "" for what is not there.
-func Hidden(p *Publisher, who upstream.Audience, k inventory.Kind, key string) (server, item string, by []string) {
+func (p *Publisher) Hidden(who upstream.Audience, k inventory.Kind, key string) (server, item string, by []string) {
 	full, its := p.Current.Load(), p.Of(who)
 	if its.whole() {
 		return "", "", nil
 	}
 	r := full.Routes[k][key]
 	if r == nil && (k == inventory.Tools || k == inventory.Prompts) {
-		r = otherwiseSpelt(p, full, k, key)
+		r = p.otherwiseSpelt(full, k, key)
 	} else if server, bare, ok := full.owners.Named(key); r == nil && ok && full.named[server] != nil {
 		r = full.unwrapped(full.named[server], key, bare)
 	} else if owner := full.owners.OfURI(key); r == nil && owner.Sole() {
@@ -59,14 +59,14 @@ func Hidden(p *Publisher, who upstream.Audience, k inventory.Kind, key string) (
 	if r == nil {
 		return "", "", nil
 	}
-	if !its.sight.part.showsItem(r, k) || its.listed(k, r.Backend, r.Bare) != nil {
+	if !its.visibility.part.showsItem(r, k) || its.listed(k, r.Backend, r.Bare) != nil {
 		return r.Backend.Name, r.Bare, []string{ByView}
 	}
-	return r.Backend.Name, r.Bare, its.sight.view.UnlistedBy(policy.Item{Kind: kindOf(k), Server: r.Backend.Name, Name: r.Bare, Definition: r.Definition})
+	return r.Backend.Name, r.Bare, its.visibility.view.UnlistedBy(policy.Item{Kind: kindOf(k), Server: r.Backend.Name, Name: r.Bare, Definition: r.Definition})
 }
 
 // Listed returns what stands for a list as a principal sees it, and how many items it has.
-func Listed(p *Publisher, who upstream.Audience, k inventory.Kind) (version string, items int) {
+func (p *Publisher) Listed(who upstream.Audience, k inventory.Kind) (version string, items int) {
 	c := p.Of(who)
 	return c.lists[k].version(), c.lists[k].count
 }

@@ -59,7 +59,7 @@ func some(tb testing.TB, b *upstream.Backend, r *rand.Rand) *inventory.Inventory
 }
 
 // TestSnapshotOfParts: a catalog that is put together of parts of the one
-// before is the same as one that is made anew, whatever has changed.
+// before is the same as one that is made again, whatever has changed.
 func TestSnapshotOfParts(t *testing.T) {
 	for _, o := range []Options{{}, {NoPrefix: true}} {
 		r := rand.New(rand.NewPCG(1, 2))
@@ -71,12 +71,12 @@ func TestSnapshotOfParts(t *testing.T) {
 			p.Publish(b, some(t, b, r), inventory.ListSet{})
 			got := p.Current.Load()
 			p.mu.Lock()
-			kept := map[*offers][inventory.Kinds]*Section{}
+			left := map[*offers][inventory.Kinds]*Section{}
 			for _, o := range p.offers {
-				kept[o], o.sections = o.sections, [inventory.Kinds]*Section{}
+				left[o], o.sections = o.sections, [inventory.Kinds]*Section{}
 			}
 			want := newCatalog(p)
-			for o, sections := range kept {
+			for o, sections := range left {
 				o.sections = sections
 			}
 			p.mu.Unlock()

@@ -14,45 +14,45 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
-// material is what the catalogs of views and principals are made of.
-type material struct {
-	full   *Catalog // that of all
-	known  []offered
-	offers map[*upstream.Backend]*offered // of known
-	former []pastItem
-	set    *policy.Set // nil: no policies count
-	world  *policy.World
-	views  *views.Set
-	pins   *pins.Guard
-	bare   bool                         // names have no prefix
-	warn   func(tool string, why error) // of a tool that a view cannot show
-	pages  atomic.Int64                 // bytes of the pages of all these catalogs
-	size   atomic.Int64                 // of the catalogs themselves, in bytes, about
+// inputs is what the catalogs of views and principals are made of.
+type inputs struct {
+	full     *Catalog // that of all
+	known    []backendOffer
+	offers   map[*upstream.Backend]*backendOffer // of known
+	former   []tombstone
+	set      *policy.Set // nil: no policies count
+	snapshot *policy.Snapshot
+	views    *views.Set
+	pins     *pins.Guard
+	bare     bool                         // names have no prefix
+	warn     func(tool string, why error) // of a tool that a view cannot show
+	pages    atomic.Int64                 // bytes of the pages of all these catalogs
+	size     atomic.Int64                 // of the catalogs themselves, in bytes, about
 
 	bases atomic.Pointer[map[string]*Catalog] // by view; replaced, never edited
 	mu    sync.Mutex                          // held while one is made, which is memory work
 }
 
-// offered is what a backend offers, and which items of the World these are.
-type offered struct {
+// backendOffer is what a backend offers, and which items of the World these are.
+type backendOffer struct {
 	b     *upstream.Backend
 	has   *inventory.Inventory
 	first [inventory.Kinds]int
 }
 
-// sight is what is seen of the servers.
-type sight struct {
-	material *material
+// visibility is what is seen of the servers.
+type visibility struct {
+	inputs   *inputs
 	policies *policies    // those that principals see less by; nil for none
 	part     *part        // what the view shows, nil for all
 	view     *policy.View // what the principal may see, nil for all
 }
 
 // whole reports whether all is seen.
-func (c *Catalog) whole() bool { return c.sight.part == nil && c.sight.view == nil }
+func (c *Catalog) whole() bool { return c.visibility.part == nil && c.visibility.view == nil }
 
 // shows reports whether an item that a backend lists is seen.
-func (s *sight) shows(o *offered, k inventory.Kind, i int) bool {
+func (s *visibility) shows(o *backendOffer, k inventory.Kind, i int) bool {
 	if s.part != nil && !s.part.shown[o.b][k][i] {
 		return false
 	}
@@ -63,13 +63,13 @@ func (s *sight) shows(o *offered, k inventory.Kind, i int) bool {
 	return visible
 }
 
-// materialOf returns what other catalogs than the one of all can be made of. The caller holds
+// inputs returns what other catalogs than the one of all can be made of. The caller holds
 // Publisher.mu.
-func materialOf(p *Publisher, c *Catalog, former []pastItem) *material {
-	m := &material{full: c, former: former, views: p.views, set: p.o.Gate.Set(), pins: p.o.Pins, bare: p.o.NoPrefix, warn: func(tool string, why error) { warnOnce(p, tool, why) }}
+func (p *Publisher) inputs(c *Catalog, former []tombstone) *inputs {
+	m := &inputs{full: c, former: former, views: p.views, set: p.o.Gate.Set(), pins: p.o.Pins, bare: p.o.NoPrefix, warn: func(tool string, why error) { p.warnOnce(tool, why) }}
 	var items []policy.Item
 	for b, has := range p.known() {
-		o := offered{b: b, has: has}
+		o := backendOffer{b: b, has: has}
 		for k := range inventory.Kinds {
 			o.first[k] = len(items)
 			for i := 0; m.set != nil && i < len(has.Items[k]); i++ {
@@ -79,7 +79,7 @@ func materialOf(p *Publisher, c *Catalog, former []pastItem) *material {
 		}
 		m.known = append(m.known, o)
 	}
-	m.offers = make(map[*upstream.Backend]*offered, len(m.known))
+	m.offers = make(map[*upstream.Backend]*backendOffer, len(m.known))
 	for i := range m.known {
 		m.offers[m.known[i].b] = &m.known[i]
 	}
@@ -94,45 +94,45 @@ func materialOf(p *Publisher, c *Catalog, former []pastItem) *material {
 	for _, server := range c.removed {
 		servers = append(servers, policy.Server{Name: server})
 	}
-	m.world = m.set.World(servers, items)
+	m.snapshot = m.set.Snapshot(servers, items)
 	return m
 }
 
 // narrowed makes a catalog of what is seen of another one, and says about how many bytes that
 // needs. shows reports whether a server is seen, asked for those of base alone.
-func narrowed(base *Catalog, s sight, shows func(server string) bool) (c *Catalog, size int) {
-	m := s.material
-	c = &Catalog{
-		sight: s, single: base.single, held: base.held,
+func (c *Catalog) narrowed(s visibility, shows func(server string) bool) (out *Catalog, size int) {
+	m := s.inputs
+	out = &Catalog{
+		visibility: s, single: c.single, held: c.held,
 		named: map[string]*upstream.Backend{}, owners: NewOwners(), apps: map[*upstream.Backend]bool{},
-		names: base.names.Only(shows), pages: pages{of: map[pageKey]*page{}, size: &m.pages, most: maxViewPages},
+		names: c.names.Only(shows), pages: pages{of: map[pageKey]*page{}, size: &m.pages, most: maxViewPages},
 	}
-	for name, b := range base.named {
+	for name, b := range c.named {
 		if shows(name) {
-			c.named[name] = b
+			out.named[name] = b
 		}
 	}
-	for _, server := range base.removed {
+	for _, server := range c.removed {
 		if shows(server) {
-			c.removed = append(c.removed, server)
+			out.removed = append(out.removed, server)
 		}
 	}
-	c.bareTools = sync.OnceValue(func() map[string]*Route { return c.byBareName(formerlySeen(c), seen(c)) })
-	known := once(seen(c))
-	c.claim(known, formerlySeen(c))
+	out.bareTools = sync.OnceValue(func() map[string]*Route { return out.byBareName(out.formerlySeen(), out.seen()) })
+	known := once(out.seen())
+	out.claim(known, out.formerlySeen())
 	for k := range inventory.Kinds {
-		size += narrow(c, base, k, known)
+		size += out.narrow(c, k, known)
 	}
-	return c, size
+	return out, size
 }
 
 // seen returns what is seen of each backend's offer.
-func seen(c *Catalog) iter.Seq2[*upstream.Backend, *inventory.Inventory] {
+func (c *Catalog) seen() iter.Seq2[*upstream.Backend, *inventory.Inventory] {
 	return func(yield func(*upstream.Backend, *inventory.Inventory) bool) {
-		known := c.sight.material.known
+		known := c.visibility.inputs.known
 		for i := range known {
 			o := &known[i]
-			if c.named[o.b.Name] == o.b && !yield(o.b, o.visible(&c.sight)) {
+			if c.named[o.b.Name] == o.b && !yield(o.b, o.visible(&c.visibility)) {
 				return
 			}
 		}
@@ -140,21 +140,21 @@ func seen(c *Catalog) iter.Seq2[*upstream.Backend, *inventory.Inventory] {
 }
 
 // visible returns an inventory without what is not seen.
-func (o *offered) visible(s *sight) *inventory.Inventory {
+func (o *backendOffer) visible(s *visibility) *inventory.Inventory {
 	out, cut := *o.has, false
 	for k := range inventory.Kinds {
 		all := o.has.Items[k]
-		var kept []inventory.Item // nil as long as all are
+		var left []inventory.Item // nil as long as all are
 		for i := range all {
 			visible := s.shows(o, k, i)
-			if !visible && kept == nil {
-				kept = append(make([]inventory.Item, 0, len(all)), all[:i]...)
-			} else if visible && kept != nil {
-				kept = append(kept, all[i])
+			if !visible && left == nil {
+				left = append(make([]inventory.Item, 0, len(all)), all[:i]...)
+			} else if visible && left != nil {
+				left = append(left, all[i])
 			}
 		}
-		if kept != nil {
-			out.Items[k], cut = kept, true
+		if left != nil {
+			out.Items[k], cut = left, true
 		}
 	}
 	if !cut {
@@ -165,9 +165,9 @@ func (o *offered) visible(s *sight) *inventory.Inventory {
 
 // once returns a sequence that makes what it yields once.
 func once(seen iter.Seq2[*upstream.Backend, *inventory.Inventory]) iter.Seq2[*upstream.Backend, *inventory.Inventory] {
-	var all []offered
+	var all []backendOffer
 	for b, has := range seen {
-		all = append(all, offered{b: b, has: has})
+		all = append(all, backendOffer{b: b, has: has})
 	}
 	return func(yield func(*upstream.Backend, *inventory.Inventory) bool) {
 		for _, o := range all {
@@ -179,12 +179,12 @@ func once(seen iter.Seq2[*upstream.Backend, *inventory.Inventory]) iter.Seq2[*up
 }
 
 // formerlySeen returns what servers have listed that is seen, and list no more.
-func formerlySeen(c *Catalog) iter.Seq[pastItem] {
-	return func(yield func(pastItem) bool) {
-		for _, f := range c.sight.material.former {
-			visible := c.sight.part.matches(c.sight.material, f.Kind, f.Server, f.Key)
-			if visible && c.sight.view != nil {
-				visible, _ = c.sight.view.Unlisted(policy.Item{Kind: kindOf(f.Kind), Server: f.Server, Name: f.Key})
+func (c *Catalog) formerlySeen() iter.Seq[tombstone] {
+	return func(yield func(tombstone) bool) {
+		for _, f := range c.visibility.inputs.former {
+			visible := c.visibility.part.matches(c.visibility.inputs, f.Kind, f.Server, f.Key)
+			if visible && c.visibility.view != nil {
+				visible, _ = c.visibility.view.Unlisted(policy.Item{Kind: kindOf(f.Kind), Server: f.Server, Name: f.Key})
 			}
 			if visible && !yield(f) {
 				return
@@ -195,16 +195,16 @@ func formerlySeen(c *Catalog) iter.Seq[pastItem] {
 
 // narrow makes a list of that of another catalog, and says about how many bytes that needs.
 // known is what is seen of the backends.
-func narrow(c, base *Catalog, k inventory.Kind, known iter.Seq2[*upstream.Backend, *inventory.Inventory]) (size int) {
+func (c *Catalog) narrow(base *Catalog, k inventory.Kind, known iter.Seq2[*upstream.Backend, *inventory.Inventory]) (size int) {
 	l, full := &c.lists[k], &base.lists[k]
 	var titles map[string]*upstream.Backend // who lists each, once that is asked for
 	same := true
 	for n, s := range full.sections {
-		o := c.sight.material.offers[s.backend]
+		o := c.visibility.inputs.offers[s.backend]
 		entries, changed := make([]*entry, 0, len(s.entries)), false
 		for _, e := range s.entries {
 			i := e.route.at
-			if !c.sight.shows(o, k, i) {
+			if !c.visibility.shows(o, k, i) {
 				changed = true
 				continue
 			}
@@ -216,7 +216,7 @@ func narrow(c, base *Catalog, k inventory.Kind, known iter.Seq2[*upstream.Backen
 				titled = titles[e.item.Title] == nil
 			}
 			var rules *Rules
-			if v := c.sight.view; v != nil {
+			if v := c.visibility.view; v != nil {
 				_, use := v.Item(o.first[k] + i)
 				deliver, marks := v.Delivery(o.first[k] + i)
 				rules = rulesOf(use, deliver, marks)
@@ -227,8 +227,8 @@ func narrow(c, base *Catalog, k inventory.Kind, known iter.Seq2[*upstream.Backen
 				e, changed = &own, true
 				size += 256
 			}
-			if c.sight.view == nil && c.sight.part.edits[e.item] != nil {
-				e, changed = c.sight.part.edits[e.item].as(e), true
+			if c.visibility.view == nil && c.visibility.part.edits[e.item] != nil {
+				e, changed = c.visibility.part.edits[e.item].as(e), true
 				size += 512 + len(e.shown().Raw)
 			}
 			entries = append(entries, e)
@@ -246,11 +246,11 @@ func narrow(c, base *Catalog, k inventory.Kind, known iter.Seq2[*upstream.Backen
 			}
 		}
 	}
-	if c.sight.view == nil && k == inventory.Tools {
-		l.sections, l.pinned = c.sight.part.pinnedFirst(l.sections)
+	if c.visibility.view == nil && k == inventory.Tools {
+		l.sections, l.pinned = c.visibility.part.pinnedFirst(l.sections)
 	}
 	if c.Routes[k] = base.Routes[k]; !same {
-		size += reroute(c, base, k)
+		size += c.reroute(base, k)
 	}
 	var parts []inventory.Freshness
 	for _, has := range known {
@@ -267,7 +267,7 @@ func narrow(c, base *Catalog, k inventory.Kind, known iter.Seq2[*upstream.Backen
 }
 
 // reroute makes the routes of a list, and says about how many bytes they need.
-func reroute(c, base *Catalog, k inventory.Kind) (size int) {
+func (c *Catalog) reroute(base *Catalog, k inventory.Kind) (size int) {
 	routes := make(map[string]*Route, c.lists[k].count)
 	for _, s := range c.lists[k].sections {
 		for _, e := range s.entries {

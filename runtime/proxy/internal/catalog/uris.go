@@ -41,13 +41,13 @@ func (p *Publisher) ExposedContent(b *upstream.Backend, who *access.Principal, m
 	if !bytes.Contains(result, []byte("resource")) {
 		return result // no resource_link, resource or resourceUri: the common case, without reading it all
 	}
-	t := Text{Of: result, Name: func(uri string) string { return handOut(p, c, b, who, uri, c.exposeURI(b, uri)) }}
+	t := Text{Of: result, Name: func(uri string) string { return p.handOut(c, b, who, uri, c.exposeURI(b, uri)) }}
 	t.Content(method)
 	return rawjson.Apply(result, t.Edits)
 }
 
 // handOut returns the name of a URI in a result of a server, which is remembered.
-func handOut(p *Publisher, c *Catalog, b *upstream.Backend, who *access.Principal, uri, name string) string {
+func (p *Publisher) handOut(c *Catalog, b *upstream.Backend, who *access.Principal, uri, name string) string {
 	if name == uri && c.Routes[inventory.Resources][uri] == nil {
 		p.handedOut.Add(uri, b.Name, who.Key())
 	}
@@ -55,7 +55,7 @@ func handOut(p *Publisher, c *Catalog, b *upstream.Backend, who *access.Principa
 }
 
 // HandedOut reports whether a server has sent a URI in a result.
-func HandedOut(p *Publisher, uri string) bool { return !p.handedOut.Claim(uri).Nobody() }
+func (p *Publisher) HandedOut(uri string) bool { return !p.handedOut.Claim(uri).Nobody() }
 
 // ExposedContents returns a result of resources/read with the URIs that clients
 // know; the one that was asked for is as it was asked.
@@ -70,7 +70,7 @@ func (p *Publisher) ExposedContents(b *upstream.Backend, who *access.Principal, 
 		if bare != "" && uri == bare {
 			name = asked
 		}
-		return handOut(p, c, b, who, uri, name)
+		return p.handOut(c, b, who, uri, name)
 	}}
 	for _, span := range spans {
 		t.Member(span, "uri")

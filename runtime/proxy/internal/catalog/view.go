@@ -36,7 +36,7 @@ type edited struct {
 }
 
 // in returns the catalog of a view. One that is not configured shows nothing.
-func (m *material) in(name string) *Catalog {
+func (m *inputs) in(name string) *Catalog {
 	if all := m.bases.Load(); all != nil {
 		if base := (*all)[name]; base != nil {
 			return base
@@ -49,9 +49,9 @@ func (m *material) in(name string) *Catalog {
 		next = maps.Clone(*all)
 	}
 	if next[name] == nil {
-		s := sight{material: m, part: partOf(m, m.views.View(name))}
-		base, size := narrowed(m.full, s, func(server string) bool { return s.part.mayShow(m, server) })
-		base.sight.obey(base)
+		s := visibility{inputs: m, part: m.partOf(m.views.View(name))}
+		base, size := m.full.narrowed(s, func(server string) bool { return s.part.mayShow(m, server) })
+		base.visibility.obey(base)
 		m.size.Add(int64(size))
 		next[name] = base
 		m.bases.Store(&next)
@@ -60,9 +60,9 @@ func (m *material) in(name string) *Catalog {
 }
 
 // obey has principals see less of a catalog where policies count.
-func (s *sight) obey(c *Catalog) {
-	if s.material.set != nil {
-		s.policies = &policies{material: s.material, base: c, views: map[*policy.View]*Catalog{}}
+func (s *visibility) obey(c *Catalog) {
+	if s.inputs.set != nil {
+		s.policies = &policies{inputs: s.inputs, base: c, views: map[*policy.View]*Catalog{}}
 	}
 }
 
@@ -72,7 +72,7 @@ func viewed(k inventory.Kind) views.Kind {
 
 // partOf finds what a view shows of what is listed, and how. A server's own URIs count: how
 // they are exposed depends on other servers.
-func partOf(m *material, v *views.View) *part {
+func (m *inputs) partOf(v *views.View) *part {
 	p := &part{configured: v, view: v.WithForms(views.Resource, policy.NormalPattern), shown: map[*upstream.Backend]*[inventory.Kinds][]bool{}, edits: map[*inventory.Item]*edited{}}
 	for i := range m.known {
 		p.shown[m.known[i].b] = new([inventory.Kinds][]bool)
@@ -111,7 +111,7 @@ func partOf(m *material, v *views.View) *part {
 
 // present notes how a tool is shown. It reports false where it cannot be shown as the view has
 // it: then it is not there.
-func (p *part) present(m *material, e *entry) bool {
+func (p *part) present(m *inputs, e *entry) bool {
 	b, edit := e.route.Backend, p.view.Tool(e.exposed)
 	name := edit.Name(e.exposed)
 	raw, err := p.view.Present(b.Name, e.exposed, e.item.Raw)
@@ -167,7 +167,7 @@ func (p *part) pinnedFirst(all []*Section) (_ []*Section, pinned int) {
 }
 
 // mayShow reports whether a view shows something of a server, or could: what is not known of it.
-func (p *part) mayShow(m *material, server string) bool {
+func (p *part) mayShow(m *inputs, server string) bool {
 	beginnings := []string{""}
 	if !m.bare {
 		beginnings = m.full.names.Beginnings(server)
@@ -190,7 +190,7 @@ func (p *part) mayShow(m *material, server string) bool {
 }
 
 // matches reports whether a view shows what a server calls by a name or URI, and may not list.
-func (p *part) matches(m *material, k inventory.Kind, server, key string) bool {
+func (p *part) matches(m *inputs, k inventory.Kind, server, key string) bool {
 	if p == nil {
 		return true
 	}
@@ -227,7 +227,7 @@ func (p *part) showsListed(k inventory.Kind, key string) bool {
 // showsUnlisted is matches for what is asked for: a URI for which a server has templates has
 // to be one of those that the catalog shows.
 func (p *part) showsUnlisted(k inventory.Kind, server, key string, c *Catalog) bool {
-	m := c.sight.material
+	m := c.visibility.inputs
 	if p == nil || !p.matches(m, k, server, key) {
 		return p == nil
 	}
@@ -244,7 +244,7 @@ func (p *part) showsItem(r *Route, k inventory.Kind) bool {
 }
 
 // Review has the catalog follow other views.
-func Review(p *Publisher, set *views.Set) {
+func (p *Publisher) Review(set *views.Set) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.views = set
@@ -254,7 +254,7 @@ func Review(p *Publisher, set *views.Set) {
 	p.Listeners.announce(before, after, nil)
 }
 
-func warnOnce(p *Publisher, tool string, why error) {
+func (p *Publisher) warnOnce(tool string, why error) {
 	if _, again := p.warned.LoadOrStore(tool+"\x00"+why.Error(), true); !again {
 		p.o.Logger.Warn("a view cannot show a tool: it is left out", "tool", tool, "err", why)
 	}

@@ -58,17 +58,17 @@ type answer struct{ result, object json.RawMessage }
 
 // Peer is the way on which a request has come.
 type Peer struct {
-	// Front is FrontStdio, FrontHTTP or FrontSSE.
-	Front string
+	// Transport is FrontStdio, FrontHTTP or FrontSSE.
+	Transport string
 	// Addr is HOST:PORT of who has connected, "" for none.
 	Addr string
 }
 
 // Values of [Peer.Front].
 const (
-	FrontStdio = "stdio"
-	FrontHTTP  = "http"
-	FrontSSE   = "sse"
+	TransportStdio = "stdio"
+	TransportHTTP  = "http"
+	TransportSSE   = "sse"
 )
 
 // Who returns whose the session is, by the credential of the latest request; nil for one
@@ -249,17 +249,17 @@ func Clipped(text string, most int) string {
 
 // Info is what a status says of a client; see proxy.ClientStatus.
 type Info struct {
-	Front, Name, Version, Revision string
-	Since, LastSeen                time.Time
-	InFlight, Streams              int
+	Transport, Name, Version, Revision string
+	Since, LastSeen                    time.Time
+	InFlight, Streams                  int
 	// Principal is whose it is, "" for one without a name.
 	Principal string
 	View      string // "" for everything
 }
 
-// Status returns what is known of a client whatever its front.
-func (cl *Client) Status(front string) Info {
-	s := Info{Front: front, Revision: cl.Revision(), Since: cl.since, LastSeen: cl.since, View: cl.Audience().View}
+// Status returns what is known of a client whatever its endpoint.
+func (cl *Client) Status(transport string) Info {
+	s := Info{Transport: transport, Revision: cl.Revision(), Since: cl.since, LastSeen: cl.since, View: cl.Audience().View}
 	s.Name, s.Version = cl.Program()
 	return s
 }

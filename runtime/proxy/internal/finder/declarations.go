@@ -24,7 +24,7 @@ func uriOf(view string, l declare.Language) string { return scheme + view + "/to
 
 // shows reports whether an audience has such resources: those of its view.
 func shows(p *catalog.Publisher, who upstream.Audience) bool {
-	return who.View != "" && catalog.View(p.Of(who)) != nil
+	return who.View != "" && p.Of(who).View() != nil
 }
 
 // listDeclarations adds the resources of an audience's view to the last page of a list.
@@ -68,7 +68,7 @@ type written struct {
 // readDeclaration returns the result of a request that reads such a resource, nil where the audience has
 // none of its URI. It waits for servers as a list does. Beside returns the cache of a catalog. The
 // result is not to be changed.
-func readDeclaration(ctx context.Context, p *catalog.Publisher, who upstream.Audience, beside func(*catalog.Catalog) *Cache, line []byte, m *rawjson.Message) ([]byte, error) {
+func readDeclaration(ctx context.Context, p *catalog.Publisher, who upstream.Audience, attached func(*catalog.Catalog) *Cache, line []byte, m *rawjson.Message) ([]byte, error) {
 	uri, _ := rawjson.String(line, m.URI)
 	if !strings.HasPrefix(uri, scheme) || !shows(p, who) {
 		return nil, nil
@@ -77,13 +77,13 @@ func readDeclaration(ctx context.Context, p *catalog.Publisher, who upstream.Aud
 		if uri != uriOf(who.View, l) {
 			continue
 		}
-		p.Discover(ctx, who, catalog.Grace(p))
+		p.Discover(ctx, who, p.Grace())
 		if err := deadline.Err(ctx); err != nil {
 			return nil, err
 		}
 		c := p.Of(who)
-		catalog.Note(p, who, c)
-		unknown, cache := catalog.Unknown(p, who), beside(c)
+		p.MarkSeen(who, c)
+		unknown, cache := p.Unknown(who), attached(c)
 		if last := cache.last.Load(); last != nil && last.language == l && slices.Equal(last.unknown, unknown) {
 			return last.result, nil
 		}
@@ -97,7 +97,7 @@ func readDeclaration(ctx context.Context, p *catalog.Publisher, who upstream.Aud
 // write returns the result of a reading.
 func write(c *catalog.Catalog, view string, unknown []string, l declare.Language) []byte {
 	s := declare.Source{Of: "the view " + view, Unknown: unknown}
-	for t := range catalog.Tools(c) {
+	for t := range c.Tools() {
 		s.Tools = append(s.Tools, declare.Tool{Name: t.Name, Definition: t.Raw()})
 	}
 	out := rawjson.Quote([]byte(`{"contents":[{"uri":`), uriOf(view, l))

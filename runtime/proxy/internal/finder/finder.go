@@ -54,7 +54,7 @@ type Finder struct {
 	o       Options
 	catalog *catalog.Publisher
 	set     *upstream.Set
-	kept    ResultCache
+	stored  ResultCache
 
 	mu      sync.Mutex // guards what follows
 	engine  *search.Engine
@@ -64,7 +64,7 @@ type Finder struct {
 // New returns a finder of the tools of a catalog.
 func New(o Options, c *catalog.Publisher, set *upstream.Set) *Finder {
 	f := &Finder{o: o, catalog: c, set: set}
-	context.AfterFunc(set.Lifetime, f.kept.Close)
+	context.AfterFunc(set.Lifetime, f.stored.Close)
 	return f
 }
 
@@ -73,7 +73,7 @@ func (f *Finder) plan(c *catalog.Catalog, who upstream.Audience) plan {
 	if who.View == "" {
 		return plan{form: f.o.List, budget: f.o.Budget, expose: f.o.Expose}
 	}
-	v := catalog.View(c)
+	v := c.View()
 	if v == nil { // which shows nothing
 		return plan{}
 	}
@@ -82,7 +82,7 @@ func (f *Finder) plan(c *catalog.Catalog, who upstream.Audience) plan {
 
 // searches reports whether the list of an audience has tools that search, and whether the
 // program of the client has decided about that.
-func (f *Finder) searches(c *catalog.Catalog, from *upstream.Origin, plan *plan, by Program) (searches, private bool) {
+func (f *Finder) searches(c *catalog.Catalog, from *upstream.Caller, plan *plan, by Program) (searches, private bool) {
 	switch plan.form {
 	case views.ListSearch:
 		return true, false
@@ -102,7 +102,7 @@ func (f *Finder) searches(c *catalog.Catalog, from *upstream.Origin, plan *plan,
 
 // List answers a list method out of a catalog. Meta is the metadata of the request. A nil
 // Finder leaves all lists as they are.
-func (f *Finder) List(ctx context.Context, c *catalog.Publisher, from *upstream.Origin, k inventory.Kind, params, meta []byte) ([]byte, error) {
+func (f *Finder) List(ctx context.Context, c *catalog.Publisher, from *upstream.Caller, k inventory.Kind, params, meta []byte) ([]byte, error) {
 	result, err := c.List(ctx, from.Audience, k, params, from.Modern(), f.arrange(from, meta))
 	if f == nil || k != inventory.Resources || err != nil {
 		return result, err
@@ -112,7 +112,7 @@ func (f *Finder) List(ctx context.Context, c *catalog.Publisher, from *upstream.
 
 // arrange returns what makes the list of tools for a client another one, nil where it stays
 // as it is.
-func (f *Finder) arrange(from *upstream.Origin, meta []byte) func(*catalog.Catalog) (*catalog.Catalog, bool) {
+func (f *Finder) arrange(from *upstream.Caller, meta []byte) func(*catalog.Catalog) (*catalog.Catalog, bool) {
 	if f == nil {
 		return nil
 	}
@@ -134,7 +134,7 @@ func (f *Finder) arrange(from *upstream.Origin, meta []byte) func(*catalog.Catal
 		if searches && from.Client != nil && plan.expose > 0 {
 			found.Names = from.Client.Found()
 		}
-		return catalog.Searched(c, found), private
+		return c.Searched(found), private
 	}
 }
 
@@ -161,26 +161,26 @@ type stocked struct {
 	items map[string]catalog.Item // by name
 }
 
-// beside is what is kept with a catalog.
-type beside struct {
+// attached is what is kept with a catalog.
+type attached struct {
 	stock func() *stocked // which is made once
 	code  Cache
 }
 
-func besideOf(c *catalog.Catalog) *beside {
-	return catalog.Beside(c, func() any {
-		return &beside{stock: sync.OnceValue(func() *stocked { return stockUp(c) })}
-	}).(*beside)
+func attachedTo(c *catalog.Catalog) *attached {
+	return c.Attached(func() any {
+		return &attached{stock: sync.OnceValue(func() *stocked { return stockUp(c) })}
+	}).(*attached)
 }
 
-func codeBeside(c *catalog.Catalog) *Cache { return &besideOf(c).code }
+func codeOf(c *catalog.Catalog) *Cache { return &attachedTo(c).code }
 
-func stockOf(c *catalog.Catalog) *stocked { return besideOf(c).stock() }
+func stockOf(c *catalog.Catalog) *stocked { return attachedTo(c).stock() }
 
 func stockUp(c *catalog.Catalog) *stocked {
 	s := &stocked{items: map[string]catalog.Item{}}
 	var all []Tool
-	for t := range catalog.Tools(c) {
+	for t := range c.Tools() {
 		s.items[t.Name] = t
 		all = append(all, Tool{t.Route.Backend.Name, t.Route.Bare, t.Name})
 	}
@@ -198,7 +198,7 @@ func (f *Finder) follow() {
 		}
 		f.indexed = map[string]*inventory.Inventory{}
 	}
-	now := catalog.Offers(f.catalog)
+	now := f.catalog.Offers()
 	for server := range f.indexed {
 		if now[server] == nil {
 			f.engine.Drop(server)
@@ -240,12 +240,12 @@ type Call struct {
 // Take answers a call of a tool that is no server's, or takes the call out that is inside it;
 // and it answers the read of a resource of the proxy's own. It reports false for other requests.
 // The error is that of the call inside.
-func (f *Finder) Take(ctx context.Context, from *upstream.Origin, method string, line []byte, m *rawjson.Message) (call Call, is bool, err error) {
+func (f *Finder) Take(ctx context.Context, from *upstream.Caller, method string, line []byte, m *rawjson.Message) (call Call, is bool, err error) {
 	if method == revision.MethodResourcesRead {
 		if call, is = f.Read(from, line, m); is {
 			return call, true, nil
 		}
-		call.Result, err = readDeclaration(ctx, f.catalog, from.Audience, codeBeside, line, m)
+		call.Result, err = readDeclaration(ctx, f.catalog, from.Audience, codeOf, line, m)
 		return call, call.Result != nil, err
 	}
 	if from.View == "" && (f.o.List == "" || f.o.List == views.ListAll) {
@@ -274,19 +274,19 @@ func (f *Finder) Take(ctx context.Context, from *upstream.Origin, method string,
 }
 
 // search answers a call of search_tools.
-func (f *Finder) search(ctx context.Context, from *upstream.Origin, own Own, plan *plan, arguments []byte) Call {
+func (f *Finder) search(ctx context.Context, from *upstream.Caller, own Own, plan *plan, arguments []byte) Call {
 	q, err := ParseQuery(arguments)
 	if err != nil {
 		return Call{Result: Result(err.Error(), true)}
 	}
-	f.catalog.Discover(ctx, from.Audience, catalog.Grace(f.catalog))
+	f.catalog.Discover(ctx, from.Audience, f.catalog.Grace())
 	f.follow()
 	c := f.catalog.Of(from.Audience)
 	has := stockOf(c)
-	s := Stock{has.Index, catalog.Unknown(f.catalog, from.Audience), func(name string) []byte {
+	s := Stock{has.Index, f.catalog.Unknown(from.Audience), func(name string) []byte {
 		return has.items[name].Definition(f.catalog, from.Modern())
 	}}
-	catalog.Note(f.catalog, from.Audience, c)
+	f.catalog.MarkSeen(from.Audience, c)
 	text, names := own.Answer(ctx, f.engine, s, q)
 	if plan.expose > 0 {
 		expose(from, names, plan.expose)
@@ -299,7 +299,7 @@ const maxExposed = 50
 
 // expose has tools join the list of a session, which is told before the answer. A client of
 // the stateless era has none: its lists do not depend on other requests.
-func expose(from *upstream.Origin, names []string, most int) {
+func expose(from *upstream.Caller, names []string, most int) {
 	if from.Client == nil || from.Modern() || !from.Client.Find(names, min(most, maxExposed)) {
 		return
 	}
@@ -311,7 +311,7 @@ func expose(from *upstream.Origin, names []string, most int) {
 }
 
 // inner returns the call that is inside a call.
-func (f *Finder) inner(ctx context.Context, from *upstream.Origin, own Own, plan *plan, line []byte, m *rawjson.Message, readOnly bool) (call Call, err error) {
+func (f *Finder) inner(ctx context.Context, from *upstream.Caller, own Own, plan *plan, line []byte, m *rawjson.Message, readOnly bool) (call Call, err error) {
 	in, err := ParseInner(m.Arguments.Of(line))
 	if err != nil {
 		return Call{Result: Result(err.Error(), true)}, nil
@@ -321,7 +321,7 @@ func (f *Finder) inner(ctx context.Context, from *upstream.Origin, own Own, plan
 	}
 	switch to, err := f.catalog.Resolve(ctx, from.Audience, inventory.Tools, in.Name); {
 	case err != nil: // which the call inside will say
-	case readOnly && !catalog.ReadOnly(f.catalog, to):
+	case readOnly && !f.catalog.ReadOnly(to):
 		return Call{Result: Result(in.Name+" is not known to change nothing: use "+own.Call+".", true)}, nil
 	default:
 		definition := to.Definition
@@ -347,7 +347,7 @@ func (f *Finder) inner(ctx context.Context, from *upstream.Origin, own Own, plan
 }
 
 // programOf returns the program of a client. Meta is the metadata of its request.
-func programOf(from *upstream.Origin, meta []byte) (p Program) {
+func programOf(from *upstream.Caller, meta []byte) (p Program) {
 	if from.Client != nil {
 		p.Name, p.Version = from.Client.Program()
 		return p

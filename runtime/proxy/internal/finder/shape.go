@@ -32,7 +32,7 @@ type Called struct {
 
 // Shape returns the result of a call of a tool as the view of its client has it. What is cut off is
 // kept, and the result says how it can be read. A nil Finder changes nothing.
-func (f *Finder) Shape(from *upstream.Origin, call *Called, result []byte) []byte {
+func (f *Finder) Shape(from *upstream.Caller, call *Called, result []byte) []byte {
 	to, fields := call.To, call.Fields
 	shape := to.Edit.Result()
 	if f == nil || shape == nil && fields == nil {
@@ -56,7 +56,7 @@ func (f *Finder) Shape(from *upstream.Origin, call *Called, result []byte) []byt
 		r.Call.Follow(call.Use())
 		r.Call.Arguments = bytes.Clone(r.Call.Arguments) // which keep the whole request otherwise
 	}
-	id, ok := f.kept.Put(r)
+	id, ok := f.stored.Put(r)
 	if !ok {
 		line := fmt.Sprintf("%s; the rest is not kept, because it has more than %d MiB: ask for less", shown(&long.Page, false), MaxOne>>20)
 		return long.Answer(results.TextBlock([]byte(line)))
@@ -73,7 +73,7 @@ func (f *Finder) Shape(from *upstream.Origin, call *Called, result []byte) []byt
 
 // ShapeTask is Shape for the result that a task of a server's tool has come to, if it has. The id
 // is the client's, which may ask again: the result is kept once.
-func (f *Finder) ShapeTask(from *upstream.Origin, server *upstream.Backend, bare, id string, task []byte) []byte {
+func (f *Finder) ShapeTask(from *upstream.Caller, server *upstream.Backend, bare, id string, task []byte) []byte {
 	if f == nil || from.View == "" {
 		return task
 	}
@@ -85,8 +85,8 @@ func (f *Finder) ShapeTask(from *upstream.Origin, server *upstream.Backend, bare
 	return rawjson.Apply(task, []rawjson.Edit{{Span: at, New: f.Shape(from, &Called{To: to, Task: id}, at.Of(task))}})
 }
 
-func owner(from *upstream.Origin, c *catalog.Catalog) ResultOwner {
-	return ResultOwner{Who: from.Who.Key(), View: catalog.View(c)}
+func owner(from *upstream.Caller, c *catalog.Catalog) ResultOwner {
+	return ResultOwner{Who: from.Who.Key(), View: c.View()}
 }
 
 // shown says how much of a result a page is. From says where it begins.
@@ -138,7 +138,7 @@ type reading struct {
 const maxPattern = 1 << 10
 
 // read answers a call of read_result.
-func (f *Finder) read(from *upstream.Origin, c *catalog.Catalog, tool string, arguments []byte) Call {
+func (f *Finder) read(from *upstream.Caller, c *catalog.Catalog, tool string, arguments []byte) Call {
 	page, of, err := f.page(from, c, tool, arguments)
 	if no, gone := errors.AsType[*runtime.Error](err); gone {
 		return Call{Result: Result(no.Message, true), Via: bare.Read, Gone: no}
@@ -151,7 +151,7 @@ func (f *Finder) read(from *upstream.Origin, c *catalog.Catalog, tool string, ar
 
 // page returns a page of a result, and the call that it is of. The error is a [runtime.Error] where
 // the result is gone.
-func (f *Finder) page(from *upstream.Origin, c *catalog.Catalog, tool string, arguments []byte) ([]byte, *Earlier, error) {
+func (f *Finder) page(from *upstream.Caller, c *catalog.Catalog, tool string, arguments []byte) ([]byte, *Earlier, error) {
 	var q reading
 	if err := json.Unmarshal(arguments, &q); err != nil || q.ID == "" {
 		return nil, nil, errors.New(`arguments do not fit: want {"id":"…","from"?:40,"match"?:"…","fields"?:["…"]}`)
@@ -179,7 +179,7 @@ func (f *Finder) page(from *upstream.Origin, c *catalog.Catalog, tool string, ar
 		id = q.ID
 	}
 	q.ID = id
-	r, of := f.keptFor(from, c, id)
+	r, of := f.storedFor(from, c, id)
 	if r == nil {
 		return nil, nil, gone(ResultURI(id))
 	}
@@ -202,9 +202,9 @@ func gone(uri string) *runtime.Error {
 	}
 }
 
-// keptFor returns a result that somebody may read, and its call; nil for none.
-func (f *Finder) keptFor(from *upstream.Origin, c *catalog.Catalog, id string) (*StoredResult, *Earlier) {
-	r := f.kept.Get(owner(from, c), id)
+// storedFor returns a result that somebody may read, and its call; nil for none.
+func (f *Finder) storedFor(from *upstream.Caller, c *catalog.Catalog, id string) (*StoredResult, *Earlier) {
+	r := f.stored.Get(owner(from, c), id)
 	if r == nil {
 		return nil, nil
 	}
@@ -224,7 +224,7 @@ type Earlier struct {
 
 // toolOf returns the route of a server's tool, nil where a catalog has none.
 func toolOf(c *catalog.Catalog, server *upstream.Backend, bare string) *catalog.Route {
-	for t := range catalog.Tools(c) {
+	for t := range c.Tools() {
 		if t.Route.Backend == server && t.Route.Bare == bare {
 			return t.Route
 		}
@@ -233,13 +233,13 @@ func toolOf(c *catalog.Catalog, server *upstream.Backend, bare string) *catalog.
 }
 
 // Read answers the reading of a resource that is a result. It reports false for others.
-func (f *Finder) Read(from *upstream.Origin, line []byte, m *rawjson.Message) (call Call, is bool) {
+func (f *Finder) Read(from *upstream.Caller, line []byte, m *rawjson.Message) (call Call, is bool) {
 	uri, _ := rawjson.String(line, m.URI)
 	id, ok := ResultID(uri)
-	if !ok || catalog.HandedOut(f.catalog, uri) {
+	if !ok || f.catalog.HandedOut(uri) {
 		return call, false
 	}
-	r, of := f.keptFor(from, f.catalog.Of(from.Audience), id)
+	r, of := f.storedFor(from, f.catalog.Of(from.Audience), id)
 	if r == nil {
 		return Call{Gone: gone(uri)}, true
 	}

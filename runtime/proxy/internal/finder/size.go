@@ -32,7 +32,7 @@ func (f *Finder) Sizes(names []string) []Size {
 
 // cost returns about how many tokens the list of all tools takes.
 func (f *Finder) cost(c *catalog.Catalog, plan *plan) int {
-	n := catalog.Cost(f.catalog, c)
+	n := f.catalog.Cost(c)
 	if plan.reads() {
 		n += tokens.Estimate(f.own(c, plan).ReadDefinition())
 	}
@@ -40,11 +40,11 @@ func (f *Finder) cost(c *catalog.Catalog, plan *plan) int {
 }
 
 func (f *Finder) size(view string) Size {
-	c := catalog.Whole(f.catalog, view)
+	c := f.catalog.Whole(view)
 	plan := f.plan(c, upstream.Audience{View: view})
 	own := f.own(c, &plan).definitions(&plan, true, func() []Server { return stockOf(c).Servers() })
-	found := catalog.Searched(c, catalog.Found{Own: func() []byte { return own }})
-	s := Size{View: view, All: f.cost(c, &plan), Search: catalog.Cost(f.catalog, found) + tokens.Estimate(own), Chosen: views.ListAll}
+	found := c.Searched(catalog.Found{Own: func() []byte { return own }})
+	s := Size{View: view, All: f.cost(c, &plan), Search: f.catalog.Cost(found) + tokens.Estimate(own), Chosen: views.ListAll}
 	auto := plan.form == views.ListAuto
 	if auto || plan.view != nil && plan.view.Budget() > 0 {
 		s.Budget = cmp.Or(plan.budget, DefaultBudget)

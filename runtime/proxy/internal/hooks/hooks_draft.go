@@ -160,7 +160,7 @@ func (e *external) Wants(t Target) Phases {
 }
 
 func (e *external) Request(ctx context.Context, c *Call) error {
-	out, err := e.look(ctx, c, draftRequest, c.Params)
+	out, err := e.consult(ctx, c, draftRequest, c.Params)
 	if err == nil {
 		c.Params = out
 	}
@@ -171,17 +171,17 @@ func (e *external) Response(ctx context.Context, c *Call) error {
 	if c.Err != nil {
 		return nil //nolint:nilerr // the draft has no event for it
 	}
-	out, err := e.look(ctx, c, draftResponse, c.Result)
+	out, err := e.consult(ctx, c, draftResponse, c.Result)
 	if err == nil {
 		c.Result = out
 	}
 	return err
 }
 
-// look has the interceptors of a phase look at a payload, and returns what they have made of
+// consult sends a payload to the interceptors of a phase, and returns what they have made of
 // it. On the way to a server changes come first, on the way back checks, so that these see
 // what crosses.
-func (e *external) look(ctx context.Context, c *Call, phase string, payload []byte) ([]byte, error) {
+func (e *external) consult(ctx context.Context, c *Call, phase string, payload []byte) ([]byte, error) {
 	all, err := e.interceptors(ctx)
 	if err != nil {
 		if e.FailOpen && ctx.Err() == nil {
@@ -245,7 +245,7 @@ func (e *external) mutate(ctx context.Context, c *Call, phase string, payload []
 			if !*said.Modified {
 				continue
 			}
-			if payload, err = kept(payload, said.Payload); err != nil {
+			if payload, err = keepMembers(payload, said.Payload); err != nil {
 				return nil, err
 			}
 		}
@@ -253,8 +253,8 @@ func (e *external) mutate(ctx context.Context, c *Call, phase string, payload []
 	return payload, nil
 }
 
-// kept returns a changed payload with what the hook has not been shown.
-func kept(before, after []byte) ([]byte, error) {
+// keepMembers returns a changed payload with what the hook has not been shown.
+func keepMembers(before, after []byte) ([]byte, error) {
 	var at [2]rawjson.Span
 	names := []string{"_meta", "resultType"}
 	if err := rawjson.Fields(before, at[:], names...); err != nil {

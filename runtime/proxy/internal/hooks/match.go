@@ -84,7 +84,7 @@ func (m *match) Request(_ context.Context, c *Call) error {
 	if err != nil || !at.Present() {
 		return err
 	}
-	out, err := m.look(c, at.Of(c.Params))
+	out, err := m.scan(c, at.Of(c.Params))
 	if err == nil && !same(out, at.Of(c.Params)) {
 		c.Params = rawjson.Splice(nil, c.Params, rawjson.Edit{Span: at, New: out})
 	}
@@ -93,7 +93,7 @@ func (m *match) Request(_ context.Context, c *Call) error {
 
 func (m *match) Response(_ context.Context, c *Call) error {
 	if c.Err == nil {
-		out, err := m.look(c, c.Result)
+		out, err := m.scan(c, c.Result)
 		if err == nil {
 			c.Result = out
 		}
@@ -103,15 +103,15 @@ func (m *match) Response(_ context.Context, c *Call) error {
 	if !ok || sent.Raw == nil {
 		return nil // an error of ours has nothing that a server has said
 	}
-	out, err := m.look(c, sent.Raw)
+	out, err := m.scan(c, sent.Raw)
 	if err == nil && !same(out, sent.Raw) {
 		c.Err = runtime.ParseError(out)
 	}
 	return err
 }
 
-// look looks at a part of a message, and returns it without what is to be taken away.
-func (m *match) look(c *Call, part []byte) ([]byte, error) {
+// scan looks at a part of a message, and returns it without what is to be taken away.
+func (m *match) scan(c *Call, part []byte) ([]byte, error) {
 	if m.Action == Redact {
 		out, found, err := m.rule.Clean(part)
 		if found {

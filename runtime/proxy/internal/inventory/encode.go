@@ -49,7 +49,7 @@ func Checksum(data []byte) uint32 {
 
 // Encode returns the stored form; nil where it is too large, or every list is empty:
 // a server that lists nothing now may list something at the next start.
-func Encode(cat *Inventory, head Head) []byte {
+func (cat *Inventory) Encode(head Head) []byte {
 	head.Form = storedForm
 	head.Capabilities, head.Instructions, head.Resources = cat.Capabilities, cat.Instructions, cat.Resources
 	head.Offered, head.Silent, head.Offer = cat.Offered, cat.Silent, cat.Offer

@@ -40,7 +40,7 @@ func TestStoredForm(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	cat := sample(t, log)
 	head := Head{Modern: true, Dual: true, Remote: true}
-	data := Encode(cat, head)
+	data := cat.Encode(head)
 	got, gotHead, err := Decode(log, data)
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestStoredForm(t *testing.T) {
 			t.Errorf("%s: got facts %b, want %b", it.Key, it.Facts, again.Facts)
 		}
 	}
-	if got := Encode(&Inventory{Offered: cat.Offered}, head); got != nil {
+	if got := (&Inventory{Offered: cat.Offered}).Encode(head); got != nil {
 		t.Errorf("a catalogue without an item is stored: %q", got)
 	}
 }
@@ -66,7 +66,7 @@ func TestStoredForm(t *testing.T) {
 // TestStoredFormDamaged: no byte of it can be another.
 func TestStoredFormDamaged(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
-	data := Encode(sample(t, log), Head{})
+	data := sample(t, log).Encode(Head{})
 	for i := range data {
 		data[i] ^= 0x10
 		if _, _, err := Decode(log, data); err == nil {
@@ -83,7 +83,7 @@ func TestStoredFormDamaged(t *testing.T) {
 // an error. The checksum is made to fit, or nothing would get past it.
 func FuzzStoredForm(f *testing.F) {
 	log := slog.New(slog.DiscardHandler)
-	f.Add(Encode(sample(f, log), Head{})[4:])
+	f.Add(sample(f, log).Encode(Head{})[4:])
 	f.Fuzz(func(t *testing.T, data []byte) {
 		cat, head, err := Decode(log, append(binary.BigEndian.AppendUint32(nil, Checksum(data)), data...))
 		if err != nil {
@@ -96,7 +96,7 @@ func FuzzStoredForm(f *testing.F) {
 				}
 			}
 		}
-		_ = Encode(cat, head)
+		_ = cat.Encode(head)
 	})
 }
 

@@ -47,7 +47,7 @@ const (
 	// FairShare for a bound.
 	MaxUnsent = 256 << 20
 	FairShare = 16 << 10
-	// MaxStreams bounds the streams of a front that belong to no request: of GET, of
+	// MaxStreams bounds the streams of an endpoint that belong to no request: of GET, of
 	// listens, of HTTP+SSE. Further ones are refused with status 503.
 	MaxStreams = 10_000
 	// MaxSessionStreams does the same for the GETs of one session, with status 429.
@@ -85,8 +85,8 @@ func (t *Counter) Add(n int) {
 // Full reports whether there are more than MaxUnsent.
 func (t *Counter) Full() bool { return t != nil && t.N.Load() > MaxUnsent }
 
-// ErrNoRoom refuses a message for want of memory.
-var ErrNoRoom = errors.New("too much is being sent at once: try again later")
+// ErrFull refuses a message for want of memory.
+var ErrFull = errors.New("too much is being sent at once: try again later")
 
 // Hold copies a message for a request that may outlast its client; free returns the
 // memory. It fails where too much is held already.
@@ -96,7 +96,7 @@ func (b *Budget) Hold(body []byte) (_ []byte, free func(), err error) {
 		return bytes.Clone(body), func() {}, nil
 	}
 	if !b.Bodies.Take(n, MaxBodies) {
-		return nil, nil, ErrNoRoom
+		return nil, nil, ErrFull
 	}
 	return bytes.Clone(body), func() { b.Bodies.N.Add(-n) }, nil
 }

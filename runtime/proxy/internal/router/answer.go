@@ -10,8 +10,8 @@ import (
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/authorize"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/verdict"
 )
 
 // Answer is what goes back to a client: a result or an error object, raw.
@@ -35,7 +35,7 @@ func Frame(dst, id []byte, a Answer) []byte {
 // result with isError and one sentence, since only that reaches the model; for the rest an internal
 // error with data.kind. A proxy that stands for one server has errors of its own, see bridgeError.
 func Failed(method string, err error) Answer {
-	if d, ok := errors.AsType[*verdict.Denied](err); ok {
+	if d, ok := errors.AsType[*authorize.Denied](err); ok {
 		return Answer{Object: jsonrpc.ErrorObject(d.Code, d.Error(), d.Data()), Scopes: d.Scopes}
 	}
 	if be, ok := errors.AsType[*upstream.Error](err); ok && be.Single {

@@ -16,8 +16,8 @@ import (
 // maxKnown bounds the principals whose groups are kept. Beyond it all are forgotten.
 const maxKnown = 16 << 10
 
-// Chooser chooses views. Its methods may be called concurrently. The zero value has no views.
-type Chooser struct {
+// ViewSelector chooses views. Its methods may be called concurrently. The zero value has no views.
+type ViewSelector struct {
 	Gate   *gate.Gate // knows the groups of principals; nil: those that their credentials have
 	set    atomic.Pointer[views.Set]
 	groups atomic.Pointer[groups]
@@ -32,10 +32,10 @@ type groups struct {
 }
 
 // Set has it choose among other views, nil for none.
-func (c *Chooser) Set(set *views.Set) { c.set.Store(set) }
+func (c *ViewSelector) Set(set *views.Set) { c.set.Store(set) }
 
 // Count returns how many of some clients have each view, nil where there are no views.
-func (c *Chooser) Count(clients []client.Info) map[string]int {
+func (c *ViewSelector) Count(clients []client.Info) map[string]int {
 	names := c.set.Load().Names()
 	if names == nil {
 		return nil
@@ -55,7 +55,7 @@ func (c *Chooser) Count(clients []client.Info) map[string]int {
 // Of returns what a client sees: the view that its address names, "" for none; else that of
 // one of the groups of its principal, or of the program, by its own name for itself, "" for
 // unknown. It reports false where the address names no view.
-func (c *Chooser) Of(address string, who *access.Principal, program string) (client.Audience, bool) {
+func (c *ViewSelector) Of(address string, who *access.Principal, program string) (client.Audience, bool) {
 	set := c.set.Load()
 	if set == nil && address == "" { // nearly always
 		return client.Audience{Who: who}, true
@@ -65,7 +65,7 @@ func (c *Chooser) Of(address string, who *access.Principal, program string) (cli
 }
 
 // groupsOf returns the groups of a principal.
-func (c *Chooser) groupsOf(who *access.Principal) []string {
+func (c *ViewSelector) groupsOf(who *access.Principal) []string {
 	by, known := c.Gate.Set(), c.groups.Load()
 	if known == nil || known.by != by {
 		known = &groups{by: by}
@@ -84,7 +84,7 @@ func (c *Chooser) groupsOf(who *access.Principal) []string {
 }
 
 // OfRequest is Of for a request that stands alone, whose metadata names the program.
-func (c *Chooser) OfRequest(address string, who *access.Principal, meta []byte) (client.Audience, bool) {
+func (c *ViewSelector) OfRequest(address string, who *access.Principal, meta []byte) (client.Audience, bool) {
 	if address != "" || c.set.Load() == nil {
 		return c.Of(address, who, "")
 	}
@@ -92,12 +92,12 @@ func (c *Chooser) OfRequest(address string, who *access.Principal, meta []byte) 
 }
 
 // OfInitialize is Of for an initialize request by its params.
-func (c *Chooser) OfInitialize(address string, who *access.Principal, params []byte) (client.Audience, bool) {
+func (c *ViewSelector) OfInitialize(address string, who *access.Principal, params []byte) (client.Audience, bool) {
 	return c.Of(address, who, c.program(params, "clientInfo"))
 }
 
 // program returns the name in a member of an object that describes a program, "" for none.
-func (c *Chooser) program(object []byte, member string) string {
+func (c *ViewSelector) program(object []byte, member string) string {
 	at, err := rawjson.Field(object, member)
 	if err != nil || !at.Present() {
 		return ""

@@ -46,7 +46,7 @@ func (r *Request) converted(b *upstream.Backend, by *upstream.Conn, result []byt
 		if r.to != nil {
 			tool = r.to.Bare
 		}
-		r.rt.TaskOwners.Note(by, r.From.Who.Key(), tool, result, raw)
+		r.rt.TaskOwners.Record(by, r.From.Who.Key(), tool, result, raw)
 	}
 	return raw, nil
 }
@@ -58,7 +58,7 @@ func (r *Request) convertedError(by *upstream.Conn, e *runtime.Error) ([]byte, e
 		return nil, e // a modern client is asked instead
 	}
 	if e.Code == revision.CodeURLElicitation {
-		if err := mayBeAsked(r, revision.MethodElicitationCreate); err != nil {
+		if err := r.mayBeAsked(revision.MethodElicitationCreate); err != nil {
 			return nil, err
 		}
 		by.Slot.Backend.Pool.KeepForAnswers()

@@ -11,11 +11,11 @@ import (
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/authorize"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/finder"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/verdict"
 )
 
 // Request is one request of a client on a goroutine of its own.
@@ -23,7 +23,7 @@ type Request struct {
 	Line   []byte
 	Msg    *rawjson.Message
 	Method string
-	From   upstream.Origin
+	From   upstream.Caller
 	// Header is that of an HTTP request of the stateless era, whose headers
 	// repeat parts of the body; nil otherwise.
 	Header http.Header
@@ -38,9 +38,9 @@ type Request struct {
 	// rewritten: the arguments are as the server gets them, not as the client has sent them.
 	rewritten bool
 	// judged is what policies have said of it, nil as long as none was asked for.
-	judged *verdict.Case
-	// outer is what the call says in which it was; see inward. It is zero for none.
-	outer finder.Call
+	judged *authorize.Request
+	// parent is what the call says in which it was; see inward. It is zero for none.
+	parent finder.Call
 	// Begun is the record that [Router.FastCall] has begun of it.
 	Begun journal.Ticket
 }
@@ -50,8 +50,8 @@ func (rt *Router) Serve(ctx context.Context, r *Request) Answer {
 	if v, ok := rawjson.String(r.Line, r.Msg.MetaVersion); ok && !slices.Contains(revision.LegacyVersions(), v) {
 		return Unsupported(v)
 	}
-	once(r, rt)
-	switch result, err := inward(ctx, rt, r); {
+	r.once(rt)
+	switch result, err := ownTools(ctx, rt, r); {
 	case err != nil:
 		return Failed(r.Method, err)
 	case result != nil:
@@ -61,7 +61,7 @@ func (rt *Router) Serve(ctx context.Context, r *Request) Answer {
 	if err != nil {
 		result, err = rt.logins.after(ctx, err, r, func() ([]byte, error) { return rt.Answer(ctx, r) })
 	}
-	if result, err = r.judged.Finish(ctx, query(r), result, err); err != nil {
+	if result, err = r.judged.Finish(ctx, r.query(), result, err); err != nil {
 		return Failed(r.Method, err)
 	}
 	return Answer{Result: result}
@@ -77,7 +77,7 @@ func Unsupported(version string) Answer {
 // Answer returns the result of a request.
 func (rt *Router) Answer(ctx context.Context, r *Request) ([]byte, error) {
 	r.rt = rt
-	once(r, rt)
+	r.once(rt)
 	switch r.Method {
 	case "initialize":
 		return r.initialize(ctx)
@@ -92,7 +92,7 @@ func (rt *Router) Answer(ctx context.Context, r *Request) ([]byte, error) {
 	case revision.MethodComplete:
 		return r.complete(ctx)
 	case revision.MethodSetLevel:
-		return rt.desk.SetLevel(ctx, r.From.Client, r.params())
+		return rt.serverRequests.SetLevel(ctx, r.From.Client, r.params())
 	case revision.MethodResourcesSubscribe, revision.MethodResourcesUnsubscribe:
 		return r.subscribe(ctx)
 	}
@@ -103,7 +103,7 @@ func (rt *Router) Answer(ctx context.Context, r *Request) ([]byte, error) {
 			}
 			result, err := rt.Finder.List(ctx, rt.Catalog, &r.From, k, r.params(), r.Msg.Meta.Of(r.Line))
 			if err == nil {
-				rt.Judge.Listed(&r.From, k)
+				rt.Authorizer.Listed(&r.From, k)
 			}
 			return result, err
 		}
@@ -113,7 +113,7 @@ func (rt *Router) Answer(ctx context.Context, r *Request) ([]byte, error) {
 			return nil, err
 		}
 		result, err := r.forward(ctx, b)
-		return r.rt.Judge.Passed(ctx, query(r), b.Name, result, err)
+		return r.rt.Authorizer.Passed(ctx, r.query(), b.Name, result, err)
 	}
 	return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "method not found: " + r.Method}
 }
@@ -137,7 +137,7 @@ func (r *Request) callNamed(ctx context.Context, k inventory.Kind) ([]byte, erro
 		}
 		result, err := r.forward(ctx, r.to.Backend, within(r.Msg.Params, r.Msg.Name, r.to.Quoted))
 		if result, err = delivered(ctx, r, k, r.to, result, err); err == nil && k == inventory.Tools {
-			result = r.rt.Finder.Shape(&r.From, &finder.Called{To: r.to, Fields: r.outer.Fields, Use: func() *gate.Use { return useOf(r, r.to) }}, result)
+			result = r.rt.Finder.Shape(&r.From, &finder.Called{To: r.to, Fields: r.parent.Fields, Use: func() *gate.Use { return r.use(r.to) }}, result)
 		}
 		return result, err
 	})
@@ -159,7 +159,7 @@ func route(ctx context.Context, r *Request, k inventory.Kind, key string) (to *c
 	default:
 		to, err = all.Resolve(ctx, who, k, key)
 	}
-	if err == nil && r.outer.ReadOnly && !catalog.ReadOnly(all, to) {
+	if err == nil && r.parent.ReadOnly && !all.ReadOnly(to) {
 		err = upstream.Invalid("%s is not known to change nothing", key)
 	}
 	if err == nil && !r.rewritten && to.Edit.Rewrites() {
@@ -167,11 +167,11 @@ func route(ctx context.Context, r *Request, k inventory.Kind, key string) (to *c
 		r.rewritten = err == nil
 	}
 	if err == nil {
-		err = r.judged.Admit(ctx, query(r), k, to)
+		err = r.judged.Admit(ctx, r.query(), k, to)
 	}
 	if err == nil && k != inventory.Templates {
-		to, err = catalog.Settle(ctx, all, who, k, key, to)
-		err = verdict.Named(err, k)
+		to, err = catalog.Confirm(ctx, all, who, k, key, to)
+		err = authorize.Named(err, k)
 	}
 	return to, err
 }

@@ -56,7 +56,7 @@ var (
 )
 
 // ReplyTo is where a call comes from and its answer goes back to: all that the
-// router knows of a front.
+// router knows of an endpoint.
 type ReplyTo interface {
 	// Finished appends the answer to the client's output and returns that output,
 	// nil if nothing is to be flushed. It runs where jsonrpc.Receiver's Finish
@@ -64,9 +64,9 @@ type ReplyTo interface {
 	Finished(c *FastCall, a jsonrpc.Answer) *jsonrpc.Writer
 	// Progressed does the same with a progress message.
 	Progressed(c *FastCall, params []byte) *jsonrpc.Writer
-	// Origin returns the client as its requests carry it, and the way back to it
+	// Caller returns the client as its requests carry it, and the way back to it
 	// while the call is pending.
-	Origin() upstream.Origin
+	Caller() upstream.Caller
 	// Client returns the client's session, nil for none, Revision what it speaks,
 	// Audience who asks, and through which view.
 	Client() *upstream.Client
@@ -110,7 +110,7 @@ func (rt *Router) FastCall(line []byte, m *rawjson.Message, to ReplyTo, now time
 	if conn == nil || conn.Pipe == nil {
 		return Fast{}
 	}
-	ticket, ok, err := admitFast(rt, line, m, r, to)
+	ticket, ok, err := rt.admitFast(line, m, r, to)
 	switch {
 	case !ok:
 		return Fast{} // a refusal, too, is recorded where it can wait
@@ -118,7 +118,7 @@ func (rt *Router) FastCall(line []byte, m *rawjson.Message, to ReplyTo, now time
 		return Fast{Err: err}
 	}
 	if who == nil || conn.FirstClient.Load() != who {
-		conn.NoteClient(who)
+		conn.RecordClient(who)
 	}
 	c, n := rt.newFastCall(line, m, r, conn, to, now), 1
 	c.ticket, c.principal = ticket, from.Who
@@ -139,10 +139,10 @@ func (rt *Router) fastRoute(name []byte, who upstream.Audience) *catalog.Route {
 	}
 	c := rt.Catalog.Of(who)
 	r := c.Routes[inventory.Tools][string(name[1:len(name)-1])]
-	if r == nil || r.Hooks != nil || r.Support != "" || r.Edit.Looks() || rt.Judge.Gate.Guarded() || rt.Judge.Journal.Waits() { // a task is waited for, a result looked at
+	if r == nil || r.Hooks != nil || r.Support != "" || r.Edit.Looks() || rt.Authorizer.Gate.Guarded() || rt.Authorizer.Journal.Waits() { // a task is waited for, a result looked at
 		return nil
 	}
-	if catalog.Redefined(rt.Catalog, who, c, inventory.Tools, r) {
+	if rt.Catalog.Redefined(who, c, inventory.Tools, r) {
 		return nil // which is refused
 	}
 	return r
@@ -171,12 +171,12 @@ func (c *FastCall) send(conn *upstream.Conn, n int, begun journal.Ticket) Fast {
 	if err == nil {
 		return Fast{Conn: conn.Pipe}
 	}
-	judge := c.rt.Judge
+	authorizer := c.rt.Authorizer
 	b.Activity.Withdrawn()
 	c.start = time.Time{}
 	c.free()
 	if errors.Is(err, jsonrpc.ErrFull) || errors.Is(err, jsonrpc.ErrBusy) {
-		return Fast{Err: cmp.Or(judge.End(begun, nil, err), error(b.Fail(err)))}
+		return Fast{Err: cmp.Or(authorizer.End(begun, nil, err), error(b.Fail(err)))}
 	}
 	return Fast{Begun: begun} // the connection is gone: the caller makes a new one
 }
@@ -206,7 +206,7 @@ func (c *FastCall) free() {
 func (c *FastCall) Finish(a jsonrpc.Answer) *jsonrpc.Writer {
 	defer c.free()
 	c.answeredAt, c.failed = a.At, a.Err != nil || a.Error != nil
-	c.backend.Activity.Results.Note(a.Result)
+	c.backend.Activity.Results.Record(a.Result)
 	return c.replyTo.Finished(c, a)
 }
 
@@ -221,8 +221,8 @@ func (c *FastCall) Event(method string, params []byte) *jsonrpc.Writer {
 	return nil
 }
 
-// Origin returns the client.
-func (c *FastCall) Origin() upstream.Origin { return c.replyTo.Origin() }
+// Caller returns the client.
+func (c *FastCall) Caller() upstream.Caller { return c.replyTo.Caller() }
 
 // OnEnd has f called when the call ends.
 func (c *FastCall) OnEnd(f func()) { c.ends = append(c.ends, f) }
@@ -234,7 +234,7 @@ func (c *FastCall) Answer(a jsonrpc.Answer) Answer {
 	if c.ticket.N == 0 {
 		return out
 	}
-	if no := c.rt.Judge.End(c.ticket, a.Result, failureOf(a)); no != nil {
+	if no := c.rt.Authorizer.End(c.ticket, a.Result, failureOf(a)); no != nil {
 		return Failed(revision.MethodToolsCall, no)
 	}
 	return out
@@ -251,15 +251,15 @@ func failureOf(a jsonrpc.Answer) error {
 	return a.Err
 }
 
-// late is the error of a call that was not answered in time.
-func (c *FastCall) late() error {
+// timeoutError is the error of a call that was not answered in time.
+func (c *FastCall) timeoutError() error {
 	return &runtime.TimeoutError{Op: revision.MethodToolsCall, After: cmp.Or(c.query.Limit, c.query.Ceiling)}
 }
 
 // converted returns the answer in the client's revision.
 func (c *FastCall) converted(a jsonrpc.Answer) Answer {
 	if errors.Is(a.Err, jsonrpc.ErrTimeout) {
-		a.Err = c.late()
+		a.Err = c.timeoutError()
 	}
 	if a.Err != nil {
 		return Failed(revision.MethodToolsCall, c.backend.Fail(c.backend.ExplainClosed(a.Err)))
@@ -320,9 +320,9 @@ func abandon(set *upstream.Set, why error, matches func(*FastCall) bool) bool {
 		if !ok {
 			continue
 		}
-		conn.NoteAbandoned(who)
+		conn.RecordCancelled(who)
 		if conn.Pipe.Abandon(n, why.Error()) {
-			_ = found.rt.Judge.End(found.ticket, nil, why)           // nobody is answered
+			_ = found.rt.Authorizer.End(found.ticket, nil, why)      // nobody is answered
 			found.replyTo.Ended(found, why == upstream.ErrCancelled) //nolint:errorlint // set by identity
 			found.free()
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/interaction"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/questions"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -58,7 +58,7 @@ func (r *Request) exchange(ctx context.Context, b *upstream.Backend, edits []raw
 	ctx, clock := deadline.Start(ctx, b.Config().RequestTimeout, limits.RequestCeiling)
 	defer clock.Stop()
 	from.Refuse = clock.End
-	events := Relay{desk: r.rt.desk, clock: clock, From: &from}
+	events := Relay{serverRequests: r.rt.serverRequests, clock: clock, From: &from}
 	var token json.RawMessage
 	if r.Msg.MetaToken.Present() {
 		// Never the client's own: it could be that of another's call.
@@ -113,11 +113,11 @@ func isRefusal(err error) bool {
 // Relay passes what a backend sends inside a call on to the client.
 type Relay struct {
 	runtime.NopHandler
-	desk  *questions.Desk
-	clock *deadline.Clock
-	token []byte // the client's own progress token, nil for none
-	From  *upstream.Origin
-	conn  *upstream.Conn // that the call goes over
+	serverRequests *interaction.ServerRequests
+	clock          *deadline.IdleTimeout
+	token          []byte // the client's own progress token, nil for none
+	From           *upstream.Caller
+	conn           *upstream.Conn // that the call goes over
 
 	progress progressGate // used by the connection's reader alone
 
@@ -135,7 +135,7 @@ var (
 func (e *Relay) adapt(ctx context.Context, c *upstream.Conn, req *runtime.Request) error {
 	if !c.Modern() {
 		if e.From.Modern() && e.From.Level < revision.LevelNone {
-			questions.TellLevel(ctx, c, e.From.Level)
+			interaction.TellLevel(ctx, c, e.From.Level)
 		}
 		return nil
 	}
@@ -165,8 +165,8 @@ func setMeta(req *runtime.Request, name string, value []byte) error {
 	return nil
 }
 
-// Origin returns the client.
-func (e *Relay) Origin() upstream.Origin { return *e.From }
+// Caller returns the client.
+func (e *Relay) Caller() upstream.Caller { return *e.From }
 
 // OnEnd has f called by Ended.
 func (e *Relay) OnEnd(f func()) { e.ends = append(e.ends, f) }
@@ -190,7 +190,7 @@ func (e *Relay) Notification(_ context.Context, _ *runtime.Request, method strin
 			e.From.Emit(method, out)
 		}
 	case revision.NotificationMessage:
-		if e.From.Emit != nil && revision.LevelOf(params) >= questions.Wanted(e.From, e.conn) {
+		if e.From.Emit != nil && revision.LevelOf(params) >= interaction.Wanted(e.From, e.conn) {
 			e.From.Emit(method, params)
 		}
 	}
@@ -213,5 +213,5 @@ func (e *Relay) Request(ctx context.Context, call *runtime.Request, method strin
 		s.Backend.Pool.SetAsksClients(e.conn, false)
 	}
 	defer e.clock.Suspend()()
-	return e.desk.Put(ctx, e.conn, e.From, method, params)
+	return e.serverRequests.Put(ctx, e.conn, e.From, method, params)
 }

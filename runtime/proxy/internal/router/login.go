@@ -10,8 +10,8 @@ import (
 	"github.com/mcpctl/mcpctl/internal/audit"
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/internal/revision"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/authorize"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/verdict"
 )
 
 // Login is the login of a person to a server, under way.
@@ -56,7 +56,7 @@ func (l *logins) ask(ctx context.Context, r *Request, failed *upstream.Error) er
 	if b == nil {
 		return failed
 	}
-	done, err := r.rt.Judge.MayDo(ctx, &verdict.Asked{Kind: audit.KindLink, From: r.From, Server: b.Name})
+	done, err := r.rt.Authorizer.MayDo(ctx, &authorize.Asked{Kind: audit.KindLink, From: r.From, Server: b.Name})
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ type followed struct {
 	done    chan struct{}             // closed when the server can be used
 }
 
-// follow has a server connected anew when a login to it has ended, and a client told,
+// follow has a server connected again when a login to it has ended, and a client told,
 // nil for one without a session. The channel is closed after that.
 func (l *logins) follow(b *upstream.Backend, login Login, who *upstream.Client) (done <-chan struct{}) {
 	l.mu.Lock()

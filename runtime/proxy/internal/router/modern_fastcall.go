@@ -18,9 +18,9 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/interaction"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/questions"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -28,7 +28,7 @@ import (
 // server of the handshake era. It has no goroutine and stands for its client
 // while it lasts. If it needs more than a plain result (the server asks
 // something, answers with an error or with what is to be asked) it becomes a
-// parked call, which can wait for its client (see questions.Lot).
+// parked call, which can wait for its client (see interaction.SuspendedCalls).
 //
 // It is not pooled: a question may come late.
 type PendingFastCall struct {
@@ -37,7 +37,7 @@ type PendingFastCall struct {
 	route        *catalog.Route
 	Capabilities json.RawMessage // the client's
 	Who          upstream.Audience
-	Front        PendingFront
+	Responder    Responder
 	id           uint64    // of the call in conn.Pipe
 	call         *FastCall // as long as it is pending there
 
@@ -45,7 +45,7 @@ type PendingFastCall struct {
 	ticket  journal.Ticket // of its record, as long as nobody is to end it
 	is      stage
 	outcome outcome
-	parked  *questions.Call
+	parked  *interaction.Call
 	ready   chan struct{} // closed once parked is set, or the call is over; nil if nobody waits
 	done    chan struct{} // closed once there is an outcome; nil if nobody waits
 }
@@ -67,14 +67,14 @@ type outcome struct {
 	err, why error
 }
 
-// PendingFront is where a PendingFastCall comes from. Its methods run on the
+// Responder is where a PendingFastCall comes from. Its methods run on the
 // reader of the server, or on a goroutine that asks, and must not wait.
-type PendingFront interface {
+type Responder interface {
 	// Answer takes the framed answer, and the buffer with it. It returns the output
 	// that it has written to, as jsonrpc.Receiver's Finish does.
 	Answer(framed *bytes.Buffer) *jsonrpc.Writer
-	// Park has Router.ContinueParked called on a goroutine of the front's. The
-	// front may still leave instead.
+	// Park has Router.ContinueParked called on a goroutine of the endpoint's. The
+	// endpoint may still leave instead.
 	Park()
 	// Peer returns the way on which the call has come.
 	Peer() client.Peer
@@ -84,7 +84,7 @@ type PendingFront interface {
 }
 
 // FastCallModern is FastCall for requests of the stateless era, which have
-// passed front's checks. p.Capabilities and p.Front are set; header is that of
+// passed endpoint's checks. p.Capabilities and p.Front are set; header is that of
 // an HTTP request, nil for others.
 func (rt *Router) FastCallModern(line []byte, m *rawjson.Message, p *PendingFastCall, header http.Header, now time.Time) Fast {
 	if m.MetaToken.Present() || m.MetaLevel.Present() || m.InputResponses.Present() || m.RequestState.Present() {
@@ -98,7 +98,7 @@ func (rt *Router) FastCallModern(line []byte, m *rawjson.Message, p *PendingFast
 	if conn == nil || p.Who.Who != nil && r.Backend.Config().ByPrincipal() {
 		return Fast{}
 	}
-	ticket, ok, err := admitFast(rt, line, m, r, p)
+	ticket, ok, err := rt.admitFast(line, m, r, p)
 	switch {
 	case !ok:
 		return Fast{} // see FastCall
@@ -106,7 +106,7 @@ func (rt *Router) FastCallModern(line []byte, m *rawjson.Message, p *PendingFast
 		return Fast{Err: err}
 	}
 	if !conn.Shared.Load() {
-		conn.NoteClient(nil)
+		conn.RecordClient(nil)
 	}
 	c := rt.newFastCall(line, m, r, conn, p, now)
 	meta := []byte(`{}`)
@@ -157,10 +157,10 @@ func (p *PendingFastCall) Finished(c *FastCall, a jsonrpc.Answer) *jsonrpc.Write
 	if framed != nil && !p.is.over && !p.is.parking {
 		t := p.ticket
 		p.ticket = journal.Ticket{}
-		if unrecorded = c.rt.Judge.End(t, a.Result, nil); unrecorded == nil {
+		if unrecorded = c.rt.Authorizer.End(t, a.Result, nil); unrecorded == nil {
 			p.is.over = true
 			p.mu.Unlock()
-			return p.Front.Answer(framed)
+			return p.Responder.Answer(framed)
 		}
 	}
 	p.mu.Unlock()
@@ -170,7 +170,7 @@ func (p *PendingFastCall) Finished(c *FastCall, a jsonrpc.Answer) *jsonrpc.Write
 	o := outcome{result: bytes.Clone(a.Result), err: a.Err, why: unrecorded}
 	switch {
 	case errors.Is(a.Err, jsonrpc.ErrTimeout):
-		o.err = c.late()
+		o.err = c.timeoutError()
 	case a.Error != nil:
 		o.err = runtime.ParseError(bytes.Clone(a.Error))
 	}
@@ -216,7 +216,7 @@ func (p *PendingFastCall) setOutcome(o outcome) {
 func (p *PendingFastCall) parkOnce() {
 	if !p.is.parking && !p.is.over {
 		p.is.parking = true
-		p.Front.Park()
+		p.Responder.Park()
 	}
 }
 
@@ -237,7 +237,7 @@ func (p *PendingFastCall) end() (isParking, isParked bool) {
 func (p *PendingFastCall) Leave(why error) {
 	if _, isParked := p.end(); !isParked {
 		p.abandon(why)
-		_ = p.rt.Judge.End(p.take(), nil, why) // nobody is answered
+		_ = p.rt.Authorizer.End(p.take(), nil, why) // nobody is answered
 	}
 }
 
@@ -247,15 +247,15 @@ func (p *PendingFastCall) Ended(_ *FastCall, cancelled bool) {
 	isParking, _ := p.end()
 	p.setOutcome(outcome{why: upstream.ErrCancelled})
 	if !isParking {
-		_ = p.rt.Judge.End(p.take(), nil, upstream.ErrCancelled)
-		p.Front.Left(cancelled)
+		_ = p.rt.Authorizer.End(p.take(), nil, upstream.ErrCancelled)
+		p.Responder.Left(cancelled)
 	}
 }
 
 // abandon ends the call at the server with an error of the proxy's; it does
 // nothing and reports false if the call has ended.
 func (p *PendingFastCall) abandon(why error) bool {
-	p.conn.NoteAbandoned(nil)
+	p.conn.RecordCancelled(nil)
 	if !p.conn.Pipe.Abandon(p.id, why.Error()) {
 		return false
 	}
@@ -271,7 +271,7 @@ func (p *PendingFastCall) refuse(err error) {
 }
 
 // parkedCall returns what the call has become, nil if it is not parked.
-func (p *PendingFastCall) parkedCall() *questions.Call {
+func (p *PendingFastCall) parkedCall() *interaction.Call {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.parked
@@ -285,7 +285,7 @@ func (p *PendingFastCall) ask(ctx context.Context, method string, params json.Ra
 	p.mu.Lock()
 	if p.is.over && p.parked == nil {
 		p.mu.Unlock()
-		return nil, questions.ErrLost
+		return nil, interaction.ErrLost
 	}
 	if p.ready == nil {
 		p.ready = make(chan struct{})
@@ -304,7 +304,7 @@ func (p *PendingFastCall) ask(ctx context.Context, method string, params json.Ra
 	if call := p.parkedCall(); call != nil {
 		return call.Ask(ctx, method, params)
 	}
-	return nil, questions.ErrLost
+	return nil, interaction.ErrLost
 }
 
 // emit sends the client what the server sends inside the call, once parked.
@@ -337,9 +337,9 @@ func (p *PendingFastCall) wait(ctx context.Context) outcome {
 	return p.outcome
 }
 
-// Origin returns the client, who is asked by parking the call.
-func (p *PendingFastCall) Origin() upstream.Origin {
-	return upstream.Origin{Version: revision.Modern, Audience: p.Who, Capabilities: p.Capabilities, Level: revision.LevelNone, Emit: p.emit, Ask: p.ask, Refuse: p.refuse, Peer: p.Front.Peer()}
+// Caller returns the client, who is asked by parking the call.
+func (p *PendingFastCall) Caller() upstream.Caller {
+	return upstream.Caller{Version: revision.Modern, Audience: p.Who, Capabilities: p.Capabilities, Level: revision.LevelNone, Emit: p.emit, Ask: p.ask, Refuse: p.refuse, Peer: p.Responder.Peer()}
 }
 
 // Client returns nil: requests of the stateless era stand alone.
@@ -349,7 +349,7 @@ func (p *PendingFastCall) Client() *upstream.Client { return nil }
 func (p *PendingFastCall) Audience() upstream.Audience { return p.Who }
 
 // Peer returns the way on which the call has come.
-func (p *PendingFastCall) Peer() client.Peer { return p.Front.Peer() }
+func (p *PendingFastCall) Peer() client.Peer { return p.Responder.Peer() }
 
 // Revision returns the modern one.
 func (p *PendingFastCall) Revision() string { return revision.Modern }
@@ -366,7 +366,7 @@ func (rt *Router) ContinueParked(ctx context.Context, p *PendingFastCall, r *Req
 	r.rt = rt
 	v := p.park(r)
 	if v == nil {
-		_ = rt.Judge.End(p.take(), nil, upstream.ErrCancelled)
+		_ = rt.Authorizer.End(p.take(), nil, upstream.ErrCancelled)
 		return Answer{}, false
 	}
 	result, err := v.await(ctx, p.parked)
@@ -389,7 +389,7 @@ func (p *PendingFastCall) park(r *Request) *conversation {
 	}
 	target, _ := rawjson.String(r.Line, r.Msg.Name) // FastCallModern has read it
 	r.Begun, p.ticket = p.ticket, journal.Ticket{}
-	once(r, r.rt)
+	r.once(r.rt)
 	v := &conversation{r, inventory.Tools, &state{Method: r.Method, Target: target}}
 	p.parked = v.start(p.firstRound)
 	if p.ready != nil {

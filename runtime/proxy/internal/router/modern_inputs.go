@@ -12,8 +12,8 @@ import (
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/interaction"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/questions"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -29,14 +29,14 @@ const (
 // the client keeps of it between rounds.
 type conversation struct {
 	*Request
-	kind inventory.Kind
-	kept *state
+	kind   inventory.Kind
+	stored *state
 }
 
 // interact serves a request that the backend may answer with questions
 // (tools/call, prompts/get, resources/read). A modern backend puts them into its
 // result. One with a handshake asks while the call goes on, so the call does not
-// live in this request but beside it: see questions.Lot.
+// live in this request but beside it: see interaction.SuspendedCalls.
 func (r *Request) interact(ctx context.Context, k inventory.Kind) ([]byte, error) {
 	at, what := r.Msg.Name, "name"
 	if k == inventory.Resources {
@@ -66,9 +66,9 @@ func (r *Request) interact(ctx context.Context, k inventory.Kind) ([]byte, error
 	if s.Ticket == nil {
 		return v.await(ctx, v.start(nil))
 	}
-	call, err := r.rt.Parking.Resume(*s.Ticket, r.reports(), answers)
+	call, err := r.rt.Suspended.Resume(*s.Ticket, r.reports(), answers)
 	switch {
-	case errors.Is(err, questions.ErrLost):
+	case errors.Is(err, interaction.ErrLost):
 		return nil, v.lost()
 	case err != nil:
 		return nil, upstream.Invalid("params.requestState: %v", err)
@@ -78,21 +78,21 @@ func (r *Request) interact(ctx context.Context, k inventory.Kind) ([]byte, error
 
 // start starts the call to the backend beside the request. first makes the first
 // round; nil: like the others.
-func (v *conversation) start(first func(context.Context, *Request) ([]byte, error)) *questions.Call {
-	return v.rt.Parking.Start(v.rt.Set.Lifetime, v.From.Who, v.reports(), func(ctx context.Context, call *questions.Call) (json.RawMessage, error) {
+func (v *conversation) start(first func(context.Context, *Request) ([]byte, error)) *interaction.Call {
+	return v.rt.Suspended.Start(v.rt.Set.Lifetime, v.From.Who, v.reports(), func(ctx context.Context, call *interaction.Call) (json.RawMessage, error) {
 		result, err := v.run(ctx, call, first)
-		return v.judged.Finish(ctx, query(v.Request), result, err)
+		return v.judged.Finish(ctx, v.query(), result, err)
 	})
 }
 
 // await waits for a call that may ask: its result, or what asks the client.
-func (v *conversation) await(ctx context.Context, call *questions.Call) ([]byte, error) {
+func (v *conversation) await(ctx context.Context, call *interaction.Call) ([]byte, error) {
 	out, err := call.Wait(ctx)
 	switch {
 	case err != nil:
 		return nil, err
 	case out.Inputs != nil:
-		return v.ask(out.Inputs, &state{Method: v.kept.Method, Target: v.kept.Target, Ticket: &out.Ticket}), nil
+		return v.ask(out.Inputs, &state{Method: v.stored.Method, Target: v.stored.Target, Ticket: &out.Ticket}), nil
 	}
 	return out.Result, nil
 }
@@ -144,11 +144,11 @@ func (e *Relay) wantProgress(req *runtime.Request) error {
 
 // run makes one call to the backend and, as long as there is nothing to ask the
 // client, the calls that follow from its results.
-func (v *conversation) run(ctx context.Context, call *questions.Call, first func(context.Context, *Request) ([]byte, error)) ([]byte, error) {
+func (v *conversation) run(ctx context.Context, call *interaction.Call, first func(context.Context, *Request) ([]byte, error)) ([]byte, error) {
 	r := *v.Request
 	r.From.Emit, r.From.Ask = call.Emit, call.Ask
 	r.returns = len(r.From.Capabilities) > len(`{}`)
-	next := *v.kept
+	next := *v.stored
 	for round := 0; ; round++ {
 		again, err := r.again(&next)
 		if err != nil {
@@ -207,7 +207,7 @@ func (v *conversation) send(ctx context.Context, r *Request) ([]byte, error) {
 // sealed. It reports whether the client has to come back with something; if
 // not, next is what to come back with in its place.
 func (v *conversation) relayInputs(result []byte, a revision.InputRequest, next *state) (out []byte, waits bool, err error) {
-	*next = state{Method: v.kept.Method, Target: v.kept.Target}
+	*next = state{Method: v.stored.Method, Target: v.stored.Target}
 	if inner := a.State.Of(result); string(inner) != "null" {
 		next.Inner = inner
 	}
@@ -233,7 +233,7 @@ func (v *conversation) relayInputs(result []byte, a revision.InputRequest, next 
 				return nil, false, err
 			}
 		}
-		waits = o.Kept() > 0
+		waits = o.Len() > 0
 		edits = append(edits, o.Edits()...)
 	}
 	out, err = rawjson.Set(rawjson.Apply(result, edits), []rawjson.Member{{Name: "requestState", Value: next.sealed(v.rt.o.Catalog.Ring, v.From.Key())}})
@@ -259,7 +259,7 @@ func (r *Request) passQuestion(edits []rawjson.Edit, result []byte, span rawjson
 		return nil, &runtime.ProtocolError{Reason: "an entry of inputRequests is no object"}
 	}
 	method, _ := rawjson.String(entry, at[0])
-	if err := mayBeAsked(r, method); err != nil {
+	if err := r.mayBeAsked(method); err != nil {
 		return nil, err
 	}
 	if !revision.IsQuestion(method) {
@@ -292,7 +292,7 @@ func (r *Request) backend() *upstream.Backend {
 		k, at = inventory.Resources, r.Msg.URI
 	case revision.MethodTasksGet:
 		id, _ := rawjson.String(r.Line, r.Msg.TaskID)
-		b, _ := taskOf(r.rt, id, r.From.Who.Key())
+		b, _ := r.rt.task(id, r.From.Who.Key())
 		return b
 	}
 	target, _ := rawjson.String(r.Line, at)
@@ -303,7 +303,7 @@ func (r *Request) backend() *upstream.Backend {
 }
 
 // ask returns the result that asks for input, with s sealed.
-func (v *conversation) ask(inputs []questions.Input, s *state) []byte {
+func (v *conversation) ask(inputs []interaction.Input, s *state) []byte {
 	s.of(v.backend())
 	out := []byte(`{"resultType":"input_required","inputRequests":{`)
 	for i, in := range inputs {
@@ -324,20 +324,20 @@ func (v *conversation) ask(inputs []questions.Input, s *state) []byte {
 // make the same request again, in place of the error -32042 in which a server
 // of 2025-11-25 names them (Elicitation, URL mode).
 func (v *conversation) openPages(pages []json.RawMessage) ([]byte, error) {
-	if err := mayBeAsked(v.Request, revision.MethodElicitationCreate); err != nil {
+	if err := v.mayBeAsked(revision.MethodElicitationCreate); err != nil {
 		return nil, err
 	}
 	if b := v.backend(); b != nil {
 		b.Pool.KeepForAnswers()
 	}
-	var inputs []questions.Input
+	var inputs []interaction.Input
 	for i, page := range pages {
 		q := revision.Question{From: revision.Latest, To: revision.Modern, Method: revision.MethodElicitationCreate, Capabilities: v.From.Capabilities, Name: v.asker()}
 		params, err := q.Params(page)
 		if err != nil {
 			return nil, err
 		}
-		inputs = append(inputs, questions.Input{Key: "u" + strconv.Itoa(i+1), Method: q.Method, Params: params})
+		inputs = append(inputs, interaction.Input{Key: "u" + strconv.Itoa(i+1), Method: q.Method, Params: params})
 	}
-	return v.ask(inputs, &state{Method: v.kept.Method, Target: v.kept.Target, Again: true}), nil
+	return v.ask(inputs, &state{Method: v.stored.Method, Target: v.stored.Target, Again: true}), nil
 }

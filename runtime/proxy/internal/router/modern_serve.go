@@ -17,11 +17,11 @@ const metaServerInfo = "io.modelcontextprotocol/serverInfo"
 
 // ModernCaller returns who a self-contained request comes from: what it says of
 // itself holds for it alone. emit reaches the client while the request lasts.
-func ModernCaller(r *Request, emit func(method string, params []byte)) upstream.Origin {
-	return upstream.Origin{Version: revision.Modern, Capabilities: r.Msg.MetaCapabilities.Of(r.Line), Level: revision.LevelNone, Emit: emit}
+func (r *Request) ModernCaller(emit func(method string, params []byte)) upstream.Caller {
+	return upstream.Caller{Version: revision.Modern, Capabilities: r.Msg.MetaCapabilities.Of(r.Line), Level: revision.LevelNone, Emit: emit}
 }
 
-// ServeModern answers a request that front has admitted, other than
+// ServeModern answers a request that endpoint has admitted, other than
 // subscriptions/listen. It waits for whatever it needs.
 func (rt *Router) ServeModern(ctx context.Context, r *Request) Answer {
 	result, err := rt.AnswerModern(ctx, r)
@@ -34,11 +34,11 @@ func (rt *Router) ServeModern(ctx context.Context, r *Request) Answer {
 // AnswerModern returns the result of such a request.
 func (rt *Router) AnswerModern(ctx context.Context, r *Request) ([]byte, error) {
 	r.rt = rt
-	once(r, rt)
+	r.once(rt)
 	if _, err := r.askedLevel(); err != nil {
 		return nil, err
 	}
-	if result, err := inward(ctx, rt, r); err != nil || result != nil {
+	if result, err := ownTools(ctx, rt, r); err != nil || result != nil {
 		return result, err
 	}
 	switch r.Method {
@@ -49,7 +49,7 @@ func (rt *Router) AnswerModern(ctx context.Context, r *Request) ([]byte, error) 
 		return rt.discovery(r.From.Audience), nil
 	case revision.MethodToolsCall:
 		if err := r.checkParamHeaders(ctx); err != nil {
-			return r.judged.Finish(ctx, query(r), nil, err)
+			return r.judged.Finish(ctx, r.query(), nil, err)
 		}
 		return r.interact(ctx, inventory.Tools)
 	case revision.MethodPromptsGet:
@@ -60,7 +60,7 @@ func (rt *Router) AnswerModern(ctx context.Context, r *Request) ([]byte, error) 
 		return r.task(ctx)
 	}
 	result, err := rt.Answer(ctx, r)
-	return r.judged.Finish(ctx, query(r), result, err)
+	return r.judged.Finish(ctx, r.query(), result, err)
 }
 
 // checkParamHeaders compares the Mcp-Param headers of a tools/call with its
@@ -85,7 +85,7 @@ func (r *Request) checkParamHeaders(ctx context.Context) error {
 		if login || r.Msg.RequestState.Present() {
 			return nil // a login may mend it; a call that waits goes on where it was, see interact
 		}
-		return r.judged.Refused(ctx, query(r), inventory.Tools, name, to, err)
+		return r.judged.Refused(ctx, r.query(), inventory.Tools, name, to, err)
 	}
 	if err := revision.CheckMirrors(to.Mirrors, sent, r.Header); err != nil {
 		return &runtime.Error{Code: runtime.CodeHeaderMismatch, Message: err.Error()}
@@ -143,7 +143,7 @@ func (rt *Router) discovery(who upstream.Audience) []byte {
 		CacheScope        string                     `json:"cacheScope"`
 		Meta              map[string]json.RawMessage `json:"_meta"`
 	}{
-		"complete", revision.Versions(), catalog.WithTasks(rt.Catalog, rt.Catalog.Capabilities(who), who), rt.Catalog.Instructions(who), discoveryTTL, "private",
+		"complete", revision.Versions(), rt.Catalog.WithTasks(rt.Catalog.Capabilities(who), who), rt.Catalog.Instructions(who), discoveryTTL, "private",
 		map[string]json.RawMessage{metaServerInfo: rt.o.Catalog.Info},
 	})
 }

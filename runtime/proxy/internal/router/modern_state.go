@@ -9,8 +9,8 @@ import (
 
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/internal/seal"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/interaction"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/questions"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -31,7 +31,7 @@ type state struct {
 	// Given are answers that the proxy has given in the client's place.
 	Given map[string]json.RawMessage `json:"g,omitempty"`
 	// Ticket is that of the call that waits; nil if none does.
-	Ticket *questions.Ticket `json:"p,omitempty"`
+	Ticket *interaction.Ticket `json:"p,omitempty"`
 	// Again reports that the request is made as if for the first time.
 	Again bool `json:"a,omitempty"`
 }
@@ -67,7 +67,7 @@ func (s *state) strange(b *upstream.Backend, what string) string {
 const statePurpose = "requestState:"
 
 // sealed returns the state as a JSON string.
-func (s *state) sealed(ring *seal.Ring, audience string) []byte {
+func (s *state) sealed(ring *seal.Keyring, audience string) []byte {
 	return rawjson.Quote(nil, ring.Seal(statePurpose+audience, marshal(s), seal.StateTTL))
 }
 
@@ -164,7 +164,7 @@ type annotations struct {
 // annotations returns those of the tool, zero if it is not known.
 func (v *conversation) annotations() annotations {
 	var tool struct{ Annotations annotations }
-	r := v.rt.Catalog.Of(v.From.Audience).Routes[inventory.Tools][v.kept.Target]
+	r := v.rt.Catalog.Of(v.From.Audience).Routes[inventory.Tools][v.stored.Target]
 	if r == nil || json.Unmarshal(r.Definition, &tool) != nil {
 		return annotations{}
 	}

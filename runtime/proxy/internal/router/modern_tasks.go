@@ -9,7 +9,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
@@ -23,12 +22,12 @@ func (r *Request) task(ctx context.Context) ([]byte, error) {
 		return nil, upstream.Invalid("params.taskId is missing or no string")
 	}
 	return upstream.RetryReplaced(func() ([]byte, error) {
-		b, bare := taskOf(r.rt, id, r.From.Who.Key())
+		b, bare := r.rt.task(id, r.From.Who.Key())
 		if b == nil {
 			return nil, upstream.Invalid("unknown task")
 		}
 		bareTool := r.rt.TaskOwners.ToolOf(id)
-		tool, visible := catalog.Tool(r.rt.Catalog, r.From.Audience, b, bareTool)
+		tool, visible := r.rt.Catalog.Tool(r.From.Audience, b, bareTool)
 		if !visible {
 			return nil, upstream.Invalid("unknown task")
 		}
@@ -43,7 +42,7 @@ func (r *Request) task(ctx context.Context) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if result, err = r.rt.Judge.DeliverTask(ctx, query(r), b.Name, bareTool, tool, result); err != nil {
+		if result, err = r.rt.Authorizer.DeliverTask(ctx, r.query(), b.Name, bareTool, tool, result); err != nil {
 			return nil, err
 		}
 		return r.rt.Finder.ShapeTask(&r.From, b, bareTool, id, result), nil
@@ -59,7 +58,7 @@ func (r *Request) exposedTask(b *upstream.Backend, result []byte) ([]byte, error
 	}
 	if e := o.Get("taskId"); e != nil {
 		if id, ok := rawjson.String(result, e.Value); ok {
-			o.Replace(e, rawjson.Quote(nil, exposedTaskID(r, b, id)))
+			o.Replace(e, rawjson.Quote(nil, r.exposedTaskID(b, id)))
 		}
 	}
 	if e := o.Get("result"); e != nil {

@@ -9,22 +9,22 @@ import (
 
 // exposedTaskID returns the id by which the client of a request knows a backend's task:
 // the one that it has named, where the request is about the task.
-func exposedTaskID(r *Request, b *upstream.Backend, bare string) string {
+func (r *Request) exposedTaskID(b *upstream.Backend, bare string) string {
 	who, prefix := r.From.Who.Key(), taskPrefix(b.Name)
 	if who == "" {
 		return prefix + "." + bare
 	}
 	if named, ok := rawjson.String(r.Line, r.Msg.TaskID); ok {
-		if of, known := taskOf(r.rt, named, who); of == b && known == bare {
+		if of, known := r.rt.task(named, who); of == b && known == bare {
 			return named
 		}
 	}
 	return prefix + "." + r.rt.o.Catalog.Ring.Seal(taskPurpose(prefix, who), []byte(bare), 0)
 }
 
-// taskOf returns the backend of an exposed task id and the id there, nil where the
+// task returns the backend of an exposed task id and the id there, nil where the
 // principal has no such task. Where nobody is asked who they are it has all.
-func taskOf(rt *Router, id, who string) (*upstream.Backend, string) {
+func (rt *Router) task(id, who string) (*upstream.Backend, string) {
 	prefix, rest, ok := strings.Cut(id, ".")
 	if !ok || rest == "" {
 		return nil, ""

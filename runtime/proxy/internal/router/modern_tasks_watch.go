@@ -29,7 +29,7 @@ const (
 // that exist, in the order given. Servers of the handshake era report no task as
 // a rule, so the proxy asks in the place of each client, as often as the server
 // wants to be asked.
-func (rt *Router) followTasks(ctx context.Context, from *upstream.Origin, l catalog.Listener, ids []string) (honoured []string, stop func()) {
+func (rt *Router) followTasks(ctx context.Context, from *upstream.Caller, l catalog.Listener, ids []string) (honoured []string, stop func()) {
 	if len(ids) == 0 {
 		return nil, func() {}
 	}
@@ -40,7 +40,7 @@ func (rt *Router) followTasks(ctx context.Context, from *upstream.Origin, l cata
 		wg.Go(func() {
 			w := &taskWatcher{rt: rt, from: *from, l: l, id: id}
 			w.from.Emit, w.from.Ask = nil, nil
-			if err := w.look(ctx); err != nil {
+			if err := w.poll(ctx); err != nil {
 				rt.o.Logger.Debug("task cannot be followed", "err", err)
 				return
 			}
@@ -60,7 +60,7 @@ func (rt *Router) followTasks(ctx context.Context, from *upstream.Origin, l cata
 // taskWatcher asks for one task in the place of a client that listens.
 type taskWatcher struct {
 	rt   *Router
-	from upstream.Origin
+	from upstream.Caller
 	l    catalog.Listener
 	id   string
 
@@ -69,9 +69,9 @@ type taskWatcher struct {
 	done bool // it has ended
 }
 
-// look asks for the task. It notifies the listener if the task has changed, and
+// poll asks for the task. It notifies the listener if the task has changed, and
 // at first if it waits for the client or has ended.
-func (w *taskWatcher) look(ctx context.Context) error {
+func (w *taskWatcher) poll(ctx context.Context) error {
 	line := rawjson.Quote([]byte(`{"jsonrpc":"2.0","id":0,"method":"tasks/get","params":{"taskId":`), w.id)
 	r := Request{Line: append(line, `}}`...), Msg: new(rawjson.Message), Method: revision.MethodTasksGet, From: w.from, rt: w.rt}
 	if err := rawjson.Scan(r.Line, r.Msg); err != nil {
@@ -114,7 +114,7 @@ func (w *taskWatcher) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		err := w.look(ctx)
+		err := w.poll(ctx)
 		if _, gone := errors.AsType[*runtime.Error](err); gone {
 			return
 		}

@@ -9,30 +9,30 @@ import (
 	"github.com/mcpctl/mcpctl/internal/audit/journal"
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/internal/revision"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/authorize"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/verdict"
 )
 
 // once has all attempts of a request share what policies say of it, and what is recorded.
-func once(r *Request, rt *Router) {
+func (r *Request) once(rt *Router) {
 	if r.judged == nil {
-		r.judged = rt.Judge.NewCase(r.Begun)
+		r.judged = rt.Authorizer.NewCase(r.Begun)
 	}
 }
 
 // query returns a request as policies and records have it.
-func query(r *Request) verdict.Query {
-	return verdict.Query{From: &r.From, Line: r.Line, Msg: r.Msg, Method: r.Method, Through: r.outer.Via}
+func (r *Request) query() authorize.Query {
+	return authorize.Query{From: &r.From, Line: r.Line, Msg: r.Msg, Method: r.Method, Through: r.parent.Via}
 }
 
-// useOf returns a call as policies have read it, or would have.
-func useOf(r *Request, to *catalog.Route) *gate.Use {
+// use returns a call as policies have read it, or would have.
+func (r *Request) use(to *catalog.Route) *gate.Use {
 	if u := r.judged.Use(); u != nil {
 		return u
 	}
-	return verdict.UseOf(&r.From, r.Line, r.Msg, to.Backend.Name, to.Bare)
+	return authorize.UseOf(&r.From, r.Line, r.Msg, to.Backend.Name, to.Bare)
 }
 
 // lead is route for a request that is to be sent: hooks look into it, and what is decided is
@@ -40,35 +40,35 @@ func useOf(r *Request, to *catalog.Route) *gate.Use {
 func lead(ctx context.Context, r *Request, k inventory.Kind, key string) (*catalog.Route, error) {
 	to, err := route(ctx, r, k, key)
 	if err == nil && k == inventory.Tools && to.Hooks != nil && r.judged != nil {
-		q := query(r)
+		q := r.query()
 		if q, err = r.judged.Request(ctx, q, to); q.Msg != r.Msg {
 			r.Line, r.Msg, r.Header = q.Line, q.Msg, nil // headers repeat arguments as they were
 		}
 	}
-	return to, r.judged.Lead(ctx, query(r), k, key, to, err)
+	return to, r.judged.Lead(ctx, r.query(), k, key, to, err)
 }
 
 // admitFast decides about a call whose answer depends on the request alone, and has that
 // recorded. It reports false for others, and for those that have to wait for that: they are
 // served otherwise.
-func admitFast(rt *Router, line []byte, m *rawjson.Message, r *catalog.Route, to ReplyTo) (t journal.Ticket, now bool, err error) {
+func (rt *Router) admitFast(line []byte, m *rawjson.Message, r *catalog.Route, to ReplyTo) (t journal.Ticket, now bool, err error) {
 	var use *gate.Use
 	if r.Rules != nil {
 		if !r.Rules.Static() {
 			return t, false, nil
 		}
-		from := to.Origin()
-		use = verdict.UseOf(&from, line, m, r.Backend.Name, r.Bare)
-		if err := rt.Judge.DecideNow(r.Rules.Use, use, inventory.Tools); err != nil {
-			return t, rt.Judge.Journal == nil, err
+		from := to.Caller()
+		use = authorize.UseOf(&from, line, m, r.Backend.Name, r.Bare)
+		if err := rt.Authorizer.DecideNow(r.Rules.Use, use, inventory.Tools); err != nil {
+			return t, rt.Authorizer.Journal == nil, err
 		}
 	}
-	if rt.Judge.Journal == nil {
+	if rt.Authorizer.Journal == nil {
 		return t, true, nil
 	}
-	from := upstream.Origin{Version: to.Revision(), Audience: to.Audience(), Client: to.Client(), Peer: to.Peer()}
-	t, err = rt.Judge.Begin(&verdict.Asked{
-		Kind: audit.KindCall, From: from, Meta: verdict.MetaOf(line, m), To: r, K: inventory.Tools, Arguments: m.Arguments.Of(line), Use: use, Verdict: rt.Judge.Allowed(),
+	from := upstream.Caller{Version: to.Revision(), Audience: to.Audience(), Client: to.Client(), Peer: to.Peer()}
+	t, err = rt.Authorizer.Begin(&authorize.Asked{
+		Kind: audit.KindCall, From: from, Meta: authorize.MetaOf(line, m), To: r, K: inventory.Tools, Arguments: m.Arguments.Of(line), Use: use, Verdict: rt.Authorizer.Allowed(),
 	})
 	return t, err == nil, nil
 }
@@ -89,36 +89,36 @@ func delivered(ctx context.Context, r *Request, k inventory.Kind, to *catalog.Ro
 		return result, nil
 	}
 	if to.Hooks != nil {
-		result, err = r.judged.Response(ctx, query(r), to, result, err)
+		result, err = r.judged.Response(ctx, r.query(), to, result, err)
 	}
 	if err != nil {
-		return nil, r.judged.DeliverError(ctx, query(r), k, to, err)
+		return nil, r.judged.DeliverError(ctx, r.query(), k, to, err)
 	}
-	return r.judged.Deliver(ctx, query(r), k, to, result)
+	return r.judged.Deliver(ctx, r.query(), k, to, result)
 }
 
 // mayBeAsked refuses a question of the server of a call, whose answer it is.
 func (c *FastCall) mayBeAsked() error {
-	if c.rt.Judge.Gate.Set() == nil && c.rt.Judge.Journal == nil {
+	if c.rt.Authorizer.Gate.Set() == nil && c.rt.Authorizer.Journal == nil {
 		return nil
 	}
-	from := c.replyTo.Origin()
-	return c.rt.Judge.MayNow(&from, c.backend.Name, revision.MethodElicitationCreate)
+	from := c.replyTo.Caller()
+	return c.rt.Authorizer.MayNow(&from, c.backend.Name, revision.MethodElicitationCreate)
 }
 
 // mayBeAsked refuses a question of the server that a request leads to, and that is part of
 // its answer. Of a task it is asked for as often as somebody looks: only that it is refused
 // is recorded.
-func mayBeAsked(r *Request, question string) error {
+func (r *Request) mayBeAsked(question string) error {
 	b := r.backend()
-	if b == nil || r.rt.Judge.Gate.Set() == nil && r.rt.Judge.Journal == nil {
+	if b == nil || r.rt.Authorizer.Gate.Set() == nil && r.rt.Authorizer.Journal == nil {
 		return nil
 	}
-	ctx, a := r.rt.Set.Lifetime, &verdict.Asked{Kind: audit.KindQuestion, From: r.From, Server: b.Name, Item: question}
+	ctx, a := r.rt.Set.Lifetime, &authorize.Asked{Kind: audit.KindQuestion, From: r.From, Server: b.Name, Item: question}
 	if r.Method == revision.MethodTasksGet {
-		return r.rt.Judge.May(ctx, a)
+		return r.rt.Authorizer.May(ctx, a)
 	}
-	done, err := r.rt.Judge.MayDo(ctx, a)
+	done, err := r.rt.Authorizer.MayDo(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -132,5 +132,5 @@ func mayPass(ctx context.Context, r *Request, b *upstream.Backend) error {
 	if strings.HasPrefix(r.Method, "tasks/") {
 		return nil
 	}
-	return r.judged.Pass(ctx, query(r), b.Name)
+	return r.judged.Pass(ctx, r.query(), b.Name)
 }

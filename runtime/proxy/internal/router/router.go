@@ -11,14 +11,14 @@ import (
 	"github.com/mcpctl/mcpctl/internal/audit"
 	"github.com/mcpctl/mcpctl/internal/audit/journal"
 	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/authorize"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/finder"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/interaction"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/questions"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/subscriptions"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/verdict"
 )
 
 // Options are settings of a router and of the rooms under it.
@@ -37,16 +37,16 @@ type Options struct {
 // Router answers one request of a client: out of what the proxy knows, or by a
 // backend. All methods may be called concurrently.
 type Router struct {
-	o       Options
-	Set     *upstream.Set
-	Catalog *catalog.Publisher
-	Finder  *finder.Finder // nil where all tools are listed
-	desk    *questions.Desk
-	Views   Chooser
-	Judge   *verdict.Judge
-	Hub     *subscriptions.Hub
-	Budget  *limits.Budget
-	Parking *questions.Lot
+	o              Options
+	Set            *upstream.Set
+	Catalog        *catalog.Publisher
+	Finder         *finder.Finder // nil where all tools are listed
+	serverRequests *interaction.ServerRequests
+	Views          ViewSelector
+	Authorizer     *authorize.Authorizer
+	Hub            *subscriptions.Hub
+	Budget         *limits.Budget
+	Suspended      *interaction.SuspendedCalls
 
 	TaskOwners   taskOwners
 	logins       logins
@@ -58,18 +58,18 @@ type Router struct {
 // New returns a router without backends, and the rooms under it.
 func New(o Options) *Router {
 	set := upstream.NewSet(o.Backends)
-	rt := &Router{o: o, Set: set, Catalog: catalog.NewPublisher(o.Catalog, set), Budget: new(limits.Budget), Parking: questions.NewLot(0)}
+	rt := &Router{o: o, Set: set, Catalog: catalog.NewPublisher(o.Catalog, set), Budget: new(limits.Budget), Suspended: interaction.NewSuspendedCalls(0)}
 	rt.Views.Gate = o.Catalog.Gate
 	rt.Views.Set(o.Catalog.Views)
-	rt.Judge = &verdict.Judge{Gate: o.Catalog.Gate, Catalog: rt.Catalog, Journal: o.Journal, Hooks: o.Catalog.Hooks, Logger: o.Logger}
+	rt.Authorizer = &authorize.Authorizer{Gate: o.Catalog.Gate, Catalog: rt.Catalog, Journal: o.Journal, Hooks: o.Catalog.Hooks, Logger: o.Logger}
 	if !o.Catalog.Single { // which shows what its server shows
 		rt.Finder = finder.New(o.Finder, rt.Catalog, set)
 	}
-	rt.desk = questions.New(set, func(ctx context.Context, from *upstream.Origin, server, method string) (func(error) error, error) {
-		return rt.Judge.MayDo(ctx, &verdict.Asked{Kind: audit.KindQuestion, From: *from, Server: server, Item: method})
+	rt.serverRequests = interaction.New(set, func(ctx context.Context, from *upstream.Caller, server, method string) (func(error) error, error) {
+		return rt.Authorizer.MayDo(ctx, &authorize.Asked{Kind: audit.KindQuestion, From: *from, Server: server, Item: method})
 	})
-	rt.Hub = subscriptions.NewHub(set, rt.Catalog, &rt.Budget.Unsent, rt.followTasks, rt.Judge.Subscription)
-	set.Observer = &observer{rt.desk, rt}
+	rt.Hub = subscriptions.NewHub(set, rt.Catalog, &rt.Budget.Unsent, rt.followTasks, rt.Authorizer.Subscription)
+	set.Observer = &observer{rt.serverRequests, rt}
 	return rt
 }
 
@@ -87,10 +87,10 @@ func (rt *Router) Reconfigure(servers []upstream.Settings) (upstream.Changes, er
 	if r.Same {
 		return r.Changes, nil
 	}
-	rt.Catalog.TakeOver(rt.Set.Recall(r.Made))
-	rt.Catalog.Enroll(r)
+	rt.Catalog.Adopt(rt.Set.Restore(r.Made))
+	rt.Catalog.Reconfigure(r)
 	rt.Set.Replace(r)
-	rt.Catalog.SaveAgain(r)
+	rt.Catalog.Persist(r)
 	rt.Catalog.Refresh() // what is stored of the new ones
 	return r.Changes, nil
 }
@@ -99,20 +99,20 @@ func (rt *Router) Reconfigure(servers []upstream.Settings) (upstream.Changes, er
 // and returns when they are gone.
 func (rt *Router) Close() {
 	rt.Set.End()
-	rt.Parking.Close()
+	rt.Suspended.Close()
 	rt.reconfiguring.Lock()
 	defer rt.reconfiguring.Unlock()
 	rt.Set.Close()
-	rt.Judge.Flush()
+	rt.Authorizer.Flush()
 }
 
-// Begin connects the servers that are to be connected without a call: there is a client, or
+// Start connects the servers that are to be connected without a call: there is a client, or
 // will be. who is what it sees, zero for nobody in particular.
-func (rt *Router) Begin(who upstream.Audience) {
+func (rt *Router) Start(who upstream.Audience) {
 	if rt.Set.HasBegun() {
 		return
 	}
-	rt.Set.Begin(func(b *upstream.Backend) bool { return catalog.Sees(rt.Catalog, who, b) })
+	rt.Set.Start(func(b *upstream.Backend) bool { return rt.Catalog.Sees(who, b) })
 }
 
 // Leave ends what a client had: its session is over.
@@ -121,7 +121,7 @@ func (rt *Router) Leave(who *upstream.Client) {
 		return
 	}
 	rt.Hub.ForgetClient(who)
-	rt.desk.Forget(who)
+	rt.serverRequests.Forget(who)
 	rt.Set.Release(who)
 }
 
@@ -137,10 +137,10 @@ func (rt *Router) Join(who *upstream.Client, audience upstream.Audience, l catal
 }
 
 // RootsChanged notifies servers that a client's roots have changed.
-func (rt *Router) RootsChanged(who *upstream.Client) { rt.desk.RootsChanged(who) }
+func (rt *Router) RootsChanged(who *upstream.Client) { rt.serverRequests.RootsChanged(who) }
 
 // FilterOf returns what a subscriptions/listen asks for.
-func FilterOf(r *Request) (subscriptions.Filter, error) {
+func (r *Request) FilterOf() (subscriptions.Filter, error) {
 	return subscriptions.ParseFilter(r.Msg.Notifications.Of(r.Line), bridge.DeclaresTasks(r.Msg.MetaCapabilities.Of(r.Line)))
 }
 
@@ -151,8 +151,8 @@ func (rt *Router) ListenModern(ctx context.Context, r *Request, f subscriptions.
 
 // observer passes what happens at the servers on to the rooms.
 type observer struct {
-	*questions.Desk // has Question and Logged
-	rt              *Router
+	*interaction.ServerRequests // has Question and Logged
+	rt                          *Router
 }
 
 func (o *observer) Listed(b *upstream.Backend, offers *inventory.Inventory, said inventory.ListSet) (news bool) {

@@ -53,7 +53,7 @@ func failure(b *upstream.Backend, err error) error {
 
 // Notify passes a notification on to the server that the proxy stands for. It returns
 // when that has it, so that the order of a client's messages stays.
-func (rt *Router) Notify(from *upstream.Origin, method string, params []byte) {
+func (rt *Router) Notify(from *upstream.Caller, method string, params []byte) {
 	b := rt.Catalog.Only(from.Audience)
 	if b == nil {
 		return

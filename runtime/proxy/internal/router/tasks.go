@@ -36,9 +36,9 @@ const (
 	// principal with the most are forgotten: they are asked for over any connection to their
 	// server.
 	maxOwners = 4096
-	// Kept is how long a connection is kept for a task that is under way and
+	// StoredFor is how long a connection is kept for a task that is under way and
 	// that nobody has asked for since.
-	Kept = time.Hour
+	StoredFor = time.Hour
 )
 
 // taskOwners remembers over which connection a task was made: another one to a
@@ -60,9 +60,9 @@ type owner struct {
 	release func() // lets the connection go: the task has ended, as far as is known
 }
 
-// Note remembers the connection of a task, by a result that is the task as the backend
+// Record remembers the connection of a task, by a result that is the task as the backend
 // has sent it and as it is exposed, and keeps it while the task is under way.
-func (o *taskOwners) Note(by *upstream.Conn, who, tool string, sent, result []byte) {
+func (o *taskOwners) Record(by *upstream.Conn, who, tool string, sent, result []byte) {
 	var at [2]rawjson.Span
 	if rawjson.Fields(result, at[:], "taskId", "status") != nil {
 		return
@@ -90,19 +90,19 @@ func (o *taskOwners) Note(by *upstream.Conn, who, tool string, sent, result []by
 		}
 	}
 	if status, _ := rawjson.String(result, at[1]); !taskHasEnded(status) {
-		to.release = to.slot.Keeps.Add(time.Now().Add(Kept))
+		to.release = to.slot.Keeps.Add(time.Now().Add(StoredFor))
 	}
 	if to.order == 0 {
-		o.makeRoom(who)
+		o.evict(who)
 		o.orders++
 		to.order = o.orders
 	}
 	o.all[id] = to
 }
 
-// makeRoom forgets a task where there is no room for one more of a principal. The caller holds
+// evict forgets a task where there is no room for one more of a principal. The caller holds
 // the lock.
-func (o *taskOwners) makeRoom(who string) {
+func (o *taskOwners) evict(who string) {
 	if len(o.all) < maxOwners {
 		return
 	}

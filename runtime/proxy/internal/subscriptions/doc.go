@@ -10,5 +10,5 @@
 // Locks: Hub.mu is taken after a backend's and before that of a slot's keeps; a
 // listen's own lock is for memory work alone. No lock is held while a server or a
 // client is written to: who tells a server has the turn of its resource. The package
-// knows no front: a [Channel] is what it needs of a stream.
+// knows no endpoint: a [Channel] is what it needs of a stream.
 package subscriptions

@@ -11,7 +11,6 @@ import (
 	"github.com/mcpctl/mcpctl/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/internal/revision"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -191,7 +190,7 @@ func (s *listening) end() {
 type Channel struct {
 	Send func(framed []byte)
 	Idle func() // nothing has been sent for a while
-	// End is closed where the front ends. Where a listen ends on our side, what Farewell
+	// End is closed where the endpoint ends. Where a listen ends on our side, what Farewell
 	// returns is sent before the result; nil: nothing is.
 	End      <-chan struct{}
 	Farewell func(reason string) []byte
@@ -199,7 +198,7 @@ type Channel struct {
 
 // Listen serves one subscriptions/listen: the acknowledgement, then what was asked
 // for, until the channel ends, or ctx: the client has ended it and needs no answer.
-func (h *Hub) Listen(ctx context.Context, id []byte, from *upstream.Origin, f Filter, to Channel) {
+func (h *Hub) Listen(ctx context.Context, id []byte, from *upstream.Caller, f Filter, to Channel) {
 	s := &listening{id: id, wake: make(chan struct{}, 1), hidden: make(chan struct{}, 1), unsent: h.unsent, waits: map[string]int{}}
 	defer s.end()
 	for k := range inventory.Kinds {
@@ -257,7 +256,7 @@ func (h *Hub) Listen(ctx context.Context, id []byte, from *upstream.Origin, f Fi
 	}
 }
 
-// ending is why listens end with their front.
+// ending is why listens end with their endpoint.
 const ending = "mcpctl ends"
 
 // EndHidden ends the listens that name a resource which their clients may not see any more.
@@ -278,7 +277,7 @@ func (h *Hub) EndHidden() {
 	h.mu.Unlock()
 	for i, s := range all {
 		l, ok := s.Listener.(*listening)
-		if !ok || catalog.Shows(h.catalog, s.audience, at[i], s.Bare) {
+		if !ok || h.catalog.Shows(s.audience, at[i], s.Bare) {
 			continue
 		}
 		select {

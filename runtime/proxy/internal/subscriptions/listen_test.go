@@ -56,7 +56,7 @@ func TestListenHasAShare(t *testing.T) {
 // TestSessionSubscribesWithinBounds: to no more resources than one listen may.
 func TestSessionSubscribesWithinBounds(t *testing.T) {
 	t.Parallel()
-	from := &upstream.Origin{Client: upstream.NewClient(func([]byte) error { return nil })}
+	from := &upstream.Caller{Client: upstream.NewClient(func([]byte) error { return nil })}
 	h := NewHub(nil, nil, nil, nil, nil)
 	h.watches[from.Client] = map[string]func(){}
 	for i := range MaxWatched {

@@ -23,7 +23,7 @@ import (
 // does not wait. honoured is the filter without URIs that no server has, or whose
 // server does not report changes. It waits for the servers of the URIs, and fails
 // only with ctx.
-func (h *Hub) Subscribe(ctx context.Context, from *upstream.Origin, l catalog.Listener, f Filter) (honoured Filter, stop func(), err error) {
+func (h *Hub) Subscribe(ctx context.Context, from *upstream.Caller, l catalog.Listener, f Filter) (honoured Filter, stop func(), err error) {
 	honoured.ListSet = f.ListSet
 	who := from.Audience
 	stops := []func(){h.catalog.Listeners.Add(l, func() upstream.Audience { return who }, f.ListSet)}
@@ -69,7 +69,7 @@ func (h *Hub) Subscribe(ctx context.Context, from *upstream.Origin, l catalog.Li
 const followTime = 10 * time.Second
 
 // follow subscribes to one resource.
-func (h *Hub) follow(ctx context.Context, from *upstream.Origin, l catalog.Listener, uri string) (stop func(), err error) {
+func (h *Hub) follow(ctx context.Context, from *upstream.Caller, l catalog.Listener, uri string) (stop func(), err error) {
 	var done func(error) error // once it was admitted
 	stop, err = upstream.RetryReplaced(func() (func(), error) {
 		to, err := h.catalog.ResolveURI(ctx, from.Audience, uri)
@@ -77,7 +77,7 @@ func (h *Hub) follow(ctx context.Context, from *upstream.Origin, l catalog.Liste
 			done, err = h.admit(ctx, from, uri, to, err)
 		}
 		if err == nil {
-			to, err = catalog.Settle(ctx, h.catalog, from.Audience, inventory.Resources, uri, to)
+			to, err = catalog.Confirm(ctx, h.catalog, from.Audience, inventory.Resources, uri, to)
 		}
 		if err != nil {
 			return nil, err
@@ -100,9 +100,9 @@ func (h *Hub) follow(ctx context.Context, from *upstream.Origin, l catalog.Liste
 	return stop, nil
 }
 
-func (h *Hub) followRoute(ctx context.Context, from *upstream.Origin, l catalog.Listener, uri string, to *catalog.Route) (stop func(), err error) {
+func (h *Hub) followRoute(ctx context.Context, from *upstream.Caller, l catalog.Listener, uri string, to *catalog.Route) (stop func(), err error) {
 	b := to.Backend
-	if err := b.Learn(ctx, from.Who); err != nil {
+	if err := b.EnsureDiscovered(ctx, from.Who); err != nil {
 		return nil, err
 	}
 	// Where the client's calls go: a server may report a change only to the session
@@ -172,12 +172,12 @@ type Hub struct {
 
 // followTasks notifies a listener of tasks, from now until stop, and returns those of
 // them that there are.
-type followTasks func(ctx context.Context, from *upstream.Origin, l catalog.Listener, ids []string) (honoured []string, stop func())
+type followTasks func(ctx context.Context, from *upstream.Caller, l catalog.Listener, ids []string) (honoured []string, stop func())
 
 // admit refuses a request for a resource that policies deny. to is where the URI leads; nil:
 // failed says that nobody knows. done is called with what comes of it, and returns that, or
 // why the client gets nothing.
-type admit func(ctx context.Context, from *upstream.Origin, uri string, to *catalog.Route, failed error) (done func(error) error, err error)
+type admit func(ctx context.Context, from *upstream.Caller, uri string, to *catalog.Route, failed error) (done func(error) error, err error)
 
 // NewHub returns a hub without subscriptions. unsent counts what waits for clients.
 func NewHub(set *upstream.Set, catalog *catalog.Publisher, unsent *limits.Counter, tasks followTasks, may admit) *Hub {
@@ -388,7 +388,7 @@ func (h *Hub) Updated(l *upstream.Slot, params json.RawMessage) {
 	}
 	h.mu.Unlock()
 	for to, n := range out {
-		if !catalog.Shows(h.catalog, n.who, l.Backend, uri) {
+		if !h.catalog.Shows(n.who, l.Backend, uri) {
 			continue // policies, or the server's lists, have changed since
 		}
 		to.Notify(revision.NotificationResourceUpdated, n.params)
@@ -425,7 +425,7 @@ func covers(whole, uri string) bool {
 
 // SubscribeClient serves resources/subscribe: a session's subscription to a
 // resource by the URI that the client knows.
-func (h *Hub) SubscribeClient(ctx context.Context, from *upstream.Origin, uri string) error {
+func (h *Hub) SubscribeClient(ctx context.Context, from *upstream.Caller, uri string) error {
 	who := from.Client
 	if who == nil {
 		return &runtime.Error{Code: runtime.CodeInvalidRequest, Message: "a subscription needs a session: send initialize first"}
@@ -528,7 +528,7 @@ func (h *Hub) successors(b, successor *upstream.Backend) map[*upstream.Slot]*ups
 		return goTo
 	}
 	for l := range goTo {
-		goTo[l] = upstream.Successor(successor, l)
+		goTo[l] = successor.Successor(l)
 	}
 	return goTo
 }

@@ -83,7 +83,7 @@ type BuildRequest func(*Conn) (*runtime.Request, Waiter, error)
 // Where the connection turns out to be gone before a byte was sent, or the server
 // to speak otherwise than before, the call is repeated over a new one, once:
 // nothing has happened there yet.
-func (b *Backend) Call(ctx context.Context, from *Origin, build BuildRequest) (result []byte, by *Conn, err error) {
+func (b *Backend) Call(ctx context.Context, from *Caller, build BuildRequest) (result []byte, by *Conn, err error) {
 	if b.Activity.InFlight() >= limits.MaxBackendServing {
 		return nil, nil, limits.ErrBackendBusy
 	}
@@ -94,7 +94,7 @@ func (b *Backend) Call(ctx context.Context, from *Origin, build BuildRequest) (r
 	return result, by, err
 }
 
-func (b *Backend) tryTwice(ctx context.Context, from *Origin, build BuildRequest) ([]byte, *Conn, error) {
+func (b *Backend) tryTwice(ctx context.Context, from *Caller, build BuildRequest) ([]byte, *Conn, error) {
 	for again := true; ; again = false {
 		c, method, result, err := b.try(ctx, from, build)
 		for errors.Is(err, errIdleClosed) { // it was closed as idle in between: as if it had never been picked
@@ -116,7 +116,7 @@ func (b *Backend) tryTwice(ctx context.Context, from *Origin, build BuildRequest
 	}
 }
 
-func (b *Backend) try(ctx context.Context, from *Origin, build BuildRequest) (c *Conn, method string, result []byte, err error) {
+func (b *Backend) try(ctx context.Context, from *Caller, build BuildRequest) (c *Conn, method string, result []byte, err error) {
 	c, done, err := b.Pool.Acquire(ctx, from)
 	if err != nil {
 		return nil, "", nil, err
@@ -131,7 +131,7 @@ func (b *Backend) try(ctx context.Context, from *Origin, build BuildRequest) (c 
 		return c, req.Method, nil, err
 	}
 	defer func() { end(ctx.Err() != nil) }()
-	c.NoteClient(from.Client)
+	c.RecordClient(from.Client)
 	result, err = c.Client.Transport().Call(ctx, req)
 	return c, req.Method, b.Activity.Results.Noted(req.Method, result), err
 }
@@ -171,7 +171,7 @@ func (b *Backend) Start() {
 		return
 	}
 	if b.Due(nil, time.Now(), 0) == DueWait {
-		b.Begin(nil)
+		b.Connect(nil)
 	}
 }
 
@@ -182,7 +182,7 @@ func (s *Slot) Start() {
 	s.reconnect(0)
 }
 
-// LoggedIn has the backend connected anew by whoever needs it next, and by lists at
+// LoggedIn has the backend connected again by whoever needs it next, and by lists at
 // once: a principal has logged in to it, "" for the one whose credentials are for all,
 // and what is connected may be somebody else's or nobody's.
 func (b *Backend) LoggedIn(principal string) {
@@ -192,7 +192,7 @@ func (b *Backend) LoggedIn(principal string) {
 		if principal != "" && principal != s.Key.Principal {
 			continue
 		}
-		if s.tells() {
+		if s.discovery() {
 			tellers = append(tellers, s)
 		}
 		s.attempts.failures, s.attempts.retryAt, s.attempts.breaker = 0, time.Time{}, Breaker{}
@@ -254,11 +254,11 @@ func (h *backendHandler) Notification(_ context.Context, _ *runtime.Request, met
 	b := h.conn.Slot.Backend
 	switch method {
 	case revision.NotificationToolsListChanged:
-		b.Lists.Said(h.conn, inventory.ListSet{Tools: true})
+		b.Lists.RecordChanged(h.conn, inventory.ListSet{Tools: true})
 	case revision.NotificationPromptsListChanged:
-		b.Lists.Said(h.conn, inventory.ListSet{Prompts: true})
+		b.Lists.RecordChanged(h.conn, inventory.ListSet{Prompts: true})
 	case revision.NotificationResourcesListChanged:
-		b.Lists.Said(h.conn, inventory.ListSet{Resources: true})
+		b.Lists.RecordChanged(h.conn, inventory.ListSet{Resources: true})
 	case revision.NotificationListenAcknowledged: // what changed before it was not said
 		b.Lists.Changed(inventory.ListSet{})
 	case revision.NotificationMessage:

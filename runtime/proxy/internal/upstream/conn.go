@@ -57,8 +57,8 @@ type calls struct {
 	level   revision.Level // the log level that the server was told
 	// promised are the clients that are to hear of the end of an elicitation, by its
 	// raw id.
-	promised  Promises[*Client]
-	abandoned Abandoned[*Client] // nil for one without a session
+	promised  PendingNotices[*Client]
+	abandoned RecentlyCancelled[*Client] // nil for one without a session
 }
 
 // NewConn returns the connection of a slot before it has a client. offer is what
@@ -118,8 +118,8 @@ func (c *Conn) Resume(ctx context.Context, build BuildRequest, first json.RawMes
 	return t.Resume(ctx, req, first, failure)
 }
 
-// NoteClient notes who uses the connection, nil for a client without a session.
-func (c *Conn) NoteClient(who *Client) {
+// RecordClient notes who uses the connection, nil for a client without a session.
+func (c *Conn) RecordClient(who *Client) {
 	if c.Shared.Load() || who != nil && (c.FirstClient.Load() == who || c.FirstClient.CompareAndSwap(nil, who)) {
 		return
 	}
@@ -144,7 +144,7 @@ func (c *Conn) Owner() *Client {
 		return c.Slot.Owner
 	}
 	b := c.Slot.Backend
-	if who := b.Set.Solo.Load(); who != nil {
+	if who := b.Set.SingleClient.Load(); who != nil {
 		return who
 	}
 	b.Pool.mu.Lock()
@@ -179,7 +179,7 @@ func (cs *calls) add(c *Conn, w Waiter) (end func(abandoned bool)) {
 		delete(cs.waiting, w)
 		if abandoned {
 			// A modern server says nothing without being told a level.
-			if from := w.Origin(); !c.Modern() || !from.Modern() || from.Level < revision.LevelNone {
+			if from := w.Caller(); !c.Modern() || !from.Modern() || from.Level < revision.LevelNone {
 				cs.abandoned.Add(from.Client)
 			}
 		}
@@ -281,9 +281,9 @@ func (c *Conn) LowerLevel(to revision.Level) (revert func(), ok bool) {
 	}, true
 }
 
-// NoteAbandoned notes that a call has ended without an answer, nil for a client without
+// RecordCancelled notes that a call has ended without an answer, nil for a client without
 // a session.
-func (c *Conn) NoteAbandoned(who *Client) {
+func (c *Conn) RecordCancelled(who *Client) {
 	c.calls.mu.Lock()
 	defer c.calls.mu.Unlock()
 	c.calls.abandoned.Add(who)

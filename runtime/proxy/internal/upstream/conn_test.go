@@ -17,8 +17,8 @@ type stream struct{ unread bool }
 
 func (s *stream) Unread() bool { return s.unread }
 
-func (r *request) Origin() Origin {
-	o := Origin{Client: r.who, Stream: &r.stream}
+func (r *request) Caller() Caller {
+	o := Caller{Client: r.who, Stream: &r.stream}
 	if r.ask {
 		o.Ask = func(context.Context, string, json.RawMessage) (json.RawMessage, error) { return nil, nil }
 	}

@@ -102,7 +102,7 @@ func (a *Activity) Withdrawn() { a.Begins.N.Add(^uint64(0)) }
 // was answered at end; failed is one that the server did not answer, or answered with an error.
 func (a *Activity) Ended(start, end time.Time, failed bool) {
 	took := end.Sub(start)
-	a.Ends.took.note(end, took)
+	a.Ends.took.record(end, took)
 	if took > slowAfter {
 		a.Ends.Slow.Store(end.UnixNano())
 	}

@@ -1,13 +1,13 @@
 // Package upstream connects to the servers behind the proxy. It decides which
 // connection a client's request takes, connects and closes, asks for what a server
-// offers, and keeps what it has learned for the next process. It knows no front,
+// offers, and keeps what it has learned for the next process. It knows no endpoint,
 // and no name that clients see: what servers say goes to an [Observer].
 //
 // A [Set] holds the configured backends. A [Backend] is one server: its primary
 // [Slot], which says what the server offers, the [Pool] with the slots of clients
 // that cannot share it, its [Lists], and what is [Persisted] of it. A slot is idle,
 // connecting, or holds a connected [Conn]. A [Client] is
-// a session of the handshake era; an [Origin] is the way back to who has sent one
+// a session of the handshake era; an [Caller] is the way back to who has sent one
 // request.
 //
 // Locks, each taken before those that follow it:

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Reasons keep a connection, each until a time, zero for without end. The zero value
+// Leases keep a connection, each until a time, zero for without end. The zero value
 // has none. All methods may be called concurrently.
-type Reasons struct {
+type Leases struct {
 	mu sync.Mutex // guards all; no other lock is taken under it
 	m  map[*time.Time]struct{}
 }
 
 // Add adds a reason, until a time or release.
-func (r *Reasons) Add(until time.Time) (release func()) {
+func (r *Leases) Add(until time.Time) (release func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.m == nil {
@@ -29,7 +29,7 @@ func (r *Reasons) Add(until time.Time) (release func()) {
 
 // Any reports whether there is a reason at a time; the zero time asks for those
 // without end.
-func (r *Reasons) Any(now time.Time) bool {
+func (r *Leases) Any(now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for until := range r.m {

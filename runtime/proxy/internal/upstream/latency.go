@@ -73,8 +73,8 @@ func bounds(bucket int) (low, width uint64) {
 	return (fine | 1<<latencyFine) << (power - 1), 1 << (power - 1)
 }
 
-// note counts a request that has taken d and ends now.
-func (l *latency) note(now time.Time, d time.Duration) {
+// record counts a request that has taken d and ends now.
+func (l *latency) record(now time.Time, d time.Duration) {
 	window := now.UnixNano() / int64(latencyWindow)
 	h := &l.halves[window&1]
 	if was := h.window.Load(); was != window && h.window.CompareAndSwap(was, window) {

@@ -56,7 +56,7 @@ func TestLatencyQuantiles(t *testing.T) {
 	for range 5000 {
 		d := time.Duration(r.ExpFloat64() * float64(20*time.Millisecond))
 		all = append(all, d)
-		l.note(now.Add(time.Second), d)
+		l.record(now.Add(time.Second), d)
 	}
 	slices.Sort(all)
 	at := []float64{0.01, 0.5, 0.9, 0.99, 1}
@@ -78,7 +78,7 @@ func TestLatencyQuantiles(t *testing.T) {
 	if n, _ := l.quantiles(now.Add(2*latencyWindow), 0.5); n != 0 {
 		t.Errorf("%d of two windows ago still count", n)
 	}
-	l.note(now.Add(2*latencyWindow), time.Second) // takes the same half
+	l.record(now.Add(2*latencyWindow), time.Second) // takes the same half
 	if n, q := l.quantiles(now.Add(2*latencyWindow), 0.5); n != 1 || q[0] < 970*time.Millisecond || q[0] > 1030*time.Millisecond {
 		t.Errorf("in the new window: %d, %v", n, q)
 	}
@@ -90,12 +90,12 @@ func TestLatencyRace(t *testing.T) {
 	t.Parallel()
 	var l latency
 	now := time.Unix(1000, 0)
-	l.note(now, 0)
+	l.record(now, 0)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
 			for i := range 1000 {
-				l.note(now, time.Duration(i)*time.Microsecond)
+				l.record(now, time.Duration(i)*time.Microsecond)
 				if i%100 == 0 {
 					l.quantiles(now, 0.5)
 				}
@@ -118,6 +118,6 @@ func BenchmarkActivity(b *testing.B) {
 	for b.Loop() {
 		a.Began(start)
 		a.Ended(start, end, false)
-		a.Results.Note(result)
+		a.Results.Record(result)
 	}
 }

@@ -58,7 +58,7 @@ func (l *Lists) stop() {
 	}
 }
 
-// restart starts a timer anew, making it where there is none.
+// restart starts a timer again, making it where there is none.
 func restart(t **time.Timer, d time.Duration, f func()) {
 	if *t == nil {
 		*t = time.AfterFunc(d, f)
@@ -91,8 +91,8 @@ func (l *Lists) listed(whole bool) {
 	restart(&l.retry, Discovering().After(l.failures, l.b.Set.Random()), func() { l.Changed(inventory.ListSet{}) })
 }
 
-// Said notes that a backend says over a connection which of its lists have changed.
-func (l *Lists) Said(c *Conn, said inventory.ListSet) {
+// RecordChanged notes that a backend says over a connection which of its lists have changed.
+func (l *Lists) RecordChanged(c *Conn, said inventory.ListSet) {
 	if c.Slot.Key.IsEverybodys() {
 		l.mu.Lock()
 		l.by = c
@@ -111,7 +111,7 @@ func (l *Lists) teller() *Conn {
 	if c != nil && c.Slot.Ready.Load() == c {
 		return c
 	}
-	return l.b.Pool.Told()
+	return l.b.Pool.DiscoveryConn()
 }
 
 // Changed notes that the backend's lists have changed, and which it says so of.

@@ -14,9 +14,9 @@ type Due int
 
 // What a list is to do about a backend.
 const (
-	DueNothing Due = iota
-	DueBeside      // it is connected beside the list, which goes without it or with what is stored
-	DueWait        // the list waits for it
+	DueNothing    Due = iota
+	DueBackground     // it is connected beside the list, which goes without it or with what is stored
+	DueWait           // the list waits for it
 )
 
 // Due returns what a list is to do about the backend. It waits for one that has offered
@@ -27,7 +27,7 @@ func (b *Backend) Due(who *access.Principal, now time.Time, grace time.Duration)
 	if recalled && b.ConnectedOnce.Load() {
 		return DueNothing
 	}
-	teller, err := b.Pool.Teller(who)
+	teller, err := b.Pool.DiscoverySlot(who)
 	if err != nil {
 		return DueNothing
 	}
@@ -38,19 +38,19 @@ func (b *Backend) Due(who *access.Principal, now time.Time, grace time.Duration)
 	}
 	at := &teller.attempts
 	switch a := at.current; {
-	case a != nil && !recalled && !a.tooLate && at.failures == 0 && now.Before(a.WaitEnd(now, b.Config().DiscoverWait(), grace)):
+	case a != nil && !recalled && !a.expired && at.failures == 0 && now.Before(a.WaitEnd(now, b.Config().DiscoverWait(), grace)):
 		return DueWait
 	case a != nil, now.Before(at.retryAt), !at.breaker.Opened(now).IsZero():
 		return DueNothing
 	case recalled, at.failures > 0:
-		return DueBeside
+		return DueBackground
 	}
 	return DueWait
 }
 
-// Begin connects the backend, which learns what it offers, and waits for nothing.
-func (b *Backend) Begin(who *access.Principal) {
-	if teller, err := b.Pool.Teller(who); err == nil {
+// Connect connects the backend, which learns what it offers, and waits for nothing.
+func (b *Backend) Connect(who *access.Principal) {
+	if teller, err := b.Pool.DiscoverySlot(who); err == nil {
 		_, _ = teller.join(false) // who needs it learns how that ends
 	}
 }
@@ -64,17 +64,17 @@ func (b *Backend) Coming() <-chan struct{} {
 		return nil
 	}
 	for _, s := range b.Pool.everySlot() {
-		if s.tells() && s.attempts.current != nil {
+		if s.discovery() && s.attempts.current != nil {
 			return s.attempts.current.done
 		}
 	}
 	return nil
 }
 
-// Meet connects the backend, which learns what it offers, and waits for that as
+// Discover connects the backend, which learns what it offers, and waits for that as
 // long as lists with a grace do. It is urgent where a call waits for it.
-func (b *Backend) Meet(ctx context.Context, who *access.Principal, grace time.Duration, urgent bool) {
-	teller, err := b.Pool.Teller(who)
+func (b *Backend) Discover(ctx context.Context, who *access.Principal, grace time.Duration, urgent bool) {
+	teller, err := b.Pool.DiscoverySlot(who)
 	if err != nil {
 		return // whoever calls learns why
 	}
@@ -97,10 +97,10 @@ func (b *Backend) Meet(ctx context.Context, who *access.Principal, grace time.Du
 	}
 }
 
-// Learn connects the backend, which learns what it offers, for a call that waits for
+// EnsureDiscovered connects the backend, which learns what it offers, for a call that waits for
 // it. The error is a [*Error].
-func (b *Backend) Learn(ctx context.Context, who *access.Principal) error {
-	teller, err := b.Pool.Teller(who)
+func (b *Backend) EnsureDiscovered(ctx context.Context, who *access.Principal) error {
+	teller, err := b.Pool.DiscoverySlot(who)
 	if err == nil {
 		_, err = teller.Acquire(ctx)
 	}
@@ -117,17 +117,17 @@ func (b *Backend) giveUpWaiting(s *Slot, a *dialing, grace time.Duration) bool {
 	now, bound, at := time.Now(), b.Config().DiscoverWait(), &s.attempts
 	b.Pool.mu.Lock()
 	over := !now.Before(a.WaitEnd(now, bound, grace))
-	late := !now.Before(a.WaitEnd(now, bound, 0)) // not the grace alone is over
-	news := over && at.current == a && !a.tooLate && (late || at.lastErr == nil)
+	overdue := !now.Before(a.WaitEnd(now, bound, 0)) // not the grace alone is over
+	news := over && at.current == a && !a.expired && (overdue || at.lastErr == nil)
 	switch {
-	case news && late:
-		a.tooLate, at.lastErr = true, &runtime.TimeoutError{Op: "connect", After: bound}
+	case news && overdue:
+		a.expired, at.lastErr = true, &runtime.TimeoutError{Op: "connect", After: bound}
 	case news:
 		at.lastErr = &ComingError{After: grace}
 	}
 	b.Pool.mu.Unlock()
 	switch {
-	case news && late:
+	case news && overdue:
 		b.Log.Warn("backend is late: lists go without it", "after", bound)
 	case news:
 		b.Log.Info("backend is still being connected: lists go without it", "after", grace)

@@ -23,7 +23,7 @@ type Persisted struct {
 // nothing. Of a server one entry is kept, so what is learned under one that has
 // been replaced is not.
 func (p *Persisted) keep(c store.Change) {
-	if !p.isKept() {
+	if !p.isStored() {
 		return
 	}
 	p.b.Set.persisting.Put(c, func() (store.ID, bool) {
@@ -32,18 +32,18 @@ func (p *Persisted) keep(c store.Change) {
 	})
 }
 
-// isKept reports whether what is learned of the backend is kept.
-func (p *Persisted) isKept() bool { return p.b.Set.o.Store != nil && p.b.Config().Digest != "" }
+// isStored reports whether what is learned of the backend is kept.
+func (p *Persisted) isStored() bool { return p.b.Set.o.Store != nil && p.b.Config().Digest != "" }
 
-// Recalled is what a backend offered to an earlier process, or to another one.
-type Recalled struct {
+// Restored is what a backend offered to an earlier process, or to another one.
+type Restored struct {
 	Backend *Backend
 	Offers  *inventory.Inventory
 }
 
-// Recall returns what is kept of backends, those of a new proxy or of a new
+// Restore returns what is kept of backends, those of a new proxy or of a new
 // configuration.
-func (s *Set) Recall(backends []*Backend) (all []Recalled) {
+func (s *Set) Restore(backends []*Backend) (all []Restored) {
 	records, err := s.recallRecords(backends)
 	if err != nil {
 		s.persisting.LogFailure("what servers offered before cannot be read", err)
@@ -54,17 +54,17 @@ func (s *Set) Recall(backends []*Backend) (all []Recalled) {
 		if !ok {
 			continue
 		}
-		b.Persisted.RecallUsage(r.Usage)
-		if cat := b.Persisted.recallCatalog(r.Catalog); cat != nil {
-			all = append(all, Recalled{b, cat})
+		b.Persisted.RestoreUsage(r.Usage)
+		if cat := b.Persisted.restoreCatalog(r.Catalog); cat != nil {
+			all = append(all, Restored{b, cat})
 		}
 	}
 	return all
 }
 
-// RecallNews returns what other processes have found out since about backends
+// RestoreNew returns what other processes have found out since about backends
 // that are not connected.
-func (s *Set) RecallNews(backends []*Backend) (all []Recalled) {
+func (s *Set) RestoreNew(backends []*Backend) (all []Restored) {
 	records, err := s.recallRecords(backends)
 	if err != nil {
 		return nil // the servers can be asked
@@ -73,8 +73,8 @@ func (s *Set) RecallNews(backends []*Backend) (all []Recalled) {
 		r := records[b.Name]
 		news, same := b.Persisted.compare(r.Catalog)
 		if news && !same && !b.ConnectedOnce.Load() {
-			if cat := b.Persisted.recallCatalog(r.Catalog); cat != nil {
-				all = append(all, Recalled{b, cat})
+			if cat := b.Persisted.restoreCatalog(r.Catalog); cat != nil {
+				all = append(all, Restored{b, cat})
 			}
 		}
 	}
@@ -85,7 +85,7 @@ func (s *Set) RecallNews(backends []*Backend) (all []Recalled) {
 func (s *Set) recallRecords(backends []*Backend) (map[string]store.Record, error) {
 	var ids []store.ID
 	for _, b := range backends {
-		if b.Persisted.isKept() {
+		if b.Persisted.isStored() {
 			ids = append(ids, store.ID{Name: b.Name, Digest: b.Config().Digest})
 		}
 	}
@@ -97,24 +97,24 @@ func (s *Set) recallRecords(backends []*Backend) (map[string]store.Record, error
 
 // compare reports whether a stored catalogue was seen to hold later than the one
 // that is known, and whether it is the same, which was seen to hold by then, too.
-func (p *Persisted) compare(kept store.Catalog) (news, same bool) {
+func (p *Persisted) compare(stored store.Catalog) (news, same bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	news = kept.Verified.After(p.verified)
-	same = p.digest == inventory.Sum(kept.Data)
+	news = stored.Verified.After(p.verified)
+	same = p.digest == inventory.Sum(stored.Data)
 	if news && same {
-		p.verified = kept.Verified
+		p.verified = stored.Verified
 	}
 	return news, same
 }
 
-// recallCatalog reads a stored catalogue and takes over what it says of the server;
+// restoreCatalog reads a stored catalogue and takes over what it says of the server;
 // nil where there is none of use.
-func (p *Persisted) recallCatalog(kept store.Catalog) *inventory.Inventory {
-	if kept.Data == nil {
+func (p *Persisted) restoreCatalog(stored store.Catalog) *inventory.Inventory {
+	if stored.Data == nil {
 		return nil
 	}
-	cat, head, err := inventory.Decode(p.b.Log, kept.Data)
+	cat, head, err := inventory.Decode(p.b.Log, stored.Data)
 	if err != nil {
 		p.b.Log.Debug("what a server offered before is of no use", "err", err)
 		return nil
@@ -126,7 +126,7 @@ func (p *Persisted) recallCatalog(kept store.Catalog) *inventory.Inventory {
 	})
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.digest, p.verified, cat.Verified = inventory.Sum(kept.Data), kept.Verified, kept.Verified
+	p.digest, p.verified, cat.Verified = inventory.Sum(stored.Data), stored.Verified, stored.Verified
 	return cat
 }
 
@@ -139,11 +139,11 @@ func (p *Persisted) Save(cat *inventory.Inventory) {
 	}
 	verified := p.verified
 	p.mu.Unlock()
-	if !p.isKept() {
+	if !p.isStored() {
 		return
 	}
 	era := p.b.Pool.currentEra()
-	data := inventory.Encode(cat, inventory.Head{Modern: era.Modern, Dual: era.SpeaksBoth, Remote: era.Remote})
+	data := cat.Encode(inventory.Head{Modern: era.Modern, Dual: era.SpeaksBoth, Remote: era.Remote})
 	if data == nil {
 		return // what was kept before is better than nothing
 	}
@@ -180,9 +180,9 @@ func (p *Persisted) Digest() uint64 {
 	return p.digest
 }
 
-// RecallUsage takes over how the backend was used in earlier processes, and whether
+// RestoreUsage takes over how the backend was used in earlier processes, and whether
 // it asks. It is to be called before its first request.
-func (p *Persisted) RecallUsage(u store.Usage) {
+func (p *Persisted) RestoreUsage(u store.Usage) {
 	p.b.Activity.Resume(u)
 	p.b.Pool.learn(func(e *Era) { e.AsksClients, e.Unattributed = u.Asks, u.Untold })
 	p.mu.Lock()

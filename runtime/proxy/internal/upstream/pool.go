@@ -27,7 +27,7 @@ type Pool struct {
 	slots      slots      // besides the primary one
 	busy       []*Conn    // that are no slot's any more, and still have calls
 	exclusives uint64     // exclusive slots ever made
-	keptUntil  time.Time  // connections are kept until then, see KeepForAnswers
+	holdUntil  time.Time  // connections are kept until then, see KeepForAnswers
 	restarts   uint64     // connections made in the place of one that was lost
 	lastErr    error      // the latest failure or end of any slot, nil for none
 	failedAt   time.Time
@@ -36,10 +36,10 @@ type Pool struct {
 
 // Acquire returns the connection that a client's request takes. done is called
 // when the request has ended.
-func (p *Pool) Acquire(ctx context.Context, from *Origin) (_ *Conn, done func(), _ error) {
+func (p *Pool) Acquire(ctx context.Context, from *Caller) (_ *Conn, done func(), _ error) {
 	if !p.b.ConnectedOnce.Load() {
 		// It tells the era, and what there is to ask for.
-		teller, err := p.Teller(from.Who)
+		teller, err := p.DiscoverySlot(from.Who)
 		if err == nil {
 			_, err = teller.Acquire(ctx)
 		}
@@ -84,7 +84,7 @@ func (p *Pool) Acquire(ctx context.Context, from *Origin) (_ *Conn, done func(),
 }
 
 // shakesHands reports whether a client's requests take the handshake era.
-func (p *Pool) shakesHands(from *Origin) bool {
+func (p *Pool) shakesHands(from *Caller) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	request := from.sharing()
@@ -102,7 +102,7 @@ func (p *Pool) dropUnused(s *Slot) {
 
 // fallback returns the shared slot for a client whose own cannot be connected, nil
 // where it must not be used: some programs run once only.
-func (p *Pool) fallback(from *Origin, s *Slot) *Slot {
+func (p *Pool) fallback(from *Caller, s *Slot) *Slot {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	request := from.sharing()
@@ -122,7 +122,7 @@ func (p *Pool) Release(s *Slot) {
 
 // SelectSlot chooses the slot for a client's request. A private one is remembered
 // with the client, where the fast path finds it. The error is a [*CrowdedError].
-func (p *Pool) SelectSlot(from *Origin) (*Slot, error) {
+func (p *Pool) SelectSlot(from *Caller) (*Slot, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	request := from.sharing()
@@ -184,12 +184,12 @@ func (p *Pool) slotFor(key Key, owner *Client, holder string) *Slot {
 		}
 		return s
 	}
-	if !key.IsShared() && !p.slots.makeRoom(holder) {
+	if !key.IsShared() && !p.slots.evict(holder) {
 		return nil
 	}
 	s := &Slot{Backend: p.b, Key: key, Owner: owner, holder: holder}
 	p.slots[key] = s
-	p.b.Set.reaper.Begin()
+	p.b.Set.reaper.Start()
 	return s
 }
 

@@ -8,7 +8,7 @@ import (
 
 // shared returns the slot that clients of an era share: all of them, or those of the
 // caller's principal where principals are told apart. The caller holds the lock.
-func (p *Pool) shared(from *Origin, legacy bool) (*Slot, error) {
+func (p *Pool) shared(from *Caller, legacy bool) (*Slot, error) {
 	apart := p.b.Config().ByPrincipal()
 	key := Everybodys(p.b.Name, legacy)
 	s := p.b.Primary
@@ -16,7 +16,7 @@ func (p *Pool) shared(from *Origin, legacy bool) (*Slot, error) {
 	case apart && from.Who != nil:
 		key = key.For(from.Who.ID)
 		if p.slots[key] == nil {
-			if err := p.slots.makeRoomFor(from.Who.ID, p.b.Config().MaxPrincipals); err != nil {
+			if err := p.slots.evictFor(from.Who.ID, p.b.Config().MaxPrincipals); err != nil {
 				return nil, err
 			}
 		}
@@ -31,33 +31,33 @@ func (p *Pool) shared(from *Origin, legacy bool) (*Slot, error) {
 	return s, nil
 }
 
-// Teller returns the slot over which to learn what the server offers: the primary one,
+// DiscoverySlot returns the slot over which to learn what the server offers: the primary one,
 // or where its credentials are those of who calls, that of a principal, nil for nobody
 // in particular. The error is a [*CrowdedError].
-func (p *Pool) Teller(who *access.Principal) (*Slot, error) {
+func (p *Pool) DiscoverySlot(who *access.Principal) (*Slot, error) {
 	if who == nil || !p.b.Config().PerPrincipal {
 		return p.b.Primary, nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.shared(&Origin{Audience: Audience{Who: who}}, false)
+	return p.shared(&Caller{Audience: Audience{Who: who}}, false)
 }
 
-// tells reports whether what the server offers may be learned over the slot.
-func (s *Slot) tells() bool {
+// discovery reports whether what the server offers may be learned over the slot.
+func (s *Slot) discovery() bool {
 	return s == s.Backend.Primary || s.Key.Principal != "" && s.Key.IsShared() && !s.Key.Legacy && s.Backend.Config().PerPrincipal
 }
 
-// Told returns a connection over which the server tells what it offers, nil where there
+// DiscoveryConn returns a connection over which the server tells what it offers, nil where there
 // is none.
-func (p *Pool) Told() *Conn {
+func (p *Pool) DiscoveryConn() *Conn {
 	if c := p.b.Primary.Ready.Load(); c != nil || !p.b.Config().PerPrincipal {
 		return c
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range p.everySlot() {
-		if c := s.Ready.Load(); c != nil && s.tells() {
+		if c := s.Ready.Load(); c != nil && s.discovery() {
 			return c
 		}
 	}
@@ -66,7 +66,7 @@ func (p *Pool) Told() *Conn {
 
 // Successor returns the slot of a backend that takes the place of one of the backend
 // that it has replaced, nil where there is no room for it.
-func Successor(b *Backend, old *Slot) *Slot {
+func (b *Backend) Successor(old *Slot) *Slot {
 	old.Backend.Pool.mu.Lock()
 	who := old.who
 	old.Backend.Pool.mu.Unlock()
@@ -75,7 +75,7 @@ func Successor(b *Backend, old *Slot) *Slot {
 	}
 	b.Pool.mu.Lock()
 	defer b.Pool.mu.Unlock()
-	s, err := b.Pool.shared(&Origin{Audience: Audience{Who: who}}, false)
+	s, err := b.Pool.shared(&Caller{Audience: Audience{Who: who}}, false)
 	if err != nil {
 		return nil
 	}
@@ -84,7 +84,7 @@ func Successor(b *Backend, old *Slot) *Slot {
 
 // SharedSlot returns the slot that the clients of the caller's era and principal share.
 // The error is a [*CrowdedError].
-func (p *Pool) SharedSlot(from *Origin) (*Slot, error) {
+func (p *Pool) SharedSlot(from *Caller) (*Slot, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	request := from.sharing()

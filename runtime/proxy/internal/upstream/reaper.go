@@ -77,11 +77,11 @@ func (s *Slot) isNeeded(now time.Time) bool {
 	switch {
 	case s.use.taken, s.attempts.current != nil, c != nil && c.isBusy():
 		return true
-	case asked && s.tells():
+	case asked && s.discovery():
 		return true
 	case s.Owner != nil && b.Config().Isolation == IsolationSession:
 		return true // it lives as long as the session
-	case now.Before(b.Pool.keptUntil):
+	case now.Before(b.Pool.holdUntil):
 		return true
 	}
 	return s.Keeps.Any(now)
@@ -113,5 +113,5 @@ func (s *Slot) closeIdle() {
 func (p *Pool) KeepForAnswers() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.keptUntil = time.Now().Add(seal.StateTTL)
+	p.holdUntil = time.Now().Add(seal.StateTTL)
 }

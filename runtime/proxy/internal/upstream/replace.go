@@ -18,11 +18,11 @@ type Changes struct{ Added, Removed, Replaced, Adjusted []string }
 // Reconfiguration is what becomes of the backends.
 type Reconfiguration struct {
 	Changes
-	Roster []*Backend
-	Made   []*Backend            // those that were not there before
-	Left   map[*Backend]*Backend // those that go, with what comes in their place, nil for nothing
-	Adjust map[*Backend]Settings // those that stay, with settings that are others
-	Same   bool                  // nothing changes
+	Backends []*Backend
+	Made     []*Backend            // those that were not there before
+	Left     map[*Backend]*Backend // those that go, with what comes in their place, nil for nothing
+	Adjust   map[*Backend]Settings // those that stay, with settings that are others
+	Same     bool                  // nothing changes
 }
 
 // Compare returns what has to change.
@@ -39,17 +39,17 @@ func (s *Set) Compare(servers []Settings) *Reconfiguration {
 		case b == nil:
 			r.Added = append(r.Added, set.Name)
 		case set.WithDefaults(s.o.RequestTimeout) == *b.Config():
-			r.Roster = append(r.Roster, b)
+			r.Backends = append(r.Backends, b)
 			continue
 		case (&set).Way() == b.Config().Way():
 			r.Adjusted = append(r.Adjusted, set.Name)
-			r.Roster, r.Adjust[b] = append(r.Roster, b), set
+			r.Backends, r.Adjust[b] = append(r.Backends, b), set
 			continue
 		default:
 			r.Replaced = append(r.Replaced, set.Name)
 		}
 		made := NewBackend(s, set)
-		r.Roster, r.Made = append(r.Roster, made), append(r.Made, made)
+		r.Backends, r.Made = append(r.Backends, made), append(r.Made, made)
 		if b != nil {
 			r.Left[b] = made
 		}
@@ -60,7 +60,7 @@ func (s *Set) Compare(servers []Settings) *Reconfiguration {
 		}
 	}
 	// What is replaced or new has made the roster another one.
-	r.Same = len(r.Adjust) == 0 && slices.Equal(r.Roster, s.All())
+	r.Same = len(r.Adjust) == 0 && slices.Equal(r.Backends, s.All())
 	return r
 }
 
@@ -84,7 +84,7 @@ func (s *Set) Adopt(r *Reconfiguration) {
 	for b, set := range r.Adjust {
 		b.reconfigure(set)
 	}
-	s.Roster.Store(&r.Roster)
+	s.Roster.Store(&r.Backends)
 }
 
 // Replace takes the backends that have been replaced out of use, and connects what
@@ -93,7 +93,7 @@ func (s *Set) Replace(r *Reconfiguration) {
 	for old, successor := range r.Left {
 		old.replace(successor)
 	}
-	for _, b := range r.Roster {
+	for _, b := range r.Backends {
 		if s.HasBegun() {
 			b.Start()
 		}

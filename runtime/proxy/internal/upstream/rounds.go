@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Rounds call a function every so often, for as long as it says that there is more to
+// Ticker call a function every so often, for as long as it says that there is more to
 // look at. All methods may be called concurrently.
-type Rounds struct {
+type Ticker struct {
 	every time.Duration
 	work  *sync.WaitGroup // counts a call that is under way
 	look  func() (more bool)
@@ -18,13 +18,13 @@ type Rounds struct {
 	closed bool
 }
 
-// NewRounds returns rounds that have not begun.
-func NewRounds(every time.Duration, work *sync.WaitGroup, look func() (more bool)) *Rounds {
-	return &Rounds{every: every, work: work, look: look}
+// NewTicker returns rounds that have not begun.
+func NewTicker(every time.Duration, work *sync.WaitGroup, look func() (more bool)) *Ticker {
+	return &Ticker{every: every, work: work, look: look}
 }
 
-// Begin begins the rounds, if they are not under way: there is something to look at.
-func (r *Rounds) Begin() {
+// Start begins the rounds, if they are not under way: there is something to look at.
+func (r *Ticker) Start() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed || !r.next.IsZero() {
@@ -39,14 +39,14 @@ func (r *Rounds) Begin() {
 }
 
 // Next returns when the function is called next, zero where it will not be.
-func (r *Rounds) Next() time.Time {
+func (r *Ticker) Next() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.next
 }
 
 // Stop ends the rounds for good. A call that is under way goes on.
-func (r *Rounds) Stop() {
+func (r *Ticker) Stop() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true
@@ -55,7 +55,7 @@ func (r *Rounds) Stop() {
 	}
 }
 
-func (r *Rounds) run() {
+func (r *Ticker) run() {
 	r.mu.Lock()
 	r.next = time.Time{}
 	if r.closed {
@@ -66,6 +66,6 @@ func (r *Rounds) run() {
 	r.mu.Unlock()
 	defer r.work.Done()
 	if r.look() {
-		r.Begin()
+		r.Start()
 	}
 }

@@ -42,13 +42,13 @@ type Set struct {
 	Log      *slog.Logger
 	Observer Observer
 
-	Roster     atomic.Pointer[[]*Backend] // in configured order; the slice is never edited
-	reaper     *Rounds                    // close idle connections, all servers' in one go
-	persisting *writeQueue
-	sees       atomic.Pointer[func(*Backend) bool] // whether the client that there is, or will be, may see a server; nil before Begin
-	Solo       atomic.Pointer[Client]              // the only client there will be, nil where others may come
-	Turns      *StartTurns                         // to start servers on this machine
-	Random     func() float64                      // shortens what is waited for, at least 0 and less than 1
+	Roster       atomic.Pointer[[]*Backend] // in configured order; the slice is never edited
+	reaper       *Ticker                    // close idle connections, all servers' in one go
+	persisting   *writeQueue
+	sees         atomic.Pointer[func(*Backend) bool] // whether the client that there is, or will be, may see a server; nil before Begin
+	SingleClient atomic.Pointer[Client]              // the only client there will be, nil where others may come
+	Turns        *StartLimiter                       // to start servers on this machine
+	Random       func() float64                      // shortens what is waited for, at least 0 and less than 1
 
 	Lifetime context.Context //nolint:containedctx // that of the backends, ended by End
 	cancel   context.CancelFunc
@@ -87,9 +87,9 @@ type Observer interface {
 // NewSet returns a set without backends. Its observer is to be set before it is
 // used.
 func NewSet(o Options) *Set {
-	s := &Set{o: o, Log: o.Logger, Random: rand.Float64, Turns: NewStartTurns()}
+	s := &Set{o: o, Log: o.Logger, Random: rand.Float64, Turns: NewStartLimiter()}
 	s.Lifetime, s.cancel = deadline.WithEnd(context.Background())
-	s.reaper = NewRounds(ReapEvery, &s.Work, s.reap)
+	s.reaper = NewTicker(ReapEvery, &s.Work, s.reap)
 	s.persisting = newWriteQueue(s.Lifetime, &s.Work, o.Store, o.Logger)
 	return s
 }
@@ -122,10 +122,10 @@ func (s *Set) Draining() []*Backend {
 // HasBegun reports whether Begin was called.
 func (s *Set) HasBegun() bool { return s.sees.Load() != nil }
 
-// Begin connects, in the background, the servers that are always to be connected and those
+// Start connects, in the background, the servers that are always to be connected and those
 // of which nothing is known: there is a client, or will be. sees reports whether it may see
 // a server.
-func (s *Set) Begin(sees func(*Backend) bool) {
+func (s *Set) Start(sees func(*Backend) bool) {
 	if !s.sees.CompareAndSwap(nil, &sees) {
 		return
 	}
@@ -207,7 +207,7 @@ func (s *Set) declares() string {
 // onlyClientsOffer returns what the only client, which is of the handshake era, has
 // declared that it can be asked; false where there may be others, or of the other era.
 func (s *Set) onlyClientsOffer() (offer string, only bool) {
-	who := s.Solo.Load()
+	who := s.SingleClient.Load()
 	if who == nil {
 		return "", false
 	}

@@ -15,8 +15,8 @@ type Sizes struct {
 	counts [latencyBuckets]atomic.Uint32
 }
 
-// Note counts a result, nil for none.
-func (s *Sizes) Note(result []byte) {
+// Record counts a result, nil for none.
+func (s *Sizes) Record(result []byte) {
 	if result != nil {
 		s.counts[bucketOf(uint64(len(result)))].Add(1)
 	}
@@ -25,7 +25,7 @@ func (s *Sizes) Note(result []byte) {
 // Noted notes a result where it is one of a tool, and returns it.
 func (s *Sizes) Noted(method string, result []byte) []byte {
 	if method == revision.MethodToolsCall {
-		s.Note(result)
+		s.Record(result)
 	}
 	return result
 }

@@ -19,11 +19,11 @@ func TestSizes(t *testing.T) {
 	for i := range 5000 {
 		n := int(r.ExpFloat64() * 3000)
 		all = append(all, n)
-		s.Note(make([]byte, n))
+		s.Record(make([]byte, n))
 		if i == 2000 {
-			kept := s.Encode()
+			stored := s.Encode()
 			s = new(Sizes)
-			if s.Resume(kept); s.Encode() != kept {
+			if s.Resume(stored); s.Encode() != stored {
 				t.Fatal("what was kept is kept otherwise")
 			}
 		}
@@ -62,15 +62,15 @@ func TestSizesOfNothing(t *testing.T) {
 func TestSizesCost(t *testing.T) {
 	s := new(Sizes)
 	result := make([]byte, 999)
-	s.Note(nil)
-	if n := testing.AllocsPerRun(99, func() { s.Note(result) }); n != 0 {
+	s.Record(nil)
+	if n := testing.AllocsPerRun(99, func() { s.Record(result) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
 			for i := range 1000 {
-				s.Note(result[:i])
+				s.Record(result[:i])
 				if i%100 == 0 {
 					_ = s.Encode()
 				}

@@ -38,12 +38,12 @@ type Slot struct {
 	reconnecting reconnecting
 	use          use
 	ending       <-chan struct{} // closed once the connection before has ended; nil: it has
-	suspectedAt  time.Time       // last connected anew because the server seemed another
+	suspectedAt  time.Time       // last connected again because the server seemed another
 	closed       bool
 
 	// Keeps are what keeps it connected though nobody calls; those without end have it
 	// connected again when the connection is lost, too.
-	Keeps Reasons
+	Keeps Leases
 }
 
 // attempts are those to connect a slot.
@@ -67,7 +67,7 @@ type use struct {
 // dialing is one connecting that any number of callers wait for.
 type dialing struct {
 	Attempt      // guarded by Pool.mu
-	tooLate bool // lists do not wait for it any more; guarded by Pool.mu
+	expired bool // lists do not wait for it any more; guarded by Pool.mu
 	done    chan struct{}
 	conn    *Conn
 	err     error
@@ -106,7 +106,7 @@ func (s *Slot) join(urgent bool) (*dialing, error) {
 	case s.closed:
 		return nil, errSlotClosed
 	case s.attempts.current != nil:
-		s.attempts.current.Hasten(urgent)
+		s.attempts.current.Promote(urgent)
 		return s.attempts.current, nil
 	}
 	now := time.Now()
@@ -114,14 +114,14 @@ func (s *Slot) join(urgent bool) (*dialing, error) {
 		return nil, &TrippedError{Err: s.attempts.cause, In: until.Sub(now)}
 	}
 	a := &dialing{Attempt: NewAttempt(now), done: make(chan struct{})}
-	a.Hasten(urgent)
+	a.Promote(urgent)
 	if c := s.Ready.Load(); c != nil { // connected since the caller looked
 		a.conn = c
 		close(a.done)
 		return a, nil
 	}
 	s.attempts.current = a
-	if s.tells() {
+	if s.discovery() {
 		b.Lists.Begin()
 	}
 	b.Set.Work.Go(func() { s.connect(a) })
@@ -160,7 +160,7 @@ func (s *Slot) connect(a *dialing) {
 	case errors.Is(err, ErrReplaced), b.life.ctx.Err() != nil:
 	default:
 		b.Log.Warn("backend cannot be used", "elapsed", time.Since(start), "err", err)
-		if s.tells() {
+		if s.discovery() {
 			b.Set.Observer.Listed(b, nil, inventory.ListSet{})
 		}
 	}
@@ -187,7 +187,7 @@ func (s *Slot) conclude(a *dialing, c *Conn, offers *inventory.Inventory, err er
 	case c.gone != nil: // before anybody could have used it
 		err = c.gone
 	}
-	if s.tells() {
+	if s.discovery() {
 		b.Lists.End()
 	}
 	if err != nil {
@@ -232,13 +232,13 @@ func (s *Slot) noteDialed(c *Conn, offers *inventory.Inventory) {
 	s.use.last, c.since = now, now
 	s.Ready.Store(c)
 	b.Pool.noteEra(c)
-	if s.tells() {
+	if s.discovery() {
 		b.ConnectedOnce.Store(true)
 	}
 	if offers != nil {
 		b.Lists.connected(offers.Whole())
 	}
-	b.Set.reaper.Begin()
+	b.Set.reaper.Start()
 }
 
 // open connects and, over the primary slot, loads what is offered.
@@ -274,7 +274,7 @@ func (s *Slot) open() (*Conn, *inventory.Inventory, error) {
 	}
 	close(c.Opened)
 	b.Set.Observer.Opening(b.life.ctx, c)
-	if !s.tells() || s != b.Primary && b.Pool.Told() != nil {
+	if !s.discovery() || s != b.Primary && b.Pool.DiscoveryConn() != nil {
 		return c, nil, nil
 	}
 	offers, err := b.load(c)
@@ -353,7 +353,7 @@ func (s *Slot) ResetBreaker() {
 	s.attempts.breaker = Breaker{}
 }
 
-// suspectEvery is how often a connection is made anew because of what the server
+// suspectEvery is how often a connection is made again because of what the server
 // says: one that goes on saying so is taken at its word.
 const suspectEvery = time.Minute
 
@@ -413,7 +413,7 @@ func (s *Slot) reconnect(failures int) {
 	})
 }
 
-// pauseBeforeReconnect waits until it is time to connect a slot anew. It reports
+// pauseBeforeReconnect waits until it is time to connect a slot again. It reports
 // false, and ends the reconnecting, where that is no longer called for.
 func (s *Slot) pauseBeforeReconnect(failures int) bool {
 	b := s.Backend

@@ -11,9 +11,9 @@ import (
 // pool's lock.
 type slots map[Key]*Slot
 
-// makeRoom reports whether one more slot may be made for a principal, closing one where
+// evict reports whether one more slot may be made for a principal, closing one where
 // there are too many: one that is idle, or one of the principal with the most.
-func (all slots) makeRoom(newcomer string) bool {
+func (all slots) evict(newcomer string) bool {
 	n, now := 0, time.Now()
 	var idle *Slot
 	held := map[string]int{}
@@ -72,9 +72,9 @@ func (all slots) yield(holder string) bool {
 // errYielded ends the calls over a connection that another principal gets.
 var errYielded = errors.New("its connection was needed for another user, and you had the most: let fewer calls wait at a time")
 
-// makeRoomFor returns an error where too many other principals have connections. Those
+// evictFor returns an error where too many other principals have connections. Those
 // of the one that has been idle longest make room, if that is long enough.
-func (all slots) makeRoomFor(principal string, most int) error {
+func (all slots) evictFor(principal string, most int) error {
 	now := time.Now()
 	used := map[string]time.Time{}
 	for k, s := range all {

@@ -49,7 +49,7 @@ func wantToRun(text []byte) (int, bool) {
 	return n, ok && err == nil && n > 0
 }
 
-// young is how long a number of a process is certainly not used anew, and those of what
+// young is how long a number of a process is certainly not used again, and those of what
 // this process starts are above its own: they are given out in a circle, which takes
 // longer to go round.
 const young = 10 * time.Second
@@ -120,7 +120,7 @@ func (d *descendants) busy(all map[int]proctree.Stat, of int) (busy int) {
 
 // descends reports whether a process is among those below another.
 func descends(all map[int]proctree.Stat, s proctree.Stat, of int) bool {
-	for range len(all) { // a number may be used anew while all are read
+	for range len(all) { // a number may be used again while all are read
 		if s.Parent == of {
 			return true
 		}

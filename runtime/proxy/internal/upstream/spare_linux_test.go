@@ -43,7 +43,7 @@ func TestBusyDescendants(t *testing.T) {
 		{[]proctree.Stat{of(11, us, 'R', 0), of(12, 11, 'D', 0), of(13, 99, 'R', 0)}, 2},
 		{[]proctree.Stat{of(11, us, 'S', 0), of(12, 11, 'S', 1)}, 1},
 		{[]proctree.Stat{of(11, us, 'S', 0), of(12, 11, 'Z', 2)}, 0},
-		{[]proctree.Stat{of(21, 22, 'R', 0), of(22, 21, 'R', 0)}, 0}, // as numbers that are used anew can look
+		{[]proctree.Stat{of(21, 22, 'R', 0), of(22, 21, 'R', 0)}, 0}, // as numbers that are used again can look
 	} {
 		all := map[int]proctree.Stat{}
 		for _, s := range c.all {
@@ -56,7 +56,7 @@ func TestBusyDescendants(t *testing.T) {
 }
 
 // TestStrangers: processes of others are read once, those older than this one not even
-// that, until their numbers may be used anew.
+// that, until their numbers may be used again.
 func TestStrangers(t *testing.T) {
 	t.Parallel()
 	sh := exec.Command("sleep", "60")

@@ -16,8 +16,8 @@ type Attempt struct {
 // NewAttempt returns one that waits for its turn.
 func NewAttempt(now time.Time) Attempt { return Attempt{begun: now, urgent: make(chan struct{})} }
 
-// Hasten has it begin without a turn, where that is urgent: a call waits for it.
-func (a *Attempt) Hasten(urgent bool) {
+// Promote has it begin without a turn, where that is urgent: a call waits for it.
+func (a *Attempt) Promote(urgent bool) {
 	select {
 	case <-a.urgent:
 	default:

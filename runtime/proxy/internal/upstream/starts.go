@@ -20,8 +20,8 @@ const (
 	turnTime = 10 * time.Second
 )
 
-// StartTurns hands out turns to start a server. All methods may be called concurrently.
-type StartTurns struct {
+// StartLimiter hands out turns to start a server. All methods may be called concurrently.
+type StartLimiter struct {
 	free  chan struct{} // turns that are taken
 	extra chan struct{} // and those beyond, while servers only wait
 	next  chan struct{} // held by the one that looks whether they do, with what follows
@@ -34,10 +34,10 @@ type StartTurns struct {
 	Spare func() int
 }
 
-// NewStartTurns returns turns for this machine.
-func NewStartTurns() *StartTurns {
+// NewStartLimiter returns turns for this machine.
+func NewStartLimiter() *StartLimiter {
 	n := runtime.GOMAXPROCS(0)
-	return &StartTurns{
+	return &StartLimiter{
 		free: make(chan struct{}, perCPU*n), extra: make(chan struct{}, (mostPerCPU-perCPU)*n), next: make(chan struct{}, 1),
 		Spare: spare(n),
 	}
@@ -46,7 +46,7 @@ func NewStartTurns() *StartTurns {
 // Wait waits for a turn, which is over with done or after turnTime. A start that is
 // urgent begins without one, and so does one that is not local: it costs this machine
 // nothing. It waits no longer than ctx.
-func (t *StartTurns) Wait(ctx context.Context, urgent <-chan struct{}, local bool) (done func()) {
+func (t *StartLimiter) Wait(ctx context.Context, urgent <-chan struct{}, local bool) (done func()) {
 	if !local {
 		return func() {}
 	}
@@ -86,7 +86,7 @@ func (t *StartTurns) Wait(ctx context.Context, urgent <-chan struct{}, local boo
 
 // takeExtra takes a turn beyond the others, where the last look has found that there is
 // one. The caller holds next.
-func (t *StartTurns) takeExtra() bool {
+func (t *StartLimiter) takeExtra() bool {
 	if t.left <= 0 || time.Since(t.looked) >= lookMost {
 		return false
 	}

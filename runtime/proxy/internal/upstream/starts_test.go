@@ -29,7 +29,7 @@ func TestSpareTurns(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				all, start := NewStartTurns(), time.Now()
+				all, start := NewStartLimiter(), time.Now()
 				var begun atomic.Int64
 				all.Spare = nil
 				if c.spare != nil {
@@ -58,7 +58,7 @@ func TestSpareTurns(t *testing.T) {
 // TestSpareTurnsSoon: servers that only sleep are all started in a moment.
 func TestSpareTurnsSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		all, start := NewStartTurns(), time.Now()
+		all, start := NewStartLimiter(), time.Now()
 		all.Spare = func() int { return 1 }
 		var last atomic.Int64
 		for range 10 * runtime.GOMAXPROCS(0) {

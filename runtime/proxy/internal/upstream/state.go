@@ -65,8 +65,8 @@ func (b *Backend) Condition() Condition {
 			continue
 		}
 		if at, ever := s.idleAt(usage); ever && !s.isNeeded(now) && !look.IsZero() {
-			late := max(0, at.Sub(look)) // it is looked at every so often
-			earliest(&c.NextReap, look.Add((late+ReapEvery-1)/ReapEvery*ReapEvery))
+			overdue := max(0, at.Sub(look)) // it is looked at every so often
+			earliest(&c.NextReap, look.Add((overdue+ReapEvery-1)/ReapEvery*ReapEvery))
 		}
 	}
 	switch {

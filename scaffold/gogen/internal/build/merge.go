@@ -41,7 +41,7 @@ func (d *document) merge(a, b *schema) *schema {
 	out.orNull = a.orNull && b.orNull
 	out.annotations = a.or(b.annotations)
 	out.types = mergeTypes(a.types, b.types)
-	mergeEnums(&out, a, b)
+	out.mergeEnums(a, b)
 	for _, u := range b.unions {
 		if !slices.ContainsFunc(out.unions, func(v union) bool { return u.exclusive == v.exclusive && slices.Equal(u.arms, v.arms) }) {
 			out.unions = append(slices.Clip(out.unions), u)
@@ -76,7 +76,7 @@ func mergeTypes(a, b []string) []string {
 	return out
 }
 
-func mergeEnums(out, a, b *schema) {
+func (out *schema) mergeEnums(a, b *schema) {
 	switch {
 	case !b.hasEnum:
 	case !a.hasEnum:
@@ -129,7 +129,7 @@ func (d *document) mergeObjects(out, a, b *schema) {
 		}
 	}
 	out.additional = d.all(a.additional, b.additional)
-	if !samePatterns(a, b) && (a.additional != nil || b.additional != nil) {
+	if !a.samePatterns(b) && (a.additional != nil || b.additional != nil) {
 		// Members that match a pattern of one side only are additional to the other;
 		// no keyword expresses that.
 		out.addExtra("additionalProperties")
@@ -137,8 +137,8 @@ func (d *document) mergeObjects(out, a, b *schema) {
 	}
 }
 
-func samePatterns(a, b *schema) bool {
-	return len(a.patterns) == len(b.patterns) && !slices.ContainsFunc(slices.Collect(maps.Keys(a.patterns)), func(p string) bool {
+func (out *schema) samePatterns(b *schema) bool {
+	return len(out.patterns) == len(b.patterns) && !slices.ContainsFunc(slices.Collect(maps.Keys(out.patterns)), func(p string) bool {
 		_, ok := b.patterns[p]
 		return !ok
 	})
@@ -167,7 +167,7 @@ func (d *document) mergeArrays(out, a, b *schema) {
 	n := max(len(a.prefix), len(b.prefix))
 	out.prefix = nil
 	for i := range n {
-		item := d.all(itemAt(a, i), itemAt(b, i))
+		item := d.all(a.itemAt(i), b.itemAt(i))
 		if item == nil {
 			item = &schema{pointer: a.pointer + "/prefixItems/" + strconv.Itoa(i)}
 		}
@@ -176,9 +176,9 @@ func (d *document) mergeArrays(out, a, b *schema) {
 	out.items = d.all(a.items, b.items)
 }
 
-func itemAt(s *schema, i int) *schema {
-	if i < len(s.prefix) {
-		return s.prefix[i]
+func (out *schema) itemAt(i int) *schema {
+	if i < len(out.prefix) {
+		return out.prefix[i]
 	}
-	return s.items
+	return out.items
 }

@@ -12,7 +12,7 @@ import (
 func (b *builder) object(f *schema, at place, e *entry, loose bool) *model.Type {
 	rest := b.restOf(f)
 	if len(f.properties) == 0 && len(f.required) == 0 && !loose && !rest.none {
-		t := &model.Type{Kind: model.Map, Rules: rules(objectRules(f))}
+		t := &model.Type{Kind: model.Map, Rules: rules(f.objectRules())}
 		t.Elem, t.ElemNull = b.build(rest.schema, at.value())
 		return t
 	}
@@ -23,7 +23,7 @@ func (b *builder) object(f *schema, at place, e *entry, loose bool) *model.Type 
 	return t
 }
 
-func objectRules(f *schema) model.Rules {
+func (f *schema) objectRules() model.Rules {
 	return model.Rules{MinProperties: f.rules.MinProperties, MaxProperties: f.rules.MaxProperties}
 }
 
@@ -102,7 +102,7 @@ func (b *builder) fill(d *model.Decl, f *schema, rest rest, at place) {
 	if !rest.none {
 		d.Rest, d.RestNull = b.build(rest.schema, at.value())
 	}
-	d.Rules = rules(objectRules(f))
+	d.Rules = rules(f.objectRules())
 }
 
 // memberOf merges all that applies to one member.
@@ -137,7 +137,7 @@ func (b *builder) field(name string, s *schema, required bool, at place) *model.
 	f := b.doc.flatten(s)
 	null := b.doc.admitsNull(s)
 	if required {
-		if literal, ok := onlyValue(f, null); ok && len(f.unions) == 0 && !f.never {
+		if literal, ok := f.onlyValue(null); ok && len(f.unions) == 0 && !f.never {
 			field.Type, field.Presence, field.Literal = &model.Type{}, model.Constant, literal
 			field.Doc = f.doc()
 			return field
@@ -150,12 +150,12 @@ func (b *builder) field(name string, s *schema, required bool, at place) *model.
 }
 
 // onlyValue returns the JSON text of a constant.
-func onlyValue(f *schema, null bool) (string, bool) {
+func (f *schema) onlyValue(null bool) (string, bool) {
 	if null {
 		only := len(f.types) == 1 && f.types[0] == "null" || f.hasEnum && !slices.ContainsFunc(f.enum, func(v any) bool { return v != nil })
 		return "null", only && len(f.extra) == 0
 	}
-	if !f.isConst || len(f.enum) != 1 || f.types != nil && !isOfTypes(f.enum[0], f.types) || constrains(f, kindOfValue(f.enum[0])) || len(f.extra) > 0 {
+	if !f.isConst || len(f.enum) != 1 || f.types != nil && !isOfTypes(f.enum[0], f.types) || f.constrains(kindOfValue(f.enum[0])) || len(f.extra) > 0 {
 		return "", false
 	}
 	return jsonschema.Text(f.enum[0]), true

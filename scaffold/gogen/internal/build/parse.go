@@ -276,7 +276,7 @@ func (p parser) others() {
 		case "propertyNames":
 			// Names are strings, so that {"type":"string"} adds nothing.
 			inner := p.child(v, keyword)
-			counts = !inner.allowsAll() && !(slices.Equal(inner.types, []string{"string"}) && justTyped(inner))
+			counts = !inner.allowsAll() && !(slices.Equal(inner.types, []string{"string"}) && inner.justTyped())
 		case "unevaluatedItems":
 			counts = !p.child(v, keyword).allowsAll()
 		case "unevaluatedProperties":
@@ -319,7 +319,7 @@ func (s *schema) addExtra(keyword string) {
 }
 
 // justTyped reports whether a schema has a type only.
-func justTyped(s *schema) bool {
+func (s *schema) justTyped() bool {
 	bare := *s
 	bare.types = nil
 	return bare.allowsAll()

@@ -90,7 +90,7 @@ func (b *builder) enum(f *schema, at place) *model.Type {
 		b.force(f.unions[0].keyword())
 	}
 	for _, k := range kinds.each() {
-		if constrains(f, k) {
+		if f.constrains(k) {
 			b.force("enum with other rules")
 		}
 	}
@@ -99,7 +99,7 @@ func (b *builder) enum(f *schema, at place) *model.Type {
 
 // constrains reports whether a flat schema has keywords about values of a kind,
 // besides its type and enum.
-func constrains(f *schema, k kindSet) bool {
+func (f *schema) constrains(k kindSet) bool {
 	if k == kindArray && (len(f.prefix) > 0 || f.items != nil) {
 		return true
 	}

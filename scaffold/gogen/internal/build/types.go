@@ -146,7 +146,7 @@ func (b *builder) untyped(f *schema, at place, e *entry) *model.Type {
 		return &model.Type{}
 	}
 	if len(f.properties) > 0 {
-		if constrains(f, kindString) || constrains(f, kindNumber) || constrains(f, kindArray) {
+		if f.constrains(kindString) || f.constrains(kindNumber) || f.constrains(kindArray) {
 			b.force("rules without a type")
 		}
 		return b.object(f, at, e, true)

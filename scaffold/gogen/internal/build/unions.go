@@ -145,7 +145,7 @@ func (b unionBuilder) choices(p *schema, arms []*schema) *model.Type {
 			if v == nil || f.types != nil && !isOfTypes(v, f.types) || p.types != nil && !isOfTypes(v, p.types) {
 				continue
 			}
-			if constrains(f, kindOfValue(v)) || constrains(p, kindOfValue(v)) {
+			if f.constrains(kindOfValue(v)) || p.constrains(kindOfValue(v)) {
 				return nil
 			}
 			text := jsonschema.Canonical(v)
@@ -218,7 +218,7 @@ func (b unionBuilder) scalarUnion(arms []*schema, k kindSet) *model.Type {
 		exact = exact || !whole && !f.hasEnum && len(f.unions) == 0 && len(f.extra) == 0 && len(relevant(&f.rules, k)) == 0
 	}
 	if integers {
-		exact = slices.ContainsFunc(arms, func(arm *schema) bool { return justTyped(b.doc.flatten(arm)) })
+		exact = slices.ContainsFunc(arms, func(arm *schema) bool { return b.doc.flatten(arm).justTyped() })
 	}
 	if !exact || b.u.exclusive {
 		b.force(b.u.keyword())
@@ -228,7 +228,7 @@ func (b unionBuilder) scalarUnion(arms []*schema, k kindSet) *model.Type {
 		plain.types = []string{"integer"}
 	}
 	t := b.kind(plain, k, b.at, nil)
-	if slices.ContainsFunc(arms, func(arm *schema) bool { return beyond(b.doc.flatten(arm), t.Kind) }) {
+	if slices.ContainsFunc(arms, func(arm *schema) bool { return b.doc.flatten(arm).beyond(t.Kind) }) {
 		t.Kind = model.Decimal
 		if integers {
 			t.Rules = &model.Rules{MultipleOf: "1"}
@@ -238,7 +238,7 @@ func (b unionBuilder) scalarUnion(arms []*schema, k kindSet) *model.Type {
 }
 
 // beyond reports whether a schema has numbers outside the range of a Go kind.
-func beyond(f *schema, k model.Kind) bool {
+func (f *schema) beyond(k model.Kind) bool {
 	switch k {
 	case model.Int:
 		_, ok := f.rules.Whole()

@@ -248,7 +248,7 @@ func (s *schemas) union(at string, oldSchema, newSchema any, old, now *node) {
 			rule = ruleTypeWidened
 		}
 		s.report(rule, at, "was %s, is one of %d alternatives: %s", old.all()&^null, len(now.arms), now.all()&^null)
-		s.beside(at, old, now, now)
+		s.compareWithUnion(at, old, now, now)
 		return
 	}
 	rule := ruleTypeChanged
@@ -256,12 +256,12 @@ func (s *schemas) union(at string, oldSchema, newSchema any, old, now *node) {
 		rule = ruleTypeNarrowed
 	}
 	s.report(rule, at, "was one of %d alternatives: %s, is %s", len(old.arms), old.all()&^null, now.all()&^null)
-	s.beside(at, old, now, old)
+	s.compareWithUnion(at, old, now, old)
 }
 
-// beside compares the rules beside the alternatives of a union, not those inside
+// compareWithUnion compares the rules beside the alternatives of a union, not those inside
 // them.
-func (s *schemas) beside(at string, old, now, union *node) {
+func (s *schemas) compareWithUnion(at string, old, now, union *node) {
 	only := func(n *node) *node {
 		keys := map[string]any{}
 		for key, v := range n.keys {

@@ -21,7 +21,7 @@ type locked struct {
 	retired []Retired
 }
 
-func index(n *Names) *locked {
+func (n *Names) index() *locked {
 	if n == nil {
 		return &locked{Names: &Names{}, none: true}
 	}

@@ -52,7 +52,7 @@ var reservedTypes = []string{"Client", "New"} //nolint:gochecknoglobals // a con
 // does not depend on the order of the model's parts. The error is a locked name
 // that is no Go identifier or is reserved.
 func Resolve(p *model.Package, o Options) (*Result, error) {
-	r := &resolver{p: p, locked: index(o.Locked)}
+	r := &resolver{p: p, locked: o.Locked.index()}
 	report := func(c Collision) { r.collisions = append(r.collisions, c) }
 
 	methods, items := newScope(report, reservedMethods), r.methods()
