@@ -6,7 +6,7 @@ import "github.com/mcpctl/mcpctl/test/breaks"
 func identityBreakages() []breakage {
 	const (
 		access  = "internal/access"
-		wall    = "runtime/proxy/internal/httpserver"
+		authn   = "internal/authn"
 		web     = "runtime/proxy/internal/httpserver"
 		router  = "runtime/proxy/internal/router"
 		gateway = "cmd/internal/gateway"
@@ -18,25 +18,25 @@ func identityBreakages() []breakage {
 			"doors/no credential: POST messages"),
 		one("identity", "paths that are not there ask for nothing", web, "Guard", `return r.URL.Path == path || `, `return r.URL.Path != "" || `,
 			"doors/no credential: a path that is not there", "doors/path -metrics, GET"),
-		one("identity", "what comes through a proxy of this machine is let in", wall, "(*Wall).Admit", `if w.Door == nil {`, `if w.Door == nil || r.Header.Get("X-Forwarded-For") == "127.0.0.1" {`,
+		one("identity", "what comes through a proxy of this machine is let in", web, "(*AccessControl).Admit", `if w.Authenticator == nil {`, `if w.Authenticator == nil || r.Header.Get("X-Forwarded-For") == "127.0.0.1" {`,
 			"doors/header X-Forwarded-For: 127.0.0.1"),
-		one("identity", "everybody whom a header names is let in", wall, "(*Wall).Admit", `if w.Door == nil {`, `if w.Door == nil || r.Header.Get("X-Forwarded-User") != "" {`,
+		one("identity", "everybody whom a header names is let in", web, "(*AccessControl).Admit", `if w.Authenticator == nil {`, `if w.Authenticator == nil || r.Header.Get("X-Forwarded-User") != "" {`,
 			"doors/header X-Forwarded-User: alice"),
-		one("identity", "a header with another path is enough", wall, "(*Wall).Admit", `if w.Door == nil {`, `if w.Door == nil || r.Header.Get("X-Original-URL") != "" {`,
+		one("identity", "a header with another path is enough", web, "(*AccessControl).Admit", `if w.Authenticator == nil {`, `if w.Authenticator == nil || r.Header.Get("X-Original-URL") != "" {`,
 			"doors/header X-Original-URL: -healthz"),
-		one("identity", "a session is enough", wall, "(*Wall).Admit", `if w.Door == nil {`, `if w.Door == nil || r.Header.Get("Mcp-Session-Id") != "" && len(r.Header["Authorization"]) == 0 {`,
+		one("identity", "a session is enough", web, "(*AccessControl).Admit", `if w.Authenticator == nil {`, `if w.Authenticator == nil || r.Header.Get("Mcp-Session-Id") != "" && len(r.Header["Authorization"]) == 0 {`,
 			"doors/no credential: a call in a session", "belongings/a session without its token: nobody"),
-		one("identity", "a token in the URL is taken no notice of", wall, "(*Wall).principal", `return nil, access.ErrInURL`, `_ = q`,
+		one("identity", "a token in the URL is taken no notice of", web, "(*AccessControl).principal", `return nil, access.ErrInURL`, `_ = q`,
 			"places/in the query and the header"),
-		one("identity", "of several lines the first counts", wall, "bearer", "default:\n\t\treturn \"\", access.ErrMalformed", "default:",
+		one("identity", "of several lines the first counts", web, "bearer", "default:\n\t\treturn \"\", access.ErrMalformed", "default:",
 			"places/a good one first", "places/with a line in small letters"),
-		one("identity", "of several tokens in a line the first counts", wall, "bearer", `contains(token, ' ') || contains(token, ',') || contains(token, '\t')`, `func() bool { token, _, _ = strings.Cut(token, ","); return false }()`,
+		one("identity", "of several tokens in a line the first counts", web, "bearer", `contains(token, ' ') || contains(token, ',') || contains(token, '\t')`, `func() bool { token, _, _ = strings.Cut(token, ","); return false }()`,
 			"places/twice with a comma"),
-		one("identity", "any scheme will do", wall, "bearer", `if !strings.EqualFold(name, "Bearer") {`, `if name == "" {`,
+		one("identity", "any scheme will do", web, "bearer", `if !strings.EqualFold(name, "Bearer") {`, `if name == "" {`,
 			"places/with the scheme Token", "places/with the scheme DPoP"),
-		one("identity", "refusals may be kept by caches", wall, "(*Wall).refuse", `head.Set("Cache-Control", "no-store")`, `head.Set("Cache-Control", "no-cache")`,
+		one("identity", "refusals may be kept by caches", web, "(*AccessControl).refuse", `head.Set("Cache-Control", "no-store")`, `head.Set("Cache-Control", "no-cache")`,
 			"doors/no credential: initialize", "places/without a scheme"),
-		one("identity", "everybody is sent to log in although nothing can be checked", wall, "(*Wall).refuse", `if no.Status == http.StatusServiceUnavailable {`, `if no.Status == 0 {`,
+		one("identity", "everybody is sent to log in although nothing can be checked", web, "(*AccessControl).refuse", `if no.Status == http.StatusServiceUnavailable {`, `if no.Status == 0 {`,
 			"belongings/a file of tokens that cannot be read"),
 		one("static tokens", "a token does not end", access, "(*Principal).Expired", `!now.Before(p.Expires)`, `now.IsZero()`,
 			"doors/an expired token: a call", "doors/an expired token: GET sse"),
@@ -44,9 +44,9 @@ func identityBreakages() []breakage {
 			"places/forged with a right checksum: another secret of the same id"),
 		one("static tokens", "half of the hash is enough", access, "(*Tokens).Principal", `subtle.ConstantTimeCompare(sum[:], k.sum[:]) != 1`, `subtle.ConstantTimeCompare(sum[:0], k.sum[:0]) != 1`,
 			"places/forged with a right checksum: one letter of the secret changed"),
-		one("static tokens", "a revoked token is kept in mind", access+"/tokenfile", "(*Follower).Changed", `if same {`, `if same || w.seen != nil {`,
+		one("static tokens", "a revoked token is kept in mind", authn, "(*TokenFollower).Changed", `if before.err == nil && atomicfile.Unchanged(before.info, info) {`, `if before.err == nil {`,
 			"belongings/a token that is revoked in the middle of everything"),
-		one("static tokens", "a file that cannot be read changes nothing", access+"/tokenfile", "(*Follower).look", "before := w.err\n", "before := w.err\n\tif err != nil {\n\t\ttokens = w.tokens\n\t}\n",
+		one("static tokens", "a file that cannot be read changes nothing", authn, "(*TokenFollower).Changed", "seen := w.f.contents(info)\n", "seen := w.f.contents(info)\n\tif seen.err != nil {\n\t\tseen = before\n\t}\n",
 			"belongings/a file of tokens that cannot be read"),
 		one("static tokens", "others can read the file of tokens", "internal/atomicfile", "Update", `0o600); err != nil {`, `0o644); err != nil {`,
 			"leaks/the file of tokens is its owner's"),
@@ -67,11 +67,11 @@ func identityBreakages() []breakage {
 			"belongings/a state of a call that waits"),
 		one("belongings", "streams continue when a token has been revoked", web, "expel", `v.Expel(gone)`, `_ = v`,
 			"belongings/a token that is revoked in the middle of everything"),
-		one("belongings", "nobody looks for tokens that have been revoked", gateway, "(*entrance).follow", `f.Expel(func(p *access.Principal) bool { return !d.Valid(p) })`, `_ = f`,
+		one("belongings", "nobody looks for tokens that have been revoked", gateway, "(*authenticator).follow", `f.Expel(func(p *access.Principal) bool { return !d.Valid(p) })`, `_ = f`,
 			"belongings/a token that is revoked in the middle of everything"),
-		one("no leaks", "the log says the credential", wall, "(*Wall).Admit", "p, no := w.principal(r)\n", "p, no := w.principal(r)\n\tprintln(r.Header.Get(\"Authorization\"))\n",
+		one("no leaks", "the log says the credential", web, "(*AccessControl).Admit", "p, no := w.principal(r)\n", "p, no := w.principal(r)\n\tprintln(r.Header.Get(\"Authorization\"))\n",
 			"leaks/the log"),
-		one("no leaks", "a refusal says the credential", wall, "(*Wall).principal", `return w.Door.Who(r.Context(), c)`, `p, refused := w.Door.Who(r.Context(), c); if refused != nil { refused = &access.Refusal{Status: refused.Status, Code: refused.Code, Description: refused.Description + c.Bearer} }; return p, refused`,
+		one("no leaks", "a refusal says the credential", web, "(*AccessControl).principal", `return w.Authenticator.Who(r.Context(), c)`, `p, refused := w.Authenticator.Who(r.Context(), c); if refused != nil { refused = &access.Refusal{Status: refused.Status, Code: refused.Code, Description: refused.Description + c.Bearer} }; return p, refused`,
 			"leaks/answers"),
 		one("tokens of issuers", "the audience is not looked at", access+"/jwt", "(*Rules).principal", `if !ok || !slices.ContainsFunc(r.Audiences,`, `if !ok && !slices.ContainsFunc(r.Audiences,`,
 			"issued/an audience: another", "issued/an audience: a list of others"),
@@ -110,7 +110,7 @@ func identityBreakages() []breakage {
 			"issued/groups that are left out as too many"),
 		one("tokens of issuers", "a token of 17 KiB is read", access+"/jwt", "parse", `if len(text) > maxToken || `, `if `,
 			"issued/17 KiB"),
-		one("tokens of issuers", "the next provider is tried", access+"/door", "(*Door).Who", `			return who, no
+		one("tokens of issuers", "the next provider is tried", authn, "(*Authenticator).Who", `			return who, no
 `, `			if who != nil {
 				return who, nil
 			}
@@ -119,44 +119,44 @@ func identityBreakages() []breakage {
 			"certified/a good one with a revoked token", "certified/a good one with a JWT of the past"),
 		one("tokens of issuers", "clients are sent to log in although there are no keys", access+"/jwt", "(*Issuer).find", `return nil, nil, access.ErrUnavailable`, `return nil, nil, errUnknownKey`,
 			"silent/keys that were never had: an error"),
-		one("tokens of issuers", "each unknown key is asked for", access+"/keyset", "minInterval", `30 * time.Second`, `time.Microsecond`,
+		one("tokens of issuers", "each unknown key is asked for", access+"/jwt", "minInterval", `30 * time.Second`, `time.Microsecond`,
 			"published/10,000 ids of keys that nobody has"),
 		{
 			defence: "certificates", name: "any authority will do",
 			edits: []breaks.Edit{
-				{Decl: "(*Files).read", From: `tls.VerifyClientCertIfGiven`, To: `tls.RequestClientCert`},
+				{Decl: "(*TLSFiles).read", From: `tls.VerifyClientCertIfGiven`, To: `tls.RequestClientCert`},
 				{Decl: "CredentialOf", From: `len(r.TLS.VerifiedChains) > 0`, To: `len(r.TLS.PeerCertificates) > 0`},
-				{Decl: "(*entrance).Who", From: `time.Now()); no != nil {`, To: `time.Now()); no != nil && c.Certificate == nil {`},
+				{Decl: "(*authenticator).Who", From: `time.Now()); no != nil {`, To: `time.Now()); no != nil && c.Certificate == nil {`},
 			},
 			cases: []string{"certified/of a stranger", "certified/of a stranger with our name"},
 		},
-		one("certificates", "a common name is a name", access+"/certs", "Name", `for _, kind := range kinds {`, "if c.Subject.CommonName != \"\" {\n\t\treturn c.Subject.CommonName, nil\n\t}\n\tfor _, kind := range kinds {",
+		one("certificates", "a common name is a name", authn, "CertificateName", `for _, kind := range kinds {`, "if c.Subject.CommonName != \"\" {\n\t\treturn c.Subject.CommonName, nil\n\t}\n\tfor _, kind := range kinds {",
 			"certified/a common name only"),
 		one("certificates", "a token that is bound is anybody's", access+"/jwt", "(*Binding).Check", `sha256.Sum256(cert.Raw) != `, `false && sha256.Sum256(cert.Raw) != `,
 			"certified/a good one with a JWT bound to another"),
-		one("forwarded identity", "everybody is treated as the proxy", access+"/forwarded", "(*Provider).listed", `at, err := netip.ParseAddrPort(peer)`, `_ = peer
+		one("forwarded identity", "everybody is treated as the proxy", authn, "(*Forwarded).listed", `at, err := netip.ParseAddrPort(peer)`, `_ = peer
 	return true
 	at, err := netip.ParseAddrPort(peer)`,
 			"forwarded/not the proxy: X-Forwarded-User: alice"),
-		one("forwarded identity", "of two users the first counts", access+"/forwarded", "(*Provider).says", `name == want && len(values) == 1`, `name == want && len(values) > 0`,
+		one("forwarded identity", "of two users the first counts", authn, "(*Forwarded).says", `name == want && len(values) == 1`, `name == want && len(values) > 0`,
 			"forwarded/the proxy lets through: two users"),
-		one("forwarded identity", "underscores are other headers", access+"/forwarded", "alike", `if a == '_' {`, `if a == 0 {`,
+		one("forwarded identity", "underscores are other headers", authn, "alike", `if a == '_' {`, `if a == 0 {`,
 			"forwarded/the proxy lets through: another with an underscore"),
-		one("forwarded identity", "a token next to a user is ignored", access+"/forwarded", "(*Provider).Principal", `case !clear || c.Bearer != "":`, `case !clear:`,
+		one("forwarded identity", "a token next to a user is ignored", authn, "(*Forwarded).Principal", `case !clear || c.Bearer != "":`, `case !clear:`,
 			"forwarded/the proxy lets through: a user and a token of nobody"),
-		one("forwarded identity", "users may be a list", access+"/forwarded", "(*Provider).of", ` || strings.Contains(s.user, ",")`, ``,
+		one("forwarded identity", "users may be a list", authn, "(*Forwarded).of", ` || strings.Contains(s.user, ",")`, ``,
 			"forwarded/the proxy lets through: two users with a comma"),
 		{
 			defence: "belongings", name: "a cursor is everybody's", below: "runtime/proxy/internal/catalog",
 			edits: []breaks.Edit{
-				{Decl: "Seal", From: `+" "+audience`, To: ``},
-				{Decl: "Open", From: `+" "+audience`, To: ``},
+				{Decl: "SealCursor", From: `+" "+audience`, To: ``},
+				{Decl: "OpenCursor", From: `+" "+audience`, To: ``},
 			},
 			cases: []string{"belongings/a cursor, 2025-11-25", "belongings/a cursor, 2026-07-28"},
 		},
 		one("belongings", "a server that is a principal's is shared", "runtime/proxy/internal/upstream", "Key.For", `k.Principal = principal`, `k.Principal = "one"`,
 			"apart/each principal has a process", "apart/in each era"),
-		one("TLS", "any version of TLS will do", "cmd/internal/gateway", "(*Files).read", `MinVersion: tls.VersionTLS13`, `MinVersion: tls.VersionTLS10`,
+		one("TLS", "any version of TLS will do", "cmd/internal/gateway", "(*TLSFiles).read", `MinVersion: tls.VersionTLS13`, `MinVersion: tls.VersionTLS10`,
 			"encrypted/TLS 1.0 is refused", "encrypted/TLS 1.1 is refused"),
 	}
 }

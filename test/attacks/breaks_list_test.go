@@ -30,11 +30,11 @@ func breakages() []breakage {
 		gateway   = "cmd/internal/gateway"
 	)
 	return append([]breakage{
-		one("browser wall", "any Host is taken", proxy, "(*Wall).local", `if !w.own(r.Host) {`, `if r.Host == "" {`,
+		one("browser wall", "any Host is taken", proxy, "(*AccessControl).local", `if !w.own(r.Host) {`, `if r.Host == "" {`,
 			"hosts/another name", "hosts/localhost as a part"),
 		one("browser wall", "a host that begins like loopback is taken", proxy, "loopback", `if len(hostport) == len(name) && strings.EqualFold(hostport, name) {`, `if strings.HasPrefix(strings.ToLower(hostport), name) {`,
 			"hosts/localhost as a part", "origins/localhost as a part"),
-		one("browser wall", "any Origin is taken", proxy, "(*Wall).local", `case len(origins) == 1 && !w.ownOrigin(origins[0]):`, `case len(origins) == 1 && origins[0] == "":`,
+		one("browser wall", "any Origin is taken", proxy, "(*AccessControl).local", `case len(origins) == 1 && !w.ownOrigin(origins[0]):`, `case len(origins) == 1 && origins[0] == "":`,
 			"origins/another", "origins/null"),
 		one("browser wall", "the stream of the old transport has no wall", proxy, "(*SSE).ServeHTTP", `who, ok := f.o.admit(w, r)`, `var who *access.Principal; ok := true`,
 			"hosts/attacker.example asks for GET sse", "origins/another's page asks for GET sse"),
@@ -85,7 +85,7 @@ func breakages() []breakage {
 			"answers/before the right one: progress with another's token"),
 		one("names and answers", "an answer over HTTP with any id is taken", transport, "sameID", `if bytes.Equal(a, b) {`, `if bytes.Equal(a, b) || len(a) > 0 {`,
 			"remotes/another id", "remotes/a negative id"),
-		one("names and answers", "names are not cleaned", proxy, "Clean", `return '_'`, `return r`,
+		one("names and answers", "names are not cleaned", proxy, "CleanName", `return '_'`, `return r`,
 			"names/listed: spaces", "names/listed: an escape sequence"),
 		one("names and answers", "names that differ in capitals run together", proxy, "Names.Form", `clash[fold(name)] > 1 || `, `clash[fold(name)] > 1<<20 || `,
 			"names/listed: names that differ in capitals stay apart"),
@@ -95,9 +95,8 @@ func breakages() []breakage {
 		{
 			defence: "sealed handles", name: "a cursor is valid for any list", below: proxy,
 			edits: []breaks.Edit{
-				{Decl: "Seal", From: `purpose+k.Listing().Method`, To: `purpose`},
-				{Decl: "Open", From: `purpose+k.Listing().Method`, To: `purpose`},
-				{Decl: "firstItem", From: `at.Version != l.version() || `, To: ``},
+				{Decl: "SealCursor", From: `purpose+k.Listing().Method`, To: `purpose`},
+				{Decl: "OpenCursor", From: `purpose+k.Listing().Method`, To: `purpose`},
 			},
 			cases: []string{"sealed/a cursor: of another list"},
 		},
@@ -108,15 +107,15 @@ func breakages() []breakage {
 		{
 			defence: "sealed handles", name: "what is sealed can be read and changed", below: "internal/seal",
 			edits: []breaks.Edit{
-				{Decl: "(*Ring).Seal", From: `k.aead.Seal(out, nil, inner, append(head, purpose...))`, To: `append(append(out, head[:0]...), inner...)`},
-				{Decl: "(*Ring).Open", From: `k.aead.Open(nil, nil, b[sealHead:], append(b[:sealHead:sealHead], purpose...))`, To: `append([]byte(nil), b[sealHead:]...), func(ringKey) error { return nil }(k)`},
+				{Decl: "(*Keyring).Seal", From: `k.aead.Seal(out, nil, inner, append(head, purpose...))`, To: `append(append(out, head[:0]...), inner...)`},
+				{Decl: "(*Keyring).Open", From: `k.aead.Open(nil, nil, b[sealHead:], append(b[:sealHead:sealHead], purpose...))`, To: `append([]byte(nil), b[sealHead:]...), func(ringKey) error { return nil }(k)`},
 			},
 			cases: []string{"sealed/a state: it tells nothing of what is in it", "sealed/a cursor: it tells nothing of what is in it"},
 		},
 
-		one("child environment", "a server gets all of mcpctl's variables", "internal/proc", "Of", `if takes(append(names, raceOptions()...), fold(name)) {`, `if takes(append(names, raceOptions()...), fold(name)) || name != "" {`,
+		one("child environment", "a server gets all of mcpctl's variables", "internal/proc", "ChildEnv", `if takes(append(names, raceOptions()...), fold(name)) {`, `if takes(append(names, raceOptions()...), fold(name)) || name != "" {`,
 			"environments/GITHUB_TOKEN does not reach a server", "environments/NODE_OPTIONS does not reach a server"),
-		one("child environment", "functions of a shell reach a server", "internal/proc", "Of", `strings.HasPrefix(value, "()")`, `value == "\x00"`,
+		one("child environment", "functions of a shell reach a server", "internal/proc", "ChildEnv", `strings.HasPrefix(value, "()")`, `value == "\x00"`,
 			"environments/a function of a shell as LC_TIME does not"),
 		one("processes", "a server has no separate group", "internal/proctree", "Prepare", `Setpgid: true`, `Setpgid: false`,
 			"processes/a server has a separate group"),
@@ -201,7 +200,7 @@ func breakages() []breakage {
 			"sessions/a second initialize on standard input is refused"),
 		one("header and body agree", "the stateless era has other methods than POST", proxy, "(*Streamable).ServeHTTP", `case version == revision.Modern:`, `case version == "never":`,
 			"mirrored/method DELETE of the stateless era"),
-		one("browser wall", "Sec-Fetch-Site is not looked at", proxy, "(*Wall).local", `if site != "none" && site != "same-origin" {`, `if site == "" {`,
+		one("browser wall", "Sec-Fetch-Site is not looked at", proxy, "(*AccessControl).local", `if site != "none" && site != "same-origin" {`, `if site == "" {`,
 			"origins/fetch: cross-site without an origin"),
 
 		one("secrets", "errors repeat what a server says", "internal/secret", "(*Redactor).replace", `if r.Empty() {`, `if true || r.Empty() {`,

@@ -34,9 +34,9 @@ var mistakes = func() *breaks.Suite {
 		{"a principal used as a value has its view shared", "(*reader).variable", `r.principal.whole = true`, `_ = path`, []string{"TestSame"}},
 		{"local is a name that one can have", "(*Set).MembershipOf", `if g != local &&`, `if g != "" &&`, []string{"TestVisible/local is no name that one can have", "TestRandom"}},
 		{"whoever has a mail address that another claims is a member", "isMember", `p != nil && p.Email != "" && strings.EqualFold(p.Email, member)`, `p != nil && strings.EqualFold(p.Name+"@example.com", member)`, []string{"TestRandom"}},
-		{"annotations of anybody count", "(*World).bare", `(e.server.Trusted || it.Pinned)`, `(e.server.Trusted || it.Definition != nil)`, []string{"TestVisible/annotations count of trusted servers", "TestRandom"}},
+		{"annotations of anybody count", "(*Snapshot).bare", `(e.server.Trusted || it.Pinned)`, `(e.server.Trusted || it.Definition != nil)`, []string{"TestVisible/annotations count of trusted servers", "TestRandom"}},
 		{"a star matches a slash", "match", `case star >= 0 && text[from] != '/':`, `case star >= 0:`, []string{"TestVisible/a glob matches no slash", "TestRandom"}},
-		{"URIs are compared as they are written", "(*World).bare", `u, ok := ParseURI(it.Name)`, `u, ok := URI{Normal: it.Name}, true`, []string{"TestUnlisted", "TestSpellings", "TestReaders"}},
+		{"URIs are compared as they are written", "(*Snapshot).bare", `u, ok := ParseURI(it.Name)`, `u, ok := URI{Normal: it.Name}, true`, []string{"TestUnlisted", "TestSpellings", "TestReaders"}},
 		{"patterns are compared as they are written", "parseGlob", `NormalPattern(uri)`, `uri`, []string{"TestSpelledRules"}},
 		{"escaped slashes are no slashes", "decoding.of", `d >= decodesSlashes`, `d > decodesBackslashes`, []string{"TestSpellings", "TestReaders"}},
 		{"a query is never a part of a path", "(*URI).readAs", `u.add(p.splitAgain(whole))`, `_ = whole`, []string{"TestSpellings", "TestReaders"}},
@@ -66,7 +66,7 @@ var mistakes = func() *breaks.Suite {
 		{"what cannot be read is absent", "(*Conditions).evaluation", `return e, &Outcome{Reason: err.Error()}`, `values = args.Values{}`, []string{"TestUnreadable"}},
 		{"a server is visible as soon as it is there", "(*View).Server", `if permitted && !refused {`, `if permitted || refused {`, []string{"TestServers"}},
 		{"labels of conversations are forgotten", "(*reader).seen", `r.labels = append(r.labels, texts...)`, `_ = texts`, []string{"TestDelivery"}},
-		{"all views are remembered", "(*World).remember", `len(w.views) > maxViews ||`, ``, []string{"TestMany"}},
+		{"all views are remembered", "(*Snapshot).remember", `len(w.views) > maxViews ||`, ``, []string{"TestMany"}},
 	} {
 		s.Breaks = append(s.Breaks, breaks.Break{Name: m.name, Below: "internal/access/policy", Edits: []breaks.Edit{{Decl: m.decl, From: m.from, To: m.to}}, Red: m.red})
 	}
