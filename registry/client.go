@@ -1,6 +1,12 @@
 // Package registry reads an MCP registry: the public list of MCP servers, or a
 // private or static one with a part of the same API (/v0.1).
 //
+//	client, err := registry.New(registry.Options{}) // the public registry
+//	if err != nil {
+//		return err
+//	}
+//	rec, err := client.Get(ctx, "io.github.example/server", "latest")
+//
 // A [Client] searches, lists and fetches records. A [Record] is one published
 // version of a server: the publisher's document ([Server]) and what the
 // registry says about it ([Meta]). Documents are decoded leniently, because
@@ -9,6 +15,10 @@
 //
 // All text in a record was written by strangers. Nothing here interprets it;
 // package scaffold turns it into an entry under rules that keep it text.
+//
+// Reads are tried again after 429, a status of 500 or more, or a failed connection. A status that
+// stays is a [*StatusError], a name that is not there a [*NotFoundError], a name that several
+// servers have a [*AmbiguousError]. All methods may be called concurrently.
 package registry
 
 import (

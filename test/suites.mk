@@ -1,7 +1,7 @@
 # The suites that make test leaves out, or has in a short form. test/README.md says what only
 # each of them finds.
 
-.PHONY: fuzz mutation codegen-random collector coldstart conformance conformance-short bench bench-against bench-bridges bench-peers codegen-report microbench ownership-worlds unknown-keys crossings eras eras-random eras-breaks policy-random policy-breaks faults faults-short soak audit-kill identity policy-suites view-suites audit-suites audit-changes attacks attacks-short attacks-breaks keycloak cli-corpus cli-property search-quality search-cost search-reloads bench-context token-counts wordnet word-vectors registry-copy registry-corpus servers packages hosts hosts-short screens terminal-picture nightly installs
+.PHONY: fuzz mutation codegen-random collector coldstart conformance conformance-short bench bench-against call-path bench-bridges bench-peers codegen-report microbench ownership-worlds unknown-keys crossings eras eras-random eras-breaks policy-random policy-breaks faults faults-short soak audit-kill identity policy-suites view-suites audit-suites audit-changes attacks attacks-short attacks-breaks keycloak cli-corpus cli-property search-quality search-cost search-reloads bench-context token-counts wordnet word-vectors registry-copy registry-corpus servers packages hosts hosts-short screens terminal-picture nightly installs
 
 ## Suites (test/README.md has the others)
 
@@ -54,6 +54,9 @@ bench: ## what a call, a start and a server cost
 
 bench-against:
 	go run ./test/load/bench -against $(OLD) $(BENCH)
+
+call-path: ## the files that one call passes through, against docs/architecture.md
+	go run ./test/callpath
 
 bench-peers: $(BRIDGES_STAMP)
 	go run ./test/load/bench -peers $(BENCH)
@@ -244,7 +247,7 @@ nightly: npm python ## what only long runs find
 	MCPCTL_NIGHTLY=1 go test ./test/eras ./internal/upgrade ./internal/audit/export -count 1
 	go test ./runtime/auth -run TestKilled -kills 5000 -timeout 15m
 	go test -race ./test/eras ./cmd/mcpctl -timeout 15m
-	$(MAKE) --no-print-directory eras-random policy-random policy-suites audit-suites view-suites audit-changes audit-kill ownership-worlds identity crossings unknown-keys faults attacks fuzz soak conformance collector keycloak cli-corpus cli-property registry-copy
+	$(MAKE) --no-print-directory eras-random policy-random policy-suites audit-suites view-suites audit-changes audit-kill ownership-worlds identity crossings unknown-keys faults attacks fuzz soak conformance collector keycloak cli-corpus cli-property registry-copy call-path
 
 # All that .ci/run needs of registries.
 installs: npm python staticcheck terminals $(SUITE_STAMP) $(HOSTS_SHORT)

@@ -288,7 +288,7 @@ func (p *Introspection) again(ctx context.Context, now time.Time) {
 			a = p.question(l.token)
 		}
 		if a == nil {
-			continue // nobody is put out for that
+			continue // the session goes on
 		}
 		p.mu.Lock()
 		if l.asked = now; a.no != nil || a.principal.ID != who.ID {

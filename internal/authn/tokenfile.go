@@ -192,7 +192,7 @@ func (w *TokenFollower) principal(token string) (*access.Principal, *access.Refu
 }
 
 // Valid reports whether a principal still has a token. While the file cannot be used it
-// is true: nobody new is let in, and nobody is put out for that.
+// is true: no new token is accepted, and no session ends.
 func (w *TokenFollower) Valid(p *access.Principal) bool {
 	tokens := w.seen.Load().tokens
 	return tokens == nil || tokens.Has(p, w.now())

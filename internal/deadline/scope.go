@@ -210,7 +210,7 @@ func Cause(ctx context.Context) error {
 // Listener is told of the end of a context, by whoever ends it: it must not wait.
 type Listener interface{ Tell() }
 
-// Registration has a watcher told of the end of a context. The zero value is ready; unlike
+// Registration calls a listener at the end of a context. The zero value is ready; unlike
 // [context.AfterFunc], it allocates nothing where the context is a scope.
 type Registration struct {
 	who  Listener
@@ -237,7 +237,7 @@ func (w *Registration) Start(ctx context.Context, who Listener) {
 	}
 }
 
-// link has a watcher told of the end of a scope; false where that has ended.
+// link registers a listener for the end of a scope; false if it has ended.
 func (w *Registration) link(s *Scope, who Listener) bool {
 	w.who, w.stop, w.of = who, nil, s
 	s.mu.Lock()

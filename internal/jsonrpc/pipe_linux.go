@@ -8,7 +8,7 @@ import "golang.org/x/sys/unix"
 // not for all pipes, because a user's pipes together have a bound.
 const largePipe = 512 << 10
 
-// widen has a pipe hold largePipe, where it holds less and the system allows it.
+// widen raises the capacity of a pipe to largePipe, where it is less and the system allows it.
 func widen(fd uintptr) {
 	if n, err := unix.FcntlInt(fd, unix.F_GETPIPE_SZ, 0); err == nil && n < largePipe {
 		_, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, largePipe) // it works as it is

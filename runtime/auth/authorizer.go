@@ -40,7 +40,7 @@ type Options struct {
 	// Exchanged remembers what tokens were exchanged for.
 	Exchanged *tokenstore.Memory
 	// Prompter can log in; nil: nobody can, and a server that wants it is an error.
-	Person Prompter
+	Prompter Prompter
 	// AllowHTTP sends credentials also over http to another machine.
 	AllowHTTP bool
 	Logger    *slog.Logger
@@ -481,7 +481,7 @@ const loginWait = 2 * loginTime
 // caller holds asking.
 func (a *Authorizer) oneLogin(ctx context.Context, used string, params map[string]string, login func(context.Context) error) error {
 	a.mu.Lock()
-	alone := a.o.Person == nil
+	alone := a.o.Prompter == nil
 	a.mu.Unlock()
 	if alone {
 		return login(ctx)
@@ -580,7 +580,7 @@ func (a *Authorizer) Current(ctx context.Context) (tokenstore.Token, error) {
 func (a *Authorizer) Attend(p Prompter) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.o.Person = p
+	a.o.Prompter = p
 }
 
 // byOAuth gets a token by the configured grant. params are those of the challenge. The
@@ -592,7 +592,7 @@ func (a *Authorizer) byOAuth(ctx context.Context, params map[string]string, more
 	if more {
 		a.rounds++
 	}
-	rounds, person := a.rounds, a.o.Person
+	rounds, person := a.rounds, a.o.Prompter
 	a.mu.Unlock()
 	if more && rounds > maxRounds {
 		return fmt.Errorf("it asks for other scopes again and again: %s", clip(strings.Join(scopes, " ")))

@@ -57,7 +57,7 @@ func (e *entrance) serve(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, e.next, http.StatusSeeOther)
 }
 
-// bind has the answer belong to the browser of a request. It reports false where it
+// bind binds the answer to the browser of a request. It reports false where it
 // belongs to another.
 func (e *entrance) bind(w http.ResponseWriter, r *http.Request) bool {
 	if e.isBound(r) {

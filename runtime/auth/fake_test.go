@@ -378,7 +378,7 @@ func (w *world) client(path string, config authconfig.Config, person auth.Prompt
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	a := auth.New(auth.Options{Server: server, Name: "s", Config: config, Store: &tokenstore.Store{Path: path}, Person: person, Logger: slog.New(slog.DiscardHandler)})
+	a := auth.New(auth.Options{Server: server, Name: "s", Config: config, Store: &tokenstore.Store{Path: path}, Prompter: person, Logger: slog.New(slog.DiscardHandler)})
 	return a, func(t *testing.T) string {
 		t.Helper()
 		return call(t.Context(), a, server.String())

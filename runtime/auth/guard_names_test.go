@@ -91,7 +91,7 @@ func leadInside(t *testing.T, server string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := New(Options{Server: u, AllowHTTP: true, Person: &visitor{}, Store: &tokenstore.Store{Path: filepath.Join(t.TempDir(), "auth.json")}})
+	a := New(Options{Server: u, AllowHTTP: true, Prompter: &visitor{}, Store: &tokenstore.Store{Path: filepath.Join(t.TempDir(), "auth.json")}})
 	challenge := `Bearer resource_metadata="` + inside.URL + `/internal/secret?x=1"`
 	_, login := a.Login(t.Context(), challenge)
 	_, account := NewLinker(a).Account(t.Context(), challenge)

@@ -59,7 +59,7 @@ func keyringWorks(t *testing.T) {
 	person := &browser{t: t}
 	next := func(want string, pages, refreshed int64) {
 		t.Helper()
-		a := auth.New(auth.Options{Server: parse(t, w.URL+"/mcp"), Config: authconfig.Config{CallbackPort: -1}, Store: &tokenstore.Store{Path: path, Keyring: true}, Person: person})
+		a := auth.New(auth.Options{Server: parse(t, w.URL+"/mcp"), Config: authconfig.Config{CallbackPort: -1}, Store: &tokenstore.Store{Path: path, Keyring: true}, Prompter: person})
 		if got := call(t.Context(), a, w.URL+"/mcp"); got != want || person.pages.Load() != pages || w.refreshed.Load() != refreshed {
 			t.Errorf("got %q, %d logins, %d refreshes, want %q, %d, %d", got, person.pages.Load(), w.refreshed.Load(), want, pages, refreshed)
 		}
@@ -132,7 +132,7 @@ func TestNoKeyring(t *testing.T) {
 		w := newWorld(t, nil)
 		said := &lines{}
 		a := auth.New(auth.Options{
-			Server: parse(t, w.URL+"/mcp"), Config: authconfig.Config{CallbackPort: -1}, Store: &tokenstore.Store{Path: path, Keyring: true}, Person: &browser{t: t}, Logger: said.logger(),
+			Server: parse(t, w.URL+"/mcp"), Config: authconfig.Config{CallbackPort: -1}, Store: &tokenstore.Store{Path: path, Keyring: true}, Prompter: &browser{t: t}, Logger: said.logger(),
 		})
 		if got := call(t.Context(), a, w.URL+"/mcp"); got != "called" {
 			t.Errorf("%s: got %q", name, got)

@@ -71,7 +71,7 @@ func (a *Authorizer) obtain(ctx context.Context, d demand) error {
 		return err
 	}
 	a.mu.Lock()
-	person, ok := a.o.Person.(TerminalPrompter)
+	person, ok := a.o.Prompter.(TerminalPrompter)
 	a.mu.Unlock()
 	if !ok {
 		return err

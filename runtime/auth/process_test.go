@@ -54,7 +54,7 @@ func member(args []string) {
 		panic(err)
 	}
 	a := auth.New(auth.Options{
-		Server: server, Config: authconfig.Config{CallbackPort: -1}, Store: &tokenstore.Store{Path: args[1]}, Person: &browser{},
+		Server: server, Config: authconfig.Config{CallbackPort: -1}, Store: &tokenstore.Store{Path: args[1]}, Prompter: &browser{},
 	})
 	for in, one := bufio.NewReader(os.Stdin), []byte{'\n'}; ; {
 		_, _ = fmt.Println("ready")

@@ -66,7 +66,7 @@ func TestTokensAreHidden(t *testing.T) {
 	var logged bytes.Buffer
 	redactor := secret.NewRedactor()
 	log := slog.New(redactor.Handler(slog.NewTextHandler(&logged, nil)))
-	z := auth.New(auth.Options{Server: server, Config: authconfig.Config{CallbackPort: -1}, Store: &tokenstore.Store{Path: path}, Person: &browser{t: t}, Logger: log, Redactor: redactor})
+	z := auth.New(auth.Options{Server: server, Config: authconfig.Config{CallbackPort: -1}, Store: &tokenstore.Store{Path: path}, Prompter: &browser{t: t}, Logger: log, Redactor: redactor})
 	if got := call(t.Context(), z, server.String()); got != "called" {
 		t.Fatal(got)
 	}

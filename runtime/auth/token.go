@@ -250,7 +250,7 @@ func guardOf(ctx context.Context, t tokenstore.Token, endpoint string) (*guard, 
 	return newGuard(ctx, u), nil
 }
 
-// Revoke has the issuer end a token (RFC 7009). It returns false where the issuer
+// Revoke revokes a token at its issuer (RFC 7009). It returns false where the issuer
 // offers no way to.
 func Revoke(ctx context.Context, t tokenstore.Token) (bool, error) {
 	if t.RevokeURL == "" {

@@ -1,5 +1,3 @@
-// Package dial turns an entry of servers.json into a connected client. It alone
-// knows every transport.
 package dial
 
 import (
@@ -106,9 +104,9 @@ type Auth struct {
 	Store *tokenstore.Store
 	// Config is in the place of an entry's auth, or of a part of it; nil is the entry's.
 	Config *authconfig.Override
-	// Person logs in when a connected server wants more. While connecting nobody
+	// Prompter logs in when a connected server wants more. While connecting nobody
 	// does: the error is an [*auth.Error], and [Authorizer] logs in.
-	Person auth.Prompter
+	Prompter auth.Prompter
 	// KeptOnly leaves servers alone whose entry has no auth and for which no token is
 	// kept, when they are connected: their calls cost less so.
 	KeptOnly bool
@@ -158,7 +156,7 @@ func (a *Auth) AuthorizerFor(who *access.Principal, x config.Expanded, log *slog
 	return z
 }
 
-// of has credentials be those of a principal.
+// of returns a copy that uses the credentials of a principal.
 func (p *Principals) of(id string, o *auth.Options) {
 	o.Principal, o.Store, o.Clients, o.Exchanged = id, p.Accounts.Of(id), p.Accounts.Clients(o.Name), p.Exchanged
 	if p.Subject != nil {
@@ -332,7 +330,7 @@ func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, 
 		return nil, err
 	}
 	if d.auth != nil {
-		d.auth.Attend(o.Auth.Person)
+		d.auth.Attend(o.Auth.Prompter)
 	}
 	d.listen(ctx, c)
 	timeout := o.Timeout

@@ -126,7 +126,7 @@ func (p *Proxy) Ask(ctx context.Context, method string, params json.RawMessage) 
 	return a.Result, nil
 }
 
-// SetHooks has other hooks look into calls, in their order. When it returns, new calls follow
+// SetHooks sets the hooks, in their order. When it returns, new calls follow
 // that; those under way end with the hooks that they began with. It fails, and changes nothing,
 // for a name that is wrong or there twice.
 func (p *Proxy) SetHooks(all []NamedHook) error {

@@ -288,7 +288,7 @@ func (p *Proxy) Repolicy() {
 	p.router.Hub.EndHidden()
 }
 
-// SetViews has clients see through other views from now on, nil for none. A client keeps the
+// SetViews sets the views, nil for none. A client keeps the
 // name of the view that it has; one whose view is not there any more sees nothing, and over
 // HTTP it is told to begin again. When it returns, lists and requests follow, and clients
 // have been notified whose lists have changed. Calls under way go on.

@@ -2,6 +2,15 @@
 // and results, answers what a value at some place may look like, and validates
 // raw JSON against them.
 //
+//	s, err := schema.Parse(tool.InputSchema)
+//	if err != nil {
+//		return err
+//	}
+//	err = s.Validate(json.RawMessage(`{"title":"A crash"}`))
+//
+// A value that does not fit is a [*ValidationError] with one [Issue] for each place. A schema that
+// cannot be read is an [*Error].
+//
 // The dialect is 2020-12 unless "$schema" declares another one of draft-04 to
 // 2020-12; a declared dialect that is none of them is an error (2026-07-28,
 // Tools, "JSON Schema Usage"). Nothing is ever fetched: a "$ref" that leaves

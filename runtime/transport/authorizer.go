@@ -1,7 +1,3 @@
-// Package transport has the bare connections to MCP servers: a child process
-// that speaks over its standard streams, Streamable HTTP, and the deprecated
-// HTTP+SSE. Each is a runtime.Transport that moves raw messages and knows
-// nothing of eras; package bridge wraps it.
 package transport
 
 import (

@@ -338,7 +338,7 @@ func (t *HTTP) ResetSession() {
 	}
 }
 
-// OnSessionLost has f called when the server, asked for the stream of
+// OnSessionLost calls f when the server, asked for the stream of
 // [HTTP.Listen], says that it does not know the session: a new one is to be
 // started. It is called once, and again only after a stream has opened: the
 // server may have no such stream, and no better way to say so. F must not wait.

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// unzipAnswer has the body of an answer read in plain form. What reads it has bounds, which
+// unzipAnswer replaces the body of an answer by one that decompresses it. What reads it has bounds, which
 // count plain bytes.
 func unzipAnswer(resp *http.Response) {
 	if !strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") {

@@ -59,7 +59,7 @@ func TestWhere(t *testing.T) {
 	}
 }
 
-// TestWalk looks for what the walk of one call names.
+// TestWalk looks for what the walks name.
 func TestWalk(t *testing.T) {
 	t.Parallel()
 	all := map[string]ast.Node{}
@@ -68,14 +68,16 @@ func TestWalk(t *testing.T) {
 			maps.Copy(all, declared(f))
 		}
 	}
-	named := regexp.MustCompile("`(\\w+\\.([\\w.]+))`").FindAllStringSubmatch(section(t, "The walk of one call"), -1)
-	for _, m := range named {
-		if all[m[2]] == nil && all[m[1]] == nil {
-			t.Errorf("the walk names %s, which nothing declares", m[1])
+	for _, heading := range []string{"The walk of one call", "The walk of add", "The walk of generate"} {
+		named := regexp.MustCompile("`(\\w+\\.([\\w.]+))`").FindAllStringSubmatch(section(t, heading), -1)
+		for _, m := range named {
+			if all[m[2]] == nil && all[m[1]] == nil {
+				t.Errorf("%s names %s, which nothing declares", heading, m[1])
+			}
 		}
-	}
-	if len(named) < 5 {
-		t.Errorf("the walk names %d declarations", len(named))
+		if len(named) < 5 {
+			t.Errorf("%s names %d declarations", heading, len(named))
+		}
 	}
 }
 

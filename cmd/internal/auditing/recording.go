@@ -47,7 +47,7 @@ type Options struct {
 	Audit *settings.Audit
 	// Dir is the state directory, "" for none.
 	Dir string
-	// Command has requests wait for the log, which is right for a few of them; nothing is
+	// Command makes requests wait for the log, which is right for a few of them; nothing is
 	// exported, and what is too old is removed once a day.
 	Command bool
 	// Clean takes secrets out of arguments and results that are kept, see [journal.Bodies].

@@ -70,7 +70,7 @@ func (r *Redactors) get(o owner) *secret.Redactor {
 	return one
 }
 
-// use has a redactor stay. The caller holds the lock.
+// use marks a redactor as in use, so that it stays. The caller holds the lock.
 func (r *Redactors) use(one *secret.Redactor) {
 	if i := slices.Index(r.recent, one); i >= 0 {
 		r.recent = slices.Delete(r.recent, i, i+1)

@@ -60,7 +60,7 @@ func (a authCommands) dialAuth() *dial.Auth {
 	}
 	d := &dial.Auth{Store: a.tokenStore(), Config: a.settings.Auth}
 	if p := a.person(false); p != nil {
-		d.Person = p
+		d.Prompter = p
 	}
 	return d
 }

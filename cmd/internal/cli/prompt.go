@@ -71,7 +71,7 @@ func (c *promptCommand) run(ctx context.Context, name string, words []string) er
 	return c.showMessages(raw)
 }
 
-// record has a prompt that policies hide asked for: that is refused, too, and recorded.
+// record asks for a prompt that policies hide: that is refused, and recorded.
 func (c *promptCommand) record(ctx context.Context, name string) {
 	if params, err := json.Marshal(map[string]string{"name": name}); err == nil {
 		_, _ = c.watched(ctx, revision.MethodPromptsGet, params) // what is returned is why it is hidden

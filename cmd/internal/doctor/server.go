@@ -163,7 +163,7 @@ func unattended(o dial.Options, entry config.Entry) dial.Options {
 	}
 	if o.Auth != nil {
 		a := *o.Auth
-		a.Person = nil
+		a.Prompter = nil
 		o.Auth = &a
 	}
 	return o

@@ -35,8 +35,8 @@ func TestUnattended(t *testing.T) {
 			t.Errorf("%v, entry %v: got %v", c.flag, c.entry, got)
 		}
 	}
-	asked := &dial.Auth{Person: person{}}
-	if o := unattended(dial.Options{Auth: asked}, config.Entry{}); o.Auth.Person != nil || asked.Person == nil {
+	asked := &dial.Auth{Prompter: person{}}
+	if o := unattended(dial.Options{Auth: asked}, config.Entry{}); o.Auth.Prompter != nil || asked.Prompter == nil {
 		t.Error("somebody is asked to log in, or nobody is any more")
 	}
 }

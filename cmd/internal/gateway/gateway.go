@@ -102,7 +102,7 @@ type Options struct {
 	Socket string
 	// asks reports that clients over HTTP are asked for a credential.
 	asks bool
-	// NoPolicy has no policy asked.
+	// NoPolicy turns policies off.
 	NoPolicy bool
 	// Session makes it one that commands find, see package sessions; nil: it is none.
 	Session *sessions.Options
@@ -344,7 +344,7 @@ func (g *gateway) way(entry config.Entry, key *proxy.Key) (dial.Options, error) 
 	o.Listen, o.Guard = true, g.h.Guard
 	o.Legacy, o.Capabilities = key.Legacy, json.RawMessage(key.Capabilities)
 	if o.Auth != nil { // standard input is the protocol's: nobody logs in here
-		o.Auth.Person = nil
+		o.Auth.Prompter = nil
 		if !g.single() { // what is said of credentials is for one server
 			o.Auth.Config = nil
 		}

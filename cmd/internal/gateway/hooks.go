@@ -87,7 +87,7 @@ func (l *looking) follow(g *gateway) {
 	}
 }
 
-// apply has the hooks look into the calls of the proxy, and ends servers that are none any
+// apply gives the hooks to the proxy, and ends servers that are none any
 // more. The caller holds the lock, or nobody else has l yet.
 func (l *looking) apply(g *gateway, of []config.Entry) error {
 	if len(l.now) == 0 && !l.applied {

@@ -50,8 +50,8 @@ func (g *gateway) openPins(entries []config.Entry) error {
 	return nil
 }
 
-// set has the entries compared as they say, and returns the names of those for which
-// that is new.
+// set sets which entries are compared with the lock file, and returns the names of those that
+// are new among them.
 func (p *pinning) set(entries []config.Entry) (changed []string) {
 	if p.other == "" {
 		return nil

@@ -105,7 +105,7 @@ func (p *Command) offer(ctx context.Context, entry config.Entry) (*pins.Offer, e
 	}
 	if o.Auth != nil { // nobody logs in here: the error says how
 		unattended := *o.Auth
-		unattended.Person = nil
+		unattended.Prompter = nil
 		o.Auth = &unattended
 	}
 	o.Handler, o.Capabilities = runtime.NopHandler{}, json.RawMessage(everything)

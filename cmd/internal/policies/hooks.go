@@ -23,7 +23,7 @@ type hooked struct {
 	file  string
 }
 
-// decideHooks has rules look into a call that policies let pass, as serve does: policies decide
+// decideHooks runs the rules on a call that policies let pass, as serve does: policies decide
 // again where that has changed what they read. It returns what hooks look at besides.
 func (l *loaded) decideHooks(ctx context.Context, r *request, d *decision) (unasked []string, err error) {
 	if len(l.hooked.all) == 0 || r.action != policy.Call || !d.allowed() {

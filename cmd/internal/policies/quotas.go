@@ -39,10 +39,10 @@ func quotaDB(stateDir, configPath string, logger *slog.Logger) *store.DB {
 	return store.Open(filepath.Join(stateDir, QuotaFile), store.Options{Scope: configPath, Logger: logger})
 }
 
-// KeepQuotas has quotas of a day be those of all processes with a configuration, whose
-// servers.json the user has at configPath: they are kept in the database of a state
-// directory, "" for none, until stop is called. When it returns they count what others
-// have. Where the database cannot be used that is logged, and they count for this process.
+// KeepQuotas shares the quotas of a day between all processes with the servers.json at
+// configPath, through the database of a state directory, "" for none, until stop is called.
+// When it returns, what other processes have used counts. If the database cannot be used,
+// that is logged, and the quotas are those of this process.
 func KeepQuotas(g *gate.Gate, stateDir, configPath string, logger *slog.Logger) (stop func()) {
 	if stateDir == "" {
 		return func() {}

@@ -163,8 +163,8 @@ func (l *loaded) whatIsOpen(d *recorded, r *request, record *audit.Record) {
 	}
 }
 
-// limits has what was refused by a limit be refused by it again, if it still counts: how much
-// of a limit was used up is in no record.
+// limits refuses again what a limit refused, if that limit still exists: no record says how
+// much of it was used.
 func (l *loaded) limits(d *recorded, record *audit.Record) {
 	if record.Decision.Verdict != audit.VerdictLimit {
 		return

@@ -19,7 +19,7 @@ const auditName = "audit"
 
 // Audit is the section audit of config.yaml: the log of what is done.
 type Audit struct {
-	// Power has each record outlive a loss of power before what it is about is done.
+	// Power writes each record to the disk, so that it outlives a loss of power, before its request goes on.
 	Power bool
 	// Optional lets requests pass whose records cannot be written.
 	Optional bool

@@ -254,7 +254,7 @@ type HookLook struct {
 	Unasked string
 }
 
-// HookLookInto has rules look into a call before it is sent, in their order, until one refuses it. It
+// HookLookInto runs rules on a call before it is sent, in their order, until one refuses it. It
 // returns those that look at the tool. Rules are as Read has returned them.
 func HookLookInto(ctx context.Context, all []HookEntry, call *proxy.HookCall) (looks []HookLook, err error) {
 	for _, h := range all {

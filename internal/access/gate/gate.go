@@ -62,7 +62,7 @@ func (g *Gate) Guarded() bool { return g != nil && g.config.Load().Guards != nil
 // call that has an id in Consent, where their client cannot ask them.
 func (g *Gate) SetPage(page func(id, principal string) string) { g.page.Store(&page) }
 
-// Replace has another configuration count from now on. Call proxy.Repolicy afterwards.
+// Replace sets the configuration. Call proxy.Repolicy afterwards.
 func (g *Gate) Replace(c Config) {
 	g.flows.SetForget(c.Forget)
 	g.config.Store(&c)
@@ -114,8 +114,8 @@ type Use struct {
 	agreed, counted []*policy.Policy
 }
 
-// Follow has u be another look at what came of a call: it has the arguments of that, counts for no
-// limit that the call was counted for, and nobody is asked again who has agreed to that.
+// Follow makes u a later use of the same call: it has the call's arguments, does not count again
+// for a limit, and needs no second approval.
 func (u *Use) Follow(call *Use) {
 	u.Arguments, u.Task = call.Arguments, call.Task
 	u.agreed, u.counted = slices.Clip(call.agreed), call.counted

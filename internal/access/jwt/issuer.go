@@ -77,7 +77,7 @@ type signer struct {
 }
 
 // counts reports whether the issuer still has the key. Where its keys are not known
-// nobody is put out for that.
+// no session ends.
 func (s signer) counts() bool {
 	set := s.keys.Set()
 	return set == nil || set.Has(s.thumbprint)

@@ -154,7 +154,7 @@ func (s *KeySource) pause(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// drop has keys stop counting.
+// drop removes keys.
 func (s *KeySource) drop() {
 	if now := s.state.Load(); now.set != nil {
 		s.log.Warn("keys of an issuer are too old: its tokens are refused", "issuer", s.issuer, "err", now.err)

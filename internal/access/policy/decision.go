@@ -159,7 +159,7 @@ func (d *decision) settle(v *View) {
 	}
 }
 
-// plain has all policies decide every request.
+// plain makes all policies decide every request.
 func (d *decision) plain(v *View) {
 	d.conditional, d.permitted, d.by = true, d.granted, nil
 	d.permits, d.unscoped, d.forbids, d.shadows = nil, nil, nil, nil

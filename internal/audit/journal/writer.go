@@ -81,7 +81,7 @@ func (w *writer) notify(n uint64) {
 	}
 }
 
-// close has work end, after all records are in the log.
+// close ends work once all records are in the log.
 func (w *writer) close(ctx context.Context) error {
 	close(w.closing)
 	stop := context.AfterFunc(ctx, w.cancel)

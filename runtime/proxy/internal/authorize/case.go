@@ -69,7 +69,7 @@ func (c *Request) Use() *gate.Use {
 // records reports whether something is recorded of the request.
 func (c *Request) records() bool { return c != nil && c.authorizer.Journal != nil }
 
-// Admit has policies decide about the use of what a request names, once. It comes before
+// Admit asks the policies about the use of what a request names, once. It comes before
 // anything is connected or sent for that.
 func (c *Request) Admit(ctx context.Context, q Query, k inventory.Kind, to *catalog.Route) error {
 	if c == nil || c.use != nil {

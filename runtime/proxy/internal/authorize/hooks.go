@@ -106,7 +106,7 @@ func (c *Request) Response(ctx context.Context, q Query, to *catalog.Route, resu
 	return h.call.Result, h.call.Err
 }
 
-// hooksOfTask has hooks look at what a task has come to: a result, or the error failed. It
+// hooksOfTask gives the hooks the outcome of a task: a result, or the error failed. It
 // returns what they let pass as it stands in the task, and the labels of that.
 func (j *Authorizer) hooksOfTask(ctx context.Context, q Query, chain *hooks.Chain, sent []byte, failed error) (out []byte, labels, noted []string, err error) {
 	if !chain.Responds() {

@@ -80,7 +80,7 @@ func meet(ctx context.Context, who upstream.Audience, backends []*upstream.Backe
 	wg.Wait()
 }
 
-// announceComing has clients told together of what backends offer that a list went
+// announceComing tells clients once of what all backends offer that a list went
 // without: one notification each would have them all list for each.
 func (p *Publisher) announceComing() {
 	if p.o.ListGrace <= 0 || len(coming(p.set.All())) == 0 || p.set.Lifetime.Err() != nil || p.gathering.Swap(true) {

@@ -59,7 +59,7 @@ func (m *inputs) in(name string) *Catalog {
 	return next[name]
 }
 
-// obey has principals see less of a catalog where policies count.
+// obey leaves out of a catalog what policies hide from a principal.
 func (s *visibility) obey(c *Catalog) {
 	if s.inputs.set != nil {
 		s.policies = &policies{inputs: s.inputs, base: c, views: map[*policy.View]*Catalog{}}

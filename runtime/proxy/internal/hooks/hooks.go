@@ -82,7 +82,7 @@ func (c *Call) Label(name string) {
 	}
 }
 
-// note has the record say that something was found, which no policy reads.
+// note adds a finding to the record. No policy reads it.
 func (c *Call) note(name string) {
 	if !slices.Contains(c.noted, name) {
 		c.noted = append(c.noted, name)
@@ -129,7 +129,7 @@ type Named struct {
 	Hook Hook
 }
 
-// Registry has the hooks that count now. All methods may be called concurrently. A nil one
+// Registry holds the hooks in use. All methods may be called concurrently. A nil one
 // has none.
 type Registry struct{ set atomic.Pointer[Set] }
 
@@ -141,7 +141,7 @@ type Set struct {
 
 type key struct{ server, tool string }
 
-// Replace has other hooks count from now on. What was made of the set before is to be made
+// Replace sets the hooks. What was made of the set before is to be made
 // again.
 func (r *Registry) Replace(all []Named) error {
 	for i, n := range all {

@@ -39,7 +39,7 @@ const (
 	listInterceptorsEvery = time.Minute
 )
 
-// Caller has a server answer a request of ours.
+// Caller sends a request to a server and returns its answer.
 type Caller func(ctx context.Context, server, method string, params json.RawMessage) (json.RawMessage, error)
 
 // External is a hook that is a server with interceptors.
@@ -369,7 +369,7 @@ func (e *external) interceptors(ctx context.Context) ([]interceptor, error) {
 	return said.Interceptors, nil
 }
 
-// invoke has one interceptor look at a payload.
+// invoke sends a payload to one interceptor.
 func (e *external) invoke(ctx context.Context, c *Call, i *interceptor, phase string, payload []byte, said any) error {
 	meta, err := rawjson.Field(payload, "_meta")
 	if err == nil && meta.Present() {

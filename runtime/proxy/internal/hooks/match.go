@@ -31,7 +31,7 @@ const (
 	Block Action = "block"
 	// Redact takes what is found away.
 	Redact Action = "redact"
-	// Audit has it in the record of the call, and in the log.
+	// Audit puts it into the record of the call and into the log.
 	Audit Action = "audit"
 	// Label adds the name of the rule to the labels that policies read.
 	Label Action = "label"

@@ -138,7 +138,7 @@ func (c *conn) serve() (again bool) {
 	return true
 }
 
-// linger has a client that still sends read the answer: it would be lost if the
+// linger lets a client that still sends read the answer: it would be lost if the
 // connection were closed with something unread.
 func (c *conn) linger(x *exchange) {
 	if x.body.left == 0 {

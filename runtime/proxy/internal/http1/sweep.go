@@ -55,7 +55,7 @@ type watch struct {
 	n    int           // bytes read, at conn.buf[conn.w]
 }
 
-// wake has sweep look at what a connection does. It is called after each change.
+// wake starts the sweep of a connection. It is called after each change.
 func (s *Server) wake() {
 	if !s.sweeping.Load() && s.sweeping.CompareAndSwap(false, true) {
 		go s.sweep() // ends when nothing changes any more, or with the last connection

@@ -111,7 +111,7 @@ func (d *ServerRequests) SetLevel(ctx context.Context, who *upstream.Client, par
 	return []byte(`{}`), nil
 }
 
-// TellLevel has a server of the handshake era send lines from a level up. A modern
+// TellLevel asks a server of the handshake era to send lines from a level up. A modern
 // one is told with each request.
 func TellLevel(ctx context.Context, c *upstream.Conn, l revision.Level) {
 	if c.Modern() || !c.Client.Info().Has("logging") {

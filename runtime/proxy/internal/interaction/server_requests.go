@@ -235,7 +235,7 @@ func withoutContext(method string, params json.RawMessage) json.RawMessage {
 	return rawjson.Splice(nil, params, rawjson.Edit{Span: at, New: []byte(`"none"`)})
 }
 
-// RootsChanged has the servers told, in the background, of which a client has
+// RootsChanged tells the servers, in the background, of which a client has
 // connections of its own, and which know of its roots, that these have changed.
 // What comes while they are told counts once.
 func (d *ServerRequests) RootsChanged(who *upstream.Client) {

@@ -50,7 +50,7 @@ func (rt *Router) Serve(ctx context.Context, r *Request) Answer {
 	if v, ok := rawjson.String(r.Line, r.Msg.MetaVersion); ok && !slices.Contains(revision.LegacyVersions(), v) {
 		return Unsupported(v)
 	}
-	r.once(rt)
+	r.authorizeOnce(rt)
 	switch result, err := ownTools(ctx, rt, r); {
 	case err != nil:
 		return Failed(r.Method, err)
@@ -77,7 +77,7 @@ func Unsupported(version string) Answer {
 // Answer returns the result of a request.
 func (rt *Router) Answer(ctx context.Context, r *Request) ([]byte, error) {
 	r.rt = rt
-	r.once(rt)
+	r.authorizeOnce(rt)
 	switch r.Method {
 	case "initialize":
 		return r.initialize(ctx)

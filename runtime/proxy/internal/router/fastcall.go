@@ -224,7 +224,7 @@ func (c *FastCall) Event(method string, params []byte) *jsonrpc.Writer {
 // Caller returns the client.
 func (c *FastCall) Caller() upstream.Caller { return c.replyTo.Caller() }
 
-// OnEnd has f called when the call ends.
+// OnEnd calls f when the call ends.
 func (c *FastCall) OnEnd(f func()) { c.ends = append(c.ends, f) }
 
 // Answer returns the answer in the client's revision, with the URIs that clients

@@ -168,7 +168,7 @@ func setMeta(req *runtime.Request, name string, value []byte) error {
 // Caller returns the client.
 func (e *Relay) Caller() upstream.Caller { return *e.From }
 
-// OnEnd has f called by Ended.
+// OnEnd sets the function that Ended calls.
 func (e *Relay) OnEnd(f func()) { e.ends = append(e.ends, f) }
 
 // Ended calls what OnEnd was given.

@@ -389,7 +389,7 @@ func (p *PendingFastCall) park(r *Request) *conversation {
 	}
 	target, _ := rawjson.String(r.Line, r.Msg.Name) // FastCallModern has read it
 	r.Begun, p.ticket = p.ticket, journal.Ticket{}
-	r.once(r.rt)
+	r.authorizeOnce(r.rt)
 	v := &conversation{r, inventory.Tools, &state{Method: r.Method, Target: target}}
 	p.parked = v.start(p.firstRound)
 	if p.ready != nil {

@@ -34,7 +34,7 @@ func (rt *Router) ServeModern(ctx context.Context, r *Request) Answer {
 // AnswerModern returns the result of such a request.
 func (rt *Router) AnswerModern(ctx context.Context, r *Request) ([]byte, error) {
 	r.rt = rt
-	r.once(rt)
+	r.authorizeOnce(rt)
 	if _, err := r.askedLevel(); err != nil {
 		return nil, err
 	}

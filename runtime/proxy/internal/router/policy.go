@@ -15,8 +15,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
-// once has all attempts of a request share what policies say of it, and what is recorded.
-func (r *Request) once(rt *Router) {
+// authorizeOnce makes the authorization that all attempts of the request share.
+func (r *Request) authorizeOnce(rt *Router) {
 	if r.judged == nil {
 		r.judged = rt.Authorizer.NewCase(r.Begun)
 	}

@@ -89,7 +89,7 @@ var (
 type Options struct {
 	// SingleClient declares that there is no other client.
 	SingleClient bool
-	// Single has requests wait for the answer to initialize, which waits for the server.
+	// Single makes requests wait for the answer to initialize, which waits for the server.
 	Single bool
 	// Serial handles messages one after another: see queue.
 	Serial bool

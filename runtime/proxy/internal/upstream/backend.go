@@ -182,7 +182,7 @@ func (s *Slot) Start() {
 	s.reconnect(0)
 }
 
-// LoggedIn has the backend connected again by whoever needs it next, and by lists at
+// LoggedIn makes the next call connect the backend again, and lists at
 // once: a principal has logged in to it, "" for the one whose credentials are for all,
 // and what is connected may be somebody else's or nobody's.
 func (b *Backend) LoggedIn(principal string) {

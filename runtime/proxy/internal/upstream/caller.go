@@ -66,7 +66,7 @@ func (o *Caller) sharing() ShareRequest {
 type Inflight interface {
 	// Caller returns who it comes from.
 	Caller() Caller
-	// OnEnd has f called when it has ended. The lock of what holds the request is
+	// OnEnd calls f when it has ended. The lock of what holds the request is
 	// held: that of the connection's calls, or of its pipe.
 	OnEnd(f func())
 }

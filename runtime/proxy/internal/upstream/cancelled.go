@@ -10,8 +10,8 @@ const (
 	// the server has to read of the cancel first, and what it sent before was on
 	// its way.
 	abandonedTime = 500 * time.Millisecond
-	// maxAbandoned bounds the calls that are remembered for it. At the bound the
-	// oldest goes: of as many at once, the latest say the same.
+	// maxAbandoned bounds the calls that are remembered. At the bound the oldest is
+	// forgotten.
 	maxAbandoned = 64
 	// maxPromises bounds the notices that are awaited; beyond it one of them is not
 	// passed on.

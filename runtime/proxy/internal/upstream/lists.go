@@ -122,7 +122,7 @@ func (l *Lists) Changed(said inventory.ListSet) {
 	l.relist()
 }
 
-// relist has changed lists asked for, once at a time: an older answer must not
+// relist asks for changed lists, one request at a time: an older answer must not
 // replace a newer one. The caller holds the lock.
 func (l *Lists) relist() {
 	if l.closed || !l.schedule.Stale || l.schedule.Asking > 0 || l.armed {

@@ -23,7 +23,7 @@ import (
 type Slot struct {
 	Backend *Backend
 	Key     Key
-	// Owner is whose alone it is, nil where it is no session's own.
+	// Owner is the only session that uses the connection, nil if several do.
 	Owner *Client
 	// Exclusive says that it takes one call at a time.
 	Exclusive bool
@@ -33,7 +33,7 @@ type Slot struct {
 	// What follows is guarded by Pool.mu.
 
 	who          *access.Principal // the latest with the key's principal, nil for ""
-	holder       string            // the principal who alone uses it, "" for nobody in particular; see slots.makeRoom
+	holder       string            // the principal who alone uses it, "" for nobody in particular; see slots.evict
 	attempts     attempts
 	reconnecting reconnecting
 	use          use
