@@ -6,7 +6,7 @@ import (
 )
 
 // Transport is a connection to one server. All methods may be called
-// concurrently. Implementations are in runtime/transport; internal/bridge wraps
+// concurrently. Implementations are in runtime/transport; internal/negotiate wraps
 // one to hide the protocol era.
 type Transport interface {
 	// Call sends a request and waits for its answer. The result is the

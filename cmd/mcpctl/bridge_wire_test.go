@@ -55,7 +55,7 @@ func (b *bridged) exchange(line, text string) string {
 		_, err := io.WriteString(b.p.In, line+"\n")
 		require.NoError(b.t, err)
 	}
-	late := wait.Late(b.t)
+	delayed := wait.Late(b.t)
 	for {
 		if i := slices.IndexFunc(b.other, func(got string) bool { return strings.Contains(got, text) }); i >= 0 {
 			got := b.other[i]
@@ -65,7 +65,7 @@ func (b *bridged) exchange(line, text string) string {
 		select {
 		case got := <-b.lines:
 			b.other = append(b.other, got)
-		case <-late:
+		case <-delayed:
 			b.t.Fatalf("nothing with %s came, but %q; stderr has %s", text, b.other, b.p.Stderr.Tail())
 		}
 	}

@@ -145,8 +145,8 @@ func TestServeOddFiles(t *testing.T) {
 			t.Parallel()
 			s := serveStdio(t, entries("a"))
 			a := s.pid("a")
-			beside := filepath.Join(filepath.Dir(s.config), "config.yaml")
-			for _, path := range []string{beside, s.config} {
+			alongside := filepath.Join(filepath.Dir(s.config), "config.yaml")
+			for _, path := range []string{alongside, s.config} {
 				require.NoError(t, odd(path+".odd"))
 				require.NoError(t, os.Rename(path+".odd", path))
 			}

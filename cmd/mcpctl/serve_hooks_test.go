@@ -21,17 +21,17 @@ func TestServeHooks(t *testing.T) {
 	if !answers("a__echo", `"canary-81 and more"`)() {
 		t.Fatal("there is a hook without configuration")
 	}
-	s.beside("config.yaml", "serve: {hooks: [{name: birds, tools: ['a__*'], match: {in: arguments, pattern: 'canary-\\d+'}, action: block}]}\n")
+	s.alongside("config.yaml", "serve: {hooks: [{name: birds, tools: ['a__*'], match: {in: arguments, pattern: 'canary-\\d+'}, action: block}]}\n")
 	s.until("a is blocked", answers("a__echo", `"hook":"birds"`))
 	if !answers("b__echo", `"canary-81 and more"`)() {
 		t.Error("b is blocked, too")
 	}
-	s.beside("config.yaml", "serve: {hooks: [{name: birds, match: {in: result, pattern: 'canary-\\d+'}, action: redact}]}\n")
+	s.alongside("config.yaml", "serve: {hooks: [{name: birds, match: {in: result, pattern: 'canary-\\d+'}, action: redact}]}\n")
 	s.until("a is redacted", answers("a__echo", `"[birds removed] and more"`))
 	if !answers("b__echo", `"[birds removed] and more"`)() {
 		t.Error("b is not")
 	}
-	s.beside("config.yaml", "serve: {hooks: [{name: birds, match: {in: result, pattern: 'canary-[0'}, action: redact}]}\n")
+	s.alongside("config.yaml", "serve: {hooks: [{name: birds, match: {in: result, pattern: 'canary-[0'}, action: redact}]}\n")
 	s.until("the fault is said", func() bool {
 		return strings.Contains(s.said(), "the hooks cannot be used: what they said before stays")
 	})
@@ -41,7 +41,7 @@ func TestServeHooks(t *testing.T) {
 	if !answers("a__echo", `"[birds removed] and more"`)() {
 		t.Error("what counted before does not count")
 	}
-	s.beside("config.yaml", "serve: {}\n")
+	s.alongside("config.yaml", "serve: {}\n")
 	s.until("nothing looks any more", answers("a__echo", `"canary-81 and more"`))
 	if said := s.said(); strings.Contains(said, "settings have changed") || strings.Contains(said, "canary-") {
 		t.Errorf("a change of hooks needs no restart, and a pattern is in no log: %s", said)

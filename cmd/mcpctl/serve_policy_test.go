@@ -15,7 +15,7 @@ import (
 )
 
 // policies writes a file beside servers.json.
-func (s *served) beside(name, text string) {
+func (s *served) alongside(name, text string) {
 	s.t.Helper()
 	path := filepath.Join(filepath.Dir(s.config), filepath.FromSlash(name))
 	require.NoError(s.t, os.MkdirAll(filepath.Dir(path), 0o700))
@@ -67,7 +67,7 @@ func TestServePolicies(t *testing.T) {
 		return s.notes["notifications/tools/list_changed"]
 	}
 
-	s.beside("config.yaml", "access: {rules: [{deny: '*', to: a}]}\n")
+	s.alongside("config.yaml", "access: {rules: [{deny: '*', to: a}]}\n")
 	s.until("a is hidden", func() bool { return !s.lists("a__echo") })
 	if !s.lists("b__echo") {
 		t.Error("b is hidden, too")
@@ -81,7 +81,7 @@ func TestServePolicies(t *testing.T) {
 		t.Errorf("status: %+v", first)
 	}
 
-	s.beside("config.yaml", "access: {rules: [{deny: '*', too: b}]}\n")
+	s.alongside("config.yaml", "access: {rules: [{deny: '*', too: b}]}\n")
 	const place = `config.yaml:1:30: `
 	s.until("the fault is said", func() bool {
 		return strings.Contains(s.said(), "the policies cannot be used: what they said before stays")
@@ -97,21 +97,21 @@ func TestServePolicies(t *testing.T) {
 	}
 
 	// One that is empty may be half written, and allows nothing more.
-	s.beside("config.yaml", "")
+	s.alongside("config.yaml", "")
 	s.until("it is said to be empty", func() bool { return strings.Contains(s.said(), "the file is empty") })
 	if s.lists("a__echo") || !s.lists("b__echo") {
 		t.Error("what counted before does not count")
 	}
 
 	// A file in another folder counts as soon as it is written, and whenever it changes.
-	s.beside("policy/one.cedar", `@id("one") forbid (principal, action, resource in Server::"b");`)
-	s.beside("config.yaml", "access: {policies: [policy/*.cedar]}\n")
+	s.alongside("policy/one.cedar", `@id("one") forbid (principal, action, resource in Server::"b");`)
+	s.alongside("config.yaml", "access: {policies: [policy/*.cedar]}\n")
 	s.until("b is hidden, and a is not", func() bool { return s.lists("a__echo") && !s.lists("b__echo") })
-	s.beside("policy/one.cedar", `@id("one") forbid (principal, action, resource in Server::"c");`)
+	s.alongside("policy/one.cedar", `@id("one") forbid (principal, action, resource in Server::"c");`)
 	s.until("b is there", func() bool { return s.lists("b__echo") })
-	s.beside("policy/one.cedar", "\n\npermit (")
+	s.alongside("policy/one.cedar", "\n\npermit (")
 	s.until("the fault of the other file is said", func() bool { return strings.Contains(s.said(), filepath.Join("policy", "one.cedar")+":3:") })
-	s.beside("policy/one.cedar", `@id("one") forbid (principal, action, resource in Server::"a");`)
+	s.alongside("policy/one.cedar", `@id("one") forbid (principal, action, resource in Server::"a");`)
 	s.until("a is hidden again", func() bool { return !s.lists("a__echo") })
 	s.until("it is said a second time that they can be used again", func() bool {
 		return strings.Count(s.said(), "the policies can be used again") == 2

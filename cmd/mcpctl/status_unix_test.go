@@ -49,11 +49,11 @@ func TestStatus(t *testing.T) {
 		t.Fatalf("got %s, %v", text, err)
 	}
 	for _, s := range got.Serves {
-		e, front := overHTTP, "http"
+		e, transport := overHTTP, "http"
 		if s.PID == overStdio.cmd.Process.Pid {
-			e, front = overStdio, "stdio"
+			e, transport = overStdio, "stdio"
 		}
-		if s.PID != e.cmd.Process.Pid || s.Front != front || !s.Ready || s.Process == nil || s.Process.RSS < 1<<20 || filepath.Base(s.Config.Path) != "servers.json" {
+		if s.PID != e.cmd.Process.Pid || s.Front != transport || !s.Ready || s.Process == nil || s.Process.RSS < 1<<20 || filepath.Base(s.Config.Path) != "servers.json" {
 			t.Errorf("got %+v", s)
 		}
 		if len(s.Backends) != 1 {
@@ -61,14 +61,14 @@ func TestStatus(t *testing.T) {
 		}
 		b := s.Backends[0]
 		if b.Name != "fake" || b.Transport != "stdio" || b.State != "ready" || b.InFlight != 1 || b.Calls != 1 || len(b.Connections) == 0 || b.Catalog == nil || b.Catalog.Tools == 0 {
-			t.Errorf("%s: got %+v", front, b)
+			t.Errorf("%s: got %+v", transport, b)
 			continue
 		}
 		if u := b.Usage; u == nil || u.Processes < 2 || u.RSS < 1<<20 { // it has started another
-			t.Errorf("%s: its processes use %+v", front, u)
+			t.Errorf("%s: its processes use %+v", transport, u)
 		}
 		if pid := b.Connections[0].PID; pid <= 0 || syscall.Kill(pid, 0) != nil {
-			t.Errorf("%s: there is no process %d", front, pid)
+			t.Errorf("%s: there is no process %d", transport, pid)
 		}
 	}
 	id := strconv.Itoa(overStdio.cmd.Process.Pid)

@@ -42,18 +42,18 @@ func TestToken(t *testing.T) {
 // TestTokenRefused: all that is not exactly the token is refused.
 func TestTokenRefused(t *testing.T) {
 	t.Parallel()
-	kept, text := NewToken("ci", nil, start, start.Add(time.Hour))
+	stored, text := NewToken("ci", nil, start, start.Add(time.Hour))
 	_, stranger := NewToken("ci", nil, start, time.Time{})
-	tokens := newTokens(t, kept)
+	tokens := newTokens(t, stored)
 	sumless := text[:len(text)-sumLength]
 	// The same id with another secret and a right checksum.
-	forged := tokenPrefix + kept.ID + "_" + strings.Repeat("A", secretLength)
+	forged := tokenPrefix + stored.ID + "_" + strings.Repeat("A", secretLength)
 	forged += checksum(forged)
 	tests := map[string]string{
 		"nothing": "", "the beginning": tokenPrefix, "another": stranger, "shorter": text[:len(text)-1], "longer": text + "0",
 		"no checksum": sumless, "another checksum": sumless + "000000", "another secret": forged, "in capitals": strings.ToUpper(text),
 		"a space": " " + text[1:], "another prefix": "mcpctI_" + text[len(tokenPrefix):], "no base 62": text[:20] + "-" + text[21:],
-		"beyond ASCII": text[:20] + "é" + text[22:], "NUL": text[:20] + "\x00" + text[21:], "its hash": kept.SHA256, "its id": kept.ID,
+		"beyond ASCII": text[:20] + "é" + text[22:], "NUL": text[:20] + "\x00" + text[21:], "its hash": stored.SHA256, "its id": stored.ID,
 	}
 	for i := range text { // each character counts
 		b := []byte(text)
@@ -91,10 +91,10 @@ func TestChecksum(t *testing.T) {
 // TestTokenWithoutID: a hash is enough to know a token by.
 func TestTokenWithoutID(t *testing.T) {
 	t.Parallel()
-	kept, text := NewToken("ci", nil, start, start.Add(time.Hour))
+	stored, text := NewToken("ci", nil, start, start.Add(time.Hour))
 	_, stranger := NewToken("ci", nil, start, time.Time{})
-	kept.ID = ""
-	tokens := newTokens(t, kept)
+	stored.ID = ""
+	tokens := newTokens(t, stored)
 	p, no := tokens.Principal(text, start)
 	if no != nil || p.ID != "token|ci" || !tokens.Has(p, start) || tokens.Has(p, start.Add(time.Hour)) {
 		t.Errorf("got %v, %v", p, no)

@@ -31,10 +31,10 @@ func (p *provider) Principal(_ context.Context, c access.Credential) (*access.Pr
 	return nil, access.ErrExpired
 }
 
-// keeper is a provider that remembers tokens.
-type keeper struct{ provider }
+// remembering is a provider that remembers tokens.
+type remembering struct{ provider }
 
-func (*keeper) Subject(id string) (secret.Text, time.Time, bool) {
+func (*remembering) Subject(id string) (secret.Text, time.Time, bool) {
 	return secret.New("of " + id), time.Time{}, true
 }
 
@@ -84,7 +84,7 @@ func TestChallenge(t *testing.T) {
 // TestSubject: of several tokens of a principal, the one that ends last.
 func TestSubject(t *testing.T) {
 	t.Parallel()
-	d := authn.NewAuthenticator(&provider{kind: "a"}, &keeper{provider{kind: "b"}})
+	d := authn.NewAuthenticator(&provider{kind: "a"}, &remembering{provider{kind: "b"}})
 	if token := d.Subject("b|x"); token.Reveal() != "of b|x" {
 		t.Errorf("got %v", token.Reveal())
 	}

@@ -96,7 +96,7 @@ func TestHeaders(t *testing.T) {
 }
 
 // TestBeside: a token beside a header leaves open who asks.
-func TestBeside(t *testing.T) {
+func TestTwoProviders(t *testing.T) {
 	t.Parallel()
 	p := headers()
 	c := request(proxy, "X-Forwarded-User: alice")

@@ -70,7 +70,7 @@ func TestUnionsInUnions(t *testing.T) {
 	nested := func(depth int) []byte {
 		return []byte(strings.Repeat(`{"sub":`, depth) + `1` + strings.Repeat(`,"kind":"node"}`, depth))
 	}
-	var c late
+	var c delayed
 	if err := codec.Decode(nested(30), &c); err != nil {
 		t.Error(err)
 	}
@@ -84,7 +84,7 @@ func TestUnionsInUnions(t *testing.T) {
 func TestFirstMember(t *testing.T) {
 	const depth = 3000
 	in := strings.Repeat(`{"kind":"node","sub":`, depth) + `1` + strings.Repeat(`}`, depth)
-	var v late
+	var v delayed
 	if err := codec.Decode([]byte(in), &v); err != nil {
 		t.Fatalf("got %.300v", err)
 	}
@@ -134,24 +134,24 @@ func TestManyArms(t *testing.T) {
 	}
 }
 
-// late has its discriminator wherever the server puts it.
-type late struct{ codegen.OneOf[lateArm] }
+// delayed has its discriminator wherever the server puts it.
+type delayed struct{ codegen.OneOf[unknownArm] }
 
 type (
-	lateArm  interface{ isLate() }
-	lateNode struct {
-		Sub  late     `json:"sub"`
+	unknownArm interface{ isDeep() }
+	deepNode   struct {
+		Sub  delayed  `json:"sub"`
 		Kind string   `json:"kind"`
 		_    struct{} `mcp:"closed"`
 	}
-	lateUnknown json.RawMessage
+	deepUnknown json.RawMessage
 )
 
-func (lateNode) isLate()    {}
-func (lateUnknown) isLate() {}
+func (deepNode) isDeep()    {}
+func (deepUnknown) isDeep() {}
 
-func (late) Arms() []codegen.Arm {
-	return []codegen.Arm{codegen.ArmOfMember[lateNode]("kind", `"node"`), codegen.ArmUnknown[lateUnknown]()}
+func (delayed) Arms() []codegen.Arm {
+	return []codegen.Arm{codegen.ArmOfMember[deepNode]("kind", `"node"`), codegen.ArmUnknown[deepUnknown]()}
 }
 
 // retried tries two arms at each level, of which the first fails at its end.

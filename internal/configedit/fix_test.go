@@ -12,7 +12,7 @@ import (
 // entry is a file with one server.
 func entry(text string) string { return `{"mcpServers": {"a": {` + text + `}}}` }
 
-func TestMend(t *testing.T) {
+func TestFix(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, in, want string }{
 		{"a misspelt key", entry(`"comand": "x" /* c */, "args": []`), entry(`"command": "x" /* c */, "args": []`)},
@@ -69,7 +69,7 @@ func TestMend(t *testing.T) {
 }
 
 // FuzzMend: a mend ends, and the result has no more faults than the text.
-func FuzzMend(f *testing.F) {
+func FuzzFix(f *testing.F) {
 	f.Add([]byte(entry(`"comand": "x", "args": "y", "type": "sse"`)))
 	f.Add([]byte(`{"servers": {"a b": {"command": 1}, "a b": {"command": 1}}}}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {

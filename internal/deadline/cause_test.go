@@ -16,7 +16,7 @@ func TestWithCause(t *testing.T) {
 	cancel(cause)
 	bare, stop := context.WithCancel(t.Context())
 	stop()
-	late, end := context.WithDeadlineCause(t.Context(), time.Now().Add(-time.Second), cause)
+	overdue, end := context.WithDeadlineCause(t.Context(), time.Now().Add(-time.Second), cause)
 	defer end()
 	below, under := context.WithCancel(cancelled)
 	defer under()
@@ -34,7 +34,7 @@ func TestWithCause(t *testing.T) {
 		{"wrapped", cancelled, fmt.Errorf("call: %w", context.Canceled), "call: context canceled: the user has gone", []error{context.Canceled, cause}},
 		{"there already", cancelled, fmt.Errorf("%w: %w", cause, context.Canceled), "the user has gone: context canceled", []error{context.Canceled, cause}},
 		{"without a cause", bare, context.Canceled, "context canceled", []error{context.Canceled}},
-		{"late", late, context.DeadlineExceeded, "context deadline exceeded: the user has gone", []error{context.DeadlineExceeded, cause}},
+		{"late", overdue, context.DeadlineExceeded, "context deadline exceeded: the user has gone", []error{context.DeadlineExceeded, cause}},
 		{"a child", below, context.Canceled, "context canceled: the user has gone", []error{context.Canceled, cause}},
 	} {
 		got := WithCause(tt.ctx, tt.err)

@@ -81,9 +81,9 @@ func TestScopeEnds(t *testing.T) {
 				t.Errorf("%s: the second end counts: %v", tt.name, Cause(ctx))
 			}
 			cancel()
-			late := NewScope(ctx)
-			if late.Err() == nil || !errors.Is(Cause(late), want) {
-				t.Errorf("%s: made later: %v for %v", tt.name, late.Err(), Cause(late))
+			overdue := NewScope(ctx)
+			if overdue.Err() == nil || !errors.Is(Cause(overdue), want) {
+				t.Errorf("%s: made later: %v for %v", tt.name, overdue.Err(), Cause(overdue))
 			}
 			std, stop := context.WithTimeout(ctx, time.Hour)
 			wait.For(t, tt.name+": the end of a context that is made later", std.Done())

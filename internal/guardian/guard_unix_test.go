@@ -25,10 +25,10 @@ func TestCloseBesideBegin(t *testing.T) {
 			t.Fatalf("started after Close: %s", &log)
 		}
 		g = guardian.New(guardian.Options{Path: "/bin/cat", Args: []string{"cat"}})
-		var beside sync.WaitGroup
-		beside.Go(g.Start)
+		var other sync.WaitGroup
+		other.Go(g.Start)
 		g.Close()
-		beside.Wait()
+		other.Wait()
 		g.Close()
 		if pid := g.PID(); pid != 0 {
 			t.Fatalf("process %d goes on", pid)

@@ -18,8 +18,8 @@ import (
 func TestReadHoldsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		taken, out := io.Pipe()
-		front := jsonrpc.NewWriter(out)
-		c, peer, in := wired(t, front)
+		client := jsonrpc.NewWriter(out)
+		c, peer, in := wired(t, client)
 		const n, size = 40, 1 << 20
 		written := 0
 		go func() {
@@ -44,7 +44,7 @@ func TestReadHoldsBack(t *testing.T) {
 		}
 		_ = in.Close()
 		<-c
-		front.Close()
+		client.Close()
 	})
 }
 
@@ -52,8 +52,8 @@ func TestReadHoldsBack(t *testing.T) {
 func TestAbandonLetsGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, out := io.Pipe()
-		front := jsonrpc.NewWriter(out)
-		c, peer, in := wired(t, front)
+		client := jsonrpc.NewWriter(out)
+		c, peer, in := wired(t, client)
 		go func() {
 			for range 40 {
 				_, _ = in.Write(peer(1 << 20))
@@ -62,25 +62,25 @@ func TestAbandonLetsGo(t *testing.T) {
 		}()
 		synctest.Wait()
 		select {
-		case <-front.Failed():
+		case <-client.Failed():
 			t.Fatal("failed too early")
 		default:
 		}
-		front.Abandon()
-		<-front.Failed()
+		client.Abandon()
+		<-client.Failed()
 		<-c // the reader has read on
-		if err := front.Err(); !errors.Is(err, io.ErrClosedPipe) {
+		if err := client.Err(); !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("got %v", err)
 		}
 		_ = out.Close()
-		front.Close()
+		client.Close()
 	})
 }
 
 // wired returns a connection whose answers all go to front: done is closed at
 // its end, peer makes the next call and its answer, of which size bytes go to
 // front.
-func wired(t *testing.T, front *jsonrpc.Writer) (done chan struct{}, peer func(size int) []byte, in *io.PipeWriter) {
+func wired(t *testing.T, client *jsonrpc.Writer) (done chan struct{}, peer func(size int) []byte, in *io.PipeWriter) {
 	t.Helper()
 	r, in := io.Pipe()
 	c := jsonrpc.NewConn(jsonrpc.NewWriter(io.Discard), quiet{}, false)
@@ -91,7 +91,7 @@ func wired(t *testing.T, front *jsonrpc.Writer) (done chan struct{}, peer func(s
 	}()
 	return done, func(size int) []byte {
 		id := c.NextID()
-		if err := c.Start(&jsonrpc.Call{ID: id, Method: "m", Receiver: relay{front}}); err != nil {
+		if err := c.Start(&jsonrpc.Call{ID: id, Method: "m", Receiver: relay{client}}); err != nil {
 			t.Error(err)
 		}
 		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":"%s"}`+"\n", id, strings.Repeat("x", size))

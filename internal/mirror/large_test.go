@@ -152,10 +152,10 @@ func TestLarge(t *testing.T) {
 }
 
 func kind(err error) string {
-	var late *runtime.TimeoutError
+	var delayed *runtime.TimeoutError
 	var proto *runtime.ProtocolError
 	switch {
-	case errors.As(err, &late):
+	case errors.As(err, &delayed):
 		return "timeout"
 	case errors.As(err, &proto):
 		return "protocol"

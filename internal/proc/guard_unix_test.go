@@ -51,7 +51,7 @@ func storm(words []string) int {
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			var kept []*proc.Process
+			var stored []*proc.Process
 			for range 200 {
 				p, err := proc.Start(proc.Options{
 					Command: "sh", Args: []string{"-c", scripts[rand.IntN(len(scripts))]},
@@ -61,9 +61,9 @@ func storm(words []string) int {
 					fmt.Println(err)
 					return
 				}
-				if kept = append(kept, p); len(kept) > 4 {
-					kept[0].Stop(time.Duration(rand.IntN(10))*time.Millisecond, time.Duration(rand.IntN(10))*time.Millisecond)
-					kept = kept[1:]
+				if stored = append(stored, p); len(stored) > 4 {
+					stored[0].Stop(time.Duration(rand.IntN(10))*time.Millisecond, time.Duration(rand.IntN(10))*time.Millisecond)
+					stored = stored[1:]
 				}
 			}
 		})

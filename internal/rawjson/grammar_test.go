@@ -14,8 +14,8 @@ import (
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 )
 
-// judge reports whether another reader takes a text.
-func judge(text []byte) bool {
+// accepted reports whether another reader takes a text.
+func accepted(text []byte) bool {
 	d := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if !utf8.Valid(text) || d.SkipValue() != nil {
 		return false
@@ -27,7 +27,7 @@ func judge(text []byte) bool {
 func agree(t *testing.T, text []byte) {
 	t.Helper()
 	err := rawjson.Valid(text)
-	if want := judge(text); (err == nil) != want {
+	if want := accepted(text); (err == nil) != want {
 		t.Fatalf("%.200q: got %v, but jsontext says %v", text, err, want)
 	}
 	if err != nil && err.Error() == "" {

@@ -103,12 +103,12 @@ func TestFolderMixedUp(t *testing.T) {
 		}
 	}
 	require.NoError(t, os.Remove(filepath.Join(dir, "key")))
-	anew := &tokenstore.Folder{Dir: dir}
-	if all, err := anew.Of("alice").Tokens(""); err == nil || len(all) > 0 {
+	again := &tokenstore.Folder{Dir: dir}
+	if all, err := again.Of("alice").Tokens(""); err == nil || len(all) > 0 {
 		t.Errorf("without its key: got %v, %v", all, err)
 	}
 	// What cannot be read is not overwritten.
-	if err := anew.Of("alice").Put(t.Context(), token("alice", "new")); err == nil {
+	if err := again.Of("alice").Put(t.Context(), token("alice", "new")); err == nil {
 		t.Error("a file that cannot be read was overwritten")
 	}
 }

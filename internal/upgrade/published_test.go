@@ -107,7 +107,7 @@ func (ed edits) in(t *testing.T, raw json.RawMessage) json.RawMessage {
 func TestPublished(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 6))
-	judge := compile(t)
+	verdict := compile(t)
 	counts := map[string]int{}
 	for _, raw := range published(t) {
 		rec, err := registry.ParseRecord(raw)
@@ -151,7 +151,7 @@ func TestPublished(t *testing.T) {
 		if want := ed.in(t, after.Entry); !sameJSON(t, up.Entry, string(want)) || len(up.Conflicts) > 0 {
 			t.Errorf("%s %s: conflicts %v\nbefore %s\nmine   %s\ngot    %s\nwant   %s", old.Name, old.Version, up.Conflicts, before.Entry, mine.Raw, up.Entry, want)
 		}
-		checkSound(t, judge, old.Name, up, mine, before)
+		checkSound(t, verdict, old.Name, up, mine, before)
 	}
 	t.Log(counts)
 }
@@ -161,14 +161,14 @@ func mentioned(raw json.RawMessage, name string) bool {
 	return strings.Count(string(raw), "${"+name+"}") > 1
 }
 
-func checkSound(t *testing.T, judge *jsonschema.Schema, name string, up *upgrade.Upgrade, mine config.Entry, before *scaffold.Plan) {
+func checkSound(t *testing.T, verdict *jsonschema.Schema, name string, up *upgrade.Upgrade, mine config.Entry, before *scaffold.Plan) {
 	t.Helper()
 	doc := []byte(`{"mcpServers":{"x":` + string(up.Entry) + `}}`)
 	f, err := config.Parse("servers.json", doc)
 	require.NoError(t, err)
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(doc))
 	require.NoError(t, err)
-	if err := judge.Validate(value); err != nil || len(f.Faults()) > 0 {
+	if err := verdict.Validate(value); err != nil || len(f.Faults()) > 0 {
 		t.Errorf("%s: %v, %v\n%s", name, f.Faults(), err, up.Entry)
 	}
 	e, _ := f.Entry("x")

@@ -100,7 +100,7 @@ func TestLogin(t *testing.T) {
 // TestTokenIsKept: the next process needs nobody, refreshes what ends, and logs in
 // again when the refresh token is refused. It is not parallel: another test could take
 // the port that is registered.
-func TestTokenIsKept(t *testing.T) {
+func TestTokenIsStored(t *testing.T) {
 	w := newWorld(t, nil)
 	path := tokenFile(t)
 	person := &browser{t: t}

@@ -85,7 +85,7 @@ func TestNamedInACommand(t *testing.T) {
 
 // TestSecretOfAKeptToken: a token that was obtained before the entry named who issues it
 // is not refreshed with the entry's secret.
-func TestSecretOfAKeptToken(t *testing.T) {
+func TestSecretOfAStoredToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	file := tokenFile(t)

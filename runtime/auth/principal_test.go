@@ -156,7 +156,7 @@ func TestExchange(t *testing.T) {
 
 // TestExchangeAnew: a token that ends, or that the server refuses, is exchanged again;
 // one that is refused again is an error.
-func TestExchangeAnew(t *testing.T) {
+func TestExchangeAgain(t *testing.T) {
 	t.Parallel()
 	x := newExchange(t)
 	x.issued["expires_in"] = 1

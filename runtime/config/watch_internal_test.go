@@ -195,7 +195,7 @@ func TestWatchBurst(t *testing.T) {
 }
 
 // TestWatchBeside: a log that is written beside the file costs next to nothing.
-func TestWatchBeside(t *testing.T) {
+func TestWatchOthers(t *testing.T) {
 	bubble(t, func(t *testing.T, x *watching) {
 		looked := 0
 		x.w.o.OthersChanged = func() { looked++ }

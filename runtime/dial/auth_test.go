@@ -23,7 +23,7 @@ import (
 
 // TestKeptToken: a token that is kept goes to its server alone, the entry's own header
 // wins, and with KeptOnly other servers are left alone.
-func TestKeptToken(t *testing.T) {
+func TestStoredToken(t *testing.T) {
 	t.Parallel()
 	var seen []string
 	h := runtimetest.Full().Handler(runtimetest.HTTPOptions{})
@@ -35,9 +35,9 @@ func TestKeptToken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "auth.json")
 	require.NoError(t, os.WriteFile(path, []byte(`{"version":1,"tokens":[{"server":"`+srv.URL+`/mcp","accessToken":"kept","source":"oauth"}]}`), 0o600))
 	for _, c := range []struct {
-		entry    config.Entry
-		keptOnly bool
-		want     string
+		entry      config.Entry
+		storedOnly bool
+		want       string
 	}{
 		{config.Entry{URL: srv.URL + "/mcp/"}, false, "Bearer kept"},
 		{config.Entry{URL: srv.URL + "/mcp"}, true, "Bearer kept"},
@@ -47,7 +47,7 @@ func TestKeptToken(t *testing.T) {
 	} {
 		seen = nil
 		c.entry.Name = "s"
-		client, err := dial.Dial(t.Context(), c.entry, dial.Options{Auth: &dial.Auth{Store: &tokenstore.Store{Path: path}, KeptOnly: c.keptOnly}})
+		client, err := dial.Dial(t.Context(), c.entry, dial.Options{Auth: &dial.Auth{Store: &tokenstore.Store{Path: path}, StoredOnly: c.storedOnly}})
 		require.NoError(t, err)
 		require.NoError(t, client.Close())
 		for _, got := range seen {
@@ -112,7 +112,7 @@ func TestLearn(t *testing.T) {
 	require.NoError(t, store.Put(t.Context(), tokenstore.Token{Server: server, Access: "access-token", Refresh: "refresh-token", Client: tokenstore.Client{Secret: "client-secret"}}))
 	redact := secret.NewRedactor()
 	o := dial.Options{
-		Redactor: redact, Auth: &dial.Auth{Store: store, KeptOnly: true}, HTTP: dial.HTTPOptions{Headers: map[string]string{"X-Given": "given-by-flag"}},
+		Redactor: redact, Auth: &dial.Auth{Store: store, StoredOnly: true}, HTTP: dial.HTTPOptions{Headers: map[string]string{"X-Given": "given-by-flag"}},
 		Lookup: func(name string) (string, bool) { return "value-of-" + name, name != "NONE" },
 	}
 	entry := config.Entry{Name: "s", URL: server, Headers: map[string]string{"X-Key": "${KEY}", "X-Region": "${REGION}"}, Public: []string{"REGION"}}

@@ -20,8 +20,8 @@ import (
 	"github.com/mcpctl/mcpctl/internal/ability"
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/authconfig"
-	"github.com/mcpctl/mcpctl/internal/bridge"
 	"github.com/mcpctl/mcpctl/internal/deadline"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/internal/secret"
 	"github.com/mcpctl/mcpctl/internal/tokenstore"
@@ -55,7 +55,7 @@ type Options struct {
 	Capabilities json.RawMessage
 	// Eras caches which era a server speaks from one connection to the next,
 	// see NewEraCache; nil probes each time.
-	Eras bridge.EraCache
+	Eras negotiate.EraCache
 	// HTTP is about remote servers.
 	HTTP HTTPOptions
 	// ConnectTimeout bounds connecting, handshake included: 30 s. Timeout
@@ -107,9 +107,9 @@ type Auth struct {
 	// Prompter logs in when a connected server wants more. While connecting nobody
 	// does: the error is an [*auth.Error], and [Authorizer] logs in.
 	Prompter auth.Prompter
-	// KeptOnly leaves servers alone whose entry has no auth and for which no token is
+	// StoredOnly leaves servers alone whose entry has no auth and for which no token is
 	// kept, when they are connected: their calls cost less so.
-	KeptOnly bool
+	StoredOnly bool
 	// Principals is where those of principals are obtained; nil: there are none.
 	Principals *Principals
 	// Given is the access token that a login has just obtained, see [auth.Options].
@@ -150,7 +150,7 @@ func (a *Auth) AuthorizerFor(who *access.Principal, x config.Expanded, log *slog
 		a.Principals.of(who.ID, &o)
 	}
 	z := auth.New(o)
-	if a.KeptOnly && x.Entry.Auth == nil && !z.Keeps() {
+	if a.StoredOnly && x.Entry.Auth == nil && !z.Keeps() {
 		return nil
 	}
 	return z
@@ -308,7 +308,7 @@ func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, 
 	}
 	d.authorize()
 	e := entry
-	b := bridge.Options{
+	b := negotiate.Options{
 		Version: cmp.Or(o.Version, e.ProtocolVersion), Legacy: o.Legacy, Client: o.Client, Capabilities: o.Capabilities, Handler: (*forwarder)(d),
 		ProbeTimeout: e.ProbeTimeout, Logger: d.o.Logger,
 		Key: d.key(), Eras: o.Eras,
@@ -406,7 +406,7 @@ const listenWait = 250 * time.Millisecond
 // listen opens the stream of messages outside calls. A server of the handshake era
 // may send requests there, and some drop those without a listener: so a client that
 // can answer waits until the stream is open.
-func (d *dialer) listen(ctx context.Context, c *bridge.Connected) {
+func (d *dialer) listen(ctx context.Context, c *negotiate.Connected) {
 	asks := len(d.o.Capabilities) > len("{}") && c.Info.Version != revision.Modern
 	l, ok := unwrap(c.Transport).(ability.Listen)
 	if !ok || d.Entry.NoServerStream || !d.o.Listen && !asks {
@@ -470,7 +470,7 @@ func (d *dialer) handler() runtime.Handler {
 }
 
 // connect runs the bridge under the connect timeout and explains its errors.
-func (d *dialer) connect(ctx context.Context, b bridge.Options) (*bridge.Connected, error) {
+func (d *dialer) connect(ctx context.Context, b negotiate.Options) (*negotiate.Connected, error) {
 	limit := d.o.ConnectTimeout
 	if limit == 0 {
 		limit = d.Entry.ConnectTimeout
@@ -484,7 +484,7 @@ func (d *dialer) connect(ctx context.Context, b bridge.Options) (*bridge.Connect
 		connecting, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	c, err := bridge.Connect(connecting, b)
+	c, err := negotiate.Connect(connecting, b)
 	if err != nil {
 		return nil, d.explain(ctx, err, limit)
 	}

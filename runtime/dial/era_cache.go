@@ -13,7 +13,7 @@ import (
 	"sync"
 
 	"github.com/mcpctl/mcpctl/internal/atomicfile"
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/internal/secret"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
@@ -29,9 +29,9 @@ const maxEraFile = 4 << 20
 // that cannot be read or written is ignored: servers are probed again. Of two
 // processes that write at once, one loses its findings, so a process has one cache for all
 // its servers. Path "" stores nothing beyond this process.
-func NewEraCache(path string, logger *slog.Logger) bridge.EraCache {
+func NewEraCache(path string, logger *slog.Logger) negotiate.EraCache {
 	if path == "" {
-		return &bridge.MemoryCache{}
+		return &negotiate.MemoryCache{}
 	}
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
@@ -54,8 +54,8 @@ type eraFile struct {
 
 // eras is the file's form.
 type eras struct {
-	Version int                        `json:"version"` // 1
-	Servers map[string]bridge.KnownEra `json:"servers"`
+	Version int                           `json:"version"` // 1
+	Servers map[string]negotiate.KnownEra `json:"servers"`
 }
 
 // read reads the file if it has changed. The caller holds mu.
@@ -78,24 +78,24 @@ func (f *eraFile) read() {
 	}
 }
 
-// Get implements [bridge.EraCache].
-func (f *eraFile) Get(key string) bridge.KnownEra {
+// Get implements [negotiate.EraCache].
+func (f *eraFile) Get(key string) negotiate.KnownEra {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.read()
 	return f.all.Servers[key]
 }
 
-// Put implements [bridge.EraCache]. What several put at once is written together.
-func (f *eraFile) Put(key string, era bridge.KnownEra) {
+// Put implements [negotiate.EraCache]. What several put at once is written together.
+func (f *eraFile) Put(key string, era negotiate.KnownEra) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.read()
 	if f.all.Servers == nil {
-		f.all = eras{Version: 1, Servers: map[string]bridge.KnownEra{}}
+		f.all = eras{Version: 1, Servers: map[string]negotiate.KnownEra{}}
 	}
 	f.all.Servers[key] = era
-	if era == (bridge.KnownEra{}) {
+	if era == (negotiate.KnownEra{}) {
 		delete(f.all.Servers, key)
 	}
 	for len(f.all.Servers) > maxEras {
@@ -130,11 +130,11 @@ func (f *eraFile) write() {
 	}
 }
 
-func oldest(all map[string]bridge.KnownEra) string {
+func oldest(all map[string]negotiate.KnownEra) string {
 	return slices.MinFunc(slices.Collect(maps.Keys(all)), func(a, b string) int { return all[a].Found.Compare(all[b].Found) })
 }
 
-// key returns the server's key in an [bridge.EraCache]: a digest of all that decides
+// key returns the server's key in an [negotiate.EraCache]: a digest of all that decides
 // which server is reached, and with which credentials.
 func (d *dialer) key() string {
 	h := sha256.New()

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -68,7 +68,7 @@ func TestEraFileIsBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "v.json")
 	require.NoError(t, os.WriteFile(path, []byte("not JSON"), 0o600))
 	v := dial.NewEraCache(path, nil)
-	if got := v.Get("a"); got != (bridge.KnownEra{}) {
+	if got := v.Get("a"); got != (negotiate.KnownEra{}) {
 		t.Errorf("got %+v of rubbish", got)
 	}
 	now := time.Now().UTC()
@@ -79,14 +79,14 @@ func TestEraFileIsBounded(t *testing.T) {
 	}
 	text.WriteString(`"last":{"era":"modern","found":"2020-01-01T00:00:00Z"}}}`)
 	require.NoError(t, os.WriteFile(path, []byte(text.String()), 0o600))
-	v.Put("new", bridge.KnownEra{Era: "legacy", Found: now})
+	v.Put("new", negotiate.KnownEra{Era: "legacy", Found: now})
 	for key, want := range map[string]string{"new": "legacy", "k999": "legacy", "k1": "legacy", "k0": "", "last": ""} {
 		if got := v.Get(key); got.Era != want {
 			t.Errorf("%s: got %+v", key, got)
 		}
 	}
-	v.Put("new", bridge.KnownEra{})
-	if got := v.Get("new"); got != (bridge.KnownEra{}) {
+	v.Put("new", negotiate.KnownEra{})
+	if got := v.Get("new"); got != (negotiate.KnownEra{}) {
 		t.Errorf("forgotten: got %+v", got)
 	}
 }
@@ -105,7 +105,7 @@ func TestEraFileAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range servers {
 		all.Go(func() {
-			one.Put(key(i), bridge.KnownEra{Era: "legacy", Found: now})
+			one.Put(key(i), negotiate.KnownEra{Era: "legacy", Found: now})
 			if one.Get(key(i)).Era != "legacy" {
 				t.Errorf("%s is not known", key(i))
 			}
@@ -117,12 +117,12 @@ func TestEraFileAtOnce(t *testing.T) {
 			t.Errorf("%s: another process finds %+v", key(i), got)
 		}
 	}
-	other.Put("late", bridge.KnownEra{Era: "modern", Found: now})
+	other.Put("late", negotiate.KnownEra{Era: "modern", Found: now})
 	if got := one.Get("late"); got.Era != "modern" {
 		t.Errorf("what another process has put: %+v", got)
 	}
 	require.NoError(t, os.Remove(path))
-	if got := one.Get("late"); got != (bridge.KnownEra{}) {
+	if got := one.Get("late"); got != (negotiate.KnownEra{}) {
 		t.Errorf("of a file that is gone: %+v", got)
 	}
 }

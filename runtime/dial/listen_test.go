@@ -15,9 +15,9 @@ import (
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
-// lateStream is a server of the handshake era that takes a while to open the
+// delayedStream is a server of the handshake era that takes a while to open the
 // stream for its requests, and answers a call with whether it was open.
-func lateStream(t *testing.T, opens time.Duration) string {
+func delayedStream(t *testing.T, opens time.Duration) string {
 	var open atomic.Bool
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
@@ -70,7 +70,7 @@ func TestWhoCanAnswerIsHeard(t *testing.T) {
 		{time.Hour, `{"elicitation":{}}`, `{"open":false}`},
 	} {
 		start := time.Now()
-		client, err := dial.Dial(t.Context(), config.Entry{Name: "late", URL: lateStream(t, c.opens)}, dial.Options{Capabilities: json.RawMessage(c.capabilities)})
+		client, err := dial.Dial(t.Context(), config.Entry{Name: "late", URL: delayedStream(t, c.opens)}, dial.Options{Capabilities: json.RawMessage(c.capabilities)})
 		require.NoError(t, err)
 		got, err := client.Call(t.Context(), "tools/call", nil, &runtime.CallOptions{})
 		if err != nil || string(got) != c.want {

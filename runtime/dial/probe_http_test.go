@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 )
@@ -131,11 +131,11 @@ func TestProbeOverHTTP(t *testing.T) {
 
 // watchedEras keeps the era of the one server.
 type watchedEras struct {
-	bridge.MemoryCache
+	negotiate.MemoryCache
 	era string
 }
 
-func (w *watchedEras) Put(key string, v bridge.KnownEra) {
+func (w *watchedEras) Put(key string, v negotiate.KnownEra) {
 	w.era = v.Era
 	w.MemoryCache.Put(key, v)
 }

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
@@ -41,7 +41,7 @@ func TestConnectTimeout(t *testing.T) {
 				defer cancel()
 				d := &dialer{Expanded: config.Expanded{Entry: config.Entry{Name: "mute", ConnectTimeout: c.entry}}, o: Options{ConnectTimeout: c.option}}
 				begun := time.Now()
-				_, err := d.connect(ctx, bridge.Options{Open: func(context.Context) (runtime.Transport, error) { return mute{}, nil }})
+				_, err := d.connect(ctx, negotiate.Options{Open: func(context.Context) (runtime.Transport, error) { return mute{}, nil }})
 				if got := time.Since(begun); got != c.want {
 					t.Errorf("ended after %s, want %s", got, c.want)
 				}

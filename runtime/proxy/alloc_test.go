@@ -86,20 +86,20 @@ func TestRecordsAllocateNothing(t *testing.T) {
 			return testing.AllocsPerRun(500, c.round)
 		},
 	} {
-		keeper := stuck{make(chan struct{}, 100), make(chan struct{})} // so that what is counted is none of the writer's
-		o := recording.Options{Dir: t.TempDir(), Keeper: keeper, Digest: func(dst, _ []byte) []byte { return append(dst, "hmac:x"...) }}
+		store := stuck{make(chan struct{}, 100), make(chan struct{})} // so that what is counted is none of the writer's
+		o := recording.Options{Dir: t.TempDir(), Log: store, Digest: func(dst, _ []byte) []byte { return append(dst, "hmac:x"...) }}
 		j, err := recording.Open(t.Context(), o)
 		require.NoError(t, err)
 		for range 600 { // until the writer is stuck
 			_, err := j.Begin(&recording.Request{Kind: audit.KindCall})
 			require.NoError(t, err)
 		}
-		<-keeper.begun
+		<-store.begun
 		without, with := measure(nil), measure(j)
 		if n := j.Health().Records; n < 500 {
 			t.Errorf("%s: %d records", name, n)
 		}
-		close(keeper.goOn)
+		close(store.goOn)
 		closeJournal(t, j)
 		if with > without+0.2 {
 			t.Errorf("%s: %.2f allocations a call, and %.2f with records", name, without, with)

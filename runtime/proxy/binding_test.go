@@ -93,7 +93,7 @@ func TestTasksOfPrincipals(t *testing.T) {
 	ring := seal.NewKeyring()
 	var id string
 	for _, process := range []string{"first", "second"} {
-		p := tasksFront(t, map[string]*runtimetest.Server{"x.y": s}, proxy.Options{Ring: ring})
+		p := tasksEndpoint(t, map[string]*runtimetest.Server{"x.y": s}, proxy.Options{Ring: ring})
 		at, closeServer := openServer(t, p, d)
 		list := at.ask(alice, "tools/list", takesTasks, "")
 		if id == "" {

@@ -186,14 +186,14 @@ func TestHiddenOwners(t *testing.T) {
 // process has seen lately.
 func TestRefresh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		kept := &memory{}
+		stored := &memory{}
 		servers := stubs{}
 		var names []string
 		for i := range 10 {
 			name := string(rune('a' + i))
 			names, servers[name] = append(names, name), simple("t")
 		}
-		o := proxy.Options{Servers: digested(names...), Store: kept}
+		o := proxy.Options{Servers: digested(names...), Store: stored}
 		o.Servers[1].Start = proxy.StartCached
 		d := &dialled{to: servers.dial}
 		begin := func() (*client, func()) {
@@ -250,9 +250,9 @@ func TestRefresh(t *testing.T) {
 // taken over, in place of connecting it.
 func TestRefreshByAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		kept := &memory{}
+		stored := &memory{}
 		servers := stubs{"a": simple("t")}
-		o := proxy.Options{Servers: digested("a"), Store: kept}
+		o := proxy.Options{Servers: digested("a"), Store: stored}
 		c, _, end := run(t, servers.dial, o)
 		offered(c)
 		end()
@@ -278,8 +278,8 @@ func TestRefreshByAnother(t *testing.T) {
 // and is tried again with the lists that follow, but not with each.
 func TestRefreshFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		kept := &memory{}
-		o := proxy.Options{Servers: digested("a"), Store: kept}
+		stored := &memory{}
+		o := proxy.Options{Servers: digested("a"), Store: stored}
 		c, _, end := run(t, stubs{"a": simple("t")}.dial, o)
 		offered(c)
 		end()

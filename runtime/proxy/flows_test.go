@@ -358,7 +358,7 @@ func TestConversations(t *testing.T) {
 
 // TestNobodyAnswers: after five minutes the call is denied, in both eras.
 func TestNobodyAnswers(t *testing.T) {
-	const late = "nobody has allowed it within 5 minutes; call again to be asked again"
+	const delayed = "nobody has allowed it within 5 minutes; call again to be asked again"
 	synctest.Test(t, func(t *testing.T) {
 		s := readTranscript(t, "message-history.json")
 		var leaked atomic.Int64
@@ -370,7 +370,7 @@ func TestNobodyAnswers(t *testing.T) {
 		}
 		leak := fmt.Sprintf(`{"name":%q,"arguments":%s}`, s.Calls[2].Tool, s.Calls[2].Arguments)
 		began := time.Now()
-		if got := c.call("tools/call", leak); !strings.Contains(got, late) || time.Since(began) != 5*time.Minute {
+		if got := c.call("tools/call", leak); !strings.Contains(got, delayed) || time.Since(began) != 5*time.Minute {
 			t.Errorf("got %s after %v", got, time.Since(began))
 		}
 		var asked asks
@@ -384,7 +384,7 @@ func TestNobodyAnswers(t *testing.T) {
 		for key = range asked.InputRequests {
 		}
 		back := strings.TrimSuffix(leak, "}") + fmt.Sprintf(`,"inputResponses":{%q:%s},"requestState":%q}`, key, yes, asked.RequestState)
-		if got := c.july(`"n"`, "tools/call", back, yes.capabilities()); !strings.Contains(got, late) {
+		if got := c.july(`"n"`, "tools/call", back, yes.capabilities()); !strings.Contains(got, delayed) {
 			t.Errorf("got %s", got)
 		}
 		if leaked.Load() != 0 {

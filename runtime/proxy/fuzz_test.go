@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
@@ -41,7 +41,7 @@ func fuzzProxy(f *testing.F) *proxy.Proxy {
 			if key.Server == "old" {
 				return old.dial(ctx, key, h)
 			}
-			return proxy.ConnectAs(ctx, key, h, bridge.Options{}, func(h runtime.Handler) (runtime.Transport, error) { return young.Connect(h), nil })
+			return proxy.ConnectAs(ctx, key, h, negotiate.Options{}, func(h runtime.Handler) (runtime.Transport, error) { return young.Connect(h), nil })
 		},
 	})
 	require.NoError(f, err)

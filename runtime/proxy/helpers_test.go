@@ -27,13 +27,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(wire.Recording{M: m}) }
 // piped is a transport over in-memory streams with the asynchronous connection
 // that the stdio transport has. Without it (plain) calls take the slow way.
 type piped struct {
-	conn  *jsonrpc.Conn
-	out   *jsonrpc.Writer
-	st    *runtimetest.Streams
-	h     runtime.Handler
-	plain bool
-	late  bool // nobody hears of the connection's end
-	done  chan struct{}
+	conn    *jsonrpc.Conn
+	out     *jsonrpc.Writer
+	st      *runtimetest.Streams
+	h       runtime.Handler
+	plain   bool
+	delayed bool // nobody hears of the connection's end
+	done    chan struct{}
 
 	life  context.Context //nolint:containedctx // the connection's, ended by Close
 	end   context.CancelFunc
@@ -77,7 +77,7 @@ func (t *piped) Request(id []byte, method string, params []byte) {
 
 func (t *piped) Malformed([]byte, error) error { return nil }
 func (t *piped) Closed(error) error {
-	if !t.late {
+	if !t.delayed {
 		t.h.Closed(runtime.ErrClosed)
 	}
 	return runtime.ErrClosed
@@ -124,7 +124,7 @@ type backends struct {
 	fail    map[string]error
 	hold    map[string]chan struct{} // connecting waits for it
 	plain   bool
-	late    bool
+	delayed bool
 	dials   atomic.Int64
 
 	mu   sync.Mutex
@@ -150,7 +150,7 @@ func (b *backends) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (
 	}
 	st := s.Streams()
 	t := newPiped(st, h)
-	t.st, t.plain, t.late = st, b.plain, b.late
+	t.st, t.plain, t.delayed = st, b.plain, b.delayed
 	t.read(st)
 	raw, err := t.Call(ctx, &runtime.Request{Method: "initialize", Params: json.RawMessage(`{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`)})
 	if err != nil {

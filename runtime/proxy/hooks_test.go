@@ -70,11 +70,11 @@ var ways = []string{"stdio", "stdio, stateless", "session", "http, stateless"}
 // hookedServer is a server that notes the params of calls, and what tests need around it.
 type hookedServer struct {
 	*proxy.Proxy
-	mu   sync.Mutex // guards got
-	got  []string
-	log  *wire.Output
-	kept *kept
-	j    *recording.Journal
+	mu     sync.Mutex // guards got
+	got    []string
+	log    *wire.Output
+	stored *stored
+	j      *recording.Journal
 }
 
 func newHooked(t *testing.T, s *runtimetest.Server, policies string, all []proxy.NamedHook) *hookedServer {
@@ -88,7 +88,7 @@ func newHooked(t *testing.T, s *runtimetest.Server, policies string, all []proxy
 			h.got = append(h.got, string(m.Params))
 		}
 	}
-	h.j, h.kept = journaled(t, recording.Options{})
+	h.j, h.stored = journaled(t, recording.Options{})
 	o := proxy.Options{Journal: h.j, Logger: slog.New(slog.NewTextHandler(h.log, nil))}
 	if policies != "" {
 		o.Gate = gated(t, policies)
@@ -112,7 +112,7 @@ func (h *hookedServer) end(t *testing.T) []audit.Record {
 	t.Helper()
 	_ = h.Close()
 	closeJournal(t, h.j)
-	return h.kept.all()
+	return h.stored.all()
 }
 
 // TestHooksChangeCalls: on each way, cold and warm, arguments and result are those of the
@@ -410,7 +410,7 @@ func TestRules(t *testing.T) {
 				if found != row.found {
 					t.Errorf("recorded: %t", found)
 				}
-				if all := got + h.log.String() + fmt.Sprint(h.kept.all()); strings.Contains(all, "patt") {
+				if all := got + h.log.String() + fmt.Sprint(h.stored.all()); strings.Contains(all, "patt") {
 					t.Errorf("the pattern is in %s", all)
 				}
 			})
@@ -444,7 +444,7 @@ func TestHooksOfTasks(t *testing.T) {
 	eachTaskServer(t, func(t *testing.T, version, support string) {
 		s, tasks := taskServer([]string{version}, support)
 		defer tasks.Close()
-		p := tasksFront(t, map[string]*runtimetest.Server{"a": s}, proxy.Options{})
+		p := tasksEndpoint(t, map[string]*runtimetest.Server{"a": s}, proxy.Options{})
 		require.NoError(t, p.SetHooks(rule(t, proxy.HookRule{Name: "count", Tools: []string{"a__work"}, In: proxy.InResult, Action: proxy.Redact}, `\d+ answers`)))
 		c := attach(t, p)
 		defer func() { c.end(); _ = p.Close() }()

@@ -76,7 +76,7 @@ func (o HTTPOptions) ready() (status int, word string) {
 // Authenticator says who asks; see [HTTPOptions].
 type Authenticator = httpserver.Authenticator
 
-// What a [Authenticator] takes and returns.
+// What an [Authenticator] takes and returns.
 type (
 	// Principal is whom a credential belongs to. It is immutable, and may be shared.
 	Principal = access.Principal

@@ -95,7 +95,7 @@ type slowWriter struct {
 	body  *io.PipeWriter
 
 	mu      sync.Mutex // guards what follows
-	late    *time.Timer
+	delayed *time.Timer
 	writing bool
 	over    bool // the deadline has passed
 }
@@ -128,12 +128,12 @@ func (w *slowWriter) Write(b []byte) (int, error) {
 func (w *slowWriter) SetWriteDeadline(at time.Time) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.late != nil {
-		w.late.Stop()
-		w.late = nil
+	if w.delayed != nil {
+		w.delayed.Stop()
+		w.delayed = nil
 	}
 	if !at.IsZero() {
-		w.late = time.AfterFunc(time.Until(at), func() {
+		w.delayed = time.AfterFunc(time.Until(at), func() {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			if w.writing {

@@ -177,11 +177,11 @@ func TestHTTPResume(t *testing.T) {
 				other.message(fmt.Sprintf(`"progress":%d`, i+1))
 			}
 			other.message(`"id":6,"result"`)
-			late := m.listen(id, second)
-			late.message(`"progress":3`)
-			late.message(`"progress":4`)
-			late.message(`"id":5,"result"`)
-			late.ended()
+			delayed := m.listen(id, second)
+			delayed.message(`"progress":3`)
+			delayed.message(`"progress":4`)
+			delayed.message(`"id":5,"result"`)
+			delayed.ended()
 			m.listen(id, last).ended()
 			time.Sleep(6 * time.Minute)
 			if r := m.listen(id, second); r.status != 400 {
@@ -427,10 +427,10 @@ func TestHTTPChangesWaitForAStream(t *testing.T) {
 		again.message("tools/list_changed")
 		again.hangUp()
 		time.Sleep(10 * time.Minute)
-		late := m.listen(id, at) // nothing is left of it, but it listens
+		delayed := m.listen(id, at) // nothing is left of it, but it listens
 		change("x")
-		late.message("tools/list_changed")
-		late.hangUp()
+		delayed.message("tools/list_changed")
+		delayed.hangUp()
 	})
 }
 

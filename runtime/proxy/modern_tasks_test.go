@@ -57,8 +57,8 @@ func member(t *testing.T, object, name string) string {
 	return s
 }
 
-// tasksFront makes a proxy over servers that share no channel with other tests.
-func tasksFront(t *testing.T, servers map[string]*runtimetest.Server, o proxy.Options) *proxy.Proxy {
+// tasksEndpoint makes a proxy over servers that share no channel with other tests.
+func tasksEndpoint(t *testing.T, servers map[string]*runtimetest.Server, o proxy.Options) *proxy.Proxy {
 	t.Helper()
 	b := newPool(servers)
 	b.plain = true
@@ -84,7 +84,7 @@ func TestTasksOfServersOfEitherEra(t *testing.T) {
 		other, others := taskServer([]string{runtimetest.RevJuly}, "required")
 		defer tasks.Close()
 		defer others.Close()
-		p := tasksFront(t, map[string]*runtimetest.Server{"x.y": s, "z": other}, proxy.Options{})
+		p := tasksEndpoint(t, map[string]*runtimetest.Server{"x.y": s, "z": other}, proxy.Options{})
 		c := attach(t, p)
 		defer func() { c.end(); _ = p.Close() }()
 		if got := c.result("server/discover", modern(`{}`, ``)); !strings.Contains(got, `"extensions":{"io.modelcontextprotocol/tasks":{}`) {
@@ -148,7 +148,7 @@ func TestTasksAreWaitedFor(t *testing.T) {
 	eachTaskServer(t, func(t *testing.T, version, support string) {
 		s, tasks := taskServer([]string{version}, support, "a")
 		defer tasks.Close()
-		p := tasksFront(t, map[string]*runtimetest.Server{"s": s}, proxy.Options{RequestTimeout: 20 * time.Second})
+		p := tasksEndpoint(t, map[string]*runtimetest.Server{"s": s}, proxy.Options{RequestTimeout: 20 * time.Second})
 		c := attach(t, p)
 		defer func() { c.end(); _ = p.Close() }()
 		asked := c.hello("2025-11-25", canElicit, "Ada")
@@ -190,7 +190,7 @@ func TestTaskIsCancelledBehind(t *testing.T) {
 				cancelled <- struct{}{}
 			}
 		}
-		p := tasksFront(t, map[string]*runtimetest.Server{"s": s}, proxy.Options{})
+		p := tasksEndpoint(t, map[string]*runtimetest.Server{"s": s}, proxy.Options{})
 		c := attach(t, p)
 		defer func() { c.end(); _ = p.Close() }()
 		c.hello("2025-11-25", `{}`, "Ada")
@@ -215,7 +215,7 @@ func TestModernClientWithoutTasks(t *testing.T) {
 		}
 		s, tasks := taskServer([]string{version}, support)
 		defer tasks.Close()
-		p := tasksFront(t, map[string]*runtimetest.Server{"s": s}, proxy.Options{})
+		p := tasksEndpoint(t, map[string]*runtimetest.Server{"s": s}, proxy.Options{})
 		c := attach(t, p)
 		defer func() { c.end(); _ = p.Close() }()
 		got := c.call("tools/call", modern(`{}`, `,"name":"s__work","arguments":{}`))
@@ -235,7 +235,7 @@ func TestModernClientIsAskedByATask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, tasks := taskServer([]string{runtimetest.RevNov}, "required", "a")
 		defer tasks.Close()
-		p := tasksFront(t, map[string]*runtimetest.Server{"s": s}, proxy.Options{})
+		p := tasksEndpoint(t, map[string]*runtimetest.Server{"s": s}, proxy.Options{})
 		c := attach(t, p)
 		defer func() { c.end(); _ = p.Close() }()
 		got := c.result("tools/call", modern(canElicit, `,"name":"s__work","arguments":{}`))
@@ -259,7 +259,7 @@ func TestTasksAreListenedFor(t *testing.T) {
 	eachTaskServer(t, func(t *testing.T, version, support string) {
 		s, tasks := taskServer([]string{version}, support, "a")
 		defer tasks.Close()
-		p := tasksFront(t, map[string]*runtimetest.Server{"s": s}, proxy.Options{})
+		p := tasksEndpoint(t, map[string]*runtimetest.Server{"s": s}, proxy.Options{})
 		c := attach(t, p)
 		defer func() { c.end(); _ = p.Close() }()
 		c.result("tools/list", modern(`{}`, ``))

@@ -372,10 +372,10 @@ func TestStoredForAnother(t *testing.T) {
 		{answers, answers, "[a__ask a__echo]", false},
 		{silent, silent, "[a__echo]", false},
 	} {
-		var kept memory
+		var stored memory
 		start := func(capabilities string, hold chan struct{}) (*client, *fickle, func()) {
 			a := &fickle{hold: hold, stub: &stub{version: "2025-11-25", answers: map[string]string{"tools/call": `{"content":[]}`}}}
-			c, _, end := run(t, a.dial, proxy.Options{Servers: digested("a"), Store: &kept, SingleClient: true})
+			c, _, end := run(t, a.dial, proxy.Options{Servers: digested("a"), Store: &stored, SingleClient: true})
 			c.result("initialize", `{"protocolVersion":"2025-11-25","capabilities":`+capabilities+`,"clientInfo":{"name":"c","version":"1"}}`)
 			c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 			return c, a, end
@@ -383,9 +383,9 @@ func TestStoredForAnother(t *testing.T) {
 		c, _, end := start(tt.before, nil)
 		c.result("tools/list", `{}`)
 		wait.Until(t, "the list is stored", func() bool {
-			kept.mu.Lock()
-			defer kept.mu.Unlock()
-			return kept.wrote > 0
+			stored.mu.Lock()
+			defer stored.mu.Unlock()
+			return stored.wrote > 0
 		})
 		end()
 		hold := make(chan struct{})

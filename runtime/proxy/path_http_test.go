@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpctl/mcpctl/internal/bridge"
 	"github.com/mcpctl/mcpctl/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
@@ -50,7 +50,7 @@ func httpProxy(tb testing.TB, result []byte) *proxy.Proxy {
 	tb.Helper()
 	url := echoHTTP(tb, result)
 	dial := func(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
-		return proxy.ConnectAs(ctx, key, h, bridge.Options{HTTP: true, Client: runtime.Implementation{Name: "t", Version: "1"}}, func(h runtime.Handler) (runtime.Transport, error) {
+		return proxy.ConnectAs(ctx, key, h, negotiate.Options{HTTP: true, Client: runtime.Implementation{Name: "t", Version: "1"}}, func(h runtime.Handler) (runtime.Transport, error) {
 			return transport.NewHTTP(url, transport.HTTPOptions{Handler: h})
 		})
 	}

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	recording "github.com/mcpctl/mcpctl/internal/audit/journal"
-	"github.com/mcpctl/mcpctl/internal/bridge"
 	"github.com/mcpctl/mcpctl/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
@@ -85,7 +85,7 @@ func pathProxyOf(tb testing.TB, result []byte, j *recording.Journal) *proxy.Prox
 func pathProxyBy(tb testing.TB, result []byte, o proxy.Options) *proxy.Proxy {
 	tb.Helper()
 	dial := func(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
-		return proxy.ConnectAs(ctx, key, h, bridge.Options{Client: runtime.Implementation{Name: "t", Version: "1"}}, func(h runtime.Handler) (runtime.Transport, error) {
+		return proxy.ConnectAs(ctx, key, h, negotiate.Options{Client: runtime.Implementation{Name: "t", Version: "1"}}, func(h runtime.Handler) (runtime.Transport, error) {
 			toBackend, w := pipes(tb)
 			r, fromBackend := pipes(tb)
 			go func() {

@@ -240,9 +240,9 @@ func TestPinRugPull(t *testing.T) {
 // since: the first call of a process waits for its lists.
 func TestPinStored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		kept := &memory{}
+		stored := &memory{}
 		a := pinnedServer()
-		o := proxy.Options{Servers: digested("a"), Store: kept, Pins: guard(&journal{}, map[string]pins.Policy{"a": {Mode: pins.Hold, Locked: lock(t)}})}
+		o := proxy.Options{Servers: digested("a"), Store: stored, Pins: guard(&journal{}, map[string]pins.Policy{"a": {Mode: pins.Hold, Locked: lock(t)}})}
 		o.Servers[0].Connection = "the same"
 		c, _, end := run(t, stubs{"a": a}.dial, o)
 		ask(c)

@@ -300,7 +300,7 @@ func TestTasksOfHiddenTools(t *testing.T) {
 	g := gated(t, allowAll)
 	s, tasks := taskServer([]string{runtimetest.RevJuly}, "required")
 	defer tasks.Close()
-	p := tasksFront(t, map[string]*runtimetest.Server{"a": s}, proxy.Options{Gate: g})
+	p := tasksEndpoint(t, map[string]*runtimetest.Server{"a": s}, proxy.Options{Gate: g})
 	defer p.Close()
 	c := attach(t, p)
 	defer c.end()

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/internal/access"
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -30,7 +30,7 @@ func pooled(t *testing.T, s *runtimetest.Server, isolation Isolation) *upstream.
 	p, err := New(Options{
 		Servers: []Server{{Name: "a", Isolation: isolation}},
 		Dial: func(ctx context.Context, key Key, h runtime.Handler) (*runtime.Client, error) {
-			return ConnectAs(ctx, key, h, bridge.Options{}, func(h runtime.Handler) (runtime.Transport, error) { return s.Connect(h), nil })
+			return ConnectAs(ctx, key, h, negotiate.Options{}, func(h runtime.Handler) (runtime.Transport, error) { return s.Connect(h), nil })
 		},
 	})
 	require.NoError(t, err)
@@ -228,7 +228,7 @@ func TestPoolIsBounded(t *testing.T) {
 // entry asks for one each.
 func TestOwnConnectionsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for isolation, kept := range map[Isolation]int{IsolationAuto: 0, IsolationSession: 1} {
+		for isolation, stored := range map[Isolation]int{IsolationAuto: 0, IsolationSession: 1} {
 			b := pooled(t, runtimetest.New(), isolation)
 			b.Pool.SetAsksClients(b.Primary.Ready.Load(), true)
 			one, two := settledPeer(formOnly), settledPeer(formOnly)
@@ -242,12 +242,12 @@ func TestOwnConnectionsEnd(t *testing.T) {
 			if two.Client.State.ConnTo(b) != nil || b.Pool.CountSlots() != 1 {
 				t.Errorf("%s: a session's connection outlives it", isolation)
 			}
-			if late, _ := get(t, b, two); late.Slot != b.Primary {
+			if delayed, _ := get(t, b, two); delayed.Slot != b.Primary {
 				t.Errorf("%s: a session that has ended gets a connection", isolation)
 			}
 			time.Sleep(upstream.OwnIdle + 2*upstream.ReapEvery) // as time goes in the bubble
-			if b.Pool.CountSlots() != kept {
-				t.Errorf("%s: %d idle connections, want %d", isolation, b.Pool.CountSlots(), kept)
+			if b.Pool.CountSlots() != stored {
+				t.Errorf("%s: %d idle connections, want %d", isolation, b.Pool.CountSlots(), stored)
 			}
 		}
 	})

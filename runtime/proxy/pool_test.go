@@ -15,7 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
@@ -46,7 +46,7 @@ func (b *pool) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (*run
 	if b.refuse != nil && b.refuse(key) {
 		return nil, &runtime.ConnectError{Target: key.Server, Err: errors.New("it runs already")}
 	}
-	c, err := proxy.ConnectAs(ctx, key, h, bridge.Options{Client: runtime.Implementation{Name: "t", Version: "1"}}, func(h runtime.Handler) (runtime.Transport, error) {
+	c, err := proxy.ConnectAs(ctx, key, h, negotiate.Options{Client: runtime.Implementation{Name: "t", Version: "1"}}, func(h runtime.Handler) (runtime.Transport, error) {
 		if b.plain {
 			return b.servers[key.Server].Connect(h), nil
 		}

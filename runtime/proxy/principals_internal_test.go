@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/internal/access"
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
@@ -71,7 +71,7 @@ func apart(t *testing.T, s *runtimetest.Server, set Server) (*upstream.Backend, 
 			if err := d.note(key); err != nil {
 				return nil, err
 			}
-			return ConnectAs(ctx, key, h, bridge.Options{}, func(h runtime.Handler) (runtime.Transport, error) { return s.Connect(h), nil })
+			return ConnectAs(ctx, key, h, negotiate.Options{}, func(h runtime.Handler) (runtime.Transport, error) { return s.Connect(h), nil })
 		},
 	})
 	require.NoError(t, err)

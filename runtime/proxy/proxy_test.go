@@ -168,7 +168,7 @@ func TestBackendThatDiesIsConnectedAgain(t *testing.T) {
 func TestConnectionThatIsFoundGone(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		b := two()
-		b.plain, b.late = plain, true
+		b.plain, b.delayed = plain, true
 		_, c := start(t, b, proxy.Options{Servers: proxy.Named("a", "b")})
 		c.result("tools/call", `{"name":"a__exit","arguments":{"code":3}}`)
 		if got := c.result("tools/call", `{"name":"a__echo","arguments":{"message":"again"}}`); !strings.Contains(got, `"again"`) {

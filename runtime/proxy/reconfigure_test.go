@@ -555,7 +555,7 @@ func TestReconfigureTasks(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s, tasks := taskServer([]string{version}, "required")
 			defer tasks.Close()
-			p := tasksFront(t, map[string]*runtimetest.Server{"x": s, "y": runtimetest.New()}, proxy.Options{Servers: digests("x=1 y=1")})
+			p := tasksEndpoint(t, map[string]*runtimetest.Server{"x": s, "y": runtimetest.New()}, proxy.Options{Servers: digests("x=1 y=1")})
 			c := attach(t, p)
 			defer func() { c.end(); _ = p.Close() }()
 			list := c.result("tools/list", modern(`{}`, ``))

@@ -42,7 +42,7 @@ func TestRecordsOfSingle(t *testing.T) {
 }
 
 // checkTold closes a journal, and checks what it has told.
-func checkTold(t *testing.T, j *recording.Journal, log *kept, want ...string) {
+func checkTold(t *testing.T, j *recording.Journal, log *stored, want ...string) {
 	t.Helper()
 	closeJournal(t, j)
 	if got := told(log.all()); !slices.Equal(got, want) {
@@ -141,7 +141,7 @@ func TestRecordsOfDeliveries(t *testing.T) {
 		} {
 			s, tasks := taskServer([]string{runtimetest.RevJuly}, "required")
 			j, log := journaled(t, recording.Options{})
-			p := tasksFront(t, map[string]*runtimetest.Server{"a": s}, proxy.Options{Gate: gated(t, policies), Journal: j})
+			p := tasksEndpoint(t, map[string]*runtimetest.Server{"a": s}, proxy.Options{Gate: gated(t, policies), Journal: j})
 			c := attach(t, p)
 			ask := func(method, members string) string { return c.call(method, modern(takesTasks, members)) }
 			id := startTask(ask)

@@ -30,7 +30,7 @@ func (*texts) Checkpoint(context.Context) (_ []byte, _ error) { return nil, nil 
 func TestRecordedOnce(t *testing.T) {
 	t.Parallel()
 	k := new(texts)
-	j, err := journal.Open(t.Context(), journal.Options{Keeper: k, Digest: func(dst, _ []byte) []byte { return append(dst, "hmac:x"...) }})
+	j, err := journal.Open(t.Context(), journal.Options{Log: k, Digest: func(dst, _ []byte) []byte { return append(dst, "hmac:x"...) }})
 	require.NoError(t, err)
 	m := new(mortal)
 	p, err := newAllowed(Options{Servers: []Server{{Name: "a", IdleTimeout: 1}}, Dial: m.dial, Journal: j})

@@ -22,15 +22,15 @@ import (
 	"github.com/mcpctl/mcpctl/test/wait"
 )
 
-// kept is a log in memory.
-type kept struct {
+// stored is a log in memory.
+type stored struct {
 	mu      sync.Mutex // guards what follows
 	raw     [][]byte
 	records []audit.Record
 	err     error // of Append
 }
 
-func (k *kept) Append(_ context.Context, b *audit.Batch) (int64, error) {
+func (k *stored) Append(_ context.Context, b *audit.Batch) (int64, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.err != nil {
@@ -46,10 +46,10 @@ func (k *kept) Append(_ context.Context, b *audit.Batch) (int64, error) {
 	return 0, nil
 }
 
-func (k *kept) State(context.Context, string) ([]byte, error)  { return nil, nil }
-func (k *kept) Checkpoint(context.Context) (_ []byte, _ error) { return nil, nil }
+func (k *stored) State(context.Context, string) ([]byte, error)  { return nil, nil }
+func (k *stored) Checkpoint(context.Context) (_ []byte, _ error) { return nil, nil }
 
-func (k *kept) all() []audit.Record {
+func (k *stored) all() []audit.Record {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return slices.Clone(k.records)
@@ -57,10 +57,10 @@ func (k *kept) all() []audit.Record {
 
 // journaled returns a journal into a log in memory. Its requests wait for the log where
 // durability says so.
-func journaled(tb testing.TB, o recording.Options) (*recording.Journal, *kept) {
+func journaled(tb testing.TB, o recording.Options) (*recording.Journal, *stored) {
 	tb.Helper()
-	k := new(kept)
-	o.Keeper = k
+	k := new(stored)
+	o.Log = k
 	o.Digest = func(dst, b []byte) []byte { return fmt.Appendf(dst, "hmac:%d", len(b)) }
 	j, err := recording.Open(context.Background(), o)
 	require.NoError(tb, err)
@@ -672,7 +672,7 @@ func TestRecordsOfTasks(t *testing.T) {
 	s, tasks := taskServer([]string{runtimetest.RevJuly}, "required")
 	defer tasks.Close()
 	j, log := journaled(t, recording.Options{})
-	p := tasksFront(t, map[string]*runtimetest.Server{"a": s}, proxy.Options{Gate: gated(t, allowAll), Journal: j})
+	p := tasksEndpoint(t, map[string]*runtimetest.Server{"a": s}, proxy.Options{Gate: gated(t, allowAll), Journal: j})
 	c := attach(t, p)
 	ask := func(method, members string) string { return c.call(method, modern(takesTasks, members)) }
 	id := startTask(ask)

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
@@ -32,7 +32,7 @@ func TestServerThatIsAnother(t *testing.T) {
 	}{
 		"looked at already":     {rpc(runtime.CodeMethodNotFound), false, 1, true}, // by the bridge
 		"unknown method":        {rpc(runtime.CodeMethodNotFound), false, 2, false},
-		"lost session":          {&bridge.SessionError{Err: rpc(runtime.CodeUnsupportedVersion)}, false, 2, false},
+		"lost session":          {&negotiate.SessionError{Err: rpc(runtime.CodeUnsupportedVersion)}, false, 2, false},
 		"a process's error":     {rpc(runtime.CodeMethodNotFound), true, 1, false},
 		"an error like another": {rpc(runtime.CodeInvalidParams), false, 1, false},
 		"a failure on the way":  {errors.New("broken"), false, 1, false},

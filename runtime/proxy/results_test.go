@@ -461,7 +461,7 @@ func TestPagedTask(t *testing.T) {
 			},
 		})
 		defer tasks.Close()
-		p := tasksFront(t, map[string]*runtimetest.Server{"x": s}, proxy.Options{Views: viewsOf(t, "v", map[string]views.Config{"v": {Results: &views.Result{MaxTokens: 300, Fields: []string{"items.number"}}}})})
+		p := tasksEndpoint(t, map[string]*runtimetest.Server{"x": s}, proxy.Options{Views: viewsOf(t, "v", map[string]views.Config{"v": {Results: &views.Result{MaxTokens: 300, Fields: []string{"items.number"}}}})})
 		c := attach(t, p)
 		defer func() { c.end(); _ = p.Close() }()
 		c.result("tools/list", modern(takesTasks, ``))
@@ -472,11 +472,11 @@ func TestPagedTask(t *testing.T) {
 		if member(t, got, "status") != "completed" || !strings.Contains(got, `{\"items\":[{\"number\":0},`) || !strings.Contains(got, "of 200 items") {
 			t.Fatalf("got %s, created %s", got, created)
 		}
-		kept := cutOut(got, "read_result id=", " ")
-		if page := c.result("tools/call", modern(takesTasks, `,"name":"read_result","arguments":{"id":"`+kept+`","match":"199"}`)); !strings.Contains(page, `[{\"number\":199}]`) {
+		stored := cutOut(got, "read_result id=", " ")
+		if page := c.result("tools/call", modern(takesTasks, `,"name":"read_result","arguments":{"id":"`+stored+`","match":"199"}`)); !strings.Contains(page, `[{\"number\":199}]`) {
 			t.Errorf("got %s", page)
 		}
-		if again := c.result("tasks/get", modern(takesTasks, `,"taskId":"`+id+`"`)); cutOut(again, "read_result id=", " ") != kept {
+		if again := c.result("tasks/get", modern(takesTasks, `,"taskId":"`+id+`"`)); cutOut(again, "read_result id=", " ") != stored {
 			t.Errorf("another copy is kept: got %s after %s", again, got)
 		}
 	})

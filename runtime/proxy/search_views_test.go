@@ -38,7 +38,7 @@ func TestSearchInView(t *testing.T) {
 					Call:       servers["desk"].Tools[0].Call,
 				})
 			}
-			j, kept := journaled(t, recording.Options{})
+			j, stored := journaled(t, recording.Options{})
 			p, err := proxy.New(proxy.Options{
 				Servers: searching("").Servers, Dial: (&backends{servers: servers}).dial, Journal: j,
 				Gate: gated(t, allowAll+`@id("no") forbid (principal, action, resource == Tool::"desk/denied");`),
@@ -130,7 +130,7 @@ func TestSearchInView(t *testing.T) {
 				t.Errorf("hooks were asked %q, want %q", hooked, want)
 			}
 			var calls []string
-			for _, r := range kept.all() {
+			for _, r := range stored.all() {
 				if r.Kind == audit.KindCall && r.Decision.Verdict == audit.VerdictAllow {
 					calls = append(calls, r.Target.Server+"/"+r.Target.Item+" "+r.Target.Through+" "+r.Target.View)
 				}
@@ -153,7 +153,7 @@ func TestSearchWithoutPrefix(t *testing.T) {
 			List: views.ListSearch, Override: map[string]views.Override{"search_tools": {Name: "search_available_tools"}},
 		}})},
 	} {
-		j, kept := journaled(t, recording.Options{})
+		j, stored := journaled(t, recording.Options{})
 		o.Servers, o.NoPrefix, o.Journal = searching("").Servers, true, j
 		p, c := start(t, &backends{servers: office()}, o)
 		c.result("initialize", hi)
@@ -173,8 +173,8 @@ func TestSearchWithoutPrefix(t *testing.T) {
 		c.end()
 		_ = p.Close()
 		closeJournal(t, j)
-		if !slices.ContainsFunc(kept.all(), func(r audit.Record) bool { return r.Target.Item == "refund" && r.Target.Through == "call_tool" }) {
-			t.Errorf("no record says that the call was made through call_tool: %+v", kept.all())
+		if !slices.ContainsFunc(stored.all(), func(r audit.Record) bool { return r.Target.Item == "refund" && r.Target.Through == "call_tool" }) {
+			t.Errorf("no record says that the call was made through call_tool: %+v", stored.all())
 		}
 	}
 }

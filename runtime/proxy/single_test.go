@@ -172,7 +172,7 @@ func TestNothingOvertakesInitialize(t *testing.T) {
 // TestNotificationsKeepTheirPlace: what comes behind a notification is sent once the
 // server has that, or has not taken it for ten seconds.
 func TestNotificationsKeepTheirPlace(t *testing.T) {
-	for name, late := range map[string]bool{"taken": false, "not taken": true} {
+	for name, delayed := range map[string]bool{"taken": false, "not taken": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o := &ordered{connects: make(chan struct{}), takes: make(chan struct{})}
@@ -184,7 +184,7 @@ func TestNotificationsKeepTheirPlace(t *testing.T) {
 				if got, want := o.seen(), []string{"notifications/acme"}; !slices.Equal(got, want) {
 					t.Errorf("while the notification is not taken, the server saw %q", got)
 				}
-				if late {
+				if delayed {
 					time.Sleep(time.Nanosecond)
 				} else {
 					close(o.takes)
@@ -201,7 +201,7 @@ func TestNotificationsKeepTheirPlace(t *testing.T) {
 // TestNotificationsWaitForRequests: a notification is sent once the requests before it
 // are, answered or not, or after ten seconds.
 func TestNotificationsWaitForRequests(t *testing.T) {
-	for name, late := range map[string]bool{"sent": false, "not sent": true} {
+	for name, delayed := range map[string]bool{"sent": false, "not sent": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o := &ordered{connects: make(chan struct{}), takes: make(chan struct{}), sends: make(chan struct{}), answers: make(chan struct{})}
@@ -215,7 +215,7 @@ func TestNotificationsWaitForRequests(t *testing.T) {
 					t.Errorf("while the call is not sent, the server saw %q", got)
 				}
 				want := []string{"tools/call", "notifications/acme"}
-				if late {
+				if delayed {
 					time.Sleep(time.Nanosecond)
 					synctest.Wait()
 					want = []string{"notifications/acme", "tools/call"}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
@@ -75,7 +75,7 @@ func (s *stage) dial(ctx context.Context, key Key, h runtime.Handler) (*runtime.
 		return nil, fail
 	}
 	var t *tracked
-	return ConnectAs(ctx, key, h, bridge.Options{ProbeTimeout: time.Second}, func(h runtime.Handler) (runtime.Transport, error) {
+	return ConnectAs(ctx, key, h, negotiate.Options{ProbeTimeout: time.Second}, func(h runtime.Handler) (runtime.Transport, error) {
 		t = &tracked{s.servers[key.Server].Connect(h), s, h}
 		s.mu.Lock()
 		s.open[t] = key.Server
@@ -85,14 +85,14 @@ func (s *stage) dial(ctx context.Context, key Key, h runtime.Handler) (*runtime.
 }
 
 // ConnectAs connects as a proxy's Dial has to, with some options besides.
-func ConnectAs(ctx context.Context, key Key, h runtime.Handler, o bridge.Options, open func(runtime.Handler) (runtime.Transport, error)) (*runtime.Client, error) {
+func ConnectAs(ctx context.Context, key Key, h runtime.Handler, o negotiate.Options, open func(runtime.Handler) (runtime.Transport, error)) (*runtime.Client, error) {
 	var last *established
 	o.Open = func(context.Context) (runtime.Transport, error) {
 		last = &established{Handler: h}
 		return open(last)
 	}
 	o.Legacy, o.Capabilities, o.Handler = key.Legacy, json.RawMessage(key.Capabilities), h
-	c, err := bridge.Connect(ctx, o)
+	c, err := negotiate.Connect(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -105,14 +105,14 @@ func ConnectAs(ctx context.Context, key Key, h runtime.Handler, o bridge.Options
 type established struct {
 	runtime.Handler
 
-	mu          sync.Mutex // guards what follows
-	kept, ended bool
-	err         error
+	mu            sync.Mutex // guards what follows
+	stored, ended bool
+	err           error
 }
 
 func (e *established) keep() {
 	e.mu.Lock()
-	e.kept = true
+	e.stored = true
 	ended := e.ended
 	e.mu.Unlock()
 	if ended {
@@ -123,9 +123,9 @@ func (e *established) keep() {
 func (e *established) Closed(err error) {
 	e.mu.Lock()
 	e.ended, e.err = true, err
-	kept := e.kept
+	stored := e.stored
 	e.mu.Unlock()
-	if kept {
+	if stored {
 		e.Handler.Closed(err)
 	}
 }

@@ -31,16 +31,16 @@ func TestStoredOfTheSuccessor(t *testing.T) {
 	c.result("tools/list", `{}`)
 	answer := c.begin(`"1"`, "tools/call", `{"name":"a__dawdle"}`)
 	<-begun
-	kept := func(digest string) store.Record {
+	stored := func(digest string) store.Record {
 		all, err := db.Load(t.Context(), []store.ID{{Name: "a", Digest: digest}})
 		require.NoError(t, err)
 		return all["a"]
 	}
-	wait.Until(t, "it is stored", func() bool { return kept("1").Catalog.Data != nil })
+	wait.Until(t, "it is stored", func() bool { return stored("1").Catalog.Data != nil })
 	f.put("a", named("new"))
 	reconfigure(t, p, digests("a=2"))
 	c.result("tools/call", `{"name":"a__who"}`)
-	wait.Until(t, "the new one is stored", func() bool { return kept("2").Catalog.Data != nil })
+	wait.Until(t, "the new one is stored", func() bool { return stored("2").Catalog.Data != nil })
 	close(release)
 	if got := <-answer; !strings.Contains(got, "slow") {
 		t.Errorf("got %s", got)
@@ -50,7 +50,7 @@ func TestStoredOfTheSuccessor(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Error(err)
 	}
-	if kept("2").Catalog.Data == nil {
+	if stored("2").Catalog.Data == nil {
 		t.Error("nothing is stored of the new one any more")
 	}
 }

@@ -166,8 +166,8 @@ func ask(c *client) (answers []string) {
 func TestStored(t *testing.T) {
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
 		synctest.Test(t, func(t *testing.T) {
-			kept := &memory{}
-			o := proxy.Options{Servers: digested("a", "b"), Store: kept}
+			stored := &memory{}
+			o := proxy.Options{Servers: digested("a", "b"), Store: stored}
 			c, p, end := run(t, stubs{"a": lister(version), "b": lister(version)}.dial, o)
 			ask(c)
 			other := attach(t, p)
@@ -192,18 +192,18 @@ func TestStored(t *testing.T) {
 // TestStoredOfAnother: what is stored is used for the very configuration only,
 // server by server, and not where it is damaged.
 func TestStoredOfAnother(t *testing.T) {
-	kept := &memory{}
-	o := proxy.Options{Servers: digested("a", "b", "c"), Store: kept}
+	stored := &memory{}
+	o := proxy.Options{Servers: digested("a", "b", "c"), Store: stored}
 	servers := stubs{"a": lister("2025-11-25"), "b": lister("2025-11-25"), "c": lister("2025-11-25")}
 	c, _, end := run(t, servers.dial, o)
 	want := ask(c)[1]
 	end()
 	o.Servers[1].Digest = "another"
-	for id, r := range kept.records {
+	for id, r := range stored.records {
 		if id.Name == "c" {
 			r.Catalog.Data = slices.Clone(r.Catalog.Data)
 			r.Catalog.Data[len(r.Catalog.Data)-3] ^= 1
-			kept.records[id] = r
+			stored.records[id] = r
 		}
 	}
 	d := &dialled{to: servers.dial}
@@ -219,11 +219,11 @@ func TestStoredOfAnother(t *testing.T) {
 // TestNotStored: what was empty, and servers without a digest, are asked at
 // each start; what has not changed is not written again.
 func TestNotStored(t *testing.T) {
-	kept := &memory{}
+	stored := &memory{}
 	empty := &stub{version: "2025-11-25", answers: map[string]string{"tools/list": `{"tools":[]}`}}
 	half := &stub{version: "2025-11-25", answers: map[string]string{"tools/list": `{"tools":[]}`, "prompts/list": `{"prompts":[{"name":"p"}]}`}}
 	servers := stubs{"empty": empty, "half": half, "nameless": lister("2025-11-25")}
-	o := proxy.Options{Servers: digested("empty", "half", "nameless"), Store: kept}
+	o := proxy.Options{Servers: digested("empty", "half", "nameless"), Store: stored}
 	o.Servers[2].Digest = ""
 	d := &dialled{to: servers.dial}
 	for i, want := range []string{"empty half nameless", "empty nameless"} {
@@ -236,7 +236,7 @@ func TestNotStored(t *testing.T) {
 			c.call("prompts/get", `{"name":"half__p"}`) // which connects it
 		}
 		end()
-		if n := kept.writes(); n != 1 {
+		if n := stored.writes(); n != 1 {
 			t.Errorf("start %d: %d catalogues written, want one", i, n)
 		}
 	}
@@ -245,8 +245,8 @@ func TestNotStored(t *testing.T) {
 // TestStoreFails: a store that fails costs nothing but what it is for, and says
 // so once.
 func TestStoreFails(t *testing.T) {
-	kept := &memory{fail: errors.New("disk is full")}
-	o, said := logged(proxy.Options{Servers: digested("a"), Store: kept})
+	stored := &memory{fail: errors.New("disk is full")}
+	o, said := logged(proxy.Options{Servers: digested("a"), Store: stored})
 	for range 2 {
 		c, _, end := run(t, stubs{"a": lister("2025-11-25")}.dial, o)
 		if got := ask(c)[1]; !strings.Contains(got, "a__w") {
@@ -262,8 +262,8 @@ func TestStoreFails(t *testing.T) {
 // TestStoreIsBusy: a store that another process uses at the start is no reason to warn: the
 // servers are asked.
 func TestStoreIsBusy(t *testing.T) {
-	kept := &memory{fail: fmt.Errorf("f: %w", store.ErrBusy)}
-	o, said := logged(proxy.Options{Servers: digested("a"), Store: kept})
+	stored := &memory{fail: fmt.Errorf("f: %w", store.ErrBusy)}
+	o, said := logged(proxy.Options{Servers: digested("a"), Store: stored})
 	c, _, end := run(t, stubs{"a": lister("2025-11-25")}.dial, o)
 	if got := ask(c)[1]; !strings.Contains(got, "a__w") {
 		t.Errorf("got %s", got)
@@ -278,19 +278,19 @@ func TestStoreIsBusy(t *testing.T) {
 // writing that again.
 func TestVerified(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		kept := &memory{}
-		o := proxy.Options{Servers: digested("a"), Store: kept}
+		stored := &memory{}
+		o := proxy.Options{Servers: digested("a"), Store: stored}
 		servers := stubs{"a": lister("2025-11-25")}
 		c, _, end := run(t, servers.dial, o)
 		ask(c)
 		end()
-		first := kept.of("a").Catalog.Verified
+		first := stored.of("a").Catalog.Verified
 		time.Sleep(time.Hour)
 		c, _, end = run(t, servers.dial, o)
 		c.result("tools/call", `{"name":"a__w"}`)
 		end()
-		if got := kept.of("a").Catalog.Verified.Sub(first); got != time.Hour || kept.writes() != 1 {
-			t.Errorf("verified %v later, %d writes", got, kept.writes())
+		if got := stored.of("a").Catalog.Verified.Sub(first); got != time.Hour || stored.writes() != 1 {
+			t.Errorf("verified %v later, %d writes", got, stored.writes())
 		}
 	})
 }

@@ -102,7 +102,7 @@ func TestTimeForAList(t *testing.T) {
 		time.Sleep(5 * time.Second) // as time goes in the bubble: finding out the era was not in the list's time
 		for _, name := range []string{"silent", "endless"} {
 			err := s.p.router.Catalog.Inventory(s.backend(name)).Failure(inventory.Tools)
-			if late, ok := errors.AsType[*runtime.TimeoutError](err); !ok || late.After != 30*time.Second {
+			if delayed, ok := errors.AsType[*runtime.TimeoutError](err); !ok || delayed.After != 30*time.Second {
 				t.Errorf("%s: after %v: %v", name, time.Since(start), err)
 			}
 			if _, err := s.try(t.Context(), old(), "tools/call", `{"name":"`+name+`__echo","arguments":{}}`); err == nil {

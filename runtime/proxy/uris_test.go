@@ -213,13 +213,13 @@ func TestResultsWithoutASession(t *testing.T) {
 	}}
 	for _, plain := range []bool{true, false} {
 		w := startHTTP(t, &backends{servers: map[string]*runtimetest.Server{"a": server, "b": runtimetest.New()}, plain: plain}, proxy.HTTPOptions{})
-		for version, kept := range map[string]bool{"2025-03-26": false, "2025-06-18": true, "": true} {
+		for version, stored := range map[string]bool{"2025-03-26": false, "2025-06-18": true, "": true} {
 			var headers []string
 			if version != "" {
 				headers = []string{"MCP-Protocol-Version", version}
 			}
 			for range 2 { // first the slow way
-				if _, _, body := w.post(echoCall, headers...); strings.Contains(body, `"type":"resource_link"`) != kept {
+				if _, _, body := w.post(echoCall, headers...); strings.Contains(body, `"type":"resource_link"`) != stored {
 					t.Errorf("plain %v, %q: got %s", plain, version, body)
 				}
 			}

@@ -307,7 +307,7 @@ func TestViewTasks(t *testing.T) {
 			set := func(tools ...string) *views.Set {
 				return viewsOf(t, "v", map[string]views.Config{"v": {Tools: tools}})
 			}
-			p := tasksFront(t, map[string]*runtimetest.Server{"a": s}, proxy.Options{Views: set("*")})
+			p := tasksEndpoint(t, map[string]*runtimetest.Server{"a": s}, proxy.Options{Views: set("*")})
 			defer p.Close()
 			var ask func(method, members string) string
 			if over == "stdio" {

@@ -23,8 +23,8 @@ func TestNewToolsLast(t *testing.T) {
 			s := &counting{stub: simple("m", "k")}
 			s.capabilities = `{"tools":{"listChanged":true}}`
 			servers := stubs{"b": simple("t")}
-			kept := &memory{}
-			o := proxy.Options{Servers: digested("a", "b"), Store: kept, View: view, Views: viewsOf(t, "", map[string]views.Config{"v": {Pin: []string{"b__t"}}})}
+			stored := &memory{}
+			o := proxy.Options{Servers: digested("a", "b"), Store: stored, View: view, Views: viewsOf(t, "", map[string]views.Config{"v": {Pin: []string{"b__t"}}})}
 			dial := func(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
 				if key.Server == "a" {
 					return s.dial(ctx, key, h)

@@ -40,7 +40,7 @@ func classes() []class {
 		hosts(), origins(), contents(), listening(), sessions(), parsing(), forwarding(), names(), uris(), ownership(),
 		answers(), questions(), remotes(), redirects(), sealed(), mirrored(), bounds(), registries(), secrets(), logins(), files(),
 		edits(), processes(), environments(), terminals(), links(),
-		doors(), places(), encrypted(), belongings(), leaks(), issued(), published(), silent(), certified(), forwarded(), apart(), pages(),
+		entrances(), places(), encrypted(), belongings(), leaks(), issued(), published(), silent(), certified(), forwarded(), apart(), pages(),
 		policies(), flows(), pinned(), commanded(), spellings(), called(),
 	}
 }

@@ -217,13 +217,13 @@ func endings() (all []attack) {
 	all = append(all, attack{name: "a file of tokens that cannot be read", do: func(t *testing.T, _ *stage) {
 		g := newGate(t, "auth: [token: {}]")
 		expect(t, post(t, g.Daemon, ping, g.as("alice")), "200 result")
-		kept := g.home.read(t, "access-tokens.json")
-		for name, text := range map[string]string{"half": kept[:len(kept)/2], "empty": "", "a list": "[]", "no tokens": "{}", "unknown members": `{"tokens":[],"admins":["bob"]}`, "a hash that is none": strings.Replace(kept, `"sha256": "`, `"sha256": "x`, 1)} {
+		stored := g.home.read(t, "access-tokens.json")
+		for name, text := range map[string]string{"half": stored[:len(stored)/2], "empty": "", "a list": "[]", "no tokens": "{}", "unknown members": `{"tokens":[],"admins":["bob"]}`, "a hash that is none": strings.Replace(stored, `"sha256": "`, `"sha256": "x`, 1)} {
 			g.home.write(t, "access-tokens.json", text)
 			wait.Until(t, name+": 503", func() bool { return post(t, g.Daemon, ping, g.as("alice")).Status == 503 })
 			g.refuses(t, knocks()[1].request(g.as("alice")), "503 temporarily_unavailable")
 			g.refuses(t, knocks()[1].request(), "401 none")
-			g.home.write(t, "access-tokens.json", kept)
+			g.home.write(t, "access-tokens.json", stored)
 			wait.Until(t, name+": 200 again", func() bool { return post(t, g.Daemon, ping, g.as("alice")).Status == 200 })
 		}
 	}}, attack{name: "the id of a session of a serve before", do: func(t *testing.T, s *stage) {

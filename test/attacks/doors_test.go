@@ -21,7 +21,7 @@ import (
 
 // authenticators is what comes without a credential that is good, on each transport of each era:
 // it gets one answer whatever it asks for, and no server hears of it.
-func doors() class {
+func entrances() class {
 	c := class{name: "doors"}
 	for _, row := range []struct{ name, who, want string }{
 		{"no credential", "", "401 none"},
@@ -59,12 +59,12 @@ func doors() class {
 			}})
 		}
 	}
-	c.cases = append(c.cases, openDoors()...)
+	c.cases = append(c.cases, openEntrances()...)
 	return c
 }
 
-// openDoors are ways around, and what is let in.
-func openDoors() (all []attack) {
+// openEntrances are ways around, and what is let in.
+func openEntrances() (all []attack) {
 	add := func(name string, do func(t *testing.T, g *gate)) {
 		all = append(all, attack{name: name, do: func(t *testing.T, s *stage) { do(t, s.tokenGate()) }})
 	}

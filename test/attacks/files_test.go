@@ -159,9 +159,9 @@ func (h *home) boundedWith(t testing.TB, stdin string, args ...string) outcome {
 	var out, errs strings.Builder
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errs
 	require.NoError(t, cmd.Start())
-	late := time.AfterFunc(soon, func() { _ = cmd.Process.Kill() })
+	delayed := time.AfterFunc(soon, func() { _ = cmd.Process.Kill() })
 	_ = cmd.Wait() // the state is in ProcessState
-	if !late.Stop() {
+	if !delayed.Stop() {
 		t.Errorf("mcpctl %s has not ended after %s", strings.Join(args, " "), soon)
 	}
 	if strings.Contains(errs.String(), "goroutine ") {
@@ -173,10 +173,10 @@ func (h *home) boundedWith(t testing.TB, stdin string, args ...string) outcome {
 // edits are changes of servers.json that are cut off, or made by many at once.
 func edits() class {
 	c := class{name: "edits", apart: true}
-	const kept = "{\n  // by hand\n  \"mcpServers\": {\n    \"kept\": {\"command\": \"true\"}, // stays\n  },\n}\n"
+	const stored = "{\n  // by hand\n  \"mcpServers\": {\n    \"kept\": {\"command\": \"true\"}, // stays\n  },\n}\n"
 	for i := range 12 {
 		c.cases = append(c.cases, attack{name: fmt.Sprintf("killed, round %d", i+1), do: func(t *testing.T, _ *stage) {
-			h := newHome(t, kept)
+			h := newHome(t, stored)
 			for n := range 6 {
 				cmd := h.command(t.Context(), "add", fmt.Sprintf("new%d", n), "--", "true")
 				require.NoError(t, cmd.Start())
@@ -199,7 +199,7 @@ func edits() class {
 	}
 	c.cases = append(c.cases,
 		attack{name: "what was left of one is removed", do: func(t *testing.T, _ *stage) {
-			h := newHome(t, kept)
+			h := newHome(t, stored)
 			old := h.write(t, ".servers.json.123456.tmp", canary("left"))
 			require.NoError(t, os.Chtimes(old, time.Now().Add(-time.Hour), time.Now().Add(-time.Hour)))
 			expectExit(t, h.mcpctl(t, "", "add", "new", "--", "true"), "0")
@@ -208,7 +208,7 @@ func edits() class {
 			}
 		}},
 		attack{name: "who reads in the middle", do: func(t *testing.T, _ *stage) {
-			h := newHome(t, kept)
+			h := newHome(t, stored)
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
@@ -231,7 +231,7 @@ func edits() class {
 			}
 		}},
 		attack{name: "many at once", do: func(t *testing.T, _ *stage) {
-			h := newHome(t, kept)
+			h := newHome(t, stored)
 			var wg sync.WaitGroup
 			for i := range 8 {
 				wg.Go(func() { expectExit(t, h.mcpctl(t, "", "add", fmt.Sprintf("new%d", i), "--", "true"), "0") })
@@ -246,7 +246,7 @@ func edits() class {
 		}},
 		attack{name: "a link is followed", do: func(t *testing.T, _ *stage) {
 			h := newHome(t, "")
-			real := h.write(t, "real.json", kept)
+			real := h.write(t, "real.json", stored)
 			require.NoError(t, os.Symlink("real.json", h.config))
 			expectExit(t, h.mcpctl(t, "", "add", "new", "--", "true"), "0")
 			if info, err := os.Lstat(h.config); err != nil || info.Mode()&os.ModeSymlink == 0 {
@@ -257,7 +257,7 @@ func edits() class {
 			}
 		}},
 		attack{name: "rights stay", do: func(t *testing.T, _ *stage) {
-			h := newHome(t, kept)
+			h := newHome(t, stored)
 			require.NoError(t, os.Chmod(h.config, 0o640))
 			expectExit(t, h.mcpctl(t, "", "add", "new", "--", "true"), "0")
 			if info, err := os.Stat(h.config); err != nil || info.Mode().Perm() != 0o640 {
@@ -265,16 +265,16 @@ func edits() class {
 			}
 		}},
 		attack{name: "a name that is taken", do: func(t *testing.T, _ *stage) {
-			h := newHome(t, kept)
+			h := newHome(t, stored)
 			expectExit(t, h.mcpctl(t, "", "add", "kept", "--", "evil"), "5")
-			if h.read(t, "servers.json") != kept {
+			if h.read(t, "servers.json") != stored {
 				t.Errorf("got %s", h.read(t, "servers.json"))
 			}
 		}},
 		attack{name: "a file that is broken stays as it is", do: func(t *testing.T, _ *stage) {
-			h := newHome(t, kept+"}")
+			h := newHome(t, stored+"}")
 			expectExit(t, h.mcpctl(t, "", "add", "new", "--", "true"), "5")
-			if h.read(t, "servers.json") != kept+"}" {
+			if h.read(t, "servers.json") != stored+"}" {
 				t.Errorf("got %s", h.read(t, "servers.json"))
 			}
 		}},
@@ -282,7 +282,7 @@ func edits() class {
 	// What is given becomes a text in JSON, whatever it is.
 	for _, word := range []string{`"}, "evil": {"command": "x`, "a\nb", "// x", "/* x", `\`, "\x1b[2J", "${HOME}", "\u2028", strings.Repeat("x", 100_000)} {
 		c.cases = append(c.cases, attack{name: "an argument " + wire.Quote(word[:min(len(word), 20)]), do: func(t *testing.T, _ *stage) {
-			h := newHome(t, kept)
+			h := newHome(t, stored)
 			expectExit(t, h.mcpctl(t, "", "add", "new", "-q", "--", "true", word), "0")
 			var got struct {
 				Entry struct{ Args []string }

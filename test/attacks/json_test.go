@@ -191,10 +191,10 @@ func forwarding() class {
 		{"empty names", `{"":1,"":2}`},
 		{"white space", `{ "a" : [ 1 , 2 ] }`},
 	} {
-		for _, front := range []string{"HTTP", "stdio"} {
-			c.cases = append(c.cases, attack{name: row[0] + ", " + front, do: func(t *testing.T, s *stage) {
+		for _, gateway := range []string{"HTTP", "stdio"} {
+			c.cases = append(c.cases, attack{name: row[0] + ", " + gateway, do: func(t *testing.T, s *stage) {
 				var got string
-				if front == "HTTP" {
+				if gateway == "HTTP" {
 					got = post(t, s.pair(), tool("5", "good__echo", row[1])).Message()
 				} else {
 					p := s.lines()

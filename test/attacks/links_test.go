@@ -118,7 +118,7 @@ func (h *home) confirmOnTerminal(t testing.TB, args ...string) string {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	require.NoError(t, cmd.Start())
 	_ = tty.Close()
-	late := time.AfterFunc(wire.Limit, func() { _ = cmd.Process.Kill() })
+	delayed := time.AfterFunc(wire.Limit, func() { _ = cmd.Process.Kill() })
 	var drawn strings.Builder
 	buf, asked := make([]byte, 4096), false
 	for {
@@ -136,7 +136,7 @@ func (h *home) confirmOnTerminal(t testing.TB, args ...string) string {
 		}
 	}
 	_ = cmd.Wait() // how it ends is not what this is about
-	if !late.Stop() {
+	if !delayed.Stop() {
 		t.Errorf("mcpctl %s does not end:\n%q", strings.Join(args, " "), drawn.String())
 	}
 	return drawn.String()

@@ -56,10 +56,10 @@ func githubServer(dir string) (*server, error) {
 	return &server{"github", "github-mcp-server, a tools/list result", list}, nil
 }
 
-// judgeCorpus generates a package for each server and looks at it as a
+// checkCorpus generates a package for each server and looks at it as a
 // reviewer and his tools do. staticcheck is the program's path, "" to do
 // without.
-func judgeCorpus(ctx context.Context, root, staticcheck string, servers []server) ([]corpusServer, error) {
+func checkCorpus(ctx context.Context, root, staticcheck string, servers []server) ([]corpusServer, error) {
 	b, err := newBench(root)
 	if err != nil {
 		return nil, err

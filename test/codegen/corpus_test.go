@@ -31,7 +31,7 @@ func TestCorpus(t *testing.T) {
 	if check == "" {
 		t.Log("without staticcheck, which is not installed: make staticcheck installs it")
 	}
-	all, err := judgeCorpus(t.Context(), "../..", check, servers)
+	all, err := checkCorpus(t.Context(), "../..", check, servers)
 	require.NoError(t, err)
 	complain := t.Logf
 	if enforced {

@@ -27,9 +27,9 @@ type judged struct {
 	Failures []failure
 }
 
-// judgeOurs generates clients for all groups of both drafts, compiles them into
+// checkOurs generates clients for all groups of both drafts, compiles them into
 // one program and tries every case.
-func judgeOurs(ctx context.Context, s *suite.Suite, root string) ([]judged, error) {
+func checkOurs(ctx context.Context, s *suite.Suite, root string) ([]judged, error) {
 	work, err := os.MkdirTemp("", "mcpctl-codegen-")
 	if err != nil {
 		return nil, err

@@ -133,7 +133,7 @@ func (j *judging) part(ctx context.Context, part string) (err error) {
 			return err
 		}
 		j.SuiteVersion = s.Version
-		j.Suite, err = judgeOurs(ctx, s, j.root)
+		j.Suite, err = checkOurs(ctx, s, j.root)
 		return err
 	case "bakeoff":
 		j.Bakeoff, err = bakeoffOurs(ctx, j.root)
@@ -181,7 +181,7 @@ func (j *judging) corpusPart(ctx context.Context) error {
 	if j.Staticcheck, err = output(ctx, j.root, check, "-version"); err != nil {
 		return err
 	}
-	j.Corpus, err = judgeCorpus(ctx, j.root, check, servers)
+	j.Corpus, err = checkCorpus(ctx, j.root, check, servers)
 	return err
 }
 
@@ -201,7 +201,7 @@ func (j *judging) peersPart(ctx context.Context) error {
 	j.Peers = nil
 	for _, g := range others {
 		p := peerReport{Name: g.Name, Version: g.Version}
-		if p.Suite, err = judgePeer(ctx, g, s, j.root); err != nil {
+		if p.Suite, err = checkPeer(ctx, g, s, j.root); err != nil {
 			return err
 		}
 		if p.Bakeoff, err = bakeoffPeer(ctx, g, j.root); err != nil {

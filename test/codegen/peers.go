@@ -197,9 +197,9 @@ func unusable(source []byte, root string) string {
 	return "declares no type " + root
 }
 
-// judgePeer tries a peer with every case of both drafts, as members of
+// checkPeer tries a peer with every case of both drafts, as members of
 // arguments.
-func judgePeer(ctx context.Context, g peer, s *suite.Suite, root string) ([]judged, error) {
+func checkPeer(ctx context.Context, g peer, s *suite.Suite, root string) ([]judged, error) {
 	work, err := os.MkdirTemp("", "mcpctl-codegen-")
 	if err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ func TestPeers(t *testing.T) {
 	list, err := peers(t.Context(), "../..")
 	require.NoError(t, err)
 	for _, p := range list {
-		all, err := judgePeer(t.Context(), p, s, "../..")
+		all, err := checkPeer(t.Context(), p, s, "../..")
 		require.NoError(t, err)
 		outcomes, err := bakeoffPeer(t.Context(), p, "../..")
 		require.NoError(t, err)

@@ -47,7 +47,7 @@ func TestRandom(t *testing.T) {
 		}
 		tools = append(tools, made)
 		for _, v := range trial.Instances(src, raw, *randomValues) {
-			if verdict, sure := judge(s, v); sure {
+			if verdict, sure := check(s, v); sure {
 				cases = append(cases, randomCase{made.Name, side, string(raw), v, verdict})
 			}
 		}
@@ -106,8 +106,8 @@ type randomCase struct {
 	issues             []schema.Issue
 }
 
-// judge asks the validator, which may give up on a schema.
-func judge(s *schema.Schema, value []byte) (issues []schema.Issue, sure bool) {
+// check asks the validator, which may give up on a schema.
+func check(s *schema.Schema, value []byte) (issues []schema.Issue, sure bool) {
 	err := s.Validate(value)
 	if found, ok := errors.AsType[*schema.ValidationError](err); ok {
 		return found.Issues, true

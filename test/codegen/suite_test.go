@@ -20,7 +20,7 @@ func TestSuite(t *testing.T) {
 	t.Parallel()
 	s, err := suite.Open()
 	require.NoError(t, err)
-	all, err := judgeOurs(t.Context(), s, "../..")
+	all, err := checkOurs(t.Context(), s, "../..")
 	require.NoError(t, err)
 	for _, j := range all {
 		c := j.Tally

@@ -74,8 +74,8 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// judge runs parts of one row through a report.
-func judge(t *testing.T, expected string, least int, scenarios ...scenario) (ok bool, said string) {
+// evaluate runs parts of one row through a report.
+func evaluate(t *testing.T, expected string, least int, scenarios ...scenario) (ok bool, said string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "expected.txt")
 	require.NoError(t, os.WriteFile(path, []byte(expected), 0o600))
@@ -109,7 +109,7 @@ func TestReport(t *testing.T) {
 		"stale":                   {"\nhttp 2025-11-25 ping # why", 2, []scenario{good}, false, "line 2 of the expected failures is stale"},
 		"another revision's line": {"http 2026-07-28 ping # why", 2, []scenario{good}, true, "passed 2/2"},
 	} {
-		ok, said := judge(t, c.expected, c.least, c.scenarios...)
+		ok, said := evaluate(t, c.expected, c.least, c.scenarios...)
 		if ok != c.ok || !strings.Contains(said, c.want) {
 			t.Errorf("%s: got %v, want %v with %q:\n%s", name, ok, c.ok, c.want, said)
 		}

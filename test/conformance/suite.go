@@ -116,7 +116,7 @@ func (s *suite) server(ctx context.Context, url, version string) ([]scenario, er
 		"--timeout", millis(scenarioTimeout), "-o", dir); err != nil {
 		return nil, err
 	}
-	return s.judge(dir, names, nil)
+	return s.evaluate(dir, names, nil)
 }
 
 // extensions runs scenarios that belong to no revision.
@@ -127,7 +127,7 @@ func (s *suite) extensions(ctx context.Context, url string, names []string) ([]s
 			return nil, err
 		}
 	}
-	return s.judge(dir, names, nil)
+	return s.evaluate(dir, names, nil)
 }
 
 // bad is what the suite prints about a client whose exit it did not expect,
@@ -152,11 +152,11 @@ func (s *suite) client(ctx context.Context, command, version string, names []str
 			more[n] = check{ID: "exit", Status: "FAILURE", Message: why}
 		}
 	}
-	return s.judge(dir, names, more)
+	return s.evaluate(dir, names, more)
 }
 
-// judge counts the results below dir. more are checks of our own.
-func (s *suite) judge(dir string, names []string, more map[string]check) ([]scenario, error) {
+// evaluate counts the results below dir. more are checks of our own.
+func (s *suite) evaluate(dir string, names []string, more map[string]check) ([]scenario, error) {
 	found, err := results(dir, names)
 	if err != nil {
 		return nil, err

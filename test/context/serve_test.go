@@ -70,8 +70,8 @@ func serve(t *testing.T, program string, env []string, form string) *gateway {
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = in.Close()
-		late := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
-		defer late.Stop()
+		delayed := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
+		defer delayed.Stop()
 		_ = cmd.Wait()
 	})
 	f := &gateway{t: t, in: in, out: bufio.NewReader(out)}

@@ -24,7 +24,7 @@ func breakages() []breakage {
 		return b
 	}
 	const (
-		bridge   = "internal/bridge"
+		bridge   = "internal/negotiate"
 		proxy    = "runtime/proxy"
 		revision = "internal/revision"
 		seal     = "internal/seal"

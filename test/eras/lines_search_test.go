@@ -14,11 +14,11 @@ import (
 func searchLines() []line {
 	return []line{
 		{name: "search", title: "Tools are found instead of listed", check: func(p *pair) {
-			beside(p, func(o *proxy.Options) { o.Search = proxy.Search{List: views.ListSearch} }, checkSearch)
+			alongside(p, func(o *proxy.Options) { o.Search = proxy.Search{List: views.ListSearch} }, checkSearch)
 		}},
 		{name: "call-tool", title: "A call through call_tool is the call inside it: " + strings.Join(insideLines(), ", "), check: func(p *pair) {
 			// The list is whole, and the tools are there.
-			beside(p, func(o *proxy.Options) { o.Search = proxy.Search{List: views.ListAuto, Budget: 1 << 30} }, func(q *pair) {
+			alongside(p, func(o *proxy.Options) { o.Search = proxy.Search{List: views.ListAuto, Budget: 1 << 30} }, func(q *pair) {
 				check(q.settle(q.ctx))
 				q.c.takeQuestions()
 				checkInside(q)
@@ -35,8 +35,8 @@ func insideLines() []string {
 	}
 }
 
-// beside runs a check with a proxy of its own before the same kind of backend.
-func beside(p *pair, set func(*proxy.Options), do func(q *pair)) {
+// alongside runs a check with a proxy of its own before the same kind of backend.
+func alongside(p *pair, set func(*proxy.Options), do func(q *pair)) {
 	q := must(newPair(p.endpoint, p.back, set))
 	defer q.close()
 	q.ctx = p.ctx

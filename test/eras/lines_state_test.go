@@ -25,7 +25,7 @@ func (p *pair) statePurpose() string {
 func stateLines() []line {
 	modernOnly := func(f endpoint, _ backend) string {
 		if !f.modern {
-			return frontState
+			return endpointState
 		}
 		return ""
 	}

@@ -76,12 +76,12 @@ func attempt(do func()) (err error) {
 
 // Reasons, each with its source.
 const (
-	noSession  = "A client without a session has declared no capabilities, and has no stream for questions. Capabilities come from `initialize` and belong to a session (2025-11-25, Lifecycle; Streamable HTTP, Session Management). The server's question is refused with a clear error."
-	noStream   = "Without a session there is no stream for messages outside of requests: GET needs the session's id (2025-11-25, Streamable HTTP, Listening for Messages)."
-	backStream = "This backend has no stream for messages outside of requests: without a session it answers GET with 405, so it cannot notify (2025-11-25, Streamable HTTP, Listening for Messages)."
-	backMute   = "A server of 2026-07-28 sends no requests: it asks only in results (2026-07-28, Multi round-trip requests)."
-	noState    = "requestState exists only between clients and servers of 2026-07-28 (2026-07-28, Multi round-trip requests)."
-	frontState = "A client of the handshake era is asked within its call and is given no state (2025-11-25, Elicitation)."
+	noSession     = "A client without a session has declared no capabilities, and has no stream for questions. Capabilities come from `initialize` and belong to a session (2025-11-25, Lifecycle; Streamable HTTP, Session Management). The server's question is refused with a clear error."
+	noStream      = "Without a session there is no stream for messages outside of requests: GET needs the session's id (2025-11-25, Streamable HTTP, Listening for Messages)."
+	backStream    = "This backend has no stream for messages outside of requests: without a session it answers GET with 405, so it cannot notify (2025-11-25, Streamable HTTP, Listening for Messages)."
+	backMute      = "A server of 2026-07-28 sends no requests: it asks only in results (2026-07-28, Multi round-trip requests)."
+	noState       = "requestState exists only between clients and servers of 2026-07-28 (2026-07-28, Multi round-trip requests)."
+	endpointState = "A client of the handshake era is asked within its call and is given no state (2025-11-25, Elicitation)."
 )
 
 func needsSession(f endpoint, _ backend) string {

@@ -14,7 +14,7 @@ import (
 func viewLines() []line {
 	return []line{
 		{name: "view", title: "A view selects, renames and presents, and what it leaves out does not exist", check: func(p *pair) {
-			beside(p, func(o *proxy.Options) {
+			alongside(p, func(o *proxy.Options) {
 				o.Views = must(views.New(map[string]views.Config{"coding": codingView}, "coding"))
 			}, checkView)
 		}},

@@ -213,14 +213,14 @@ func (t *transcript) section(name string, n *names, end bool) string {
 
 var (
 	exchangeNumber = regexp.MustCompile(`(?m)^#\d+`)
-	lateCancel     = regexp.MustCompile(`(?m)^#\d+ POST .*\n(?:[A-Z].*\n)*\{.*"notifications/cancelled".*\n`)
+	delayedCancel  = regexp.MustCompile(`(?m)^#\d+ POST .*\n(?:[A-Z].*\n)*\{.*"notifications/cancelled".*\n`)
 )
 
 // withoutCancel takes the cancel of a call that was still open out of the end of an
 // HTTP server, and renumbers what is left: whether it is sent is not certain there
 // either.
 func withoutCancel(up, down string) (string, string) {
-	cancel := lateCancel.FindString(up)
+	cancel := delayedCancel.FindString(up)
 	if cancel == "" {
 		return up, down
 	}

@@ -60,7 +60,7 @@ func TestBackends(t *testing.T) {
 			if e.slow && testing.Short() {
 				t.Skip("takes half a minute")
 			}
-			besideOthers(t, hostileEntry("bad", fault), e)
+			withOthers(t, hostileEntry("bad", fault), e)
 		})
 	}
 }
@@ -72,7 +72,7 @@ func TestRemotes(t *testing.T) {
 			t.Parallel()
 			s := httptest.NewServer(hostile.Handler("bad", fault))
 			t.Cleanup(s.Close)
-			d := besideOthers(t, map[string]any{"url": s.URL + "/mcp", "connectTimeout": "5s"}, expected(fault))
+			d := withOthers(t, map[string]any{"url": s.URL + "/mcp", "connectTimeout": "5s"}, expected(fault))
 			// Four answers at once of 64 MiB each, in buffers that grow by halves.
 			if u, most := d.usage(t), d.start.peak+4*256*factor(); u.peak > most {
 				t.Errorf("memory has reached %d MiB, want at most %d", u.peak, most)
@@ -81,8 +81,8 @@ func TestRemotes(t *testing.T) {
 	}
 }
 
-// besideOthers attacks a server beside callers of one that behaves.
-func besideOthers(t *testing.T, bad map[string]any, e expectation) *daemon {
+// withOthers attacks a server beside callers of one that behaves.
+func withOthers(t *testing.T, bad map[string]any, e expectation) *daemon {
 	t.Helper()
 	if e.right {
 		bad["requestTimeout"], bad["connectTimeout"] = patient.String(), patient.String()

@@ -246,7 +246,7 @@ func secretsOfCommands(t *testing.T, d *daemon, s wire.Servers, format string) {
 		}
 	}
 	var wg sync.WaitGroup
-	room := make(chan struct{}, 4)
+	space := make(chan struct{}, 4)
 	for i, name := range slices.Sorted(maps.Keys(s)) {
 		all := commands(name)
 		if testing.Short() && i%8 > 0 { // the call of each, and everything with some
@@ -256,8 +256,8 @@ func secretsOfCommands(t *testing.T, d *daemon, s wire.Servers, format string) {
 		}
 		for _, words := range all {
 			wg.Go(func() {
-				room <- struct{}{}
-				defer func() { <-room }()
+				space <- struct{}{}
+				defer func() { <-space }()
 				d.run(t, append(words, flags...)...)
 			})
 		}

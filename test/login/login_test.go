@@ -24,8 +24,8 @@ const brief = 2
 
 func outlive() { time.Sleep(brief*time.Second + 100*time.Millisecond) }
 
-// kept returns the tokens that are kept.
-func (u *user) kept(t *testing.T) []struct{ AccessToken, RefreshToken string } {
+// stored returns the tokens that are kept.
+func (u *user) stored(t *testing.T) []struct{ AccessToken, RefreshToken string } {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(u.home, "auth.json"))
 	require.NoError(t, err)
@@ -106,13 +106,13 @@ func TestEnded(t *testing.T) {
 	p := newPair(t, settings{Lifetime: brief})
 	u := newUser(t, notes(p.Server, nil))
 	u.calls(t, approve)
-	old := u.kept(t)[0]
+	old := u.stored(t)[0]
 	outlive()
 	if p.active(t, old.AccessToken) || !p.active(t, old.RefreshToken) {
 		t.Fatal("the token has not ended, or the refresh token has")
 	}
 	u.calls(t, nobody)
-	if now := u.kept(t)[0]; now.RefreshToken == old.RefreshToken || now.AccessToken == old.AccessToken {
+	if now := u.stored(t)[0]; now.RefreshToken == old.RefreshToken || now.AccessToken == old.AccessToken {
 		t.Error("the tokens are those of before")
 	}
 }
@@ -143,7 +143,7 @@ func TestLogout(t *testing.T) {
 	p := newPair(t, settings{})
 	u := newUser(t, notes(p.Server, nil))
 	u.calls(t, approve)
-	old := u.kept(t)[0]
+	old := u.stored(t)[0]
 	if !p.active(t, old.AccessToken) || !p.active(t, old.RefreshToken) || !p.takes(t, old.AccessToken) {
 		t.Fatal("the tokens cannot be used")
 	}
@@ -279,7 +279,7 @@ func TestServe(t *testing.T) {
 		// On a busy machine the first list waits for the server.
 		return strings.Contains(line, "level=WARN") && !strings.Contains(line, `msg="waiting for notes …"`)
 	})
-	if warned || strings.Contains(got, u.kept(t)[0].AccessToken) {
+	if warned || strings.Contains(got, u.stored(t)[0].AccessToken) {
 		t.Errorf("serve says:\n%s", got)
 	}
 }

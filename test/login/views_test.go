@@ -13,8 +13,8 @@ import (
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
-// desk is a view with one tool, under another name.
-const desk = "  views:\n    desk: {tools: [" + tool + "], override: {" + tool + ": {name: say}}}\n"
+// form is a view with one tool, under another name.
+const form = "  views:\n    desk: {tools: [" + tool + "], override: {" + tool + ": {name: say}}}\n"
 
 // document is where the metadata of the resource are.
 const document = "/.well-known/oauth-protected-resource/mcp"
@@ -25,7 +25,7 @@ const document = "/.well-known/oauth-protected-resource/mcp"
 // whether there is the view or not.
 func TestAdmitsToViews(t *testing.T) {
 	t.Parallel()
-	a := admit(t, settings{JWT: true}, desk)
+	a := admit(t, settings{JWT: true}, form)
 	whole := a.metadata(t, "")
 	if !strings.Contains(whole, `"resource":"`+a.URL+`"`) || !strings.Contains(whole, a.Issuer) {
 		t.Errorf("got %s", whole)
@@ -99,7 +99,7 @@ func (a *admitting) admitsGo(t *testing.T) {
 		if revision != "" && !wire.Nightly() {
 			continue
 		}
-		s, err := goConnect(t, &mcp.StreamableClientTransport{Endpoint: a.URL, HTTPClient: &http.Client{Transport: toDesk{}}}, revision, registers)
+		s, err := goConnect(t, &mcp.StreamableClientTransport{Endpoint: a.URL, HTTPClient: &http.Client{Transport: toForm{}}}, revision, registers)
 		require.NoError(t, err)
 		if got := goCall(t, s, "say"); got != greeting {
 			t.Errorf("%q: got %q", revision, got)
@@ -115,10 +115,10 @@ func (a *admitting) admitsGo(t *testing.T) {
 	}
 }
 
-// toDesk sends requests to the view.
-type toDesk struct{}
+// toForm sends requests to the view.
+type toForm struct{}
 
-func (toDesk) RoundTrip(r *http.Request) (*http.Response, error) {
+func (toForm) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.URL.Path += "/desk"
 	return http.DefaultTransport.RoundTrip(r)

@@ -56,7 +56,7 @@ func TestBridge(t *testing.T) {
 			} else {
 				v.url = bridgeHTTP(t, v.config, append([]string{"--"}, commandOf(e)...)...).URL
 			}
-			c.client.visits(t, v)
+			c.client.pages(t, v)
 		})
 	}
 }

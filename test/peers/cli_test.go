@@ -36,9 +36,9 @@ func act(words ...string) []any { return []any{"act", map[string]any{"word": wor
 func TestCLI(t *testing.T) {
 	t.Parallel()
 	at := []struct {
-		client tourist
-		front  string
-		daily  bool // not only with make nightly
+		client  tourist
+		gateway string
+		daily   bool // not only with make nightly
 	}{
 		{tourist{"v1", "legacy", "stdio"}, "bridge", true},
 		{tourist{"v2", "modern", "stdio"}, "serve", false},
@@ -55,10 +55,10 @@ func TestCLI(t *testing.T) {
 		if !c.daily && !wire.Nightly() {
 			continue
 		}
-		t.Run(c.client.String()+" - "+c.front, func(t *testing.T) {
+		t.Run(c.client.String()+" - "+c.gateway, func(t *testing.T) {
 			t.Parallel()
 			v := visit{
-				config: configure(t, commandLine(t)), bare: c.front == "bridge",
+				config: configure(t, commandLine(t)), bare: c.gateway == "bridge",
 				steps: []string{"echo", "structured", "fail", "unknown", "progress", "killed"},
 				calls: map[string][]any{
 					"echo": act("say=grüße\u2028"), "add": act(`json={"n":42}`), "steps": act("many=1", "pause=300ms"), // the SDKs drop progress that they read together with the answer
@@ -79,7 +79,7 @@ func TestCLI(t *testing.T) {
 			default:
 				v.url = serveHTTP(t, v.config).URL
 			}
-			c.client.visits(t, v)
+			c.client.pages(t, v)
 		})
 	}
 }

@@ -62,8 +62,8 @@ func (c *client) steps() []float64 {
 	return slices.Clone(c.progress)
 }
 
-// stdioFront connects to mcpctl serve as its child.
-func stdioFront(t *testing.T, revision, config string, args ...string) *client {
+// stdioGateway connects to mcpctl serve as its child.
+func stdioGateway(t *testing.T, revision, config string, args ...string) *client {
 	t.Helper()
 	cmd, _ := command(context.WithoutCancel(t.Context()), t, config, append([]string{"serve"}, args...)...)
 	return connectAs(t, &mcp.CommandTransport{Command: cmd, TerminateDuration: 10 * time.Second}, revision)
@@ -79,7 +79,7 @@ func ways() map[string]func(t *testing.T, config string, args ...string) *client
 	}
 	for era, revision := range map[string]string{"": legacyRevision, " 2026-07-28": ""} {
 		all["stdio"+era] = func(t *testing.T, config string, args ...string) *client {
-			return stdioFront(t, revision, config, args...)
+			return stdioGateway(t, revision, config, args...)
 		}
 		all["http"+era] = func(t *testing.T, config string, args ...string) *client {
 			return connectAs(t, &mcp.StreamableClientTransport{Endpoint: serveHTTP(t, config, args...).URL}, revision)

@@ -144,12 +144,12 @@ func TestGoldenServe(t *testing.T) {
 			e, peer := open(t)
 			config := configure(t, e)
 			stdio, _ := serveStdio(t, config)
-			for front, c := range map[string]caller{"stdio": stdio, "http": post(t, serveHTTP(t, config).URL)} {
+			for gateway, c := range map[string]caller{"stdio": stdio, "http": post(t, serveHTTP(t, config).URL)} {
 				for round, name := range []string{`"fake__`, `"fake__`, `"\u0066ake\u005f_`} {
 					for what, r := range goldenRequests {
 						params := strings.Replace(r.params, `"name":"`, `"name": `+name, 1)
 						if got, want := result(t, c, r.method, params), result(t, peer, r.method, r.params); got != want {
-							t.Errorf("%s, round %d, %s:\n got %q\nwant %q", front, round, what, got, want)
+							t.Errorf("%s, round %d, %s:\n got %q\nwant %q", gateway, round, what, got, want)
 						}
 					}
 				}
@@ -160,11 +160,11 @@ func TestGoldenServe(t *testing.T) {
 						want = strings.ReplaceAll(want, "\r\n", "\n")
 					}
 					if oneLine(got) != oneLine(want) {
-						t.Errorf("%s, pretty:\n got %q\nwant %q", front, got, want)
+						t.Errorf("%s, pretty:\n got %q\nwant %q", gateway, got, want)
 					}
 				}
-				goldenError(t, front, c, peer)
-				goldenLists(t, front, c, peer)
+				goldenError(t, gateway, c, peer)
+				goldenLists(t, gateway, c, peer)
 			}
 			if other := stdio.rest(); len(other) > 0 {
 				t.Errorf("lines that answer nothing: %q", other)
@@ -176,29 +176,29 @@ func TestGoldenServe(t *testing.T) {
 // oneLine replaces line breaks as a front of lines has to.
 func oneLine(s string) string { return strings.NewReplacer("\n", " ", "\r", " ").Replace(s) }
 
-func goldenError(t *testing.T, front string, c, peer caller) {
+func goldenError(t *testing.T, gateway string, c, peer caller) {
 	t.Helper()
 	got := c.call(t, "tools/call", `{"name":"fake__refuse","arguments":{"code":-32099}}`)
 	want := peer.call(t, "tools/call", `{"name":"refuse","arguments":{"code":-32099}}`)
 	if string(got.Error) != string(want.Error) || want.Error == nil {
-		t.Errorf("%s, error:\n got %s\nwant %s", front, got.Error, want.Error)
+		t.Errorf("%s, error:\n got %s\nwant %s", gateway, got.Error, want.Error)
 	}
 }
 
 // goldenLists compares each entry with the server's own, but for its name.
-func goldenLists(t *testing.T, front string, c, peer caller) {
+func goldenLists(t *testing.T, gateway string, c, peer caller) {
 	t.Helper()
 	for method, member := range map[string]string{
 		"tools/list": "tools", "prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resourceTemplates",
 	} {
 		got, want := items(t, result(t, c, method, `{}`), member), items(t, result(t, peer, method, `{}`), member)
 		if len(got) != len(want) || len(got) == 0 {
-			t.Errorf("%s, %s: got %d entries, want %d", front, method, len(got), len(want))
+			t.Errorf("%s, %s: got %d entries, want %d", gateway, method, len(got), len(want))
 			continue
 		}
 		for i := range want {
 			if w := strings.Replace(want[i], `"name":"`, `"name":"fake__`, 1); got[i] != w {
-				t.Errorf("%s, %s:\n got %s\nwant %s", front, method, got[i], w)
+				t.Errorf("%s, %s:\n got %s\nwant %s", gateway, method, got[i], w)
 			}
 		}
 	}

@@ -169,20 +169,20 @@ func TestNPMServe(t *testing.T) {
 	// Without make nightly each way once, in front and behind.
 	daily := []string{"stdio-streamableHttp", "stdio 2026-07-28-sse", "http-stdio", "http 2026-07-28-streamableHttp", "sse-stdio", "http-files and memory", "stdio 2026-07-28-files and memory"}
 	skips := func(name string) bool { return !wire.Nightly() && !slices.Contains(daily, name) }
-	for front, open := range ways() {
+	for gateway, open := range ways() {
 		for transport, at := range npmEverything() {
-			if skips(front + "-" + transport) {
+			if skips(gateway + "-" + transport) {
 				continue
 			}
-			t.Run(front+"-"+transport, func(t *testing.T) {
+			t.Run(gateway+"-"+transport, func(t *testing.T) {
 				t.Parallel()
 				everythingTour(t, open(t, configure(t, at(t))))
 			})
 		}
-		if skips(front + "-files and memory") {
+		if skips(gateway + "-files and memory") {
 			continue
 		}
-		t.Run(front+"-files and memory", func(t *testing.T) {
+		t.Run(gateway+"-files and memory", func(t *testing.T) {
 			t.Parallel()
 			config, dir := filesAndMemory(t)
 			c := open(t, config)
@@ -275,7 +275,7 @@ func TestNPMGolden(t *testing.T) {
 			t.Errorf("tools:\n got %.2000s\nwant %.2000s", got, want)
 		}
 		stdio, _ := serveStdio(t, config)
-		for front, c := range map[string]caller{"stdio": stdio, "http": post(t, serveHTTP(t, config).URL)} {
+		for gateway, c := range map[string]caller{"stdio": stdio, "http": post(t, serveHTTP(t, config).URL)} {
 			got := items(t, result(t, c, "tools/list", `{}`), "tools")
 			// Some tools are there for clients that declare more than direct does.
 			got = slices.DeleteFunc(got, func(tool string) bool {
@@ -286,7 +286,7 @@ func TestNPMGolden(t *testing.T) {
 				// How to call it as a task is not for clients: that is done for them.
 				w = execution.ReplaceAllString(w, "")
 				if w = strings.Replace(w, `"name":"`, `"name":"fake__`, 1); i >= len(got) || got[i] != w {
-					t.Errorf("%s: tool %d of %d:\n got %.2000s\nwant %s", front, i, len(got), strings.Join(got[min(i, len(got)):min(i+1, len(got))], ""), w)
+					t.Errorf("%s: tool %d of %d:\n got %.2000s\nwant %s", gateway, i, len(got), strings.Join(got[min(i, len(got)):min(i+1, len(got))], ""), w)
 				}
 			}
 		}

@@ -19,8 +19,8 @@ import (
 // greeted again, without the client noticing, and reports changes again.
 func TestBackendForgetsSession(t *testing.T) {
 	t.Parallel()
-	for front, open := range ways() {
-		t.Run(front, func(t *testing.T) {
+	for gateway, open := range ways() {
+		t.Run(gateway, func(t *testing.T) {
 			t.Parallel()
 			s := newSDKServer()
 			url := listen(t, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
@@ -66,7 +66,7 @@ func TestBackendGoesAway(t *testing.T) {
 			}
 			h := up("127.0.0.1:0")
 			addr := h.Listener.Addr().String()
-			c := stdioFront(t, legacyRevision, configure(t, remote("sdk", h.URL), fake("fake")))
+			c := stdioGateway(t, legacyRevision, configure(t, remote("sdk", h.URL), fake("fake")))
 			ctx := wait.Context(t)
 			if got, _, err := c.call(ctx, "sdk__echo", message{"1"}); err != nil || got != "1" {
 				t.Fatalf("got %q, %v", got, err)

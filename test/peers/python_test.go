@@ -85,7 +85,7 @@ func TestPython(t *testing.T) {
 				// another session of it than subscriptions.
 				v.url = serveHTTP(t, v.config).URL
 			}
-			c.visits(t, v)
+			c.pages(t, v)
 		})
 	}
 }

@@ -22,24 +22,24 @@ import (
 // SDK's servers behind, over each transport on each side.
 func TestSDKOnBothSides(t *testing.T) {
 	t.Parallel()
-	for front, open := range ways() {
+	for gateway, open := range ways() {
 		for back, at := range sdkBackends(t) {
-			t.Run(front+"-"+back, func(t *testing.T) {
+			t.Run(gateway+"-"+back, func(t *testing.T) {
 				t.Parallel()
 				// The one that is dead must not show.
-				tour(t, open(t, configure(t, fake("dead", "-exit"), at("sdk"))), front, back)
+				tour(t, open(t, configure(t, fake("dead", "-exit"), at("sdk"))), gateway, back)
 			})
 		}
 	}
 }
 
-func tour(t *testing.T, c *client, front, back string) {
+func tour(t *testing.T, c *client, gateway, back string) {
 	ctx := wait.Context(t)
 	// 2026-07-28 has none, and over stdio the SDK's makes no claim to be of it.
 	if err := c.Ping(ctx, nil); err != nil && !c.modern() {
 		t.Errorf("ping: %v", err)
 	}
-	if want := strings.HasSuffix(front, "2026-07-28"); c.modern() != want {
+	if want := strings.HasSuffix(gateway, "2026-07-28"); c.modern() != want {
 		t.Errorf("got revision %s", c.InitializeResult().ProtocolVersion)
 	}
 	lists(ctx, t, c)

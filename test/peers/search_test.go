@@ -17,8 +17,8 @@ import (
 // them, and calls them, over each transport in each era.
 func TestSearchOfSDK(t *testing.T) {
 	t.Parallel()
-	for front, open := range ways() {
-		t.Run(front, func(t *testing.T) {
+	for gateway, open := range ways() {
+		t.Run(gateway, func(t *testing.T) {
 			t.Parallel()
 			c := open(t, configure(t, sdkBackends(t)["stdio"]("sdk"), fake("fake")), "--list", "search")
 			ctx := wait.Context(t)
@@ -89,7 +89,7 @@ func TestSearchOfTypeScript(t *testing.T) {
 			if c.transport == "stdio" {
 				v.config, v.command = config, []string{binary, "serve", "--list", "search"}
 			}
-			c.visits(t, v)
+			c.pages(t, v)
 		})
 	}
 }

@@ -160,24 +160,24 @@ func TestServeSlowOthers(t *testing.T) {
 // one clear result, and a sign of life puts it off.
 func TestServeTimeouts(t *testing.T) {
 	t.Parallel()
-	late := fake("late", "-start-delay", "1h")
-	late.object["connectTimeout"] = "2s"
-	config := configure(t, fake("mute", "-silent-method", "tools/call"), late, fake("fake"))
+	delayed := fake("late", "-start-delay", "1h")
+	delayed.object["connectTimeout"] = "2s"
+	config := configure(t, fake("mute", "-silent-method", "tools/call"), delayed, fake("fake"))
 	stdio, _ := serveStdio(t, config, "--request-timeout", "1s")
 	web := post(t, serveHTTP(t, config, "--request-timeout", "1s").URL)
-	for front, c := range map[string]caller{"stdio": stdio, "http": web} {
+	for gateway, c := range map[string]caller{"stdio": stdio, "http": web} {
 		for round := range 2 { // the slow way, then the quick one
 			start := time.Now()
 			got := result(t, c, "tools/call", `{"name":"mute__echo"}`)
 			if took := time.Since(start); !strings.Contains(got, `"isError":true`) || !strings.Contains(got, `{"kind":"timeout","server":"mute"}`) || took < 900*time.Millisecond || took > 20*time.Second {
-				t.Errorf("%s, round %d: got %s after %s", front, round, got, took)
+				t.Errorf("%s, round %d: got %s after %s", gateway, round, got, took)
 			}
 		}
 		if got := result(t, c, "tools/call", `{"name":"late__echo"}`); !strings.Contains(got, `"isError":true`) || !strings.Contains(got, `{"kind":"timeout","server":"late"}`) {
-			t.Errorf("%s: late: got %s", front, got)
+			t.Errorf("%s: late: got %s", gateway, got)
 		}
 		if got := result(t, c, "tools/call", `{"name":"fake__echo","arguments":{"message":"hi"}}`); !strings.Contains(got, `"hi"`) {
-			t.Errorf("%s: fake: got %s", front, got)
+			t.Errorf("%s: fake: got %s", gateway, got)
 		}
 	}
 }

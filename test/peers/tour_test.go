@@ -42,8 +42,8 @@ func (v visit) servers() []string {
 	return slices.Sorted(maps.Keys(v.want))
 }
 
-// visits runs the client and compares what it finds.
-func (c tourist) visits(t *testing.T, v visit) {
+// pages runs the client and compares what it finds.
+func (c tourist) pages(t *testing.T, v visit) {
 	t.Helper()
 	how := map[string]any{"sdk": c.sdk, "era": c.era, "transport": c.transport, "backends": v.servers(), "bare": v.bare, "search": v.search, "url": v.url}
 	switch c.transport {

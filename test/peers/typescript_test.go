@@ -69,7 +69,7 @@ func TestTypeScriptOnBothSides(t *testing.T) {
 			if c.transport == "stdio" {
 				v.config, v.command = setup(t), []string{binary, "serve"}
 			}
-			c.visits(t, v)
+			c.pages(t, v)
 		})
 	}
 }

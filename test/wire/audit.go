@@ -36,7 +36,7 @@ func (r Recording) Run() int {
 	dir, err := os.MkdirTemp("", "mcpctl-records-*")
 	if err == nil {
 		defer os.RemoveAll(dir)
-		Journal, err = journal.Open(context.Background(), journal.Options{Dir: dir, Keeper: nowhere{}, Digest: func(dst, _ []byte) []byte { return append(dst, "hmac:x"...) }})
+		Journal, err = journal.Open(context.Background(), journal.Options{Dir: dir, Log: nowhere{}, Digest: func(dst, _ []byte) []byte { return append(dst, "hmac:x"...) }})
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

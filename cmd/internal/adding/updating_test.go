@@ -28,24 +28,24 @@ func record(name, version, variables, status string) json.RawMessage {
 		`","version":"` + version + `","transport":{"type":"stdio"},"environmentVariables":[` + variables + `]}]},"_meta":{"io.modelcontextprotocol.registry/official":{` + status + `}}}`)
 }
 
-// desk is an updater of a servers.json, with what it prints.
-type desk struct {
+// updater is an updater of a servers.json, with what it prints.
+type updater struct {
 	*adding.Updater
 	path       string
 	out, notes bytes.Buffer
 	asker      *ui.Scripted
 }
 
-// newDesk returns one with a registry of records, and a person who gives some answers; nil
+// newUpdater returns one with a registry of records, and a person who gives some answers; nil
 // is nobody. In servers, REG is the registry.
-func newDesk(t *testing.T, records []json.RawMessage, servers string, answers ...any) *desk {
+func newUpdater(t *testing.T, records []json.RawMessage, servers string, answers ...any) *updater {
 	t.Helper()
 	h, err := registrytest.NewServer(records, registrytest.Options{})
 	require.NoError(t, err)
 	srv := httptest.NewServer(h)
 	t.Cleanup(srv.Close)
 	dir := t.TempDir()
-	d := &desk{path: filepath.Join(dir, "servers.json"), asker: &ui.Scripted{Answers: answers}}
+	d := &updater{path: filepath.Join(dir, "servers.json"), asker: &ui.Scripted{Answers: answers}}
 	require.NoError(t, os.WriteFile(d.path, []byte(strings.ReplaceAll(servers, "REG", srv.URL)), 0o600))
 	u := ui.New(strings.NewReader(""), &d.out, &d.notes)
 	u.Text = true
@@ -67,7 +67,7 @@ func newDesk(t *testing.T, records []json.RawMessage, servers string, answers ..
 	return d
 }
 
-func (d *desk) servers(t *testing.T) string {
+func (d *updater) servers(t *testing.T) string {
 	t.Helper()
 	raw, err := os.ReadFile(d.path)
 	require.NoError(t, err)
@@ -79,7 +79,7 @@ const (
 	b1 = `"b": {"command": "npx", "args": ["-y", "b@1.0.0"], "origin": {"registry": "REG", "name": "io.example/b", "version": "1.0.0"}}`
 )
 
-func versions(t *testing.T, d *desk) string {
+func versions(t *testing.T, d *updater) string {
 	t.Helper()
 	f, err := config.Load(d.path)
 	require.NoError(t, err)
@@ -96,7 +96,7 @@ func TestConsent(t *testing.T) {
 	t.Parallel()
 	records := []json.RawMessage{record("a", "1.0.0", "", ""), record("a", "2.0.0", "", ""), record("b", "1.0.0", "", ""), record("b", "2.0.0", "", "")}
 	text := "{\n  // mine\n  \"mcpServers\": {" + a1 + ", " + b1 + "}\n}\n"
-	d := newDesk(t, records, text, false, false, false, true)
+	d := newUpdater(t, records, text, false, false, false, true)
 	require.NoError(t, d.Run(t.Context(), nil))
 	if got := versions(t, d); got != "a 1.0.0 -y a@1.0.0; b 2.0.0 -y b@2.0.0" {
 		t.Errorf("got %s", got)
@@ -109,12 +109,12 @@ func TestConsent(t *testing.T) {
 		t.Errorf("notes:\n%s\nservers:\n%s", d.notes.String(), d.servers(t))
 	}
 	// An aborted question ends the run; what was agreed to before stays.
-	d = newDesk(t, records, text, false, true, context.Canceled)
+	d = newUpdater(t, records, text, false, true, context.Canceled)
 	if err := d.Run(t.Context(), nil); !errors.Is(err, context.Canceled) || versions(t, d) != "a 2.0.0 -y a@2.0.0; b 1.0.0 -y b@1.0.0" {
 		t.Errorf("got %v, %s", err, versions(t, d))
 	}
 	// Nobody to ask: nothing is written.
-	d = newDesk(t, records, text)
+	d = newUpdater(t, records, text)
 	if err := d.Run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "a, b") || versions(t, d) != "a 1.0.0 -y a@1.0.0; b 1.0.0 -y b@1.0.0" {
 		t.Errorf("got %v, %s", err, versions(t, d))
 	}
@@ -124,7 +124,7 @@ func TestConsent(t *testing.T) {
 func TestCannotStart(t *testing.T) {
 	t.Parallel()
 	entry := strings.Replace(a1, `"npx"`, `"/no/such/npx"`, 1)
-	d := newDesk(t, []json.RawMessage{record("a", "1.0.0", "", ""), record("a", "2.0.0", "", "")}, `{"mcpServers": {`+entry+`}}`, true, true)
+	d := newUpdater(t, []json.RawMessage{record("a", "1.0.0", "", ""), record("a", "2.0.0", "", "")}, `{"mcpServers": {`+entry+`}}`, true, true)
 	require.NoError(t, d.Run(t.Context(), []string{"a"}))
 	if !strings.Contains(d.notes.String(), "tools: not compared: ") || !strings.Contains(d.notes.String(), "/no/such/npx") || !strings.Contains(d.servers(t), "a@2.0.0") {
 		t.Errorf("notes:\n%s\nservers:\n%s", d.notes.String(), d.servers(t))
@@ -136,7 +136,7 @@ func TestCannotStart(t *testing.T) {
 func TestNewValues(t *testing.T) {
 	t.Parallel()
 	records := []json.RawMessage{record("a", "1.0.0", "", ""), record("a", "2.0.0", `{"name":"ORG","description":"Your organisation","isRequired":true},{"name":"API_KEY","isRequired":true,"isSecret":true}`, "")}
-	d := newDesk(t, records, `{"mcpServers": {`+a1+`}}`, "acme $1", true)
+	d := newUpdater(t, records, `{"mcpServers": {`+a1+`}}`, "acme $1", true)
 	d.Options.NoStart = true
 	require.NoError(t, d.Run(t.Context(), nil))
 	if got := d.servers(t); !strings.Contains(got, `"ORG": "acme $$1"`) || !strings.Contains(got, `"API_KEY": "${API_KEY}"`) {
@@ -145,7 +145,7 @@ func TestNewValues(t *testing.T) {
 	if !strings.Contains(d.notes.String(), "export before use:\n  API_KEY (secret)\n") || !strings.HasPrefix(d.asker.Asked[0], "ORG - Your organisation") {
 		t.Errorf("asked %q\n%s", d.asker.Asked, d.notes.String())
 	}
-	d = newDesk(t, records, `{"mcpServers": {`+a1+`}}`)
+	d = newUpdater(t, records, `{"mcpServers": {`+a1+`}}`)
 	d.Options.Yes, d.Options.NoStart = true, true
 	require.NoError(t, d.Run(t.Context(), nil))
 	if !strings.Contains(d.servers(t), `"ORG": "${ORG}"`) || !strings.Contains(d.notes.String(), "  ORG: Your organisation\n") {
@@ -159,7 +159,7 @@ func TestSecrets(t *testing.T) {
 	const dsn = `{"name":"DSN","isRequired":true,"isSecret":true}`
 	entry := strings.Replace(a1, `"origin"`, `"env": {"DSN": "tulip garden"}, "origin"`, 1)
 	for _, asJSON := range []bool{true, false} {
-		d := newDesk(t, []json.RawMessage{record("a", "1.0.0", dsn, ""), record("a", "2.0.0", strings.Replace(dsn, "}", `,"value":"fixed"}`, 1), "")}, `{"mcpServers": {`+entry+`}}`)
+		d := newUpdater(t, []json.RawMessage{record("a", "1.0.0", dsn, ""), record("a", "2.0.0", strings.Replace(dsn, "}", `,"value":"fixed"}`, 1), "")}, `{"mcpServers": {`+entry+`}}`)
 		d.Options.DryRun, d.Options.NoStart, d.UI.JSON = true, true, asJSON
 		require.NoError(t, d.Run(t.Context(), nil))
 		if text := d.out.String() + d.notes.String(); strings.Contains(text, "tulip") || !strings.Contains(text, "DSN") {
@@ -186,7 +186,7 @@ func TestStatus(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t, tt.records, `{"mcpServers": {`+a1+`}}`)
+			d := newUpdater(t, tt.records, `{"mcpServers": {`+a1+`}}`)
 			d.Options.Check, d.Options.Pre = true, tt.pre
 			err := d.Run(t.Context(), nil)
 			var kind interface{ ExitKind() string }
@@ -201,7 +201,7 @@ func TestStatus(t *testing.T) {
 // alone.
 func TestChangedMeanwhile(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, []json.RawMessage{record("a", "1.0.0", "", ""), record("a", "2.0.0", "", "")}, `{"mcpServers": {`+a1+`}}`)
+	d := newUpdater(t, []json.RawMessage{record("a", "1.0.0", "", ""), record("a", "2.0.0", "", "")}, `{"mcpServers": {`+a1+`}}`)
 	d.Options.Yes, d.Options.NoStart = true, true
 	load := d.Load
 	d.Load = func() (*config.File, error) {

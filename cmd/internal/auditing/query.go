@@ -14,9 +14,9 @@ import (
 const (
 	// shownRecords is how many records a table has without a limit. JSON has all.
 	shownRecords = 100
-	// keptRecords is how many of the newest records are kept while the log is read; where
+	// maxRecords is how many of the newest records are kept while the log is read; where
 	// more are asked for, it is read twice.
-	keptRecords = 10_000
+	maxRecords = 10_000
 	// pageRows is how many rows a table is laid out for: a longer one is several.
 	pageRows = 1000
 	// earlier is how many records are read before those that are meant: they have decisions
@@ -78,7 +78,7 @@ func newest(ctx context.Context, l *logfile.Log, f *filter, size int64, limit in
 	count := 0
 	var found []*Entry // the last limit entries; the next one takes the place count%limit
 	err = read(ctx, l, f, size, func(e *Entry) error {
-		if limit <= keptRecords {
+		if limit <= maxRecords {
 			e.Raw = bytes.Clone(e.Raw)
 			if len(found) < limit {
 				found = append(found, e)
@@ -93,7 +93,7 @@ func newest(ctx context.Context, l *logfile.Log, f *filter, size int64, limit in
 		return false, err
 	}
 	skip := max(count-limit, 0)
-	if limit > keptRecords {
+	if limit > maxRecords {
 		at := 0
 		f.forget()
 		return skip > 0, read(ctx, l, f, size, func(e *Entry) error {

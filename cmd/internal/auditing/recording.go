@@ -33,8 +33,8 @@ const (
 	// often then.
 	pruneAfter = time.Minute
 	pruneEvery = time.Hour
-	// keptEvery is how often a command does.
-	keptEvery = 24 * time.Hour
+	// commandPruneEvery is how often a command does.
+	commandPruneEvery = 24 * time.Hour
 	// flushTime bounds how long what is exported at the end may take.
 	flushTime = 2 * time.Second
 	// closeTime bounds how long the last records may take to the log.
@@ -88,7 +88,7 @@ func Open(ctx context.Context, o Options) (*Recorder, error) {
 	}
 	r.log = &recorder{path: filepath.Join(o.Dir, LogName), key: key}
 	j := journal.Options{
-		Keeper: r.log, Digest: key.AppendDigest, Dir: o.Dir, Optional: o.Audit.Optional, Version: o.Version, Report: r.report, Bodies: bodiesOf(o),
+		Log: r.log, Digest: key.AppendDigest, Dir: o.Dir, Optional: o.Audit.Optional, Version: o.Version, Report: r.report, Bodies: bodiesOf(o),
 	}
 	switch {
 	case o.Audit.Power:
@@ -288,7 +288,7 @@ func (r *Recorder) keep(ctx context.Context) {
 // file's time says.
 func (r *Recorder) keepOnce(ctx context.Context, now time.Time) {
 	mark := filepath.Join(r.o.Dir, "audit-kept")
-	if info, err := os.Stat(mark); err == nil && now.Sub(info.ModTime()) < keptEvery {
+	if info, err := os.Stat(mark); err == nil && now.Sub(info.ModTime()) < commandPruneEvery {
 		return
 	}
 	err := os.WriteFile(mark, nil, 0o600)

@@ -53,7 +53,7 @@ func kinds(t *testing.T, dir string) (all []audit.Kind) {
 	return all
 }
 
-// call records a request.
+// recordedCall records a request.
 func recordedCall(t *testing.T, r *auditing.Recorder) {
 	t.Helper()
 	ticket, err := r.Journal.Begin(&journal.Request{Kind: audit.KindCall, Target: audit.Target{Server: "gh", Item: "a"}, Arguments: []byte("{}")})
@@ -127,7 +127,7 @@ func TestKey(t *testing.T) {
 
 // TestKept: what is too old goes within an hour, after a record that tells so; bodies go
 // before.
-func TestKept(t *testing.T) {
+func TestMaxRecords(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()

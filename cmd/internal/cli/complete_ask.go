@@ -30,7 +30,7 @@ func (o *offer) values(ref map[string]string, name, begun string, given map[stri
 	options := o.a.dialOptions(o.entry)
 	options.ConnectTimeout, options.Timeout, options.ShutdownTimeout = askTime, askTime, askTime
 	if options.Auth != nil { // nobody logs in here
-		options.Auth.Prompter, options.Auth.KeptOnly = nil, true
+		options.Auth.Prompter, options.Auth.StoredOnly = nil, true
 	}
 	c, err := o.a.reach(ctx, o.entry, options, func(ctx context.Context, options dial.Options) (*runtime.Client, error) {
 		return dial.Dial(ctx, o.entry, options)

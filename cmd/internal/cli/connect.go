@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/auth"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -112,11 +112,11 @@ func (a *app) dialOptions(entry config.Entry) dial.Options {
 // eraCache is the cache of the eras that servers speak, made at its first use.
 type eraCache struct {
 	once  sync.Once
-	cache bridge.EraCache
+	cache negotiate.EraCache
 }
 
 // eras returns the cache of the eras that servers speak, in the state directory.
-func (a *app) eras() bridge.EraCache {
+func (a *app) eras() negotiate.EraCache {
 	a.stored.eras.once.Do(func() {
 		path := ""
 		if dir := config.StateDir(a.getenv); dir != "" {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 )
 
@@ -23,7 +23,7 @@ func TestErasAtOnce(t *testing.T) {
 	const servers = 20
 	var all sync.WaitGroup
 	for i := range servers {
-		all.Go(func() { a.eras().Put(fmt.Sprint(i), bridge.KnownEra{Era: "legacy", Found: now}) })
+		all.Go(func() { a.eras().Put(fmt.Sprint(i), negotiate.KnownEra{Era: "legacy", Found: now}) })
 	}
 	all.Wait()
 	files, err := filepath.Glob(filepath.Join(dir, "*", "verdicts.json"))

@@ -86,14 +86,14 @@ func TestPoliciesAreAsked(t *testing.T) {
 
 // connects reports whether a name is one of those that connect to the server of an entry.
 func connects(s *ast.SelectorExpr) bool {
-	room, ok := s.X.(*ast.Ident)
+	space, ok := s.X.(*ast.Ident)
 	switch {
 	case !ok:
 		return false
-	case room.Name == "dial":
+	case space.Name == "dial":
 		return s.Sel.Name == "Dial" || s.Sel.Name == "Replace"
-	case room.Name == "transport":
+	case space.Name == "transport":
 		return s.Sel.Name == "StartStdio" || s.Sel.Name == "NewHTTP" || s.Sel.Name == "OpenSSE"
 	}
-	return room.Name == "bridge" && s.Sel.Name == "Connect"
+	return space.Name == "bridge" && s.Sel.Name == "Connect"
 }

@@ -18,7 +18,7 @@ func TestStatusTable(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	s := &serveStatus{
-		PID: 4711, Version: "1.2.3", Started: now.Add(-2 * time.Hour), Front: "stdio",
+		PID: 4711, Version: "1.2.3", Started: now.Add(-2 * time.Hour), Transport: "stdio",
 		Config: gateway.ConfigStatus{Path: "/etc/servers.json", Loaded: now.Add(-time.Hour), Problem: "line 3: what\nis this"},
 		Status: proxy.Status{
 			Backends: []proxy.BackendStatus{{

@@ -15,7 +15,7 @@ import (
 
 // TestKept: accounts of principals are reported beside this user's tokens, one that
 // cannot be read is a warning, and each is forgotten alone.
-func TestKept(t *testing.T) {
+func TestTokenFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	k := &cli.TokenFiles{Store: &tokenstore.Store{Path: filepath.Join(dir, "auth.json")}, Accounts: &tokenstore.Folder{Dir: filepath.Join(dir, "accounts")}, Kind: "file"}

@@ -147,9 +147,9 @@ func printServerTools(u *ui.UI, all []serverTools) error {
 		servers[i] = ui.Server{Name: name, State: one.State, Age: time.Duration(one.Age) * time.Second}
 		switch one.State {
 		case "not listed yet":
-			servers[i].Mend = "mcpctl tools " + shellWord(name)
+			servers[i].Fix = "mcpctl tools " + shellWord(name)
 		case "failed":
-			servers[i].Mend = ui.CleanLine(one.Error)
+			servers[i].Fix = ui.CleanLine(one.Error)
 		}
 		for _, raw := range one.Tools {
 			var t runtime.Tool

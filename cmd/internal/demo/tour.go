@@ -48,9 +48,9 @@ type TourOptions struct {
 // that stops has the steps up to there.
 type Transcript struct {
 	// Dir is where the commands ran; it is gone unless Kept.
-	Dir   string `json:"dir"`
-	Kept  bool   `json:"kept"`
-	Steps []Step `json:"steps"`
+	Dir     string `json:"dir"`
+	Remains bool   `json:"kept"`
+	Steps   []Step `json:"steps"`
 }
 
 // Tour shows the whole of mcpctl on built-in parts: it starts a registry and
@@ -149,7 +149,7 @@ func (t *tour) run(ctx context.Context) error {
 func (t *tour) writeJSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
-	return e.Encode(Transcript{Dir: t.dir, Kept: t.o.Keep, Steps: t.steps})
+	return e.Encode(Transcript{Dir: t.dir, Remains: t.o.Keep, Steps: t.steps})
 }
 
 // screen is where the transcript goes. Its methods may be called concurrently;

@@ -223,8 +223,8 @@ func TestTourAsJSON(t *testing.T) {
 	if s := steps["mcpctl serve --http 127.0.0.1:0 &"]; !strings.HasPrefix(s.Stderr, "listening on ") {
 		t.Errorf("got %+v, want where serve listens", s)
 	}
-	if got.Kept || filepath.Dir(got.Dir) != o.TempDir {
-		t.Errorf("got dir %s, kept %v, want one in %s that was not", got.Dir, got.Kept, o.TempDir)
+	if got.Remains || filepath.Dir(got.Dir) != o.TempDir {
+		t.Errorf("got dir %s, kept %v, want one in %s that was not", got.Dir, got.Remains, o.TempDir)
 	}
 }
 

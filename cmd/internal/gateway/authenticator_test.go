@@ -28,7 +28,7 @@ func (e *expelled) Expel(gone func(*access.Principal) bool) {
 	}
 }
 
-// TestDoorFollows: a token counts as soon as it is there, and streams end when it is
+// TestAuthenticatorFollows: a token counts as soon as it is there, and streams end when it is
 // revoked, not before.
 func TestAuthenticatorFollows(t *testing.T) {
 	t.Parallel()

@@ -10,7 +10,7 @@ import (
 
 // TestHeapRoom: only servers over HTTP make room for garbage, once, and the
 // collector counts it as in use.
-func TestHeapRoom(t *testing.T) {
+func TestHeapSpace(t *testing.T) {
 	var r ballast
 	r.allocate([]config.Entry{{Name: "a", Command: "a"}})
 	if r.bytes != nil {

@@ -348,7 +348,7 @@ func (g *gateway) way(entry config.Entry, key *proxy.Key) (dial.Options, error) 
 		if !g.single() { // what is said of credentials is for one server
 			o.Auth.Config = nil
 		}
-		o.Auth.KeptOnly = o.Auth.Config == nil
+		o.Auth.StoredOnly = o.Auth.Config == nil
 	}
 	return o, g.accounts.use(entry, key.Principal, &o)
 }

@@ -17,9 +17,9 @@ type Status struct {
 	PID     int       `json:"pid"`
 	Version string    `json:"version"`
 	Started time.Time `json:"started"`
-	// Front is stdio, http, socket or session, Listening the URLs or the paths of the
+	// Transport is stdio, http, socket or session, Listening the URLs or the paths of the
 	// others than stdio.
-	Front     string       `json:"front"`
+	Transport string       `json:"front"`
 	Listening []string     `json:"listening,omitempty"`
 	Config    ConfigStatus `json:"config"`
 	// Access is nil where nobody is asked for a credential.
@@ -79,14 +79,14 @@ func (g *gateway) noteConfig(path string, err error, faults ...config.Problem) {
 
 // status returns the status of this process.
 func (g *gateway) status() any {
-	s := Status{PID: os.Getpid(), Version: g.h.Info.Version, Started: g.shown.started, Front: "stdio", Status: g.proxy.Status()}
+	s := Status{PID: os.Getpid(), Version: g.h.Info.Version, Started: g.shown.started, Transport: "stdio", Status: g.proxy.Status()}
 	switch {
 	case g.o.Session != nil:
-		s.Front = "session"
+		s.Transport = "session"
 	case g.o.Socket != "":
-		s.Front = "socket"
+		s.Transport = "socket"
 	case g.o.HTTP != "":
-		s.Front = "http"
+		s.Transport = "http"
 	}
 	if urls := g.shown.addrs.Load(); urls != nil {
 		s.Listening = *urls

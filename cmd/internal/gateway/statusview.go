@@ -26,7 +26,7 @@ func (s *Status) StatusHead(now time.Time) string {
 		where = strings.Join(s.Listening, ", ")
 	}
 	what := "serve"
-	if s.Front == "session" {
+	if s.Transport == "session" {
 		what = "session"
 	}
 	fmt.Fprintf(&b, "%s %d, mcpctl %s, up %s, on %s\n", what, s.PID, ui.CleanLine(s.Version), since(s.Started, now), ui.CleanLine(where))

@@ -72,7 +72,7 @@ func (l *loaded) decide(r *request) decision {
 	it := l.item(l.kindOf(r), r.server, r.name)
 	d := decision{known: it.Definition != nil || it.Kind == policy.Resource || r.name == ""}
 	d.Explanation = l.world.View(r.who).Explain(r.action, it, &policy.Request{
-		Principal: r.who, Arguments: r.arguments, Seen: r.seen, Found: r.found, Now: r.now, Addr: r.addr, Front: "http",
+		Principal: r.who, Arguments: r.arguments, Seen: r.seen, Found: r.found, Now: r.now, Addr: r.addr, Transport: "http",
 	})
 	switch d.deciding = d.Outcome.By; {
 	case !d.Visible:

@@ -193,7 +193,7 @@ func TestLarge(t *testing.T) {
 }
 
 // TestBesideEachOther: two searches at once without a copy both find, and both end.
-func TestBesideEachOther(t *testing.T) {
+func TestConcurrently(t *testing.T) {
 	t.Parallel()
 	s, _ := listen(t, "a.b/clock@1.0.0")
 	dir := t.TempDir()
@@ -331,8 +331,8 @@ func TestAuth(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	_, err = p.Find(t.Context(), "a.b/clock", false)
-	var mend interface{ Hint() string }
-	if !errors.As(err, &mend) || !strings.Contains(mend.Hint(), "mcpctl --url "+s.URL+" auth login") {
+	var fix interface{ Hint() string }
+	if !errors.As(err, &fix) || !strings.Contains(fix.Hint(), "mcpctl --url "+s.URL+" auth login") {
 		t.Fatalf("got %v, want a hint", err)
 	}
 	require.NoError(t, p.Auth.Store.Put(t.Context(), tokenstore.Token{Server: s.URL, Access: "t0ken-of-a-file", Source: tokenstore.SourceManual}))

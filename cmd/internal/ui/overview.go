@@ -12,7 +12,7 @@ import (
 type Server struct {
 	Name string
 	// State is "listed", or what is the matter, with the command that mends it in Mend.
-	State, Mend string
+	State, Fix string
 	// Age is how long ago the tools were listed, zero for now.
 	Age   time.Duration
 	Tools []Tool
@@ -28,8 +28,8 @@ func Overview(servers []Server, width int, p Palette) string {
 		b.WriteString(p.Bold(s.Name) + "  ")
 		if s.State != "listed" {
 			b.WriteString(p.State(s.State))
-			if s.Mend != "" {
-				b.WriteString(": " + s.Mend)
+			if s.Fix != "" {
+				b.WriteString(": " + s.Fix)
 			}
 			b.WriteString("\n")
 			continue

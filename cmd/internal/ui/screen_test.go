@@ -16,12 +16,12 @@ var sgr = regexp.MustCompile("\x1b\\[[0-9]*m")
 
 // wide fails where a line of text is wider than the terminal, unless it is one thing
 // that is never cut.
-func wide(t *testing.T, width int, got string, kept ...string) {
+func wide(t *testing.T, width int, got string, stored ...string) {
 	t.Helper()
 	for line := range strings.Lines(sgr.ReplaceAllString(got, "")) {
 		line = strings.TrimRight(line, "\n")
 		whole := false
-		for _, k := range kept {
+		for _, k := range stored {
 			whole = whole || strings.TrimSpace(line) == k || strings.TrimSuffix(strings.TrimSpace(line), ",") == k
 		}
 		if text.StringWidth(line) > width && !whole {
@@ -80,7 +80,7 @@ a-server-with-a-name-that-needs-the-whole-line-of-a-terminal
 }
 
 // TestKept: at every width a name and a column to keep are whole, and other lines fit.
-func TestKept(t *testing.T) {
+func TestStored(t *testing.T) {
 	const uri, long = "https://example.com/a/very/long/path?with=query&and=more", "file:///home/me/an/address/with/many/parts/that/is/long.txt"
 	table := Table{
 		Headers: []string{"URI", "NAME", "TARGET", "DESCRIPTION"},

@@ -58,7 +58,7 @@ func newWorld(t testing.TB, c gate.Config, who *access.Principal, texts ...strin
 // use returns a use of item i in a conversation.
 func (w *world) use(i int, flow, args string) *gate.Use {
 	u := &gate.Use{Server: items[i].Server, Item: items[i].Name, Flow: flow}
-	u.Principal, u.Front = w.who, "http"
+	u.Principal, u.Transport = w.who, "http"
 	if args != "" {
 		u.Arguments = []byte(args)
 	}
@@ -466,20 +466,20 @@ func TestParallel(t *testing.T) {
 	}
 }
 
-// kept is a keeper of one day.
-type kept struct {
+// stored is a keeper of one day.
+type stored struct {
 	mu     sync.Mutex // guards what follows
 	counts map[string]int64
 	fails  bool
 }
 
-func (k *kept) Counts(context.Context, int64) (map[string]int64, error) {
+func (k *stored) Counts(context.Context, int64) (map[string]int64, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return maps.Clone(k.counts), nil
 }
 
-func (k *kept) Add(_ context.Context, _ int64, counts map[string]int64) (map[string]int64, error) {
+func (k *stored) Add(_ context.Context, _ int64, counts map[string]int64) (map[string]int64, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.fails {
@@ -495,7 +495,7 @@ func TestKeepQuotas(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const quota = `@id("day") @over("3/d per principal") forbid(principal, action, resource);`
-		k := &kept{counts: map[string]int64{}}
+		k := &stored{counts: map[string]int64{}}
 		run := func(calls int, stay time.Duration, want string) {
 			w := newWorld(t, gate.Config{}, alice, quota)
 			ctx, cancel := context.WithCancel(t.Context())

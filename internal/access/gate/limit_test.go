@@ -156,20 +156,20 @@ func TestForgottenOfOne(t *testing.T) {
 	}
 }
 
-// keeper keeps counts as a database does.
-type keeper struct {
+// store keeps counts as a database does.
+type store struct {
 	mu     sync.Mutex // guards what follows
 	counts map[int64]map[string]int64
 	broken error
 }
 
-func (k *keeper) Counts(_ context.Context, day int64) (map[string]int64, error) {
+func (k *store) Counts(_ context.Context, day int64) (map[string]int64, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return maps.Clone(k.counts[day]), k.broken
 }
 
-func (k *keeper) Add(_ context.Context, day int64, counts map[string]int64) (map[string]int64, error) {
+func (k *store) Add(_ context.Context, day int64, counts map[string]int64) (map[string]int64, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.broken != nil {
@@ -202,9 +202,9 @@ func TestQuota(t *testing.T) {
 }
 
 // TestQuotaKept: a restart forgets nothing that was told, and processes share a quota.
-func TestQuotaKept(t *testing.T) {
+func TestQuotaStored(t *testing.T) {
 	t.Parallel()
-	ctx, k := t.Context(), &keeper{counts: map[int64]map[string]int64{}}
+	ctx, k := t.Context(), &store{counts: map[int64]map[string]int64{}}
 	one, two := gate.NewLimiter(), gate.NewLimiter()
 	w := quota("a", 10)
 	take := func(l *gate.Limiter, n, want int) {
@@ -244,7 +244,7 @@ func TestQuotaKept(t *testing.T) {
 // TestQuotaForgotten: a quota that had to go is asked for before it counts again.
 func TestQuotaForgotten(t *testing.T) {
 	t.Parallel()
-	ctx, l, k := t.Context(), gate.NewLimiter(), &keeper{counts: map[int64]map[string]int64{}}
+	ctx, l, k := t.Context(), gate.NewLimiter(), &store{counts: map[int64]map[string]int64{}}
 	w := quota("first", 10)
 	for range 4 {
 		l.Take(limitNoon, []gate.Want{w})

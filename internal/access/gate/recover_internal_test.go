@@ -20,7 +20,7 @@ func TestRecover(t *testing.T) {
 	g := New(Config{Set: set})
 	g.limits, g.flows = nil, nil // which panic
 	use := func() *Use {
-		return &Use{Request: policy.Request{Front: "x"}, Server: "fs", Item: "read"}
+		return &Use{Request: policy.Request{Transport: "x"}, Server: "fs", Item: "read"}
 	}
 	out, delivered := g.Deliver(nil, []string{"private"}, use(), []byte(`{}`))
 	_, decided := g.Decide(conditions, use())

@@ -121,9 +121,9 @@ func TestSecrets(t *testing.T) {
 			if err != nil || !slices.Equal(found, []string{guards.Secret}) || strings.Contains(string(out), secret[len(secret)-8:]) || !strings.Contains(string(out), " removed]") {
 				t.Errorf("%s in %s: got %s, %q, %v", name, around, out, found, err)
 			}
-			kept, found, err := label.Clean(message)
-			if err != nil || len(found) != 1 || &kept[0] != &message[0] {
-				t.Errorf("%s in %s: a label has changed the message: %s, %v", name, around, kept, err)
+			left, found, err := label.Clean(message)
+			if err != nil || len(found) != 1 || &left[0] != &message[0] {
+				t.Errorf("%s in %s: a label has changed the message: %s, %v", name, around, left, err)
 			}
 			if inName := label.Look([]byte(`{` + quote(t, text) + `:1}`)); len(inName) != 1 {
 				t.Errorf("%s in a name: found %q", name, inName)

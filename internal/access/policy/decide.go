@@ -178,7 +178,7 @@ func (r *Request) context(keys contextKeys) types.RecordMap {
 		out["ip"] = types.IPAddr(prefix)
 	}
 	if keys&readsTransport != 0 {
-		out["front"] = types.String(r.Front)
+		out["front"] = types.String(r.Transport)
 	}
 	if keys&readsTask != 0 {
 		out["task"] = types.Boolean(r.Task)

@@ -176,7 +176,7 @@ func (c chance) principal() *access.Principal {
 
 func (c chance) request(p *access.Principal) *policy.Request {
 	r := &policy.Request{
-		Principal: p, Seen: c.some("private", "outbound"), Found: c.some("secret"), Front: c.of("http", "stdio", "a"), Task: c.IntN(2) == 0,
+		Principal: p, Seen: c.some("private", "outbound"), Found: c.some("secret"), Transport: c.of("http", "stdio", "a"), Task: c.IntN(2) == 0,
 		Now: time.Date(2025+c.IntN(2), 6, 1, 0, 0, 0, 0, time.UTC),
 	}
 	if c.IntN(2) == 0 {
@@ -314,7 +314,7 @@ func (o *oracle) entities(p *access.Principal, it policy.Item) (types.EntityMap,
 // context returns the whole context of a request.
 func contextOf(r *policy.Request, call bool) types.Record {
 	out := types.RecordMap{
-		"seen": strs(r.Seen), "found": strs(r.Found), "now": types.NewDatetime(r.Now), "front": types.String(r.Front), "task": types.Boolean(r.Task),
+		"seen": strs(r.Seen), "found": strs(r.Found), "now": types.NewDatetime(r.Now), "front": types.String(r.Transport), "task": types.Boolean(r.Task),
 	}
 	if r.Addr.IsValid() {
 		out["ip"] = types.IPAddr(netip.PrefixFrom(r.Addr, r.Addr.BitLen()))
@@ -537,7 +537,7 @@ func TestRandom(t *testing.T) {
 func TestList(t *testing.T) {
 	var requests []*policy.Request
 	for bits := range 1 << 6 {
-		r := &policy.Request{Task: bits&1 != 0, Front: []string{"http", "stdio"}[bits>>1&1]}
+		r := &policy.Request{Task: bits&1 != 0, Transport: []string{"http", "stdio"}[bits>>1&1]}
 		if bits&4 != 0 {
 			r.Seen = []string{"private"}
 		}

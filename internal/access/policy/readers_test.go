@@ -189,14 +189,14 @@ func (c chance) spell() string {
 	if scheme == "file" && c.IntN(4) == 0 {
 		authority = c.of("localhost", "LOCALHOST", "other.example", "D", ".", "..", "127.0.0.1", "localhost:80", "u@localhost", "C:")
 	}
-	front := "//"
+	transport := "//"
 	if scheme == "note" {
-		front = ""
+		transport = ""
 	}
 	if c.IntN(5) == 0 {
-		front = c.of("", "/", "//", "///", `\\`, `/\`, "////", `\`)
+		transport = c.of("", "/", "//", "///", `\\`, `/\`, "////", `\`)
 	}
-	text := scheme + ":" + front + authority
+	text := scheme + ":" + transport + authority
 	if scheme != "note" || c.IntN(6) == 0 {
 		text += slash()
 	}

@@ -109,8 +109,8 @@ type Request struct {
 	Now         time.Time
 	// Addr is the client's, the zero value for unknown.
 	Addr netip.Addr
-	// Front is stdio, http, sse or socket.
-	Front string
+	// Transport is stdio, http, sse or socket.
+	Transport string
 	// Task says that the call is made as a task.
 	Task bool
 }

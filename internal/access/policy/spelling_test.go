@@ -99,7 +99,7 @@ func reads(t *testing.T, text, uri string) (bool, policy.Outcome) {
 	if listed, _ := compile(t, text).Snapshot(testServers, []policy.Item{it}).View(alice).Item(0); listed != visible {
 		t.Errorf("%q is visible: %v; in a list %v", uri, visible, listed)
 	}
-	request := &policy.Request{Principal: alice, Front: "http"}
+	request := &policy.Request{Principal: alice, Transport: "http"}
 	if visible && c != nil {
 		out := c.Decide(request)
 		return out.Verdict == policy.Allow, out
@@ -325,7 +325,7 @@ func TestForms(t *testing.T) {
 	const spelt = "file://other.example/D/priv/x" // also file:///D/priv/x
 	it := policy.Item{Kind: policy.Resource, Server: "fs", Name: spelt}
 	for _, c := range []struct {
-		name, rules, front       string
+		name, rules, transport   string
 		verdict                  policy.Verdict
 		over, ask, would, static bool
 	}{
@@ -342,7 +342,7 @@ func TestForms(t *testing.T) {
 			t.Errorf("%s: visible %v under %+v", c.name, visible, conditions)
 			continue
 		}
-		request := &policy.Request{Principal: alice, Front: c.front}
+		request := &policy.Request{Principal: alice, Transport: c.transport}
 		for _, out := range []policy.Outcome{conditions.Decide(request), v.Explain(policy.Read, it, request).Outcome} {
 			if out.Verdict != c.verdict || (len(out.Over) == 1) != c.over || (len(out.Ask) == 1) != c.ask || (len(out.Would) == 1) != c.would {
 				t.Errorf("%s: %+v", c.name, out)

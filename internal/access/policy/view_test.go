@@ -208,7 +208,7 @@ func TestOn(t *testing.T) {
 		if possible, c := v.On(policy.Question, "gh"); !possible || c != nil {
 			t.Errorf("question: %v %v", possible, c)
 		}
-		if possible, c := v.On(policy.Link, "gh"); !possible || c == nil || c.Decide(&policy.Request{Front: "http"}).Verdict != policy.Deny || c.Decide(&policy.Request{Front: "stdio"}).Verdict != policy.Allow {
+		if possible, c := v.On(policy.Link, "gh"); !possible || c == nil || c.Decide(&policy.Request{Transport: "http"}).Verdict != policy.Deny || c.Decide(&policy.Request{Transport: "stdio"}).Verdict != policy.Allow {
 			t.Errorf("link: %v %v", possible, c)
 		}
 		if possible, c := v.On(policy.Operate, "new"); !possible || c != nil {

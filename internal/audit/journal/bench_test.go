@@ -23,7 +23,7 @@ func BenchmarkCall(b *testing.B) {
 	for _, callers := range []int{1, 32} {
 		b.Run(fmt.Sprint(callers), func(b *testing.B) {
 			gate := new(sync.Mutex)
-			j := open(b, journal.Options{Keeper: none{gate: gate}, Dir: b.TempDir()})
+			j := open(b, journal.Options{Log: none{gate: gate}, Dir: b.TempDir()})
 			d := call(string(bytes.Repeat([]byte("a"), 300)))
 			result := bytes.Repeat([]byte("r"), 300)
 			var took, used time.Duration
@@ -74,7 +74,7 @@ func BenchmarkWriter(b *testing.B) {
 	for _, name := range []string{"none", "log"} {
 		b.Run(name, func(b *testing.B) {
 			dir := b.TempDir()
-			o := journal.Options{Keeper: none{gate: new(sync.Mutex)}, Dir: dir}
+			o := journal.Options{Log: none{gate: new(sync.Mutex)}, Dir: dir}
 			if name == "log" {
 				key, err := logfile.OpenKey(filepath.Join(dir, "audit.key"))
 				if err != nil {
@@ -85,7 +85,7 @@ func BenchmarkWriter(b *testing.B) {
 					b.Fatal(err)
 				}
 				b.Cleanup(func() { _ = log.Close() })
-				o.Keeper, o.Digest = log, key.AppendDigest
+				o.Log, o.Digest = log, key.AppendDigest
 			}
 			j := open(b, o)
 			d := call(string(bytes.Repeat([]byte("a"), 300)))

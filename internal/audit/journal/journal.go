@@ -33,7 +33,7 @@ type Log interface {
 // Options are settings of a Journal.
 type Options struct {
 	// Log is where records go.
-	Keeper Log
+	Log Log
 	// Digest appends the keyed digest of b, for records. It may be called concurrently.
 	Digest func(dst, b []byte) []byte
 	// Dir is the folder of the files that have the records which are not yet in the log; ""

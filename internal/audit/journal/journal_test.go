@@ -32,7 +32,7 @@ func TestRecords(t *testing.T) {
 	for name, dir := range map[string]string{"file": t.TempDir(), "memory": ""} {
 		t.Run(name, func(t *testing.T) {
 			m := new(memory)
-			j := open(t, journal.Options{Keeper: m, Dir: dir, Version: "v9"})
+			j := open(t, journal.Options{Log: m, Dir: dir, Version: "v9"})
 			d := call(`{"a":1}`)
 			d.Principal.Addr = netip.MustParseAddr("192.0.2.7")
 			d.Decision.Would, d.Decision.Scopes, d.Decision.Found = []string{"w1", "w2"}, []string{"s"}, []string{"secret"}
@@ -134,7 +134,7 @@ func TestFailing(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := new(memory)
 				var reports []error
-				j := open(t, journal.Options{Keeper: m, Optional: optional, Report: func(err error) { reports = append(reports, err) }})
+				j := open(t, journal.Options{Log: m, Optional: optional, Report: func(err error) { reports = append(reports, err) }})
 				during, err := j.Begin(call("{}"))
 				if err != nil {
 					t.Fatal(err)
@@ -210,7 +210,7 @@ func TestFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := new(memory)
 		m.delay.Store(int64(time.Hour))
-		j := open(t, journal.Options{Keeper: m})
+		j := open(t, journal.Options{Log: m})
 		var tickets []journal.Ticket
 		for {
 			ticket, err := j.Begin(call("{}"))
@@ -252,7 +252,7 @@ func TestWait(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := new(memory)
 			m.delay.Store(int64(2 * time.Millisecond))
-			j := open(t, journal.Options{Keeper: m, Durability: d})
+			j := open(t, journal.Options{Log: m, Durability: d})
 			if !j.Waits() {
 				t.Error("it does not wait")
 			}
@@ -307,7 +307,7 @@ func TestCommand(t *testing.T) {
 func command(t *testing.T, unsigned error) {
 	t.Helper()
 	m := &memory{unsigned: unsigned}
-	j := open(t, journal.Options{Keeper: m, Durability: journal.Logged})
+	j := open(t, journal.Options{Log: m, Durability: journal.Logged})
 	synctest.Wait() // the writer waits for the first request
 	ticket, err := j.Begin(call("{}"))
 	if err == nil {
@@ -333,7 +333,7 @@ func command(t *testing.T, unsigned error) {
 func TestCheckpoints(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := new(memory)
-		j := open(t, journal.Options{Keeper: m})
+		j := open(t, journal.Options{Log: m})
 		count := func(want int, when string) {
 			t.Helper()
 			m.mu.Lock()
@@ -374,7 +374,7 @@ func TestCheckpoints(t *testing.T) {
 func TestUnsigned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{unsigned: errDisk}
-		j := open(t, journal.Options{Keeper: m})
+		j := open(t, journal.Options{Log: m})
 		early, err := j.Begin(call("{}"))
 		if err != nil {
 			t.Fatal(err)

@@ -45,7 +45,7 @@ func victim(dir, durability, disk string) {
 	log, key, err := openLog(ctx, dir)
 	check(err)
 	j, err := journal.Open(ctx, journal.Options{
-		Keeper: log, Digest: key.AppendDigest, Dir: dir, Durability: journal.Durability(n),
+		Log: log, Digest: key.AppendDigest, Dir: dir, Durability: journal.Durability(n),
 	})
 	check(err)
 	say := func(kind, id string) {
@@ -146,7 +146,7 @@ func compare(t *testing.T, s *wire.Seen, dir string, from int64) int64 {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	closed(t, open(t, journal.Options{Keeper: log, Digest: key.AppendDigest, Dir: dir}))
+	closed(t, open(t, journal.Options{Log: log, Digest: key.AppendDigest, Dir: dir}))
 
 	s.Compare(t, log, from)
 	report, err := verify.Log(t.Context(), log, verify.Options{Keys: key.Verifiers()})

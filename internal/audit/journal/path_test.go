@@ -21,7 +21,7 @@ import (
 func TestAllocations(t *testing.T) {
 	gate := new(sync.Mutex)
 	taken := make(chan struct{}, 1)
-	j := open(t, journal.Options{Keeper: none{gate, taken}, Dir: t.TempDir()})
+	j := open(t, journal.Options{Log: none{gate, taken}, Dir: t.TempDir()})
 	written(t, j)
 	gate.Lock()
 	defer gate.Unlock()
@@ -81,7 +81,7 @@ func both(j *journal.Journal, d *journal.Request, result []byte) error {
 func TestNoLocks(t *testing.T) {
 	before := runtime.SetMutexProfileFraction(1)
 	defer runtime.SetMutexProfileFraction(before)
-	j := open(t, journal.Options{Keeper: new(memory), Dir: t.TempDir()})
+	j := open(t, journal.Options{Log: new(memory), Dir: t.TempDir()})
 	var all sync.WaitGroup
 	for range 256 {
 		all.Go(func() {
@@ -116,7 +116,7 @@ func TestNoLocks(t *testing.T) {
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := new(memory)
-		j := open(t, journal.Options{Keeper: m, Dir: t.TempDir()})
+		j := open(t, journal.Options{Log: m, Dir: t.TempDir()})
 		if err := both(j, call0, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestIdle(t *testing.T) {
 func TestBodies(t *testing.T) {
 	m := new(memory)
 	secret := "ghp_" + strings.Repeat("a1B2", 9)
-	j := open(t, journal.Options{Keeper: m, Bodies: journal.Bodies{
+	j := open(t, journal.Options{Log: m, Bodies: journal.Bodies{
 		Of:     func(server, item string) bool { return server == "gh" && item == "create_issue" },
 		Max:    64,
 		Redact: true,
@@ -196,7 +196,7 @@ func TestBodies(t *testing.T) {
 // when it comes after its decision. Digests are of what was sent.
 func TestClean(t *testing.T) {
 	m := new(memory)
-	j := open(t, journal.Options{Keeper: m, Bodies: journal.Bodies{
+	j := open(t, journal.Options{Log: m, Bodies: journal.Bodies{
 		Of:     func(string, string) bool { return true },
 		Redact: true,
 		Clean: func(server, principal string, body []byte) ([]byte, bool) {

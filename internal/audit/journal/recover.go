@@ -17,13 +17,13 @@ func recoverRuns(ctx context.Context, o *Options) error {
 		return left.Remove()
 	})
 	if err == nil && found {
-		_, err = o.Keeper.Checkpoint(ctx)
+		_, err = o.Log.Checkpoint(ctx)
 	}
 	return err
 }
 
 func recoverRun(ctx context.Context, o *Options, left *Left) error {
-	state, err := o.Keeper.State(ctx, left.Run)
+	state, err := o.Log.State(ctx, left.Run)
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func recoverRun(ctx context.Context, o *Options, left *Left) error {
 		if b.len() == 0 {
 			return nil
 		}
-		_, err := o.Keeper.Append(ctx, b.seal())
+		_, err := o.Log.Append(ctx, b.seal())
 		b.reset()
 		return err
 	}
@@ -75,6 +75,6 @@ func recoverRun(ctx context.Context, o *Options, left *Left) error {
 	if err := commit(); err != nil {
 		return err
 	}
-	_, err = o.Keeper.Append(ctx, &audit.Batch{Run: left.Run})
+	_, err = o.Log.Append(ctx, &audit.Batch{Run: left.Run})
 	return err
 }

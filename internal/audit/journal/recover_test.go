@@ -40,7 +40,7 @@ func killed(t testing.TB, dir string, m *memory) (string, *memory) {
 func TestRecovery(t *testing.T) {
 	for _, durability := range []journal.Durability{journal.Process, journal.Power} {
 		dir, m := t.TempDir(), new(memory)
-		j := open(t, journal.Options{Keeper: m, Dir: dir, Durability: durability, Optional: true})
+		j := open(t, journal.Options{Log: m, Dir: dir, Durability: durability, Optional: true})
 		begin := func(args string) journal.Ticket {
 			ticket, err := j.Begin(call(args))
 			if err != nil {
@@ -73,7 +73,7 @@ func TestRecovery(t *testing.T) {
 		m.fail(nil)
 		closed(t, j)
 
-		next := open(t, journal.Options{Keeper: log, Dir: to, Durability: durability})
+		next := open(t, journal.Options{Log: log, Dir: to, Durability: durability})
 		closed(t, next)
 		all := log.all(t)
 		dense(t, all)
@@ -98,7 +98,7 @@ func TestRecovery(t *testing.T) {
 			t.Errorf("outcomes %v, want %v", outs, want)
 		}
 		before := len(all)
-		closed(t, open(t, journal.Options{Keeper: log, Dir: to, Durability: durability}))
+		closed(t, open(t, journal.Options{Log: log, Dir: to, Durability: durability}))
 		if all = log.all(t); len(all) != before+2 {
 			t.Errorf("%d records are appended again", len(all)-before-2)
 		}
@@ -114,7 +114,7 @@ func TestRecovery(t *testing.T) {
 // TestRecoveryAgain cuts recovery off after each of its batches.
 func TestRecoveryAgain(t *testing.T) {
 	dir, m := t.TempDir(), new(memory)
-	j := open(t, journal.Options{Keeper: m, Dir: dir, Optional: true})
+	j := open(t, journal.Options{Log: m, Dir: dir, Optional: true})
 	written(t, j)
 	m.fail(errDisk)
 	for range 2000 {
@@ -128,7 +128,7 @@ func TestRecoveryAgain(t *testing.T) {
 	closed(t, j)
 	for tries := 1; ; tries++ {
 		few := &fewer{memory: log, left: 1}
-		next, err := journal.Open(t.Context(), journal.Options{Keeper: few, Digest: digest, Dir: to})
+		next, err := journal.Open(t.Context(), journal.Options{Log: few, Digest: digest, Dir: to})
 		if errors.Is(err, errDisk) {
 			continue
 		}
@@ -175,7 +175,7 @@ func (f *fewer) Append(ctx context.Context, b *audit.Batch) (int64, error) {
 // happened.
 func TestUncertain(t *testing.T) {
 	m := &memory{timeout: errDisk}
-	j := open(t, journal.Options{Keeper: m, Dir: t.TempDir()})
+	j := open(t, journal.Options{Log: m, Dir: t.TempDir()})
 	for range 5 {
 		if _, err := j.Begin(call("{}")); err != nil {
 			t.Fatal(err)
@@ -196,24 +196,24 @@ func TestOpen(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "audit-abc.ring"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := journal.Open(t.Context(), journal.Options{Keeper: m, Digest: digest, Dir: dir})
+	_, err := journal.Open(t.Context(), journal.Options{Log: m, Digest: digest, Dir: dir})
 	if want := "audit log: records of runs that have ended: disk full"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "audit-abc.ring")); err != nil {
 		t.Error("the ring is gone, and what it had is in no log")
 	}
-	if _, err := journal.Open(t.Context(), journal.Options{Keeper: m, Digest: digest, Dir: filepath.Join(dir, "none")}); err == nil {
+	if _, err := journal.Open(t.Context(), journal.Options{Log: m, Digest: digest, Dir: filepath.Join(dir, "none")}); err == nil {
 		t.Error("a folder that is not there")
 	}
 	m.err = nil
-	closed(t, open(t, journal.Options{Keeper: m, Dir: dir})) // an empty run
+	closed(t, open(t, journal.Options{Log: m, Dir: dir})) // an empty run
 }
 
 // FuzzRecovered recovers entries of any bytes: each is a record.
 func FuzzRecovered(f *testing.F) {
 	dir, m := f.TempDir(), &memory{}
-	j := open(f, journal.Options{Keeper: m, Dir: dir, Optional: true})
+	j := open(f, journal.Options{Log: m, Dir: dir, Optional: true})
 	written(f, j)
 	m.fail(errDisk)
 	if err := both(j, call(`{"a":1}`), []byte("result")); err != nil {
@@ -259,7 +259,7 @@ func TestEntryOfEarlierBuild(t *testing.T) {
 	}
 	// What this build writes is the same.
 	m := &memory{}
-	j := open(t, journal.Options{Keeper: m, Dir: t.TempDir()})
+	j := open(t, journal.Options{Log: m, Dir: t.TempDir()})
 	for _, through := range []string{"", "call_tool"} {
 		d := call("{}")
 		d.Target.View, d.Target.Through = "coding", through

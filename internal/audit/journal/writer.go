@@ -246,18 +246,18 @@ func (w *writer) collect() (full bool) {
 // commit appends the batch, as often as it takes. It reports false when ctx ends before.
 func (w *writer) commit(ctx context.Context) bool {
 	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
-		_, err := w.j.o.Keeper.Append(ctx, w.batch.seal())
+		_, err := w.j.o.Log.Append(ctx, w.batch.seal())
 		if err == nil {
 			break
 		}
-		if w.batch.isIn(ctx, w.j.o.Keeper) {
+		if w.batch.isIn(ctx, w.j.o.Log) {
 			break // the failure came after the commit
 		}
 		w.went(committing, err)
 		if !w.pause(ctx, pause) {
 			return false
 		}
-		if w.batch.isIn(ctx, w.j.o.Keeper) {
+		if w.batch.isIn(ctx, w.j.o.Log) {
 			break
 		}
 	}
@@ -309,7 +309,7 @@ func (w *writer) checkpoint(ctx context.Context, last bool) {
 	default:
 		return
 	}
-	if _, err := w.j.o.Keeper.Checkpoint(ctx); err != nil {
+	if _, err := w.j.o.Log.Checkpoint(ctx); err != nil {
 		s.pause = min(max(firstRetry, 2*s.pause), lastRetry)
 		s.at = time.Now().Add(s.pause)
 		w.went(signingLog, fmt.Errorf("checkpoint: %w", err))
@@ -336,7 +336,7 @@ func (w *writer) finish(ctx context.Context) {
 	if !w.batch.stopped {
 		// Nothing is in the ring any more. If this fails, whoever opens the ring's file finds
 		// that all of it is in the log.
-		_, _ = w.j.o.Keeper.Append(ctx, &audit.Batch{Run: w.j.run})
+		_, _ = w.j.o.Log.Append(ctx, &audit.Batch{Run: w.j.run})
 	}
 }
 

@@ -278,7 +278,7 @@ func TestReadOnly(t *testing.T) {
 }
 
 // TestBeside: bodies and the state of a run are kept with a batch, and go without it.
-func TestBeside(t *testing.T) {
+func TestConcurrentWriters(t *testing.T) {
 	w := begin(t)
 	ctx := t.Context()
 	add := func(from int, state string, bodies ...audit.Body) int64 {

@@ -458,7 +458,7 @@ func TestOtherKey(t *testing.T) {
 
 // TestWrittenAnew: somebody who has the disk but not the key writes the log again, with all
 // its hashes, from a record on that was changed, deleted, or swapped with the next.
-func TestWrittenAnew(t *testing.T) {
+func TestRewritten(t *testing.T) {
 	m := mutated(t)
 	all := lines(0, mutatedRecords())
 	for _, n := range sample(mutatedRecords()-1, 2, 40) {

@@ -10,21 +10,27 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/codegen/double"
 )
 
-// Example answers the calls of a generated client in a test. Generated packages have typed
-// functions for this: everythingtest.NewFake(t).OnEcho(…).
+// printing is a test that prints its failures; a test passes its own t.
+type printing struct{ testing.TB }
+
+func (printing) Helper()        {}
+func (printing) Cleanup(func()) {}
+
+func (printing) Errorf(format string, a ...any) { fmt.Printf(format+"\n", a...) }
+
+// Example answers the calls of a client. Generated packages have typed functions for this:
+// everythingtest.NewFake(t).OnEcho(…).
 func Example() {
-	test := func(t *testing.T) {
-		server := double.New(t, "weather")
-		double.PlainTool(server, "now", func(context.Context) (*runtime.ToolResult, error) {
-			return double.Text("cold"), nil
-		})
-		result, err := server.CallTool(context.Background(), "now", json.RawMessage(`{}`), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Println(result.Text())
+	server := double.New(printing{}, "weather")
+	double.PlainTool(server, "now", func(context.Context) (*runtime.ToolResult, error) {
+		return double.Text("cold"), nil
+	})
+	result, err := server.CallTool(context.Background(), "now", json.RawMessage(`{}`), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
 	}
-	testing.RunTests(func(_, _ string) (bool, error) { return true, nil }, []testing.InternalTest{{Name: "Example", F: test}})
+	fmt.Println(result.Text(), len(server.Calls()))
 	// Output:
-	// cold
+	// cold 1
 }

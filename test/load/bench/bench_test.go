@@ -87,9 +87,9 @@ func sample() *report {
 	return r
 }
 
-func TestJudge(t *testing.T) {
+func TestEvaluate(t *testing.T) {
 	t.Parallel()
-	rows := judge(sample())
+	rows := evaluate(sample())
 	for _, r := range rows {
 		if !r.Held || r.Noisy {
 			t.Errorf("%s: got %s, want it held", r.What, r.verdict())
@@ -133,7 +133,7 @@ func TestJudge(t *testing.T) {
 		r := sample()
 		spoil(r)
 		var missed []string
-		for _, row := range judge(r) {
+		for _, row := range evaluate(r) {
 			if !row.Held {
 				missed = append(missed, row.What)
 			}
@@ -148,7 +148,7 @@ func TestJudge(t *testing.T) {
 func TestNoise(t *testing.T) {
 	t.Parallel()
 	noisy := func(r *report) (n int) {
-		for _, row := range judge(r) {
+		for _, row := range evaluate(r) {
 			if row.Noisy {
 				n++
 			}
@@ -250,7 +250,7 @@ func TestPeersFail(t *testing.T) {
 	table := func(others ...contender) (string, error) {
 		b := quickBench()
 		b.each, b.o.rounds = 40*time.Millisecond, 2
-		return b.besideTable(t.Context(), comparison{
+		return b.alongsideTable(t.Context(), comparison{
 			ratio: "of direct", called: map[string]string{"direct": "directly", "bridge": "mcpctl bridge", "other": "other 1.0"},
 			ways: []way{{
 				name: "there", callers: []int{1, 32}, reference: "direct", ours: []string{"direct", "bridge"},
@@ -281,7 +281,7 @@ func TestOnce(t *testing.T) {
 	}
 	b := quickBench()
 	b.o.rounds = 2
-	got, err := b.besideTable(t.Context(), comparison{ratio: "of mcpctl", called: map[string]string{"mcpctl": "mcpctl", "other": "other"}, ways: []way{{
+	got, err := b.alongsideTable(t.Context(), comparison{ratio: "of mcpctl", called: map[string]string{"mcpctl": "mcpctl", "other": "other"}, ways: []way{{
 		name: "once", callers: []int{1}, reference: "mcpctl", ours: []string{"mcpctl"}, once: true,
 		contenders: []timed{takes("mcpctl", 20*time.Millisecond), takes("other", 30*time.Millisecond)},
 	}}})
@@ -375,7 +375,7 @@ func TestMeasuredApart(t *testing.T) {
 
 func TestNothingMeasuredIsNothingPromised(t *testing.T) {
 	t.Parallel()
-	if rows := judge(&report{}); len(rows) != 0 {
+	if rows := evaluate(&report{}); len(rows) != 0 {
 		t.Errorf("got %d rows of nothing", len(rows))
 	}
 }
@@ -448,7 +448,7 @@ func TestSaved(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "deep", "bench.json")
 	r := sample()
-	r.Rows = judge(r)
+	r.Rows = evaluate(r)
 	require.NoError(t, save(file, r))
 	got, err := load(file)
 	require.NoError(t, err)
@@ -464,7 +464,7 @@ func TestPublished(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	r, err := load(filepath.Join(root, filepath.FromSlash(figureFile)))
 	require.NoError(t, err)
-	if d := cmp.Diff(judge(r), r.Rows); d != "" {
+	if d := cmp.Diff(evaluate(r), r.Rows); d != "" {
 		t.Errorf("the rows do not follow from the figures:\n%s", d)
 	}
 	files, err := rendered(root, r)

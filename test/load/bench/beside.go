@@ -58,18 +58,18 @@ type measured struct {
 	failure error     // the first; nothing is tried after it
 }
 
-// besideRounds are how many rounds a comparison has by default, of half the length of
+// alongsideRounds are how many rounds a comparison has by default, of half the length of
 // others: what is compared stands close together.
-const besideRounds = 7
+const alongsideRounds = 7
 
-// beside measures a comparison and writes its table into test/reports/performance-others.md.
-func (b *bench) beside(ctx context.Context, c comparison) error {
+// alongside measures a comparison and writes its table into test/reports/performance-others.md.
+func (b *bench) alongside(ctx context.Context, c comparison) error {
 	m, node := b.report.Machine, strings.TrimPrefix(output(b.o.root, "node", "--version"), "v")
 	head := fmt.Sprintf("Measured on %s by `make %s`: %d cores of %s, %s, Node %s, %s; commit %s.\n"+
 		"%d rounds of %v each; medians of the rounds, and ratios taken round by round with the lowest and the highest. Others used %.0f %% of the\n"+
 		"machine just before.\n\n",
 		m.Date, c.target, m.Cores, m.CPU, m.Go, node, output(b.o.root, b.python(), "--version"), m.Commit, b.o.rounds, b.each/2, 100*b.quiet())
-	table, err := b.besideTable(ctx, c)
+	table, err := b.alongsideTable(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -89,9 +89,9 @@ func (b *bench) beside(ctx context.Context, c comparison) error {
 	return os.WriteFile(name, []byte(text), 0o644)
 }
 
-// besideTable measures all ways and returns the table, with the reasons of those that
+// alongsideTable measures all ways and returns the table, with the reasons of those that
 // fail below it.
-func (b *bench) besideTable(ctx context.Context, c comparison) (string, error) {
+func (b *bench) alongsideTable(ctx context.Context, c comparison) (string, error) {
 	var table, reasons strings.Builder
 	fmt.Fprintf(&table, "| way | through | callers | calls/s | %s | p50 | p99 | CPU a call | most memory |\n|---|---|---|---|---|---|---|---|---|\n", c.ratio)
 	for _, way := range c.ways {
@@ -197,9 +197,9 @@ func (b *bench) reason(err error) string {
 }
 
 const (
-	besideDir = "test/load/bridges"
-	npmDir    = besideDir + "/node_modules"
-	pythonDir = ".bin/bridges"
+	alongsideDir = "test/load/bridges"
+	npmDir       = alongsideDir + "/node_modules"
+	pythonDir    = ".bin/bridges"
 )
 
 // installed are other programs, which make has installed: how they are started, and

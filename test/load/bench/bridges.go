@@ -58,7 +58,7 @@ func (b *bench) bridges(ctx context.Context) error {
 		return err
 	}
 	direct := contender{"direct", b.overHTTP(gen.Target{}, "", nil, true)}
-	front := webProgram("bridge", func(port string) []string {
+	gateway := webProgram("bridge", func(port string) []string {
 		return []string{b.mcpctl, "bridge", "--http", "127.0.0.1:" + port, "--", b.load, "backend"}
 	})
 	one := func(name string, remote bool, programs ...program) way {
@@ -68,11 +68,11 @@ func (b *bench) bridges(ctx context.Context) error {
 		}
 	}
 	in.named["direct"], in.named["bridge"] = names["direct"], "mcpctl bridge"
-	return b.beside(ctx, comparison{
+	return b.alongside(ctx, comparison{
 		section: "bridges", target: "bench-bridges", ratio: "of direct", called: in.named,
 		ways: []way{
 			one("stdio → HTTP", true, append([]program{stdioProgram("bridge", b.mcpctl, "bridge")}, b.toRemote(in)...)...),
-			one("HTTP → stdio", false, append([]program{front}, b.toCommand(in)...)...),
+			one("HTTP → stdio", false, append([]program{gateway}, b.toCommand(in)...)...),
 		},
 	})
 }

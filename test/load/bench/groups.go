@@ -257,7 +257,7 @@ func (b *bench) loadGroup(name string, contenders func() ([]contender, error), w
 // settled reports whether every row of a group is held by figures that are to be
 // trusted.
 func (b *bench) settled(group string) bool {
-	for _, r := range judge(b.report) {
+	for _, r := range evaluate(b.report) {
 		if r.Group == group && (!r.Held || r.Noisy) {
 			return false
 		}

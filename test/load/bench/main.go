@@ -41,7 +41,7 @@ func main() {
 	flag.BoolVar(&o.render, "render", false, "measure nothing: write the page from the figures that there are")
 	flag.StringVar(&o.against, "against", "", "compare with another `build` of mcpctl, and measure nothing else")
 	flag.BoolVar(&o.bridges, "bridges", false, "measure mcpctl bridge beside other bridges, and nothing else")
-	flag.BoolVar(&o.beside, "peers", false, "measure mcpctl beside programs that do the same, and nothing else")
+	flag.BoolVar(&o.alongside, "peers", false, "measure mcpctl beside programs that do the same, and nothing else")
 	flag.Var(&o.peers, "peer", "`NAME=PATH,DIALECT`: measure this program, too, with -peers; dialects are avelino, mcproxy, mcpctl and tbxark")
 	flag.IntVar(&o.rounds, "rounds", 0, "how many rounds -against has, or -bridges and -peers, `N` (default 20, or 7)")
 	flag.Parse()
@@ -55,7 +55,7 @@ func main() {
 type options struct {
 	root, work, out, only, against string
 	short, resume, render, bridges bool
-	beside                         bool // -peers
+	alongside                      bool // -peers
 	peers                          peerFlags
 	rounds                         int
 }
@@ -89,12 +89,12 @@ func run(ctx context.Context, o options) error {
 	case o.against != "":
 		b.o.rounds = cmp.Or(o.rounds, 20)
 		return b.versus(ctx)
-	case o.bridges, o.beside:
-		b.o.rounds = cmp.Or(o.rounds, besideRounds)
+	case o.bridges, o.alongside:
+		b.o.rounds = cmp.Or(o.rounds, alongsideRounds)
 		if b.o.root, err = filepath.Abs(o.root); err != nil { // programs are found by it
 			return err
 		}
-		if o.beside {
+		if o.alongside {
 			return b.peers(ctx)
 		}
 		return b.bridges(ctx)
@@ -102,7 +102,7 @@ func run(ctx context.Context, o options) error {
 	if err := b.measure(ctx); err != nil {
 		return fmt.Errorf("%w (make bench BENCH=-resume goes on from here)", err)
 	}
-	b.report.Rows = judge(b.report)
+	b.report.Rows = evaluate(b.report)
 	if o.only == "" || b.report.Seconds == 0 {
 		b.report.Seconds = time.Since(begin).Round(time.Second).Seconds()
 	}

@@ -13,7 +13,7 @@ import (
 // publish writes the raw figures, the plots, and the parts of the page that
 // stand between <!-- bench:NAME --> and <!-- bench:end -->.
 func publish(root string, r *report) error {
-	r.Rows = judge(r)
+	r.Rows = evaluate(r)
 	if err := save(filepath.Join(root, filepath.FromSlash(figureFile)), r); err != nil {
 		return err
 	}

@@ -153,10 +153,10 @@ func (b *bench) peers(ctx context.Context) error {
 	npmProxy := webProgram("npm-proxy", func(port string) []string {
 		return append(slices.Clone(in.words["npm-proxy"]), "--host", "127.0.0.1", "--port", port, "--server", "stream", "--", b.load, "backend")
 	})
-	over := func(front func(dialect) func(string, place) (launch, error), web bool) (out []program) {
+	over := func(gateway func(dialect) func(string, place) (launch, error), web bool) (out []program) {
 		for _, p := range all {
 			d := dialects[p.dialect]
-			if begin := front(d); begin != nil {
+			if begin := gateway(d); begin != nil {
 				one := program{name: p.name, start: func(at place) (launch, error) { return begin(p.path, at) }}
 				if web {
 					one.path = d.path
@@ -193,7 +193,7 @@ func (b *bench) peers(ctx context.Context) error {
 		}
 		return w
 	}
-	return b.beside(ctx, comparison{
+	return b.alongside(ctx, comparison{
 		section: "peers", target: "bench-peers", ratio: "of mcpctl", called: in.named,
 		ways: []way{
 			loads("stdio → stdio", relay, false, overStdio...),
@@ -279,9 +279,9 @@ func (b *bench) firstList(p program, delay time.Duration) timed {
 }
 
 // onceTook is the result of one thing that took so long.
-func onceTook(wall, cpu time.Duration) gen.Result {
+func onceTook(elapsed, cpu time.Duration) gen.Result {
 	return gen.Result{
-		Callers: 1, Calls: 1, Seconds: wall.Seconds(), PerSecond: 1 / wall.Seconds(),
-		P50: float64(wall.Microseconds()), CPU: float64(cpu.Microseconds()),
+		Callers: 1, Calls: 1, Seconds: elapsed.Seconds(), PerSecond: 1 / elapsed.Seconds(),
+		P50: float64(elapsed.Microseconds()), CPU: float64(cpu.Microseconds()),
 	}
 }

@@ -48,9 +48,9 @@ func plots(r *report) map[string]plot {
 	for _, c := range curveNames {
 		a, b := line{name: c.title, color: c.color, dashed: c.dashed}, line{name: c.title, color: c.color, dashed: c.dashed}
 		for i, n := range callersOf(r) {
-			rate, late := curvePoint(r, c.key, i)
+			rate, delayed := curvePoint(r, c.key, i)
 			a.x, a.y = append(a.x, float64(n)), append(a.y, rate/1000)
-			b.x, b.y = append(b.x, float64(n)), append(b.y, late/1000)
+			b.x, b.y = append(b.x, float64(n)), append(b.y, delayed/1000)
 		}
 		perSecond.lines, worst.lines = append(perSecond.lines, a), append(worst.lines, b)
 	}

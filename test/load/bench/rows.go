@@ -53,8 +53,8 @@ var (
 	worstTime = kind{func(r gen.Result) float64 { return r.P99 }, "%.0f µs"}
 )
 
-// judge makes the rows of what has been measured.
-func judge(r *report) []row {
+// evaluate makes the rows of what has been measured.
+func evaluate(r *report) []row {
 	var rows []row
 	ratio := func(group, what, got, reference string, k kind, bound float64, atMost bool) {
 		if row, ok := compare(r, group, got, reference, k); ok {

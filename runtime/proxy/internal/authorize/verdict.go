@@ -51,7 +51,7 @@ func UseOf(from *upstream.Caller, line []byte, m *rawjson.Message, server, item 
 	if u.Owner = from.Who.Key(); from.Who == nil && from.Client != nil {
 		u.Owner = u.Flow // of the session, where nobody says who they are
 	}
-	u.Principal, u.Now, u.Front = from.Who, time.Now(), from.Peer.Transport
+	u.Principal, u.Now, u.Transport = from.Who, time.Now(), from.Peer.Transport
 	u.Arguments = m.Arguments.Of(line)
 	if at, err := netip.ParseAddrPort(from.Peer.Addr); err == nil {
 		u.Addr = at.Addr().Unmap()

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
@@ -38,7 +38,7 @@ func (p *Publisher) WithTasks(o Capabilities, who upstream.Audience) Capabilitie
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, b := range servers {
-		if has := p.offers.inventory(b); has == nil || bridge.OffersTasks(has.Capabilities) {
+		if has := p.offers.inventory(b); has == nil || negotiate.OffersTasks(has.Capabilities) {
 			o.Extend(revision.ExtensionTasks)
 			break
 		}

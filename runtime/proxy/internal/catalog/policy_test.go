@@ -86,10 +86,10 @@ func TestViews(t *testing.T) {
 						}
 						if use != nil {
 							conditional++
-							for _, front := range []string{"http", "stdio"} {
-								a, b := use.Decide(&policy.Request{Principal: one, Front: front}), r.Rules.Use.Decide(&policy.Request{Principal: one, Front: front})
+							for _, first := range []string{"http", "stdio"} {
+								a, b := use.Decide(&policy.Request{Principal: one, Transport: first}), r.Rules.Use.Decide(&policy.Request{Principal: one, Transport: first})
 								if a.Verdict != b.Verdict {
-									t.Fatalf("%s\n%s over %s: %v, want %v", text, e.exposed, front, b.Verdict, a.Verdict)
+									t.Fatalf("%s\n%s over %s: %v, want %v", text, e.exposed, first, b.Verdict, a.Verdict)
 								}
 							}
 						}
@@ -208,7 +208,7 @@ func BenchmarkFirstList(b *testing.B) {
 	b.Run("first", func(b *testing.B) {
 		for b.Loop() {
 			b.StopTimer()
-			anew(p)
+			rebuilt(p)
 			b.StartTimer()
 			p.page(p.Of(by(who[3])), inventory.Tools, false, by(who[3]), CursorPlace{})
 		}
@@ -223,7 +223,7 @@ func BenchmarkFirstList(b *testing.B) {
 }
 
 // again makes the catalog again and no view of it.
-func anew(p *Publisher) {
+func rebuilt(p *Publisher) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.Current.Store(newCatalog(p))

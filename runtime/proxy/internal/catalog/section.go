@@ -163,8 +163,8 @@ func (c *Catalog) exposedUI(b *upstream.Backend, k inventory.Kind, it *inventory
 // without icons that a client should not fetch.
 func (s *Section) appendEntry(dst []byte, p *Publisher, e *entry) []byte {
 	it, name := e.shown(), s.backend.Name
-	var room [4]rawjson.Edit
-	edits := append(room[:0], e.uris...)
+	var buf [4]rawjson.Edit
+	edits := append(buf[:0], e.uris...)
 	if e.exposed != it.Key {
 		edits = append(edits, rawjson.Edit{Span: it.KeyAt, New: rawjson.Quote(nil, e.exposed)})
 	}

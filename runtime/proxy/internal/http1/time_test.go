@@ -299,7 +299,7 @@ func TestEndsAfterMore(t *testing.T) {
 func TestDeadlines(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var kept http.ResponseWriter
+		var idle http.ResponseWriter
 		g := newRig(t, func(w http.ResponseWriter, r *http.Request) {
 			f := http.NewResponseController(w)
 			if r.URL.Path == "/read" {
@@ -312,10 +312,10 @@ func TestDeadlines(t *testing.T) {
 				http.Error(w, "slow", http.StatusRequestTimeout)
 				return
 			}
-			if kept != nil && http.NewResponseController(kept).SetWriteDeadline(time.Now().Add(time.Second)) == nil {
+			if idle != nil && http.NewResponseController(idle).SetWriteDeadline(time.Now().Add(time.Second)) == nil {
 				t.Error("a request that is over sets a deadline")
 			}
-			kept = w
+			idle = w
 			readAll(w, r)
 			require.NoError(t, f.SetReadDeadline(time.Now().Add(time.Hour)))
 			require.NoError(t, f.SetWriteDeadline(time.Now().Add(time.Second)))
@@ -470,13 +470,13 @@ func TestPanic(t *testing.T) {
 }
 
 // TestKept: what a handler keeps of a request is not that of the next.
-func TestKept(t *testing.T) {
+func TestIdle(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var kept []*http.Request
+		var idle []*http.Request
 		var bodies []io.Reader
 		g := newRig(t, func(w http.ResponseWriter, r *http.Request) {
-			kept, bodies = append(kept, r), append(bodies, r.Body)
+			idle, bodies = append(idle, r), append(bodies, r.Body)
 			w.Header().Set("X-Kept", r.Header.Get("A"))
 			if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); !ok || local.String() == "" {
 				t.Error("there is no local address")
@@ -492,10 +492,10 @@ func TestKept(t *testing.T) {
 			}
 		}
 		for i, want := range []string{"1", "2", "1"} {
-			if got := kept[i].Header.Get("A"); got != want {
+			if got := idle[i].Header.Get("A"); got != want {
 				t.Errorf("request %d has %q now", i, got)
 			}
-			if kept[i].Context().Err() == nil {
+			if idle[i].Context().Err() == nil {
 				t.Errorf("the context of request %d has not ended", i)
 			}
 			if n, err := bodies[i].Read(make([]byte, 9)); n > 0 || err == nil {

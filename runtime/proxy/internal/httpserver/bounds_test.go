@@ -278,12 +278,12 @@ func TestUnsentIsBounded(t *testing.T) {
 		t.Errorf("%d bytes are not given back", n-limits.MaxUnsent-1)
 	}
 	k := &replayBuffer{all: all}
-	kept := &stream{}
-	kept.start(all)
-	kept.holder = k.keep(kept, ofGet)
+	stored := &stream{}
+	stored.start(all)
+	stored.holder = k.keep(stored, ofGet)
 	for range 10 {
-		_ = kept.push(make([]byte, limits.FairShare/4), heavy)
-		kept.take(kept.holder, true)
+		_ = stored.push(make([]byte, limits.FairShare/4), heavy)
+		stored.take(stored.holder, true)
 	}
 	if n := k.bytes.Load(); n > limits.FairShare+limits.FairShare/4 {
 		t.Errorf("%d bytes are kept", n)

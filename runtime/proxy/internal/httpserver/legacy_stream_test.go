@@ -87,7 +87,7 @@ func TestStreamBoundOfBytes(t *testing.T) {
 
 // TestKeeperBounds: what is kept for clients that come back has a bound; what
 // has been taken goes first, oldest first, and the newest stream stays.
-func TestKeeperBounds(t *testing.T) {
+func TestReplayBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var k replayBuffer
 		defer k.stop()
@@ -155,7 +155,7 @@ func TestKeeperBounds(t *testing.T) {
 
 // TestKeeperBoundsStreams: a client that opens streams without end does not fill
 // the memory with them.
-func TestKeeperBoundsStreams(t *testing.T) {
+func TestReplayBoundsStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var k replayBuffer
 		defer k.stop()
@@ -176,7 +176,7 @@ func TestKeeperBoundsStreams(t *testing.T) {
 
 // TestKeeperKeepsWhatGoesOn: a request that takes long is not forgotten while
 // its client is away.
-func TestKeeperKeepsWhatGoesOn(t *testing.T) {
+func TestReplayKeepsOpenStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var k replayBuffer
 		defer k.stop()

@@ -300,19 +300,19 @@ func TestParkingShare(t *testing.T) {
 func TestParkedAtShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := interaction.NewSuspendedCalls(0)
-		var late error
+		var delayed error
 		closing := make(chan struct{})
 		p.Start(t.Context(), nil, nil, func(_ context.Context, k *interaction.Call) (json.RawMessage, error) {
 			<-closing
-			_, late = k.Ask(t.Context(), "roots/list", nil)
-			return nil, late
+			_, delayed = k.Ask(t.Context(), "roots/list", nil)
+			return nil, delayed
 		})
 		go p.Close()
 		synctest.Wait()
 		close(closing)
 		p.Close()
-		if !errors.Is(late, runtime.ErrClosed) {
-			t.Errorf("got %v, want %v", late, runtime.ErrClosed)
+		if !errors.Is(delayed, runtime.ErrClosed) {
+			t.Errorf("got %v, want %v", delayed, runtime.ErrClosed)
 		}
 	})
 }

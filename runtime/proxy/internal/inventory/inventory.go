@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/internal/revision"
 )
@@ -130,7 +130,7 @@ type Item struct {
 	NameAt, KeyAt, TitleAt rawjson.Span
 	Facts                  Facts
 	Mirrors                []revision.Mirror // of a tool's schema
-	Support                string            // for calling a tool of the handshake era as a task; see bridge.TaskSupport
+	Support                string            // for calling a tool of the handshake era as a task; see negotiate.TaskSupport
 }
 
 // Facts are what a tool's definition has that most have not.
@@ -189,7 +189,7 @@ func (it *Item) parse(logger *slog.Logger) {
 		}
 	}
 	if it.Facts&tasked != 0 {
-		it.Support = bridge.TaskSupport(it.Raw)
+		it.Support = negotiate.TaskSupport(it.Raw)
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -14,8 +14,8 @@ import (
 
 // task serves tasks/get, tasks/update and tasks/cancel (SEP-2663).
 func (r *Request) task(ctx context.Context) ([]byte, error) {
-	if !bridge.DeclaresTasks(r.From.Capabilities) {
-		return nil, bridge.TasksRequired()
+	if !negotiate.DeclaresTasks(r.From.Capabilities) {
+		return nil, negotiate.TasksRequired()
 	}
 	id, ok := rawjson.String(r.Line, r.Msg.TaskID)
 	if !ok {
@@ -103,7 +103,7 @@ func (e *Relay) setTasks(c *upstream.Conn, req *runtime.Request) {
 	if !e.From.Modern() {
 		return
 	}
-	declares := bridge.DeclaresTasks(e.From.Capabilities)
+	declares := negotiate.DeclaresTasks(e.From.Capabilities)
 	req.Tasks = c.Modern() || declares
 	if declares && !c.Modern() {
 		req.Capabilities = revision.Offer(e.From.Capabilities, e.From.Version, c.Version)

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/audit"
 	"github.com/mcpctl/mcpctl/internal/audit/journal"
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/authorize"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/finder"
@@ -141,7 +141,7 @@ func (rt *Router) RootsChanged(who *upstream.Client) { rt.serverRequests.RootsCh
 
 // FilterOf returns what a subscriptions/listen asks for.
 func (r *Request) FilterOf() (subscriptions.Filter, error) {
-	return subscriptions.ParseFilter(r.Msg.Notifications.Of(r.Line), bridge.DeclaresTasks(r.Msg.MetaCapabilities.Of(r.Line)))
+	return subscriptions.ParseFilter(r.Msg.Notifications.Of(r.Line), negotiate.DeclaresTasks(r.Msg.MetaCapabilities.Of(r.Line)))
 }
 
 // ListenModern serves a subscriptions/listen.

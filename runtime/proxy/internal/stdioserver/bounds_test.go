@@ -63,10 +63,10 @@ const callOfX = `{"jsonrpc":"2.0","id":"b","method":"tools/call","params":{"name
 // and large ones count by size.
 func TestBatchesCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		fronts, let := mutely(t)
+		endpoints, let := mutely(t)
 		in, client := io.Pipe()
 		f := make(chan error, 1)
-		go func() { f <- Serve(t.Context(), fronts, in, io.Discard, Options{}) }()
+		go func() { f <- Serve(t.Context(), endpoints, in, io.Discard, Options{}) }()
 		lines := []string{
 			`{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{}}}`,
 			"[" + strings.TrimSuffix(strings.Repeat(callOfX+",", 40), ",") + "]",
@@ -76,11 +76,11 @@ func TestBatchesCount(t *testing.T) {
 			_, _ = io.WriteString(client, line+"\n")
 		}
 		time.Sleep(time.Second) // as time goes in the bubble
-		endpoints, ok := fronts.List()[0].(*server)
+		s, ok := endpoints.List()[0].(*server)
 		if !ok {
 			t.Fatal("no front")
 		}
-		if n, held := endpoints.load.inFlight.Load(), endpoints.load.held.Load(); n != 41 || held < limits.FreeBody {
+		if n, held := s.load.inFlight.Load(), s.load.held.Load(); n != 41 || held < limits.FreeBody {
 			t.Errorf("%d in flight, %d bytes", n, held)
 		}
 		close(let)
@@ -88,7 +88,7 @@ func TestBatchesCount(t *testing.T) {
 		if err := <-f; err != nil {
 			t.Error(err)
 		}
-		if n, held := endpoints.load.inFlight.Load(), endpoints.load.held.Load(); n != 0 || held != 0 {
+		if n, held := s.load.inFlight.Load(), s.load.held.Load(); n != 0 || held != 0 {
 			t.Errorf("%d in flight, %d bytes at the end", n, held)
 		}
 	})
@@ -98,22 +98,22 @@ func TestBatchesCount(t *testing.T) {
 // and everything else.
 func TestLogFloodIsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		fronts, _ := mutely(t)
+		endpoints, _ := mutely(t)
 		in, client := io.Pipe()
 		taken, out := io.Pipe()
 		ended := make(chan error, 1)
-		go func() { ended <- Serve(t.Context(), fronts, in, out, Options{}) }()
+		go func() { ended <- Serve(t.Context(), endpoints, in, out, Options{}) }()
 		synctest.Wait()
-		endpoints, ok := fronts.List()[0].(*server)
+		s, ok := endpoints.List()[0].(*server)
 		if !ok {
 			t.Fatal("no front")
 		}
 		line := json.RawMessage(`{"level":"info","data":"` + strings.Repeat("x", 100<<10) + `"}`)
 		for range 40 {
-			endpoints.sender.Client.Tell(revision.NotificationMessage, line)
-			endpoints.Notify(revision.NotificationMessage, line)
+			s.sender.Client.Tell(revision.NotificationMessage, line)
+			s.Notify(revision.NotificationMessage, line)
 		}
-		endpoints.Notify(revision.NotificationToolsListChanged, nil)
+		s.Notify(revision.NotificationToolsListChanged, nil)
 		_ = client.Close()
 		read := make(chan []byte, 1)
 		go func() {

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpctl/mcpctl/internal/bridge"
 	"github.com/mcpctl/mcpctl/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
@@ -52,7 +52,7 @@ func ParseFilter(raw []byte, tasks bool) (Filter, error) {
 	}
 	f.tasks, err = texts(at[4].Of(raw), "taskIds", "tasks", maxTasksWatched)
 	if len(f.tasks) > 0 && !tasks {
-		return f, bridge.TasksRequired()
+		return f, negotiate.TasksRequired()
 	}
 	if err != nil {
 		return f, err

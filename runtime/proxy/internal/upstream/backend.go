@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
@@ -109,7 +109,7 @@ func (b *Backend) tryTwice(ctx context.Context, from *Caller, build BuildRequest
 			b.Log.Info("backend does not speak as was settled: connecting anew", "err", err)
 			continue
 		}
-		if _, ok := errors.AsType[*bridge.SessionError](err); ok && c != nil {
+		if _, ok := errors.AsType[*negotiate.SessionError](err); ok && c != nil {
 			err = localError(err)
 		}
 		return result, c, err

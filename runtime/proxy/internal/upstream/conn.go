@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/internal/ability"
-	"github.com/mcpctl/mcpctl/internal/bridge"
 	"github.com/mcpctl/mcpctl/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -244,7 +244,7 @@ func (c *Conn) drain(ctx context.Context) {
 // method of what it offers: it has not acted on the call then. A process cannot
 // become another one while its streams are open.
 func (c *Conn) isSuspicious(method string, err error) bool {
-	if _, ok := errors.AsType[*bridge.SessionError](err); ok {
+	if _, ok := errors.AsType[*negotiate.SessionError](err); ok {
 		return true
 	}
 	rpc, ok := errors.AsType[*runtime.Error](err)

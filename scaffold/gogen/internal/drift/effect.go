@@ -63,7 +63,7 @@ func AddEffects(changes []Change, effects []Effect) []Change {
 // is further away than all that contain it or that it contains.
 const (
 	sideless = 1
-	beside   = 1000
+	apart    = 1000
 )
 
 // distance returns how many steps of a pointer are between two places; false
@@ -81,7 +81,7 @@ func distance(a, b string) (int, bool) {
 	if len(x) == 0 || len(y) == 0 {
 		d += sideless
 	} else if n < len(x) && n < len(y) {
-		d += beside
+		d += apart
 	}
 	return d, true
 }

@@ -81,18 +81,18 @@ func TestBakeoff(t *testing.T) {
 		if c.Name != "bakeoff" {
 			continue
 		}
-		kept, refused := 0, 0
+		equal, refused := 0, 0
 		for _, i := range c.Instances {
 			out, _, err := pass(types[[3]string{c.Name, i.Tool, string(i.Side)}](), i.Value)
 			switch {
 			case i.Verdict == trial.Valid && err == nil && trial.Equal(i.Value, out):
-				kept++
+				equal++
 			case i.Verdict == trial.Invalid && err != nil:
 				refused++
 			}
 		}
-		if len(c.Tools) != 10 || kept != 31 || refused != 32 {
-			t.Errorf("%d schemas: %d of 31 valid values kept, %d of 32 invalid ones refused", len(c.Tools), kept, refused)
+		if len(c.Tools) != 10 || equal != 31 || refused != 32 {
+			t.Errorf("%d schemas: %d of 31 valid values kept, %d of 32 invalid ones refused", len(c.Tools), equal, refused)
 		}
 		return
 	}

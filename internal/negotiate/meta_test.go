@@ -1,11 +1,11 @@
-package bridge_test
+package negotiate_test
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
 
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -18,7 +18,7 @@ func sent(t *testing.T, versions []string, req *runtime.Request) string {
 	s.Versions = versions
 	var last string
 	s.Seen = func(frame []byte) { last = string(frame) }
-	c, _, err := connect(t.Context(), s, bridge.Options{Capabilities: json.RawMessage(`{"roots":{}}`)})
+	c, _, err := connect(t.Context(), s, negotiate.Options{Capabilities: json.RawMessage(`{"roots":{}}`)})
 	require.NoError(t, err)
 	defer c.Close()
 	if _, err := c.Call(t.Context(), req); err != nil {

@@ -1,4 +1,4 @@
-package bridge_test
+package negotiate_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -145,7 +145,7 @@ func TestSubscriptionsShareAListen(t *testing.T) {
 			s.Versions, s.Capabilities = []string{runtimetest.RevJuly}, json.RawMessage(`{"tools":{"listChanged":true},"resources":{"subscribe":true}}`)
 			s.Methods = map[string]runtimetest.Func{"subscriptions/listen": w.listen}
 			h := &told{}
-			c := connectTo(t, bridge.Options{HTTP: overHTTP, Handler: h}, func() runtime.Transport { return s.Connect(h) })
+			c := connectTo(t, negotiate.Options{HTTP: overHTTP, Handler: h}, func() runtime.Transport { return s.Connect(h) })
 			// do makes a call and checks its outcome, what the server saw and
 			// what the handler was told; the first of two is for HTTP.
 			do := func(method, uri, want string, log, told [2][]string) {
@@ -206,7 +206,7 @@ func TestSubscriptionsShareAListen(t *testing.T) {
 func TestSubscribeAfterTheEnd(t *testing.T) {
 	s := runtimetest.New()
 	s.Versions = []string{runtimetest.RevJuly}
-	c, _, err := connect(t.Context(), s, bridge.Options{})
+	c, _, err := connect(t.Context(), s, negotiate.Options{})
 	require.NoError(t, err)
 	_ = c.Close()
 	if _, err := c.Call(t.Context(), &runtime.Request{Method: "resources/subscribe", Params: json.RawMessage(`{"uri":"a"}`)}); err == nil {
@@ -245,7 +245,7 @@ func TestListenThatIsNotAcknowledged(t *testing.T) {
 			return json.RawMessage(`{"resultType":"complete"}`), nil
 		}}
 		h := &told{}
-		c := connectTo(t, bridge.Options{HTTP: true, Handler: h}, func() runtime.Transport { return s.Connect(h) })
+		c := connectTo(t, negotiate.Options{HTTP: true, Handler: h}, func() runtime.Transport { return s.Connect(h) })
 		c.Transport.(interface{ Listen(context.Context) }).Listen(t.Context())
 		subscribe := func(want string) {
 			t.Helper()
@@ -281,7 +281,7 @@ func TestStreamsOverStdioAreBounded(t *testing.T) {
 		s.Versions = []string{runtimetest.RevJuly}
 		s.Methods = map[string]runtimetest.Func{"subscriptions/listen": w.listen}
 		h := &told{}
-		c := connectTo(t, bridge.Options{Handler: h}, func() runtime.Transport { return s.Connect(h) })
+		c := connectTo(t, negotiate.Options{Handler: h}, func() runtime.Transport { return s.Connect(h) })
 		call := func(method string, n int) {
 			t.Helper()
 			if _, err := c.Call(t.Context(), &runtime.Request{Method: "resources/" + method, Params: fmt.Appendf(nil, `{"uri":"u%d"}`, n)}); err != nil {

@@ -1,4 +1,4 @@
-package bridge_test
+package negotiate_test
 
 import (
 	"encoding/json"
@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpctl/mcpctl/internal/ability"
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -35,7 +35,7 @@ func TestResume(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s, seen := turns(nil, `{"content":["after"]}`)
-			conn, _, err := connect(t.Context(), s, bridge.Options{})
+			conn, _, err := connect(t.Context(), s, negotiate.Options{})
 			require.NoError(t, err)
 			defer conn.Close()
 			raw, err := conn.Transport.(ability.Resume).Resume(t.Context(), &runtime.Request{
@@ -76,7 +76,7 @@ func TestResumeOfATask(t *testing.T) {
 // sent past it.
 func TestModernDoesNotResume(t *testing.T) {
 	t.Parallel()
-	c, _, err := connect(t.Context(), &runtimetest.Server{Versions: []string{runtimetest.RevJuly}}, bridge.Options{})
+	c, _, err := connect(t.Context(), &runtimetest.Server{Versions: []string{runtimetest.RevJuly}}, negotiate.Options{})
 	require.NoError(t, err)
 	defer c.Close()
 	if _, ok := c.Transport.(ability.Resume); ok {

@@ -1,4 +1,4 @@
-// Package bridge joins the protocol eras. MCP up to 2025-11-25 (legacy) opens a
+// Package negotiate joins the protocol eras. MCP up to 2025-11-25 (legacy) opens a
 // connection with a handshake; 2026-07-28 (modern) makes every request
 // self-contained. Connect finds out which one a server speaks and wraps its
 // bare transport into one that hides the difference, so that runtime.Client
@@ -16,4 +16,4 @@
 //
 // It does not know who calls: clients, principals and names that a proxy exposes
 // are none of its business, and neither is how a transport reaches its server.
-package bridge
+package negotiate

@@ -1,4 +1,4 @@
-package bridge_test
+package negotiate_test
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/runtime/transport"
@@ -63,7 +63,7 @@ func TestCallWhileTheSessionIsReplaced(t *testing.T) {
 	bare, err := transport.NewHTTP(srv.URL, transport.HTTPOptions{})
 	require.NoError(t, err)
 	o := &overtaken{HTTP: bare, begun: make(chan struct{}), reset: make(chan struct{}), through: make(chan struct{})}
-	c := connectTo(t, bridge.Options{Client: runtime.Implementation{Name: "t", Version: "1"}, HTTP: true}, func() runtime.Transport { return o })
+	c := connectTo(t, negotiate.Options{Client: runtime.Implementation{Name: "t", Version: "1"}, HTTP: true}, func() runtime.Transport { return o })
 	echo := func(message string) error {
 		raw, err := c.Call(t.Context(), &runtime.Request{Method: "tools/call", Params: json.RawMessage(`{"name":"echo","arguments":{"message":"` + message + `"}}`)})
 		if err == nil && !strings.Contains(string(raw), message) {

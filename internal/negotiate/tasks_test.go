@@ -1,4 +1,4 @@
-package bridge_test
+package negotiate_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -69,13 +69,13 @@ func (a *asker) Request(ctx context.Context, call *runtime.Request, method strin
 	return a.person.Request(ctx, call, method, params)
 }
 
-func tasksOf(t *testing.T, s *runtimetest.Server) (*bridge.Connected, *asker) {
+func tasksOf(t *testing.T, s *runtimetest.Server) (*negotiate.Connected, *asker) {
 	t.Helper()
 	h := &asker{}
 	h.answer = accept
-	var c *bridge.Connected
+	var c *negotiate.Connected
 	h.to = func() runtime.Transport { return c.Transport }
-	c, err := bridge.Connect(t.Context(), bridge.Options{
+	c, err := negotiate.Connect(t.Context(), negotiate.Options{
 		Client: runtime.Implementation{Name: "t", Version: "1"}, Capabilities: json.RawMessage(`{"elicitation":{}}`), Handler: h,
 		Open: func(context.Context) (runtime.Transport, error) { return s.Connect(h), nil },
 	})
@@ -212,14 +212,14 @@ func TestTaskGoesOnWithoutAnswers(t *testing.T) {
 				s, all, _ := worker(version, "required", runtimetest.TaskTool{})
 				defer all.Close()
 				broken := &flaky{method: "tasks/get", fails: fails}
-				c, err := bridge.Connect(t.Context(), bridge.Options{Open: func(context.Context) (runtime.Transport, error) {
+				c, err := negotiate.Connect(t.Context(), negotiate.Options{Open: func(context.Context) (runtime.Transport, error) {
 					broken.Transport = s.Connect(nil)
 					return broken, nil
 				}})
 				require.NoError(t, err)
 				defer c.Close()
 				_, err = c.Call(t.Context(), &runtime.Request{Method: "tools/call", Params: json.RawMessage(`{"name":"work"}`)})
-				var lost *bridge.TaskError
+				var lost *negotiate.TaskError
 				if (err != nil) != (fails > 3) || err != nil && (!errors.As(err, &lost) || lost.Status != "working") {
 					t.Errorf("%s, %d failures: %v", version, fails, err)
 				}
@@ -244,7 +244,7 @@ func (f *flaky) Call(ctx context.Context, req *runtime.Request) (json.RawMessage
 }
 
 // extension makes a call of a caller that takes tasks as they are.
-func extension(t *testing.T, c *bridge.Connected, method, params string) (map[string]json.RawMessage, string) {
+func extension(t *testing.T, c *negotiate.Connected, method, params string) (map[string]json.RawMessage, string) {
 	t.Helper()
 	raw, err := c.Call(t.Context(), &runtime.Request{
 		Method: method, Params: json.RawMessage(params), Tasks: true, Inputs: true,

@@ -1,4 +1,4 @@
-package bridge_test
+package negotiate_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -132,7 +132,7 @@ func TestQuestionsOfAResult(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s, seen := turns(c.versions, c.answers...)
-			conn, _, err := connect(t.Context(), s, bridge.Options{})
+			conn, _, err := connect(t.Context(), s, negotiate.Options{})
 			require.NoError(t, err)
 			defer conn.Close()
 			raw, err := conn.Call(t.Context(), &runtime.Request{
@@ -171,7 +171,7 @@ func TestRoundsHaveIDsOfTheirOwn(t *testing.T) {
 			mu.Unlock()
 		}
 	}
-	conn, _, err := connect(t.Context(), s, bridge.Options{Handler: &person{answer: accept}})
+	conn, _, err := connect(t.Context(), s, negotiate.Options{Handler: &person{answer: accept}})
 	require.NoError(t, err)
 	defer conn.Close()
 	if _, err := conn.Call(t.Context(), &runtime.Request{Method: "tools/call", Params: json.RawMessage(`{"name":"t"}`), ID: json.RawMessage(`"mine"`)}); err != nil {
@@ -208,7 +208,7 @@ func TestQuestionWithoutAnAnswer(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s, seen := turns([]string{runtimetest.RevJuly}, strings.Replace(asksWho, "elicitation/create", "roots/list", map[bool]int{true: 1}[name == "refused"]))
-			conn, _, err := connect(t.Context(), s, bridge.Options{})
+			conn, _, err := connect(t.Context(), s, negotiate.Options{})
 			require.NoError(t, err)
 			defer conn.Close()
 			ctx, cancel := context.WithTimeout(t.Context(), c.cancel)
@@ -233,7 +233,7 @@ func TestQuestionWithoutAnAnswer(t *testing.T) {
 func TestProgressWhileAQuestionWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := turns([]string{runtimetest.RevJuly}, complete, asksBare, asksBare, complete)
-		conn, _, err := connect(t.Context(), s, bridge.Options{})
+		conn, _, err := connect(t.Context(), s, negotiate.Options{})
 		require.NoError(t, err)
 		defer conn.Close()
 		p := &person{answer: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
@@ -271,7 +271,7 @@ func TestProgressOnlyIncreases(t *testing.T) {
 				c.Progress(11, 10, "")
 				return json.RawMessage(complete), nil
 			}}
-			conn, _, err := connect(t.Context(), s, bridge.Options{})
+			conn, _, err := connect(t.Context(), s, negotiate.Options{})
 			require.NoError(t, err)
 			p := &person{answer: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 				if token == "" {
@@ -308,7 +308,7 @@ func TestOnlySomeMethodsMayAsk(t *testing.T) {
 			return json.RawMessage(asksBare), nil
 		}
 	}
-	conn, _, err := connect(t.Context(), s, bridge.Options{})
+	conn, _, err := connect(t.Context(), s, negotiate.Options{})
 	require.NoError(t, err)
 	defer conn.Close()
 	for method, want := range map[string]string{

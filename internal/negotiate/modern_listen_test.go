@@ -1,4 +1,4 @@
-package bridge_test
+package negotiate_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 )
@@ -81,7 +81,7 @@ func listenerOf(capabilities string, acknowledges func() bool, listen func(ctx c
 func listen(t *testing.T, s *runtimetest.Server) []string {
 	t.Helper()
 	h := &notes{}
-	c := connectTo(t, bridge.Options{Client: runtime.Implementation{Name: "t", Version: "1"}, Handler: h}, func() runtime.Transport { return s.Connect(nil) })
+	c := connectTo(t, negotiate.Options{Client: runtime.Implementation{Name: "t", Version: "1"}, Handler: h}, func() runtime.Transport { return s.Connect(nil) })
 	l, ok := c.Transport.(interface{ Listen(context.Context) })
 	if !ok {
 		t.Fatal("the transport cannot listen")

@@ -1,4 +1,4 @@
-package bridge_test
+package negotiate_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 )
@@ -22,7 +22,7 @@ func TestSubscribeInVain(t *testing.T) {
 		var hears atomic.Bool
 		s, asked := listenerOf(`{"resources":{"subscribe":true}}`, hears.Load, untilItEnds)
 		h := &notes{}
-		c := connectTo(t, bridge.Options{HTTP: true, Handler: h}, func() runtime.Transport { return s.Connect(h) })
+		c := connectTo(t, negotiate.Options{HTTP: true, Handler: h}, func() runtime.Transport { return s.Connect(h) })
 		subscribe := func(uri string) error {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
@@ -69,7 +69,7 @@ func TestSubscribeAgain(t *testing.T) {
 					return untilItEnds(ctx, n, c)
 				})
 				h := &notes{}
-				c := connectTo(t, bridge.Options{HTTP: overHTTP, Handler: h}, func() runtime.Transport { return s.Connect(h) })
+				c := connectTo(t, negotiate.Options{HTTP: overHTTP, Handler: h}, func() runtime.Transport { return s.Connect(h) })
 				for _, method := range []string{"resources/subscribe", "resources/unsubscribe", "resources/subscribe"} {
 					ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 					if _, err := c.Call(ctx, &runtime.Request{Method: method, Params: json.RawMessage(`{"uri":"a:b"}`)}); err != nil {

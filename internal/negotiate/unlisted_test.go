@@ -1,4 +1,4 @@
-package bridge_test
+package negotiate_test
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -37,11 +37,11 @@ func TestUnlistedHandshake(t *testing.T) {
 			t.Parallel()
 			s := runtimetest.Full(tt.versions...)
 			s.Faults = tt.faults
-			var eras bridge.MemoryCache
+			var eras negotiate.MemoryCache
 			for n, want := range []string{tt.first, tt.second} {
 				var mu sync.Mutex
 				var came strings.Builder
-				c, err := bridge.Connect(t.Context(), bridge.Options{
+				c, err := negotiate.Connect(t.Context(), negotiate.Options{
 					Open: func(context.Context) (runtime.Transport, error) {
 						mu.Lock()
 						defer mu.Unlock()

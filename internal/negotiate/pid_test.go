@@ -1,10 +1,10 @@
-package bridge_test
+package negotiate_test
 
 import (
 	"context"
 	"testing"
 
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -22,7 +22,7 @@ func TestPID(t *testing.T) {
 		for _, want := range []int{4321, 0} {
 			s := runtimetest.New()
 			s.Versions = []string{version}
-			c, err := bridge.Connect(t.Context(), bridge.Options{Open: func(context.Context) (runtime.Transport, error) {
+			c, err := negotiate.Connect(t.Context(), negotiate.Options{Open: func(context.Context) (runtime.Transport, error) {
 				if want == 0 {
 					return s.Connect(nil), nil
 				}

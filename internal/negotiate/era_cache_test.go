@@ -1,4 +1,4 @@
-package bridge_test
+package negotiate_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -70,7 +70,7 @@ func TestAnswersToTheProbe(t *testing.T) {
 				came = append(came, strings.TrimSuffix("initialize "+offer[:10], " 2025-11-25"))
 			}
 		}
-		conn, _, err := connect(t.Context(), s, bridge.Options{})
+		conn, _, err := connect(t.Context(), s, negotiate.Options{})
 		if err == nil {
 			_ = conn.Close()
 		}
@@ -86,7 +86,7 @@ func TestAnswersToTheProbe(t *testing.T) {
 
 // connections makes connections one after the other to servers that share a
 // key, and gives what each of them began with.
-func connections(t *testing.T, v bridge.EraCache, o bridge.Options, servers ...*runtimetest.Server) (out []string) {
+func connections(t *testing.T, v negotiate.EraCache, o negotiate.Options, servers ...*runtimetest.Server) (out []string) {
 	t.Helper()
 	o.Eras, o.Key = v, "k"
 	for _, s := range servers {
@@ -142,20 +142,20 @@ func TestEraIsRemembered(t *testing.T) {
 			"downgraded":       {[]*runtimetest.Server{modern, legacy, legacy}, false, []string{"server/discover", "server/discover initialize", "initialize"}},
 			"modern, slow now": {[]*runtimetest.Server{both, slow}, false, []string{"server/discover", "server/discover"}},
 		} {
-			if diff := cmp.Diff(c.want, connections(t, &bridge.MemoryCache{}, bridge.Options{Legacy: c.legacy}, c.servers...)); diff != "" {
+			if diff := cmp.Diff(c.want, connections(t, &negotiate.MemoryCache{}, negotiate.Options{Legacy: c.legacy}, c.servers...)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", name, diff)
 			}
 		}
 		// A legacy era holds for a day, that of a server that the probe kills for ever.
 		for s, want := range map[*runtimetest.Server]string{legacy: "server/discover initialize", killed: "initialize"} {
-			v := &bridge.MemoryCache{}
-			connections(t, v, bridge.Options{}, s)
-			time.Sleep(bridge.LegacyEraLife - time.Second)
-			if got := connections(t, v, bridge.Options{}, s)[0]; got != "initialize" {
+			v := &negotiate.MemoryCache{}
+			connections(t, v, negotiate.Options{}, s)
+			time.Sleep(negotiate.LegacyEraLife - time.Second)
+			if got := connections(t, v, negotiate.Options{}, s)[0]; got != "initialize" {
 				t.Errorf("within a day: got %s", got)
 			}
 			time.Sleep(2 * time.Second)
-			if got := connections(t, v, bridge.Options{}, s)[0]; got != want {
+			if got := connections(t, v, negotiate.Options{}, s)[0]; got != want {
 				t.Errorf("after a day: got %s, want %s", got, want)
 			}
 		}
@@ -227,8 +227,8 @@ func TestServerBehindAURLIsReplaced(t *testing.T) {
 		s := runtimetest.New()
 		s.Versions = []string{c.version}
 		r := &replaced{Transport: s.Connect(nil)}
-		v := &bridge.MemoryCache{}
-		conn, err := bridge.Connect(t.Context(), bridge.Options{Key: "k", Eras: v, Open: func(context.Context) (runtime.Transport, error) { return r, nil }})
+		v := &negotiate.MemoryCache{}
+		conn, err := negotiate.Connect(t.Context(), negotiate.Options{Key: "k", Eras: v, Open: func(context.Context) (runtime.Transport, error) { return r, nil }})
 		require.NoError(t, err)
 		r.fail, r.probe = c.fail, c.probe
 		for range 2 {
@@ -240,10 +240,10 @@ func TestServerBehindAURLIsReplaced(t *testing.T) {
 				break
 			}
 		}
-		if _, stale := errors.AsType[*bridge.SessionError](err); stale != c.stale {
+		if _, stale := errors.AsType[*negotiate.SessionError](err); stale != c.stale {
 			t.Errorf("%s: got %v", name, err)
 		}
-		if forgotten := v.Get("k") == (bridge.KnownEra{}); forgotten != c.stale {
+		if forgotten := v.Get("k") == (negotiate.KnownEra{}); forgotten != c.stale {
 			t.Errorf("%s: era forgotten %v", name, forgotten)
 		}
 		if r.asked > 1 {
@@ -288,7 +288,7 @@ func TestProbeTimeBeginsWithTheFirstSignOfLife(t *testing.T) {
 			defer timer.Stop()
 			ctx, cancel := context.WithTimeout(t.Context(), c.budget)
 			defer cancel()
-			conn, err := bridge.Connect(ctx, bridge.Options{Open: func(context.Context) (runtime.Transport, error) { return slow, nil }})
+			conn, err := negotiate.Connect(ctx, negotiate.Options{Open: func(context.Context) (runtime.Transport, error) { return slow, nil }})
 			require.NoError(t, err)
 			defer conn.Close()
 			if slow.tried != c.want {
@@ -303,7 +303,7 @@ func TestInfoOfADualServer(t *testing.T) {
 	for _, preferLegacy := range []bool{false, true} {
 		s := runtimetest.New()
 		s.Versions = []string{runtimetest.RevJuly, runtimetest.RevNov}
-		c, _, err := connect(t.Context(), s, bridge.Options{Legacy: preferLegacy})
+		c, _, err := connect(t.Context(), s, negotiate.Options{Legacy: preferLegacy})
 		require.NoError(t, err)
 		if !slices.Equal(c.Info.Versions, s.Versions) || (c.Info.Version == runtimetest.RevNov) != preferLegacy {
 			t.Errorf("got %+v", c.Info)

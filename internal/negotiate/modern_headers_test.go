@@ -1,4 +1,4 @@
-package bridge_test
+package negotiate_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -44,11 +44,11 @@ func (h *headers) Call(ctx context.Context, req *runtime.Request) (json.RawMessa
 	return h.Transport.Call(ctx, req)
 }
 
-func withHeaders(t *testing.T, s *runtimetest.Server, h *headers, overHTTP bool) *bridge.Connected {
+func withHeaders(t *testing.T, s *runtimetest.Server, h *headers, overHTTP bool) *negotiate.Connected {
 	t.Helper()
 	s.Versions = []string{runtimetest.RevJuly}
 	h.Transport = s.Connect(nil)
-	c := connectTo(t, bridge.Options{HTTP: overHTTP}, func() runtime.Transport { return h })
+	c := connectTo(t, negotiate.Options{HTTP: overHTTP}, func() runtime.Transport { return h })
 	return c
 }
 
@@ -134,7 +134,7 @@ func withHeadersList(t *testing.T, s *runtimetest.Server, h *headers, overHTTP b
 		}
 		return string(raw), err
 	}
-	c, _, err := connect(t.Context(), s, bridge.Options{}) // of the handshake era, where annotations mean nothing
+	c, _, err := connect(t.Context(), s, negotiate.Options{}) // of the handshake era, where annotations mean nothing
 	require.NoError(t, err)
 	defer c.Close()
 	raw, err := c.Call(t.Context(), &runtime.Request{Method: "tools/list"})
@@ -191,7 +191,7 @@ func TestGoneVocabulary(t *testing.T) {
 	s.Versions = []string{runtimetest.RevJuly}
 	frames := make(chan string, 100)
 	s.Seen = func(frame []byte) { frames <- string(frame) }
-	c, _, err := connect(t.Context(), s, bridge.Options{})
+	c, _, err := connect(t.Context(), s, negotiate.Options{})
 	require.NoError(t, err)
 	defer c.Close()
 	<-frames // the probe

@@ -1,4 +1,4 @@
-package bridge_test
+package negotiate_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mcpctl/mcpctl/internal/bridge"
+	"github.com/mcpctl/mcpctl/internal/negotiate"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -22,22 +22,22 @@ import (
 )
 
 // connect connects to a fake server over memory and counts the connections.
-func connect(ctx context.Context, s *runtimetest.Server, o bridge.Options) (*bridge.Connected, int, error) {
+func connect(ctx context.Context, s *runtimetest.Server, o negotiate.Options) (*negotiate.Connected, int, error) {
 	var opened atomic.Int64
 	o.Client = runtime.Implementation{Name: "t", Version: "1"}
 	o.Open = func(context.Context) (runtime.Transport, error) {
 		opened.Add(1)
 		return s.Connect(nil), nil
 	}
-	c, err := bridge.Connect(ctx, o)
+	c, err := negotiate.Connect(ctx, o)
 	return c, int(opened.Load()), err
 }
 
 // connectTo connects to what open returns, until the end of the test.
-func connectTo(t *testing.T, o bridge.Options, open func() runtime.Transport) *bridge.Connected {
+func connectTo(t *testing.T, o negotiate.Options, open func() runtime.Transport) *negotiate.Connected {
 	t.Helper()
 	o.Open = func(context.Context) (runtime.Transport, error) { return open(), nil }
-	c, err := bridge.Connect(t.Context(), o)
+	c, err := negotiate.Connect(t.Context(), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() }) // of a fake
 	return c
@@ -70,7 +70,7 @@ func TestEraIsFound(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := runtimetest.New()
 			s.Versions, s.Faults = c.versions, c.faults
-			got, opened, err := connect(t.Context(), s, bridge.Options{Version: c.pinned})
+			got, opened, err := connect(t.Context(), s, negotiate.Options{Version: c.pinned})
 			have := ""
 			if err != nil {
 				have = "error: " + err.Error()
@@ -102,7 +102,7 @@ func TestRefusedOnce(t *testing.T) {
 			}
 			return json.RawMessage(`{"resultType":"complete"}`), nil
 		}}
-		c, _, err := connect(t.Context(), s, bridge.Options{Version: pinned})
+		c, _, err := connect(t.Context(), s, negotiate.Options{Version: pinned})
 		if err != nil || c.Info.Version != "2026-07-28" || asked != 2 {
 			t.Fatalf("%q: got %+v %v after %d questions", pinned, c, err, asked)
 		}
@@ -122,7 +122,7 @@ func TestLateAnswerWins(t *testing.T) {
 			}
 			return 0
 		}
-		c, _, err := connect(t.Context(), s, bridge.Options{})
+		c, _, err := connect(t.Context(), s, negotiate.Options{})
 		require.NoError(t, err)
 		defer c.Close()
 		if c.Info.Version != "2026-07-28" {
@@ -137,7 +137,7 @@ func TestSilentServerIsGivenUp(t *testing.T) {
 		s.Faults.Silent = true
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
-		if _, _, err := connect(ctx, s, bridge.Options{}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, _, err := connect(ctx, s, negotiate.Options{}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -163,7 +163,7 @@ func (l *late) Close() error { return nil }
 func TestServerThatEndsLateOnTheProbeIsStartedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		opened := 0
-		c, err := bridge.Connect(t.Context(), bridge.Options{Open: func(context.Context) (runtime.Transport, error) {
+		c, err := negotiate.Connect(t.Context(), negotiate.Options{Open: func(context.Context) (runtime.Transport, error) {
 			if opened++; opened == 1 {
 				return &late{read: make(chan struct{})}, nil
 			}
@@ -209,7 +209,7 @@ func TestLostSessionIsStartedAnewOnce(t *testing.T) {
 		}
 	}
 	l := &lost{Transport: s.Connect(nil), left: 2}
-	c := connectTo(t, bridge.Options{Client: runtime.Implementation{Name: "t", Version: "1"}}, func() runtime.Transport { return l })
+	c := connectTo(t, negotiate.Options{Client: runtime.Implementation{Name: "t", Version: "1"}}, func() runtime.Transport { return l })
 	for i := range 3 {
 		params := fmt.Sprintf(`{"name":"echo","arguments":{"message":"m%d"}}`, i)
 		if raw, err := c.Call(t.Context(), &runtime.Request{Method: "tools/call", Params: json.RawMessage(params)}); err != nil || !strings.Contains(string(raw), fmt.Sprintf("m%d", i)) {
@@ -259,7 +259,7 @@ func (f *forgetful) ResetSession() { f.session, f.forget = false, false }
 // TestHandshakeAfterALostSessionMayFail: the next call tries it again.
 func TestHandshakeAfterALostSessionMayFail(t *testing.T) {
 	f := &forgetful{Transport: runtimetest.New().Connect(nil), session: true, refuse: 2}
-	c := connectTo(t, bridge.Options{Client: runtime.Implementation{Name: "t", Version: "1"}}, func() runtime.Transport { return f })
+	c := connectTo(t, negotiate.Options{Client: runtime.Implementation{Name: "t", Version: "1"}}, func() runtime.Transport { return f })
 	call := func(params string) error {
 		_, err := c.Call(t.Context(), &runtime.Request{Method: "tools/call", Params: json.RawMessage(params)})
 		return err
@@ -291,12 +291,12 @@ func TestLateRefusalThenHandshake(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		type outcome struct {
-			c   *bridge.Connected
+			c   *negotiate.Connected
 			err error
 		}
 		done := make(chan outcome, 1)
 		go func() {
-			c, _, err := connect(ctx, s, bridge.Options{})
+			c, _, err := connect(ctx, s, negotiate.Options{})
 			done <- outcome{c, err}
 		}()
 		o := wait.For(t, "the connection", done)
@@ -328,7 +328,7 @@ func TestNewSessionHasWhatTheOldOneHad(t *testing.T) {
 		}
 		h := &told{}
 		f := &forgetful{Transport: s.Connect(nil), session: true}
-		c := connectTo(t, bridge.Options{Handler: h}, func() runtime.Transport { return f })
+		c := connectTo(t, negotiate.Options{Handler: h}, func() runtime.Transport { return f })
 		call := func(method, params string) {
 			t.Helper()
 			if _, err := c.Call(t.Context(), &runtime.Request{Method: method, Params: json.RawMessage(params)}); err != nil {
@@ -369,7 +369,7 @@ func TestOneEraOnEachConnection(t *testing.T) {
 		}
 		return json.RawMessage(`{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"s","version":"1"}}`), nil
 	}}
-	c, opened, err := connect(t.Context(), s, bridge.Options{Legacy: true})
+	c, opened, err := connect(t.Context(), s, negotiate.Options{Legacy: true})
 	require.NoError(t, err)
 	defer c.Close()
 	if c.Info.Version != "2025-06-18" || opened != 2 {
