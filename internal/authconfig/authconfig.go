@@ -85,7 +85,7 @@ type Override struct {
 	Part bool
 }
 
-// Apply returns what holds for an entry with a configuration of its own. A nil Given is
+// Apply returns what holds for an entry with a configuration of its own. A nil Override is
 // that of the entry.
 func (g *Override) Apply(entry Config) Config {
 	if g == nil {

@@ -90,7 +90,7 @@ type mender struct {
 	what *Fixed
 }
 
-// fixOne returns the file with one mend, nil for none.
+// fixOne returns the file with one fault fixed, nil for none.
 func fixOne(f *config.File) (*config.File, *Fixed) {
 	doc, err := jsonedit.Parse(f.Bytes())
 	if err != nil || doc.Root() == nil || len(f.Faults())+len(f.Warnings()) == 0 {

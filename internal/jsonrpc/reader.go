@@ -121,7 +121,7 @@ func (l *LineReader) next() ([]byte, error) {
 			l.went(l.buf[l.start:l.end])
 			l.start, l.end, l.skip = 0, 0, true
 		}
-		l.makeSpace()
+		l.space()
 		n, err := l.r.Read(l.buf[l.end:])
 		l.at = time.Now()
 		if i := bytes.IndexByte(l.buf[l.end:l.end+n], '\n'); i >= 0 {
@@ -158,9 +158,9 @@ func (l *LineReader) last() ([]byte, error) {
 	return nil, l.err
 }
 
-// makeSpace makes space behind the unread bytes: by moving them to the front, by
+// space makes space behind the unread bytes: by moving them to the front, by
 // growing for a long line, by giving back what a long line needed.
-func (l *LineReader) makeSpace() {
+func (l *LineReader) space() {
 	if l.start == l.end {
 		l.start, l.end = 0, 0
 		if len(l.buf) > keepBuffer {

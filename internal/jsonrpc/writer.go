@@ -20,13 +20,13 @@ type Writer struct {
 	try    func([]byte) (int, error) // one attempt that cannot block; nil: none
 	failed chan struct{}             // closed once err is set
 
-	mu        sync.Mutex // guards what follows; held for memory work only
-	makeSpace *sync.Cond // signalled when a write has made room or failed
-	buf       []byte
-	spare     []byte
-	writing   bool
-	err       error
-	drains    sync.WaitGroup
+	mu      sync.Mutex // guards what follows; held for memory work only
+	space   *sync.Cond // signalled when a write has made room or failed
+	buf     []byte
+	spare   []byte
+	writing bool
+	err     error
+	drains  sync.WaitGroup
 }
 
 // fullAt is how much may be buffered beyond what is being written before a
@@ -40,7 +40,7 @@ const fullAt = 16 << 20
 // that flushes writes, else one of the writer's own.
 func NewWriter(w io.Writer) *Writer {
 	o := &Writer{w: w, try: tryWriter(w), failed: make(chan struct{})}
-	o.makeSpace = sync.NewCond(&o.mu)
+	o.space = sync.NewCond(&o.mu)
 	return o
 }
 
@@ -139,7 +139,7 @@ func (w *Writer) drain(out []byte, n int) {
 
 func (w *Writer) idle() {
 	w.writing = false
-	w.makeSpace.Broadcast()
+	w.space.Broadcast()
 }
 
 func (w *Writer) swap() []byte {
@@ -155,7 +155,7 @@ func (w *Writer) written(out []byte, err error) {
 	if err != nil {
 		w.fail(err)
 	}
-	w.makeSpace.Broadcast()
+	w.space.Broadcast()
 }
 
 // fail ends all output; the caller holds the lock.
@@ -165,7 +165,7 @@ func (w *Writer) fail(err error) {
 		w.err = err
 		close(w.failed)
 	}
-	w.makeSpace.Broadcast()
+	w.space.Broadcast()
 }
 
 // Wait returns when the buffer is half empty again, or the output has failed. A
@@ -175,7 +175,7 @@ func (w *Writer) Wait() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for w.err == nil && len(w.buf) > fullAt/2 {
-		w.makeSpace.Wait()
+		w.space.Wait()
 	}
 	return w.err
 }
@@ -212,7 +212,7 @@ func (w *Writer) Drain() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for w.err == nil && (w.writing || len(w.buf) > 0) {
-		w.makeSpace.Wait()
+		w.space.Wait()
 	}
 	return w.err
 }

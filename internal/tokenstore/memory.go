@@ -11,7 +11,7 @@ const maxMemory = 10000
 // Memory remembers tokens in this process alone. The zero value has none. Its methods
 // may be called concurrently.
 type Memory struct {
-	mu     sync.Mutex // guards kept; held for memory work only
+	mu     sync.Mutex // guards tokens; held for memory work only
 	tokens map[string]Token
 }
 

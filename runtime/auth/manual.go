@@ -13,7 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/internal/tokenstore"
 )
 
-// TerminalPrompter is a [Prompter] who reads and types on the terminal of this process. A Person
+// TerminalPrompter is a [Prompter] who reads and types on the terminal of this process. A Prompter
 // that is none, such as the one of a server, is asked for no token and shown no code.
 type TerminalPrompter interface {
 	Prompter

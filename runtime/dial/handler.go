@@ -49,9 +49,9 @@ func (h *connHandler) Request(ctx context.Context, call *runtime.Request, method
 func (h *connHandler) Closed(err error) {
 	h.mu.Lock()
 	h.ended, h.err = true, err
-	reused := h.client != nil
+	established := h.client != nil
 	h.mu.Unlock()
-	if reused {
+	if established {
 		h.Handler.Closed(err)
 	}
 }

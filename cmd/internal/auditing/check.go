@@ -44,15 +44,6 @@ func Check(ctx context.Context, a *settings.Audit, dir string, getenv func(strin
 	return []*doctor.Report{c.Report}
 }
 
-func (c *checks) report(id, message, fix string) {
-	c.Checks = append(c.Checks, doctor.Check{ID: id, OK: true, Message: message, Fix: fix})
-}
-
-func (c *checks) fail(id, message, fix string) {
-	c.OK = false
-	c.Checks = append(c.Checks, doctor.Check{ID: id, Message: message, Fix: fix, Kind: "config"})
-}
-
 // files checks the log's files, and reports whether there is a log to look into.
 func (c *checks) files() bool {
 	key := filepath.Join(c.o.Dir, KeyName)
@@ -62,14 +53,14 @@ func (c *checks) files() bool {
 	const others = 0o077
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !there:
-		c.report("audit", "there is no audit log yet: the first request makes it", "")
+		c.Pass("audit", "there is no audit log yet: the first request makes it")
 		return false
 	case errors.Is(err, fs.ErrNotExist):
-		c.fail("audit", "its key is gone: "+key, "put a copy of "+key+" in place, or begin a new log: mv "+c.Name+" "+c.Name+".old")
+		c.Fail("audit", "config", "its key is gone: "+key, "put a copy of "+key+" in place, or begin a new log: mv "+c.Name+" "+c.Name+".old")
 	case err != nil:
-		c.fail("audit", err.Error(), "")
+		c.Fail("audit", "config", err.Error(), "")
 	case goruntime.GOOS != "windows" && info.Mode().Perm()&others != 0:
-		c.fail("audit", fmt.Sprintf("others may read or write its key (mode %04o): it is not used", info.Mode().Perm()), "chmod 600 "+key)
+		c.Fail("audit", "config", fmt.Sprintf("others may read or write its key (mode %04o): it is not used", info.Mode().Perm()), "chmod 600 "+key)
 	}
 	if !there {
 		return false
@@ -83,7 +74,7 @@ func (c *checks) files() bool {
 		if c.o.Audit.Optional {
 			why = "requests are not recorded"
 		}
-		c.fail("audit", "it cannot be written, and "+why+": "+err.Error(), "chmod u+w "+c.Name)
+		c.Fail("audit", "config", "it cannot be written, and "+why+": "+err.Error(), "chmod u+w "+c.Name)
 	}
 	return true
 }
@@ -92,13 +83,13 @@ func (c *checks) files() bool {
 func (c *checks) log(ctx context.Context) {
 	l, err := logfile.OpenReadOnly(ctx, c.Name)
 	if err != nil {
-		c.fail("audit", err.Error(), ui.HintOf(err))
+		c.Fail("audit", "config", err.Error(), ui.HintOf(err))
 		return
 	}
 	defer func() { _ = l.Close() }() // it was read
 	s, err := l.Stat(ctx)
 	if err != nil {
-		c.fail("audit", err.Error(), "mcpctl audit verify")
+		c.Fail("audit", "config", err.Error(), "mcpctl audit verify")
 		return
 	}
 	text := fmt.Sprintf("%s, %.1f MB", plain.Count(int(s.Size), "record"), float64(s.Bytes)/1e6)
@@ -111,7 +102,7 @@ func (c *checks) log(ctx context.Context) {
 			text += fmt.Sprintf("; the last checkpoint is about %d, up to %s", s.Signed, r.Time.Local().Format(time.DateTime))
 		}
 	}
-	c.report("audit", text, "")
+	c.Pass("audit", text)
 }
 
 // rings checks whether runs have ended whose records are not all in the log.
@@ -123,16 +114,16 @@ func (c *checks) rings(ctx context.Context) {
 	})
 	switch {
 	case err != nil:
-		c.fail("audit", err.Error(), "")
+		c.Fail("audit", "config", err.Error(), "")
 	case left > 0:
-		c.report("audit", plain.Count(left, "run")+" has ended without its last records in the log: they wait in "+filepath.Join(c.o.Dir, "audit-*.ring"), "mcpctl serve  # appends them when it starts")
+		c.Warn("audit", plain.Count(left, "run")+" has ended without its last records in the log: they wait in "+filepath.Join(c.o.Dir, "audit-*.ring"), "mcpctl serve  # appends them when it starts")
 	}
 }
 
 // targets checks where records and checkpoints go.
 func (c *checks) targets() {
 	if _, err := exportsOf(c.o); err != nil {
-		c.fail("audit", err.Error(), "mcpctl config sources  # shows where config.yaml is")
+		c.Fail("audit", "config", err.Error(), "mcpctl config sources  # shows where config.yaml is")
 	}
 	var paths []string
 	for _, a := range c.o.Audit.Anchors {
@@ -146,21 +137,21 @@ func (c *checks) targets() {
 			continue
 		}
 		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-			c.fail("audit", path+" is not a regular file", "mcpctl config sources  # shows where config.yaml is; choose another path in audit")
+			c.Fail("audit", "config", path+" is not a regular file", "mcpctl config sources  # shows where config.yaml is; choose another path in audit")
 		} else if _, err := os.Stat(filepath.Dir(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			c.fail("audit", err.Error(), "")
+			c.Fail("audit", "config", err.Error(), "")
 		}
 	}
 	sent, err := export.Sent(c.o.Dir)
 	if err != nil {
-		c.fail("audit", err.Error(), "")
+		c.Fail("audit", "config", err.Error(), "")
 	}
 	for _, s := range sent {
 		what := "records up to"
 		if s.Kind == "file" || s.Kind == "witness" {
 			what = "the checkpoint of"
 		}
-		c.report("audit", fmt.Sprintf("%s has %s %d", s.Target, what, s.Next), "")
+		c.Pass("audit", fmt.Sprintf("%s has %s %d", s.Target, what, s.Next))
 	}
 }
 
@@ -176,14 +167,14 @@ func (c *checks) serves(ctx context.Context) {
 			continue
 		}
 		if s.Audit.Problem != "" {
-			c.fail("audit", fmt.Sprintf("serve %d cannot write it: %s", f.PID, s.Audit.Problem), "mcpctl status")
+			c.Fail("audit", "config", fmt.Sprintf("serve %d cannot write it: %s", f.PID, s.Audit.Problem), "mcpctl status")
 		}
 		if s.Audit.Unwritten > 0 {
-			c.report("audit", fmt.Sprintf("serve %d has let %d requests pass without a record", f.PID, s.Audit.Unwritten), "mcpctl audit --kind gap")
+			c.Warn("audit", fmt.Sprintf("serve %d has let %d requests pass without a record", f.PID, s.Audit.Unwritten), "mcpctl audit --kind gap")
 		}
 		for _, e := range s.Audit.Exports {
 			if e.Problem != "" {
-				c.report("audit", fmt.Sprintf("%s gets nothing since %s: %s", e.Target, e.Since.Local().Format(time.DateTime), e.Problem), "mcpctl status")
+				c.Warn("audit", fmt.Sprintf("%s gets nothing since %s: %s", e.Target, e.Since.Local().Format(time.DateTime), e.Problem), "mcpctl status")
 			}
 		}
 	}

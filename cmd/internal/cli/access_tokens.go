@@ -59,13 +59,13 @@ func (c *tokenCommand) change(ctx context.Context, change func([]access.Token) (
 		return err
 	}
 	if err := f.Change(ctx, change); err != nil {
-		return tokenFiles(err)
+		return tokenFileError(err)
 	}
 	return nil
 }
 
-// tokenFiles returns an error of the file with its kind.
-func tokenFiles(err error) error {
+// tokenFileError returns an error of the file with its kind.
+func tokenFileError(err error) error {
 	if own, ok := errors.AsType[*ui.Error](err); ok {
 		return own
 	}
@@ -177,7 +177,7 @@ func (c *tokenCommand) List() error {
 	}
 	all, err := f.List()
 	if err != nil {
-		return tokenFiles(err)
+		return tokenFileError(err)
 	}
 	if c.UI.WantJSON() {
 		out := make([]listedToken, len(all))

@@ -53,20 +53,11 @@ func accessReports(ctx context.Context, servers string, s settings.Settings, get
 	return []*doctor.Report{c.Report}
 }
 
-func (c *checks) report(id, message, fix string) {
-	c.Checks = append(c.Checks, doctor.Check{ID: id, OK: true, Message: message, Fix: fix})
-}
-
-func (c *checks) fail(id, message, fix string) {
-	c.OK = false
-	c.Checks = append(c.Checks, doctor.Check{ID: id, Message: message, Fix: fix, Kind: "config"})
-}
-
 // policies checks who may do what.
 func (c *checks) policies(unmatched []settings.Unmatched) {
 	if !c.a.Rules {
 		if c.a.Required() {
-			c.report("access", "whoever has a credential may use every server and tool", `mcpctl config sources  # shows where config.yaml is; access: {rules: [{allow: "*", to: "*", only: read-only}]} allows reading alone`)
+			c.Warn("access", "whoever has a credential may use every server and tool", `mcpctl config sources  # shows where config.yaml is; access: {rules: [{allow: "*", to: "*", only: read-only}]} allows reading alone`)
 		}
 		return
 	}
@@ -80,18 +71,18 @@ func (c *checks) policies(unmatched []settings.Unmatched) {
 		if hint := ui.HintOf(err); hint != "" {
 			fix += "  # " + hint
 		}
-		c.fail("access", err.Error(), fix)
+		c.Fail("access", "config", err.Error(), fix)
 		return
 	}
 	for i := range unmatched {
 		problem := unmatched[i].Problem()
 		if fix := "mcpctl policy check  # " + problem.Remedy; unmatched[i].Stops {
-			c.fail("access", problem.Error(), fix)
+			c.Fail("access", "config", problem.Error(), fix)
 		} else {
-			c.report("access", problem.Error(), fix)
+			c.Warn("access", problem.Error(), fix)
 		}
 	}
-	c.report("access", plain.Count(len(decides.Set.Policies()), "policy")+", generation "+gateway.StatusGeneration(decides.Set.Digest()), "")
+	c.Pass("access", plain.Count(len(decides.Set.Policies()), "policy")+", generation "+gateway.StatusGeneration(decides.Set.Digest()))
 }
 
 // tls checks the certificate of serve, and the authorities of clients.
@@ -102,13 +93,13 @@ func (c *checks) tls() {
 	const edit = "mcpctl config sources  # shows where config.yaml is; "
 	f, err := gateway.OpenTLSFiles(c.a.TLS, slog.New(slog.DiscardHandler))
 	if err != nil {
-		c.fail("tls", err.Error(), edit+"cert, key, clientCA and crl of serve.tls are files in PEM")
+		c.Fail("tls", "config", err.Error(), edit+"cert, key, clientCA and crl of serve.tls are files in PEM")
 		return
 	}
 	found := len(c.Checks)
 	const others = 0o007 // a group may be there for those who need it
 	if info, err := os.Stat(c.a.TLS.Key); err == nil && goruntime.GOOS != "windows" && info.Mode().Perm()&others != 0 {
-		c.fail("tls", fmt.Sprintf("every user of this machine has access to the key (mode %04o)", info.Mode().Perm()), "chmod 600 "+c.a.TLS.Key)
+		c.Fail("tls", "config", fmt.Sprintf("every user of this machine has access to the key (mode %04o)", info.Mode().Perm()), "chmod 600 "+c.a.TLS.Key)
 	}
 	leaf := f.Leaf()
 	c.ends("the certificate", leaf.NotAfter, showing(c.a.TLS.Cert))
@@ -117,7 +108,7 @@ func (c *checks) tls() {
 			host = name
 		}
 		if err := leaf.VerifyHostname(host); err != nil {
-			c.report("tls", "the certificate is not for "+host+", which serve.hosts has: clients will refuse it", edit+"remove the name, or get a certificate for it")
+			c.Warn("tls", "the certificate is not for "+host+", which serve.hosts has: clients will refuse it", edit+"remove the name, or get a certificate for it")
 		}
 	}
 	if trust := f.Trust(); trust != nil {
@@ -129,7 +120,7 @@ func (c *checks) tls() {
 		}
 	}
 	if len(c.Checks) == found {
-		c.report("tls", "the certificate is valid until "+leaf.NotAfter.UTC().Format(time.DateOnly), "")
+		c.Pass("tls", "the certificate is valid until "+leaf.NotAfter.UTC().Format(time.DateOnly))
 	}
 }
 
@@ -150,9 +141,9 @@ func (c *checks) ends(what string, at time.Time, fix string) {
 	day := at.UTC().Format(time.DateOnly)
 	switch {
 	case c.now.After(at):
-		c.fail("tls", what+" has ended on "+day, fix)
+		c.Fail("tls", "config", what+" has ended on "+day, fix)
 	case c.now.Add(soon).After(at):
-		c.report("tls", what+" ends on "+day, fix)
+		c.Warn("tls", what+" ends on "+day, fix)
 	}
 }
 
@@ -165,7 +156,7 @@ func (c *checks) tokens(getenv func(string) string) {
 	f := authn.NewTokenFile(filepath.Join(dir, authn.TokenFileName))
 	all, err := f.List()
 	if err != nil {
-		c.fail("tokens", err.Error(), "mcpctl access token list")
+		c.Fail("tokens", "config", err.Error(), "mcpctl access token list")
 		return
 	}
 	var expired []string
@@ -176,17 +167,17 @@ func (c *checks) tokens(getenv func(string) string) {
 	}
 	switch {
 	case len(all) == len(expired):
-		c.report("tokens", "no token is valid", "mcpctl access token add NAME")
+		c.Warn("tokens", "no token is valid", "mcpctl access token add NAME")
 	case expired != nil:
-		c.report("tokens", plain.Count(len(expired), "token")+" expired", "mcpctl access token revoke "+strings.Join(expired, " "))
+		c.Warn("tokens", plain.Count(len(expired), "token")+" expired", "mcpctl access token revoke "+strings.Join(expired, " "))
 	default:
-		c.report("tokens", plain.Count(len(all), "token"), "")
+		c.Pass("tokens", plain.Count(len(all), "token"))
 	}
 	const writers = 0o022
 	if info, err := os.Stat(f.Path()); err == nil && goruntime.GOOS != "windows" && info.Mode().Perm()&writers != 0 {
-		c.fail("tokens", fmt.Sprintf("other users of this machine can add tokens (mode %04o)", info.Mode().Perm()), "chmod 600 "+f.Path())
+		c.Fail("tokens", "config", fmt.Sprintf("other users of this machine can add tokens (mode %04o)", info.Mode().Perm()), "chmod 600 "+f.Path())
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		c.fail("tokens", err.Error(), "")
+		c.Fail("tokens", "config", err.Error(), "")
 	}
 }
 
@@ -198,7 +189,7 @@ func (c *checks) proxy() {
 	}
 	for _, network := range x.Networks {
 		if network.Addr().IsLoopback() {
-			c.report("proxy", fmt.Sprintf("every user of this machine can name any user: proxy.from has %s", network), "mcpctl config sources  # shows where config.yaml is; let the proxy connect to a socket, with from: [unix]")
+			c.Warn("proxy", fmt.Sprintf("every user of this machine can name any user: proxy.from has %s", network), "mcpctl config sources  # shows where config.yaml is; let the proxy connect to a socket, with from: [unix]")
 		}
 	}
 }

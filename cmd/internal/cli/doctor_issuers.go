@@ -35,7 +35,7 @@ func (c *checks) issuers(ctx context.Context) {
 	c.Checks = append(c.Checks, found...)
 	for _, one := range c.a.Providers.Issuers() {
 		if len(one.Audiences) > 0 {
-			c.report("audience",
+			c.Warn("audience",
 				fmt.Sprintf("%s: tokens for %s are accepted, too: every other service that gets such tokens can use them here as its users", one.Name, strings.Join(one.Audiences, ", ")),
 				"mcpctl config sources  # shows where serve.auth is; remove audiences if the issuer can put serve.url into aud")
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
 	"github.com/mcpctl/mcpctl/internal/authn"
 )
 
@@ -17,12 +16,9 @@ func (c *checks) login(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, examineTime)
 	defer cancel()
 	if _, _, err := authn.NewOpenID(authn.OpenIDConfig{Issuer: l.Issuer, ClientID: l.ClientID}).Start(ctx, ""); err != nil {
-		c.OK = false
-		c.Checks = append(c.Checks, doctor.Check{
-			ID: "login", Message: fmt.Sprintf("nobody can log in on the pages at %s: %v", l.Issuer, err), Kind: "connect",
-			Fix: "mcpctl config sources  # shows where serve.login is; issuer has to be the one in its discovery document, to the byte",
-		})
+		c.Fail("login", "connect", fmt.Sprintf("nobody can log in on the pages at %s: %v", l.Issuer, err),
+			"mcpctl config sources  # shows where serve.login is; issuer has to be the one in its discovery document, to the byte")
 		return
 	}
-	c.report("login", "people log in at "+l.Issuer, "")
+	c.Pass("login", "people log in at "+l.Issuer)
 }

@@ -86,29 +86,29 @@ func (k *keepCommand) run(ctx context.Context, servers []string) error {
 		}
 		places[i] = place{entry, socket}
 	}
-	var tokenFiles []sessions.Info
+	var started []sessions.Info
 	for i, p := range places {
 		if k.foreground {
 			return k.keep(ctx, p.entry, p.socket)
 		}
 		info, err := k.start(ctx, p.entry, p.socket)
 		if err != nil {
-			return errors.Join(k.print(tokenFiles), k.a.withServer(servers[i], err))
+			return errors.Join(k.print(started), k.a.withServer(servers[i], err))
 		}
-		tokenFiles = append(tokenFiles, info)
+		started = append(started, info)
 	}
-	return k.print(tokenFiles)
+	return k.print(started)
 }
 
 // print prints the sessions that the command was to start.
-func (k *keepCommand) print(tokenFiles []sessions.Info) error {
-	if len(tokenFiles) == 0 {
+func (k *keepCommand) print(started []sessions.Info) error {
+	if len(started) == 0 {
 		return nil
 	}
 	if k.a.ui.WantJSON() {
-		return k.a.ui.EncodeJSON(map[string]any{"sessions": tokenFiles})
+		return k.a.ui.EncodeJSON(map[string]any{"sessions": started})
 	}
-	for _, s := range tokenFiles {
+	for _, s := range started {
 		if _, err := fmt.Fprintln(k.a.ui.Out, s.Line()); err != nil {
 			return err
 		}

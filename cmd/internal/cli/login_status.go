@@ -91,11 +91,11 @@ func (r *StatusReport) Print(u *ui.UI) error {
 	if err := u.NameTable(head, rows); err != nil {
 		return err
 	}
-	tokenFiles := "\nkept in " + place + "\n"
+	foot := "\nkept in " + place + "\n"
 	if r.Store.Accounts != "" {
-		tokenFiles += "those of principals: " + ui.CleanLine(r.Store.Accounts) + "\n"
+		foot += "those of principals: " + ui.CleanLine(r.Store.Accounts) + "\n"
 	}
-	if _, err := io.WriteString(u.Out, tokenFiles); err != nil {
+	if _, err := io.WriteString(u.Out, foot); err != nil {
 		return err
 	}
 	for _, s := range all {

@@ -86,14 +86,14 @@ func TestPoliciesAreAsked(t *testing.T) {
 
 // connects reports whether a name is one of those that connect to the server of an entry.
 func connects(s *ast.SelectorExpr) bool {
-	space, ok := s.X.(*ast.Ident)
+	pkg, ok := s.X.(*ast.Ident)
 	switch {
 	case !ok:
 		return false
-	case space.Name == "dial":
+	case pkg.Name == "dial":
 		return s.Sel.Name == "Dial" || s.Sel.Name == "Replace"
-	case space.Name == "transport":
+	case pkg.Name == "transport":
 		return s.Sel.Name == "StartStdio" || s.Sel.Name == "NewHTTP" || s.Sel.Name == "OpenSSE"
 	}
-	return space.Name == "bridge" && s.Sel.Name == "Connect"
+	return pkg.Name == "negotiate" && s.Sel.Name == "Connect"
 }

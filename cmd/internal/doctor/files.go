@@ -44,7 +44,7 @@ func (f Files) Check() []*Report {
 		}
 		r := of.file()
 		if l.State != layers.Used {
-			r.warn("trust", fmt.Sprintf("this file of the %s is not used: %s", l.Name, l.State), "mcpctl config trust")
+			r.Warn("trust", fmt.Sprintf("this file of the %s is not used: %s", l.Name, l.State), "mcpctl config trust")
 		}
 		reports = append(reports, r)
 	}
@@ -75,32 +75,32 @@ func (f Files) file() *Report {
 // its server.
 func (f Files) parse(r *Report) {
 	if f.Broken != nil {
-		r.fail("config", "config", f.Broken.Error(), orEdit(f.Broken.Remedy))
+		r.Fail("config", "config", f.Broken.Error(), orEdit(f.Broken.Remedy))
 		return
 	}
 	if f.Config.Missing() {
-		r.pass("config", "there is no such file yet")
+		r.Pass("config", "there is no such file yet")
 		return
 	}
 	for _, p := range f.Config.Faults() {
 		if p.Server == "" {
-			r.fail("config", "config", p.Error(), orEdit(p.Remedy))
+			r.Fail("config", "config", p.Error(), orEdit(p.Remedy))
 		}
 	}
 	for _, p := range f.Config.Warnings() {
 		if p.Server == "" {
-			r.warn("config", p.Error(), orEdit(p.Remedy))
+			r.Warn("config", p.Error(), orEdit(p.Remedy))
 		}
 	}
 	if len(r.Checks) == 0 {
-		r.pass("config", plain.Count(len(f.Config.Entries()), "server"))
+		r.Pass("config", plain.Count(len(f.Config.Entries()), "server"))
 	}
 }
 
 // Settings returns what is wrong with a config.yaml.
 func Settings(p *config.Problem) *Report {
 	r := &Report{Name: p.File, OK: true}
-	r.fail("config", "config", p.Error(), line("mcpctl config validate", p.Remedy))
+	r.Fail("config", "config", p.Error(), line("mcpctl config validate", p.Remedy))
 	return r
 }
 
@@ -112,7 +112,7 @@ func Views(path string, missing []config.Problem) []*Report {
 	}
 	r := &Report{Name: path, OK: true}
 	for _, p := range missing {
-		r.warn("views", p.Error(), line("mcpctl config validate --live", p.Remedy))
+		r.Warn("views", p.Error(), line("mcpctl config validate --live", p.Remedy))
 	}
 	return []*Report{r}
 }
@@ -153,21 +153,21 @@ func (f Files) private(r *Report, path, why string) {
 		return
 	}
 	if err != nil {
-		r.fail("mode", "config", err.Error(), "")
+		r.Fail("mode", "config", err.Error(), "")
 		return
 	}
 	mode := info.Mode().Perm()
 	const others = 0o077
 	switch {
 	case mode&others == 0:
-		r.pass("mode", "no other user may read it")
+		r.Pass("mode", "no other user may read it")
 	case f.Fix:
 		if err := os.Chmod(path, mode&^others); err != nil {
-			r.fail("mode", "config", err.Error(), "")
+			r.Fail("mode", "config", err.Error(), "")
 			return
 		}
-		r.pass("mode", fmt.Sprintf("fixed: its mode was %04o and is %04o", mode, mode&^others))
+		r.Pass("mode", fmt.Sprintf("fixed: its mode was %04o and is %04o", mode, mode&^others))
 	default:
-		r.fail("mode", "config", fmt.Sprintf("other users of this machine have access (mode %04o), and %s", mode, why), "mcpctl doctor --fix")
+		r.Fail("mode", "config", fmt.Sprintf("other users of this machine have access (mode %04o), and %s", mode, why), "mcpctl doctor --fix")
 	}
 }

@@ -12,7 +12,7 @@ import (
 func (d *Doctor) principals(r *Report, entry config.Entry) bool {
 	if !entry.PerPrincipal() {
 		if d.Shared && (entry.Auth != nil || len(entry.Headers) > 0) {
-			r.pass("principals", "one credential for all who call through serve")
+			r.Pass("principals", "one credential for all who call through serve")
 		}
 		return true
 	}
@@ -22,13 +22,13 @@ func (d *Doctor) principals(r *Report, entry config.Entry) bool {
 	}
 	says := "each principal of serve has their own: " + ownWay(entry, &c)
 	if d.Shared {
-		r.pass("principals", says)
+		r.Pass("principals", says)
 	} else {
-		r.warn("principals", says+"; without serve.auth nobody is asked who they are", "mcpctl config edit, and in config.yaml serve: {auth: [token: {}]}")
+		r.Warn("principals", says+"; without serve.auth nobody is asked who they are", "mcpctl config edit, and in config.yaml serve: {auth: [token: {}]}")
 	}
 	_, err := entry.Expand(d.Dial(entry).Lookup)
 	if _, named := errors.AsType[*config.PrincipalError](err); named || c.HandsIn() {
-		r.pass("config", "the server is not connected here: only serve knows who calls")
+		r.Pass("config", "the server is not connected here: only serve knows who calls")
 		return false
 	}
 	return true

@@ -73,17 +73,18 @@ func (r *Report) level() string {
 	return level
 }
 
-// pass adds what is as it should be, warn what need not be mended, and fail a fault of
-// a kind.
-func (r *Report) pass(id, message string) {
+// Pass adds a check of something that is as it should be.
+func (r *Report) Pass(id, message string) {
 	r.Checks = append(r.Checks, Check{ID: id, OK: true, Message: message})
 }
 
-func (r *Report) warn(id, message, fix string) {
+// Warn adds a check of something that works, with what would be better.
+func (r *Report) Warn(id, message, fix string) {
 	r.Checks = append(r.Checks, Check{ID: id, OK: true, Message: message, Fix: fix})
 }
 
-func (r *Report) fail(id, kind, message, fix string) {
+// Fail adds a fault of a kind, with what fixes it. The report is no longer OK.
+func (r *Report) Fail(id, kind, message, fix string) {
 	r.OK = false
 	r.Checks = append(r.Checks, Check{ID: id, Message: message, Fix: fix, Kind: kind})
 }

@@ -64,27 +64,27 @@ func (d *Doctor) Server(ctx context.Context, entry config.Entry) *Report {
 // entry checks what stands in servers.json, and the variables that it needs.
 func (d *Doctor) entry(r *Report, entry config.Entry) bool {
 	if p := entry.Fault; p != nil {
-		r.fail("config", "config", p.Message, orEdit(p.Remedy))
+		r.Fail("config", "config", p.Message, orEdit(p.Remedy))
 		return false
 	}
 	for _, p := range d.Warnings {
 		if p.Server == entry.Name {
-			r.warn("config", p.Message, orEdit(p.Remedy))
+			r.Warn("config", p.Message, orEdit(p.Remedy))
 		}
 	}
 	for _, place := range LiteralSecrets(entry.Raw) {
-		r.warn("secrets", place+" looks like a secret, and its text is in servers.json", literalFix(entry, place))
+		r.Warn("secrets", place+" looks like a secret, and its text is in servers.json", literalFix(entry, place))
 	}
 	if entry.Disabled {
-		r.pass("config", "it is disabled: other commands do not use it")
+		r.Pass("config", "it is disabled: other commands do not use it")
 	}
 	_, err := entry.Expand(d.Dial(entry).Lookup)
 	if unset, missing := errors.AsType[*config.VariableError](err); missing {
-		r.fail("variables", "config", withoutServer(err, entry.Name), exportLine(unset))
+		r.Fail("variables", "config", withoutServer(err, entry.Name), exportLine(unset))
 		return false
 	}
 	if _, named := errors.AsType[*config.PrincipalError](err); err != nil && !named {
-		r.fail("config", "config", withoutServer(err, entry.Name), orEdit(d.Hint(err)))
+		r.Fail("config", "config", withoutServer(err, entry.Name), orEdit(d.Hint(err)))
 		return false
 	}
 	return true
@@ -113,14 +113,14 @@ func exportLine(unset *config.VariableError) string {
 func (d *Doctor) runner(r *Report, entry config.Entry) bool {
 	path, err := dial.FindCommand(entry, d.Dial(entry))
 	if err == nil {
-		r.pass("runner", path)
+		r.Pass("runner", path)
 		return true
 	}
 	fix := dial.InstallCommand(entry.Command, err)
 	if fix == "" {
 		fix = orEdit(d.Hint(err))
 	}
-	r.fail("runner", "connect", withoutServer(err, entry.Name), fix)
+	r.Fail("runner", "connect", withoutServer(err, entry.Name), fix)
 	return false
 }
 
@@ -137,21 +137,21 @@ func (d *Doctor) connection(ctx context.Context, r *Report, entry config.Entry) 
 	took := time.Since(start).Round(10 * time.Millisecond)
 	switch {
 	case entry.Command == "":
-		r.pass("reachable", "answered in "+took.String())
+		r.Pass("reachable", "answered in "+took.String())
 		r.credentials(entry, o)
 	case dial.Fetches(entry.Command):
-		r.pass("package", dial.RunnerName(entry.Command)+" found and started it")
+		r.Pass("package", dial.RunnerName(entry.Command)+" found and started it")
 		fallthrough
 	default:
-		r.pass("starts", "started in "+took.String())
+		r.Pass("starts", "started in "+took.String())
 	}
 	info := c.Info()
-	r.pass("handshake", strings.TrimSpace(info.Implementation.Name+" "+info.Implementation.Version))
-	r.pass("era", "protocol "+info.Version+" ("+era(info.Version)+")")
+	r.Pass("handshake", strings.TrimSpace(info.Implementation.Name+" "+info.Implementation.Version))
+	r.Pass("era", "protocol "+info.Version+" ("+era(info.Version)+")")
 	d.tools(ctx, r, entry, c)
 	d.drift(ctx, r, entry, c)
 	if sample := dial.Malformed(c); sample != "" {
-		r.warn("output", fmt.Sprintf("it writes to standard output what is no MCP message: %q", sample), line(command(entry, "run"), "let it write that to standard error; mcpctl passes such lines over"))
+		r.Warn("output", fmt.Sprintf("it writes to standard output what is no MCP message: %q", sample), line(command(entry, "run"), "let it write that to standard error; mcpctl passes such lines over"))
 	}
 }
 
@@ -180,7 +180,7 @@ func era(version string) string {
 func (r *Report) credentials(entry config.Entry, o dial.Options) {
 	for name := range entry.Headers {
 		if strings.EqualFold(name, "Authorization") {
-			r.pass("auth", "by the header of the entry")
+			r.Pass("auth", "by the header of the entry")
 			return
 		}
 	}
@@ -192,15 +192,15 @@ func (r *Report) credentials(entry config.Entry, o dial.Options) {
 	tokens, err := o.Auth.Store.Tokens(auth.Canonical(server))
 	switch {
 	case err != nil:
-		r.warn("auth", err.Error(), auth.LoginCommand(entry.Name))
+		r.Warn("auth", err.Error(), auth.LoginCommand(entry.Name))
 	case len(tokens) > 0 && tokens[0].NeedsLogin(time.Now()):
-		r.warn("auth", "the token ends "+tokens[0].Expires.Format(time.DateTime)+" and cannot be refreshed", auth.LoginCommand(entry.Name))
+		r.Warn("auth", "the token ends "+tokens[0].Expires.Format(time.DateTime)+" and cannot be refreshed", auth.LoginCommand(entry.Name))
 	case len(tokens) > 0:
-		r.pass("auth", "logged in")
+		r.Pass("auth", "logged in")
 	case entry.Auth != nil:
-		r.pass("auth", "by auth of the entry")
+		r.Pass("auth", "by auth of the entry")
 	default:
-		r.pass("auth", "no login is wanted")
+		r.Pass("auth", "no login is wanted")
 	}
 }
 
@@ -215,35 +215,35 @@ func (d *Doctor) refused(r *Report, entry config.Entry, err error) {
 	lacks, isRunner := errors.AsType[*dial.RunnerError](err)
 	switch {
 	case kind == "auth" && entry.PerPrincipal():
-		r.pass("reachable", "it wants a login, which is each principal's own")
+		r.Pass("reachable", "it wants a login, which is each principal's own")
 	case kind == "auth" && isUnnamed && entry.Raw != nil:
 		command, remark := unnamed.Fix(entry.Name)
 		r.Unnamed = unnamed
-		r.fail("auth", kind, message, line(command, remark))
+		r.Fail("auth", kind, message, line(command, remark))
 	case isRefused:
-		r.fail("auth", kind, message, line(refused.Fix()))
+		r.Fail("auth", kind, message, line(refused.Fix()))
 	case kind == "auth":
-		r.fail("auth", kind, message, line(auth.LoginCommand(entry.Name), fix))
+		r.Fail("auth", kind, message, line(auth.LoginCommand(entry.Name), fix))
 	case kind == "timeout" && dial.Fetches(entry.Command):
-		r.fail("handshake", kind, message, command(entry, "doctor")+" --connect-timeout 5m")
+		r.Fail("handshake", kind, message, command(entry, "doctor")+" --connect-timeout 5m")
 	case kind == "timeout" && fix == "":
-		r.fail("handshake", kind, message, command(entry, "doctor")+" --connect-timeout 2m")
+		r.Fail("handshake", kind, message, command(entry, "doctor")+" --connect-timeout 2m")
 	case kind == "timeout":
-		r.fail("handshake", kind, message, line(command(entry, "run"), fix))
+		r.Fail("handshake", kind, message, line(command(entry, "run"), fix))
 	case isRunner:
 		id := "runner"
 		if lacks.Package != "" {
 			id = "package"
 		}
-		r.fail(id, kind, message, line(lacks.Fix()))
+		r.Fail(id, kind, message, line(lacks.Fix()))
 	case kind == "connect" && entry.Command != "":
-		r.fail("starts", kind, message, line(command(entry, "run"), fix))
+		r.Fail("starts", kind, message, line(command(entry, "run"), fix))
 	case kind == "connect":
-		r.fail("reachable", kind, message, line(command(entry, "ping"), fix))
+		r.Fail("reachable", kind, message, line(command(entry, "ping"), fix))
 	case kind == "protocol" && entry.Command != "":
-		r.fail("output", kind, message, line(command(entry, "run")+" </dev/null", fix))
+		r.Fail("output", kind, message, line(command(entry, "run")+" </dev/null", fix))
 	default:
-		r.fail("handshake", kind, message, line(command(entry, "ping")+" -vv", fix))
+		r.Fail("handshake", kind, message, line(command(entry, "ping")+" -vv", fix))
 	}
 }
 
@@ -258,30 +258,30 @@ func command(entry config.Entry, verb string) string {
 // tools lists the tools and checks their schemas. It calls none.
 func (d *Doctor) tools(ctx context.Context, r *Report, entry config.Entry, c *runtime.Client) {
 	if !c.Info().Has("tools") {
-		r.pass("tools", "it offers none")
+		r.Pass("tools", "it offers none")
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, defaultLimit)
 	defer cancel()
 	tools, err := c.ListTools(ctx)
 	if err != nil {
-		r.fail("tools", d.Kind(err), "tools/list: "+withoutServer(err, entry.Name), line(command(entry, "tools")+" -vv", d.Hint(err)))
+		r.Fail("tools", d.Kind(err), "tools/list: "+withoutServer(err, entry.Name), line(command(entry, "tools")+" -vv", d.Hint(err)))
 		return
 	}
-	r.pass("tools", plain.Count(len(tools), "tool"))
+	r.Pass("tools", plain.Count(len(tools), "tool"))
 	var faults []string
 	for _, t := range tools {
 		faults = append(faults, schemaFaults(t)...)
 	}
 	if len(faults) == 0 {
-		r.pass("schemas", "all can be used")
+		r.Pass("schemas", "all can be used")
 		return
 	}
 	text := strings.Join(faults[:min(len(faults), shownFaults)], "; ")
 	if more := len(faults) - shownFaults; more > 0 {
 		text += fmt.Sprintf("; and %d more", more)
 	}
-	r.fail("schemas", "protocol", text, line(command(entry, "tools")+" --schema", "tell its maker; call --no-validate sends arguments unchecked"))
+	r.Fail("schemas", "protocol", text, line(command(entry, "tools")+" --schema", "tell its maker; call --no-validate sends arguments unchecked"))
 }
 
 // drift compares the server with what is locked of it.
@@ -293,9 +293,9 @@ func (d *Doctor) drift(ctx context.Context, r *Report, entry config.Entry, c *ru
 	defer cancel()
 	switch text, fix, locked := d.Drift(ctx, entry, c); {
 	case text != "":
-		r.warn("lock", text, fix)
+		r.Warn("lock", text, fix)
 	case locked:
-		r.pass("lock", "it is as it was locked")
+		r.Pass("lock", "it is as it was locked")
 	}
 }
 

@@ -23,19 +23,19 @@ var update = flag.Bool("update", false, "write testdata anew")
 
 func sample() *Result {
 	fine := &Report{Name: "notes", OK: true, took: 840 * time.Millisecond}
-	fine.pass("runner", "/usr/bin/npx")
-	fine.pass("era", "protocol 2025-11-25 (legacy)")
-	fine.pass("tools", "14 tools")
+	fine.Pass("runner", "/usr/bin/npx")
+	fine.Pass("era", "protocol 2025-11-25 (legacy)")
+	fine.Pass("tools", "14 tools")
 	leaks := &Report{Name: "github-with-a-long-name-that-is-copied", OK: true, took: time.Second}
-	leaks.warn("secrets", "env.GITHUB_TOKEN looks like a secret, and its text is in servers.json",
+	leaks.Warn("secrets", "env.GITHUB_TOKEN looks like a secret, and its text is in servers.json",
 		orEdit(`write "${GITHUB_TOKEN}" for its text, and export GITHUB_TOKEN=…`))
-	leaks.pass("tools", "1 tool")
+	leaks.Pass("tools", "1 tool")
 	gone := &Report{Name: "kube", OK: true}
-	gone.pass("runner", "/usr/bin/kubernetes-mcp-server")
-	gone.fail("starts", "connect", "kubernetes-mcp-server ended (exit status 1): no configuration has been provided; KUBECONFIG is set here and not passed to the server",
+	gone.Pass("runner", "/usr/bin/kubernetes-mcp-server")
+	gone.Fail("starts", "connect", "kubernetes-mcp-server ended (exit status 1): no configuration has been provided; KUBECONFIG is set here and not passed to the server",
 		"mcpctl add kube --replace --env KUBECONFIG -- kubernetes-mcp-server --read-only --list-output table")
 	file := &Report{Name: "/home/me/.config/mcpctl/servers.json", OK: true}
-	file.fail("mode", "config", "other users of this machine have access (mode 0644), and it holds secrets", "mcpctl doctor --fix")
+	file.Fail("mode", "config", "other users of this machine have access (mode 0644), and it holds secrets", "mcpctl doctor --fix")
 	return &Result{Servers: []*Report{fine, leaks, gone}, Files: []*Report{file}}
 }
 
@@ -83,9 +83,9 @@ func TestWorst(t *testing.T) {
 		{[]string{"denied"}, "denied"},
 	} {
 		r := &Report{OK: true}
-		r.warn("secrets", "a warning", "does not fail")
+		r.Warn("secrets", "a warning", "does not fail")
 		for _, kind := range c.kinds {
-			r.fail("x", kind, "m", "")
+			r.Fail("x", kind, "m", "")
 		}
 		if got := (&Result{Servers: []*Report{r}}).Worst(); got != c.want || r.OK != (c.want == "") {
 			t.Errorf("%v: got %q, ok %v", c.kinds, got, r.OK)

@@ -25,11 +25,11 @@ const (
 // signal comes. Then, in this order: new requests are refused (see readyz), those in
 // flight are waited for, streams and sessions are ended, and finally the servers,
 // concurrently. All of that is bounded by EndBound, which the program sees to.
-func (g *gateway) run(ctx context.Context, handler func(context.Context) error) error {
+func (g *gateway) run(ctx context.Context, serve func(context.Context) error) error {
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	served := make(chan error, 1)
-	go func() { served <- handler(serving) }()
+	go func() { served <- serve(serving) }()
 	var err error
 	select {
 	case err = <-served:

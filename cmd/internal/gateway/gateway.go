@@ -169,14 +169,14 @@ func Run(ctx context.Context, h Host, o Options) error {
 		return err
 	}
 	g.policies.record(g)
-	handler := func(ctx context.Context) error {
+	serve := func(ctx context.Context) error {
 		if err := g.proxy.ServeStdio(ctx, h.UI.In, h.UI.Out); !ui.BrokenPipe(err) {
 			return err
 		}
 		return nil // the client has gone
 	}
 	if o.overHTTP() {
-		handler = g.serveHTTP
+		serve = g.serveHTTP
 	}
 	unwatch := g.policies.watch(g)
 	stop := g.follow(o.File)
@@ -190,7 +190,7 @@ func Run(ctx context.Context, h Host, o Options) error {
 	defer tidy.Stop()
 	defer whileServing(ctx, releaseMemory)()
 	hide := g.publishStatus(ctx)
-	err = g.run(ctx, handler)
+	err = g.run(ctx, serve)
 	hide()
 	stop()
 	unwatch()

@@ -14,15 +14,15 @@ import (
 // issues tokens (RFC 9728). Without issuers there is none, which clients take as that.
 func withMetadata(next http.Handler, web proxy.HTTPOptions, i *issuers) http.Handler {
 	doc := i.metadata()
-	handlers := []string{"", "/mcp", "/sse"}
+	paths := []string{"", "/mcp", "/sse"}
 	if u, err := url.Parse(i.resource); err == nil {
-		handlers = append(handlers, u.Path) // of a proxy that passes the whole path on
+		paths = append(paths, u.Path) // of a proxy that passes the whole path on
 	}
 	open := web
 	open.Authenticator = nil
 	answer := proxy.Guard(open, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { writeMetadata(w, r, doc) }))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !isMetadata(r.URL.Path, handlers) {
+		if !isMetadata(r.URL.Path, paths) {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -36,11 +36,11 @@ func withMetadata(next http.Handler, web proxy.HTTPOptions, i *issuers) http.Han
 
 // isMetadata reports whether a path is that of the metadata of an endpoint, or of a view of one, of
 // whatever name: which there are is for those alone who are let in.
-func isMetadata(path string, handlers []string) bool {
+func isMetadata(path string, paths []string) bool {
 	at, ok := strings.CutPrefix(path, metadataPath)
-	return ok && slices.ContainsFunc(handlers, func(handler string) bool {
-		name, ofView := strings.CutPrefix(at, handler+"/")
-		return at == handler || ofView && handler != "" && name != "" && !strings.Contains(name, "/")
+	return ok && slices.ContainsFunc(paths, func(p string) bool {
+		name, ofView := strings.CutPrefix(at, p+"/")
+		return at == p || ofView && p != "" && name != "" && !strings.Contains(name, "/")
 	})
 }
 

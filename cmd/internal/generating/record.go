@@ -85,11 +85,11 @@ func (r *recorder) run(ctx context.Context, l *gogen.List) (*recording, error) {
 			return nil, err
 		}
 	}
-	exchanges := r.keep(rec.Exchanges())
-	if len(exchanges.exchanges) == 0 {
+	out := r.keep(rec.Exchanges())
+	if len(out.exchanges) == 0 {
 		r.UI.Info("note: %s: nothing is recorded: no tool is declared read-only and needs no arguments, and there is nothing to read", r.server)
 	}
-	return exchanges, nil
+	return out, nil
 }
 
 // keep drops exchanges that are too large for a repository.

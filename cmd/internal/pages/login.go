@@ -87,8 +87,8 @@ func (v *visit) token() {
 
 // arrive begins the session of who has logged in, and sends the browser to the page that
 // it came for.
-func (v *visit) arrive(who *access.Principal, byBearer bool, back string) {
-	v.enter(who, byBearer)
+func (v *visit) arrive(who *access.Principal, byCredential bool, back string) {
+	v.enter(who, byCredential)
 	v.setCookie(cookieVisit, "", 0)
 	http.Redirect(v.w, v.r, v.root+back, http.StatusSeeOther)
 }

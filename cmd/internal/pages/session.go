@@ -25,10 +25,10 @@ const (
 
 // session is a browser in which a person has logged in.
 type session struct {
-	who      *access.Principal
-	byBearer bool   // the door has let them in, and may have changed its mind
-	secret   string // the cookie
-	ends     time.Time
+	who          *access.Principal
+	byCredential bool   // a credential has let them in, and may have changed its mind
+	secret       string // the cookie
+	ends         time.Time
 
 	mu      sync.Mutex // guards linking
 	linking []linking  // oldest first
@@ -69,9 +69,9 @@ type sessions struct {
 
 func newSessions() sessions { return sessions{all: map[[sha256.Size]byte]*session{}} }
 
-// add begins a session, of who was let in by the door or has logged in at the provider.
-func (s *sessions) add(who *access.Principal, byBearer bool, now time.Time) *session {
-	one := &session{who: who, byBearer: byBearer, secret: rand.Text(), ends: now.Add(sessionTime)}
+// add begins a session, of who has a credential or has logged in at the provider.
+func (s *sessions) add(who *access.Principal, byCredential bool, now time.Time) *session {
+	one := &session{who: who, byCredential: byCredential, secret: rand.Text(), ends: now.Add(sessionTime)}
 	if !who.Expires.IsZero() && who.Expires.Before(one.ends) {
 		one.ends = who.Expires
 	}
@@ -166,7 +166,7 @@ func (v *visit) known() bool {
 	if c := v.cookie(cookieSession); c != "" {
 		v.s = v.sessions.find(c, now)
 	}
-	if v.s != nil && v.s.byBearer && !v.o.Authenticator.Valid(v.s.who) {
+	if v.s != nil && v.s.byCredential && !v.o.Authenticator.Valid(v.s.who) {
 		v.sessions.end(v.s)
 		v.s = nil
 	}
@@ -194,11 +194,11 @@ func (v *visit) credential() access.Credential {
 }
 
 // enter begins a session, in the place of one that there was.
-func (v *visit) enter(who *access.Principal, byBearer bool) {
+func (v *visit) enter(who *access.Principal, byCredential bool) {
 	if v.s != nil {
 		v.sessions.end(v.s)
 	}
-	v.s = v.sessions.add(who, byBearer, time.Now())
+	v.s = v.sessions.add(who, byCredential, time.Now())
 	v.setCookie(cookieSession, v.s.secret, time.Until(v.s.ends))
 	v.o.Log.Info("logged in on the pages", "principal", who.ID)
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
 
-// quotaStore stores what a server offers in whole: what a command is shown of it depends on
+// offerStore stores what a server offers in whole: what a command is shown of it depends on
 // the policies, which may be others tomorrow. It implements [proxy.Store].
-type quotaStore struct {
+type offerStore struct {
 	entry config.Entry
 	p     *Policies
 }
@@ -20,14 +20,14 @@ func (p *Policies) store(entry config.Entry) proxy.Store {
 	if p.Keep == nil || entry.File == "" {
 		return nil
 	}
-	return quotaStore{entry, p}
+	return offerStore{entry, p}
 }
 
 // Load returns nothing: a command asks the server.
-func (quotaStore) Load(context.Context, []store.ID) (map[string]store.Record, error) { return nil, nil }
+func (offerStore) Load(context.Context, []store.ID) (map[string]store.Record, error) { return nil, nil }
 
 // Keep stores the lists that are there.
-func (k quotaStore) Keep(_ context.Context, changes []store.Change) error {
+func (k offerStore) Keep(_ context.Context, changes []store.Change) error {
 	for _, c := range changes {
 		if c.Catalog == nil {
 			continue

@@ -53,7 +53,7 @@ func LogPath(state, socket string) string {
 	return filepath.Join(state, "log", "session-"+filepath.Base(socket)+".log")
 }
 
-// Start starts a process in the background, with its log in a file that is made again, and
+// Start starts a process in the background, with its log in a new file, and
 // returns when it is the session at a socket. The process outlives this one, and its
 // terminal.
 func Start(ctx context.Context, cmd *exec.Cmd, socket, logPath string) (Info, error) {

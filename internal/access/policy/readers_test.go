@@ -189,14 +189,14 @@ func (c chance) spell() string {
 	if scheme == "file" && c.IntN(4) == 0 {
 		authority = c.of("localhost", "LOCALHOST", "other.example", "D", ".", "..", "127.0.0.1", "localhost:80", "u@localhost", "C:")
 	}
-	transport := "//"
+	slashes := "//"
 	if scheme == "note" {
-		transport = ""
+		slashes = ""
 	}
 	if c.IntN(5) == 0 {
-		transport = c.of("", "/", "//", "///", `\\`, `/\`, "////", `\`)
+		slashes = c.of("", "/", "//", "///", `\\`, `/\`, "////", `\`)
 	}
-	text := scheme + ":" + transport + authority
+	text := scheme + ":" + slashes + authority
 	if scheme != "note" || c.IntN(6) == 0 {
 		text += slash()
 	}

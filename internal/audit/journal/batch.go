@@ -143,14 +143,14 @@ func (b *batch) keep(body []byte, digest string, result bool, of owner) {
 			return
 		}
 	}
-	withBodies := audit.Body{Record: b.len(), Digest: digest, Result: result, Data: body}
+	one := audit.Body{Record: b.len(), Digest: digest, Result: result, Data: body}
 	if n := b.o.Bodies.Max; len(body) > n {
 		for n > 0 && !utf8.RuneStart(body[n]) {
 			n--
 		}
-		withBodies.Data, withBodies.Cut = body[:n], true
+		one.Data, one.Cut = body[:n], true
 	}
-	b.b.Bodies = append(b.b.Bodies, withBodies)
+	b.b.Bodies = append(b.b.Bodies, one)
 }
 
 // seal returns the batch for the log.

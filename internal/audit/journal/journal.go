@@ -105,7 +105,7 @@ type Journal struct {
 	blocks *Blocks
 	// undigested has, for the place of each entry in the ring, what must not be in its file; a
 	// undigested in the form of pack. bodies has those that are kept, instead; nil if none is.
-	// They belong to who loads the beside before and stores it after.
+	// They belong to who loads the undigested before and stores it after.
 	undigested []atomic.Uint64
 	bodies     []bodies
 	// spare are slots that only outcomes may take.
@@ -260,7 +260,7 @@ func (j *Journal) drop() error {
 }
 
 // keep keeps bytes until the writer takes their digest. What is too long it digests now.
-func (j *Journal) keep(data []byte, body bool) (ref Ref, withBodies []byte, digest string) {
+func (j *Journal) keep(data []byte, body bool) (ref Ref, copied []byte, digest string) {
 	if body && len(data) <= maxBody {
 		return 0, bytes.Clone(data), ""
 	}
@@ -271,7 +271,7 @@ func (j *Journal) keep(data []byte, body bool) (ref Ref, withBodies []byte, dige
 }
 
 // claim puts an entry into the ring, but for its note, if that leaves spare slots.
-func (j *Journal) claim(p *packed, b undigested, withBodies bodies, spare int) (Entry, bool) {
+func (j *Journal) claim(p *packed, b undigested, raw bodies, spare int) (Entry, bool) {
 	size := p.size()
 	e, ok := j.ring.Claim(size, spare)
 	if !ok {
@@ -281,7 +281,7 @@ func (j *Journal) claim(p *packed, b undigested, withBodies bodies, spare int) (
 	}
 	if j.bodies != nil {
 		j.undigested[e.Place].Load()
-		j.bodies[e.Place] = withBodies
+		j.bodies[e.Place] = raw
 	}
 	j.undigested[e.Place].Store(b.pack())
 	if buf := e.Space(); buf != nil {
@@ -299,8 +299,8 @@ func (j *Journal) claim(p *packed, b undigested, withBodies bodies, spare int) (
 }
 
 // done puts an entry with an outcome into the ring if that leaves spare slots.
-func (j *Journal) done(p *packed, b undigested, withBodies bodies, o *audit.Outcome, spare int) bool {
-	e, ok := j.claim(p, b, withBodies, spare)
+func (j *Journal) done(p *packed, b undigested, raw bodies, o *audit.Outcome, spare int) bool {
+	e, ok := j.claim(p, b, raw, spare)
 	if !ok {
 		return false
 	}
@@ -406,7 +406,7 @@ func (j *Journal) End(t Ticket, o audit.Outcome, result []byte) error {
 	return nil
 }
 
-// Append records what is no request: its Time, Run and N are set by Note.
+// Append records what is no request: its Time, Run and N are set here.
 func (j *Journal) Append(r *audit.Record) error {
 	if j == nil {
 		return nil

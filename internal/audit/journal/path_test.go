@@ -35,13 +35,13 @@ func TestAllocations(t *testing.T) {
 	denied := call(args)
 	denied.Decision.Verdict = audit.VerdictDeny
 	result := bytes.Repeat([]byte("r"), 2000)
-	var timeout []journal.Ticket
+	var waiting []journal.Ticket
 	for range 600 {
 		ticket, err := j.Begin(call(args))
 		if err != nil {
 			t.Fatal(err)
 		}
-		timeout = append(timeout, ticket)
+		waiting = append(waiting, ticket)
 	}
 	wait.For(t, "a batch of them, with which the writer waits", taken)
 	for name, do := range map[string]func() error{
@@ -52,8 +52,8 @@ func TestAllocations(t *testing.T) {
 			return err
 		},
 		"late": func() error {
-			ticket := timeout[0]
-			timeout = timeout[1:]
+			ticket := waiting[0]
+			waiting = waiting[1:]
 			return j.End(ticket, audit.Outcome{Out: audit.OutOK}, result)
 		},
 	} {

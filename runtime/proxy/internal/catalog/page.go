@@ -36,7 +36,7 @@ type pages struct {
 	// searched has another list of tools, nil as long as nobody wants it; see Searched.
 	searched, extended *Catalog // extended has all tools, and others after them
 
-	attach sync.Once // see Beside
+	attach sync.Once // see Catalog.Attached
 	what   any
 }
 

@@ -33,7 +33,7 @@ type inputs struct {
 	mu    sync.Mutex                          // held while one is made, which is memory work
 }
 
-// backendOffer is what a backend offers, and which items of the World these are.
+// backendOffer is what a backend offers, and which items of the snapshot these are.
 type backendOffer struct {
 	b     *upstream.Backend
 	has   *inventory.Inventory

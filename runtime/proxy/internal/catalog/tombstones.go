@@ -22,7 +22,7 @@ type Tombstones struct {
 	removed []string // servers that are not configured any more, the oldest first
 }
 
-// newTombstones returns the past of nothing.
+// newTombstones returns none.
 func newTombstones() Tombstones { return Tombstones{of: memories{}, shown: memories{}} }
 
 // Show remembers a name that clients have been shown without a prefix.

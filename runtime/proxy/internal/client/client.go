@@ -58,13 +58,13 @@ type answer struct{ result, object json.RawMessage }
 
 // Peer is the way on which a request has come.
 type Peer struct {
-	// Transport is FrontStdio, FrontHTTP or FrontSSE.
+	// Transport is TransportStdio, TransportHTTP or TransportSSE.
 	Transport string
 	// Addr is HOST:PORT of who has connected, "" for none.
 	Addr string
 }
 
-// Values of [Peer.Front].
+// Values of [Peer.Transport].
 const (
 	TransportStdio = "stdio"
 	TransportHTTP  = "http"

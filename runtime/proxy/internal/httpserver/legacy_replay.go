@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// maxStored and maxKeptBytes bound the messages of one session that are kept
+	// maxStored and maxStoredBytes bound the messages of one session that are kept
 	// so that its client can resume a broken stream. Beyond them the oldest
 	// that have been taken are forgotten, then the oldest streams that have
 	// ended without a connection; the newest always stays. A stream itself

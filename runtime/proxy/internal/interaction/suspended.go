@@ -49,8 +49,8 @@ var (
 // while its client is away, until the client returns with the answers or time is
 // over. All methods may be called concurrently.
 //
-// A Lot owns the goroutine of each call, which Close waits for, and one timer per round of
-// questions. The lock of a Call is taken before that of its Lot, and both are held for memory
+// SuspendedCalls owns the goroutine of each call, which Close waits for, and one timer per round of
+// questions. The lock of a Call is taken before that of its SuspendedCalls, and both are held for memory
 // work only.
 type SuspendedCalls struct {
 	ttl  time.Duration
@@ -62,7 +62,7 @@ type SuspendedCalls struct {
 	closed bool
 }
 
-// NewSuspendedCalls returns an empty lot. ttl is how long a client may stay away; 0 is
+// NewSuspendedCalls returns none. ttl is how long a client may stay away; 0 is
 // [seal.StateTTL].
 func NewSuspendedCalls(ttl time.Duration) *SuspendedCalls {
 	if ttl == 0 {

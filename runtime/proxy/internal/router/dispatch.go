@@ -39,7 +39,7 @@ type Request struct {
 	rewritten bool
 	// judged is what policies have said of it, nil as long as none was asked for.
 	judged *authorize.Request
-	// parent is what the call says in which it was; see inward. It is zero for none.
+	// parent is what the call says in which it was; see ownTools. It is zero for none.
 	parent finder.Call
 	// Begun is the record that [Router.FastCall] has begun of it.
 	Begun journal.Ticket

@@ -84,7 +84,7 @@ type Responder interface {
 }
 
 // FastCallModern is FastCall for requests of the stateless era, which have
-// passed endpoint's checks. p.Capabilities and p.Front are set; header is that of
+// passed the checks of package endpoint. p.Capabilities and p.Responder are set; header is that of
 // an HTTP request, nil for others.
 func (rt *Router) FastCallModern(line []byte, m *rawjson.Message, p *PendingFastCall, header http.Header, now time.Time) Fast {
 	if m.MetaToken.Present() || m.MetaLevel.Present() || m.InputResponses.Present() || m.RequestState.Present() {

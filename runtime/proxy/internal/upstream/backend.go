@@ -192,7 +192,7 @@ func (b *Backend) LoggedIn(principal string) {
 		if principal != "" && principal != s.Key.Principal {
 			continue
 		}
-		if s.discovery() {
+		if s.isDiscovery() {
 			tellers = append(tellers, s)
 		}
 		s.attempts.failures, s.attempts.retryAt, s.attempts.breaker = 0, time.Time{}, Breaker{}

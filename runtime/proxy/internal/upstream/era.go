@@ -8,7 +8,7 @@ import (
 // noteEra notes what a new connection says of the server's era. The caller holds
 // the lock.
 func (p *Pool) noteEra(c *Conn) {
-	if c.Slot.discovery() {
+	if c.Slot.isDiscovery() {
 		legacy := false
 		for _, v := range c.Client.Info().Versions {
 			legacy = legacy || !revision.IsModern(v)

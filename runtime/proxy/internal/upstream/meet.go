@@ -64,7 +64,7 @@ func (b *Backend) Coming() <-chan struct{} {
 		return nil
 	}
 	for _, s := range b.Pool.everySlot() {
-		if s.discovery() && s.attempts.current != nil {
+		if s.isDiscovery() && s.attempts.current != nil {
 			return s.attempts.current.done
 		}
 	}

@@ -43,8 +43,8 @@ func (p *Pool) DiscoverySlot(who *access.Principal) (*Slot, error) {
 	return p.shared(&Caller{Audience: Audience{Who: who}}, false)
 }
 
-// discovery reports whether what the server offers may be learned over the slot.
-func (s *Slot) discovery() bool {
+// isDiscovery reports whether what the server offers may be learned over the slot.
+func (s *Slot) isDiscovery() bool {
 	return s == s.Backend.Primary || s.Key.Principal != "" && s.Key.IsShared() && !s.Key.Legacy && s.Backend.Config().PerPrincipal
 }
 
@@ -57,7 +57,7 @@ func (p *Pool) DiscoveryConn() *Conn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range p.everySlot() {
-		if c := s.Ready.Load(); c != nil && s.discovery() {
+		if c := s.Ready.Load(); c != nil && s.isDiscovery() {
 			return c
 		}
 	}

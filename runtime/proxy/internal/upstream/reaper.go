@@ -77,7 +77,7 @@ func (s *Slot) isNeeded(now time.Time) bool {
 	switch {
 	case s.use.taken, s.attempts.current != nil, c != nil && c.isBusy():
 		return true
-	case asked && s.discovery():
+	case asked && s.isDiscovery():
 		return true
 	case s.Owner != nil && b.Config().Isolation == IsolationSession:
 		return true // it lives as long as the session

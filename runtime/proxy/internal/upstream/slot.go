@@ -121,7 +121,7 @@ func (s *Slot) join(urgent bool) (*dialing, error) {
 		return a, nil
 	}
 	s.attempts.current = a
-	if s.discovery() {
+	if s.isDiscovery() {
 		b.Lists.Begin()
 	}
 	b.Set.Work.Go(func() { s.connect(a) })
@@ -160,7 +160,7 @@ func (s *Slot) connect(a *dialing) {
 	case errors.Is(err, ErrReplaced), b.life.ctx.Err() != nil:
 	default:
 		b.Log.Warn("backend cannot be used", "elapsed", time.Since(start), "err", err)
-		if s.discovery() {
+		if s.isDiscovery() {
 			b.Set.Observer.Listed(b, nil, inventory.ListSet{})
 		}
 	}
@@ -187,7 +187,7 @@ func (s *Slot) conclude(a *dialing, c *Conn, offers *inventory.Inventory, err er
 	case c.gone != nil: // before anybody could have used it
 		err = c.gone
 	}
-	if s.discovery() {
+	if s.isDiscovery() {
 		b.Lists.End()
 	}
 	if err != nil {
@@ -232,7 +232,7 @@ func (s *Slot) noteDialed(c *Conn, offers *inventory.Inventory) {
 	s.use.last, c.since = now, now
 	s.Ready.Store(c)
 	b.Pool.noteEra(c)
-	if s.discovery() {
+	if s.isDiscovery() {
 		b.ConnectedOnce.Store(true)
 	}
 	if offers != nil {
@@ -274,7 +274,7 @@ func (s *Slot) open() (*Conn, *inventory.Inventory, error) {
 	}
 	close(c.Opened)
 	b.Set.Observer.Opening(b.life.ctx, c)
-	if !s.discovery() || s != b.Primary && b.Pool.DiscoveryConn() != nil {
+	if !s.isDiscovery() || s != b.Primary && b.Pool.DiscoveryConn() != nil {
 		return c, nil, nil
 	}
 	offers, err := b.load(c)
