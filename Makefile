@@ -28,7 +28,7 @@ check: ## before each commit: format, lint, vet, modules, unit tests and test sc
 	@$(MAKE) --no-print-directory -j3 lint unit scripts
 
 unit:
-	go test -vet=off -short ./cmd/internal/... ./internal/... ./registry/... ./runtime/... ./scaffold/... ./generated/... ./schemas ./templates ./test/architecture ./test/wait
+	go test -vet=off -short ./cmd/internal/... ./internal/... ./registry/... ./runtime/... ./scaffold/... ./generated/... ./schemas ./templates ./test/architecture ./test/attacks ./test/wait
 	go -C $(GOSDK) test -vet=off -short ./...
 
 # A script mostly waits for the programs that it starts. The commands of the pages run in make

@@ -1,6 +1,7 @@
 package jsonrpc
 
 import (
+	"context"
 	"errors"
 	"strconv"
 	"sync"
@@ -92,7 +93,8 @@ type Conn struct {
 	errors  func(object []byte) []byte // nil for none; set before Read
 	start   time.Time
 	next    atomic.Uint64
-	waiters sync.Pool // of *waiter; not of all connections, since a test's channels stay in its bubble
+	atRead  atomic.Uint64 // next when the input was last read from
+	waiters sync.Pool     // of *waiter; not of all connections, since a test's channels stay in its bubble
 
 	mu       sync.Mutex // guards what follows; held for memory work only
 	pending  map[uint64]pending
@@ -302,6 +304,24 @@ func (c *Conn) Shut() bool {
 // Begun is how many ids have been reserved so far.
 func (c *Conn) Begun() uint64 { return c.next.Load() }
 
+// BegunAtRead is what Begun was when the input was last read from. The peer had
+// written what came with that reading before it could know of a call with a higher id.
+func (c *Conn) BegunAtRead() uint64 { return c.atRead.Load() }
+
+type begunKey struct{}
+
+// WithBegunAtRead returns a context for the work on a request of the peer, which goes
+// on while more is read. It has BegunAtRead; Peer.Request calls it.
+func (c *Conn) WithBegunAtRead(ctx context.Context) context.Context {
+	return context.WithValue(ctx, begunKey{}, c.BegunAtRead())
+}
+
+// BegunAtRead returns what WithBegunAtRead has put into the context.
+func BegunAtRead(ctx context.Context) (begun uint64, ok bool) {
+	begun, ok = ctx.Value(begunKey{}).(uint64)
+	return begun, ok
+}
+
 // Received reports whether any message has ever come.
 func (c *Conn) Received() bool {
 	c.mu.Lock()
@@ -366,8 +386,13 @@ func (c *Conn) Read(r *LineReader) {
 		}
 		dirty = next
 	}
+	var readAt time.Time
 	for {
 		line, err := r.Next()
+		if r.At() != readAt {
+			readAt = r.At()
+			c.atRead.Store(c.next.Load())
+		}
 		switch {
 		case errors.Is(err, ErrTooLong):
 			if w := in.tooLong(r.Dropped()); w != nil {

@@ -73,9 +73,10 @@ func (p *stdioPeer) Request(id []byte, method string, params []byte) {
 		_ = p.conn.RespondError(id, jsonrpc.ErrorObject(runtime.CodeInternalError, "too many requests are waiting", nil))
 		return
 	}
+	ctx := p.conn.WithBegunAtRead(p.lifetime)
 	p.work.Go(func() {
 		defer func() { <-p.requests }()
-		result, err := p.o.Handler.Request(p.lifetime, nil, method, params)
+		result, err := p.o.Handler.Request(ctx, nil, method, params)
 		if err != nil {
 			_ = p.conn.RespondError(id, errorObject(err))
 			return

@@ -40,7 +40,7 @@ func (d *ServerRequests) Logged(c *upstream.Conn, params json.RawMessage) {
 	var a *upstream.Active
 	several := false
 	if c.IsOpened() {
-		a, several = c.SoleClient(nil)
+		a, several = c.SoleClient(c.BegunAtRead(), nil)
 	}
 	if a != nil && a.From.Emit != nil {
 		if grave >= Wanted(&a.From, c) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/internal/ability"
+	"github.com/mcpctl/mcpctl/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -66,7 +67,11 @@ func (d *ServerRequests) Question(ctx context.Context, c *upstream.Conn, method 
 	}
 	asking, cancel := context.WithCancel(ctx)
 	defer cancel()
-	a, several := c.SoleClient(cancel)
+	begun, ok := jsonrpc.BegunAtRead(ctx)
+	if !ok {
+		begun = upstream.AnyTime
+	}
+	a, several := c.SoleClient(begun, cancel)
 	if a == nil && !several {
 		if owner := c.Owner(); owner != nil {
 			return d.askOwner(ctx, c, owner, method, params)

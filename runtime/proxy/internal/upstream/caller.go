@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -93,8 +94,11 @@ type Active struct {
 // are one client's, nil where there are none. Where they are of several, it returns
 // nil and true. Clients without a session are told apart by their requests.
 //
+// begun leaves out the requests that the server cannot have known when it wrote what
+// asks: those that have begun after as many ([Conn.BegunAtRead]).
+//
 // With ends, that function is called once all of these requests have ended.
-func (c *Conn) SoleClient(ends func()) (_ *Active, several bool) {
+func (c *Conn) SoleClient(begun uint64, ends func()) (_ *Active, several bool) {
 	var a *Active
 	var who *Client
 	left := new(atomic.Int64)
@@ -126,7 +130,7 @@ func (c *Conn) SoleClient(ends func()) (_ *Active, several bool) {
 		left.Add(1)
 	}
 	left.Add(1) // until all are counted
-	c.inFlight(join)
+	c.inFlight(begun, join)
 	if !several {
 		c.calls.mu.Lock()
 		if a == nil && !c.Shared.Load() {
@@ -164,17 +168,32 @@ func (a *Active) Refuse(err error) {
 	}
 }
 
+// AnyTime is how many requests have begun, where that is to leave out none.
+const AnyTime = math.MaxUint64
+
+// BegunAtRead returns how many requests had begun over the connection when what it is
+// handing on was read from the server. Where the transport does not say, it is AnyTime.
+func (c *Conn) BegunAtRead() uint64 {
+	if c.Pipe == nil {
+		return AnyTime
+	}
+	return c.Pipe.BegunAtRead()
+}
+
 // inFlight goes through the requests in flight over the connection, each with what keeps
-// its ceiling from ending it. It holds locks meanwhile.
-func (c *Conn) inFlight(each func(e Inflight, suspend func() (resume func()))) {
+// its ceiling from ending it, but for those that have begun after as many. It holds locks
+// meanwhile.
+func (c *Conn) inFlight(begun uint64, each func(e Inflight, suspend func() (resume func()))) {
 	c.calls.mu.Lock()
-	for e := range c.calls.waiting {
-		each(e, e.Suspend)
+	for e, before := range c.calls.waiting {
+		if before < begun {
+			each(e, e.Suspend)
+		}
 	}
 	c.calls.mu.Unlock()
 	if c.Pipe != nil {
 		c.Pipe.Each(func(id uint64, r jsonrpc.Receiver) {
-			if e, ok := r.(Inflight); ok { // else it has a goroutine, and was counted
+			if e, ok := r.(Inflight); ok && id <= begun { // else it has a goroutine, and was counted
 				each(e, func() (resume func()) { return c.Pipe.Suspend(id) })
 			}
 		})
@@ -185,7 +204,7 @@ func (c *Conn) inFlight(each func(e Inflight, suspend func() (resume func()))) {
 // something can.
 func (c *Conn) refuse(err error) {
 	var all Active
-	c.inFlight(func(e Inflight, _ func() (resume func())) {
+	c.inFlight(AnyTime, func(e Inflight, _ func() (resume func())) {
 		if from := e.Caller(); from.Refuse != nil {
 			all.refuses = append(all.refuses, from.Refuse)
 		}

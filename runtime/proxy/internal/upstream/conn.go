@@ -50,11 +50,11 @@ type Conn struct {
 
 // calls are those of clients that have a goroutine; the others are in the pipe.
 type calls struct {
-	mu      sync.Mutex // guards all; held for memory work only
-	waiting map[Waiter]struct{}
-	begun   uint64         // ever
-	closed  bool           // no call begins any more
-	level   revision.Level // the log level that the server was told
+	mu      sync.Mutex        // guards all; held for memory work only
+	waiting map[Waiter]uint64 // and how many calls the pipe had begun before
+	begun   uint64            // ever
+	closed  bool              // no call begins any more
+	level   revision.Level    // the log level that the server was told
 	// promised are the clients that are to hear of the end of an elicitation, by its
 	// raw id.
 	promised  PendingNotices[*Client]
@@ -66,7 +66,7 @@ type calls struct {
 func NewConn(s *Slot, offer string) *Conn {
 	return &Conn{
 		Slot: s, Offer: offer, Opened: make(chan struct{}),
-		calls: calls{waiting: map[Waiter]struct{}{}, level: revision.LevelNone},
+		calls: calls{waiting: map[Waiter]uint64{}, level: revision.LevelNone},
 	}
 }
 
@@ -172,7 +172,11 @@ func (cs *calls) begin(c *Conn, w Waiter) (end func(abandoned bool), err error) 
 
 // add is begin for a caller that holds the lock.
 func (cs *calls) add(c *Conn, w Waiter) (end func(abandoned bool)) {
-	cs.waiting[w] = struct{}{}
+	var before uint64
+	if c.Pipe != nil {
+		before = c.Pipe.Begun()
+	}
+	cs.waiting[w] = before
 	cs.begun++
 	return func(abandoned bool) {
 		cs.mu.Lock()

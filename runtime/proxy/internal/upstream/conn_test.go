@@ -3,7 +3,10 @@ package upstream
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"testing"
+
+	"github.com/mcpctl/mcpctl/internal/jsonrpc"
 )
 
 // request is one that a client has in flight.
@@ -29,6 +32,45 @@ func (*request) OnEnd(func())             {}
 func (*request) Ended()                   {}
 func (*request) Suspend() (resume func()) { return func() {} }
 
+func (*request) Finish(jsonrpc.Answer) *jsonrpc.Writer { return nil }
+func (*request) Event(string, []byte) *jsonrpc.Writer  { return nil }
+
+// TestSoleClientAtRead: a server cannot have written inside a request that began after it
+// had been read from. Without a goroutine (in the pipe) a request counts by its id, with
+// one by how many had begun before it.
+func TestSoleClientAtRead(t *testing.T) {
+	t.Parallel()
+	out := jsonrpc.NewWriter(nopCloser{io.Discard})
+	defer out.Close()
+	conn := NewConn(nil, "")
+	conn.Pipe = jsonrpc.NewConn(out, nil, false)
+	first := &request{who: &Client{}}
+	id := conn.Pipe.NextID()
+	if err := conn.Pipe.Start(&jsonrpc.Call{ID: id, Method: "m", Receiver: first}); err != nil {
+		t.Fatal(err)
+	}
+	second := &request{who: &Client{}}
+	if _, err := conn.calls.begin(conn, second); err != nil {
+		t.Fatal(err)
+	}
+	if a, several := conn.SoleClient(id-1, nil); a != nil || several {
+		t.Errorf("before both: %v, several %t", a, several)
+	}
+	if a, several := conn.SoleClient(id, nil); a == nil || several || a.From.Client != first.who {
+		t.Errorf("between them: %v, several %t", a, several)
+	}
+	if a, several := conn.SoleClient(id+1, nil); a != nil || !several {
+		t.Errorf("after both: %v, several %t", a, several)
+	}
+	if a, several := conn.SoleClient(AnyTime, nil); a != nil || !several {
+		t.Errorf("at any time: %v, several %t", a, several)
+	}
+}
+
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
+
 // TestAsksWhereItIsRead: of the requests of one client, a question belongs to one whose
 // stream the client reads.
 func TestAsksWhereItIsRead(t *testing.T) {
@@ -53,9 +95,9 @@ func TestAsksWhereItIsRead(t *testing.T) {
 			for range 20 { // a map has no order
 				conn := NewConn(nil, "")
 				for _, r := range c.in {
-					conn.calls.waiting[r] = struct{}{}
+					conn.calls.waiting[r] = 0
 				}
-				a, several := conn.SoleClient(nil)
+				a, several := conn.SoleClient(AnyTime, nil)
 				if several || a == nil {
 					t.Fatalf("several %t, %v", several, a)
 				}
