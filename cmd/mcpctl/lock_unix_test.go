@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
@@ -85,7 +85,7 @@ func TestServeFollowsLock(t *testing.T) {
 	}
 
 	// What breaks the file while serve runs changes nothing.
-	require.NoError(t, os.WriteFile(pins.Path(config), []byte("<<<<<<<"), 0o600))
+	require.NoError(t, os.WriteFile(lockfile.Path(config), []byte("<<<<<<<"), 0o600))
 	s.until("the broken file is reported", func() bool { return strings.Contains(s.said(), "the lock file cannot be used") })
 	if got := s.text("a__turned", `{}`); got != "turned" {
 		t.Errorf("got %s", got)
@@ -106,7 +106,7 @@ func TestLockTogether(t *testing.T) {
 		})
 	}
 	all.Wait()
-	f, err := pins.Load(pins.Path(config))
+	f, err := lockfile.Load(lockfile.Path(config))
 	require.NoError(t, err)
 	if len(f.Servers) != 3 {
 		t.Errorf("%d of 3 servers are locked", len(f.Servers))
@@ -125,7 +125,7 @@ func TestLockKilled(t *testing.T) {
 		require.NoError(t, os.WriteFile(tools, []byte(text), 0o600))
 		lockNow(t, config)
 		var err error
-		states[i], err = os.ReadFile(pins.Path(config))
+		states[i], err = os.ReadFile(lockfile.Path(config))
 		require.NoError(t, err)
 	}
 	for i := range 8 {
@@ -135,7 +135,7 @@ func TestLockKilled(t *testing.T) {
 		kill := time.AfterFunc(time.Duration(10+i*15)*time.Millisecond, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait()
 		kill.Stop()
-		got, err := os.ReadFile(pins.Path(config))
+		got, err := os.ReadFile(lockfile.Path(config))
 		require.NoError(t, err)
 		if !bytes.Equal(got, states[0]) && !bytes.Equal(got, states[1]) {
 			t.Fatalf("neither the old file nor the new one:\n%s", got)

@@ -228,13 +228,15 @@ func (m *mender) typ(entry *hujson.Value, i int) {
 	if !ok || text.Kind() != '"' {
 		return
 	}
-	switch text.String() {
-	case "cli":
+	word := text.String()
+	if word == config.TransportCLI {
 		m.try(member.Name.StartOffset, `"type": "cli" is now "cli": true`, func() (*jsonedit.Document, error) {
 			return m.doc.Replace(member.Name.StartOffset, member.Value.EndOffset, `"cli": true`)
 		})
-	case config.TransportStdio, config.TransportHTTP, config.TransportSSE, "streamable-http", "streamableHttp":
-		m.try(member.Name.StartOffset, fmt.Sprintf(`removed "type": %q, which contradicts the rest`, text.String()), func() (*jsonedit.Document, error) {
+		return
+	}
+	if known, _ := config.ParseType(word); known != "" {
+		m.try(member.Name.StartOffset, fmt.Sprintf(`removed "type": %q, which contradicts the rest`, word), func() (*jsonedit.Document, error) {
 			return m.doc.RemoveMember(entry, i)
 		})
 	}

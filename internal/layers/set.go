@@ -10,20 +10,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
-// State says whether a layer is used.
-type State string
-
-// States of a layer. All but Used belong to project files, and Foreign also to the
-// system's.
-const (
-	Used    State = "used"
-	New     State = "not trusted"     // nobody was asked about it yet
-	Changed State = "changed"         // since it was trusted
-	Refused State = "refused"         // the user wants it ignored
-	Foreign State = "of another user" // and not trusted
-	Broken  State = "broken"          // it cannot be read
-)
-
 // Layer is one file.
 type Layer struct {
 	Name, Path string
@@ -87,44 +73,6 @@ func loadSystem(p Places) (*Layer, error) {
 		return nil, err
 	}
 	return l, nil
-}
-
-// loadProject reads the file of a project and what the user has decided about it.
-func loadProject(path string, t Trust) (Layer, error) {
-	l := Layer{Name: Project, Path: path, State: Used}
-	decision, decided, err := t.of(path)
-	if err != nil {
-		return l, err
-	}
-	if l.File, err = config.Load(path); err != nil {
-		if decided && decision.Trusted {
-			return l, err
-		}
-		l.State, l.Problem = Broken, err
-		return l, nil
-	}
-	switch same := decided && decision.Digest == l.File.Digest(); {
-	case same && decision.Trusted, len(l.File.Entries()) == 0: // nothing would run
-	case same:
-		l.State = Refused
-	case ofAnother(path):
-		l.State = Foreign
-	case decided && decision.Trusted:
-		l.State = Changed
-	default:
-		l.State = New
-	}
-	return l, nil
-}
-
-// ofAnother reports whether another user could have made the file, or the link to it.
-func ofAnother(path string) bool {
-	link, err := os.Lstat(path)
-	if err != nil || foreign(link) {
-		return true
-	}
-	target, err := os.Stat(path)
-	return err != nil || foreign(target)
 }
 
 // Layer returns the layer of a name, nil for none.
@@ -253,24 +201,3 @@ func (l Layer) warning() *config.Problem {
 	}
 	return p
 }
-
-// UntrustedError says that a server is in a project file that is not used.
-type UntrustedError struct {
-	Server, Path string
-	State        State
-}
-
-// Error names the server and the file.
-func (e *UntrustedError) Error() string {
-	why := map[State]string{
-		New: "which you have not trusted", Changed: "which has changed since you trusted it",
-		Refused: "which you have decided to ignore", Foreign: "which belongs to another user and is not trusted",
-	}
-	return "the server " + e.Server + " is in " + e.Path + ", " + why[e.State]
-}
-
-// Hint is the command that trusts the file.
-func (*UntrustedError) Hint() string { return "mcpctl config trust shows what it runs, and trusts it" }
-
-// ExitKind is "config".
-func (*UntrustedError) ExitKind() string { return "config" }

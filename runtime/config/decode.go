@@ -163,10 +163,10 @@ func (d *decoder) shape(e *Entry, v hujson.Value, at map[string]hujson.ObjectMem
 		d.address(e.URL, address.Value.StartOffset)
 	}
 	if typ, ok := at["type"]; ok {
-		switch {
-		case hasURL && e.Type == TransportStdio:
-			d.fault(typ.Value.StartOffset, `type "stdio" contradicts "url"`, `write "http" or "sse", or leave type out`)
-		case hasCommand && (e.Type == TransportHTTP || e.Type == TransportSSE):
+		switch _, url := ParseType(e.Type); {
+		case hasURL && e.Type != "" && !url:
+			d.fault(typ.Value.StartOffset, fmt.Sprintf(`type %q contradicts "url"`, e.Type), `write "http" or "sse", or leave type out`)
+		case hasCommand && url:
 			d.fault(typ.Value.StartOffset, fmt.Sprintf(`type %q contradicts "command"`, e.Type), `write "stdio", or leave type out`)
 		}
 	}
@@ -505,16 +505,19 @@ func (d *decoder) typ(e *Entry, at string, v hujson.Value) {
 		d.wrong(v, at, "a string")
 		return
 	}
-	switch s := v.Value.(hujson.Literal).String(); s {
-	case TransportStdio, TransportHTTP, TransportSSE:
-		e.Type = s
-	case "streamable-http", "streamableHttp":
-		e.Type = TransportHTTP
-	case TransportCLI:
+	s := v.Value.(hujson.Literal).String()
+	e.Type, _ = ParseType(s)
+	switch {
+	case e.Type != "":
+	case s == TransportCLI:
 		d.fault(v.StartOffset, `type is "cli"`, `write "cli": true in its place`)
 	default:
-		remedy := plain.NearestHint(s, []string{TransportStdio, TransportHTTP, TransportSSE, "streamable-http"}, "leave it out: the shape decides")
-		d.fault(v.StartOffset, fmt.Sprintf("type is %q, want stdio, http or sse", s), remedy)
+		var names, words []string
+		for _, t := range transports {
+			names, words = append(names, t.name), append(append(words, t.name), t.aliases...)
+		}
+		remedy := plain.NearestHint(s, words, "leave it out: the shape decides")
+		d.fault(v.StartOffset, fmt.Sprintf("type is %q, want %s", s, plain.JoinOr(names)), remedy)
 	}
 }
 

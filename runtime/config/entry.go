@@ -8,14 +8,6 @@ import (
 	"time"
 )
 
-// Transports of an [Entry].
-const (
-	TransportStdio = "stdio"
-	TransportHTTP  = "http"
-	TransportSSE   = "sse"
-	TransportCLI   = "cli"
-)
-
 // What a placeholder without a value means, in [Entry.MissingEnv].
 const (
 	MissingError   = "error"
@@ -126,7 +118,7 @@ type Entry struct {
 	// Strict makes lines that are not MCP messages an error.
 	Strict bool
 	// Pin is what happens to tools and the like that are not as servers.lock.json has
-	// them: "" or "warn", "hold" or "off"; see package pins.
+	// them: "" or "warn", "hold" or "off".
 	Pin string
 	// Labels are words for policies, which are about all servers with one: lower-case
 	// letters, digits, '-', '_' and '.', each once.
@@ -150,24 +142,6 @@ type Origin struct {
 	Registry string `json:"registry,omitempty"`
 	Name     string `json:"name"`
 	Version  string `json:"version,omitempty"`
-}
-
-// Transport returns how the server is reached: "stdio", "http", "sse" or "cli".
-// The shape decides, and type only between http and sse. It is "" for an entry
-// with neither command nor URL.
-func (e Entry) Transport() string {
-	switch {
-	case e.URL != "" && e.Command == "":
-		if e.Type == TransportSSE {
-			return TransportSSE
-		}
-		return TransportHTTP
-	case e.Command != "" && e.CLI:
-		return TransportCLI
-	case e.Command != "":
-		return TransportStdio
-	}
-	return ""
 }
 
 // String names the entry: what is in it may be secret.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
 
@@ -38,23 +38,23 @@ func (s *stub) change() {
 }
 
 // lock returns what is locked of such a server: what it offers at first.
-func lock(t *testing.T) *pins.Server {
+func lock(t *testing.T) *lockfile.Server {
 	t.Helper()
-	o := &pins.Offer{About: &pins.About{}}
+	o := &lockfile.Offer{About: &lockfile.About{}}
 	for l, page := range []string{pinnedTools, pinnedPrompts, pinnedResources, `{"resourceTemplates":[]}`} {
 		var members map[string][]json.RawMessage
 		if err := json.Unmarshal([]byte(page), &members); err != nil {
 			t.Fatal(err)
 		}
-		o.Items[l] = pins.Items(pins.List(l), members[pins.List(l).Member()])
+		o.Items[l] = lockfile.Items(lockfile.List(l), members[lockfile.List(l).Member()])
 	}
-	s := &pins.Server{}
+	s := &lockfile.Server{}
 	s.Take(o)
 	return s
 }
 
-func guard(log *journal, policies map[string]pins.Policy) *pins.Guard {
-	g := &pins.Guard{Log: slog.New(slog.NewTextHandler(log, nil))}
+func guard(log *journal, policies map[string]lockfile.Policy) *lockfile.Guard {
+	g := &lockfile.Guard{Log: slog.New(slog.NewTextHandler(log, nil))}
 	g.Set(policies)
 	return g
 }
@@ -92,7 +92,7 @@ func TestPinHold(t *testing.T) {
 	a, b := pinnedServer(), pinnedServer()
 	a.change()
 	log := &journal{}
-	policies := map[string]pins.Policy{"a": {Mode: pins.Hold, Locked: lock(t)}, "b": {Mode: pins.Hold, Locked: lock(t)}}
+	policies := map[string]lockfile.Policy{"a": {Mode: lockfile.Hold, Locked: lock(t)}, "b": {Mode: lockfile.Hold, Locked: lock(t)}}
 	g := guard(log, policies)
 	c, p := world(t, stubs{"a": a, "b": b}, proxy.Options{Servers: proxy.Named("a", "b"), Pins: g})
 	if got, want := c.result("tools/list", `{}`), `{"tools":[{"name":"a__kept","description":"Reads."},{"name":"b__kept","description":"Reads."},{"name":"b__held1","description":"Reads a file."}]}`; got != want {
@@ -158,7 +158,7 @@ func TestPinHold(t *testing.T) {
 	for _, change := range g.Verdict("a").Changes {
 		approved.TakeChange(&change)
 	}
-	policies["a"] = pins.Policy{Mode: pins.Hold, Locked: approved}
+	policies["a"] = lockfile.Policy{Mode: lockfile.Hold, Locked: approved}
 	p.Repin(g.Set(policies))
 	if got := <-c.notes; !strings.Contains(got, "list_changed") {
 		t.Errorf("got %s", got)
@@ -177,7 +177,7 @@ func TestPinHold(t *testing.T) {
 func TestPinHoldNothingLocked(t *testing.T) {
 	log := &journal{}
 	a := pinnedServer()
-	c, _ := world(t, stubs{"a": a}, proxy.Options{Servers: proxy.Named("a"), Pins: guard(log, map[string]pins.Policy{"a": {Mode: pins.Hold}})})
+	c, _ := world(t, stubs{"a": a}, proxy.Options{Servers: proxy.Named("a"), Pins: guard(log, map[string]lockfile.Policy{"a": {Mode: lockfile.Hold}})})
 	if got := c.result("tools/list", `{}`); got != `{"tools":[]}` {
 		t.Errorf("got %s", got)
 	}
@@ -196,7 +196,7 @@ func TestPinWarn(t *testing.T) {
 		a.change()
 		b.change()
 		off.change()
-		g := guard(log, map[string]pins.Policy{"a": {Locked: lock(t)}, "b": {}, "off": {Mode: pins.Off, Locked: lock(t)}})
+		g := guard(log, map[string]lockfile.Policy{"a": {Locked: lock(t)}, "b": {}, "off": {Mode: lockfile.Off, Locked: lock(t)}})
 		c, p, end := run(t, stubs{"a": a, "b": b, "off": off}.dial, proxy.Options{Servers: cached("a", "b", "off"), Pins: g})
 		c.result("initialize", greeting)
 		c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
@@ -222,7 +222,7 @@ func TestPinWarn(t *testing.T) {
 // changed as soon as it says so.
 func TestPinRugPull(t *testing.T) {
 	a := pinnedServer()
-	c, _ := world(t, stubs{"a": a}, proxy.Options{Servers: proxy.Named("a"), Pins: guard(&journal{}, map[string]pins.Policy{"a": {Mode: pins.Hold, Locked: lock(t)}})})
+	c, _ := world(t, stubs{"a": a}, proxy.Options{Servers: proxy.Named("a"), Pins: guard(&journal{}, map[string]lockfile.Policy{"a": {Mode: lockfile.Hold, Locked: lock(t)}})})
 	c.result("tools/list", `{}`)
 	c.result("tools/call", `{"name":"a__held1"}`)
 	a.change()
@@ -242,7 +242,7 @@ func TestPinStored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stored := &memory{}
 		a := pinnedServer()
-		o := proxy.Options{Servers: digested("a"), Store: stored, Pins: guard(&journal{}, map[string]pins.Policy{"a": {Mode: pins.Hold, Locked: lock(t)}})}
+		o := proxy.Options{Servers: digested("a"), Store: stored, Pins: guard(&journal{}, map[string]lockfile.Policy{"a": {Mode: lockfile.Hold, Locked: lock(t)}})}
 		o.Servers[0].Connection = "the same"
 		c, _, end := run(t, stubs{"a": a}.dial, o)
 		ask(c)
@@ -259,7 +259,7 @@ func TestPinStored(t *testing.T) {
 		}
 		end()
 		// What is held was stored with the rest: once approved, it is there at the start.
-		o.Pins = guard(&journal{}, map[string]pins.Policy{"a": {Mode: pins.Off}})
+		o.Pins = guard(&journal{}, map[string]lockfile.Policy{"a": {Mode: lockfile.Off}})
 		never := &dialled{to: stubs{}.dial}
 		c, _, end = run(t, never.dial, o)
 		if answers := ask(c); !strings.Contains(answers[1], "Reads any file.") {
@@ -274,7 +274,7 @@ func TestPinStored(t *testing.T) {
 func TestPinSingle(t *testing.T) {
 	a := pinnedServer()
 	a.change()
-	c := between(t, "2025-11-25", stubs{"a": a}, proxy.Options{Servers: proxy.Named("a"), Single: true, Pins: guard(&journal{}, map[string]pins.Policy{"a": {Mode: pins.Hold, Locked: lock(t)}})})
+	c := between(t, "2025-11-25", stubs{"a": a}, proxy.Options{Servers: proxy.Named("a"), Single: true, Pins: guard(&journal{}, map[string]lockfile.Policy{"a": {Mode: lockfile.Hold, Locked: lock(t)}})})
 	if got := c.result("tools/list", `{}`); got != `{"tools":[{"name":"kept","description":"Reads."}]}` {
 		t.Errorf("got %s", got)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/internal/access/gate"
 	"github.com/mcpctl/mcpctl/internal/access/policy"
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -22,10 +22,10 @@ func newAllowed(o Options) (*Proxy, error) {
 		}
 		o.Gate = gate.New(gate.Config{Set: set})
 		if o.Pins == nil { // their servers offer something else in each test: nothing is held back
-			o.Pins = &pins.Guard{}
-			all := map[string]pins.Policy{}
+			o.Pins = &lockfile.Guard{}
+			all := map[string]lockfile.Policy{}
 			for _, s := range o.Servers {
-				all[s.Name] = pins.Policy{Mode: pins.Warn, Locked: &pins.Server{}}
+				all[s.Name] = lockfile.Policy{Mode: lockfile.Warn, Locked: &lockfile.Server{}}
 			}
 			o.Pins.Set(all)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/internal/access/gate"
 	"github.com/mcpctl/mcpctl/internal/access/guards"
 	"github.com/mcpctl/mcpctl/internal/access/policy"
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/internal/views"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
@@ -455,7 +455,7 @@ func TestSingleIsDecided(t *testing.T) {
 func TestPinShown(t *testing.T) {
 	t.Parallel()
 	a := pinnedServer()
-	policies := map[string]pins.Policy{"a": {Mode: pins.Hold, Locked: lock(t)}}
+	policies := map[string]lockfile.Policy{"a": {Mode: lockfile.Hold, Locked: lock(t)}}
 	g := guard(&journal{}, policies)
 	c, p := world(t, stubs{"a": a}, proxy.Options{Servers: proxy.Named("a"), Pins: g, Gate: gated(t, allowAll)})
 	c.result("tools/list", `{}`)
@@ -466,7 +466,7 @@ func TestPinShown(t *testing.T) {
 	for _, change := range g.Verdict("a").Changes {
 		approved.TakeChange(&change)
 	}
-	policies["a"] = pins.Policy{Mode: pins.Hold, Locked: approved}
+	policies["a"] = lockfile.Policy{Mode: lockfile.Hold, Locked: approved}
 	p.Repin(g.Set(policies))
 	if got := <-c.notes; !strings.Contains(got, "list_changed") {
 		t.Errorf("got %s", got)

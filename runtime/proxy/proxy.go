@@ -12,7 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/access/gate"
 	"github.com/mcpctl/mcpctl/internal/audit/journal"
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/internal/seal"
 	"github.com/mcpctl/mcpctl/internal/store"
 	"github.com/mcpctl/mcpctl/internal/views"
@@ -124,8 +124,8 @@ type Options struct {
 	// Nil: nothing is recorded.
 	Journal *journal.Journal
 	// Pins says what of the servers is held back from clients; nil: nothing is. After
-	// [pins.Guard.Set], call Repin.
-	Pins *pins.Guard
+	// [lockfile.Guard.Set], call Repin.
+	Pins *lockfile.Guard
 	// Search is how clients find tools.
 	Search Search
 	// Logger; nil discards.
@@ -160,7 +160,7 @@ type Proxy struct {
 	router    *router.Router
 	endpoints *endpoint.Set
 	stdio     stdioserver.Options
-	pins      *pins.Guard
+	pins      *lockfile.Guard
 	hooks     *hooks.Registry
 }
 

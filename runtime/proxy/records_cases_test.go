@@ -12,7 +12,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/internal/audit"
 	recording "github.com/mcpctl/mcpctl/internal/audit/journal"
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 )
@@ -111,7 +111,7 @@ func TestRecordsOfPins(t *testing.T) {
 	t.Parallel()
 	j, log := journaled(t, recording.Options{})
 	a := pinnedServer()
-	policies := map[string]pins.Policy{"a": {Mode: pins.Hold, Locked: lock(t)}}
+	policies := map[string]lockfile.Policy{"a": {Mode: lockfile.Hold, Locked: lock(t)}}
 	g := guard(&journal{}, policies)
 	c, p := world(t, stubs{"a": a}, proxy.Options{Servers: proxy.Named("a"), Pins: g, Gate: gated(t, allowAll), Journal: j})
 	c.result("tools/list", `{}`)
@@ -123,7 +123,7 @@ func TestRecordsOfPins(t *testing.T) {
 	for _, change := range g.Verdict("a").Changes {
 		approved.TakeChange(&change)
 	}
-	policies["a"] = pins.Policy{Mode: pins.Hold, Locked: approved}
+	policies["a"] = lockfile.Policy{Mode: lockfile.Hold, Locked: approved}
 	p.Repin(g.Set(policies))
 	<-c.notes // the list has changed
 	checkRef(t, j, c.call("tools/call", `{"name":"a__held1"}`))

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/internal/proc"
 	"github.com/mcpctl/mcpctl/internal/views"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
@@ -328,7 +328,7 @@ func (p *Proxy) catalogOf(b *upstream.Backend) *CatalogStatus {
 		}
 	}
 	if v := p.pins.Verdict(b.Name); v != nil && len(v.Changes) > 0 {
-		s.Pin = &PinStatus{string(v.Mode), v.Count(pins.New), v.Count(pins.Changed), v.Unlocked, v.String(), pins.Hint(b.Name, v)}
+		s.Pin = &PinStatus{string(v.Mode), v.Count(lockfile.New), v.Count(lockfile.Changed), v.Unlocked, v.String(), lockfile.Hint(b.Name, v)}
 	}
 	if sum := b.Persisted.Digest(); sum != 0 {
 		s.Digest = fmt.Sprintf("%016x", sum)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/test/require"
@@ -74,7 +74,7 @@ func toolCall(arguments string) string {
 // watched is an endpoint before one server of some mood.
 func watched(t *testing.T, m *moods) *inMemory {
 	t.Helper()
-	p, err := proxy.NewAllowed(proxy.Options{Servers: []proxy.Server{{Name: "a", Transport: "stdio", Start: proxy.StartCached}}, Dial: m.dial, Pins: &pins.Guard{}})
+	p, err := proxy.NewAllowed(proxy.Options{Servers: []proxy.Server{{Name: "a", Transport: "stdio", Start: proxy.StartCached}}, Dial: m.dial, Pins: &lockfile.Guard{}})
 	require.NoError(t, err)
 	h := p.NewHTTPHandler(proxy.HTTPOptions{})
 	s := p.NewSSEHandler(proxy.SSEOptions{})

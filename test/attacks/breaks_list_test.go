@@ -30,11 +30,11 @@ func breakages() []breakage {
 		gateway   = "cmd/internal/gateway"
 	)
 	return append([]breakage{
-		one("browser wall", "any Host is taken", proxy, "(*AccessControl).local", `if !w.own(r.Host) {`, `if r.Host == "" {`,
+		one("browser wall", "any Host is taken", proxy, "(*AccessControl).checkOrigin", `if !w.own(r.Host) {`, `if r.Host == "" {`,
 			"hosts/another name", "hosts/localhost as a part"),
 		one("browser wall", "a host that begins like loopback is taken", proxy, "loopback", `if len(hostport) == len(name) && strings.EqualFold(hostport, name) {`, `if strings.HasPrefix(strings.ToLower(hostport), name) {`,
 			"hosts/localhost as a part", "origins/localhost as a part"),
-		one("browser wall", "any Origin is taken", proxy, "(*AccessControl).local", `case len(origins) == 1 && !w.ownOrigin(origins[0]):`, `case len(origins) == 1 && origins[0] == "":`,
+		one("browser wall", "any Origin is taken", proxy, "(*AccessControl).checkOrigin", `case len(origins) == 1 && !w.ownOrigin(origins[0]):`, `case len(origins) == 1 && origins[0] == "":`,
 			"origins/another", "origins/null"),
 		one("browser wall", "the stream of the old transport has no wall", proxy, "(*SSE).ServeHTTP", `who, ok := f.o.admit(w, r)`, `var who *access.Principal; ok := true`,
 			"hosts/attacker.example asks for GET sse", "origins/another's page asks for GET sse"),
@@ -200,7 +200,7 @@ func breakages() []breakage {
 			"sessions/a second initialize on standard input is refused"),
 		one("header and body agree", "the stateless era has other methods than POST", proxy, "(*Streamable).ServeHTTP", `case version == revision.Modern:`, `case version == "never":`,
 			"mirrored/method DELETE of the stateless era"),
-		one("browser wall", "Sec-Fetch-Site is not looked at", proxy, "(*AccessControl).local", `if site != "none" && site != "same-origin" {`, `if site == "" {`,
+		one("browser wall", "Sec-Fetch-Site is not looked at", proxy, "(*AccessControl).checkOrigin", `if site != "none" && site != "same-origin" {`, `if site == "" {`,
 			"origins/fetch: cross-site without an origin"),
 
 		one("secrets", "errors repeat what a server says", "internal/secret", "(*Redactor).replace", `if r.Empty() {`, `if true || r.Empty() {`,

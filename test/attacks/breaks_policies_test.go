@@ -71,7 +71,7 @@ func policyBreakages() []breakage {
 			"flows/a yes for another tool, 2026-07-28"),
 		one("flows", "no answer is a yes", gate, "(*Gate).Answered", `if a == Yes {`, `if a == Yes || a == Unasked {`,
 			"flows/nobody can be asked, 2025-11-25", "flows/an error instead of an answer, 2025-11-25"),
-		one("pins", "what was looked at may change", "internal/pins", "(*Guard).Pinned", `case known && bytes.Equal(before.raw, raw):`, `case known || bytes.Equal(before.raw, raw):`,
+		one("pins", "what was looked at may change", "internal/lockfile", "(*Guard).Pinned", `case known && bytes.Equal(before.raw, raw):`, `case known || bytes.Equal(before.raw, raw):`,
 			"pinned/its description, by a policy"),
 		one("commands", "commands do without policies", local, "(*Policies).Connect", `if !concern && p.audit() == nil {`, `if !concern && p.audit() == nil || entry.Name != "" {`,
 			"commanded/call a seen", "commanded/prompt a tell", "commanded/tools a"),

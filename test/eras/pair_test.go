@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/internal/seal"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -23,7 +23,7 @@ type pair struct {
 	endpoint endpoint
 	back     backend
 	proxy    *proxy.Proxy
-	guard    *pins.Guard // nil without policies
+	guard    *lockfile.Guard // nil without policies
 	ring     *seal.Keyring
 	srv      *httptest.Server
 	http     *proxy.HTTPHandler
@@ -62,7 +62,7 @@ func newPair(f endpoint, b backend, edits ...func(*proxy.Options)) (*pair, error
 
 // newProxy puts servers behind a proxy whose states and cursors a ring seals. back
 // is what runs behind each, by name; edits change the options. The guard is nil where suites run without policies.
-func newProxy(ring *seal.Keyring, back map[string]backend, entries []config.Entry, edits ...func(*proxy.Options)) (*proxy.Proxy, *pins.Guard, error) {
+func newProxy(ring *seal.Keyring, back map[string]backend, entries []config.Entry, edits ...func(*proxy.Options)) (*proxy.Proxy, *lockfile.Guard, error) {
 	byName := map[string]config.Entry{}
 	var servers []proxy.Server
 	for _, e := range entries {

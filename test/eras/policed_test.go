@@ -9,7 +9,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/internal/access/gate"
 	"github.com/mcpctl/mcpctl/internal/access/policy"
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/dial"
@@ -32,14 +32,14 @@ func police(o *proxy.Options, back map[string]backend) error {
 	if err != nil {
 		return err
 	}
-	o.Gate, o.Pins = gate.New(gate.Config{Set: set}), &pins.Guard{}
-	held := map[string]pins.Policy{}
+	o.Gate, o.Pins = gate.New(gate.Config{Set: set}), &lockfile.Guard{}
+	held := map[string]lockfile.Policy{}
 	for _, s := range o.Servers {
 		locked, err := back[s.Name].lock()
 		if err != nil {
 			return fmt.Errorf("lock %s: %w", back[s.Name].name, err)
 		}
-		held[s.Name] = pins.Policy{Mode: pins.Hold, Locked: locked}
+		held[s.Name] = lockfile.Policy{Mode: lockfile.Hold, Locked: locked}
 	}
 	o.Pins.Set(held)
 	return nil
@@ -50,8 +50,8 @@ var locks sync.Map
 
 // lock returns what is locked of backends of a kind: what another of them offers, with what
 // a line has it offer later.
-func (b backend) lock() (*pins.Server, error) {
-	once, _ := locks.LoadOrStore(b.name, sync.OnceValues(func() (*pins.Server, error) {
+func (b backend) lock() (*lockfile.Server, error) {
+	once, _ := locks.LoadOrStore(b.name, sync.OnceValues(func() (*lockfile.Server, error) {
 		b.o.Unauthorized = 0
 		entry, control, err := b.start()
 		if err != nil {
@@ -74,26 +74,26 @@ func (b backend) lock() (*pins.Server, error) {
 			control.do("change " + kind)
 		}
 		info := c.Info()
-		offer := &pins.Offer{About: &pins.About{Name: info.Implementation.Name, Title: info.Implementation.Title, Instructions: info.Instructions}}
+		offer := &lockfile.Offer{About: &lockfile.About{Name: info.Implementation.Name, Title: info.Implementation.Title, Instructions: info.Instructions}}
 		for l, method := range []string{revision.MethodToolsList, revision.MethodPromptsList, revision.MethodResourcesList, revision.MethodResourceTemplatesList} {
 			pages, err := c.ListPages(ctx, method)
 			if err != nil {
 				return nil, err
 			}
-			list := pins.List(l)
+			list := lockfile.List(l)
 			for _, page := range pages {
 				var items []json.RawMessage
 				if err := json.Unmarshal(at(page, list.Member()), &items); err != nil {
 					return nil, err
 				}
-				offer.Items[l] = append(offer.Items[l], pins.Items(list, items)...)
+				offer.Items[l] = append(offer.Items[l], lockfile.Items(list, items)...)
 			}
 		}
-		locked := &pins.Server{}
+		locked := &lockfile.Server{}
 		locked.Take(offer)
 		return locked, nil
 	}))
-	return once.(func() (*pins.Server, error))()
+	return once.(func() (*lockfile.Server, error))()
 }
 
 // held checks that, where suites run with policies on, servers are compared with the lock,

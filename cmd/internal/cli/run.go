@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 )
@@ -62,7 +62,7 @@ func (a *app) become(words, more []string, noPolicy bool) error {
 	if err := a.file.policies.Unread(entry, "run", noPolicy, a.ui.Say); err != nil {
 		return a.withServer(entry.Name, err)
 	}
-	if entry.Pin == string(pins.Hold) {
+	if entry.Pin == string(lockfile.Hold) {
 		a.ui.Info("warning: %s has \"pin\": \"hold\", and run compares nothing (mcpctl bridge %s does)", entry.Name, entry.Name)
 	}
 	if a.settings.Audit != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
@@ -59,7 +59,7 @@ func (a *app) missingInViews(ctx context.Context, live bool) (missing, doubts []
 func (a *app) believed(f *config.File, trusted func(server string) bool) func(server string) bool {
 	return func(server string) bool {
 		e, _ := f.Entry(server)
-		lock, err := pins.LoadServer(pins.Path(cmp.Or(e.File, a.settings.ConfigPath)), server)
+		lock, err := lockfile.LoadServer(lockfile.Path(cmp.Or(e.File, a.settings.ConfigPath)), server)
 		return trusted(server) || err == nil && lock != nil
 	}
 }

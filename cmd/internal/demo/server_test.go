@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -17,6 +18,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/demo"
 	"github.com/mcpctl/mcpctl/runtime/schema"
 	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wait"
 )
 
 // ask sends one request over stdio's framing and returns the answer line.
@@ -141,9 +143,9 @@ func TestPeer(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(demo.NewServer("1.2.3").Handler())
 	defer srv.Close()
-	progress := 0
+	var progress atomic.Int32 // the client hands messages on while it returns the result
 	client := mcp.NewClient(&mcp.Implementation{Name: "t", Version: "1"}, &mcp.ClientOptions{
-		ProgressNotificationHandler: func(context.Context, *mcp.ProgressNotificationClientRequest) { progress++ },
+		ProgressNotificationHandler: func(context.Context, *mcp.ProgressNotificationClientRequest) { progress.Add(1) },
 	})
 	cs, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: srv.URL, HTTPClient: srv.Client(), DisableStandaloneSSE: true}, nil)
 	require.NoError(t, err)
@@ -181,9 +183,7 @@ func TestPeer(t *testing.T) {
 		require.NoError(t, err)
 		check(t, tool.Name+" output", out, got)
 	}
-	if progress != 10 {
-		t.Errorf("%d progress messages, want 10", progress)
-	}
+	wait.Until(t, "10 progress messages", func() bool { return progress.Load() == 10 })
 }
 
 func TestHTTPRefusals(t *testing.T) {

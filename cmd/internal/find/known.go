@@ -15,7 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/mcpctl/mcpctl/internal/atomicfile"
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/internal/store"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
@@ -162,7 +162,7 @@ func (l KnownLists) OfCommands(server config.Entry) map[string][]json.RawMessage
 		return nil
 	}
 	var all map[string][]json.RawMessage
-	for list := range pins.Lists {
+	for list := range lockfile.Lists {
 		if listed, ok := l.read(server, list.Member()); ok {
 			if all == nil {
 				all = map[string][]json.RawMessage{}

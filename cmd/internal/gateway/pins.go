@@ -9,14 +9,14 @@ import (
 	"sync"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
 // pinning is what is locked of the servers, as a running gateway follows it: by the lock
 // beside each file that has entries.
 type pinning struct {
-	guard *pins.Guard
+	guard *lockfile.Guard
 	other string // the servers.json of entries that are in no file, "" where nothing is compared
 
 	mu    sync.Mutex // guards what follows
@@ -26,23 +26,23 @@ type pinning struct {
 // lockFile is one servers.lock.json.
 type lockFile struct {
 	seen [sha256.Size]byte // of what was read last, or of why it could not be
-	file *pins.File        // the last that could be used
+	file *lockfile.File    // the last that could be used
 }
 
 // pathOf returns where the lock of an entry is.
-func (p *pinning) pathOf(e config.Entry) string { return pins.Path(cmp.Or(e.File, p.other)) }
+func (p *pinning) pathOf(e config.Entry) string { return lockfile.Path(cmp.Or(e.File, p.other)) }
 
 // openPins reads what is locked. A file that cannot be read is an error where a server
 // is to be compared with it.
 func (g *gateway) openPins(entries []config.Entry) error {
 	p := &g.pins
-	p.guard = &pins.Guard{Log: g.h.Log}
+	p.guard = &lockfile.Guard{Log: g.h.Log}
 	if g.o.File == nil {
 		return nil
 	}
 	p.other, p.files = g.o.File.Path(), map[string]*lockFile{}
 	for _, e := range entries {
-		if _, err := p.load(p.pathOf(e)); err != nil && pins.Mode(e.Pin).Or() != pins.Off {
+		if _, err := p.load(p.pathOf(e)); err != nil && lockfile.Mode(e.Pin).Or() != lockfile.Off {
 			return err
 		}
 	}
@@ -56,15 +56,15 @@ func (p *pinning) set(entries []config.Entry) (changed []string) {
 	if p.other == "" {
 		return nil
 	}
-	policies := make(map[string]pins.Policy, len(entries))
+	policies := make(map[string]lockfile.Policy, len(entries))
 	for _, e := range entries {
-		policies[e.Name] = pins.Policy{Mode: pins.Mode(e.Pin), Locked: p.of(e)}
+		policies[e.Name] = lockfile.Policy{Mode: lockfile.Mode(e.Pin), Locked: p.of(e)}
 	}
 	return p.guard.Set(policies)
 }
 
 // of returns what is locked of an entry, nil for nothing.
-func (p *pinning) of(e config.Entry) *pins.Server {
+func (p *pinning) of(e config.Entry) *lockfile.Server {
 	path := p.pathOf(e)
 	p.mu.Lock()
 	l := p.files[path]
@@ -80,7 +80,7 @@ func (p *pinning) of(e config.Entry) *pins.Server {
 // load reads a file. It reports whether there is anything new; what was locked before
 // stays where the file cannot be used. The same error is returned once.
 func (p *pinning) load(path string) (news bool, err error) {
-	raw, err := pins.Read(path)
+	raw, err := lockfile.Read(path)
 	seen := sha256.Sum256(raw)
 	if err != nil {
 		seen = sha256.Sum256([]byte(err.Error()))
@@ -89,7 +89,7 @@ func (p *pinning) load(path string) (news bool, err error) {
 	l := p.files[path]
 	same := l != nil && l.seen == seen
 	if l == nil {
-		l = &lockFile{file: &pins.File{}}
+		l = &lockFile{file: &lockfile.File{}}
 		p.files[path] = l
 	}
 	l.seen = seen
@@ -100,9 +100,9 @@ func (p *pinning) load(path string) (news bool, err error) {
 	case err != nil:
 		return false, err
 	}
-	file := &pins.File{}
+	file := &lockfile.File{}
 	if raw != nil {
-		if file, err = pins.Parse(path, raw); err != nil {
+		if file, err = lockfile.Parse(path, raw); err != nil {
 			return false, err
 		}
 	}

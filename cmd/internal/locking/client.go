@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -61,11 +61,11 @@ func (c *Client) Call(ctx context.Context, method string, params json.RawMessage
 		var err error
 		switch method {
 		case revision.MethodToolsCall:
-			err = c.refuse(ctx, pins.Tools, named.Name)
+			err = c.refuse(ctx, lockfile.Tools, named.Name)
 		case revision.MethodPromptsGet:
-			err = c.refuse(ctx, pins.Prompts, named.Name)
+			err = c.refuse(ctx, lockfile.Prompts, named.Name)
 		case revision.MethodResourcesRead:
-			err = c.refuse(ctx, pins.Resources, named.URI)
+			err = c.refuse(ctx, lockfile.Resources, named.URI)
 		}
 		if err != nil {
 			return nil, err
@@ -77,7 +77,7 @@ func (c *Client) Call(ctx context.Context, method string, params json.RawMessage
 // CallTool is [runtime.Client.CallTool] of a tool that is not held back.
 func (c *Client) CallTool(ctx context.Context, name string, arguments json.RawMessage, o *runtime.CallOptions) (*runtime.ToolResult, error) {
 	if c.watch != nil {
-		if err := c.refuse(ctx, pins.Tools, name); err != nil {
+		if err := c.refuse(ctx, lockfile.Tools, name); err != nil {
 			return nil, err
 		}
 	}
@@ -86,8 +86,8 @@ func (c *Client) CallTool(ctx context.Context, name string, arguments json.RawMe
 
 // refuse returns the error of a call of what is held back. A list that is not known yet
 // is asked for.
-func (c *Client) refuse(ctx context.Context, l pins.List, key string) error {
-	if c.watch.policy.Mode != pins.Hold {
+func (c *Client) refuse(ctx context.Context, l lockfile.List, key string) error {
+	if c.watch.policy.Mode != lockfile.Hold {
 		return nil
 	}
 	v := c.watch.verdict(l)
@@ -101,7 +101,7 @@ func (c *Client) refuse(ctx context.Context, l pins.List, key string) error {
 	switch {
 	case !v.Holds(l, key):
 		return nil
-	case l == pins.Resources:
+	case l == lockfile.Resources:
 		return &runtime.Error{Code: runtime.CodeResourceNotFound, Message: "unknown resource: " + key}
 	}
 	return &runtime.Error{Code: runtime.CodeInvalidParams, Message: "unknown " + l.Noun() + ": " + key}

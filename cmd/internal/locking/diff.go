@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
@@ -112,7 +112,7 @@ func (p *Command) conclude(f *config.File, lock locks, all []*observed, names []
 	}
 	if len(names) == 0 {
 		for _, name := range lock.others(f) {
-			results = append(results, compared{Name: name, State: "removed", Changes: []changeOutput{{What: "entry", State: string(pins.Gone)}}})
+			results = append(results, compared{Name: name, State: "removed", Changes: []changeOutput{{What: "entry", State: string(lockfile.Gone)}}})
 		}
 	}
 	var first string
@@ -141,12 +141,12 @@ func (p *Command) conclude(f *config.File, lock locks, all []*observed, names []
 	case unreached != nil:
 		p.UI.Info("warning: %v", unreached)
 	}
-	return &ui.Error{Kind: "drift", Err: errors.New("servers differ from " + filepath.Base(pins.Path(f.Path()))), Remedy: "mcpctl lock approve " + first + " takes over what it says now"}
+	return &ui.Error{Kind: "drift", Err: errors.New("servers differ from " + filepath.Base(lockfile.Path(f.Path()))), Remedy: "mcpctl lock approve " + first + " takes over what it says now"}
 }
 
 // compare compares a server with its lock, nil for none. Without an offer only the
 // entry and the lock itself are looked at.
-func (o *observed) compare(s *pins.Server) compared {
+func (o *observed) compare(s *lockfile.Server) compared {
 	c := compared{Name: o.entry.Name, State: "same", Changes: []changeOutput{}, Note: o.note}
 	if o.err != nil {
 		c.State, c.Error = "failed", o.err.Error()
@@ -169,7 +169,7 @@ func (o *observed) compare(s *pins.Server) compared {
 	return c
 }
 
-func outputOf(change *pins.Change) changeOutput {
+func outputOf(change *lockfile.Change) changeOutput {
 	out := changeOutput{What: change.What, Name: change.Key, State: string(change.State)}
 	for _, d := range change.Differences() {
 		out.Differences = append(out.Differences, difference(d))
@@ -215,7 +215,7 @@ const damaged = "damaged"
 
 func verb(state string) string {
 	return map[string]string{
-		string(pins.New): "is new", string(pins.Changed): "has changed", string(pins.Gone): "is gone",
+		string(lockfile.New): "is new", string(lockfile.Changed): "has changed", string(lockfile.Gone): "is gone",
 		damaged: "in the lock file does not fit its digest",
 	}[state]
 }
@@ -290,7 +290,7 @@ func (p *Command) Approve(ctx context.Context, what string, yes bool) error {
 	s := lock.of(entry, f)
 	changes := o.differences(s)
 	if part {
-		changes = slices.DeleteFunc(changes, func(c pins.Change) bool { return c.Key != item })
+		changes = slices.DeleteFunc(changes, func(c lockfile.Change) bool { return c.Key != item })
 	}
 	if len(changes) == 0 && (s != nil || part) {
 		return p.nothingToApprove(o, s, item)
@@ -309,14 +309,14 @@ func (p *Command) Approve(ctx context.Context, what string, yes bool) error {
 			return err
 		}
 	}
-	err = updateLock(f, pathOf(entry, f.Path()), func(lock *pins.File) error {
+	err = updateLock(f, pathOf(entry, f.Path()), func(lock *lockfile.File) error {
 		if !part {
 			o.put(lock)
 			return nil
 		}
 		s := lock.Servers[alias]
 		if s == nil {
-			s = &pins.Server{}
+			s = &lockfile.Server{}
 			lock.Servers[alias] = s
 			o.putEntry(s)
 		}
@@ -337,9 +337,9 @@ func (p *Command) Approve(ctx context.Context, what string, yes bool) error {
 
 // nothingToApprove says that a server, or a part of it, is as it is locked; or that it
 // has no such part.
-func (p *Command) nothingToApprove(o *observed, s *pins.Server, item string) error {
+func (p *Command) nothingToApprove(o *observed, s *lockfile.Server, item string) error {
 	known := item == ""
-	for l := range pins.Lists {
+	for l := range lockfile.Lists {
 		_, locked := s.Item(l, item)
 		known = known || locked
 	}

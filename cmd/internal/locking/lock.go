@@ -8,14 +8,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
-func method(l pins.List) string {
-	return [pins.Lists]string{revision.MethodToolsList, revision.MethodPromptsList, revision.MethodResourcesList, revision.MethodResourceTemplatesList}[l]
+func method(l lockfile.List) string {
+	return [lockfile.Lists]string{revision.MethodToolsList, revision.MethodPromptsList, revision.MethodResourcesList, revision.MethodResourceTemplatesList}[l]
 }
 
 // result is one server in the output of lock.
@@ -72,7 +72,7 @@ func update(f *config.File, path string, all []*observed, results []result, othe
 	if !slices.ContainsFunc(all, mine) && !others {
 		return nil, nil
 	}
-	return gone, updateLock(f, path, func(lock *pins.File) error {
+	return gone, updateLock(f, path, func(lock *lockfile.File) error {
 		gone = nil
 		for i, o := range all {
 			if !mine(o) {
@@ -91,7 +91,7 @@ func update(f *config.File, path string, all []*observed, results []result, othe
 }
 
 // result says what a server's lock becomes; s is what it is, nil for none.
-func (o *observed) result(s *pins.Server) result {
+func (o *observed) result(s *lockfile.Server) result {
 	r := result{Name: o.entry.Name, State: "locked", Note: o.note}
 	if o.err != nil {
 		r.State, r.Error = "failed", o.err.Error()
@@ -103,8 +103,8 @@ func (o *observed) result(s *pins.Server) result {
 			r.State = "unchanged"
 		}
 	}
-	counts := [pins.Lists]*int{&r.Tools, &r.Prompts, &r.Resources, &r.Templates}
-	for l := range pins.Lists {
+	counts := [lockfile.Lists]*int{&r.Tools, &r.Prompts, &r.Resources, &r.Templates}
+	for l := range lockfile.Lists {
 		*counts[l] = len(o.offer.Items[l])
 	}
 	r.Resolved = resolvedOf(o.resolved)
@@ -112,7 +112,7 @@ func (o *observed) result(s *pins.Server) result {
 }
 
 // removeOthers drops what is locked of servers that are configured no more.
-func removeOthers(lock *pins.File, path string, f *config.File) []result {
+func removeOthers(lock *lockfile.File, path string, f *config.File) []result {
 	var gone []result
 	for _, name := range slices.Sorted(slices.Values(orphans(f, path, lock))) {
 		delete(lock.Servers, name)
@@ -122,7 +122,7 @@ func removeOthers(lock *pins.File, path string, f *config.File) []result {
 }
 
 func (p *Command) printLocked(f *config.File, results []result) error {
-	path := pins.Path(f.Path())
+	path := lockfile.Path(f.Path())
 	if p.UI.WantJSON() {
 		return p.UI.EncodeJSON(map[string]any{"file": path, "servers": results})
 	}

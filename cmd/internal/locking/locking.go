@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/internal/packages"
-	"github.com/mcpctl/mcpctl/internal/pins"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
@@ -52,7 +52,7 @@ const (
 // observed is one server as it was found.
 type observed struct {
 	entry    config.Entry
-	offer    *pins.Offer // nil with err
+	offer    *lockfile.Offer // nil with err
 	resolved json.RawMessage
 	note     string // why it is not known what the entry leads to
 	err      error
@@ -62,7 +62,7 @@ type observed struct {
 // any.
 func (p *Command) choose(f *config.File, names []string) ([]config.Entry, error) {
 	if len(names) == 0 {
-		return slices.DeleteFunc(f.Enabled(), func(e config.Entry) bool { return pins.Mode(e.Pin) == pins.Off }), nil
+		return slices.DeleteFunc(f.Enabled(), func(e config.Entry) bool { return lockfile.Mode(e.Pin) == lockfile.Off }), nil
 	}
 	return f.UseAll(names)
 }
@@ -98,7 +98,7 @@ func (p *Command) observeOne(ctx context.Context, o *observed) {
 	_ = resolving.Wait()
 }
 
-func (p *Command) offer(ctx context.Context, entry config.Entry) (*pins.Offer, error) {
+func (p *Command) offer(ctx context.Context, entry config.Entry) (*lockfile.Offer, error) {
 	o := p.Dial(entry)
 	if o.ConnectTimeout < 0 || o.ConnectTimeout == 0 && entry.ConnectTimeout <= 0 {
 		o.ConnectTimeout = defaultLimit
@@ -117,13 +117,13 @@ func (p *Command) offer(ctx context.Context, entry config.Entry) (*pins.Offer, e
 	ctx, cancel := context.WithTimeout(ctx, defaultLimit)
 	defer cancel()
 	info := c.Info()
-	offer := &pins.Offer{About: &pins.About{Name: info.Implementation.Name, Title: info.Implementation.Title, Instructions: info.Instructions}}
-	for l := range pins.Lists {
+	offer := &lockfile.Offer{About: &lockfile.About{Name: info.Implementation.Name, Title: info.Implementation.Title, Instructions: info.Instructions}}
+	for l := range lockfile.Lists {
 		items, err := list(ctx, c, l)
 		if err != nil {
 			return nil, err
 		}
-		offer.Items[l] = pins.Items(l, items)
+		offer.Items[l] = lockfile.Items(l, items)
 		p.Keep(entry, l.Member(), items)
 	}
 	return offer, nil
@@ -131,12 +131,12 @@ func (p *Command) offer(ctx context.Context, entry config.Entry) (*pins.Offer, e
 
 // list asks for one list. What the server does not declare, or refuses although it
 // does, is empty; tools are asked for in any case, as every command does.
-func list(ctx context.Context, c *runtime.Client, l pins.List) ([]json.RawMessage, error) {
+func list(ctx context.Context, c *runtime.Client, l lockfile.List) ([]json.RawMessage, error) {
 	capability := l.Member()
-	if l == pins.Templates {
-		capability = pins.Resources.Member()
+	if l == lockfile.Templates {
+		capability = lockfile.Resources.Member()
 	}
-	if l != pins.Tools && !c.Info().Has(capability) {
+	if l != lockfile.Tools && !c.Info().Has(capability) {
 		return nil, nil
 	}
 	pages, err := c.ListPages(ctx, method(l))
@@ -196,10 +196,10 @@ func shown(raw json.RawMessage) string {
 }
 
 // put makes the lock say what was observed.
-func (o *observed) put(f *pins.File) {
+func (o *observed) put(f *lockfile.File) {
 	s := f.Servers[o.entry.Name]
 	if s == nil {
-		s = &pins.Server{}
+		s = &lockfile.Server{}
 		f.Servers[o.entry.Name] = s
 	}
 	s.Take(o.offer)
@@ -207,7 +207,7 @@ func (o *observed) put(f *pins.File) {
 }
 
 // putEntry makes the lock of a server say what its entry is and leads to.
-func (o *observed) putEntry(s *pins.Server) {
+func (o *observed) putEntry(s *lockfile.Server) {
 	same := s.Entry == identity(o.entry)
 	s.Entry, s.Origin = identity(o.entry), nil
 	if o.entry.Origin != nil {
@@ -222,14 +222,14 @@ func identity(e config.Entry) string { return "sha256:" + e.Identity() }
 
 // differences returns how a server differs from its lock: its entry, what that leads
 // to, and what it offers.
-func (o *observed) differences(s *pins.Server) []pins.Change {
-	var changes []pins.Change
+func (o *observed) differences(s *lockfile.Server) []lockfile.Change {
+	var changes []lockfile.Change
 	if s != nil {
 		if s.Entry != identity(o.entry) {
-			changes = append(changes, pins.Change{What: "entry", State: pins.Changed, Was: []byte("as it was locked"), Is: []byte("another one in servers.json")})
+			changes = append(changes, lockfile.Change{What: "entry", State: lockfile.Changed, Was: []byte("as it was locked"), Is: []byte("another one in servers.json")})
 		}
 		if s.Resolved != nil && o.resolved != nil && !sameJSON(s.Resolved, o.resolved) {
-			changes = append(changes, pins.Change{What: "package", State: pins.Changed, Was: packageText(s.Resolved), Is: packageText(o.resolved)})
+			changes = append(changes, lockfile.Change{What: "package", State: lockfile.Changed, Was: packageText(s.Resolved), Is: packageText(o.resolved)})
 		}
 	}
 	if o.offer == nil {

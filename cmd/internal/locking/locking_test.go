@@ -11,8 +11,8 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/locking"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/internal/packages"
-	"github.com/mcpctl/mcpctl/internal/pins"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
@@ -48,7 +48,7 @@ func TestApproveAsks(t *testing.T) {
 	before, _ := program(t, path, "Reads a file.")
 	require.NoError(t, before.Lock(t.Context(), nil))
 	text := func() string {
-		raw, err := os.ReadFile(pins.Path(path))
+		raw, err := os.ReadFile(lockfile.Path(path))
 		require.NoError(t, err)
 		return string(raw)
 	}

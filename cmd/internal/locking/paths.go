@@ -6,16 +6,16 @@ import (
 	"slices"
 
 	"github.com/mcpctl/mcpctl/internal/layers"
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
 // pathOf returns where the lock of an entry is: beside the file that has the entry, or
 // beside another one for an entry that is in none.
-func pathOf(e config.Entry, other string) string { return pins.Path(cmp.Or(e.File, other)) }
+func pathOf(e config.Entry, other string) string { return lockfile.Path(cmp.Or(e.File, other)) }
 
 // updateLock edits a lock file. That of a project must be in the project.
-func updateLock(f *config.File, path string, edit func(*pins.File) error) error {
+func updateLock(f *config.File, path string, edit func(*lockfile.File) error) error {
 	for _, e := range f.Entries() {
 		if e.Base == "" || pathOf(e, f.Path()) != path {
 			continue
@@ -25,22 +25,22 @@ func updateLock(f *config.File, path string, edit func(*pins.File) error) error 
 		}
 		break
 	}
-	return pins.Update(path, edit)
+	return lockfile.Update(path, edit)
 }
 
 // locks are the lock files of all layers, by their paths.
-type locks map[string]*pins.File
+type locks map[string]*lockfile.File
 
 // loadLocks reads the locks of all entries, and that of the user, which may have servers
 // that are configured no more.
 func (p *Command) loadLocks(f *config.File) (locks, error) {
-	all := locks{pins.Path(cmp.Or(p.ConfigPath, f.Path())): nil}
+	all := locks{lockfile.Path(cmp.Or(p.ConfigPath, f.Path())): nil}
 	for _, e := range f.Entries() {
 		all[pathOf(e, f.Path())] = nil
 	}
 	for path := range all {
 		var err error
-		if all[path], err = pins.Load(path); err != nil {
+		if all[path], err = lockfile.Load(path); err != nil {
 			return nil, err
 		}
 	}
@@ -48,7 +48,7 @@ func (p *Command) loadLocks(f *config.File) (locks, error) {
 }
 
 // of returns what is locked of an entry, nil for nothing.
-func (l locks) of(e config.Entry, f *config.File) *pins.Server {
+func (l locks) of(e config.Entry, f *config.File) *lockfile.Server {
 	if lock := l[pathOf(e, f.Path())]; lock != nil {
 		return lock.Servers[e.Name]
 	}
@@ -68,7 +68,7 @@ func (l locks) others(f *config.File) []string {
 
 // orphans returns the servers of a lock that its own file has no more. A server that
 // another layer covers is none: its own file has it.
-func orphans(f *config.File, path string, lock *pins.File) (names []string) {
+func orphans(f *config.File, path string, lock *lockfile.File) (names []string) {
 	for name := range lock.Servers {
 		if e, ok := f.Entry(name); !ok || pathOf(e, f.Path()) != path {
 			names = append(names, name)
@@ -77,7 +77,7 @@ func orphans(f *config.File, path string, lock *pins.File) (names []string) {
 	if names == nil {
 		return nil
 	}
-	own, err := config.Load(pins.ConfigPath(path))
+	own, err := config.Load(lockfile.ConfigPath(path))
 	return slices.DeleteFunc(names, func(name string) bool {
 		if _, used := f.Entry(name); !used {
 			return false

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
@@ -15,10 +15,10 @@ import (
 // methods may be called concurrently.
 type watch struct {
 	server string
-	policy pins.Policy
+	policy lockfile.Policy
 
 	mu       sync.Mutex // guards what follows
-	verdicts [pins.Lists]*pins.Verdict
+	verdicts [lockfile.Lists]*lockfile.Verdict
 	told     []string // what differs, in the order in which it was found
 }
 
@@ -26,42 +26,42 @@ type watch struct {
 // where nothing is to be compared. A lock that cannot be read is an error for a server
 // that is to be held, and a note for another.
 func newWatch(configPath string, entry config.Entry, note func(format string, a ...any)) (*watch, error) {
-	mode := pins.Mode(entry.Pin).Or()
-	if mode == pins.Off || entry.Name == "" {
+	mode := lockfile.Mode(entry.Pin).Or()
+	if mode == lockfile.Off || entry.Name == "" {
 		return nil, nil
 	}
-	locked, err := pins.LoadServer(pathOf(entry, configPath), entry.Name)
+	locked, err := lockfile.LoadServer(pathOf(entry, configPath), entry.Name)
 	switch {
-	case err != nil && mode == pins.Hold:
+	case err != nil && mode == lockfile.Hold:
 		return nil, err
 	case err != nil:
 		note("warning: %v", err)
 		return nil, nil
-	case locked == nil && mode == pins.Warn:
+	case locked == nil && mode == lockfile.Warn:
 		return nil, nil // nothing is locked yet
 	}
-	return &watch{server: entry.Name, policy: pins.Policy{Mode: mode, Locked: locked}}, nil
+	return &watch{server: entry.Name, policy: lockfile.Policy{Mode: mode, Locked: locked}}, nil
 }
 
 // about compares what the server says of itself.
 func (w *watch) about(info runtime.ServerInfo) {
 	if w.policy.Locked != nil {
-		w.tell(pins.Check(w.policy, &pins.Offer{About: &pins.About{Name: info.Implementation.Name, Title: info.Implementation.Title, Instructions: info.Instructions}}))
+		w.tell(lockfile.Check(w.policy, &lockfile.Offer{About: &lockfile.About{Name: info.Implementation.Name, Title: info.Implementation.Title, Instructions: info.Instructions}}))
 	}
 }
 
 // pages compares a list and returns its pages without what is held back.
-func (w *watch) pages(l pins.List, pages []json.RawMessage) []json.RawMessage {
-	o := &pins.Offer{}
-	o.Items[l] = []pins.Item{}
+func (w *watch) pages(l lockfile.List, pages []json.RawMessage) []json.RawMessage {
+	o := &lockfile.Offer{}
+	o.Items[l] = []lockfile.Item{}
 	for _, page := range pages {
 		var members map[string]json.RawMessage
 		var items []json.RawMessage
 		if json.Unmarshal(page, &members) == nil && json.Unmarshal(members[l.Member()], &items) == nil {
-			o.Items[l] = append(o.Items[l], pins.Items(l, items)...)
+			o.Items[l] = append(o.Items[l], lockfile.Items(l, items)...)
 		}
 	}
-	v := pins.Check(w.policy, o)
+	v := lockfile.Check(w.policy, o)
 	w.tell(v)
 	w.mu.Lock()
 	w.verdicts[l] = v
@@ -73,7 +73,7 @@ func (w *watch) pages(l pins.List, pages []json.RawMessage) []json.RawMessage {
 	return out
 }
 
-func (w *watch) tell(v *pins.Verdict) {
+func (w *watch) tell(v *lockfile.Verdict) {
 	text := v.String()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -92,21 +92,21 @@ func (w *watch) warning() string {
 		return ""
 	case w.policy.Locked == nil:
 		return fmt.Sprintf("warning: %s: %s (mcpctl lock %s)", w.server, text, w.server)
-	case w.policy.Mode == pins.Hold:
+	case w.policy.Mode == lockfile.Hold:
 		return fmt.Sprintf("warning: %s: not as it is locked, and held back: %s (mcpctl lock diff %s)", w.server, text, w.server)
 	}
 	return fmt.Sprintf("warning: %s: not as it is locked: %s (mcpctl lock diff %s)", w.server, text, w.server)
 }
 
 // verdict returns that of a list, nil as long as it is not known.
-func (w *watch) verdict(l pins.List) *pins.Verdict {
+func (w *watch) verdict(l lockfile.List) *lockfile.Verdict {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.verdicts[l]
 }
 
-func listOf(name string) (pins.List, bool) {
-	for l := range pins.Lists {
+func listOf(name string) (lockfile.List, bool) {
+	for l := range lockfile.Lists {
 		if method(l) == name {
 			return l, true
 		}
@@ -117,17 +117,17 @@ func listOf(name string) (pins.List, bool) {
 // Stored returns a function that leaves out of a stored list what is held back.
 func Stored(configPath string) func(server config.Entry, member string, items []json.RawMessage) []json.RawMessage {
 	return func(server config.Entry, member string, items []json.RawMessage) []json.RawMessage {
-		l, ok := pins.ListOf(member)
-		if !ok || pins.Mode(server.Pin) != pins.Hold {
+		l, ok := lockfile.ListOf(member)
+		if !ok || lockfile.Mode(server.Pin) != lockfile.Hold {
 			return items
 		}
-		locked, err := pins.LoadServer(pathOf(server, configPath), server.Name)
+		locked, err := lockfile.LoadServer(pathOf(server, configPath), server.Name)
 		if err != nil {
 			return nil // nothing is known to be approved
 		}
-		o := &pins.Offer{}
-		o.Items[l] = pins.Items(l, items)
-		v := pins.Check(pins.Policy{Mode: pins.Hold, Locked: locked}, o)
+		o := &lockfile.Offer{}
+		o.Items[l] = lockfile.Items(l, items)
+		v := lockfile.Check(lockfile.Policy{Mode: lockfile.Hold, Locked: locked}, o)
 		var raws []json.RawMessage
 		for _, it := range o.Items[l] {
 			if !v.Holds(l, it.Key) {

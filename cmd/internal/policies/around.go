@@ -15,7 +15,7 @@ import (
 	"github.com/mcpctl/mcpctl/internal/access/gate"
 	"github.com/mcpctl/mcpctl/internal/access/policy"
 	"github.com/mcpctl/mcpctl/internal/authconfig"
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
@@ -54,25 +54,25 @@ func examine(ctx context.Context, p *Command, l *loaded, r *request, d *decision
 
 // pin says whether an item is as it is locked of its entry.
 func pin(e config.Entry, it policy.Item) (string, error) {
-	mode := pins.Mode(e.Pin).Or()
-	if mode == pins.Off {
+	mode := lockfile.Mode(e.Pin).Or()
+	if mode == lockfile.Off {
 		return "off", nil
 	}
 	if it.Definition == nil || e.File == "" {
 		return "", nil
 	}
-	locked, err := pins.LoadServer(pins.Path(e.File), e.Name)
-	if err != nil || locked == nil && mode == pins.Warn {
+	locked, err := lockfile.LoadServer(lockfile.Path(e.File), e.Name)
+	if err != nil || locked == nil && mode == lockfile.Warn {
 		return "", err // nothing is said of a server that was never locked
 	}
-	list := map[policy.Kind]pins.List{policy.Tool: pins.Tools, policy.Prompt: pins.Prompts, policy.Resource: pins.Resources}[it.Kind]
+	list := map[policy.Kind]lockfile.List{policy.Tool: lockfile.Tools, policy.Prompt: lockfile.Prompts, policy.Resource: lockfile.Resources}[it.Kind]
 	state := "not as locked"
 	if _, known := locked.Item(list, it.Name); it.Pinned {
 		return "as locked", nil
 	} else if !known {
 		state = "not locked"
 	}
-	if mode == pins.Hold {
+	if mode == lockfile.Hold {
 		state += ", held back"
 	}
 	return state, nil

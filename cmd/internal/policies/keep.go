@@ -3,7 +3,7 @@ package policies
 import (
 	"context"
 
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/internal/store"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
@@ -32,7 +32,7 @@ func (k offerStore) Keep(_ context.Context, changes []store.Change) error {
 		if c.Catalog == nil {
 			continue
 		}
-		for l := range pins.Lists {
+		for l := range lockfile.Lists {
 			if items, ok := proxy.StoredList(c.Catalog.Data, l.Member()); ok {
 				k.p.Keep(k.entry, l.Member(), items)
 			}

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/internal/access/gate"
 	"github.com/mcpctl/mcpctl/internal/access/policy"
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
@@ -178,15 +178,15 @@ func (p *Policies) Connect(ctx context.Context, entry config.Entry, o dial.Optio
 
 // guardOf compares an entry with what is locked of it, and holds nothing back. A lock that
 // cannot be read is none: package locking says so.
-func guardOf(entry config.Entry) *pins.Guard {
-	compare := pins.Policy{Mode: pins.Off}
-	if pins.Mode(entry.Pin) != pins.Off && entry.File != "" {
-		if locked, err := pins.LoadServer(pins.Path(entry.File), entry.Name); err == nil {
-			compare = pins.Policy{Mode: pins.Warn, Locked: locked}
+func guardOf(entry config.Entry) *lockfile.Guard {
+	compare := lockfile.Policy{Mode: lockfile.Off}
+	if lockfile.Mode(entry.Pin) != lockfile.Off && entry.File != "" {
+		if locked, err := lockfile.LoadServer(lockfile.Path(entry.File), entry.Name); err == nil {
+			compare = lockfile.Policy{Mode: lockfile.Warn, Locked: locked}
 		}
 	}
-	guard := &pins.Guard{}
-	guard.Set(map[string]pins.Policy{entry.Name: compare})
+	guard := &lockfile.Guard{}
+	guard.Set(map[string]lockfile.Policy{entry.Name: compare})
 	return guard
 }
 
@@ -195,14 +195,14 @@ func ServerOf(e config.Entry) policy.Server {
 	return policy.Server{Name: e.Name, Transport: e.Transport(), Labels: e.Labels, Trusted: e.TrustAnnotations}
 }
 
-func kindOf(l pins.List) policy.Kind {
-	return [pins.Lists]policy.Kind{policy.Tool, policy.Prompt, policy.Resource, policy.Template}[l]
+func kindOf(l lockfile.List) policy.Kind {
+	return [lockfile.Lists]policy.Kind{policy.Tool, policy.Prompt, policy.Resource, policy.Template}[l]
 }
 
 // ItemsOf returns the items of a list that the server of an entry has sent, as policies see
 // them.
-func ItemsOf(e config.Entry, l pins.List, raw []json.RawMessage) []policy.Item {
-	guard, listed := guardOf(e), pins.Items(l, raw)
+func ItemsOf(e config.Entry, l lockfile.List, raw []json.RawMessage) []policy.Item {
+	guard, listed := guardOf(e), lockfile.Items(l, raw)
 	all := make([]policy.Item, len(listed))
 	for i, it := range listed {
 		all[i] = policy.Item{
@@ -216,7 +216,7 @@ func ItemsOf(e config.Entry, l pins.List, raw []json.RawMessage) []policy.Item {
 // Shown returns what of a stored list the policies show. member is that of the list in a
 // result, such as tools.
 func (p *Policies) Shown(entry config.Entry, member string, items []json.RawMessage) []json.RawMessage {
-	l, ok := pins.ListOf(member)
+	l, ok := lockfile.ListOf(member)
 	concern, err := p.Concern(entry)
 	switch {
 	case err != nil || !ok:

@@ -19,7 +19,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/access/policy"
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
@@ -90,11 +90,11 @@ func (p *Command) load(ctx context.Context) (*loaded, error) {
 	for _, e := range entries {
 		l.servers = append(l.servers, ServerOf(e))
 	}
-	for list := range pins.Lists {
+	for list := range lockfile.Lists {
 		for name, listed := range p.Known.Load(ctx, entries, list.Member()) {
 			i := slices.IndexFunc(entries, func(e config.Entry) bool { return e.Name == name })
 			l.items = append(l.items, ItemsOf(entries[i], list, listed.Items)...)
-			l.listed[name] = l.listed[name] || list == pins.Tools
+			l.listed[name] = l.listed[name] || list == lockfile.Tools
 		}
 	}
 	slices.SortStableFunc(l.items, func(a, b policy.Item) int {
@@ -108,12 +108,12 @@ func (p *Command) load(ctx context.Context) (*loaded, error) {
 // not known.
 func Listed(lists find.KnownLists) func(server config.Entry, kind policy.Kind) (names []string, known bool) {
 	return func(server config.Entry, kind policy.Kind) (names []string, known bool) {
-		l := pins.Tools
+		l := lockfile.Tools
 		if kind == policy.Prompt {
-			l = pins.Prompts
+			l = lockfile.Prompts
 		}
 		listed, known := lists.Load(context.Background(), []config.Entry{server}, l.Member())[server.Name]
-		for _, it := range pins.Items(l, listed.Items) {
+		for _, it := range lockfile.Items(l, listed.Items) {
 			names = append(names, it.Key)
 		}
 		return names, known

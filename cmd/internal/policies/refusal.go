@@ -11,7 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/access/policy"
 	"github.com/mcpctl/mcpctl/internal/clitool"
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
@@ -73,7 +73,7 @@ func Refused(err error, server string) error {
 // where that is not known, and member is that of the list in a result, such as tools.
 // Strangers are told that there is no such item, as [Policies.Connect] does.
 func (p *Policies) Hidden(entry config.Entry, member, name string, items []json.RawMessage) error {
-	l, ok := pins.ListOf(member)
+	l, ok := lockfile.ListOf(member)
 	if concern, err := p.Concern(entry); err != nil || !ok || !concern {
 		return err
 	}

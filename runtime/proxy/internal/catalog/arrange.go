@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/internal/access/policy"
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/internal/tokens"
 	"github.com/mcpctl/mcpctl/internal/views"
@@ -139,7 +139,7 @@ func conversionOf(k inventory.Kind, modern bool) revision.Conversion {
 
 // ReadOnly reports whether policies take a tool for one that changes nothing.
 func (p *Publisher) ReadOnly(r *Route) bool {
-	trusted := r.Backend.Config().TrustAnnotations || p.o.Pins.Pinned(r.Backend.Name, pins.Tools, r.Bare, r.Definition)
+	trusted := r.Backend.Config().TrustAnnotations || p.o.Pins.Pinned(r.Backend.Name, lockfile.Tools, r.Bare, r.Definition)
 	return r.Definition != nil && policy.ReadOnly(r.Definition, trusted)
 }
 

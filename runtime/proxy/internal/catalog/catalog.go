@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/internal/views"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/hooks"
@@ -38,7 +38,7 @@ type Catalog struct {
 	apps      map[*upstream.Backend]bool
 	// held has the backends of which something may be held back, with what is; nil
 	// where no server is to be held.
-	held map[*upstream.Backend]*pins.Verdict
+	held map[*upstream.Backend]*lockfile.Verdict
 	// former are the names now of tools and prompts that had others; see addFormerNames.
 	former     [inventory.Kinds]map[string]string
 	visibility visibility

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/mcpctl/mcpctl/internal/access"
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -25,7 +25,7 @@ func (p *Publisher) admit(b *upstream.Backend, listed *inventory.Inventory) {
 	o := p.offers.at(b)
 	before := o.inventory
 	o.listed, o.inventory, o.held = listed, listed, nil
-	if p.o.Pins.Mode(b.Name) == pins.Hold {
+	if p.o.Pins.Mode(b.Name) == lockfile.Hold {
 		if v := p.o.Pins.Check(b.Name, offerOf(listed)); v.HoldsAny() {
 			o.inventory, o.held = without(listed, v), v
 		}
@@ -37,7 +37,7 @@ func (p *Publisher) admit(b *upstream.Backend, listed *inventory.Inventory) {
 // nobody waits for it at the lock.
 func (p *Publisher) compareHeld(us ...*update) {
 	for _, u := range us {
-		if u.offers == nil || p.o.Pins.Mode(u.backend.Name) != pins.Hold {
+		if u.offers == nil || p.o.Pins.Mode(u.backend.Name) != lockfile.Hold {
 			continue
 		}
 		p.mu.Lock()
@@ -50,7 +50,7 @@ func (p *Publisher) compareHeld(us ...*update) {
 // compareLater compares what backends offer where that only leads to a warning.
 func (p *Publisher) compareLater(us ...*update) {
 	for _, u := range us {
-		if u.offers != nil && p.o.Pins.Mode(u.backend.Name) == pins.Warn {
+		if u.offers != nil && p.o.Pins.Mode(u.backend.Name) == lockfile.Warn {
 			p.set.Work.Go(func() { p.o.Pins.Check(u.backend.Name, offerOf(u.offers)) })
 		}
 	}
@@ -91,28 +91,28 @@ func (p *Publisher) Repin(servers []string) {
 
 // offerOf returns an inventory as it is compared. Inventories have no name of the
 // server: clients do not see it.
-func offerOf(has *inventory.Inventory) *pins.Offer {
-	o := &pins.Offer{About: &pins.About{Instructions: has.Instructions}}
+func offerOf(has *inventory.Inventory) *lockfile.Offer {
+	o := &lockfile.Offer{About: &lockfile.About{Instructions: has.Instructions}}
 	for k := range inventory.Kinds {
 		if has.Failed[k] != nil && has.Items[k] == nil {
 			continue
 		}
-		items := make([]pins.Item, len(has.Items[k]))
+		items := make([]lockfile.Item, len(has.Items[k]))
 		for i := range items {
-			items[i] = pins.Item{Key: has.Items[k][i].Key, Raw: has.Items[k][i].Raw}
+			items[i] = lockfile.Item{Key: has.Items[k][i].Key, Raw: has.Items[k][i].Raw}
 		}
 		o.Items[pinned(k)] = items
 	}
 	return o
 }
 
-// pinned returns a kind as package pins has it.
-func pinned(k inventory.Kind) pins.List {
-	return [inventory.Kinds]pins.List{pins.Tools, pins.Prompts, pins.Resources, pins.Templates}[k]
+// pinned returns a kind as package lockfile has it.
+func pinned(k inventory.Kind) lockfile.List {
+	return [inventory.Kinds]lockfile.List{lockfile.Tools, lockfile.Prompts, lockfile.Resources, lockfile.Templates}[k]
 }
 
 // without returns an inventory that lacks what is held back.
-func without(has *inventory.Inventory, v *pins.Verdict) *inventory.Inventory {
+func without(has *inventory.Inventory, v *lockfile.Verdict) *inventory.Inventory {
 	out := *has
 	for k := range inventory.Kinds {
 		held := v.Held(pinned(k))
@@ -128,14 +128,14 @@ func without(has *inventory.Inventory, v *pins.Verdict) *inventory.Inventory {
 
 // holding returns the backends of which something may be held back, with what is.
 // The caller holds the lock.
-func (p *Publisher) holding() map[*upstream.Backend]*pins.Verdict {
-	var all map[*upstream.Backend]*pins.Verdict
+func (p *Publisher) holding() map[*upstream.Backend]*lockfile.Verdict {
+	var all map[*upstream.Backend]*lockfile.Verdict
 	for _, b := range p.set.All() {
-		if p.o.Pins.Mode(b.Name) != pins.Hold {
+		if p.o.Pins.Mode(b.Name) != lockfile.Hold {
 			continue
 		}
 		if all == nil {
-			all = map[*upstream.Backend]*pins.Verdict{}
+			all = map[*upstream.Backend]*lockfile.Verdict{}
 		}
 		all[b] = nil
 		if o := p.offers[b]; o != nil {
@@ -279,9 +279,9 @@ func (c *Catalog) admits(r *Route, uri string) error {
 	if !v.HoldsAny() {
 		return nil
 	}
-	refused := v.Holds(pins.Resources, r.Bare) || v.Holds(pins.Templates, r.Bare)
+	refused := v.Holds(lockfile.Resources, r.Bare) || v.Holds(lockfile.Templates, r.Bare)
 	if !refused && c.Routes[inventory.Resources][uri] == nil {
-		for template := range v.Held(pins.Templates) {
+		for template := range v.Held(lockfile.Templates) {
 			refused = refused || Matcher(template)(r.Bare)
 		}
 		scheme, _ := SchemeOf(r.Bare)

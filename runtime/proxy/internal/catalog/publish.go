@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/internal/access/gate"
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/internal/seal"
 	"github.com/mcpctl/mcpctl/internal/views"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/hooks"
@@ -25,11 +25,11 @@ type Options struct {
 	Separator           string
 	NameLimit, PageSize int
 	Ring                *seal.Keyring
-	Info                []byte        // who the proxy says it is, as JSON
-	ListGrace           time.Duration // see proxy.Options
-	Pins                *pins.Guard   // says what is held back; nil: nothing is
-	Gate                *gate.Gate    // says what each principal may see; nil: all
-	Views               *views.Set    // at the beginning; see Review
+	Info                []byte          // who the proxy says it is, as JSON
+	ListGrace           time.Duration   // see proxy.Options
+	Pins                *lockfile.Guard // says what is held back; nil: nothing is
+	Gate                *gate.Gate      // says what each principal may see; nil: all
+	Views               *views.Set      // at the beginning; see Review
 	Hooks               *hooks.Registry
 	Logger              *slog.Logger
 }
@@ -63,7 +63,7 @@ type offersOf map[*upstream.Backend]*offers
 type offers struct {
 	listed    *inventory.Inventory      // what it last offered, nil before the first time
 	inventory *inventory.Inventory      // of that, what is not held back
-	held      *pins.Verdict             // what is, nil for nothing
+	held      *lockfile.Verdict         // what is, nil for nothing
 	sections  [inventory.Kinds]*Section // as of the latest catalog
 	replaced  bool                      // it is in no configuration any more
 	inherited bool                      // the inventory is of the backend in whose place it came

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/internal/deadline"
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
@@ -221,7 +221,7 @@ func (p *Publisher) Template(ctx context.Context, who upstream.Audience, key str
 		if r := c.Routes[inventory.Templates][key]; r != nil {
 			return r
 		}
-		if by := c.owners.Exact[key]; by.Sole() && c.named[by.Server] != nil && !c.held[c.named[by.Server]].Holds(pins.Templates, key) {
+		if by := c.owners.Exact[key]; by.Sole() && c.named[by.Server] != nil && !c.held[c.named[by.Server]].Holds(lockfile.Templates, key) {
 			if r := c.unlisted(routeTo(c.named[by.Server], key, false), inventory.Templates); r != nil {
 				return r
 			}

@@ -2,7 +2,7 @@ package catalog
 
 import (
 	"github.com/mcpctl/mcpctl/internal/access/policy"
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
@@ -13,7 +13,7 @@ func (r *Route) Digest(k inventory.Kind) string {
 	if r.digest == nil {
 		return ""
 	}
-	return r.digest.Of(func() string { return pins.Digest(pinned(k), r.Definition) })
+	return r.digest.Of(func() string { return lockfile.Digest(pinned(k), r.Definition) })
 }
 
 // By returns the ids of the policies that let a principal use what a route leads to,

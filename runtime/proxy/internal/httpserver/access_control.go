@@ -44,7 +44,7 @@ type Authenticator interface {
 // body is still to be read.
 func (w *AccessControl) Admit(out http.ResponseWriter, r *http.Request) (*access.Principal, bool) {
 	if !w.AnyHost {
-		if err := w.local(r); err != nil {
+		if err := w.checkOrigin(r); err != nil {
 			w.tell(r, &access.Refusal{Status: http.StatusForbidden, Description: err.Error(), Reason: "origin"})
 			http.Error(out, err.Error(), http.StatusForbidden)
 			return nil, false

@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// local refuses requests that a web page could have sent through a name that
+// checkOrigin refuses requests that a web page could have sent through a name that
 // leads here: "Servers MUST validate the Origin header" (2025-11-25,
 // Transports, Security Warning). Browsers leave Origin out of some requests, such
 // as those of images and links; Sec-Fetch-Site tells where these come from
 // (W3C, Fetch Metadata Request Headers).
-func (w *AccessControl) local(r *http.Request) error {
+func (w *AccessControl) checkOrigin(r *http.Request) error {
 	if !w.own(r.Host) {
 		if w.Authenticator != nil {
 			return fmt.Errorf("host %q is not one of serve.hosts", r.Host)

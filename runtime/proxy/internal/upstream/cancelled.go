@@ -13,9 +13,6 @@ const (
 	// maxAbandoned bounds the calls that are remembered. At the bound the oldest is
 	// forgotten.
 	maxAbandoned = 64
-	// maxPromises bounds the notices that are awaited; beyond it one of them is not
-	// passed on.
-	maxPromises = 256
 )
 
 // RecentlyCancelled are the calls that were given up a moment ago. The zero value has none.
@@ -48,29 +45,4 @@ func (a *RecentlyCancelled[C]) ByOthers(who C) bool {
 	return slices.ContainsFunc(a.calls, func(c abandoned[C]) bool {
 		return now.Before(c.until) && (c.who == stranger || c.who != who)
 	})
-}
-
-// PendingNotices are the clients that are to hear of the end of something, by its id. The
-// zero value has none.
-type PendingNotices[C comparable] struct{ byID map[string]C }
-
-// Add notes who is to hear of it.
-func (p *PendingNotices[C]) Add(id string, who C) {
-	if p.byID == nil {
-		p.byID = map[string]C{}
-	}
-	if len(p.byID) >= maxPromises {
-		for other := range p.byID {
-			delete(p.byID, other)
-			break
-		}
-	}
-	p.byID[id] = who
-}
-
-// Take returns who is to hear of it, the zero value for nobody, and forgets it.
-func (p *PendingNotices[C]) Take(id string) C {
-	who := p.byID[id]
-	delete(p.byID, id)
-	return who
 }

@@ -47,10 +47,10 @@ func TestPromises(t *testing.T) {
 	if p.Take("1") != "one" || p.Take("1") != "" || p.Take("2") != "two" {
 		t.Error("promised to somebody else, or twice")
 	}
-	for i := range 2 * maxPromises {
+	for i := range 2 * maxPendingNotices {
 		p.Add(strconv.Itoa(i), "one")
 	}
-	if len(p.byID) != maxPromises || p.Take(strconv.Itoa(2*maxPromises-1)) != "one" {
+	if len(p.byID) != maxPendingNotices || p.Take(strconv.Itoa(2*maxPendingNotices-1)) != "one" {
 		t.Errorf("%d are remembered", len(p.byID))
 	}
 }

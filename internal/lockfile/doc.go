@@ -1,4 +1,4 @@
-// Package pins compares what a server offers with what servers.lock.json says that
+// Package lockfile compares what a server offers with what servers.lock.json says that
 // it offered when somebody looked at it: its instructions, its name, its tools,
 // prompts, resources and templates. It also reads and writes that file.
 //
@@ -7,4 +7,4 @@
 // list, so that both hold back the same.
 //
 // Locks: Guard.mu guards its maps and is held for memory work only.
-package pins
+package lockfile

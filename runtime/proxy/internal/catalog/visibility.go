@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mcpctl/mcpctl/internal/access/policy"
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/internal/views"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -23,7 +23,7 @@ type inputs struct {
 	set      *policy.Set // nil: no policies count
 	snapshot *policy.Snapshot
 	views    *views.Set
-	pins     *pins.Guard
+	pins     *lockfile.Guard
 	bare     bool                         // names have no prefix
 	warn     func(tool string, why error) // of a tool that a view cannot show
 	pages    atomic.Int64                 // bytes of the pages of all these catalogs

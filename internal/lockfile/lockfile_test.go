@@ -1,4 +1,4 @@
-package pins_test
+package lockfile_test
 
 import (
 	"encoding/json"
@@ -13,15 +13,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mcpctl/mcpctl/internal/pins"
+	"github.com/mcpctl/mcpctl/internal/lockfile"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // offer returns one with tools, prompts, resources and templates of these texts; a
 // text nil leaves a list unknown.
-func offer(t testing.TB, lists ...[]string) *pins.Offer {
+func offer(t testing.TB, lists ...[]string) *lockfile.Offer {
 	t.Helper()
-	o := &pins.Offer{About: &pins.About{Name: "notes", Instructions: "Ask first."}}
+	o := &lockfile.Offer{About: &lockfile.About{Name: "notes", Instructions: "Ask first."}}
 	for l, texts := range lists {
 		if texts == nil {
 			continue
@@ -30,19 +30,19 @@ func offer(t testing.TB, lists ...[]string) *pins.Offer {
 		for i, text := range texts {
 			raw[i] = json.RawMessage(text)
 		}
-		o.Items[l] = pins.Items(pins.List(l), raw)
+		o.Items[l] = lockfile.Items(lockfile.List(l), raw)
 	}
 	return o
 }
 
-func locked(o *pins.Offer) *pins.Server {
-	s := &pins.Server{}
+func locked(o *lockfile.Offer) *lockfile.Server {
+	s := &lockfile.Server{}
 	s.Take(o)
 	return s
 }
 
 // sentences returns changes as lines.
-func sentences(changes []pins.Change) []string {
+func sentences(changes []lockfile.Change) []string {
 	var out []string
 	for _, c := range changes {
 		out = append(out, strings.TrimSpace(fmt.Sprintf("%s %s %s", c.State, c.What, c.Key)))
@@ -56,9 +56,9 @@ const readTool = `{"name":"read","description":"Read a file.","inputSchema":{"ty
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	server := locked(offer(t, []string{readTool, `{"name":"b"}`}, []string{`{"name":"p"}`}, []string{`{"uri":"a:b","size":1,"annotations":{"lastModified":"x","priority":1}}`}, []string{`{"uriTemplate":"a:{x}"}`}))
-	one := func(tool string) *pins.Offer { return offer(t, []string{tool, `{"name":"b"}`}) }
+	one := func(tool string) *lockfile.Offer { return offer(t, []string{tool, `{"name":"b"}`}) }
 	for name, c := range map[string]struct {
-		offer *pins.Offer
+		offer *lockfile.Offer
 		want  []string
 	}{
 		"the same":        {one(readTool), nil},
@@ -74,9 +74,9 @@ func TestCompare(t *testing.T) {
 		"new and gone":    {offer(t, []string{readTool, `{"name":"c"}`}), []string{"new tool c", "gone tool b"}},
 		"twice":           {offer(t, []string{readTool, `{"name":"b"}`, `{"name":"b","title":"x"}`}), nil},
 		"none any more":   {offer(t, []string{}), []string{"gone tool b", "gone tool read"}},
-		"unknown lists":   {&pins.Offer{}, nil},
-		"instructions":    {&pins.Offer{About: &pins.About{Name: "notes", Instructions: "Never ask."}}, []string{"changed instructions"}},
-		"a title of it":   {&pins.Offer{About: &pins.About{Name: "notes", Title: "N", Instructions: "Ask first."}}, []string{"new title"}},
+		"unknown lists":   {&lockfile.Offer{}, nil},
+		"instructions":    {&lockfile.Offer{About: &lockfile.About{Name: "notes", Instructions: "Never ask."}}, []string{"changed instructions"}},
+		"a title of it":   {&lockfile.Offer{About: &lockfile.About{Name: "notes", Title: "N", Instructions: "Ask first."}}, []string{"new title"}},
 		"a size":          {offer(t, nil, nil, []string{`{"uri":"a:b","annotations":{"priority":1,"lastModified":"y"},"size":22}`}), nil},
 		"a resource":      {offer(t, nil, nil, []string{`{"uri":"a:b","annotations":{"priority":2}}`}), []string{"changed resource a:b"}},
 		"a prompt":        {offer(t, nil, []string{`{"name":"p","description":"x"}`}), []string{"changed prompt p"}},
@@ -95,22 +95,22 @@ func TestDifferences(t *testing.T) {
 	long := strings.Repeat("All of this stays as it was. ", 20)
 	for name, c := range map[string]struct {
 		was, is string
-		want    []pins.Difference
+		want    []lockfile.Difference
 	}{
-		"a word": {`{"name":"a","description":"Read a file."}`, `{"name":"a","description":"Read every file."}`, []pins.Difference{{Where: "description", Was: "Read a file.", Is: "Read every file."}}},
+		"a word": {`{"name":"a","description":"Read a file."}`, `{"name":"a","description":"Read every file."}`, []lockfile.Difference{{Where: "description", Was: "Read a file.", Is: "Read every file."}}},
 		"in a long text": {
 			`{"name":"a","description":"` + long + `Old. ` + long + `"}`, `{"name":"a","description":"` + long + `New. ` + long + `"}`,
-			[]pins.Difference{{Where: "description", Was: "…as it was. All of this stays as it was. Old. All of this stays as it was. All of…", Is: "…as it was. All of this stays as it was. New. All of this stays as it was. All of…"}},
+			[]lockfile.Difference{{Where: "description", Was: "…as it was. All of this stays as it was. Old. All of this stays as it was. All of…", Is: "…as it was. All of this stays as it was. New. All of this stays as it was. All of…"}},
 		},
 		"hidden": {
 			`{"name":"a","description":"Safe."}`, `{"name":"a","description":"Safe.\u200b\u202e\udb40\udc41\u001b[0m\u00a0x"}`,
-			[]pins.Difference{{Where: "description", Was: "Safe.", Is: "Safe.<U+200B zero width space><U+202E right-to-left override><U+E0041 tag A><U+001B escape>[0m<U+00A0 no-break space>x"}},
+			[]lockfile.Difference{{Where: "description", Was: "Safe.", Is: "Safe.<U+200B zero width space><U+202E right-to-left override><U+E0041 tag A><U+001B escape>[0m<U+00A0 no-break space>x"}},
 		},
 		"deep": {
 			`{"name":"a","inputSchema":{"properties":{"p/q":{"type":"string","enum":["a"]}}}}`, `{"name":"a","inputSchema":{"properties":{"p/q":{"type":"number","enum":["a","b"]}}}}`,
-			[]pins.Difference{{Where: "inputSchema/properties/p~1q/enum/1", Is: "b"}, {Where: "inputSchema/properties/p~1q/type", Was: "string", Is: "number"}},
+			[]lockfile.Difference{{Where: "inputSchema/properties/p~1q/enum/1", Is: "b"}, {Where: "inputSchema/properties/p~1q/type", Was: "string", Is: "number"}},
 		},
-		"one member less": {`{"name":"a","title":"T","x":[1,{}]}`, `{"name":"a"}`, []pins.Difference{{Where: "title", Was: "T"}, {Where: "x/0", Was: "1"}, {Where: "x/1", Was: "{}"}}},
+		"one member less": {`{"name":"a","title":"T","x":[1,{}]}`, `{"name":"a"}`, []lockfile.Difference{{Where: "title", Was: "T"}, {Where: "x/0", Was: "1"}, {Where: "x/1", Was: "{}"}}},
 	} {
 		changes := locked(offer(t, []string{c.was})).Compare(offer(t, []string{c.is}))
 		if len(changes) != 1 {
@@ -129,27 +129,27 @@ func TestCheck(t *testing.T) {
 	server := locked(offer(t, []string{readTool}))
 	changed := offer(t, []string{strings.Replace(readTool, "a file", "any file", 1), `{"name":"new"}`})
 	for name, c := range map[string]struct {
-		policy pins.Policy
+		policy lockfile.Policy
 		text   string
 		holds  bool
 	}{
-		"off":            {pins.Policy{Mode: pins.Off, Locked: server}, "", false},
-		"warn":           {pins.Policy{Locked: server}, "changed: tool read; new: tool new", false},
-		"hold":           {pins.Policy{Mode: pins.Hold, Locked: server}, "changed: tool read; new: tool new; held back", true},
-		"warn, unlocked": {pins.Policy{}, "", false},
-		"hold, unlocked": {pins.Policy{Mode: pins.Hold}, "nothing is locked, so everything is held", true},
+		"off":            {lockfile.Policy{Mode: lockfile.Off, Locked: server}, "", false},
+		"warn":           {lockfile.Policy{Locked: server}, "changed: tool read; new: tool new", false},
+		"hold":           {lockfile.Policy{Mode: lockfile.Hold, Locked: server}, "changed: tool read; new: tool new; held back", true},
+		"warn, unlocked": {lockfile.Policy{}, "", false},
+		"hold, unlocked": {lockfile.Policy{Mode: lockfile.Hold}, "nothing is locked, so everything is held", true},
 	} {
-		v := pins.Check(c.policy, changed)
-		if v.String() != c.text || v.Holds(pins.Tools, "read") != c.holds || v.Holds(pins.Tools, "new") != c.holds || v.Holds(pins.Prompts, "read") {
-			t.Errorf("%s: %q, holds %t %t", name, v, v.Holds(pins.Tools, "read"), v.Holds(pins.Tools, "new"))
+		v := lockfile.Check(c.policy, changed)
+		if v.String() != c.text || v.Holds(lockfile.Tools, "read") != c.holds || v.Holds(lockfile.Tools, "new") != c.holds || v.Holds(lockfile.Prompts, "read") {
+			t.Errorf("%s: %q, holds %t %t", name, v, v.Holds(lockfile.Tools, "read"), v.Holds(lockfile.Tools, "new"))
 		}
 	}
-	v := pins.Check(pins.Policy{Mode: pins.Hold, Locked: server}, changed)
+	v := lockfile.Check(lockfile.Policy{Mode: lockfile.Hold, Locked: server}, changed)
 	page := []byte(`{"tools":[{"name":"new"}, {"name":"ok"} ,{"name":"read"}],"x":1}`)
-	if got := string(v.Filter(pins.Tools, page)); got != `{"tools":[ {"name":"ok"} ],"x":1}` && got != `{"tools":[{"name":"ok"} ],"x":1}` && got != `{"tools":[{"name":"ok"}],"x":1}` {
+	if got := string(v.Filter(lockfile.Tools, page)); got != `{"tools":[ {"name":"ok"} ],"x":1}` && got != `{"tools":[{"name":"ok"} ],"x":1}` && got != `{"tools":[{"name":"ok"}],"x":1}` {
 		t.Errorf("the page without what is held is %s", got)
 	}
-	if got := v.Filter(pins.Prompts, []byte(`{"prompts":[{"name":"read"}]}`)); string(got) != `{"prompts":[{"name":"read"}]}` {
+	if got := v.Filter(lockfile.Prompts, []byte(`{"prompts":[{"name":"read"}]}`)); string(got) != `{"prompts":[{"name":"read"}]}` {
 		t.Errorf("another list loses an entry: %s", got)
 	}
 }
@@ -160,10 +160,10 @@ func TestFile(t *testing.T) {
 	t.Parallel()
 	a := offer(t, []string{readTool, `{"name":"b\u200b","description":"<x>\u202e"}`}, []string{}, nil, []string{`{"uriTemplate":"a:{x}"}`})
 	b := offer(t, []string{`{"description":"<x>\u202e","name":"b\u200b"}`, readTool}, []string{}, nil, []string{`{"uriTemplate":"a:{x}"}`})
-	file := func(o *pins.Offer) *pins.File {
+	file := func(o *lockfile.Offer) *lockfile.File {
 		s := locked(o)
 		s.Entry, s.Resolved = "sha256:e", json.RawMessage(`{"type":"npm","name":"n","integrity":["sha512-x"]}`)
-		return &pins.File{Servers: map[string]*pins.Server{"fs": s, "a": {}}}
+		return &lockfile.File{Servers: map[string]*lockfile.Server{"fs": s, "a": {}}}
 	}
 	text := string(file(a).Bytes())
 	if text != string(file(b).Bytes()) {
@@ -175,7 +175,7 @@ func TestFile(t *testing.T) {
 	if !strings.Contains(text, "\n            \"description\": \"Read a file.\",\n") {
 		t.Errorf("a description has no line of its own:\n%s", text)
 	}
-	read, err := pins.Parse("x.lock.json", []byte(text))
+	read, err := lockfile.Parse("x.lock.json", []byte(text))
 	require.NoError(t, err)
 	if again := string(read.Bytes()); again != text {
 		t.Errorf("it is written otherwise:\n%s", cmp.Diff(text, again))
@@ -186,7 +186,7 @@ func TestFile(t *testing.T) {
 	if d := read.Servers["fs"].Damaged(); d != nil {
 		t.Errorf("damaged: %q", d)
 	}
-	edited, err := pins.Parse("x.lock.json", []byte(strings.Replace(text, "Read a file.", "Read files.", 1)))
+	edited, err := lockfile.Parse("x.lock.json", []byte(strings.Replace(text, "Read a file.", "Read files.", 1)))
 	require.NoError(t, err)
 	if d := edited.Servers["fs"].Damaged(); len(d) != 1 || d[0] != "tool read" {
 		t.Errorf("an edit by hand is not found: %q", d)
@@ -208,15 +208,15 @@ func TestBrokenFile(t *testing.T) {
 		`{"lockVersion":1,"servers":[]}`:                    "servers is no object",
 		"{\"lockVersion\":1,\"servers\":{\"a\":\"\xff\"}}}": "it is not JSON",
 	} {
-		_, err := pins.Parse("f.json", []byte(text))
+		_, err := lockfile.Parse("f.json", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: got %v", text, err)
 		}
 	}
-	if _, err := pins.Load(t.TempDir()); err == nil {
+	if _, err := lockfile.Load(t.TempDir()); err == nil {
 		t.Error("a directory was read")
 	}
-	if f, err := pins.Load(filepath.Join(t.TempDir(), "none")); err != nil || len(f.Servers) != 0 {
+	if f, err := lockfile.Load(filepath.Join(t.TempDir(), "none")); err != nil || len(f.Servers) != 0 {
 		t.Errorf("no file: %v", err)
 	}
 }
@@ -229,7 +229,7 @@ func TestUpdate(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 16 {
 		all.Go(func() {
-			if err := pins.Update(path, func(f *pins.File) error {
+			if err := lockfile.Update(path, func(f *lockfile.File) error {
 				f.Servers[fmt.Sprint("s", i)] = locked(offer(t, []string{readTool}))
 				return nil
 			}); err != nil {
@@ -238,15 +238,15 @@ func TestUpdate(t *testing.T) {
 		})
 	}
 	all.Wait()
-	f, err := pins.Load(path)
+	f, err := lockfile.Load(path)
 	require.NoError(t, err)
 	if len(f.Servers) != 16 {
 		t.Errorf("%d of 16 are there", len(f.Servers))
 	}
 	before, err := os.Stat(path)
 	require.NoError(t, err)
-	require.NoError(t, pins.Update(path, func(*pins.File) error { return nil }))
-	if err := pins.Update(path, func(f *pins.File) error {
+	require.NoError(t, lockfile.Update(path, func(*lockfile.File) error { return nil }))
+	if err := lockfile.Update(path, func(f *lockfile.File) error {
 		clear(f.Servers)
 		return os.ErrInvalid
 	}); !errors.Is(err, os.ErrInvalid) {
@@ -255,7 +255,7 @@ func TestUpdate(t *testing.T) {
 	if after, err := os.Stat(path); err != nil || !os.SameFile(before, after) {
 		t.Errorf("it was written again: %v", err)
 	}
-	one, err := pins.LoadServer(path, "s3")
+	one, err := lockfile.LoadServer(path, "s3")
 	require.NoError(t, err)
 	if one == nil || one.Compare(offer(t, []string{readTool})) != nil {
 		t.Error("one server alone is not what all are")
@@ -263,7 +263,7 @@ func TestUpdate(t *testing.T) {
 }
 
 // many returns an offer of n tools of a usual size.
-func many(t testing.TB, n int) *pins.Offer {
+func many(t testing.TB, n int) *lockfile.Offer {
 	t.Helper()
 	texts := make([]string, n)
 	for i := range texts {
@@ -273,11 +273,11 @@ func many(t testing.TB, n int) *pins.Offer {
 }
 
 // copyOf returns an offer with bytes of its own.
-func copyOf(o *pins.Offer) *pins.Offer {
-	out := &pins.Offer{About: o.About}
+func copyOf(o *lockfile.Offer) *lockfile.Offer {
+	out := &lockfile.Offer{About: o.About}
 	for l, items := range o.Items {
 		for _, it := range items {
-			out.Items[l] = append(out.Items[l], pins.Item{Key: it.Key, Raw: []byte(string(it.Raw))})
+			out.Items[l] = append(out.Items[l], lockfile.Item{Key: it.Key, Raw: []byte(string(it.Raw))})
 		}
 	}
 	return out
@@ -290,8 +290,8 @@ func copyOf(o *pins.Offer) *pins.Offer {
 func TestCost(t *testing.T) {
 	t.Parallel()
 	o := many(t, 1000)
-	other, g := copyOf(o), &pins.Guard{}
-	g.Set(map[string]pins.Policy{"s": {Mode: pins.Hold, Locked: locked(o)}})
+	other, g := copyOf(o), &lockfile.Guard{}
+	g.Set(map[string]lockfile.Policy{"s": {Mode: lockfile.Hold, Locked: locked(o)}})
 	start := time.Now()
 	if v := g.Check("s", o); v.HoldsAny() {
 		t.Fatal("something is held")
@@ -314,12 +314,12 @@ func BenchmarkCheck(b *testing.B) {
 	server, other := locked(o), copyOf(o)
 	b.Run("first", func(b *testing.B) {
 		for b.Loop() {
-			pins.Check(pins.Policy{Mode: pins.Hold, Locked: server}, o)
+			lockfile.Check(lockfile.Policy{Mode: lockfile.Hold, Locked: server}, o)
 		}
 	})
 	b.Run("same", func(b *testing.B) {
-		g := &pins.Guard{}
-		g.Set(map[string]pins.Policy{"s": {Mode: pins.Hold, Locked: server}})
+		g := &lockfile.Guard{}
+		g.Set(map[string]lockfile.Policy{"s": {Mode: lockfile.Hold, Locked: server}})
 		g.Check("s", o)
 		for b.Loop() {
 			g.Check("s", other)
@@ -327,9 +327,9 @@ func BenchmarkCheck(b *testing.B) {
 		}
 	})
 	b.Run("load", func(b *testing.B) {
-		raw := (&pins.File{Servers: map[string]*pins.Server{"s": server}}).Bytes()
+		raw := (&lockfile.File{Servers: map[string]*lockfile.Server{"s": server}}).Bytes()
 		for b.Loop() {
-			if _, err := pins.Parse("x", raw); err != nil {
+			if _, err := lockfile.Parse("x", raw); err != nil {
 				b.Fatal(err)
 			}
 		}

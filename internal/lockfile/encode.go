@@ -1,4 +1,4 @@
-package pins
+package lockfile
 
 import (
 	"bytes"
@@ -53,7 +53,7 @@ func (w *writer) server(name string, s *Server, last bool) {
 	}
 	about, err := json.Marshal(s.About)
 	if err != nil {
-		panic("pins: texts have no JSON form: " + err.Error())
+		panic("lockfile: texts have no JSON form: " + err.Error())
 	}
 	left := 0
 	for l := range Lists {
