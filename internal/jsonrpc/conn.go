@@ -3,6 +3,7 @@ package jsonrpc
 import (
 	"context"
 	"errors"
+	"math"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -316,10 +317,15 @@ func (c *Conn) WithBegunAtRead(ctx context.Context) context.Context {
 	return context.WithValue(ctx, begunKey{}, c.BegunAtRead())
 }
 
-// BegunAtRead returns what WithBegunAtRead has put into the context.
-func BegunAtRead(ctx context.Context) (begun uint64, ok bool) {
-	begun, ok = ctx.Value(begunKey{}).(uint64)
-	return begun, ok
+// AnyTime is how many calls have begun, where that is to leave out none.
+const AnyTime = math.MaxUint64
+
+// BegunAtRead returns what WithBegunAtRead has put into the context, else AnyTime.
+func BegunAtRead(ctx context.Context) uint64 {
+	if begun, ok := ctx.Value(begunKey{}).(uint64); ok {
+		return begun
+	}
+	return AnyTime
 }
 
 // Received reports whether any message has ever come.
@@ -386,11 +392,11 @@ func (c *Conn) Read(r *LineReader) {
 		}
 		dirty = next
 	}
-	var readAt time.Time
+	var reads uint64
 	for {
 		line, err := r.Next()
-		if r.At() != readAt {
-			readAt = r.At()
+		if n := r.Reads(); n != reads {
+			reads = n
 			c.atRead.Store(c.next.Load())
 		}
 		switch {

@@ -257,8 +257,7 @@ func (p *readPeer) Notification(string, []byte) { p.notified = p.conn.BegunAtRea
 func (p *readPeer) Request([]byte, string, []byte) {
 	ctx := p.conn.WithBegunAtRead(context.Background())
 	p.conn.NextID() // while the request is worked on
-	begun, _ := jsonrpc.BegunAtRead(ctx)
-	p.requested <- begun
+	p.requested <- jsonrpc.BegunAtRead(ctx)
 }
 
 // following begins the next call as soon as the one before it has its answer.
@@ -275,31 +274,34 @@ func (f *following) Finish(jsonrpc.Answer) *jsonrpc.Writer {
 func (f *following) Event(string, []byte) *jsonrpc.Writer { return nil }
 
 // TestBegunAtRead: what came with an answer was written before the peer could know of
-// the call that followed the answer.
+// the call that followed the answer. The clock stands still between the readings, as coarse
+// ones do.
 func TestBegunAtRead(t *testing.T) {
 	t.Parallel()
-	in, peerOut := io.Pipe()
-	out := jsonrpc.NewWriter(nopCloser{io.Discard})
-	defer out.Close()
-	p := &readPeer{requested: make(chan uint64, 1)}
-	p.conn = jsonrpc.NewConn(out, p, false)
-	f := &following{conn: p.conn}
-	require.NoError(t, p.conn.Start(&jsonrpc.Call{ID: p.conn.NextID(), Method: "m", Receiver: f}))
-	read := make(chan struct{})
-	go func() {
-		defer close(read)
-		p.conn.Read(jsonrpc.NewLineReader(in, 0))
-	}()
-	_, _ = io.WriteString(peerOut, `{"id":1,"result":{}}`+"\n"+`{"method":"notifications/message"}`+"\n"+`{"id":"q","method":"elicitation/create"}`+"\n")
-	if requested := <-p.requested; requested != 1 || p.notified != 1 || f.next != 2 {
-		t.Errorf("of a request %d, of a notification %d, both want 1; the next call is %d, want 2", requested, p.notified, f.next)
-	}
-	_, _ = io.WriteString(peerOut, `{"method":"notifications/message"}`+"\n")
-	_ = peerOut.Close()
-	<-read
-	if p.notified != 3 {
-		t.Errorf("of what was read later %d, want 3", p.notified)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		in, peerOut := io.Pipe()
+		out := jsonrpc.NewWriter(nopCloser{io.Discard})
+		defer out.Close()
+		p := &readPeer{requested: make(chan uint64, 1)}
+		p.conn = jsonrpc.NewConn(out, p, false)
+		f := &following{conn: p.conn}
+		require.NoError(t, p.conn.Start(&jsonrpc.Call{ID: p.conn.NextID(), Method: "m", Receiver: f}))
+		read := make(chan struct{})
+		go func() {
+			defer close(read)
+			p.conn.Read(jsonrpc.NewLineReader(in, 0))
+		}()
+		_, _ = io.WriteString(peerOut, `{"id":1,"result":{}}`+"\n"+`{"method":"notifications/message"}`+"\n"+`{"id":"q","method":"elicitation/create"}`+"\n")
+		if requested := <-p.requested; requested != 1 || p.notified != 1 || f.next != 2 {
+			t.Errorf("of a request %d, of a notification %d, both want 1; the next call is %d, want 2", requested, p.notified, f.next)
+		}
+		_, _ = io.WriteString(peerOut, `{"method":"notifications/message"}`+"\n")
+		_ = peerOut.Close()
+		<-read
+		if p.notified != 3 {
+			t.Errorf("of what was read later %d, want 3", p.notified)
+		}
+	})
 }
 
 type nopCloser struct{ io.Writer }

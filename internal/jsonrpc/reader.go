@@ -28,6 +28,7 @@ type LineReader struct {
 	skip       bool // inside a line that was too long
 	cut        bool // the line given last had no end
 	at         time.Time
+	reads      uint64
 	head, tail []byte
 }
 
@@ -59,6 +60,10 @@ func (l *LineReader) Next() ([]byte, error) {
 // At is when the input was last read from: for all lines that came with it, one
 // reading of the clock.
 func (l *LineReader) At() time.Time { return l.at }
+
+// Reads is how often the input was read from. Unlike At it always differs from one reading
+// to the next: clocks may stand still between the two.
+func (l *LineReader) Reads() uint64 { return l.reads }
 
 // Cut reports whether the line given last had no end: the input ended in it.
 func (l *LineReader) Cut() bool { return l.cut }
@@ -124,6 +129,7 @@ func (l *LineReader) next() ([]byte, error) {
 		l.space()
 		n, err := l.r.Read(l.buf[l.end:])
 		l.at = time.Now()
+		l.reads++
 		if i := bytes.IndexByte(l.buf[l.end:l.end+n], '\n'); i >= 0 {
 			l.newline = l.end + i
 		}

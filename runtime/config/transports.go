@@ -10,8 +10,7 @@ const (
 	TransportCLI   = "cli"
 )
 
-// transports are those that an entry can name in "type", the one that a command has
-// without it first, and that of a url first among those of a url.
+// transports are those that an entry can name in "type".
 var transports = []struct { //nolint:gochecknoglobals // a table
 	name    string
 	aliases []string // what other files of servers call it
@@ -22,8 +21,8 @@ var transports = []struct { //nolint:gochecknoglobals // a table
 	{name: TransportSSE, url: true},
 }
 
-// ParseType returns the transport that a value of "type" stands for, and whether it is
-// one for an entry with a url. It returns "" for an unknown value. [TransportCLI] is unknown: it is
+// ParseType returns the transport that a value of "type" names, and whether it is one for
+// an entry with a url. It returns "" for an unknown value. [TransportCLI] is unknown: it is
 // no type, but a command with "cli": true.
 func ParseType(word string) (transport string, url bool) {
 	for _, t := range transports {
@@ -35,19 +34,25 @@ func ParseType(word string) (transport string, url bool) {
 }
 
 // Transport returns how the server is reached: "stdio", "http", "sse" or "cli".
-// The shape decides, and type only between http and sse. It is "" for an entry
+// The shape decides, and type only between those of one shape. It is "" for an entry
 // with neither command nor URL.
 func (e Entry) Transport() string {
 	switch {
 	case e.URL != "" && e.Command == "":
-		if named, url := ParseType(e.Type); url {
-			return named
-		}
-		return TransportHTTP
+		return e.named(true, TransportHTTP)
 	case e.Command != "" && e.CLI:
 		return TransportCLI
 	case e.Command != "":
-		return TransportStdio
+		return e.named(false, TransportStdio)
 	}
 	return ""
+}
+
+// named returns the transport that type names, if it suits the shape of the entry, else the
+// usual one.
+func (e Entry) named(hasURL bool, usual string) string {
+	if t, url := ParseType(e.Type); t != "" && url == hasURL {
+		return t
+	}
+	return usual
 }

@@ -67,11 +67,7 @@ func (d *ServerRequests) Question(ctx context.Context, c *upstream.Conn, method 
 	}
 	asking, cancel := context.WithCancel(ctx)
 	defer cancel()
-	begun, ok := jsonrpc.BegunAtRead(ctx)
-	if !ok {
-		begun = upstream.AnyTime
-	}
-	a, several := c.SoleClient(begun, cancel)
+	a, several := c.SoleClient(jsonrpc.BegunAtRead(ctx), cancel)
 	if a == nil && !several {
 		if owner := c.Owner(); owner != nil {
 			return d.askOwner(ctx, c, owner, method, params)

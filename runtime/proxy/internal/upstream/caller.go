@@ -3,7 +3,6 @@ package upstream
 import (
 	"context"
 	"encoding/json"
-	"math"
 	"sync/atomic"
 	"time"
 
@@ -168,14 +167,12 @@ func (a *Active) Refuse(err error) {
 	}
 }
 
-// AnyTime is how many requests have begun, where that is to leave out none.
-const AnyTime = math.MaxUint64
-
 // BegunAtRead returns how many requests had begun over the connection when what it is
-// handing on was read from the server. Where the transport does not say, it is AnyTime.
+// handing on was read from the server. Where the transport does not say, it is
+// [jsonrpc.AnyTime].
 func (c *Conn) BegunAtRead() uint64 {
 	if c.Pipe == nil {
-		return AnyTime
+		return jsonrpc.AnyTime
 	}
 	return c.Pipe.BegunAtRead()
 }
@@ -204,7 +201,7 @@ func (c *Conn) inFlight(begun uint64, each func(e Inflight, suspend func() (resu
 // something can.
 func (c *Conn) refuse(err error) {
 	var all Active
-	c.inFlight(AnyTime, func(e Inflight, _ func() (resume func())) {
+	c.inFlight(jsonrpc.AnyTime, func(e Inflight, _ func() (resume func())) {
 		if from := e.Caller(); from.Refuse != nil {
 			all.refuses = append(all.refuses, from.Refuse)
 		}

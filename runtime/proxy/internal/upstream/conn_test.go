@@ -62,7 +62,7 @@ func TestSoleClientAtRead(t *testing.T) {
 	if a, several := conn.SoleClient(id+1, nil); a != nil || !several {
 		t.Errorf("after both: %v, several %t", a, several)
 	}
-	if a, several := conn.SoleClient(AnyTime, nil); a != nil || !several {
+	if a, several := conn.SoleClient(jsonrpc.AnyTime, nil); a != nil || !several {
 		t.Errorf("at any time: %v, several %t", a, several)
 	}
 }
@@ -97,7 +97,7 @@ func TestAsksWhereItIsRead(t *testing.T) {
 				for _, r := range c.in {
 					conn.calls.waiting[r] = 0
 				}
-				a, several := conn.SoleClient(AnyTime, nil)
+				a, several := conn.SoleClient(jsonrpc.AnyTime, nil)
 				if several || a == nil {
 					t.Fatalf("several %t, %v", several, a)
 				}
