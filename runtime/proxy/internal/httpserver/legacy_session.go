@@ -390,3 +390,17 @@ func (h *Streamable) listen(w http.ResponseWriter, r *http.Request, who *access.
 	_ = o.out.flush() // the request's context tells that the client has gone
 	o.run()
 }
+
+// end serves DELETE, which ends a session.
+func (h *Streamable) end(w http.ResponseWriter, r *http.Request, who *access.Principal) {
+	id := r.Header.Get("Mcp-Session-Id")
+	if id == "" {
+		http.Error(w, "DELETE ends a session: name it in Mcp-Session-Id", http.StatusBadRequest)
+		return
+	}
+	if !h.Sessions.remove(id, who.Key(), h.o.address(r)) {
+		http.Error(w, "unknown session", http.StatusNotFound)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}

@@ -244,20 +244,6 @@ func (h *Streamable) batch(w http.ResponseWriter, r *http.Request, x *post, body
 	h.await(w, r, x)
 }
 
-// end serves DELETE, which ends a session.
-func (h *Streamable) end(w http.ResponseWriter, r *http.Request, who *access.Principal) {
-	id := r.Header.Get("Mcp-Session-Id")
-	if id == "" {
-		http.Error(w, "DELETE ends a session: name it in Mcp-Session-Id", http.StatusBadRequest)
-		return
-	}
-	if !h.Sessions.remove(id, who.Key(), h.o.address(r)) {
-		http.Error(w, "unknown session", http.StatusNotFound)
-		return
-	}
-	w.WriteHeader(http.StatusNoContent)
-}
-
 func refuse(w http.ResponseWriter, status int, id []byte, code int64, message string) {
 	write(w, status, jsonrpc.AppendError(nil, id, jsonrpc.ErrorObject(code, message, nil)))
 }
