@@ -15,7 +15,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wait"
-	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // gateway is a serve on standard input and output.
@@ -36,7 +35,7 @@ func startServe(t *testing.T, servers string) (*gateway, string) {
 	program := filepath.Join(dir, "mcpctl")
 	text, err := os.ReadFile(found)
 	if err == nil {
-		err = wire.WriteProgram(program, text, 0o700)
+		err = require.WriteProgram(program, text, 0o700)
 	}
 	require.NoError(t, err)
 	g := &gateway{cmd: exec.Command(program, "--config", config, "serve")}

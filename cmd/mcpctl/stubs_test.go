@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // stubRunners makes programs of some names, which stand in for the runners of packages and
@@ -25,7 +26,7 @@ func stubRunners(ts *testscript.TestScript, neg bool, names []string) {
 	ts.Check(os.MkdirAll(dir, 0o700))
 	for _, name := range names {
 		script := "#!/bin/sh\nexec stub-runner \"$0\" \"$@\"\n"
-		ts.Check(os.WriteFile(filepath.Join(dir, name), []byte(script), 0o700))
+		ts.Check(require.WriteProgram(filepath.Join(dir, name), []byte(script), 0o700))
 	}
 	ts.Setenv("PATH", dir+string(os.PathListSeparator)+ts.Getenv("PATH"))
 }

@@ -3,7 +3,6 @@ package main_test
 import (
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -116,7 +115,7 @@ func TestAddOffersLogin(t *testing.T) {
 			defer fake.Close()
 			p := openTerminal(t, [2]string{"Log in now", c.key})
 			browser := filepath.Join(t.TempDir(), "browser")
-			require.NoError(t, os.WriteFile(browser, []byte("#!/bin/sh\nexec fake-browser \"$1\"\n"), 0o700))
+			require.NoError(t, require.WriteProgram(browser, []byte("#!/bin/sh\nexec fake-browser \"$1\"\n"), 0o700))
 			out, code := atTerminal(t, p, []string{"BROWSER=" + browser, "MCPCTL_CALLBACK_PORT=0"}, "-o", "json", "add", "a", "--url", fake.URL)
 			want := map[bool]int{true: 130, false: 0}[name == "broken off"]
 			if code != want || !strings.Contains(out, `"alias":"a"`) || !strings.Contains(p.text(), c.drawn) {

@@ -90,7 +90,7 @@ func TestChooseInNarrowTerminal(t *testing.T) {
 	help := "Usage: wordy [command]\n\nCommands:\n" +
 		"  list    Print " + strings.Repeat("very much ", 15) + "of it\n" +
 		"  delete  Delete " + strings.Repeat("véry much ", 15) + "of it\n"
-	require.NoError(t, os.WriteFile(tool, []byte("#!/bin/sh\n[ \"$1\" = --help ] && cat <<'.'\n"+help+".\n"), 0o700))
+	require.NoError(t, require.WriteProgram(tool, []byte("#!/bin/sh\n[ \"$1\" = --help ] && cat <<'.'\n"+help+".\n"), 0o700))
 	p := openTerminal(t, [2]string{"Which commands are exposed:", keyDown + " \r"})
 	require.NoError(t, unix.IoctlSetWinsize(int(p.tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}))
 	file := filepath.Join(dir, "servers.json")

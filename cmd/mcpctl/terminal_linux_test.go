@@ -167,7 +167,7 @@ func TestPageOnATerminal(t *testing.T) {
 	for keys, opened := range map[string]bool{"\r": true, "\x1b[B\r": false} {
 		opens := filepath.Join(t.TempDir(), "opened")
 		browser := filepath.Join(t.TempDir(), "browser")
-		require.NoError(t, os.WriteFile(browser, []byte("#!/bin/sh\nprintf %s \"$1\" >'"+opens+".new'; mv '"+opens+".new' '"+opens+"'\n"), 0o700))
+		require.NoError(t, require.WriteProgram(browser, []byte("#!/bin/sh\nprintf %s \"$1\" >'"+opens+".new'; mv '"+opens+".new' '"+opens+"'\n"), 0o700))
 		p := openTerminal(t, [2]string{"Cancel (", keys})
 		out, code := atTerminal(t, p, []string{"BROWSER=" + browser}, "--json", "new", "ask_url")
 		if code != 0 || !strings.Contains(out, `{"action":"accept"}`) {

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/mcpctl/mcpctl/internal/clihelp"
@@ -102,10 +101,7 @@ options) help 'The following options can be passed to any command:
 			bin := filepath.Join(prefix, "bin")
 			write := func(path, text string) {
 				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-				syscall.ForkLock.RLock() // a child that has it open for writing keeps it from being run
-				err := os.WriteFile(path, []byte(text), 0o755)
-				syscall.ForkLock.RUnlock()
-				require.NoError(t, err)
+				require.NoError(t, require.WriteProgram(path, []byte(text), 0o755))
 			}
 			tool := filepath.Join(bin, "spade")
 			script := "#!/bin/sh\nhelp() { printf '%s\\n' \"$1\"; }\ncase \"$*\" in\n" + c.script + "\n*) echo unknown >&2; exit 2;;\nesac\n"

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"path/filepath"
 	goruntime "runtime"
@@ -17,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpctl/mcpctl/internal/packages"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // fakeRegistry serves documents of npm and pages of PyPI's simple index.
@@ -151,7 +151,7 @@ func stub(t *testing.T, scripts map[string]string) *packages.Tools {
 	}
 	dir := t.TempDir()
 	for name, body := range scripts {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+body), 0o700); err != nil {
+		if err := require.WriteProgram(filepath.Join(dir, name), []byte("#!/bin/sh\n"+body), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -181,7 +181,7 @@ func TestStartFails(t *testing.T) {
 	plain := filepath.Join(dir, "plain")
 	require.NoError(t, os.WriteFile(plain, []byte("no program"), 0o600))
 	script := filepath.Join(dir, "script")
-	require.NoError(t, os.WriteFile(script, []byte("#!/no/such/interpreter\n"), 0o700))
+	require.NoError(t, require.WriteProgram(script, []byte("#!/no/such/interpreter\n"), 0o700))
 	for name, o := range map[string]proc.Options{
 		"no such command":      {Command: "no-such-command-here"},
 		"no such file":         {Command: filepath.Join(dir, "none")},

@@ -188,7 +188,7 @@ func TestStdioEnvironment(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "only-on-that-path")
 	script := fmt.Sprintf("#!/bin/sh\n/bin/sh -c 'read x; env; echo \"[$%s]\"' >&2\n", secret)
-	require.NoError(t, os.WriteFile(program, []byte(script), 0o700))
+	require.NoError(t, require.WriteProgram(program, []byte(script), 0o700))
 	s, err := transport.StartStdio(transport.StdioOptions{
 		Command: filepath.Base(program), Env: map[string]string{"PATH": "relative:" + dir + ":/usr/bin:/bin", "MINE": "yes"},
 	})
@@ -213,7 +213,7 @@ func TestStdioCannotStart(t *testing.T) {
 	dir := t.TempDir()
 	plain, script := filepath.Join(dir, "plain"), filepath.Join(dir, "script")
 	require.NoError(t, os.WriteFile(plain, []byte("no program"), 0o600))
-	require.NoError(t, os.WriteFile(script, []byte("#!/no/such/interpreter\n"), 0o700))
+	require.NoError(t, require.WriteProgram(script, []byte("#!/no/such/interpreter\n"), 0o700))
 	for want, o := range map[string]transport.StdioOptions{
 		"connect no-such: command not found":                               {Command: "no-such"},
 		"connect " + dir + ": it is a directory":                           {Command: dir},

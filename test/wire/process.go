@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"syscall"
 	"time"
 )
 
@@ -108,14 +107,6 @@ func (p *Process) Stop(limit time.Duration) {
 		_ = p.Cmd.Process.Kill()
 	}
 	<-p.Exited
-}
-
-// WriteProgram writes an executable file. Meanwhile no process is started: it would have the
-// file open, and what is open for writing cannot be run (ETXTBSY, golang.org/issue/22315).
-func WriteProgram(path string, text []byte, perm os.FileMode) error {
-	syscall.ForkLock.RLock()
-	defer syscall.ForkLock.RUnlock()
-	return os.WriteFile(path, text, perm)
 }
 
 // Build compiles a package, or files, into a program, and returns its path.

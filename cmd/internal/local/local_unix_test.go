@@ -21,7 +21,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wait"
-	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // TestMain makes this binary one that connects to a socket, for a process of another user.
@@ -111,7 +110,7 @@ func TestOtherUser(t *testing.T) {
 	program := filepath.Join(dir, "connect")
 	own, err := os.ReadFile(os.Args[0])
 	require.NoError(t, err)
-	require.NoError(t, wire.WriteProgram(program, own, 0o755))
+	require.NoError(t, require.WriteProgram(program, own, 0o755))
 	connect := func(uid uint32) string {
 		t.Helper()
 		ctx := wait.Context(t)
