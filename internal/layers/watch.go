@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/config/watch"
 )
 
 // WatchOptions are settings of a [Watcher].
@@ -19,7 +20,7 @@ type WatchOptions struct {
 	// Set was read last.
 	Set *Set
 	// Changed is called, never concurrently, with what the layers say now, or with a nil
-	// File and why a file cannot be used; see [config.WatchOptions].
+	// File and why a file cannot be used; see [watch.Options].
 	Changed func(f *config.File, err error)
 	// OthersChanged, when not nil, is called when something beside one of the files may have
 	// changed, sometimes in vain; never concurrently.
@@ -32,7 +33,7 @@ type WatchOptions struct {
 // the project's. Its methods may be called concurrently.
 type Watcher struct {
 	o      WatchOptions
-	files  []*config.Watcher
+	files  []*watch.Watcher
 	events chan error // of the files: nil for a change, or why one cannot be read
 	look   chan struct{}
 	cancel context.CancelFunc
@@ -53,7 +54,7 @@ func Watch(o WatchOptions) *Watcher {
 	w := &Watcher{o: o, events: make(chan error), look: make(chan struct{}, 1), cancel: cancel, set: o.Set}
 	decided := stat(o.Trust.Path())
 	for _, l := range o.Set.Layers {
-		file := config.WatchOptions{File: l.File, Logger: o.Logger, Changed: func(_ *config.File, err error) {
+		file := watch.Options{File: l.File, Logger: o.Logger, Changed: func(_ *config.File, err error) {
 			if err != nil && (l.State != Used || l.File.Missing()) {
 				return // it is not used in any case
 			}
@@ -74,7 +75,7 @@ func Watch(o WatchOptions) *Watcher {
 				o.OthersChanged()
 			}
 		}
-		w.files = append(w.files, config.Watch(l.Path, file))
+		w.files = append(w.files, watch.File(l.Path, file))
 	}
 	w.work.Go(func() { // ends with ctx
 		for {

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/zalando/go-keyring"
-
 	"github.com/mcpctl/mcpctl/internal/atomicfile"
 	"github.com/mcpctl/mcpctl/internal/seal"
 )
@@ -137,7 +135,7 @@ func (f *Folder) key() (*seal.Box, error) {
 	defer unlock()
 	r := &systemKeyring{}
 	text, err := r.get(keyringKey)
-	if errors.Is(err, keyring.ErrNotFound) {
+	if errors.Is(err, ErrNoEntry) {
 		text = seal.NewBoxKey()
 		err = r.set(keyringKey, text)
 	}

@@ -8,14 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	goruntime "runtime"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/zalando/go-keyring"
 )
 
 const (
@@ -30,6 +26,39 @@ const (
 	// the keyring.
 	keyringWait = 30 * time.Second
 )
+
+// Keyring is the keyring of the system. An entry is named by its service and its user. Get
+// returns [ErrNoEntry] for one that does not exist. The methods may wait for a person.
+type Keyring interface {
+	Get(service, user string) (string, error)
+	Set(service, user, text string) error
+	Delete(service, user string) error
+}
+
+// ErrNoEntry is the error of [Keyring] for an entry that does not exist.
+var ErrNoEntry = errors.New("the keyring has no such entry")
+
+// linked is what package runtime/auth/keyring has set, nil where the program does not import it.
+//
+//nolint:gochecknoglobals // set while packages initialise, as a driver of database/sql is
+var linked Keyring
+
+// LinkKeyring sets the keyring of all stores. Call it while packages initialise.
+func LinkKeyring(k Keyring) { linked = k }
+
+// ErrNotLinked is the error of a program that does not import package runtime/auth/keyring.
+var ErrNotLinked error = notLinked{}
+
+type notLinked struct{}
+
+func (notLinked) Error() string {
+	return "tokens are in the keyring of the system, which this program cannot use"
+}
+
+// Hint returns what fixes it.
+func (notLinked) Hint() string {
+	return `import _ "github.com/mcpctl/mcpctl/runtime/auth/keyring" in the program`
+}
 
 // systemKeyring keeps tokens in the keyring of the system: Secret Service, Keychain or Credential
 // Manager. Their entries are small, so the document is cut in parts. The first part has a
@@ -89,13 +118,13 @@ func (r *systemKeyring) read() ([]byte, error) {
 			text += part
 		}
 		switch {
-		case h.slot == "" && errors.Is(err, keyring.ErrNotFound):
+		case h.slot == "" && errors.Is(err, ErrNoEntry):
 			return nil, fs.ErrNotExist
 		case err == nil && sum(text) == h.sum:
 			return []byte(text), nil
 		case err == nil:
 			failed = errParts
-		case errors.Is(err, keyring.ErrNotFound), errors.Is(err, errParts):
+		case errors.Is(err, ErrNoEntry), errors.Is(err, errParts):
 			failed = errParts
 		default:
 			return nil, err
@@ -116,7 +145,7 @@ func (r *systemKeyring) write(document []byte) error {
 	}
 	text := b.String()
 	old, _, err := r.head()
-	if err != nil && !errors.Is(err, keyring.ErrNotFound) {
+	if err != nil && !errors.Is(err, ErrNoEntry) {
 		return err
 	}
 	h := old.other()
@@ -153,30 +182,31 @@ func cut(text string) (part, rest string) {
 // overwrites it, or tries again.
 func (r *systemKeyring) trim(h head, n int) {
 	for ; n <= keyringParts; n++ {
-		if _, err := r.do(func() (string, error) { return "", keyring.Delete(keyringService, h.entry(n)) }); err != nil {
+		if _, err := r.do(func(k Keyring) (string, error) { return "", k.Delete(keyringService, h.entry(n)) }); err != nil {
 			return
 		}
 	}
 }
 
 func (r *systemKeyring) get(user string) (string, error) {
-	return r.do(func() (string, error) { return keyring.Get(keyringService, user) })
+	return r.do(func(k Keyring) (string, error) { return k.Get(keyringService, user) })
 }
 
 func (r *systemKeyring) set(user, text string) error {
-	_, err := r.do(func() (string, error) { return "", keyring.Set(keyringService, user, text) })
+	_, err := r.do(func(k Keyring) (string, error) { return "", k.Set(keyringService, user, text) })
 	return err
 }
 
 // do asks the keyring for something, which may wait for a person for ever.
-func (r *systemKeyring) do(ask func() (string, error)) (string, error) {
+func (r *systemKeyring) do(ask func(Keyring) (string, error)) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.dead != nil {
 		return "", r.dead
 	}
-	if err := noSession(); err != nil {
-		return "", err
+	k := linked
+	if k == nil {
+		return "", ErrNotLinked
 	}
 	type answer struct {
 		text string
@@ -184,14 +214,14 @@ func (r *systemKeyring) do(ask func() (string, error)) (string, error) {
 	}
 	got := make(chan answer, 1)
 	go func() { // ends when the keyring answers, at the latest with the process
-		text, err := ask()
+		text, err := ask(k)
 		got <- answer{text, err}
 	}()
 	limit := time.NewTimer(keyringWait)
 	defer limit.Stop()
 	select {
 	case a := <-got:
-		if a.err != nil && !errors.Is(a.err, keyring.ErrNotFound) {
+		if a.err != nil && !errors.Is(a.err, ErrNoEntry) {
 			a.err = &KeyringError{a.err}
 		}
 		return a.text, a.err
@@ -201,24 +231,6 @@ func (r *systemKeyring) do(ask func() (string, error)) (string, error) {
 	}
 }
 
-// noSession returns why there can be no Secret Service, nil where there may be one. The
-// library would start a D-Bus session for itself, and leave it running.
-func noSession() error {
-	switch goruntime.GOOS {
-	case "darwin", "windows":
-		return nil
-	}
-	if at := os.Getenv("DBUS_SESSION_BUS_ADDRESS"); at != "" && !strings.HasPrefix(at, "autolaunch:") {
-		return nil
-	}
-	for _, name := range []string{"bus", "dbus-session"} {
-		if _, err := os.Stat("/run/user/" + strconv.Itoa(os.Getuid()) + "/" + name); err == nil {
-			return nil
-		}
-	}
-	return &KeyringError{errors.New("there is no D-Bus session, which it is reached by")}
-}
-
 // KeyringError is a keyring that cannot be used. It unwraps to nothing: where the socket
 // of the session does not exist, tokens may.
 type KeyringError struct{ err error }
@@ -226,7 +238,7 @@ type KeyringError struct{ err error }
 // Error says why.
 func (e *KeyringError) Error() string { return "the keyring cannot be used: " + e.err.Error() }
 
-// Hint returns what mends it.
+// Hint returns what fixes it.
 func (e *KeyringError) Hint() string {
 	return "start and unlock a keyring, as gnome-keyring-daemon or KWallet, or set auth.store to file in config.yaml"
 }

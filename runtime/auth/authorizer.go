@@ -58,6 +58,8 @@ type Authorizer struct {
 	init sync.Once
 	warn sync.Once // that credentials are sent over http
 
+	unlinked error // tokens are where this program cannot read them; set by init
+
 	mu      sync.Mutex // guards what follows; held for memory work only
 	current tokenstore.Token
 	rounds  int       // authorizations for more scopes
@@ -140,6 +142,8 @@ func (a *Authorizer) usable(ctx context.Context) (tokenstore.Token, error) {
 		return a.external(ctx, t.Access)
 	case exchanges(&a.o.Config) && (t.Access == "" || soon(t)):
 		return exchange(ctx, a, t.Access)
+	case a.unlinked != nil:
+		return tokenstore.Token{}, a.unlinked
 	case t.Access != "" && soon(t) && t.Refresh != "":
 		fresh, err := a.refreshed(ctx, t)
 		if err == nil {
@@ -207,6 +211,10 @@ const AllowHTTPHint = "use https; in a network that you trust, --allow-insecure-
 // load reads the token that is kept.
 func (a *Authorizer) load() {
 	all, err := a.o.Store.Tokens(Canonical(a.o.Server))
+	if errors.Is(err, tokenstore.ErrNotLinked) {
+		a.unlinked = err
+		return
+	}
 	if err != nil {
 		a.o.Store.Warn(a.o.Logger, "tokens that are kept cannot be read, and none is kept", err)
 		return
@@ -256,10 +264,11 @@ func (a *Authorizer) choose(all []tokenstore.Token) (tokenstore.Token, bool) {
 	return tokenstore.Token{}, false
 }
 
-// Keeps reports whether there is a token, which is read where it has not been yet.
+// Keeps reports whether there is a token, or may be one in the keyring that this program
+// cannot read. It is read where it has not been yet.
 func (a *Authorizer) Keeps() bool {
 	a.init.Do(a.load)
-	return a.token().Access != ""
+	return a.unlinked != nil || a.token().Access != ""
 }
 
 func (a *Authorizer) token() tokenstore.Token {

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/internal/authconfig"
 	"github.com/mcpctl/mcpctl/internal/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime/auth"
+	_ "github.com/mcpctl/mcpctl/runtime/auth/keyring"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 

@@ -1,6 +1,7 @@
 package dial_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -63,6 +65,53 @@ func TestStoredToken(t *testing.T) {
 	require.NoError(t, os.WriteFile(broken, []byte(`{"tokens":["hush"`), 0o600))
 	if _, err := (&tokenstore.Store{Path: broken}).Tokens(""); err == nil || strings.Contains(err.Error(), "hush") {
 		t.Errorf("a broken file: %v", err)
+	}
+}
+
+// TestEarlierLogin: the token of a login that mcpctl made at 29d23f62 is used, by a program
+// that links no keyring.
+func TestEarlierLogin(t *testing.T) {
+	t.Parallel()
+	var seen atomic.Value
+	h := runtimetest.Full().Handler(runtimetest.HTTPOptions{})
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen.Store(r.Header.Get("Authorization"))
+		h.ServeHTTP(w, r)
+	}))
+	defer srv.Close()
+	login, err := os.ReadFile(filepath.Join("testdata", "login_29d23f62.json"))
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "auth.json")
+	require.NoError(t, os.WriteFile(path, bytes.Replace(login, []byte("https://notes.example.com"), []byte(srv.URL), 1), 0o600))
+	client, err := dial.Dial(t.Context(), config.Entry{Name: "notes", URL: srv.URL + "/mcp"}, dial.Options{Auth: &dial.Auth{Store: &tokenstore.Store{Path: path}, StoredOnly: true}})
+	require.NoError(t, err)
+	require.NoError(t, client.Close())
+	if got := seen.Load(); got != "Bearer made-by-29d23f62" {
+		t.Errorf("sent %q", got)
+	}
+}
+
+// TestKeyringNotLinked: this program does not import the keyring. One that has its tokens
+// there is told so before anything is sent, and where the entry says nothing of a login, too.
+func TestKeyringNotLinked(t *testing.T) {
+	t.Parallel()
+	var sent atomic.Int64
+	h := runtimetest.Full().Handler(runtimetest.HTTPOptions{})
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent.Add(1)
+		h.ServeHTTP(w, r)
+	}))
+	defer srv.Close()
+	for _, storedOnly := range []bool{false, true} {
+		store := &tokenstore.Store{Path: filepath.Join(t.TempDir(), "auth.json"), Keyring: true}
+		_, err := dial.Dial(t.Context(), config.Entry{Name: "s", URL: srv.URL + "/mcp"}, dial.Options{Auth: &dial.Auth{Store: store, StoredOnly: storedOnly}})
+		var h interface{ Hint() string }
+		if !errors.Is(err, tokenstore.ErrNotLinked) || !errors.As(err, &h) || !strings.Contains(h.Hint(), "runtime/auth/keyring") {
+			t.Errorf("stored only %t: %v", storedOnly, err)
+		}
+	}
+	if n := sent.Load(); n != 0 {
+		t.Errorf("%d requests were sent", n)
 	}
 }
 

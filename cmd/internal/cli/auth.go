@@ -18,6 +18,7 @@ import (
 	"github.com/mcpctl/mcpctl/internal/tokenstore"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/auth"
+	_ "github.com/mcpctl/mcpctl/runtime/auth/keyring" // for auth.store: keyring
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 )

@@ -17,6 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/internal/access/policy"
 	"github.com/mcpctl/mcpctl/internal/atomicfile"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/config/watch"
 )
 
 // allAllowed warns that nothing says what those may do whom serve lets in.
@@ -35,7 +36,7 @@ type policing struct {
 	// what watches the folders of files, nil at the end; and what ends keeping quotas, nil
 	// where none are kept.
 	failed   string
-	watchers map[string]*config.Watcher
+	watchers map[string]*watch.Watcher
 	forget   func()
 
 	mu     sync.Mutex // guards what follows
@@ -222,7 +223,7 @@ func (p *policing) watch(g *gateway) (stop func()) {
 // turn.
 func (p *policing) watchFolders(g *gateway) {
 	if p.watchers == nil {
-		p.watchers = map[string]*config.Watcher{}
+		p.watchers = map[string]*watch.Watcher{}
 	}
 	p.mu.Lock()
 	files := p.files
@@ -232,7 +233,7 @@ func (p *policing) watchFolders(g *gateway) {
 		if p.watchers[dir] == nil {
 			// Of a file that is not there, a watcher tells what happens around it.
 			none := filepath.Join(dir, ".mcpctl-none.json")
-			p.watchers[dir] = config.Watch(none, config.WatchOptions{Changed: func(*config.File, error) {}, OthersChanged: func() { p.follow(g) }})
+			p.watchers[dir] = watch.File(none, watch.Options{Changed: func(*config.File, error) {}, OthersChanged: func() { p.follow(g) }})
 		}
 	}
 }

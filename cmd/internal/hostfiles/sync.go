@@ -10,6 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/hosts"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/config/watch"
 )
 
 // Sync brings the files of hosts that were exported to in line with servers.json.
@@ -74,7 +75,7 @@ func (s *Sync) Watch(ctx context.Context, names []string, log *slog.Logger, fail
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	changed := make(chan error)
-	w := config.Watch(s.ConfigPath, config.WatchOptions{File: f, Logger: log, Changed: func(_ *config.File, err error) {
+	w := watch.File(s.ConfigPath, watch.Options{File: f, Logger: log, Changed: func(_ *config.File, err error) {
 		select {
 		case changed <- err:
 		case <-ctx.Done():

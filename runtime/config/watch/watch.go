@@ -1,4 +1,6 @@
-package config
+// Package watch reports changes of servers.json, however they are made. It is apart from package
+// config, so that a program that only reads the file links no file system events.
+package watch
 
 import (
 	"bytes"
@@ -11,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/internal/atomicfile"
+	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
 const (
@@ -26,15 +29,15 @@ const (
 	watchPoll = 5 * time.Second
 )
 
-// WatchOptions are settings of a [Watcher].
-type WatchOptions struct {
+// Options are settings of a [Watcher].
+type Options struct {
 	// File was read last: Changed is not called while the file has the same bytes.
-	File *File
+	File *config.File
 	// Changed is called, never concurrently, with the changed file, or with a nil
 	// File and why it cannot be read. The same file or error is reported again only
 	// after the other kind, or after [Watcher.Look]. Faults of single entries are no
-	// error, as with [Load].
-	Changed func(f *File, err error)
+	// error, as with [config.Load].
+	Changed func(f *config.File, err error)
 	// OthersChanged, when not nil, is called when something beside the file may have
 	// changed, sometimes in vain; never while Changed runs.
 	OthersChanged func()
@@ -47,7 +50,7 @@ type WatchOptions struct {
 // methods may be called concurrently.
 type Watcher struct {
 	path string
-	o    WatchOptions
+	o    Options
 	poll time.Duration
 
 	touched chan struct{} // the file may have changed
@@ -64,8 +67,8 @@ type Watcher struct {
 	seen     fs.FileInfo // nil: there was no file
 }
 
-// Watch watches the file at path until Close.
-func Watch(path string, o WatchOptions) *Watcher {
+// File watches the file at path until Close.
+func File(path string, o Options) *Watcher {
 	w := newWatcher(path, o)
 	w.start()
 	return w
@@ -78,7 +81,7 @@ func (w *Watcher) start() {
 	w.work.Go(func() { w.run(ctx, dirs) })
 }
 
-func newWatcher(path string, o WatchOptions) *Watcher {
+func newWatcher(path string, o Options) *Watcher {
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	w := &Watcher{path: path, o: o, poll: watchPoll, touched: make(chan struct{}, 1), around: make(chan struct{}, 1), look: make(chan struct{}, 1)}
 	if o.File != nil {
@@ -223,8 +226,8 @@ func (w *Watcher) read(asked bool) (doubtful bool) {
 }
 
 // load reads the file; a missing or empty one is an error.
-func (w *Watcher) load() (*File, error) {
-	f, err := Load(w.path)
+func (w *Watcher) load() (*config.File, error) {
+	f, err := config.Load(w.path)
 	if err == nil {
 		err = f.Empty()
 	}

@@ -1,4 +1,4 @@
-package config
+package watch
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/test/wait"
 )
 
@@ -27,7 +28,7 @@ type watching struct {
 	told []string
 }
 
-func (x *watching) changed(f *File, err error) {
+func (x *watching) changed(f *config.File, err error) {
 	line := ""
 	if err != nil {
 		line = err.Error()
@@ -81,11 +82,11 @@ func newWatching(t *testing.T) *watching {
 	t.Helper()
 	x := &watching{t: t, path: filepath.Join(t.TempDir(), "servers.json")}
 	x.write(servers("a"))
-	f, err := Load(x.path)
+	f, err := config.Load(x.path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.w = newWatcher(x.path, WatchOptions{File: f, Changed: x.changed})
+	x.w = newWatcher(x.path, Options{File: f, Changed: x.changed})
 	return x
 }
 
