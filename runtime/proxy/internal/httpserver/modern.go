@@ -54,24 +54,26 @@ func (h *Streamable) modern(w http.ResponseWriter, r *http.Request, who *access.
 			return
 		}
 	}
-	ctx, cancel := context.WithCancelCause(r.Context())
-	defer cancel(nil)
 	req := &router.Request{Line: bytes.Clone(body), Msg: new(*m), Method: method, Header: r.Header, Begun: begun}
 	req.From = req.ModernCaller(x.push)
 	req.From.Audience, req.From.Peer = seen, peerOf(r)
 	if method == revision.MethodSubscriptionsListen {
-		h.modernListen(ctx, x, who, req)
+		h.modernListen(r.Context(), x, who, req)
 		return
 	}
-	h.serveModern(r, x, id, cancel, func() (router.Answer, bool) { return h.p.Router.ServeModern(ctx, req), true })
+	h.serveModern(r, x, id, func(ctx context.Context) (router.Answer, bool) { return h.p.Router.ServeModern(ctx, req), true })
 }
 
 // serveModern writes what comes for a request and its answer. serve returns that,
-// and false for none; cancel ends it.
-func (h *Streamable) serveModern(r *http.Request, x *modernPost, id []byte, cancel context.CancelCauseFunc, serve func() (router.Answer, bool)) {
+// and false for none.
+func (h *Streamable) serveModern(r *http.Request, x *modernPost, id []byte, serve func(context.Context) (router.Answer, bool)) {
+	// The request's own context ends without a cause: if it ended this one, too, that would race
+	// with await for the reason that the server is told.
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
+	defer cancel(nil)
 	answered, silent := make(chan router.Answer, 1), false
 	if !h.work.Go(func() { // ends with serve's context, and is waited for below
-		a, ok := serve()
+		a, ok := serve(ctx)
 		silent = !ok
 		answered <- a
 	}) {

@@ -68,13 +68,13 @@ func (c *fastPost) await(r *http.Request, body []byte, m *rawjson.Message) {
 // serve continues the call as one that may wait for its client.
 func (c *fastPost) serve(r *http.Request, body []byte, m *rawjson.Message) {
 	x, h := &c.x, c.x.h
-	ctx, cancel := context.WithCancelCause(r.Context())
-	defer cancel(nil)
 	x.wake = make(chan struct{}, 1)
 	req := &router.Request{Line: bytes.Clone(body), Msg: new(*m), Method: revision.MethodToolsCall, Header: r.Header}
 	req.From = req.ModernCaller(x.push)
 	req.From.Audience, req.From.Peer = c.Who, c.Peer()
-	h.serveModern(r, x, m.ID.Of(body), cancel, func() (router.Answer, bool) { return h.p.Router.ContinueParked(ctx, &c.PendingFastCall, req) })
+	h.serveModern(r, x, m.ID.Of(body), func(ctx context.Context) (router.Answer, bool) {
+		return h.p.Router.ContinueParked(ctx, &c.PendingFastCall, req)
+	})
 }
 
 func (c *fastPost) Answer(framed *bytes.Buffer) *jsonrpc.Writer {
