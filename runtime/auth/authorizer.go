@@ -142,7 +142,7 @@ func (a *Authorizer) usable(ctx context.Context) (tokenstore.Token, error) {
 		return a.external(ctx, t.Access)
 	case exchanges(&a.o.Config) && (t.Access == "" || soon(t)):
 		return exchange(ctx, a, t.Access)
-	case a.unlinked != nil:
+	case a.unlinked != nil && t.Access == "":
 		return tokenstore.Token{}, a.unlinked
 	case t.Access != "" && soon(t) && t.Refresh != "":
 		fresh, err := a.refreshed(ctx, t)

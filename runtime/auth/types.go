@@ -15,10 +15,9 @@ type (
 	Secret = secret.Text
 	// Token is what is kept of one server's authorization. Its String shows none of it.
 	Token = tokenstore.Token
-	// Store keeps tokens in a file, or, with Keyring set, in the keyring of the system, which
-	// the program has to import: see package keyring below this one. A Store with a Path is
-	// ready for use. Its methods may be called concurrently, by any number of
-	// processes.
+	// Store keeps tokens in a file, or, with Keyring set, in the keyring of the system: for that
+	// the program imports package runtime/auth/keyring. A Store with a Path is ready for use.
+	// Its methods may be called concurrently, by any number of processes.
 	Store = tokenstore.Store
 )
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,14 +18,15 @@ import (
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/secret"
 	"github.com/mcpctl/mcpctl/internal/tokenstore"
+	"github.com/mcpctl/mcpctl/runtime/auth"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
-// TestKeptToken: a token that is kept goes to its server alone, the entry's own header
-// wins, and with KeptOnly other servers are left alone.
+// TestStoredToken: a token that is stored goes to its server alone, the entry's own header
+// wins, and with StoredOnly other servers are left alone.
 func TestStoredToken(t *testing.T) {
 	t.Parallel()
 	var seen []string
@@ -112,6 +114,19 @@ func TestKeyringNotLinked(t *testing.T) {
 	}
 	if n := sent.Load(); n != 0 {
 		t.Errorf("%d requests were sent", n)
+	}
+
+	// A token that the program has obtained itself is used.
+	server, err := url.Parse(srv.URL)
+	require.NoError(t, err)
+	a := auth.New(auth.Options{Server: server, Name: "s", Store: &tokenstore.Store{Path: filepath.Join(t.TempDir(), "auth.json"), Keyring: true}})
+	req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL, nil)
+	if err := a.Authorize(t.Context(), req); !errors.Is(err, tokenstore.ErrNotLinked) {
+		t.Errorf("without a token: %v", err)
+	}
+	_, _ = a.Take(t.Context(), "own") // says that it is not stored
+	if err := a.Authorize(t.Context(), req); err != nil || req.Header.Get("Authorization") != "Bearer own" {
+		t.Errorf("with a token: %q, %v", req.Header.Get("Authorization"), err)
 	}
 }
 
