@@ -154,19 +154,19 @@ func (t *Tokens) Principal(text string, now time.Time) (*Principal, *Refusal) {
 	var all [tokenLength]byte // on the stack
 	copy(all[:], text)
 	sum := sha256.Sum256(all[:])
-	who := k.principal
+	principal := k.principal
 	if !ok {
-		who = t.bySum[sum]
+		principal = t.bySum[sum]
 	} else if subtle.ConstantTimeCompare(sum[:], k.sum[:]) != 1 {
-		who = nil
+		principal = nil
 	}
 	switch {
-	case who == nil:
+	case principal == nil:
 		return nil, ErrUnknownToken
-	case who.Expired(now):
+	case principal.Expired(now):
 		return nil, ErrExpired
 	}
-	return who, nil
+	return principal, nil
 }
 
 // Has reports whether the token that a principal was made of is still accepted.

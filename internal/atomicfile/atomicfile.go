@@ -40,11 +40,11 @@ func write(path string, data []byte, perm fs.FileMode, sync bool) (err error) {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	info, err := os.Stat(path)
-	there := err == nil
+	exists := err == nil
 	switch {
-	case there && !info.Mode().IsRegular():
+	case exists && !info.Mode().IsRegular():
 		return fmt.Errorf("write %s: not a regular file", path)
-	case there:
+	case exists:
 		perm = 0o600 // until it has what was written
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("write %s: %w", path, err)
@@ -63,7 +63,7 @@ func write(path string, data []byte, perm fs.FileMode, sync bool) (err error) {
 	if _, err = tmp.Write(data); err != nil {
 		return err
 	}
-	if there {
+	if exists {
 		if err = tmp.Chmod(info.Mode().Perm()); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 			return err
 		}

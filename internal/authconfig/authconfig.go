@@ -225,7 +225,7 @@ func explain(err error) error {
 func (c *Config) check() error {
 	type need struct {
 		what string
-		has  bool
+		set  bool
 	}
 	var needs []need
 	switch c.Grant {
@@ -269,7 +269,7 @@ func (c *Config) check() error {
 		return fmt.Errorf("grant is none of %s", strings.Join(all, ", "))
 	}
 	for _, n := range needs {
-		if !n.has {
+		if !n.set {
 			return fmt.Errorf("grant %s needs %s", c.Grant, n.what)
 		}
 	}
@@ -281,14 +281,14 @@ func (c *Config) checkRequest() error {
 	code := c.Grant == "" || c.Grant == GrantCode
 	for _, m := range []struct {
 		name, grant string
-		has, may    bool
+		set, may    bool
 	}{
 		{"authorizationEndpoint", GrantCode, c.AuthorizationEndpoint != "", code},
 		{"username", GrantPassword, c.Username != "", c.Grant == GrantPassword},
 		{"password", GrantPassword, !c.Password.IsZero(), c.Grant == GrantPassword},
 		{"refreshToken", GrantRefreshToken, !c.RefreshToken.IsZero(), c.Grant == GrantRefreshToken},
 	} {
-		if m.has && !m.may {
+		if m.set && !m.may {
 			return fmt.Errorf("%s needs grant %s", m.name, m.grant)
 		}
 	}

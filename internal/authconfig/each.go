@@ -51,7 +51,7 @@ func (f *eachForm) check(c *Config) error {
 	hasIn := exchanges || c.Grant == GrantEnterprise // the token of a principal
 	for _, m := range []struct {
 		name     string
-		has, may bool
+		set, may bool
 	}{
 		{"actorToken", f.ActorToken != "", exchanges},
 		{"subjectIssuer", f.SubjectIssuer != "", c.Each.On && hasIn},
@@ -62,7 +62,7 @@ func (f *eachForm) check(c *Config) error {
 		{"idp.idToken", !c.IDP.IDToken.IsZero(), !c.Each.On},
 	} {
 		switch {
-		case !m.has || m.may:
+		case !m.set || m.may:
 		case c.Each.On:
 			return fmt.Errorf(`%s has no use with "as": "principal" and grant %s`, m.name, cmp.Or(c.Grant, GrantCode))
 		default:

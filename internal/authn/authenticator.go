@@ -42,8 +42,8 @@ func (d *Authenticator) Advertise(metadata string, scopes []string) *Authenticat
 // Who implements [proxy.Authenticator].
 func (d *Authenticator) Who(ctx context.Context, c access.Credential) (*access.Principal, *access.Refusal) {
 	for _, p := range d.providers {
-		if who, no := p.Principal(ctx, c); who != nil || no != nil {
-			return who, no
+		if principal, refusal := p.Principal(ctx, c); principal != nil || refusal != nil {
+			return principal, refusal
 		}
 	}
 	if c.Bearer != "" {
@@ -54,14 +54,14 @@ func (d *Authenticator) Who(ctx context.Context, c access.Credential) (*access.P
 
 // Challenge implements [proxy.Authenticator]. Where no issuer is known that a client could get a
 // token from, none is named, so that no client tries to.
-func (d *Authenticator) Challenge(no *access.Refusal) string {
+func (d *Authenticator) Challenge(refusal *access.Refusal) string {
 	if d.metadata == "" {
 		return `realm="mcpctl"`
 	}
 	challenge := `resource_metadata="` + d.metadata + `"`
 	scopes := d.scopes
-	if no.Scopes != nil {
-		scopes = no.Scopes
+	if refusal.Scopes != nil {
+		scopes = refusal.Scopes
 	}
 	if len(scopes) > 0 {
 		challenge += `, scope="` + strings.Join(scopes, " ") + `"`

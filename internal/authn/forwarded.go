@@ -81,8 +81,8 @@ func (p *Forwarded) named(c access.Credential) bool {
 	if len(p.o.Names) == 0 || c.Certificate == nil {
 		return false
 	}
-	name, no := CertificateName(c.Certificate, CertificateKinds())
-	return no == nil && slices.Contains(p.o.Names, name)
+	name, refusal := CertificateName(c.Certificate, CertificateKinds())
+	return refusal == nil && slices.Contains(p.o.Names, name)
 }
 
 // listed reports whether the peer is a proxy by its address, or may be any.
@@ -178,10 +178,10 @@ func (p *Forwarded) of(header map[string][]string) (*access.Principal, *access.R
 		s.groups = values[0]
 	}
 	p.mu.RLock()
-	who := p.seen[s]
+	principal := p.seen[s]
 	p.mu.RUnlock()
-	if who != nil {
-		return who, nil
+	if principal != nil {
+		return principal, nil
 	}
 	if s.user == "" && s.groups == "" {
 		return nil, access.ErrNoCredential // a proxy's word for nobody
@@ -190,14 +190,14 @@ func (p *Forwarded) of(header map[string][]string) (*access.Principal, *access.R
 	if !ok || !clean(s.user) || strings.Contains(s.user, ",") {
 		return nil, ErrUnclear
 	}
-	who = &access.Principal{ID: "proxy|" + s.user, Name: s.user, Provider: p.Kind(), Groups: groups}
+	principal = &access.Principal{ID: "proxy|" + s.user, Name: s.user, Provider: p.Kind(), Groups: groups}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.seen) >= maxForwarded {
 		clear(p.seen)
 	}
-	p.seen[s] = who
-	return who, nil
+	p.seen[s] = principal
+	return principal, nil
 }
 
 // split returns the groups in the value of a header, sorted, false for what are none.
@@ -222,6 +222,6 @@ func clean(name string) bool {
 
 // Valid reports whether one whom it has made is still let in: what a proxy says in
 // headers has no end.
-func (p *Forwarded) Valid(who *access.Principal) bool {
-	return p.o.Assertion == "" || p.o.Tokens.Valid(who)
+func (p *Forwarded) Valid(principal *access.Principal) bool {
+	return p.o.Assertion == "" || p.o.Tokens.Valid(principal)
 }

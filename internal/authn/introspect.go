@@ -62,7 +62,7 @@ type Introspection struct {
 type answer struct {
 	principal *access.Principal // nil for a refusal
 	bound     *jwt.Binding
-	no        *access.Refusal
+	refusal   *access.Refusal
 	until     time.Time
 }
 
@@ -114,14 +114,14 @@ func (p *Introspection) Principal(ctx context.Context, c access.Credential) (*ac
 			return nil, access.ErrUnavailable
 		}
 	}
-	if a.no != nil {
-		return nil, a.no
+	if a.refusal != nil {
+		return nil, a.refusal
 	}
 	if a.principal.Expired(now) {
 		return nil, access.ErrExpired
 	}
-	if no := a.bound.Check(c.Certificate); no != nil {
-		return nil, no
+	if refusal := a.bound.Check(c.Certificate); refusal != nil {
+		return nil, refusal
 	}
 	return a.principal, nil
 }
@@ -171,11 +171,11 @@ func (p *Introspection) question(token string) *answer {
 	a := &answer{until: now.Add(acceptedTime)}
 	switch {
 	case !said.Active:
-		a.no = access.ErrUnknownToken
+		a.refusal = access.ErrUnknownToken
 	case said.Type != "" && !strings.EqualFold(said.Type, "Bearer") && !strings.EqualFold(said.Type, "access_token"):
-		a.no = errType
+		a.refusal = errType
 	default:
-		a.principal, a.bound, a.no = p.rules.Claims(body, now)
+		a.principal, a.bound, a.refusal = p.rules.Claims(body, now)
 	}
 	p.seen.Keep(token, p.settle(token, a, now))
 	return a
@@ -186,7 +186,7 @@ func (p *Introspection) question(token string) *answer {
 func (p *Introspection) settle(token string, a *answer, now time.Time) *answer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if a.no != nil {
+	if a.refusal != nil {
 		a.until = now.Add(refusedTime)
 		if now.Sub(p.window) >= refusedTime {
 			p.window, p.refused = now, 0
@@ -197,7 +197,9 @@ func (p *Introspection) settle(token string, a *answer, now time.Time) *answer {
 	l := &life{token: token, asked: now}
 	a.principal.Proof = l
 	if len(p.live) >= maxLive {
-		maps.DeleteFunc(p.live, func(who *access.Principal, l *life) bool { return who.Expired(now) || now.Sub(l.wanted) > acceptedTime })
+		maps.DeleteFunc(p.live, func(caller *access.Principal, l *life) bool {
+			return caller.Expired(now) || now.Sub(l.wanted) > acceptedTime
+		})
 	}
 	if len(p.live) < maxLive { // others end with their tokens
 		p.live[a.principal] = l
@@ -237,10 +239,10 @@ func (p *Introspection) Failure() error {
 
 // Valid implements [authn.Provider]: the token has not ended, and the issuer has not said
 // no when it was asked again.
-func (p *Introspection) Valid(who *access.Principal) bool {
+func (p *Introspection) Valid(principal *access.Principal) bool {
 	now := time.Now()
-	l, ok := who.Proof.(*life)
-	if !ok || who.Expired(now) {
+	l, ok := principal.Proof.(*life)
+	if !ok || principal.Expired(now) {
 		return false
 	}
 	p.mu.Lock()
@@ -272,14 +274,14 @@ func (p *Introspection) Run(ctx context.Context) {
 func (p *Introspection) again(ctx context.Context, now time.Time) {
 	due := map[*access.Principal]*life{}
 	p.mu.Lock()
-	maps.DeleteFunc(p.live, func(who *access.Principal, _ *life) bool { return who.Expired(now) })
-	for who, l := range p.live {
+	maps.DeleteFunc(p.live, func(caller *access.Principal, _ *life) bool { return caller.Expired(now) })
+	for caller, l := range p.live {
 		if now.Sub(l.asked) >= acceptedTime && now.Sub(l.wanted) <= 2*liveCheck {
-			due[who] = l
+			due[caller] = l
 		}
 	}
 	p.mu.Unlock()
-	for who, l := range due {
+	for caller, l := range due {
 		if ctx.Err() != nil {
 			return
 		}
@@ -291,9 +293,9 @@ func (p *Introspection) again(ctx context.Context, now time.Time) {
 			continue // the session goes on
 		}
 		p.mu.Lock()
-		if l.asked = now; a.no != nil || a.principal.ID != who.ID {
+		if l.asked = now; a.refusal != nil || a.principal.ID != caller.ID {
 			l.refused = true
-			delete(p.live, who)
+			delete(p.live, caller)
 		}
 		p.mu.Unlock()
 	}
@@ -304,8 +306,8 @@ func (p *Introspection) again(ctx context.Context, now time.Time) {
 func (p *Introspection) Subject(id string) (token secret.Text, expires time.Time, ok bool) {
 	now := time.Now()
 	p.seen.Each(func(text string, a *answer) {
-		if who := a.principal; who != nil && who.ID == id && !who.Expired(now) && (!ok || who.Expires.After(expires)) {
-			token, expires, ok = secret.New(text), who.Expires, true
+		if principal := a.principal; principal != nil && principal.ID == id && !principal.Expired(now) && (!ok || principal.Expires.After(expires)) {
+			token, expires, ok = secret.New(text), principal.Expires, true
 		}
 	})
 	return token, expires, ok

@@ -55,23 +55,23 @@ func (p *MTLS) Principal(_ context.Context, c access.Credential) (*access.Princi
 		return nil, nil
 	}
 	p.mu.RLock()
-	who := p.seen[c.Certificate]
+	principal := p.seen[c.Certificate]
 	p.mu.RUnlock()
-	if who != nil {
-		return who, nil
+	if principal != nil {
+		return principal, nil
 	}
-	name, no := CertificateName(c.Certificate, p.o.From)
-	if no != nil {
-		return nil, no
+	name, refusal := CertificateName(c.Certificate, p.o.From)
+	if refusal != nil {
+		return nil, refusal
 	}
-	who = &access.Principal{ID: "cert|" + name, Name: name, Provider: p.Kind(), Groups: p.groups(name), Client: name, Expires: c.Certificate.NotAfter, Proof: c.Chains}
+	principal = &access.Principal{ID: "cert|" + name, Name: name, Provider: p.Kind(), Groups: p.groups(name), Client: name, Expires: c.Certificate.NotAfter, Proof: c.Chains}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.seen) >= maxSeen {
 		clear(p.seen)
 	}
-	p.seen[c.Certificate] = who
-	return who, nil
+	p.seen[c.Certificate] = principal
+	return principal, nil
 }
 
 // groups returns the groups of a name, sorted.
@@ -86,7 +86,7 @@ func (p *MTLS) groups(name string) (groups []string) {
 }
 
 // Valid reports whether the certificate that a principal was made of is still accepted.
-func (p *MTLS) Valid(who *access.Principal) bool {
-	chains, ok := who.Proof.([][]*x509.Certificate)
+func (p *MTLS) Valid(principal *access.Principal) bool {
+	chains, ok := principal.Proof.([][]*x509.Certificate)
 	return ok && p.o.Trust().Check(chains, p.o.Now()) == nil
 }

@@ -175,8 +175,8 @@ func (w *TokenFollower) Principal(_ context.Context, c access.Credential) (*acce
 	if !access.IsToken(c.Bearer) {
 		return nil, nil
 	}
-	p, no := w.principal(c.Bearer)
-	if no == nil {
+	p, refusal := w.principal(c.Bearer)
+	if refusal == nil {
 		return p, nil
 	}
 	w.Changed() // or somebody else has seen the change since

@@ -42,7 +42,7 @@ type list struct {
 
 // verdict is what was found of a certificate, and until when that holds.
 type verdict struct {
-	no         *access.Refusal
+	refusal    *access.Refusal
 	from, till time.Time
 }
 
@@ -162,7 +162,7 @@ func (t *Trust) Check(chains [][]*x509.Certificate, now time.Time) *access.Refus
 	v, ok := t.seen[leaf]
 	t.mu.RUnlock()
 	if ok && !now.Before(v.from) && now.Before(v.till) {
-		return v.no
+		return v.refusal
 	}
 	v = t.check(chains, now)
 	t.mu.Lock()
@@ -171,14 +171,14 @@ func (t *Trust) Check(chains [][]*x509.Certificate, now time.Time) *access.Refus
 		clear(t.seen)
 	}
 	t.seen[leaf] = v
-	return v.no
+	return v.refusal
 }
 
 // check checks the chains: one that is accepted is enough.
 func (t *Trust) check(chains [][]*x509.Certificate, now time.Time) (v verdict) {
 	for i, chain := range chains {
 		one := t.chain(chain, now)
-		if one.no == nil {
+		if one.refusal == nil {
 			return one
 		}
 		if i == 0 {
@@ -192,7 +192,7 @@ func (t *Trust) check(chains [][]*x509.Certificate, now time.Time) (v verdict) {
 func (t *Trust) chain(chain []*x509.Certificate, now time.Time) verdict {
 	const again = time.Minute // a refusal is looked at again then
 	v := verdict{from: now, till: now.Add(again)}
-	refuse := func(no *access.Refusal) verdict { v.no = no; return v }
+	refuse := func(refusal *access.Refusal) verdict { v.refusal = refusal; return v }
 	root := chain[len(chain)-1]
 	known := false
 	for _, c := range t.roots {

@@ -105,10 +105,10 @@ func (s *flagSet) finish(suffix bool) []Flag {
 }
 
 // negate notes the negated form of a switch that stands before it.
-func (s *flagSet) negate(flags []Flag, long, no string) bool {
+func (s *flagSet) negate(flags []Flag, long, negation string) bool {
 	for i := range flags {
-		if flags[i].Long == long && (flags[i].Negated == "" || flags[i].Negated == no) {
-			flags[i].Negated = no
+		if flags[i].Long == long && (flags[i].Negated == "" || flags[i].Negated == negation) {
+			flags[i].Negated = negation
 			return true
 		}
 	}

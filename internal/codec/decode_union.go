@@ -148,7 +148,7 @@ func (d *decoder) fits(o *outline, a *armPlan) (bool, *failure) {
 	if tried {
 		return o.plausible(a.plan.object), nil
 	}
-	return slices.ContainsFunc(a.Keys, func(key string) bool { _, there := o.names[key]; return there }), nil
+	return slices.ContainsFunc(a.Keys, func(key string) bool { _, ok := o.names[key]; return ok }), nil
 }
 
 // ahead returns the members of the object here, as long as they are wanted, and
@@ -188,9 +188,9 @@ func (o *outline) plausible(sp *structPlan) bool {
 	known := 0
 	for i := range sp.fields {
 		fp := &sp.fields[i]
-		raw, there := o.names[fp.name]
+		raw, ok := o.names[fp.name]
 		switch {
-		case there:
+		case ok:
 			known++
 			if fp.index < 0 && !sameJSON(raw, fp.canonical) {
 				return false

@@ -215,8 +215,8 @@ func (m *mender) key(obj *hujson.Object, member *hujson.ObjectMember, keys []str
 	if near := plain.Nearest(name, keys, 2); meant == "" && len(near) == 1 {
 		meant = near[0]
 	}
-	has := slices.ContainsFunc(obj.Members, func(o hujson.ObjectMember) bool { return jsonedit.Name(&o) == meant })
-	if meant != "" && !has {
+	found := slices.ContainsFunc(obj.Members, func(o hujson.ObjectMember) bool { return jsonedit.Name(&o) == meant })
+	if meant != "" && !found {
 		m.rename(member, meant)
 	}
 }

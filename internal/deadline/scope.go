@@ -81,7 +81,7 @@ func (s *Scope) end(err, cause error) {
 	for first != nil {
 		w := first
 		first = w.next
-		w.who.Tell()
+		w.listener.Tell()
 	}
 }
 
@@ -213,9 +213,9 @@ type Listener interface{ Tell() }
 // Registration calls a listener at the end of a context. The zero value is ready; unlike
 // [context.AfterFunc], it allocates nothing where the context is a scope.
 type Registration struct {
-	who  Listener
-	stop func() bool // of a context that is no scope
-	of   *Scope
+	listener Listener
+	stop     func() bool // of a context that is no scope
+	of       *Scope
 
 	next, prev *Registration // guarded by the scope's lock, as is linked
 	linked     bool
@@ -223,23 +223,23 @@ type Registration struct {
 
 // Start begins to watch a context. A watch that was stopped may be started again, one
 // whose watcher was told may not.
-func (w *Registration) Start(ctx context.Context, who Listener) {
+func (w *Registration) Start(ctx context.Context, listener Listener) {
 	s := scopeOf(ctx)
 	switch {
 	case s != nil:
-		if !w.link(s, who) {
-			who.Tell()
+		if !w.link(s, listener) {
+			listener.Tell()
 		}
 	case ctx.Done() != nil:
-		w.of, w.stop = nil, context.AfterFunc(ctx, who.Tell)
+		w.of, w.stop = nil, context.AfterFunc(ctx, listener.Tell)
 	default:
 		w.of, w.stop = nil, nil
 	}
 }
 
 // link registers a listener for the end of a scope; false if it has ended.
-func (w *Registration) link(s *Scope, who Listener) bool {
-	w.who, w.stop, w.of = who, nil, s
+func (w *Registration) link(s *Scope, listener Listener) bool {
+	w.listener, w.stop, w.of = listener, nil, s
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {

@@ -61,11 +61,11 @@ func (t *tool) repeatedGo() string {
 
 func (d *decl) golang(out *strings.Builder) {
 	switch {
-	case d.is != nil && d.is.kind == named: // which may be this one again
+	case d.same != nil && d.same.kind == named: // which may be this one again
 		fmt.Fprintf(out, "type %s any\n", d.name)
 		return
-	case d.is != nil:
-		fmt.Fprintf(out, "type %s %s\n", d.name, d.is.goType())
+	case d.same != nil:
+		fmt.Fprintf(out, "type %s %s\n", d.name, d.same.goType())
 		return
 	case slices.ContainsFunc(d.fields, func(f field) bool { return !inTag(f.name) }):
 		fmt.Fprintf(out, "// %s has members that no field can have.\ntype %s map[string]any\n", d.name, d.name)
@@ -78,22 +78,22 @@ func (d *decl) golang(out *strings.Builder) {
 			f.doc = strings.TrimSpace(f.doc + " " + values)
 		}
 		out.WriteString(commentGo(f.doc))
-		option, is := "", f.typ.goType()
+		option, goType := "", f.typ.goType()
 		if !f.required {
 			option = ",omitzero"
 		}
-		if is != "any" && (!f.required && f.typ.isValue() || f.typ.kind == named && f.typ.decl.is == nil && !strings.HasPrefix(is, "*")) {
-			is = "*" + is // absent is nil; and a struct may be inside itself
+		if goType != "any" && (!f.required && f.typ.isValue() || f.typ.kind == named && f.typ.decl.same == nil && !strings.HasPrefix(goType, "*")) {
+			goType = "*" + goType // absent is nil; and a struct may be inside itself
 		}
-		fmt.Fprintf(out, "%s %s `json:%s`\n", names.unique(pascal(f.name)), is, quoteWide(f.name+option))
+		fmt.Fprintf(out, "%s %s `json:%s`\n", names.unique(pascal(f.name)), goType, quoteWide(f.name+option))
 	}
 	out.WriteString("}\n")
 }
 
 // isValue reports whether the zero value of a type is a value of JSON.
 func (t *typ) isValue() bool {
-	is := t.goType()
-	return t.kind != listOf && t.kind != mapOf && t.kind != named && is != "any" && !strings.HasPrefix(is, "*")
+	written := t.goType()
+	return t.kind != listOf && t.kind != mapOf && t.kind != named && written != "any" && !strings.HasPrefix(written, "*")
 }
 
 // inTag reports whether a field can have a name: encoding/json takes these characters.
@@ -145,8 +145,8 @@ func (t *typ) goType() string {
 		for _, of := range t.of {
 			if of.kind == null {
 				nullable = true
-			} else if is := of.goType(); !slices.Contains(parts, is) {
-				parts = append(parts, is)
+			} else if part := of.goType(); !slices.Contains(parts, part) {
+				parts = append(parts, part)
 			}
 		}
 		switch {

@@ -50,7 +50,7 @@ type decl struct {
 	hint   string
 	fields []field
 	open   bool // it may have members that are not named
-	is     *typ // another type, nil for an object
+	same   *typ // another type, nil for an object
 }
 
 // field is a member of an object.
@@ -92,7 +92,7 @@ func (b *builder) typeOf(n schema.Node, hint string, direct []schema.Node) *typ 
 	switch {
 	case t.kind == named && t.decl == d:
 	case d.name != "": // it is inside itself
-		d.is = t
+		d.same = t
 		return &typ{kind: named, decl: d}
 	default:
 		delete(b.of, n)
@@ -147,11 +147,11 @@ func (b *builder) shape(n schema.Node, d *decl, direct []schema.Node) *typ {
 		}
 	}
 	for _, k := range []struct {
-		is schema.Kinds
-		as kind
+		kinds schema.Kinds
+		as    kind
 	}{{schema.String, text}, {schema.Number, number}, {schema.Integer, integer}, {schema.Boolean, boolean}, {schema.Array, listOf}, {schema.Object, mapOf}, {schema.Null, null}} {
 		switch {
-		case kinds&k.is == 0, k.as == integer && kinds&schema.Number != 0:
+		case kinds&k.kinds == 0, k.as == integer && kinds&schema.Number != 0:
 		case k.as == listOf:
 			of = append(of, &typ{kind: listOf, elem: b.items(n, d.hint)})
 		case k.as == mapOf && kinds == schema.Object:

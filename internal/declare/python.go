@@ -73,8 +73,8 @@ func (t *tool) repeatedPython() string {
 }
 
 func (d *decl) python(out *strings.Builder) {
-	if d.is != nil {
-		fmt.Fprintf(out, "%s: TypeAlias = %s\n", d.name, quoteWide(d.is.pythonType()))
+	if d.same != nil {
+		fmt.Fprintf(out, "%s: TypeAlias = %s\n", d.name, quoteWide(d.same.pythonType()))
 		return
 	}
 	reserved := reservedPython()

@@ -86,8 +86,8 @@ func (t *tool) repeatedTS() string {
 }
 
 func (d *decl) typeScript(out *strings.Builder) {
-	if d.is != nil {
-		fmt.Fprintf(out, "export type %s = %s;\n", d.name, d.is.tsType())
+	if d.same != nil {
+		fmt.Fprintf(out, "export type %s = %s;\n", d.name, d.same.tsType())
 		return
 	}
 	fmt.Fprintf(out, "export interface %s {\n", d.name)

@@ -171,24 +171,24 @@ func ourAlone(member string) bool {
 // guess returns the host whose form a file has whose servers are below mcpServers, and which
 // is not in any host's place.
 func (f *File) guess(text, path, own string) *Host {
-	has := func(names ...string) bool {
+	holds := func(names ...string) bool {
 		return slices.ContainsFunc(f.doc.names(nil), func(name string) bool { return slices.Contains(names, name) })
 	}
-	entry := func(is func(member string) bool) bool {
+	entry := func(matches func(member string) bool) bool {
 		return slices.ContainsFunc(f.Names(), func(name string) bool {
 			doc, err := jsonedit.Parse(f.Raw(name))
-			return err == nil && slices.ContainsFunc(doc.Names(), is)
+			return err == nil && slices.ContainsFunc(doc.Names(), matches)
 		})
 	}
 	schema := string(f.doc.value([]string{"$schema"}))
-	gateway := has("serverAuth", "acl", "oauthAs", "audit")
+	gateway := holds("serverAuth", "acl", "oauthAs", "audit")
 	switch {
 	case path == own || filepath.Base(filepath.Dir(path)) == ".mcpctl" || strings.Contains(schema, "mcpctl"),
-		!gateway && !has("httpServer", "middleware", "disabledServers", "enabledServers") && (entry(ourAlone) || strings.Contains(text, "${principal.")):
+		!gateway && !holds("httpServer", "middleware", "disabledServers", "enabledServers") && (entry(ourAlone) || strings.Contains(text, "${principal.")):
 		return &Host{Name: program, Title: program, files: nowhere, dialect: whole}
-	case has("httpServer", "middleware") || entry(func(m string) bool { return m == "authorizationToken" }):
+	case holds("httpServer", "middleware") || entry(func(m string) bool { return m == "authorizationToken" }):
 		return Find("mcproxy")
-	case has("disabledServers", "enabledServers") || strings.Contains(schema, "oh-my-pi"):
+	case holds("disabledServers", "enabledServers") || strings.Contains(schema, "oh-my-pi"):
 		return &Host{Name: "oh-my-pi", Title: "oh-my-pi", files: nowhere, dialect: ohMyPi}
 	case gateway || entry(func(m string) bool { return camel(m) != m }):
 		return Find("avelino")

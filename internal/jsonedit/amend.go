@@ -16,12 +16,12 @@ func (doc *Document) Amend(want *Document, at, from []string) (*Document, error)
 		}
 	}
 	for _, name := range want.Names(from...) {
-		here, there := join(at, name), join(from, name)
-		value := want.Value(there...)
+		here, source := join(at, name), join(from, name)
+		value := want.Value(source...)
 		switch {
 		case err != nil || bytes.Equal(doc.Value(here...), value):
-		case len(doc.Names(here...)) > 0 && len(want.Names(there...)) > 0:
-			doc, err = doc.Amend(want, here, there)
+		case len(doc.Names(here...)) > 0 && len(want.Names(source...)) > 0:
+			doc, err = doc.Amend(want, here, source)
 		default:
 			doc, err = doc.set(value, here)
 		}

@@ -79,24 +79,24 @@ func (d *Document) syntaxError(err error) error {
 	if inner := errors.Unwrap(err); inner != nil {
 		message = inner.Error()
 	}
-	has := func(s string) bool { return strings.Contains(message, s) }
+	contains := func(s string) bool { return strings.Contains(message, s) }
 	remedy := ""
 	switch {
-	case has("unexpected EOF"):
+	case contains("unexpected EOF"):
 		return d.unclosed()
-	case has("after object value"):
+	case contains("after object value"):
 		message, remedy = d.found(offset)+" after a value, where a comma or '}' is due", "put a comma between two members"
-	case has("after array value"):
+	case contains("after array value"):
 		message, remedy = d.found(offset)+" after a value, where a comma or ']' is due", "put a comma between two elements"
-	case has("at start of object name"), (has("at start of value") || has("invalid literal")) && !has("literal: \"") && wantsName(d.text, offset):
+	case contains("at start of object name"), (contains("at start of value") || contains("invalid literal")) && !contains("literal: \"") && wantsName(d.text, offset):
 		message, remedy = d.found(offset)+" where a name is due", `names go in double quotes: "command"`
-	case has("after object name"):
+	case contains("after object name"):
 		message, remedy = d.found(offset)+" after a name, where a colon is due", `as in "command": "npx"`
-	case has("after top-level value"):
+	case contains("after top-level value"):
 		message, remedy = d.found(offset)+" after the end of the object", "remove what follows the last brace, or a brace too many"
-	case has("invalid literal: \""):
+	case contains("invalid literal: \""):
 		message, remedy = d.badString(offset)
-	case has("invalid literal"), has("at start of value"):
+	case contains("invalid literal"), contains("at start of value"):
 		message, remedy = d.found(offset)+" where a value is due", "text goes in double quotes"
 	}
 	return d.errorAt(offset, message, remedy)

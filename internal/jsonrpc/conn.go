@@ -441,11 +441,11 @@ func (c *Conn) rearm(id uint64, p pending) {
 // called: a person has been asked something and may take their time. It may be
 // called for a call that has ended.
 func (c *Conn) Suspend(id uint64) (resume func()) {
-	shift := func(by int) {
+	shift := func(delta int) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if p, ok := c.pending[id]; ok && p.limit > 0 {
-			p.suspended += by
+			p.suspended += delta
 			c.rearm(id, p)
 		}
 	}

@@ -41,19 +41,19 @@ func (s *Server) Compare(o *Offer) []Change {
 	}
 	var changes []Change
 	if o.About != nil {
-		for _, part := range []struct{ what, was, is string }{
+		for _, part := range []struct{ what, was, now string }{
 			{"name", s.About.Name, o.About.Name},
 			{"title", s.About.Title, o.About.Title},
 			{"instructions", s.About.Instructions, o.About.Instructions},
 		} {
 			switch {
-			case part.was == part.is, o.About.Name == "" && part.what != "instructions":
+			case part.was == part.now, o.About.Name == "" && part.what != "instructions":
 			case part.was == "":
-				changes = append(changes, Change{What: part.what, State: New, Is: []byte(part.is)})
-			case part.is == "":
+				changes = append(changes, Change{What: part.what, State: New, Is: []byte(part.now)})
+			case part.now == "":
 				changes = append(changes, Change{What: part.what, State: Gone, Was: []byte(part.was)})
 			default:
-				changes = append(changes, Change{What: part.what, State: Changed, Was: []byte(part.was), Is: []byte(part.is)})
+				changes = append(changes, Change{What: part.what, State: Changed, Was: []byte(part.was), Is: []byte(part.now)})
 			}
 		}
 	}

@@ -27,15 +27,15 @@ type Difference struct {
 // has changed. Of something new or gone it is each member.
 func (c *Change) Differences() []Difference {
 	if !c.Entry() {
-		was, is := around(string(c.Was), string(c.Is))
-		return []Difference{{c.What, was, is}}
+		was, now := around(string(c.Was), string(c.Is))
+		return []Difference{{c.What, was, now}}
 	}
-	was, is := flatten(c.list, c.Was), flatten(c.list, c.Is)
+	was, now := flatten(c.list, c.Was), flatten(c.list, c.Is)
 	var places []string
 	for place := range was {
 		places = append(places, place)
 	}
-	for place := range is {
+	for place := range now {
 		if _, both := was[place]; !both {
 			places = append(places, place)
 		}
@@ -43,7 +43,7 @@ func (c *Change) Differences() []Difference {
 	slices.SortFunc(places, comparePlaces)
 	var out []Difference
 	for _, place := range places {
-		a, b := was[place], is[place]
+		a, b := was[place], now[place]
 		if a == b {
 			continue
 		}
@@ -124,8 +124,8 @@ const (
 
 // around returns the parts in which two texts differ, with some of what they share
 // around them, cut at words.
-func around(was, is string) (string, string) {
-	a, b := []rune(was), []rune(is)
+func around(was, now string) (string, string) {
+	a, b := []rune(was), []rune(now)
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
 		head++

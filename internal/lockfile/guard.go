@@ -126,8 +126,8 @@ type watched struct {
 
 // looked is an entry that was compared alone.
 type looked struct {
-	raw []byte
-	is  bool // as it is locked
+	raw    []byte
+	locked bool // as it is locked
 }
 
 // Set replaces what holds for all servers, and returns the names of those for which
@@ -220,16 +220,16 @@ func (g *Guard) Pinned(server string, l List, key string, raw []byte) bool {
 	case !ok:
 		return false
 	case known && bytes.Equal(before.raw, raw):
-		return before.is
+		return before.locked
 	}
-	is := locked.Digest == digestOf(normal(l, raw))
+	same := locked.Digest == digestOf(normal(l, raw))
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if w.pinned[l] == nil {
 		w.pinned[l] = map[string]looked{} // of what is locked: no more than the file has
 	}
-	w.pinned[l][key] = looked{raw, is}
-	return is
+	w.pinned[l][key] = looked{raw, same}
+	return same
 }
 
 // Check compares an offer with what is locked of a server, and logs what is new about

@@ -270,8 +270,8 @@ func telling(text string) []string {
 // title, or the domain, without the words mcp and server.
 func (f *match) isNamed(query string) bool {
 	namespace, last := registry.SplitName(f.name)
-	is := func(text string) bool { return strings.Join(telling(text), "") == query }
-	return query != "" && (is(last) || is(f.title) || f.domain && is(namespace[strings.LastIndexByte(namespace, '.')+1:]))
+	named := func(text string) bool { return strings.Join(telling(text), "") == query }
+	return query != "" && (named(last) || named(f.title) || f.domain && named(namespace[strings.LastIndexByte(namespace, '.')+1:]))
 }
 
 // unique returns the matches without those whose name is in a registry of higher

@@ -128,11 +128,11 @@ func (f *Fields) appendObject(out, value []byte, depth int) (_ []byte, some bool
 			out = append(out, ',')
 		}
 		out = append(append(out, e.Key.Of(value)...), ':')
-		one, has := inner.append(out, e.Value.Of(value), depth+1)
-		if out = one; !has {
+		one, ok := inner.append(out, e.Value.Of(value), depth+1)
+		if out = one; !ok {
 			out = out[:before]
 		}
-		some = some || has
+		some = some || ok
 	}
 	return append(out, '}'), some
 }

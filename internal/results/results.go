@@ -160,9 +160,9 @@ func (l *Long) Answer(more ...[]byte) []byte {
 		texts[p.block] = i
 	}
 	for i, block := range l.blocks {
-		text, is := texts[i]
+		text, ok := texts[i]
 		switch {
-		case !is:
+		case !ok:
 			add(block.Of(l.raw))
 		case l.Page.Texts[text] != nil:
 			at := l.of[text].at

@@ -138,7 +138,7 @@ func (e *Engine) work(idle chan struct{}) {
 			s := newSegment(group, read, e.Vocabulary.withVectors())
 			e.mu.Lock()
 			// In the meantime the group may have been replaced or dropped.
-			if is := e.waiting[group]; len(is) > 0 && &is[0] == &docs[0] {
+			if waiting := e.waiting[group]; len(waiting) > 0 && &waiting[0] == &docs[0] {
 				delete(e.waiting, group)
 				if e.Meanings != nil {
 					e.Meanings.Learn(group, read)

@@ -54,7 +54,7 @@ func (r *ranking) search(text string) iter.Seq[Found] {
 		}
 	}
 	h := &heap{now: r.now}
-	is, means := names(text), r.meaning(text)
+	name, means := names(text), r.meaning(text)
 	for i, s := range r.now.segments {
 		near := means.of(s)
 		for n, d := range s.docs {
@@ -67,7 +67,7 @@ func (r *ranking) search(text string) iter.Seq[Found] {
 			if scores[doc] > 0 {
 				score += scores[doc] * matched[doc] / (all * all)
 			}
-			h.of = append(h.of, ranked{score, is.has(s.compact, d), int32(i), int32(n)})
+			h.of = append(h.of, ranked{score, name.has(s.compact, d), int32(i), int32(n)})
 		}
 	}
 	return h.best

@@ -12,22 +12,22 @@ const prefix = 4
 // needles are texts to find, without line breaks, by their first bytes. One pass
 // over a text, which may have 64 MiB, finds all of them.
 type needles struct {
-	by            map[string][]string // longest first
+	byStart       map[string][]string // longest first
 	first, second [256]bool           // the bytes that any begins with
 	longest       int
 }
 
 func newNeedles(all []string) *needles {
-	n := &needles{by: map[string][]string{}}
+	n := &needles{byStart: map[string][]string{}}
 	for _, s := range all {
-		if s = withoutBreaks(s); len(s) < MinLength || slices.Contains(n.by[s[:prefix]], s) {
+		if s = withoutBreaks(s); len(s) < MinLength || slices.Contains(n.byStart[s[:prefix]], s) {
 			continue
 		}
-		n.by[s[:prefix]] = append(n.by[s[:prefix]], s)
+		n.byStart[s[:prefix]] = append(n.byStart[s[:prefix]], s)
 		n.first[s[0]], n.second[s[1]] = true, true
 		n.longest = max(n.longest, len(s))
 	}
-	for _, list := range n.by {
+	for _, list := range n.byStart {
 		slices.SortFunc(list, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	}
 	return n
@@ -71,7 +71,7 @@ func (n *needles) spans(text string, open bool) []span {
 // endAt returns the end of the longest needle that begins at i, 0 for none.
 func (n *needles) endAt(text string, i int, open bool) int {
 	rest := text[i:]
-	for _, s := range n.by[rest[:prefix]] {
+	for _, s := range n.byStart[rest[:prefix]] {
 		switch {
 		case strings.HasPrefix(rest, s):
 			return i + len(s)

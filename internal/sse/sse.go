@@ -107,12 +107,12 @@ func (r *Reader) Next() (Event, error) {
 func (r *Reader) dispatch() (Event, bool) {
 	r.id = r.event.id
 	ev := Event{Name: string(r.event.name), Data: r.event.data, ID: r.id}
-	has := r.event.hasData
+	pending := r.event.hasData
 	r.event.name, r.event.data, r.event.hasData = r.event.name[:0], nil, false
 	if ev.Name == "" {
 		ev.Name = "message"
 	}
-	return ev, has
+	return ev, pending
 }
 
 // field takes in one line that is not empty.

@@ -180,8 +180,8 @@ func (v *View) arguments(tool string, all map[string]Argument, t *ToolEdit) erro
 		a := all[name]
 		path := []string{"override", tool, "arguments", name}
 		says := 0
-		for _, is := range []bool{a.Value != nil, a.Default != nil, a.Hide} {
-			if is {
+		for _, set := range []bool{a.Value != nil, a.Default != nil, a.Hide} {
+			if set {
 				says++
 			}
 		}

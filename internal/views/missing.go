@@ -43,11 +43,11 @@ func (v *View) Missing(tools func(exposed string) (definition []byte, known bool
 				all = append(all, &Problem{View: v.name, Path: append(path[:2:2], "name"), Text: "another tool has the name " + quote(as), Remedy: "choose another: the tool is left out of the view"})
 			}
 		}
-		has := argumentsOf(definition)
+		arguments := argumentsOf(definition)
 		before := len(all)
 		for _, a := range v.tools[name].arguments {
-			if !slices.Contains(has, a.name) {
-				all = append(all, &Problem{View: v.name, Path: append(path[:2:2], "arguments", a.name), Text: "the tool has no argument " + quote(a.name), Remedy: argumentsAre(has)})
+			if !slices.Contains(arguments, a.name) {
+				all = append(all, &Problem{View: v.name, Path: append(path[:2:2], "arguments", a.name), Text: "the tool has no argument " + quote(a.name), Remedy: argumentsAre(arguments)})
 			}
 		}
 		if _, err := v.Present("", name, definition); err != nil && len(all) == before {

@@ -178,14 +178,14 @@ func (t *ToolEdit) editable(text []byte, at rawjson.Span, root, properties *rawj
 
 // references returns the references in a part of a schema.
 func references(schema []byte) (all []string) {
-	is := false
+	next := false
 	rawjson.Strings(schema, func(at rawjson.Span, isName bool) {
 		word, _ := rawjson.String(schema, at)
 		switch {
 		case isName:
-			is = word == "$ref" || word == "$dynamicRef" || word == "$recursiveRef"
-		case is:
-			all, is = append(all, word), false
+			next = word == "$ref" || word == "$dynamicRef" || word == "$recursiveRef"
+		case next:
+			all, next = append(all, word), false
 		}
 	})
 	return all

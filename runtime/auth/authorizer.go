@@ -166,8 +166,8 @@ func isExternal(c *authconfig.Config) bool {
 // external reads the token again from where the entry says, unless somebody has in place
 // of the one that was used.
 func (a *Authorizer) external(ctx context.Context, used string) (tokenstore.Token, error) {
-	has := func() bool { return a.token().Access != used }
-	err := a.once(ctx, "external", has, func(context.Context) error {
+	renewed := func() bool { return a.token().Access != used }
+	err := a.once(ctx, "external", renewed, func(context.Context) error {
 		t, err := externalToken(ctx, a.o.Config.Command, a.o.Config.TokenFile) // a command ends with the call that it was run for
 		if err != nil && ctx.Err() != nil {
 			return errGivenUp
@@ -352,7 +352,7 @@ func (a *Authorizer) answer(ctx context.Context, used string, headers []string, 
 		}
 		a.o.Logger.Info("the token cannot be refreshed", "err", err)
 	}
-	has := func() bool {
+	renewed := func() bool {
 		now := a.token()
 		return now.Access != used && now.Access != ""
 	}
@@ -372,12 +372,12 @@ func (a *Authorizer) answer(ctx context.Context, used string, headers []string, 
 			return context.Cause(ctx)
 		}
 		defer a.asking.Release(1)
-		if has() {
+		if renewed() {
 			return nil
 		}
 		err = a.oneLogin(ctx, used, params, obtain)
 	} else {
-		err = a.once(ctx, fmt.Sprintf("%q", []string{"grant", used, params["scope"], params["resource_metadata"]}), has, obtain)
+		err = a.once(ctx, fmt.Sprintf("%q", []string{"grant", used, params["scope"], params["resource_metadata"]}), renewed, obtain)
 	}
 	switch {
 	case err == nil:

@@ -28,18 +28,18 @@ func exchanges(c *authconfig.Config) bool {
 // exchange returns a token for that of the principal, unless somebody has got one in
 // place of the one that was used.
 func exchange(ctx context.Context, a *Authorizer, used string) (tokenstore.Token, error) {
-	has := func() bool {
+	renewed := func() bool {
 		now := a.token()
 		return now.Access != used && !soon(now)
 	}
-	if has() {
+	if renewed() {
 		return a.token(), nil
 	}
 	handed, err := a.o.subject()
 	if err != nil {
 		return tokenstore.Token{}, exchangeError{err}
 	}
-	err = a.once(ctx, "exchange "+handed.Reveal(), has, func(ctx context.Context) error {
+	err = a.once(ctx, "exchange "+handed.Reveal(), renewed, func(ctx context.Context) error {
 		key := a.o.exchangeKey()
 		t, ok := a.o.Exchanged.Get(key, func(t tokenstore.Token) bool { return !soon(t) && t.Access != used })
 		if !ok {

@@ -29,16 +29,16 @@ type failure struct {
 var errGivenUp = errors.New("the call was given up")
 
 // once has one goroutine get a token, for all calls that want it: they take what it has
-// got, and its failure, which also holds for a moment. about is what is asked for. has
+// got, and its failure, which also holds for a moment. about is what is asked for. obtained
 // reports whether the token is there. A call waits as long as its context does; the work,
 // whose context goes on, is not wasted then: the next call finds what came of it.
-func (a *Authorizer) once(ctx context.Context, about string, has func() bool, work func(context.Context) error) error {
+func (a *Authorizer) once(ctx context.Context, about string, obtained func() bool, work func(context.Context) error) error {
 	if a.asking.Acquire(ctx, 1) != nil {
 		return context.Cause(ctx)
 	}
 	f := a.failed
 	failed := f.err != nil && f.about == about && time.Now().Before(f.until)
-	if has() || failed {
+	if obtained() || failed {
 		a.asking.Release(1)
 		if failed {
 			return f.err

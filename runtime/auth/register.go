@@ -50,14 +50,14 @@ func (f *flow) clientFor(ctx context.Context, iss *issuer, redirect string) (tok
 
 // method chooses how to send the entry's secret.
 func (f *flow) method(iss *issuer) string {
-	has := !f.config.ClientSecret.IsZero()
+	secret := !f.config.ClientSecret.IsZero()
 	switch {
-	case has && f.config.AuthStyle == authconfig.AuthStyleHeader:
+	case secret && f.config.AuthStyle == authconfig.AuthStyleHeader:
 		return methodBasic
-	case has && f.config.AuthStyle == authconfig.AuthStyleBody:
+	case secret && f.config.AuthStyle == authconfig.AuthStyleBody:
 		return methodPost
 	}
-	return iss.methodFor(has)
+	return iss.methodFor(secret)
 }
 
 // methodFor chooses how to say who we are, of what the issuer takes.

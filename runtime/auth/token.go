@@ -239,11 +239,11 @@ func (g *guard) refresh(ctx context.Context, t tokenstore.Token, extra map[strin
 // what the entry names, else than the server. endpoint is where the entry has tokens
 // issued, "" for where the issuer says.
 func guardOf(ctx context.Context, t tokenstore.Token, endpoint string) (*guard, error) {
-	by := t.Server
+	issuer := t.Server
 	if t.ByEntry {
-		by = cmp.Or(endpoint, t.Issuer)
+		issuer = cmp.Or(endpoint, t.Issuer)
 	}
-	u, err := url.Parse(by)
+	u, err := url.Parse(issuer)
 	if err != nil {
 		return nil, err
 	}

@@ -118,9 +118,9 @@ func NoRest[E any](rest []E, n int) error {
 }
 
 // NoGap checks that no absent item is before a present one.
-func NoGap(there ...bool) error {
-	for i := 1; i < len(there); i++ {
-		if there[i] && !there[i-1] {
+func NoGap(present ...bool) error {
+	for i := 1; i < len(present); i++ {
+		if present[i] && !present[i-1] {
 			return wrong("has an absent item in front of another item")
 		}
 	}
@@ -128,9 +128,9 @@ func NoGap(there ...bool) error {
 }
 
 // Count returns how many are true.
-func Count(there ...bool) int {
+func Count(present ...bool) int {
 	n := 0
-	for _, t := range there {
+	for _, t := range present {
 		if t {
 			n++
 		}

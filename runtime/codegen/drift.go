@@ -44,12 +44,12 @@ func (c *Client) checkDrift(ctx context.Context, tool string, s *runtime.CallSet
 		}
 		return fmt.Errorf("tool %s: whether it has changed cannot be told: %w", tool, err)
 	}
-	got, there := digests[tool]
+	got, ok := digests[tool]
 	if got == want {
 		return nil
 	}
 	e := &runtime.DriftError{Server: c.surface.Server, Tool: tool, Want: want, Got: got}
-	if there {
+	if ok {
 		e.Changes = []runtime.Change{{Message: "the server's definition is another one"}}
 	} else {
 		e.Changes = []runtime.Change{{Message: "the server does not list it"}}

@@ -37,11 +37,11 @@ func (e Entry) Expand(lookup func(string) (string, bool)) (Expanded, error) {
 
 // ExpandFor is Expand for a principal of mcpctl serve, nil where nobody is asked who
 // they are. A placeholder of a principal without a value is a [*PrincipalError].
-func (e Entry) ExpandFor(who *access.Principal, lookup func(string) (string, bool)) (Expanded, error) {
+func (e Entry) ExpandFor(principal *access.Principal, lookup func(string) (string, bool)) (Expanded, error) {
 	if e.Fault != nil {
 		return Expanded{}, e.Fault
 	}
-	x := &expander{lookup: lookup, missing: e.MissingEnv, who: who}
+	x := &expander{lookup: lookup, missing: e.MissingEnv, caller: principal}
 	out := Expanded{
 		Entry:   e,
 		Command: x.field("command", e.Command),
@@ -156,7 +156,7 @@ func Parts(text string) []Part {
 type expander struct {
 	lookup  func(string) (string, bool)
 	missing string
-	who     *access.Principal
+	caller  *access.Principal
 	denied  *PrincipalError   // the first placeholder of a principal without a value
 	seen    func(name string) // gets those placeholders in place of their values, nil for none
 	errs    []MissingVariable

@@ -99,10 +99,10 @@ func (x *expander) principal(b *strings.Builder, field, name string) {
 	}
 	value, reason := "", principalFault(field, name)
 	if reason == "" {
-		value, reason = valueOf(x.who, name)
+		value, reason = valueOf(x.caller, name)
 	}
 	if reason != "" && x.denied == nil {
-		x.denied = &PrincipalError{Field: field, Name: name, Reason: reason, asks: x.who != nil}
+		x.denied = &PrincipalError{Field: field, Name: name, Reason: reason, asks: x.caller != nil}
 	}
 	b.WriteString(value)
 }

@@ -135,7 +135,7 @@ func (a *Auth) Authorizer(x config.Expanded, log *slog.Logger, redact *secret.Re
 
 // AuthorizerFor is Authorizer for a principal, whose own credentials are obtained where
 // the entry says so; nil is this machine's user, as is one of provider [access.Local].
-func (a *Auth) AuthorizerFor(who *access.Principal, x config.Expanded, log *slog.Logger, redact *secret.Redactor) *auth.Authorizer {
+func (a *Auth) AuthorizerFor(principal *access.Principal, x config.Expanded, log *slog.Logger, redact *secret.Redactor) *auth.Authorizer {
 	server, err := url.Parse(x.URL.Reveal())
 	if a == nil || x.Entry.URL == "" || err != nil || authorizationHeader(x) != "" || server.User != nil {
 		return nil
@@ -143,11 +143,11 @@ func (a *Auth) AuthorizerFor(who *access.Principal, x config.Expanded, log *slog
 	o := auth.Options{
 		Server: server, Name: x.Entry.Name, Config: a.Config.Apply(x.Auth), Store: a.Store, Logger: log, Redactor: redact, AllowHTTP: x.Entry.AllowInsecureHTTP, Given: a.Given,
 	}
-	if who != nil && who.Provider != access.Local && o.Config.Each.On {
+	if principal != nil && principal.Provider != access.Local && o.Config.Each.On {
 		if a.Principals == nil {
 			return nil // without credentials: nobody gets those of this machine's user
 		}
-		a.Principals.of(who.ID, &o)
+		a.Principals.of(principal.ID, &o)
 	}
 	z := auth.New(o)
 	if a.StoredOnly && x.Entry.Auth == nil && !z.Keeps() {

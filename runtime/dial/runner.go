@@ -105,11 +105,11 @@ func InstallCommand(command string, err error) string {
 	if !errors.Is(err, transport.ErrNoCommand) {
 		return ""
 	}
-	by := installs(RunnerName(command))
-	if by[goruntime.GOOS] != "" {
-		return by[goruntime.GOOS]
+	commands := installs(RunnerName(command))
+	if commands[goruntime.GOOS] != "" {
+		return commands[goruntime.GOOS]
 	}
-	return by[""]
+	return commands[""]
 }
 
 // missing are the words of package managers for what does not exist, and what it is.

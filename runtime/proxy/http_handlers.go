@@ -25,7 +25,7 @@ type HTTPOptions struct {
 	// a name.
 	Principal *access.Principal
 	// Refused is called with each request that is not let in, and why; nil for nobody.
-	Refused func(r *http.Request, no *access.Refusal)
+	Refused func(r *http.Request, refusal *access.Refusal)
 	// Unready returns a word for what keeps requests from being served as they should, ""
 	// for nothing, and whether they are refused for it: /readyz says so. Nil: nothing does.
 	Unready func() (word string, refuses bool)
@@ -51,10 +51,10 @@ func (o HTTPOptions) inner() httpserver.Options {
 // address and reason every ten seconds. Endpoints do that themselves: it is for [Guard].
 func (p *Proxy) Recorded(o HTTPOptions) HTTPOptions {
 	next := o.Refused
-	o.Refused = func(r *http.Request, no *access.Refusal) {
-		p.router.Authorizer.CredentialRefused(r.RemoteAddr, no.Reason)
+	o.Refused = func(r *http.Request, refusal *access.Refusal) {
+		p.router.Authorizer.CredentialRefused(r.RemoteAddr, refusal.Reason)
 		if next != nil {
-			next(r, no)
+			next(r, refusal)
 		}
 	}
 	return o

@@ -109,7 +109,7 @@ type Options struct {
 	// none can: it is under way, or begun. who is the principal whose request has failed,
 	// nil where nobody is asked who they are. Its error says why it cannot begin. It may be
 	// called concurrently. Nil: nobody logs in, and clients get the failure.
-	Login func(ctx context.Context, server string, who *access.Principal, failure error) (Login, error)
+	Login func(ctx context.Context, server string, principal *access.Principal, failure error) (Login, error)
 	// Views are what clients see of the servers, each its own: see [Proxy.SetViews]. Nil: all
 	// see everything that the Gate lets them.
 	Views *views.Set
@@ -184,8 +184,8 @@ func New(o Options) (*Proxy, error) {
 	info, looking := client.Describe(o.Info), new(hooks.Registry)
 	rt := router.New(router.Options{
 		Backends: upstream.Options{
-			Dial: func(ctx context.Context, k upstream.Key, who *access.Principal, h runtime.Handler) (*runtime.Client, error) {
-				return o.Dial(ctx, Key{Server: k.Server, Legacy: k.Legacy, Principal: who, Scope: k.Scope, Capabilities: k.Capabilities}, h)
+			Dial: func(ctx context.Context, k upstream.Key, principal *access.Principal, h runtime.Handler) (*runtime.Client, error) {
+				return o.Dial(ctx, Key{Server: k.Server, Legacy: k.Legacy, Principal: principal, Scope: k.Scope, Capabilities: k.Capabilities}, h)
 			},
 			RequestTimeout: o.RequestTimeout, Info: info, Roots: o.Roots, Store: o.Store, Logger: o.Logger,
 			Single: o.Single,
@@ -207,8 +207,8 @@ func loginOf(login func(context.Context, string, *access.Principal, error) (Logi
 	if login == nil {
 		return nil
 	}
-	return func(ctx context.Context, server string, who *access.Principal, failure error) (router.Login, error) {
-		return login(ctx, server, who, failure)
+	return func(ctx context.Context, server string, principal *access.Principal, failure error) (router.Login, error) {
+		return login(ctx, server, principal, failure)
 	}
 }
 

@@ -411,8 +411,8 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request) {
 	st.Follow(ctx, w, from, h.o.Resume)
 }
 
-func (hs *httpSession) attach(by int) {
+func (hs *httpSession) attach(delta int) {
 	hs.n.mu.Lock()
 	defer hs.n.mu.Unlock()
-	hs.n.attached += by
+	hs.n.attached += delta
 }

@@ -9,8 +9,8 @@ type member struct {
 // required is "required", or the names that another member asks for:
 // "dependentRequired".
 type required struct {
-	by    string // "" asks always
-	names []string
+	keyword string // "" asks always
+	names   []string
 }
 
 func (r required) check(v *visit) {
@@ -18,15 +18,15 @@ func (r required) check(v *visit) {
 	if !ok {
 		return
 	}
-	if _, asks := o.m[r.by]; r.by != "" && !asks {
+	if _, asks := o.m[r.keyword]; r.keyword != "" && !asks {
 		return
 	}
 	for _, name := range r.names {
 		if _, ok := o.m[name]; ok {
 			continue
 		}
-		if r.by != "" {
-			v.wrong("%s is required beside %s", text(name), text(r.by))
+		if r.keyword != "" {
+			v.wrong("%s is required beside %s", text(name), text(r.keyword))
 			continue
 		}
 		v.fail(func() failure { return Issue{Pointer: Pointer(v.at(), name), Message: "required, but missing"} })

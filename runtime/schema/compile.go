@@ -228,7 +228,7 @@ func (b *builder) object() {
 		if o, _ := b.get(keyword).(*object); o != nil {
 			for _, k := range o.keys {
 				if names, ok := o.m[k].([]any); ok {
-					b.add(required{by: k, names: stringsOf(names)})
+					b.add(required{keyword: k, names: stringsOf(names)})
 				}
 			}
 		}

@@ -228,7 +228,7 @@ func (l *library) follow(ref string, from place) (any, place, error) {
 		}
 	}
 	found, p, ok := res.root, place{res, ""}, true
-	if o, is := found.(*object); is {
+	if o, isObject := found.(*object); isObject {
 		p = l.homes[o]
 	}
 	switch {
@@ -242,7 +242,7 @@ func (l *library) follow(ref string, from place) (any, place, error) {
 	if !ok {
 		return lost("is not found")
 	}
-	if o, is := found.(*object); is {
+	if o, isObject := found.(*object); isObject {
 		if home, known := l.homes[o]; known {
 			return found, home, nil
 		}

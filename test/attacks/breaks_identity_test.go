@@ -12,9 +12,9 @@ func identityBreakages() []breakage {
 		gateway = "cmd/internal/gateway"
 	)
 	return []breakage{
-		one("identity", "the stream of the old transport asks for nothing", web, "(*SSE).ServeHTTP", `who, ok := f.o.admit(w, r)`, `var who *access.Principal; ok := true`,
+		one("identity", "the stream of the old transport asks for nothing", web, "(*SSE).ServeHTTP", `principal, ok := f.o.admit(w, r)`, `var principal *access.Principal; ok := true`,
 			"doors/no credential: GET sse", "doors/a revoked token: GET sse"),
-		one("identity", "the messages of the old transport ask for nothing", web, "(*SSE).messages", `who, ok := f.o.admit(w, r)`, `var who *access.Principal; ok := true`,
+		one("identity", "the messages of the old transport ask for nothing", web, "(*SSE).messages", `principal, ok := f.o.admit(w, r)`, `var principal *access.Principal; ok := true`,
 			"doors/no credential: POST messages"),
 		one("identity", "paths that are not there ask for nothing", web, "Guard", `return r.URL.Path == path || `, `return r.URL.Path != "" || `,
 			"doors/no credential: a path that is not there", "doors/path -metrics, GET"),
@@ -36,7 +36,7 @@ func identityBreakages() []breakage {
 			"places/with the scheme Token", "places/with the scheme DPoP"),
 		one("identity", "refusals may be kept by caches", web, "(*AccessControl).refuse", `head.Set("Cache-Control", "no-store")`, `head.Set("Cache-Control", "no-cache")`,
 			"doors/no credential: initialize", "places/without a scheme"),
-		one("identity", "everybody is sent to log in although nothing can be checked", web, "(*AccessControl).refuse", `if no.Status == http.StatusServiceUnavailable {`, `if no.Status == 0 {`,
+		one("identity", "everybody is sent to log in although nothing can be checked", web, "(*AccessControl).refuse", `if refusal.Status == http.StatusServiceUnavailable {`, `if refusal.Status == 0 {`,
 			"belongings/a file of tokens that cannot be read"),
 		one("static tokens", "a token does not end", access, "(*Principal).Expired", `!now.Before(p.Expires)`, `now.IsZero()`,
 			"doors/an expired token: a call", "doors/an expired token: GET sse"),
@@ -50,9 +50,9 @@ func identityBreakages() []breakage {
 			"belongings/a file of tokens that cannot be read"),
 		one("static tokens", "others can read the file of tokens", "internal/atomicfile", "Update", `0o600); err != nil {`, `0o644); err != nil {`,
 			"leaks/the file of tokens is its owner's"),
-		one("belongings", "a session is everybody's", web, "(*sessions).get", `s.who.Key() != principal`, `s.who.Key() == "nobody"`,
+		one("belongings", "a session is everybody's", web, "(*sessions).get", `s.principal.Key() != principal`, `s.principal.Key() == "nobody"`,
 			"belongings/a session: a call", "belongings/a session: its stream"),
-		one("belongings", "anybody ends a session", web, "(*sessions).remove", `s.who.Key() != principal`, `s.who.Key() == "nobody"`,
+		one("belongings", "anybody ends a session", web, "(*sessions).remove", `s.principal.Key() != principal`, `s.principal.Key() == "nobody"`,
 			"belongings/a session: its end"),
 		one("belongings", "another's session is refused in other words", web, "(*sessions).get", `return nil
 	}
@@ -61,7 +61,7 @@ func identityBreakages() []breakage {
 	}
 	if s != nil {`,
 			"belongings/a session: a ping"),
-		one("belongings", "a stream of the old transport is everybody's", web, "(*SSE).messages", `s == nil || s.who.Key() != who.Key()`, `s == nil || who == nil`,
+		one("belongings", "a stream of the old transport is everybody's", web, "(*SSE).messages", `s == nil || s.principal.Key() != principal.Key()`, `s == nil || principal == nil`,
 			"belongings/a stream of the old transport"),
 		one("belongings", "a state is everybody's", router, "(*Request).unseal", `statePurpose+r.From.Key(), sealed`, `statePurpose+"token|alice", sealed`,
 			"belongings/a state of a call that waits"),
@@ -69,7 +69,7 @@ func identityBreakages() []breakage {
 			"belongings/a token that is revoked in the middle of everything"),
 		one("belongings", "nobody looks for tokens that have been revoked", gateway, "(*authenticator).follow", `f.Expel(func(p *access.Principal) bool { return !d.Valid(p) })`, `_ = f`,
 			"belongings/a token that is revoked in the middle of everything"),
-		one("no leaks", "the log says the credential", web, "(*AccessControl).Admit", "p, no := w.principal(r)\n", "p, no := w.principal(r)\n\tprintln(r.Header.Get(\"Authorization\"))\n",
+		one("no leaks", "the log says the credential", web, "(*AccessControl).Admit", "p, refusal := w.principal(r)\n", "p, refusal := w.principal(r)\n\tprintln(r.Header.Get(\"Authorization\"))\n",
 			"leaks/the log"),
 		one("no leaks", "a refusal says the credential", web, "(*AccessControl).principal", `return w.Authenticator.Who(r.Context(), c)`, `p, refused := w.Authenticator.Who(r.Context(), c); if refused != nil { refused = &access.Refusal{Status: refused.Status, Code: refused.Code, Description: refused.Description + c.Bearer} }; return p, refused`,
 			"leaks/answers"),
@@ -104,15 +104,15 @@ func identityBreakages() []breakage {
 			"issued/an end: null"),
 		one("tokens of issuers", "a token counts before its time", access+"/jwt", "times", `case from.After(now.Add(leeway)):`, `case from.After(now.Add(leeway * 1000)):`,
 			"issued/a start that is to come", "issued/issued in an hour"),
-		one("tokens of issuers", "scopes are not looked at", access+"/jwt", "(*Issuer).verify", `if no := i.rules.missing(p); no != nil {`, `if no := i.rules.missing(p); no != nil && p == nil {`,
+		one("tokens of issuers", "scopes are not looked at", access+"/jwt", "(*Issuer).verify", `if refusal := i.rules.missing(p); refusal != nil {`, `if refusal := i.rules.missing(p); refusal != nil && p == nil {`,
 			"issued/without the scope", "issued/with no scope"),
 		one("tokens of issuers", "groups that are left out are none", access+"/jwt", "(*Rules).groups", `if r.leavesOut(c) {`, `if r.leavesOut(c) && c == nil {`,
 			"issued/groups that are left out as too many"),
 		one("tokens of issuers", "a token of 17 KiB is read", access+"/jwt", "parse", `if len(text) > maxToken || `, `if `,
 			"issued/17 KiB"),
-		one("tokens of issuers", "the next provider is tried", authn, "(*Authenticator).Who", `			return who, no
-`, `			if who != nil {
-				return who, nil
+		one("tokens of issuers", "the next provider is tried", authn, "(*Authenticator).Who", `			return principal, refusal
+`, `			if principal != nil {
+				return principal, nil
 			}
 			c.Bearer = ""
 `,
@@ -126,7 +126,7 @@ func identityBreakages() []breakage {
 			edits: []breaks.Edit{
 				{Decl: "(*TLSFiles).read", From: `tls.VerifyClientCertIfGiven`, To: `tls.RequestClientCert`},
 				{Decl: "CredentialOf", From: `len(r.TLS.VerifiedChains) > 0`, To: `len(r.TLS.PeerCertificates) > 0`},
-				{Decl: "(*authenticator).Who", From: `time.Now()); no != nil {`, To: `time.Now()); no != nil && c.Certificate == nil {`},
+				{Decl: "(*authenticator).Who", From: `time.Now()); refusal != nil {`, To: `time.Now()); refusal != nil && c.Certificate == nil {`},
 			},
 			cases: []string{"certified/of a stranger", "certified/of a stranger with our name"},
 		},

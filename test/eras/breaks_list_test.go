@@ -109,7 +109,7 @@ func breakages() []breakage {
 		one("a forgotten session is not replaced", bridge, "(*legacyTransport).inSession",
 			`if !errors.As(err, &lost) || !lost.SessionExpired() {`, `if errors.As(err, &lost) || true {`, "session-404"),
 		one("a session lives on after DELETE", proxy, "(*Streamable).end",
-			`if !h.Sessions.remove(id, who.Key(), h.o.address(r)) {`, `if h.Sessions.get(id, who.Key(), h.o.address(r)) == nil {`, "session-404"),
+			`if !h.Sessions.remove(id, principal.Key(), h.o.address(r)) {`, `if h.Sessions.get(id, principal.Key(), h.o.address(r)) == nil {`, "session-404"),
 		one("a tool that runs as a task only is called plainly", bridge, "(*legacyTransport).inRounds",
 			`r.send, r.finish = l.callAsTask, l.awaitTask`, `r.finish = l.awaitTask`, "task-required"),
 		one("-32042 reaches modern clients", proxy, "(*conversation).run",

@@ -66,10 +66,10 @@ func exposure(choices []clitool.Choice, picked []int) clitool.Exposure {
 	var e clitool.Exposure
 	same := true
 	for i, c := range choices {
-		is := slices.Contains(picked, i)
-		same = same && is == c.Exposed
+		exposed := slices.Contains(picked, i)
+		same = same && exposed == c.Exposed
 		switch {
-		case is:
+		case exposed:
 			e.Only = append(e.Only, c.Words)
 		case slices.ContainsFunc(e.Only, func(above string) bool { return above == "*" || strings.HasPrefix(c.Words, above+" ") }):
 			e.Deny = append(e.Deny, c.Words)

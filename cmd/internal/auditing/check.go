@@ -48,11 +48,11 @@ func Check(ctx context.Context, a *settings.Audit, dir string, getenv func(strin
 func (c *checks) files() bool {
 	key := filepath.Join(c.o.Dir, KeyName)
 	_, err := os.Stat(c.Name)
-	there := err == nil
+	exists := err == nil
 	info, err := os.Stat(key)
 	const others = 0o077
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && !there:
+	case errors.Is(err, fs.ErrNotExist) && !exists:
 		c.Pass("audit", "there is no audit log yet: the first request makes it")
 		return false
 	case errors.Is(err, fs.ErrNotExist):
@@ -62,7 +62,7 @@ func (c *checks) files() bool {
 	case goruntime.GOOS != "windows" && info.Mode().Perm()&others != 0:
 		c.Fail("audit", "config", fmt.Sprintf("others may read or write its key (mode %04o): it is not used", info.Mode().Perm()), "chmod 600 "+key)
 	}
-	if !there {
+	if !exists {
 		return false
 	}
 	f, err := os.OpenFile(c.Name, os.O_RDWR, 0)

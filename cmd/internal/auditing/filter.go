@@ -32,10 +32,10 @@ type Query struct {
 // filter is a Query that was understood. It remembers the decisions whose outcome may follow
 // in another record, so records are to be tried in their order.
 type filter struct {
-	who, server, tool, flow, by *regexp.Regexp
-	kinds, verdicts             []string
-	since, until                time.Time
-	errors                      bool
+	principal, server, tool, flow, policy *regexp.Regexp
+	kinds, verdicts                       []string
+	since, until                          time.Time
+	errors                                bool
 	// needles are what the bytes of a record must have that says itself who asked for what.
 	needles [][]byte
 	open    [2]map[decisionID]*Entry
@@ -107,7 +107,7 @@ func (q *Query) filter(now time.Time) (*filter, error) {
 	for _, of := range []struct {
 		text, member string
 		to           **regexp.Regexp
-	}{{q.Who, "", &f.who}, {q.Server, "server", &f.server}, {q.Tool, "item", &f.tool}, {q.Flow, "flow", &f.flow}, {q.By, "", &f.by}} {
+	}{{q.Who, "", &f.principal}, {q.Server, "server", &f.server}, {q.Tool, "item", &f.tool}, {q.Flow, "flow", &f.flow}, {q.By, "", &f.policy}} {
 		if of.text == "" {
 			continue
 		}
@@ -155,7 +155,7 @@ func moment(flag, text string, now time.Time) (time.Time, error) {
 
 // all reports whether every record is meant.
 func (f *filter) all() bool {
-	return f.who == nil && f.server == nil && f.tool == nil && f.flow == nil && f.by == nil && f.kinds == nil && f.verdicts == nil &&
+	return f.principal == nil && f.server == nil && f.tool == nil && f.flow == nil && f.policy == nil && f.kinds == nil && f.verdicts == nil &&
 		f.since.IsZero() && f.until.IsZero() && !f.errors
 }
 
@@ -179,20 +179,20 @@ func (f *filter) match(e *Entry) bool {
 
 // about reports whether a record has the asker, the item and the verdict that are meant.
 func (f *filter) about(r *audit.Record) bool {
-	has := func(re *regexp.Regexp, text string) bool { return re == nil || text != "" && re.MatchString(text) }
-	if f.who != nil {
+	matches := func(re *regexp.Regexp, text string) bool { return re == nil || text != "" && re.MatchString(text) }
+	if f.principal != nil {
 		_, subject, _ := strings.Cut(r.Principal.ID, "|")
-		if !has(f.who, r.Principal.ID) && !has(f.who, r.Principal.Name) && !has(f.who, subject) {
+		if !matches(f.principal, r.Principal.ID) && !matches(f.principal, r.Principal.Name) && !matches(f.principal, subject) {
 			return false
 		}
 	}
-	if f.by != nil && !slices.ContainsFunc(r.Decision.By, func(id string) bool {
+	if f.policy != nil && !slices.ContainsFunc(r.Decision.By, func(id string) bool {
 		rule, _, _ := strings.Cut(id, ".") // a rule may have become several policies
-		return has(f.by, id) || has(f.by, rule)
+		return matches(f.policy, id) || matches(f.policy, rule)
 	}) {
 		return false
 	}
-	return has(f.server, r.Target.Server) && (has(f.tool, r.Target.Item) || has(f.tool, r.Target.Server+"/"+r.Target.Item)) && has(f.flow, r.Principal.Flow) &&
+	return matches(f.server, r.Target.Server) && (matches(f.tool, r.Target.Item) || matches(f.tool, r.Target.Server+"/"+r.Target.Item)) && matches(f.flow, r.Principal.Flow) &&
 		(f.verdicts == nil || slices.Contains(f.verdicts, r.Decision.Verdict))
 }
 

@@ -16,8 +16,8 @@ func (e *Entry) Ref() string { return e.Run + "-" + strconv.FormatUint(e.N, 10) 
 // shownTime is how tables show times, in UTC.
 const shownTime = time.DateTime
 
-// who returns who has asked, for people.
-func who(r *audit.Record) string {
+// principal returns who has asked, for people.
+func principal(r *audit.Record) string {
 	if r.Principal.Name != "" {
 		return r.Principal.Name
 	}
@@ -106,7 +106,7 @@ const (
 )
 
 func (e *Entry) row() []string {
-	return []string{strconv.FormatInt(e.Number, 10), e.Time.Format(shownTime), who(&e.Asked().Record), e.what(), e.verdict(), outcome(&e.Record)}
+	return []string{strconv.FormatInt(e.Number, 10), e.Time.Format(shownTime), principal(&e.Asked().Record), e.what(), e.verdict(), outcome(&e.Record)}
 }
 
 // table writes rows of records.

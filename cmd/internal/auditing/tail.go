@@ -29,7 +29,7 @@ func (p *Command) Tail(ctx context.Context, q Query, last int, on bool) error {
 	if err != nil {
 		return err
 	}
-	is, _ := os.Stat(p.path()) // before it is opened: another one in its place is noticed
+	info, _ := os.Stat(p.path()) // before it is opened: another one in its place is noticed
 	l, err := p.open(ctx)
 	if err != nil {
 		return err
@@ -47,12 +47,12 @@ func (p *Command) Tail(ctx context.Context, q Query, last int, on bool) error {
 		_, err = newest(ctx, l, f, size, last, one(p.UI))
 	}
 	for on && err == nil {
-		if err = p.follow(ctx, l, is, f, size); !errors.Is(err, errMoved) {
+		if err = p.follow(ctx, l, info, f, size); !errors.Is(err, errMoved) {
 			break
 		}
 		p.UI.Info("note: the log was moved away: what follows is from the next log")
 		_ = l.Close() // nothing was written
-		is, l, err = openNext(ctx, p.path())
+		info, l, err = openNext(ctx, p.path())
 		f.forget()
 		size = 0
 	}
@@ -64,10 +64,10 @@ func openNext(ctx context.Context, path string) (os.FileInfo, *logfile.Log, erro
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
 	for {
-		if is, err := os.Stat(path); err == nil {
+		if info, err := os.Stat(path); err == nil {
 			l, err := logfile.OpenReadOnly(ctx, path)
-			if !errors.Is(err, logfile.ErrDamaged) || time.Since(is.ModTime()) > making {
-				return is, l, err
+			if !errors.Is(err, logfile.ErrDamaged) || time.Since(info.ModTime()) > making {
+				return info, l, err
 			}
 		}
 		select {
@@ -90,12 +90,12 @@ func one(u *ui.UI) func(*Entry) error {
 
 // follow prints the entries of a log from a number on, until it is no longer the file that is
 // there: the error is errMoved then.
-func (p *Command) follow(ctx context.Context, l *logfile.Log, is os.FileInfo, f *filter, next int64) error {
+func (p *Command) follow(ctx context.Context, l *logfile.Log, info os.FileInfo, f *filter, next int64) error {
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
 	for {
 		now, err := os.Stat(p.path()) // before: what was written until it was moved is still read
-		moved := err != nil || !os.SameFile(is, now)
+		moved := err != nil || !os.SameFile(info, now)
 		size, err := l.Size(ctx)
 		switch {
 		case err != nil:

@@ -56,19 +56,19 @@ func (e *endingSignals) OnHangup(do func()) (stop func()) {
 	if h.signals == nil {
 		return func() {}
 	}
-	there := controllingTerminal()
+	ok := controllingTerminal()
 	if signal.Ignored(syscall.SIGHUP) {
-		there = false
+		ok = false
 		signal.Notify(h.signals, syscall.SIGHUP)
 	}
-	gone := func() bool { return there && !controllingTerminal() }
+	gone := func() bool { return ok && !controllingTerminal() }
 	var last atomic.Pointer[time.Timer]
 	handle := func() bool {
 		if gone() {
 			return false
 		}
 		do()
-		if there {
+		if ok {
 			last.Store(time.AfterFunc(hangupRecheck, func() {
 				if gone() {
 					h.end()

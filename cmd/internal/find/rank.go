@@ -45,8 +45,8 @@ func (e *Engine) Rank(ctx context.Context, lists []List, phrasings []string, lim
 		var docs []search.Doc
 		for _, raw := range l.Items {
 			hit, _, ok := read(l.Server, raw)
-			d, is := search.OfTool(l.Server, raw)
-			if _, twice := hits[l.Server][hit.Name]; ok && is && !twice {
+			d, isTool := search.OfTool(l.Server, raw)
+			if _, twice := hits[l.Server][hit.Name]; ok && isTool && !twice {
 				hits[l.Server][hit.Name] = hit
 				docs = append(docs, d)
 			}

@@ -68,12 +68,12 @@ func (a *accounts) serveAt(endpoint string, d *authenticator) error {
 
 // use sets whose credentials a connection has. A server with credentials of each
 // principal is not connected for nobody: it would be with those of this machine's user.
-func (a *accounts) use(entry config.Entry, who *access.Principal, o *dial.Options) error {
-	o.Principal = who
+func (a *accounts) use(entry config.Entry, principal *access.Principal, o *dial.Options) error {
+	o.Principal = principal
 	switch {
 	case a == nil || !entry.PerPrincipal():
 		return nil
-	case who == nil:
+	case principal == nil:
 		return fmt.Errorf("%s: its credentials are those of who calls", entry.Name)
 	case a.principals == nil:
 		return &ui.Error{Kind: "config", Err: fmt.Errorf("%s: there is no directory to keep accounts in", entry.Name), Remedy: "set HOME or MCPCTL_HOME"}
@@ -84,8 +84,8 @@ func (a *accounts) use(entry config.Entry, who *access.Principal, o *dial.Option
 
 // login returns the account that a principal has to link after a failure of a server, nil
 // where that is no answer to it.
-func (a *accounts) login(who *access.Principal, server string, failure error) (proxy.Login, error) {
-	w, err := a.Want(who.ID, server, failure)
+func (a *accounts) login(principal *access.Principal, server string, failure error) (proxy.Login, error) {
+	w, err := a.Want(principal.ID, server, failure)
 	if err != nil || w == nil {
 		return nil, err
 	}

@@ -112,9 +112,9 @@ func (g *gateway) recordTokens(d *authenticator) {
 			note("added", &now[i])
 		}
 	}
-	has := byID(now)
+	tokens := byID(now)
 	for i := range before {
-		if has[before[i].ID] == nil {
+		if tokens[before[i].ID] == nil {
 			note("revoked", &before[i])
 		}
 	}
@@ -131,10 +131,10 @@ func byID(all []access.Token) map[string]*access.Token {
 // answers records what people answer on a page.
 type answers struct{ log *auditing.Recorder }
 
-func (a answers) record(who *access.Principal, call gate.ApprovalRequest, yes bool) {
+func (a answers) record(principal *access.Principal, call gate.ApprovalRequest, yes bool) {
 	r := &audit.Record{
 		Kind: audit.KindApprove, Target: audit.Target{Server: call.Server, Item: call.Item}, Decision: audit.Decision{Verdict: audit.VerdictDeny, By: call.IDs},
-		Principal: audit.Principal{ID: who.ID, Name: who.Name, Groups: who.Groups, Via: who.Provider}, Text: "page",
+		Principal: audit.Principal{ID: principal.ID, Name: principal.Name, Groups: principal.Groups, Via: principal.Provider}, Text: "page",
 	}
 	if yes {
 		r.Decision.Verdict = audit.VerdictAllow

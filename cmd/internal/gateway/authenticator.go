@@ -51,28 +51,28 @@ type authenticator struct {
 // since, or its authority removed.
 func (d *authenticator) Who(ctx context.Context, c access.Credential) (*access.Principal, *access.Refusal) {
 	if c.Certificate != nil {
-		if no := d.files.Trust().Check(c.Chains, time.Now()); no != nil {
-			return nil, no
+		if refusal := d.files.Trust().Check(c.Chains, time.Now()); refusal != nil {
+			return nil, refusal
 		}
 	}
-	who, no := d.Authenticator.Who(ctx, c)
-	if no != nil {
-		return nil, no
+	principal, refusal := d.Authenticator.Who(ctx, c)
+	if refusal != nil {
+		return nil, refusal
 	}
-	if d.book.Came(who) {
-		d.log.Info("principal has come", "principal", who.ID, "provider", who.Provider, "groups", who.Groups)
+	if d.book.Came(principal) {
+		d.log.Info("principal has come", "principal", principal.ID, "provider", principal.Provider, "groups", principal.Groups)
 	}
 	if d.log.Enabled(ctx, slog.LevelDebug) {
-		d.log.Debug("request is let in", "principal", who.ID, "peer", c.Peer)
+		d.log.Debug("request is let in", "principal", principal.ID, "peer", c.Peer)
 	}
-	return who, nil
+	return principal, nil
 }
 
 // refused returns what is called with each request that is not let in.
 func (d *authenticator) refused(logger *slog.Logger) func(*http.Request, *access.Refusal) {
-	return func(r *http.Request, no *access.Refusal) {
-		d.book.Refused(cmp.Or(no.Reason, no.Description))
-		logger.Debug("request is not let in", "status", no.Status, "reason", no.Reason, "peer", r.RemoteAddr, "method", r.Method, "path", pathOf(r))
+	return func(r *http.Request, refusal *access.Refusal) {
+		d.book.Refused(cmp.Or(refusal.Reason, refusal.Description))
+		logger.Debug("request is not let in", "status", refusal.Status, "reason", refusal.Reason, "peer", r.RemoteAddr, "method", r.Method, "path", pathOf(r))
 	}
 }
 

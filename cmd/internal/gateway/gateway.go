@@ -358,10 +358,10 @@ func (g *gateway) single() bool { return g.o.Bridge || g.o.File == nil }
 
 // login returns the login of a person that answers the failure of a server, nil for
 // another failure. who is the principal, nil where nobody is asked who they are.
-func (g *gateway) login(ctx context.Context, server string, who *access.Principal, failure error) (proxy.Login, error) {
+func (g *gateway) login(ctx context.Context, server string, principal *access.Principal, failure error) (proxy.Login, error) {
 	entry, ok := (*g.entries.Load())[server]
-	if who != nil && g.accounts != nil && entry.PerPrincipal() {
-		return g.accounts.login(who, server, failure)
+	if principal != nil && g.accounts != nil && entry.PerPrincipal() {
+		return g.accounts.login(principal, server, failure)
 	}
 	if !ok || config.StateDir(g.h.Getenv) == "" || !auth.Answers(failure) {
 		return nil, nil

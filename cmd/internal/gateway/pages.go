@@ -91,9 +91,9 @@ func newPerson(l settings.Login, p settings.Providers) func(claims []byte) (*acc
 	}
 	rules := rulesOf("jwt", all[at], "")
 	return func(claims []byte) (*access.Principal, error) {
-		p, no := rules.Person(claims)
-		if no != nil {
-			return nil, no
+		p, refusal := rules.Person(claims)
+		if refusal != nil {
+			return nil, refusal
 		}
 		return p, nil
 	}

@@ -29,9 +29,9 @@ type VisitorBook struct {
 }
 
 type visitor struct {
-	who      atomic.Pointer[access.Principal]
-	requests atomic.Uint64
-	seen     atomic.Int64 // nanoseconds since 1970
+	principal atomic.Pointer[access.Principal]
+	requests  atomic.Uint64
+	seen      atomic.Int64 // nanoseconds since 1970
 }
 
 // Visitor is one principal in the output of mcpctl status --json.
@@ -53,15 +53,15 @@ func NewVisitorBook() *VisitorBook {
 
 // Came counts a request of a principal, and reports whether it was not counted yet. It
 // allocates nothing for one who is.
-func (b *VisitorBook) Came(who *access.Principal) (first bool) {
+func (b *VisitorBook) Came(principal *access.Principal) (first bool) {
 	b.mu.RLock()
-	v := b.visitors[who.ID]
+	v := b.visitors[principal.ID]
 	b.mu.RUnlock()
 	if v == nil {
-		v, first = b.add(who.ID), true
+		v, first = b.add(principal.ID), true
 	}
-	if v.who.Load() != who {
-		v.who.Store(who)
+	if v.principal.Load() != principal {
+		v.principal.Store(principal)
 	}
 	v.requests.Add(1)
 	v.seen.Store(time.Now().UnixNano())
@@ -73,7 +73,7 @@ func (b *VisitorBook) Who(id string) *access.Principal {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	if v := b.visitors[id]; v != nil {
-		return v.who.Load()
+		return v.principal.Load()
 	}
 	return nil
 }
@@ -123,9 +123,9 @@ func (b *VisitorBook) Visitors() (recent []Visitor, all int) {
 	b.mu.RUnlock()
 	recent = []Visitor{}
 	for _, v := range entries {
-		if who := v.who.Load(); who != nil { // else it is being added
+		if principal := v.principal.Load(); principal != nil { // else it is being added
 			recent = append(recent, Visitor{
-				ID: who.ID, Name: who.Name, Provider: who.Provider, Groups: who.Groups, Client: who.Client, Expires: who.Expires,
+				ID: principal.ID, Name: principal.Name, Provider: principal.Provider, Groups: principal.Groups, Client: principal.Client, Expires: principal.Expires,
 				Requests: v.requests.Load(), LastSeen: time.Unix(0, v.seen.Load()),
 			})
 		}

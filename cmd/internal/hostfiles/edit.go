@@ -104,8 +104,8 @@ func (ed *edit) prune(entries []config.Entry) error {
 		return nil
 	}
 	for _, name := range w.Names() {
-		there := slices.ContainsFunc(entries, func(e config.Entry) bool { return e.Name == name })
-		if !there && name != gatewayName && ed.led.Owns(ed.f.Location, name, ed.f.Raw(name)) {
+		exists := slices.ContainsFunc(entries, func(e config.Entry) bool { return e.Name == name })
+		if !exists && name != gatewayName && ed.led.Owns(ed.f.Location, name, ed.f.Raw(name)) {
 			if err := ed.remove(name, "servers.json has it no more"); err != nil {
 				return err
 			}

@@ -198,16 +198,16 @@ func (im *Import) readHost(h *hosts.Host) error {
 	if len(all) == 0 {
 		return ui.Usage("%s keeps no file in a known place: name the file", h.Name).WithHint("mcpctl import FILE")
 	}
-	there := false
+	found := false
 	for _, l := range all {
 		f, exists, err := l.Load()
 		if err != nil {
 			return err
 		}
-		there = there || exists
+		found = found || exists
 		im.add(f)
 	}
-	if !there {
+	if !found {
 		return &ui.Error{Kind: "config", Err: fmt.Errorf("%s has no file: %s is not there", h.Name, im.short(all[0].Path))}
 	}
 	return nil
@@ -262,11 +262,11 @@ func (im *Import) decide(ctx context.Context, chosen bool) error {
 		}
 		id := identity(c.entry)
 		if all := im.taken[id]; len(all) > 0 {
-			there := all[len(all)-1]
+			entry := all[len(all)-1]
 			if i := slices.IndexFunc(all, func(e config.Entry) bool { return differing(c.entry, e) == "" }); i >= 0 {
-				there = all[i]
+				entry = all[i]
 			}
-			c.Action, c.Alias, c.Reason = actionPresent, there.Name, "servers.json has it"+differing(c.entry, there)
+			c.Action, c.Alias, c.Reason = actionPresent, entry.Name, "servers.json has it"+differing(c.entry, entry)
 			continue
 		}
 		if len(c.Lost) > 0 && !im.Force {

@@ -44,7 +44,7 @@ func (a account) exists() bool {
 	return a.o.Linker != nil && slices.Contains(a.o.Linker.Linkable(), a.server)
 }
 
-func (a account) isLinked() bool { return a.o.Linker.Linked(a.s.who.ID, a.server) }
+func (a account) isLinked() bool { return a.o.Linker.Linked(a.s.principal.ID, a.server) }
 
 func (a account) unlinkForm() markup {
 	path := a.path() + "/unlink"
@@ -102,8 +102,8 @@ func (a account) invitation() (l link.Link, ok bool) {
 	case err != nil || len(sealed) > 1 || l.Server != a.server:
 		a.fail(http.StatusBadRequest, "This link is not valid any more", "Ask your client for a new one.")
 		return l, false
-	case l.Principal != a.s.who.ID:
-		a.o.Log.Warn("a link for another person was followed", "principal", a.s.who.ID, "for", l.Principal, "server", a.server)
+	case l.Principal != a.s.principal.ID:
+		a.o.Log.Warn("a link for another person was followed", "principal", a.s.principal.ID, "for", l.Principal, "server", a.server)
 		a.fail(http.StatusForbidden, "This link is for somebody else", "You can link only an account of your own. Do not continue with links that others send you.")
 		return l, false
 	}
@@ -116,7 +116,7 @@ func (a account) link() {
 		a.missing()
 		return
 	}
-	to, state, err := a.o.Linker.Start(a.r.Context(), a.s.who.ID, a.server, link.Callback(a.o.Endpoint, a.server))
+	to, state, err := a.o.Linker.Start(a.r.Context(), a.s.principal.ID, a.server, link.Callback(a.o.Endpoint, a.server))
 	u, fault := url.Parse(to)
 	switch {
 	case errors.Is(err, link.ErrUnknown):
@@ -138,7 +138,7 @@ func (a account) returned() {
 		a.fail(http.StatusBadRequest, "This is not an answer to a login", "It belongs to no account that you are linking in this browser, or has been used before.")
 		return
 	}
-	if err := a.o.Linker.Finish(a.r.Context(), a.s.who.ID, a.server, q); err != nil {
+	if err := a.o.Linker.Finish(a.r.Context(), a.s.principal.ID, a.server, q); err != nil {
 		a.failed(http.StatusForbidden, err)
 		return
 	}
@@ -150,8 +150,8 @@ func (a account) unlink() {
 		a.missing()
 		return
 	}
-	if err := a.o.Linker.Unlink(a.r.Context(), a.s.who.ID, a.server); err != nil {
-		a.o.Log.Warn("an account cannot be unlinked", "principal", a.s.who.ID, "server", a.server, "err", err)
+	if err := a.o.Linker.Unlink(a.r.Context(), a.s.principal.ID, a.server); err != nil {
+		a.o.Log.Warn("an account cannot be unlinked", "principal", a.s.principal.ID, "server", a.server, "err", err)
 		a.fail(http.StatusInternalServerError, a.server+" is still linked", sentence(err.Error()))
 		return
 	}
@@ -160,6 +160,6 @@ func (a account) unlink() {
 
 // failed says why no account is linked.
 func (a account) failed(status int, err error) {
-	a.o.Log.Warn("an account cannot be linked", "principal", a.s.who.ID, "server", a.server, "err", err)
+	a.o.Log.Warn("an account cannot be linked", "principal", a.s.principal.ID, "server", a.server, "err", err)
 	a.fail(status, a.server+" is not linked", sentence(err.Error()))
 }

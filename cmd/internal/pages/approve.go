@@ -26,12 +26,12 @@ func (v *visit) approval() {
 	case err != nil:
 		v.expiredPage()
 		return
-	case a.Principal != v.s.who.ID:
-		v.o.Log.Warn("a question for another person was followed", "principal", v.s.who.ID, "for", a.Principal)
+	case a.Principal != v.s.principal.ID:
+		v.o.Log.Warn("a question for another person was followed", "principal", v.s.principal.ID, "for", a.Principal)
 		v.fail(http.StatusForbidden, "This link is for somebody else", "You can allow only calls of your own. Do not continue with links that others send you.")
 		return
 	}
-	call, ok := v.o.Consent.Find(time.Now(), a.ID, v.s.who.ID)
+	call, ok := v.o.Consent.Find(time.Now(), a.ID, v.s.principal.ID)
 	if !ok {
 		v.expiredPage()
 		return
@@ -57,14 +57,14 @@ func (v *visit) answer(id string) {
 		return
 	}
 	yes, now := all[0] == "yes", time.Now()
-	call, ok := v.o.Consent.Find(now, id, v.s.who.ID)
-	if !ok || !v.o.Consent.Answer(now, id, v.s.who.ID, yes) {
+	call, ok := v.o.Consent.Find(now, id, v.s.principal.ID)
+	if !ok || !v.o.Consent.Answer(now, id, v.s.principal.ID, yes) {
 		v.expiredPage()
 		return
 	}
-	v.o.Log.Info("a person was asked about a call", "principal", v.s.who.ID, "server", call.Server, "tool", call.Item, "allowed", yes)
+	v.o.Log.Info("a person was asked about a call", "principal", v.s.principal.ID, "server", call.Server, "tool", call.Item, "allowed", yes)
 	if v.o.Answered != nil {
-		v.o.Answered(v.s.who, call, yes)
+		v.o.Answered(v.s.principal, call, yes)
 	}
 	if !yes {
 		v.write(http.StatusOK, failed, "The call is not allowed", "You can close this page.")

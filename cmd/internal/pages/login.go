@@ -76,19 +76,19 @@ func (v *visit) token() {
 		v.fail(http.StatusForbidden, "You are not logged in", "This is not a token of mcpctl access token add.")
 		return
 	}
-	who, no := v.o.Authenticator.Who(v.r.Context(), access.Credential{Bearer: text, Peer: v.r.RemoteAddr})
-	if no != nil {
-		v.o.Refused(v.r, no)
-		v.fail(no.Status, "You are not logged in", sentence(no.Description))
+	principal, refusal := v.o.Authenticator.Who(v.r.Context(), access.Credential{Bearer: text, Peer: v.r.RemoteAddr})
+	if refusal != nil {
+		v.o.Refused(v.r, refusal)
+		v.fail(refusal.Status, "You are not logged in", sentence(refusal.Description))
 		return
 	}
-	v.arrive(who, true, back)
+	v.arrive(principal, true, back)
 }
 
 // arrive begins the session of who has logged in, and sends the browser to the page that
 // it came for.
-func (v *visit) arrive(who *access.Principal, byCredential bool, back string) {
-	v.enter(who, byCredential)
+func (v *visit) arrive(principal *access.Principal, byCredential bool, back string) {
+	v.enter(principal, byCredential)
 	v.setCookie(cookieVisit, "", 0)
 	http.Redirect(v.w, v.r, v.root+back, http.StatusSeeOther)
 }
@@ -144,24 +144,24 @@ func (v *visit) returned() {
 		v.loginFailed(err)
 		return
 	}
-	who, err := v.o.Principal(claims)
+	principal, err := v.o.Principal(claims)
 	if err != nil {
 		v.o.Log.Warn("who has logged in on the pages is not let in", "err", err)
 		v.fail(http.StatusForbidden, "You are not let in", "The login provider knows you, but mcpctl does not let you in.")
 		return
 	}
-	v.arrive(who, false, a.Back)
+	v.arrive(principal, false, a.Back)
 }
 
 // loginFailed says why nobody is logged in. What others have said is for the log.
 func (v *visit) loginFailed(err error) {
 	v.o.Log.Warn("a login on the pages has failed", "err", err)
 	for _, e := range []struct {
-		is     error
+		cause  error
 		status int
 	}{{authn.ErrUnavailable, http.StatusServiceUnavailable}, {authn.ErrState, http.StatusBadRequest}, {authn.ErrIssuer, http.StatusBadRequest}, {authn.ErrRefused, http.StatusForbidden}, {authn.ErrToken, http.StatusForbidden}} {
-		if errors.Is(err, e.is) {
-			v.fail(e.status, "You are not logged in", sentence(e.is.Error()))
+		if errors.Is(err, e.cause) {
+			v.fail(e.status, "You are not logged in", sentence(e.cause.Error()))
 			return
 		}
 	}

@@ -59,7 +59,7 @@ type page struct {
 func (v *visit) show(status int, p page) {
 	var account markup
 	if v.s != nil {
-		account = fill(template("page_account.html"), "name", v.s.who.Name, "logout", v.prefix(pathLogout), "token", v.formToken(pathLogout, v.s.secret, ""))
+		account = fill(template("page_account.html"), "name", v.s.principal.Name, "logout", v.prefix(pathLogout), "token", v.formToken(pathLogout, v.s.secret, ""))
 	}
 	text := fill(template("page.html"), "title", p.title, "class", p.class, "style", v.prefix(pathStyle), "head", p.head, "account", account, "content", p.content)
 	h := v.w.Header()

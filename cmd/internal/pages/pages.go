@@ -40,11 +40,11 @@ type Options struct {
 	// Consent has the calls that people are asked about; nil: about none.
 	Consent *gate.Approvals
 	// Answered is called with what a person has answered; nil: nobody is told.
-	Answered func(who *access.Principal, call gate.ApprovalRequest, yes bool)
+	Answered func(principal *access.Principal, call gate.ApprovalRequest, yes bool)
 	// Ring is the one that links to these pages are sealed with.
 	Ring *seal.Keyring
 	// Refused is called with each request that is not let in, and why.
-	Refused func(r *http.Request, no *access.Refusal)
+	Refused func(r *http.Request, refusal *access.Refusal)
 	Log     *slog.Logger
 }
 

@@ -25,7 +25,7 @@ const (
 
 // session is a browser in which a person has logged in.
 type session struct {
-	who          *access.Principal
+	principal    *access.Principal
 	byCredential bool   // a credential has let them in, and may have changed its mind
 	secret       string // the cookie
 	ends         time.Time
@@ -70,10 +70,10 @@ type sessions struct {
 func newSessions() sessions { return sessions{all: map[[sha256.Size]byte]*session{}} }
 
 // add begins a session, of who has a credential or has logged in at the provider.
-func (s *sessions) add(who *access.Principal, byCredential bool, now time.Time) *session {
-	one := &session{who: who, byCredential: byCredential, secret: rand.Text(), ends: now.Add(sessionTime)}
-	if !who.Expires.IsZero() && who.Expires.Before(one.ends) {
-		one.ends = who.Expires
+func (s *sessions) add(principal *access.Principal, byCredential bool, now time.Time) *session {
+	one := &session{principal: principal, byCredential: byCredential, secret: rand.Text(), ends: now.Add(sessionTime)}
+	if !principal.Expires.IsZero() && principal.Expires.Before(one.ends) {
+		one.ends = principal.Expires
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,7 +88,7 @@ func (s *sessions) add(who *access.Principal, byCredential bool, now time.Time) 
 		if earlier(other, first) {
 			first = other
 		}
-		if other.who.ID == who.ID {
+		if other.principal.ID == principal.ID {
 			if count++; earlier(other, firstOwn) {
 				firstOwn = other
 			}
@@ -166,20 +166,20 @@ func (v *visit) known() bool {
 	if c := v.cookie(cookieSession); c != "" {
 		v.s = v.sessions.find(c, now)
 	}
-	if v.s != nil && v.s.byCredential && !v.o.Authenticator.Valid(v.s.who) {
+	if v.s != nil && v.s.byCredential && !v.o.Authenticator.Valid(v.s.principal) {
 		v.sessions.end(v.s)
 		v.s = nil
 	}
-	who, no := v.o.Authenticator.Who(v.r.Context(), v.credential())
+	principal, refusal := v.o.Authenticator.Who(v.r.Context(), v.credential())
 	switch {
-	case no == access.ErrNoCredential:
+	case refusal == access.ErrNoCredential:
 		return true
-	case no != nil:
-		v.o.Refused(v.r, no)
-		v.fail(no.Status, "You are not let in", no.Description)
+	case refusal != nil:
+		v.o.Refused(v.r, refusal)
+		v.fail(refusal.Status, "You are not let in", refusal.Description)
 		return false
-	case v.s == nil || v.s.who.ID != who.ID:
-		v.enter(who, true)
+	case v.s == nil || v.s.principal.ID != principal.ID:
+		v.enter(principal, true)
 	}
 	return true
 }
@@ -194,18 +194,18 @@ func (v *visit) credential() access.Credential {
 }
 
 // enter begins a session, in the place of one that there was.
-func (v *visit) enter(who *access.Principal, byCredential bool) {
+func (v *visit) enter(principal *access.Principal, byCredential bool) {
 	if v.s != nil {
 		v.sessions.end(v.s)
 	}
-	v.s = v.sessions.add(who, byCredential, time.Now())
+	v.s = v.sessions.add(principal, byCredential, time.Now())
 	v.setCookie(cookieSession, v.s.secret, time.Until(v.s.ends))
-	v.o.Log.Info("logged in on the pages", "principal", who.ID)
+	v.o.Log.Info("logged in on the pages", "principal", principal.ID)
 }
 
 func (v *visit) logout() {
 	v.sessions.end(v.s)
-	v.o.Log.Info("logged out of the pages", "principal", v.s.who.ID)
+	v.o.Log.Info("logged out of the pages", "principal", v.s.principal.ID)
 	v.s = nil
 	v.setCookie(cookieSession, "", 0)
 	v.write(http.StatusOK, done, "You are logged out", "Accounts that you have linked stay linked.")

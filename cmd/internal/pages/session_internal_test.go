@@ -62,7 +62,7 @@ func TestSessionBounds(t *testing.T) {
 		t.Error("alice has ended bob's")
 	}
 	for i := len(s.all); i < maxSessions; i++ { // as add does, without looking for room
-		one := &session{who: person(strconv.Itoa(i)), secret: strconv.Itoa(i), ends: now.Add(2 * sessionTime)}
+		one := &session{principal: person(strconv.Itoa(i)), secret: strconv.Itoa(i), ends: now.Add(2 * sessionTime)}
 		s.all[keyOf(one.secret)] = one
 	}
 	s.add(person("carol"), true, now.Add(time.Minute))

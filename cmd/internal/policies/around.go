@@ -37,9 +37,9 @@ type around struct {
 // examine returns what is around a request.
 func examine(ctx context.Context, p *Command, l *loaded, r *request, d *decision) (out around, err error) {
 	out.Membership = map[string]string{}
-	for group, by := range l.set.MembershipOf(r.who) {
-		if group != access.Local || by != "" {
-			out.Membership[group] = cmp.Or(by, "credential")
+	for group, way := range l.set.MembershipOf(r.principal) {
+		if group != access.Local || way != "" {
+			out.Membership[group] = cmp.Or(way, "credential")
 		}
 	}
 	if i := slices.IndexFunc(l.entries, func(e config.Entry) bool { return e.Name == r.server }); i >= 0 {
@@ -120,7 +120,7 @@ func left(ctx context.Context, p *Command, l *loaded, r *request, d *decision) (
 		return nil, err
 	}
 	out := map[string]int{}
-	for of, n := range g.Left(&gate.Use{Request: policy.Request{Principal: r.who, Now: r.now}, Server: r.server, Item: r.name}, d.Outcome.Over) {
+	for of, n := range g.Left(&gate.Use{Request: policy.Request{Principal: r.principal, Now: r.now}, Server: r.server, Item: r.name}, d.Outcome.Over) {
 		out[of.ID] = n
 	}
 	return out, nil
@@ -129,8 +129,8 @@ func left(ctx context.Context, p *Command, l *loaded, r *request, d *decision) (
 // memberships says which groups a principal is in, and why.
 func (a *around) memberships(groups []string) (all []string) {
 	for _, g := range groups {
-		if by := a.Membership[g]; by != "" {
-			g += " (" + by + ")"
+		if way := a.Membership[g]; way != "" {
+			g += " (" + way + ")"
 		}
 		all = append(all, g)
 	}

@@ -174,10 +174,10 @@ func (c *checking) find(kind, id, message, hint string) {
 func (c *checking) follow() {
 	c.reach, c.idle = map[string]map[int]bool{}, map[string]string{}
 	held := map[string]bool{}
-	for _, who := range c.principals() {
-		view := c.world.View(who)
+	for _, principal := range c.principals() {
+		view := c.world.View(principal)
 		for i, it := range c.items {
-			for _, a := range view.Explain(it.Kind.Action(), it, &policy.Request{Principal: who, Now: time.Now()}).Policies {
+			for _, a := range view.Explain(it.Kind.Action(), it, &policy.Request{Principal: principal, Now: time.Now()}).Policies {
 				if c.reach[a.ID] == nil {
 					c.reach[a.ID] = map[int]bool{}
 				}
@@ -231,8 +231,8 @@ func (c *checking) principals() []*access.Principal {
 	for _, of := range c.compiled {
 		everyone.Scopes = append(everyone.Scopes, of.Scopes...)
 	}
-	for _, who := range all[2:] {
-		who.Groups, who.Scopes = everyone.Groups, everyone.Scopes
+	for _, principal := range all[2:] {
+		principal.Groups, principal.Scopes = everyone.Groups, everyone.Scopes
 	}
 	return all
 }
@@ -360,24 +360,24 @@ func (c *checking) shadowed() {
 		if !of.Permit || len(reach) == 0 || c.compiled[of.ID].Shadow {
 			continue
 		}
-		for _, by := range c.policies {
-			f := c.compiled[by.ID]
-			if by.Permit || !by.Always || f.Shadow || f.Limit != nil || f.Question != "" || by.Principal != "" && by.Principal != of.Principal || !covers(by, of) {
+		for _, policy := range c.policies {
+			f := c.compiled[policy.ID]
+			if policy.Permit || !policy.Always || f.Shadow || f.Limit != nil || f.Question != "" || policy.Principal != "" && policy.Principal != of.Principal || !covers(policy, of) {
 				continue
 			}
-			if slices.ContainsFunc(slices.Collect(maps.Keys(reach)), func(i int) bool { return !c.reach[by.ID][i] }) {
+			if slices.ContainsFunc(slices.Collect(maps.Keys(reach)), func(i int) bool { return !c.reach[policy.ID][i] }) {
 				continue
 			}
-			c.find("shadowed", of.ID, fmt.Sprintf("it allows nothing: %s (%s) denies all of it", by.ID, c.program.place(f.File, f.Line)), "remove one of the two")
+			c.find("shadowed", of.ID, fmt.Sprintf("it allows nothing: %s (%s) denies all of it", policy.ID, c.program.place(f.File, f.Line)), "remove one of the two")
 			break
 		}
 	}
 }
 
 // covers reports whether a policy is about all actions of another, as far as items go.
-func covers(by, of *schema.Policy) bool {
+func covers(wide, of *schema.Policy) bool {
 	for _, a := range []policy.Action{policy.Call, policy.Get, policy.Read} {
-		if of.About(a) && !by.About(a) {
+		if of.About(a) && !wide.About(a) {
 			return false
 		}
 	}

@@ -32,7 +32,7 @@ type request struct {
 	action       policy.Action
 	server, name string
 	as           string
-	who          *access.Principal
+	principal    *access.Principal
 	arguments    []byte
 	// seen are labels of the conversation, found those that guards have found.
 	seen, found []string
@@ -46,7 +46,7 @@ type decision struct {
 	verdict string
 	// deciding are the policies that have decided, by their ids.
 	deciding []*policy.Policy
-	by       []string
+	policies []string
 	known    bool // that the server offers the item, or that is not needed
 }
 
@@ -71,8 +71,8 @@ func (l *loaded) kindOf(r *request) policy.Kind {
 func (l *loaded) decide(r *request) decision {
 	it := l.item(l.kindOf(r), r.server, r.name)
 	d := decision{known: it.Definition != nil || it.Kind == policy.Resource || r.name == ""}
-	d.Explanation = l.world.View(r.who).Explain(r.action, it, &policy.Request{
-		Principal: r.who, Arguments: r.arguments, Seen: r.seen, Found: r.found, Now: r.now, Addr: r.addr, Transport: "http",
+	d.Explanation = l.world.View(r.principal).Explain(r.action, it, &policy.Request{
+		Principal: r.principal, Arguments: r.arguments, Seen: r.seen, Found: r.found, Now: r.now, Addr: r.addr, Transport: "http",
 	})
 	switch d.deciding = d.Outcome.By; {
 	case !d.Visible:
@@ -90,7 +90,7 @@ func (l *loaded) decide(r *request) decision {
 			}
 		}
 	}
-	d.by = ids(d.deciding)
+	d.policies = ids(d.deciding)
 	return d
 }
 
@@ -129,7 +129,7 @@ func (p *Command) Explain(ctx context.Context, o ExplainOptions) error {
 	if o.As == "" {
 		r.as = access.Local
 	}
-	if r.who, err = p.who(o.As, o.Groups, o.Scopes); err != nil {
+	if r.principal, err = p.principal(o.As, o.Groups, o.Scopes); err != nil {
 		return err
 	}
 	if err := l.about(r, o.Item); err != nil {
@@ -218,7 +218,7 @@ func (d *decision) labels() []string {
 func (p *Command) encoded(l *loaded, r *request, d *decision, a around) explained {
 	out := explained{
 		Around:  a,
-		Verdict: d.verdict, Reason: d.Outcome.Reason, By: or(d.by), Action: string(r.action), Server: r.server, Item: r.name, Principal: r.as,
+		Verdict: d.verdict, Reason: d.Outcome.Reason, By: or(d.policies), Action: string(r.action), Server: r.server, Item: r.name, Principal: r.as,
 		Groups: or(d.Groups), Labels: or(d.labels()), Scopes: d.Outcome.Scopes, Limits: ids(d.Outcome.Over), Would: ids(d.Outcome.Would), Listed: d.known, Policies: []applied{},
 	}
 	for _, a := range d.Policies {

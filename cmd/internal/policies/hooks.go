@@ -53,9 +53,9 @@ func (l *loaded) decideHooks(ctx context.Context, r *request, d *decision) (unas
 			text := "context.found.contains(" + strconv.Quote(forbid.ID) + ")"
 			d.Policies = append(d.Policies, policy.Applied{Policy: forbid, Holds: blocks, Conditions: []policy.Condition{{Text: text, Holds: blocks}}})
 			if blocks {
-				by := []*policy.Policy{forbid}
-				d.Outcome = policy.Outcome{Verdict: policy.Deny, By: by, Reason: h.Refused.Reason}
-				d.verdict, d.deciding, d.by = deny, by, ids(by)
+				policies := []*policy.Policy{forbid}
+				d.Outcome = policy.Outcome{Verdict: policy.Deny, By: policies, Reason: h.Refused.Reason}
+				d.verdict, d.deciding, d.policies = deny, policies, ids(policies)
 			}
 		}
 	}

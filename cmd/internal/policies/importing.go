@@ -132,9 +132,9 @@ type translation struct {
 }
 
 type translated struct {
-	effect   string
-	who, to  []string
-	readOnly bool
+	effect         string
+	principals, to []string
+	readOnly       bool
 }
 
 func translate(raw []byte) (*translation, error) {
@@ -284,9 +284,9 @@ func (t *translation) roles(list *foreignList) error {
 }
 
 // grant translates one grant; beside are those of the same role.
-func (t *translation) grant(name string, who []string, g grant, others []grant, strict bool) error {
+func (t *translation) grant(name string, principals []string, g grant, others []grant, strict bool) error {
 	effect := map[bool]string{false: "allow", true: "deny"}[g.Deny]
-	out := translated{effect: effect, who: who}
+	out := translated{effect: effect, principals: principals}
 	const guess = "name the tools, with access \"*\""
 	switch g.Access {
 	case "*":
@@ -390,7 +390,7 @@ func (t *translation) firstMatch(list []foreignRule) error {
 			if err != nil {
 				return err
 			}
-			r := translated{effect: "allow", who: []string{"*"}}
+			r := translated{effect: "allow", principals: []string{"*"}}
 			for _, s := range servers {
 				r.to = append(r.to, "resource:"+s+"/**", "prompt:"+s+"/*")
 			}
@@ -414,7 +414,7 @@ func (t *translation) firstMatch(list []foreignRule) error {
 			return refuse("write a role that has only these subjects", "%s is about subjects who also have a role", name)
 		case named:
 			for _, s := range r.Subjects {
-				out.who = append(out.who, t.ids(s)...)
+				out.principals = append(out.principals, t.ids(s)...)
 			}
 		case inRole:
 			for _, role := range r.Roles {
@@ -422,9 +422,9 @@ func (t *translation) firstMatch(list []foreignRule) error {
 					return err
 				}
 			}
-			out.who = r.Roles
+			out.principals = r.Roles
 		default:
-			out.who = []string{"*"}
+			out.principals = []string{"*"}
 		}
 		for _, pattern := range r.Tools {
 			server, tool, found := strings.Cut(pattern, separator)
@@ -506,7 +506,7 @@ func (t *translation) yaml() string {
 		b.WriteString("  rules:\n")
 	}
 	for _, r := range t.rules {
-		fmt.Fprintf(&b, "    - {%s: %s, to: %s%s}\n", r.effect, some(r.who), some(r.to), map[bool]string{true: ", only: read-only"}[r.readOnly])
+		fmt.Fprintf(&b, "    - {%s: %s, to: %s%s}\n", r.effect, some(r.principals), some(r.to), map[bool]string{true: ", only: read-only"}[r.readOnly])
 	}
 	return b.String()
 }

@@ -99,7 +99,7 @@ func (of *learner) add(e *auditing.Entry) error {
 		return nil
 	}
 	item := targetOf(kind, r.Target.Server, r.Target.Item)
-	if !of.there(kind, r.Target.Server, r.Target.Item) {
+	if !of.offered(kind, r.Target.Server, r.Target.Item) {
 		if len(of.gone) < maxLearned {
 			of.gone[item] = true
 		}
@@ -122,23 +122,23 @@ func (of *learner) add(e *auditing.Entry) error {
 		of.first = r.Time
 	}
 	of.last = r.Time
-	who := cmp.Or(r.Principal.ID, access.Local)
-	if of.used[who] == nil {
-		of.used[who] = map[string]int{}
-		of.names[who] = r.Principal.Name
+	principal := cmp.Or(r.Principal.ID, access.Local)
+	if of.used[principal] == nil {
+		of.used[principal] = map[string]int{}
+		of.names[principal] = r.Principal.Name
 	}
-	if of.used[who][item] == 0 {
+	if of.used[principal][item] == 0 {
 		if of.pairs++; of.pairs > maxLearned {
 			return ui.Usage("the log has more than %d pairs of a principal and an item", maxLearned).WithHint("learn from less of it, as with --since 7d or --server NAME")
 		}
 	}
-	of.used[who][item]++
+	of.used[principal][item]++
 	return nil
 }
 
-// there reports whether an item can be in a rule: it is offered, as far as that is known,
+// offered reports whether an item can be in a rule: it is offered, as far as that is known,
 // and its name is no pattern.
-func (of *learner) there(kind policy.Kind, server, name string) bool {
+func (of *learner) offered(kind policy.Kind, server, name string) bool {
 	if !slices.Contains(of.l.configured, server) || isPattern(name) || strings.HasSuffix(name, cut) {
 		return false
 	}
@@ -170,7 +170,7 @@ func (of *learner) yaml() string {
 		if i == 0 {
 			b.WriteString("  rules:\n")
 		}
-		fmt.Fprintf(&b, "    # guess: %s\n    - {allow: %s, to: %s}\n", ui.CleanLine(r.why), some(r.who), some(r.to))
+		fmt.Fprintf(&b, "    # guess: %s\n    - {allow: %s, to: %s}\n", ui.CleanLine(r.why), some(r.principals), some(r.to))
 	}
 	if len(labels) == 3 { //nolint:mnd // all that there are
 		b.WriteString("    # guess: a person is asked before what is private can leave\n    - {ask: \"*\", to: outbound, after: [untrusted, private]}\n")
@@ -180,35 +180,35 @@ func (of *learner) yaml() string {
 
 // learnedRule is one rule, with why.
 type learnedRule struct {
-	who, to []string
-	why     string
+	principals, to []string
+	why            string
 }
 
 // rules returns a rule for each set of items, with all who have used exactly these.
 func (of *learner) rules() []learnedRule {
 	byItems := map[string]*learnedRule{}
 	counts := map[string]int{}
-	for _, who := range slices.Sorted(maps.Keys(of.used)) {
-		to := narrowed(slices.Sorted(maps.Keys(of.used[who])))
+	for _, principal := range slices.Sorted(maps.Keys(of.used)) {
+		to := narrowed(slices.Sorted(maps.Keys(of.used[principal])))
 		key := strings.Join(to, "\n")
 		if byItems[key] == nil {
 			byItems[key] = &learnedRule{to: to}
 		}
-		byItems[key].who = append(byItems[key].who, who)
-		for _, n := range of.used[who] {
+		byItems[key].principals = append(byItems[key].principals, principal)
+		for _, n := range of.used[principal] {
 			counts[key] += n
 		}
 	}
 	all := make([]learnedRule, 0, len(byItems))
 	for key, r := range byItems {
 		var people []string
-		for _, who := range r.who {
-			people = append(people, cmp.Or(of.names[who], who))
+		for _, principal := range r.principals {
+			people = append(people, cmp.Or(of.names[principal], principal))
 		}
 		r.why = plain.Count(counts[key], "request") + " of " + strings.Join(people, ", ")
 		all = append(all, *r)
 	}
-	slices.SortFunc(all, func(a, b learnedRule) int { return slices.Compare(a.who, b.who) })
+	slices.SortFunc(all, func(a, b learnedRule) int { return slices.Compare(a.principals, b.principals) })
 	return all
 }
 

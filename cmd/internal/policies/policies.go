@@ -158,32 +158,32 @@ func (l *loaded) item(kind policy.Kind, server, name string) policy.Item {
 	return policy.Item{Kind: kind, Server: server, Name: name}
 }
 
-// who returns the principal that a word names, nil for local: an ID, a mail address, or the
+// principal returns the principal that a word names, nil for local: an ID, a mail address, or the
 // name of a token.
-func (p *Command) who(word string, groups, scopes []string) (*access.Principal, error) {
+func (p *Command) principal(word string, groups, scopes []string) (*access.Principal, error) {
 	if word == "" || word == access.Local {
 		if len(groups)+len(scopes) > 0 {
 			return nil, ui.Usage("local has no groups and no scopes").WithHint("name a principal with --as")
 		}
 		return nil, nil
 	}
-	who := &access.Principal{ID: word, Name: word, Groups: slices.Clone(groups), Scopes: slices.Clone(scopes)}
+	principal := &access.Principal{ID: word, Name: word, Groups: slices.Clone(groups), Scopes: slices.Clone(scopes)}
 	kind, name, isID := strings.Cut(word, "|")
 	switch {
 	case isID:
-		who.Name, who.Provider = name, kind
+		principal.Name, principal.Provider = name, kind
 	case strings.Contains(word, "@"):
-		who.Email = strings.ToLower(word)
+		principal.Email = strings.ToLower(word)
 	default:
-		who.ID, who.Provider = "token|"+word, "token"
+		principal.ID, principal.Provider = "token|"+word, "token"
 	}
-	if token, ok := strings.CutPrefix(who.ID, "token|"); ok {
-		who.Groups = append(who.Groups, p.tokenGroups(token)...)
+	if token, ok := strings.CutPrefix(principal.ID, "token|"); ok {
+		principal.Groups = append(principal.Groups, p.tokenGroups(token)...)
 	}
-	slices.Sort(who.Groups)
-	slices.Sort(who.Scopes)
-	who.Groups = slices.Compact(who.Groups)
-	return who, nil
+	slices.Sort(principal.Groups)
+	slices.Sort(principal.Scopes)
+	principal.Groups = slices.Compact(principal.Groups)
+	return principal, nil
 }
 
 func (p *Command) tokenGroups(name string) (groups []string) {

@@ -40,7 +40,7 @@ func (l *loaded) again(r *audit.Record, arguments []byte) (*request, bool) {
 		action: action, server: r.Target.Server, name: r.Target.Item, as: r.Principal.ID, arguments: arguments,
 		seen: r.Decision.Seen, found: r.Decision.Found, now: r.Time, addr: r.Principal.Addr,
 	}
-	of.who = l.asked(r)
+	of.principal = l.asked(r)
 	return of, true
 }
 
@@ -51,20 +51,20 @@ func (l *loaded) asked(r *audit.Record) *access.Principal {
 	if r.Principal.ID == "" || r.Principal.ID == access.Local {
 		return nil
 	}
-	who := &access.Principal{ID: r.Principal.ID, Name: r.Principal.Name, Groups: r.Principal.Groups, Client: r.Principal.Client, Provider: r.Principal.Via}
-	if strings.Contains(who.Name, "@") {
-		who.Email = strings.ToLower(who.Name)
+	principal := &access.Principal{ID: r.Principal.ID, Name: r.Principal.Name, Groups: r.Principal.Groups, Client: r.Principal.Client, Provider: r.Principal.Via}
+	if strings.Contains(principal.Name, "@") {
+		principal.Email = strings.ToLower(principal.Name)
 	}
 	for _, of := range l.policies() {
 		for _, s := range of.Scopes {
 			if !slices.Contains(r.Decision.Scopes, s) {
-				who.Scopes = append(who.Scopes, s)
+				principal.Scopes = append(principal.Scopes, s)
 			}
 		}
 	}
-	slices.Sort(who.Scopes)
-	who.Scopes = slices.Compact(who.Scopes)
-	return who
+	slices.Sort(principal.Scopes)
+	principal.Scopes = slices.Compact(principal.Scopes)
+	return principal
 }
 
 func (l *loaded) policies() []*policy.Policy {
@@ -91,11 +91,11 @@ func open(a *policy.Applied, arguments bool) bool {
 		if arguments {
 			text = argumentsRead().ReplaceAllString(text, "x")
 		}
-		is := notRecorded().MatchString(text)
-		if !is && !c.Holds && c.Failed == "" {
+		unreadable := notRecorded().MatchString(text)
+		if !unreadable && !c.Holds && c.Failed == "" {
 			return false // whatever the others are
 		}
-		reads = reads || is
+		reads = reads || unreadable
 	}
 	return reads
 }
@@ -139,9 +139,9 @@ func (l *loaded) whatIsOpen(d *recorded, r *request, record *audit.Record) {
 	for i := range d.Policies {
 		a := &d.Policies[i]
 		asks := a.Question != ""
-		switch is := open(a, r.arguments != nil || r.action != policy.Call); {
+		switch reason := open(a, r.arguments != nil || r.action != policy.Call); {
 		case a.Shadow || a.Limit != nil:
-		case is:
+		case reason:
 			d.open = append(d.open, a.Policy)
 			mayPermit = mayPermit || a.Permit
 			mayAsk = mayAsk || asks
@@ -171,7 +171,7 @@ func (l *loaded) limits(d *recorded, record *audit.Record) {
 	}
 	for _, of := range d.Outcome.Over {
 		if l.ruleIn(record.Decision.By, of.ID) {
-			d.verdict, d.deciding, d.by = limited, []*policy.Policy{of}, []string{of.ID}
+			d.verdict, d.deciding, d.policies = limited, []*policy.Policy{of}, []string{of.ID}
 			return
 		}
 	}
@@ -205,7 +205,7 @@ func (l *loaded) agrees(d *recorded, r *audit.Record) bool {
 		return was == deny
 	case ask:
 		// A person has said yes, or no; or nobody could be asked.
-		return slices.ContainsFunc(d.by, func(id string) bool { return l.ruleIn(r.Decision.By, id) })
+		return slices.ContainsFunc(d.policies, func(id string) bool { return l.ruleIn(r.Decision.By, id) })
 	default:
 		return was == d.verdict
 	}

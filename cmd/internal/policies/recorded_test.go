@@ -93,7 +93,7 @@ func TestUnknownIsNeverWrong(t *testing.T) {
 		want := l.decide(req)
 		// A task is in no record, so this one is none.
 		if got.verdict != unknown && got.verdict != want.verdict && (got.verdict != hidden || want.verdict != deny) && (got.verdict != deny || want.verdict != hidden) {
-			t.Fatalf("%+v %s of\\n%s: replayed %s, decided %s by %v", r, arguments, strings.Join(texts, "\n"), got.verdict, want.verdict, want.by)
+			t.Fatalf("%+v %s of\\n%s: replayed %s, decided %s by %v", r, arguments, strings.Join(texts, "\n"), got.verdict, want.verdict, want.policies)
 		}
 		seen[got.verdict]++
 	}

@@ -91,15 +91,15 @@ func (p *Policies) Hidden(entry config.Entry, member, name string, items []json.
 	if why.Visible || items == nil && len(why.Outcome.By) == 0 { // no rule allows a name that may not exist
 		return nil
 	}
-	no := access.Denied{Code: access.CodeDenied}
+	denied := access.Denied{Code: access.CodeDenied}
 	if !p.read.Quiet {
-		if no.Reason = why.Outcome.Reason; len(why.Outcome.By) > 0 {
-			no.Policy = why.Outcome.By[0].ID
+		if denied.Reason = why.Outcome.Reason; len(why.Outcome.By) > 0 {
+			denied.Policy = why.Outcome.By[0].ID
 		}
 	}
 	verb := map[policy.Kind]string{policy.Tool: "call ", policy.Prompt: "get "}[all[i].Kind]
 	return &Refusal{
-		rpc: &runtime.Error{Code: no.Code, Message: no.Error()}, Kind: "denied",
+		rpc: &runtime.Error{Code: denied.Code, Message: denied.Error()}, Kind: "denied",
 		hint: "mcpctl policy explain " + verb + word(entry.Name+"/"+name) + " --as local",
 	}
 }

@@ -94,7 +94,7 @@ func (r *replay) decide(ctx context.Context, e *auditing.Entry) (replayed, bool)
 	}
 	out := replayed{
 		Record: e.Ref(), Time: audit.StampOf(e.Time), Request: fmt.Sprintf("%s %s as %s", of.action, of.target(), of.as),
-		Was: was(&e.Record), WasBy: or(e.Decision.By), Now: d.verdict, By: or(d.by), Reason: d.Outcome.Reason,
+		Was: was(&e.Record), WasBy: or(e.Decision.By), Now: d.verdict, By: or(d.policies), Reason: d.Outcome.Reason,
 	}
 	if e.Number >= 0 {
 		out.Number = &e.Number
@@ -119,7 +119,7 @@ func (r *replay) same(of *request, record *audit.Record) bool {
 	if !listed {
 		return false
 	}
-	visible, conditions := r.l.world.View(of.who).Item(i)
+	visible, conditions := r.l.world.View(of.principal).Item(i)
 	return conditions == nil && was(record) == map[bool]string{true: allow, false: deny}[visible]
 }
 
@@ -169,17 +169,17 @@ func (o *printer) difference(d replayed) error {
 		}
 		return err
 	}
-	by := func(verdict string, ids []string) string {
+	listing := func(verdict string, ids []string) string {
 		if len(ids) == 0 {
 			return verdict
 		}
 		return verdict + " by " + strings.Join(ids, ", ")
 	}
-	now := by(d.Now, d.By)
+	now := listing(d.Now, d.By)
 	if d.Reason != "" {
 		now += " (" + d.Reason + ")"
 	}
-	_, err := fmt.Fprintf(o.out, "%s %s: %s\n  was %s, now %s\n", d.Record, d.Time, ui.CleanLine(d.Request), ui.CleanLine(by(d.Was, d.WasBy)), ui.CleanLine(now))
+	_, err := fmt.Fprintf(o.out, "%s %s: %s\n  was %s, now %s\n", d.Record, d.Time, ui.CleanLine(d.Request), ui.CleanLine(listing(d.Was, d.WasBy)), ui.CleanLine(now))
 	return err
 }
 

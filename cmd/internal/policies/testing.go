@@ -29,7 +29,7 @@ type test struct {
 	file string
 	node *yaml.Node
 	request
-	want, by string
+	want, policy string
 }
 
 // testForm is how it is written.
@@ -138,17 +138,17 @@ func (p *Command) printDifferences(count int, all []difference) error {
 // run decides a test, and reports whether the decision differs from what is wanted.
 func (t *test) run(l *loaded) (difference, bool) {
 	got := l.decide(&t.request)
-	is := got.verdict
-	if is == hidden && t.want == deny {
-		is = deny // hidden is the stricter form of it
+	verdict := got.verdict
+	if verdict == hidden && t.want == deny {
+		verdict = deny // hidden is the stricter form of it
 	}
 	of := difference{
 		File: t.file, Line: t.node.Line, Request: fmt.Sprintf("%s %s/%s as %s", t.action, t.server, t.name, t.as),
-		Want: t.want, WantBy: t.by, Got: got.verdict, By: or(got.by), Reason: got.Outcome.Reason,
+		Want: t.want, WantBy: t.policy, Got: got.verdict, By: or(got.policies), Reason: got.Outcome.Reason,
 	}
-	return of, is != t.want || t.by != "" && !slices.ContainsFunc(got.by, func(id string) bool {
+	return of, verdict != t.want || t.policy != "" && !slices.ContainsFunc(got.policies, func(id string) bool {
 		// A rule may have become several policies.
-		return id == t.by || strings.HasPrefix(id, t.by+".")
+		return id == t.policy || strings.HasPrefix(id, t.policy+".")
 	})
 }
 
@@ -228,7 +228,7 @@ func (p *Command) readTest(l *loaded, t *test) error {
 	if !slices.Contains([]string{allow, ask, deny, hidden}, f.Want) {
 		return bad(fmt.Sprintf("want is %q, and not allow, ask, deny or hidden", f.Want))
 	}
-	t.want, t.by, t.seen, t.now = f.Want, f.By, f.Seen, time.Now()
+	t.want, t.policy, t.seen, t.now = f.Want, f.By, f.Seen, time.Now()
 	var err error
 	if f.Now != "" {
 		if t.now, err = time.Parse(time.RFC3339, f.Now); err != nil {
@@ -240,7 +240,7 @@ func (p *Command) readTest(l *loaded, t *test) error {
 			return bad(fmt.Sprintf("ip is %q, and no address", f.IP))
 		}
 	}
-	if t.who, t.as, err = p.readAs(t.file, &f.As); err != nil {
+	if t.principal, t.as, err = p.readAs(t.file, &f.As); err != nil {
 		return err
 	}
 	t.arguments, err = argumentsOf(&f.Args)
@@ -251,7 +251,7 @@ func (p *Command) readTest(l *loaded, t *test) error {
 }
 
 // readAs reads the principal of a test: a text as of --as, or id, groups and scopes.
-func (p *Command) readAs(path string, n *yaml.Node) (who *access.Principal, as string, err error) {
+func (p *Command) readAs(path string, n *yaml.Node) (principal *access.Principal, as string, err error) {
 	var f asForm
 	switch n.Kind {
 	case 0: // not there
@@ -265,13 +265,13 @@ func (p *Command) readAs(path string, n *yaml.Node) (who *access.Principal, as s
 			return nil, "", problemAt(path, n, "as is no principal", exampleTest)
 		}
 	}
-	if who, err = p.who(f.ID, f.Groups, f.Scopes); err != nil {
+	if principal, err = p.principal(f.ID, f.Groups, f.Scopes); err != nil {
 		return nil, "", problemAt(path, n, err.Error(), `write an id, as in as: {id: "token|ci", groups: [ci]}`)
 	}
 	if f.ID == "" {
 		f.ID = access.Local
 	}
-	return who, f.ID, nil
+	return principal, f.ID, nil
 }
 
 // argumentsOf returns arguments as JSON: of a mapping, or of a text that is JSON, in which

@@ -90,12 +90,12 @@ func (t *Flows) SetForget(forget time.Duration) {
 // Seen returns the labels of a conversation that has a request now. They must not be
 // changed. In this method and the others, who is whose share of the table the conversation
 // takes.
-func (t *Flows) Seen(now time.Time, who, key string) []string {
+func (t *Flows) Seen(now time.Time, principal, key string) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := t.find(now, key)
-	if c == nil && (t.full(who) || t.losing(now, who)) {
-		if c = t.begin(now, who, key); c == nil {
+	if c == nil && (t.full(principal) || t.losing(now, principal)) {
+		if c = t.begin(now, principal, key); c == nil {
 			return t.all
 		}
 	}
@@ -110,21 +110,21 @@ func (t *Flows) Seen(now time.Time, who, key string) []string {
 
 // full reports whether there is no room for one more conversation of an owner. The caller
 // holds the lock.
-func (t *Flows) full(who string) bool {
-	o := t.owners[who]
+func (t *Flows) full(principal string) bool {
+	o := t.owners[principal]
 	return len(t.flows) >= maxFlows || o != nil && o.flows >= maxOwn
 }
 
 // losing reports whether a conversation that is not known may be one that there was no
 // room for. The caller holds the lock.
-func (t *Flows) losing(now time.Time, who string) bool {
+func (t *Flows) losing(now time.Time, principal string) bool {
 	recently := func(lost time.Time) bool { return !lost.IsZero() && now.Sub(lost) < t.forget }
-	o := t.owners[who]
+	o := t.owners[principal]
 	return recently(t.lost) || o != nil && recently(o.lost)
 }
 
 // Add adds labels to a conversation.
-func (t *Flows) Add(now time.Time, who, key string, labels []string) {
+func (t *Flows) Add(now time.Time, principal, key string, labels []string) {
 	if len(labels) == 0 {
 		return
 	}
@@ -133,7 +133,7 @@ func (t *Flows) Add(now time.Time, who, key string, labels []string) {
 	t.all = union(t.all, labels)
 	c := t.find(now, key)
 	if c == nil {
-		if c = t.begin(now, who, key); c == nil {
+		if c = t.begin(now, principal, key); c == nil {
 			return // see lost
 		}
 	}
@@ -145,12 +145,12 @@ func (t *Flows) Add(now time.Time, who, key string, labels []string) {
 }
 
 // Agree notes that a person has said yes to a question for the rest of a conversation.
-func (t *Flows) Agree(now time.Time, who, key, question string) {
+func (t *Flows) Agree(now time.Time, principal, key, question string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := t.find(now, key)
 	if c == nil {
-		c = t.begin(now, who, key)
+		c = t.begin(now, principal, key)
 	}
 	if c != nil && len(c.yes) < maxYes && !slices.Contains(c.yes, question) {
 		c.yes = append(c.yes, question)
@@ -193,8 +193,8 @@ func (t *Flows) find(now time.Time, key string) *conversation {
 
 // begin returns a new conversation, nil where there are too many. The caller holds the
 // lock, and has not found it.
-func (t *Flows) begin(now time.Time, who, key string) *conversation {
-	o := t.owners[who]
+func (t *Flows) begin(now time.Time, principal, key string) *conversation {
+	o := t.owners[principal]
 	switch {
 	case o != nil && o.flows >= maxOwn:
 		o.lost = now
@@ -204,10 +204,10 @@ func (t *Flows) begin(now time.Time, who, key string) *conversation {
 		return nil
 	case o == nil:
 		o = &owner{}
-		t.owners[who] = o
+		t.owners[principal] = o
 	}
 	o.flows++
-	c := &conversation{key: key, owner: who, last: now, overfull: t.losing(now, who)}
+	c := &conversation{key: key, owner: principal, last: now, overfull: t.losing(now, principal)}
 	t.flows[key] = t.recent.PushFront(c)
 	return c
 }

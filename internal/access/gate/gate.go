@@ -225,9 +225,9 @@ func (d *decision) evaluate(c *policy.Conditions) (policy.Outcome, error) {
 	out := c.Decide(&u.Request)
 	u.By, u.Would = out.By, out.Would
 	if out.Verdict != policy.Allow && out.Verdict != policy.Ask {
-		no := d.denied(out.Reason, out.By)
-		no.Scopes = out.Scopes
-		return out, no
+		denied := d.denied(out.Reason, out.By)
+		denied.Scopes = out.Scopes
+		return out, denied
 	}
 	return out, nil
 }
@@ -243,9 +243,9 @@ func (d *decision) count(over []*policy.Policy) error {
 		return nil
 	}
 	d.use.By = of[i : i+1]
-	no := d.denied("", d.use.By)
-	no.Code, no.RetryAfter = access.CodeLimited, again
-	return no
+	denied := d.denied("", d.use.By)
+	denied.Code, denied.RetryAfter = access.CodeLimited, again
+	return denied
 }
 
 // Left returns how many requests like one still pass today by each quota of some policies:
@@ -260,7 +260,7 @@ func (g *Gate) Left(u *Use, over []*policy.Policy) map[*policy.Policy]int {
 			continue
 		}
 		n := g.limits.Left(u.Now, &wants[i])
-		if fewest, there := left[p]; !there || n < fewest {
+		if fewest, ok := left[p]; !ok || n < fewest {
 			left[p] = n
 		}
 	}
@@ -319,18 +319,18 @@ func (d *decision) groups() []string {
 }
 
 // denied returns a refusal, by what policies say.
-func (d *decision) denied(reason string, by []*policy.Policy) *access.Denied {
-	no := &access.Denied{Code: access.CodeDenied, Reason: reason, Server: d.use.Server, Item: d.use.Item}
-	if len(by) > 0 {
-		no.Policy = by[0].ID
+func (d *decision) denied(reason string, policies []*policy.Policy) *access.Denied {
+	refusal := &access.Denied{Code: access.CodeDenied, Reason: reason, Server: d.use.Server, Item: d.use.Item}
+	if len(policies) > 0 {
+		refusal.Policy = policies[0].ID
 		if reason == "" {
-			no.Reason = by[0].Reason
+			refusal.Reason = policies[0].Reason
 		}
 	}
 	if d.Quiet {
-		no.Reason, no.Policy = "", ""
+		refusal.Reason, refusal.Policy = "", ""
 	}
-	return no
+	return refusal
 }
 
 // recover makes a refusal of a panic.

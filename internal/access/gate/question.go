@@ -125,13 +125,13 @@ func (g *Gate) Answered(q *Question, a Answer) error {
 	default:
 		reason = "a person has said no"
 	}
-	no := d.denied(reason, q.policies)
-	no.Reason = reason // that nobody was asked is no secret
+	denied := d.denied(reason, q.policies)
+	denied.Reason = reason // that nobody was asked is no secret
 	if page := g.page.Load(); a == Unasked && page != nil && d.use.Principal != nil {
 		if id := g.Consent.Ask(time.Now(), q.consent()); id != "" {
-			no.URL = (*page)(id, d.use.Principal.ID)
-			no.Reason = "a person has to allow it"
+			denied.URL = (*page)(id, d.use.Principal.ID)
+			denied.Reason = "a person has to allow it"
 		}
 	}
-	return no
+	return denied
 }

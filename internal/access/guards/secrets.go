@@ -20,8 +20,8 @@ type pattern struct {
 	// common says that the prefix is found in other words: no letter or digit may stand
 	// before it.
 	common bool
-	// is says of all of it whether it is a secret; nil for always.
-	is func(text string) bool
+	// matches says of all of it whether it is a secret; nil for always.
+	matches func(text string) bool
 }
 
 // alphabet are characters, by their bytes.
@@ -64,7 +64,7 @@ func patterns() []pattern {
 		upper = only("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 	)
 	all := []pattern{
-		{name: "mcpctl token", prefix: "mcpctl_", body: under, min: 58, max: 58, is: access.IsToken},
+		{name: "mcpctl token", prefix: "mcpctl_", body: under, min: 58, max: 58, matches: access.IsToken},
 		{name: "GitHub token", prefix: "github_pat_", body: under, min: 82},
 		{name: "npm token", prefix: "npm_", body: plain, min: 36, max: 36},
 		{name: "PyPI token", prefix: "pypi-AgE", body: url, min: 50},
@@ -87,7 +87,7 @@ func patterns() []pattern {
 		{name: "Atlassian token", prefix: "ATATT3", body: newAlphabet("-_="), min: 150},
 		{name: "Figma token", prefix: "figd_", body: url, min: 40},
 		{name: "Postman key", prefix: "PMAK-", body: dash, min: 59, max: 59},
-		{name: "Databricks token", prefix: "dapi", body: newAlphabet("-"), min: 32, max: 34, common: true, is: func(s string) bool { return isHex(s[4:36]) }},
+		{name: "Databricks token", prefix: "dapi", body: newAlphabet("-"), min: 32, max: 34, common: true, matches: func(s string) bool { return isHex(s[4:36]) }},
 		{name: "Vault token", prefix: "hvs.", body: url, min: 24, common: true},
 		{name: "Vault token", prefix: "hvb.", body: url, min: 24, common: true},
 		{name: "Tailscale key", prefix: "tskey-", body: dash, min: 20},
@@ -99,7 +99,7 @@ func patterns() []pattern {
 		{name: "Slack webhook", prefix: "hooks.slack.com/services/T", body: newAlphabet("/"), min: 30},
 		{name: "Discord webhook", prefix: "discord.com/api/webhooks/", body: newAlphabet("-_/"), min: 60},
 		{name: "private key", prefix: begins, end: privateKey},
-		{name: "JSON Web Token", prefix: "eyJ", body: dots, min: 30, common: true, is: isJWT},
+		{name: "JSON Web Token", prefix: "eyJ", body: dots, min: 30, common: true, matches: isJWT},
 	}
 	for _, f := range []struct {
 		name, prefixes string
@@ -202,7 +202,7 @@ func (s *secrets) at(text string, i int) (part, bool) {
 		for end > begin && strings.IndexByte("-_./", text[end-1]) >= 0 { // of the sentence around it
 			end--
 		}
-		if n := end - begin; n < p.min || p.max > 0 && n > p.max || p.is != nil && !p.is(text[i:end]) {
+		if n := end - begin; n < p.min || p.max > 0 && n > p.max || p.matches != nil && !p.matches(text[i:end]) {
 			continue
 		}
 		return removed(i, end, p.name), true

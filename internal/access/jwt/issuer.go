@@ -30,10 +30,10 @@ type verified struct {
 	set    *KeySet
 }
 
-// by returns the principal if the token may be used by who has a certificate.
-func (v *verified) by(cert *x509.Certificate) (*access.Principal, *access.Refusal) {
-	if no := v.bound.Check(cert); no != nil {
-		return nil, no
+// accept returns the principal if the token may be used by who has a certificate.
+func (v *verified) accept(cert *x509.Certificate) (*access.Principal, *access.Refusal) {
+	if refusal := v.bound.Check(cert); refusal != nil {
+		return nil, refusal
 	}
 	return v.principal, nil
 }
@@ -41,16 +41,16 @@ func (v *verified) by(cert *x509.Certificate) (*access.Principal, *access.Refusa
 // verify checks all of a token but what it is bound to. What costs least comes first:
 // keys are asked for only for a token that would be accepted.
 func (i *Issuer) verify(ctx context.Context, t token, now time.Time) (*verified, *access.Refusal) {
-	if no := checkHeader(t.header); no != nil {
-		return nil, no
+	if refusal := checkHeader(t.header); refusal != nil {
+		return nil, refusal
 	}
-	p, bound, no := i.rules.principal(t.claims, now)
-	if no != nil {
-		return nil, no
+	p, bound, refusal := i.rules.principal(t.claims, now)
+	if refusal != nil {
+		return nil, refusal
 	}
-	set, found, no := i.find(ctx, t.header)
-	if no != nil {
-		return nil, no
+	set, found, refusal := i.find(ctx, t.header)
+	if refusal != nil {
+		return nil, refusal
 	}
 	signed, err := jose.ParseSignedCompact(t.text, algorithms())
 	if err != nil {
@@ -63,8 +63,8 @@ func (i *Issuer) verify(ctx context.Context, t token, now time.Time) (*verified,
 	if at < 0 {
 		return nil, errSignature
 	}
-	if no := i.rules.missing(p); no != nil {
-		return nil, no
+	if refusal := i.rules.missing(p); refusal != nil {
+		return nil, refusal
 	}
 	p.Proof = signer{i.keys, found[at].thumbprint}
 	return &verified{principal: p, bound: bound, issuer: i, set: set}, nil

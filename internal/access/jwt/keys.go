@@ -82,10 +82,10 @@ func parseKey(raw jsontext.Value) (k key, ok bool) {
 	if json.Unmarshal(raw, &members) != nil || members["d"] != nil || members["k"] != nil {
 		return k, false
 	}
-	if use, there := members.text("use"); there && use != "sig" {
+	if use, given := members.text("use"); given && use != "sig" {
 		return k, false
 	}
-	if operations, there := members.texts("key_ops"); there && !slices.Contains(operations, "verify") {
+	if operations, given := members.texts("key_ops"); given && !slices.Contains(operations, "verify") {
 		return k, false
 	}
 	k.id, _ = members.text("kid")
@@ -106,7 +106,7 @@ func parseKey(raw jsontext.Value) (k key, ok bool) {
 		return k, false
 	}
 	k.public, k.thumbprint, k.algorithms = parsed.Key, base64.RawURLEncoding.EncodeToString(sum), fitting(parsed.Key)
-	if only, there := members.text("alg"); there {
+	if only, given := members.text("alg"); given {
 		k.algorithms = slices.DeleteFunc(k.algorithms, func(a jose.SignatureAlgorithm) bool { return string(a) != only })
 	}
 	return k, len(k.algorithms) > 0

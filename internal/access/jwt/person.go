@@ -19,8 +19,8 @@ func (r *Rules) Person(claims []byte) (*access.Principal, *access.Refusal) {
 		return nil, errIssuer
 	}
 	p := &access.Principal{Provider: r.Kind}
-	if no := r.identify(c, p); no != nil {
-		return nil, no
+	if refusal := r.identify(c, p); refusal != nil {
+		return nil, refusal
 	}
 	return p, nil
 }

@@ -51,7 +51,7 @@ func (p *Provider) Principal(ctx context.Context, c access.Credential) (*access.
 	}
 	now := time.Now()
 	if r := p.remembered(c.Bearer, now); r != nil {
-		return r.by(c.Certificate)
+		return r.accept(c.Certificate)
 	}
 	if p.issuers[claimed(c.Bearer)] == nil {
 		return nil, nil
@@ -64,7 +64,7 @@ func (p *Provider) Principal(ctx context.Context, c access.Credential) (*access.
 func (p *Provider) Token(ctx context.Context, text string, cert *x509.Certificate) (*access.Principal, *access.Refusal) {
 	now := time.Now()
 	if r := p.remembered(text, now); r != nil {
-		return r.by(cert)
+		return r.accept(cert)
 	}
 	return p.verify(ctx, text, cert, now)
 }
@@ -88,19 +88,19 @@ func (p *Provider) verify(ctx context.Context, text string, cert *x509.Certifica
 	if i == nil {
 		return nil, errIssuer
 	}
-	v, no := i.verify(ctx, t, now)
-	if no != nil {
-		return nil, no
+	v, refusal := i.verify(ctx, t, now)
+	if refusal != nil {
+		return nil, refusal
 	}
 	p.seen.Keep(text, &remembered{verified: v, until: now.Add(rememberTime)})
-	return v.by(cert)
+	return v.accept(cert)
 }
 
 // Valid implements [authn.Provider]: the token has not ended, and its issuer still has the
 // key that has signed it.
-func (p *Provider) Valid(who *access.Principal) bool {
-	by, ok := who.Proof.(signer)
-	return ok && !who.Expired(time.Now()) && by.counts()
+func (p *Provider) Valid(principal *access.Principal) bool {
+	proof, ok := principal.Proof.(signer)
+	return ok && !principal.Expired(time.Now()) && proof.counts()
 }
 
 // Subject returns the token of a principal that ends last, of those that are remembered
@@ -108,8 +108,8 @@ func (p *Provider) Valid(who *access.Principal) bool {
 func (p *Provider) Subject(id string) (token secret.Text, expires time.Time, ok bool) {
 	now := time.Now()
 	p.seen.Each(func(text string, r *remembered) {
-		if who := r.principal; who.ID == id && !who.Expired(now) && (!ok || who.Expires.After(expires)) {
-			token, expires, ok = secret.New(text), who.Expires, true
+		if principal := r.principal; principal.ID == id && !principal.Expired(now) && (!ok || principal.Expires.After(expires)) {
+			token, expires, ok = secret.New(text), principal.Expires, true
 		}
 	})
 	return token, expires, ok

@@ -61,18 +61,18 @@ func (r *Rules) principal(c object, now time.Time) (*access.Principal, *Binding,
 		return nil, nil, errAudience
 	}
 	p := &access.Principal{Provider: r.Kind}
-	var no *access.Refusal
-	if p.Expires, no = times(c, now); no != nil {
-		return nil, nil, no
+	var refusal *access.Refusal
+	if p.Expires, refusal = times(c, now); refusal != nil {
+		return nil, nil, refusal
 	}
-	if no := r.identify(c, p); no != nil {
-		return nil, nil, no
+	if refusal := r.identify(c, p); refusal != nil {
+		return nil, nil, refusal
 	}
 	if p.Scopes, ok = scopes(c); !ok {
 		return nil, nil, errScope
 	}
-	if p.Groups, no = r.groups(c); no != nil {
-		return nil, nil, no
+	if p.Groups, refusal = r.groups(c); refusal != nil {
+		return nil, nil, refusal
 	}
 	p.Tags = r.tags(c)
 	bound, ok := boundTo(c)
@@ -89,12 +89,12 @@ func (r *Rules) Claims(claims []byte, now time.Time) (*access.Principal, *Bindin
 	if json.Unmarshal(claims, &c) != nil {
 		return nil, nil, access.ErrUnknownToken
 	}
-	p, bound, no := r.principal(c, now)
-	if no == nil {
-		no = r.missing(p)
+	p, bound, refusal := r.principal(c, now)
+	if refusal == nil {
+		refusal = r.missing(p)
 	}
-	if no != nil {
-		return nil, nil, no
+	if refusal != nil {
+		return nil, nil, refusal
 	}
 	return p, bound, nil
 }
@@ -112,7 +112,7 @@ func (r *Rules) missing(p *access.Principal) *access.Refusal {
 }
 
 // times checks when a token is valid, and returns when it ends.
-func times(c object, now time.Time) (expires time.Time, no *access.Refusal) {
+func times(c object, now time.Time) (expires time.Time, refusal *access.Refusal) {
 	expires, ok := date(c, "exp")
 	if !ok || expires.IsZero() {
 		return expires, errTimes

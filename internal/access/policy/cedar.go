@@ -142,8 +142,8 @@ func readsOf(p *syntax) (reads, string) {
 		for _, e := range scopeEntities(s) {
 			r.entity(e)
 		}
-		if is, ok := scopeType(s); ok {
-			r.entityType(is)
+		if typ, ok := scopeType(s); ok {
+			r.entityType(typ)
 		}
 	}
 	for _, c := range p.Conditions {
@@ -301,13 +301,13 @@ func (r *reader) operands(left, right node) bool {
 
 // constant reports whether a node has no variable in it.
 func constant(n node) bool {
-	is := true
+	fixed := true
 	ast.Inspect(ast.NewNode(n), func(n node) bool {
 		_, variable := n.(ast.NodeTypeVariable)
-		is = is && !variable
-		return is
+		fixed = fixed && !variable
+		return fixed
 	})
-	return is
+	return fixed
 }
 
 // tag notes the tag of a principal.
@@ -382,9 +382,9 @@ func (r *reader) value(v types.Value) {
 	}
 }
 
-// variable notes that a variable is read, or members of it; has says that only whether the
+// variable notes that a variable is read, or members of it; presence says that only whether the
 // last of them is there.
-func (r *reader) variable(name string, path []string, has bool) {
+func (r *reader) variable(name string, path []string, presence bool) {
 	if len(path) > MaxDepth {
 		r.fail("%s is read deeper than %d members", name, MaxDepth)
 	}
@@ -402,11 +402,11 @@ func (r *reader) variable(name string, path []string, has bool) {
 			r.resource = max(r.resource, readsClass)
 		}
 	case "context":
-		r.member(path, has)
+		r.member(path, presence)
 	}
 }
 
-func (r *reader) member(path []string, has bool) {
+func (r *reader) member(path []string, presence bool) {
 	if len(path) == 0 {
 		r.fail("context cannot be read as a whole: name its members")
 		return
@@ -418,10 +418,10 @@ func (r *reader) member(path []string, has bool) {
 		r.fail("context has no %s", path[0])
 	case key != readsCall:
 		// What is looked for in seen is found by the method seen.
-		r.allLabels = r.allLabels || key == readsSeen && !has
+		r.allLabels = r.allLabels || key == readsSeen && !presence
 	case len(path) > 1:
-		r.args = append(r.args, ReadArguments{Form: form, Path: slices.Clone(path[1:]), Has: has})
-	case !has:
+		r.args = append(r.args, ReadArguments{Form: form, Path: slices.Clone(path[1:]), Has: presence})
+	case !presence:
 		r.fail("context.%s cannot be read as a whole: name its members", path[0])
 	}
 }
@@ -496,8 +496,8 @@ func (s *Set) covers(of scope, sub *subject) (might, must bool) {
 	case ast.ScopeTypeAll:
 		return true, true
 	case ast.ScopeTypeIs:
-		is := of.Type == sub.kind.entityType()
-		return is, is
+		covered := of.Type == sub.kind.entityType()
+		return covered, covered
 	case ast.ScopeTypeIsIn:
 		if of.Type != sub.kind.entityType() {
 			return false, false
@@ -516,8 +516,8 @@ func (s *Set) covers(of scope, sub *subject) (might, must bool) {
 func inScope(at env, p *syntax) bool {
 	bare := *p
 	bare.Conditions = nil
-	_, is := eval.PartialPolicy(at, &bare)
-	return is
+	_, ok := eval.PartialPolicy(at, &bare)
+	return ok
 }
 
 // inResource reports whether a policy is about a resource, whoever does what with it.
@@ -560,14 +560,14 @@ func conditionsOf(p *syntax) []condition {
 func (c condition) evaluate(at env) Condition {
 	out := Condition{Text: c.text()}
 	v, err := eval.Eval(c.node, at)
-	is, ok := v.(types.Boolean)
+	result, ok := v.(types.Boolean)
 	switch {
 	case err != nil:
 		out.Failed = err.Error()
 	case !ok:
 		out.Failed = "it is neither true nor false"
 	default:
-		out.Holds = bool(is)
+		out.Holds = bool(result)
 	}
 	seen := make(map[string]bool)
 	ast.Inspect(ast.NewNode(c.node), func(n node) bool {

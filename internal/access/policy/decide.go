@@ -48,8 +48,8 @@ func (c *Conditions) Decide(r *Request) (out Outcome) {
 			plain = append(plain, p)
 		}
 	}
-	by := e.satisfied(c.permits, &out)
-	allowed := c.permitted || len(by) > 0
+	policies := e.satisfied(c.permits, &out)
+	allowed := c.permitted || len(policies) > 0
 	if !allowed && len(plain) == 0 {
 		missing = e.satisfied(c.unscoped, &out)
 	}
@@ -67,7 +67,7 @@ func (c *Conditions) Decide(r *Request) (out Outcome) {
 			}
 		}
 	default:
-		out.By, out.Verdict = append(slices.Clip(c.by), by...), Allow
+		out.By, out.Verdict = append(slices.Clip(c.permittedBy), policies...), Allow
 		if len(out.Ask) > 0 {
 			out.Verdict = Ask
 		}
@@ -115,13 +115,13 @@ func (c *Conditions) missing(p *Policy) int {
 }
 
 // reasonOf returns the first reason that policies have.
-func reasonOf(by, failed []*Policy) string {
-	for _, p := range by {
+func reasonOf(policies, failed []*Policy) string {
+	for _, p := range policies {
 		if p.Reason != "" {
 			return p.Reason
 		}
 	}
-	for _, p := range by {
+	for _, p := range policies {
 		if slices.Contains(failed, p) {
 			return "the policy cannot be evaluated"
 		}

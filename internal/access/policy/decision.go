@@ -14,8 +14,8 @@ type decision struct {
 	conditional bool
 	action      Action
 	// permitted says that some permit holds for every request.
-	permitted bool
-	by        []*Policy // the permits that do
+	permitted   bool
+	permittedBy []*Policy // the permits that do
 	// granted says that no permit is needed: results of what was allowed are delivered,
 	// and a server whose tools are allowed may ask, and has accounts to link.
 	granted bool
@@ -128,10 +128,10 @@ func (d *decision) add(t term, lacks bool) {
 func (d *decision) settle(v *View) {
 	for _, t := range d.permits {
 		if t.always {
-			d.by = append(d.by, t.rule.Policy)
+			d.permittedBy = append(d.permittedBy, t.rule.Policy)
 		}
 	}
-	d.permitted = d.granted || len(d.by) > 0
+	d.permitted = d.granted || len(d.permittedBy) > 0
 	refused := slices.ContainsFunc(d.forbids, func(t term) bool { return t.always && t.rule.plainly() })
 	d.visible = d.permitted || len(d.permits)+len(d.unscoped) > 0
 	if d.action != Deliver {
@@ -161,7 +161,7 @@ func (d *decision) settle(v *View) {
 
 // plain makes all policies decide every request.
 func (d *decision) plain(v *View) {
-	d.conditional, d.permitted, d.by = true, d.granted, nil
+	d.conditional, d.permitted, d.permittedBy = true, d.granted, nil
 	d.permits, d.unscoped, d.forbids, d.shadows = nil, nil, nil, nil
 	for _, r := range v.snapshot.set.rules {
 		d.all.context |= r.reads.context

@@ -296,8 +296,8 @@ func ReadOnly(definition []byte, trusted bool) bool {
 }
 
 func (h *hints) bits(pinned bool) (out byte) {
-	for i, is := range [...]bool{h.readOnly, h.destructive, h.idempotent, h.openWorld, pinned} {
-		if is {
+	for i, set := range [...]bool{h.readOnly, h.destructive, h.idempotent, h.openWorld, pinned} {
+		if set {
 			out |= 1 << i
 		}
 	}

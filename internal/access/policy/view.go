@@ -24,11 +24,11 @@ type View struct {
 	// conditions.
 	table      []uint32
 	conditions []Conditions
-	// by are the ids of the policies that allow the items of each class without conditions,
+	// policies are the ids of the policies that allow the items of each class without conditions,
 	// its those of the items that are decided apart.
-	by   [][]string
-	its  map[int][]string
-	size int
+	policies [][]string
+	its      map[int][]string
+	size     int
 	// delivery are the conditions of results, by class; on those of actions on servers.
 	delivery []*decision
 	on       sync.Map
@@ -76,7 +76,7 @@ func (v *View) build() {
 	}
 	byClass := make([]*decision, len(w.classes))
 	v.table = make([]uint32, len(w.items))
-	v.by, v.its = make([][]string, len(w.classes)), make(map[int][]string)
+	v.policies, v.its = make([][]string, len(w.classes)), make(map[int][]string)
 	for i, e := range w.items {
 		d := byClass[e.class.index]
 		if d == nil {
@@ -90,9 +90,9 @@ func (v *View) build() {
 		case !d.conditional:
 			v.table[i] = allowed
 			if byClass[e.class.index] != d {
-				v.its[i] = idsOf(d.by)
-			} else if v.by[e.class.index] == nil {
-				v.by[e.class.index] = idsOf(d.by)
+				v.its[i] = idsOf(d.permittedBy)
+			} else if v.policies[e.class.index] == nil {
+				v.policies[e.class.index] = idsOf(d.permittedBy)
 			}
 		default:
 			v.table[i] = conditional + uint32(len(v.conditions)) //nolint:gosec // there are fewer
@@ -187,7 +187,7 @@ func (v *View) By(i int) []string {
 	if ids, ok := v.its[i]; ok {
 		return ids
 	}
-	return v.by[v.snapshot.items[i].class.index]
+	return v.policies[v.snapshot.items[i].class.index]
 }
 
 // UnlistedBy returns the ids of the policies that allow an item that is in no list, or
@@ -211,7 +211,7 @@ func (v *View) OnBy(action Action, server string) []string {
 func (v *View) because(action Action, e *entry) (ids []string) {
 	d, _ := v.decide(action, e)
 	if d.visible {
-		return idsOf(d.by)
+		return idsOf(d.permittedBy)
 	}
 	for _, t := range d.forbids {
 		if t.always && (t.rule.plainly() || d.reason != "") {

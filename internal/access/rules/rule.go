@@ -25,7 +25,7 @@ func ruleMembers() []string {
 type rule struct {
 	*yaml.Node
 	id, effect string
-	who        []string
+	principals []string
 	to         []string // as written
 	targets    []target
 	only       bool // what only reads
@@ -92,7 +92,7 @@ func (s *Section) readRule(r *rule) error {
 }
 
 func (s *Section) readMembers(r *rule, all map[string]*yaml.Node) (err error) {
-	if r.who, err = s.principals(r.id+"."+r.effect, all[r.effect]); err != nil {
+	if r.principals, err = s.principals(r.id+"."+r.effect, all[r.effect]); err != nil {
 		return err
 	}
 	if err = s.targets(r, all["to"]); err != nil {
@@ -251,9 +251,9 @@ func (r *rule) policies() (all []cedarText) {
 		p.resource, p.when = scope(r.entities(), "resource", p.when)
 		return []cedarText{p}
 	}
-	for _, who := range r.groups() {
+	for _, group := range r.groups() {
 		for _, what := range r.entities() {
-			p.principal, _ = scope([]string{who}, "principal", nil)
+			p.principal, _ = scope([]string{group}, "principal", nil)
 			p.resource, _ = scope([]string{what}, "resource", nil)
 			if !r.only {
 				all = append(all, p)
@@ -290,7 +290,7 @@ func scope(entities []string, name string, when []string) (string, []string) {
 }
 
 func (r *rule) groups() (all []string) {
-	for _, w := range r.who {
+	for _, w := range r.principals {
 		if w == "*" {
 			return []string{""}
 		}
@@ -349,7 +349,7 @@ func (r *rule) bodies() (all []string) {
 
 // words returns the rule in its own words, on one line.
 func (r *rule) words() string {
-	all := []string{r.effect, strings.Join(r.who, ", "), "to", strings.Join(r.to, ", ")}
+	all := []string{r.effect, strings.Join(r.principals, ", "), "to", strings.Join(r.to, ", ")}
 	if r.only {
 		all = append(all, "only", ReadOnly)
 	}

@@ -157,9 +157,9 @@ func (w *witness) pass(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if has, ok := a.conflict(); ok && has != before && has <= newest.size {
+	if size, ok := a.conflict(); ok && size != before && size <= newest.size {
 		// It has one that we do not know of: our answer was lost, or what was kept.
-		if a, err = w.submit(ctx, newest, has); err != nil {
+		if a, err = w.submit(ctx, newest, size); err != nil {
 			return err
 		}
 	}
@@ -204,11 +204,11 @@ func (a answer) conflict() (size int64, ok bool) {
 
 // refusal returns why a witness has not signed a checkpoint of size records.
 func (a answer) refusal(size int64) error {
-	switch has, ok := a.conflict(); {
-	case ok && has > size:
-		return fmt.Errorf("the witness has seen %d records of this log, which has %d: some have been removed", has, size)
+	switch seen, ok := a.conflict(); {
+	case ok && seen > size:
+		return fmt.Errorf("the witness has seen %d records of this log, which has %d: some have been removed", seen, size)
 	case ok:
-		return fmt.Errorf("the witness has seen other records of this log: its first %d have been changed", has)
+		return fmt.Errorf("the witness has seen other records of this log: its first %d have been changed", seen)
 	case a.status == http.StatusNotFound:
 		return errors.New("the witness does not know this log: give it the key that mcpctl audit key prints")
 	case a.status == http.StatusForbidden:

@@ -203,11 +203,11 @@ func checkpointRecord(c checkpoint, at string) otlpRecord {
 
 // encode returns the request with what is sent at a time.
 func encode(records []otlpRecord, version string) ([]byte, error) {
-	var who attributes
-	who.text("service.name", "mcpctl")
-	who.text("service.version", version)
+	var principal attributes
+	principal.text("service.name", "mcpctl")
+	principal.text("service.version", version)
 	return json.Marshal(otlpRequest{[]otlpResourceLogs{{
-		Resource:  otlpResource{who},
+		Resource:  otlpResource{principal},
 		ScopeLogs: []otlpScopeLogs{{otlpScope{Name: "mcpctl.audit", Version: version}, records}},
 	}}})
 }

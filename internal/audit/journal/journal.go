@@ -220,7 +220,7 @@ func (j *Journal) Begin(d *Request) (Ticket, error) {
 	t := Ticket{began: now.Sub(j.base), open: d.open()}
 	p := packed{time: micro(now)}
 	p.texts[textKind] = string(d.Kind)
-	p.who(&d.Principal)
+	p.principal(&d.Principal)
 	p.what(&d.Target)
 	p.said(&d.Decision)
 	if t.withBodies = j.o.Bodies.Of != nil && j.o.Bodies.Of(d.Target.Server, d.Target.Item); t.withBodies {
@@ -428,7 +428,7 @@ func (j *Journal) append(r *audit.Record, spare int) error {
 	p.texts[textKind], p.texts[textText] = cut(string(r.Kind), maxShort), cut(r.Text, maxLong)
 	p.texts[textDigest], p.texts[textResult] = cut(r.Arguments.Digest, maxShort), cut(r.Outcome.ResultDigest, maxShort)
 	p.nums = [nums]uint64{numOf: r.Of, numSize: uint64(max(0, r.Arguments.Size)), numCount: uint64(max(0, r.Count))}
-	p.who(&r.Principal)
+	p.principal(&r.Principal)
 	p.what(&r.Target)
 	p.said(&r.Decision)
 	if !j.done(&p, undigested{}, bodies{}, &r.Outcome, spare) {

@@ -70,7 +70,7 @@ const (
 	lists
 )
 
-func (p *packed) who(a *audit.Principal) {
+func (p *packed) principal(a *audit.Principal) {
 	p.texts[textID], p.texts[textName], p.texts[textClient] = cut(a.ID, maxID), cut(a.Name, maxShort), cut(a.Client, maxShort)
 	p.texts[textVia], p.texts[textFlow] = cut(a.Via, maxShort), cut(a.Flow, maxShort)
 	p.lists[listGroups] = cutList(a.Groups)

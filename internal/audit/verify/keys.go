@@ -90,7 +90,7 @@ func (k *keyring) check(size int64, msg []byte) signature {
 	if err != nil {
 		return bad
 	}
-	has := func(v note.Verifier) bool {
+	signed := func(v note.Verifier) bool {
 		for _, s := range n.Sigs {
 			if s.Name == v.Name() && s.Hash == v.KeyHash() {
 				return true
@@ -101,7 +101,7 @@ func (k *keyring) check(size int64, msg []byte) signature {
 	result := unknownKey
 	for i := range k.rotations {
 		r := &k.rotations[i]
-		if r.done || r.at >= size || !has(r.new) || !k.trusts(r.new) && !(k.trusts(r.old) && has(r.old)) {
+		if r.done || r.at >= size || !signed(r.new) || !k.trusts(r.new) && !(k.trusts(r.old) && signed(r.old)) {
 			continue
 		}
 		r.done = true
@@ -111,7 +111,7 @@ func (k *keyring) check(size int64, msg []byte) signature {
 		}
 	}
 	for _, t := range k.trusted {
-		if !has(t) {
+		if !signed(t) {
 			continue
 		}
 		if last, retired := k.retired[name(t)]; !retired || size <= last {

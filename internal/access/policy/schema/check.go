@@ -109,7 +109,7 @@ func (p *Policy) members(tools []tool) (map[string]member, []Fault) {
 	for _, r := range p.reads { // what they are in
 		for i := 1; i < len(r.path); i++ {
 			above := read{r.form, r.path[:i]}
-			if _, is := out[above.String()]; !is {
+			if _, ok := out[above.String()]; !ok {
 				out[above.String()] = member{required: r.form == "args" && !slices.ContainsFunc(tools, func(t tool) bool {
 					_, required, _ := policy.Type(t.schema, above.path)
 					return !required

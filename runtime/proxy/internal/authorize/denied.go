@@ -34,11 +34,11 @@ func Named(err error, k inventory.Kind) error {
 // "prompt" or "uri","retryAfter","scopes","url","record"}, with seconds.
 func (e *Denied) Data() []byte {
 	f := map[string]any{"kind": e.ErrorKind()}
-	by, id := "policy", e.Policy
+	source, id := "policy", e.Policy
 	if hook, ok := strings.CutPrefix(id, ofHook); ok {
-		by, id = "hook", hook
+		source, id = "hook", hook
 	}
-	for name, text := range map[string]string{by: id, "server": e.Server, e.member: e.Item, "record": e.Record} {
+	for name, text := range map[string]string{source: id, "server": e.Server, e.member: e.Item, "record": e.Record} {
 		if name != "" && text != "" {
 			f[name] = text
 		}

@@ -82,10 +82,10 @@ func (c *Request) Response(ctx context.Context, q Query, to *catalog.Route, resu
 		return result, err // it has no response, or not yet
 	}
 	h.call.Result, h.call.Err = result, err
-	no := h.chain.Response(ctx, h.call)
+	refused := h.chain.Response(ctx, h.call)
 	labels, noted := h.call.Found()
 	c.use.Labels = labels
-	if no == nil && (noted == nil || !c.records()) {
+	if refused == nil && (noted == nil || !c.records()) {
 		return h.call.Result, h.call.Err
 	}
 	if failed := c.settle(ctx, q, result, err); failed != nil {
@@ -93,15 +93,15 @@ func (c *Request) Response(ctx context.Context, q Query, to *catalog.Route, resu
 	}
 	a := c.asked(q, inventory.Tools, "", to)
 	a.Kind, a.Arguments, a.Found = audit.KindDeliver, nil, append(noted, labels...)
-	if no != nil {
-		return nil, c.authorizer.refuse(ctx, &a, ended(ctx, c.authorizer, h.chain, no))
+	if refused != nil {
+		return nil, c.authorizer.refuse(ctx, &a, ended(ctx, c.authorizer, h.chain, refused))
 	}
-	t, no := c.authorizer.BeginPatiently(ctx, &a)
-	if no == nil {
-		no = c.authorizer.EndPatiently(ctx, t, h.call.Result, h.call.Err)
+	t, refused := c.authorizer.BeginPatiently(ctx, &a)
+	if refused == nil {
+		refused = c.authorizer.EndPatiently(ctx, t, h.call.Result, h.call.Err)
 	}
-	if no != nil {
-		return nil, no
+	if refused != nil {
+		return nil, refused
 	}
 	return h.call.Result, h.call.Err
 }
@@ -140,9 +140,9 @@ func (j *Authorizer) Passed(ctx context.Context, q Query, server string, result 
 		return result, err
 	}
 	a := Asked{Kind: audit.KindDeliver, From: *q.From, Meta: MetaOf(q.Line, q.Msg), Server: server}
-	out, labels, noted, no := j.hooksOfTask(ctx, q, j.Hooks.Now().OfTask(server, ""), result, nil)
-	if a.Found = append(noted, labels...); no != nil {
-		return nil, j.refuse(ctx, &a, no)
+	out, labels, noted, refused := j.hooksOfTask(ctx, q, j.Hooks.Now().OfTask(server, ""), result, nil)
+	if a.Found = append(noted, labels...); refused != nil {
+		return nil, j.refuse(ctx, &a, refused)
 	}
 	return out, nil
 }
@@ -151,11 +151,11 @@ func (j *Authorizer) Passed(ctx context.Context, q Query, server string, result 
 // logged alone.
 func ended(ctx context.Context, j *Authorizer, of *hooks.Chain, err error) error {
 	if refused, ok := errors.AsType[*hooks.Refused](err); ok {
-		no := &Denied{Denied: &access.Denied{Code: access.CodeDenied, Server: of.Target.Server, Item: of.Target.Tool}, member: "tool"}
+		denied := &Denied{Denied: &access.Denied{Code: access.CodeDenied, Server: of.Target.Server, Item: of.Target.Tool}, member: "tool"}
 		if !j.Gate.Quiet() {
-			no.Reason, no.Policy = refused.Reason, ofHook+refused.Hook
+			denied.Reason, denied.Policy = refused.Reason, ofHook+refused.Hook
 		}
-		return no
+		return denied
 	}
 	if fault, ok := errors.AsType[*hooks.Fault](err); ok {
 		j.Logger.Warn("a hook has failed", "hook", fault.Hook, "server", of.Target.Server, "tool", of.Target.Tool, "err", fault.Cause)
@@ -221,8 +221,8 @@ func programOf(q Query) string {
 // argumentsOf returns those of changed params, nil where they are as before.
 func argumentsOf(before, after []byte) ([]byte, error) {
 	was, err := rawjson.Field(before, "arguments")
-	is, failed := rawjson.Field(after, "arguments")
-	switch arguments := is.Of(after); {
+	now, failed := rawjson.Field(after, "arguments")
+	switch arguments := now.Of(after); {
 	case err != nil || failed != nil:
 		return nil, cmp.Or(err, failed)
 	case bytes.Equal(arguments, was.Of(before)):

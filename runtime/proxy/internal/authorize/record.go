@@ -110,8 +110,8 @@ func (j *Authorizer) Begin(a *Asked) (journal.Ticket, error) {
 // asker returns who has made a request.
 func (j *Authorizer) asker(a *Asked) audit.Principal {
 	out := audit.Principal{ID: access.Local, Flow: j.flow(a)}
-	if who := a.From.Who; who != nil {
-		out.ID, out.Name, out.Groups, out.Client, out.Via = who.ID, who.Name, who.Groups, who.Client, who.Provider
+	if principal := a.From.Who; principal != nil {
+		out.ID, out.Name, out.Groups, out.Client, out.Via = principal.ID, principal.Name, principal.Groups, principal.Client, principal.Provider
 	}
 	if a.From.Peer.Addr == "" {
 		return out
@@ -223,26 +223,26 @@ func (j *Authorizer) Refuse(ctx context.Context, a *Asked, why error) (recorded 
 	if j.Journal == nil {
 		return false, why
 	}
-	no, denied := errors.AsType[*Denied](why)
+	refusal, denied := errors.AsType[*Denied](why)
 	rpc, unknown := errors.AsType[*runtime.Error](why)
 	switch {
-	case denied && no.Code == access.CodeUnrecorded:
+	case denied && refusal.Code == access.CodeUnrecorded:
 		return true, why
 	case denied:
-		a.Verdict, a.Scopes = audit.VerdictDeny, no.Scopes
-		if no.Code == access.CodeLimited {
+		a.Verdict, a.Scopes = audit.VerdictDeny, refusal.Scopes
+		if refusal.Code == access.CodeLimited {
 			a.Verdict = audit.VerdictLimit
 		}
 		if a.To == nil && a.Server == "" {
-			a.Server, a.Item = no.Server, no.Item
+			a.Server, a.Item = refusal.Server, refusal.Item
 		}
-		if a.Use == nil && a.By == nil || strings.HasPrefix(no.Policy, ownPolicies) || strings.HasPrefix(no.Policy, ofHook) {
-			a.By = []string{no.Policy}[:min(1, len(no.Policy))]
+		if a.Use == nil && a.By == nil || strings.HasPrefix(refusal.Policy, ownPolicies) || strings.HasPrefix(refusal.Policy, ofHook) {
+			a.By = []string{refusal.Policy}[:min(1, len(refusal.Policy))]
 		}
 	case unknown && a.To == nil && (rpc.Code == runtime.CodeInvalidParams || rpc.Code == runtime.CodeResourceNotFound):
 		a.Verdict = audit.VerdictDeny
-		if server, item, by := j.Catalog.Hidden(a.From.Audience, a.K, a.Item); server != "" {
-			a.Server, a.Item, a.By = server, item, by
+		if server, item, policies := j.Catalog.Hidden(a.From.Audience, a.K, a.Item); server != "" {
+			a.Server, a.Item, a.By = server, item, policies
 		}
 		a.Item = client.Clipped(a.Item, maxItem)
 	default:
@@ -250,7 +250,7 @@ func (j *Authorizer) Refuse(ctx context.Context, a *Asked, why error) (recorded 
 	}
 	t, err := j.BeginPatiently(ctx, a)
 	if err == nil && denied {
-		no.Record = j.Journal.Ref(t)
+		refusal.Record = j.Journal.Ref(t)
 	}
 	return true, why
 }
@@ -281,8 +281,8 @@ func (j *Authorizer) End(t journal.Ticket, result []byte, err error) error {
 
 // EndPatiently is End that waits until the record is safe.
 func (j *Authorizer) EndPatiently(ctx context.Context, t journal.Ticket, result []byte, err error) error {
-	if no := j.End(t, result, err); no != nil || t.N == 0 || !j.Journal.Waits() {
-		return no
+	if refused := j.End(t, result, err); refused != nil || t.N == 0 || !j.Journal.Waits() {
+		return refused
 	}
 	if j.Journal.Wait(context.WithoutCancel(ctx), t) != nil {
 		return Unrecorded()

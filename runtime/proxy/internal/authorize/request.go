@@ -157,8 +157,8 @@ func (c *Request) Finish(ctx context.Context, q Query, result []byte, err error)
 		return result, err
 	}
 	if !c.recorded && err != nil && c.tried.key != "" { // it was to be sent
-		if no := c.begin(context.WithoutCancel(ctx), q); no != nil {
-			return nil, no
+		if refused := c.begin(context.WithoutCancel(ctx), q); refused != nil {
+			return nil, refused
 		}
 	}
 	t, answer, failed := c.ticket, c.answer, cmp.Or(err, c.failed)
@@ -166,8 +166,8 @@ func (c *Request) Finish(ctx context.Context, q Query, result []byte, err error)
 		answer = result
 	}
 	c.ticket, c.answer, c.failed = journal.Ticket{}, nil, nil
-	if no := c.authorizer.EndPatiently(ctx, t, answer, failed); no != nil {
-		return nil, no
+	if refused := c.authorizer.EndPatiently(ctx, t, answer, failed); refused != nil {
+		return nil, refused
 	}
 	return result, err
 }
@@ -185,10 +185,10 @@ func (c *Request) DeliverError(ctx context.Context, q Query, k inventory.Kind, t
 	if !ok || sent.Raw == nil {
 		return err
 	}
-	raw, no := c.deliver(ctx, q, k, to, sent.Raw, err)
+	raw, refused := c.deliver(ctx, q, k, to, sent.Raw, err)
 	switch {
-	case no != nil:
-		return no
+	case refused != nil:
+		return refused
 	case bytes.Equal(raw, sent.Raw):
 		return err
 	}
@@ -204,8 +204,8 @@ func (c *Request) deliver(ctx context.Context, q Query, k inventory.Kind, to *ca
 	if err == nil || !c.records() {
 		return out, err
 	}
-	if no := c.settle(ctx, q, sent, failure); no != nil {
-		return nil, no
+	if refused := c.settle(ctx, q, sent, failure); refused != nil {
+		return nil, refused
 	}
 	a := c.asked(q, k, "", to)
 	a.Kind, a.Arguments, a.Found = audit.KindDeliver, nil, nil
@@ -215,8 +215,8 @@ func (c *Request) deliver(ctx context.Context, q Query, k inventory.Kind, to *ca
 // settle records that the server has answered, or failed, before it is recorded that this is
 // not delivered.
 func (c *Request) settle(ctx context.Context, q Query, sent []byte, failure error) error {
-	if _, no := c.Finish(ctx, q, sent, failure); no != nil && !errors.Is(no, failure) {
-		return no
+	if _, err := c.Finish(ctx, q, sent, failure); err != nil && !errors.Is(err, failure) {
+		return err
 	}
 	return nil
 }

@@ -63,7 +63,9 @@ func (c *Catalog) View() *views.View {
 }
 
 // MarkSeen notes that an audience is shown all tools of a catalog.
-func (p *Publisher) MarkSeen(who upstream.Audience, c *Catalog) { p.seen.add(who, c, inventory.Tools) }
+func (p *Publisher) MarkSeen(audience upstream.Audience, c *Catalog) {
+	p.seen.add(audience, c, inventory.Tools)
+}
 
 // Attached returns what made has made of a catalog, which it does once.
 func (c *Catalog) Attached(made func() any) any {
@@ -144,8 +146,8 @@ func (p *Publisher) ReadOnly(r *Route) bool {
 }
 
 // Unknown returns the servers that an audience may see and of which nothing is known.
-func (p *Publisher) Unknown(who upstream.Audience) (names []string) {
-	for _, b := range p.visible(who) {
+func (p *Publisher) Unknown(audience upstream.Audience) (names []string) {
+	for _, b := range p.visible(audience) {
 		if p.Inventory(b) == nil {
 			names = append(names, b.Name)
 		}
@@ -158,8 +160,8 @@ func (p *Publisher) Offers() map[string]*inventory.Inventory {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	all := map[string]*inventory.Inventory{}
-	for b, has := range p.known() {
-		all[b.Name] = has
+	for b, inv := range p.known() {
+		all[b.Name] = inv
 	}
 	return all
 }

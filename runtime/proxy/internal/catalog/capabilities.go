@@ -12,20 +12,20 @@ import (
 // Capabilities returns what the backends offer together, or all that there may be as
 // long as one of them is not known, of those that a principal may see. It waits for
 // nothing.
-func (p *Publisher) Capabilities(who upstream.Audience) Capabilities {
-	servers := p.visible(who)
+func (p *Publisher) Capabilities(audience upstream.Audience) Capabilities {
+	servers := p.visible(audience)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var all Capabilities
-	if p.Of(who).View() != nil { // which has resources of the proxy's own
+	if p.Of(audience).View() != nil { // which has resources of the proxy's own
 		all.Join([]byte(`{"resources":{}}`))
 	}
 	for _, b := range servers {
-		has := p.offers.inventory(b)
-		if has == nil {
+		inv := p.offers.inventory(b)
+		if inv == nil {
 			return EveryCapability()
 		}
-		all.Join(has.Capabilities)
+		all.Join(inv.Capabilities)
 	}
 	return all
 }
@@ -33,12 +33,12 @@ func (p *Publisher) Capabilities(who upstream.Audience) Capabilities {
 // WithTasks adds the tasks extension to what is offered, where a server has
 // tasks of either era or is not known yet. Clients of the handshake era are not
 // told of any: their calls are waited for.
-func (p *Publisher) WithTasks(o Capabilities, who upstream.Audience) Capabilities {
-	servers := p.visible(who)
+func (p *Publisher) WithTasks(o Capabilities, audience upstream.Audience) Capabilities {
+	servers := p.visible(audience)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, b := range servers {
-		if has := p.offers.inventory(b); has == nil || negotiate.OffersTasks(has.Capabilities) {
+		if inv := p.offers.inventory(b); inv == nil || negotiate.OffersTasks(inv.Capabilities) {
 			o.Extend(revision.ExtensionTasks)
 			break
 		}
@@ -56,12 +56,12 @@ const (
 // Instructions returns those of the known servers that a principal may see, in the order
 // of the configuration, each under its server's name, after what they do not know of
 // themselves: under which names clients see what they offer.
-func (p *Publisher) Instructions(who upstream.Audience) string {
-	all := p.visible(who)
+func (p *Publisher) Instructions(audience upstream.Audience) string {
+	all := p.visible(audience)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var text strings.Builder
-	text.WriteString(p.views.View(who.View).Instructions())
+	text.WriteString(p.views.View(audience.View).Instructions())
 	if !p.o.NoPrefix && len(all) > 0 {
 		names := make([]string, len(all))
 		for i, b := range all {
@@ -74,15 +74,15 @@ func (p *Publisher) Instructions(who upstream.Audience) string {
 			"Descriptions and instructions of a server use its own names, without that beginning.", p.o.Separator, strings.Join(names, ", "))
 	}
 	for _, b := range all {
-		has := p.offers.inventory(b)
-		if has == nil || strings.TrimSpace(has.Instructions) == "" {
+		inv := p.offers.inventory(b)
+		if inv == nil || strings.TrimSpace(inv.Instructions) == "" {
 			continue
 		}
 		most := maxInstructions
 		if p.o.Single {
 			most = maxAllInstructions
 		}
-		its := CutCapabilities(has.Instructions, most)
+		its := CutCapabilities(inv.Instructions, most)
 		if len(all) > 1 || !p.o.NoPrefix {
 			its = "# " + b.Name + "\n\n" + its
 		}

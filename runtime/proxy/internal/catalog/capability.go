@@ -37,8 +37,8 @@ func EveryCapability() Capabilities {
 // Join adds what a server declares. Extensions are those that are carried
 // whatever server has them.
 func (o *Capabilities) Join(raw json.RawMessage) {
-	var has Capabilities
-	if json.Unmarshal(raw, &has) != nil {
+	var declared Capabilities
+	if json.Unmarshal(raw, &declared) != nil {
 		return
 	}
 	lists := func(all **listCapability, its *listCapability) {
@@ -50,16 +50,16 @@ func (o *Capabilities) Join(raw json.RawMessage) {
 		}
 		(*all).Subscribe = (*all).Subscribe || its.Subscribe
 	}
-	lists(&o.Tools, has.Tools)
-	lists(&o.Prompts, has.Prompts)
-	lists(&o.Resources, has.Resources)
-	if has.Completions != nil {
-		o.Completions = has.Completions
+	lists(&o.Tools, declared.Tools)
+	lists(&o.Prompts, declared.Prompts)
+	lists(&o.Resources, declared.Resources)
+	if declared.Completions != nil {
+		o.Completions = declared.Completions
 	}
-	if has.Logging != nil {
-		o.Logging = has.Logging
+	if declared.Logging != nil {
+		o.Logging = declared.Logging
 	}
-	if has.Extensions[revision.ExtensionUI] != nil {
+	if declared.Extensions[revision.ExtensionUI] != nil {
 		o.Extend(revision.ExtensionUI)
 	}
 }

@@ -117,17 +117,17 @@ func newCatalog(p *Publisher) *Catalog {
 func (c *Catalog) gather(p *Publisher, k inventory.Kind) {
 	l, n := &c.lists[k], 0
 	var parts []inventory.Freshness
-	for _, has := range p.known() {
-		n += len(has.Items[k])
-		if has.Offered[k] {
-			parts = append(parts, has.Fresh[k])
+	for _, inv := range p.known() {
+		n += len(inv.Items[k])
+		if inv.Offered[k] {
+			parts = append(parts, inv.Fresh[k])
 		}
 	}
 	l.fresh = inventory.Merged(parts)
 	c.Routes[k] = make(map[string]*Route, n)
 	titles := titleOwners(p.known(), k, n)
-	for b, has := range p.known() {
-		if len(has.Items[k]) == 0 {
+	for b, inv := range p.known() {
+		if len(inv.Items[k]) == 0 {
 			continue
 		}
 		s := c.sectionOf(p, k, b, titles)
@@ -187,11 +187,11 @@ func (c *Catalog) addFormerNames(p *Publisher, k inventory.Kind) {
 	if p.o.NoPrefix || k != inventory.Tools && k != inventory.Prompts {
 		return
 	}
-	for b, has := range p.known() {
+	for b, inv := range p.known() {
 		if !p.offers[b].renamed {
 			continue
 		}
-		keys := keysOf(has.Items[k])
+		keys := keysOf(inv.Items[k])
 		now := c.names.Exposed(b.Name, keys)
 		for i, former := range c.names.Form(b.Name, keys, !c.names.Unclear(b.Name)) {
 			_, taken := c.Routes[k][former]
@@ -212,12 +212,12 @@ func (c *Catalog) claim(known iter.Seq2[*upstream.Backend, *inventory.Inventory]
 	for server := range c.named {
 		c.owners.AddServer(server)
 	}
-	for b, has := range known {
-		if has.Resources {
+	for b, inv := range known {
+		if inv.Resources {
 			c.readers = append(c.readers, b)
 		}
-		for i := range has.Items[inventory.Tools] {
-			it := &has.Items[inventory.Tools][i]
+		for i := range inv.Items[inventory.Tools] {
+			it := &inv.Items[inventory.Tools][i]
 			if it.Facts&inventory.Pictured == 0 {
 				continue
 			}
@@ -230,8 +230,8 @@ func (c *Catalog) claim(known iter.Seq2[*upstream.Backend, *inventory.Inventory]
 			}
 		}
 		for _, k := range []inventory.Kind{inventory.Resources, inventory.Templates} {
-			for i := range has.Items[k] {
-				key := has.Items[k][i].Key
+			for i := range inv.Items[k] {
+				key := inv.Items[k][i].Key
 				c.owners.Add(b.Name, k, key)
 				if strings.HasPrefix(key, "ui://") {
 					c.apps[b] = true
@@ -259,9 +259,9 @@ func (c *Catalog) byBareName(former iter.Seq[tombstone], known iter.Seq2[*upstre
 			claims[f.Key] = claims[f.Key].With(f.Server)
 		}
 	}
-	for b, has := range known {
-		for i := range has.Items[inventory.Tools] {
-			key := has.Items[inventory.Tools][i].Key
+	for b, inv := range known {
+		for i := range inv.Items[inventory.Tools] {
+			key := inv.Items[inventory.Tools][i].Key
 			claims[key] = claims[key].With(b.Name)
 		}
 	}
@@ -280,9 +280,9 @@ func (c *Catalog) byBareName(former iter.Seq[tombstone], known iter.Seq2[*upstre
 // items there are.
 func titleOwners(known iter.Seq2[*upstream.Backend, *inventory.Inventory], k inventory.Kind, n int) map[string]*upstream.Backend {
 	var owners map[string]*upstream.Backend
-	for b, has := range known {
-		for i := range has.Items[k] {
-			title := has.Items[k][i].Title
+	for b, inv := range known {
+		for i := range inv.Items[k] {
+			title := inv.Items[k][i].Title
 			if title == "" {
 				continue
 			}

@@ -31,28 +31,28 @@ const (
 // waits for those that have not failed before, for none longer than its time, nor than
 // grace unless that is zero. Clients are told of what the others offer. who wants to know,
 // zero for nobody in particular.
-func (p *Publisher) Discover(ctx context.Context, who upstream.Audience, grace time.Duration) {
-	all, now := p.visible(who), time.Now()
+func (p *Publisher) Discover(ctx context.Context, audience upstream.Audience, grace time.Duration) {
+	all, now := p.visible(audience), time.Now()
 	for _, b := range all {
-		if b.Due(who.Who, now, grace) == upstream.DueBackground {
-			b.Connect(who.Who)
+		if b.Due(audience.Who, now, grace) == upstream.DueBackground {
+			b.Connect(audience.Who)
 		}
 	}
-	if wait := due(all, who, grace); len(wait) > 0 {
-		defer p.sayWaiting(who, wait, grace)()
-		meet(ctx, who, wait, grace)
+	if wait := due(all, audience, grace); len(wait) > 0 {
+		defer p.sayWaiting(audience, wait, grace)()
+		meet(ctx, audience, wait, grace)
 	}
 }
 
 // sayWaiting logs which backends lists wait for, once they have waited for sayAfter, until
 // done.
-func (p *Publisher) sayWaiting(who upstream.Audience, wait []*upstream.Backend, grace time.Duration) (done func()) {
+func (p *Publisher) sayWaiting(audience upstream.Audience, wait []*upstream.Backend, grace time.Duration) (done func()) {
 	if p.o.Single || p.waiting.Swap(true) {
 		return func() {}
 	}
 	timer := time.AfterFunc(sayAfter, func() {
 		var names []string
-		for _, b := range due(wait, who, grace) {
+		for _, b := range due(wait, audience, grace) {
 			names = append(names, b.Name)
 		}
 		if len(names) > 0 {
@@ -66,16 +66,16 @@ func (p *Publisher) sayWaiting(who upstream.Audience, wait []*upstream.Backend, 
 }
 
 // due returns the backends that a list waits for.
-func due(all []*upstream.Backend, who upstream.Audience, grace time.Duration) []*upstream.Backend {
+func due(all []*upstream.Backend, audience upstream.Audience, grace time.Duration) []*upstream.Backend {
 	now := time.Now()
-	return slices.DeleteFunc(slices.Clone(all), func(b *upstream.Backend) bool { return b.Due(who.Who, now, grace) != upstream.DueWait })
+	return slices.DeleteFunc(slices.Clone(all), func(b *upstream.Backend) bool { return b.Due(audience.Who, now, grace) != upstream.DueWait })
 }
 
 // meet connects backends and waits for them. Failures are reported with the lists.
-func meet(ctx context.Context, who upstream.Audience, backends []*upstream.Backend, grace time.Duration) {
+func meet(ctx context.Context, audience upstream.Audience, backends []*upstream.Backend, grace time.Duration) {
 	var wg sync.WaitGroup
 	for _, b := range backends {
-		wg.Go(func() { b.Discover(ctx, who.Who, grace, false) })
+		wg.Go(func() { b.Discover(ctx, audience.Who, grace, false) })
 	}
 	wg.Wait()
 }
@@ -102,9 +102,9 @@ func (p *Publisher) gatherComing(all []<-chan struct{}) {
 	p.mu.Unlock()
 	ctx, cancel := context.WithTimeout(p.set.Lifetime, comingTime)
 	defer cancel()
-	for _, has := range all {
+	for _, wait := range all {
 		select {
-		case <-has:
+		case <-wait:
 		case <-ctx.Done():
 		}
 	}
@@ -117,8 +117,8 @@ func (p *Publisher) gatherComing(all []<-chan struct{}) {
 // has offered nothing yet.
 func coming(all []*upstream.Backend) (each []<-chan struct{}) {
 	for _, b := range all {
-		if has := b.Coming(); has != nil {
-			each = append(each, has)
+		if wait := b.Coming(); wait != nil {
+			each = append(each, wait)
 		}
 	}
 	return each

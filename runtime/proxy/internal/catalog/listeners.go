@@ -29,8 +29,8 @@ type Listeners struct {
 
 // wish is what a listener is told of: changes of some lists as an audience sees them.
 type wish struct {
-	who   func() upstream.Audience
-	lists inventory.ListSet
+	audience func() upstream.Audience
+	lists    inventory.ListSet
 }
 
 // holdBackTime is how long clients are not told of changed lists while servers of
@@ -40,17 +40,17 @@ const holdBackTime = 5 * time.Second
 
 // heldBack are changes of lists that clients are not told of yet.
 type heldBack struct {
-	by     int      // how many are waited for
-	before *Catalog // as clients know it
-	said   inventory.Said
+	waiting int      // how many are waited for
+	before  *Catalog // as clients know it
+	said    inventory.Said
 }
 
 // Add notifies a client of changes of some lists, as the audience sees them that it is
 // at the time, until stop.
-func (ls *Listeners) Add(l Listener, who func() upstream.Audience, lists inventory.ListSet) (stop func()) {
+func (ls *Listeners) Add(l Listener, audience func() upstream.Audience, lists inventory.ListSet) (stop func()) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	ls.of[l] = wish{who, lists}
+	ls.of[l] = wish{audience, lists}
 	return func() {
 		ls.mu.Lock()
 		defer ls.mu.Unlock()
@@ -83,10 +83,10 @@ func (ls *Listeners) anySeen() bool {
 func (ls *Listeners) holdBack(before *Catalog) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	if ls.held.by == 0 {
+	if ls.held.waiting == 0 {
 		ls.held.before = before
 	}
-	ls.held.by++
+	ls.held.waiting++
 }
 
 // release announces what has changed since the first holdBack, once it is called
@@ -94,7 +94,7 @@ func (ls *Listeners) holdBack(before *Catalog) {
 func (ls *Listeners) release(now *Catalog) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	if ls.held.by--; ls.held.by == 0 {
+	if ls.held.waiting--; ls.held.waiting == 0 {
 		h := ls.held
 		ls.held = heldBack{}
 		ls.tell(h.before, now, h.said)
@@ -105,7 +105,7 @@ func (ls *Listeners) release(now *Catalog) {
 func (ls *Listeners) announce(before, after *Catalog, said inventory.Said) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	if ls.held.by > 0 {
+	if ls.held.waiting > 0 {
 		for server, lists := range said {
 			ls.held.said = ls.held.said.With(server, lists)
 		}
@@ -119,8 +119,8 @@ func (ls *Listeners) tell(before, after *Catalog, said inventory.Said) {
 	type change struct{ before, after *Catalog }
 	known := map[change][]string{} // what has changed for those who see the same
 	for l, w := range ls.of {
-		who := w.who()
-		one := change{before.of(who), after.of(who)}
+		audience := w.audience()
+		one := change{before.of(audience), after.of(audience)}
 		methods, ok := known[one]
 		if !ok {
 			methods = ls.news(one.before, one.after, said)
@@ -135,11 +135,11 @@ func (ls *Listeners) tell(before, after *Catalog, said inventory.Said) {
 }
 
 // remind notifies the clients of an audience that a list has changed.
-func (ls *Listeners) remind(who upstream.Audience, method string) {
+func (ls *Listeners) remind(audience upstream.Audience, method string) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	for l, w := range ls.of {
-		if w.lists.Has(method) && w.who().Key() == who.Key() {
+		if w.lists.Has(method) && w.audience().Key() == audience.Key() {
 			l.Notify(method, nil)
 		}
 	}

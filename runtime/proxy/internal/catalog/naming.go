@@ -82,8 +82,8 @@ func (n *Names) assign(servers []string) {
 			if !strings.HasPrefix(longer, beginning) {
 				break
 			}
-			if by := n.owners[beginning]; n.owners[longer] != by {
-				n.nested[by] = true
+			if owner := n.owners[beginning]; n.owners[longer] != owner {
+				n.nested[owner] = true
 			}
 		}
 	}
@@ -93,8 +93,8 @@ func (n *Names) assign(servers []string) {
 
 // taken reports whether a beginning is another server's, or nobody's.
 func (n *Names) taken(beginning, server string) bool {
-	by, ok := n.owners[beginning]
-	return ok && by != server
+	owner, ok := n.owners[beginning]
+	return ok && owner != server
 }
 
 // Owner returns the server whose names begin as a name does, now or before it
@@ -118,10 +118,10 @@ func (n Names) Others(server, name string) bool {
 }
 
 // Only returns who owns names, of some servers alone. It makes no names.
-func (n Names) Only(has func(server string) bool) Names {
+func (n Names) Only(known func(server string) bool) Names {
 	out := Names{Separator: n.Separator, owners: map[string]string{}}
 	for beginning, server := range n.owners {
-		if server == "" || has(server) {
+		if server == "" || known(server) {
 			out.owners[beginning] = server
 			out.lengths = append(out.lengths, len(beginning))
 		}
@@ -138,7 +138,7 @@ func (n Names) Unclear(server string) bool { return n.unclear[server] }
 // Forget drops what a server's names begin with: it is not configured, nor
 // remembered any more.
 func (n Names) Forget(server string) {
-	maps.DeleteFunc(n.owners, func(_, by string) bool { return by == server })
+	maps.DeleteFunc(n.owners, func(_, owner string) bool { return owner == server })
 }
 
 // Separates reports whether a name has the separator in it, as configured or as

@@ -99,8 +99,8 @@ func (c *Catalog) listed(k inventory.Kind, b *upstream.Backend, bare string) *Ro
 func (c *Catalog) listedByAnother(p *Publisher, k inventory.Kind, b *upstream.Backend, name string) bool {
 	known, former, done := c.history(p)
 	defer done()
-	for other, has := range known {
-		if other != b && slices.ContainsFunc(has.Items[k], func(it inventory.Item) bool { return it.Key == name }) {
+	for other, inv := range known {
+		if other != b && slices.ContainsFunc(inv.Items[k], func(it inventory.Item) bool { return it.Key == name }) {
 			return true
 		}
 	}

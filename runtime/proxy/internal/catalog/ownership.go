@@ -105,7 +105,7 @@ type Owners struct {
 // listedTemplate is a URI template and who lists it.
 type listedTemplate struct {
 	text    string
-	by      Claim
+	claim   Claim
 	matches func(uri string) bool
 }
 
@@ -156,7 +156,7 @@ func (o *Owners) addTemplate(server, text string) {
 	if listed {
 		for _, t := range o.templates[scheme] {
 			if t.text == text {
-				t.by = t.by.With(server)
+				t.claim = t.claim.With(server)
 				return
 			}
 		}
@@ -184,14 +184,14 @@ func (o *Owners) Contested(uri, server string) bool {
 	if !ok {
 		return false
 	}
-	return slices.ContainsFunc(o.templates[scheme], func(t *listedTemplate) bool { return !t.by.Is(server) && t.matches(uri) })
+	return slices.ContainsFunc(o.templates[scheme], func(t *listedTemplate) bool { return !t.claim.Is(server) && t.matches(uri) })
 }
 
 // matching returns whose templates a URI matches.
 func matching(templates []*listedTemplate, uri string) (c Claim) {
 	for _, t := range templates {
 		if t.matches(uri) {
-			c = c.And(t.by)
+			c = c.And(t.claim)
 		}
 	}
 	return c

@@ -35,12 +35,12 @@ func (o linksOf) count() (n int) {
 }
 
 // dropOldest makes room for a link of a principal, and returns the one that has gone.
-func (o linksOf) dropOldest(who string) (uri string) {
+func (o linksOf) dropOldest(principal string) (uri string) {
 	held := map[string]int{}
 	for owner, uris := range o {
 		held[owner] = len(uris)
 	}
-	payer := limits.Payer(held, who)
+	payer := limits.Payer(held, principal)
 	uri = o[payer][0]
 	if o[payer] = slices.Delete(o[payer], 0, 1); len(o[payer]) == 0 {
 		delete(o, payer)
@@ -50,13 +50,13 @@ func (o linksOf) dropOldest(who string) (uri string) {
 
 // Add notes that a server has handed out a link, to a call of a principal. A link of two
 // servers is nobody's.
-func (h *Links) Add(uri, server, who string) {
+func (h *Links) Add(uri, server, principal string) {
 	if len(uri) > maxHandedOutURI {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if was, there := h.of[uri]; there {
+	if was, ok := h.of[uri]; ok {
 		h.of[uri] = was.With(server)
 		return
 	}
@@ -69,9 +69,9 @@ func (h *Links) Add(uri, server, who string) {
 		h.byServer[server] = o
 	}
 	if o.count() >= maxHandedOut {
-		delete(h.of, o.dropOldest(who))
+		delete(h.of, o.dropOldest(principal))
 	}
-	o[who] = append(o[who], uri)
+	o[principal] = append(o[principal], uri)
 	h.of[uri] = Claim{Server: server}
 }
 

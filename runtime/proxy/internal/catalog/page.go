@@ -52,13 +52,13 @@ type pageKey struct {
 
 // page is the answer to a list method.
 type page struct {
-	mu     sync.Mutex // guards what follows; held while the answer is written, which is memory work
-	result []byte     // nil as long as nobody has asked
-	items  rawjson.Span
-	next   *CursorPlace // nil for the last page
-	made   time.Time
-	ttl    time.Duration
-	who    string // whose the cursor is
+	mu        sync.Mutex // guards what follows; held while the answer is written, which is memory work
+	result    []byte     // nil as long as nobody has asked
+	items     rawjson.Span
+	next      *CursorPlace // nil for the last page
+	made      time.Time
+	ttl       time.Duration
+	principal string // whose the cursor is
 }
 
 // at returns the page of a key.
@@ -79,20 +79,20 @@ func (ps *pages) at(key pageKey) *page {
 // the words of an era. It is not to be changed: others get the same. Arrange may return the
 // catalog with another list of tools, and says whether who asks has decided about it; nil
 // leaves the list as it is.
-func (p *Publisher) List(ctx context.Context, who upstream.Audience, k inventory.Kind, params []byte, modern bool, arrange func(*Catalog) (_ *Catalog, private bool)) ([]byte, error) {
-	p.Discover(ctx, who, p.o.ListGrace)
+func (p *Publisher) List(ctx context.Context, audience upstream.Audience, k inventory.Kind, params []byte, modern bool, arrange func(*Catalog) (_ *Catalog, private bool)) ([]byte, error) {
+	p.Discover(ctx, audience, p.o.ListGrace)
 	if err := deadline.Err(ctx); err != nil {
 		return nil, err
 	}
 	p.Listeners.See(k)
 	p.announceComing()
-	c := p.show(who, k)
-	p.seen.add(who, c, k)
+	c := p.show(audience, k)
+	p.seen.add(audience, c, k)
 	if arrange != nil && k == inventory.Tools {
 		arranged, private := arrange(c)
-		c, who.Private = arranged, who.Private || private
+		c, audience.Private = arranged, audience.Private || private
 	}
-	from, given, err := OpenCursor(p.o.Ring, k, who.Key(), params)
+	from, given, err := OpenCursor(p.o.Ring, k, audience.Key(), params)
 	if err != nil {
 		return nil, upstream.Invalid("params.cursor: %v", err)
 	}
@@ -100,18 +100,18 @@ func (p *Publisher) List(ctx context.Context, who upstream.Audience, k inventory
 		p.revalidate(k)
 		p.Refresh()
 	}
-	return p.page(c, k, modern, who, from), nil
+	return p.page(c, k, modern, audience, from), nil
 }
 
 // show returns the catalog that a list is given out of. Where names have no
 // prefix, those on it stay with their servers from now on.
-func (p *Publisher) show(who upstream.Audience, k inventory.Kind) *Catalog {
+func (p *Publisher) show(audience upstream.Audience, k inventory.Kind) *Catalog {
 	if !p.o.NoPrefix || k != inventory.Tools && k != inventory.Prompts {
-		return p.Of(who)
+		return p.Of(audience)
 	}
 	p.mu.Lock() // another is not built meanwhile
 	defer p.mu.Unlock()
-	c := p.Of(who)
+	c := p.Of(audience)
 	c.lists[k].shown.Do(func() {
 		for _, s := range c.lists[k].sections {
 			for _, e := range s.entries {
@@ -130,8 +130,8 @@ func (p *Publisher) revalidate(k inventory.Kind) {
 	now := time.Now()
 	p.mu.Lock()
 	var stale []*upstream.Backend
-	for b, has := range p.known() {
-		if has.Modern && has.Silent[k] && now.After(has.Fresh[k].Until) {
+	for b, inv := range p.known() {
+		if inv.Modern && inv.Silent[k] && now.After(inv.Fresh[k].Until) {
 			stale = append(stale, b)
 		}
 	}
@@ -143,8 +143,8 @@ func (p *Publisher) revalidate(k inventory.Kind) {
 
 // page returns the answer of an audience to a list method that begins at a place. It is not to
 // be changed: others get the same.
-func (p *Publisher) page(c *Catalog, k inventory.Kind, modern bool, who upstream.Audience, from CursorPlace) []byte {
-	key, private := who.Key(), who.Who != nil || who.Private
+func (p *Publisher) page(c *Catalog, k inventory.Kind, modern bool, audience upstream.Audience, from CursorPlace) []byte {
+	key, private := audience.Key(), audience.Who != nil || audience.Private
 	l, pg := &c.lists[k], c.pages.at(pageKey{k, modern, from.After, strings.Join(from.Shown, "\x00"), private})
 	now := time.Now()
 	var ttl time.Duration // in milliseconds, as it is sent
@@ -156,7 +156,7 @@ func (p *Publisher) page(c *Catalog, k inventory.Kind, modern bool, who upstream
 	}
 	pg.mu.Lock()
 	defer pg.mu.Unlock()
-	if pg.result != nil && pg.ttl == ttl && (pg.next == nil || pg.who == key && now.Sub(pg.made) < pageLife) {
+	if pg.result != nil && pg.ttl == ttl && (pg.next == nil || pg.principal == key && now.Sub(pg.made) < pageLife) {
 		return pg.result
 	}
 	out := append(make([]byte, 0, max(len(pg.result)+64, 256)), '{')
@@ -197,7 +197,7 @@ func (p *Publisher) page(c *Catalog, k inventory.Kind, modern bool, who upstream
 	if pg.result == nil {
 		c.pages.size.Add(int64(len(out)))
 	}
-	pg.result, pg.items, pg.made, pg.ttl, pg.who = out, rawjson.Span{Start: begin, End: end}, now, ttl, key
+	pg.result, pg.items, pg.made, pg.ttl, pg.principal = out, rawjson.Span{Start: begin, End: end}, now, ttl, key
 	return out
 }
 

@@ -91,15 +91,15 @@ func (p *Publisher) Repin(servers []string) {
 
 // offerOf returns an inventory as it is compared. Inventories have no name of the
 // server: clients do not see it.
-func offerOf(has *inventory.Inventory) *lockfile.Offer {
-	o := &lockfile.Offer{About: &lockfile.About{Instructions: has.Instructions}}
+func offerOf(inv *inventory.Inventory) *lockfile.Offer {
+	o := &lockfile.Offer{About: &lockfile.About{Instructions: inv.Instructions}}
 	for k := range inventory.Kinds {
-		if has.Failed[k] != nil && has.Items[k] == nil {
+		if inv.Failed[k] != nil && inv.Items[k] == nil {
 			continue
 		}
-		items := make([]lockfile.Item, len(has.Items[k]))
+		items := make([]lockfile.Item, len(inv.Items[k]))
 		for i := range items {
-			items[i] = lockfile.Item{Key: has.Items[k][i].Key, Raw: has.Items[k][i].Raw}
+			items[i] = lockfile.Item{Key: inv.Items[k][i].Key, Raw: inv.Items[k][i].Raw}
 		}
 		o.Items[pinned(k)] = items
 	}
@@ -112,12 +112,12 @@ func pinned(k inventory.Kind) lockfile.List {
 }
 
 // without returns an inventory that lacks what is held back.
-func without(has *inventory.Inventory, v *lockfile.Verdict) *inventory.Inventory {
-	out := *has
+func without(inv *inventory.Inventory, v *lockfile.Verdict) *inventory.Inventory {
+	out := *inv
 	for k := range inventory.Kinds {
 		held := v.Held(pinned(k))
 		if len(held) > 0 {
-			out.Items[k] = slices.DeleteFunc(slices.Clone(has.Items[k]), func(it inventory.Item) bool { return held[it.Key] })
+			out.Items[k] = slices.DeleteFunc(slices.Clone(inv.Items[k]), func(it inventory.Item) bool { return held[it.Key] })
 		}
 	}
 	if v.HoldsInstructions() {
@@ -149,12 +149,12 @@ func (p *Publisher) holding() map[*upstream.Backend]*lockfile.Verdict {
 // over the connection that there is; what is held back is not found, and
 // what the principal was shown otherwise is denied. Where nothing can be held back it
 // returns at once.
-func Confirm(ctx context.Context, p *Publisher, who upstream.Audience, k inventory.Kind, key string, r *Route) (*Route, error) {
-	before := p.Of(who)
+func Confirm(ctx context.Context, p *Publisher, audience upstream.Audience, k inventory.Kind, key string, r *Route) (*Route, error) {
+	before := p.Of(audience)
 	if _, held := before.held[r.Backend]; !held {
 		return r, nil
 	}
-	c, err := settled(ctx, who, p, before, r.Backend)
+	c, err := settled(ctx, audience, p, before, r.Backend)
 	if err != nil {
 		return nil, err
 	}
@@ -177,8 +177,8 @@ func Confirm(ctx context.Context, p *Publisher, who upstream.Audience, k invento
 			return nil, unknown(k, key)
 		}
 	}
-	if p.Redefined(who, c, k, r) {
-		return nil, p.redefined(who, k, r)
+	if p.Redefined(audience, c, k, r) {
+		return nil, p.redefined(audience, k, r)
 	}
 	return r, nil
 }
@@ -192,15 +192,15 @@ type seenLists struct {
 }
 
 type seenKey struct {
-	who, view, server string
-	k                 inventory.Kind
+	principal, view, server string
+	k                       inventory.Kind
 }
 
 // maxSeen bounds them. Beyond it all are forgotten, and calls pass until the next list.
 const maxSeen = 16 << 10
 
 // add notes what a principal is shown.
-func (s *seenLists) add(who upstream.Audience, c *Catalog, k inventory.Kind) {
+func (s *seenLists) add(audience upstream.Audience, c *Catalog, k inventory.Kind) {
 	if len(c.held) == 0 {
 		return
 	}
@@ -212,7 +212,7 @@ func (s *seenLists) add(who upstream.Audience, c *Catalog, k inventory.Kind) {
 	noted := map[seenKey]*Section{} // a view has the pinned tools of a server in sections of their own
 	for _, part := range c.lists[k].sections {
 		if _, held := c.held[part.backend]; held {
-			key := seenKey{who.Who.Key(), who.View, part.backend.Name, k}
+			key := seenKey{audience.Who.Key(), audience.View, part.backend.Name, k}
 			if first := noted[key]; first != nil {
 				part = part.with(slices.Concat(first.entries, part.entries))
 			}
@@ -223,12 +223,12 @@ func (s *seenLists) add(who upstream.Audience, c *Catalog, k inventory.Kind) {
 
 // Redefined reports whether a principal was last shown another definition of what a route
 // leads to, where its server is one of which something can be held back.
-func (p *Publisher) Redefined(who upstream.Audience, c *Catalog, k inventory.Kind, r *Route) bool {
+func (p *Publisher) Redefined(audience upstream.Audience, c *Catalog, k inventory.Kind, r *Route) bool {
 	if _, held := c.held[r.Backend]; !held || r.Definition == nil {
 		return false
 	}
 	p.seen.mu.Lock()
-	seen := p.seen.of[seenKey{who.Who.Key(), who.View, r.Backend.Name, k}]
+	seen := p.seen.of[seenKey{audience.Who.Key(), audience.View, r.Backend.Name, k}]
 	p.seen.mu.Unlock()
 	if seen == nil || seen.inventory == c.inventoryOf(k, r.Backend) {
 		return false
@@ -252,8 +252,8 @@ func (c *Catalog) inventoryOf(k inventory.Kind, b *upstream.Backend) *inventory.
 }
 
 // redefined refuses what is not what a principal was shown, and tells it to list again.
-func (p *Publisher) redefined(who upstream.Audience, k inventory.Kind, r *Route) error {
-	p.Listeners.remind(who, k.Listing().Changed)
+func (p *Publisher) redefined(audience upstream.Audience, k inventory.Kind, r *Route) error {
+	p.Listeners.remind(audience, k.Listing().Changed)
 	return &access.Denied{
 		Code: access.CodeDenied, Reason: "its definition has changed since it was listed: list again", Policy: "mcpctl.pin", Server: r.Backend.Name, Item: r.Bare,
 	}
@@ -262,14 +262,14 @@ func (p *Publisher) redefined(who upstream.Audience, k inventory.Kind, r *Route)
 // settled returns the catalog once the lists of a backend have been compared over the
 // connection that there is: nothing is called over one whose lists nobody has looked
 // at. Where nothing can be held back it returns at once.
-func settled(ctx context.Context, who upstream.Audience, p *Publisher, c *Catalog, b *upstream.Backend) (*Catalog, error) {
+func settled(ctx context.Context, audience upstream.Audience, p *Publisher, c *Catalog, b *upstream.Backend) (*Catalog, error) {
 	if _, held := c.held[b]; !held || b.Pool.DiscoveryConn() != nil {
 		return c, nil
 	}
-	if err := b.EnsureDiscovered(ctx, who.Who); err != nil {
+	if err := b.EnsureDiscovered(ctx, audience.Who); err != nil {
 		return nil, err
 	}
-	return p.Of(who), nil
+	return p.Of(audience), nil
 }
 
 // admits refuses a URI, in the form of its server, that is held back or that only what

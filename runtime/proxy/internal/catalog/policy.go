@@ -32,8 +32,8 @@ type policies struct {
 	inputs *inputs
 	base   *Catalog
 
-	of  sync.Map // the catalog of a *access.Principal
-	who atomic.Int64
+	of        sync.Map // the catalog of a *access.Principal
+	principal atomic.Int64
 
 	mu    sync.Mutex // guards what follows; held while a catalog is made, which is memory work
 	views map[*policy.View]*Catalog
@@ -69,12 +69,14 @@ func kindOf(k inventory.Kind) policy.Kind {
 }
 
 // Of returns the catalog of an audience. Of those who may see the same it is the same.
-func (p *Publisher) Of(who upstream.Audience) *Catalog { return p.Current.Load().of(who) }
+func (p *Publisher) Of(audience upstream.Audience) *Catalog { return p.Current.Load().of(audience) }
 
 // Whole returns the catalog of a view, of everything for "", whatever policies say.
 func (p *Publisher) Whole(view string) *Catalog { return p.Current.Load().inView(view) }
 
-func (c *Catalog) of(who upstream.Audience) *Catalog { return c.inView(who.View).as(who.Who) }
+func (c *Catalog) of(audience upstream.Audience) *Catalog {
+	return c.inView(audience.View).as(audience.Who)
+}
 
 func (c *Catalog) inView(view string) *Catalog {
 	if view != "" {
@@ -84,20 +86,20 @@ func (c *Catalog) inView(view string) *Catalog {
 }
 
 // as returns the catalog of a principal.
-func (c *Catalog) as(who *access.Principal) *Catalog {
+func (c *Catalog) as(principal *access.Principal) *Catalog {
 	ps := c.visibility.policies
 	if ps == nil {
 		return c
 	}
-	if known, ok := ps.of.Load(who); ok {
+	if known, ok := ps.of.Load(principal); ok {
 		return known.(*Catalog) //nolint:forcetypeassert // it has nothing else
 	}
-	its := ps.under(ps.inputs.snapshot.View(who))
-	if ps.who.Add(1) > maxWho {
+	its := ps.under(ps.inputs.snapshot.View(principal))
+	if ps.principal.Add(1) > maxWho {
 		ps.of.Clear()
-		ps.who.Store(1)
+		ps.principal.Store(1)
 	}
-	ps.of.Store(who, its)
+	ps.of.Store(principal, its)
 	return its
 }
 
@@ -134,7 +136,9 @@ func (ps *policies) under(v *policy.View) *Catalog {
 func (c *Catalog) shows(b *upstream.Backend) bool { return c.whole() || c.named[b.Name] != nil }
 
 // Sees reports whether an audience may see a server.
-func (p *Publisher) Sees(who upstream.Audience, b *upstream.Backend) bool { return p.Of(who).shows(b) }
+func (p *Publisher) Sees(audience upstream.Audience, b *upstream.Backend) bool {
+	return p.Of(audience).shows(b)
+}
 
 // knows reports whether a server is visible that is configured, or was.
 func (c *Catalog) knows(server string) bool {
@@ -142,8 +146,8 @@ func (c *Catalog) knows(server string) bool {
 }
 
 // visible returns the servers that a principal may see.
-func (p *Publisher) visible(who upstream.Audience) []*upstream.Backend {
-	all, c := p.set.All(), p.Of(who)
+func (p *Publisher) visible(audience upstream.Audience) []*upstream.Backend {
+	all, c := p.set.All(), p.Of(audience)
 	if c.whole() {
 		return all
 	}
@@ -187,8 +191,8 @@ func (c *Catalog) unlisted(r *Route, k inventory.Kind) *Route {
 
 // Tool returns the route of a tool by its server's name, nil for one that is not known, and
 // whether a principal may see it. Of one that is not known the server alone counts.
-func (p *Publisher) Tool(who upstream.Audience, b *upstream.Backend, bare string) (r *Route, visible bool) {
-	c := p.Of(who)
+func (p *Publisher) Tool(audience upstream.Audience, b *upstream.Backend, bare string) (r *Route, visible bool) {
+	c := p.Of(audience)
 	if bare == "" || c.whole() {
 		return nil, c.shows(b)
 	}
@@ -197,14 +201,14 @@ func (p *Publisher) Tool(who upstream.Audience, b *upstream.Backend, bare string
 }
 
 // Shows reports whether a principal may see a resource of a server, by the server's URI.
-func (p *Publisher) Shows(who upstream.Audience, b *upstream.Backend, uri string) bool {
-	c := p.Of(who)
+func (p *Publisher) Shows(audience upstream.Audience, b *upstream.Backend, uri string) bool {
+	c := p.Of(audience)
 	return c.whole() || c.unlisted(routeTo(b, uri, false), inventory.Resources) != nil
 }
 
 // On returns whether a principal may do something with a server, and the conditions.
-func (p *Publisher) On(who upstream.Audience, action policy.Action, server string) (possible bool, c *policy.Conditions) {
-	if its := p.Of(who); its.visibility.view != nil {
+func (p *Publisher) On(audience upstream.Audience, action policy.Action, server string) (possible bool, c *policy.Conditions) {
+	if its := p.Of(audience); its.visibility.view != nil {
 		return its.visibility.view.On(action, server)
 	}
 	return true, nil
@@ -219,7 +223,7 @@ func (p *Publisher) Policies() (digest string, views, principals int) {
 	}
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
-	return ps.inputs.set.Digest(), len(ps.views), int(ps.who.Load())
+	return ps.inputs.set.Digest(), len(ps.views), int(ps.principal.Load())
 }
 
 // Repolicy replaces the catalog by one under the policies that count now. The catalogs of
@@ -235,8 +239,8 @@ func (p *Publisher) Repolicy() {
 			return
 		}
 		p.mu.Unlock()
-		before.visibility.policies.of.Range(func(who, _ any) bool {
-			after.as(who.(*access.Principal)) //nolint:forcetypeassert // see of
+		before.visibility.policies.of.Range(func(principal, _ any) bool {
+			after.as(principal.(*access.Principal)) //nolint:forcetypeassert // see of
 			return true
 		})
 		p.mu.Lock()

@@ -104,7 +104,7 @@ func (all offersOf) inventory(b *upstream.Backend) *inventory.Inventory {
 func (p *Publisher) known() iter.Seq2[*upstream.Backend, *inventory.Inventory] {
 	return func(yield func(*upstream.Backend, *inventory.Inventory) bool) {
 		for _, b := range p.set.All() {
-			if has := p.offers.inventory(b); has != nil && !yield(b, has) {
+			if inv := p.offers.inventory(b); inv != nil && !yield(b, inv) {
 				return
 			}
 		}
@@ -231,12 +231,12 @@ func (p *Publisher) Reconfigure(r *upstream.Reconfiguration) {
 			}
 			continue
 		}
-		is := p.offers.at(successor)
-		is.renamed = was.renamed
-		if is.inventory == nil && was.inventory != nil {
-			is.listed, is.inventory, is.held, is.inherited = was.listed, was.inventory, was.held, true
+		current := p.offers.at(successor)
+		current.renamed = was.renamed
+		if current.inventory == nil && was.inventory != nil {
+			current.listed, current.inventory, current.held, current.inherited = was.listed, was.inventory, was.held, true
 		}
-		p.tombstones.Add(old.Name, was.inventory, is.inventory)
+		p.tombstones.Add(old.Name, was.inventory, current.inventory)
 	}
 	for _, b := range r.Backends {
 		if o := p.offers.at(b); !slices.Contains(r.Made, b) || o.inherited {
@@ -277,10 +277,10 @@ func (p *Publisher) Persist(r *upstream.Reconfiguration) {
 		b.Persisted.SaveUsage()
 		p.mu.Lock()
 		o := p.offers.at(b)
-		has, inherited := o.listed, o.inherited
+		inv, inherited := o.listed, o.inherited
 		p.mu.Unlock()
-		if has != nil && !inherited {
-			b.Persisted.Save(has)
+		if inv != nil && !inherited {
+			b.Persisted.Save(inv)
 		}
 	}
 }

@@ -19,8 +19,8 @@ import (
 // that is not known yet, the server is connected that its prefix names, and no other is
 // waited for; where it has none, all are of which nothing is known. Before the route is
 // used, it is to be settled; see Settle.
-func (p *Publisher) Resolve(ctx context.Context, who upstream.Audience, k inventory.Kind, name string) (*Route, error) {
-	c := p.Of(who)
+func (p *Publisher) Resolve(ctx context.Context, audience upstream.Audience, k inventory.Kind, name string) (*Route, error) {
+	c := p.Of(audience)
 	if r := c.Routes[k][name]; r != nil {
 		return r, nil
 	}
@@ -34,22 +34,22 @@ func (p *Publisher) Resolve(ctx context.Context, who upstream.Audience, k invent
 		server = c.spelt(c.splits(name), name)
 	}
 	if b := c.named[server]; b != nil && !b.ConnectedOnce.Load() {
-		if err := b.EnsureDiscovered(ctx, who.Who); err != nil {
+		if err := b.EnsureDiscovered(ctx, audience.Who); err != nil {
 			return nil, err
 		}
 	}
 	unowned := owner == "" && (p.o.NoPrefix || !c.names.Separates(name))
 	if unowned && server == "" || p.o.NoPrefix {
-		p.Discover(ctx, who, 0)
+		p.Discover(ctx, audience, 0)
 	}
 	if err := deadline.Err(ctx); err != nil {
 		return nil, err
 	}
-	c = p.Of(who)
+	c = p.Of(audience)
 	if r := c.Routes[k][name]; r != nil {
 		return r, nil
 	}
-	if b := p.Only(who); b != nil {
+	if b := p.Only(audience); b != nil {
 		to := routeTo(b, name, false)
 		to.Hooks = p.o.Hooks.Now().Of(b.Name, name, name, nil)
 		if r := c.unlisted(to, k); r != nil {
@@ -57,7 +57,7 @@ func (p *Publisher) Resolve(ctx context.Context, who upstream.Audience, k invent
 		}
 		return nil, unknown(k, name)
 	}
-	for _, b := range p.visible(who) {
+	for _, b := range p.visible(audience) {
 		if err := p.Inventory(b).Failure(k); err != nil && (unowned || owner == b.Name) {
 			// Not its answer to this request, so not to be passed on as one.
 			return nil, b.Fail(fmt.Errorf("%s: %v", k.Listing().Method, err)) //nolint:errorlint // see above
@@ -74,8 +74,8 @@ func (p *Publisher) Resolve(ctx context.Context, who upstream.Audience, k invent
 
 // Only returns the server that the proxy stands for, nil where it has servers of its
 // own, and where the principal may not see it.
-func (p *Publisher) Only(who upstream.Audience) *upstream.Backend {
-	if all := p.set.All(); p.o.Single && len(all) == 1 && p.Of(who).shows(all[0]) {
+func (p *Publisher) Only(audience upstream.Audience) *upstream.Backend {
+	if all := p.set.All(); p.o.Single && len(all) == 1 && p.Of(audience).shows(all[0]) {
 		return all[0]
 	}
 	return nil
@@ -84,44 +84,44 @@ func (p *Publisher) Only(who upstream.Audience) *upstream.Backend {
 // ResolveURI finds the backend that a resource URI belongs to; see claim. Where
 // what is known is enough, no other server is waited for. Before the route is used, it is
 // to be settled; see Settle.
-func (p *Publisher) ResolveURI(ctx context.Context, who upstream.Audience, uri string) (*Route, error) {
-	r, err := findURI(ctx, who, p, uri)
+func (p *Publisher) ResolveURI(ctx context.Context, audience upstream.Audience, uri string) (*Route, error) {
+	r, err := findURI(ctx, audience, p, uri)
 	if err != nil {
 		return nil, err
 	}
-	if r = p.Of(who).unlisted(r, inventory.Resources); r == nil {
+	if r = p.Of(audience).unlisted(r, inventory.Resources); r == nil {
 		return nil, noneLists(uri)
 	}
 	return r, nil
 }
 
-func findURI(ctx context.Context, who upstream.Audience, p *Publisher, uri string) (*Route, error) {
-	if r, err := p.claimed(ctx, who, uri); r != nil || err != nil {
+func findURI(ctx context.Context, audience upstream.Audience, p *Publisher, uri string) (*Route, error) {
+	if r, err := p.claimed(ctx, audience, uri); r != nil || err != nil {
 		return r, err
 	}
-	p.Discover(ctx, who, 0)
+	p.Discover(ctx, audience, 0)
 	if err := deadline.Err(ctx); err != nil {
 		return nil, err
 	}
-	if r, err := p.claimed(ctx, who, uri); r != nil || err != nil {
+	if r, err := p.claimed(ctx, audience, uri); r != nil || err != nil {
 		return r, err
 	}
-	c := p.Of(who)
-	for _, by := range []Claim{c.owners.OfScheme(uri), c.owners.Matching("", uri)} {
+	c := p.Of(audience)
+	for _, claim := range []Claim{c.owners.OfScheme(uri), c.owners.Matching("", uri)} {
 		switch {
-		case by.Sole():
-			return c.to(by, uri)
-		case !by.Nobody():
-			return nil, c.several("may have", by, uri)
+		case claim.Sole():
+			return c.to(claim, uri)
+		case !claim.Nobody():
+			return nil, c.several("may have", claim, uri)
 		}
 	}
-	if b := p.Only(who); b != nil {
+	if b := p.Only(audience); b != nil {
 		return routeTo(b, uri, false), nil
 	}
 	if len(c.readers) != 1 {
 		return nil, noneLists(uri)
 	}
-	for _, b := range p.visible(who) {
+	for _, b := range p.visible(audience) {
 		if !b.IsListed.Load() {
 			err := cmp.Or(b.Pool.Failure(), errors.New("it has not told yet what it has"))
 			return nil, b.Fail(fmt.Errorf("may have %s: %v", uri, err)) //nolint:errorlint // no answer to this request
@@ -133,24 +133,24 @@ func findURI(ctx context.Context, who upstream.Audience, p *Publisher, uri strin
 // claimed finds the backend of a URI by the server that it names, the lists, the
 // templates and the links that servers have handed out; nil where none of them
 // says.
-func (p *Publisher) claimed(ctx context.Context, who upstream.Audience, uri string) (*Route, error) {
-	c := p.Of(who)
+func (p *Publisher) claimed(ctx context.Context, audience upstream.Audience, uri string) (*Route, error) {
+	c := p.Of(audience)
 	if server, bare, ok := c.owners.Named(uri); ok {
 		b := c.named[server]
 		if b == nil {
 			return nil, notFound(uri, "there is no server "+server)
 		}
 		if !b.IsListed.Load() {
-			b.Discover(ctx, who.Who, 0, true)
-			c = p.Of(who)
+			b.Discover(ctx, audience.Who, 0, true)
+			c = p.Of(audience)
 		}
 		return c.unwrapped(b, uri, bare), deadline.Err(ctx)
 	}
-	by := c.owners.OfURI(uri).And(p.handedOut.Claim(uri).Of(c.knows))
-	if by.Nobody() {
+	claim := c.owners.OfURI(uri).And(p.handedOut.Claim(uri).Of(c.knows))
+	if claim.Nobody() {
 		return nil, nil
 	}
-	return c.to(by, uri)
+	return c.to(claim, uri)
 }
 
 // unwrapped returns the route of a URI in wrapped form. A server may list a URI
@@ -168,13 +168,13 @@ func (c *Catalog) unwrapped(b *upstream.Backend, uri, bare string) *Route {
 }
 
 // to returns the route of a URI in the form of its server, given who has it.
-func (c *Catalog) to(by Claim, uri string) (*Route, error) {
-	if !by.Sole() {
-		return nil, c.several("have", by, uri)
+func (c *Catalog) to(claim Claim, uri string) (*Route, error) {
+	if !claim.Sole() {
+		return nil, c.several("have", claim, uri)
 	}
-	b := c.named[by.Server]
+	b := c.named[claim.Server]
 	if b == nil {
-		return nil, notFound(uri, "its server "+by.Server+" is not configured any more")
+		return nil, notFound(uri, "its server "+claim.Server+" is not configured any more")
 	}
 	if r := c.Routes[inventory.Resources][uri]; r != nil && r.Backend == b {
 		return r, nil
@@ -184,9 +184,9 @@ func (c *Catalog) to(by Claim, uri string) (*Route, error) {
 
 // several refuses a URI that several servers have, or may have, with the forms that each
 // lead to one of them.
-func (c *Catalog) several(have string, by Claim, uri string) error {
+func (c *Catalog) several(have string, claim Claim, uri string) error {
 	var forms []string
-	for _, server := range by.Servers() {
+	for _, server := range claim.Servers() {
 		if c.named[server] != nil {
 			forms = append(forms, Wrap(server, uri))
 		}
@@ -215,21 +215,21 @@ func notFound(uri, message string) error {
 
 // Template finds a resource template by its exposed form, or by the server's own
 // where one server has it; nil where there is none.
-func (p *Publisher) Template(ctx context.Context, who upstream.Audience, key string) *Route {
+func (p *Publisher) Template(ctx context.Context, audience upstream.Audience, key string) *Route {
 	for again := true; ; again = false {
-		c := p.Of(who)
+		c := p.Of(audience)
 		if r := c.Routes[inventory.Templates][key]; r != nil {
 			return r
 		}
-		if by := c.owners.Exact[key]; by.Sole() && c.named[by.Server] != nil && !c.held[c.named[by.Server]].Holds(lockfile.Templates, key) {
-			if r := c.unlisted(routeTo(c.named[by.Server], key, false), inventory.Templates); r != nil {
+		if claim := c.owners.Exact[key]; claim.Sole() && c.named[claim.Server] != nil && !c.held[c.named[claim.Server]].Holds(lockfile.Templates, key) {
+			if r := c.unlisted(routeTo(c.named[claim.Server], key, false), inventory.Templates); r != nil {
 				return r
 			}
 		}
 		if !again {
 			return nil
 		}
-		p.Discover(ctx, who, 0)
+		p.Discover(ctx, audience, 0)
 	}
 }
 

@@ -18,12 +18,12 @@ func (r *Route) Digest(k inventory.Kind) string {
 
 // By returns the ids of the policies that let a principal use what a route leads to,
 // whatever the request. They are not to be changed.
-func (p *Publisher) By(who upstream.Audience, k inventory.Kind, r *Route) []string {
-	c := p.Of(who)
+func (p *Publisher) By(audience upstream.Audience, k inventory.Kind, r *Route) []string {
+	c := p.Of(audience)
 	if c.visibility.view == nil {
 		return nil
 	}
-	if o := c.visibility.inputs.offers[r.Backend]; o != nil && r.digest != nil && k < inventory.Kinds && r.at < len(o.has.Items[k]) && o.has.Items[k][r.at].Key == r.Bare { // else of another catalog
+	if o := c.visibility.inputs.offers[r.Backend]; o != nil && r.digest != nil && k < inventory.Kinds && r.at < len(o.inv.Items[k]) && o.inv.Items[k][r.at].Key == r.Bare { // else of another catalog
 		return c.visibility.view.By(o.first[k] + r.at)
 	}
 	return c.visibility.view.UnlistedBy(policy.Item{Kind: kindOf(k), Server: r.Backend.Name, Name: r.Bare, Definition: r.Definition})
@@ -31,8 +31,8 @@ func (p *Publisher) By(who upstream.Audience, k inventory.Kind, r *Route) []stri
 
 // OnBy returns the ids of the policies that let a principal do something with a server, or
 // keep them from it, whatever the request.
-func (p *Publisher) OnBy(who upstream.Audience, action policy.Action, server string) []string {
-	if c := p.Of(who); c.visibility.view != nil {
+func (p *Publisher) OnBy(audience upstream.Audience, action policy.Action, server string) []string {
+	if c := p.Of(audience); c.visibility.view != nil {
 		return c.visibility.view.OnBy(action, server)
 	}
 	return nil
@@ -43,8 +43,8 @@ const ByView = "mcpctl.view"
 
 // Hidden returns what a name or URI leads to that an audience is told nothing of, and the
 // ids of the policies that hide it; "" for what is not there.
-func (p *Publisher) Hidden(who upstream.Audience, k inventory.Kind, key string) (server, item string, by []string) {
-	full, its := p.Current.Load(), p.Of(who)
+func (p *Publisher) Hidden(audience upstream.Audience, k inventory.Kind, key string) (server, item string, policies []string) {
+	full, its := p.Current.Load(), p.Of(audience)
 	if its.whole() {
 		return "", "", nil
 	}
@@ -66,7 +66,7 @@ func (p *Publisher) Hidden(who upstream.Audience, k inventory.Kind, key string) 
 }
 
 // Listed returns what stands for a list as a principal sees it, and how many items it has.
-func (p *Publisher) Listed(who upstream.Audience, k inventory.Kind) (version string, items int) {
-	c := p.Of(who)
+func (p *Publisher) Listed(audience upstream.Audience, k inventory.Kind) (version string, items int) {
+	c := p.Of(audience)
 	return c.lists[k].version(), c.lists[k].count
 }

@@ -52,18 +52,18 @@ func (e *entry) shown() *inventory.Item { return cmp.Or(e.own, e.item) }
 // sectionOf returns a backend's part of a list, the one before where it is the
 // same. The caller holds Publisher.mu.
 func (c *Catalog) sectionOf(p *Publisher, k inventory.Kind, b *upstream.Backend, titles map[string]*upstream.Backend) *Section {
-	has := p.offers.at(b)
-	before := has.sections[k]
+	current := p.offers.at(b)
+	before := current.sections[k]
 	looking := p.o.Hooks.Now()
-	if before != nil && (before.inventory != has.inventory || before.hooks != looking) {
+	if before != nil && (before.inventory != current.inventory || before.hooks != looking) {
 		before = nil
 	}
 	keys, unclear := c.exposedKeys(p, k, b, before), c.names.Unclear(b.Name)
 	if before != nil && slices.Equal(before.keys, keys) && before.fits(c, p, titles) {
 		return before
 	}
-	items := has.inventory.Items[k]
-	s := &Section{backend: b, kind: k, inventory: has.inventory, keys: keys, unclear: unclear, hooks: looking}
+	items := current.inventory.Items[k]
+	s := &Section{backend: b, kind: k, inventory: current.inventory, keys: keys, unclear: unclear, hooks: looking}
 	all := make([]entry, 0, len(items)) // which has room for each: entries point into it
 	digests := make([]inventory.Digest, len(items))
 	s.entries = make([]*entry, 0, len(items))
@@ -85,7 +85,7 @@ func (c *Catalog) sectionOf(p *Publisher, k inventory.Kind, b *upstream.Backend,
 		}
 		s.entries = append(s.entries, &all[len(all)-1])
 	}
-	has.sections[k] = s
+	current.sections[k] = s
 	return s
 }
 
@@ -196,8 +196,8 @@ func (s *Section) appendEntries(dst []byte, p *Publisher, c *revision.Conversion
 			continue // there is nothing that eras differ in: see revision.Conversion.Item
 		}
 		if was := dst[at:]; len(was) > 0 {
-			if is := c.Item(was); len(is) != len(was) || &is[0] != &was[0] {
-				dst = append(dst[:at], is...)
+			if converted := c.Item(was); len(converted) != len(was) || &converted[0] != &was[0] {
+				dst = append(dst[:at], converted...)
 			}
 		}
 	}

@@ -80,7 +80,7 @@ func (m memories) add(server string, k inventory.Kind, key string) {
 	if lists[k] == nil {
 		lists[k] = map[string]struct{}{}
 	}
-	if _, there := lists[k][key]; !there && len(lists[k]) >= maxTombstones {
+	if _, ok := lists[k][key]; !ok && len(lists[k]) >= maxTombstones {
 		for other := range lists[k] {
 			delete(lists[k], other)
 			break

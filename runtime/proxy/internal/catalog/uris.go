@@ -33,7 +33,7 @@ func (c *Catalog) exposeURI(b *upstream.Backend, uri string) string {
 // ExposedContent returns a result of tools/call or prompts/get with the URIs that
 // clients know. Those in text and in structuredContent cannot be told from other
 // text: resources/read takes them as the server wrote them. who has made the call.
-func (p *Publisher) ExposedContent(b *upstream.Backend, who *access.Principal, method string, result []byte) []byte {
+func (p *Publisher) ExposedContent(b *upstream.Backend, principal *access.Principal, method string, result []byte) []byte {
 	c := p.Current.Load()
 	if c.single && len(c.readers) == 0 { // nothing is exchanged, and nobody can be asked for a link
 		return result
@@ -41,15 +41,15 @@ func (p *Publisher) ExposedContent(b *upstream.Backend, who *access.Principal, m
 	if !bytes.Contains(result, []byte("resource")) {
 		return result // no resource_link, resource or resourceUri: the common case, without reading it all
 	}
-	t := Text{Of: result, Name: func(uri string) string { return p.handOut(c, b, who, uri, c.exposeURI(b, uri)) }}
+	t := Text{Of: result, Name: func(uri string) string { return p.handOut(c, b, principal, uri, c.exposeURI(b, uri)) }}
 	t.Content(method)
 	return rawjson.Apply(result, t.Edits)
 }
 
 // handOut returns the name of a URI in a result of a server, which is remembered.
-func (p *Publisher) handOut(c *Catalog, b *upstream.Backend, who *access.Principal, uri, name string) string {
+func (p *Publisher) handOut(c *Catalog, b *upstream.Backend, principal *access.Principal, uri, name string) string {
 	if name == uri && c.Routes[inventory.Resources][uri] == nil {
-		p.handedOut.Add(uri, b.Name, who.Key())
+		p.handedOut.Add(uri, b.Name, principal.Key())
 	}
 	return name
 }
@@ -59,7 +59,7 @@ func (p *Publisher) HandedOut(uri string) bool { return !p.handedOut.Claim(uri).
 
 // ExposedContents returns a result of resources/read with the URIs that clients
 // know; the one that was asked for is as it was asked.
-func (p *Publisher) ExposedContents(b *upstream.Backend, who *access.Principal, result []byte, bare, asked string) []byte {
+func (p *Publisher) ExposedContents(b *upstream.Backend, principal *access.Principal, result []byte, bare, asked string) []byte {
 	spans, err := rawjson.List(result, rawjson.Whole(result), "contents")
 	if err != nil || len(spans) == 0 {
 		return result
@@ -70,7 +70,7 @@ func (p *Publisher) ExposedContents(b *upstream.Backend, who *access.Principal, 
 		if bare != "" && uri == bare {
 			name = asked
 		}
-		return p.handOut(c, b, who, uri, name)
+		return p.handOut(c, b, principal, uri, name)
 	}}
 	for _, span := range spans {
 		t.Member(span, "uri")

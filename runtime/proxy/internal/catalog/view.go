@@ -77,7 +77,7 @@ func (m *inputs) partOf(v *views.View) *part {
 	for i := range m.known {
 		p.shown[m.known[i].b] = new([inventory.Kinds][]bool)
 		for k := range inventory.Kinds {
-			p.shown[m.known[i].b][k] = make([]bool, len(m.known[i].has.Items[k]))
+			p.shown[m.known[i].b][k] = make([]bool, len(m.known[i].inv.Items[k]))
 		}
 	}
 	pins := map[string]*inventory.Item{}
@@ -181,7 +181,7 @@ func (p *part) mayShow(m *inputs, server string) bool {
 		if viewed(k) == views.Resource {
 			of = []string{""}
 		}
-		unknown := o == nil || o.has.Failed[k] != nil || viewed(k) == views.Resource && o.has.Resources && o.has.Items[k] == nil // or may have what it does not list
+		unknown := o == nil || o.inv.Failed[k] != nil || viewed(k) == views.Resource && o.inv.Resources && o.inv.Items[k] == nil // or may have what it does not list
 		if unknown && slices.ContainsFunc(of, func(begins string) bool { return p.view.MayShow(viewed(k), begins) }) {
 			return true
 		}

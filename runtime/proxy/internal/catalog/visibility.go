@@ -36,7 +36,7 @@ type inputs struct {
 // backendOffer is what a backend offers, and which items of the snapshot these are.
 type backendOffer struct {
 	b     *upstream.Backend
-	has   *inventory.Inventory
+	inv   *inventory.Inventory
 	first [inventory.Kinds]int
 }
 
@@ -68,12 +68,12 @@ func (s *visibility) shows(o *backendOffer, k inventory.Kind, i int) bool {
 func (p *Publisher) inputs(c *Catalog, former []tombstone) *inputs {
 	m := &inputs{full: c, former: former, views: p.views, set: p.o.Gate.Set(), pins: p.o.Pins, bare: p.o.NoPrefix, warn: func(tool string, why error) { p.warnOnce(tool, why) }}
 	var items []policy.Item
-	for b, has := range p.known() {
-		o := backendOffer{b: b, has: has}
+	for b, inv := range p.known() {
+		o := backendOffer{b: b, inv: inv}
 		for k := range inventory.Kinds {
 			o.first[k] = len(items)
-			for i := 0; m.set != nil && i < len(has.Items[k]); i++ {
-				it := &has.Items[k][i]
+			for i := 0; m.set != nil && i < len(inv.Items[k]); i++ {
+				it := &inv.Items[k][i]
 				items = append(items, policy.Item{Kind: kindOf(k), Server: b.Name, Name: it.Key, Definition: it.Raw, Pinned: p.o.Pins.Pinned(b.Name, pinned(k), it.Key, it.Raw)})
 			}
 		}
@@ -141,9 +141,9 @@ func (c *Catalog) seen() iter.Seq2[*upstream.Backend, *inventory.Inventory] {
 
 // visible returns an inventory without what is not seen.
 func (o *backendOffer) visible(s *visibility) *inventory.Inventory {
-	out, cut := *o.has, false
+	out, cut := *o.inv, false
 	for k := range inventory.Kinds {
-		all := o.has.Items[k]
+		all := o.inv.Items[k]
 		var left []inventory.Item // nil as long as all are
 		for i := range all {
 			visible := s.shows(o, k, i)
@@ -158,7 +158,7 @@ func (o *backendOffer) visible(s *visibility) *inventory.Inventory {
 		}
 	}
 	if !cut {
-		return o.has
+		return o.inv
 	}
 	return &out
 }
@@ -166,12 +166,12 @@ func (o *backendOffer) visible(s *visibility) *inventory.Inventory {
 // once returns a sequence that makes what it yields once.
 func once(seen iter.Seq2[*upstream.Backend, *inventory.Inventory]) iter.Seq2[*upstream.Backend, *inventory.Inventory] {
 	var all []backendOffer
-	for b, has := range seen {
-		all = append(all, backendOffer{b: b, has: has})
+	for b, inv := range seen {
+		all = append(all, backendOffer{b: b, inv: inv})
 	}
 	return func(yield func(*upstream.Backend, *inventory.Inventory) bool) {
 		for _, o := range all {
-			if !yield(o.b, o.has) {
+			if !yield(o.b, o.inv) {
 				return
 			}
 		}
@@ -253,9 +253,9 @@ func (c *Catalog) narrow(base *Catalog, k inventory.Kind, known iter.Seq2[*upstr
 		size += c.reroute(base, k)
 	}
 	var parts []inventory.Freshness
-	for _, has := range known {
-		if has.Offered[k] {
-			parts = append(parts, has.Fresh[k])
+	for _, inv := range known {
+		if inv.Offered[k] {
+			parts = append(parts, inv.Fresh[k])
 		}
 	}
 	l.fresh = inventory.Merged(parts)
@@ -275,9 +275,9 @@ func (c *Catalog) reroute(base *Catalog, k inventory.Kind) (size int) {
 		}
 	}
 	c.former[k] = map[string]string{}
-	for was, is := range base.former[k] {
-		if _, taken := routes[was]; !taken && routes[is] != nil {
-			routes[was], c.former[k][was] = routes[is], is
+	for was, current := range base.former[k] {
+		if _, taken := routes[was]; !taken && routes[current] != nil {
+			routes[was], c.former[k][was] = routes[current], current
 		}
 	}
 	c.Routes[k] = routes

@@ -82,10 +82,10 @@ func (cl *Client) Audience() Audience { return *cl.audience.Load() }
 func (cl *Client) SetAudience(a Audience) { cl.audience.Store(&a) }
 
 // SetWho notes the credential of the latest request.
-func (cl *Client) SetWho(who *access.Principal) {
-	for was := cl.audience.Load(); was.Who != who; was = cl.audience.Load() {
+func (cl *Client) SetWho(principal *access.Principal) {
+	for was := cl.audience.Load(); was.Who != principal; was = cl.audience.Load() {
 		now := *was
-		now.Who = who
+		now.Who = principal
 		cl.audience.CompareAndSwap(was, &now)
 	}
 }
@@ -233,8 +233,8 @@ func (cl *Client) setIdentity(line []byte, m *rawjson.Message) {
 
 // Program returns the program and its version as it has named itself, "" where it has not.
 func (cl *Client) Program() (name, version string) {
-	if who := cl.identity.Load(); who != nil {
-		return who.name, who.version
+	if named := cl.identity.Load(); named != nil {
+		return named.name, named.version
 	}
 	return "", ""
 }

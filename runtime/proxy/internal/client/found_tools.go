@@ -18,14 +18,14 @@ func (cl *Client) Find(names []string, most int) (news bool) {
 	for {
 		before := cl.found.Load()
 		was := cl.Found()
-		var is []string // the last in it leave first
+		var now []string // the last in it leave first
 		for _, name := range slices.Concat(names, was) {
-			if len(is) < most && !slices.Contains(is, name) {
-				is = append(is, name)
+			if len(now) < most && !slices.Contains(now, name) {
+				now = append(now, name)
 			}
 		}
-		if cl.found.CompareAndSwap(before, &is) {
-			return len(is) != len(was) || slices.ContainsFunc(is, func(name string) bool { return !slices.Contains(was, name) })
+		if cl.found.CompareAndSwap(before, &now) {
+			return len(now) != len(was) || slices.ContainsFunc(now, func(name string) bool { return !slices.Contains(was, name) })
 		}
 	}
 }

@@ -26,14 +26,14 @@ const (
 // Classify finds the parts of a message and returns what it is; no says why a
 // Refused one is, and what to say of a Batch where none is taken. The parts of a
 // batch are not looked for.
-func Classify(text []byte, m *rawjson.Message) (kind Kind, no *Refusal) {
+func Classify(text []byte, m *rawjson.Message) (kind Kind, refusal *Refusal) {
 	if err := rawjson.Scan(text, m); err != nil {
 		return unreadable(text, m, err)
 	}
 	if fault := malformed(text, m); fault != "" {
-		no = refused(http.StatusBadRequest, runtime.CodeInvalidRequest, "%s", fault)
-		no.id = usableID(m.ID.Of(text))
-		return Refused, no
+		refusal = refused(http.StatusBadRequest, runtime.CodeInvalidRequest, "%s", fault)
+		refusal.id = usableID(m.ID.Of(text))
+		return Refused, refusal
 	}
 	switch {
 	case !m.Method.Present():
@@ -47,16 +47,16 @@ func Classify(text []byte, m *rawjson.Message) (kind Kind, no *Refusal) {
 // unreadable is Classify for what [rawjson.Scan] does not take.
 func unreadable(text []byte, m *rawjson.Message, err error) (Kind, *Refusal) {
 	if errors.Is(err, rawjson.ErrNotObject) {
-		no := refused(http.StatusBadRequest, runtime.CodeInvalidRequest, "%v", err)
+		refusal := refused(http.StatusBadRequest, runtime.CodeInvalidRequest, "%v", err)
 		if bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("[")) {
-			return Batch, no
+			return Batch, refusal
 		}
-		return Refused, no
+		return Refused, refusal
 	}
 	if dup, ok := errors.AsType[*rawjson.DuplicateError](err); ok {
-		no := refused(http.StatusBadRequest, runtime.CodeInvalidRequest, "%v", err)
-		no.id, no.ambiguous = duplicateID(text, m, dup), true
-		return Refused, no
+		refusal := refused(http.StatusBadRequest, runtime.CodeInvalidRequest, "%v", err)
+		refusal.id, refusal.ambiguous = duplicateID(text, m, dup), true
+		return Refused, refusal
 	}
 	return Refused, refused(http.StatusBadRequest, runtime.CodeParseError, "parse error: %v", err)
 }

@@ -77,13 +77,13 @@ func (f *Set) Batch(ctx context.Context, line []byte, c Batcher) []byte {
 // batched handles one message of a batch: it returns the request to serve, or
 // else the answer, if any.
 func (f *Set) batched(text []byte, m *rawjson.Message, c Batcher) (*router.Request, []byte) {
-	kind, no := Classify(text, m)
+	kind, refusal := Classify(text, m)
 	switch {
-	case no != nil:
-		if no.ambiguous {
-			no.id = nil
+	case refusal != nil:
+		if refusal.ambiguous {
+			refusal.id = nil
 		}
-		return nil, no.Frame()
+		return nil, refusal.Frame()
 	case kind != Request:
 		f.Take(c.Sender, kind, text, m)
 		return nil, nil

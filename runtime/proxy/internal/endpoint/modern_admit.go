@@ -38,25 +38,25 @@ const quotedModern = `"` + revision.Modern + `"`
 // where several things are wrong: the version header against the claim, the
 // version, what _meta must hold, the method, then the headers that repeat parts
 // of the body. The header is nil where the transport has none. It returns the method.
-func Admit(line []byte, m *rawjson.Message, header http.Header) (method string, no *Refusal) {
+func Admit(line []byte, m *rawjson.Message, header http.Header) (method string, refusal *Refusal) {
 	if plainCall(line, m, header) {
 		return revision.MethodToolsCall, nil
 	}
-	if method, no = admit(line, m, header); no != nil {
-		no.id = m.ID.Of(line)
+	if method, refusal = admit(line, m, header); refusal != nil {
+		refusal.id = m.ID.Of(line)
 	}
-	return method, no
+	return method, refusal
 }
 
-func admit(line []byte, m *rawjson.Message, header http.Header) (method string, no *Refusal) {
+func admit(line []byte, m *rawjson.Message, header http.Header) (method string, refusal *Refusal) {
 	method, ok := rawjson.String(line, m.Method)
 	if !ok {
 		return "", refused(http.StatusBadRequest, runtime.CodeInvalidRequest, "method is not a string")
 	}
 	claim, claimed := rawjson.String(line, m.MetaVersion)
 	if header != nil {
-		if no := checkVersionHeader(header["Mcp-Protocol-Version"], method, claim, claimed); no != nil {
-			return method, no
+		if refusal := checkVersionHeader(header["Mcp-Protocol-Version"], method, claim, claimed); refusal != nil {
+			return method, refusal
 		}
 	}
 	switch {
@@ -72,8 +72,8 @@ func admit(line []byte, m *rawjson.Message, header http.Header) (method string, 
 		return method, refused(http.StatusNotFound, runtime.CodeMethodNotFound, "method not found: %s", method)
 	}
 	if header != nil {
-		if no := checkMirrorHeaders(line, m, header, method, name); no != nil {
-			return method, no
+		if refusal := checkMirrorHeaders(line, m, header, method, name); refusal != nil {
+			return method, refusal
 		}
 	}
 	return method, nil
@@ -161,12 +161,12 @@ func modernMethods(method string) (namedBy, bool) {
 // checkMirrorHeaders compares Mcp-Method and Mcp-Name with the body (2026-07-28,
 // Streamable HTTP, Request Metadata). A name that the body lacks is its own
 // fault, found later.
-func checkMirrorHeaders(line []byte, m *rawjson.Message, header http.Header, method string, by namedBy) *Refusal {
+func checkMirrorHeaders(line []byte, m *rawjson.Message, header http.Header, method string, named namedBy) *Refusal {
 	if why := mirrors(header["Mcp-Method"], "Mcp-Method", method); why != "" {
 		return refused(http.StatusBadRequest, runtime.CodeHeaderMismatch, "%s", why)
 	}
 	at := rawjson.Span{}
-	switch by {
+	switch named {
 	case byName:
 		at = m.Name
 	case byURI:

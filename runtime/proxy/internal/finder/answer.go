@@ -72,7 +72,7 @@ const further = 20
 
 // Answer searches, and says in words what is found: never nothing. Names are those of the
 // tools that are found, the best first.
-func (o Own) Answer(ctx context.Context, by Searcher, s Stock, q Query) (text string, names []string) {
+func (o Own) Answer(ctx context.Context, searcher Searcher, s Stock, q Query) (text string, names []string) {
 	var found []Tool
 	numNamed := 0
 	switch {
@@ -86,7 +86,7 @@ func (o Own) Answer(ctx context.Context, by Searcher, s Stock, q Query) (text st
 		found = s.namedIn(q.Texts, q.Server)
 		numNamed = len(found)
 		most := max(q.Limit, maxLimit)
-		for _, f := range by.Search(ctx, search.Query{Phrasings: q.Texts, Limit: most + further}, func(server, tool string) bool {
+		for _, f := range searcher.Search(ctx, search.Query{Phrasings: q.Texts, Limit: most + further}, func(server, tool string) bool {
 			_, visible := s.exposed[bareName{server, tool}]
 			return visible && (q.Server == "" || server == q.Server)
 		}) {
@@ -101,7 +101,7 @@ func (o Own) Answer(ctx context.Context, by Searcher, s Stock, q Query) (text st
 		}
 	}
 	if len(found) == 0 {
-		return o.none(ctx, by, s, q), nil
+		return o.none(ctx, searcher, s, q), nil
 	}
 	shown := found
 	if q.Limit > 0 {
@@ -230,7 +230,7 @@ func unlisted(s Stock) string {
 }
 
 // none is the answer where nothing is found.
-func (o Own) none(ctx context.Context, by Searcher, s Stock, q Query) string {
+func (o Own) none(ctx context.Context, searcher Searcher, s Stock, q Query) string {
 	all := s.servers
 	var text string
 	switch known := slices.ContainsFunc(all, func(s Server) bool { return s.Name == q.Server }); {
@@ -242,7 +242,7 @@ func (o Own) none(ctx context.Context, by Searcher, s Stock, q Query) string {
 		elsewhere := q
 		elsewhere.Server = ""
 		elsewhere.Detail = Line
-		if found, names := o.Answer(ctx, by, s, elsewhere); len(names) > 0 {
+		if found, names := o.Answer(ctx, searcher, s, elsewhere); len(names) > 0 {
 			return "No tool of " + q.Server + " matches. Of other servers:\n" + found
 		}
 		text = "No tool matches."

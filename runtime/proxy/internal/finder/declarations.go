@@ -23,13 +23,13 @@ const metaCatalog = "dev.mcpctl/catalog"
 func uriOf(view string, l declare.Language) string { return scheme + view + "/tools." + string(l) }
 
 // shows reports whether an audience has such resources: those of its view.
-func shows(p *catalog.Publisher, who upstream.Audience) bool {
-	return who.View != "" && p.Of(who).View() != nil
+func shows(p *catalog.Publisher, audience upstream.Audience) bool {
+	return audience.View != "" && p.Of(audience).View() != nil
 }
 
 // listDeclarations adds the resources of an audience's view to the last page of a list.
-func listDeclarations(p *catalog.Publisher, who upstream.Audience, result []byte) []byte {
-	if !shows(p, who) {
+func listDeclarations(p *catalog.Publisher, audience upstream.Audience, result []byte) []byte {
+	if !shows(p, audience) {
 		return result
 	}
 	var at [2]rawjson.Span
@@ -44,9 +44,9 @@ func listDeclarations(p *catalog.Publisher, who upstream.Audience, result []byte
 		if i > 0 {
 			own = append(own, ',')
 		}
-		own = rawjson.Quote(append(own, `{"uri":`...), uriOf(who.View, l))
+		own = rawjson.Quote(append(own, `{"uri":`...), uriOf(audience.View, l))
 		own = rawjson.Quote(append(own, `,"name":`...), "tools."+string(l))
-		own = rawjson.Quote(append(own, `,"description":`...), "The tools of the view "+who.View+" as code: "+l.About()+".")
+		own = rawjson.Quote(append(own, `,"description":`...), "The tools of the view "+audience.View+" as code: "+l.About()+".")
 		own = rawjson.Quote(append(own, `,"mimeType":`...), l.MIME())
 		own = append(own, '}')
 	}
@@ -68,26 +68,26 @@ type written struct {
 // readDeclaration returns the result of a request that reads such a resource, nil where the audience has
 // none of its URI. It waits for servers as a list does. Beside returns the cache of a catalog. The
 // result is not to be changed.
-func readDeclaration(ctx context.Context, p *catalog.Publisher, who upstream.Audience, attached func(*catalog.Catalog) *Cache, line []byte, m *rawjson.Message) ([]byte, error) {
+func readDeclaration(ctx context.Context, p *catalog.Publisher, audience upstream.Audience, attached func(*catalog.Catalog) *Cache, line []byte, m *rawjson.Message) ([]byte, error) {
 	uri, _ := rawjson.String(line, m.URI)
-	if !strings.HasPrefix(uri, scheme) || !shows(p, who) {
+	if !strings.HasPrefix(uri, scheme) || !shows(p, audience) {
 		return nil, nil
 	}
 	for _, l := range declare.Languages() {
-		if uri != uriOf(who.View, l) {
+		if uri != uriOf(audience.View, l) {
 			continue
 		}
-		p.Discover(ctx, who, p.Grace())
+		p.Discover(ctx, audience, p.Grace())
 		if err := deadline.Err(ctx); err != nil {
 			return nil, err
 		}
-		c := p.Of(who)
-		p.MarkSeen(who, c)
-		unknown, cache := p.Unknown(who), attached(c)
+		c := p.Of(audience)
+		p.MarkSeen(audience, c)
+		unknown, cache := p.Unknown(audience), attached(c)
 		if last := cache.last.Load(); last != nil && last.language == l && slices.Equal(last.unknown, unknown) {
 			return last.result, nil
 		}
-		result := write(c, who.View, unknown, l)
+		result := write(c, audience.View, unknown, l)
 		cache.last.Store(&written{l, unknown, result})
 		return result, nil
 	}

@@ -69,8 +69,8 @@ func New(o Options, c *catalog.Publisher, set *upstream.Set) *Finder {
 }
 
 // plan returns how an audience is listed tools, by its catalog.
-func (f *Finder) plan(c *catalog.Catalog, who upstream.Audience) plan {
-	if who.View == "" {
+func (f *Finder) plan(c *catalog.Catalog, audience upstream.Audience) plan {
+	if audience.View == "" {
 		return plan{form: f.o.List, budget: f.o.Budget, expose: f.o.Expose}
 	}
 	v := c.View()
@@ -82,12 +82,12 @@ func (f *Finder) plan(c *catalog.Catalog, who upstream.Audience) plan {
 
 // searches reports whether the list of an audience has tools that search, and whether the
 // program of the client has decided about that.
-func (f *Finder) searches(c *catalog.Catalog, from *upstream.Caller, plan *plan, by Program) (searches, private bool) {
+func (f *Finder) searches(c *catalog.Catalog, from *upstream.Caller, plan *plan, program Program) (searches, private bool) {
 	switch plan.form {
 	case views.ListSearch:
 		return true, false
 	case views.ListAuto:
-		if by.Searches(f.o.Native) {
+		if program.Searches(f.o.Native) {
 			return false, true
 		}
 		cost, budget := f.cost(c, plan), cmp.Or(plan.budget, DefaultBudget)
@@ -205,14 +205,14 @@ func (f *Finder) follow() {
 			delete(f.indexed, server)
 		}
 	}
-	for server, has := range now {
-		if f.indexed[server] == has {
+	for server, inv := range now {
+		if f.indexed[server] == inv {
 			continue
 		}
-		f.indexed[server] = has
-		docs := make([]search.Doc, 0, len(has.Items[inventory.Tools]))
-		for i := range has.Items[inventory.Tools] {
-			item := &has.Items[inventory.Tools][i]
+		f.indexed[server] = inv
+		docs := make([]search.Doc, 0, len(inv.Items[inventory.Tools]))
+		for i := range inv.Items[inventory.Tools] {
+			item := &inv.Items[inventory.Tools][i]
 			docs = append(docs, search.Doc{Group: server, Name: item.Name, Definition: item.Raw})
 		}
 		f.engine.Build(server, docs)
@@ -240,9 +240,9 @@ type Call struct {
 // Take answers a call of a tool that is no server's, or takes the call out that is inside it;
 // and it answers the read of a resource of the proxy's own. It reports false for other requests.
 // The error is that of the call inside.
-func (f *Finder) Take(ctx context.Context, from *upstream.Caller, method string, line []byte, m *rawjson.Message) (call Call, is bool, err error) {
+func (f *Finder) Take(ctx context.Context, from *upstream.Caller, method string, line []byte, m *rawjson.Message) (call Call, taken bool, err error) {
 	if method == revision.MethodResourcesRead {
-		if call, is = f.Read(from, line, m); is {
+		if call, taken = f.Read(from, line, m); taken {
 			return call, true, nil
 		}
 		call.Result, err = readDeclaration(ctx, f.catalog, from.Audience, codeOf, line, m)
@@ -282,9 +282,9 @@ func (f *Finder) search(ctx context.Context, from *upstream.Caller, own Own, pla
 	f.catalog.Discover(ctx, from.Audience, f.catalog.Grace())
 	f.follow()
 	c := f.catalog.Of(from.Audience)
-	has := stockOf(c)
-	s := Stock{has.Index, f.catalog.Unknown(from.Audience), func(name string) []byte {
-		return has.items[name].Definition(f.catalog, from.Modern())
+	stocked := stockOf(c)
+	s := Stock{stocked.Index, f.catalog.Unknown(from.Audience), func(name string) []byte {
+		return stocked.items[name].Definition(f.catalog, from.Modern())
 	}}
 	f.catalog.MarkSeen(from.Audience, c)
 	text, names := own.Answer(ctx, f.engine, s, q)

@@ -147,9 +147,9 @@ func (s *ResultCache) Size() int {
 func resultIn(e *list.Element) *StoredResult { return e.Value.(*StoredResult) } //nolint:forcetypeassert // it has nothing else
 
 // oldest returns the oldest result of a principal who has one. The caller holds the lock.
-func (s *ResultCache) oldest(who string) *list.Element {
+func (s *ResultCache) oldest(principal string) *list.Element {
 	e := s.all.Front()
-	for resultIn(e).Owner.Who != who {
+	for resultIn(e).Owner.Who != principal {
 		e = e.Next()
 	}
 	return e

@@ -140,8 +140,8 @@ const maxPattern = 1 << 10
 // read answers a call of read_result.
 func (f *Finder) read(from *upstream.Caller, c *catalog.Catalog, tool string, arguments []byte) Call {
 	page, of, err := f.page(from, c, tool, arguments)
-	if no, gone := errors.AsType[*runtime.Error](err); gone {
-		return Call{Result: Result(no.Message, true), Via: bare.Read, Gone: no}
+	if rpcErr, gone := errors.AsType[*runtime.Error](err); gone {
+		return Call{Result: Result(rpcErr.Message, true), Via: bare.Read, Gone: rpcErr}
 	}
 	if err != nil {
 		return Call{Result: Result(err.Error(), true)}
@@ -233,7 +233,7 @@ func toolOf(c *catalog.Catalog, server *upstream.Backend, bare string) *catalog.
 }
 
 // Read answers the reading of a resource that is a result. It reports false for others.
-func (f *Finder) Read(from *upstream.Caller, line []byte, m *rawjson.Message) (call Call, is bool) {
+func (f *Finder) Read(from *upstream.Caller, line []byte, m *rawjson.Message) (call Call, stored bool) {
 	uri, _ := rawjson.String(line, m.URI)
 	id, ok := ResultID(uri)
 	if !ok || f.catalog.HandedOut(uri) {

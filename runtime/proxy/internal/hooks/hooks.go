@@ -255,7 +255,7 @@ func changed(before, after []byte) error {
 		return errors.New("its params are no object")
 	}
 	was, _ := rawjson.FieldString(before, "name")
-	if is, ok := rawjson.FieldString(after, "name"); !ok || is != was {
+	if name, ok := rawjson.FieldString(after, "name"); !ok || name != was {
 		return errors.New("it names another tool")
 	}
 	if at, err := rawjson.Field(after, "arguments"); err != nil || at.Present() && !rawjson.IsObject(at.Of(after)) {

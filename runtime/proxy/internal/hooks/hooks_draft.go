@@ -262,7 +262,7 @@ func keepMembers(before, after []byte) ([]byte, error) {
 	}
 	var members []rawjson.Member
 	for i, span := range at {
-		if has, err := rawjson.Field(after, names[i]); err == nil && !has.Present() && span.Present() {
+		if member, err := rawjson.Field(after, names[i]); err == nil && !member.Present() && span.Present() {
 			members = append(members, rawjson.Member{Name: names[i], Value: span.Of(before)})
 		}
 	}

@@ -80,11 +80,11 @@ func (c *conn) next() shape {
 		for ; c.served && c.dropped < few && c.r < c.w && (c.buf[c.r] == '\r' || c.buf[c.r] == '\n'); c.dropped++ {
 			c.r++
 		}
-		size, is := c.head.read(c.buf[c.r:c.w])
+		size, kind := c.head.read(c.buf[c.r:c.w])
 		tooFew := c.served && c.dropped+c.w-c.r < few
-		if is == usual || is == other && !tooFew {
+		if kind == usual || kind == other && !tooFew {
 			c.r += size
-			return is
+			return kind
 		}
 		c.r, c.w = 0, copy(c.buf, c.buf[c.r:c.w])
 		switch {

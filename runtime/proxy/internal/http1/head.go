@@ -66,9 +66,9 @@ type head struct {
 // POST with a path, HTTP/1.1, one Host and one Content-Length in digits. Nothing
 // else in it says anything about the connection or the body, and it has nothing
 // but printable ASCII in lines that end with CRLF.
-func (h *head) read(b []byte) (size int, is shape) {
-	size, is = h.readFirst(b)
-	for n := 0; is == usual; n++ {
+func (h *head) read(b []byte) (size int, kind shape) {
+	size, kind = h.readFirst(b)
+	for n := 0; kind == usual; n++ {
 		rest := b[size:]
 		if n < len(h.lines) && begins(rest, h.lines[n].raw) {
 			size += len(h.lines[n].raw)
@@ -80,10 +80,10 @@ func (h *head) read(b []byte) (size int, is shape) {
 		}
 		size += end + 1
 		if end == 1 && rest[0] == '\r' {
-			if is = h.collect(n); is == usual {
+			if kind = h.collect(n); kind == usual {
 				return size, usual
 			}
-			return 0, is
+			return 0, kind
 		}
 		l, ok := parseLine(string(rest[:end+1]))
 		if !ok || n == maxLines {
@@ -91,7 +91,7 @@ func (h *head) read(b []byte) (size int, is shape) {
 		}
 		h.set(n, l)
 	}
-	return 0, is
+	return 0, kind
 }
 
 // set puts a line in the place of the one that the head before had there.
@@ -112,7 +112,7 @@ func (h *head) set(n int, l line) {
 func begins(b []byte, s string) bool { return len(b) >= len(s) && string(b[:len(s)]) == s }
 
 // readFirst reads the request line.
-func (h *head) readFirst(b []byte) (size int, is shape) {
+func (h *head) readFirst(b []byte) (size int, kind shape) {
 	const method, protocol = "POST ", " HTTP/1.1\r\n"
 	if h.first != "" && begins(b, h.first) {
 		return len(h.first), usual

@@ -25,7 +25,7 @@ type AccessControl struct {
 	// Principal is who asks then, nil for one without a name.
 	Principal *access.Principal
 	// Refused is called with each request that is not let in, and why; nil for nobody.
-	Refused func(r *http.Request, no *access.Refusal)
+	Refused func(r *http.Request, refusal *access.Refusal)
 }
 
 // Authenticator says who asks. Its methods may be called concurrently.
@@ -35,7 +35,7 @@ type Authenticator interface {
 	Who(ctx context.Context, c access.Credential) (*access.Principal, *access.Refusal)
 	// Challenge returns what WWW-Authenticate says after the scheme about a refusal,
 	// besides its error: realm="mcpctl", or where a client gets a token.
-	Challenge(no *access.Refusal) string
+	Challenge(refusal *access.Refusal) string
 }
 
 // Admit refuses a request that a web page may have sent, unless AnyHost is set, and one
@@ -53,19 +53,19 @@ func (w *AccessControl) Admit(out http.ResponseWriter, r *http.Request) (*access
 	if w.Authenticator == nil {
 		return w.Principal, true
 	}
-	p, no := w.principal(r)
-	if no != nil {
-		w.tell(r, no)
-		w.refuse(out, no)
+	p, refusal := w.principal(r)
+	if refusal != nil {
+		w.tell(r, refusal)
+		w.refuse(out, refusal)
 		return nil, false
 	}
 	return p, true
 }
 
 // tell calls Refused.
-func (w *AccessControl) tell(r *http.Request, no *access.Refusal) {
+func (w *AccessControl) tell(r *http.Request, refusal *access.Refusal) {
 	if w.Refused != nil {
-		w.Refused(r, no)
+		w.Refused(r, refusal)
 	}
 }
 
@@ -77,9 +77,9 @@ func (w *AccessControl) principal(r *http.Request) (*access.Principal, *access.R
 		}
 	}
 	c := authn.CredentialOf(r)
-	var no *access.Refusal
-	if c.Bearer, no = bearer(r.Header["Authorization"]); no != nil {
-		return nil, no
+	var refusal *access.Refusal
+	if c.Bearer, refusal = bearer(r.Header["Authorization"]); refusal != nil {
+		return nil, refusal
 	}
 	return w.Authenticator.Who(r.Context(), c)
 }
@@ -113,36 +113,36 @@ func (w *AccessControl) Lacking(head http.Header, scopes []string) (status int) 
 	if w.Authenticator == nil {
 		return http.StatusOK
 	}
-	no := &access.Refusal{Status: http.StatusForbidden, Code: "insufficient_scope", Description: "the credential lacks scopes that this needs", Scopes: scopes}
-	w.challenge(head, no)
+	refusal := &access.Refusal{Status: http.StatusForbidden, Code: "insufficient_scope", Description: "the credential lacks scopes that this needs", Scopes: scopes}
+	w.challenge(head, refusal)
 	head.Set("Cache-Control", "no-store")
-	return no.Status
+	return refusal.Status
 }
 
 // challenge says how the client's next try can be let in.
-func (w *AccessControl) challenge(head http.Header, no *access.Refusal) {
-	challenge := "Bearer " + w.Authenticator.Challenge(no)
-	if no.Code != "" {
-		challenge += `, error="` + no.Code + `", error_description="` + no.Description + `"`
+func (w *AccessControl) challenge(head http.Header, refusal *access.Refusal) {
+	challenge := "Bearer " + w.Authenticator.Challenge(refusal)
+	if refusal.Code != "" {
+		challenge += `, error="` + refusal.Code + `", error_description="` + refusal.Description + `"`
 	}
 	head.Set("WWW-Authenticate", challenge)
 }
 
 // refuse writes a refusal: a challenge for the client's next try (RFC 6750,
 // 3), but none where a try cannot help now.
-func (w *AccessControl) refuse(out http.ResponseWriter, no *access.Refusal) {
+func (w *AccessControl) refuse(out http.ResponseWriter, refusal *access.Refusal) {
 	head := out.Header()
-	if no.Status == http.StatusServiceUnavailable {
+	if refusal.Status == http.StatusServiceUnavailable {
 		head.Set("Retry-After", "5")
 	} else {
-		w.challenge(head, no)
+		w.challenge(head, refusal)
 	}
 	head.Set("Cache-Control", "no-store")
 	head.Set("Content-Type", "application/json")
 	body, _ := json.Marshal(struct { // it always has a JSON form
 		Error       string `json:"error,omitempty"`
 		Description string `json:"error_description"`
-	}{no.Code, no.Description})
-	out.WriteHeader(no.Status)
+	}{refusal.Code, refusal.Description})
+	out.WriteHeader(refusal.Status)
 	_, _ = out.Write(append(body, '\n')) // the client may be gone
 }

@@ -17,17 +17,17 @@ type ActiveRequests struct {
 }
 
 type visit struct {
-	who *access.Principal
-	end func()
+	principal *access.Principal
+	end       func()
 }
 
 // Start notes a stream, which end ends; end must not wait, and is called once or more.
 // The stream's own end calls over.
-func (v *ActiveRequests) Start(who *access.Principal, end func()) (over func()) {
-	if who == nil {
+func (v *ActiveRequests) Start(principal *access.Principal, end func()) (over func()) {
+	if principal == nil {
 		return func() {}
 	}
-	one := &visit{who, end}
+	one := &visit{principal, end}
 	v.mu.Lock()
 	if v.all == nil {
 		v.all = map[*visit]struct{}{}
@@ -35,8 +35,8 @@ func (v *ActiveRequests) Start(who *access.Principal, end func()) (over func()) 
 	v.all[one] = struct{}{}
 	v.mu.Unlock()
 	stop := func() bool { return true }
-	if !who.Expires.IsZero() {
-		stop = time.AfterFunc(time.Until(who.Expires), end).Stop
+	if !principal.Expires.IsZero() {
+		stop = time.AfterFunc(time.Until(principal.Expires), end).Stop
 	}
 	return func() {
 		stop()
@@ -47,12 +47,12 @@ func (v *ActiveRequests) Start(who *access.Principal, end func()) (over func()) 
 }
 
 // Within returns a context that ends with the visit; over must be called.
-func (v *ActiveRequests) Within(ctx context.Context, who *access.Principal) (_ context.Context, over func()) {
-	if who == nil {
+func (v *ActiveRequests) Within(ctx context.Context, principal *access.Principal) (_ context.Context, over func()) {
+	if principal == nil {
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	left := v.Start(who, cancel)
+	left := v.Start(principal, cancel)
 	return ctx, func() {
 		left()
 		cancel()
@@ -64,7 +64,7 @@ func (v *ActiveRequests) Expel(gone func(*access.Principal) bool) {
 	v.mu.Lock()
 	var ends []func()
 	for one := range v.all {
-		if gone(one.who) {
+		if gone(one.principal) {
 			ends = append(ends, one.end)
 		}
 	}

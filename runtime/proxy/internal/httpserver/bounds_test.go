@@ -322,7 +322,7 @@ func TestSessionShare(t *testing.T) {
 		open := func(who string) *session {
 			return b.h.Sessions.open(t.Context(), b.f, upstream.Audience{Who: &access.Principal{ID: who}}, "")
 		}
-		there := func(s *session) bool { return b.h.Sessions.get(s.id, s.who.Key(), "") != nil }
+		there := func(s *session) bool { return b.h.Sessions.get(s.id, s.principal.Key(), "") != nil }
 		alice := open("alice")
 		first := open("bob")
 		time.Sleep(time.Second)

@@ -17,8 +17,8 @@ func (f *SSE) Expel(gone func(*access.Principal) bool) { expel(f.p, &f.active, g
 func expel(p *endpoint.Set, v *ActiveRequests, gone func(*access.Principal) bool) {
 	v.Expel(gone)
 	now := time.Now()
-	p.Router.Suspended.Expel(func(who *access.Principal) bool {
-		return !who.Expired(now) && gone(who) // else another credential may bring the answers
+	p.Router.Suspended.Expel(func(principal *access.Principal) bool {
+		return !principal.Expired(now) && gone(principal) // else another credential may bring the answers
 	})
 }
 

@@ -12,11 +12,11 @@ import (
 
 // admit lets a request in, or refuses it.
 func (o *Options) admit(w http.ResponseWriter, r *http.Request) (*access.Principal, bool) {
-	who, ok := o.AccessControl.Admit(w, r)
+	principal, ok := o.AccessControl.Admit(w, r)
 	if !ok {
 		o.drain(w, r)
 	}
-	return who, ok
+	return principal, ok
 }
 
 // Guard is proxy.Guard.

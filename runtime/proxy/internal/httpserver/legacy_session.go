@@ -47,13 +47,13 @@ const (
 
 // session is one client's, from initialize to DELETE.
 type session struct {
-	p       *endpoint.Set
-	id      string
-	who     *access.Principal // nil where nobody is asked who they are
-	address string            // of the view that its URL names
-	sender  endpoint.Sender
-	replay  replayBuffer
-	serving atomic.Int64 // requests being answered, even if their connections are gone
+	p         *endpoint.Set
+	id        string
+	principal *access.Principal // nil where nobody is asked who they are
+	address   string            // of the view that its URL names
+	sender    endpoint.Sender
+	replay    replayBuffer
+	serving   atomic.Int64 // requests being answered, even if their connections are gone
 
 	lifetime context.Context //nolint:containedctx // the session's own, ended by close
 	end      context.CancelFunc
@@ -228,7 +228,7 @@ func (t *sessions) open(ctx context.Context, p *endpoint.Set, seen upstream.Audi
 }
 
 func newSession(ctx context.Context, p *endpoint.Set, seen upstream.Audience, address string) *session {
-	s := &session{p: p, id: rand.Text(), who: seen.Who, address: address, used: time.Now()}
+	s := &session{p: p, id: rand.Text(), principal: seen.Who, address: address, used: time.Now()}
 	s.replay.all = &p.Budget.Unsent
 	s.sender = endpoint.Sender{Client: upstream.NewClient(s.push), Owns: s.owns}
 	s.sender.Client.SendLater = s.Notify
@@ -249,7 +249,7 @@ func (t *sessions) expired(now time.Time, newcomer string) (old []*session, make
 	case full:
 		held = map[string]int{}
 		for _, s := range t.m {
-			held[s.who.Key()]++
+			held[s.principal.Key()]++
 		}
 		if payer = limits.Payer(held, newcomer); payer == newcomer {
 			most = sessionYield
@@ -262,7 +262,7 @@ func (t *sessions) expired(now time.Time, newcomer string) (old []*session, make
 	t.swept = now
 	since := map[*session]time.Time{}
 	for _, s := range t.m {
-		if full && s.who.Key() != payer {
+		if full && s.principal.Key() != payer {
 			continue
 		}
 		if at := s.since(now); now.Sub(at) > most {
@@ -288,7 +288,7 @@ func (t *sessions) get(id, principal, address string) *session {
 	t.Mu.Lock()
 	s := t.m[id]
 	t.Mu.Unlock()
-	if s != nil && (s.who.Key() != principal || s.address != address) {
+	if s != nil && (s.principal.Key() != principal || s.address != address) {
 		return nil
 	}
 	if s != nil {
@@ -302,7 +302,7 @@ func (t *sessions) get(id, principal, address string) *session {
 func (t *sessions) remove(id, principal, address string) bool {
 	t.Mu.Lock()
 	s := t.m[id]
-	if s != nil && (s.who.Key() != principal || s.address != address) {
+	if s != nil && (s.principal.Key() != principal || s.address != address) {
 		s = nil
 	}
 	if s != nil {
@@ -334,13 +334,13 @@ func (t *sessions) clear() {
 // listen serves GET: what belongs to no request, until the client goes or the
 // session ends; or, with Last-Event-ID, what follows on the stream of that
 // event, whichever method opened it (2025-11-25, Resumability and Redelivery).
-func (h *Streamable) listen(w http.ResponseWriter, r *http.Request, who *access.Principal) {
+func (h *Streamable) listen(w http.ResponseWriter, r *http.Request, principal *access.Principal) {
 	accepts := acceptOf(r)
 	if !accepts.events {
 		http.Error(w, "GET gives text/event-stream, which Accept does not name", http.StatusNotAcceptable)
 		return
 	}
-	s := h.Sessions.get(r.Header.Get("Mcp-Session-Id"), who.Key(), h.o.address(r))
+	s := h.Sessions.get(r.Header.Get("Mcp-Session-Id"), principal.Key(), h.o.address(r))
 	if s == nil {
 		status := http.StatusNotFound
 		if r.Header.Get("Mcp-Session-Id") == "" {
@@ -382,7 +382,7 @@ func (h *Streamable) listen(w http.ResponseWriter, r *http.Request, who *access.
 			return
 		}
 		defer stop()
-		ctx, over := h.active.Within(r.Context(), who)
+		ctx, over := h.active.Within(r.Context(), principal)
 		defer over()
 		o.r = r.WithContext(ctx)
 	}
@@ -392,13 +392,13 @@ func (h *Streamable) listen(w http.ResponseWriter, r *http.Request, who *access.
 }
 
 // end serves DELETE, which ends a session.
-func (h *Streamable) end(w http.ResponseWriter, r *http.Request, who *access.Principal) {
+func (h *Streamable) end(w http.ResponseWriter, r *http.Request, principal *access.Principal) {
 	id := r.Header.Get("Mcp-Session-Id")
 	if id == "" {
 		http.Error(w, "DELETE ends a session: name it in Mcp-Session-Id", http.StatusBadRequest)
 		return
 	}
-	if !h.Sessions.remove(id, who.Key(), h.o.address(r)) {
+	if !h.Sessions.remove(id, principal.Key(), h.o.address(r)) {
 		http.Error(w, "unknown session", http.StatusNotFound)
 		return
 	}

@@ -91,15 +91,15 @@ var _ router.ReplyTo = (*sseSession)(nil)
 
 // sseSession is one client's, for as long as its stream lasts.
 type sseSession struct {
-	stream  stream // everything for the client
-	f       *SSE
-	id      string
-	who     *access.Principal
-	addr    string // of the client
-	address string // of the view that its URL names
-	sender  endpoint.Sender
-	seen    atomic.Int64  // when the last message came, in nanoseconds since 1970
-	places  chan struct{} // taken by each request until its answer is sent
+	stream    stream // everything for the client
+	f         *SSE
+	id        string
+	principal *access.Principal
+	addr      string // of the client
+	address   string // of the view that its URL names
+	sender    endpoint.Sender
+	seen      atomic.Int64  // when the last message came, in nanoseconds since 1970
+	places    chan struct{} // taken by each request until its answer is sent
 	// expired says that the credential of the stream has ended: no request begins.
 	expired atomic.Bool
 
@@ -109,7 +109,7 @@ type sseSession struct {
 
 // ServeHTTP serves GET: a session for as long as the stream lasts.
 func (f *SSE) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	who, ok := f.o.admit(w, r)
+	principal, ok := f.o.admit(w, r)
 	if !ok || !f.o.knows(f.p, w, r) {
 		return
 	}
@@ -121,7 +121,7 @@ func (f *SSE) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "GET gives text/event-stream, which Accept does not name", http.StatusNotAcceptable)
 		return
 	}
-	s := &sseSession{f: f, id: rand.Text(), who: who, addr: r.RemoteAddr, address: f.o.address(r), places: make(chan struct{}, sseInFlight)}
+	s := &sseSession{f: f, id: rand.Text(), principal: principal, addr: r.RemoteAddr, address: f.o.address(r), places: make(chan struct{}, sseInFlight)}
 	s.stream.start(&f.p.Budget.Unsent)
 	s.sender = endpoint.Sender{Client: upstream.NewClient(func(frame []byte) error { return s.stream.push(frame, heavy) }), Owns: s.owns}
 	s.lifetime, s.end = context.WithCancelCause(f.lifetime)
@@ -131,9 +131,9 @@ func (f *SSE) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer f.work.Done()
 	defer f.remove(s)
-	seen, _ := f.p.Router.Views.Of(s.address, who, "")
+	seen, _ := f.p.Router.Views.Of(s.address, principal, "")
 	defer f.p.Router.Join(s.sender.Client, seen, s)()
-	defer f.active.Start(who, s.expire)()
+	defer f.active.Start(principal, s.expire)()
 	s.serve(w, r)
 }
 
@@ -218,7 +218,7 @@ func (s *sseSession) ping() {
 func (f *SSE) Messages() http.Handler { return http.HandlerFunc(f.messages) }
 
 func (f *SSE) messages(w http.ResponseWriter, r *http.Request) {
-	who, ok := f.o.admit(w, r)
+	principal, ok := f.o.admit(w, r)
 	if !ok {
 		return
 	}
@@ -235,7 +235,7 @@ func (f *SSE) messages(w http.ResponseWriter, r *http.Request) {
 	f.Mu.Lock()
 	s := f.m[id]
 	f.Mu.Unlock()
-	if s == nil || s.who.Key() != who.Key() {
+	if s == nil || s.principal.Key() != principal.Key() {
 		http.Error(w, "unknown session: its stream has ended", http.StatusNotFound)
 		f.o.drain(w, r)
 		return
@@ -246,7 +246,7 @@ func (f *SSE) messages(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.seen.Store(time.Now().UnixNano())
-	s.sender.Client.SetWho(who)
+	s.sender.Client.SetWho(principal)
 	s.message(w, r, b.Bytes())
 	b.release()
 }
@@ -254,11 +254,11 @@ func (f *SSE) messages(w http.ResponseWriter, r *http.Request) {
 // message handles one body, which is valid only while it runs.
 func (s *sseSession) message(w http.ResponseWriter, r *http.Request, body []byte) {
 	m := new(rawjson.Message)
-	kind, no := endpoint.Classify(body, m)
+	kind, refusal := endpoint.Classify(body, m)
 	batch := kind == endpoint.Batch
 	switch {
 	case kind == endpoint.Refused:
-		write(w, no.Status, no.Frame())
+		write(w, refusal.Status, refusal.Frame())
 		return
 	case batch && s.Revision() != endpoint.BatchVersion:
 		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, "batches are only for "+endpoint.BatchVersion)
@@ -430,7 +430,7 @@ func (f *SSE) Clients() ([]client.Info, endpoint.StatelessInfo) {
 	out := make([]client.Info, 0, len(f.m))
 	for _, s := range f.m {
 		one := s.sender.Client.Status("sse")
-		one.Principal = s.who.Key()
+		one.Principal = s.principal.Key()
 		one.InFlight, one.Streams = len(s.places), 1
 		if at := s.seen.Load(); at > 0 {
 			one.LastSeen = time.Unix(0, at)

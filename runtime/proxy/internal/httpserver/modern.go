@@ -21,7 +21,7 @@ import (
 
 // modern serves a POST of the stateless era: one message, answered on its own
 // connection, whose end is the cancel of the request.
-func (h *Streamable) modern(w http.ResponseWriter, r *http.Request, who *access.Principal, accepts accept, body []byte, m *rawjson.Message) {
+func (h *Streamable) modern(w http.ResponseWriter, r *http.Request, principal *access.Principal, accepts accept, body []byte, m *rawjson.Message) {
 	if !m.ID.Present() { // a notification: there is none that means anything here
 		w.WriteHeader(http.StatusAccepted)
 		return
@@ -33,12 +33,12 @@ func (h *Streamable) modern(w http.ResponseWriter, r *http.Request, who *access.
 	}
 	h.arrived()
 	defer h.left()
-	method, no := endpoint.Admit(body, m, r.Header)
-	if no != nil {
-		write(w, no.Status, no.Frame())
+	method, refusal := endpoint.Admit(body, m, r.Header)
+	if refusal != nil {
+		write(w, refusal.Status, refusal.Frame())
 		return
 	}
-	seen, _ := h.p.Router.Views.OfRequest(h.o.address(r), who, m.Meta.Of(body))
+	seen, _ := h.p.Router.Views.OfRequest(h.o.address(r), principal, m.Meta.Of(body))
 	var begun journal.Ticket
 	if method == revision.MethodToolsCall && !accepts.streams() {
 		var served bool
@@ -58,7 +58,7 @@ func (h *Streamable) modern(w http.ResponseWriter, r *http.Request, who *access.
 	req.From = req.ModernCaller(x.push)
 	req.From.Audience, req.From.Peer = seen, peerOf(r)
 	if method == revision.MethodSubscriptionsListen {
-		h.modernListen(r.Context(), x, who, req)
+		h.modernListen(r.Context(), x, principal, req)
 		return
 	}
 	h.serveModern(r, x, id, func(ctx context.Context) (router.Answer, bool) { return h.p.Router.ServeModern(ctx, req), true })
@@ -271,7 +271,7 @@ func (x *modernPost) sendClosed(id []byte) {
 }
 
 // modernListen serves a listen over HTTP: a stream from the start.
-func (h *Streamable) modernListen(ctx context.Context, x *modernPost, who *access.Principal, r *router.Request) {
+func (h *Streamable) modernListen(ctx context.Context, x *modernPost, principal *access.Principal, r *router.Request) {
 	f, err := r.FilterOf()
 	if err != nil {
 		x.finish(r.Msg.ID.Of(r.Line), h.p.Router.FailedModern(r.Method, err))
@@ -285,7 +285,7 @@ func (h *Streamable) modernListen(ctx context.Context, x *modernPost, who *acces
 	clearReadDeadline(x.w)
 	h.serving.Add(-1) // it lasts until its client ends it
 	defer h.serving.Add(1)
-	ctx, over := h.active.Within(ctx, who)
+	ctx, over := h.active.Within(ctx, principal)
 	defer over()
 	ended := make(chan struct{})
 	if h.work.Go(func() {

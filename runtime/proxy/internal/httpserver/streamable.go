@@ -107,12 +107,12 @@ func (h *Streamable) doneWith(t *time.Timer) {
 }
 
 func (h *Streamable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	who, ok := h.o.admit(w, r)
+	principal, ok := h.o.admit(w, r)
 	if !ok || !h.o.knows(h.p, w, r) {
 		return
 	}
 	if r.Method == http.MethodPost {
-		if !h.post(w, r, who) {
+		if !h.post(w, r, principal) {
 			h.o.drain(w, r)
 		}
 		return
@@ -128,9 +128,9 @@ func (h *Streamable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		// Header). POST checks it against its message.
 		http.Error(w, "no revision with sessions: "+version, http.StatusBadRequest)
 	case r.Method == http.MethodGet:
-		h.listen(w, r, who)
+		h.listen(w, r, principal)
 	default:
-		h.end(w, r, who)
+		h.end(w, r, principal)
 	}
 }
 
@@ -143,7 +143,7 @@ func (o *Options) notAllowed(w http.ResponseWriter, r *http.Request, allow, why 
 }
 
 // post serves a POST. It reports whether it has read the body.
-func (h *Streamable) post(w http.ResponseWriter, r *http.Request, who *access.Principal) (read bool) {
+func (h *Streamable) post(w http.ResponseWriter, r *http.Request, principal *access.Principal) (read bool) {
 	defer h.serving.Add(-1)
 	if h.serving.Add(1) > limits.MaxServing {
 		busy(w, http.StatusServiceUnavailable, nil, "too many requests are being answered: try again later")
@@ -159,24 +159,24 @@ func (h *Streamable) post(w http.ResponseWriter, r *http.Request, who *access.Pr
 		return false
 	}
 	accepts.codings = r.Header["Accept-Encoding"]
-	h.message(w, r, who, accepts, b.Bytes())
+	h.message(w, r, principal, accepts, b.Bytes())
 	b.release()
 	return true
 }
 
 // message handles one body, which is valid only while it runs.
-func (h *Streamable) message(w http.ResponseWriter, r *http.Request, who *access.Principal, accepts accept, body []byte) {
+func (h *Streamable) message(w http.ResponseWriter, r *http.Request, principal *access.Principal, accepts accept, body []byte) {
 	var m rawjson.Message
-	kind, no := endpoint.Classify(body, &m)
+	kind, refusal := endpoint.Classify(body, &m)
 	if kind == endpoint.Refused {
-		write(w, no.Status, no.Frame())
+		write(w, refusal.Status, refusal.Frame())
 		return
 	}
 	batch := kind == endpoint.Batch
 	version := r.Header.Get("Mcp-Protocol-Version")
 	switch modern := endpoint.IsModern(body, &m, version, r.Header.Get("Mcp-Session-Id") != ""); {
 	case modern && !batch:
-		h.modern(w, r, who, accepts, body, &m)
+		h.modern(w, r, principal, accepts, body, &m)
 		return
 	case version == revision.Modern: // a batch, or an answer
 		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, "not a message of "+revision.Modern)
@@ -191,16 +191,16 @@ func (h *Streamable) message(w http.ResponseWriter, r *http.Request, who *access
 	}
 	var s *session
 	address := h.o.address(r)
-	seen := upstream.Audience{Who: who}
+	seen := upstream.Audience{Who: principal}
 	if id := r.Header.Get("Mcp-Session-Id"); id != "" {
-		if s = h.Sessions.get(id, who.Key(), address); s == nil {
+		if s = h.Sessions.get(id, principal.Key(), address); s == nil {
 			// "MUST respond with 404 Not Found", so that the client starts again.
 			refuse(w, http.StatusNotFound, m.ID.Of(body), runtime.CodeInvalidRequest, "unknown or expired session")
 			return
 		}
 		version = s.sender.Client.Revision()
 	} else {
-		seen, _ = h.p.Router.Views.Of(address, who, "")
+		seen, _ = h.p.Router.Views.Of(address, principal, "")
 		if m.ID.Present() {
 			h.arrived()
 			defer h.left()
@@ -280,7 +280,7 @@ func (h *Streamable) Clients() ([]client.Info, endpoint.StatelessInfo) {
 	out := make([]client.Info, len(all))
 	for i, s := range all {
 		out[i] = s.sender.Client.Status("http")
-		out[i].Principal = s.who.Key()
+		out[i].Principal = s.principal.Key()
 		out[i].InFlight = int(s.serving.Load())
 		s.mu.Lock()
 		out[i].LastSeen, out[i].Streams = s.used, len(s.listening)

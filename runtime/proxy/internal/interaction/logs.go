@@ -77,7 +77,7 @@ func keepLine(c *upstream.Conn, grave revision.Level, params json.RawMessage) {
 
 // SetLevel serves logging/setLevel: the level is the session's, and the servers
 // of the handshake era whose connections it uses are told.
-func (d *ServerRequests) SetLevel(ctx context.Context, who *upstream.Client, params []byte) ([]byte, error) {
+func (d *ServerRequests) SetLevel(ctx context.Context, client *upstream.Client, params []byte) ([]byte, error) {
 	at, err := rawjson.Field(params, "level")
 	name, ok := "", false
 	if err == nil && at.Present() {
@@ -87,14 +87,14 @@ func (d *ServerRequests) SetLevel(ctx context.Context, who *upstream.Client, par
 	if !ok || !known {
 		return nil, upstream.Invalid("params.level is not one of debug, info, notice, warning, error, critical, alert, emergency")
 	}
-	if who == nil {
+	if client == nil {
 		return []byte(`{}`), nil // nothing outlives the request
 	}
-	st := &who.State
+	st := &client.State
 	st.SetLogLevel(l)
 	d.mu.Lock()
 	if !st.Ended.Load() { // else Forget has been here
-		d.levels[who] = l
+		d.levels[client] = l
 	}
 	d.mu.Unlock()
 	var wg sync.WaitGroup

@@ -38,10 +38,10 @@ func New(set *upstream.Set, may May) *ServerRequests {
 }
 
 // Forget drops the level of a client whose session is over.
-func (d *ServerRequests) Forget(who *upstream.Client) {
+func (d *ServerRequests) Forget(client *upstream.Client) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.levels, who)
+	delete(d.levels, client)
 }
 
 // Question answers a request of the server that names no call. It goes to the one
@@ -239,15 +239,15 @@ func withoutContext(method string, params json.RawMessage) json.RawMessage {
 // RootsChanged tells the servers, in the background, of which a client has
 // connections of its own, and which know of its roots, that these have changed.
 // What comes while they are told counts once.
-func (d *ServerRequests) RootsChanged(who *upstream.Client) {
-	news := &who.State.RootsChanges
+func (d *ServerRequests) RootsChanged(client *upstream.Client) {
+	news := &client.State.RootsChanges
 	if news.Add(1) > 1 || d.set.Lifetime.Err() != nil {
 		return // the goroutine that tells them goes on
 	}
 	d.set.Work.Go(func() { // bounded by TellTime, and ends with the proxy
 		for {
 			n := news.Load()
-			d.tellRoots(who)
+			d.tellRoots(client)
 			if news.CompareAndSwap(n, 0) {
 				return
 			}
@@ -255,14 +255,14 @@ func (d *ServerRequests) RootsChanged(who *upstream.Client) {
 	})
 }
 
-func (d *ServerRequests) tellRoots(who *upstream.Client) {
+func (d *ServerRequests) tellRoots(client *upstream.Client) {
 	ctx, cancel := context.WithTimeout(d.set.Lifetime, limits.TellTime)
 	defer cancel()
-	defer context.AfterFunc(who.State.Life, cancel)()
+	defer context.AfterFunc(client.State.Life, cancel)()
 	var wg sync.WaitGroup
 	for _, b := range d.set.All() {
 		for _, c := range b.Pool.Connections() {
-			if c.Owner() != who || c.Modern() {
+			if c.Owner() != client || c.Modern() {
 				continue
 			}
 			if at, err := rawjson.Field([]byte(c.Offer), "roots"); err == nil && at.Present() {

@@ -173,8 +173,8 @@ func (it *Item) find(logger *slog.Logger) {
 	it.Facts = mirrored | tasked
 	it.parse(logger)
 	it.Facts = 0
-	has := func(text string) bool { return bytes.Contains(it.Raw, []byte(text)) }
-	for i, holds := range [...]bool{it.Mirrors != nil, it.Support != "", revision.WrapsOutput(it.Raw), has(`"ui`), has(`"execution"`), has(`"icons"`)} {
+	contains := func(text string) bool { return bytes.Contains(it.Raw, []byte(text)) }
+	for i, holds := range [...]bool{it.Mirrors != nil, it.Support != "", revision.WrapsOutput(it.Raw), contains(`"ui`), contains(`"execution"`), contains(`"icons"`)} {
 		if holds {
 			it.Facts |= 1 << i // in the order of the constants
 		}

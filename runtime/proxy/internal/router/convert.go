@@ -8,12 +8,12 @@ import (
 )
 
 // conversion returns how what a connection answers is converted for the client.
-func (r *Request) conversion(by *upstream.Conn) *revision.Conversion {
-	c := &revision.Conversion{From: by.Version, To: r.From.Version, Method: r.Method, Capabilities: r.From.Capabilities}
+func (r *Request) conversion(conn *upstream.Conn) *revision.Conversion {
+	c := &revision.Conversion{From: conn.Version, To: r.From.Version, Method: r.Method, Capabilities: r.From.Capabilities}
 	if r.From.Modern() {
 		c.Server = r.rt.o.Catalog.Info
-		if !by.Modern() { // others say it themselves
-			c.Backend = by.Implementation
+		if !conn.Modern() { // others say it themselves
+			c.Backend = conn.Implementation
 		}
 	} else {
 		c.Wrap = r.to != nil && r.to.Wraps
@@ -23,9 +23,9 @@ func (r *Request) conversion(by *upstream.Conn) *revision.Conversion {
 
 // converted returns a backend's result in the client's revision, with the URIs
 // that clients know.
-func (r *Request) converted(b *upstream.Backend, by *upstream.Conn, result []byte) ([]byte, error) {
+func (r *Request) converted(b *upstream.Backend, conn *upstream.Conn, result []byte) ([]byte, error) {
 	raw := r.exposed(b, result)
-	if plain := by.PlainResults; plain != nil && r.Method == revision.MethodToolsCall && r.From.Modern() {
+	if plain := conn.PlainResults; plain != nil && r.Method == revision.MethodToolsCall && r.From.Modern() {
 		if out, ok := plain.Append(make([]byte, 0, len(raw)+plain.Len()), raw); ok {
 			return out, nil
 		}
@@ -36,7 +36,7 @@ func (r *Request) converted(b *upstream.Backend, by *upstream.Conn, result []byt
 		raw, err = r.exposedTask(b, raw)
 	}
 	if err == nil {
-		raw, err = r.conversion(by).Result(raw)
+		raw, err = r.conversion(conn).Result(raw)
 	}
 	if err != nil {
 		return nil, b.Fail(err)
@@ -46,28 +46,28 @@ func (r *Request) converted(b *upstream.Backend, by *upstream.Conn, result []byt
 		if r.to != nil {
 			tool = r.to.Bare
 		}
-		r.rt.TaskOwners.Record(by, r.From.Who.Key(), tool, result, raw)
+		r.rt.TaskOwners.Record(conn, r.From.Who.Key(), tool, result, raw)
 	}
 	return raw, nil
 }
 
 // convertedError returns a backend's error in the client's revision. What that
 // cannot express is, for tools/call, a result with isError in words.
-func (r *Request) convertedError(by *upstream.Conn, e *runtime.Error) ([]byte, error) {
-	if by == nil || e.Code == revision.CodeURLElicitation && r.From.Modern() {
+func (r *Request) convertedError(conn *upstream.Conn, e *runtime.Error) ([]byte, error) {
+	if conn == nil || e.Code == revision.CodeURLElicitation && r.From.Modern() {
 		return nil, e // a modern client is asked instead
 	}
 	if e.Code == revision.CodeURLElicitation {
 		if err := r.mayBeAsked(revision.MethodElicitationCreate); err != nil {
 			return nil, err
 		}
-		by.Slot.Backend.Pool.KeepForAnswers()
+		conn.Slot.Backend.Pool.KeepForAnswers()
 	}
-	to := r.conversion(by).Error(e)
+	to := r.conversion(conn).Error(e)
 	if to == e || r.Method != revision.MethodToolsCall || to.Code != runtime.CodeInternalError {
 		return nil, to
 	}
-	result := serverErrorResult(by.Slot.Backend.Name, e)
+	result := serverErrorResult(conn.Slot.Backend.Name, e)
 	if r.From.Modern() {
 		var err error
 		if result, err = r.rt.ownResult(r.Method, result); err != nil {

@@ -146,18 +146,18 @@ func (r *Request) callNamed(ctx context.Context, k inventory.Kind) ([]byte, erro
 // route finds where what a request names leads, and has policies decide about it, with the
 // arguments that the server gets, before it is settled.
 func route(ctx context.Context, r *Request, k inventory.Kind, key string) (to *catalog.Route, err error) {
-	all, who := r.rt.Catalog, r.From.Audience
+	all, audience := r.rt.Catalog, r.From.Audience
 	if k == inventory.Templates {
-		if to = all.Template(ctx, who, key); to == nil {
+		if to = all.Template(ctx, audience, key); to == nil {
 			k = inventory.Resources
 		}
 	}
 	switch {
 	case to != nil:
 	case k == inventory.Resources:
-		to, err = all.ResolveURI(ctx, who, key)
+		to, err = all.ResolveURI(ctx, audience, key)
 	default:
-		to, err = all.Resolve(ctx, who, k, key)
+		to, err = all.Resolve(ctx, audience, k, key)
 	}
 	if err == nil && r.parent.ReadOnly && !all.ReadOnly(to) {
 		err = upstream.Invalid("%s is not known to change nothing", key)
@@ -170,7 +170,7 @@ func route(ctx context.Context, r *Request, k inventory.Kind, key string) (to *c
 		err = r.judged.Admit(ctx, r.query(), k, to)
 	}
 	if err == nil && k != inventory.Templates {
-		to, err = catalog.Confirm(ctx, all, who, k, key, to)
+		to, err = catalog.Confirm(ctx, all, audience, k, key, to)
 		err = authorize.Named(err, k)
 	}
 	return to, err

@@ -103,9 +103,9 @@ func (rt *Router) FastCall(line []byte, m *rawjson.Message, to ReplyTo, now time
 	if r == nil {
 		return Fast{}
 	}
-	conn, who := r.Backend.LegacyShared.Load(), to.Client()
-	if conn == nil && who != nil {
-		conn = who.State.ConnTo(r.Backend)
+	conn, client := r.Backend.LegacyShared.Load(), to.Client()
+	if conn == nil && client != nil {
+		conn = client.State.ConnTo(r.Backend)
 	}
 	if conn == nil || conn.Pipe == nil {
 		return Fast{}
@@ -117,8 +117,8 @@ func (rt *Router) FastCall(line []byte, m *rawjson.Message, to ReplyTo, now time
 	case err != nil:
 		return Fast{Err: err}
 	}
-	if who == nil || conn.FirstClient.Load() != who {
-		conn.RecordClient(who)
+	if client == nil || conn.FirstClient.Load() != client {
+		conn.RecordClient(client)
 	}
 	c, n := rt.newFastCall(line, m, r, conn, to, now), 1
 	c.ticket, c.principal = ticket, from.Who
@@ -133,16 +133,16 @@ func (rt *Router) FastCall(line []byte, m *rawjson.Message, to ReplyTo, now time
 
 // fastRoute returns the route of a tool whose calls can be fast, by its raw name, as an
 // audience sees it.
-func (rt *Router) fastRoute(name []byte, who upstream.Audience) *catalog.Route {
+func (rt *Router) fastRoute(name []byte, audience upstream.Audience) *catalog.Route {
 	if len(name) < 2 || name[0] != '"' || bytes.IndexByte(name, '\\') >= 0 {
 		return nil
 	}
-	c := rt.Catalog.Of(who)
+	c := rt.Catalog.Of(audience)
 	r := c.Routes[inventory.Tools][string(name[1:len(name)-1])]
 	if r == nil || r.Hooks != nil || r.Support != "" || r.Edit.Looks() || rt.Authorizer.Gate.Guarded() || rt.Authorizer.Journal.Waits() { // a task is waited for, a result looked at
 		return nil
 	}
-	if rt.Catalog.Redefined(who, c, inventory.Tools, r) {
+	if rt.Catalog.Redefined(audience, c, inventory.Tools, r) {
 		return nil // which is refused
 	}
 	return r
@@ -234,8 +234,8 @@ func (c *FastCall) Answer(a jsonrpc.Answer) Answer {
 	if c.ticket.N == 0 {
 		return out
 	}
-	if no := c.rt.Authorizer.End(c.ticket, a.Result, failureOf(a)); no != nil {
-		return Failed(revision.MethodToolsCall, no)
+	if err := c.rt.Authorizer.End(c.ticket, a.Result, failureOf(a)); err != nil {
+		return Failed(revision.MethodToolsCall, err)
 	}
 	return out
 }
@@ -310,17 +310,17 @@ func (rt *Router) AbandonFastCalls(of func(ReplyTo) bool) {
 func abandon(set *upstream.Set, why error, matches func(*FastCall) bool) bool {
 	for _, conn := range set.WithPipe() {
 		var found *FastCall
-		var who *upstream.Client
+		var client *upstream.Client
 		n, ok := conn.Pipe.Find(func(r jsonrpc.Receiver) bool {
-			if c, is := r.(*FastCall); is && matches(c) {
-				found, who = c, c.replyTo.Client()
+			if c, isCall := r.(*FastCall); isCall && matches(c) {
+				found, client = c, c.replyTo.Client()
 			}
 			return found != nil
 		})
 		if !ok {
 			continue
 		}
-		conn.RecordCancelled(who)
+		conn.RecordCancelled(client)
 		if conn.Pipe.Abandon(n, why.Error()) {
 			_ = found.rt.Authorizer.End(found.ticket, nil, why)      // nobody is answered
 			found.replyTo.Ended(found, why == upstream.ErrCancelled) //nolint:errorlint // set by identity

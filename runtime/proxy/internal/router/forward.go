@@ -70,7 +70,7 @@ func (r *Request) exchange(ctx context.Context, b *upstream.Backend, edits []raw
 	if r.Msg.Params.Present() {
 		params = rawjson.Splice(nil, r.params(), edits...)
 	}
-	result, by, err := send(ctx, func(c *upstream.Conn) (*runtime.Request, upstream.Waiter, error) {
+	result, conn, err := send(ctx, func(c *upstream.Conn) (*runtime.Request, upstream.Waiter, error) {
 		e := events // an earlier connection may still use its own
 		e.conn = c
 		req := &runtime.Request{Method: r.Method, Params: params, Token: token, Mirror: revision.ParamHeaders(r.Header), Events: &e}
@@ -87,7 +87,7 @@ func (r *Request) exchange(ctx context.Context, b *upstream.Backend, edits []raw
 	})
 	r.judged.Answered(result, err)
 	if err == nil {
-		return r.converted(b, by, result)
+		return r.converted(b, conn, result)
 	}
 	var rpc *runtime.Error
 	switch {
@@ -98,7 +98,7 @@ func (r *Request) exchange(ctx context.Context, b *upstream.Backend, edits []raw
 	case ctx.Err() != nil:
 		return nil, deadline.Err(ctx)
 	case errors.As(err, &rpc) && !isRefusal(err):
-		return r.convertedError(by, rpc)
+		return r.convertedError(conn, rpc)
 	}
 	return nil, b.Fail(b.ExplainClosed(err))
 }

@@ -144,7 +144,7 @@ type followed struct {
 
 // follow has a server connected again when a login to it has ended, and a client told,
 // nil for one without a session. The channel is closed after that.
-func (l *logins) follow(b *upstream.Backend, login Login, who *upstream.Client) (done <-chan struct{}) {
+func (l *logins) follow(b *upstream.Backend, login Login, client *upstream.Client) (done <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f := l.known[login.ID()]
@@ -156,8 +156,8 @@ func (l *logins) follow(b *upstream.Backend, login Login, who *upstream.Client) 
 		l.known[login.ID()] = f
 		b.Set.Work.Go(func() { l.await(b, login, f) }) // ends with the login, or the proxy
 	}
-	if who != nil {
-		f.clients[who] = true
+	if client != nil {
+		f.clients[client] = true
 	}
 	return f.done
 }
@@ -171,9 +171,9 @@ func (l *logins) await(b *upstream.Backend, login Login, f *followed) {
 	if err == nil {
 		b.LoggedIn(login.Principal())
 	}
-	for who := range f.clients {
-		if who.Revision() == revision.Latest { // no other has the message
-			who.Tell(revision.NotificationElicitationComplete, rawjson.Wrap("elicitationId", rawjson.Quote(nil, login.ID())))
+	for client := range f.clients {
+		if client.Revision() == revision.Latest { // no other has the message
+			client.Tell(revision.NotificationElicitationComplete, rawjson.Wrap("elicitationId", rawjson.Quote(nil, login.ID())))
 		}
 	}
 }

@@ -43,7 +43,7 @@ type PendingFastCall struct {
 
 	mu      sync.Mutex     // guards what follows; never held when the pipe is called, which may hold its lock
 	ticket  journal.Ticket // of its record, as long as nobody is to end it
-	is      stage
+	stage   stage
 	outcome outcome
 	parked  *interaction.Call
 	ready   chan struct{} // closed once parked is set, or the call is over; nil if nobody waits
@@ -154,11 +154,11 @@ func (p *PendingFastCall) Finished(c *FastCall, a jsonrpc.Answer) *jsonrpc.Write
 	framed := p.framed(c, a)
 	p.mu.Lock()
 	var unrecorded error
-	if framed != nil && !p.is.over && !p.is.parking {
+	if framed != nil && !p.stage.over && !p.stage.parking {
 		t := p.ticket
 		p.ticket = journal.Ticket{}
 		if unrecorded = c.rt.Authorizer.End(t, a.Result, nil); unrecorded == nil {
-			p.is.over = true
+			p.stage.over = true
 			p.mu.Unlock()
 			return p.Responder.Answer(framed)
 		}
@@ -202,10 +202,10 @@ func (p *PendingFastCall) framed(c *FastCall, a jsonrpc.Answer) *bytes.Buffer {
 func (p *PendingFastCall) setOutcome(o outcome) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.is.settled {
+	if p.stage.settled {
 		return
 	}
-	p.outcome, p.is.settled = o, true
+	p.outcome, p.stage.settled = o, true
 	if p.done != nil {
 		close(p.done)
 	}
@@ -214,8 +214,8 @@ func (p *PendingFastCall) setOutcome(o outcome) {
 
 // parkOnce has the call parked, once. The caller holds the lock.
 func (p *PendingFastCall) parkOnce() {
-	if !p.is.parking && !p.is.over {
-		p.is.parking = true
+	if !p.stage.parking && !p.stage.over {
+		p.stage.parking = true
 		p.Responder.Park()
 	}
 }
@@ -225,11 +225,11 @@ func (p *PendingFastCall) end() (isParking, isParked bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	isParked = p.parked != nil
-	if p.ready != nil && !isParked && !p.is.over {
+	if p.ready != nil && !isParked && !p.stage.over {
 		close(p.ready)
 	}
-	p.is.over = true
-	return p.is.parking, isParked
+	p.stage.over = true
+	return p.stage.parking, isParked
 }
 
 // Leave ends the client's request before there is an answer, and the call unless
@@ -283,7 +283,7 @@ func (p *PendingFastCall) IsParked() bool { return p.parkedCall() != nil }
 // ask puts a question of the server to the client, who has to come back for it.
 func (p *PendingFastCall) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	p.mu.Lock()
-	if p.is.over && p.parked == nil {
+	if p.stage.over && p.parked == nil {
 		p.mu.Unlock()
 		return nil, interaction.ErrLost
 	}
@@ -320,7 +320,7 @@ func (p *PendingFastCall) wait(ctx context.Context) outcome {
 	p.mu.Lock()
 	if p.done == nil {
 		p.done = make(chan struct{})
-		if p.is.settled {
+		if p.stage.settled {
 			close(p.done)
 		}
 	}
@@ -384,7 +384,7 @@ func (rt *Router) ContinueParked(ctx context.Context, p *PendingFastCall, r *Req
 func (p *PendingFastCall) park(r *Request) *conversation {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.is.over {
+	if p.stage.over {
 		return nil
 	}
 	target, _ := rawjson.String(r.Line, r.Msg.Name) // FastCallModern has read it

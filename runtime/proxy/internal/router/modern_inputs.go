@@ -171,8 +171,8 @@ func (v *conversation) run(ctx context.Context, call *interaction.Call, first fu
 		if err != nil {
 			return nil, err
 		}
-		a, is := revision.ParseInputRequest(result)
-		if !is {
+		a, isRequest := revision.ParseInputRequest(result)
+		if !isRequest {
 			return result, nil
 		}
 		if b := v.backend(); b != nil {

@@ -125,15 +125,15 @@ func (rt *Router) ownResult(method string, result []byte) ([]byte, error) {
 const discoveryTTL = 60_000
 
 // Discovery answers server/discover at once, false where it has to wait for the server.
-func (rt *Router) Discovery(who upstream.Audience) (Answer, bool) {
-	if rt.Catalog.Only(who) != nil {
+func (rt *Router) Discovery(audience upstream.Audience) (Answer, bool) {
+	if rt.Catalog.Only(audience) != nil {
 		return Answer{}, false
 	}
-	return Answer{Result: rt.discovery(who)}, true
+	return Answer{Result: rt.discovery(audience)}, true
 }
 
 // discovery returns the result of server/discover, by what is known.
-func (rt *Router) discovery(who upstream.Audience) []byte {
+func (rt *Router) discovery(audience upstream.Audience) []byte {
 	return marshal(struct {
 		ResultType        string                     `json:"resultType"`
 		SupportedVersions []string                   `json:"supportedVersions"`
@@ -143,7 +143,7 @@ func (rt *Router) discovery(who upstream.Audience) []byte {
 		CacheScope        string                     `json:"cacheScope"`
 		Meta              map[string]json.RawMessage `json:"_meta"`
 	}{
-		"complete", revision.Versions(), rt.Catalog.WithTasks(rt.Catalog.Capabilities(who), who), rt.Catalog.Instructions(who), discoveryTTL, "private",
+		"complete", revision.Versions(), rt.Catalog.WithTasks(rt.Catalog.Capabilities(audience), audience), rt.Catalog.Instructions(audience), discoveryTTL, "private",
 		map[string]json.RawMessage{metaServerInfo: rt.o.Catalog.Info},
 	})
 }

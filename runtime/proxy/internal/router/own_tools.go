@@ -17,9 +17,9 @@ func ownTools(ctx context.Context, rt *Router, r *Request) ([]byte, error) {
 	if rt.Finder == nil || r.Method != revision.MethodToolsCall && r.Method != revision.MethodResourcesRead {
 		return nil, nil
 	}
-	call, is, err := rt.Finder.Take(ctx, &r.From, r.Method, r.Line, r.Msg)
+	call, ok, err := rt.Finder.Take(ctx, &r.From, r.Method, r.Line, r.Msg)
 	switch {
-	case !is || err != nil:
+	case !ok || err != nil:
 		return nil, err
 	case call.Of != nil, call.Gone != nil:
 		if err := recordReading(ctx, rt, r, &call); err != nil {
@@ -49,11 +49,11 @@ func recordReading(ctx context.Context, rt *Router, r *Request, call *finder.Cal
 		return err
 	}
 	uri, _ := rawjson.FieldString(call.Gone.Data, "uri")
-	_, no := rt.Authorizer.Refuse(ctx, &authorize.Asked{
+	_, refused := rt.Authorizer.Refuse(ctx, &authorize.Asked{
 		Kind: audit.KindRead, From: r.From, Meta: authorize.MetaOf(r.Line, r.Msg), K: inventory.Resources, Item: uri, Through: call.Via,
 	}, call.Gone)
 	if call.Result != nil {
 		return nil
 	}
-	return no
+	return refused
 }

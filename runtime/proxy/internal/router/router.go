@@ -31,7 +31,7 @@ type Options struct {
 	// Login returns the login of a person that can answer a server's failure, nil where
 	// none can. It is under way, or begun; its error says why it cannot begin. Nil:
 	// nobody logs in.
-	Login func(ctx context.Context, server string, who *access.Principal, failure error) (Login, error)
+	Login func(ctx context.Context, server string, principal *access.Principal, failure error) (Login, error)
 }
 
 // Router answers one request of a client: out of what the proxy knows, or by a
@@ -108,36 +108,36 @@ func (rt *Router) Close() {
 
 // Start connects the servers that are to be connected without a call: there is a client, or
 // will be. who is what it sees, zero for nobody in particular.
-func (rt *Router) Start(who upstream.Audience) {
+func (rt *Router) Start(audience upstream.Audience) {
 	if rt.Set.HasBegun() {
 		return
 	}
-	rt.Set.Start(func(b *upstream.Backend) bool { return rt.Catalog.Sees(who, b) })
+	rt.Set.Start(func(b *upstream.Backend) bool { return rt.Catalog.Sees(audience, b) })
 }
 
 // Leave ends what a client had: its session is over.
-func (rt *Router) Leave(who *upstream.Client) {
-	if !who.Close() {
+func (rt *Router) Leave(client *upstream.Client) {
+	if !client.Close() {
 		return
 	}
-	rt.Hub.ForgetClient(who)
-	rt.serverRequests.Forget(who)
-	rt.Set.Release(who)
+	rt.Hub.ForgetClient(client)
+	rt.serverRequests.Forget(client)
+	rt.Set.Release(client)
 }
 
 // Join has a client of an audience notified of every change of a list, until leave, which
 // ends all that it has.
-func (rt *Router) Join(who *upstream.Client, audience upstream.Audience, l catalog.Listener) (leave func()) {
-	who.SetAudience(audience)
-	unlisten := rt.Catalog.Listeners.Add(l, who.Audience, inventory.ListSet{Tools: true, Prompts: true, Resources: true})
+func (rt *Router) Join(client *upstream.Client, audience upstream.Audience, l catalog.Listener) (leave func()) {
+	client.SetAudience(audience)
+	unlisten := rt.Catalog.Listeners.Add(l, client.Audience, inventory.ListSet{Tools: true, Prompts: true, Resources: true})
 	return func() {
 		unlisten()
-		rt.Leave(who)
+		rt.Leave(client)
 	}
 }
 
 // RootsChanged notifies servers that a client's roots have changed.
-func (rt *Router) RootsChanged(who *upstream.Client) { rt.serverRequests.RootsChanged(who) }
+func (rt *Router) RootsChanged(client *upstream.Client) { rt.serverRequests.RootsChanged(client) }
 
 // FilterOf returns what a subscriptions/listen asks for.
 func (r *Request) FilterOf() (subscriptions.Filter, error) {
@@ -170,7 +170,7 @@ func (o *observer) ResourceUpdated(s *upstream.Slot, params json.RawMessage) {
 	o.rt.Hub.Updated(s, params)
 }
 
-func (o *observer) Moved(who *upstream.Client, s *upstream.Slot) { o.rt.Hub.Move(who, s) }
+func (o *observer) Moved(client *upstream.Client, s *upstream.Slot) { o.rt.Hub.Move(client, s) }
 
 func (o *observer) Replaced(old, successor *upstream.Backend) {
 	o.rt.Hub.Replaced(old, successor)

@@ -12,8 +12,8 @@ import (
 
 // only returns a connection to the server that the proxy stands for, nil where there is
 // none or where a person has to log in first: the client's next request shows the page.
-func (rt *Router) only(ctx context.Context, who upstream.Audience) (*upstream.Conn, error) {
-	b := rt.Catalog.Only(who)
+func (rt *Router) only(ctx context.Context, audience upstream.Audience) (*upstream.Conn, error) {
+	b := rt.Catalog.Only(audience)
 	if b == nil {
 		return nil, nil
 	}
@@ -29,8 +29,8 @@ func (rt *Router) only(ctx context.Context, who upstream.Audience) (*upstream.Co
 
 // awaitList waits until the server that the proxy stands for is known, and returns why
 // its list cannot be had.
-func awaitList(ctx context.Context, rt *Router, who upstream.Audience, k inventory.Kind) error {
-	b := rt.Catalog.Only(who)
+func awaitList(ctx context.Context, rt *Router, audience upstream.Audience, k inventory.Kind) error {
+	b := rt.Catalog.Only(audience)
 	if b == nil {
 		return nil
 	}

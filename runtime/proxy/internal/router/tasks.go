@@ -29,7 +29,7 @@ func taskPrefix(server string) string {
 
 // taskPurpose keeps ids of tasks apart from other sealed texts, and those of each backend
 // and principal apart. No prefix has a NUL.
-func taskPurpose(prefix, who string) string { return "task:" + prefix + "\x00" + who }
+func taskPurpose(prefix, principal string) string { return "task:" + prefix + "\x00" + principal }
 
 const (
 	// maxOwners bounds the tasks whose connection is remembered. Beyond it the oldest of the
@@ -51,18 +51,18 @@ type taskOwners struct {
 }
 
 type owner struct {
-	who     string // the principal
-	order   uint64 // of when it was noted first
-	bare    string // the backend's own id
-	tool    string // that was called, by its server's name; "" for not known
-	slot    *upstream.Slot
-	modern  bool   // any connection will do
-	release func() // lets the connection go: the task has ended, as far as is known
+	principal string // the principal
+	order     uint64 // of when it was noted first
+	bare      string // the backend's own id
+	tool      string // that was called, by its server's name; "" for not known
+	slot      *upstream.Slot
+	modern    bool   // any connection will do
+	release   func() // lets the connection go: the task has ended, as far as is known
 }
 
 // Record remembers the connection of a task, by a result that is the task as the backend
 // has sent it and as it is exposed, and keeps it while the task is under way.
-func (o *taskOwners) Record(by *upstream.Conn, who, tool string, sent, result []byte) {
+func (o *taskOwners) Record(conn *upstream.Conn, principal, tool string, sent, result []byte) {
 	var at [2]rawjson.Span
 	if rawjson.Fields(result, at[:], "taskId", "status") != nil {
 		return
@@ -72,7 +72,7 @@ func (o *taskOwners) Record(by *upstream.Conn, who, tool string, sent, result []
 	if !ok || err != nil {
 		return
 	}
-	to := owner{who: who, tool: tool, slot: by.Slot, modern: by.Modern(), release: func() {}}
+	to := owner{principal: principal, tool: tool, slot: conn.Slot, modern: conn.Modern(), release: func() {}}
 	to.bare, _ = rawjson.String(sent, bare)
 	o.Lock()
 	defer o.Unlock()
@@ -93,7 +93,7 @@ func (o *taskOwners) Record(by *upstream.Conn, who, tool string, sent, result []
 		to.release = to.slot.Keeps.Add(time.Now().Add(StoredFor))
 	}
 	if to.order == 0 {
-		o.evict(who)
+		o.evict(principal)
 		o.orders++
 		to.order = o.orders
 	}
@@ -102,17 +102,17 @@ func (o *taskOwners) Record(by *upstream.Conn, who, tool string, sent, result []
 
 // evict forgets a task where there is no room for one more of a principal. The caller holds
 // the lock.
-func (o *taskOwners) evict(who string) {
+func (o *taskOwners) evict(principal string) {
 	if len(o.all) < maxOwners {
 		return
 	}
 	held := map[string]int{}
 	for _, of := range o.all {
-		held[of.who]++
+		held[of.principal]++
 	}
-	payer, oldest := limits.Payer(held, who), ""
+	payer, oldest := limits.Payer(held, principal), ""
 	for id, of := range o.all {
-		if of.who == payer && (oldest == "" || of.order < o.all[oldest].order) {
+		if of.principal == payer && (oldest == "" || of.order < o.all[oldest].order) {
 			oldest = id
 		}
 	}
@@ -142,11 +142,11 @@ func (o *taskOwners) Ended(id string) {
 }
 
 // BareOf returns the backend's own id of a principal's task, false where it is not known.
-func (o *taskOwners) BareOf(id, who string) (bare string, ok bool) {
+func (o *taskOwners) BareOf(id, principal string) (bare string, ok bool) {
 	o.Lock()
 	defer o.Unlock()
 	to, ok := o.all[id]
-	return to.bare, ok && to.who == who
+	return to.bare, ok && to.principal == principal
 }
 
 // Of returns the connection of a task, nil if it is not known or any will do.

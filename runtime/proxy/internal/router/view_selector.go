@@ -26,9 +26,9 @@ type ViewSelector struct {
 
 // groups are those of principals under some policies.
 type groups struct {
-	by *policy.Set
-	of sync.Map // []string by *access.Principal
-	n  atomic.Int64
+	set *policy.Set
+	of  sync.Map // []string by *access.Principal
+	n   atomic.Int64
 }
 
 // Set has it choose among other views, nil for none.
@@ -55,45 +55,45 @@ func (c *ViewSelector) Count(clients []client.Info) map[string]int {
 // Of returns what a client sees: the view that its address names, "" for none; else that of
 // one of the groups of its principal, or of the program, by its own name for itself, "" for
 // unknown. It reports false where the address names no view.
-func (c *ViewSelector) Of(address string, who *access.Principal, program string) (client.Audience, bool) {
+func (c *ViewSelector) Of(address string, principal *access.Principal, program string) (client.Audience, bool) {
 	set := c.set.Load()
 	if set == nil && address == "" { // nearly always
-		return client.Audience{Who: who}, true
+		return client.Audience{Who: principal}, true
 	}
-	made, known := set.Choose(address, func(group string) bool { return slices.Contains(c.groupsOf(who), group) }, program)
-	return client.Audience{Who: who, View: made.View, Private: made.Private}, known
+	made, known := set.Choose(address, func(group string) bool { return slices.Contains(c.groupsOf(principal), group) }, program)
+	return client.Audience{Who: principal, View: made.View, Private: made.Private}, known
 }
 
 // groupsOf returns the groups of a principal.
-func (c *ViewSelector) groupsOf(who *access.Principal) []string {
-	by, known := c.Gate.Set(), c.groups.Load()
-	if known == nil || known.by != by {
-		known = &groups{by: by}
+func (c *ViewSelector) groupsOf(principal *access.Principal) []string {
+	set, known := c.Gate.Set(), c.groups.Load()
+	if known == nil || known.set != set {
+		known = &groups{set: set}
 		c.groups.Store(known)
 	}
-	if all, ok := known.of.Load(who); ok {
+	if all, ok := known.of.Load(principal); ok {
 		return all.([]string) //nolint:forcetypeassert // it has nothing else
 	}
 	if known.n.Add(1) > maxKnown {
 		known.of.Clear()
 		known.n.Store(1)
 	}
-	all := by.GroupsOf(who)
-	known.of.Store(who, all)
+	all := set.GroupsOf(principal)
+	known.of.Store(principal, all)
 	return all
 }
 
 // OfRequest is Of for a request that stands alone, whose metadata names the program.
-func (c *ViewSelector) OfRequest(address string, who *access.Principal, meta []byte) (client.Audience, bool) {
+func (c *ViewSelector) OfRequest(address string, principal *access.Principal, meta []byte) (client.Audience, bool) {
 	if address != "" || c.set.Load() == nil {
-		return c.Of(address, who, "")
+		return c.Of(address, principal, "")
 	}
-	return c.Of("", who, c.program(meta, "io.modelcontextprotocol/clientInfo"))
+	return c.Of("", principal, c.program(meta, "io.modelcontextprotocol/clientInfo"))
 }
 
 // OfInitialize is Of for an initialize request by its params.
-func (c *ViewSelector) OfInitialize(address string, who *access.Principal, params []byte) (client.Audience, bool) {
-	return c.Of(address, who, c.program(params, "clientInfo"))
+func (c *ViewSelector) OfInitialize(address string, principal *access.Principal, params []byte) (client.Audience, bool) {
+	return c.Of(address, principal, c.program(params, "clientInfo"))
 }
 
 // program returns the name in a member of an object that describes a program, "" for none.

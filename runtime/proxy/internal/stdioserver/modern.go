@@ -21,9 +21,9 @@ import (
 func (f *server) modern(line []byte, m rawjson.Message, now time.Time) *jsonrpc.Conn {
 	f.speaksModern.Store(true)
 	id := m.ID.Of(line)
-	method, no := endpoint.Admit(line, &m, nil)
-	if no != nil {
-		f.send(no.Frame())
+	method, refusal := endpoint.Admit(line, &m, nil)
+	if refusal != nil {
+		f.send(refusal.Frame())
 		return nil
 	}
 	seen, _ := f.p.Router.Views.OfRequest(f.o.View, nil, m.Meta.Of(line))

@@ -308,13 +308,13 @@ func (f *server) hold() error {
 // it has put a call into, to be flushed.
 func (f *server) message(line []byte, now time.Time) *jsonrpc.Conn {
 	var m rawjson.Message
-	kind, no := endpoint.Classify(line, &m)
+	kind, refusal := endpoint.Classify(line, &m)
 	switch {
 	case kind == endpoint.Batch && f.Revision() == endpoint.BatchVersion:
 		f.spawnBatch(line)
 		return nil
-	case no != nil:
-		f.send(no.Frame())
+	case refusal != nil:
+		f.send(refusal.Frame())
 		return nil
 	case kind != endpoint.Request:
 		f.p.Take(&f.sender, kind, line, &m)

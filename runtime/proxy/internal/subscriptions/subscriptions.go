@@ -25,8 +25,8 @@ import (
 // only with ctx.
 func (h *Hub) Subscribe(ctx context.Context, from *upstream.Caller, l catalog.Listener, f Filter) (honoured Filter, stop func(), err error) {
 	honoured.ListSet = f.ListSet
-	who := from.Audience
-	stops := []func(){h.catalog.Listeners.Add(l, func() upstream.Audience { return who }, f.ListSet)}
+	audience := from.Audience
+	stops := []func(){h.catalog.Listeners.Add(l, func() upstream.Audience { return audience }, f.ListSet)}
 	stop = sync.OnceFunc(func() {
 		for _, s := range stops {
 			s()
@@ -122,7 +122,7 @@ func (h *Hub) followRoute(ctx context.Context, from *upstream.Caller, l catalog.
 	if !c.TakesSubscriptions() {
 		return nil, upstream.Invalid("server %s does not tell when its resources change", b.Name)
 	}
-	s := &Subscription{Listener: l, who: from.Client, audience: from.Audience, URI: uri, Bare: to.Bare, wrapped: to.Wrapped}
+	s := &Subscription{Listener: l, client: from.Client, audience: from.Audience, URI: uri, Bare: to.Bare, wrapped: to.Wrapped}
 	if err := h.Add(ctx, c, s); err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (h *Hub) followRoute(ctx context.Context, from *upstream.Caller, l catalog.
 // Subscription is one client's wish to be told of one resource.
 type Subscription struct {
 	Listener  catalog.Listener
-	who       *upstream.Client // nil for a client without a session
+	client    *upstream.Client // nil for a client without a session
 	audience  upstream.Audience
 	URI, Bare string // what the client calls it, and what the server does
 	wrapped   bool
@@ -334,7 +334,7 @@ func (h *Hub) Restore(ctx context.Context, c *upstream.Conn) {
 
 // Move moves a client's subscriptions at a backend to another slot: from now on its
 // calls go there, and with them the changes that they cause.
-func (h *Hub) Move(who *upstream.Client, l *upstream.Slot) {
+func (h *Hub) Move(client *upstream.Client, l *upstream.Slot) {
 	h.mu.Lock()
 	var from, to []*watched
 	for other, all := range h.slots {
@@ -343,7 +343,7 @@ func (h *Hub) Move(who *upstream.Client, l *upstream.Slot) {
 		}
 		for _, w := range all {
 			for s := range w.subs {
-				if s.who == who {
+				if s.client == client {
 					from = append(from, h.take(s))
 					to = append(to, h.put(l, s))
 				}
@@ -370,9 +370,9 @@ func (h *Hub) Updated(l *upstream.Slot, params json.RawMessage) {
 		return
 	}
 	type update struct {
-		depth  int
-		params []byte
-		who    upstream.Audience
+		depth    int
+		params   []byte
+		audience upstream.Audience
 	}
 	out := map[catalog.Listener]update{}
 	h.mu.Lock()
@@ -388,7 +388,7 @@ func (h *Hub) Updated(l *upstream.Slot, params json.RawMessage) {
 	}
 	h.mu.Unlock()
 	for to, n := range out {
-		if !h.catalog.Shows(n.who, l.Backend, uri) {
+		if !h.catalog.Shows(n.audience, l.Backend, uri) {
 			continue // policies, or the server's lists, have changed since
 		}
 		to.Notify(revision.NotificationResourceUpdated, n.params)
@@ -426,13 +426,13 @@ func covers(whole, uri string) bool {
 // SubscribeClient serves resources/subscribe: a session's subscription to a
 // resource by the URI that the client knows.
 func (h *Hub) SubscribeClient(ctx context.Context, from *upstream.Caller, uri string) error {
-	who := from.Client
-	if who == nil {
+	client := from.Client
+	if client == nil {
 		return &runtime.Error{Code: runtime.CodeInvalidRequest, Message: "a subscription needs a session: send initialize first"}
 	}
 	h.mu.Lock()
-	_, have := h.watches[who][uri]
-	full := len(h.watches[who]) >= MaxWatched
+	_, have := h.watches[client][uri]
+	full := len(h.watches[client]) >= MaxWatched
 	h.mu.Unlock()
 	switch {
 	case have:
@@ -440,18 +440,18 @@ func (h *Hub) SubscribeClient(ctx context.Context, from *upstream.Caller, uri st
 	case full:
 		return upstream.Invalid("this session has subscribed to %d resources already", MaxWatched)
 	}
-	stop, err := h.follow(ctx, from, who, uri)
+	stop, err := h.follow(ctx, from, client, uri)
 	if err != nil {
 		return err
 	}
 	h.mu.Lock()
-	_, have = h.watches[who][uri]
-	keep := !have && !who.State.Ended.Load() // else ForgetClient has been here
+	_, have = h.watches[client][uri]
+	keep := !have && !client.State.Ended.Load() // else ForgetClient has been here
 	if keep {
-		if h.watches[who] == nil {
-			h.watches[who] = map[string]func(){}
+		if h.watches[client] == nil {
+			h.watches[client] = map[string]func(){}
 		}
-		h.watches[who][uri] = stop
+		h.watches[client][uri] = stop
 	}
 	h.mu.Unlock()
 	if !keep {
@@ -462,10 +462,10 @@ func (h *Hub) SubscribeClient(ctx context.Context, from *upstream.Caller, uri st
 
 // UnsubscribeClient serves resources/unsubscribe. It is no error to have no
 // subscription.
-func (h *Hub) UnsubscribeClient(who *upstream.Client, uri string) {
+func (h *Hub) UnsubscribeClient(client *upstream.Client, uri string) {
 	h.mu.Lock()
-	stop := h.watches[who][uri]
-	delete(h.watches[who], uri)
+	stop := h.watches[client][uri]
+	delete(h.watches[client], uri)
 	h.mu.Unlock()
 	if stop != nil {
 		stop()
@@ -473,10 +473,10 @@ func (h *Hub) UnsubscribeClient(who *upstream.Client, uri string) {
 }
 
 // ForgetClient ends the subscriptions of a client whose session is over.
-func (h *Hub) ForgetClient(who *upstream.Client) {
+func (h *Hub) ForgetClient(client *upstream.Client) {
 	h.mu.Lock()
-	all := h.watches[who]
-	delete(h.watches, who)
+	all := h.watches[client]
+	delete(h.watches, client)
 	h.mu.Unlock()
 	for _, stop := range all {
 		stop()
@@ -505,7 +505,7 @@ func (h *Hub) Replaced(b, successor *upstream.Backend) {
 		delete(h.slots, l)
 	}
 	for _, s := range ended {
-		delete(h.watches[s.who], s.URI)
+		delete(h.watches[s.client], s.URI)
 	}
 	h.mu.Unlock()
 	for _, to := range moved {

@@ -83,15 +83,15 @@ type BuildRequest func(*Conn) (*runtime.Request, Waiter, error)
 // Where the connection turns out to be gone before a byte was sent, or the server
 // to speak otherwise than before, the call is repeated over a new one, once:
 // nothing has happened there yet.
-func (b *Backend) Call(ctx context.Context, from *Caller, build BuildRequest) (result []byte, by *Conn, err error) {
+func (b *Backend) Call(ctx context.Context, from *Caller, build BuildRequest) (result []byte, conn *Conn, err error) {
 	if b.Activity.InFlight() >= limits.MaxBackendServing {
 		return nil, nil, limits.ErrBackendBusy
 	}
 	start := time.Now()
 	b.Activity.Began(start)
-	result, by, err = b.tryTwice(ctx, from, build)
+	result, conn, err = b.tryTwice(ctx, from, build)
 	b.Activity.Ended(start, time.Now(), err != nil)
-	return result, by, err
+	return result, conn, err
 }
 
 func (b *Backend) tryTwice(ctx context.Context, from *Caller, build BuildRequest) ([]byte, *Conn, error) {

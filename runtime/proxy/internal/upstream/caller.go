@@ -99,7 +99,7 @@ type Active struct {
 // With ends, that function is called once all of these requests have ended.
 func (c *Conn) SoleClient(begun uint64, ends func()) (_ *Active, several bool) {
 	var a *Active
-	var who *Client
+	var client *Client
 	left := new(atomic.Int64)
 	end := func() {
 		if left.Add(-1) == 0 {
@@ -112,8 +112,8 @@ func (c *Conn) SoleClient(begun uint64, ends func()) (_ *Active, several bool) {
 		}
 		from := e.Caller()
 		if a == nil {
-			a, who = &Active{From: from}, from.Client
-		} else if from.Client == nil || from.Client != who {
+			a, client = &Active{From: from}, from.Client
+		} else if from.Client == nil || from.Client != client {
 			several = true
 		}
 		if a.From.Ask == nil || !a.From.askable() && from.askable() {
@@ -133,9 +133,9 @@ func (c *Conn) SoleClient(begun uint64, ends func()) (_ *Active, several bool) {
 	if !several {
 		c.calls.mu.Lock()
 		if a == nil && !c.Shared.Load() {
-			who = c.FirstClient.Load() // nobody else has ever used the connection
+			client = c.FirstClient.Load() // nobody else has ever used the connection
 		}
-		several = c.calls.abandoned.ByOthers(who)
+		several = c.calls.abandoned.ByOthers(client)
 		c.calls.mu.Unlock()
 	}
 	if several || a == nil {

@@ -19,30 +19,30 @@ const (
 type RecentlyCancelled[C comparable] struct{ calls []abandoned[C] }
 
 type abandoned[C comparable] struct {
-	who   C
-	until time.Time
+	client C
+	until  time.Time
 }
 
 // Add notes that a client's call has ended without an answer: until the server
 // knows, what it says without naming a call may belong to this one.
-func (a *RecentlyCancelled[C]) Add(who C) {
+func (a *RecentlyCancelled[C]) Add(client C) {
 	now := time.Now()
 	a.calls = slices.DeleteFunc(a.calls, func(c abandoned[C]) bool { return !now.Before(c.until) })
 	if len(a.calls) >= maxAbandoned {
 		a.calls = a.calls[1:]
 	}
-	a.calls = append(a.calls, abandoned[C]{who, now.Add(abandonedTime)})
+	a.calls = append(a.calls, abandoned[C]{client, now.Add(abandonedTime)})
 }
 
 // ByOthers reports whether what the server says may belong to a call that another client
 // has given up.
-func (a *RecentlyCancelled[C]) ByOthers(who C) bool {
+func (a *RecentlyCancelled[C]) ByOthers(client C) bool {
 	if len(a.calls) == 0 {
 		return false
 	}
 	var stranger C
 	now := time.Now()
 	return slices.ContainsFunc(a.calls, func(c abandoned[C]) bool {
-		return now.Before(c.until) && (c.who == stranger || c.who != who)
+		return now.Before(c.until) && (c.client == stranger || c.client != client)
 	})
 }

@@ -119,8 +119,8 @@ func (c *Conn) Resume(ctx context.Context, build BuildRequest, first json.RawMes
 }
 
 // RecordClient notes who uses the connection, nil for a client without a session.
-func (c *Conn) RecordClient(who *Client) {
-	if c.Shared.Load() || who != nil && (c.FirstClient.Load() == who || c.FirstClient.CompareAndSwap(nil, who)) {
+func (c *Conn) RecordClient(client *Client) {
+	if c.Shared.Load() || client != nil && (c.FirstClient.Load() == client || c.FirstClient.CompareAndSwap(nil, client)) {
 		return
 	}
 	c.Shared.Store(true)
@@ -144,8 +144,8 @@ func (c *Conn) Owner() *Client {
 		return c.Slot.Owner
 	}
 	b := c.Slot.Backend
-	if who := b.Set.SingleClient.Load(); who != nil {
-		return who
+	if client := b.Set.SingleClient.Load(); client != nil {
+		return client
 	}
 	b.Pool.mu.Lock()
 	defer b.Pool.mu.Unlock()
@@ -287,16 +287,16 @@ func (c *Conn) LowerLevel(to revision.Level) (revert func(), ok bool) {
 
 // RecordCancelled notes that a call has ended without an answer, nil for a client without
 // a session.
-func (c *Conn) RecordCancelled(who *Client) {
+func (c *Conn) RecordCancelled(client *Client) {
 	c.calls.mu.Lock()
 	defer c.calls.mu.Unlock()
-	c.calls.abandoned.Add(who)
+	c.calls.abandoned.Add(client)
 }
 
 // Promise notes which client is to hear of the end of an elicitation by URL
 // (2025-11-25, Elicitation, Completion Notifications).
-func (c *Conn) Promise(who *Client, method string, params json.RawMessage) {
-	if who == nil || method != revision.MethodElicitationCreate {
+func (c *Conn) Promise(client *Client, method string, params json.RawMessage) {
+	if client == nil || method != revision.MethodElicitationCreate {
 		return
 	}
 	at, err := rawjson.Field(params, "elicitationId")
@@ -306,7 +306,7 @@ func (c *Conn) Promise(who *Client, method string, params json.RawMessage) {
 	c.Slot.Backend.Pool.KeepForAnswers()
 	c.calls.mu.Lock()
 	defer c.calls.mu.Unlock()
-	c.calls.promised.Add(string(at.Of(params)), who)
+	c.calls.promised.Add(string(at.Of(params)), client)
 }
 
 // completed passes on that an elicitation has ended, to the client that was asked
@@ -317,9 +317,9 @@ func (c *Conn) completed(params json.RawMessage) {
 		return
 	}
 	c.calls.mu.Lock()
-	who := c.calls.promised.Take(string(at.Of(params)))
+	client := c.calls.promised.Take(string(at.Of(params)))
 	c.calls.mu.Unlock()
-	if who != nil && who.Revision() == "2025-11-25" { // no other has the message
-		who.Tell(revision.NotificationElicitationComplete, params)
+	if client != nil && client.Revision() == "2025-11-25" { // no other has the message
+		client.Tell(revision.NotificationElicitationComplete, params)
 	}
 }

@@ -22,12 +22,12 @@ const (
 // Due returns what a list is to do about the backend. It waits for one that has offered
 // nothing yet and makes progress; grace bounds how long in all, zero does not. What has
 // failed or was late once, or is stored, delays no list.
-func (b *Backend) Due(who *access.Principal, now time.Time, grace time.Duration) Due {
+func (b *Backend) Due(principal *access.Principal, now time.Time, grace time.Duration) Due {
 	recalled := b.IsListed.Load()
 	if recalled && b.ConnectedOnce.Load() {
 		return DueNothing
 	}
-	teller, err := b.Pool.DiscoverySlot(who)
+	teller, err := b.Pool.DiscoverySlot(principal)
 	if err != nil {
 		return DueNothing
 	}
@@ -49,8 +49,8 @@ func (b *Backend) Due(who *access.Principal, now time.Time, grace time.Duration)
 }
 
 // Connect connects the backend, which learns what it offers, and waits for nothing.
-func (b *Backend) Connect(who *access.Principal) {
-	if teller, err := b.Pool.DiscoverySlot(who); err == nil {
+func (b *Backend) Connect(principal *access.Principal) {
+	if teller, err := b.Pool.DiscoverySlot(principal); err == nil {
 		_, _ = teller.join(false) // who needs it learns how that ends
 	}
 }
@@ -73,8 +73,8 @@ func (b *Backend) Coming() <-chan struct{} {
 
 // Discover connects the backend, which learns what it offers, and waits for that as
 // long as lists with a grace do. It is urgent where a call waits for it.
-func (b *Backend) Discover(ctx context.Context, who *access.Principal, grace time.Duration, urgent bool) {
-	teller, err := b.Pool.DiscoverySlot(who)
+func (b *Backend) Discover(ctx context.Context, principal *access.Principal, grace time.Duration, urgent bool) {
+	teller, err := b.Pool.DiscoverySlot(principal)
 	if err != nil {
 		return // whoever calls learns why
 	}
@@ -99,8 +99,8 @@ func (b *Backend) Discover(ctx context.Context, who *access.Principal, grace tim
 
 // EnsureDiscovered connects the backend, which learns what it offers, for a call that waits for
 // it. The error is a [*Error].
-func (b *Backend) EnsureDiscovered(ctx context.Context, who *access.Principal) error {
-	teller, err := b.Pool.DiscoverySlot(who)
+func (b *Backend) EnsureDiscovered(ctx context.Context, principal *access.Principal) error {
+	teller, err := b.Pool.DiscoverySlot(principal)
 	if err == nil {
 		_, err = teller.Acquire(ctx)
 	}

@@ -17,7 +17,7 @@ type Lists struct {
 	closed   bool // they are not asked for any more
 	armed    bool // the timer runs
 	timer    *time.Timer
-	by       *Conn // that clients share, and over which the server last said that one has changed; nil for none
+	conn     *Conn // that clients share, and over which the server last said that one has changed; nil for none
 
 	lacking  bool // a list could not be had
 	failures int  // how often in a row
@@ -95,7 +95,7 @@ func (l *Lists) listed(whole bool) {
 func (l *Lists) RecordChanged(c *Conn, said inventory.ListSet) {
 	if c.Slot.Key.IsEverybodys() {
 		l.mu.Lock()
-		l.by = c
+		l.conn = c
 		l.mu.Unlock()
 	}
 	l.Changed(said)
@@ -106,7 +106,7 @@ func (l *Lists) RecordChanged(c *Conn, said inventory.ListSet) {
 // era of clients need not offer the same in both.
 func (l *Lists) teller() *Conn {
 	l.mu.Lock()
-	c := l.by
+	c := l.conn
 	l.mu.Unlock()
 	if c != nil && c.Slot.Ready.Load() == c {
 		return c

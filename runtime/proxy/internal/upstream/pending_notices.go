@@ -9,7 +9,7 @@ const maxPendingNotices = 256
 type PendingNotices[C comparable] struct{ byID map[string]C }
 
 // Add notes who is to hear of it.
-func (p *PendingNotices[C]) Add(id string, who C) {
+func (p *PendingNotices[C]) Add(id string, client C) {
 	if p.byID == nil {
 		p.byID = map[string]C{}
 	}
@@ -19,12 +19,12 @@ func (p *PendingNotices[C]) Add(id string, who C) {
 			break
 		}
 	}
-	p.byID[id] = who
+	p.byID[id] = client
 }
 
 // Take returns who is to hear of it, the zero value for nobody, and forgets it.
 func (p *PendingNotices[C]) Take(id string) C {
-	who := p.byID[id]
+	client := p.byID[id]
 	delete(p.byID, id)
-	return who
+	return client
 }

@@ -160,7 +160,7 @@ func (p *Pool) SelectSlot(from *Caller) (*Slot, error) {
 		s.use.taken = false
 		return shared, nil // see fallback
 	}
-	s.who, s.use.last = shared.who, time.Now()
+	s.principal, s.use.last = shared.principal, time.Now()
 	if from.Client != nil {
 		p.assign(from.Client, s)
 	}
@@ -169,9 +169,9 @@ func (p *Pool) SelectSlot(from *Caller) (*Slot, error) {
 
 // assign has a client's calls and subscriptions go over a slot from now on. The
 // caller holds the lock.
-func (p *Pool) assign(who *Client, s *Slot) {
-	if who.State.assign(p.b, s) {
-		p.b.Set.Observer.Moved(who, s)
+func (p *Pool) assign(client *Client, s *Slot) {
+	if client.State.assign(p.b, s) {
+		p.b.Set.Observer.Moved(client, s)
 	}
 }
 
@@ -243,11 +243,11 @@ func (s *Slot) close() {
 }
 
 // closeClient closes what was a client's own.
-func (p *Pool) closeClient(who *Client) {
+func (p *Pool) closeClient(client *Client) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for k, s := range p.slots {
-		if s.Owner == who && k.IsSessions() {
+		if s.Owner == client && k.IsSessions() {
 			s.close()
 		}
 	}

@@ -21,7 +21,7 @@ func (p *Pool) shared(from *Caller, legacy bool) (*Slot, error) {
 			}
 		}
 		s = p.slotFor(key, nil, "")
-		s.who, s.use.last = from.Who, time.Now()
+		s.principal, s.use.last = from.Who, time.Now()
 	case key.Legacy:
 		s = p.slotFor(key, nil, "")
 	}
@@ -34,13 +34,13 @@ func (p *Pool) shared(from *Caller, legacy bool) (*Slot, error) {
 // DiscoverySlot returns the slot over which to learn what the server offers: the primary one,
 // or where its credentials are those of who calls, that of a principal, nil for nobody
 // in particular. The error is a [*CrowdedError].
-func (p *Pool) DiscoverySlot(who *access.Principal) (*Slot, error) {
-	if who == nil || !p.b.Config().PerPrincipal {
+func (p *Pool) DiscoverySlot(principal *access.Principal) (*Slot, error) {
+	if principal == nil || !p.b.Config().PerPrincipal {
 		return p.b.Primary, nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.shared(&Caller{Audience: Audience{Who: who}}, false)
+	return p.shared(&Caller{Audience: Audience{Who: principal}}, false)
 }
 
 // isDiscovery reports whether what the server offers may be learned over the slot.
@@ -68,14 +68,14 @@ func (p *Pool) DiscoveryConn() *Conn {
 // that it has replaced, nil where there is no room for it.
 func (b *Backend) Successor(old *Slot) *Slot {
 	old.Backend.Pool.mu.Lock()
-	who := old.who
+	principal := old.principal
 	old.Backend.Pool.mu.Unlock()
-	if who == nil {
+	if principal == nil {
 		return b.Primary
 	}
 	b.Pool.mu.Lock()
 	defer b.Pool.mu.Unlock()
-	s, err := b.Pool.shared(&Caller{Audience: Audience{Who: who}}, false)
+	s, err := b.Pool.shared(&Caller{Audience: Audience{Who: principal}}, false)
 	if err != nil {
 		return nil
 	}

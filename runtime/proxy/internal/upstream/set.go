@@ -21,7 +21,7 @@ import (
 // Options are settings of a set of backends. All but Store and Roots are required.
 type Options struct {
 	// Dial connects to a server; see proxy.Dial.
-	Dial func(ctx context.Context, key Key, who *access.Principal, h runtime.Handler) (*runtime.Client, error)
+	Dial func(ctx context.Context, key Key, principal *access.Principal, h runtime.Handler) (*runtime.Client, error)
 	// RequestTimeout holds where a server has none of its own; negative is no bound.
 	RequestTimeout time.Duration
 	// Info is who servers are told that their clients are, as JSON.
@@ -77,7 +77,7 @@ type Observer interface {
 	ResourceUpdated(s *Slot, params json.RawMessage)
 	// Moved says that a client's calls to a backend go over a slot from now on.
 	// The backend's lock is held.
-	Moved(who *Client, s *Slot)
+	Moved(client *Client, s *Slot)
 	// Replaced says that a backend is out of use, and what has come in its place,
 	// nil for nothing. Ended follows when its last call has ended.
 	Replaced(old, successor *Backend)
@@ -156,9 +156,9 @@ func (s *Set) Close() {
 }
 
 // Release closes what was a client's own: its session is over.
-func (s *Set) Release(who *Client) {
+func (s *Set) Release(client *Client) {
 	for _, b := range s.All() {
-		b.Pool.closeClient(who)
+		b.Pool.closeClient(client)
 	}
 }
 
@@ -207,11 +207,11 @@ func (s *Set) declares() string {
 // onlyClientsOffer returns what the only client, which is of the handshake era, has
 // declared that it can be asked; false where there may be others, or of the other era.
 func (s *Set) onlyClientsOffer() (offer string, only bool) {
-	who := s.SingleClient.Load()
-	if who == nil {
+	client := s.SingleClient.Load()
+	if client == nil {
 		return "", false
 	}
-	version, capabilities := who.TermsOf()
+	version, capabilities := client.TermsOf()
 	if version == "" {
 		return "", false
 	}

@@ -32,7 +32,7 @@ type Slot struct {
 
 	// What follows is guarded by Pool.mu.
 
-	who          *access.Principal // the latest with the key's principal, nil for ""
+	principal    *access.Principal // the latest with the key's principal, nil for ""
 	holder       string            // the principal who alone uses it, "" for nobody in particular; see slots.evict
 	attempts     attempts
 	reconnecting reconnecting
@@ -302,9 +302,9 @@ func (s *Slot) dial(key Key) (*Conn, error) {
 	c := NewConn(s, key.Capabilities)
 	c.shakes = key.Legacy
 	s.Backend.Pool.mu.Lock()
-	who := s.who
+	principal := s.principal
 	s.Backend.Pool.mu.Unlock()
-	client, err := s.Backend.Set.o.Dial(s.Backend.life.ctx, key, who, &backendHandler{conn: c})
+	client, err := s.Backend.Set.o.Dial(s.Backend.life.ctx, key, principal, &backendHandler{conn: c})
 	if err != nil {
 		return nil, err
 	}

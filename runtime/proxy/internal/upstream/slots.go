@@ -86,7 +86,7 @@ func (all slots) evictFor(principal string, most int) error {
 			used[k.Principal] = at
 		}
 	}
-	if _, has := used[principal]; has || len(used) < most {
+	if _, ok := used[principal]; ok || len(used) < most {
 		return nil
 	}
 	idlest, last := Idlest(used)

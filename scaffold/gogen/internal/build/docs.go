@@ -35,13 +35,13 @@ func annotationText(a *runtime.ToolAnnotations) string {
 		return ""
 	}
 	var parts []string
-	say := func(hint *bool, yes, no string) {
+	say := func(hint *bool, yes, negative string) {
 		switch {
 		case hint == nil:
 		case *hint && yes != "":
 			parts = append(parts, yes)
-		case !*hint && no != "":
-			parts = append(parts, no)
+		case !*hint && negative != "":
+			parts = append(parts, negative)
 		}
 	}
 	say(a.ReadOnlyHint, "read-only", "")

@@ -63,8 +63,8 @@ func (b *builder) restOf(f *schema) rest {
 	return rest{}
 }
 
-func unless(no bool, s *schema) *schema {
-	if no {
+func unless(optional bool, s *schema) *schema {
+	if optional {
 		return nil
 	}
 	return s

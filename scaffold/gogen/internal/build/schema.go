@@ -138,7 +138,7 @@ func relevant(r *model.Rules, k kindSet) []string {
 	var out []string
 	for _, rule := range []struct {
 		of      kindSet
-		has     bool
+		present bool
 		keyword string
 	}{
 		{kindString, r.MinLength != nil, "minLength"},
@@ -155,7 +155,7 @@ func relevant(r *model.Rules, k kindSet) []string {
 		{kindObject, r.MinProperties != nil, "minProperties"},
 		{kindObject, r.MaxProperties != nil, "maxProperties"},
 	} {
-		if rule.has && rule.of&k != 0 {
+		if rule.present && rule.of&k != 0 {
 			out = append(out, rule.keyword)
 		}
 	}

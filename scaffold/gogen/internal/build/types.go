@@ -157,11 +157,11 @@ func (b *builder) untyped(f *schema, at place, e *entry) *model.Type {
 // keywords returns the keywords of a flat schema, for people.
 func (s *schema) keywords() []string {
 	out := relevant(&s.rules, anyKind)
-	for keyword, has := range map[string]bool{
+	for keyword, present := range map[string]bool{
 		"prefixItems": len(s.prefix) > 0, "items": s.items != nil, "properties": len(s.properties) > 0,
 		"patternProperties": len(s.patterns) > 0, "additionalProperties": s.additional != nil, "required": len(s.required) > 0,
 	} {
-		if has {
+		if present {
 			out = append(out, keyword)
 		}
 	}

@@ -211,13 +211,13 @@ func Breaks(old, now API) []Break {
 	var out []Break
 	for _, name := range slices.Sorted(maps.Keys(old)) {
 		was := old[name]
-		is, ok := now[name]
+		current, ok := now[name]
 		switch of, _, member := strings.Cut(name, "."); {
-		case ok && (was == is || was == "struct" && is == comparableStruct || wider(was, is)):
-		case ok && was == comparableStruct && is == "struct":
+		case ok && (was == current || was == "struct" && current == comparableStruct || wider(was, current)):
+		case ok && was == comparableStruct && current == "struct":
 			out = append(out, Break{name, was, "no longer comparable"})
 		case ok:
-			out = append(out, Break{name, was, is})
+			out = append(out, Break{name, was, current})
 		case member && now[of] == "" && of != "Client":
 		default:
 			out = append(out, Break{Name: name, Old: was})
@@ -228,7 +228,7 @@ func Breaks(old, now API) []Break {
 
 // wider reports whether two constructors of a union differ in that the second
 // takes more alternatives.
-func wider(was, is string) bool {
+func wider(was, current string) bool {
 	terms := func(text string) (set []string, rest string) {
 		in, ok := strings.CutPrefix(text, "func[")
 		if !ok {
@@ -238,7 +238,7 @@ func wider(was, is string) bool {
 		return strings.Split(in, " | "), rest
 	}
 	a, restA := terms(was)
-	b, restB := terms(is)
+	b, restB := terms(current)
 	return len(a) > 0 && restA == restB && !slices.ContainsFunc(a, func(term string) bool { return !slices.Contains(b, term) })
 }
 
@@ -251,9 +251,9 @@ func (b Break) String() string {
 		return b.Name + " can no longer be compared with =="
 	}
 	was, old := strings.CutSuffix(b.Old, ofPointer)
-	is, now := strings.CutSuffix(b.New, ofPointer)
+	pointer, now := strings.CutSuffix(b.New, ofPointer)
 	if old != now {
-		was, is = b.Old, b.New
+		was, pointer = b.Old, b.New
 	}
-	return b.Name + ": was " + was + ", is " + is
+	return b.Name + ": was " + was + ", is " + pointer
 }

@@ -17,10 +17,10 @@ func (s *schemas) bounds(at string, old, now *node) {
 		s.bound(at, key, old, now, func(x, y *big.Rat) (int, bool) { return x.Cmp(y), true })
 	}
 	s.bound(at, "multipleOf", old, now, compareSteps)
-	switch was, is := old.keys["uniqueItems"] == true, now.keys["uniqueItems"] == true; {
-	case is && !was:
+	switch was, current := old.keys["uniqueItems"] == true, now.keys["uniqueItems"] == true; {
+	case current && !was:
 		s.report(ruleTightened, at, "items have to differ from now on")
-	case was && !is:
+	case was && !current:
 		s.report(ruleLoosened, at, "items need not differ any more")
 	}
 }
@@ -29,12 +29,12 @@ func (s *schemas) bounds(at string, old, now *node) {
 // where it is looser; false where they are not comparable.
 func (s *schemas) bound(at, key string, old, now *node, tighter func(x, y *big.Rat) (int, bool)) {
 	a, had := old.number(key)
-	b, has := now.number(key)
+	b, ok := now.number(key)
 	switch {
-	case !had && !has:
+	case !had && !ok:
 	case !had:
 		s.report(ruleTightened, at, "%s %s added", key, b)
-	case !has:
+	case !ok:
 		s.report(ruleLoosened, at, "%s %s removed", key, a)
 	default:
 		order, comparable := 0, a == b
@@ -94,8 +94,8 @@ func (s *schemas) rest(at string, old, now *node) {
 			continue
 		}
 		a, had := old.keys[key]
-		b, has := now.keys[key]
-		if had == has && jsonschema.Equal(a, b) {
+		b, ok := now.keys[key]
+		if had == ok && jsonschema.Equal(a, b) {
 			continue
 		}
 		rule := ruleReplaced
@@ -106,13 +106,13 @@ func (s *schemas) rest(at string, old, now *node) {
 			rule = ruleNote
 		case !had:
 			rule = ruleTightened
-		case !has:
+		case !ok:
 			rule = ruleLoosened
 		}
 		switch {
 		case !had:
 			s.report(rule, at, "%s %s added", base, show(b))
-		case !has:
+		case !ok:
 			s.report(rule, at, "%s %s removed", base, show(a))
 		default:
 			s.report(rule, at, "%s was %s, is %s", base, show(a), show(b))

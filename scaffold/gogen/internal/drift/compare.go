@@ -121,15 +121,15 @@ func hasRef(schema any) bool {
 
 // nulls compares whether null is allowed.
 func (s *schemas) nulls(at string, old, now *node, p place) {
-	was, is := old.all()&null != 0, now.all()&null != 0
+	was, current := old.all()&null != 0, now.all()&null != 0
 	switch {
 	case old.all() == null || now.all() == null, old.all() == anyKind || now.all() == anyKind:
 		// Only null, or anything: a change of types.
-	case !was && is && p.optional && !s.input:
+	case !was && current && p.optional && !s.input:
 		s.report(ruleNullIgnored, at, "may be null now")
-	case !was && is:
+	case !was && current:
 		s.report(ruleNullAllowed, at, "may be null now")
-	case was && !is:
+	case was && !current:
 		s.report(ruleNullRefused, at, "may no longer be null")
 	}
 }
@@ -137,20 +137,20 @@ func (s *schemas) nulls(at string, old, now *node, p place) {
 // values compares enum and const. It reports false where that was all.
 func (s *schemas) values(at string, old, now *node) bool {
 	was, hadValues := old.values()
-	is, hasValues := now.values()
+	current, hasValues := now.values()
 	if !hadValues && !hasValues {
 		return true
 	}
-	was, is = notNull(was), notNull(is)
+	was, current = notNull(was), notNull(current)
 	switch {
 	case hadValues && hasValues:
-		added, removed := without(is, was), without(was, is)
+		added, removed := without(current, was), without(was, current)
 		switch {
 		case len(added) == 0 && len(removed) == 0:
-		case len(removed) == len(was) && len(added) == len(is) && kindsOf(was) != kindsOf(is):
-			s.report(ruleTypeChanged, at, "was one of %s, is one of %s", list(was), list(is))
+		case len(removed) == len(was) && len(added) == len(current) && kindsOf(was) != kindsOf(current):
+			s.report(ruleTypeChanged, at, "was one of %s, is one of %s", list(was), list(current))
 		case len(was) == 1 && len(removed) == 1:
-			s.report(ruleConstChanged, at, "was %s, is %s", list(was), list(is))
+			s.report(ruleConstChanged, at, "was %s, is %s", list(was), list(current))
 		case len(was) == 1 && !s.input:
 			s.report(ruleTypeWidened, at, "was %s alone, may be %s too", list(was), list(added))
 		default:
@@ -164,10 +164,10 @@ func (s *schemas) values(at string, old, now *node) bool {
 		return false
 	case hasValues:
 		if now.all()&^old.kinds&^null != 0 {
-			s.report(ruleTypeChanged, at, "was %s, is one of %s", old.kinds, list(is))
+			s.report(ruleTypeChanged, at, "was %s, is one of %s", old.kinds, list(current))
 			return false
 		}
-		s.report(ruleTightened, at, "only %s from now on", list(is))
+		s.report(ruleTightened, at, "only %s from now on", list(current))
 	default:
 		if old.all()&^now.kinds&^null != 0 {
 			s.report(ruleTypeChanged, at, "was one of %s, is %s", list(was), now.kinds)
@@ -218,25 +218,25 @@ func valuesOf(values []any) string {
 
 // kinds compares types. It reports false where they have nothing in common.
 func (s *schemas) kinds(at string, old, now *node) bool {
-	was, is := old.kinds, now.kinds
-	if was != anyKind && is != anyKind && was != null && is != null {
-		was, is = was&^null, is&^null
+	was, current := old.kinds, now.kinds
+	if was != anyKind && current != anyKind && was != null && current != null {
+		was, current = was&^null, current&^null
 	}
 	if len(old.arms) > 0 && len(now.arms) > 0 {
 		return true // reported by the arms
 	}
-	added, removed := is&^was, was&^is
+	added, removed := current&^was, was&^current
 	switch {
 	case added == 0 && removed == 0:
 		return true
 	case removed == 0:
-		s.report(ruleTypeWidened, at, "was %s, is %s", was, is)
+		s.report(ruleTypeWidened, at, "was %s, is %s", was, current)
 	case added == 0:
-		s.report(ruleTypeNarrowed, at, "was %s, is %s", was, is)
+		s.report(ruleTypeNarrowed, at, "was %s, is %s", was, current)
 	default:
-		s.report(ruleTypeChanged, at, "was %s, is %s", was, is)
+		s.report(ruleTypeChanged, at, "was %s, is %s", was, current)
 	}
-	return was&is != 0
+	return was&current != 0
 }
 
 // union compares one type with several. The alternatives of oneOf are assumed to
@@ -347,26 +347,26 @@ func (s *schemas) describe(d *document, arm any) string {
 
 // members compares objects.
 func (s *schemas) members(at string, old, now *node) {
-	was, is := old.properties(), now.properties()
+	was, current := old.properties(), now.properties()
 	needed, needs := old.required(), now.required()
 	closed := now.keys["additionalProperties"] == false
-	names := slices.Concat(keys(was, is), keys(needed, needs))
+	names := slices.Concat(keys(was, current), keys(needed, needs))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		pointer := runtimeschema.Pointer(at+"/properties", name)
 		a, had := was[name]
-		b, has := is[name]
-		had, has = had || needed[name], has || needs[name]
+		b, ok := current[name]
+		had, ok = had || needed[name], ok || needs[name]
 		switch {
 		case !had && needs[name]:
 			s.report(ruleRequiredAdded, pointer, "required member added")
 		case !had:
 			s.report(ruleOptionalAdded, pointer, "optional member added")
-		case !has && closed && s.input:
+		case !ok && closed && s.input:
 			s.report(ruleMemberRefused, pointer, "member removed, and the object takes no others")
-		case !has && needed[name]:
+		case !ok && needed[name]:
 			s.report(ruleRequiredRemoved, pointer, "required member removed")
-		case !has:
+		case !ok:
 			s.report(ruleOptionalRemoved, pointer, "optional member removed")
 		default:
 			if !needed[name] && needs[name] {
@@ -403,15 +403,15 @@ func (s *schemas) additional(at string, old, now *node) {
 
 func (s *schemas) patterns(at string, a, b any) {
 	was, _ := a.(map[string]any)
-	is, _ := b.(map[string]any)
-	for _, p := range keys(was, is) {
+	current, _ := b.(map[string]any)
+	for _, p := range keys(was, current) {
 		pointer := runtimeschema.Pointer(at+"/patternProperties", p)
 		x, had := was[p]
-		y, has := is[p]
+		y, ok := current[p]
 		switch {
 		case !had:
 			s.report(ruleTightened, pointer, "members of this pattern have a schema from now on")
-		case !has:
+		case !ok:
 			s.report(ruleTypeWidened, pointer, "members of this pattern have no schema any more")
 		default:
 			s.compare(pointer, x, y, place{optional: true})
@@ -457,16 +457,16 @@ func (n *node) required() map[string]bool {
 // items compares arrays.
 func (s *schemas) items(at string, old, now *node) {
 	was, oldRest := old.places()
-	is, newRest := now.places()
-	for i := range max(len(was), len(is)) {
+	current, newRest := now.places()
+	for i := range max(len(was), len(current)) {
 		pointer := at + "/prefixItems/" + strconv.Itoa(i)
 		switch {
 		case i >= len(was):
-			s.compare(pointer, orTrue(oldRest), is[i], place{})
-		case i >= len(is):
+			s.compare(pointer, orTrue(oldRest), current[i], place{})
+		case i >= len(current):
 			s.compare(pointer, was[i], orTrue(newRest), place{})
 		default:
-			s.compare(pointer, was[i], is[i], place{})
+			s.compare(pointer, was[i], current[i], place{})
 		}
 	}
 	if oldRest != nil || newRest != nil {

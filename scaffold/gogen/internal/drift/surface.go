@@ -105,19 +105,19 @@ func compareLists(kind string, old, now []Entry, compare func(c *comparer, old, 
 	if err != nil {
 		return nil, err
 	}
-	is, err := byKey(kind, now)
+	current, err := byKey(kind, now)
 	if err != nil {
 		return nil, err
 	}
 	var changes []Change
-	for _, key := range keys(was, is) {
+	for _, key := range keys(was, current) {
 		c := comparer{kind: kind, name: key}
 		a, had := was[key].(map[string]any)
-		b, has := is[key].(map[string]any)
+		b, ok := current[key].(map[string]any)
 		switch {
 		case !had:
 			c.add(true, ruleAdded, "", "added")
-		case !has:
+		case !ok:
 			c.add(true, ruleRemoved, "", "removed")
 		default:
 			compare(&c, a, b)
@@ -173,23 +173,23 @@ func (c *comparer) texts(pointer string, old, now map[string]any, keys ...string
 func (c *comparer) tool(old, now map[string]any) {
 	c.texts("", old, now, "title", "description")
 	c.hints(old, now)
-	if was, is := taskSupport(old), taskSupport(now); was != is {
-		if is == "required" {
+	if was, current := taskSupport(old), taskSupport(now); was != current {
+		if current == "required" {
 			c.add(true, ruleTask, "/execution/taskSupport", "can only be called as a task from now on")
 		} else {
-			c.add(true, ruleNote, "/execution/taskSupport", "was %s, is %s", was, is)
+			c.add(true, ruleNote, "/execution/taskSupport", "was %s, is %s", was, current)
 		}
 	}
 	c.schemas("/inputSchema", true, orTrue(old["inputSchema"]), orTrue(now["inputSchema"]))
-	was, is := old["outputSchema"], now["outputSchema"]
+	was, current := old["outputSchema"], now["outputSchema"]
 	switch {
-	case was == nil && is == nil:
+	case was == nil && current == nil:
 	case was == nil:
 		c.add(false, ruleOutputAdded, "/outputSchema", "output schema added")
-	case is == nil:
+	case current == nil:
 		c.add(false, ruleOutputRemoved, "/outputSchema", "output schema removed")
 	default:
-		c.schemas("/outputSchema", false, was, is)
+		c.schemas("/outputSchema", false, was, current)
 	}
 }
 
@@ -204,7 +204,7 @@ func taskSupport(tool map[string]any) string {
 // hints compares annotations by what they mean, absent ones included
 // (specification 2025-11-25, ToolAnnotations).
 func (c *comparer) hints(old, now map[string]any) {
-	was, is := claims(old), claims(now)
+	was, current := claims(old), claims(now)
 	for i, hint := range []struct {
 		name, dropped, made string
 		worse               bool // the value that is worse
@@ -214,14 +214,14 @@ func (c *comparer) hints(old, now map[string]any) {
 		{"idempotentHint", "no longer claims that a second call changes nothing more", "claims that a second call changes nothing more", false},
 		{"openWorldHint", "claims to reach no open world now", "may reach an open world from now on", true},
 	} {
-		if was[i] == is[i] {
+		if was[i] == current[i] {
 			continue
 		}
 		text := hint.dropped
-		if is[i] {
+		if current[i] {
 			text = hint.made
 		}
-		c.add(true, ruleHints, "/annotations/"+hint.name, "%s", text).Notable = is[i] == hint.worse
+		c.add(true, ruleHints, "/annotations/"+hint.name, "%s", text).Notable = current[i] == hint.worse
 	}
 	a, _ := old["annotations"].(map[string]any)
 	b, _ := now["annotations"].(map[string]any)
@@ -248,17 +248,17 @@ func claims(tool map[string]any) [4]bool {
 // prompt compares arguments: required or optional texts.
 func (c *comparer) prompt(old, now map[string]any) {
 	c.texts("", old, now, "title", "description")
-	was, is := arguments(old), arguments(now)
-	for _, name := range keys(was, is) {
+	was, current := arguments(old), arguments(now)
+	for _, name := range keys(was, current) {
 		pointer := runtimeschema.Pointer("/arguments", name)
 		a, had := was[name].(map[string]any)
-		b, has := is[name].(map[string]any)
+		b, ok := current[name].(map[string]any)
 		switch {
 		case !had && b["required"] == true:
 			c.add(true, ruleRequiredAdded, pointer, "required argument added")
 		case !had:
 			c.add(true, ruleOptionalAdded, pointer, "optional argument added")
-		case !has:
+		case !ok:
 			c.add(true, ruleMemberRefused, pointer, "argument removed")
 		default:
 			if needed, needs := a["required"] == true, b["required"] == true; needs && !needed {
