@@ -13,13 +13,13 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/auditing"
 	"github.com/mcpctl/mcpctl/cmd/internal/doctor"
-	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 	"github.com/mcpctl/mcpctl/cmd/internal/locking"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/configedit"
 	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
+	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
 
 // doctorCommand is one run of mcpctl doctor.
@@ -56,7 +56,7 @@ func (c *doctorCommand) run(ctx context.Context, words []string) error {
 		return err
 	}
 	files.Fix = c.fix
-	d := &doctor.Doctor{Turns: gateway.NewTurns(), Dial: c.options, Kind: func(err error) string { return kinds[exitCode(err)] }, Hint: ui.HintOf, Drift: locking.Drift(c.settings.ConfigPath), Shared: c.settings.Serve.Access.Required()}
+	d := &doctor.Doctor{Turns: proxy.NewStartLimiter(), Dial: c.options, Kind: func(err error) string { return kinds[exitCode(err)] }, Hint: ui.HintOf, Drift: locking.Drift(c.settings.ConfigPath), Shared: c.settings.Serve.Access.Required()}
 	if files.Config != nil {
 		d.Warnings = files.Config.Warnings()
 	}

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
-	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 	"github.com/mcpctl/mcpctl/cmd/internal/locking"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
 
 // knownWhole returns the stored lists of the configured servers, as the servers have sent them.
@@ -111,7 +111,7 @@ func (c *toolsCommand) stored(ctx context.Context, f *config.File) []serverTools
 // ask asks servers side by side for their tools, those that are started each in its turn.
 func (c *toolsCommand) ask(ctx context.Context, f *config.File, names []string) []serverTools {
 	all := make([]serverTools, len(names))
-	turns := gateway.NewTurns()
+	turns := proxy.NewStartLimiter()
 	var wg sync.WaitGroup
 	for i, name := range names {
 		one := &all[i]

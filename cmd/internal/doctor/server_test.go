@@ -41,13 +41,12 @@ func TestUnattended(t *testing.T) {
 	}
 }
 
-// TestTurns: programs start in the queue of serve, two for each processor, and remote servers do
+// TestTurns: programs start in the queue of serve, 16 for each processor, and remote servers do
 // not wait for them.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	turns := proxy.NewStartLimiter()
-	turns.Spare = nil // these only wait, which is no load
-	most := 2 * goruntime.GOMAXPROCS(0)
+	most := 16 * goruntime.GOMAXPROCS(0)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var entries []config.Entry

@@ -9,70 +9,56 @@ import (
 	"time"
 )
 
-// TestSpareTurns: while there is room more servers are started than there are turns, but
-// not without end; else the others wait for a turn.
-func TestSpareTurns(t *testing.T) {
-	turns, most := perCPU*runtime.GOMAXPROCS(0), mostPerCPU*runtime.GOMAXPROCS(0)
-	const while = 500 * time.Millisecond
+// TestStartLimiter: so many servers start at once, the next where one is done or has taken
+// too long. One that is urgent or remote waits for none.
+func TestStartLimiter(t *testing.T) {
+	t.Parallel()
+	most := startsPerCPU * runtime.GOMAXPROCS(0)
+	urgent := make(chan struct{})
+	close(urgent)
 	for name, c := range map[string]struct {
-		spare func(begun int, since time.Duration) int // nil: it is not known
-		want  int                                      // that have begun after two seconds
+		urgent <-chan struct{}
+		remote bool
+		takes  time.Duration
+		want   map[time.Duration]int // how many of three times as many have begun by then
 	}{
-		"none":                {func(int, time.Duration) int { return 0 }, turns},
-		"it is not known":     {nil, turns},
-		"one at a time":       {func(int, time.Duration) int { return 1 }, most},
-		"many at a time":      {func(int, time.Duration) int { return 1000 }, most},
-		"after a while":       {func(_ int, since time.Duration) int { return int(since / while) }, most},
-		"until some have one": {func(begun int, _ time.Duration) int { return min(turns+3-begun, 2) }, turns + 3},
+		"in turns":       {takes: time.Second, want: map[time.Duration]int{0: most, time.Second: 2 * most, 2 * time.Second: 3 * most}},
+		"ones that hang": {takes: time.Hour, want: map[time.Duration]int{turnTime - 1: most, turnTime: 2 * most, 2 * turnTime: 3 * most}},
+		"urgent":         {urgent: urgent, takes: time.Hour, want: map[time.Duration]int{0: 3 * most}},
+		"remote":         {remote: true, takes: time.Hour, want: map[time.Duration]int{0: 3 * most}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				all, start := NewStartLimiter(), time.Now()
+				all, ended := NewStartLimiter(), make(chan struct{})
 				var begun atomic.Int64
-				all.Spare = nil
-				if c.spare != nil {
-					all.Spare = func() int { return c.spare(int(begun.Load()), time.Since(start)) }
-				}
-				for range 2 * most {
+				for range 3 * most {
 					go func() {
-						done := all.Wait(ctx, nil, true)
+						done := all.Wait(t.Context(), c.urgent, !c.remote)
 						defer done()
-						if ctx.Err() == nil {
-							begun.Add(1)
-							<-ctx.Done()
+						begun.Add(1)
+						select {
+						case <-time.After(c.takes):
+						case <-ended:
 						}
 					}()
 				}
-				time.Sleep(2 * time.Second)
-				synctest.Wait()
-				if got := int(begun.Load()); got != c.want {
-					t.Errorf("%d have begun, want %d", got, c.want)
+				for at, want := range c.want {
+					time.AfterFunc(at, func() {
+						synctest.Wait()
+						if got := int(begun.Load()); got != want {
+							t.Errorf("after %s: %d have begun, want %d", at, got, want)
+						}
+					})
 				}
+				time.Sleep(3 * turnTime)
+				close(ended)
 			})
 		})
 	}
-}
-
-// TestSpareTurnsSoon: servers that only sleep are all started in a moment.
-func TestSpareTurnsSoon(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		all, start := NewStartLimiter(), time.Now()
-		all.Spare = func() int { return 1 }
-		var last atomic.Int64
-		for range 10 * runtime.GOMAXPROCS(0) {
-			go func() {
-				done := all.Wait(t.Context(), nil, true)
-				defer done()
-				last.Store(int64(time.Since(start)))
-				time.Sleep(300 * time.Millisecond)
-			}()
-		}
-		time.Sleep(time.Second)
-		synctest.Wait()
-		if took, most := time.Duration(last.Load()), time.Duration(10*runtime.GOMAXPROCS(0))*lookFirst; took > most {
-			t.Errorf("the last has begun after %s, want %s", took, most)
-		}
+	t.Run("given up", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		all := &StartLimiter{taken: make(chan struct{})}
+		all.Wait(ctx, nil, true)() // returns
 	})
 }
