@@ -18,8 +18,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/mcpctl/mcpctl/test/wire"
 )
@@ -92,16 +95,34 @@ func run(ctx context.Context, f flags, out io.Writer) (bool, error) {
 		return false, err
 	}
 	defer b.close()
+	// Rows mostly wait: two at a time. The report has them in order.
+	outcomes := make([]chan outcome, len(rows))
+	for i := range outcomes {
+		outcomes[i] = make(chan outcome, 1)
+	}
+	var work errgroup.Group
+	work.SetLimit(2)
+	go func() {
+		for i, w := range rows {
+			work.Go(func() error {
+				outcomes[i] <- b.runRow(ctx, w)
+				return nil
+			})
+		}
+	}()
 	r := &report{out: out, expected: expected, verbose: f.verbose}
-	for _, w := range rows {
-		begun := time.Now()
-		if err := b.runRow(ctx, w, r); err != nil {
-			r.broken(w, err)
+	for i, w := range rows {
+		o := <-outcomes[i]
+		for j, scenarios := range o.parts {
+			r.part(w, w.parts[j], scenarios)
 		}
-		if ctx.Err() != nil {
-			return false, context.Cause(ctx)
+		if o.err != nil {
+			r.broken(w, o.err)
 		}
-		r.row(w, time.Since(begun))
+		r.row(w, o.took)
+	}
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
 	}
 	return r.finish(), nil
 }
@@ -162,6 +183,9 @@ func newBench(ctx context.Context, f flags) (*bench, error) {
 	if b.everything, err = buildEverything(ctx, dir); err != nil {
 		return fail(err)
 	}
+	b.buildTasks = sync.OnceValues(func() (string, error) {
+		return wire.Build(ctx, filepath.Join(dir, "tasks"), "./test/tasks/server")
+	})
 	if b.mcpctl == "" {
 		b.mcpctl, err = wire.Build(ctx, filepath.Join(dir, "mcpctl"), "./cmd/mcpctl")
 	} else {
@@ -178,18 +202,28 @@ func (b *bench) close() {
 	_ = os.RemoveAll(b.dir)
 }
 
-func (b *bench) runRow(ctx context.Context, w row, r *report) error {
+// outcome is what came of a row.
+type outcome struct {
+	parts [][]scenario // as far as it came
+	err   error
+	took  time.Duration
+}
+
+func (b *bench) runRow(ctx context.Context, w row) (o outcome) {
+	defer func(begun time.Time) { o.took = time.Since(begun) }(time.Now())
 	p, err := w.open(ctx, b)
 	if err != nil {
-		return err
+		o.err = err
+		return o
 	}
 	defer p.close()
 	for _, part := range w.parts {
 		scenarios, err := p.run(ctx, part.version)
 		if err != nil {
-			return err
+			o.err = err
+			return o
 		}
-		r.part(w, part, scenarios)
+		o.parts = append(o.parts, scenarios)
 	}
-	return nil
+	return o
 }

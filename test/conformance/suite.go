@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -19,7 +20,7 @@ type suite struct {
 	node, script string
 	// dir takes the results, a directory a run.
 	dir  string
-	runs int
+	runs atomic.Int32
 }
 
 const (
@@ -78,8 +79,7 @@ func (s *suite) run(ctx context.Context, limit time.Duration, args ...string) (s
 
 // results makes a directory for a run.
 func (s *suite) results() string {
-	s.runs++
-	return filepath.Join(s.dir, "results-"+strconv.Itoa(s.runs))
+	return filepath.Join(s.dir, "results-"+strconv.Itoa(int(s.runs.Add(1))))
 }
 
 var listed = regexp.MustCompile(`(?m)^  - (\S+) \[([^\]]*)\]`)

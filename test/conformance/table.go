@@ -50,6 +50,7 @@ type bench struct {
 	mcpctl     string
 	self       string // this program
 	everything string
+	buildTasks func() (program string, err error) // once
 	log        *os.File
 }
 
@@ -204,7 +205,7 @@ func taskParts() []part { return []part{{version: extension, least: 35}} }
 
 // serveTasks starts the server of test/tasks over HTTP.
 func (b *bench) serveTasks(ctx context.Context) (*process, error) {
-	program, err := wire.Build(ctx, filepath.Join(b.dir, "tasks"), "./test/tasks/server")
+	program, err := b.buildTasks()
 	if err != nil {
 		return nil, err
 	}

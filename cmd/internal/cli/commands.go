@@ -1,67 +1,77 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+)
 
 // commandGroup is a heading of the help text and the commands below it.
 type commandGroup struct {
 	id, title string
-	commands  []*cobra.Command
+	commands  []command
+}
+
+// command is how a command of the top level is built.
+type command struct {
+	name  string
+	build func(a *app) *cobra.Command
 }
 
 // commandGroups returns the whole command tree. The help text has the groups in
 // this order, and the commands of each by name.
-func (a *app) commandGroups() []commandGroup {
+func commandGroups() []commandGroup {
 	return []commandGroup{
-		{"configure", "Find and configure:", []*cobra.Command{
-			newSearch(a),
-			newInfo(a),
-			newAdd(a),
-			newList(a),
-			newGet(a),
-			newRemove(a),
-			newUpdate(a),
-			newLint(a),
-			newImport(a),
-			newExport(a),
-			newSync(a),
-			newLock(a),
-			newConfig(a),
-			newDoctor(a),
+		{"configure", "Find and configure:", []command{
+			{"search", newSearch},
+			{"info", newInfo},
+			{"add", newAdd},
+			{"list", newList},
+			{"get", newGet},
+			{"remove", newRemove},
+			{"update", newUpdate},
+			{"lint", newLint},
+			{"import", newImport},
+			{"export", newExport},
+			{"sync", newSync},
+			{"lock", newLock},
+			{"config", newConfig},
+			{"doctor", newDoctor},
 		}},
-		{"use", "Use:", []*cobra.Command{
-			newTools(a),
-			newFind(a),
-			newBudget(a),
-			newGrep(a),
-			newDescribe(a),
-			newCall(a),
-			newResources(a),
-			newRead(a),
-			newPrompts(a),
-			newPrompt(a),
-			newPing(a),
-			newKeep(a),
+		{"use", "Use:", []command{
+			{"tools", newTools},
+			{"find", newFind},
+			{"budget", newBudget},
+			{"grep", newGrep},
+			{"describe", newDescribe},
+			{"call", newCall},
+			{"resources", newResources},
+			{"read", newRead},
+			{"prompts", newPrompts},
+			{"prompt", newPrompt},
+			{"ping", newPing},
+			{"session", newKeep},
 		}},
-		{"authorise", "Authorise:", []*cobra.Command{
-			newAuth(a),
-			newAccess(a),
-			newPolicy(a),
-			newAudit(a),
+		{"authorise", "Authorise:", []command{
+			{"auth", newAuth},
+			{"access", newAccess},
+			{"policy", newPolicy},
+			{"audit", newAudit},
 		}},
-		{"generate", "Generate:", []*cobra.Command{
-			newGenerate(a),
+		{"generate", "Generate:", []command{
+			{"generate", newGenerate},
 		}},
-		{"serve", "Serve:", []*cobra.Command{
-			newServe(a),
-			newBridge(a),
-			newMCP(a),
-			newRun(a),
-			newStatus(a),
+		{"serve", "Serve:", []command{
+			{"serve", newServe},
+			{"bridge", newBridge},
+			{"mcp", newMCP},
+			{"run", newRun},
+			{"status", newStatus},
 		}},
-		{restGroup, "Rest:", []*cobra.Command{
-			newDemo(a),
-			newDemoServer(a),
-			newVersion(a),
+		{restGroup, "Rest:", []command{
+			{"demo", newDemo},
+			{"demo-server", newDemoServer},
+			{"version", newVersion},
 		}},
 	}
 }
@@ -70,12 +80,24 @@ const restGroup = "rest"
 
 // addCommands adds the command tree to root.
 func addCommands(root *cobra.Command, a *app) {
-	for _, g := range a.commandGroups() {
+	for _, g := range commandGroups() {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
-		for _, cmd := range g.commands {
+		for _, c := range g.commands {
+			cmd := c.build(a)
 			cmd.GroupID = g.id
 			root.AddCommand(cmd)
 		}
 	}
 	root.SetCompletionCommandGroupID(restGroup)
+}
+
+// commandNamed returns the command of the top level with a name, without its aliases; false:
+// there is none.
+func commandNamed(name string) (command, bool) {
+	for _, g := range commandGroups() {
+		if i := slices.IndexFunc(g.commands, func(c command) bool { return c.name == name }); i >= 0 {
+			return g.commands[i], true
+		}
+	}
+	return command{}, false
 }

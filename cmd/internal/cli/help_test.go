@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"io"
 	"strings"
 	"testing"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 )
 
 // Help of what does not exist is a usage error, and --help may stand anywhere.
@@ -40,5 +43,29 @@ func TestHelp(t *testing.T) {
 				t.Errorf("got the output %.200q, want it to begin %q", got.out, tt.out)
 			}
 		})
+	}
+}
+
+// TestCommandNames: each command of the top level is found by its name, and says the same
+// alone as in the whole tree.
+func TestCommandNames(t *testing.T) {
+	t.Parallel()
+	newApp := func() *app {
+		return &app{environment: environment{ui: ui.New(nil, io.Discard, io.Discard), getenv: func(string) string { return "" }}}
+	}
+	for _, g := range commandGroups() {
+		for _, c := range g.commands {
+			whole, alone := newRoot(newApp()), newRootFor(newApp(), []string{c.name})
+			if got := c.build(newApp()).Name(); got != c.name {
+				t.Errorf("%s is built under the name %s", got, c.name)
+				continue
+			}
+			if len(alone.Commands()) > 2 {
+				t.Errorf("%s: %d commands are built", c.name, len(alone.Commands()))
+			}
+			if got, want := subcommand(alone, c.name).UsageString(), subcommand(whole, c.name).UsageString(); got != want {
+				t.Errorf("%s alone:\n%s\nin the tree:\n%s", c.name, got, want)
+			}
+		}
 	}
 }

@@ -140,16 +140,29 @@ func (a *app) withCommands(root *cobra.Command) *cobra.Command {
 	return root
 }
 
-// newRootFor builds the command tree as far as it is needed for words. Those that begin
-// with no command are short for one of three.
+// newRootFor builds the command tree as far as it is needed for words: all of it takes longer
+// than what most commands do. Words that begin with no command are short for one of three.
 func newRootFor(a *app, words []string) *cobra.Command {
 	root := newBareRoot(a)
 	first := lineFlags{root.PersistentFlags()}.First(words)
-	if first < 0 || config.Reserved(words[first]) || builtin(words[first]) || isURL(words[first]) {
+	if first < 0 {
 		return a.withCommands(root)
 	}
+	var needed []command
+	switch c, ok := commandNamed(words[first]); {
+	case ok && c.name == "call": // which is describe with --help
+		needed = []command{c, {"describe", newDescribe}}
+	case ok:
+		needed = []command{c}
+	case config.Reserved(words[first]) || builtin(words[first]) || isURL(words[first]):
+		return a.withCommands(root)
+	default:
+		needed = []command{{"tools", newTools}, {"call", newCall}, {"describe", newDescribe}}
+	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(newTools(a), newCall(a), newDescribe(a))
+	for _, c := range needed {
+		root.AddCommand(c.build(a))
+	}
 	root.InitDefaultHelpFlag()
 	root.InitDefaultVersionFlag()
 	usageErrors(root)
