@@ -154,12 +154,12 @@ func TestTrustBound(t *testing.T) {
 	trust := newTrust(t, root.PEM(), nil)
 	chains := verify(t, trust, root.Issue(t, pki.Leaf{DNS: []string{"a"}}))
 	now := time.Now()
-	for i := range maxLeaves + 10 {
+	for i := range maxCached + 10 {
 		one := *chains[0][0]
 		one.SerialNumber = big.NewInt(int64(i))
 		trust.Check([][]*x509.Certificate{{&one, chains[0][1]}}, now)
 	}
-	if n := len(trust.seen); n > maxLeaves {
+	if n := len(trust.seen.of); n > maxCached {
 		t.Errorf("%d certificates are remembered", n)
 	}
 	if n := testing.AllocsPerRun(100, func() { trust.Check(chains, now) }); n > 0 {

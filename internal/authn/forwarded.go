@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
@@ -40,8 +39,6 @@ type Tokens interface {
 const (
 	maxName   = 255 // bytes
 	maxGroups = 1000
-	// maxForwarded bounds the principals that are remembered; beyond it all are forgotten.
-	maxForwarded = 10_000
 )
 
 // ErrUnclear is that a request does not say in one place and one way who asks.
@@ -52,8 +49,7 @@ type Forwarded struct {
 	o       ForwardedOptions
 	ignored atomic.Uint64
 
-	mu   sync.RWMutex // guards seen
-	seen map[said]*access.Principal
+	seen cache[said, *access.Principal]
 }
 
 // said is what headers say.
@@ -61,7 +57,7 @@ type said struct{ user, groups string }
 
 // NewForwarded returns a provider.
 func NewForwarded(o ForwardedOptions) *Forwarded {
-	return &Forwarded{o: o, seen: map[said]*access.Principal{}}
+	return &Forwarded{o: o}
 }
 
 // Kind is that of proxies.
@@ -177,10 +173,7 @@ func (p *Forwarded) of(header map[string][]string) (*access.Principal, *access.R
 	if values := header[p.o.Groups]; p.o.Groups != "" && values != nil {
 		s.groups = values[0]
 	}
-	p.mu.RLock()
-	principal := p.seen[s]
-	p.mu.RUnlock()
-	if principal != nil {
+	if principal, ok := p.seen.find(s); ok {
 		return principal, nil
 	}
 	if s.user == "" && s.groups == "" {
@@ -190,13 +183,8 @@ func (p *Forwarded) of(header map[string][]string) (*access.Principal, *access.R
 	if !ok || !clean(s.user) || strings.Contains(s.user, ",") {
 		return nil, ErrUnclear
 	}
-	principal = &access.Principal{ID: "proxy|" + s.user, Name: s.user, Provider: p.Kind(), Groups: groups}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.seen) >= maxForwarded {
-		clear(p.seen)
-	}
-	p.seen[s] = principal
+	principal := &access.Principal{ID: "proxy|" + s.user, Name: s.user, Provider: p.Kind(), Groups: groups}
+	p.seen.put(s, principal)
 	return principal, nil
 }
 

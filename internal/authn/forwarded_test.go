@@ -217,10 +217,10 @@ func TestRemembered(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { _, _ = ask(p, c) }); n > 0 {
 		t.Errorf("got %v allocations", n)
 	}
-	for i := range maxForwarded + 5 {
+	for i := range maxCached + 5 {
 		_, _ = p.of(map[string][]string{"X-Forwarded-User": {strings.Repeat("a", i%200+1) + string(rune('b'+i%20000))}})
 	}
-	if n := len(p.seen); n > maxForwarded {
+	if n := len(p.seen.of); n > maxCached {
 		t.Errorf("%d are remembered", n)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"path"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/mcpctl/mcpctl/internal/access"
@@ -29,19 +28,15 @@ type MTLSOptions struct {
 type MTLS struct {
 	o MTLSOptions
 
-	mu   sync.RWMutex // guards seen
-	seen map[*x509.Certificate]*access.Principal
+	seen cache[*x509.Certificate, *access.Principal]
 }
-
-// maxSeen bounds the certificates that are remembered; beyond it all are forgotten.
-const maxSeen = 10_000
 
 // NewMTLS returns a provider.
 func NewMTLS(o MTLSOptions) *MTLS {
 	if len(o.From) == 0 {
 		o.From = CertificateKinds()
 	}
-	return &MTLS{o: o, seen: map[*x509.Certificate]*access.Principal{}}
+	return &MTLS{o: o}
 }
 
 // Kind is that of certificates.
@@ -54,23 +49,15 @@ func (p *MTLS) Principal(_ context.Context, c access.Credential) (*access.Princi
 	if c.Certificate == nil || c.Bearer != "" {
 		return nil, nil
 	}
-	p.mu.RLock()
-	principal := p.seen[c.Certificate]
-	p.mu.RUnlock()
-	if principal != nil {
+	if principal, ok := p.seen.find(c.Certificate); ok {
 		return principal, nil
 	}
 	name, refusal := CertificateName(c.Certificate, p.o.From)
 	if refusal != nil {
 		return nil, refusal
 	}
-	principal = &access.Principal{ID: "cert|" + name, Name: name, Provider: p.Kind(), Groups: p.groups(name), Client: name, Expires: c.Certificate.NotAfter, Proof: c.Chains}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.seen) >= maxSeen {
-		clear(p.seen)
-	}
-	p.seen[c.Certificate] = principal
+	principal := &access.Principal{ID: "cert|" + name, Name: name, Provider: p.Kind(), Groups: p.groups(name), Client: name, Expires: c.Certificate.NotAfter, Proof: c.Chains}
+	p.seen.put(c.Certificate, principal)
 	return principal, nil
 }
 

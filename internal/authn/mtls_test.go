@@ -101,11 +101,11 @@ func TestValid(t *testing.T) {
 func TestPrincipalAllocates(t *testing.T) {
 	p := NewMTLS(MTLSOptions{})
 	c := credential(t, pki.New(t, "root"), pki.Leaf{DNS: []string{"a"}})
-	for range maxSeen + 5 { // the bound
+	for range maxCached + 5 { // the bound
 		one := *c.Certificate
 		_, _ = p.Principal(context.Background(), access.Credential{Certificate: &one})
 	}
-	if n := len(p.seen); n > maxSeen {
+	if n := len(p.seen.of); n > maxCached {
 		t.Errorf("%d are remembered", n)
 	}
 	if n := testing.AllocsPerRun(100, func() { _, _ = p.Principal(context.Background(), c) }); n > 0 {

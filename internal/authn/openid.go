@@ -200,9 +200,5 @@ func (p *OpenID) oauth(d *discovered, redirect string) *oauth2.Config {
 
 // clip bounds a text of a provider's, or of a browser's, and makes it safe to print.
 func clip(text string) string {
-	const most = 200
-	if len(text) > most {
-		text = text[:most] + "…"
-	}
-	return plain.Line(strings.ToValidUTF8(text, ""))
+	return plain.Line(strings.ToValidUTF8(plain.Clip(text, 200), ""))
 }

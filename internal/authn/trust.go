@@ -6,7 +6,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/mcpctl/mcpctl/internal/access"
@@ -30,8 +29,7 @@ type Trust struct {
 	// lists are by the subject of their issuer, nil where no list is asked for.
 	lists map[string]*list
 
-	mu   sync.RWMutex // guards seen
-	seen map[*x509.Certificate]verdict
+	seen cache[*x509.Certificate, verdict]
 }
 
 // list is what an issuer has revoked.
@@ -46,14 +44,11 @@ type verdict struct {
 	from, till time.Time
 }
 
-// maxLeaves bounds the certificates that are remembered; beyond it all are forgotten.
-const maxLeaves = 10_000
-
 // ParseTrust returns what accepts certificates of the authorities in ca, in PEM. With
 // lists, of X.509 CRLs in PEM or one in DER, a certificate is accepted only if the list
 // of its issuer is there and does not have it. Nil lists: none is asked for.
 func ParseTrust(ca, lists []byte) (*Trust, error) {
-	t := &Trust{pool: x509.NewCertPool(), seen: map[*x509.Certificate]verdict{}}
+	t := &Trust{pool: x509.NewCertPool()}
 	for rest := ca; ; {
 		var block *pem.Block
 		if block, rest = pem.Decode(rest); block == nil {
@@ -158,19 +153,12 @@ func (t *Trust) Check(chains [][]*x509.Certificate, now time.Time) *access.Refus
 		return ErrUntrusted
 	}
 	leaf := chains[0][0]
-	t.mu.RLock()
-	v, ok := t.seen[leaf]
-	t.mu.RUnlock()
+	v, ok := t.seen.find(leaf)
 	if ok && !now.Before(v.from) && now.Before(v.till) {
 		return v.refusal
 	}
 	v = t.check(chains, now)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.seen) >= maxLeaves {
-		clear(t.seen)
-	}
-	t.seen[leaf] = v
+	t.seen.put(leaf, v)
 	return v.refusal
 }
 

@@ -179,8 +179,5 @@ func (t *Transport) progress(ctx context.Context, req *runtime.Request) func([]b
 func lastLine(chunk []byte) string {
 	chunk = bytes.TrimRight(chunk, "\r\n")
 	line := plain.Text(strings.ToValidUTF8(string(chunk[bytes.LastIndexByte(chunk, '\n')+1:]), "\uFFFD"))
-	if len(line) > progressSize {
-		line = strings.ToValidUTF8(line[:progressSize], "") + "…"
-	}
-	return line
+	return plain.Clip(line, progressSize)
 }

@@ -88,7 +88,7 @@ func (t *StderrTail) log(b []byte) {
 			return
 		}
 		if line := t.lines.Next(bareLine(string(t.begun))); line != "" {
-			line = shownLine(line)
+			line = plain.Clip(line, lineSize)
 			t.logger.Debug("server stderr", "text", line)
 			if t.Each != nil {
 				t.Each(line)
@@ -130,14 +130,14 @@ func (t *StderrTail) Last() string {
 	var lines []string
 	for _, line := range all {
 		if line != "" {
-			lines = append(lines, shownLine(line))
+			lines = append(lines, plain.Clip(line, lineSize))
 		}
 	}
 	return strings.Join(lines[max(0, len(lines)-tailLines):], "\n")
 }
 
 // StderrLine returns a line as a terminal would show it, up to lineSize bytes.
-func StderrLine(line string) string { return shownLine(bareLine(line)) }
+func StderrLine(line string) string { return plain.Clip(bareLine(line), lineSize) }
 
 // bareLine returns a line as a terminal would show it in the end, in one colour:
 // [plain.Text], without what a carriage return has overwritten, with spaces for
@@ -146,14 +146,6 @@ func bareLine(line string) string {
 	line = strings.ToValidUTF8(strings.TrimRight(line, "\r\n"), "\uFFFD")
 	line = plain.Text(line[strings.LastIndexByte(line, '\r')+1:])
 	return strings.TrimRight(strings.NewReplacer("\t", " ", "\n", " ").Replace(line), " ")
-}
-
-// shownLine returns up to lineSize bytes of a line.
-func shownLine(line string) string {
-	if len(line) > lineSize {
-		line = strings.ToValidUTF8(line[:lineSize], "") + "…"
-	}
-	return line
 }
 
 // TellingLine returns the line that says best why a program has ended: the last one

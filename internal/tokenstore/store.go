@@ -248,6 +248,14 @@ func (s *Store) Put(ctx context.Context, t Token) error {
 	return err
 }
 
+// Unstored reports whether a token that was put is not in the store, and serves this process
+// alone.
+func (s *Store) Unstored(t Token) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.memory, t.Same)
+}
+
 // Drop forgets one token, but not another that has come in its place.
 func (s *Store) Drop(ctx context.Context, t Token) error {
 	_, err := s.remove(ctx, func(o Token) bool { return o.Same(t) && o.Access == t.Access })

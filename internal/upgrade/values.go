@@ -3,6 +3,7 @@ package upgrade
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +26,7 @@ func (u *upgrading) values(bare *scaffold.Plan) scaffold.Options {
 	if json.Unmarshal(bare.Entry, &e) != nil {
 		return o
 	}
-	for _, name := range sortedKeys(u.entry.Env) {
+	for _, name := range slices.Sorted(maps.Keys(u.entry.Env)) {
 		if text := u.entry.Env[name]; text != e.Env[name] || !has(e.Env, name) {
 			o.Env = append(o.Env, scaffold.InputValue{Name: name, Value: text})
 		}
@@ -39,7 +40,7 @@ func (u *upgrading) values(bare *scaffold.Plan) scaffold.Options {
 		}
 	}
 	take(e.URL, u.entry.URL)
-	for _, name := range sortedKeys(e.Headers) {
+	for _, name := range slices.Sorted(maps.Keys(e.Headers)) {
 		take(e.Headers[name], u.entry.Headers[name])
 	}
 	for _, h := range Hunks(e.Args, u.entry.Args) {
@@ -97,15 +98,6 @@ func addValues(to *scaffold.Options, from scaffold.Options) {
 }
 
 func has(m map[string]string, name string) bool { _, ok := m[name]; return ok }
-
-func sortedKeys(m map[string]string) []string {
-	out := make([]string, 0, len(m))
-	for name := range m {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
-}
 
 // hidden are the names of secret inputs.
 type hidden struct{ env, headers []string }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/internal/origin"
+	"github.com/mcpctl/mcpctl/internal/plain"
 )
 
 const (
@@ -269,12 +270,7 @@ func (g *guard) safe(text string) (*url.URL, error) {
 func isLoopback(u *url.URL) bool { return origin.IsLoopback(strings.ToLower(u.Hostname())) }
 
 // clip bounds a text of a server's for a message.
-func clip(text string) string {
-	if len(text) > 200 {
-		return text[:200] + "…"
-	}
-	return text
-}
+func clip(text string) string { return plain.Clip(text, 200) }
 
 // do sends a request and reads its answer, within bounds.
 func (g *guard) do(req *http.Request) (status int, header http.Header, body []byte, err error) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/internal/lockfile"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/internal/proc"
 	"github.com/mcpctl/mcpctl/internal/views"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
@@ -293,7 +294,7 @@ func (p *Proxy) backend(b *upstream.Backend, now time.Time) BackendStatus {
 		s.Connections = append(s.Connections, ConnectionStatus(c))
 	}
 	if how.Err != nil {
-		s.LastError = &ErrorStatus{client.Clipped(how.Err.Error(), maxMessage), how.At}
+		s.LastError = &ErrorStatus{plain.Clip(how.Err.Error(), maxMessage), how.At}
 	}
 	if n := counts.Timed; n > 0 {
 		s.Latency = &LatencyStatus{n, milliseconds(counts.P50), milliseconds(counts.P99)}
@@ -324,7 +325,7 @@ func (p *Proxy) catalogOf(b *upstream.Backend) *CatalogStatus {
 			if s.Missing == nil {
 				s.Missing = map[string]string{}
 			}
-			s.Missing[k.Listing().Method] = client.Clipped(cat.Failed[k].Error(), maxMessage)
+			s.Missing[k.Listing().Method] = plain.Clip(cat.Failed[k].Error(), maxMessage)
 		}
 	}
 	if v := p.pins.Verdict(b.Name); v != nil && len(v.Changes) > 0 {

@@ -51,11 +51,11 @@ func areas() []area {
 		{name: "dial", packages: "runtime/dial", uses: "text base client policy transport negotiate auth config clitool"},
 		// The proxy gets a backend as a function that connects: it knows no transport, no
 		// file and no login.
-		{name: "backend", packages: "runtime/proxy/internal/limits runtime/proxy/internal/upstream runtime/proxy/internal/inventory runtime/proxy/internal/client runtime/proxy/internal/interaction", uses: "base client policy store negotiate"},
+		{name: "backend", packages: "runtime/proxy/internal/limits runtime/proxy/internal/upstream runtime/proxy/internal/inventory runtime/proxy/internal/client runtime/proxy/internal/interaction", uses: "text base client policy store negotiate"},
 		{name: "catalog", packages: "runtime/proxy/internal/hooks runtime/proxy/internal/catalog", uses: "text base client results lockfile policy negotiate backend", modules: "golang.org/x/sync"},
 		{name: "router", packages: "runtime/proxy/internal/interaction runtime/proxy/internal/subscriptions runtime/proxy/internal/authorize runtime/proxy/internal/finder runtime/proxy/internal/router", uses: "text base client results policy audit negotiate search schema declare backend catalog"},
 		{name: "servers", packages: "runtime/proxy/internal/endpoint runtime/proxy/internal/http1 runtime/proxy/internal/httpserver runtime/proxy/internal/stdioserver", uses: "base client policy authentication audit backend router"},
-		{name: "proxy", packages: "runtime/proxy", uses: "base client results lockfile policy store audit search backend catalog router servers"},
+		{name: "proxy", packages: "runtime/proxy", uses: "text base client results lockfile policy store audit search backend catalog router servers"},
 		{name: "registry", packages: "registry internal/mirror internal/registrytest", uses: "text base client store search", modules: "github.com/hashicorp/go-retryablehttp"},
 		{name: "scaffold", packages: "scaffold internal/upgrade internal/lint", uses: "text config registry"},
 		{name: "generator", packages: "scaffold/gogen/...", uses: "text client schema codegen", modules: "github.com/dave/jennifer golang.org/x/sync"},

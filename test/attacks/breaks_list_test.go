@@ -30,17 +30,17 @@ func breakages() []breakage {
 		gateway   = "cmd/internal/gateway"
 	)
 	return append([]breakage{
-		one("browser wall", "any Host is taken", proxy, "(*AccessControl).checkOrigin", `if !w.own(r.Host) {`, `if r.Host == "" {`,
+		one("Host and Origin", "any Host is taken", proxy, "(*AccessControl).checkOrigin", `if !w.own(r.Host) {`, `if r.Host == "" {`,
 			"hosts/another name", "hosts/localhost as a part"),
-		one("browser wall", "a host that begins like loopback is taken", proxy, "loopback", `if len(hostport) == len(name) && strings.EqualFold(hostport, name) {`, `if strings.HasPrefix(strings.ToLower(hostport), name) {`,
+		one("Host and Origin", "a host that begins like loopback is taken", proxy, "loopback", `if len(hostport) == len(name) && strings.EqualFold(hostport, name) {`, `if strings.HasPrefix(strings.ToLower(hostport), name) {`,
 			"hosts/localhost as a part", "origins/localhost as a part"),
-		one("browser wall", "any Origin is taken", proxy, "(*AccessControl).checkOrigin", `case len(origins) == 1 && !w.ownOrigin(origins[0]):`, `case len(origins) == 1 && origins[0] == "":`,
+		one("Host and Origin", "any Origin is taken", proxy, "(*AccessControl).checkOrigin", `case len(origins) == 1 && !w.ownOrigin(origins[0]):`, `case len(origins) == 1 && origins[0] == "":`,
 			"origins/another", "origins/null"),
-		one("browser wall", "the stream of the old transport has no wall", proxy, "(*SSE).ServeHTTP", `principal, ok := f.o.admit(w, r)`, `var principal *access.Principal; ok := true`,
+		one("Host and Origin", "the stream of the old transport is open to every page", proxy, "(*SSE).ServeHTTP", `principal, ok := f.o.admit(w, r)`, `var principal *access.Principal; ok := true`,
 			"hosts/attacker.example asks for GET sse", "origins/another's page asks for GET sse"),
-		one("browser wall", "the messages of the old transport have no wall", proxy, "(*SSE).messages", `principal, ok := f.o.admit(w, r)`, `var principal *access.Principal; ok := true`,
+		one("Host and Origin", "the messages of the old transport are open to every page", proxy, "(*SSE).messages", `principal, ok := f.o.admit(w, r)`, `var principal *access.Principal; ok := true`,
 			"hosts/attacker.example asks for POST messages?sessionId=x", "origins/another's page asks for POST messages?sessionId=x"),
-		one("browser wall", "any kind of content is taken", proxy, "receive", `!isJSON(r.Header.Get("Content-Type"))`, `r == nil`,
+		one("Host and Origin", "any kind of content is taken", proxy, "receive", `!isJSON(r.Header.Get("Content-Type"))`, `r == nil`,
 			"contents/text, as of a form", "contents/none"),
 		one("secure start", "any address is listened on", gateway, "(*Options).checkAddress", `if o.Insecure || `, `if true || o.Insecure || `,
 			"listening/all interfaces is refused", "listening/an address of the net is refused"),
@@ -200,7 +200,7 @@ func breakages() []breakage {
 			"sessions/a second initialize on standard input is refused"),
 		one("header and body agree", "the stateless era has other methods than POST", proxy, "(*Streamable).ServeHTTP", `case version == revision.Modern:`, `case version == "never":`,
 			"mirrored/method DELETE of the stateless era"),
-		one("browser wall", "Sec-Fetch-Site is not looked at", proxy, "(*AccessControl).checkOrigin", `if site != "none" && site != "same-origin" {`, `if site == "" {`,
+		one("Host and Origin", "Sec-Fetch-Site is not looked at", proxy, "(*AccessControl).checkOrigin", `if site != "none" && site != "same-origin" {`, `if site == "" {`,
 			"origins/fetch: cross-site without an origin"),
 
 		one("secrets", "errors repeat what a server says", "internal/secret", "(*Redactor).replace", `if r.Empty() {`, `if true || r.Empty() {`,

@@ -324,9 +324,5 @@ func checkJSON(raw []byte) error {
 
 // short returns the beginning of a word for a message.
 func short(w string) string {
-	const most = 40
-	if len(w) <= most {
-		return w
-	}
-	return strings.ToValidUTF8(w[:most], "") + "…"
+	return plain.Clip(w, 40)
 }

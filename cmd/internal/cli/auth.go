@@ -117,6 +117,10 @@ func (a authCommands) login() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		// The token is for the next command: without a store nobody needs to log in.
+		if _, err := a.tokenStore().Tokens(""); err != nil {
+			return err
+		}
 		var t tokenstore.Token
 		if stdin {
 			var text string
@@ -128,6 +132,9 @@ func (a authCommands) login() *cobra.Command {
 		}
 		if err != nil {
 			return err
+		}
+		if a.tokenStore().Unstored(t) {
+			return fmt.Errorf("not logged in to %s: its token could not be stored", ui.CleanLine(entry.Name))
 		}
 		if a.ui.WantJSON() {
 			return a.ui.EncodeJSON(StatusOf(entry.Name, t))

@@ -93,7 +93,7 @@ func (s *server) remove(ctx context.Context, c *runtimetest.Call, in oneServer) 
 	words := []string{"remove", in.Server}
 	err = s.consent.ask(ctx, s.gone, c, proposal{
 		message: "An agent asks to remove an MCP server from mcpctl.\n\nName: " + code(in.Server) +
-			"\nIt runs or contacts: " + code(cut(plain.Line(before.Target()), maxShown)) + "\nFile: " + code(plain.Line(s.o.ConfigPath)),
+			"\nIt runs or contacts: " + code(plain.Clip(plain.Line(before.Target()), maxShown)) + "\nFile: " + code(plain.Line(s.o.ConfigPath)),
 		field: "Remove " + in.Server, exact: marshal(entry), command: "mcpctl " + clitool.Line(words),
 	})
 	if err != nil {

@@ -149,7 +149,7 @@ const maxText = 4000
 
 // failed is the result of a tool that could not do its work.
 func failed(text string) (json.RawMessage, error) {
-	return json.Marshal(map[string]any{"content": []content{{"text", cut(plain.Text(text), maxText)}}, "isError": true})
+	return json.Marshal(map[string]any{"content": []content{{"text", plain.Clip(plain.Text(text), maxText)}}, "isError": true})
 }
 
 // structured is the result of a tool: the object and, for clients that have no use for
@@ -211,7 +211,7 @@ func notesOf(stderr []byte) []string {
 		if line == "" || strings.HasPrefix(line, `{"error":`) || len(notes) == maxNotes {
 			continue
 		}
-		notes = append(notes, cut(plain.Line(line), maxText))
+		notes = append(notes, plain.Clip(plain.Line(line), maxText))
 	}
 	return notes
 }
@@ -234,12 +234,4 @@ func cleaned(v any) any {
 		return out
 	}
 	return v
-}
-
-// cut returns at most n bytes of a text, whole characters.
-func cut(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	return strings.ToValidUTF8(text[:n], "") + "…"
 }

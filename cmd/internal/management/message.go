@@ -41,10 +41,10 @@ func (s *server) message(p adding.Proposal) (string, error) {
 		line(title, plain.Line(r.Name))
 	}
 	if p.Before != nil {
-		line("REPLACES", cut(plain.Line(p.Before.Target()), maxShown))
+		line("REPLACES", plain.Clip(plain.Line(p.Before.Target()), maxShown))
 	}
 	for _, w := range p.Plan.Warnings {
-		line("Warning", cut(plain.Line(w), maxShown))
+		line("Warning", plain.Clip(plain.Line(w), maxShown))
 	}
 	b.WriteString("File: " + code(plain.Line(s.o.ConfigPath)))
 	if b.Len() > maxMessage {

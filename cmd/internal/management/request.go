@@ -147,7 +147,7 @@ func (in *addition) check(kind string) error {
 	} {
 		for name, value := range named.values {
 			if !named.form(name) {
-				return fmt.Errorf("invalid arguments: %s has the name %q", named.member, cut(name, 100))
+				return fmt.Errorf("invalid arguments: %s has the name %q", named.member, plain.Clip(name, 100))
 			}
 			if err := readable(named.member+"."+name, value); err != nil {
 				return err

@@ -114,7 +114,7 @@ var recordName = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}(/[A-Za-z0-9][A-Z
 // checkRecord refuses what is not a name in the registry, such as a local document.
 func checkRecord(name string) error {
 	if !recordName().MatchString(name) || strings.HasSuffix(strings.ToLower(name), ".json") {
-		return fmt.Errorf("invalid arguments: %q is not the name of a server in the registry, such as io.github.acme/thing", cut(name, 100))
+		return fmt.Errorf("invalid arguments: %q is not the name of a server in the registry, such as io.github.acme/thing", plain.Clip(name, 100))
 	}
 	return nil
 }

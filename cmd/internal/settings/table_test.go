@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write docs/settings.md")
 // TestPage: docs/settings.md is what the table says.
 func TestPage(t *testing.T) {
 	path := filepath.Join("..", "..", "..", "docs", "settings.md")
-	want := settings.Page()
+	want := page()
 	if *update {
 		require.NoError(t, os.WriteFile(path, []byte(want), 0o600))
 	}

@@ -65,10 +65,7 @@ func (d *decision) agree(all ...*policy.Policy) {
 
 // fill returns a question with the names of what it is about.
 func (d *decision) fill(text string) string {
-	item := plain.Line(d.use.Item)
-	if len(item) > maxNameShown {
-		item = strings.ToValidUTF8(item[:maxNameShown], "") + "…"
-	}
+	item := plain.Clip(plain.Line(d.use.Item), maxNameShown)
 	return strings.NewReplacer("{tool}", item, "{prompt}", item, "{server}", plain.Line(d.use.Server)).Replace(text)
 }
 

@@ -96,6 +96,16 @@ func TestRunEnds(t *testing.T) {
 	}
 }
 
+// TestEveryCallerCalls: also where the time is over before it has begun.
+func TestEveryCallerCalls(t *testing.T) {
+	c := attach(t, echo.Options{}, gen.Target{})
+	r, err := c.Run(t.Context(), gen.Work{Callers: 3, Duration: time.Nanosecond, Warmup: -1})
+	require.NoError(t, err)
+	if r.Calls != 3 || r.Err() != nil {
+		t.Errorf("got %d calls, %v; want one for each of 3 callers", r.Calls, r.Err())
+	}
+}
+
 func TestWrongAnswersAreFound(t *testing.T) {
 	t.Parallel()
 	// isError and two texts come from handlers that write what no echo says.

@@ -17,7 +17,8 @@ import (
 type Work struct {
 	// Callers is how many call at once, each one call after the other; 0 is 1.
 	Callers int
-	// Duration is for how long; calls that have begun are waited for. Count,
+	// Duration is for how long; calls that have begun are waited for, and each caller
+	// makes at least one. Count,
 	// where it is not 0, ends the run after so many calls instead; Duration
 	// (0 is 10 minutes) then bounds how long they may take together.
 	Duration time.Duration
@@ -244,13 +245,14 @@ func (c *Conn) stray() string {
 	return ""
 }
 
-// loop calls until the end.
+// loop calls until the end, and at least once: on a busy machine the end can come before a
+// caller has begun.
 func (c *caller) loop(ctx context.Context, end time.Time) {
 	r := c.run
 	c.took = make([]time.Duration, 0, 1<<10)
 	begin := time.Now()
-	for {
-		if begin.After(end) || r.work.Count > 0 && r.begun.Add(1) > r.work.Count {
+	for first := true; ; first = false {
+		if !first && begin.After(end) || r.work.Count > 0 && r.begun.Add(1) > r.work.Count {
 			return
 		}
 		err := c.once(ctx)

@@ -16,6 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/internal/audit"
 	"github.com/mcpctl/mcpctl/internal/audit/journal"
 	"github.com/mcpctl/mcpctl/internal/deadline"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
@@ -244,7 +245,7 @@ func (j *Authorizer) Refuse(ctx context.Context, a *Asked, why error) (recorded 
 		if server, item, policies := j.Catalog.Hidden(a.From.Audience, a.K, a.Item); server != "" {
 			a.Server, a.Item, a.By = server, item, policies
 		}
-		a.Item = client.Clipped(a.Item, maxItem)
+		a.Item = plain.Clip(a.Item, maxItem)
 	default:
 		return false, why
 	}

@@ -11,13 +11,13 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/internal/rawjson"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -228,7 +228,7 @@ func (cl *Client) setIdentity(line []byte, m *rawjson.Message) {
 	}
 	name, _ := rawjson.String(object, at[0])
 	version, _ := rawjson.String(object, at[1])
-	cl.identity.Store(&identity{Clipped(name, maxIdentity), Clipped(version, maxIdentity)})
+	cl.identity.Store(&identity{plain.Clip(name, maxIdentity), plain.Clip(version, maxIdentity)})
 }
 
 // Program returns the program and its version as it has named itself, "" where it has not.
@@ -237,14 +237,6 @@ func (cl *Client) Program() (name, version string) {
 		return named.name, named.version
 	}
 	return "", ""
-}
-
-// Clipped bounds a text, in bytes.
-func Clipped(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 // Info is what a status says of a client; see proxy.ClientStatus.

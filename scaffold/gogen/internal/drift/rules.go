@@ -1,10 +1,5 @@
 package drift
 
-import (
-	"fmt"
-	"strings"
-)
-
 // Rule is a row of the table that classifies changes.
 type Rule struct {
 	ID string
@@ -107,20 +102,4 @@ func ruleOf(id string) Rule {
 		}
 	}
 	panic("drift: no rule " + id)
-}
-
-// Table returns [Rules] in Markdown.
-func Table() string {
-	var b strings.Builder
-	b.WriteString("| rule | in arguments | in results | because |\n|---|---|---|---|\n")
-	word := func(breaks bool) string {
-		if breaks {
-			return "wire-breaking"
-		}
-		return "–"
-	}
-	for _, r := range Rules() {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", r.ID, word(r.Input), word(r.Output), r.Why)
-	}
-	return b.String()
 }

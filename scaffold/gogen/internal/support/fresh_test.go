@@ -3,7 +3,9 @@ package support_test
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/support"
@@ -36,7 +38,7 @@ func TestFresh(t *testing.T) {
 	require.NoError(t, err)
 	var b bytes.Buffer
 	for _, u := range units {
-		u.WriteTo(&b)
+		fmt.Fprintf(&b, "-- %s | %s | %s --\n%s", strings.Join(u.Keys, " "), strings.Join(u.Needs, " "), strings.Join(u.Imports, " "), u.Text)
 	}
 	old, err := os.ReadFile(support.File)
 	switch {

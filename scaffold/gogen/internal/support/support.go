@@ -59,11 +59,6 @@ func Local(pkg, name string) string {
 	return base + string(unicode.ToUpper(r)) + name[n:]
 }
 
-// WriteTo writes a unit in the form of the file.
-func (u Unit) WriteTo(b *bytes.Buffer) {
-	fmt.Fprintf(b, "-- %s | %s | %s --\n%s", strings.Join(u.Keys, " "), strings.Join(u.Needs, " "), strings.Join(u.Imports, " "), u.Text)
-}
-
 // units returns the content of the file.
 func units() []Unit {
 	var out []Unit
