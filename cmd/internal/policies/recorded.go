@@ -139,9 +139,9 @@ func (l *loaded) whatIsOpen(d *recorded, r *request, record *audit.Record) {
 	for i := range d.Policies {
 		a := &d.Policies[i]
 		asks := a.Question != ""
-		switch reason := open(a, r.arguments != nil || r.action != policy.Call); {
+		switch undecided := open(a, r.arguments != nil || r.action != policy.Call); {
 		case a.Shadow || a.Limit != nil:
-		case reason:
+		case undecided:
 			d.open = append(d.open, a.Policy)
 			mayPermit = mayPermit || a.Permit
 			mayAsk = mayAsk || asks

@@ -109,8 +109,8 @@ func (g *Guards) Clean(message []byte) (out []byte, found []string, err error) {
 	}
 	out = message
 	for _, f := range g.finders() {
-		clean, edits := scan(out, f.find, f.mode == Redact)
-		if clean {
+		hit, edits := scan(out, f.find, f.mode == Redact)
+		if hit {
 			found = append(found, f.label)
 		}
 		if len(edits) > 0 {
@@ -153,17 +153,17 @@ func (g *Guards) sized(found []string, message []byte) []string {
 
 // scan reports whether something is found in the strings of a message, and returns the
 // edits that take it away. Without redacts it stops at the first.
-func scan(message []byte, find func(string, func(part) bool), redacts bool) (clean bool, all []rawjson.Edit) {
+func scan(message []byte, find func(string, func(part) bool), redacts bool) (found bool, all []rawjson.Edit) {
 	var scratch []byte
 	rawjson.Strings(message, func(at rawjson.Span, isName bool) {
-		if clean && !redacts {
+		if found && !redacts {
 			return
 		}
 		raw := message[at.Start:at.End]
 		scratch = rawjson.Unquote(scratch[:0], raw)
 		var parts []part
 		find(string(scratch), func(p part) bool {
-			clean = true
+			found = true
 			parts = append(parts, p)
 			return redacts && !isName
 		})
@@ -171,7 +171,7 @@ func scan(message []byte, find func(string, func(part) bool), redacts bool) (cle
 			all = append(all, edits(at.Start, raw, parts)...)
 		}
 	})
-	return clean, all
+	return found, all
 }
 
 // findHidden calls found with the hidden characters of a text, until it returns false.

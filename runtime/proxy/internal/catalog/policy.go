@@ -32,8 +32,8 @@ type policies struct {
 	inputs *inputs
 	base   *Catalog
 
-	of        sync.Map // the catalog of a *access.Principal
-	principal atomic.Int64
+	of         sync.Map // the catalog of a *access.Principal
+	principals atomic.Int64
 
 	mu    sync.Mutex // guards what follows; held while a catalog is made, which is memory work
 	views map[*policy.View]*Catalog
@@ -95,9 +95,9 @@ func (c *Catalog) as(principal *access.Principal) *Catalog {
 		return known.(*Catalog) //nolint:forcetypeassert // it has nothing else
 	}
 	its := ps.under(ps.inputs.snapshot.View(principal))
-	if ps.principal.Add(1) > maxWho {
+	if ps.principals.Add(1) > maxWho {
 		ps.of.Clear()
-		ps.principal.Store(1)
+		ps.principals.Store(1)
 	}
 	ps.of.Store(principal, its)
 	return its
@@ -223,7 +223,7 @@ func (p *Publisher) Policies() (digest string, views, principals int) {
 	}
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
-	return ps.inputs.set.Digest(), len(ps.views), int(ps.principal.Load())
+	return ps.inputs.set.Digest(), len(ps.views), int(ps.principals.Load())
 }
 
 // Repolicy replaces the catalog by one under the policies that count now. The catalogs of

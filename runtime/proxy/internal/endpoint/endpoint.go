@@ -39,10 +39,10 @@ func NewSet(rt *router.Router) *Set { return &Set{Router: rt, Budget: rt.Budget}
 
 // Enter adds an endpoint; leave removes it.
 func (f *Set) Enter(one Endpoint) (leave func()) {
-	change := func(mark func([]Endpoint) []Endpoint) {
+	change := func(edit func([]Endpoint) []Endpoint) {
 		f.Mu.Lock()
 		defer f.Mu.Unlock()
-		all := mark(slices.Clone(f.List()))
+		all := edit(slices.Clone(f.List()))
 		f.all.Store(&all)
 	}
 	change(func(all []Endpoint) []Endpoint { return append(all, one) })
