@@ -106,7 +106,7 @@ type Options struct {
 	// nothing.
 	Store Store
 	// Login returns the login of a person that can answer a server's failure, nil where
-	// none can: it is under way, or begun. who is the principal whose request has failed,
+	// none can: it is under way, or begun. principal is whose request has failed,
 	// nil where nobody is asked who they are. Its error says why it cannot begin. It may be
 	// called concurrently. Nil: nobody logs in, and clients get the failure.
 	Login func(ctx context.Context, server string, principal *access.Principal, failure error) (Login, error)

@@ -56,19 +56,19 @@ func (e *endingSignals) OnHangup(do func()) (stop func()) {
 	if h.signals == nil {
 		return func() {}
 	}
-	ok := controllingTerminal()
+	attached := controllingTerminal()
 	if signal.Ignored(syscall.SIGHUP) {
-		ok = false
+		attached = false
 		signal.Notify(h.signals, syscall.SIGHUP)
 	}
-	gone := func() bool { return ok && !controllingTerminal() }
+	gone := func() bool { return attached && !controllingTerminal() }
 	var last atomic.Pointer[time.Timer]
 	handle := func() bool {
 		if gone() {
 			return false
 		}
 		do()
-		if ok {
+		if attached {
 			last.Store(time.AfterFunc(hangupRecheck, func() {
 				if gone() {
 					h.end()

@@ -48,8 +48,8 @@ func (s *session) ping(ctx context.Context) error {
 			Millis  json.Number `json:"roundTripMs"`
 		}{s.server, version, json.Number(fmt.Sprintf("%.3f", float64(took.Nanoseconds())/1e6))})
 	}
-	server := ui.CleanLine(s.Info().Implementation.Name + " " + s.Info().Implementation.Version)
+	program := ui.CleanLine(s.Info().Implementation.Name + " " + s.Info().Implementation.Version)
 	_, err := io.WriteString(s.a.ui.Out, fmt.Sprintf("%s answered in %s (%s, protocol %s)\n",
-		ui.CleanLine(s.server), took.Round(10*time.Microsecond), server, ui.CleanLine(version)))
+		ui.CleanLine(s.server), took.Round(10*time.Microsecond), program, ui.CleanLine(version)))
 	return err
 }

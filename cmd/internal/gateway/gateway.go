@@ -357,7 +357,7 @@ func (g *gateway) way(entry config.Entry, key *proxy.Key) (dial.Options, error) 
 func (g *gateway) single() bool { return g.o.Bridge || g.o.File == nil }
 
 // login returns the login of a person that answers the failure of a server, nil for
-// another failure. who is the principal, nil where nobody is asked who they are.
+// another failure. principal is nil where nobody is asked who they are.
 func (g *gateway) login(ctx context.Context, server string, principal *access.Principal, failure error) (proxy.Login, error) {
 	entry, ok := (*g.entries.Load())[server]
 	if principal != nil && g.accounts != nil && entry.PerPrincipal() {

@@ -88,8 +88,8 @@ func (t *Flows) SetForget(forget time.Duration) {
 }
 
 // Seen returns the labels of a conversation that has a request now. They must not be
-// changed. In this method and the others, who is whose share of the table the conversation
-// takes.
+// changed. In this method and the others, principal is whose share of the table the
+// conversation takes.
 func (t *Flows) Seen(now time.Time, principal, key string) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -29,7 +29,7 @@ const (
 
 // Discover connects the backends that have offered nothing yet, all at once, and
 // waits for those that have not failed before, for none longer than its time, nor than
-// grace unless that is zero. Clients are told of what the others offer. who wants to know,
+// grace unless that is zero. Clients are told of what the others offer. audience wants to know,
 // zero for nobody in particular.
 func (p *Publisher) Discover(ctx context.Context, audience upstream.Audience, grace time.Duration) {
 	all, now := p.visible(audience), time.Now()

@@ -23,7 +23,7 @@ const (
 	Request
 )
 
-// Classify finds the parts of a message and returns what it is; no says why a
+// Classify finds the parts of a message and returns what it is; refusal says why a
 // Refused one is, and what to say of a Batch where none is taken. The parts of a
 // batch are not looked for.
 func Classify(text []byte, m *rawjson.Message) (kind Kind, refusal *Refusal) {
