@@ -93,7 +93,8 @@ type exchange struct {
 	one     [1]message // nearly all answers
 
 	// Scope ends with the caller's context, the transport, or the call; its cause is
-	// errAnswered where the call had its answer first.
+	// errAnswered where the call had its answer first, and an otherAnswer where that came on
+	// another stream.
 	deadline.Scope
 }
 
@@ -126,9 +127,12 @@ func (t *HTTP) Call(ctx context.Context, req *runtime.Request) (json.RawMessage,
 	t.life.forget(x)
 	ended := x.Err() != nil
 	x.End(errAnswered)
+	var other *otherAnswer
 	switch {
 	case err == nil || !ended: // the server's own answer, or a failure on the way
 		return result, err
+	case errors.As(deadline.Cause(x), &other):
+		return other.result, other.err
 	case ctx.Err() != nil:
 		t.abandon(ctx, x)
 		return nil, markUnsent(ctx.Err(), x.sent)

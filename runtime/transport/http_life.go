@@ -62,6 +62,18 @@ func (l *lifetime) forget(x *exchange) {
 	delete(l.calls, x)
 }
 
+// call returns the call that has an id, nil for none.
+func (l *lifetime) call(id []byte) *exchange {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for x := range l.calls {
+		if sameID(id, x.id) {
+			return x
+		}
+	}
+	return nil
+}
+
 // cancel ends ctx, and the calls that are tracked.
 func (l *lifetime) cancel() {
 	l.endCtx()

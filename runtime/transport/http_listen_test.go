@@ -195,6 +195,63 @@ func TestHTTPListen(t *testing.T) {
 	}
 }
 
+// TestHTTPListenAnswers: a call has its answer, too, that comes on the stream of Listen,
+// whether its own stream is open or has ended and is taken up again.
+func TestHTTPListenAnswers(t *testing.T) {
+	for name, c := range map[string]struct {
+		ends       bool // the call's own stream
+		text, want string
+	}{
+		"result, stream open":  {false, `{"jsonrpc":"2.0","id":%s,"result":{"ok":true}}`, `{"ok":true} <nil>`},
+		"result, stream ended": {true, `{"jsonrpc":"2.0","id":%s,"result":{"ok":true}}`, `{"ok":true} <nil>`},
+		"error, stream open":   {false, `{"jsonrpc":"2.0","id":%s,"error":{"code":-5,"message":"no"}}`, ` no (-5)`},
+		"not the first answer": {false, `[{"jsonrpc":"2.0","id":77,"result":{}},{"jsonrpc":"2.0","id":%s,"result":{"ok":true}}]`, `{"ok":true} <nil>`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			send, call := make(chan string, 1), make(chan string, 1)
+			s := newScript(t, func(w http.ResponseWriter, r *http.Request, p posted) {
+				switch {
+				case p.Method == "initialize":
+					w.Header().Set("Mcp-Session-Id", "s1")
+					writeJSON(w, 200, `{"jsonrpc":"2.0","id":%s,"result":{}}`, p.ID)
+					return
+				case p.Method == "tools/call":
+					writeSSE(w, "id: e1\nretry: 1\ndata:\n\n")
+					call <- p.ID
+					if c.ends {
+						return
+					}
+					send <- fmt.Sprintf(c.text, <-call)
+				case p.Header.Get("Last-Event-Id") == "e1":
+					writeSSE(w, ": nothing to come\n\n")
+					send <- fmt.Sprintf(c.text, <-call)
+				case r.Method == http.MethodGet:
+					writeSSE(w, ": welcome\n\n")
+					select {
+					case text := <-send:
+						writeSSE(w, "data: %s\n\n", text)
+					case <-r.Context().Done():
+					}
+				default:
+					w.WriteHeader(http.StatusAccepted)
+					return
+				}
+				<-r.Context().Done()
+			})
+			cl := newHTTP(t, s.URL, transport.HTTPOptions{})
+			if _, err := cl.Call(t.Context(), &runtime.Request{Method: "initialize"}); err != nil {
+				t.Fatal(err)
+			}
+			require.NoError(t, cl.Notify(t.Context(), &runtime.Request{Method: "notifications/initialized", Version: legacy}))
+			cl.Listen(t.Context())
+			result, err := cl.Call(t.Context(), &runtime.Request{Method: "tools/call", Version: legacy})
+			if got := fmt.Sprint(string(result), " ", err); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
 // TestHTTPListenSessionLost: whoever keeps the session hears once that the
 // server does not know it, and again only after a stream has opened.
 func TestHTTPListenSessionLost(t *testing.T) {

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -236,7 +237,7 @@ func (x *exchange) untilAnswer(rd *sse.Reader) (answer *message, received bool, 
 				x.take(m)
 			case sameID(m.id, x.id), m.object != nil && (m.id == nil || isNull(m.id)):
 				answer = m
-			default:
+			case !x.t.answerOther(x.req.Version, m):
 				x.t.w.log.Warn("server answered a request it was not asked here", "method", x.req.Method)
 			}
 		}
@@ -268,7 +269,9 @@ func (x *exchange) rest(rd *sse.Reader, body io.ReadCloser) {
 func (t *HTTP) takeFree(version, session string, m *message) {
 	switch {
 	case m.isAnswer():
-		t.w.log.Debug("late answer dropped")
+		if !t.answerOther(version, m) {
+			t.w.log.Debug("late answer dropped")
+		}
 	case !m.isRequest():
 		t.in.notification(t.life.ctx, nil, m)
 	case revision.IsModern(version):
@@ -277,6 +280,36 @@ func (t *HTTP) takeFree(version, session string, m *message) {
 		t.in.request(t.life.ctx, nil, m, func(body []byte) { t.reply(&runtime.Request{Version: version}, session, body) })
 	}
 }
+
+// answerOther ends the call that an answer on another stream is for, and reports whether
+// one waits for it. The specification has servers of the handshake era answer on the
+// call's own stream alone; some use the stream of Listen, and the SDKs of TypeScript and
+// Python take answers from any stream.
+func (t *HTTP) answerOther(version string, m *message) bool {
+	if revision.IsModern(version) {
+		return false
+	}
+	x := t.life.call(m.id)
+	if x == nil {
+		return false
+	}
+	a := &otherAnswer{result: bytes.Clone(m.result)}
+	if m.object != nil {
+		a.result, a.err = nil, t.w.refusal(m.object)
+	}
+	x.End(a)
+	return true
+}
+
+// otherAnswer ends a call whose answer has come on another stream than its own.
+type otherAnswer struct {
+	result json.RawMessage
+	err    error // of the server
+}
+
+func (*otherAnswer) Error() string { return errAnswered.Error() + " on another stream" }
+
+func (*otherAnswer) Unwrap() error { return errAnswered }
 
 // resume opens the stream of a call again after its last event (2025-11-25,
 // Streamable HTTP, Resumability). Wait is how long the server wants to be left

@@ -46,6 +46,7 @@ type driver struct {
 	ctx                        context.Context //nolint:containedctx // one run of this program
 	mcpctl, version, url, home string
 	through                    string
+	alone                      bool // bridge opens no stream for the server's own messages
 	log                        io.Writer
 }
 
@@ -86,6 +87,9 @@ func (d *driver) scenario(name string) error {
 	case "elicitation-sep1034-client-defaults":
 		return d.do("call", "test_client_elicitation_defaults", "--elicit", "defaults")
 	case "sse-retry":
+		// The scenario takes any GET for the one that takes the call's stream up again, and
+		// answers the call there: a stream for the server's own messages must not be open.
+		d.alone = true
 		return d.do("call", "test_reconnection")
 	case "sep-2322-client-request-state":
 		var errs []error
@@ -116,7 +120,11 @@ func (d *driver) do(words ...string) error {
 func (d *driver) run(words ...string) ([]byte, error) {
 	server := []string{"--url", d.url}
 	if d.through != "" {
-		if err := d.configure("b", map[string]any{"command": d.mcpctl, "args": []string{d.through, "--protocol-version", d.version, "-v", d.url}}); err != nil {
+		bridge := []string{d.through, "--protocol-version", d.version, "-v", d.url}
+		if d.alone {
+			bridge = append(bridge, "--no-server-stream")
+		}
+		if err := d.configure("b", map[string]any{"command": d.mcpctl, "args": bridge}); err != nil {
 			return nil, err
 		}
 		server, words = nil, slices.Insert(slices.Clone(words), 1, "b")

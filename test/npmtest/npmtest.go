@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/mcpctl/mcpctl/test/require"
@@ -21,9 +22,8 @@ func entry(name string) string {
 }
 
 // Server returns the command line of a server: "everything", "filesystem",
-// "memory" or "sequential-thinking". Everything takes "stdio", "sse" or
-// "streamableHttp" as its first argument (PORT in the environment for the last
-// two), filesystem the folders it may touch, memory its file in
+// "memory" or "sequential-thinking". Everything takes "stdio" as its first argument
+// (see [Listener] for others), filesystem the folders it may touch, memory its file in
 // MEMORY_FILE_PATH. It fails the test when the servers are not installed: an
 // integration test that skips is not one.
 func Server(t testing.TB, name string, args ...string) []string {
@@ -37,6 +37,17 @@ func Server(t testing.TB, name string, args ...string) []string {
 		t.Fatalf("npmtest: server-%s is not installed: run make npm", name)
 	}
 	return append([]string{"node", path}, args...)
+}
+
+// ListenerReady begins the line in which a [Listener] says where it listens.
+const ListenerReady = "listening: "
+
+// Listener returns the command line of server-everything over HTTP, in the mode "sse" or
+// "streamableHttp". With PORT=0 in its environment it listens on a free port.
+func Listener(t testing.TB, mode string) []string {
+	t.Helper()
+	words := Server(t, "everything", mode)
+	return slices.Insert(words, 1, "--require", filepath.Join(dir(t), "..", "npmtest", "listening.cjs"))
 }
 
 // dir is test/npm, found from this file's own place.

@@ -5,9 +5,6 @@ package peers_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -49,27 +45,13 @@ func npmEverything() map[string]func(*testing.T) entry {
 // everythingHTTP starts server-everything on a free port and returns its root.
 func everythingHTTP(t *testing.T, mode string) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	port := l.Addr().(*net.TCPAddr).Port
-	_ = l.Close() // the server takes no port 0; another process could get in between, but for a moment only
-	words := npmtest.Server(t, "everything", mode)
+	words := npmtest.Listener(t, mode)
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), words[0], words[1:]...)
-	cmd.Env = append(cmd.Environ(), fmt.Sprint("PORT=", port))
-	p, err := wire.Start(cmd)
+	cmd.Env = append(cmd.Environ(), "PORT=0")
+	p, err := wire.Launch(cmd, npmtest.ListenerReady)
 	require.NoError(t, err)
-	go func() { _, _ = io.Copy(io.Discard, p.Out) }() // until it ends
 	t.Cleanup(func() { p.Stop(0) })
-	addr := fmt.Sprint("127.0.0.1:", port)
-	wait.Until(t, "server-everything listens on "+addr, func() bool {
-		c, err := net.DialTimeout("tcp", addr, time.Second)
-		if err != nil {
-			return false
-		}
-		_ = c.Close()
-		return true
-	})
-	return "http://" + addr
+	return p.URL
 }
 
 // TestNPMEverythingCommandLine uses each command on server-everything.
