@@ -43,16 +43,20 @@ fmt: tools ## format the source
 	$(BIN)/gofumpt -w .
 	$(BIN)/golangci-lint fmt
 
+# With less garbage collection, lint takes 67 s of processor time instead of 89 after a change of
+# runtime/transport, vet of another system 29 instead of 37. Its memory stays below 3 GB.
+SPARING := GOGC=400
+
 lint: tools tidy-check ## formatting, golangci-lint, tidy modules
 	@files=$$($(BIN)/gofumpt -l .); [ -z "$$files" ] || { printf 'not gofumpt-clean, make fmt:\n%s\n' "$$files" >&2; exit 1; }
-	$(BIN)/golangci-lint run
-	cd $(GOSDK) && $(BIN)/golangci-lint run
+	$(SPARING) $(BIN)/golangci-lint run
+	cd $(GOSDK) && $(SPARING) $(BIN)/golangci-lint run
 	@test/tools/words.sh
 
 # The product has to vet on each system it is released for: VET_SYSTEMS='linux darwin windows'.
 VET_SYSTEMS ?= $(shell go env GOOS)
 vet:
-	for os in $(VET_SYSTEMS); do CGO_ENABLED=0 GOOS=$$os go vet ./... && CGO_ENABLED=0 GOOS=$$os go -C $(GOSDK) vet ./... || exit 1; done
+	export $(SPARING) CGO_ENABLED=0; for os in $(VET_SYSTEMS); do GOOS=$$os go vet ./... && GOOS=$$os go -C $(GOSDK) vet ./... || exit 1; done
 
 # Generated packages call mcpctl by its name, as those of users do.
 generate: ## the sample clients in generated

@@ -221,13 +221,16 @@ func liveCalls(dir string) map[string]map[string]liveCall {
 }
 
 // TestGeneratedLive: what the committed clients get from the real servers is
-// what `mcpctl … --json` prints, in every call that only reads; the typed
+// what `mcpctl … --json` prints, in every call that only reads, over a session;
+// the lists without one, which leaves out what it does not offer; the typed
 // result is all of the structured content; and the servers' tools are those
 // that the clients were generated from.
 func TestGeneratedLive(t *testing.T) {
 	t.Parallel()
 	dir := liveFiles(t)
 	config := liveConfig(t, dir)
+	liveRun(wait.Context(t), t, config, "session", "everything", "filesystem", "memory") // else each command starts its server
+	t.Cleanup(func() { liveRun(context.WithoutCancel(t.Context()), t, config, "session", "stop") })
 	for server, calls := range liveCalls(dir) {
 		t.Run(server, func(t *testing.T) {
 			t.Parallel()
@@ -330,7 +333,7 @@ func liveOffers(ctx context.Context, t *testing.T, c liveClient, config, server 
 	same := func(key string, raws []json.RawMessage, words ...string) {
 		b, err := json.Marshal(map[string]any{key: raws})
 		require.NoError(t, err)
-		printed := liveRun(ctx, t, config, append(append(words[:1:1], server), append(words[1:], "--json")...)...)
+		printed := liveRun(ctx, t, config, append(append(words[:1:1], server), append(words[1:], "--json", "--no-session")...)...)
 		if got, want := canonicalBut(t, b, ""), canonicalBut(t, printed, ""); got != want {
 			t.Errorf("%v: got\n%s\nmcpctl prints\n%s", words, got, want)
 		}

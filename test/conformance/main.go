@@ -95,13 +95,13 @@ func run(ctx context.Context, f flags, out io.Writer) (bool, error) {
 		return false, err
 	}
 	defer b.close()
-	// Rows mostly wait: two at a time. The report has them in order.
+	// Rows mostly wait: three at a time. The report has them in order.
 	outcomes := make([]chan outcome, len(rows))
 	for i := range outcomes {
 		outcomes[i] = make(chan outcome, 1)
 	}
 	var work errgroup.Group
-	work.SetLimit(2)
+	work.SetLimit(3)
 	go func() {
 		for i, w := range rows {
 			work.Go(func() error {
