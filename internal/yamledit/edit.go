@@ -11,9 +11,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Set writes a JSON object under a path of names: in place of the value that is there, or
+// Set writes a JSON value under a path of names: in place of the value that is there, or
 // at the end of its mapping or list. Mappings on the way that are missing are added; an
-// element of a list has its name as the member "name". Every other line stays.
+// element of a list has its name as the member "name". Every other line stays, and so does
+// the comment behind a value of one line.
 func (d *Document) Set(value json.RawMessage, path ...string) (*Document, error) {
 	if err := d.editable(path); err != nil {
 		return nil, err
@@ -29,6 +30,10 @@ func (d *Document) Set(value json.RawMessage, path ...string) (*Document, error)
 		text, err := d.block(value, path[depth-1:], m.first.Column-1, isList(d.find(path[:depth-1])))
 		if err != nil {
 			return nil, err
+		}
+		if comment := d.comment(m.value); comment != "" {
+			line, rest, _ := strings.Cut(text, d.newline())
+			text = line + comment + d.newline() + rest
 		}
 		return d.apply(first, end, text, path)
 	}
@@ -51,6 +56,17 @@ func (d *Document) Set(value json.RawMessage, path ...string) (*Document, error)
 		return nil, err
 	}
 	return d.apply(end, end, text, path)
+}
+
+// comment returns the comment behind a plain value or text of one line, with the space before
+// it, "" for none.
+func (d *Document) comment(n *yaml.Node) string {
+	line := strings.TrimRight(d.line[n.Line-1], "\r\n")
+	value, ok := strings.CutSuffix(strings.TrimRight(line, " \t"), strings.TrimRight(n.LineComment, " \t"))
+	if n.Kind != yaml.ScalarNode || n.LineComment == "" || !ok {
+		return ""
+	}
+	return line[len(strings.TrimRight(value, " \t")):]
 }
 
 // fill writes the first member of a mapping that is empty: nothing, {} or [].

@@ -87,6 +87,28 @@ func TestSet(t *testing.T) {
 	}
 }
 
+// TestSetKeepsComment: the comment behind a value stays, with the space before it.
+func TestSetKeepsComment(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ in, value, want string }{
+		{"a: 1   # c\nb: 2\n", `3`, "a: 3   # c\nb: 2\n"},
+		{"a: 1 # c", `3`, "a: 3 # c\n"},
+		{"a: 1 # c  \n", `3`, "a: 3 # c  \n"},
+		{"a: \"x # y\" # it's\r\nb: 2\r\n", `"z"`, "a: z # it's\r\nb: 2\r\n"},
+		{"a: x#y\n", `"z"`, "a: z\n"},
+		{"a: ~ # c\n", `["x","y"]`, "a: # c\n  - x\n  - \"y\"\n"},
+		{"a: 1 # c\n", `{"x":1}`, "a: # c\n  x: 1\n"},
+		{"a: 1 # c\n", `"x\ny"`, "a: |- # c\n  x\n  y\n"},
+	} {
+		d, err := parse(t, c.in).Set(json.RawMessage(c.value), "a")
+		if err != nil {
+			t.Errorf("%q: %v", c.in, err)
+		} else if got := string(d.Bytes()); got != c.want {
+			t.Errorf("%q, %s: got %q, want %q", c.in, c.value, got, c.want)
+		}
+	}
+}
+
 func TestList(t *testing.T) {
 	t.Parallel()
 	d := parse(t, cont)
