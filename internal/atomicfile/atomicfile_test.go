@@ -1,6 +1,8 @@
 package atomicfile_test
 
 import (
+	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -100,5 +102,25 @@ func TestWriteFails(t *testing.T) {
 			t.Error("a circle of links was written")
 		}
 		onlyFiles(t, dir, "a", "b", "file")
+	}
+}
+
+// TestLock: a lock that is free is taken, however little time there is, and one that is held
+// is not.
+func TestLock(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "dir", "lock")
+	for range 2 {
+		unlock, err := atomicfile.Lock(t.Context(), path, 0)
+		require.NoError(t, err)
+		if _, err := atomicfile.Lock(t.Context(), path, 0); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("held: got %v", err)
+		}
+		unlock()
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := atomicfile.Lock(ended, path, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end: got %v", err)
 	}
 }

@@ -144,13 +144,16 @@ func Start(o Options) (*Exporter, error) {
 	return e, nil
 }
 
-// run exports as soon as no other process does.
+// run exports as soon as no other process does. The end is a last chance for that.
 func (e *Exporter) run(ctx context.Context) {
-	for {
-		unlock, err := atomicfile.Lock(ctx, filepath.Join(e.o.Dir, "audit-export.lock"), time.Millisecond)
+	for last := false; ; {
+		unlock, err := atomicfile.Lock(ctx, filepath.Join(e.o.Dir, "audit-export.lock"), 0)
 		if err == nil {
 			defer unlock()
 			break
+		}
+		if last {
+			return
 		}
 		why := "another process exports this log"
 		if !errors.Is(err, context.DeadlineExceeded) {
@@ -161,7 +164,7 @@ func (e *Exporter) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-e.ending:
-			return
+			last = true
 		case <-time.After(takeOver):
 		}
 	}

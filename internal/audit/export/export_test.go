@@ -461,6 +461,19 @@ func TestOneExports(t *testing.T) {
 		if got, _ := exported(t, log, o.Files[0].Path); len(got) != 10 {
 			t.Errorf("got %d records", len(got))
 		}
+		// One that is about to end takes its place at once.
+		first, err = Start(o)
+		require.NoError(t, err)
+		time.Sleep(time.Second)
+		second, err = Start(o)
+		require.NoError(t, err)
+		time.Sleep(time.Second)
+		first.Close(t.Context())
+		log.add(t, 5, true)
+		second.Close(t.Context())
+		if got, _ := exported(t, log, o.Files[0].Path); len(got) != 15 {
+			t.Errorf("got %d records", len(got))
+		}
 	})
 	var none *Exporter
 	none.Wake()
