@@ -3,11 +3,11 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 
-	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/mcpctl/mcpctl/internal/sqlite"
 )
 
 // migrations returns the steps from each version of the schema to the next, from
@@ -93,26 +93,9 @@ func versionIn(row *sql.Row) (version int, err error) {
 
 // damaged reports whether an error means that the file is not a sound database.
 func damaged(err error) bool {
-	switch codeOf(err) {
+	switch sqlite.Code(err) {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return true
 	}
 	return false
-}
-
-// busy reports whether an error means that another process has the file to itself.
-func busy(err error) bool {
-	switch codeOf(err) {
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return true
-	}
-	return false
-}
-
-// codeOf returns the primary code of an error of SQLite, 0 for another error.
-func codeOf(err error) int {
-	if e, ok := errors.AsType[*sqlite.Error](err); ok {
-		return e.Code() & 0xff // the rest are details
-	}
-	return 0
 }

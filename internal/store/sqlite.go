@@ -10,11 +10,11 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/mcpctl/mcpctl/internal/atomicfile"
+	"github.com/mcpctl/mcpctl/internal/sqlite"
 )
 
 // FileOptions are settings of a file.
@@ -117,7 +117,7 @@ func (f *File) Do(ctx context.Context, create bool, do func(*sql.DB) error) erro
 		err = f.try(ctx, do)
 	}
 	switch {
-	case busy(err):
+	case sqlite.IsBusy(err):
 		return fmt.Errorf("%s: %w: %w", f.path, ErrBusy, err)
 	case err != nil:
 		return fmt.Errorf("%s: %w", f.path, err)
@@ -179,24 +179,16 @@ func (f *File) openFile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.open, err = sql.Open("sqlite", address(f.path, f.o.Busy))
+	// The cache is small: most is read once.
+	f.open, err = sql.Open("sqlite", sqlite.Address(f.path, f.o.Busy, "_pragma=synchronous(normal)", "_pragma=cache_size(-256)", "_txlock=immediate"))
 	if err != nil {
 		return err
 	}
 	f.open.SetMaxOpenConns(1)
-	return f.migrate(ctx)
-}
-
-// address returns the data source name of a file.
-func address(path string, busy time.Duration) string {
-	path = filepath.ToSlash(path)
-	if filepath.VolumeName(path) != "" {
-		path = "/" + path
+	if err := sqlite.UseWAL(ctx, f.open, f.o.Busy); err != nil {
+		return err
 	}
-	path = strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
-	// The cache is small: most is read once.
-	return fmt.Sprintf("file:%s?_pragma=busy_timeout(%d)&_pragma=journal_mode(wal)&_pragma=synchronous(normal)&_pragma=cache_size(-256)&_txlock=immediate",
-		path, busy.Milliseconds())
+	return f.migrate(ctx)
 }
 
 // renameDamaged renames a damaged file, to keep it for inspection, and reports whether

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 
-	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/mcpctl/mcpctl/internal/sqlite"
 )
 
 // Errors of a log. What Open and the methods return says what mends it.
@@ -33,7 +34,7 @@ func (f *file) explain(err error) error {
 		return err
 	}
 	e := &Error{Path: f.path, Err: err}
-	switch codeOf(err) {
+	switch sqlite.Code(err) {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		e.Err = fmt.Errorf("%w: %w", ErrDamaged, err)
 	case sqlite3.SQLITE_FULL:
@@ -80,11 +81,3 @@ func (e *Error) Hint() string { return e.Mends }
 
 // Unwrap returns what failed.
 func (e *Error) Unwrap() error { return e.Err }
-
-// codeOf returns SQLite's primary code of an error, 0 for another's.
-func codeOf(err error) int {
-	if e, ok := errors.AsType[*sqlite.Error](err); ok {
-		return e.Code() & 0xff // the rest are details
-	}
-	return 0
-}

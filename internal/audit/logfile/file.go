@@ -6,14 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/mcpctl/mcpctl/internal/atomicfile"
+	"github.com/mcpctl/mcpctl/internal/sqlite"
 )
 
 // file is the SQLite file of a log.
@@ -38,7 +37,7 @@ func (f *file) openReading(ctx context.Context) error {
 		return err
 	}
 	err = f.tryReading(ctx, "mode=ro")
-	if code := codeOf(err); code != sqlite3.SQLITE_CANTOPEN && code != sqlite3.SQLITE_READONLY {
+	if code := sqlite.Code(err); code != sqlite3.SQLITE_CANTOPEN && code != sqlite3.SQLITE_READONLY {
 		return err
 	}
 	// SQLite wants to make its files beside it, and may not. Without them nobody writes.
@@ -69,21 +68,11 @@ func (f *file) tryReading(ctx context.Context, how string) (err error) {
 
 // reading returns connections that read, which are made when they are needed.
 func (f *file) reading(how string) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", f.address(how+"&_pragma=query_only(1)&_pragma=cache_size(-1024)"))
+	db, err := sql.Open("sqlite", sqlite.Address(f.path, f.busy, how, "_pragma=query_only(1)", "_pragma=cache_size(-1024)"))
 	if err == nil {
 		db.SetMaxIdleConns(1)
 	}
 	return db, err
-}
-
-// address returns the data source name of the file.
-func (f *file) address(how string) string {
-	path := filepath.ToSlash(f.path)
-	if filepath.VolumeName(path) != "" {
-		path = "/" + path
-	}
-	path = strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
-	return fmt.Sprintf("file:%s?_pragma=busy_timeout(%d)&%s", path, f.busy.Milliseconds(), how)
 }
 
 // Path returns where the file is.

@@ -38,6 +38,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/internal/atomicfile"
+	"github.com/mcpctl/mcpctl/internal/sqlite"
 )
 
 // Options are settings of a log that is written.
@@ -114,7 +115,6 @@ PRAGMA auto_vacuum = incremental;
 
 // settings are those of a connection that writes.
 const settings = `
-PRAGMA journal_mode = wal;
 PRAGMA synchronous = normal;
 PRAGMA cache_size = -1024;
 PRAGMA journal_size_limit = 16777216;
@@ -151,17 +151,21 @@ func (l *Log) openWriting(ctx context.Context) error {
 	if err := errors.Join(err, made.Close()); err != nil {
 		return err
 	}
-	if l.write, err = sql.Open("sqlite", l.address("")); err != nil {
+	if l.write, err = sql.Open("sqlite", sqlite.Address(l.path, l.busy)); err != nil {
 		return err
 	}
 	if l.conn, err = l.write.Conn(ctx); err != nil {
 		return err
 	}
-	first := settings
 	if l.opened.Size() == 0 {
-		first = making + settings
+		if _, err := l.conn.ExecContext(ctx, making); err != nil {
+			return err
+		}
 	}
-	if _, err := l.conn.ExecContext(ctx, first); err != nil {
+	if err := sqlite.UseWAL(ctx, l.conn, l.busy); err != nil {
+		return err
+	}
+	if _, err := l.conn.ExecContext(ctx, settings); err != nil {
 		return err
 	}
 	if err := l.begin(ctx); err != nil {
