@@ -18,6 +18,9 @@ type HTTPOptions struct {
 	Hosts []string
 	// IPHosts accepts any IP address there as well.
 	IPHosts bool
+	// Origins are those of web pages that Origin may name besides, SCHEME://HOST[:PORT]. What
+	// a browser lets such a page read is up to the handler around the endpoint (CORS).
+	Origins []string
 	// Authenticator says who asks, by the credential of each request. Nil: nobody is asked for
 	// one.
 	Authenticator Authenticator
@@ -42,7 +45,7 @@ type HTTPOptions struct {
 
 func (o HTTPOptions) inner() httpserver.Options {
 	return httpserver.Options{
-		AccessControl: httpserver.AccessControl{AnyHost: o.AnyHost, Hosts: o.Hosts, IPHosts: o.IPHosts, Authenticator: o.Authenticator, Principal: o.Principal, Refused: o.Refused},
+		AccessControl: httpserver.AccessControl{AnyHost: o.AnyHost, Hosts: o.Hosts, IPHosts: o.IPHosts, Origins: o.Origins, Authenticator: o.Authenticator, Principal: o.Principal, Refused: o.Refused},
 		Path:          o.Path, MaxBody: o.MaxBody, StreamMax: o.StreamMax, Ready: o.ready,
 	}
 }

@@ -24,7 +24,8 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	web := proxy.HTTPOptions{Unready: g.audit.Unready, AnyHost: o.Insecure && !o.asks || o.Socket != "", StreamMax: g.h.Settings.Serve.StreamMax}
+	set := &g.h.Settings.Serve
+	web := proxy.HTTPOptions{Unready: g.audit.Unready, AnyHost: o.Insecure && !o.asks || o.Socket != "", Origins: set.CORS, StreamMax: set.StreamMax}
 	files, err := g.openTLS()
 	if err != nil {
 		return errors.Join(err, l.Close())
@@ -61,6 +62,9 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	mux.Handle("/healthz", health)
 	mux.Handle("/readyz", health)
 	handler := proxy.Guard(p.Recorded(web), mux, "/mcp", "/mcp/", "/sse", "/sse/", "/messages", "/healthz", "/readyz")
+	if len(set.CORS) > 0 {
+		handler = withCORS(handler, set.CORS)
+	}
 	if authenticator != nil {
 		handler = withMetadata(handler, web, authenticator.issuers)
 		if handler, err = g.withPages(handler, authenticator, endpoint); err != nil {

@@ -64,6 +64,7 @@ func keys() []key {
 		{name: "serve.requestTimeout", flag: "request-timeout", def: "", parse: duration, values: aDuration, preset: "120s", about: "how long a request through serve may take without a sign of life"},
 		{name: "serve.listGrace", flag: "list-grace", def: "", parse: duration, values: aDuration, preset: "20s", about: "how long a list waits for servers that are starting"},
 		{name: "serve.streamMax", flag: "stream-max", def: "", parse: duration, values: aDuration, preset: "never", about: "how long an HTTP stream lasts"},
+		{name: "serve.cors", def: "", parse: origins, list: true, values: "list of origins", preset: "none", about: "[web pages](serve.md#web-pages) that may send requests, such as `https://app.example.com`"},
 		{name: "serve.list", flag: "list", def: "all", parse: oneOf("all", "search", "auto"), values: "all, search, auto", about: "how tools are [listed](search.md#search-in-serve): all of them, tools that find and call the others, or by what is cheaper"},
 		{name: "serve.budget", def: 10_000, parse: tokens, values: "number of tokens", about: "what a list of tools may take for `auto`"},
 		{name: viewName, def: "", parse: anyText, values: "name of a view", preset: "everything", about: "the [view](views.md) of clients that nothing else decides for"},
@@ -153,6 +154,21 @@ func lines(s string) (any, error) {
 	list := strings.Split(s, "\n")
 	if slices.Contains(list, "") {
 		return nil, fmt.Errorf("none of them may be empty")
+	}
+	return list, nil
+}
+
+// origins parses a list of origins of web pages (RFC 6454, 6.2).
+func origins(s string) (any, error) {
+	list, err := lines(s)
+	if err != nil || s == "" {
+		return list, err
+	}
+	for text := range strings.SplitSeq(s, "\n") {
+		u, err := url.Parse(text)
+		if err != nil || u.Host == "" || text != u.Scheme+"://"+u.Host || strings.Contains(text, "*") {
+			return nil, errors.New("want origins such as https://app.example.com or http://localhost:5173, without a path")
+		}
 	}
 	return list, nil
 }

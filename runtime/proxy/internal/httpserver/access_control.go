@@ -20,6 +20,8 @@ type AccessControl struct {
 	// and with IPHosts any IP address.
 	Hosts   []string
 	IPHosts bool
+	// Origins are SCHEME://HOST[:PORT] that Origin may name besides.
+	Origins []string
 	// Authenticator says who asks; nil: nobody is asked for a credential.
 	Authenticator Authenticator
 	// Principal is who asks then, nil for one without a name.

@@ -52,8 +52,11 @@ func (w *AccessControl) own(hostport string) bool {
 }
 
 // ownOrigin reports whether a value of Origin, SCHEME://HOST[:PORT] and nothing more
-// (RFC 6454, 6.2), is of this machine, or of one of Hosts.
+// (RFC 6454, 6.2), is of this machine, of one of Hosts, or one of Origins.
 func (w *AccessControl) ownOrigin(origin string) bool {
+	if slices.ContainsFunc(w.Origins, func(o string) bool { return strings.EqualFold(o, origin) }) {
+		return true
+	}
 	scheme, host, ok := strings.Cut(origin, "://")
 	return ok && scheme != "" && strings.Trim(scheme, schemeChars) == "" && w.own(host)
 }
