@@ -100,6 +100,9 @@ type (
 	// HTTPBody returns the printable beginning of that answer's body.
 	HTTPBody interface{ HTTPBody() string }
 
+	// AuthServer returns the answer's header Mcp-Auth-Server, "" without one.
+	AuthServer interface{ AuthServer() string }
+
 	// SessionExpired reports whether the server has forgotten the session.
 	SessionExpired interface{ SessionExpired() bool }
 

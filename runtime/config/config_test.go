@@ -238,6 +238,7 @@ func TestWarnings(t *testing.T) {
 		{`{"mcpServers": {"a": {"comand": "x", "command": "y"}}}`, 1, 23, "comand", "command"},
 		{`{"mcpServers": {"a": {"command": "y", "Args": []}}}`, 1, 39, "Args", "args"},
 		{`{"mcpServers": {"a": {"command": "y", "timeout": 30}}}`, 1, 39, "timeout", "requestTimeout"},
+		{`{"mcpServers": {"a": {"url": "http://x", "authorizationToken": "y"}}}`, 1, 42, "authorizationToken", `"headers": {"Authorization": "Bearer ${TOKEN}"}`},
 		{`{"mcpServers": {"a": {"url": "http://x", "transport": "sse"}}}`, 1, 42, "transport", "type"},
 		{`{"mcpServers": {"a": {"command": "y", "headers": {}}}}`, 1, 39, "no effect", ""},
 		{`{"mcpServers": {"a": {"url": "http://x", "args": []}}}`, 1, 42, "no effect", ""},

@@ -128,6 +128,8 @@ func unknownKeyRemedy(name string) string {
 		return "did you mean env?"
 	case "timeout":
 		return "did you mean requestTimeout?"
+	case "authorizationToken", "bearerToken":
+		return `write it as a header: "headers": {"Authorization": "Bearer ${TOKEN}"}`
 	}
 	return plain.NearestHint(name, Keys(), "remove it; mcpctl config schema has all keys")
 }

@@ -24,7 +24,7 @@ type Authorizer interface {
 // challengeError is an authorizer's error with the answer that it was asked about.
 type challengeError struct {
 	error
-	body string
+	body, authServer string
 }
 
 func (e *challengeError) Unwrap() error { return e.error }
@@ -32,7 +32,13 @@ func (e *challengeError) Unwrap() error { return e.error }
 // HTTPBody returns the printable beginning of the answer's body.
 func (e *challengeError) HTTPBody() string { return e.body }
 
-var _ ability.HTTPBody = (*challengeError)(nil)
+// AuthServer returns the answer's header Mcp-Auth-Server.
+func (e *challengeError) AuthServer() string { return e.authServer }
+
+var (
+	_ ability.HTTPBody   = (*challengeError)(nil)
+	_ ability.AuthServer = (*challengeError)(nil)
+)
 
 // challenged reports whether an answer asks for other credentials.
 func challenged(resp *http.Response) bool {

@@ -25,6 +25,8 @@ const (
 	headerVersion = "Mcp-Protocol-Version"
 	headerMethod  = "Mcp-Method"
 	headerLastID  = "Last-Event-Id"
+
+	headerAuthServer = "Mcp-Auth-Server"
 )
 
 // firstVersionHeader is the revision from which on requests after initialize

@@ -101,7 +101,7 @@ func (errSessionForgotten) SessionExpired() bool { return true }
 type StatusError struct {
 	Status int
 	// Header holds those of the answer's headers that carry no secrets:
-	// Allow, Content-Type, Retry-After, WWW-Authenticate.
+	// Allow, Content-Type, Mcp-Auth-Server, Retry-After, WWW-Authenticate.
 	Header http.Header
 	// Body is the printable beginning of the answer's body.
 	Body string
@@ -182,8 +182,13 @@ func (e *StatusError) HTTPStatus() int { return e.Status }
 // by this method.
 func (e *StatusError) HTTPBody() string { return e.Body }
 
+// AuthServer returns the header Mcp-Auth-Server, in which some servers name whom to ask for a
+// token, "" without one.
+func (e *StatusError) AuthServer() string { return e.Header.Get(headerAuthServer) }
+
 var (
 	_ ability.HTTPStatus     = (*StatusError)(nil)
+	_ ability.AuthServer     = (*StatusError)(nil)
 	_ ability.HTTPBody       = (*StatusError)(nil)
 	_ ability.SessionExpired = (*StatusError)(nil)
 	_ ability.SessionExpired = errSessionForgotten{}
@@ -247,7 +252,7 @@ func (w *wire) statusError(resp *http.Response, body []byte, rpc *runtime.Error,
 		rpc = nil
 	}
 	e := &StatusError{Status: resp.StatusCode, Header: http.Header{}, Body: w.printable(body), RPC: rpc}
-	for _, name := range []string{"Allow", "Content-Type", "Retry-After", "Www-Authenticate"} {
+	for _, name := range []string{"Allow", "Content-Type", headerAuthServer, "Retry-After", "Www-Authenticate"} {
 		for _, v := range resp.Header.Values(name) {
 			e.Header[name] = append(e.Header[name], w.redact.String(v))
 		}

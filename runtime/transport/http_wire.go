@@ -246,7 +246,7 @@ func (w *wire) do(ctx context.Context, o outgoing) (resp *http.Response, sent bo
 		if err != nil {
 			body, _, _ := w.readBody(resp) // what there is of it
 			_ = resp.Body.Close()
-			return nil, true, &challengeError{err, w.printable(body)}
+			return nil, true, &challengeError{err, w.printable(body), w.redact.String(resp.Header.Get(headerAuthServer))}
 		}
 		if !retry {
 			return resp, true, nil

@@ -152,12 +152,15 @@ func (env *environment) reportJSON(err error, own *Error, msg, hint string, code
 
 		Status    int    `json:"status,omitempty"`
 		Challenge string `json:"challenge,omitempty"`
+		// AuthServer is the header Mcp-Auth-Server.
+		AuthServer string `json:"authServer,omitempty"`
 	}
 	o := object{Kind: kinds[code], Message: msg, Hint: hint}
 	if r, ok := errors.AsType[*policies.Refusal](err); ok {
 		o.Kind = r.Kind
 	}
 	o.Status, o.Challenge = answered(err)
+	o.AuthServer = authServer(err)
 	if own != nil {
 		o.Server = own.Server
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/policies"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/transport"
 )
@@ -55,6 +56,9 @@ func overHTTP(err error) string {
 	if challenge != "" && !repeats(challenge, err.Error()+strings.Join(parts, "")) {
 		parts = append(parts, "WWW-Authenticate: "+challenge)
 	}
+	if at := authServer(err); at != "" {
+		parts = append(parts, "Mcp-Auth-Server: "+at)
+	}
 	if parts == nil {
 		return ""
 	}
@@ -72,6 +76,16 @@ func answered(err error) (status int, challenge string) {
 		status, challenge = cmp.Or(status, refused.Status), refused.Challenge
 	}
 	return status, challenge
+}
+
+// authServer returns what Mcp-Auth-Server says in an answer that an error is of, "" for nothing:
+// some servers name there whom to ask for a token.
+func authServer(err error) string {
+	var over ability.AuthServer
+	if errors.As(err, &over) {
+		return over.AuthServer()
+	}
+	return ""
 }
 
 // isNews reports whether an answer's text is for people and not in an error already: pages
