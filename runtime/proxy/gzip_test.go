@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"cmp"
 	"compress/gzip"
 	"fmt"
 	"io"
@@ -24,24 +25,36 @@ func TestHTTPGzip(t *testing.T) {
 		encoding, accept string
 		tools            []string
 		modern, gzip     bool
+		peer             string // "" for one on another machine
+		off              bool
 	}{
-		{"large", "gzip", "application/json, text/event-stream", names, false, true},
-		{"large, stateless", "gzip", "application/json, text/event-stream", names, true, true},
-		{"among others", "br;q=1.0, GZIP;q=0.8, *;q=0.1", "application/json, text/event-stream", names, true, true},
-		{"any", "*", "application/json, text/event-stream", names, true, true},
-		{"refused", "gzip;q=0, *", "application/json, text/event-stream", names, true, false},
-		{"another", "br", "application/json, text/event-stream", names, true, false},
-		{"not asked for", "", "application/json, text/event-stream", names, true, false},
-		{"small", "gzip", "application/json, text/event-stream", names[:3], true, false},
-		{"events", "gzip", "text/event-stream", names, true, false},
-		{"events, handshake era", "gzip", "text/event-stream", names, false, false},
+		{"large", "gzip", "application/json, text/event-stream", names, false, true, "", false},
+		{"large, stateless", "gzip", "application/json, text/event-stream", names, true, true, "", false},
+		{"among others", "br;q=1.0, GZIP;q=0.8, *;q=0.1", "application/json, text/event-stream", names, true, true, "", false},
+		{"any", "*", "application/json, text/event-stream", names, true, true, "", false},
+		{"refused", "gzip;q=0, *", "application/json, text/event-stream", names, true, false, "", false},
+		{"another", "br", "application/json, text/event-stream", names, true, false, "", false},
+		{"not asked for", "", "application/json, text/event-stream", names, true, false, "", false},
+		{"small", "gzip", "application/json, text/event-stream", names[:3], true, false, "", false},
+		{"1 KiB", "gzip", "application/json, text/event-stream", names[:20], true, true, "", false},
+		{"this machine", "gzip", "application/json, text/event-stream", names, true, false, "127.0.0.1:1", false},
+		{"this machine, IPv6", "gzip", "application/json, text/event-stream", names, true, false, "[::1]:1", false},
+		{"this machine, mapped", "gzip", "application/json, text/event-stream", names, false, false, "[::ffff:127.0.0.1]:1", false},
+		{"a socket", "gzip", "application/json, text/event-stream", names, true, false, "@", false},
+		{"another machine, IPv6", "gzip", "application/json, text/event-stream", names, true, true, "[2001:db8::1]:1", false},
+		{"off", "gzip", "application/json, text/event-stream", names, true, false, "", true},
+		{"events", "gzip", "text/event-stream", names, true, false, "", false},
+		{"events, handshake era", "gzip", "text/event-stream", names, false, false, "", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p, err := proxy.NewAllowed(proxy.Options{Servers: proxy.Named("a"), Dial: stubs{"a": simple(tt.tools...)}.dial, PageSize: -1})
 			require.NoError(t, err)
 			defer func() { _ = p.Close() }()
-			handler := p.NewHTTPHandler(proxy.HTTPOptions{})
-			s := serveHTTP(t, handler)
+			handler := p.NewHTTPHandler(proxy.HTTPOptions{NoCompression: tt.off})
+			s := serveHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				r.RemoteAddr = cmp.Or(tt.peer, "192.0.2.1:40000")
+				handler.ServeHTTP(w, r)
+			}))
 			defer s.close()
 			defer handler.Close()
 			url := s.url

@@ -41,12 +41,15 @@ type HTTPOptions struct {
 	// cuts long connections; the client comes back for the rest. Only clients of
 	// 2025-11-25 in a session know how to. 0 is no bound.
 	StreamMax time.Duration
+	// NoCompression leaves answers as they are. Otherwise those of 1 KiB and more that are no
+	// streams are compressed with gzip for clients on other machines that accept it.
+	NoCompression bool
 }
 
 func (o HTTPOptions) inner() httpserver.Options {
 	return httpserver.Options{
 		AccessControl: httpserver.AccessControl{AnyHost: o.AnyHost, Hosts: o.Hosts, IPHosts: o.IPHosts, Origins: o.Origins, Authenticator: o.Authenticator, Principal: o.Principal, Refused: o.Refused},
-		Path:          o.Path, MaxBody: o.MaxBody, StreamMax: o.StreamMax, Ready: o.ready,
+		Path:          o.Path, MaxBody: o.MaxBody, StreamMax: o.StreamMax, NoCompression: o.NoCompression, Ready: o.ready,
 	}
 }
 

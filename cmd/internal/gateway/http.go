@@ -25,7 +25,7 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 		return err
 	}
 	set := &g.h.Settings.Serve
-	web := proxy.HTTPOptions{Unready: g.audit.Unready, AnyHost: o.Insecure && !o.asks || o.Socket != "", Origins: set.CORS, StreamMax: set.StreamMax}
+	web := proxy.HTTPOptions{Unready: g.audit.Unready, AnyHost: o.Insecure && !o.asks || o.Socket != "", Origins: set.CORS, StreamMax: set.StreamMax, NoCompression: set.Compression == "off"}
 	files, err := g.openTLS()
 	if err != nil {
 		return errors.Join(err, l.Close())

@@ -65,6 +65,7 @@ func keys() []key {
 		{name: "serve.listGrace", flag: "list-grace", def: "", parse: duration, values: aDuration, preset: "20s", about: "how long a list waits for servers that are starting"},
 		{name: "serve.streamMax", flag: "stream-max", def: "", parse: duration, values: aDuration, preset: "never", about: "how long an HTTP stream lasts"},
 		{name: "serve.cors", def: "", parse: origins, list: true, values: "list of origins", preset: "none", about: "[web pages](serve.md#web-pages) that may send requests, such as `https://app.example.com`"},
+		{name: "serve.compression", def: "auto", parse: oneOf("auto", "off"), values: "auto, off", about: "compresses answers over HTTP of 1 KiB and more, for clients on other machines that accept gzip"},
 		{name: "serve.list", flag: "list", def: "all", parse: oneOf("all", "search", "auto"), values: "all, search, auto", about: "how tools are [listed](search.md#search-in-serve): all of them, tools that find and call the others, or by what is cheaper"},
 		{name: "serve.budget", def: 10_000, parse: tokens, values: "number of tokens", about: "what a list of tools may take for `auto`"},
 		{name: viewName, def: "", parse: anyText, values: "name of a view", preset: "everything", about: "the [view](views.md) of clients that nothing else decides for"},

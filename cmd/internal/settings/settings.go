@@ -109,6 +109,8 @@ type Serve struct {
 	ListGrace time.Duration
 	// StreamMax ends streams over HTTP that are older; zero is never.
 	StreamMax time.Duration
+	// Compression is auto or off.
+	Compression string
 	// CORS are the origins of web pages that may send requests over HTTP, SCHEME://HOST[:PORT].
 	CORS []string
 	// Roots are the directories offered to servers that have no client's roots,

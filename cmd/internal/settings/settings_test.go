@@ -62,7 +62,7 @@ func defaults() settings.Settings {
 	return settings.Settings{
 		ConfigPath: string(filepath.Separator) + "servers.json",
 		Registries: at(registry.Official), Output: "auto", LogFormat: "text", Color: "auto", Headers: map[string]string{},
-		Tokens: settings.Tokens{Store: "file"}, Serve: settings.Serve{Separator: "__", Prefix: true, NameOverhead: 20, List: "all", Budget: 10_000},
+		Tokens: settings.Tokens{Store: "file"}, Serve: settings.Serve{Separator: "__", Prefix: true, NameOverhead: 20, Compression: "auto", List: "all", Budget: 10_000},
 	}
 }
 
@@ -81,7 +81,7 @@ func TestSources(t *testing.T) {
 		s.Timeout, s.Registries, s.Color, s.ColorSet = 2*time.Minute, at("http://file.example"), "never", true
 		s.ProtocolVersion, s.NoInput, s.Verbose, s.Output = "2025-11-25", true, 1, "json"
 		s.Tokens.Store = "keyring"
-		s.Serve = settings.Serve{Separator: "___", NameOverhead: 5, RequestTimeout: -1, ListGrace: 5 * time.Second, StreamMax: 50 * time.Second, List: "auto", Budget: 500, Search: settings.Search{Native: []string{"a"}}}
+		s.Serve = settings.Serve{Separator: "___", NameOverhead: 5, RequestTimeout: -1, ListGrace: 5 * time.Second, StreamMax: 50 * time.Second, Compression: "auto", List: "auto", Budget: 500, Search: settings.Search{Native: []string{"a"}}}
 	}
 	for _, tt := range []struct {
 		name string

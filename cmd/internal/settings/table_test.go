@@ -36,8 +36,8 @@ func TestTable(t *testing.T) {
 	other := map[string]string{ // a value that is not the default
 		"registry": "https://r.example.com", "output": "json", "verbose": "2", "logFormat": "json", "color": "never", "protocolVersion": "2025-11-25",
 		"serve.auth": `{"token":{}}`, "serve.tls": `{"cert":"/c","key":"/k"}`, "serve.hosts": "a.example", "serve.login": `{"clientId":"c","issuer":"https://i.example"}`,
-		"serve.url":  "https://a.example/mcp",
-		"serve.cors": "https://a.example", "serve.search": `{"vocabulary":"words.txt"}`,
+		"serve.url":         "https://a.example/mcp",
+		"serve.compression": "off", "serve.cors": "https://a.example", "serve.search": `{"vocabulary":"words.txt"}`,
 		"access.default": "allow", "access.groups": `{"eng":["token|ci"]}`, "access.labels": `{"private":["fs"]}`, "access.rules": `{"allow":"*","to":"*"}`,
 		"access.policies": "policy/*.cedar", "access.tests": "policy/*_test.yaml", "access.tell": "nothing", "access.guards": `{"size":"1MiB"}`,
 		"audit.durability": "power", "audit.keep": "30d", "audit.max": "1GiB", "audit.bodies": `{"to":["gh/*"]}`, "audit.anchor": "file:/mnt/checkpoints",

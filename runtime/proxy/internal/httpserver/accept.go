@@ -10,8 +10,10 @@ import (
 // nothing else does.
 type accept struct {
 	json, events, eventsFirst bool
-	// codings are the lines of Accept-Encoding, which are read for a large answer only.
+	// codings are the lines of Accept-Encoding, and peer is who asks. They are read for an
+	// answer that is worth compressing.
 	codings []string
+	peer    string // HOST:PORT
 }
 
 // streams reports whether an answer is a stream from the start.

@@ -48,7 +48,7 @@ func writeUntil(ctx context.Context, w http.ResponseWriter, to accept, status in
 		defer p.done()
 		p.extend(len(body))
 	}
-	if len(body) >= gzipAbove && to.takesGzip() {
+	if to.compresses(len(body)) {
 		writeGzip(w, status, body)
 		return
 	}

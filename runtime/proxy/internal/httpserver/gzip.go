@@ -3,14 +3,25 @@ package httpserver
 import (
 	"compress/gzip"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"strings"
 	"sync"
 )
 
-// gzipAbove is how large an answer is from which on it is compressed, in bytes: a
-// smaller one takes longer to compress than to send.
-const gzipAbove = 64 << 10
+// gzipAbove is how large an answer is from which on it is compressed, in bytes: a smaller one
+// goes in one packet with its head.
+const gzipAbove = 1 << 10
+
+// compresses reports whether an answer of a size is compressed for a client: it accepts that,
+// and is on another machine. What stays on this one takes longer to compress than to send.
+func (t accept) compresses(size int) bool {
+	if size < gzipAbove || len(t.codings) == 0 {
+		return false
+	}
+	peer, err := netip.ParseAddrPort(t.peer)
+	return err == nil && !peer.Addr().Unmap().IsLoopback() && t.takesGzip()
+}
 
 var gzips = sync.Pool{New: func() any { //nolint:gochecknoglobals // a pool of scratch space: a writer takes 800 KB
 	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // it fails for other levels only

@@ -28,6 +28,7 @@ type Options struct {
 	Path          string // under which the endpoint is, for the names of views after it
 	MaxBody       int64
 	StreamMax     time.Duration
+	NoCompression bool
 	Ready         func() (status int, word string) // of /readyz
 }
 
@@ -158,7 +159,9 @@ func (h *Streamable) post(w http.ResponseWriter, r *http.Request, principal *acc
 	if !ok {
 		return false
 	}
-	accepts.codings = r.Header["Accept-Encoding"]
+	if !h.o.NoCompression {
+		accepts.codings, accepts.peer = r.Header["Accept-Encoding"], r.RemoteAddr
+	}
 	h.message(w, r, principal, accepts, b.Bytes())
 	b.release()
 	return true

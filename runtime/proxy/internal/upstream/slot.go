@@ -150,7 +150,8 @@ func (s *Slot) connect(a *dialing) {
 		c, offers, err = s.open()
 	}
 	done()
-	if err == nil && offers != nil {
+	listed := err == nil && offers != nil
+	if listed {
 		b.Set.Observer.Listed(b, offers, inventory.ListSet{})
 	}
 	err = s.conclude(a, c, offers, err)
@@ -168,7 +169,7 @@ func (s *Slot) connect(a *dialing) {
 		b.Set.Observer.Opened(b.life.ctx, c)
 	}
 	close(a.done)
-	if err == nil && offers != nil {
+	if listed { // also where the end of the proxy has come in between
 		b.Persisted.Save(offers)
 	}
 }
@@ -181,6 +182,7 @@ func (s *Slot) conclude(a *dialing, c *Conn, offers *inventory.Inventory, err er
 	switch {
 	case err != nil:
 	case b.Pool.closed:
+		b.Pool.noteEra(c) // which is kept with what it offers
 		err = b.closedError()
 	case s.closed:
 		err = errSlotClosed
