@@ -129,13 +129,13 @@ func (t *HTTP) Call(ctx context.Context, req *runtime.Request) (json.RawMessage,
 	t.life.forget(x)
 	ended := x.Err() != nil
 	x.End(errAnswered)
-	var other *otherAnswer
-	switch {
-	case err == nil || !ended: // the server's own answer, or a failure on the way
+	if err == nil || !ended { // the server's own answer, or a failure on the way
 		return result, err
-	case errors.As(deadline.Cause(x), &other):
+	}
+	if other, ok := errors.AsType[*otherAnswer](deadline.Cause(x)); ok {
 		return other.result, other.err
-	case ctx.Err() != nil:
+	}
+	if ctx.Err() != nil {
 		t.abandon(ctx, x)
 		return nil, markUnsent(ctx.Err(), x.sent)
 	}
