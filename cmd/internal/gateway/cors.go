@@ -2,16 +2,17 @@ package gateway
 
 import (
 	"net/http"
-	"strings"
 
 	"github.com/rs/cors"
 )
 
-// withCORS has browsers let web pages of some origins send requests to the endpoints of next
-// and read the answers (Fetch, HTTP CORS protocol). Browsers ask first, without a credential:
-// that is answered here, for these origins alone. Cookies count for nothing, and are not let
-// through.
+// withCORS has browsers let web pages of some origins send requests to an endpoint and read
+// the answers (Fetch, HTTP CORS protocol). Browsers ask first, without a credential: that is
+// answered here, for these origins alone. Cookies count for nothing, and are not let through.
 func withCORS(next http.Handler, origins []string) http.Handler {
+	if len(origins) == 0 {
+		return next
+	}
 	const twoHours = 2 * 60 * 60 // that browsers remember the answer, the most for some of them
 	c := cors.New(cors.Options{
 		AllowedOrigins: origins, AllowedMethods: []string{http.MethodGet, http.MethodPost, http.MethodDelete}, MaxAge: twoHours,
@@ -21,20 +22,10 @@ func withCORS(next http.Handler, origins []string) http.Handler {
 	})
 	shared := c.Handler(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if isEndpoint(r.URL.Path) && c.OriginAllowed(r) {
+		if c.OriginAllowed(r) {
 			shared.ServeHTTP(w, r)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// isEndpoint reports whether a path is that of an MCP endpoint.
-func isEndpoint(path string) bool {
-	for _, of := range []string{"/mcp", "/sse", "/messages"} {
-		if rest, ok := strings.CutPrefix(path, of); ok && (rest == "" || rest[0] == '/') {
-			return true
-		}
-	}
-	return false
 }

@@ -53,18 +53,16 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	}
 	mcp, sse := p.NewHTTPHandler(below("/mcp")), p.NewSSEHandler(proxy.SSEOptions{HTTPOptions: below("/sse")})
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", mcp)
-	mux.Handle("/mcp/", mcp) // of views
-	mux.Handle("/sse", sse)
-	mux.Handle("/sse/", sse)
-	mux.Handle("/messages", sse.Messages())
+	for path, h := range map[string]http.Handler{
+		"/mcp": mcp, "/sse": sse, "/messages": sse.Messages(),
+		"/mcp/": mcp, "/sse/": sse, // of views
+	} {
+		mux.Handle(path, withCORS(h, set.CORS))
+	}
 	health := p.Health(web)
 	mux.Handle("/healthz", health)
 	mux.Handle("/readyz", health)
 	handler := proxy.Guard(p.Recorded(web), mux, "/mcp", "/mcp/", "/sse", "/sse/", "/messages", "/healthz", "/readyz")
-	if len(set.CORS) > 0 {
-		handler = withCORS(handler, set.CORS)
-	}
 	if authenticator != nil {
 		handler = withMetadata(handler, web, authenticator.issuers)
 		if handler, err = g.withPages(handler, authenticator, endpoint); err != nil {
