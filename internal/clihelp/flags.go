@@ -3,6 +3,8 @@ package clihelp
 import (
 	"slices"
 	"strings"
+
+	"github.com/mcpctl/mcpctl/internal/lazy"
 )
 
 // flagSet gathers the flags of a command. Each name leads to one flag.
@@ -37,13 +39,15 @@ func (s *flagSet) add(f Flag) {
 			return
 		}
 		f.keep(fresh)
-		if f.Long == "" && lowerWord().MatchString(f.Value) { // -p, --style=slash: -p has no value
-			f.Value, f.Kind = "", Bool
+		if !strings.HasPrefix(f.Long, "--") && lowerWords().MatchString(f.Value) { // -p, --style=slash: -p has no value
+			f.Value, f.Kind, f.Optional = "", Bool, false
 		}
 	}
 	s.list = append(s.list, f)
 	s.record(len(s.list) - 1)
 }
+
+var lowerWords = lazy.Regexp(`^[a-z][a-z0-9-]*(?:,[a-z-]+)*$`)
 
 func taken(names, fresh []string) string {
 	for _, n := range names {
@@ -72,6 +76,10 @@ func (s *flagSet) addFromUsage(f Flag) {
 			}
 			return
 		}
+	}
+	if i, ok := s.index[f.Short]; ok && f.Kind == Bool && f.Long == "" && strings.Contains(s.list[i].Value, " ") && s.list[i].Words == 0 {
+		g := &s.list[i] // -n no host names
+		g.Summary, g.Value, g.Kind = strings.TrimSpace(g.Value+" "+g.Summary), "", Bool
 	}
 	s.add(f)
 }
@@ -102,6 +110,17 @@ func (s *flagSet) finish(suffix bool) []Flag {
 		out = append(out, f)
 	}
 	return out
+}
+
+// act makes switches of flags that are what the tool does: what stands behind one is no
+// value but what it works on, in words of their own.
+func (s *flagSet) act(names []string) {
+	for _, n := range names {
+		if i, ok := s.index[n]; ok {
+			f := &s.list[i]
+			f.Value, f.Kind, f.Enum, f.Optional, f.Join, f.Words, f.Repeated = "", Bool, nil, false, "", 0, false
+		}
+	}
 }
 
 // negate notes the negated form of a switch that stands before it.
@@ -166,7 +185,7 @@ func (f *Flag) adopt(names []string) {
 // fill takes from g what f lacks.
 func (f *Flag) fill(g Flag) {
 	if f.Value == "" && g.Value != "" && f.Negated == "" && f.Default == "" {
-		f.Value, f.Kind, f.Optional, f.Join, f.Words = g.Value, g.Kind, g.Optional, g.Join, g.Words
+		f.Value, f.Kind, f.Optional, f.Join, f.Words, f.Glued = g.Value, g.Kind, g.Optional, g.Join, g.Words, g.Glued
 		f.describe(f.Summary)
 	}
 	if f.Kind == "" {

@@ -14,6 +14,7 @@ type item struct {
 	summary string
 	mark    string // the first word as written, with its brackets
 	choices []string
+	args    []Arg // that stand behind the name
 }
 
 var (
@@ -65,6 +66,8 @@ func readCommand(text string, prefix []string) (item, bool) {
 				return item{}, false
 			}
 		}
+		r := formReader{takes: func(string) (known, value bool) { return false, false }}
+		it.args = r.alternatives(rest, 0).args
 	}
 	if m := aliasIn().FindStringSubmatch(it.summary); m != nil {
 		for a := range strings.FieldsFuncSeq(m[1], func(r rune) bool { return r == ',' || r == ' ' }) {

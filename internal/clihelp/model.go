@@ -23,8 +23,16 @@ type Command struct {
 	// ArgsFirst reports that its own arguments stand in front of the subcommand, and
 	// Chained that one subcommand can follow another.
 	ArgsFirst, Chained bool
-	Flags              []Flag
-	Args               []Arg
+	// FlagsFirst reports that Flags are those of the whole tool, and stand in front of the
+	// words of Path.
+	FlagsFirst bool
+	// Unsure reports that the usage says nothing of the arguments, or nothing that could
+	// be read: Args is one that takes any words.
+	Unsure bool
+	// Unread reports that its own help was not read: it may have subcommands and flags.
+	Unread bool
+	Flags  []Flag
+	Args   []Arg
 	// Sub are its subcommands as its help lists them: Path and Summary alone, until their
 	// own help is read.
 	Sub []Command
@@ -65,6 +73,8 @@ type Flag struct {
 	// Words is how many words the value has where these are several, as in
 	// --flag <x> <y>. It is -1 where the help does not say how many.
 	Words int
+	// Glued reports that the value stands in the word of the name, as in -o{DIR}.
+	Glued bool
 	// Negated is the other form of a switch, such as --no-color; "" for none.
 	Negated    string
 	Summary    string
@@ -79,4 +89,9 @@ type Arg struct {
 	Behind  bool
 	Enum    []string
 	Summary string
+}
+
+// AnyArgs are the arguments of a command of which nobody knows what it takes.
+func AnyArgs() []Arg {
+	return []Arg{{Name: "args", Repeated: true, Summary: "what the command works on; its help does not say more, or could not be read"}}
 }

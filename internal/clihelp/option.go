@@ -11,10 +11,17 @@ import (
 var flagName = lazy.Regexp(`^(?:--\[no-?\]-?|--\(no-\)|--?)(?:[A-Za-z0-9][A-Za-z0-9_.+-]*|[?#:@^%!])`)
 
 // separator matches what stands between two spellings of one flag.
-var separator = lazy.Regexp(`^(?:, *| ?\| ?| ?/ ?| or | )-`)
+var separator = lazy.Regexp(`^(?:, *| ?\| ?| ?/ ?| or | | +\.{4,} +)-`)
 
-// apart matches the rest of a line whose other spelling stands in a column of its own.
-var apart = lazy.Regexp(`^ {2,}-(?:-[a-z]|[A-Za-z]  )`)
+// apart matches the rest of a line whose other spelling stands in a column of its own;
+// longApart is for a spelling with a value in front of it.
+var (
+	apart     = lazy.Regexp(`^ {2,}-(?:-[a-z]|[A-Za-z]  )`)
+	longApart = lazy.Regexp(`^ {2,}--[a-z][\w-]*(?:[=\[,]|$)`)
+)
+
+// spoken matches how a spelling is read aloud: -1 ("one"), --single-transaction.
+var spoken = lazy.Regexp(`^ \("\w+"\)`)
 
 // inColumn matches a value that stands in a column of its own.
 var inColumn = lazy.Regexp(`^ {2,}([A-Z][A-Z_]{2,})  +[^ ]`)
@@ -41,11 +48,10 @@ func readOption(text string) (names []spelling, desc string, at int) {
 		if s.name == "" {
 			return nil, "", -1
 		}
+		rest = rest[len(spoken().FindString(rest)):]
 		sep := separator().FindString(rest)
-		if sep == "" && len(names) == 1 && s.value == "" {
-			if sep = apart().FindString(rest); sep != "" { // "-h   --help"
-				sep = sep[:strings.IndexByte(sep, '-')+1]
-			}
+		if sep == "" && (len(names) == 1 && s.value == "" && apart().MatchString(rest) || len(s.name) == 2 && longApart().MatchString(rest)) {
+			sep = rest[:strings.IndexByte(rest, '-')+1] // "-h   --help"
 		}
 		if sep == "" || flagName().FindString(rest[len(sep)-1:]) == "" {
 			break
@@ -86,6 +92,9 @@ func readSpelling(s string) (spelling, int) {
 	rest := s[n:]
 	if strings.HasPrefix(rest, "...") { // a switch that counts
 		return spelling{name: name, value: "..."}, n + 3
+	}
+	if rest == "=" || strings.HasPrefix(rest, "=, -") { // --set=, --variable=NAME=VALUE
+		return spelling{name: name}, n + 1
 	}
 	if glued := gluedValue(rest); glued != "" {
 		return spelling{name: name, value: strings.TrimSuffix(glued, ":"), glued: true}, n + len(glued)
@@ -191,7 +200,7 @@ func spacedValue(s string) string {
 
 // metavar reports that a word stands for a value by its form.
 func metavar(w string) bool {
-	return w == strings.ToUpper(w) && strings.ContainsAny(w, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	return w == "#" || w == strings.ToUpper(w) && strings.ContainsAny(w, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 }
 
 // newFlag makes a flag of its spellings.
@@ -229,6 +238,7 @@ func newFlag(names []spelling) Flag {
 		}
 	}
 	f.setValue(value)
+	f.Glued = value.glued && strings.IndexByte("<{", value.value[0]) >= 0 && f.Kind != Bool && !strings.HasPrefix(value.name, "--")
 	if again {
 		f.Optional, f.Join = true, "="
 	}
@@ -295,9 +305,10 @@ func joined(v string, glued bool) string {
 }
 
 var (
-	tuple    = lazy.Regexp(`^<[^<>]+ [^<>]+>\.\.\.$`)              // <TEXT INTEGER>...
-	brackets = lazy.Regexp(`^<[^<>]+>(?: [<\[][^<>\[\]]+[>\]])+$`) // <FIRST> <SECOND>
-	unknown  = lazy.Regexp(`^(?:[A-Z][A-Z_ ]*|\[[^=].*\])\.\.\.$`) // TEXT...
+	tuple    = lazy.Regexp(`^<[^<>]+ [^<>]+>\.\.\.$`)                  // <TEXT INTEGER>...
+	brackets = lazy.Regexp(`^<[^<>]+>(?: [<\[][^<>\[\]]+[>\]])+$`)     // <FIRST> <SECOND>
+	letters  = lazy.Regexp(`^(?:[a-z]|[A-Z]+)(?: (?:[a-z]|[A-Z]+))+$`) // a v, SIZE N
+	unknown  = lazy.Regexp(`^(?:[A-Z][A-Z_ ]*|\[[^=].*\])\.\.\.$`)     // TEXT...
 )
 
 // wordsOf returns Words of a value.
@@ -311,6 +322,8 @@ func wordsOf(v string, glued bool) int {
 		return -1
 	case brackets().MatchString(v):
 		return strings.Count(v, "<")
+	case letters().MatchString(v):
+		return strings.Count(v, " ") + 1
 	}
 	return 0
 }

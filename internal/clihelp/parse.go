@@ -1,6 +1,7 @@
 package clihelp
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -23,7 +24,7 @@ const (
 // Parse returns what a help text says of the command at path, which are the words after
 // the tool's name. It never fails: of a text that is no help it finds little or nothing.
 func Parse(text []byte, path []string) Command {
-	p := parser{lines: split(clean(text)), cmd: Command{Path: slices.Clone(path)}}
+	p := parser{lines: splitColumns(split(clean(text))), cmd: Command{Path: slices.Clone(path)}}
 	return p.run()
 }
 
@@ -47,15 +48,22 @@ type parser struct {
 	// bracketed are the options that npm lists in brackets.
 	bracketed string
 	items     []item // of argument sections
-	flags     flagSet
-	spoken    []Flag // flags of which prose speaks
-	text      []string
+	place     string // the name that stands for a subcommand
+	// actions are flags that a section of commands lists, as what the tool does, with what
+	// they work on; acting reports that the present section is such a one.
+	actions []string
+	acting  bool
+	defined map[string]string // the grammar of names, as in OBJECT := { a | b }
+	flags   flagSet
+	spoken  []Flag // flags of which prose speaks
+	text    []string
 	// blockEnd is where the block of lines that was looked at last ends, and noTable
 	// that it is no table of names.
 	blockEnd int
 	noTable  bool
-	// first is the indentation of the first option of the section, -1 before it.
-	first int
+	// first is the indentation of the first option of the section, -1 before it. long is
+	// that of the long spellings where these have a column of their own, 0 where not.
+	first, long int
 }
 
 // step reads the line at i and what belongs to it. It returns the index of the next one.
@@ -65,11 +73,14 @@ func (p *parser) step(i int) int {
 		p.text = append(p.text, "")
 		return i + 1
 	}
+	if next := p.definition(i); next > i {
+		return next
+	}
 	if rest, ok := usageStart(l.text); ok && p.in != otherSection {
 		return p.usage(i, rest)
 	}
 	if kind, ok := p.headingAt(i); ok {
-		p.in, p.heading, p.first = kind, l.indent, -1
+		p.in, p.heading, p.first, p.acting = kind, l.indent, -1, false
 		return i + 1
 	}
 	if p.in == otherSection {
@@ -102,11 +113,17 @@ func (p *parser) step(i int) int {
 
 var aliasLine = lazy.Regexp(`^alias(?:es)?: \b`)
 
-var usageWord = lazy.Regexp(`^(?i:usage|synopsis)\b:? *`)
+var (
+	usageWord  = lazy.Regexp(`^(?i:usage|syntax|synopsis)\b:? *`)
+	usageBelow = lazy.Regexp(`(?i)^usage of \S+:$|[.)] +usage:$`)
+)
 
 // usageStart reports that a line opens the forms of usage, and returns what of them
 // stands on it.
 func usageStart(s string) (string, bool) {
+	if usageBelow().MatchString(s) { // the last word of a title, or "Usage of TOOL:" of Go's flag
+		return "", true
+	}
 	m := usageWord().FindString(s)
 	rest := s[len(m):]
 	switch {
@@ -131,15 +148,14 @@ func (p *parser) usage(i int, first string) int {
 	}
 	for ; j < len(p.lines) && !p.lines[j].blank(); j++ {
 		l := p.lines[j]
-		alternative, isOr := strings.CutPrefix(l.text, "or:")
-		alternative = strings.TrimLeft(alternative, " ")
-		name, _, _ := strings.Cut(alternative, " ")
-		switch {
-		case isOr, p.prog != "" && name == p.prog:
+		switch alternative, ok := p.alternative(l.text); {
+		case definition().MatchString(l.text):
+			return j
+		case ok:
 			p.form(alternative)
 		case len(p.forms) == 0 && (first == "") && l.text[0] != '-':
 			p.form(l.text)
-		case l.indent > base && len(p.forms) > 0 && !p.opensList(j, base):
+		case (l.indent > base || l.text[0] == '[') && len(p.forms) > 0 && p.continues(j, base):
 			if f := &p.forms[len(p.forms)-1]; len(*f) < maxText {
 				*f += " " + l.text
 			}
@@ -152,22 +168,46 @@ func (p *parser) usage(i int, first string) int {
 	return j
 }
 
-// opensList reports that a line under the usage is no part of it but an option with its
-// description.
-func (p *parser) opensList(i, base int) bool {
-	names, _, _ := readOption(p.lines[i].text)
-	last := p.forms[len(p.forms)-1]
-	open := strings.Count(last, "[")+strings.Count(last, "(") > strings.Count(last, "]")+strings.Count(last, ")")
-	return len(names) > 0 && !open && p.lines[i].indent < base+8
+// alternative returns the form of usage of a line that has another one: it begins with
+// the tool's name, or with the word "or".
+func (p *parser) alternative(text string) (string, bool) {
+	if rest, ok := strings.CutPrefix(text, "or:"); ok {
+		return strings.TrimLeft(rest, " "), true
+	}
+	rest := strings.TrimLeft(strings.TrimPrefix(text, "or "), " ")
+	name, _, _ := strings.Cut(rest, " ")
+	if p.prog != "" && name == p.prog {
+		return rest, true
+	}
+	return "", false
+}
+
+// continues reports that a line under the usage goes on with it: it is neither an option
+// with its description nor prose.
+func (p *parser) continues(i, base int) bool {
+	l := p.lines[i]
+	if openBrackets(p.forms[len(p.forms)-1]) {
+		return true
+	}
+	names, _, _ := readOption(l.text)
+	return (len(names) == 0 || l.indent >= base+8) && !strings.HasPrefix(l.text, "---") && !sentence().MatchString(l.text)
+}
+
+// sentence matches three words of prose in a row.
+var sentence = lazy.Regexp(`(?:^| )[A-Za-z][a-z']*,? [a-z][a-z']*,? [a-z][a-z']*[,.;]?(?: |$)`)
+
+func openBrackets(form string) bool {
+	return strings.Count(form, "[")+strings.Count(form, "(") > strings.Count(form, "]")+strings.Count(form, ")")
 }
 
 func (p *parser) form(s string) {
 	if name, _, _ := strings.Cut(s, " "); p.prog == "" {
 		p.prog = name
 	}
-	if i := strings.Index(s, "  "); i > 0 && !strings.ContainsAny(strings.TrimLeft(s[i:], " ")[:1], "[<({|-.") && s[:i] != p.prog {
+	if i := strings.Index(s, "  "); i > 0 && !strings.ContainsAny(strings.TrimLeft(s[i:], " ")[:1], "[<({|-.") && s[:i] != p.prog && !openBrackets(s[:i]) {
 		s = s[:i] // a description beside the form
 	}
+	s, _, _ = strings.Cut(s, " # ") // a comment
 	if len(p.forms) < 50 {
 		p.forms = append(p.forms, s)
 	}
@@ -176,6 +216,7 @@ func (p *parser) form(s string) {
 var (
 	capitals   = lazy.Regexp(`^[A-Z][A-Z0-9 /()&'-]{2,}$`)
 	sayOther   = lazy.Regexp(`(?i)^(?:[\w ]{0,30} )?examples?(?: [\w ]{0,30})?$|\btopics?\b|\bguides?\b|concept|\bformats\b|protocols|interfaces|^environment|^see also|learn more|exit (status|code)|\bvalues\b|\balias commands|^notes?$|shortcuts`)
+	sayExample = lazy.Regexp(`(?i)^examples?$`)
 	sayFlags   = lazy.Regexp(`(?i)\b(options?|flags?|switches)\b`)
 	sayArgs    = lazy.Regexp(`(?i)^(positional arguments|arguments?|positionals|parameters|args|operands)$`)
 	sayCommand = lazy.Regexp(`(?i)\b(sub-?)?commands?\b|\bfunctions\b|\bapplets\b`)
@@ -183,10 +224,15 @@ var (
 	sayAliases = lazy.Regexp(`(?i)^alias(es)?$`)
 )
 
+var marked = lazy.Regexp(`^<([A-Z][a-z]+)>$`)
+
 // headingAt reports whether a line is the heading of a section, and of which.
 func (p *parser) headingAt(i int) (section, bool) {
 	l := p.lines[i]
 	title, colon := strings.CutSuffix(l.text, ":")
+	if m := marked().FindStringSubmatch(l.text); m != nil && l.indent == 0 { // <Commands>
+		title, colon = m[1], true
+	}
 	bare := !colon && l.indent == 0 && p.plainHeading(i)
 	deep := 3
 	if p.in == otherSection {
@@ -195,7 +241,7 @@ func (p *parser) headingAt(i int) (section, bool) {
 	if l.indent > deep || l.text[0] == '-' || len(title) > 100 || !colon && !bare && !(l.indent == 0 && capitals().MatchString(l.text)) {
 		return prose, false
 	}
-	if colon && p.in == commandSection && !strings.Contains(title, " ") && l.indent > p.heading {
+	if colon && p.in == commandSection && !strings.Contains(title, " ") && l.indent > p.heading && !sayExample().MatchString(title) {
 		return prose, false
 	}
 	title = strings.TrimSpace(title)
@@ -241,8 +287,13 @@ func (p *parser) plainHeading(i int) bool {
 // none.
 func (p *parser) option(i int) int {
 	l := p.lines[i]
-	if l.text[0] != '-' || p.inParagraph(i) || p.first >= 0 && l.indent > p.first+6 {
+	if l.text[0] != '-' || p.inParagraph(i) || p.first >= 0 && l.indent > p.first+6 && l.indent != p.long {
 		return i
+	}
+	if at := strings.Index(l.text, "  --"); at > 0 && !strings.HasPrefix(l.text, "--") {
+		if names, _, _ := readOption(l.text); len(names) > 1 {
+			p.long = l.indent + at + 2
+		}
 	}
 	if flags := several(l.text); flags != nil {
 		for _, f := range flags {
@@ -284,7 +335,7 @@ func (p *parser) option(i int) int {
 		if next.indent <= l.indent {
 			break
 		}
-		if (column < 0 || next.indent < column) && next.indent <= p.first+6 && next.text[0] == '-' {
+		if next.text[0] == '-' && (next.indent == p.long || (column < 0 || next.indent < column) && next.indent <= p.first+6) {
 			if other, _, _ := readOption(next.text); len(other) > 0 {
 				break
 			}
@@ -298,7 +349,10 @@ func (p *parser) option(i int) int {
 	f.describe(desc)
 	p.flags.add(f)
 	if p.in == commandSection && len(p.cmd.Sub) == 0 {
-		p.in = flagSection
+		p.in, p.acting = flagSection, true
+	}
+	if last := names[len(names)-1]; p.acting && last.value != "" && !last.glued {
+		p.actions = append(p.actions, f.names()...)
 	}
 	if p.in == usageSection {
 		p.in = prose
@@ -393,6 +447,46 @@ func (p *parser) aliases(s string) {
 		}
 		if validName(name) && name != own && !slices.Contains(p.cmd.Aliases, name) && len(p.cmd.Aliases) < 50 {
 			p.cmd.Aliases = append(p.cmd.Aliases, name)
+		}
+	}
+}
+
+var definition = lazy.Regexp(`^(?:where +)?([A-Z][A-Z_-]*) +:= +\{`)
+
+// definition reads the grammar of a name from the line at i on.
+func (p *parser) definition(i int) int {
+	m := definition().FindStringSubmatch(p.lines[i].text)
+	if m == nil {
+		return i
+	}
+	_, text, _ := strings.Cut(p.lines[i].text, ":= ")
+	j := i + 1
+	for ; closing(text) < 0 && j < len(p.lines) && !p.lines[j].blank() && len(text) < maxText; j++ {
+		text += " " + p.lines[j].text
+	}
+	if end := closing(text); end > 0 {
+		if p.defined == nil {
+			p.defined = map[string]string{}
+		}
+		p.defined[m[1]] = strings.TrimSpace(text[1:end])
+	}
+	return j
+}
+
+// define takes the subcommands and the options that definitions name.
+func (p *parser) define() {
+	usage := strings.Join(p.forms, " ")
+	for _, name := range slices.Sorted(maps.Keys(p.defined)) {
+		parts := bars(p.defined[name])
+		switch {
+		case !strings.Contains(usage, name):
+		case strings.HasPrefix(parts[0], "-"):
+			p.bracketed = p.defined[name]
+		case len(p.cmd.Sub) == 0 && !slices.ContainsFunc(parts, func(s string) bool { return !lowerWord().MatchString(s) }):
+			p.place = name
+			for _, s := range parts {
+				p.sub(item{name: s})
+			}
 		}
 	}
 }
@@ -510,6 +604,7 @@ func (p *parser) sub(it item) *Command {
 		Path:       append(slices.Clone(p.cmd.Path), it.name),
 		Summary:    cut(it.summary, maxSummary),
 		Aliases:    it.aliases,
+		Args:       it.args,
 		Deprecated: outdated().MatchString(it.summary),
 	})
 	return &p.cmd.Sub[len(p.cmd.Sub)-1]
@@ -538,7 +633,8 @@ func (p *parser) argument(i int) int {
 		return i + 1
 	}
 	it := item{name: argName(mark), mark: mark, choices: choices(mark)}
-	nested := slices.Contains([]string{"command", "subcommand", "action", "cmd"}, strings.ToLower(it.name))
+	parser := len(p.forms) > 0 && strings.HasSuffix(p.forms[0], " "+mark+" ...") // of argparse
+	nested := parser || slices.Contains([]string{"command", "subcommand", "action", "cmd"}, strings.ToLower(it.name))
 	j := i + 1
 	for ; j < len(p.lines); j++ {
 		next := p.lines[j]
@@ -568,6 +664,7 @@ func (p *parser) argument(i int) int {
 
 // choices reads the subcommands that argparse lists under a positional argument.
 func (p *parser) choices(i int, of item) int {
+	p.place = of.name
 	end := i
 	for end < len(p.lines) && p.lines[end].indent >= p.lines[i].indent && !p.lines[end].blank() {
 		end++
@@ -583,6 +680,7 @@ func (p *parser) choices(i int, of item) int {
 
 // finish puts together what the lines said.
 func (p *parser) finish() {
+	p.define()
 	if len(p.cmd.Sub) == 0 && len(p.forms) > 0 {
 		p.subsFromUsage()
 	}
@@ -597,6 +695,14 @@ func (p *parser) finish() {
 	}
 	p.cmd.Args, p.cmd.ArgsFirst, p.cmd.Chained = u.args, u.argsFirst, u.chained
 	p.describeArgs()
+	switch known := len(p.flags.list) > 0 || len(p.forms) > 0; {
+	case len(p.cmd.Sub) > 0 || !known:
+	case len(p.actions) > 0 && len(p.cmd.Args) == 1 && commandWord(p.cmd.Args[0].Name):
+		p.flags.act(p.actions)
+		p.unsure()
+	case !u.read && !(len(p.items) > 0 && len(p.cmd.Args) > 0):
+		p.unsure()
+	}
 	p.cmd.Flags = p.flags.finish(suffixes().MatchString(whole(p.lines)))
 	text := strings.TrimSpace(strings.Join(p.text, "\n"))
 	p.cmd.Text = cut(text, maxText)
@@ -604,6 +710,9 @@ func (p *parser) finish() {
 	p.cmd.Summary = cut(p.cmd.Summary, maxSummary)
 	p.cmd.Deprecated = outdated().MatchString(p.cmd.Summary)
 }
+
+// unsure gives the command arguments that take any words.
+func (p *parser) unsure() { p.cmd.Args, p.cmd.Unsure = AnyArgs(), true }
 
 var suffixes = lazy.Regexp(`(?i)multipl\w+ suffix|\+N\b`)
 
@@ -616,18 +725,20 @@ func whole(lines []line) string {
 }
 
 func (p *parser) readUsage() usage {
-	return readUsage(p.forms, p.cmd.Path, p.flags.takes, len(p.cmd.Sub) > 0)
+	return readUsage(p.forms, p.cmd.Path, p.flags.takes, len(p.cmd.Sub) > 0, p.place)
 }
 
 // subsFromUsage takes the subcommands that forms of usage name, where no list does.
 func (p *parser) subsFromUsage() {
 	u := p.readUsage()
-	names := u.subs
-	if len(u.parser) > 0 {
-		names = u.parser
-	}
-	for _, name := range names {
+	for _, name := range u.parser {
 		p.sub(item{name: name})
+	}
+	if len(u.parser) > 0 {
+		return
+	}
+	for _, it := range u.subs {
+		p.sub(it)
 	}
 }
 

@@ -11,18 +11,42 @@ import (
 type usage struct {
 	args  []Arg
 	flags []Flag
-	subs  []string
+	subs  []item
 	// parser is the choice in front of "...": the subcommands of an argparse parser.
 	parser []string
 	// argsFirst and chained are as in [Command].
 	argsFirst, chained bool
+	read               bool // there is a form of usage whose arguments can be trusted
+}
+
+// most is how many required arguments a form of usage can have. One with more is prose.
+const most = 8
+
+// doubtful reports that arguments were read from prose, or that their places cannot be
+// known: one that is required behind two that can be left out.
+func doubtful(args []Arg) bool {
+	words := strings.Fields("a and are be by for from if in is it more not of or see than that the this to when which with you")
+	required, optional := 0, 0
+	for _, a := range args {
+		switch {
+		case slices.Contains(words, a.Name):
+			return true
+		case a.Required && optional > 1:
+			return true
+		case a.Required:
+			required++
+		default:
+			optional++
+		}
+	}
+	return required > most
 }
 
 // takes reports of a flag by its name whether it is known and has a value.
 type takes func(name string) (known, value bool)
 
 // readUsage reads the forms of usage of the command at path.
-func readUsage(forms []string, path []string, takes takes, group bool) usage {
+func readUsage(forms []string, path []string, takes takes, group bool, place string) usage {
 	var u usage
 	var all []form
 	for _, text := range forms {
@@ -30,7 +54,7 @@ func readUsage(forms []string, path []string, takes takes, group bool) usage {
 		if !ok {
 			continue
 		}
-		r := &formReader{takes: takes, group: group}
+		r := &formReader{takes: takes, group: group, place: place}
 		f := r.alternatives(rest, 0)
 		f.word, f.flags = r.firstWord, r.flags
 		u.parser = append(u.parser, r.parser...)
@@ -38,17 +62,22 @@ func readUsage(forms []string, path []string, takes takes, group bool) usage {
 		all = append(all, f)
 	}
 	if len(all) > 1 {
-		left := all[:0]
+		var left []form
+		behind := map[string][]form{} // by the word they begin with
 		for _, f := range all {
 			if f.word == "" || strings.ContainsAny(f.word, "|.") && !lowerBars().MatchString(f.word) {
 				left = append(left, f)
 				continue
 			}
 			for w := range strings.SplitSeq(f.word, "|") {
-				if !slices.Contains(u.subs, w) {
-					u.subs = append(u.subs, w)
+				if behind[w] == nil {
+					u.subs = append(u.subs, item{name: w})
 				}
+				behind[w] = append(behind[w], form{args: f.args[min(1, len(f.args)):]})
 			}
+		}
+		for i := range u.subs {
+			u.subs[i].args = choose(behind[u.subs[i].name]).args
 		}
 		if len(left) == 0 && !group && len(u.subs) == 1 { // many forms that begin alike
 			left, u.subs = all, nil
@@ -57,6 +86,7 @@ func readUsage(forms []string, path []string, takes takes, group bool) usage {
 	}
 	chosen := choose(all)
 	u.args = chosen.args
+	u.read = len(all) > 0 && !doubtful(chosen.args)
 	for _, f := range all {
 		u.flags = append(u.flags, f.flags...)
 	}
@@ -83,8 +113,8 @@ func afterPath(text string, path []string) (string, bool) {
 		n++
 	}
 	lead := words[:n]
-	if len(lead) == 0 {
-		return "", false
+	if len(lead) == 0 { // without the tool's name
+		return text, len(path) == 0 && len(words) > 0 && words[0][0] == '['
 	}
 	at := 1
 	if strings.HasPrefix(lead[0], "python") && len(words) > 2 && words[1] == "-m" {
@@ -163,8 +193,10 @@ func choose(forms []form) form {
 // what repeats.
 type formReader struct {
 	takes takes
-	// group reports that the command has subcommands: then COMMAND is the place of one.
+	// group reports that the command has subcommands: then COMMAND is the place of one,
+	// and so is what is called place.
 	group     bool
+	place     string
 	flags     []Flag
 	parser    []string
 	firstWord string
@@ -206,6 +238,9 @@ func bars(s string) []string {
 		case c == '|' && (i > 0 && s[i-1] == ' ' || i+1 < len(s) && s[i+1] == ' '):
 			parts = append(parts, strings.TrimSpace(s[start:i]))
 			start = i + 1
+		case strings.HasPrefix(s[i:], " or "):
+			parts = append(parts, strings.TrimSpace(s[start:i]))
+			start = i + len(" or ")
 		}
 	}
 	return append(parts, strings.TrimSpace(s[start:]))
@@ -269,13 +304,16 @@ func (r *formReader) sequence(s string, depth int, alternative bool) form {
 			}
 			flag, value = true, false
 			// Inside of brackets, what follows a flag with a value is its value, too.
-			owned = depth > 0 && name.value > 0
+			owned = depth > 0 && (name.value > 0 || strings.HasPrefix(strings.TrimLeft(s, " "), "[") && !strings.HasPrefix(strings.TrimLeft(s, " "), "[-"))
 			continue
 		case item == "-" && alternative:
 			f.add(Arg{Name: item, Required: true}) // standard input in place of a file
 		case item == "--":
 			behind = true
 		case item[0] == '-' || item[0] == '+':
+			owned = depth > 0 && item[0] == '+' // [+c c]
+			f.behind(count, behind)
+			continue
 		case value && item[0] == '<':
 		case owned && !strings.HasPrefix(item, "[-"):
 		case flag && strings.Contains(item, "-") && item[0] == '[' && strings.HasPrefix(item[1:], "-") && strings.HasSuffix(item, "...]"):
@@ -283,7 +321,7 @@ func (r *formReader) sequence(s string, depth int, alternative bool) form {
 			if len(r.flags) > 0 {
 				r.flags[len(r.flags)-1].Repeated = true
 			}
-		case item[0] == '[' || item[0] == '(':
+		case item[0] == '[' || item[0] == '(' || alternating(item):
 			before := len(r.flags)
 			r.brackets(&f, item, depth, repeated)
 			value = item[0] == '(' && len(r.flags) > before && !slices.ContainsFunc(r.flags[before:], r.isSwitch)
@@ -347,7 +385,10 @@ func (r *formReader) brackets(f *form, item string, depth int, repeated bool) {
 		return
 	}
 	inner := strings.TrimSpace(item[1:end])
-	if inner == "" || inner[0] != '-' && generic(inner) || r.chained {
+	if inner == "" || inner[0] != '-' && generic(inner) || allOptions().MatchString(inner) || r.chained {
+		return
+	}
+	if remark().MatchString(inner) {
 		return
 	}
 	optional := item[0] == '['
@@ -380,8 +421,17 @@ func (r *formReader) brackets(f *form, item string, depth int, repeated bool) {
 	}
 }
 
+// alternating reports that an item is a choice of forms in braces: { -p PID | PROG [ARGS] }.
+func alternating(item string) bool {
+	return item[0] == '{' && closing(item) == len(item)-1 && len(bars(item[1:len(item)-1])) > 1
+}
+
+// remark matches what brackets hold that is no grammar: [more options; see below]
+var remark = lazy.Regexp(`;|\bsee \w+`)
+
 // cluster reports whether a group lists switches of one letter each: [-46AaCf].
 func cluster(s string) bool {
+	s = strings.Replace(s, "?", "", 1) // -?
 	if len(s) < 3 || s[0] != '-' || !plainLetters().MatchString(s[1:]) {
 		return false
 	}
@@ -391,6 +441,8 @@ func cluster(s string) bool {
 }
 
 var plainLetters = lazy.Regexp(`^[A-Za-z0-9]+$`)
+
+var abbreviated = lazy.Regexp(`^(-[A-Za-z]{1,3})\[([a-z-]{2,})\]$`)
 
 var stuck = lazy.Regexp(`^(-[A-Z])([a-z]{3,})$`)
 
@@ -414,11 +466,23 @@ func (r *formReader) flag(item, rest string, depth int) flagRead {
 		names = append(names, s)
 	}
 	last := &names[len(names)-1]
+	if m := abbreviated().FindStringSubmatch(last.name + last.value); m != nil && len(names) == 1 { // -s[tatistics]
+		names = append(names, spelling{name: m[1] + m[2]})
+		names[0].value = ""
+		last = &names[1]
+	}
 	if m := stuck().FindStringSubmatch(last.name); m != nil { // -Olevel
 		last.name, last.value, last.glued = m[1], m[2], true
 	}
 	took := 0
 	known, value := r.takes(last.name)
+	if known && !value && last.glued && last.value[0] == '[' && last.value[1] != '=' { // -c[dfw]: more switches
+		last.value, last.glued = "", false
+	}
+	if r.cluster(item) {
+		next := strings.TrimLeft(rest, " ")
+		return flagRead{"", len(rest) - len(next) + len(nextItem(next))}
+	}
 	if next := strings.TrimLeft(rest, " "); last.value == "" && strings.HasPrefix(rest, " ") && (!known || value) && next != "" {
 		if v := nextItem(next); v != "" && v[0] != '-' && v[0] != '(' && v != "..." && (v[0] != '[' || v[1:] != "" && v[1] != '-' && (depth > 0 || closing(v) < len(v)-1)) {
 			last.value, took = v, len(rest)-len(next)+len(v)
@@ -437,6 +501,19 @@ func (r *formReader) flag(item, rest string, depth int) flagRead {
 	f := newFlag(names)
 	r.flags = append(r.flags, f)
 	return flagRead{f.anyName(), took}
+}
+
+// cluster reports that an item is several known switches in one word: -xi.
+func (r *formReader) cluster(item string) bool {
+	if known, _ := r.takes(item); known || len(item) < 3 || !plainLetters().MatchString(item[1:]) {
+		return false
+	}
+	for _, c := range item[1:] {
+		if known, _ := r.takes("-" + string(c)); !known {
+			return false
+		}
+	}
+	return true
 }
 
 // positional reads a word that stands for an argument, or is a subcommand.
@@ -459,8 +536,8 @@ func (r *formReader) positional(f *form, item, rest string, repeated bool, depth
 	if strings.HasPrefix(item, "(-") || strings.HasPrefix(item, "[-") || name == "" || generic(name) {
 		return
 	}
-	bare := lowerBars().MatchString(item)
-	if r.group && commandWord(name) {
+	bare := lowerBars().MatchString(item) && len(f.must) == 0
+	if r.group && (commandWord(name) || name == r.place || name == "help") {
 		// A tool that reads [PLACE] [COMMAND] looks for the command first.
 		needed := slices.ContainsFunc(f.args, func(a Arg) bool { return a.Required })
 		r.argsFirst = r.argsFirst || needed || item == "COMMAND" && len(f.args) > 0
@@ -472,8 +549,11 @@ func (r *formReader) positional(f *form, item, rest string, repeated bool, depth
 	}
 	r.seen = true
 	// {x} without a choice is what some commands need and others do not: sed's script.
-	f.add(Arg{Name: name, Enum: choices(item), Required: item[0] != '{' || strings.ContainsAny(item, ",|"), Repeated: repeated || strings.Contains(item, "...")})
+	f.add(Arg{Name: name, Enum: choices(item), Required: item[0] != '{' || strings.ContainsAny(item, ",|"), Repeated: repeated || strings.Contains(item, "...") || manyOf().MatchString(name)})
 }
+
+// manyOf matches the names of arguments that are several words: files, dot-files, ARGS.
+var manyOf = lazy.Regexp(`(?i)^(?:[\w-]*-)?(?:args|arguments|directories|dirs|files|hosts|names|objects|packages|paths|patterns|strings|targets|urls|words)$`)
 
 // commandWord reports that a placeholder stands for a subcommand, or for what follows it.
 func commandWord(name string) bool {
@@ -484,7 +564,11 @@ func commandWord(name string) bool {
 	return false
 }
 
-var genericWords = lazy.Regexp(`(?i)^[<\[]?(?:[\w/& -]*[ -])?(?:options?|flags?|opts)[>\]]?(?:\.\.\.)?[>\]]?(?: *\.\.\.)?$`)
+var (
+	genericWords = lazy.Regexp(`(?i)^[<\[]?(?:[\w/& -]*[ -])?(?:options?|flags?|opts?|switches)(?:\(s\))?[>\]]?(?:\.\.\.)?[>\]]?(?: *\.\.\.)?$`)
+	// allOptions matches [-options] and [-opts[modifiers]].
+	allOptions = lazy.Regexp(`^-(?:options?|flags|opts|switches)\b`)
+)
 
 // generic reports that an item stands for options as such.
 func generic(s string) bool {

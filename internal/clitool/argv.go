@@ -74,6 +74,9 @@ func (t *tool) argv(arguments json.RawMessage) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if t.FlagsFirst {
+		return slices.Concat(flags, t.Path, values, free), nil
+	}
 	return slices.Concat(t.Path, flags, values, free), nil
 }
 
@@ -236,8 +239,10 @@ func withValue(f *clihelp.Flag, text string) ([]string, error) {
 	switch {
 	case strings.HasPrefix(f.Long, "--"):
 		return []string{f.Long + "=" + text}, nil
-	case leftOut(f) && text == "":
+	case (leftOut(f) || f.Glued) && text == "":
 		return nil, errors.New("the value is empty")
+	case f.Glued:
+		return []string{nameOf(f) + text}, nil
 	case leftOut(f):
 		return []string{nameOf(f) + f.Join + text}, nil
 	case dashed(text):
@@ -303,6 +308,9 @@ func (t *tool) argWords(a *clihelp.Arg, value any) ([]string, error) {
 		text, err := valueText(clihelp.String, a.Enum, v)
 		if err == nil {
 			err = t.noCommand(text)
+		}
+		if err == nil && t.Unsure && t.guessed && len(words) == 0 && acting(text) {
+			err = fmt.Errorf("the value %q could be a command; name %s in cliOnly if it is none", text, strings.Join(t.Path, " "))
 		}
 		if err != nil {
 			return nil, err

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	cacheForm = 3       // of the files; one of another form counts as none
+	cacheForm = 4       // of the files; one of another form counts as none
 	cacheSize = 8 << 20 // bound of one file
 	cacheWait = time.Minute
 )

@@ -26,7 +26,7 @@ const (
 	probeTime    = 5 * time.Second // a probe that takes longer counts as one without help
 	probeSize    = 1 << 20         // the same for one that prints more
 	probesMost   = 1000            // commands behind that are not looked at
-	defaultDepth = 2
+	defaultDepth = 3
 	probeColumns = "200" // so that few lines are wrapped
 )
 
@@ -68,6 +68,9 @@ func (d *discovery) discover(ctx context.Context) (Found, error) {
 	} else if err := d.descend(ctx, &root, text); err != nil {
 		return Found{}, err
 	}
+	if len(root.Sub)+len(root.Flags)+len(root.Args) == 0 {
+		root.Args, root.Unsure = clihelp.AnyArgs(), true
+	}
 	return Found{Root: root, EndsFlags: d.ends.Load(), SplitsValues: d.splits.Load()}, nil
 }
 
@@ -81,6 +84,11 @@ func (d *discovery) descend(ctx context.Context, root *clihelp.Command, text []b
 			return err
 		}
 	}
+	for _, c := range level {
+		for i := range c.Sub {
+			c.Sub[i].Unread = true
+		}
+	}
 	return nil
 }
 
@@ -92,18 +100,21 @@ func (d *discovery) below(ctx context.Context, parents []*clihelp.Command, texts
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(probesAtOnce)
 	for _, parent := range parents {
+		complete := slices.ContainsFunc(parent.Sub, func(s clihelp.Command) bool { return len(s.Args) > 0 })
 		for i := range parent.Sub {
 			listed := &parent.Sub[i]
 			if d.probes.Load() >= probesMost {
-				break
+				listed.Unread = true
+				continue
 			}
 			group.Go(func() error {
 				c, text, err := d.read(ctx, listed.Path)
 				if ctx.Err() != nil {
 					return ctx.Err()
 				}
-				if err != nil || text != nil && bytes.Equal(text, texts[parent]) {
-					return nil // it has no help of its own
+				if same := text != nil && bytes.Equal(text, texts[parent]); same || err != nil {
+					undescribed(listed, parent, same, complete)
+					return nil
 				}
 				*listed = merged(*listed, c)
 				mu.Lock()
@@ -113,7 +124,30 @@ func (d *discovery) below(ctx context.Context, parents []*clihelp.Command, texts
 			})
 		}
 	}
-	return level, own, group.Wait()
+	err := group.Wait()
+	for _, parent := range parents {
+		if slices.ContainsFunc(parent.Sub, func(s clihelp.Command) bool { return s.FlagsFirst }) && !parent.ArgsFirst {
+			parent.Args = nil // they are those of its subcommands
+		}
+	}
+	return level, own, err
+}
+
+// undescribed notes of a command without a help of its own what the help of its parent
+// says of it: the arguments in the list of commands, which is complete where it has those
+// of any, or else those behind the place of a command in the usage. Where it answers with
+// the help of its parent, the two have one parser and the same flags.
+func undescribed(c, parent *clihelp.Command, same, complete bool) {
+	if same {
+		c.Flags, c.FlagsFirst = parent.Flags, true
+	}
+	switch {
+	case complete, parent.Chained: // what stands behind one could be the next command
+	case same && len(parent.Args) > 0 && !parent.ArgsFirst:
+		c.Args = parent.Args
+	default:
+		c.Args, c.Unsure = clihelp.AnyArgs(), true
+	}
 }
 
 // merged returns what a command's own help says, with what the list of its parent says
@@ -197,7 +231,9 @@ func (d *discovery) forms(path []string) [][]string {
 func (d *discovery) probe(ctx context.Context, path []string) ([]byte, error) {
 	d.probes.Add(1)
 	var last error
-	for i, words := range d.forms(path) {
+	forms := d.forms(path)
+	for i := 0; i < len(forms); i++ {
+		words := forms[i]
 		o, err := runProbe(ctx, d.program, words)
 		if _, failed := errors.AsType[*runtime.ConnectError](err); failed {
 			return nil, err
@@ -220,6 +256,9 @@ func (d *discovery) probe(ctx context.Context, path []string) ([]byte, error) {
 				d.splits.Store(true)
 			}
 			return text, nil
+		}
+		if own := slices.Concat(path, []string{"help"}); d.help == nil && len(path) > 0 && i == 0 && strings.Contains(o.stderr, strings.Join(own, " ")) {
+			forms = slices.Insert(forms, 1, own) // "try 'ip address help'"
 		}
 		last = errors.New("it prints no help")
 		if line := stderrLine(o.stderr); line != "" {

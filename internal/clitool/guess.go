@@ -40,7 +40,17 @@ func gotten() []string {
 
 // destroys reports whether a command clearly takes something away.
 func destroys(c *clihelp.Command) bool {
-	return len(c.Path) > 0 && slices.Contains(strings.Fields("delete del rm remove destroy purge prune uninstall drop"), c.Path[len(c.Path)-1])
+	return len(c.Path) > 0 && slices.Contains(destroyingWords(), c.Path[len(c.Path)-1])
+}
+
+func destroyingWords() []string {
+	return strings.Fields("delete del rm remove destroy purge prune uninstall drop")
+}
+
+// acting reports whether a value could be a command that changes something.
+func acting(word string) bool {
+	word = strings.ToLower(word)
+	return slices.Contains(actingWords(), word) || slices.Contains(destroyingWords(), word)
 }
 
 func actingWords() []string {

@@ -62,6 +62,8 @@ type selected struct {
 	// chooses among the flags.
 	denied []string
 	whole  bool
+	// guessed reports that it is exposed because it seems to read.
+	guessed bool
 }
 
 // selectCommands returns the commands that are exposed, in the order of the help.
@@ -87,8 +89,8 @@ func selectCommands(tool string, root *clihelp.Command, e Exposure) ([]selected,
 			out = append(out, base.with(c.Flags))
 		case e.Only == nil:
 			if reads(tool, c) {
-				base.whole = false
-				out = append(out, base.with(slices.DeleteFunc(slices.Clone(c.Flags), acts)))
+				base.whole, base.guessed = false, true
+				out = append(out, base.with(slices.DeleteFunc(slices.Clone(c.Flags), func(f clihelp.Flag) bool { return c.FlagsFirst || acts(f) })))
 			}
 		default:
 			out = append(out, base.byRules(only)...)
@@ -134,8 +136,12 @@ func walk(c *clihelp.Command, visit func(*clihelp.Command)) {
 }
 
 // callable reports whether a command does something itself: a command with subcommands
-// does where its help names values of its own.
+// does where its help names values of its own. What is below a command that was not read is
+// not known.
 func callable(c *clihelp.Command) bool {
+	if c.Unread {
+		return false
+	}
 	own := slices.ContainsFunc(c.Args, func(a clihelp.Arg) bool {
 		return !slices.Contains(strings.Fields("command subcommand commands args arg arguments options flags cmd"), strings.ToLower(a.Name))
 	})
@@ -257,6 +263,9 @@ func findRule(root *clihelp.Command, text string, hidden bool) (rule, error) {
 	}
 	if len(rest) > 0 && (len(c.Sub) > 0 || len(c.Args) == 0) {
 		return rule{}, &RuleError{Why: "there is no such command", Remedy: suggestion(rest[0], subNames(c))}
+	}
+	if c.Unread {
+		return rule{}, &RuleError{Why: "its help was not read", Remedy: fmt.Sprintf("set cliDepth to %d or more", len(c.Path))}
 	}
 	r := rule{path: c.Path, values: rest}
 	for _, f := range flags {

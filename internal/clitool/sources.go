@@ -68,7 +68,7 @@ func (d *discovery) readRoot(ctx context.Context, text []byte, c clihelp.Command
 // described reports whether commands are more than the names in a list.
 func described(list []clihelp.Command) bool {
 	for _, c := range list {
-		if len(c.Flags)+len(c.Args)+len(c.Sub) > 0 {
+		if len(c.Flags)+len(c.Sub) > 0 {
 			return true
 		}
 	}
@@ -147,7 +147,7 @@ func soundTree(c clihelp.Command, depth int) clihelp.Command {
 		if depth > 0 {
 			c.Sub[i] = soundTree(c.Sub[i], depth-1)
 		} else {
-			c.Sub[i] = clihelp.Command{Path: c.Sub[i].Path, Summary: c.Sub[i].Summary, Aliases: c.Sub[i].Aliases}
+			c.Sub[i] = clihelp.Command{Path: c.Sub[i].Path, Summary: c.Sub[i].Summary, Aliases: c.Sub[i].Aliases, Unread: true}
 		}
 	}
 	return c

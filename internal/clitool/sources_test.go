@@ -72,7 +72,8 @@ options) help 'The following options can be passed to any command:
 			script: `'--help') help 'Usage: spade CMD
   --help=json  the same for programs';;
 '--help=json') help '{"commands":[{"name":"dig","flags":[{"name":"deep","type":"integer"}],"commands":[{"name":"hole","flags":[{"name":"round","type":"boolean"}],"commands":[{"name":"x","flags":[{"name":"y"}]}]}]}]}';;`,
-			want: "/\n/dig --deep=integer\n/dig hole --round\n/dig hole x\n",
+			depth: 2,
+			want:  "/\n/dig --deep=integer\n/dig hole --round\n/dig hole x\n",
 		},
 		"help in JSON, where the entry says so": {
 			script: `'describe --json') help '{"commands":[{"name":"dig","summary":"Dig"},{"name":"fill","summary":"Fill"}]}';;
@@ -141,5 +142,68 @@ func TestWholeDescriptionIsSound(t *testing.T) {
 	}
 	if !slices.Equal(namesOf(c.Sub[0].Flags[0]), []string{"-d"}) {
 		t.Errorf("got %v", namesOf(c.Sub[0].Flags[0]))
+	}
+}
+
+// TestUndescribed: what is known of commands without a help of their own, and of those that
+// were not reached.
+func TestUndescribed(t *testing.T) {
+	t.Parallel()
+	const (
+		listed   = "Usage: x [OPTION]... COMMAND\n\nCommands:\n  start UNIT...   Start\n  show [UNIT...]  Show\n  reload          Reload\n\nOptions:\n      --force   Force\n      --host=HOST   Where\n"
+		unlisted = "Usage: x [options] command\n\nMost used commands:\n  show - show details\n  remove - remove it\n"
+		letters  = "Usage: x <command> [<switches>...] <archive> [<files>...]\n\n<Commands>\n  l : List contents\n  t : Test it\n\n<Switches>\n  -o{Directory} : set Output directory\n  -y : assume Yes\n"
+		objects  = "Usage: x [ OPTIONS ] OBJECT { COMMAND | help }\nwhere  OBJECT := { link | route }\n       OPTIONS := { -V[ersion] | -s[tatistics] }\n"
+		topics   = "Run x --help=topic for help on a topic. The usage is there.\n"
+	)
+	deep := func(sub string) string { return "Usage: spade [COMMAND]\n\nCommands:\n  " + sub + "  One\n" }
+	for name, tt := range map[string]struct {
+		script string
+		only   string // "" for what reads
+		want   string // the tools with their arguments
+		call   string
+		argv   string
+	}{
+		"the list has the arguments":              {`*) help "` + listed + `";;`, "*", "start(unit, force, host) show(unit, force, host) reload(force, host)", `start {"unit":["a","b"],"force":true}`, "--force start a b"},
+		"flags of the whole tool are not guessed": {`*) help "` + listed + `";;`, "", "show(unit)", `show {"unit":["-x"]}`, `error: the value "-x" begins with a dash, and show could take it for a flag`},
+		"the list has none":                       {`*) help "` + unlisted + `";;`, "", "show(args)", `show {"args":["jq"]}`, "show jq"},
+		"words that could be a command":           {`*) help "` + unlisted + `";;`, "", "show(args)", `show {"args":["remove"]}`, `error: args: the value "remove" could be a command; name show in cliOnly if it is none`},
+		"the same where a rule exposes it":        {`*) help "` + unlisted + `";;`, "show", "show(args)", `show {"args":["remove"]}`, "show remove"},
+		"arguments behind the place of a command": {`*) help "` + letters + `";;`, "*", "l(archive, files, o, y) t(archive, files, o, y)", `t {"archive":"a.7z","o":"out","files":["f"]}`, "-oout t a.7z f"},
+		"a grammar in capitals":                   {`'link help') printf 'Usage: x link show [ DEVICE ]\n       x link set DEVICE up\n';; --help|help) help "` + objects + `";; link*) echo "Command \"--help\" is unknown, try \"x link help\"." >&2; exit 1;;`, "link", "link_show(device) link_set(device, up)", `link_show {"device":"lo"}`, "link show lo"},
+		"too many words":                          {`--help) help "` + deep("a") + deep("f") + `";; 'a --help') help "` + deep("b") + `";; 'a b --help') help "` + deep("c") + `";; 'a b c --help') help "` + deep("e") + `";; *) echo 'Usage: spade f [flags]';;`, "*", "f()", `f {}`, "f"},
+		"no usage at all":                         {`*) help "` + topics + `";;`, "*", "spade(args)", `spade {"args":["in.pdf"]}`, "in.pdf"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			program := filepath.Join(t.TempDir(), "spade")
+			require.NoError(t, require.WriteProgram(program, []byte("#!/bin/sh\nhelp() { printf '%s\\n' \"$1\"; }\ncase \"$*\" in\n"+tt.script+"\nesac\n"), 0o755))
+			tr, err := Open(t.Context(), Options{Program: Program{Command: program}, Exposure: Exposure{Only: split(tt.only)}})
+			require.NoError(t, err)
+			var got []string
+			for _, x := range tr.tools {
+				var params []string
+				for _, p := range x.params {
+					params = append(params, p.name)
+				}
+				got = append(got, x.name+"("+strings.Join(params, ", ")+")")
+			}
+			if strings.Join(got, " ") != tt.want {
+				t.Errorf("got %s, want %s", strings.Join(got, " "), tt.want)
+			}
+			name, arguments, _ := strings.Cut(tt.call, " ")
+			i := slices.IndexFunc(tr.tools, func(x *tool) bool { return x.name == name })
+			if i < 0 {
+				t.Fatal("no such tool")
+			}
+			words, err := tr.tools[i].argv([]byte(arguments))
+			argv := strings.Join(words, " ")
+			if err != nil {
+				argv = "error: " + err.Error()
+			}
+			if argv != tt.argv {
+				t.Errorf("got %s, want %s", argv, tt.argv)
+			}
+		})
 	}
 }

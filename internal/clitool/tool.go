@@ -136,6 +136,11 @@ func claim(name string, taken map[string]bool) string {
 
 func (b *builder) tool(c selected, change config.ToolOverride) (*tool, error) {
 	t := &tool{selected: c, name: b.toolName(c, change.Name), free: b.exposed.FreeArgs && !c.ArgsFirst && !b.chained(c.Path), places: b.places, endsFlags: b.found.EndsFlags, splits: b.found.SplitsValues}
+	if c.Unsure && (t.free || b.chained(c.Path)) { // the same words, or the next command
+		known := *c.Command
+		known.Args, known.Unsure = nil, false
+		t.Command = &known
+	}
 	t.addParams()
 	schema := t.schema()
 	if change.InputSchema != nil {
