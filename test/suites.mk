@@ -174,6 +174,7 @@ CORPUS ?=
 cli-corpus:
 	@test/tools/heldout.sh $(BIN)/heldout
 	PATH="$$PATH:$(BIN)/heldout/bin" MCPCTL_NIGHTLY=1 go test ./internal/clihelp -run 'TestReal|TestHeldOut|TestCobra|TestLarge' -count 1 -v -timeout 30m $(CORPUS)
+	MCPCTL_NIGHTLY=1 go test ./internal/clitool -run TestPrograms -count 1 -v -timeout 10m $(CORPUS)
 
 CLI_OBJECTS ?= 100000
 cli-property:

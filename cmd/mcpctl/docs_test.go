@@ -143,7 +143,7 @@ func newDocChecker(t *testing.T) *docChecker {
 	servers := map[string]any{}
 	// The words in capitals stand for any server where a page gives the form
 	// of a command.
-	for _, name := range []string{"SERVER", "workshop", "notes", "fs", "gh", "docs", "everything", "memory", "shelf", "room", "shop"} {
+	for _, name := range []string{"SERVER", "workshop", "notes", "fs", "gh", "docs", "everything", "memory", "shelf", "parcel", "room", "shop"} {
 		servers[name] = map[string]string{"command": "mcpctl"}
 	}
 	b, err := json.Marshal(map[string]any{"mcpServers": servers})

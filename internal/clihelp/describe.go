@@ -97,6 +97,8 @@ var (
 	manyTimes = lazy.Regexp(`(?i)multiple times|more than once|(?:can|may) be (?:repeated|used up to|given several)|\brepeatable\b|\[(?:array|count)\]|\(repeat`)
 	mustGive  = lazy.Regexp(`(?i)[(\[](?:required|mandatory)\b|;\s*required\]|^\*?required[.:]`)
 	outdated  = lazy.Regexp(`(?i)^\W*deprecated\b|[(\[;.,]\s*deprecated\b|\bis deprecated\b|\bhas been deprecated\b`)
+	aliasesIn = lazy.Regexp(`\(Alias(?:es)?: (--[a-z][\w-]*(?:, --[a-z][\w-]*)*)\)`)
+	inverse   = lazy.Regexp(`\(inverse: (--[a-z][\w-]*)\)`)
 	typeIn    = lazy.Regexp(`\[(boolean|string|number|array|count)\]`)
 	bulletAt  = lazy.Regexp(`^([a-z0-9][\w.-]*)(?::| *$| *\[)`)
 )
@@ -110,6 +112,16 @@ func (f *Flag) describe(text string) {
 	f.Required = f.Required || mustGive().MatchString(text)
 	if m := typeIn().FindStringSubmatch(text); m != nil {
 		f.typed(m[1])
+	}
+	if m := aliasesIn().FindStringSubmatch(text); m != nil && f.Long != "" {
+		for name := range strings.FieldsFuncSeq(m[1], func(r rune) bool { return r == ',' || r == ' ' }) {
+			if name != f.Long && name != f.Short && !slices.Contains(f.Aliases, name) {
+				f.Aliases = append(f.Aliases, name)
+			}
+		}
+	}
+	if m := inverse().FindStringSubmatch(text); m != nil && f.Value == "" && f.Negated == "" {
+		f.Negated = m[1]
 	}
 	def := defaultOf(text)
 	listed := listedValues(text)

@@ -99,7 +99,7 @@ func (s *flagSet) hasValues() bool {
 func (s *flagSet) finish(suffix bool) []Flag {
 	out := s.list[:0]
 	for i, f := range s.list {
-		if rest, ok := strings.CutPrefix(f.Long, "--no-"); ok && f.Value == "" && f.Short == "" {
+		if rest, ok := strings.CutPrefix(f.Long, "--no-"); ok && f.Value == "" && f.Short == "" && len(f.Aliases) == 0 {
 			if at, ok := s.index["--"+rest]; ok && at != i && s.list[at].Value == "" && s.list[at].Long == "--"+rest && s.negate(out, "--"+rest, f.Long) {
 				continue
 			}

@@ -15,14 +15,16 @@ type item struct {
 	mark    string // the first word as written, with its brackets
 	choices []string
 	args    []Arg // that stand behind the name
+	unsure  bool  // as in [Command]
 }
 
 var (
-	itemName = lazy.Regexp(`^([A-Za-z0-9_\[][\w.+:\[-]*)\*?`)
-	cellName = lazy.Regexp(`^(?:[A-Za-z0-9_][\w.+-]*|\[\[?)$`)
-	argWord  = lazy.Regexp(`^(?:\[.*|<.*|\(.*|\{.*|.*[\])>}]|[A-Z][A-Z0-9_.|=-]*|\.\.\.|.*\.\.\.|\|)$`)
-	aliasIn  = lazy.Regexp(`\s*[\[(]alias(?:es)?: ?([^\])]*)[\])]`)
-	aliasOf  = lazy.Regexp(`(?i)^alias(?:es)?(?: for|:)`)
+	itemName    = lazy.Regexp(`^([A-Za-z0-9_\[][\w.+:\[-]*)\*?`)
+	cellName    = lazy.Regexp(`^(?:[A-Za-z0-9_][\w.+-]*|\[\[?)$`)
+	argWord     = lazy.Regexp(`^(?:\[.*|<.*|\(.*|\{.*|.*[\])>}]|[A-Z][A-Z0-9_.|=-]*|\.\.\.|.*\.\.\.|\|)$`)
+	capitalised = lazy.Regexp(`^[A-Z][a-z]+(?:/[a-z]+)?$`)
+	aliasIn     = lazy.Regexp(`\s*[\[(]alias(?:es)?: ?([^\])]*)[\])]`)
+	aliasOf     = lazy.Regexp(`(?i)^alias(?:es)?(?: for|:)`)
 )
 
 // readCommand reads a line that lists a subcommand. prefix are the words that may stand
@@ -61,10 +63,18 @@ func readCommand(text string, prefix []string) (item, bool) {
 	}
 	it.readAliases(&rest)
 	if rest != "" && strings.Trim(rest, ":") != "" {
-		for _, w := range columnsOfArgs(rest) {
-			if !argWord().MatchString(w) {
+		words := columnsOfArgs(rest)
+		for i, w := range words {
+			if argWord().MatchString(w) {
+				continue
+			}
+			if i == 0 || summary != "" || !capitalised().MatchString(w) {
 				return item{}, false
 			}
+			// A long name leaves one space: set-property UNIT PROPERTY=VALUE... Sets it
+			rest, summary = strings.Join(words[:i], " "), strings.Join(words[i:], " ")
+			it.summary = summary
+			break
 		}
 		r := formReader{takes: func(string) (known, value bool) { return false, false }}
 		it.args = r.alternatives(rest, 0).args

@@ -8,7 +8,7 @@ import (
 )
 
 // flagName matches one spelling of a flag at the beginning of a text.
-var flagName = lazy.Regexp(`^(?:--\[no-?\]-?|--\(no-\)|--?)(?:[A-Za-z0-9][A-Za-z0-9_.+-]*|[?#:@^%!])`)
+var flagName = lazy.Regexp(`^(?:--\[no-?\]-?|--\(no-\)|--?)(?:[A-Za-z0-9][A-Za-z0-9_.+-]*|[?#:@^%!.])`)
 
 // separator matches what stands between two spellings of one flag.
 var separator = lazy.Regexp(`^(?:, *| ?\| ?| ?/ ?| or | | +\.{4,} +)-`)
@@ -19,6 +19,12 @@ var (
 	apart     = lazy.Regexp(`^ {2,}-(?:-[a-z]|[A-Za-z]  )`)
 	longApart = lazy.Regexp(`^ {2,}--[a-z][\w-]*(?:[=\[,]|$)`)
 )
+
+// standIn matches a name that stands for many: --no-OPTION.
+var standIn = lazy.Regexp(`^--[a-z-]+-[A-Z]{3,}$`)
+
+// slashed matches a spelling of Windows behind those of others: -h,/?
+var slashed = lazy.Regexp(`^,/(?:\?|\w+)(?: |$)`)
 
 // spoken matches how a spelling is read aloud: -1 ("one"), --single-transaction.
 var spoken = lazy.Regexp(`^ \("\w+"\)`)
@@ -49,6 +55,7 @@ func readOption(text string) (names []spelling, desc string, at int) {
 			return nil, "", -1
 		}
 		rest = rest[len(spoken().FindString(rest)):]
+		rest = rest[len(strings.TrimRight(slashed().FindString(rest), " ")):]
 		sep := separator().FindString(rest)
 		if sep == "" && (len(names) == 1 && s.value == "" && apart().MatchString(rest) || len(s.name) == 2 && longApart().MatchString(rest)) {
 			sep = rest[:strings.IndexByte(rest, '-')+1] // "-h   --help"
@@ -82,7 +89,7 @@ func readOption(text string) (names []spelling, desc string, at int) {
 // readSpelling reads one spelling and returns how many bytes it has, 0 for none.
 func readSpelling(s string) (spelling, int) {
 	name := flagName().FindString(s)
-	if name == "" || name == "-NUM" {
+	if name == "" || name == "-NUM" || name == "-." && !strings.HasPrefix(s, "-., --") || name == "-#" && !strings.Contains(s, " --") {
 		return spelling{}, 0
 	}
 	if trimmed := strings.TrimRight(name, ".+-"); strings.HasPrefix(s[len(name):], " ") || len(s) == len(name) {
@@ -90,11 +97,19 @@ func readSpelling(s string) (spelling, int) {
 	}
 	n := len(name)
 	rest := s[n:]
-	if strings.HasPrefix(rest, "...") { // a switch that counts
-		return spelling{name: name, value: "..."}, n + 3
+	if standIn().MatchString(name) || strings.HasSuffix(name, "-") && strings.HasPrefix(rest, "<") {
+		return spelling{}, 0
+	}
+	for _, count := range []string{"...", "|vv|vvv"} { // a switch that counts
+		if strings.HasPrefix(rest, count) {
+			return spelling{name: name, value: "..."}, n + len(count)
+		}
 	}
 	if rest == "=" || strings.HasPrefix(rest, "=, -") { // --set=, --variable=NAME=VALUE
 		return spelling{name: name}, n + 1
+	}
+	if strings.HasPrefix(rest, "# ") { // -T#
+		return spelling{name: name, value: "<#>", glued: true}, n + 1
 	}
 	if glued := gluedValue(rest); glued != "" {
 		return spelling{name: name, value: strings.TrimSuffix(glued, ":"), glued: true}, n + len(glued)
@@ -169,7 +184,7 @@ func spacedValue(s string) string {
 		}
 	}
 	first := word(s)
-	if first == "" || strings.IndexByte("-:/|", first[0]) >= 0 && (first[0] != '/' || first == "/") {
+	if first == "" || first[0] == '(' || strings.IndexByte("-:/|", first[0]) >= 0 && (first[0] != '/' || first == "/") {
 		return ""
 	}
 	if strings.HasPrefix(s[len(first):], ", -") {

@@ -62,7 +62,7 @@ type parser struct {
 	blockEnd int
 	noTable  bool
 	// first is the indentation of the first option of the section, -1 before it. long is
-	// that of the long spellings where these have a column of their own, 0 where not.
+	// that of the long spellings where these have their own column, 0 where not.
 	first, long int
 }
 
@@ -146,8 +146,11 @@ func (p *parser) usage(i int, first string) int {
 	if first == "" && j < len(p.lines) && p.lines[j].blank() {
 		j++
 	}
-	for ; j < len(p.lines) && !p.lines[j].blank(); j++ {
+	for ; j < len(p.lines) && (!p.lines[j].blank() || p.formBehind(j)); j++ {
 		l := p.lines[j]
+		if l.blank() {
+			continue
+		}
 		switch alternative, ok := p.alternative(l.text); {
 		case definition().MatchString(l.text):
 			return j
@@ -182,6 +185,15 @@ func (p *parser) alternative(text string) (string, bool) {
 	return "", false
 }
 
+// formBehind reports that another form of usage stands behind the blank line at i.
+func (p *parser) formBehind(i int) bool {
+	if i+1 >= len(p.lines) || p.lines[i+1].blank() || p.lines[i+1].indent == 0 {
+		return false
+	}
+	text := p.lines[i+1].text
+	return len(p.cmd.Path) > 0 && strings.HasPrefix(text, strings.Join(p.prefix(), " ")+" ") && strings.ContainsAny(text, "[{<")
+}
+
 // continues reports that a line under the usage goes on with it: it is neither an option
 // with its description nor prose.
 func (p *parser) continues(i, base int) bool {
@@ -190,7 +202,7 @@ func (p *parser) continues(i, base int) bool {
 		return true
 	}
 	names, _, _ := readOption(l.text)
-	return (len(names) == 0 || l.indent >= base+8) && !strings.HasPrefix(l.text, "---") && !sentence().MatchString(l.text)
+	return (len(names) == 0 || l.indent >= base+8) && !strings.HasPrefix(l.text, "---") && !siblings().MatchString(l.text) && !sentence().MatchString(l.text)
 }
 
 // sentence matches three words of prose in a row.
@@ -214,14 +226,16 @@ func (p *parser) form(s string) {
 }
 
 var (
-	capitals   = lazy.Regexp(`^[A-Z][A-Z0-9 /()&'-]{2,}$`)
-	sayOther   = lazy.Regexp(`(?i)^(?:[\w ]{0,30} )?examples?(?: [\w ]{0,30})?$|\btopics?\b|\bguides?\b|concept|\bformats\b|protocols|interfaces|^environment|^see also|learn more|exit (status|code)|\bvalues\b|\balias commands|^notes?$|shortcuts`)
-	sayExample = lazy.Regexp(`(?i)^examples?$`)
-	sayFlags   = lazy.Regexp(`(?i)\b(options?|flags?|switches)\b`)
-	sayArgs    = lazy.Regexp(`(?i)^(positional arguments|arguments?|positionals|parameters|args|operands)$`)
-	sayCommand = lazy.Regexp(`(?i)\b(sub-?)?commands?\b|\bfunctions\b|\bapplets\b`)
-	sayHow     = lazy.Regexp(`(?i)\b(?:see|show|for|get) (?:more )?help\b|, (?:use|run|try)\b`)
-	sayAliases = lazy.Regexp(`(?i)^alias(es)?$`)
+	capitals = lazy.Regexp(`^[A-Z][A-Z0-9 /()&'-]{2,}$`)
+	sayOther = lazy.Regexp(`(?i)^(?:[\w ]{0,30} )?examples?(?: [\w ]{0,30})?$|\btopics?\b|\bguides?\b|concept|\bformats\b|protocols|interfaces|^environment|^see also|learn more|exit (status|code)|\bvalues\b|\balias commands|^notes?$|shortcuts`)
+	// environmentCommands are of systemctl: commands about the environment.
+	environmentCommands = lazy.Regexp(`(?i)^environment commands$`)
+	sayExample          = lazy.Regexp(`(?i)^examples?$`)
+	sayFlags            = lazy.Regexp(`(?i)\b(options?|flags?|switches)\b`)
+	sayArgs             = lazy.Regexp(`(?i)^(positional arguments|arguments?|positionals|parameters|args|operands)$`)
+	sayCommand          = lazy.Regexp(`(?i)\b(sub-?)?commands?\b|\bfunctions\b|\bapplets\b`)
+	sayHow              = lazy.Regexp(`(?i)\b(?:see|show|for|get) (?:more )?help\b|, (?:use|run|try)\b`)
+	sayAliases          = lazy.Regexp(`(?i)^alias(es)?$`)
 )
 
 var marked = lazy.Regexp(`^<([A-Z][a-z]+)>$`)
@@ -252,7 +266,7 @@ func (p *parser) headingAt(i int) (section, bool) {
 		return argSection, true
 	case sayFlags().MatchString(title) && !strings.Contains(strings.ToLower(title), "example"):
 		return flagSection, true
-	case sayOther().MatchString(title):
+	case sayOther().MatchString(title) && !environmentCommands().MatchString(title):
 		return otherSection, true
 	case sayCommand().MatchString(title) && !sayHow().MatchString(title):
 		return commandSection, true
@@ -287,6 +301,9 @@ func (p *parser) plainHeading(i int) bool {
 // none.
 func (p *parser) option(i int) int {
 	l := p.lines[i]
+	if m := plus().FindString(l.text); m != "" { // +s, --no-sort
+		l.text = l.text[len(m):]
+	}
 	if l.text[0] != '-' || p.inParagraph(i) || p.first >= 0 && l.indent > p.first+6 && l.indent != p.long {
 		return i
 	}
@@ -301,6 +318,22 @@ func (p *parser) option(i int) int {
 		}
 		return i + 1
 	}
+	if m := digits().FindStringSubmatch(l.text); m != nil {
+		for c := m[1][0]; c <= m[2][0]; c++ {
+			p.flags.add(Flag{Short: "-" + string(c), Kind: Bool, Summary: m[3]})
+		}
+		return i + 1
+	}
+	if m := siblings().FindStringSubmatch(l.text); m != nil {
+		for name := range strings.SplitSeq(m[2], "/") {
+			if names, desc, _ := readOption(m[1] + name + m[3]); len(names) > 0 {
+				f := newFlag(names)
+				f.describe(desc)
+				p.flags.add(f)
+			}
+		}
+		return i + 1
+	}
 	start, text := i, l.text
 	for strings.HasSuffix(text, ",") && i+1 < len(p.lines) && strings.HasPrefix(p.lines[i+1].text, "-") && i < start+8 {
 		i++ // spellings on several lines
@@ -312,6 +345,9 @@ func (p *parser) option(i int) int {
 	}
 	if i > start {
 		at = -1
+	}
+	if at > 0 && p.ofGo(i, names, desc) {
+		names[0].value, desc, at = desc, "", -1
 	}
 	if p.first < 0 {
 		p.first = l.indent
@@ -360,10 +396,29 @@ func (p *parser) option(i int) int {
 	return j
 }
 
+// ofGo reports that what stands beside an option is its value, as Go's package flag writes
+// it: "-tags build tags", with the description on the next line.
+func (p *parser) ofGo(i int, names []spelling, desc string) bool {
+	name := names[0].name
+	return len(names) == 1 && names[0].value == "" && len(name) > 2 && name[1] != '-' && p.lines[i].text == name+" "+desc &&
+		len(strings.Fields(desc)) <= 3 && i+1 < len(p.lines) && p.lines[i].indent == 2 && p.lines[i+1].indent == 8
+}
+
+// siblings matches flags that share their dashes and the rest of the line: -sN/sF/sX: Scans
+var siblings = lazy.Regexp(`^(--?)([A-Za-z][A-Za-z-]*(?:/[A-Za-z][A-Za-z-]*)+)((?:[:\[ ]).*)$`)
+
+var plus = lazy.Regexp(`^\+\w, `)
+
+// digits matches a range of switches: -0 ... -9  compression level
+var digits = lazy.Regexp(`^-(\d) ?\.\.\.? ?-(\d)\b *(.*)$`)
+
 // inParagraph reports that the line at i goes on with a paragraph of prose.
 func (p *parser) inParagraph(i int) bool {
 	if i == 0 || p.lines[i-1].blank() || p.in == flagSection {
 		return false
+	}
+	if next := p.lines[min(i+1, len(p.lines)-1)]; i+1 < len(p.lines) && next.indent == p.lines[i].indent && strings.HasPrefix(next.text, "-") {
+		return false // a list of options
 	}
 	before := p.lines[i-1]
 	return before.indent == p.lines[i].indent && before.text[0] != '-' && !strings.HasSuffix(before.text, ":") && p.in == prose && len(before.text) > 40
@@ -482,13 +537,24 @@ func (p *parser) define() {
 		case !strings.Contains(usage, name):
 		case strings.HasPrefix(parts[0], "-"):
 			p.bracketed = p.defined[name]
-		case len(p.cmd.Sub) == 0 && !slices.ContainsFunc(parts, func(s string) bool { return !lowerWord().MatchString(s) }):
+		case len(p.cmd.Sub) == 0 && p.leads(name) && !slices.ContainsFunc(parts, func(s string) bool { return !lowerWord().MatchString(s) }):
 			p.place = name
 			for _, s := range parts {
 				p.sub(item{name: s})
 			}
 		}
 	}
+}
+
+// leads reports that a form of usage has a name behind the tool and its options.
+func (p *parser) leads(name string) bool {
+	return slices.ContainsFunc(p.forms, func(form string) bool {
+		rest, ok := afterPath(form, p.cmd.Path)
+		if end := closing(rest); ok && end > 0 && rest[0] == '[' {
+			rest = strings.TrimLeft(rest[end+1:], " ")
+		}
+		return ok && strings.HasPrefix(rest, name+" ")
+	})
 }
 
 // prefix are the words that some libraries put in front of each command they list.
@@ -605,6 +671,7 @@ func (p *parser) sub(it item) *Command {
 		Summary:    cut(it.summary, maxSummary),
 		Aliases:    it.aliases,
 		Args:       it.args,
+		Unsure:     it.unsure,
 		Deprecated: outdated().MatchString(it.summary),
 	})
 	return &p.cmd.Sub[len(p.cmd.Sub)-1]

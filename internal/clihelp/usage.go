@@ -56,7 +56,7 @@ func readUsage(forms []string, path []string, takes takes, group bool, place str
 		}
 		r := &formReader{takes: takes, group: group, place: place}
 		f := r.alternatives(rest, 0)
-		f.word, f.flags = r.firstWord, r.flags
+		f.word, f.flags, f.keywords = r.firstWord, r.flags, r.keywords
 		u.parser = append(u.parser, r.parser...)
 		u.argsFirst, u.chained = u.argsFirst || r.argsFirst, u.chained || r.chained
 		all = append(all, f)
@@ -73,11 +73,15 @@ func readUsage(forms []string, path []string, takes takes, group bool, place str
 				if behind[w] == nil {
 					u.subs = append(u.subs, item{name: w})
 				}
-				behind[w] = append(behind[w], form{args: f.args[min(1, len(f.args)):]})
+				behind[w] = append(behind[w], form{args: f.args[min(1, len(f.args)):], keywords: f.keywords})
 			}
 		}
 		for i := range u.subs {
-			u.subs[i].args = choose(behind[u.subs[i].name]).args
+			sub := &u.subs[i]
+			sub.args = choose(behind[sub.name]).args
+			if sub.unsure = doubtful(sub.args) || slices.ContainsFunc(behind[sub.name], func(f form) bool { return f.keywords }); sub.unsure {
+				sub.args = AnyArgs()
+			}
 		}
 		if len(left) == 0 && !group && len(u.subs) == 1 { // many forms that begin alike
 			left, u.subs = all, nil
@@ -86,7 +90,7 @@ func readUsage(forms []string, path []string, takes takes, group bool, place str
 	}
 	chosen := choose(all)
 	u.args = chosen.args
-	u.read = len(all) > 0 && !doubtful(chosen.args)
+	u.read = len(all) > 0 && !doubtful(chosen.args) && !slices.ContainsFunc(all, func(f form) bool { return f.keywords })
 	for _, f := range all {
 		u.flags = append(u.flags, f.flags...)
 	}
@@ -148,6 +152,8 @@ type form struct {
 	must  []string
 	flags []Flag
 	word  string // a literal word that the form begins with
+	// keywords reports that values have a word in front that says what they are.
+	keywords bool
 }
 
 func (f form) required() int {
@@ -203,6 +209,7 @@ type formReader struct {
 	seen      bool // anything but flags and options
 	argsFirst bool
 	chained   bool
+	keywords  bool // a group begins with its own word: [dev NAME]
 }
 
 // alternatives reads what stands between brackets: forms with a bar between them.
@@ -321,6 +328,9 @@ func (r *formReader) sequence(s string, depth int, alternative bool) form {
 			if len(r.flags) > 0 {
 				r.flags[len(r.flags)-1].Repeated = true
 			}
+		case depth == 0 && !alternative && !r.seen && len(f.args) == 0 && len(f.must) == 0 && verbs(item) != "":
+			r.firstWord, r.seen = verbs(item), true
+			f.add(Arg{Name: r.firstWord, Enum: strings.Split(r.firstWord, "|"), Required: true, Repeated: repeated})
 		case item[0] == '[' || item[0] == '(' || alternating(item):
 			before := len(r.flags)
 			r.brackets(&f, item, depth, repeated)
@@ -426,6 +436,19 @@ func alternating(item string) bool {
 	return item[0] == '{' && closing(item) == len(item)-1 && len(bars(item[1:len(item)-1])) > 1
 }
 
+// verbs returns the words of { list | flush } with bars between, "" for any other item.
+func verbs(item string) string {
+	if !alternating(item) {
+		return ""
+	}
+	words := bars(strings.TrimSpace(item[1 : len(item)-1]))
+	joined := strings.Join(words, "|")
+	if !lowerBars().MatchString(joined) {
+		return ""
+	}
+	return joined
+}
+
 // remark matches what brackets hold that is no grammar: [more options; see below]
 var remark = lazy.Regexp(`;|\bsee \w+`)
 
@@ -466,6 +489,9 @@ func (r *formReader) flag(item, rest string, depth int) flagRead {
 		names = append(names, s)
 	}
 	last := &names[len(names)-1]
+	if known, value := r.takes(last.name); known && !value && last.glued && last.value[0] == '[' && last.value[1] != '=' { // -c[dfw]: more switches
+		last.value, last.glued = "", false
+	}
 	if m := abbreviated().FindStringSubmatch(last.name + last.value); m != nil && len(names) == 1 { // -s[tatistics]
 		names = append(names, spelling{name: m[1] + m[2]})
 		names[0].value = ""
@@ -476,12 +502,15 @@ func (r *formReader) flag(item, rest string, depth int) flagRead {
 	}
 	took := 0
 	known, value := r.takes(last.name)
-	if known && !value && last.glued && last.value[0] == '[' && last.value[1] != '=' { // -c[dfw]: more switches
-		last.value, last.glued = "", false
-	}
 	if r.cluster(item) {
 		next := strings.TrimLeft(rest, " ")
-		return flagRead{"", len(rest) - len(next) + len(nextItem(next))}
+		value := nextItem(next)
+		for _, c := range item[1:] {
+			if value != "" && depth > 0 { // [-xi list]: each takes one
+				r.flags = append(r.flags, newFlag([]spelling{{name: "-" + string(c), value: value}}))
+			}
+		}
+		return flagRead{"", len(rest) - len(next) + len(value)}
 	}
 	if next := strings.TrimLeft(rest, " "); last.value == "" && strings.HasPrefix(rest, " ") && (!known || value) && next != "" {
 		if v := nextItem(next); v != "" && v[0] != '-' && v[0] != '(' && v != "..." && (v[0] != '[' || v[1:] != "" && v[1] != '-' && (depth > 0 || closing(v) < len(v)-1)) {
@@ -528,6 +557,11 @@ func (r *formReader) positional(f *form, item, rest string, repeated bool, depth
 		r.argsFirst = r.argsFirst || len(f.args) > 0
 		return
 	}
+	if first, _, ok := strings.Cut(strings.Trim(item, "<>"), "|-"); ok && item[0] == '<' { // <RULE|--all>
+		f.add(Arg{Name: argName(first), Repeated: repeated})
+		r.seen = true
+		return
+	}
 	name := argName(item)
 	if item == "COMMAND1" && strings.Contains(rest, "[COMMAND2 ") {
 		r.seen, r.chained = true, true
@@ -544,6 +578,9 @@ func (r *formReader) positional(f *form, item, rest string, repeated bool, depth
 		r.seen = true
 		return
 	}
+	if next := nextItem(strings.TrimLeft(rest, " ")); depth > 0 && bare && metavar(next) {
+		r.keywords = true
+	}
 	if depth == 0 && bare && !r.seen && len(f.args) == 0 && !commandWord(name) {
 		r.firstWord = item
 	}
@@ -553,7 +590,7 @@ func (r *formReader) positional(f *form, item, rest string, repeated bool, depth
 }
 
 // manyOf matches the names of arguments that are several words: files, dot-files, ARGS.
-var manyOf = lazy.Regexp(`(?i)^(?:[\w-]*-)?(?:args|arguments|directories|dirs|files|hosts|names|objects|packages|paths|patterns|strings|targets|urls|words)$`)
+var manyOf = lazy.Regexp(`(?i)^(?:list|(?:[\w-]*-)?(?:args|arguments|directories|dirs|files|hosts|names|objects|packages|paths|patterns|strings|targets|urls|words))$`)
 
 // commandWord reports that a placeholder stands for a subcommand, or for what follows it.
 func commandWord(name string) bool {

@@ -53,6 +53,7 @@ type discovery struct {
 
 	// These are of the tool itself, and set before its subcommands are looked at.
 	globals []clihelp.Flag // of every command, where the help of each leaves them out
+	root    []byte         // its help
 	whole   bool           // its description has all that is below it
 	manual  bool           // it has a man page and no help
 }
@@ -76,6 +77,7 @@ func (d *discovery) discover(ctx context.Context) (Found, error) {
 
 // descend reads the help of what is below the tool itself, whose help is text.
 func (d *discovery) descend(ctx context.Context, root *clihelp.Command, text []byte) error {
+	d.root = text
 	level := []*clihelp.Command{root}
 	texts := map[*clihelp.Command][]byte{root: text}
 	for range d.depth {
@@ -112,7 +114,8 @@ func (d *discovery) below(ctx context.Context, parents []*clihelp.Command, texts
 				if ctx.Err() != nil {
 					return ctx.Err()
 				}
-				if same := text != nil && bytes.Equal(text, texts[parent]); same || err != nil {
+				same := text != nil && bytes.Equal(text, texts[parent])
+				if err != nil || same || text != nil && bytes.Equal(text, d.root) {
 					undescribed(listed, parent, same, complete)
 					return nil
 				}
@@ -133,7 +136,7 @@ func (d *discovery) below(ctx context.Context, parents []*clihelp.Command, texts
 	return level, own, err
 }
 
-// undescribed notes of a command without a help of its own what the help of its parent
+// undescribed notes of a command without its own help what the help of its parent
 // says of it: the arguments in the list of commands, which is complete where it has those
 // of any, or else those behind the place of a command in the usage. Where it answers with
 // the help of its parent, the two have one parser and the same flags.
@@ -242,12 +245,17 @@ func (d *discovery) probe(ctx context.Context, path []string) ([]byte, error) {
 			last = fmt.Errorf("%s does not end within %s", strings.Join(append([]string{d.program.base()}, words...), " "), probeTime)
 			break
 		}
-		for _, text := range [][]byte{o.stdout, []byte(o.stderr)} {
+		for _, text := range [][]byte{o.stdout, o.raw} {
 			if !isHelp(text, path) {
 				continue
 			}
 			if len(path) == 0 && d.help == nil {
 				d.best.Store(int32(i))
+			}
+			if d.help == nil && o.code != 0 && words[len(words)-1] != "-h" && bytes.Contains(text, []byte(strings.Join(slices.Concat([]string{d.program.base()}, path, []string{"-h"}), " "))) {
+				if longer := printed(ctx, d.program, append(slices.Clone(path), "-h")...); len(longer) > len(text) {
+					text = longer // 'Use "dig -h" for a complete list of options'
+				}
 			}
 			if endsFlags(text) {
 				d.ends.Store(true)
@@ -278,7 +286,7 @@ func runProbe(ctx context.Context, p *Program, words []string) (outcome, error) 
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
 	env := map[string]string{"COLUMNS": probeColumns, "MANWIDTH": probeColumns}
-	return p.run(ctx, run{words: words, env: env, most: probeSize})
+	return p.run(ctx, run{words: words, env: env, most: probeSize, help: true})
 }
 
 // isHelp reports whether a text is a help, as opposed to an error or a result.
@@ -300,6 +308,9 @@ func readHelp(text []byte, path []string) clihelp.Command {
 		return c
 	}
 	c := clihelp.Parse(text, path)
+	if bytes.Contains(text, []byte(clickMark)) && len(c.Args) > 0 && len(c.Sub) > 0 {
+		c.ArgsFirst = true // click takes its own arguments first, also in "[PLACE] [COMMAND]"
+	}
 	if manTitle().Match(text) {
 		c.Summary = clihelp.ParseMan(text, path).Summary
 		c.Text = c.Summary

@@ -80,6 +80,18 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestClickGroup: a group of click takes its own arguments before the subcommand, so that
+// its subcommands cannot be called without them.
+func TestClickGroup(t *testing.T) {
+	t.Parallel()
+	for _, usage := range []string{"[PLACE] COMMAND [ARGS]...", "[PLACE] [COMMAND] [ARGS]..."} {
+		c := sound(readHelp([]byte("Usage: x "+usage+"\n\nOptions:\n  --help  "+clickMark+"\n\nCommands:\n  drop  Empty it\n  wipe  For good\n"), nil))
+		if len(c.Sub) > 0 || len(c.Args) != 1 {
+			t.Errorf("%s: got %+v", usage, c)
+		}
+	}
+}
+
 // TestGroups: subcommands that cannot be called as they stand are no tools, and words of the
 // caller's are not taken where they could be the next command.
 func TestGroups(t *testing.T) {

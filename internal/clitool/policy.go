@@ -136,7 +136,7 @@ func walk(c *clihelp.Command, visit func(*clihelp.Command)) {
 }
 
 // callable reports whether a command does something itself: a command with subcommands
-// does where its help names values of its own. What is below a command that was not read is
+// does where its help names its own values. What is below a command that was not read is
 // not known.
 func callable(c *clihelp.Command) bool {
 	if c.Unread {

@@ -56,6 +56,7 @@ const (
 type outcome struct {
 	stdout  []byte
 	stderr  string // its end, for display
+	raw     []byte // of a help: standard error as it was written
 	status  string // as proc words it
 	code    int    // -1: it was ended by a signal
 	flooded bool   // more than the bound was written, and the run was ended
@@ -81,6 +82,7 @@ type run struct {
 	words []string
 	env   map[string]string // besides that of the program, which goes before it
 	most  int               // bytes of the output that are kept
+	help  bool              // standard error may be the help, and is kept as it is
 	// chunks is told of the output as it comes, complaints of the lines of standard error;
 	// nil: nobody is.
 	chunks     func([]byte)
@@ -104,7 +106,13 @@ func (p *Program) run(ctx context.Context, r run) (outcome, error) {
 	_ = child.Stdin.Close()
 	tail := proc.NewStderrTail(cmp.Or(p.Logger, slog.New(slog.DiscardHandler)), p.Redactor, func() {})
 	tail.Each = r.complaints
-	go tail.Drain(child.Stderr) // ends with the pipe, which Stop closes
+	help := &collector{most: r.most, full: make(chan struct{}), done: make(chan struct{})}
+	if r.help {
+		go help.read(child.Stderr)
+	} else {
+		close(help.done)
+		go tail.Drain(child.Stderr) // ends with the pipe, which Stop closes
+	}
 	out := &collector{most: r.most, chunks: r.chunks, full: make(chan struct{}), done: make(chan struct{})}
 	go out.read(child.Stdout)
 
@@ -125,17 +133,25 @@ func (p *Program) run(ctx context.Context, r run) (outcome, error) {
 				break
 			}
 		}
-		tail.Wait(lingering)
+		if !r.help {
+			tail.Wait(lingering)
+		} else {
+			help.wait(lingering)
+		}
 	}
 	child.Stop(0, cmp.Or(p.Shutdown, defaultShutdown))
 	<-out.done
+	<-help.done
+	if r.help {
+		tail.Drain(bytes.NewReader(help.buf.Bytes()))
+	}
 	tail.Wait(lingering)
 	if err := ctx.Err(); err != nil {
 		return outcome{}, err
 	}
 	o.flooded = out.flooded()
 	o.stdout, o.stderr, o.status = out.buf.Bytes(), tail.Last(), child.Status()
-	o.code = exitCode(o.status)
+	o.raw, o.code = help.buf.Bytes(), exitCode(o.status)
 	return o, nil
 }
 

@@ -17,6 +17,11 @@ var (
 	cobraMark = lazy.Regexp("(?m)^ *Use [\"`]\\S+ .*(\\[command\\]|<command>).*--help[\"`] (for|to get) more information")
 	// optionsMark says where kubectl and its like have the flags of all commands.
 	optionsMark = lazy.Regexp(`Use "\S+ options" for a list of global`)
+	// listMark is in the help of Symfony's and cleo's programs, which is that of their command
+	// list.
+	listMark = lazy.Regexp(`(?m)^\s*The list command lists all commands:`)
+	// longMark is the word for a longer help.
+	longMark = lazy.Regexp(`--(?:long-help|help-all|full-help)\b`)
 	// jsonMark is a form of help that is made for programs.
 	jsonMark = lazy.Regexp(`--help[=-]json\b|--json-help\b`)
 	// completeEnd is the last line of what __complete prints.
@@ -55,6 +60,16 @@ func (d *discovery) readRoot(ctx context.Context, text []byte, c clihelp.Command
 	if words := jsonMark().Find(text); words != nil && d.help == nil {
 		if j, ok := clihelp.ParseJSON(printed(ctx, d.program, string(words)), nil); ok {
 			c = j
+		}
+	}
+	if listMark().Match(text) && d.help == nil {
+		if l := readHelp(printed(ctx, d.program, "list"), nil); len(l.Sub) > 0 {
+			c.Sub, c.Args, c.Unsure = l.Sub, nil, false
+		}
+	}
+	if words := longMark().Find(text); words != nil && d.help == nil {
+		if l := readHelp(printed(ctx, d.program, string(words)), nil); len(l.Flags) > len(c.Flags) {
+			c = l
 		}
 	}
 	if optionsMark().Match(text) {

@@ -89,6 +89,18 @@ options) help 'The following options can be passed to any command:
 			},
 			want: "/ --deep --at=string\n/dig --round --fast\n/fill\n",
 		},
+		"the command list, where the help is its own": {
+			script: `'--help') printf 'Usage:\n  list [options] [--] [<namespace>]\n\nOptions:\n  -v|vv|vvv, --verbose  More\n\nHelp:\n  The list command lists all commands:\n\n    spade list\n';;
+list) printf 'Usage:\n  command [options] [arguments]\n\nAvailable commands:\n  dig   Dig it\n\n bed\n  bed water  Water it\n';;
+'dig --help') help "$DIG";;`,
+			want: "/ --verbose\n/dig --deep\n/bed\n",
+		},
+		"a longer help, which the help names": {
+			script: `'--help') help 'Usage: spade [--deep]
+  --long-help  all';;
+--long-help) help 'Usage: spade [--deep] [--wide] [--long-help]';;`,
+			want: "/ --deep --wide --long-help\n",
+		},
 		"a completion file, where there is nothing else": {
 			script: `*) exit 1;;`,
 			fish:   "complete -c spade -n __fish_use_subcommand -a dig -d 'Dig'\ncomplete -c spade -n '__fish_seen_subcommand_from dig' -l deep -d 'Deep'\n",
@@ -145,7 +157,7 @@ func TestWholeDescriptionIsSound(t *testing.T) {
 	}
 }
 
-// TestUndescribed: what is known of commands without a help of their own, and of those that
+// TestUndescribed: what is known of commands without their own help, and of those that
 // were not reached.
 func TestUndescribed(t *testing.T) {
 	t.Parallel()

@@ -21,6 +21,8 @@ const (
 	// MetaDryRun in a call asks for the words that it would run, in place of running
 	// them.
 	MetaDryRun = "dev.mcpctl/dryRun"
+	// metaNotExposed in a list of tools are the commands that are not exposed.
+	metaNotExposed = "dev.mcpctl/notExposed"
 	// MetaExitCode in a result is the code that the program has ended with.
 	MetaExitCode = "dev.mcpctl/exitCode"
 )

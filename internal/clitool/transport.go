@@ -22,7 +22,7 @@ type Options struct {
 	Exposure
 	// Name is the server's name, part of the URIs of outputs.
 	Name string
-	// Depth is how many words a subcommand may have; 0 is 2.
+	// Depth is how many words a subcommand may have; 0 is 3.
 	Depth int
 	// Help are the words that make the tool print its help, separated by spaces; ""
 	// tries the usual ones.
@@ -52,6 +52,7 @@ const runsAtOnce = 32
 type Transport struct {
 	o      Options
 	tools  []*tool
+	hidden []string // commands that are not exposed
 	places *places
 	level  atomic.Int32 // the revision.Level of log messages that is wanted
 
@@ -90,12 +91,12 @@ func Open(ctx context.Context, o Options) (*Transport, error) {
 		return nil, err
 	}
 	if len(tools) == 0 {
-		o.logger().Warn("no command is exposed: cliOnly names those that are")
+		o.logger().Warn("no command is exposed; cliOnly in the entry exposes them")
 	}
 	if o.Handler == nil {
 		o.Handler = runtime.NopHandler{}
 	}
-	t := &Transport{o: o, tools: tools, places: places, turns: make(chan struct{}, runsAtOnce)}
+	t := &Transport{o: o, tools: tools, hidden: notExposed(o.Program.base(), &found, o.Exposure), places: places, turns: make(chan struct{}, runsAtOnce)}
 	t.level.Store(int32(revision.LevelNone))
 	t.lifetime, t.cancel = context.WithCancel(context.Background())
 	return t, nil
@@ -148,7 +149,12 @@ func (t *Transport) answer(ctx context.Context, req *runtime.Request) (json.RawM
 		for _, tool := range t.tools {
 			raws = append(raws, tool.raw)
 		}
-		return quote(map[string]any{"tools": raws}), nil
+		var o object
+		o.add("tools", raws)
+		if len(t.hidden) > 0 {
+			o.add("_meta", map[string]any{metaNotExposed: t.hidden})
+		}
+		return o.raw(), nil
 	case revision.MethodToolsCall:
 		return t.callTool(ctx, req)
 	case revision.MethodResourcesList, revision.MethodResourceTemplatesList, revision.MethodResourcesRead:

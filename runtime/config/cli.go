@@ -56,7 +56,7 @@ func (d *decoder) depth(e *Entry, at string, v hujson.Value) {
 		}
 	}
 	if n < 1 {
-		d.fault(v.StartOffset, fmt.Sprintf("%s is %s, want a number from 1 to %d", at, describe(v), maxCLIDepth), "leave it out for 2")
+		d.fault(v.StartOffset, fmt.Sprintf("%s is %s, want a number from 1 to %d", at, describe(v), maxCLIDepth), "leave it out for 3")
 		return
 	}
 	e.CLIDepth = n

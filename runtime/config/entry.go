@@ -55,7 +55,7 @@ type Entry struct {
 	CLI     bool
 	CLIOnly []string
 	CLIDeny []string
-	// CLIDepth is how many words a subcommand may have; zero is 2.
+	// CLIDepth is how many words a subcommand may have; zero is 3.
 	CLIDepth int
 	// CLIRoots are directories: a call may choose one of them, or one below them, to
 	// run in. Nil leaves no choice.

@@ -104,6 +104,8 @@ type addition struct {
 	byHand bool
 	// shown reports that the user has confirmed entry and warnings.
 	shown bool
+	// try are the words of a first call behind the alias, nil where none is known.
+	try []string
 }
 
 // write writes an entry to servers.json, or with --dry-run checks that it could.

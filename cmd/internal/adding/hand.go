@@ -85,9 +85,10 @@ func (c *Adder) stdioEntry(ctx context.Context, words []string) (*addition, erro
 		Cwd     string          `json:"cwd,omitempty"`
 	}{words[0], c.Options.CLI.On, c.Options.CLI.Only, nil, words[1:], env, c.Options.Cwd}
 	entry, err := plain.JSON(members)
+	var try []string
 	if err == nil && c.Options.CLI.On {
 		var e clitool.Exposure
-		if e, err = c.chooseCommands(ctx, words); err == nil {
+		if e, try, err = c.chooseCommands(ctx, words); err == nil {
 			members.Only, members.Deny = e.Only, e.Deny
 			entry, err = plain.JSON(members)
 		}
@@ -100,11 +101,11 @@ func (c *Adder) stdioEntry(ctx context.Context, words []string) (*addition, erro
 		plan.Runner = words[0]
 	}
 	checkRunner(plan)
-	return &addition{plan: plan, title: plan.Reference, byHand: true}, nil
+	return &addition{plan: plan, title: plan.Reference, byHand: true, try: try}, nil
 }
 
-// chooseCommands returns what of a command-line tool is exposed.
-func (c *Adder) chooseCommands(ctx context.Context, words []string) (clitool.Exposure, error) {
+// chooseCommands returns what of a command-line tool is exposed, and a first call of it.
+func (c *Adder) chooseCommands(ctx context.Context, words []string) (clitool.Exposure, []string, error) {
 	entry := config.Entry{Name: words[0], Command: words[0], Args: words[1:], Cwd: c.Options.Cwd, Env: map[string]string{}}
 	for _, g := range c.Options.Env {
 		entry.Env[g.Name] = g.Text()
@@ -116,9 +117,31 @@ func (c *Adder) chooseCommands(ctx context.Context, words []string) (clitool.Exp
 	found, err := dial.Commands(ctx, entry, c.Dial(entry))
 	if err != nil {
 		c.UI.Info("warning: its commands are not known: %v", err)
-		return clitool.Exposure{Only: c.Options.CLI.Only}, ctx.Err()
+		return clitool.Exposure{Only: c.Options.CLI.Only}, nil, ctx.Err()
 	}
-	return ChooseCommands(ctx, c.UI, asker, filepath.Base(words[0]), found, c.Options.CLI.Only)
+	e, err := ChooseCommands(ctx, c.UI, asker, filepath.Base(words[0]), found, c.Options.CLI.Only)
+	if err != nil {
+		return e, nil, err
+	}
+	offer, err := clitool.OfferOf(clitool.Program{Command: words[0]}, &found, e)
+	if err != nil {
+		return e, nil, err
+	}
+	c.noteOffer(filepath.Base(words[0]), offer)
+	return e, offer.Try, nil
+}
+
+// noteOffer says what is not sure of the tools of a command-line tool, and what is missing.
+func (c *Adder) noteOffer(tool string, offer clitool.Offer) {
+	if len(offer.Try) == 0 {
+		c.UI.Info("nothing of %s is exposed, as it could change something: --cli-only '*' exposes all of it", tool)
+	}
+	if n := len(offer.Unsure); n > 0 {
+		c.UI.Info("the help does not tell the arguments of %s: they are given as args", ui.Few(offer.Unsure))
+	}
+	if n := len(offer.Unread); n > 0 {
+		c.UI.Info("not read, as they have too many words: %s; cliDepth in the entry is how many are read", ui.Few(offer.Unread))
+	}
 }
 
 // urlEntry returns an entry of url, headers and, for the older transport, type.

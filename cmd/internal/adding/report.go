@@ -57,6 +57,9 @@ func (c *Adder) announce(add *addition) error {
 			c.UI.Info("warning: %s", w)
 		}
 	}
+	if add.try != nil && !c.Options.DryRun {
+		c.UI.Info("try: mcpctl %s", clitool.Line(append([]string{p.Alias}, add.try...)))
+	}
 	return nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/locking"
 	"github.com/mcpctl/mcpctl/cmd/internal/policies"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/internal/clitool"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -220,6 +221,9 @@ func (s *session) printList(ctx context.Context, method, key string, show func(i
 	declared := declares(s.Info(), key)
 	if !declared {
 		s.a.ui.Info("%s offers no %s", ui.CleanLine(s.server), capabilityOf(key))
+	}
+	if names := clitool.NotExposed(raw); len(names) > 0 {
+		s.a.ui.Info("not exposed: %s; cliOnly in the entry exposes them", ui.CleanLine(ui.Few(names)))
 	}
 	switch {
 	case s.a.ui.WantJSON():
