@@ -41,6 +41,7 @@ func TestForms(t *testing.T) {
 		"Go's flag":                        {help: "Usage of x:\n\tx [flags] -type T [directory]\n\tx [flags] -type T files... # one package\nFlags:\n  -tags build tags\n    \tList of tags\n", args: "[files...]", want: "-tags string, -type string required"},
 		"less: dots between spellings":     {help: "  -b _N  .... --buffers=_N\n             Number.\n  -c  ........  --clear-screen\n             Repaint.\n", args: "[args...]", want: "-b --buffers string, -c --clear-screen boolean"},
 		"nmap: one line for several":       {help: "Usage: x {target}\n  -sN/sF/sX: Scans\n  --min-rate/max-rate <number>: Rates\n", args: "[target]", want: "-sN boolean, -sF boolean, -sX boolean, --min-rate integer, --max-rate integer"},
+		"a man page: several spellings":    {help: "GIT-LOG(1)   Git Manual   GIT-LOG(1)\n\nSYNOPSIS\n       git log [<options>] [[--] <path>...]\n\nOPTIONS\n       --no-decorate, --decorate[=short|full]\n           Print names.\n\n       -<number>, -n <number>, --max-count=<number>\n           Limit it.\n", path: "log", args: "[path...]", want: "--decorate --no-decorate string, -n --max-count integer"},
 		"xz: a range of switches":          {help: "Usage: x [FILE]...\n\n  -0 ... -2   preset\n", args: "[FILE...]", want: "-0 boolean, -1 boolean, -2 boolean"},
 		"mypy: the other form in words":    {help: "usage: x\n\noptions:\n  --no-warn   do not warn (inverse: --warn)\n", want: "--no-warn --warn boolean"},
 	} {

@@ -233,6 +233,9 @@ func newFlag(names []spelling) Flag {
 			name = "--" + name[len(m):]
 			f.Negated = "--no-" + name[2:]
 		}
+		if rest, ok := strings.CutPrefix(name, "--no-"); ok && slices.ContainsFunc(names, func(o spelling) bool { return o.name == "--"+rest }) {
+			s.negative = true
+		}
 		switch {
 		case s.negative:
 			if f.Negated == "" || strings.HasPrefix(name, "--") {

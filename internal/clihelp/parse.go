@@ -304,6 +304,9 @@ func (p *parser) option(i int) int {
 	if m := plus().FindString(l.text); m != "" { // +s, --no-sort
 		l.text = l.text[len(m):]
 	}
+	if m := counted().FindString(l.text); m != "" { // -<number>, -n <number>
+		l.text = l.text[len(m):]
+	}
 	if l.text[0] != '-' || p.inParagraph(i) || p.first >= 0 && l.indent > p.first+6 && l.indent != p.long {
 		return i
 	}
@@ -406,6 +409,8 @@ func (p *parser) ofGo(i int, names []spelling, desc string) bool {
 
 // siblings matches flags that share their dashes and the rest of the line: -sN/sF/sX: Scans
 var siblings = lazy.Regexp(`^(--?)([A-Za-z][A-Za-z-]*(?:/[A-Za-z][A-Za-z-]*)+)((?:[:\[ ]).*)$`)
+
+var counted = lazy.Regexp(`^-<[a-z]+>, `)
 
 var plus = lazy.Regexp(`^\+\w, `)
 

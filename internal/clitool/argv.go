@@ -135,7 +135,7 @@ func flagWords(f *clihelp.Flag, value any) ([]string, error) {
 	}
 	if on, ok := value.(bool); ok && leftOut(f) {
 		if !on {
-			return nil, nil
+			return slices.DeleteFunc([]string{f.Negated}, func(n string) bool { return n == "" }), nil
 		}
 		return []string{nameOf(f)}, nil
 	}

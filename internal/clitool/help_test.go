@@ -35,6 +35,7 @@ func TestFurtherSpellings(t *testing.T) {
 func TestRead(t *testing.T) {
 	t.Parallel()
 	const (
+		git  = "usage: x [<options>] [[--] <path>...]\n\n    --no-decorate, --decorate[=short|full]  names\n    -<number>, -n <number>, --max-count=<number>\n"
 		clap = "Usage: x [OPTIONS] [PLACE] [-- <WORDS>...]\n\nOptions:\n  -c[=<C>]\n  -z [<Z>]\n  -g[<G>]\n      --color[=<WHEN>]\n" +
 			"      --depth [<DEPTH>]\n      --pair <FIRST> <SECOND>\n      --many <MANY>...\n  -v, --verbose...\n  -h, --help   Print help\n"
 		click = "Usage: x [OPTIONS] [NAME]\n\nOptions:\n  --pair TEXT...\n  --point <TEXT INTEGER RANGE>...\n  --user TEXT\n  --limit INTEGER\n  --help  Show this message and exit.\n"
@@ -43,6 +44,9 @@ func TestRead(t *testing.T) {
 		{clap, `{"c":"a"}`, "-c=a"}, // -ca is -c -a
 		{clap, `{"c":true}`, "-c"},
 		{clap, `{"g":"a"}`, "-ga"},
+		{git, `{"decorate":false,"path":["p"]}`, "--no-decorate p"},
+		{git, `{"decorate":"short","n":3}`, "error: n is not an argument of x"},
+		{git, `{"decorate":"short","max-count":3}`, "--decorate=short --max-count=3"},
 		{clap, `{"g":"a","c":""}`, "error: c: the value is empty"},
 		{clap, `{"z":"a"}`, "-z a"},
 		{clap, `{"z":true}`, "error: z: want a text"}, // it would take the next word
