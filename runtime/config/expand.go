@@ -31,6 +31,7 @@ import (
 // A variable without a value is an error, a [*VariableError] that lists all of
 // them, unless [Entry.MissingEnv] says otherwise. The fault of an entry is
 // returned, and so is one of a URL or header that, once expanded, cannot be sent.
+// [InlineVariable] is a [*Problem].
 func (e Entry) Expand(lookup func(string) (string, bool)) (Expanded, error) {
 	return e.ExpandFor(nil, lookup)
 }
@@ -41,6 +42,7 @@ func (e Entry) ExpandFor(principal *access.Principal, lookup func(string) (strin
 	if e.Fault != nil {
 		return Expanded{}, e.Fault
 	}
+	lookup, asked := withoutInline(lookup)
 	x := &expander{lookup: lookup, missing: e.MissingEnv, caller: principal}
 	out := Expanded{
 		Entry:   e,
@@ -64,6 +66,9 @@ func (e Entry) ExpandFor(principal *access.Principal, lookup func(string) (strin
 	out.Headers = x.fields("headers", e.Headers)
 	auth := x.object("auth", e.Auth)
 	out.values = x.values
+	if *asked {
+		return Expanded{}, &Problem{Server: e.Name, Message: "a server does not get " + InlineVariable + ", which has the entries of all", Remedy: "remove ${" + InlineVariable + "}"}
+	}
 	if len(x.errs) > 0 {
 		return Expanded{}, &VariableError{Server: e.Name, Missing: x.errs}
 	}
@@ -91,6 +96,19 @@ func (e Entry) ExpandFor(principal *access.Principal, lookup func(string) (strin
 		}
 	}
 	return out, nil
+}
+
+// withoutInline returns a lookup that has no [InlineVariable], and notes that it was asked
+// for: a server does not get the entries of all others.
+func withoutInline(lookup func(string) (string, bool)) (without func(string) (string, bool), asked *bool) {
+	asked = new(bool)
+	return func(name string) (string, bool) {
+		if name == InlineVariable {
+			*asked = true
+			return "", false
+		}
+		return lookup(name)
+	}, asked
 }
 
 // Escape doubles every dollar, so that plain text from a registry or a person

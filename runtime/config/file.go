@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 
 	"github.com/tailscale/hujson"
@@ -36,8 +37,16 @@ type File struct {
 // trailing commas allowed) or mcpServers is not an object, without them when
 // the file cannot be read. Only regular files of up to 4 MiB are read, also
 // through symbolic links; named pipes and devices are refused. Faults of single
-// entries are in [Entry.Fault] and [File.Faults].
+// entries are in [Entry.Fault] and [File.Faults]. A path with the name of
+// [InlineVariable] is read from the environment.
 func Load(path string) (*File, error) {
+	if IsInline(path) {
+		text := os.Getenv(InlineVariable)
+		if text == "" {
+			return nil, &Problem{Message: "the variable " + InlineVariable + " is not set", Remedy: "set it to the text of servers.json"}
+		}
+		return Parse(path, []byte(text))
+	}
 	raw, err := atomicfile.Read(path, maxSize)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

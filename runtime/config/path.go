@@ -8,11 +8,17 @@ import (
 // FileName is the name of the file in mcpctl's configuration directory.
 const FileName = "servers.json"
 
+// InlineVariable is the environment variable that holds the text of servers.json itself,
+// for containers and scripts that have no file.
+const InlineVariable = "MCPCTL_CONFIG_JSON"
+
 // Path returns where servers.json is: $MCPCTL_CONFIG (the file itself), else in
 // $MCPCTL_HOME, else in $XDG_CONFIG_HOME/mcpctl, else in mcpctl of the
 // platform's configuration directory: ~/.config, ~/Library/Application Support
 // on macOS, %AppData% on Windows. A relative XDG_CONFIG_HOME is ignored (XDG
-// Base Directory Specification). The file need not exist.
+// Base Directory Specification). The file need not exist. Where [InlineVariable] is set
+// and MCPCTL_CONFIG is not, the name of the file is that of the variable, whose value
+// [Load] reads.
 func Path(getenv func(string) string) (string, error) {
 	return pathFor(goruntime.GOOS, getenv)
 }
@@ -28,8 +34,14 @@ func pathFor(goos string, getenv func(string) string) (string, error) {
 			Remedy:  "set MCPCTL_CONFIG to the file's path",
 		}
 	}
+	if getenv(InlineVariable) != "" {
+		return filepath.Join(dir, InlineVariable), nil
+	}
 	return filepath.Join(dir, FileName), nil
 }
+
+// IsInline reports whether a path stands for [InlineVariable].
+func IsInline(path string) bool { return filepath.Base(path) == InlineVariable }
 
 // StateDir returns the directory of what mcpctl has learned, as opposed to what
 // it was told: $MCPCTL_HOME, else mcpctl in $XDG_STATE_HOME, else in

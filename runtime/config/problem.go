@@ -25,7 +25,11 @@ type Problem struct {
 func (p *Problem) Error() string {
 	var b strings.Builder
 	if p.File != "" {
-		b.WriteString(p.File + ":")
+		if IsInline(p.File) {
+			b.WriteString(InlineVariable + ":")
+		} else {
+			b.WriteString(p.File + ":")
+		}
 		if p.Line > 0 {
 			b.WriteString(strconv.Itoa(p.Line) + ":" + strconv.Itoa(p.Column) + ":")
 		}

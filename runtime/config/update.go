@@ -17,9 +17,14 @@ const lockWait = 10 * time.Second
 // one is for its owner only), and a symbolic link stays a link to its target. An
 // error of edit is returned and nothing is written.
 //
+// A path with the name of [InlineVariable] cannot be updated.
+//
 // The lock is a file of its own beside the target, ".servers.json.lock" for
 // servers.json, and stays there. Leftovers of killed updates are removed.
 func Update(path string, edit func(*File) error) error {
+	if IsInline(path) {
+		return &Problem{Message: "servers.json is in the variable " + InlineVariable + ", which mcpctl does not change", Remedy: "change the variable, or name a file with --config"}
+	}
 	err := atomicfile.Update(context.Background(), path, lockWait, func() ([]byte, error) {
 		f, err := Load(path)
 		if err != nil {

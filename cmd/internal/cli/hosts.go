@@ -50,6 +50,8 @@ func newExport(a *app) *cobra.Command {
 				return usagef("export: --undo takes everything back; it cannot be used with an alias, --gateway or --replace").withHint("mcpctl export %s --undo", words[0])
 			case undo:
 				return ex.Undo(cmd.Context(), words[0])
+			case ex.Gateway && config.IsInline(a.settings.ConfigPath):
+				return usagef("export: the other host does not have %s: --gateway needs a file", config.InlineVariable).withHint("mcpctl --config FILE export %s --gateway", words[0])
 			case ex.Gateway && len(words) > 1:
 				return usagef("export: the gateway has all servers; --gateway cannot be used with an alias").withHint("mcpctl export %s --gateway", words[0])
 			}

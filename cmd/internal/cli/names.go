@@ -37,7 +37,7 @@ func (env *environment) serverNames(path string, alone bool) ([]string, error) {
 		if path, err = config.Path(env.getenv); err != nil {
 			return nil, err
 		}
-		alone = env.getenv(settings.Variable("config")) != ""
+		alone = settings.NamesConfig(env.getenv)
 	}
 	set, err := ReadLayers(env.getenv, path, alone)
 	if err != nil {

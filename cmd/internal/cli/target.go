@@ -28,7 +28,7 @@ func NewTarget(u *ui.UI, getenv func(string) string, s settings.Settings, projec
 		return t, nil
 	}
 	if s.ConfigAlone {
-		return nil, ui.Usage("--project cannot be used with --config or MCPCTL_CONFIG, which name the only file")
+		return nil, ui.Usage("--project cannot be used with --config, MCPCTL_CONFIG or MCPCTL_CONFIG_JSON, which are the only file")
 	}
 	dir, err := os.Getwd()
 	if err != nil {

@@ -53,7 +53,7 @@ func Self(getenv func(string) string, configPath string) hosts.Self {
 		}
 		return getenv(name)
 	})
-	if path, bad := filepath.Abs(configPath); bad == nil && (err != nil || path != usual) {
+	if path, bad := filepath.Abs(configPath); bad == nil && !config.IsInline(path) && (err != nil || path != usual) {
 		self.Args = []string{"--config", path}
 	}
 	return self

@@ -168,6 +168,12 @@ type Options struct {
 	SkipFile bool
 }
 
+// NamesConfig reports whether the environment has the only servers.json that is read, or
+// its path.
+func NamesConfig(getenv func(string) string) bool {
+	return getenv(Variable("config")) != "" || getenv(config.InlineVariable) != ""
+}
+
 // Load reads and checks all settings. A wrong flag or variable is a
 // [*ValueError], a broken or wrong config.yaml a [*config.Problem] with line
 // and column. A missing config.yaml is an empty one.
@@ -178,7 +184,7 @@ func Load(o Options) (Settings, error) {
 	if s.ConfigPath, err = src.configPath(); err != nil && !o.SkipFile {
 		return s, err
 	}
-	s.ConfigAlone = src.forced("config")
+	s.ConfigAlone = src.changed("config") || NamesConfig(o.Getenv)
 	v := viper.NewWithOptions(viper.WithLogger(slog.New(slog.DiscardHandler)))
 	if s.ConfigPath != "" {
 		if !o.SkipFile {
