@@ -40,7 +40,7 @@ func pathFor(goos string, getenv func(string) string) (string, error) {
 	return filepath.Join(dir, FileName), nil
 }
 
-// IsInline reports whether a path stands for [InlineVariable].
+// IsInline reports whether a path means [InlineVariable].
 func IsInline(path string) bool { return filepath.Base(path) == InlineVariable }
 
 // StateDir returns the directory of what mcpctl has learned, as opposed to what

@@ -8,10 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/control"
 	"github.com/mcpctl/mcpctl/cmd/internal/gateway"
 	"github.com/mcpctl/mcpctl/cmd/internal/local"
 	"github.com/mcpctl/mcpctl/cmd/internal/sessions"
@@ -20,6 +22,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
+	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
 
 // keepCommand is one run of mcpctl session.
@@ -59,7 +62,18 @@ func newKeep(a *app) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, words []string) error { return k.stop(cmd.Context(), words) },
 	}
 	a.completeServers(stop)
-	cmd.AddCommand(stop)
+	restart := &cobra.Command{
+		Use:   "restart SERVER...",
+		Short: "Restart servers, in sessions and in serve",
+		Long: "Restart servers in their sessions and in each running mcpctl serve that has them, of all configuration files. Other\n" +
+			"servers are left alone. Calls under way end first, for up to 30 seconds, and the next call starts the server. If nothing\n" +
+			"runs the server, the exit code is 1.\n\n" +
+			`As JSON: {"restarted":[{"server","kind":"session"|"serve","pid"}]}.`,
+		Example: "  mcpctl session restart fs",
+		RunE:    func(cmd *cobra.Command, words []string) error { return k.restart(cmd.Context(), words) },
+	}
+	a.completeServers(restart)
+	cmd.AddCommand(stop, restart)
 	return cmd
 }
 
@@ -283,6 +297,55 @@ func (k *keepCommand) list(ctx context.Context) error {
 		return nil
 	}
 	return k.a.ui.NameTable(sessions.Rows(all, time.Now()))
+}
+
+// restarted is a server that was restarted.
+type restarted struct {
+	Server string `json:"server"`
+	Kind   string `json:"kind"` // "session" or "serve"
+	PID    int    `json:"pid"`
+}
+
+// restart restarts servers wherever they run.
+func (k *keepCommand) restart(ctx context.Context, servers []string) error {
+	if len(servers) == 0 {
+		return usagef("restart: want SERVER").withHint("mcpctl session restart SERVER; mcpctl status shows those of serve")
+	}
+	state := config.StateDir(k.a.getenv)
+	serves, err := control.Find(ctx, state)
+	if err != nil {
+		return fmt.Errorf("look for mcpctl serve: %w", err)
+	}
+	done := []restarted{}
+	for _, server := range servers {
+		before := len(done)
+		for _, f := range serves {
+			var s serveStatus
+			if f.Err != nil || json.Unmarshal(f.Status, &s) != nil || !slices.ContainsFunc(s.Backends, func(b proxy.BackendStatus) bool { return b.Name == server }) {
+				continue
+			}
+			if err := control.Restart(ctx, state, f.PID, server); err != nil {
+				return k.a.withServer(server, fmt.Errorf("restart %s in process %d: %w", server, f.PID, err))
+			}
+			kind := "serve"
+			if s.Transport == "session" {
+				kind = s.Transport
+			}
+			done = append(done, restarted{server, kind, f.PID})
+		}
+		if len(done) == before {
+			return k.a.withServer(server, &Error{Code: exitOther, Err: fmt.Errorf("%s runs in no session and no serve", ui.CleanLine(server)), Remedy: "mcpctl session " + shellWord(server) + " starts a session"})
+		}
+	}
+	if k.a.ui.WantJSON() {
+		return k.a.ui.EncodeJSON(map[string]any{"restarted": done})
+	}
+	for _, r := range done {
+		if _, err := fmt.Fprintf(k.a.ui.Out, "%s: restarted in %s %d\n", ui.CleanLine(r.Server), r.Kind, r.PID); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // stop ends the sessions of servers, all of them for none.

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // listen opens this process's socket.
 func listen(t *testing.T, state string, status func() any) *Server {
 	t.Helper()
-	s, err := Listen(t.Context(), state, status)
+	s, err := Listen(t.Context(), state, status, noRestart)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
@@ -178,7 +178,7 @@ func TestNoPlace(t *testing.T) {
 		t.Skip(err)
 	}
 	for _, state := range []string{"", file, link} {
-		if _, err := Listen(t.Context(), state, func() any { return 1 }); err == nil {
+		if _, err := Listen(t.Context(), state, func() any { return 1 }, noRestart); err == nil {
 			t.Errorf("%q: no error", state)
 		}
 		if got, err := Find(t.Context(), state); err == nil {
@@ -191,5 +191,32 @@ func TestNoPlace(t *testing.T) {
 	listen(t, wide, func() any { return json.RawMessage(`{}`) })
 	if info, err := os.Stat(filepath.Join(wide, "run")); err != nil || goruntime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
 		t.Errorf("%v %v", info.Mode(), err)
+	}
+}
+
+func noRestart(string) (bool, error) { return false, nil }
+
+// TestRestart: a process is asked for one server, and what it answers is told.
+func TestRestart(t *testing.T) {
+	state := t.TempDir()
+	var asked []string
+	s, err := Listen(t.Context(), state, func() any { return 1 }, func(server string) (bool, error) {
+		asked = append(asked, server)
+		if server == "bad" {
+			return true, errors.New("it cannot")
+		}
+		return server == "a b", nil
+	})
+	require.NoError(t, err)
+	defer s.Close()
+	pid := os.Getpid()
+	require.NoError(t, Restart(t.Context(), state, pid, "a b"))
+	for _, server := range []string{"other", "bad"} {
+		if err := Restart(t.Context(), state, pid, server); err == nil {
+			t.Errorf("%s: no error", server)
+		}
+	}
+	if strings.Join(asked, ",") != "a b,other,bad" {
+		t.Errorf("asked for %q", asked)
 	}
 }

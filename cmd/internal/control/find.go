@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"sync"
@@ -16,6 +17,9 @@ import (
 const (
 	// askBound is how long a process may take to answer; it needs milliseconds.
 	askBound = 3 * time.Second
+	// restartBound is how long a process may take to connect a server anew: it reads what is
+	// stored of the server, and does not wait until it has started.
+	restartBound = 10 * time.Second
 	// maxAnswer bounds an answer, in bytes.
 	maxAnswer = 16 << 20
 )
@@ -89,6 +93,14 @@ func find(ctx context.Context, state string, look func(pid int, path string) *Fo
 	wg.Wait()
 	slices.SortFunc(out, func(a, b Found) int { return a.PID - b.PID })
 	return out, ctx.Err()
+}
+
+// Restart has the serve process with an id connect a server anew.
+func Restart(ctx context.Context, state string, pid int, server string) error {
+	ctx, cancel := context.WithTimeout(ctx, restartBound)
+	defer cancel()
+	_, err := local.Request(ctx, http.MethodPost, socketOf(Dir(state), pid), "/restart?server="+url.QueryEscape(server), maxAnswer)
+	return err
 }
 
 // ask gets /status from a socket.

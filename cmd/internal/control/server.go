@@ -1,7 +1,8 @@
 // Package control finds this user's running serve processes and queries their
 // status. Each listens on a socket of its own in the file system, named after its
 // process id, which no other user can reach, and speaks HTTP there: GET /status
-// returns a JSON object, GET /healthz {"status":"ok"}.
+// returns a JSON object, GET /healthz {"status":"ok"}, and POST /restart?server=NAME
+// connects a server anew; it answers 404 where there is no such server.
 //
 // The sockets are in the directory run of the state directory. Where that path is
 // too long for a socket's name they are in a directory for temporary files, whose
@@ -33,9 +34,9 @@ type Server struct {
 }
 
 // Listen opens this process's socket below a state directory and removes those of
-// dead processes. status returns the object for /status; it may be called
-// concurrently.
-func Listen(ctx context.Context, state string, status func() any) (*Server, error) {
+// dead processes. status returns the object for /status, and restart connects a server anew,
+// or reports that there is none of that name. Both may be called concurrently.
+func Listen(ctx context.Context, state string, status func() any, restart func(server string) (known bool, err error)) (*Server, error) {
 	if state == "" {
 		return nil, errors.New("the environment names no place for a socket")
 	}
@@ -61,6 +62,16 @@ func Listen(ctx context.Context, state string, status func() any) (*Server, erro
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) { answer(w, status()) })
+	mux.HandleFunc("POST /restart", func(w http.ResponseWriter, r *http.Request) {
+		switch known, err := restart(r.URL.Query().Get("server")); {
+		case err != nil:
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		case !known:
+			http.NotFound(w, r)
+		default:
+			answer(w, map[string]string{"status": "ok"})
+		}
+	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, map[string]string{"status": "ok"}) })
 	s.http = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: 10 * time.Second}
 	go func() { s.served <- s.http.Serve(l) }()

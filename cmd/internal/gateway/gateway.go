@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -125,6 +127,9 @@ type gateway struct {
 	// policies say who may do what, hooks look into calls.
 	policies policing
 	hooks    looking
+	// restarts counts, by server, how often one was connected anew by request. The lock of
+	// hooks guards it.
+	restarts map[string]int
 	// accounts are those of principals with servers, nil where nobody is asked who they
 	// are.
 	accounts *accounts
@@ -315,6 +320,37 @@ func (g *gateway) replace(entries []config.Entry) (proxy.Changes, error) {
 	return changes, g.hooks.apply(g, hooks)
 }
 
+// restart connects a server anew, as if its entry had changed: its processes end when the
+// calls under way have, and the next ones start. It reports whether the server is one of those
+// that are served.
+func (g *gateway) restart(server string) (known bool, err error) {
+	g.hooks.mu.Lock()
+	defer g.hooks.mu.Unlock()
+	if !slices.ContainsFunc(g.hooks.entries, func(e config.Entry) bool { return e.Name == server }) {
+		return false, nil
+	}
+	before := g.restarts
+	g.restarts = maps.Clone(before)
+	if g.restarts == nil {
+		g.restarts = map[string]int{}
+	}
+	g.restarts[server]++
+	if _, err := g.replace(g.hooks.entries); err != nil {
+		g.restarts = before
+		return true, err
+	}
+	g.h.Log.Info("server restarted, as mcpctl session restart asked", "server", server)
+	return true, nil
+}
+
+// connection is the entry's, or after a restart another one.
+func (g *gateway) connection(e config.Entry) string {
+	if n := g.restarts[e.Name]; n > 0 {
+		return e.Connection() + " " + strconv.Itoa(n)
+	}
+	return e.Connection()
+}
+
 // dial connects to a server for the proxy.
 func (g *gateway) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
 	defer g.ballast.start.dialing()()
@@ -397,7 +433,7 @@ func (g *gateway) backend(e config.Entry) proxy.Server {
 		RequestTimeout:   g.h.Settings.ServeTimeout(e.RequestTimeout),
 		Digest:           e.Digest(),
 		PerPrincipal:     e.PerPrincipal(),
-		Connection:       e.Connection(),
+		Connection:       g.connection(e),
 		DiscoveryTimeout: g.h.Settings.DialTimeout(e.ConnectTimeout),
 	}
 }

@@ -108,7 +108,7 @@ func (g *gateway) status() any {
 // publishStatus makes this process visible to mcpctl status until hide is called, unless
 // there is no directory for a socket.
 func (g *gateway) publishStatus(ctx context.Context) (hide func()) {
-	s, err := control.Listen(ctx, config.StateDir(g.h.Getenv), g.status)
+	s, err := control.Listen(ctx, config.StateDir(g.h.Getenv), g.status, g.restart)
 	if err != nil {
 		g.h.Log.Info("mcpctl status will not find this process", "err", err)
 		return func() {}

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -35,6 +36,7 @@ type Handler struct {
 	running  int        // requests
 	last     time.Time  // when a request came or ended
 	ended    bool
+	protocol string      // the last revision that the server was known to speak
 	watching *time.Timer // nil without Idle
 }
 
@@ -96,8 +98,9 @@ func (k *Handler) info() Info {
 		i.LastUsed = time.Now()
 	}
 	if k.o.Protocol != nil {
-		i.ProtocolVersion = k.o.Protocol()
+		k.protocol = cmp.Or(k.o.Protocol(), k.protocol) // a server that is started anew speaks it again
 	}
+	i.ProtocolVersion = k.protocol
 	return i
 }
 

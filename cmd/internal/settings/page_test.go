@@ -35,7 +35,7 @@ servers.json come after the environment and before config.yaml. A wrong value is
 | variable | what it does |
 |---|---|
 | ` + "`MCPCTL_HOME`" + ` | folder of servers.json, config.yaml and the [state](configure.md#state) |
-| ` + "`MCPCTL_CONFIG_JSON`" + ` | the text of [servers.json](configure.md#serversjson), in the place of the file |
+| ` + "`MCPCTL_CONFIG_JSON`" + ` | the text of [servers.json](configure.md#serversjson), instead of the file |
 | ` + "`MCPCTL_SYSTEM_CONFIG`" + ` | the system's [servers.json](layers.md) |
 | ` + "`XDG_CONFIG_HOME`, `XDG_STATE_HOME`" + ` | folders of the configuration and the state, without ` + "`MCPCTL_HOME`" + ` |
 | ` + "`NO_COLOR`" + ` | no colours, unless ` + "`color`" + ` is set |
