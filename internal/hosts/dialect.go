@@ -54,6 +54,8 @@ type keys struct {
 	enabled, disabled string
 	// requestTimeout is how long a call may take.
 	requestTimeout string
+	// allowTools and denyTools are lists of the names of tools.
+	allowTools, denyTools string
 }
 
 // special are members of one host alone.
@@ -96,6 +98,18 @@ func typed(stdio, http string) dialect {
 	return d
 }
 
+func kiro() dialect {
+	d := plainDialect()
+	d.keys.denyTools = "disabledTools"
+	return d
+}
+
+func amp() dialect {
+	d := plainDialect()
+	d.keys.allowTools = "includeTools"
+	return d
+}
+
 func cline() dialect {
 	d := typed("", "streamableHttp")
 	d.keys.requestTimeout, d.timeoutUnit = "timeout", "s"
@@ -121,6 +135,7 @@ func ohMyPi() dialect {
 	d := ours()
 	d.keys.enabled, d.keys.oauth = "enabled", "oauth"
 	d.keys.requestTimeout, d.timeoutUnit = "timeout", "ms"
+	d.keys.allowTools, d.keys.denyTools = "enabledTools", "disabledTools"
 	return d
 }
 
@@ -147,6 +162,7 @@ func rooDialect() dialect {
 	d := typed("", "streamable-http")
 	d.keys.cwd, d.syntax = "cwd", envColon()
 	d.keys.requestTimeout, d.timeoutUnit = "timeout", "s"
+	d.keys.allowTools, d.keys.denyTools = "", "disabledTools"
 	return d
 }
 
@@ -166,6 +182,7 @@ func serverURL() dialect {
 func windsurf() dialect {
 	d := serverURL()
 	d.syntax = envColon()
+	d.keys.allowTools, d.keys.denyTools = "", "disabledTools"
 	return d
 }
 
@@ -173,6 +190,7 @@ func copilot() dialect {
 	d := typed("local", "http")
 	d.keys.disabled = ""
 	d.always = map[string]json.RawMessage{"tools": json.RawMessage(`["*"]`)}
+	d.keys.allowTools, d.keys.denyTools = "tools", ""
 	return d
 }
 
@@ -181,6 +199,7 @@ func gemini() dialect {
 	d.keys.disabled, d.keys.cwd, d.keys.url, d.keys.sse, d.keys.oauth = "", "cwd", "httpUrl", "url", "oauth"
 	d.keys.requestTimeout, d.timeoutUnit = "timeout", "ms"
 	d.syntax, d.expands = dollars(), []string{"env"}
+	d.keys.allowTools, d.keys.denyTools = "includeTools", "excludeTools"
 	return d
 }
 
@@ -203,7 +222,7 @@ func openCodeDialect() dialect {
 func gooseDialect() dialect {
 	return dialect{
 		form: formYAML, root: []string{"extensions"},
-		keys:        keys{command: "cmd", args: "args", env: "envs", url: "uri", headers: "headers", enabled: "enabled", requestTimeout: "timeout"},
+		keys:        keys{command: "cmd", args: "args", env: "envs", url: "uri", headers: "headers", enabled: "enabled", requestTimeout: "timeout", allowTools: "available_tools"},
 		types:       map[string]string{config.TransportStdio: "stdio", config.TransportHTTP: "streamable_http", config.TransportSSE: "sse"},
 		timeoutUnit: "s",
 		special:     special{read: gooseRead, write: gooseWrite},
@@ -221,6 +240,7 @@ func mcporter() dialect {
 	d := plainDialect()
 	d.keys.disabled, d.keys.cwd, d.keys.url, d.syntax = "", "cwd", "baseUrl", mcporterVariables()
 	d.special.read = mcporterRead
+	d.keys.allowTools, d.keys.denyTools = "allowedTools", "blockedTools"
 	return d
 }
 

@@ -54,8 +54,8 @@ func (h *Host) Export(e config.Entry, self Self) Exported {
 	}
 	var out members
 	command := "bridge"
-	if e.Transport() == config.TransportStdio {
-		command = "run"
+	if e.Transport() == config.TransportStdio && e.ToolFilter.IsZero() {
+		command = "run" // which passes everything on
 	}
 	through := config.Entry{Name: e.Name, Command: config.Escape(self.Command), Disabled: e.Disabled}
 	for _, word := range append(slices.Clip(self.Args), command, e.Name) {
@@ -82,6 +82,8 @@ func (h *Host) why(e config.Entry) string {
 		return "its credentials are those of each principal of mcpctl serve"
 	case e.Cwd != "" && d.keys.cwd == "":
 		return h.Title + " has no cwd"
+	case !d.limits(e.ToolFilter):
+		return h.Title + " cannot have its tools limited so"
 	case e.MissingEnv != "" && e.MissingEnv != config.MissingError:
 		return "of its missingEnv"
 	}
@@ -136,7 +138,7 @@ func essence(raw json.RawMessage) []byte {
 		return nil
 	}
 	out := map[string]any{}
-	for _, name := range []string{"command", "args", "env", "cwd", "url", "headers", "auth", "disabled"} {
+	for _, name := range []string{"command", "args", "env", "cwd", "url", "headers", "auth", "tools", "disabled"} {
 		var value any
 		switch plain := doc.Value(name); string(plain) {
 		case "", "[]", "{}", "false", `""`:
@@ -201,6 +203,10 @@ func (d dialect) write(out *members, e config.Entry) bool {
 		unit := map[string]time.Duration{"ms": time.Millisecond, "s": time.Second}[d.timeoutUnit]
 		out.set(d.keys.requestTimeout, json.RawMessage(strconv.FormatInt(int64((e.RequestTimeout+unit-1)/unit), 10)))
 	}
+	if e.ToolFilter.Allow != nil {
+		out.set(d.keys.allowTools, e.ToolFilter.Allow)
+	}
+	out.set(d.keys.denyTools, e.ToolFilter.Deny)
 	switch {
 	case d.keys.enabled != "":
 		out.set(d.keys.enabled, !e.Disabled)

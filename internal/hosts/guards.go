@@ -19,7 +19,7 @@ type Loss struct {
 
 // What stands here for the settings of others.
 const (
-	asView    = "write a view into config.yaml (docs/views.md), or rules for everybody (docs/policy.md)"
+	asView    = "write tools with allow and deny into the entry (docs/configure.md), a view into config.yaml (docs/views.md), or rules for everybody (docs/policy.md)"
 	asHook    = "write serve.hooks into config.yaml (docs/hooks.md)"
 	asAccess  = "write access into config.yaml (docs/policy.md); mcpctl policy import prints the rules of an acl"
 	asAudit   = "write audit into config.yaml (docs/audit.md)"
@@ -118,8 +118,9 @@ func (f *File) middleware(in *incoming, name string, at []string) {
 	for _, place := range places {
 		value, setting := f.doc.value(place), strings.Join(place, ".")
 		var list []struct {
-			Type    string `json:"type"`
-			Enabled *bool  `json:"enabled"`
+			Type    string          `json:"type"`
+			Enabled *bool           `json:"enabled"`
+			Config  json.RawMessage `json:"config"`
 		}
 		if value != nil && json.Unmarshal(value, &list) != nil {
 			in.lose(setting, asHook)
@@ -131,7 +132,9 @@ func (f *File) middleware(in *incoming, name string, at []string) {
 			switch m.Type {
 			case "logging", "description_enricher", "tool_search": // they limit nothing
 			case "tool_filter":
-				in.lose(m.Type+" in "+setting, asView)
+				if strings.HasSuffix(setting, ".proxy") || !in.filterRule(m.Config) {
+					in.lose(m.Type+" in "+setting, asView)
+				}
 			default:
 				in.lose(m.Type+" in "+setting, asHook)
 			}
@@ -158,14 +161,14 @@ func saysNothing(value json.RawMessage) bool {
 // spelling, which tools a server may show or what may be done with them; "" for another
 // member. limits is false where it lets everything through.
 func limit(name string, value json.RawMessage) (instead string, limits bool) {
-	switch strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name)) {
-	case "enabledtools", "allowedtools", "allowtools", "includetools", "includedtools", "tools":
+	switch plain := plainName(name); {
+	case slices.Contains(allows(), plain):
 		return asView, string(value) == "[]" || string(value) != `["*"]` && !saysNothing(value)
-	case "disabledtools", "deniedtools", "denytools", "blockedtools", "excludetools", "excludedtools", "toolfilter":
+	case slices.Contains(denies(), plain), plain == "toolfilter":
 		return asView, !saysNothing(value)
-	case "toolacl", "acl":
+	case plain == "toolacl", plain == "acl":
 		return asAccess, !allEmpty(value)
-	case "middleware":
+	case plain == "middleware":
 		return asHook, !saysNothing(value)
 	}
 	return "", false

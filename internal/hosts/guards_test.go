@@ -120,13 +120,16 @@ func TestImportLimits(t *testing.T) {
 		{"off and on", `{"command":"k","disabled":true,"enabled":true}`, ``, `{"command":"k","disabled":true}`, ``},
 		{"off as a text", `{"command":"k","disabled":"true"}`, ``, `{"command":"k","disabled":true}`, ``},
 		{"not off", `{"command":"k","disabled":false,"enabled":"true"}`, ``, `{"command":"k"}`, ``},
-		{"tools", `{"command":"k","enabledTools":["get*"],"disabledTools":[]}`, ``, `{"command":"k"}`, `enabledTools`},
-		{"other tools", `{"command":"k","disabled_tools":["rm"],"allowedTools":[]}`, ``, `{"command":"k"}`, `disabled_tools, allowedTools`},
+		{"tools", `{"command":"k","enabledTools":["get*"],"disabledTools":[]}`, ``, `{"command":"k","tools":{"allow":["get*"]}}`, ``},
+		{"other tools", `{"command":"k","disabled_tools":["rm"],"allowedTools":[]}`, ``, `{"command":"k","tools":{"deny":["rm"]}}`, `allowedTools`},
 		{"all tools", `{"command":"k","tools":["*"],"disabledTools":[]}`, ``, `{"command":"k"}`, ``},
 		{"no tools", `{"command":"k","tools":[]}`, ``, `{"command":"k"}`, `tools`},
 		{"no changes of tools", `{"command":"k","tools":[],"pin":"hold"}`, ``, `{"command":"k","pin":"hold"}`, ``},
-		{"some tools", `{"command":"k","tools":["get"]}`, ``, `{"command":"k"}`, `tools`},
-		{"tools beside another form", `{"url":"https://k/mcp","disabledTools":["rm"],"headers":{"X-A":"${env:A}"}}`, ``, `{"url":"https://k/mcp","headers":{"X-A":"${A}"}}`, `disabledTools`},
+		{"some tools", `{"command":"k","tools":["get"]}`, ``, `{"command":"k","tools":{"allow":["get"]}}`, ``},
+		{"our tools", `{"command":"k","tools":{"allow":["get"],"deny":["g*"]}}`, ``, `{"command":"k","tools":{"allow":["get"],"deny":["g*"]}}`, ``},
+		{"tools in two lists", `{"command":"k","enabledTools":["a","b"],"allow_tools":["b","c"]}`, ``, `{"command":"k","tools":{"allow":["b"]}}`, ``},
+		{"tools in another form", `{"command":"k","enabledTools":{"a":true}}`, ``, `{"command":"k"}`, `enabledTools`},
+		{"tools beside another form", `{"url":"https://k/mcp","disabledTools":["rm"],"headers":{"X-A":"${env:A}"}}`, ``, `{"url":"https://k/mcp","headers":{"X-A":"${A}"},"tools":{"deny":["rm"]}}`, ``},
 		{"headers for one origin", `{"url":"https://k/mcp","headerPolicy":"origin-locked"}`, ``, `{"url":"https://k/mcp"}`, ``},
 		{"milliseconds", `{"command":"k","timeout":45000,"requestIdFormat":"string"}`, `"disabledServers":[]`, `{"command":"k","requestTimeout":"45s","requestIdFormat":"string"}`, ``},
 		{"no limit of time", `{"command":"k","timeout":0}`, `"disabledServers":[]`, `{"command":"k","requestTimeout":"never"}`, ``},
@@ -143,8 +146,13 @@ func TestImportLimits(t *testing.T) {
 		},
 		{
 			"its own rules", `{"command":"k"}`, `"httpServer":{"shutdownTimeout":7,"middleware":{"client":{"default":[{"type":"security"}],"servers":{"x":[{"type":"tool_filter","config":{"allow":"get"}}]}}}}`,
-			`{"command":"k","shutdownTimeout":"7s"}`, `tool_filter in httpServer.middleware.client.servers.x`,
+			`{"command":"k","shutdownTimeout":"7s","tools":{"allow":["*get*"]}}`, ``,
 		},
+		{"a rule of names", `{"command":"k"}`, `"middleware":{"client":{"default":[{"type":"tool_filter","config":{"disallow":"^(rm|delete_.*)$"}}]}}`, `{"command":"k","tools":{"deny":["rm","delete_*"]}}`, ``},
+		{"a rule that is no list of names", `{"command":"k"}`, `"middleware":{"client":{"default":[{"type":"tool_filter","config":{"disallow":"^r[ma]+"}}]}}`, `{"command":"k"}`, `tool_filter in middleware.client.default`},
+		{"a rule whose marks are apart", `{"command":"k"}`, `"middleware":{"client":{"default":[{"type":"tool_filter","config":{"allow":"^a|b$"}}]}}`, `{"command":"k"}`, `tool_filter in middleware.client.default`},
+		{"two rules", `{"command":"k"}`, `"middleware":{"client":{"default":[{"type":"tool_filter","config":{"allow":"a","disallow":"b"}}]}}`, `{"command":"k"}`, `tool_filter in middleware.client.default`},
+		{"a rule for the proxy", `{"command":"k"}`, `"middleware":{"proxy":[{"type":"tool_filter","config":{"allow":"a"}}]}`, `{"command":"k"}`, `tool_filter in middleware.proxy`},
 		{"no rules of its own", `{"command":"k"}`, `"httpServer":{"middleware":{"client":{"default":[{"type":"security"}],"servers":{"x":[]}}}}`, `{"command":"k"}`, ``},
 		{"rules that are off", `{"command":"k"}`, `"httpServer":{"middleware":{"client":{"default":[{"type":"security","enabled":false}]}}}`, `{"command":"k"}`, ``},
 		{"rules for lists", `{"command":"k"}`, `"httpServer":{"middleware":{"proxy":[{"type":"description_enricher"},{"type":"tool_search"},{"type":"mine"}]}}`, `{"command":"k"}`, `mine in httpServer.middleware.proxy`},
@@ -180,7 +188,7 @@ func TestImportLimits(t *testing.T) {
 // forms of their own have is read as before.
 func TestImportPlaces(t *testing.T) {
 	t.Parallel()
-	for host, want := range map[string]string{"avelino": "enabledTools, acl", "philschmid": "enabledTools, acl", "cursor": "", "claude-code": "", "kiro": ""} {
+	for host, want := range map[string]string{"avelino": "acl", "philschmid": "acl", "cursor": "", "claude-code": "", "kiro": ""} {
 		l := hosts.Find(host).Locations(place())[0]
 		f, err := l.Read([]byte(`{"mcpServers":{"x":{"command":"k","enabledTools":["a"]}},"acl":{"default":"deny"}}`))
 		require.NoError(t, err)

@@ -81,7 +81,7 @@ func (h *Host) Locations(p Place) []Location {
 func All() []*Host {
 	return []*Host{
 		{Name: "antigravity", Title: "Antigravity", Confidence: Agreed, files: inHome(".gemini/antigravity/mcp_config.json"), dialect: serverURL},
-		{Name: "amp", Title: "Amp", Confidence: Unsure, files: roots([]string{"amp.mcpServers"}, configDir("amp/settings.json")), dialect: plainDialect},
+		{Name: "amp", Title: "Amp", Confidence: Unsure, files: roots([]string{"amp.mcpServers"}, configDir("amp/settings.json")), dialect: amp},
 		{Name: "avelino", Title: "avelino/mcp", files: inHome(".config/mcp/servers.json"), dialect: ours},
 		{Name: "claude-code", Title: "Claude Code", files: claudeCode, dialect: claudeCodeDialect},
 		{Name: "claude-desktop", Title: "Claude Desktop", Confidence: Agreed, files: appSupport("Claude/claude_desktop_config.json"), dialect: claudeDesktop},
@@ -92,7 +92,7 @@ func All() []*Host {
 		{Name: "cursor", Title: "Cursor", files: userAndProject(".cursor/mcp.json", ".cursor/mcp.json"), dialect: cursor},
 		{Name: "gemini", Title: "Gemini CLI", files: userAndProject(".gemini/settings.json", ".gemini/settings.json"), dialect: gemini},
 		{Name: "goose", Title: "Goose", Confidence: Agreed, files: goose, dialect: gooseDialect},
-		{Name: "kiro", Title: "Kiro", Confidence: Agreed, files: userAndProject(".kiro/settings/mcp.json", ".kiro/settings/mcp.json"), dialect: plainDialect},
+		{Name: "kiro", Title: "Kiro", Confidence: Agreed, files: userAndProject(".kiro/settings/mcp.json", ".kiro/settings/mcp.json"), dialect: kiro},
 		{Name: "lmstudio", Title: "LM Studio", Confidence: Unsure, files: inHome(".lmstudio/mcp.json"), dialect: plainDialect},
 		{Name: "mcporter", Title: "mcporter", files: mcporterFiles, dialect: mcporter},
 		{Name: "mcproxy", Title: "MCProxy", files: nowhere, dialect: mcproxy},

@@ -227,7 +227,7 @@ func TestImportExportImport(t *testing.T) {
 			}
 		}
 	}
-	if direct*2 < all {
+	if direct*5 < all*2 { // those whose tools are limited have no form of their own in most hosts
 		t.Errorf("only %d of %d were written in the host's own form", direct, all)
 	}
 	t.Logf("%d of %d were written in the host's own form", direct, all)

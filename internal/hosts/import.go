@@ -67,6 +67,7 @@ type incoming struct {
 	headers   pairs
 	typ       string
 	auth      members
+	tools     config.ToolFilter
 	off       bool
 	timeout   map[string]string // of ours, by member
 	unchanged members           // of servers.json, as they are
@@ -119,9 +120,10 @@ func (in *incoming) member(name string, value json.RawMessage) {
 	case d.keys.oauth, "oauth":
 		in.readOAuth(name, value)
 	default:
-		if !d.guarded || !in.guarded(name, value) {
-			in.warn("%s is left out: mcpctl has no such setting", name)
+		if in.readTools(name, value) || d.guarded && in.guarded(name, value) {
+			return
 		}
+		in.warn("%s is left out: mcpctl has no such setting", name)
 	}
 }
 
@@ -315,6 +317,9 @@ func (in *incoming) result() Imported {
 	}
 	for _, name := range []string{"connectTimeout", "requestTimeout", "shutdownTimeout"} {
 		m.set(name, in.timeout[name])
+	}
+	if !in.tools.IsZero() {
+		m.set("tools", toolsObject(in.tools))
 	}
 	for _, name := range in.unchanged.names {
 		m.put(name, in.unchanged.values[name])

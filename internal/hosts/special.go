@@ -16,7 +16,7 @@ func codexDialect() dialect {
 		form: formTOML, root: []string{"mcp_servers"},
 		keys: keys{
 			command: "command", args: "args", env: "env", cwd: "cwd", url: "url", headers: "http_headers",
-			enabled: "enabled", requestTimeout: "tool_timeout_sec",
+			enabled: "enabled", requestTimeout: "tool_timeout_sec", allowTools: "enabled_tools", denyTools: "disabled_tools",
 		},
 		timeoutUnit: "s",
 		special:     special{read: codexRead, write: codexWrite},
@@ -120,6 +120,8 @@ func gooseRead(in *incoming, name string, value json.RawMessage) bool {
 	switch name {
 	case "name", "display_name", "description", "bundled":
 		return true
+	case "available_tools":
+		return string(value) == "[]" // every one
 	case "type":
 		if t := string(value); t == `"builtin"` || t == `"platform"` || t == `"frontend"` || t == `"inline_python"` {
 			in.skip = "it is a part of Goose"

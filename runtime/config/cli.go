@@ -25,7 +25,8 @@ type ToolOverride struct {
 	Annotations json.RawMessage
 }
 
-// cliKeys are the members that a command-line tool alone has.
+// cliKeys are the members that a command-line tool alone has. The object of "tools" is of
+// any server.
 func cliKeys() []string {
 	return []string{"cliOnly", "cliDeny", "cliDepth", "cliRoots", "cliArgs", "cliHelp", "tools"}
 }
@@ -63,9 +64,13 @@ func (d *decoder) depth(e *Entry, at string, v hujson.Value) {
 }
 
 func (d *decoder) tools(e *Entry, at string, v hujson.Value) {
+	if obj, ok := v.Value.(*hujson.Object); ok {
+		d.toolFilter(e, at, obj)
+		return
+	}
 	list, ok := v.Value.(*hujson.Array)
 	if !ok {
-		d.fault(v.StartOffset, at+" is "+describe(v)+", want an array of objects", `as in [{"command": "get", "description": "Lists things"}]`)
+		d.fault(v.StartOffset, at+" is "+describe(v)+", want an object with allow and deny, or of a command-line tool an array of objects", `as in {"allow": ["read_*"]}`)
 		return
 	}
 	for i, el := range list.Elements {

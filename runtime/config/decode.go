@@ -196,6 +196,9 @@ func (d *decoder) shape(e *Entry, v hujson.Value, at map[string]hujson.ObjectMem
 	}
 	for _, name := range idle {
 		if m, ok := at[name]; ok {
+			if name == "tools" && len(e.Tools) == 0 {
+				continue
+			}
 			kind := map[bool]string{true: "url", false: "command"}[hasURL]
 			if slices.Contains(cliKeys(), name) && !hasURL {
 				d.warn(m.Name.StartOffset, fmt.Sprintf(`%q has no effect without "cli": true`, name), `remove it, or add "cli": true`)

@@ -67,6 +67,8 @@ type Entry struct {
 	CLIHelp string
 	// Tools are changes of single tools of a command-line tool.
 	Tools []ToolOverride
+	// ToolFilter says which tools of the server there are.
+	ToolFilter ToolFilter
 
 	// MissingEnv is what happens to a placeholder without a value: "" and "error"
 	// fail, "empty" removes it, "literal" keeps it.
@@ -180,6 +182,7 @@ func (e Entry) Connection() string {
 		CLIArgs                                                   bool           `json:",omitempty"`
 		CLIHelp                                                   string         `json:",omitempty"`
 		Tools                                                     []ToolOverride `json:",omitempty"`
+		ToolFilter                                                ToolFilter     `json:",omitzero"`
 		Env, Headers                                              map[string]string
 		CLI, Strict                                               bool
 		AllowInsecureHTTP, NoServerStream                         bool            `json:",omitempty"`
@@ -190,7 +193,7 @@ func (e Entry) Connection() string {
 		Fault                                                     string
 	}{
 		e.Command, e.Cwd, e.URL, e.Transport(), e.MissingEnv, e.RequestIDFormat, e.Base, e.Args, e.CLIOnly,
-		e.CLIDeny, e.CLIDepth, e.CLIRoots, e.CLIArgs, e.CLIHelp, e.Tools, e.Env, e.Headers, e.CLI, e.Strict, e.AllowInsecureHTTP, e.NoServerStream, e.MaxMessageBytes, e.Public, e.ProtocolVersion, e.Auth, fault,
+		e.CLIDeny, e.CLIDepth, e.CLIRoots, e.CLIArgs, e.CLIHelp, e.Tools, e.ToolFilter, e.Env, e.Headers, e.CLI, e.Strict, e.AllowInsecureHTTP, e.NoServerStream, e.MaxMessageBytes, e.Public, e.ProtocolVersion, e.Auth, fault,
 	})
 	if err != nil {
 		panic("config: strings have no JSON form: " + err.Error())
@@ -209,8 +212,12 @@ func (e Entry) Identity() string {
 	}
 	for name, value := range all {
 		switch name = today(name); name {
-		case "command", "args", "env", "cwd", "url", "headers", "auth", "type", "tools", "missingEnv":
+		case "command", "args", "env", "cwd", "url", "headers", "auth", "type", "missingEnv":
 			of[name] = value
+		case "tools":
+			if !isFilter(value) {
+				of[name] = value
+			}
 		default:
 			if strings.HasPrefix(name, "cli") {
 				of[name] = value

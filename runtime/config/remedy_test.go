@@ -23,7 +23,7 @@ func TestEveryProblemHasPlaceAndRemedy(t *testing.T) {
 		`"command": "x", "requestTimeout": 30`, `"command": "x", "requestTimeout": "30"`, `"command": "x", "requestTimeout": "-1s"`, `"command": "x", "requestTimeout": {}`,
 		`"command": "x", "minIdleTimeout": "2m", "maxIdleTimeout": "1m"`, `"command": "x", "minIdleTimeout": "2m", "idleTimeout": "1m"`, `"command": "x", "maxMessageBytes": 1`,
 		`"command": "x", "maxMessageBytes": "1"`, `"url": "http://x", "cli": true`, `"command": "x", "auth": {}`, `"url": "http://x", "auth": 1`, `"url": "http://x", "auth": {"grant": "frob"}`,
-		`"url": "http://x", "args": ["y"]`, `"command": "x", "headers": {}`, `"command": "x", "cliOnly": ["y"]`, `"command": "x", "cli": true, "cliDepth": 99`, `"command": "x", "cli": true, "tools": {}`,
+		`"url": "http://x", "args": ["y"]`, `"command": "x", "headers": {}`, `"command": "x", "cliOnly": ["y"]`, `"command": "x", "cli": true, "cliDepth": 99`, `"command": "x", "cli": true, "tools": {"only": []}`, `"command": "x", "tools": "y"`,
 		`"command": "x", "cli": true, "tools": [{"frob": 1}]`, `"command": "x", "cli": true, "tools": [1]`, `"command": "x", "comand": 1`, `"command": "x", "frobnicate": 1`, `"command": "x", "cwd": "$HOME"`,
 		`"command": "x", "cwd": "${env:HOME}"`, `"command": "x", "cwd": "${"`, `"command": "x", "origin": 1`, `"command": "x", "origin": {"name": 1, "frob": 2}`, `"command": "x", "cwd": "/", "cwd": "/"`,
 	} {

@@ -54,7 +54,7 @@ func TestSchemaKeys(t *testing.T) {
 	entry := reflect.TypeFor[config.Entry]()
 	for field := range entry.Fields() {
 		switch name := field.Name; name {
-		case "Name", "File", "Base", "Raw", "Fault": // not members of the object
+		case "Name", "File", "Base", "Raw", "Fault", "ToolFilter": // not members of the object: the last is "tools", too
 		default:
 			fields = append(fields, strings.ToLower(name))
 		}
@@ -125,7 +125,7 @@ func TestSchemaAgrees(t *testing.T) {
 		`{"url":"http://x","type":"streamable-http"}`, `{"url":"http://x","type":"ws"}`, `{"command":"a","type":"cli"}`,
 		`{"command":"a","cli":true,"cliOnly":["b"]}`, `{"command":"a","disabled":true}`, `{"command":"a","disabled":"yes"}`, `{"url":"http://x","cli":true}`, `{"url":"http://x","cli":false}`, `{"command":"a","cli":"true"}`,
 		`{"command":"a","cli":true,"cliDeny":["b --c"],"cliDepth":3,"cliRoots":["/w"],"cliArgs":true,"cliHelp":"help"}`, `{"command":"a","cli":true,"cliDepth":0}`, `{"command":"a","cli":true,"cliDepth":10}`,
-		`{"command":"a","cli":true,"cliDepth":"2"}`, `{"command":"a","cli":true,"cliDepth":1.5}`, `{"command":"a","cli":true,"cliArgs":1}`, `{"command":"a","cli":true,"cliRoots":"/w"}`, `{"command":"a","cli":true,"cliHelp":["a"]}`,
+		`{"command":"a","tools":{"allow":["a*"],"deny":[]}}`, `{"url":"https://a","tools":{"deny":["a"]}}`, `{"command":"a","tools":{"alow":["a"]}}`, `{"command":"a","tools":{"deny":"a"}}`, `{"command":"a","tools":"a"}`, `{"command":"a","cli":true,"cliDepth":"2"}`, `{"command":"a","cli":true,"cliDepth":1.5}`, `{"command":"a","cli":true,"cliArgs":1}`, `{"command":"a","cli":true,"cliRoots":"/w"}`, `{"command":"a","cli":true,"cliHelp":["a"]}`,
 		`{"command":"a","cli":true,"tools":[{"command":"b","name":"c","title":"t","description":"d","inputSchema":{},"annotations":{}}]}`, `{"command":"a","cli":true,"tools":{}}`,
 		`{"command":"a","cli":true,"tools":["b"]}`, `{"command":"a","cli":true,"tools":[{"inputSchema":[]}]}`, `{"command":"a","cli":true,"tools":[{"name":1}]}`, `{"command":"a","cli":true,"tools":[{"annotations":true}]}`,
 		`{"command":"a","missingEnv":"literal"}`, `{"command":"a","missingEnv":"x"}`,

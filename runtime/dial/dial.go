@@ -337,6 +337,9 @@ func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, 
 	if timeout == 0 {
 		timeout = e.RequestTimeout
 	}
+	if !e.ToolFilter.IsZero() {
+		c.Transport = filtered{c.Transport, e.ToolFilter}
+	}
 	client := runtime.NewClient(c.Transport, runtime.ClientOptions{Timeout: timeout, Info: c.Info, Handler: d.conn})
 	d.conn.keep(client)
 	return client, nil

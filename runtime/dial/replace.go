@@ -20,8 +20,12 @@ type Streams struct{ In, Out, Err *os.File }
 // arguments behind its own and nothing in between. On Unix this process becomes the
 // server (execve), so Replace returns only where that fails, and streams have to be its
 // own. On Windows the server is a child, and Replace returns its exit code. Of the
-// options it needs Lookup. Faults of the entry and missing variables are config errors.
+// options it needs Lookup. Faults of the entry and missing variables are config errors, and
+// so is a filter of its tools: nobody would look at what passes.
 func Replace(entry config.Entry, more []string, o Options, streams Streams) (code int, err error) {
+	if !entry.ToolFilter.IsZero() {
+		return 0, &config.Problem{Server: entry.Name, Message: "run passes everything on, and the entry says which tools there are", Remedy: "mcpctl bridge " + entry.Name}
+	}
 	start, cmd, err := command(entry, more, o)
 	if err != nil {
 		return 0, err
