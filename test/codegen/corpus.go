@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -56,6 +57,41 @@ func githubServer(dir string) (*server, error) {
 	return &server{"github", "github-mcp-server, a tools/list result", list}, nil
 }
 
+// collectedServers are the servers of LiveMCPBench, whose tools somebody has collected with
+// their schemas in full. They may lie beside the checkout; none where they do not.
+func collectedServers(dir string) ([]server, error) {
+	data, err := os.ReadFile(filepath.Join(dir, "..", "tool-corpus", "tools.jsonl"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	tools := map[string][]json.RawMessage{}
+	for line := range bytes.Lines(data) {
+		var of struct{ Server, Source string }
+		if err := json.Unmarshal(line, &of); err != nil {
+			return nil, err
+		}
+		if of.Source == "LiveMCPTool" {
+			tools[of.Server] = append(tools[of.Server], line)
+		}
+	}
+	var all []server
+	for i, name := range slices.Sorted(maps.Keys(tools)) {
+		list, err := json.Marshal(map[string]any{"tools": tools[name]})
+		if err != nil {
+			return nil, err
+		}
+		parsed, err := gogen.ParseTools(list)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, server{fmt.Sprintf("collected%d", i+1), name, parsed})
+	}
+	return all, nil
+}
+
 // checkCorpus generates a package for each server and looks at it as a
 // reviewer and his tools do. staticcheck is the program's path, "" to do
 // without.
@@ -105,7 +141,12 @@ func checkCorpus(ctx context.Context, root, staticcheck string, servers []server
 		}
 		all = append(all, c)
 	}
+	clean := b.complaints(ctx, "go", "build", "./...") == "" && b.complaints(ctx, "go", "vet", "./...") == "" &&
+		(staticcheck == "" || b.complaints(ctx, staticcheck, "./...") == "")
 	for i := range all {
+		if clean {
+			break // nothing is to be said of any
+		}
 		c := &all[i]
 		at := "./" + c.Name + "/..."
 		if c.Compile == "" {
@@ -138,4 +179,18 @@ func countSchemas(tools []runtime.Tool) int {
 		}
 	}
 	return n
+}
+
+// together returns what all rows have together.
+func together(all []corpusServer) (total corpusServer) {
+	for _, c := range all {
+		total.Tools += c.Tools
+		total.Schemas += c.Schemas
+		total.Lines += c.Lines
+		total.Exported += c.Exported
+		total.Fields += c.Fields
+		total.Untyped = append(total.Untyped, c.Untyped...)
+		total.Undocumented = append(total.Undocumented, c.Undocumented...)
+	}
+	return total
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"flag"
+	"os"
 	"testing"
 
 	"github.com/mcpctl/mcpctl/test/require"
@@ -55,5 +56,35 @@ func TestCorpus(t *testing.T) {
 	}
 	if fields < 100 || untyped*100 > fields {
 		complain("%d of %d fields are untyped, want at most one in a hundred", untyped, fields)
+	}
+}
+
+// TestCollected is TestCorpus with the servers that somebody has collected, where they are
+// beside the checkout.
+func TestCollected(t *testing.T) {
+	if os.Getenv("MCPCTL_NIGHTLY") == "" {
+		t.Skip("compiles 70 packages: make nightly")
+	}
+	servers, err := collectedServers(*corpusDir)
+	require.NoError(t, err)
+	if len(servers) == 0 {
+		t.Skip("they are not beside the checkout")
+	}
+	all, err := checkCorpus(t.Context(), "../..", staticcheckPath("../.."), servers)
+	require.NoError(t, err)
+	total := together(all)
+	t.Logf("%d servers, %d tools, %d schemas, %d of %d documented, %d fields, %d untyped %q", len(all), total.Tools, total.Schemas, total.Exported-len(total.Undocumented), total.Exported, total.Fields, len(total.Untyped), total.Untyped)
+	for _, c := range all {
+		for _, problem := range []string{c.Compile, c.Vet, c.Staticcheck} {
+			if problem != "" {
+				t.Errorf("%s: %s", c.What, head(problem, 30))
+			}
+		}
+		if len(c.Unformatted)+len(c.Undocumented) > 0 {
+			t.Errorf("%s: not formatted %q, not documented %q", c.What, c.Unformatted, c.Undocumented)
+		}
+	}
+	if total.Schemas < 200 {
+		t.Errorf("%d schemas, want 200", total.Schemas)
 	}
 }

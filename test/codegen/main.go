@@ -181,7 +181,14 @@ func (j *judging) corpusPart(ctx context.Context) error {
 	if j.Staticcheck, err = output(ctx, j.root, check, "-version"); err != nil {
 		return err
 	}
-	j.Corpus, err = checkCorpus(ctx, j.root, check, servers)
+	if j.Corpus, err = checkCorpus(ctx, j.root, check, servers); err != nil {
+		return err
+	}
+	collected, err := collectedServers(filepath.Join(j.root, j.corpus))
+	if err != nil || len(collected) == 0 {
+		return err
+	}
+	j.Collected, err = checkCorpus(ctx, j.root, check, collected)
 	return err
 }
 

@@ -24,6 +24,7 @@ type report struct {
 	Suite        []judged
 	Bakeoff      []outcome
 	Corpus       []corpusServer
+	Collected    []corpusServer // see collectedServers; none where they were not at hand
 	Peers        []peerReport
 	Scale        []scaled
 	Calls        []callCost
@@ -92,7 +93,7 @@ func (r *report) missed() []string {
 		}
 	}
 	total := r.ours()
-	for _, c := range r.Corpus {
+	for _, c := range slices.Concat(r.Corpus, r.Collected) {
 		say(c.Compile != "", "%s does not compile: %s", c.Name, c.Compile)
 		say(c.Vet != "", "go vet %s: %s", c.Name, c.Vet)
 		say(c.Staticcheck != "", "staticcheck %s: %s", c.Name, c.Staticcheck)
@@ -262,6 +263,12 @@ func (r *report) corpusPage(p printer) {
 	for _, g := range r.Peers {
 		f := g.Corpus
 		p("%s, counted in the same way over the same %d schemas: %s, and no code for %d schemas.", g.Name, f.Schemas, share(f.Untyped, f.Fields), f.Failed)
+	}
+	if len(r.Collected) > 0 {
+		c := together(r.Collected)
+		p("\nLiveMCPBench has collected the tools of %d more servers: %d tools with as many schemas of arguments. The packages compile, `go vet`,", len(r.Collected), c.Tools)
+		p("staticcheck and gofmt have nothing to say, and %d of %d declarations are documented. %s of their fields are untyped:", c.Exported-len(c.Undocumented), c.Exported, share(len(c.Untyped), c.Fields))
+		p("nearly all are objects or values of which the schema says nothing.")
 	}
 	if !slices.ContainsFunc(r.Corpus, func(c corpusServer) bool { return c.Name == "github" }) {
 		p("\nThe tools of github-mcp-server were not at hand in this run.")
