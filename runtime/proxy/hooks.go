@@ -76,6 +76,7 @@ type HookAction = hooks.Action
 const (
 	InArguments = hooks.InArguments
 	InResult    = hooks.InResult
+	InCall      = hooks.InCall
 	Block       = hooks.Block
 	Redact      = hooks.Redact
 	Audit       = hooks.Audit

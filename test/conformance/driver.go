@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/mcpctl/mcpctl/test/wire"
 )
@@ -247,7 +246,7 @@ func (d *driver) echoSchema(of, echo string) error {
 // browse follows a page's redirects, as the browser of a person who agrees does: the
 // last of them leads to the command that waits.
 func browse(ctx context.Context, page string) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, scenarioTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, page, nil)
 	if err != nil {

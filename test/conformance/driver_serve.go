@@ -218,7 +218,7 @@ var button = regexp.MustCompile(`<form method="post">`)
 // consent opens a page of mcpctl's and goes on, as the browser of a person who agrees
 // does.
 func consent(ctx context.Context, page string) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, scenarioTimeout)
 	defer cancel()
 	jar, err := cookiejar.New(nil)
 	if err != nil {

@@ -24,8 +24,9 @@ type suite struct {
 }
 
 const (
-	suiteTimeout    = 4 * time.Minute // one revision
-	scenarioTimeout = 15 * time.Second
+	// The bounds are for what hangs: on a busy machine Node alone takes seconds to start.
+	suiteTimeout    = 10 * time.Minute // one revision
+	scenarioTimeout = time.Minute
 	oldestNode      = 22 // older ones lack fs.globSync
 )
 
@@ -87,7 +88,7 @@ var listed = regexp.MustCompile(`(?m)^  - (\S+) \[([^\]]*)\]`)
 // names are the suite's scenarios of one side, "server" or "client", at a
 // revision; "extension" returns those that are of none.
 func (s *suite) names(ctx context.Context, side, version string) ([]string, error) {
-	out, err := s.run(ctx, scenarioTimeout, "list", "--"+side)
+	out, err := s.run(ctx, suiteTimeout, "list", "--"+side)
 	if err != nil {
 		return nil, err
 	}

@@ -82,6 +82,9 @@ func (f *file) member(name string, v *yaml.Node, to reflect.Value, example strin
 }
 
 func kindName(t reflect.Type) string {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
 	switch t.Kind() {
 	case reflect.Bool:
 		return "true or false"

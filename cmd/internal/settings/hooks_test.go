@@ -43,6 +43,13 @@ var wrongHooks = []string{
 	"[{match: {preset: sensitive-files}, action: block}, {match: {preset: sensitive-files, in: result}, action: block}]",
 	"[{name: a, match: {in: arguments, pattern: x}, action: block, name: b}]",
 	"[{name: a, match: {in: arguments, pattern: x}, action: block, failOpen: true}]",
+	"[{name: a, match: {in: call, pattern: x}, action: redact}]",
+	"[{name: a, match: {in: arguments, pattern: x}, action: label, message: no}]",
+	"[{name: a, match: {in: arguments, pattern: x}, action: block, message: 'a\n\nb'}]",
+	"[{name: a, match: {in: arguments, pattern: x}, action: block, enabled: maybe}]",
+	"[{name: a, match: {in: arguments, pattern: x}, action: block, enabled: false}, {name: a, match: {in: result, pattern: x}, action: block}]",
+	"[{name: a, match: {in: arguments, pattern: x}, enabled: false}]",
+	"[{server: g, message: no}]",
 	"[{server: g, match: {in: arguments, pattern: x}, action: block}]",
 	"[{server: g, action: block}]",
 	"[{server: g, mode: adit}]",
@@ -90,12 +97,17 @@ serve:
       action: audit
     - {server: guard, methods: [tools/call], mode: audit, timeout: 200ms, failOpen: true}
     - {server: other, timeout: 0}
+    - {name: off, match: {in: result, pattern: x}, action: block, enabled: false}
+    - {name: force, match: {in: call, pattern: '^git__push .*--force'}, action: block, message: ask the release team, enabled: true}
 `
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	all, err := settings.Hooks(path)
 	require.NoError(t, err)
-	if want := (settings.HookEntry{Name: "guard", Line: 11, Server: "guard", Mode: "audit", Timeout: 200 * time.Millisecond, FailOpen: true}); len(all) != 4 || !reflect.DeepEqual(all[2], want) || all[3].Timeout != 0 {
+	if want := (settings.HookEntry{Name: "guard", Line: 11, Server: "guard", Mode: "audit", Timeout: 200 * time.Millisecond, FailOpen: true}); len(all) != 5 || !reflect.DeepEqual(all[2], want) || all[3].Timeout != 0 {
 		t.Fatalf("got %+v", all)
+	}
+	if h := all[4]; h.Name != "force" || h.In != "call" || h.Message != "ask the release team" {
+		t.Errorf("got %+v", h)
 	}
 	if all[0].Name != "no-keys" || all[0].In != "arguments" || all[0].Action != "block" || len(all[0].Tools) != 2 || all[0].Pattern != "BEGIN [A-Z ]*PRIVATE KEY" {
 		t.Errorf("got %+v", all)

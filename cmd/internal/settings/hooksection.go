@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
 
@@ -51,15 +52,18 @@ type HookEntry struct {
 	Line int
 	// Tools are patterns of exposed names, with ! in front of those to leave out; nil: all.
 	Tools []string
-	// In is "arguments" or "result", Pattern a regular expression that compiles, Action
-	// "block", "redact", "audit" or "label".
-	In, Pattern, Action string
+	// In is "arguments", "result" or "call", Pattern a regular expression that compiles,
+	// Action "block", "redact", "audit" or "label". Message is what a rule that blocks says,
+	// "" for what it has found and where.
+	In, Pattern, Action, Message string
 	// Server is the name of an entry of servers.json, "" for a rule. Mode is "enforce",
 	// "audit", or "" for what each interceptor says of itself. Timeout bounds each
 	// invocation, 0 is no bound. FailOpen lets calls pass where it has failed.
 	Server, Mode string
 	Timeout      time.Duration
 	FailOpen     bool
+
+	off bool // it is there, and does not count
 }
 
 // hookTimeout bounds an invocation of a server unless the settings say.
@@ -74,15 +78,18 @@ func ReadHooks(r HookReader, n *yaml.Node, audited bool) (all []HookEntry, err e
 	if n.Kind != yaml.SequenceNode {
 		return nil, f.Problem(n, "", "serve.hooks is no list", hooksExample)
 	}
+	var names []string
 	for _, item := range n.Content {
 		h, err := f.hook(item)
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(all, func(o HookEntry) bool { return o.Name == h.Name }) {
+		if slices.Contains(names, h.Name) {
 			return nil, f.Problem(item, "", "serve.hooks has "+strconv.Quote(h.Name)+" twice", "each hook has a name of its own")
 		}
-		all = append(all, h)
+		if names = append(names, h.Name); !h.off {
+			all = append(all, h)
+		}
 	}
 	return all, nil
 }
@@ -98,6 +105,8 @@ type hookIn struct {
 	Mode     string     `yaml:"mode"`
 	Timeout  *yaml.Node `yaml:"timeout"`
 	FailOpen bool       `yaml:"failOpen"`
+	Message  string     `yaml:"message"`
+	Enabled  *bool      `yaml:"enabled"`
 }
 
 func (f section) hook(n *yaml.Node) (h HookEntry, err error) {
@@ -105,7 +114,7 @@ func (f section) hook(n *yaml.Node) (h HookEntry, err error) {
 	if err := f.Decode(HookName, n, &in, hooksExample); err != nil {
 		return h, err
 	}
-	h = HookEntry{Name: in.Name, Line: n.Line, Tools: in.Tools, Action: in.Action, Server: in.Server, Mode: in.Mode, FailOpen: in.FailOpen}
+	h = HookEntry{Name: in.Name, Line: n.Line, Tools: in.Tools, Action: in.Action, Server: in.Server, Mode: in.Mode, FailOpen: in.FailOpen, Message: in.Message, off: in.Enabled != nil && !*in.Enabled}
 	switch {
 	case in.Match == nil && in.Server == "":
 		return h, f.Problem(n, "", "serve.hooks has a hook with neither match nor server", hooksExample)
@@ -150,16 +159,27 @@ func (f section) hookRule(n *yaml.Node, in *hookIn, h *HookEntry) error {
 		return f.Problem(n, "", "serve.hooks: "+cmp.Or(h.Name, "a hook")+" does not say what follows where it finds something", "write action: block, redact, audit or label")
 	case !slices.Contains(hookActions(), h.Action):
 		return f.Problem(n, "action", "serve.hooks.action is "+strconv.Quote(h.Action)+", want "+strings.Join(hookActions(), ", "), nearHook(h.Action, hookActions()))
+	case h.In == string(proxy.InCall) && h.Action == string(proxy.Redact):
+		return f.Problem(n, "action", "serve.hooks: "+cmp.Or(h.Name, "a hook")+" takes something away from the call as a whole", "write in: arguments, or action: block")
+	case h.Message != "" && h.Action != string(proxy.Block):
+		return f.Problem(n, "message", "serve.hooks.message is of hooks that block", "leave it out, or write action: block")
+	case len(h.Message) > maxMessage || strings.ContainsFunc(h.Message, unicode.IsControl):
+		return f.Problem(n, "message", fmt.Sprintf("serve.hooks.message has more than %d bytes or a line break", maxMessage), "say in one line what is not allowed, and whom to ask")
 	case h.Action == "audit" && !f.audited:
 		return f.Problem(n, "action", "serve.hooks: "+h.Name+" has what it finds recorded, and there is no audit log", "add a section audit, as in audit: {keep: 90d}")
 	}
 	return nil
 }
 
+// maxMessage bounds the message of a rule, in bytes: it is part of each refusal.
+const maxMessage = 500
+
 // hookServer checks what only a hook with a server has, and reads its timeout.
 func (f section) hookServer(n *yaml.Node, in *hookIn, h *HookEntry) error {
 	modes := []string{"enforce", "audit"}
 	switch {
+	case in.Message != "":
+		return f.Problem(n, "message", "serve.hooks.message is of hooks with a pattern, and this one has a server", "the server gives its reason")
 	case in.Action != "":
 		return f.Problem(n, "action", "serve.hooks.action is of hooks with a pattern, and this one has a server", "the server says what follows; mode: audit has it recorded alone")
 	case in.Mode != "" && !slices.Contains(modes, in.Mode):
@@ -193,7 +213,7 @@ func (f section) match(n *yaml.Node, h *HookEntry) (preset string, err error) {
 	if err := f.Decode(HookName+".match", n, &in, example); err != nil {
 		return "", err
 	}
-	parts := []string{"arguments", "result"}
+	parts := []string{"arguments", "result", "call"}
 	switch {
 	case in.Pattern == "" && in.Preset == "":
 		return "", f.Problem(n, "", "serve.hooks.match has no pattern", example)
@@ -202,10 +222,10 @@ func (f section) match(n *yaml.Node, h *HookEntry) (preset string, err error) {
 	case in.In == "" && in.Preset != "":
 		in.In = parts[0]
 	case in.In == "":
-		return "", f.Problem(n, "", "serve.hooks.match does not say what it looks at", "write in: arguments or in: result")
+		return "", f.Problem(n, "", "serve.hooks.match does not say what it looks at", "write in: arguments, in: result or in: call")
 	}
 	if !slices.Contains(parts, in.In) {
-		return "", f.Problem(n, "in", "serve.hooks.match.in is "+strconv.Quote(in.In)+", want arguments or result", nearHook(in.In, parts))
+		return "", f.Problem(n, "in", "serve.hooks.match.in is "+strconv.Quote(in.In)+", want arguments, result or call", nearHook(in.In, parts))
 	}
 	if in.Preset != "" {
 		all := guards.Presets()
@@ -242,7 +262,7 @@ func (h HookEntry) Rule() (proxy.Hook, error) {
 	if err != nil {
 		return nil, err
 	}
-	return proxy.NewRule(proxy.HookRule{Name: h.Name, Tools: h.Tools, In: proxy.HookPart(h.In), Pattern: pattern, Action: proxy.HookAction(h.Action)})
+	return proxy.NewRule(proxy.HookRule{Name: h.Name, Tools: h.Tools, In: proxy.HookPart(h.In), Pattern: pattern, Action: proxy.HookAction(h.Action), Message: h.Message})
 }
 
 // HookLook is what a hook says of the arguments of a call.

@@ -2,6 +2,7 @@ package hooks_test
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"testing"
 
@@ -47,6 +48,8 @@ func TestWrongRules(t *testing.T) {
 		{In: hooks.InResult, Pattern: regexp.MustCompile("x*"), Action: hooks.Block},
 		{In: "params", Pattern: x, Action: hooks.Block},
 		{In: hooks.InResult, Pattern: x, Action: "drop"},
+		{In: hooks.InCall, Pattern: x, Action: hooks.Redact},
+		{In: hooks.InResult, Pattern: x, Action: hooks.Audit, Message: "no"},
 	} {
 		if _, err := hooks.NewMatch(r); err == nil {
 			t.Errorf("%+v is taken", r)
@@ -73,5 +76,37 @@ func TestEmptyMatches(t *testing.T) {
 	require.NoError(t, err)
 	if err := h.Request(context.Background(), &hooks.Call{Params: []byte(`{"name":"x","arguments":{"a":"b"}}`)}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestCallAsOneText: a rule about a call sees the name of the tool and the arguments in one
+// form, whatever spelling they have, and each string where they have none.
+func TestCallAsOneText(t *testing.T) {
+	t.Parallel()
+	for pattern, rows := range map[string]map[string]bool{
+		`^git__push .*"force":true`: {
+			`{"branch":"main","force":true}`:     true,
+			`{ "force" : true, "branch":"main"}`: true,
+			`{"\u0066orce":true}`:                true,
+			`{"force":false}`:                    false,
+			`{"text":"\"force\":true"}`:          false,
+			``:                                   false,
+		},
+		`^git__push `:  {``: true, `{}`: true},
+		`rm -rf`:       {`{"a":"rm\u0020-rf","a":"x"}`: true, `{"a":{"b":["rm -rf /"]}}`: true, `{"a":"rm"}`: false},
+		`^fs__push .*`: {`{}`: false},
+	} {
+		h, err := hooks.NewMatch(hooks.Rule{Name: "r", In: hooks.InCall, Pattern: regexp.MustCompile(pattern), Action: hooks.Block, Message: "ask first"})
+		require.NoError(t, err)
+		for arguments, refused := range rows {
+			params := `{"name":"git__push","arguments":` + arguments + `}`
+			if arguments == "" {
+				params = `{"name":"git__push"}`
+			}
+			err := h.Request(context.Background(), &hooks.Call{Target: hooks.Target{Server: "git", Tool: "push", Exposed: "git__push"}, Params: []byte(params)})
+			if got, ok := errors.AsType[*hooks.Refusal](err); ok != refused || ok && got.Reason != "ask first" {
+				t.Errorf("%s on %s: %v", pattern, params, err)
+			}
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,9 @@ type Part string
 const (
 	InArguments Part = "arguments"
 	InResult    Part = "result"
+	// InCall is one text: the name of the tool, a space, and the arguments as JSON without
+	// white space, with the members of objects sorted. It cannot be redacted.
+	InCall Part = "call"
 )
 
 // Action is what follows where a rule finds something.
@@ -46,6 +50,9 @@ type Rule struct {
 	In      Part
 	Pattern *regexp.Regexp
 	Action  Action
+	// Message is what the caller is told where the rule blocks, "" for what it has found
+	// and where.
+	Message string
 }
 
 // match is a rule as a hook.
@@ -61,8 +68,12 @@ func NewMatch(r Rule) (Hook, error) {
 		return nil, errors.New("there is no pattern")
 	case r.Pattern.MatchString(""):
 		return nil, errors.New("the pattern matches the empty text, and so every call")
-	case !slices.Contains([]Part{InArguments, InResult}, r.In):
-		return nil, fmt.Errorf("in: %q is neither arguments nor result", r.In)
+	case !slices.Contains([]Part{InArguments, InResult, InCall}, r.In):
+		return nil, fmt.Errorf("in: %q is none of arguments, result and call", r.In)
+	case r.In == InCall && r.Action == Redact:
+		return nil, errors.New("a call as a whole cannot be redacted")
+	case r.Message != "" && r.Action != Block:
+		return nil, errors.New("only a rule that blocks has a message")
 	case !slices.Contains([]Action{Block, Redact, Audit, Label}, r.Action):
 		return nil, fmt.Errorf("action: %q is not block, redact, audit or label", r.Action)
 	}
@@ -73,14 +84,17 @@ func (m *match) Wants(t Target) Phases {
 	if !selection(m.Tools).wants(t) {
 		return 0
 	}
-	if m.In == InArguments {
-		return PhaseRequest
+	if m.In == InResult {
+		return PhaseResponse
 	}
-	return PhaseResponse
+	return PhaseRequest
 }
 
 func (m *match) Request(_ context.Context, c *Call) error {
 	at, err := rawjson.Field(c.Params, "arguments")
+	if err == nil && m.In == InCall {
+		return m.call(c, at.Of(c.Params))
+	}
 	if err != nil || !at.Present() {
 		return err
 	}
@@ -123,9 +137,9 @@ func (m *match) scan(c *Call, part []byte) ([]byte, error) {
 	switch {
 	case !found:
 	case m.Action == Block && m.In == InArguments:
-		return nil, &Refusal{"something in the argument " + plain.Line(pointer) + " is not allowed"}
+		return nil, m.refuse("something in the argument " + plain.Line(pointer) + " is not allowed")
 	case m.Action == Block:
-		return nil, &Refusal{"something in the result is not allowed"}
+		return nil, m.refuse("something in the result is not allowed")
 	case m.Action == Label:
 		c.Label(m.Name)
 	default:
@@ -133,3 +147,24 @@ func (m *match) scan(c *Call, part []byte) ([]byte, error) {
 	}
 	return part, nil
 }
+
+// call looks at a call as one text, and at each string of its arguments: those of an object
+// with a member twice have no other form.
+func (m *match) call(c *Call, arguments []byte) error {
+	found := m.Pattern.MatchString(c.Target.Exposed + " " + string(rawjson.Normal(arguments)))
+	if !found && len(arguments) > 0 {
+		_, found = m.rule.Find(arguments)
+	}
+	switch {
+	case !found:
+	case m.Action == Block:
+		return m.refuse("something in the call is not allowed")
+	case m.Action == Label:
+		c.Label(m.Name)
+	default:
+		c.note(m.Name)
+	}
+	return nil
+}
+
+func (m *match) refuse(reason string) *Refusal { return &Refusal{cmp.Or(m.Message, reason)} }
