@@ -215,11 +215,17 @@ func (in *incoming) guarded(name string, value json.RawMessage) bool {
 	return true
 }
 
-// runs reports whether a text is a command that another program runs for the value. It is
-// no value.
+// runs reports whether a text is a command that another program runs for the value, in a
+// shell. It is no value. One that prints a token is the command of auth; nothing is run here.
 func (in *incoming) runs(name, text string) bool {
-	if !in.d.guarded || in.d.verbatim || !strings.HasPrefix(text, "!") {
+	command, ok := strings.CutPrefix(text, "!")
+	if !in.d.guarded || in.d.verbatim || !ok {
 		return false
+	}
+	if token := strings.EqualFold(name, "headers.Authorization") || name == "authorizationToken"; token && len(in.auth.names) == 0 && strings.TrimSpace(command) != "" {
+		in.auth.set("command", []string{"sh", "-c", command})
+		in.warn("%s is auth.command: it is run in a shell when a token is needed", name)
+		return true
 	}
 	in.lose(name, asCommand)
 	return true

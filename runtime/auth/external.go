@@ -24,7 +24,8 @@ const (
 )
 
 // externalToken reads the token that a command prints, or that a file has where there is no
-// command: one word, or an object as an authorization server answers with.
+// command: one word, which may have Bearer in front, or an object as an authorization server
+// answers with.
 func externalToken(ctx context.Context, command []string, file string) (tokenstore.Token, error) {
 	var raw []byte
 	var err error
@@ -41,6 +42,9 @@ func externalToken(ctx context.Context, command []string, file string) (tokensto
 	if strings.HasPrefix(text, "{") {
 		err := readToken(&t, []byte(text))
 		return t, err
+	}
+	if scheme, token, ok := strings.Cut(text, " "); ok && strings.EqualFold(scheme, "Bearer") { // the whole value of a header
+		text = token
 	}
 	if text == "" || strings.ContainsAny(text, " \t\r\n") {
 		return tokenstore.Token{}, errors.New("what it has is no token: want one word, or a JSON object with access_token")
