@@ -48,6 +48,7 @@ type decision struct {
 	deciding []*policy.Policy
 	policies []string
 	known    bool // that the server offers the item, or that is not needed
+	reads    string
 }
 
 // kindOf returns the kind of the item that a request is about. Of a result it is that of the
@@ -91,7 +92,26 @@ func (l *loaded) decide(r *request) decision {
 		}
 	}
 	d.policies = ids(d.deciding)
+	d.reads = l.reads(it, &d.Explanation)
 	return d
+}
+
+// reads says whether the policies take a tool for one that only reads, and why; "" where
+// nothing is known of it, and of anything that is no tool.
+func (l *loaded) reads(it policy.Item, of *policy.Explanation) string {
+	switch {
+	case l.set == nil || it.Kind != policy.Tool || it.Definition == nil:
+		return ""
+	case of.ReadOnly && it.Pinned:
+		return "yes, by its annotations, which are locked"
+	case of.ReadOnly:
+		return "yes, by its annotations, which are trusted"
+	case of.Believed:
+		return "no, its annotations do not say so"
+	case policy.ReadOnly(it.Definition, true):
+		return "no, its annotations say so, and are not trusted (mcpctl lock " + it.Server + `, or "trustAnnotations": true in the entry)`
+	}
+	return "no, it has no annotation that says so"
 }
 
 // allowed reports whether the request can go on.
@@ -192,6 +212,9 @@ type explained struct {
 	// Listed is false for an item that its server was not seen to offer.
 	Listed   bool      `json:"listed"`
 	Policies []applied `json:"policies"`
+	// OnlyReads says whether the policies take a tool for one that only reads, and why; ""
+	// where nothing is known of it.
+	OnlyReads string `json:"onlyReads,omitempty"`
 }
 
 // applied is one policy of it.
@@ -219,7 +242,7 @@ func (p *Command) encoded(l *loaded, r *request, d *decision, a around) explaine
 	out := explained{
 		Around:  a,
 		Verdict: d.verdict, Reason: d.Outcome.Reason, By: or(d.policies), Action: string(r.action), Server: r.server, Item: r.name, Principal: r.as,
-		Groups: or(d.Groups), Labels: or(d.labels()), Scopes: d.Outcome.Scopes, Limits: ids(d.Outcome.Over), Would: ids(d.Outcome.Would), Listed: d.known, Policies: []applied{},
+		Groups: or(d.Groups), Labels: or(d.labels()), OnlyReads: d.reads, Scopes: d.Outcome.Scopes, Limits: ids(d.Outcome.Over), Would: ids(d.Outcome.Would), Listed: d.known, Policies: []applied{},
 	}
 	for _, a := range d.Policies {
 		one := applied{shown: l.shown(a.Policy), Holds: a.Holds, Failed: a.Failed, Lacks: a.Lacks}
@@ -279,6 +302,7 @@ func (p *Command) print(l *loaded, r *request, d *decision, others *around, more
 	}{
 		{"groups", others.memberships(d.Groups)},
 		{"labels", d.labels()},
+		{"only reads", one(d.reads)},
 		{"seen", r.seen},
 		{"left", others.limits(d)},
 		{"pin", one(others.Pin)},

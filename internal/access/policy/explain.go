@@ -15,6 +15,9 @@ type Explanation struct {
 	Outcome Outcome
 	// Groups are those of the principal, Labels those of the item and its server.
 	Groups, Labels []string
+	// ReadOnly says that the policies take a tool for one that changes nothing, and Believed
+	// that they believe its annotations.
+	ReadOnly, Believed bool
 	// Policies are all that are about this principal, action and item, by their ids.
 	Policies []Applied
 }
@@ -58,6 +61,7 @@ func (v *View) Explain(action Action, it Item, r *Request) Explanation {
 	out.Groups = set.GroupsOf(r.Principal)
 	e := v.snapshot.entryOf(it)
 	out.Labels = slices.Concat(e.labels, e.server.labels)
+	out.ReadOnly, out.Believed = e.hints.readOnly, it.Kind == Tool && (e.server.Trusted || it.Pinned)
 	d, _ := v.decide(action, e)
 	visible, conditions := (&Conditions{decision: d, view: v, item: e}).answer()
 	out.Visible = visible
