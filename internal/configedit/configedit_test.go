@@ -73,6 +73,9 @@ func TestSchema(t *testing.T) {
 		{"a.auth.callbackPort", " 0 ", `0`},
 		{"a.auth.idp.issuer", "1", `"1"`},
 		{"a.tools[0].inputSchema.properties.x", "1", `"1"`}, // the schema says nothing of it
+		{"a.tools.allow[0]", "read_*", `"read_*"`},
+		{"a.tools.deny", `["rm"]`, `["rm"]`},
+		{"a.tools", `{"deny":["rm"]}`, `{"deny":["rm"]}`},
 		{"a", `{"command":"x"}`, `{"command":"x"}`},
 	} {
 		schema, err := configedit.SchemaAt(at(t, tt.path))

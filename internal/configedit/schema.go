@@ -19,6 +19,7 @@ type Schema struct {
 	Properties           map[string]*Schema `json:"properties"`
 	AdditionalProperties json.RawMessage    `json:"additionalProperties"`
 	Items                *Schema            `json:"items"`
+	OneOf                []json.RawMessage  `json:"oneOf"`
 	Defs                 map[string]*Schema `json:"$defs"`
 }
 
@@ -61,6 +62,13 @@ func SchemaAt(p Path) (*Schema, error) {
 // step returns the schema of step i of a path.
 func (s *Schema) step(p Path, i int) (*Schema, error) {
 	where := p[max(0, min(1, i)):i].String() // without mcpServers
+	for _, raw := range s.OneOf {
+		form := &Schema{}
+		// Forms that only say which members go together are none of another type.
+		if json.Unmarshal(raw, form) == nil && form.Type == map[bool]string{true: "array", false: "object"}[p[i].Element] {
+			s = form
+		}
+	}
 	switch step := p[i]; {
 	case step.Element && s.Type == "array":
 		return s.Items, nil

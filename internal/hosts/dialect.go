@@ -249,3 +249,12 @@ func mcproxy() dialect {
 	d.guarded = true
 	return d
 }
+
+// mcpProxy: config.go of TBXark/mcp-proxy. It expands no placeholders.
+func mcpProxy() dialect {
+	d := plainDialect()
+	d.keys.disabled, d.guarded = "", true
+	d.types = map[string]string{config.TransportStdio: "stdio", config.TransportHTTP: "streamable-http", config.TransportSSE: "sse"}
+	d.special.read = mcpProxyRead
+	return d
+}

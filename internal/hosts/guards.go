@@ -49,6 +49,10 @@ func (f *File) guard(in *incoming, name string) {
 			}
 		case "middleware":
 			f.middleware(in, name, []string{top})
+		case "mcpProxy":
+			if options := f.doc.value([]string{top, "options"}); options != nil {
+				in.proxyOptions(top+".options", options)
+			}
 		case "serverAuth":
 			f.serverAuth(in, value)
 		case "oauthAs":

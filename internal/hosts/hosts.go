@@ -98,6 +98,7 @@ func All() []*Host {
 		{Name: "mcproxy", Title: "MCProxy", files: nowhere, dialect: mcproxy},
 		{Name: "opencode", Title: "OpenCode", files: openCode, dialect: openCodeDialect},
 		{Name: "philschmid", Title: "mcp-cli by philschmid", files: userAndProject(".config/mcp/mcp_servers.json", "mcp_servers.json"), dialect: ours},
+		{Name: "mcp-proxy", Title: "mcp-proxy by TBXark", files: nowhere, dialect: mcpProxy},
 		{Name: "roo", Title: "Roo Code", Confidence: Unsure, files: roo, dialect: rooDialect},
 		{Name: "vscode", Title: "VS Code", files: code("Code"), dialect: vscode},
 		{Name: "vscode-insiders", Title: "VS Code Insiders", files: code("Code - Insiders"), dialect: vscode},

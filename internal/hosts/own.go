@@ -184,8 +184,10 @@ func (f *File) guess(text, path, own string) *Host {
 	gateway := holds("serverAuth", "acl", "oauthAs", "audit")
 	switch {
 	case path == own || filepath.Base(filepath.Dir(path)) == ".mcpctl" || strings.Contains(schema, "mcpctl"),
-		!gateway && !holds("httpServer", "middleware", "disabledServers", "enabledServers") && (entry(ourAlone) || strings.Contains(text, "${principal.")):
+		!gateway && !holds("mcpProxy", "httpServer", "middleware", "disabledServers", "enabledServers") && (entry(ourAlone) || strings.Contains(text, "${principal.")):
 		return &Host{Name: program, Title: program, files: nowhere, dialect: whole}
+	case holds("mcpProxy"):
+		return Find("mcp-proxy")
 	case holds("httpServer", "middleware") || entry(func(m string) bool { return m == "authorizationToken" }):
 		return Find("mcproxy")
 	case holds("disabledServers", "enabledServers") || strings.Contains(schema, "oh-my-pi"):

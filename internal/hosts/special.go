@@ -205,3 +205,44 @@ func mcporterRead(in *incoming, name string, value json.RawMessage) bool {
 	}
 	return true
 }
+
+func mcpProxyRead(in *incoming, name string, value json.RawMessage) bool {
+	switch name {
+	case "transportType":
+		in.readType(name, value)
+	case "timeout": // of Streamable HTTP, in nanoseconds or as a duration
+		return saysNothing(value)
+	case "options":
+		in.proxyOptions(name, value)
+	default:
+		return false
+	}
+	return true
+}
+
+// proxyOptions reads the options of mcp-proxy, of one server or in mcpProxy of all.
+func (in *incoming) proxyOptions(name string, value json.RawMessage) {
+	var of struct {
+		AuthTokens []string `json:"authTokens"`
+		ToolFilter *struct {
+			Mode string   `json:"mode"`
+			List []string `json:"list"`
+		} `json:"toolFilter"`
+	}
+	if json.Unmarshal(value, &of) != nil {
+		in.loseUnlessEmpty(name, value, asView)
+		return
+	}
+	if len(of.AuthTokens) > 0 {
+		in.lose(name+".authTokens", asLogin)
+	}
+	switch f := of.ToolFilter; {
+	case f == nil || len(f.List) == 0: // it filters nothing
+	case f.Mode == "allow":
+		in.tools.Allow = f.List
+	case f.Mode == "block":
+		in.tools.Deny = append(in.tools.Deny, f.List...)
+	default:
+		in.lose(name+".toolFilter", asView)
+	}
+}
