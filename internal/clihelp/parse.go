@@ -50,7 +50,7 @@ type parser struct {
 	items     []item // of argument sections
 	place     string // the name that stands for a subcommand
 	// actions are flags that a section of commands lists, as what the tool does, with what
-	// they work on; acting reports that the present section is such a one.
+	// they work on; acting reports that the present section lists them.
 	actions []string
 	acting  bool
 	defined map[string]string // the grammar of names, as in OBJECT := { a | b }

@@ -67,14 +67,10 @@ func NotExposed(list json.RawMessage) []string {
 	return names
 }
 
-// notExposed returns the commands of a tool that rules keep back.
-func notExposed(tool string, found *Found, e Exposure) []string {
-	choices, err := Choices(tool, found, e)
-	if err != nil {
-		return nil // the caller has looked at the rules
-	}
+// notExposed returns the commands of a tool that rules keep back; commands are the others.
+func notExposed(tool string, found *Found, commands []selected) []string {
 	var names []string
-	for _, c := range choices {
+	for _, c := range choices(&found.Root, commands) {
 		if c.Words == "*" {
 			c.Words = tool
 		}

@@ -114,17 +114,21 @@ func Choices(tool string, f *Found, e Exposure) ([]Choice, error) {
 	if err != nil {
 		return nil, err
 	}
+	return choices(&f.Root, commands), nil
+}
+
+// choices returns the commands below root that can be exposed; commands are those that are.
+func choices(root *clihelp.Command, commands []selected) (out []Choice) {
 	exposed := map[string]bool{}
 	for _, c := range commands {
 		exposed[strings.Join(c.Path, " ")] = true
 	}
-	var out []Choice
-	walk(&f.Root, func(c *clihelp.Command) {
+	walk(root, func(c *clihelp.Command) {
 		if words := strings.Join(c.Path, " "); callable(c) {
 			out = append(out, Choice{cmp.Or(words, "*"), c.Summary, exposed[words]})
 		}
 	})
-	return out, nil
+	return out
 }
 
 // walk visits a command and all below it.

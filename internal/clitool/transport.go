@@ -96,7 +96,7 @@ func Open(ctx context.Context, o Options) (*Transport, error) {
 	if o.Handler == nil {
 		o.Handler = runtime.NopHandler{}
 	}
-	t := &Transport{o: o, tools: tools, hidden: notExposed(o.Program.base(), &found, o.Exposure), places: places, turns: make(chan struct{}, runsAtOnce)}
+	t := &Transport{o: o, tools: tools, hidden: notExposed(o.Program.base(), &found, commands), places: places, turns: make(chan struct{}, runsAtOnce)}
 	t.level.Store(int32(revision.LevelNone))
 	t.lifetime, t.cancel = context.WithCancel(context.Background())
 	return t, nil

@@ -318,9 +318,7 @@ func (in *incoming) result() Imported {
 	for _, name := range []string{"connectTimeout", "requestTimeout", "shutdownTimeout"} {
 		m.set(name, in.timeout[name])
 	}
-	if !in.tools.IsZero() {
-		m.set("tools", toolsObject(in.tools))
-	}
+	m.set("tools", in.tools)
 	for _, name := range in.unchanged.names {
 		m.put(name, in.unchanged.values[name])
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/internal/jsonedit"
 	"github.com/mcpctl/mcpctl/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
 // members is a JSON object in the making, in the order in which its members are set.
@@ -73,6 +74,15 @@ func encode(value any) json.RawMessage {
 	case []string:
 		if len(v) > 0 {
 			return list(v)
+		}
+	case config.ToolFilter:
+		var m members
+		if v.Allow != nil { // an empty list allows nothing
+			m.put("allow", list(v.Allow))
+		}
+		m.set("deny", v.Deny)
+		if !v.IsZero() {
+			return m.raw()
 		}
 	case pairs:
 		var m members

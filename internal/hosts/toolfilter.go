@@ -97,21 +97,3 @@ func (d dialect) limits(f config.ToolFilter) bool {
 	return (f.Allow == nil || d.keys.allowTools != "" && len(f.Allow) > 0) && (len(f.Deny) == 0 || d.keys.denyTools != "") &&
 		!slices.ContainsFunc(f.Allow, star) && !slices.ContainsFunc(f.Deny, star)
 }
-
-// toolsObject returns a filter as the member "tools" has it.
-func toolsObject(f config.ToolFilter) json.RawMessage {
-	var m members
-	if f.Allow != nil {
-		m.put("allow", jsonOf(f.Allow))
-	}
-	m.set("deny", f.Deny)
-	return m.raw()
-}
-
-func jsonOf(names []string) json.RawMessage {
-	text, err := json.Marshal(names)
-	if err != nil {
-		panic("hosts: texts have no JSON form: " + err.Error())
-	}
-	return text
-}

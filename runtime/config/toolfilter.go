@@ -14,9 +14,9 @@ import (
 // them. A pattern may have stars, each for any text. The zero value shows all.
 type ToolFilter struct {
 	// Allow are patterns of the tools that there are, nil for all. An empty list is none.
-	Allow []string `json:",omitempty"`
+	Allow []string `json:"allow,omitzero"`
 	// Deny are patterns of those that there are not, whatever Allow says.
-	Deny []string `json:",omitempty"`
+	Deny []string `json:"deny,omitempty"`
 }
 
 // IsZero reports whether the filter shows all tools.

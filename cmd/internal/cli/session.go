@@ -222,7 +222,7 @@ func (s *session) printList(ctx context.Context, method, key string, show func(i
 	if !declared {
 		s.a.ui.Info("%s offers no %s", ui.CleanLine(s.server), capabilityOf(key))
 	}
-	if names := clitool.NotExposed(raw); len(names) > 0 {
+	if names := clitool.NotExposed(raw); s.entry.CLI && len(names) > 0 {
 		s.a.ui.Info("not exposed: %s; cliOnly in the entry exposes them", ui.CleanLine(ui.Few(names)))
 	}
 	switch {

@@ -155,7 +155,7 @@ func Run(ctx context.Context, h Host, o Options) error {
 	settle := relaxGC()
 	defer settle()
 	o.asks = o.asksFor(h.Settings.Serve.Access)
-	g := &gateway{h: h, o: o, logins: auth.NewLogins(), shown: published{started: time.Now()}}
+	g := &gateway{h: h, o: o, restarts: map[string]int{}, logins: auth.NewLogins(), shown: published{started: time.Now()}}
 	if !o.Bridge && o.File != nil {
 		g.store = h.store(o.File, &g.entries)
 	}
@@ -329,14 +329,9 @@ func (g *gateway) restart(server string) (known bool, err error) {
 	if !slices.ContainsFunc(g.hooks.entries, func(e config.Entry) bool { return e.Name == server }) {
 		return false, nil
 	}
-	before := g.restarts
-	g.restarts = maps.Clone(before)
-	if g.restarts == nil {
-		g.restarts = map[string]int{}
-	}
 	g.restarts[server]++
 	if _, err := g.replace(g.hooks.entries); err != nil {
-		g.restarts = before
+		g.restarts[server]--
 		return true, err
 	}
 	g.h.Log.Info("server restarted, as mcpctl session restart asked", "server", server)

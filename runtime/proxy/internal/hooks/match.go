@@ -134,18 +134,13 @@ func (m *match) scan(c *Call, part []byte) ([]byte, error) {
 		return out, err
 	}
 	pointer, found := m.rule.Find(part)
-	switch {
-	case !found:
-	case m.Action == Block && m.In == InArguments:
-		return nil, m.refuse("something in the argument " + plain.Line(pointer) + " is not allowed")
-	case m.Action == Block:
-		return nil, m.refuse("something in the result is not allowed")
-	case m.Action == Label:
-		c.Label(m.Name)
-	default:
-		c.note(m.Name)
+	if !found {
+		return part, nil
 	}
-	return part, nil
+	if m.In == InArguments {
+		return part, m.follow(c, "something in the argument "+plain.Line(pointer)+" is not allowed")
+	}
+	return part, m.follow(c, "something in the result is not allowed")
 }
 
 // call looks at a call as one text, and at each string of its arguments: those of an object
@@ -155,16 +150,22 @@ func (m *match) call(c *Call, arguments []byte) error {
 	if !found && len(arguments) > 0 {
 		_, found = m.rule.Find(arguments)
 	}
-	switch {
-	case !found:
-	case m.Action == Block:
-		return m.refuse("something in the call is not allowed")
-	case m.Action == Label:
+	if !found {
+		return nil
+	}
+	return m.follow(c, "something in the call is not allowed")
+}
+
+// follow does what follows where something was found. Reason is why a call is refused, where
+// the rule does not say.
+func (m *match) follow(c *Call, reason string) error {
+	switch m.Action {
+	case Block:
+		return &Refusal{cmp.Or(m.Message, reason)}
+	case Label:
 		c.Label(m.Name)
-	default:
+	case Audit, Redact:
 		c.note(m.Name)
 	}
 	return nil
 }
-
-func (m *match) refuse(reason string) *Refusal { return &Refusal{cmp.Or(m.Message, reason)} }
