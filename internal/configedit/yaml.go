@@ -6,6 +6,15 @@ import (
 	"github.com/mcpctl/mcpctl/internal/yamledit"
 )
 
+// GetYAML returns the value under a path of names in a YAML text as JSON, nil for none.
+func GetYAML(text []byte, path ...string) (json.RawMessage, error) {
+	d, err := yamledit.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return d.Value(path...), nil
+}
+
 // SetYAML writes a value under a path of names into a YAML text.
 func SetYAML(text []byte, value any, path ...string) ([]byte, error) {
 	d, err := yamledit.Parse(text)

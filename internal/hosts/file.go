@@ -27,6 +27,13 @@ type document interface {
 
 // Read reads the text of a file; an empty one is a file without servers.
 func (l *Location) Read(text []byte) (*File, error) {
+	if w := l.Host.gateway; w != nil {
+		g, err := w.read(l.Path, text, l.Host.companionOf(l.Path))
+		if err != nil {
+			return nil, err
+		}
+		return &File{l, g}, nil
+	}
 	var doc document
 	var err error
 	switch l.Host.dialect().form {

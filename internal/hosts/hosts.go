@@ -41,6 +41,8 @@ type Host struct {
 	files func(p Place) []Location
 	// dialect is made when it is needed: the names alone are in the help of each command.
 	dialect func() dialect
+	// gateway reads the file of a gateway; nil is for hosts.
+	gateway *gateway
 }
 
 // Location is a file of a host.
@@ -107,9 +109,9 @@ func All() []*Host {
 	}
 }
 
-// Find returns the host of a name, nil for none.
+// Find returns the host or gateway of a name, nil for none.
 func Find(name string) *Host {
-	all := All()
+	all := slices.Concat(All(), Gateways())
 	if i := slices.IndexFunc(all, func(h *Host) bool { return h.Name == name }); i >= 0 {
 		return all[i]
 	}
@@ -127,7 +129,10 @@ func Names() []string {
 
 // Open reads any file: as that of the host whose file it is, otherwise by its content. The
 // error is a [*FileError]; it is [ErrForm] for a file of no known form.
-func Open(path string, p Place) (*File, error) {
+func Open(path string, p Place) (*File, error) { return OpenAs(path, nil, p) }
+
+// OpenAs is [Open] for a file of one host, nil for that whose form it has.
+func OpenAs(path string, of *Host, p Place) (*File, error) {
 	text, err := readText(path)
 	if err != nil {
 		return nil, &FileError{path, err}
@@ -136,16 +141,26 @@ func Open(path string, p Place) (*File, error) {
 	if err != nil {
 		return nil, &FileError{path, err}
 	}
-	f, err := OpenText(at, text, p)
+	f, err := OpenText(at, text, of, p)
 	if wrong, ok := errors.AsType[*FileError](err); ok {
 		wrong.Path = path // as it was given
 	}
 	return f, err
 }
 
-// OpenText is [Open] for the text of a file, at the absolute path at or in another place.
-func OpenText(at string, text []byte, p Place) (*File, error) {
-	for _, h := range All() {
+// OpenText is [OpenAs] for the text of a file, at the absolute path at or in another place.
+func OpenText(at string, text []byte, of *Host, p Place) (*File, error) {
+	as := func(h *Host) (*File, error) {
+		f, err := (&Location{Host: h, Scope: ScopeUser, Path: at, Root: h.dialect().root}).Read(text)
+		if err != nil {
+			return nil, &FileError{at, err}
+		}
+		return f, nil
+	}
+	if of != nil {
+		return as(of)
+	}
+	for _, h := range slices.Concat(All(), Gateways()) {
 		for _, l := range h.Locations(p) {
 			if l.Path == at { // the first list in it
 				f, err := l.Read(text)
@@ -155,6 +170,9 @@ func OpenText(at string, text []byte, p Place) (*File, error) {
 				return f, nil
 			}
 		}
+	}
+	if h := gatewayOf(at, text); h != nil {
+		return as(h)
 	}
 	for _, name := range []string{"codex", "goose", "continue", "opencode", "vscode", "zed", "avelino"} {
 		h := Find(name)

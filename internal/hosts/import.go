@@ -31,7 +31,16 @@ type Imported struct {
 // ${workspaceFolder} stand for; "" where there is none.
 func (f *File) Import(name, dir string) Imported {
 	in := f.Location.Host.readEntry(f.Raw(name), dir)
-	if in.d.guarded {
+	if g, ok := f.doc.(*gathered); ok {
+		of := g.found[name]
+		in.notes = append(of.notes, in.notes...)
+		for _, l := range of.lost {
+			in.lose(l.Setting, l.Instead)
+		}
+		if of.skip != "" {
+			in.skip = of.skip
+		}
+	} else if in.d.guarded {
 		f.guard(in, name)
 	}
 	return in.result()
@@ -279,6 +288,7 @@ func (in *incoming) setTimeout(ours, text string) {
 
 // result returns the entry, or why there is none.
 func (in *incoming) result() Imported {
+	in.unbridge()
 	switch {
 	case in.skip != "":
 	case in.command == "" && in.url == "":

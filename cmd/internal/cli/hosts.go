@@ -1,10 +1,17 @@
 package cli
 
 import (
+	"encoding/json"
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/cmd/internal/hostfiles"
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/internal/configedit"
 	"github.com/mcpctl/mcpctl/internal/hosts"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
@@ -13,9 +20,9 @@ func newImport(a *app) *cobra.Command {
 	im := &hostfiles.Import{}
 	cmd := &cobra.Command{
 		Use:     "import [HOST|FILE|-]...",
-		Short:   "Import servers from Claude, Cursor, VS Code and other hosts",
+		Short:   "Import servers from Claude, Cursor, VS Code, and from other gateways",
 		Long:    hostfiles.ImportLong(),
-		Example: "  mcpctl import\n  mcpctl import cursor claude-code --dry-run\n  mcpctl import ./mcp.json",
+		Example: "  mcpctl import\n  mcpctl import cursor claude-code --dry-run\n  mcpctl import ./mcp.json\n  mcpctl import ./config.yaml --from litellm --dry-run",
 		RunE: func(cmd *cobra.Command, words []string) error {
 			target, err := a.editable(im.Project)
 			if err != nil {
@@ -23,15 +30,45 @@ func newImport(a *app) *cobra.Command {
 			}
 			im.Command, im.Stdin = a.hostProgram(), a.readStdin
 			im.ConfigPath, im.Load, im.Update = target.Path, target.Load, target.Update
+			im.Views = viewStore{a.configuring(), a.settings.Serve}
 			return im.Run(cmd.Context(), words)
 		},
-		ValidArgsFunction: hostWords(true),
+		ValidArgsFunction: hostWords(true, importable()),
 	}
 	cmd.Flags().BoolVar(&im.All, "all", false, "import everything that is found, and ask nothing")
+	cmd.Flags().StringVar(&im.From, "from", "", "the host or gateway whose form FILE has, where it could be of several")
 	cmd.Flags().BoolVar(&im.Project, "project", false, "write to the file of this project, .mcpctl/servers.json")
 	cmd.Flags().BoolVar(&im.Force, "force", false, "also import servers without the settings that limit them at their host")
 	cmd.Flags().BoolVar(&im.DryRun, "dry-run", false, "print what would be imported and write nothing")
+	_ = cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(importable(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
+}
+
+// importable returns the names of hosts and gateways.
+func importable() []string { return slices.Concat(hosts.Names(), hosts.GatewayNames()) }
+
+// viewStore is serve.views of config.yaml.
+type viewStore struct {
+	command *ConfigCommand
+	serve   settings.Serve
+}
+
+func (s viewStore) Names() ([]string, error) {
+	all, err := settings.Views(s.command.Settings.File())
+	return all.Names(), err
+}
+
+func (s viewStore) Set(name string, view json.RawMessage) error {
+	return s.command.editSettings(func(before []byte) ([]byte, error) {
+		return configedit.SetYAML(before, view, "serve", "views", name)
+	})
+}
+
+func (s viewStore) Exposed(servers []string, server, tool string) string {
+	if strings.Contains(tool, "*") { // a pattern, which names keep as it is
+		return strings.TrimSuffix(s.Exposed(servers, server, "x"), "x") + tool
+	}
+	return find.ServeNames(s.serve, servers).Exposed(server, []string{tool})[0]
 }
 
 func newExport(a *app) *cobra.Command {
@@ -57,7 +94,7 @@ func newExport(a *app) *cobra.Command {
 			}
 			return ex.Run(cmd.Context(), words[0], words[1:])
 		},
-		ValidArgsFunction: hostWords(false),
+		ValidArgsFunction: hostWords(false, hosts.Names()),
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -88,7 +125,7 @@ func newSync(a *app) *cobra.Command {
 			}
 			return s.Run(cmd.Context(), names)
 		},
-		ValidArgsFunction: hostWords(true),
+		ValidArgsFunction: hostWords(true, hosts.Names()),
 	}
 	cmd.Flags().BoolVar(&s.Check, "check", false, "write nothing; exit 10 if a file differs")
 	cmd.Flags().BoolVar(&watch, "watch", false, "follow changes of servers.json until interrupted")
@@ -104,12 +141,12 @@ func (env *environment) hostProgram() *hostfiles.Command {
 	}
 }
 
-// hostWords completes the names of hosts: all words, or the first alone.
-func hostWords(all bool) cobra.CompletionFunc {
+// hostWords completes names: all words, or the first alone.
+func hostWords(all bool, names []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, before []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(before) > 0 && !all {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return hosts.Names(), cobra.ShellCompDirectiveDefault
+		return names, cobra.ShellCompDirectiveDefault
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -60,6 +61,9 @@ type ValueOptions struct {
 // Get prints one value: of the servers of all layers, or a setting as it counts now.
 func (p *ConfigCommand) Get(path string, o ValueOptions) error {
 	at, err := parsePlace(path)
+	if keys := strayKey(path); err != nil && len(keys) > 1 && keys[0] == "serve" && slices.Contains([]string{"views", "hooks"}, keys[1]) {
+		return p.getSection(keys, o)
+	}
 	if err != nil {
 		return err
 	}
@@ -81,6 +85,26 @@ func (p *ConfigCommand) Get(path string, o ValueOptions) error {
 		return notSet(at.path)
 	}
 	return p.printValue(at.path, value)
+}
+
+// getSection prints what config.yaml has below serve.views or serve.hooks, which hold no secrets.
+func (p *ConfigCommand) getSection(keys []string, o ValueOptions) error {
+	name := strings.Join(keys, ".")
+	if o.Project {
+		return ui.Usage("--project: %s is a setting of config.yaml, which a project does not have", name)
+	}
+	text, err := os.ReadFile(p.Settings.File())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return config.FileProblem(p.Settings.File(), err)
+	}
+	value, err := configedit.GetYAML(text, keys...)
+	switch {
+	case err != nil:
+		return &config.Problem{File: p.Settings.File(), Message: err.Error(), Remedy: "edit the file by hand"}
+	case value == nil:
+		return notSet(configedit.Names("", name))
+	}
+	return p.printValue(configedit.Names("", name), value)
 }
 
 // notSet is the error for a value that is not there.
@@ -307,6 +331,14 @@ func (p *ConfigCommand) changeSettings(name, verb string, o ValueOptions, edit f
 	if o.Project {
 		return ui.Usage("--project: %s is a setting of config.yaml, which a project does not have", name)
 	}
+	if err := p.editSettings(edit); err != nil {
+		return err
+	}
+	return p.said(verb, name, p.Settings.File())
+}
+
+// editSettings edits config.yaml.
+func (p *ConfigCommand) editSettings(edit func([]byte) ([]byte, error)) error {
 	file := p.Settings.File()
 	var left error
 	err := configedit.UpdateText(file, func(before []byte) ([]byte, error) {
@@ -328,7 +360,7 @@ func (p *ConfigCommand) changeSettings(name, verb string, o ValueOptions, edit f
 	if left != nil {
 		p.UI.Info("warning: %s", left)
 	}
-	return p.said(verb, name, file)
+	return nil
 }
 
 // Unset removes one value.

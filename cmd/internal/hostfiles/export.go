@@ -113,6 +113,9 @@ func (p *Command) location(name string, project bool) (*hosts.Location, error) {
 
 // target is location for a file that is written to.
 func (ex *Export) target(name string) (*hosts.Location, error) {
+	if h := hosts.Find(name); h != nil && h.ReadOnly() {
+		return nil, ui.Usage("%s is a gateway: nothing is written to its files", h.Title).WithHint("mcpctl import %s reads them", name)
+	}
 	l, err := ex.location(name, ex.Project)
 	if err == nil && l.Host.Confidence == hosts.Unsure && !ex.DryRun {
 		return nil, ui.Usage("the form of %s is known from one source only, so nothing is written to its file", l.Host.Title).

@@ -70,7 +70,8 @@ func host(name string) (*hosts.Host, error) {
 	if h := hosts.Find(name); h != nil {
 		return h, nil
 	}
-	return nil, ui.Usage("unknown host %q", name).WithHint("%s", plain.NearestHint(name, hosts.Names(), "one of "+strings.Join(hosts.Names(), ", ")))
+	names := slices.Concat(hosts.Names(), hosts.GatewayNames())
+	return nil, ui.Usage("unknown host %q", name).WithHint("%s", plain.NearestHint(name, names, "one of "+strings.Join(names, ", ")))
 }
 
 // short returns a path with ~ for the home directory.

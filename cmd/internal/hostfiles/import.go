@@ -30,14 +30,21 @@ type Import struct {
 	All, DryRun, Force bool
 	// Project says that servers.json is that of the project, for hints.
 	Project bool
+	// From is the host or gateway whose files are read, "" for those whose form they have.
+	From string
 
 	// Stdin reads standard input.
 	Stdin func(context.Context) ([]byte, error)
 	// Update edits servers.json; nil is config.Update.
 	Update func(edit func(*config.File) error) error
+	// Views is where the views of gateways go.
+	Views ViewStore
 
 	asker ui.Asker
+	as    *hosts.Host // of From
 	found []*candidate
+	views []*viewed
+	left  []left
 	taken map[string][]config.Entry // those of servers.json, by identity
 	names map[string]bool           // aliases that are in use
 }
@@ -87,11 +94,22 @@ func (im *Import) Run(ctx context.Context, words []string) error {
 			im.taken[id] = append(im.taken[id], e)
 		}
 	}
+	if im.From != "" {
+		if im.as, err = host(im.From); err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(words, isFile) {
+			return ui.Usage("import: --from needs a file").WithHint("mcpctl import FILE --from %s", im.From)
+		}
+	}
 	if err := im.read(ctx, words); err != nil {
 		return err
 	}
 	chosen := len(words) > 0 || im.All || im.DryRun
 	if err := im.decide(ctx, chosen); err != nil {
+		return err
+	}
+	if err := im.decideViews(); err != nil {
 		return err
 	}
 	if !im.DryRun && slices.ContainsFunc(im.found, func(c *candidate) bool { return c.Action == actionAdd }) {
@@ -103,7 +121,12 @@ func (im *Import) Run(ctx context.Context, words []string) error {
 			return err
 		}
 	}
-	if err := im.print(); err != nil {
+	if !im.DryRun {
+		if err := im.writeViews(); err != nil {
+			return err
+		}
+	}
+	if err := im.print(words); err != nil {
 		return err
 	}
 	return im.stopped(words)
@@ -122,6 +145,9 @@ func (im *Import) stopped(words []string) error {
 		return nil
 	}
 	command := append([]string{"mcpctl import"}, words...)
+	if im.From != "" {
+		command = append(command, "--from", im.From)
+	}
 	if im.Project {
 		command = append(command, "--project")
 	}
@@ -139,22 +165,22 @@ func (im *Import) open(ctx context.Context, word string) (*hosts.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		return hosts.OpenText("standard input", text, im.Place)
+		return hosts.OpenText("standard input", text, im.as, im.Place)
 	}
 	if info, err := os.Stat(word); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
-		return hosts.Open(word, im.Place)
+		return hosts.OpenAs(word, im.as, im.Place)
 	}
 	text, err := args.ReadFile(word, args.MaxInput)
 	if err != nil {
 		return nil, err
 	}
-	return hosts.OpenText(word, text, im.Place)
+	return hosts.OpenText(word, text, im.as, im.Place)
 }
 
 // read finds the servers of the hosts and files.
 func (im *Import) read(ctx context.Context, words []string) error {
 	if len(words) == 0 {
-		for _, h := range hosts.All() {
+		for _, h := range slices.Concat(hosts.All(), hosts.Gateways()) {
 			for _, l := range h.Locations(im.Place) {
 				f, _, err := l.Load()
 				if err != nil {
@@ -170,7 +196,7 @@ func (im *Import) read(ctx context.Context, words []string) error {
 		if strings.HasPrefix(word, "https://") || strings.HasPrefix(word, "http://") {
 			return ui.Usage("mcpctl import reads files: %s is a URL", config.DisplayURL(word)).WithHint("curl -fsSL URL | mcpctl import -")
 		}
-		if word == "-" || strings.ContainsAny(word, `/\.`) {
+		if isFile(word) {
 			f, err := im.open(ctx, word)
 			switch {
 			case errors.Is(err, hosts.ErrForm):
@@ -191,6 +217,9 @@ func (im *Import) read(ctx context.Context, words []string) error {
 	}
 	return nil
 }
+
+// isFile reports whether a word names a file, not a host.
+func isFile(word string) bool { return word == "-" || strings.ContainsAny(word, `/\.`) }
 
 // readHost adds the servers of a host. It is an error if the host has no file.
 func (im *Import) readHost(h *hosts.Host) error {
@@ -215,6 +244,7 @@ func (im *Import) readHost(h *hosts.Host) error {
 
 // add adds the servers of one file.
 func (im *Import) add(f *hosts.File) {
+	im.addViews(f)
 	l := f.Location
 	dir := ""
 	if l.Scope != hosts.ScopeUser {
@@ -462,7 +492,7 @@ func (im *Import) write(f *config.File) error {
 }
 
 // print says what became of each server.
-func (im *Import) print() error {
+func (im *Import) print(words []string) error {
 	if im.UI.WantJSON() {
 		servers := make([]candidate, 0, len(im.found))
 		for _, c := range im.found {
@@ -472,9 +502,22 @@ func (im *Import) print() error {
 			}
 			servers = append(servers, shown)
 		}
-		return im.UI.EncodeJSON(map[string]any{"servers": servers})
+		out := map[string]any{"servers": servers}
+		if len(im.views) > 0 {
+			out["views"] = im.views
+		}
+		if len(im.left) > 0 {
+			out["left"] = im.left
+		}
+		return im.UI.EncodeJSON(out)
 	}
-	if len(im.found) == 0 {
+	switch {
+	case len(im.found) == 0 && len(im.views) > 0:
+		return im.printViews()
+	case len(im.found) == 0 && len(words) > 0:
+		im.UI.Info("no servers in %s", plain.Line(strings.Join(words, ", ")))
+		return nil
+	case len(im.found) == 0:
 		im.UI.Info("no host on this machine has servers in its files")
 		return nil
 	}
@@ -515,5 +558,5 @@ func (im *Import) print() error {
 	if slices.ContainsFunc(im.found, func(c *candidate) bool { return c.Action == actionFound }) {
 		im.UI.Info("hint: mcpctl import --all, or mcpctl import HOST")
 	}
-	return nil
+	return im.printViews()
 }
