@@ -10,7 +10,10 @@ import (
 	"github.com/mcpctl/mcpctl/registry"
 )
 
-const typeRemote = "remote"
+const (
+	typeRemote = "remote"
+	typeBundle = "mcpb"
+)
 
 // candidate is a package or a remote that an entry could be made of.
 type candidate struct {
@@ -23,8 +26,8 @@ type candidate struct {
 
 // candidates returns what can be run, best first: packages with a runner that
 // fetches them, over stdio; remotes; cargo packages, which must be installed
-// first; packages that serve HTTP once they have been started. Bundles (mcpb)
-// and unknown types cannot be run. Equal candidates stay in the order of the
+// first; packages that serve HTTP once they have been started; bundles (mcpb), of which
+// add has to read the manifest. Unknown types cannot be run. Equal candidates stay in the order of the
 // document.
 func (b *draft) candidates() []candidate {
 	var out []candidate
@@ -33,6 +36,8 @@ func (b *draft) candidates() []candidate {
 		c := candidate{kind: p.RegistryType, number: i + 1, pkg: p}
 		fetched := slices.Contains([]string{"npm", "pypi", "oci", "nuget"}, p.RegistryType)
 		switch {
+		case p.RegistryType == typeBundle && isSHA256(p.FileSHA256) && (p.Transport.Type == "" || p.Transport.Type == "stdio"):
+			c.tier = 6
 		case !fetched && p.RegistryType != "cargo":
 		case isHTTP(p.Transport.Type):
 			c.tier = 5
@@ -143,8 +148,12 @@ func (b *draft) nothingToRun() error {
 	}
 	for _, p := range b.srv.Packages {
 		switch kind := p.RegistryType; kind {
-		case "mcpb":
-			add("bundles (mcpb)")
+		case typeBundle:
+			what := "without a SHA-256"
+			if isSHA256(p.FileSHA256) {
+				what = "that serve HTTP"
+			}
+			add("bundles (mcpb) " + what)
 		case "":
 			add("a package without a type")
 		default:

@@ -51,7 +51,7 @@ func (b *builder) environmentVariable(kv registry.KeyValueInput) bool {
 		return false
 	case !isVariableName(kv.Name):
 		b.danger(RuleEnvName, fmt.Sprintf("environment variable %q has a name that no shell takes, so few servers mean it", kv.Name))
-	case fault != "" && v.shape != userPart:
+	case fault != "" && v.shape != userPart && !b.ownCode:
 		b.danger(RuleEnvFamily, "environment variable "+kv.Name+" "+fault)
 	}
 	b.env = append(b.env, pair{kv.Name, v.text})

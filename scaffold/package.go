@@ -27,6 +27,10 @@ func (b *builder) buildPackage(original *registry.Package) {
 	if len(b.o.Headers) > 0 && !isHTTP(p.Transport.Type) {
 		return // checkGiven reports them
 	}
+	if p.RegistryType == typeBundle {
+		b.bundle(&p)
+		return
+	}
 	if fault := identifierFault(&p); fault != "" {
 		b.danger(RuleIdentifier, fault)
 	}

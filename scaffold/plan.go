@@ -34,9 +34,23 @@ type Options struct {
 	// Registry is the URL of the registry for the entry's origin; "" for a document
 	// from elsewhere.
 	Registry string
+	// Bundle reads the manifest of a bundle (mcpb) that a package names. Nil refuses bundles:
+	// what one runs is known only from within.
+	Bundle func(registry.Package) (*Bundle, error)
 	// OfficialRegistry is set where packages are in their types' public places
 	// whatever the record says (the public registry allows nothing else).
 	OfficialRegistry bool
+}
+
+// Bundle is what the manifest of a bundle says to run.
+type Bundle struct {
+	// Command is the program. The arguments and variables of Package are its own.
+	Command string
+	Package registry.Package
+	// Dir is the folder of the unpacked bundle, in which the program is started.
+	Dir string
+	// Elsewhere says why it does not run on this machine, "" if it does.
+	Elsewhere string
 }
 
 // AnyRemote selects a remote instead of a package.
@@ -257,9 +271,11 @@ type inputs struct {
 type builder struct {
 	inputs
 	pkg     *registry.Package // the chosen one, nil for a remote
+	ownCode bool              // it is a bundle, whose variables are for its own code
 	command string
 	args    []string
 	env     pairs
+	cwd     string
 	url     string
 	kind    string // the entry's type, "" for the usual one
 	headers pairs
@@ -351,8 +367,9 @@ func (b *builder) entry() (json.RawMessage, error) {
 		Command string         `json:"command,omitempty"`
 		Args    []string       `json:"args,omitempty"`
 		Env     pairs          `json:"env,omitempty"`
+		Cwd     string         `json:"cwd,omitempty"`
 		Origin  *config.Origin `json:"origin,omitempty"`
-	}{Type: b.kind, URL: b.url, Headers: b.headers, Command: b.command, Args: b.args, Env: b.env}
+	}{Type: b.kind, URL: b.url, Headers: b.headers, Command: b.command, Args: b.args, Env: b.env, Cwd: b.cwd}
 	if b.o.Registry != "" {
 		e.Origin = &b.plan.Origin
 	}

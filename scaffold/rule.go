@@ -10,6 +10,7 @@ const (
 	RuleNUL            Rule = "nul"
 	RuleTooMany        Rule = "too-many"
 	RuleIdentifier     Rule = "identifier"
+	RuleBundle         Rule = "bundle"
 	RulePackageVersion Rule = "package-version"
 	RuleUnpinned       Rule = "unpinned"
 	RuleImageVersion   Rule = "image-version"

@@ -156,7 +156,7 @@ func foundElsewhere(f scaffold.Finding, at *node) bool {
 	if f.Rule == scaffold.RuleHTTP {
 		return !f.Refused || at.get("transport") == nil
 	}
-	return slices.Contains([]scaffold.Rule{scaffold.RuleNothingToRun, scaffold.RuleGiven, scaffold.RuleArgument, scaffold.RuleImageVersion}, f.Rule)
+	return slices.Contains([]scaffold.Rule{scaffold.RuleNothingToRun, scaffold.RuleBundle, scaffold.RuleGiven, scaffold.RuleArgument, scaffold.RuleImageVersion}, f.Rule)
 }
 
 // memberOf returns the member of a package that a rule is about, "" for any.

@@ -25,7 +25,7 @@ func (l *linter) pkg(p *node) {
 	l.members(p, packageMembers)
 	kind := p.textOf("registryType")
 	switch {
-	case !slices.Contains([]string{"npm", "pypi", "oci", "nuget", "cargo"}, kind):
+	case !slices.Contains([]string{"npm", "pypi", "oci", "nuget", "cargo", "mcpb"}, kind):
 		l.add("package-type", p.get("registryType").either(p), "packages of the type %q cannot be run", kind)
 	case p.textOf("identifier") == "":
 		l.add("identifier", p, "the identifier is missing")

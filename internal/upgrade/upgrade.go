@@ -30,6 +30,8 @@ type Options struct {
 	Force bool
 	// Prefer is whose value counts in a conflict.
 	Prefer Side
+	// Bundle is that of [scaffold.Options].
+	Bundle func(registry.Package) (*scaffold.Bundle, error)
 	// Values are values of new inputs: Env, Args, Vars and Headers.
 	Values scaffold.Options
 }
@@ -106,7 +108,7 @@ type upgrading struct {
 
 // options returns those of scaffold for a record.
 func (u *upgrading) options(p pick, force bool) scaffold.Options {
-	o := scaffold.Options{Alias: u.entry.Name, Registry: u.o.Registry, OfficialRegistry: u.o.OfficialRegistry, Force: force}
+	o := scaffold.Options{Alias: u.entry.Name, Registry: u.o.Registry, OfficialRegistry: u.o.OfficialRegistry, Force: force, Bundle: u.o.Bundle}
 	p.choose(&o)
 	return o
 }

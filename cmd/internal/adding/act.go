@@ -37,6 +37,10 @@ func (u *Updater) update(ctx context.Context, asker ui.Asker, r *result) error {
 		if ask {
 			u.showPlan(u.UI.Err, r)
 		}
+		if err := u.bundles.install(ctx, u.ConfigPath, r.do.up.Entry); err != nil && !u.Options.DryRun {
+			r.done(err)
+			return nil
+		}
 		if err := u.compareTools(ctx, asker, ask, r, next); err != nil {
 			return err
 		}
@@ -86,7 +90,7 @@ func (u *Updater) askValues(ctx context.Context, asker ui.Asker, r *result) erro
 	if err != nil {
 		return err
 	}
-	return u.upgrade(r, client, upgrade.Options{Values: o})
+	return u.upgrade(ctx, r, client, upgrade.Options{Values: o})
 }
 
 // entryOf returns an entry that is in no file.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/internal/bundle"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/scaffold"
@@ -50,6 +51,8 @@ type Host struct {
 	Find func(ctx context.Context, arg string, pre bool) (*Found, error)
 	// Dial returns the settings for connecting to a server.
 	Dial func(config.Entry) dial.Options
+	// Bundles is where bundles (mcpb) are unpacked; nil refuses them.
+	Bundles *bundle.Store
 	// AllowInsecureHTTP lets an entry send credentials over http.
 	AllowInsecureHTTP bool
 	// Approve decides whether an entry is written; nil has all written. No lock is held
@@ -73,6 +76,8 @@ type Proposal struct {
 type Adder struct {
 	Host
 	Options Options
+
+	bundles bundles
 }
 
 // scaffoldOptions returns the user's decisions for package scaffold.
@@ -124,19 +129,27 @@ func (c *Adder) write(ctx context.Context, add *addition) error {
 		}
 		return set(f)
 	}
-	if c.Approve == nil {
-		return c.update(set)
+	change := set
+	if c.Approve != nil {
+		before, err := c.approved(ctx, add)
+		if err != nil {
+			return err
+		}
+		change = func(f *config.File) error {
+			if !bytes.Equal(rawOf(f, add.plan.Alias), before) {
+				return &ui.Error{Kind: "config", Err: fmt.Errorf("%s has changed in servers.json since the question was asked", add.plan.Alias)}
+			}
+			return set(f)
+		}
 	}
-	before, err := c.approved(ctx, add)
-	if err != nil {
+	if err := c.bundles.install(ctx, c.ConfigPath, add.plan.Entry); err != nil {
 		return err
 	}
-	return c.update(func(f *config.File) error {
-		if !bytes.Equal(rawOf(f, add.plan.Alias), before) {
-			return &ui.Error{Kind: "config", Err: fmt.Errorf("%s has changed in servers.json since the question was asked", add.plan.Alias)}
-		}
-		return set(f)
-	})
+	if err := c.update(change); err != nil {
+		return err
+	}
+	// Another process may have removed the folder while no file had named it.
+	return c.bundles.install(ctx, c.ConfigPath, add.plan.Entry)
 }
 
 // update changes the file that is edited.

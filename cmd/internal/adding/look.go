@@ -79,7 +79,7 @@ func (u *Updater) lookAt(ctx context.Context, r *result) error {
 	if m := r.do.now.Meta; m.Status == registry.Deprecated {
 		r.warn("%s", strings.TrimSuffix(r.To+" is deprecated: "+m.StatusMessage, ": "))
 	}
-	if err := u.upgrade(r, client, upgrade.Options{}); err != nil {
+	if err := u.upgrade(ctx, r, client, upgrade.Options{}); err != nil {
 		return err
 	}
 	u.lookAtPackage(ctx, r, client, r.do.now)
@@ -111,8 +111,11 @@ func (r *result) warn(format string, a ...any) {
 }
 
 // upgrade makes the new entry, with some values besides those of the old one.
-func (u *Updater) upgrade(r *result, client *registry.Client, more upgrade.Options) error {
+func (u *Updater) upgrade(ctx context.Context, r *result, client *registry.Client, more upgrade.Options) error {
 	o := upgrade.Options{Registry: r.do.entry.Origin.Registry, OfficialRegistry: client.Official(), Force: u.Options.Force, Values: more.Values}
+	if u.Bundles != nil && u.Bundles.Holds(strings.ReplaceAll(r.do.entry.Cwd, "$$", "$")) {
+		o.Bundle = u.bundles.reader(ctx, more.Values.Args)
+	}
 	preferred := "yours"
 	if u.Options.Theirs {
 		o.Prefer, preferred = upgrade.Theirs, "theirs"

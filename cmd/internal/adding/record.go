@@ -18,6 +18,8 @@ import (
 // Record adds a record of the registry or a local document, and returns its alias.
 func (c *Adder) Record(ctx context.Context, arg string) (string, error) {
 	asker := c.Asker()
+	c.bundles.store = c.Bundles
+	defer c.bundles.close(ctx)
 	if err := c.offerPlaceholders(ctx, asker, config.CleanAlias(cmp.Or(c.Options.As, path.Base(arg))), false); err != nil {
 		return "", err
 	}
@@ -33,6 +35,7 @@ func (c *Adder) Record(ctx context.Context, arg string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	o.Bundle = c.bundles.reader(ctx, c.Options.Args)
 	if o.Alias = c.Options.As; o.Alias != "" {
 		o.Alias = c.cleanAlias(o.Alias)
 	}
@@ -54,7 +57,9 @@ func (c *Adder) Record(ctx context.Context, arg string) (string, error) {
 	if err := config.CheckAlias(plan.Alias); err != nil {
 		return "", &ui.Error{Err: err, Remedy: "choose a name with --as ALIAS"}
 	}
-	checkRunner(plan)
+	if !c.bundles.holds(plan.Runner) {
+		checkRunner(plan)
+	}
 	add := &addition{plan: plan, title: rec.recordTitle(plan)}
 	if talk && !c.Options.DryRun {
 		if err := c.confirm(ctx, asker, add); err != nil {
@@ -69,6 +74,9 @@ func (c *Adder) Record(ctx context.Context, arg string) (string, error) {
 
 // findOne finds the record; if several servers have a short name it asks for one.
 func (c *Adder) findOne(ctx context.Context, asker ui.Asker, file *config.File, arg string) (*Found, error) {
+	if isBundle(arg) && c.Bundles != nil {
+		return c.bundles.file(arg)
+	}
 	rec, err := c.Find(ctx, arg, c.Options.Pre)
 	var ambiguous *registry.AmbiguousError
 	if !errors.As(err, &ambiguous) {

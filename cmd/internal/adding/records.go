@@ -33,6 +33,9 @@ type Found struct {
 // Find resolves the argument of add and info: a local document, or a name, which
 // inRegistry finds.
 func Find(ctx context.Context, inRegistry func(ctx context.Context, arg string, pre bool) (*Found, error), arg string, pre bool) (*Found, error) {
+	if isBundle(arg) {
+		return nil, ui.Usage("%s is a bundle (mcpb), and not a record", arg).WithHint("mcpctl add %s --dry-run shows what it would run", arg)
+	}
 	if isDocument(arg) {
 		return readDocument(arg)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // Types returns the types by which a search can be narrowed.
-func Types() []string { return []string{"npm", "pypi", "oci", "nuget", "cargo", "remote"} }
+func Types() []string { return []string{"npm", "pypi", "oci", "nuget", "cargo", "mcpb", "remote"} }
 
 // HasType reports whether a server has one of the types, or "".
 func HasType(s *registry.Server, kind string) bool {

@@ -43,6 +43,8 @@ type Updater struct {
 	Known find.KnownLists
 	// Packages looks packages up; nil looks none up.
 	Packages *packages.Tools
+
+	bundles bundles
 }
 
 // What becomes of an entry.
@@ -124,6 +126,8 @@ func (u *Updater) Run(ctx context.Context, aliases []string) error {
 		return err
 	}
 	asker := u.Asker()
+	u.bundles.store = u.Bundles
+	defer u.bundles.close(ctx)
 	results := u.check(ctx, entries)
 	if err := ctx.Err(); err != nil {
 		return err

@@ -3,6 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,18 +13,22 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/adding"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/internal/bundle"
+	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/scaffold"
 )
 
 func newAdd(a *app) *cobra.Command {
 	c, project := &addCommand{app: a}, false
 	cmd := &cobra.Command{
-		Use:   "add NAME[@VERSION] | ALIAS [--cli] -- COMMAND ARGS... | ALIAS --url URL | ./server.json",
+		Use:   "add NAME[@VERSION] | ALIAS [--cli] -- COMMAND ARGS... | ALIAS --url URL | ./server.json | ./FILE.mcpb",
 		Short: "Add a server to the configuration, from the registry or by hand",
 		Long: "Add a server to servers.json.\n\n" +
 			"NAME is a server in the registry. Its last part is enough if only one server has it.\n" +
 			"Values that you must supply become placeholders such as ${TOKEN}. They are read from the\n" +
 			"environment when the server is used.\n\n" +
+			"A bundle (mcpb) of a record, or in a file, is unpacked into the state directory. It goes when no\n" +
+			"entry uses it any more.\n\n" +
 			"The values of --env, --arg, --var and --header are written unchanged. ${NAME} is a placeholder,\n" +
 			"and $$ is a dollar sign. --env NAME without a value is short for --env NAME='${NAME}'.\n\n" +
 			"With --cli, the command is a command-line tool, and its subcommands become tools. On a terminal\n" +
@@ -32,7 +39,7 @@ func newAdd(a *app) *cobra.Command {
 			"  mcpctl add gh --url https://api.example.com/mcp --header 'Authorization=Bearer ${GITHUB_TOKEN}'\n" +
 			"  mcpctl add k8s --cli --cli-only get --cli-only describe -- kubectl",
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd, args, project) },
-		ValidArgsFunction: cobra.FixedCompletions([]cobra.Completion{"json"}, cobra.ShellCompDirectiveFilterFileExt),
+		ValidArgsFunction: cobra.FixedCompletions([]cobra.Completion{"json", "mcpb"}, cobra.ShellCompDirectiveFilterFileExt),
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -140,8 +147,17 @@ func (c *addCommand) host() *adding.Host {
 	return &adding.Host{
 		UI: c.ui, Asker: c.questions(), Getenv: c.getenv, ConfigPath: c.target.Path, Load: c.target.Load, Update: c.target.Update,
 		Find: registryCommands{c.app}.find, Dial: c.dialOptions, AllowInsecureHTTP: c.settings.AllowInsecureHTTP,
-		Approve: c.file.approve,
+		Approve: c.file.approve, Bundles: c.bundles(),
 	}
+}
+
+// bundles is where bundles are unpacked, nil without a state directory.
+func (a *app) bundles() *bundle.Store {
+	if config.StateDir(a.getenv) == "" {
+		return nil
+	}
+	home, _ := os.UserHomeDir()
+	return &bundle.Store{Dir: filepath.Join(config.StateDir(a.getenv), "bundles"), GOOS: runtime.GOOS, Home: home, Say: a.ui.Info}
 }
 
 // reject returns an error for flags that do not apply.

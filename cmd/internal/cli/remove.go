@@ -57,6 +57,9 @@ func (a *app) remove(ctx context.Context, aliases []string, project bool) error 
 	if err != nil {
 		return err
 	}
+	if err := a.bundles().Prune(ctx); err != nil {
+		a.ui.Info("warning: a bundle that no server uses is still there: %s", err)
+	}
 	a.noteUnmatched(before, a.unmatched(ctx))
 	if a.ui.WantJSON() {
 		return a.ui.EncodeJSON(map[string]any{"removed": removed})
