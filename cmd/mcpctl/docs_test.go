@@ -414,6 +414,11 @@ func helpPages(t *testing.T, c *docChecker) map[string]string {
 			t.Fatalf("mcpctl help %v: %v: %s", words, err, out)
 		}
 		pages[strings.Join(words, " ")] = string(out)
+		if len(words) == 0 {
+			if out, err = c.ask("help", "commands"); err != nil {
+				t.Fatalf("mcpctl help commands: %v: %s", err, out)
+			}
+		}
 		for _, m := range helpCommandRE.FindAllStringSubmatch(string(out), -1) {
 			if m[1] != "help" && m[1] != "completion" && len(words) < 2 {
 				visit(append(words, m[1])...)
@@ -438,6 +443,9 @@ func TestHelp(t *testing.T) {
 	t.Parallel()
 	c := newDocChecker(t)
 	for name, text := range helpPages(t, c) {
+		if name == "" {
+			continue
+		}
 		_, rest, ok := strings.Cut(text, "\nExamples:\n")
 		if !ok {
 			if !strings.HasPrefix(name, "config ") {

@@ -206,9 +206,11 @@ func (e *ending) ends(within time.Duration, want string) {
 		e.told = time.Now()
 	}
 	err := wait.For(e.t, "its end", e.exited)
-	// One that has no time left does not wait long for what it has killed.
+	// One that has no time left, as it was told again or its bound has passed, does not wait long
+	// for what it has killed.
 	exit, is := errors.AsType[*exec.ExitError](err)
-	gaveUp := is && exit.ExitCode() == 130 && !e.again.IsZero() && time.Since(e.again) >= limits.ReapTimeout
+	hurried := !e.again.IsZero() && time.Since(e.again) >= limits.ReapTimeout
+	gaveUp := is && exit.ExitCode() == 130 && (hurried || time.Since(e.told) >= limits.EndBound)
 	if err != nil && !gaveUp {
 		e.t.Errorf("it ended with %v: %s", err, e.stderr)
 	}

@@ -174,7 +174,7 @@ func cutFlag(word string) (flag, value string, ok bool) {
 // several reports whether a word is one of the user's that may have several values.
 func (m *manifest) several(word string) bool { return m.UserConfig[wholeKey(word)].Multiple }
 
-// wholeKey returns the key of a text that is nothing but a value of the user's, "" for others.
+// wholeKey returns the key of a text that is only a value of the user's, "" for others.
 func wholeKey(text string) string {
 	if m := findKey().FindStringSubmatch(text); m != nil && m[0] == text {
 		return m[1]

@@ -105,15 +105,25 @@ func shorten(alias string, n int) string {
 // Reserved reports whether a word is a command of mcpctl, present or planned, and
 // so cannot be an alias.
 func Reserved(word string) bool {
-	return slices.Contains(reserved(), word)
+	return slices.Contains(commands(), word) || understood(word)
 }
 
-func reserved() []string {
+// understood reports whether a word is one that mcpctl takes for a command that it has under
+// another name. A server that has the name already keeps it.
+func understood(word string) bool {
+	return slices.Contains([]string{
+		"acl", "check", "del", "delete", "disable", "edit", "enable", "exec", "init", "inspect", "install", "login", "logout", "logs",
+		"options", "ps", "reload", "restart", "servers", "start", "stop", "test", "token", "top", "uninstall", "upgrade", "validate",
+		"view", "views", "whoami",
+	}, word)
+}
+
+func commands() []string {
 	return []string{
-		"access", "acl", "add", "audit", "auth", "bridge", "budget", "call", "completion", "config", "demo", "demo-server", "describe", "doctor",
-		"explain", "export", "find", "gateway", "generate", "get", "grep", "help", "import", "info", "lint", "list", "lock", "login",
-		"logout", "logs", "ls", "mcp", "ops", "ping", "policy", "prompt", "prompts", "read", "record", "remove", "replay", "resources",
-		"rm", "run", "search", "serve", "session", "show", "status", "sync", "tools", "top", "update", "version",
+		"access", "add", "audit", "auth", "bridge", "budget", "call", "completion", "config", "demo", "demo-server", "describe", "doctor",
+		"explain", "export", "find", "gateway", "generate", "get", "grep", "help", "import", "info", "lint", "list", "lock",
+		"ls", "mcp", "ops", "ping", "policy", "prompt", "prompts", "read", "record", "remove", "replay", "resources",
+		"rm", "run", "search", "serve", "session", "show", "status", "sync", "tools", "update", "version",
 	}
 }
 

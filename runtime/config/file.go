@@ -159,6 +159,8 @@ func (f *File) readEntries() {
 				remedy = "rename it to " + clean
 			}
 			d.fault(m.Name.StartOffset, "the alias cannot be used: "+why, remedy)
+		} else if understood(name) {
+			d.warn(m.Name.StartOffset, "the alias is a word for a command, so mcpctl "+name+" means the server", "mcpctl help "+name+" names the command; another alias is clearer")
 		} else if Reserved(name) {
 			d.warn(m.Name.StartOffset, "the alias is the name of a command, so mcpctl "+name+" means that one", "mcpctl tools "+name+" and the like reach the server; another alias is shorter")
 		}

@@ -29,6 +29,39 @@ func (c *Adder) URL(ctx context.Context, alias, url string) (string, error) {
 	return c.byHand(ctx, alias, func() (*addition, error) { return c.urlEntry(url) })
 }
 
+// Entry adds an entry that is given as JSON, and returns its alias.
+func (c *Adder) Entry(ctx context.Context, alias, text string) (string, error) {
+	return c.byHand(ctx, alias, func() (*addition, error) { return c.jsonEntry(alias, text) })
+}
+
+// jsonEntry returns an entry that the user gives as an object.
+func (c *Adder) jsonEntry(alias, text string) (*addition, error) {
+	if len(c.Options.Env) > 0 || len(c.Options.Headers) > 0 || c.Options.Cwd != "" || c.Options.SSE {
+		return nil, ui.Usage("add: --env, --header, --cwd and --sse cannot be used with an entry as JSON: write them into it")
+	}
+	raw := json.RawMessage(strings.TrimSpace(text))
+	var of map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &of); err != nil {
+		return nil, ui.Usage("the entry is no JSON: %w", err).WithHint(`as in '{"command": "npx", "args": ["-y", "PACKAGE"]}'`)
+	}
+	if of["mcpServers"] != nil || of["servers"] != nil {
+		return nil, ui.Usage("that is a file of servers, and not one entry").WithHint("mcpctl import - reads it from standard input")
+	}
+	e, err := entryOf(alias, raw)
+	if err = errors.Join(err, e.Err()); err != nil {
+		return nil, err
+	}
+	plan := &scaffold.Plan{Entry: raw, Type: config.TransportStdio, Reference: e.Command, Runner: e.Command}
+	if e.URL != "" {
+		plan.Type, plan.Reference, plan.Runner = "remote", config.DisplayURL(e.URL), ""
+	}
+	if strings.Contains(e.Command, "$") || e.Cwd != "" && strings.ContainsAny(e.Command, `/\`) {
+		plan.Runner = ""
+	}
+	checkRunner(plan)
+	return &addition{plan: plan, title: plan.Reference, byHand: true}, nil
+}
+
 // byHand adds an entry that the user writes out.
 func (c *Adder) byHand(ctx context.Context, alias string, entry func() (*addition, error)) (string, error) {
 	if err := c.offerPlaceholders(ctx, c.Asker(), config.CleanAlias(alias), true); err != nil {
@@ -69,7 +102,7 @@ func (c *Adder) cleanAlias(alias string) string {
 // what is exposed.
 func (c *Adder) stdioEntry(ctx context.Context, words []string) (*addition, error) {
 	if len(c.Options.Headers) > 0 || c.Options.SSE {
-		return nil, ui.Usage("add: --header and --sse need --url, not a command")
+		return nil, ui.Usage("add: --header and --sse need a URL, not a command")
 	}
 	env, err := Members("--env", c.Options.Env, false)
 	if err != nil {
@@ -147,7 +180,7 @@ func (c *Adder) noteOffer(tool string, offer clitool.Offer) {
 // urlEntry returns an entry of url, headers and, for the older transport, type.
 func (c *Adder) urlEntry(target string) (*addition, error) {
 	if len(c.Options.Env) > 0 || c.Options.Cwd != "" {
-		return nil, ui.Usage("add: --env and --cwd need a command, not --url")
+		return nil, ui.Usage("add: --env and --cwd need a command, not a URL")
 	}
 	headers, err := Members("--header", c.Options.Headers, true)
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 func newAdd(a *app) *cobra.Command {
 	c, project := &addCommand{app: a}, false
 	cmd := &cobra.Command{
-		Use:   "add NAME[@VERSION] | ALIAS [--cli] -- COMMAND ARGS... | ALIAS --url URL | ./server.json | ./FILE.mcpb",
-		Short: "Add a server to the configuration, from the registry or by hand",
+		Use:   "add NAME[@VERSION] | ALIAS [--cli] -- COMMAND ARGS... | [ALIAS] URL | ALIAS JSON | ./server.json | ./FILE.mcpb",
+		Short: "Add a server, from the registry or by hand",
 		Long: "Add a server to servers.json.\n\n" +
 			"NAME is a server in the registry. Its last part is enough if only one server has it.\n" +
 			"Values that you must supply become placeholders such as ${TOKEN}. They are read from the\n" +
@@ -36,7 +36,7 @@ func newAdd(a *app) *cobra.Command {
 		Example: "  mcpctl add io.github.acme/thing\n" +
 			"  mcpctl add io.github.acme/thing@1.2.0 --as things --env THING_REGION=eu\n" +
 			"  mcpctl add fs -- npx -y @modelcontextprotocol/server-filesystem '${HOME}/notes'\n" +
-			"  mcpctl add gh --url https://api.example.com/mcp --header 'Authorization=Bearer ${GITHUB_TOKEN}'\n" +
+			"  mcpctl add gh https://api.example.com/mcp --header 'Authorization=Bearer ${GITHUB_TOKEN}'\n" +
 			"  mcpctl add k8s --cli --cli-only get --cli-only describe -- kubectl",
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd, args, project) },
 		ValidArgsFunction: cobra.FixedCompletions([]cobra.Completion{"json", "mcpb"}, cobra.ShellCompDirectiveFilterFileExt),
@@ -45,7 +45,7 @@ func newAdd(a *app) *cobra.Command {
 	f.SortFlags = false
 	o := &c.o
 	f.StringVar(&o.As, "as", "", "name of the entry, an `ALIAS`")
-	f.Var((*givenFlag)(&o.Env), "env", "set an environment variable, `NAME=VALUE` (repeatable)")
+	f.VarP((*givenFlag)(&o.Env), "env", "e", "set an environment variable, `NAME=VALUE` (repeatable)")
 	f.Var((*givenFlag)(&o.Args), "arg", "set an argument of the record, `NAME=VALUE` (repeatable)")
 	f.Var((*givenFlag)(&o.Vars), "var", "set a template variable of the record, `NAME=VALUE` (repeatable)")
 	f.VarP(headerFlag{(*givenFlag)(&o.Headers)}, "header", "H", "set a header of a remote server, `NAME=VALUE` (repeatable)")
@@ -61,7 +61,9 @@ func newAdd(a *app) *cobra.Command {
 	f.StringVar(&o.Cwd, "cwd", "", "with a command: start it in `DIR`")
 	f.BoolVar(&o.CLI.On, "cli", false, "with a command: it is a command-line tool")
 	f.StringArrayVar(&o.CLI.Only, "cli-only", nil, "with --cli: expose this `SUBCOMMAND` (repeatable; '*' is all)")
-	f.BoolVar(&o.SSE, "sse", false, "with --url: the server speaks the older HTTP+SSE")
+	f.BoolVar(&o.SSE, "sse", false, "with a URL: the server speaks the older HTTP+SSE")
+	f.StringVar(&c.transport, "transport", "", "`http` or sse for a URL, stdio for a command; it may be left out")
+	completeWords(cmd, "transport", "http", "sse", "stdio")
 	return cmd
 }
 
@@ -70,6 +72,8 @@ type addCommand struct {
 	*app
 	o      adding.Options
 	target *Target
+	// transport is the word of --transport, as claude mcp add has it.
+	transport string
 }
 
 // questions returns who is asked.
@@ -96,11 +100,17 @@ func (c *addCommand) run(cmd *cobra.Command, args []string, project bool) error 
 		return usagef("add: --cli needs a command").withHint("mcpctl add ALIAS --cli -- COMMAND ARGS...")
 	case dash >= 0 && url != "":
 		return usagef("add: --url and a command after -- cannot be used together")
+	case dash >= 0 && c.transport != "" && c.transport != config.TransportStdio:
+		return usagef("add: --transport %s needs a URL, not a command", c.transport).withHint("mcpctl add ALIAS URL --transport %s", c.transport)
 	case dash >= 0:
 		if dash != 1 || len(args) < 2 || args[1] == "" {
 			return usagef("add: want one ALIAS before -- and a command after it").withHint("mcpctl add ALIAS -- COMMAND ARGS...")
 		}
 		return c.byHand(cmd.Context(), cmd.Flags(), func(add *adding.Adder) (string, error) { return add.Command(cmd.Context(), args[0], args[1:]) })
+	case url == "" && len(args) > 0 && len(args) < 3 && isURL(args[len(args)-1]):
+		return c.url(cmd, args)
+	case url == "" && len(args) == 2 && strings.HasPrefix(strings.TrimSpace(args[1]), "{"):
+		return c.byHand(cmd.Context(), cmd.Flags(), func(add *adding.Adder) (string, error) { return add.Entry(cmd.Context(), args[0], args[1]) })
 	case len(args) != 1:
 		hint := "mcpctl add NAME[@VERSION]"
 		if len(args) > 1 {
@@ -108,12 +118,35 @@ func (c *addCommand) run(cmd *cobra.Command, args []string, project bool) error 
 		}
 		return usagef("add: want one name, got %d words", len(args)).withHint("%s", hint)
 	case url != "":
-		return c.byHand(cmd.Context(), cmd.Flags(), func(add *adding.Adder) (string, error) { return add.URL(cmd.Context(), args[0], url) })
+		return c.url(cmd, []string{args[0], url})
 	}
-	if err := c.reject(cmd.Flags(), "a server of the registry", "cwd", "sse"); err != nil {
+	if err := c.reject(cmd.Flags(), "a server of the registry", "cwd", "sse", "transport"); err != nil {
 		return err
 	}
 	return c.fromRegistry(cmd.Context(), args[0])
+}
+
+// url adds a remote server: its address, behind a name or alone.
+func (c *addCommand) url(cmd *cobra.Command, words []string) error {
+	address := words[len(words)-1]
+	name := words[0]
+	switch {
+	case len(words) == 2 && c.o.As != "":
+		return usagef("add: the name is given twice, as %s and with --as", name)
+	case len(words) == 1 && c.o.As != "":
+		name, c.o.As = c.o.As, ""
+		cmd.Flags().Lookup("as").Changed = false
+	case len(words) == 1:
+		name = URLName(address)
+	}
+	switch c.transport {
+	case "", config.TransportHTTP, "streamable-http":
+	case config.TransportSSE:
+		c.o.SSE = true
+	default:
+		return usagef("add: --transport %s: want http or sse for a URL", c.transport)
+	}
+	return c.byHand(cmd.Context(), cmd.Flags(), func(add *adding.Adder) (string, error) { return add.URL(cmd.Context(), name, address) })
 }
 
 // byHand adds an entry that the user writes out.

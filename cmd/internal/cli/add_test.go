@@ -164,8 +164,16 @@ func TestAddByHand(t *testing.T) {
 			[]string{"add", "x", "--url", "https://h.example/mcp", "-H", "Authorization: Bearer ${T:-a=b}", "-H", "X-B=2: 3"},
 			`{"url":"https://h.example/mcp","headers":{"Authorization":"Bearer ${T:-[redacted]}","X-B":"2: 3"}}`, "",
 		},
-		"SSE":  {[]string{"add", "x", "--url", "https://h.example/sse", "--sse"}, `{"type":"sse","url":"https://h.example/sse"}`, ""},
-		"http": {[]string{"add", "x", "--url", "http://h.example/mcp"}, `{"url":"http://h.example/mcp"}`, "the URL is http"},
+		"a URL behind the name": {[]string{"add", "x", "https://h.example/mcp", "-H", "X-B: 2"}, `{"url":"https://h.example/mcp","headers":{"X-B":"2"}}`, ""},
+		"a URL alone":           {[]string{"add", "https://h.example/mcp", "--as", "x"}, `{"url":"https://h.example/mcp"}`, ""},
+		"as claude mcp add, http": {
+			[]string{"add", "--transport", "http", "x", "https://h.example/mcp", "--header", "X-B: 2"}, `{"url":"https://h.example/mcp","headers":{"X-B":"2"}}`, "",
+		},
+		"as claude mcp add, sse":   {[]string{"add", "--transport", "sse", "x", "https://h.example/sse"}, `{"type":"sse","url":"https://h.example/sse"}`, ""},
+		"as claude mcp add, stdio": {[]string{"add", "--transport", "stdio", "-e", "A=1", "x", "--", "run"}, `{"command":"run","env":{"A":"1"}}`, ""},
+		"JSON":                     {[]string{"add", "x", `{"command": "run", "args": ["${A}"], "requestTimeout": "5s"}`}, `{"command":"run","args":["${A}"],"requestTimeout":"5s"}`, "export before use:\n  A\n"},
+		"SSE":                      {[]string{"add", "x", "--url", "https://h.example/sse", "--sse"}, `{"type":"sse","url":"https://h.example/sse"}`, ""},
+		"http":                     {[]string{"add", "x", "--url", "http://h.example/mcp"}, `{"url":"http://h.example/mcp"}`, "the URL is http"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newShop(t, "")
@@ -237,7 +245,7 @@ func TestAddFails(t *testing.T) {
 		"no alias":                {"", []string{"--", "run"}, exitUsage, "want one ALIAS before --"},
 		"no command":              {"", []string{"x", "--"}, exitUsage, "want one ALIAS before --"},
 		"URL and command":         {"", []string{"x", "--url", "https://h.example", "--", "run"}, exitUsage, "cannot be used together"},
-		"header of a command":     {"", []string{"x", "-H", "A=b", "--", "run"}, exitUsage, "need --url"},
+		"header of a command":     {"", []string{"x", "-H", "A=b", "--", "run"}, exitUsage, "need a URL"},
 		"env of a URL":            {"", []string{"x", "--url", "https://h.example", "--env", "A=b"}, exitUsage, "need a command"},
 		"header twice":            {"", []string{"x", "--url", "https://h.example", "-H", "A=b", "-H", "a=c"}, exitUsage, "given twice"},
 		"no header":               {"", []string{"x", "--url", "https://h.example", "-H", "A"}, exitUsage, "mcpctl: --header: want NAME=VALUE\n"},

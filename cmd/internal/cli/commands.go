@@ -10,6 +10,8 @@ import (
 type commandGroup struct {
 	id, title string
 	commands  []command
+	// first is how many of the commands mcpctl --help describes; it names the others.
+	first int
 }
 
 // command is how a command of the top level is built.
@@ -18,65 +20,64 @@ type command struct {
 	build func(a *app) *cobra.Command
 }
 
-// commandGroups returns the whole command tree. The help text has the groups in
-// this order, and the commands of each by name.
+// commandGroups returns the whole command tree, in the order of the help text.
 func commandGroups() []commandGroup {
 	return []commandGroup{
-		{"configure", "Find and configure:", []command{
+		{"servers", "Servers", []command{
 			{"search", newSearch},
-			{"info", newInfo},
 			{"add", newAdd},
 			{"list", newList},
+			{"import", newImport},
+			{"update", newUpdate},
+			{"doctor", newDoctor},
+			{"info", newInfo},
 			{"get", newGet},
 			{"remove", newRemove},
-			{"update", newUpdate},
-			{"lint", newLint},
-			{"import", newImport},
 			{"export", newExport},
 			{"sync", newSync},
 			{"lock", newLock},
-			{"config", newConfig},
-			{"doctor", newDoctor},
-		}},
-		{"use", "Use:", []command{
+			{"lint", newLint},
+		}, 6},
+		{"call", "Call", []command{
 			{"tools", newTools},
-			{"find", newFind},
-			{"budget", newBudget},
-			{"grep", newGrep},
 			{"describe", newDescribe},
 			{"call", newCall},
-			{"resources", newResources},
 			{"read", newRead},
-			{"prompts", newPrompts},
 			{"prompt", newPrompt},
+			{"find", newFind},
+			{"resources", newResources},
+			{"prompts", newPrompts},
+			{"grep", newGrep},
 			{"ping", newPing},
 			{"session", newKeep},
-		}},
-		{"authorise", "Authorise:", []command{
+			{"budget", newBudget},
+		}, 6},
+		{"generate", "Generate", []command{
+			{"generate", newGenerate},
+		}, 1},
+		{"gateway", "Gateway", []command{
+			{"serve", newServe},
+			{"status", newStatus},
+			{"bridge", newBridge},
+			{"mcp", newMCP},
+			{"run", newRun},
+		}, 3},
+		{"security", "Security", []command{
 			{"auth", newAuth},
 			{"access", newAccess},
 			{"policy", newPolicy},
 			{"audit", newAudit},
-		}},
-		{"generate", "Generate:", []command{
-			{"generate", newGenerate},
-		}},
-		{"serve", "Serve:", []command{
-			{"serve", newServe},
-			{"bridge", newBridge},
-			{"mcp", newMCP},
-			{"run", newRun},
-			{"status", newStatus},
-		}},
-		{restGroup, "Rest:", []command{
+		}, 4},
+		{setupGroup, "Setup", []command{
+			{"config", newConfig},
 			{"demo", newDemo},
 			{"demo-server", newDemoServer},
 			{"version", newVersion},
-		}},
+		}, 2},
 	}
 }
 
-const restGroup = "rest"
+const setupGroup = "setup"
 
 // addCommands adds the command tree to root.
 func addCommands(root *cobra.Command, a *app) {
@@ -88,7 +89,7 @@ func addCommands(root *cobra.Command, a *app) {
 			root.AddCommand(cmd)
 		}
 	}
-	root.SetCompletionCommandGroupID(restGroup)
+	root.SetCompletionCommandGroupID(setupGroup)
 }
 
 // commandNamed returns the command of the top level with a name, without its aliases; false:

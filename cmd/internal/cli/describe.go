@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,18 +12,23 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/clitool"
+	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/schema"
 )
 
 func newDescribe(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "describe SERVER TOOL",
-		Short:   "Show one tool: arguments, result, an example",
-		Long:    "Show one tool: what it does, its arguments with types, allowed values and defaults, its result, and an example call.",
-		Example: "  mcpctl describe fs read_text_file",
+		Use:   "describe SERVER [TOOL]",
+		Short: "Show a tool with its arguments, or a server",
+		Long: "Show one tool: what it does, its arguments with types, allowed values and defaults, its result, and an example call.\n" +
+			"Without TOOL, show the server: what it says of itself, and its tools.",
+		Example: "  mcpctl describe fs read_text_file\n  mcpctl describe fs",
 	}
-	return a.onServer(cmd, 2, 2, func(ctx context.Context, s *session, words []string) error {
+	return a.onServer(cmd, 1, 2, func(ctx context.Context, s *session, words []string) error {
+		if len(words) == 0 {
+			return s.describeServer(ctx)
+		}
 		t, err := s.tool(ctx, words[0])
 		if err != nil {
 			return err
@@ -31,6 +38,44 @@ func newDescribe(a *app) *cobra.Command {
 		}
 		return s.showTool(ctx, t)
 	})
+}
+
+// describeServer shows what the server says of itself, and its tools.
+func (s *session) describeServer(ctx context.Context) error {
+	info := s.Info()
+	_, items, err := s.list(ctx, revision.MethodToolsList, "tools")
+	if err != nil {
+		return err
+	}
+	if s.a.ui.WantJSON() {
+		return s.a.ui.EncodeJSON(serverPage{s.server, info.Implementation, info.Version, info.Capabilities, info.Instructions, adding.NonNil(items)})
+	}
+	p := &ui.Page{UI: s.a.ui}
+	head := ui.CleanLine(s.server)
+	if of := info.Implementation; of.Name != "" {
+		head += " - " + ui.CleanLine(strings.TrimSpace(cmp.Or(of.Title, of.Name)+" "+of.Version))
+	}
+	p.Title(head, nil)
+	p.Line("protocol revision %s", ui.CleanLine(info.Version))
+	if info.Instructions != "" {
+		p.Head("INSTRUCTIONS")
+		p.Text(info.Instructions, "  ")
+	}
+	if p.Err != nil {
+		return p.Err
+	}
+	p.Line("")
+	return s.a.ui.ShowTools(s.decodeTools(items), false)
+}
+
+// serverPage is what describe says of a server, in JSON.
+type serverPage struct {
+	Server         string                 `json:"server"`
+	Implementation runtime.Implementation `json:"serverInfo"`
+	Revision       string                 `json:"protocolVersion"`
+	Capabilities   json.RawMessage        `json:"capabilities,omitempty"`
+	Instructions   string                 `json:"instructions,omitempty"`
+	Tools          []json.RawMessage      `json:"tools"`
 }
 
 func (s *session) showTool(ctx context.Context, t *runtime.Tool) error {

@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/mcpctl/mcpctl/cmd/internal/args"
 )
 
 // dispatch rewrites the words for cobra:
@@ -19,6 +17,9 @@ import (
 //   - a call with --help behind the tool becomes describe;
 //   - the words of a call go behind a "--", so that one like --name=value that
 //     is not a flag of mcpctl stays an argument;
+//   - a word that names a server and a tool, such as SERVER.TOOL, becomes both;
+//   - a first word that people know from other programs becomes the command that it
+//     stands for, unless it is a configured server;
 //   - a first word that is neither command nor server is an error that names
 //     the nearest of both.
 //
@@ -65,10 +66,31 @@ func (a *app) dispatch(root *cobra.Command, words []string) ([]string, error) {
 	case first < 0:
 		return append(words, "tools"), nil
 	case fixed == 2:
+		names, err := a.namesFor(root, words)
+		if err != nil {
+			return nil, err
+		}
+		if out, ok := spelled(words, first, names); ok {
+			return a.dispatch(root, out)
+		}
+		if o, ok := otherWordOf(words[first]); ok && !slices.Contains(names, words[first]) {
+			return a.dispatchOther(root, o, words, first)
+		}
 		if err := a.wantServer(root, words, words[first]); err != nil {
 			return nil, err
 		}
 		a.guardEarly(words[first])
+	}
+	if cmd != nil && fixed == 2 && (cmd.Name() == "call" || cmd.Name() == "describe") {
+		if at := sets.First(words[first:]); at >= 0 {
+			names, err := a.namesFor(root, words)
+			if err != nil {
+				return nil, err
+			}
+			if out, ok := spelled(words, first+at, names); ok {
+				return a.dispatch(root, out)
+			}
+		}
 	}
 	head, tail := slices.Clone(words[:first]), words[first:]
 	if cmd == nil {
@@ -82,9 +104,6 @@ func (a *app) dispatch(root *cobra.Command, words []string) ([]string, error) {
 		return append(head, tail...), nil
 	}
 	options, after := sets.Split(tail, fixed)
-	if cmd == call && fixed == 2 && len(after) > 0 && strings.Contains(after[0], "(") {
-		return nil, a.wantServer(root, words, after[0])
-	}
 	a.given.flags = sets.Behind(tail, fixed)
 	if _, dash := sets.Pieces(tail); dash >= 0 {
 		a.given.literal = len(tail) - dash - 1
@@ -110,6 +129,8 @@ type givenWords struct {
 	flags []string
 	// literal is how many words were behind "--".
 	literal int
+	// servers are those of the configuration, once they are read.
+	servers []string
 }
 
 // completeShort expands the short form mcpctl SERVER in words to complete, which
@@ -167,12 +188,38 @@ func commandNames(parent *cobra.Command) []string {
 	return names
 }
 
+// dispatchOther rewrites a word of another program. Where no command is the same, it is an error
+// that says what to do.
+func (a *app) dispatchOther(root *cobra.Command, o otherWord, words []string, at int) ([]string, error) {
+	if o.means == "" {
+		return nil, usagef("unknown command or server %s", o.word).withHint("%s", o.hint)
+	}
+	out, err := o.meant(words, at)
+	if err != nil {
+		return nil, err
+	}
+	return a.dispatch(root, out)
+}
+
+// namesFor returns the servers of the configuration that a command line names, which is read
+// once: it may be a pipe.
+func (a *app) namesFor(root *cobra.Command, words []string) ([]string, error) {
+	if a.given.servers != nil {
+		return a.given.servers, nil
+	}
+	path, named := lineFlags{root.PersistentFlags()}.Value(words, "config")
+	names, err := a.serverNames(path, named)
+	if err == nil {
+		a.given.servers = append([]string{}, names...)
+	}
+	return names, err
+}
+
 // wantServer returns an error unless the word is a configured server. words are the
 // whole command line, which may name the configuration.
 func (a *app) wantServer(root *cobra.Command, words []string, word string) error {
-	flags := lineFlags{root.PersistentFlags()}
-	path, named := flags.Value(words, "config")
-	names, err := a.serverNames(path, named)
+	_, named := lineFlags{root.PersistentFlags()}.Value(words, "config")
+	names, err := a.namesFor(root, words)
 	if err != nil {
 		return err
 	}
@@ -184,32 +231,5 @@ func (a *app) wantServer(root *cobra.Command, words []string, word string) error
 			return err
 		}
 	}
-	e := unknownName("unknown command or server", word, append(names, commandNames(newRoot(a))...), "mcpctl --help and mcpctl list")
-	if form := dottedForm(word, names); form != nil {
-		e.Remedy = "write mcpctl " + shellLine(form)
-	}
-	switch word { // as other gateways have it
-	case "acl":
-		e.Remedy = "mcpctl policy says who may do what"
-	case "logs":
-		e.Remedy = "mcpctl audit shows what was done"
-	}
-	return e
-}
-
-// dottedForm returns the words for SERVER.TOOL, or SERVER.TOOL(name: value), as other
-// programs have it; nil for another word.
-func dottedForm(word string, servers []string) []string {
-	name, rest, _ := strings.Cut(word, "(")
-	for _, server := range servers {
-		tool, ok := strings.CutPrefix(name, server+".")
-		if !ok || tool == "" {
-			continue
-		}
-		if called, words, ok := args.CallForm(tool + "(" + rest); ok {
-			return append([]string{server, called}, words...)
-		}
-		return []string{server, tool}
-	}
-	return nil
+	return unknownName("unknown command or server", word, append(names, commandNames(newRoot(a))...), "mcpctl --help and mcpctl list")
 }

@@ -2,41 +2,42 @@ package cli
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 )
 
-// The introduction of mcpctl --help.
 const (
-	rootLong = `mcpctl finds MCP servers, calls their tools, generates typed Go clients for them and
-puts many of them behind one endpoint. The servers are listed in one file, servers.json.
+	rootLong = `mcpctl finds MCP servers, calls their tools, generates typed Go clients for
+them, and puts many of them behind one endpoint.`
 
-  mcpctl SERVER                  short for mcpctl tools SERVER
-  mcpctl SERVER TOOL [ARGS...]   short for mcpctl call SERVER TOOL [ARGS...]
-
-A server that is in no file is given by --url URL, or by its command at the end:
-
-  mcpctl --url URL TOOL [ARGS...]
-  mcpctl TOOL [ARGS...] -- COMMAND [ARGS...]
-
-Results go to standard output: text on a terminal, JSON into a pipe or with --json.
-Everything else goes to standard error.
-
-Exit codes: 0 ok, 1 another failure, 2 wrong usage or arguments, 3 the tool reported an
-error, 4 authorisation, 5 configuration, 6 cannot connect, 7 timeout, 8 protocol error,
-9 denied by a policy, 10 drift (lock, policy test, --check), 130 interrupted.
-
-Global flags and those of serve have twins in the environment, such as MCPCTL_NO_INPUT
-for --no-input, and most a setting in config.yaml beside servers.json. --url has neither.`
-
-	rootExample = `  mcpctl search github issues
-  mcpctl add notes -- mcpctl demo-server
-  mcpctl notes
-  mcpctl notes search_items text=board
-  mcpctl generate notes
-  mcpctl serve --http`
+	rootUsage = `  mcpctl SERVER                  list the tools of a server
+  mcpctl SERVER TOOL [ARGS...]   call one: mcpctl fs read_file path=a
+  mcpctl COMMAND [ARGS...]`
 )
+
+// helpTopic is a page of mcpctl help that is about no command.
+type helpTopic struct {
+	name, short string
+	write       func(root *cobra.Command, w io.Writer) error
+}
+
+func helpTopics() []helpTopic {
+	return []helpTopic{
+		{"commands", "all commands", writeCommands},
+		{"exit-codes", "what exit codes mean", writeExitCodes},
+		{"flags", "the flags of every command, and their environment variables", writeGlobalFlags},
+	}
+}
+
+func topicNamed(name string) *helpTopic {
+	all := helpTopics()
+	if i := slices.IndexFunc(all, func(t helpTopic) bool { return t.name == name }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
 
 // addHelp makes an unknown word after help or completion an error: cobra's own
 // commands print their help and exit with 0.
@@ -45,16 +46,22 @@ func addHelp(root *cobra.Command) {
 	root.InitDefaultHelpFlag()
 	addVersionFlag(root)
 	root.SetHelpCommand(&cobra.Command{
-		Use:     "help [COMMAND]",
+		Use:     "help [COMMAND|TOPIC]",
 		Short:   "Describe a command",
-		Example: "  mcpctl help add\n  mcpctl help config validate",
-		GroupID: restGroup,
+		Long:    "Describe a command. The topics are commands, exit-codes and flags.",
+		Example: "  mcpctl help add\n  mcpctl help config validate\n  mcpctl help flags",
+		GroupID: setupGroup,
 		ValidArgsFunction: func(_ *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			cmd, rest, err := root.Find(words)
 			if err != nil || len(rest) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 			var out []cobra.Completion
+			for _, t := range helpTopics() {
+				if cmd == root && strings.HasPrefix(t.name, begun) {
+					out = append(out, cobra.CompletionWithDesc(t.name, t.short))
+				}
+			}
 			for _, c := range cmd.Commands() {
 				if c.IsAvailableCommand() && strings.HasPrefix(c.Name(), begun) {
 					out = append(out, cobra.CompletionWithDesc(c.Name(), c.Short))
@@ -64,8 +71,16 @@ func addHelp(root *cobra.Command) {
 		},
 		RunE: func(_ *cobra.Command, words []string) error {
 			cmd := root
-			for _, word := range words {
+			if len(words) == 1 {
+				if t := topicNamed(words[0]); t != nil {
+					return t.write(root, root.OutOrStdout())
+				}
+			}
+			for i, word := range words {
 				sub := subcommand(cmd, word)
+				if o, ok := otherWordOf(word); ok && i == 0 && sub == nil {
+					return o.help(root)
+				}
 				if sub == nil {
 					return unknownCommand(cmd, word)
 				}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -43,6 +44,44 @@ func TestHelp(t *testing.T) {
 				t.Errorf("got the output %.200q, want it to begin %q", got.out, tt.out)
 			}
 		})
+	}
+}
+
+// TestHelpFits: mcpctl --help is one screen, and has each command.
+func TestHelpFits(t *testing.T) {
+	t.Parallel()
+	text := new(bench).run(t, "--help").out
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if len(lines) > 40 {
+		t.Errorf("it has %d lines", len(lines))
+	}
+	for _, line := range lines {
+		if len([]rune(line)) > 80 {
+			t.Errorf("it is wider than 80 columns: %s", line)
+		}
+	}
+	listed := new(bench).run(t, "help", "commands").out
+	for _, g := range commandGroups() {
+		for _, c := range g.commands {
+			if c.name == "demo-server" { // which the demo is for
+				continue
+			}
+			if !strings.Contains(text, " "+c.name) || !strings.Contains(listed, "\n  "+c.name+" ") {
+				t.Errorf("%s is missing", c.name)
+			}
+		}
+	}
+	if flags := new(bench).run(t, "help", "flags").out; !strings.Contains(flags, "--no-input") || !strings.Contains(flags, "MCPCTL_") {
+		t.Errorf("help flags is\n%s", flags)
+	}
+	codes := new(bench).run(t, "help", "exit-codes").out
+	for code := range kinds {
+		if !strings.Contains("\n"+codes, fmt.Sprintf("\n%3d  ", code)) {
+			t.Errorf("help exit-codes has no %d:\n%s", code, codes)
+		}
+	}
+	if own := new(bench).run(t, "help", "version").out; strings.Contains(own, "--client-secret-env") || !strings.Contains(own, "mcpctl help flags") {
+		t.Errorf("help version is\n%s", own)
 	}
 }
 

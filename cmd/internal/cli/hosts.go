@@ -20,7 +20,7 @@ func newImport(a *app) *cobra.Command {
 	im := &hostfiles.Import{}
 	cmd := &cobra.Command{
 		Use:     "import [HOST|FILE|-]...",
-		Short:   "Import servers from Claude, Cursor, VS Code, and from other gateways",
+		Short:   "Take servers over from editors and other gateways",
 		Long:    hostfiles.ImportLong(),
 		Example: "  mcpctl import\n  mcpctl import cursor claude-code --dry-run\n  mcpctl import ./mcp.json\n  mcpctl import ./config.yaml --from litellm --dry-run",
 		RunE: func(cmd *cobra.Command, words []string) error {

@@ -13,14 +13,24 @@ import (
 
 func newPrompts(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "prompts SERVER",
-		Short:   "List a server's prompts",
-		Example: "  mcpctl prompts docs",
+		Use:     "prompts [SERVER]",
+		Short:   "List the prompts of servers",
+		Long:    "List a server's prompts. Without a server, all of them are asked.",
+		Example: "  mcpctl prompts docs\n  mcpctl prompts",
 	}
-	return a.onServer(cmd, 1, 1, func(ctx context.Context, s *session, _ []string) error {
+	a.onServer(cmd, 1, 1, func(ctx context.Context, s *session, _ []string) error {
 		return s.printList(ctx, revision.MethodPromptsList, "prompts", func(items []json.RawMessage) error {
 			return s.showPrompts(s.decodePrompts(items))
 		})
+	})
+	return a.orEvery(cmd, func() everyList {
+		return everyList{revision.MethodPromptsList, "prompts", []string{"PROMPT", "DESCRIPTION"}, func(item json.RawMessage) []string {
+			var p runtime.Prompt
+			if json.Unmarshal(item, &p) != nil {
+				return nil
+			}
+			return []string{promptSignature(&p), ui.FirstLine(p.Description)}
+		}}
 	})
 }
 

@@ -176,7 +176,6 @@ func newBareRoot(a *app) *cobra.Command {
 		Use:           "mcpctl",
 		Short:         "Find, call, generate clients for and serve MCP servers",
 		Long:          rootLong,
-		Example:       rootExample,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
@@ -192,6 +191,7 @@ func newBareRoot(a *app) *cobra.Command {
 		}
 		return usagef("%w", err).withHint("%s --help", cmd.CommandPath())
 	})
+	root.SetUsageFunc(writeUsage)
 	a.addGlobalFlags(root)
 	return root
 }

@@ -70,7 +70,7 @@ func (c *toolsCommand) run(ctx context.Context, names []string, stored bool) err
 				names = append(names, e.Name)
 			}
 		}
-		all = c.ask(ctx, f, names)
+		all = c.ask(ctx, f, names, revision.MethodToolsList, "tools")
 	}
 	if err := printServerTools(c.ui, all); err != nil {
 		return err
@@ -108,8 +108,8 @@ func (c *toolsCommand) stored(ctx context.Context, f *config.File) []serverTools
 	return all
 }
 
-// ask asks servers side by side for their tools, those that are started each in its turn.
-func (c *toolsCommand) ask(ctx context.Context, f *config.File, names []string) []serverTools {
+// ask asks servers side by side for one of their lists, those that are started each in its turn.
+func (a *app) ask(ctx context.Context, f *config.File, names []string, method, member string) []serverTools {
 	all := make([]serverTools, len(names))
 	turns := proxy.NewStartLimiter()
 	var wg sync.WaitGroup
@@ -119,8 +119,8 @@ func (c *toolsCommand) ask(ctx context.Context, f *config.File, names []string) 
 		wg.Go(func() {
 			e, _ := f.Entry(name)
 			defer turns.Wait(ctx, nil, e.Command != "")()
-			one.err = c.with(ctx, []string{name}, func(s *session, _ []string) error {
-				_, items, err := s.list(ctx, revision.MethodToolsList, "tools")
+			one.err = a.with(ctx, []string{name}, func(s *session, _ []string) error {
+				_, items, err := s.list(ctx, method, member)
 				one.Tools = append(one.Tools, items...)
 				return err
 			})

@@ -559,10 +559,10 @@ func TestDispatch(t *testing.T) {
 	}{
 		{"misspelt command", []string{"toosl", "fs"}, outcome{2, "", "mcpctl: unknown command or server toosl\nhint: did you mean tools? see mcpctl --help and mcpctl list\n"}},
 		{"misspelt server", []string{"githbu"}, outcome{2, "", "mcpctl: unknown command or server githbu\nhint: did you mean github? see mcpctl --help and mcpctl list\n"}},
-		{"a dotted tool", []string{"fs.get-sum", "a=1"}, outcome{2, "", "mcpctl: unknown command or server fs.get-sum\nhint: write mcpctl fs get-sum\n"}},
-		{"a dotted function", []string{"call", "fs.get-sum(a: 1, b: [2])"}, outcome{2, "", "mcpctl: unknown command or server fs.get-sum(a: 1, b: [2])\nhint: write mcpctl fs get-sum a=1 'b:=[2]'\n"}},
+		{"a dotted tool that is not there", []string{"fs.get-smu"}, outcome{2, "", "mcpctl: fs has no tool get-smu\nhint: did you mean get-sum? see mcpctl tools fs\n"}},
+		{"a dotted server that is not there", []string{"sf.get-sum", "a=1"}, outcome{2, "", "mcpctl: unknown command or server sf.get-sum\nhint: see mcpctl --help and mcpctl list\n"}},
 		{"nothing near", []string{"zzzzzz", "x"}, outcome{2, "", "mcpctl: unknown command or server zzzzzz\nhint: see mcpctl --help and mcpctl list\n"}},
-		{"too many words", []string{"describe", "fs", "x", "y"}, outcome{2, "", "mcpctl: unexpected argument \"y\": mcpctl describe SERVER TOOL\nhint: mcpctl describe --help\n"}},
+		{"too many words", []string{"describe", "fs", "x", "y"}, outcome{2, "", "mcpctl: unexpected argument \"y\": mcpctl describe SERVER [TOOL]\nhint: mcpctl describe --help\n"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { check(t, newBench().run(t, tt.words...), tt.want) })

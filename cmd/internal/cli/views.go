@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/internal/lockfile"
+	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
@@ -34,7 +35,7 @@ func (a *app) missingInViews(ctx context.Context, live bool) (missing, doubts []
 	}
 	silent := map[string]bool{}
 	if live {
-		for _, one := range (&toolsCommand{a}).ask(ctx, f, names) { // it stores what they answer
+		for _, one := range a.ask(ctx, f, names, revision.MethodToolsList, "tools") { // it stores what they answer
 			if one.err != nil {
 				silent[one.Name] = true
 				a.ui.Say("warning: %s does not answer: what views say of it is not checked (%s)", one.Name, one.Error)
