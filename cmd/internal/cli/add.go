@@ -64,6 +64,7 @@ func newAdd(a *app) *cobra.Command {
 	f.BoolVar(&o.SSE, "sse", false, "with a URL: the server speaks the older HTTP+SSE")
 	f.StringVar(&c.transport, "transport", "", "`http` or sse for a URL, stdio for a command; it may be left out")
 	completeWords(cmd, "transport", "http", "sse", "stdio")
+	f.BoolVar(&c.check, "check", false, "start it and list its tools, as add does on a terminal; exit 6 if that fails, and the entry stays")
 	return cmd
 }
 
@@ -74,6 +75,8 @@ type addCommand struct {
 	target *Target
 	// transport is the word of --transport, as claude mcp add has it.
 	transport string
+	// check is set to try what was added in scripts as well.
+	check bool
 }
 
 // questions returns who is asked.
@@ -159,7 +162,16 @@ func (c *addCommand) byHand(ctx context.Context, flags *pflag.FlagSet, add func(
 		return err
 	}
 	c.target.NoteCovered(alias)
-	return c.offerLogin(ctx, c.questions()(), alias)
+	return c.afterwards(ctx, alias)
+}
+
+// afterwards offers a login to what was added, and tries it.
+func (c *addCommand) afterwards(ctx context.Context, alias string) error {
+	ready, err := c.offerLogin(ctx, c.questions()(), alias)
+	if err != nil || !ready && !c.check {
+		return err
+	}
+	return c.try(ctx, alias)
 }
 
 // fromRegistry adds a record of the registry or a local document.
@@ -169,7 +181,7 @@ func (c *addCommand) fromRegistry(ctx context.Context, arg string) error {
 		return err
 	}
 	c.target.NoteCovered(alias)
-	return c.offerLogin(ctx, c.questions()(), alias)
+	return c.afterwards(ctx, alias)
 }
 
 func (c *addCommand) adder() *adding.Adder {

@@ -14,41 +14,42 @@ import (
 const probeTime = 3 * time.Second
 
 // offerLogin says that a server that was added wants a login, and offers one on a
-// terminal. What goes wrong here does not undo the addition.
-func (c *addCommand) offerLogin(ctx context.Context, asker ui.Asker, alias string) error {
+// terminal. What goes wrong here does not undo the addition; ready is false for a server that
+// nobody has logged in to.
+func (c *addCommand) offerLogin(ctx context.Context, asker ui.Asker, alias string) (ready bool, err error) {
 	entry, ok := c.added(alias)
 	if !ok || !c.wantsLogin(ctx, entry) {
-		return ctx.Err()
+		return true, ctx.Err()
 	}
 	_, silent := asker.(*ui.NonInteractive)
 	if silent || c.o.Yes {
 		c.ui.Info("the server wants a login: %s", auth.LoginCommand(entry.Name))
-		return nil
+		return false, nil
 	}
 	yes, err := asker.Confirm(ctx, ui.Question{Message: "The server wants a login. Log in now"})
 	if err != nil {
-		return err
+		return false, err
 	}
 	if !yes {
 		c.ui.Info("log in later: %s", auth.LoginCommand(entry.Name))
-		return nil
+		return false, nil
 	}
 	commands := authCommands{c.app}
 	z, err := commands.authorizer(entry)
 	if err != nil {
-		return err
+		return false, err
 	}
 	t, err := commands.logIn(ctx, z, entry, false)
 	switch {
 	case errors.Is(err, context.Canceled):
-		return err
+		return false, err
 	case err != nil:
 		c.ui.Info("warning: not logged in: %v", err)
 		c.ui.Info("try again: %s", auth.LoginCommand(entry.Name))
-	default:
-		c.ui.Info("logged in to %s%s", entry.Name, Until(t))
+		return false, nil
 	}
-	return nil
+	c.ui.Info("logged in to %s%s", entry.Name, Until(t))
+	return true, nil
 }
 
 // added returns the entry that was written, false for one that nobody logs in to: that

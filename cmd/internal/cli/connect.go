@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -44,6 +45,9 @@ func (a *app) connect(ctx context.Context, server string, h *host) (*runtime.Cli
 	a.noteVariables()
 	o := a.dialOptions(entry)
 	o.Grace, o.ShutdownTimeout, o.Handler, o.Capabilities = callGrace, callShutdown, h, h.Capabilities()
+	if !a.side {
+		defer a.ui.Wait(func() string { return waitingFor(entry) })()
+	}
 	c, err := a.reach(ctx, entry, o, func(ctx context.Context, o dial.Options) (*runtime.Client, error) {
 		return a.dialOrLogin(ctx, entry, o)
 	})
@@ -52,6 +56,21 @@ func (a *app) connect(ctx context.Context, server string, h *host) (*runtime.Cli
 	}
 	h.conn, h.filtered = c, c.Client != c.Server
 	return c.Client, nil
+}
+
+// waitingFor says what takes long about a server's start.
+func waitingFor(entry config.Entry) string {
+	if entry.Command == "" {
+		return "connecting to " + entry.Name
+	}
+	fetches := map[string]string{
+		"npx": "npx downloads it", "bunx": "bunx downloads it", "uvx": "uvx downloads it", "dnx": "dnx downloads it",
+		"docker": "docker pulls its image", "podman": "podman pulls its image",
+	}
+	if what := fetches[strings.TrimSuffix(filepath.Base(entry.Command), ".exe")]; what != "" {
+		return "starting " + entry.Name + " (" + what + " the first time)"
+	}
+	return "starting " + entry.Name
 }
 
 // dialOrLogin connects to a server, after a login where it wants one.
@@ -65,6 +84,7 @@ func (a *app) dialOrLogin(ctx context.Context, entry config.Entry, o dial.Option
 			return nil, err
 		}
 		z.Attend(p)
+		defer a.ui.Hold()()
 		t, err := z.LoginAfter(ctx, refused)
 		if err != nil {
 			return nil, err

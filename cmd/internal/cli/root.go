@@ -55,6 +55,9 @@ type environment struct {
 	file  serversFile
 	adhoc adhocServer
 	given givenWords
+
+	// side says that servers are reached side by side, so that no line shows one alone.
+	side bool
 }
 
 // storedFiles are what is kept of servers from one command to the next.
@@ -135,6 +138,7 @@ func newRoot(a *app) *cobra.Command { return a.withCommands(newBareRoot(a)) }
 func (a *app) withCommands(root *cobra.Command) *cobra.Command {
 	addCommands(root, a)
 	addHelp(root)
+	a.showStart(root)
 	a.completeFirst(root)
 	usageErrors(root)
 	return root

@@ -4,13 +4,16 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/find"
 	"github.com/mcpctl/mcpctl/cmd/internal/locking"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -112,6 +115,11 @@ func (c *toolsCommand) stored(ctx context.Context, f *config.File) []serverTools
 func (a *app) ask(ctx context.Context, f *config.File, names []string, method, member string) []serverTools {
 	all := make([]serverTools, len(names))
 	turns := proxy.NewStartLimiter()
+	var answered atomic.Int64
+	a.side = true
+	defer a.ui.Wait(func() string {
+		return fmt.Sprintf("asking %s, %d answered", plain.Count(len(names), "server"), answered.Load())
+	})()
 	var wg sync.WaitGroup
 	for i, name := range names {
 		one := &all[i]
@@ -124,6 +132,7 @@ func (a *app) ask(ctx context.Context, f *config.File, names []string, method, m
 				one.Tools = append(one.Tools, items...)
 				return err
 			})
+			answered.Add(1)
 			if one.err != nil {
 				one.State, one.Error = "failed", one.err.Error()
 			}

@@ -175,6 +175,7 @@ func Run(ctx context.Context, h Host, o Options) error {
 	}
 	g.policies.record(g)
 	serve := func(ctx context.Context) error {
+		g.welcomeStdio()
 		if err := g.proxy.ServeStdio(ctx, h.UI.In, h.UI.Out); !ui.BrokenPipe(err) {
 			return err
 		}

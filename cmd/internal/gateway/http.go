@@ -89,6 +89,9 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	}
 	g.shown.addrs.Store(&[]string{address})
 	fmt.Fprintf(g.h.UI.Err, "listening on %s\n", address)
+	if g.o.Session == nil && g.o.Socket == "" {
+		g.welcome(address, authenticator != nil)
+	}
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(&listener{Listener: l, most: maxConnections}) }()
 	select {

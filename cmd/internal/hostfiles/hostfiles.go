@@ -75,8 +75,11 @@ func host(name string) (*hosts.Host, error) {
 }
 
 // short returns a path with ~ for the home directory.
-func (p *Command) short(path string) string {
-	if rest, ok := strings.CutPrefix(path, p.Place.Home+string(filepath.Separator)); ok && p.Place.Home != "" {
+func (p *Command) short(path string) string { return Short(path, p.Place) }
+
+// Short returns a path with ~ for the home directory of a place.
+func Short(path string, at hosts.Place) string {
+	if rest, ok := strings.CutPrefix(path, at.Home+string(filepath.Separator)); ok && at.Home != "" {
 		return filepath.Join("~", rest)
 	}
 	return path

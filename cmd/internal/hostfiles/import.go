@@ -42,6 +42,8 @@ type Import struct {
 
 	asker ui.Asker
 	as    *hosts.Host // of From
+	// silent says that files that cannot be read are not named.
+	silent bool
 	found []*candidate
 	views []*viewed
 	left  []left
@@ -184,7 +186,9 @@ func (im *Import) read(ctx context.Context, words []string) error {
 			for _, l := range h.Locations(im.Place) {
 				f, _, err := l.Load()
 				if err != nil {
-					im.UI.Info("warning: %s: %v", h.Name, err)
+					if !im.silent {
+						im.UI.Info("warning: %s: %v", h.Name, err)
+					}
 					continue
 				}
 				im.add(f)

@@ -53,7 +53,7 @@ func (u *UI) Asker() Asker {
 	if !u.CanAsk() || !okIn || !okOut {
 		return &NonInteractive{}
 	}
-	return &terminalAsker{in: in, out: out}
+	return &terminalAsker{in: in, out: out, hold: u.Hold}
 }
 
 // NonInteractive records questions in place of asking, so that one error can name

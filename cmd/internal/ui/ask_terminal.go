@@ -20,6 +20,8 @@ import (
 // every method of every type, a seventh of the program.
 type terminalAsker struct {
 	in, out *os.File
+	// hold keeps the live line away while a question is on the screen.
+	hold func() (release func())
 }
 
 // selectPage is how many options are shown at once.
@@ -110,6 +112,7 @@ func (t *terminalAsker) Confirm(ctx context.Context, q Question) (bool, error) {
 // context ends the dialog is abandoned and the terminal restored; the program is about
 // to end then.
 func (t *terminalAsker) ask(ctx context.Context, run func(*dialog) error) error {
+	defer t.hold()()
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -3,14 +3,12 @@ package ui
 import (
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/text"
-	"golang.org/x/term"
 
 	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -53,13 +51,7 @@ func (u *UI) StartProgress() *Progress {
 	if !u.ErrTTY || u.Quiet {
 		return nil
 	}
-	const unknown = 80
-	p := &Progress{u: u, width: unknown, wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
-	if f, ok := u.Err.(*os.File); ok {
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-			p.width = w
-		}
-	}
+	p := &Progress{u: u, width: u.errWidth(), wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
 	go p.run()
 	return p
 }

@@ -91,6 +91,7 @@ func (u *UI) Info(format string, a ...any) {
 
 // Say writes a line that belongs to a question on standard error, quiet or not.
 func (u *UI) Say(format string, a ...any) {
+	u.live.clear(u.Err)
 	_, _ = fmt.Fprintln(u.Err, Palette(u.ErrColor).Label(CleanLine(fmt.Sprintf(format, a...))))
 }
 
