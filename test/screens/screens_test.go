@@ -58,13 +58,12 @@ func screens(serve string) []screen {
 		{name: "tool-error", width: 80, command: "mcpctl tracker create_issue title=x labels=bug", whole: []string{"title: is too long", "due: is in the past"}},
 		{name: "elicitation", width: 80, command: "mcpctl tracker delete_project projectSlug=frontend", until: "Decline", whole: []string{"Delete the project frontend with 1,234 issues?"}},
 		{name: "policy-show", width: 60, command: policies + "policy show", whole: []string{"rule-1 (config.yaml:6)", "no-delete (config.yaml:7)", "only leads delete projects"}},
-		{name: "policy-explain", width: 60, command: policies + "tools tracker >/dev/null; " + policies + `policy explain call tracker/delete_project --as alice@example.com --args '{"projectSlug":"frontend"}'`, whole: []string{"denied: call tracker/delete_project", "only leads delete projects", "projectSlug: true"}},
+		{name: "policy-explain", width: 60, command: policies + "tools --json tracker >/dev/null; " + policies + `policy explain call tracker/delete_project --as alice@example.com --args '{"projectSlug":"frontend"}'`, whole: []string{"denied: call tracker/delete_project", "only leads delete projects", "projectSlug: true"}},
 		{name: "start", width: 80, command: "mcpctl", whole: []string{"tracker", "mcpctl enable off", "mcpctl serve --http", "Not imported: Cursor (notes)"}, steady: true},
 		{name: "start-empty", width: 60, command: "MCPCTL_HOME=$HOME/empty mcpctl", whole: []string{"mcpctl import", "mcpctl search github"}, steady: true},
 		{name: "add", width: 80, command: "MCPCTL_HOME=$HOME/adding mcpctl add shop -- mcpctl demo-server", whole: []string{"shop has 7 tools: mcpctl shop"}},
 		{name: "add-fails", width: 80, command: "MCPCTL_HOME=$HOME/failing mcpctl add bad -- sh -c 'exit 3'", whole: []string{"bad is added, and does not work yet", "mcpctl doctor bad"}},
-		{name: "waiting", width: 60, command: "MCPCTL_HOME=$HOME/waiting mcpctl tools slow -- sh -c 'sleep 60'", until: "… 1s"},
-		{name: "serve", width: 100, command: "MCPCTL_HOME=$HOME/empty mcpctl serve --http 127.0.0.1:0", until: "Ctrl-C ends it", whole: []string{"claude mcp add --transport http mcpctl http://127.0.0.1:"}, steady: true},
+		{name: "serve", width: 100, command: "mcpctl serve --http 127.0.0.1:0 --server tracker", until: "Ctrl-C ends it", whole: []string{"claude mcp add --transport http mcpctl http://127.0.0.1:"}, steady: true},
 		{name: "progress", width: 120, command: "mcpctl tracker import_issues", until: "45%"},
 	}
 }

@@ -38,7 +38,7 @@ func (c *addCommand) try(ctx context.Context, alias string) error {
 		c.ui.Info("%s has %s: mcpctl %s", alias, plain.Count(len(tools), "tool"), shellWord(alias))
 		return nil
 	case c.check:
-		return &Error{Code: exitConnect, Server: alias, Err: fmt.Errorf("it is added, and does not work yet: %w", err), Remedy: ui.HintOf(err)}
+		return &Error{Code: exitConnect, Server: alias, Err: fmt.Errorf("%s is added, and does not work yet: %w", ui.CleanLine(alias), err), Remedy: ui.HintOf(err)}
 	}
 	c.ui.Info("warning: %s is added, and does not work yet: %v", alias, err)
 	if hint := ui.HintOf(err); hint != "" {

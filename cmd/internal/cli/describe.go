@@ -48,7 +48,11 @@ func (s *session) describeServer(ctx context.Context) error {
 		return err
 	}
 	if s.a.ui.WantJSON() {
-		return s.a.ui.EncodeJSON(serverPage{s.server, info.Implementation, info.Version, info.Capabilities, info.Instructions, adding.NonNil(items)})
+		var tools any = adding.NonNil(items)
+		if s.a.ui.WantShort() {
+			tools = ui.ShortTools(items)
+		}
+		return s.a.ui.EncodeJSON(serverPage{s.server, info.Implementation, info.Version, info.Capabilities, info.Instructions, tools})
 	}
 	p := &ui.Page{UI: s.a.ui}
 	head := ui.CleanLine(s.server)
@@ -75,7 +79,7 @@ type serverPage struct {
 	Revision       string                 `json:"protocolVersion"`
 	Capabilities   json.RawMessage        `json:"capabilities,omitempty"`
 	Instructions   string                 `json:"instructions,omitempty"`
-	Tools          []json.RawMessage      `json:"tools"`
+	Tools          any                    `json:"tools"`
 }
 
 func (s *session) showTool(ctx context.Context, t *runtime.Tool) error {

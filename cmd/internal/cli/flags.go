@@ -24,7 +24,7 @@ func (env *environment) addGlobalFlags(root *cobra.Command) {
 	f.String("url", "", "talk to the server at this `URL` instead of a configured one")
 	f.StringArrayP("header", "H", nil, "add a header to HTTP requests, `NAME=VALUE` (repeatable)")
 	f.Bool("json", false, "print JSON, errors too (same as -o json)")
-	f.StringP("output", "o", "auto", "`FORMAT` of results: text, json, or auto: text on a terminal, json elsewhere")
+	f.StringP("output", "o", "auto", "`FORMAT` of results: text, json, json-compact, or auto: text on a terminal, JSON with short lists elsewhere")
 	f.Bool("no-input", false, "ask nothing; what is missing is an error")
 	f.String("timeout", "", "give a call up after this `DURATION` without a sign of life, or never (default 60s)")
 	f.String("connect-timeout", "", "give connecting up after this `DURATION`, or never (default 30s)")
@@ -48,7 +48,7 @@ func (env *environment) addGlobalFlags(root *cobra.Command) {
 		panic("cli: completion of --roots: " + err.Error())
 	}
 	for name, words := range map[string][]string{
-		"output": {"auto", "text", "json"}, "log-format": {"text", "json"}, "color": {"auto", "always", "never"},
+		"output": {"auto", "text", "json", "json-compact"}, "log-format": {"text", "json"}, "color": {"auto", "always", "never"},
 		"elicit":           {"ask", "defaults", "decline"},
 		"protocol-version": append([]string{"auto"}, revision.Versions()...),
 	} {
@@ -72,7 +72,8 @@ func (env *environment) setup(cmd *cobra.Command) error {
 		return err
 	}
 	env.file.wanted = cmd.Flags().Changed("config") && cmd.Name() != "add" && cmd.Name() != "edit"
-	env.ui.JSON, env.ui.Text = s.Output == "json", s.Output == "text"
+	env.ui.Short = s.Output == "json-compact"
+	env.ui.JSON, env.ui.Text = s.Output == "json" || env.ui.Short, s.Output == "text"
 	env.ui.NoInput, env.ui.Quiet = s.NoInput, s.Quiet
 	env.ui.Color, env.ui.ErrColor = env.wantColor(env.ui.OutTTY), env.wantColor(env.ui.ErrTTY)
 	env.log = env.newLogger()
@@ -172,7 +173,7 @@ func worksWithoutFiles(cmd *cobra.Command) bool {
 // line; the last one counts.
 func asksJSON(args []string, getenv func(string) string) bool {
 	json, _ := settings.Boolean(getenv(settings.Variable("json"))) // another word is a fault that is reported as text
-	json = json || getenv(settings.Variable("output")) == "json"
+	json = json || strings.HasPrefix(getenv(settings.Variable("output")), "json")
 	for i := 0; i < len(args) && args[i] != "--"; i++ {
 		word := args[i]
 		if word == "-o" || word == "--output" {
@@ -182,7 +183,7 @@ func asksJSON(args []string, getenv func(string) string) bool {
 			}
 		}
 		switch word {
-		case "--json", "--json=true", "-ojson", "-o=json", "--output=json":
+		case "--json", "--json=true", "-ojson", "-o=json", "--output=json", "-ojson-compact", "-o=json-compact", "--output=json-compact":
 			json = true
 		case "--json=false", "-otext", "-oauto", "-o=text", "-o=auto", "--output=text", "--output=auto":
 			json = false

@@ -138,16 +138,15 @@ func printMatching(cmd *cobra.Command, s *session, name *regexp.Regexp, none str
 	if _, items = find.Named(s.server, items, name); items == nil {
 		items = []json.RawMessage{} // an empty list in JSON
 	}
-	if s.a.ui.WantJSON() {
-		return s.a.ui.EncodeJSON(map[string]any{"tools": items})
-	}
-	if len(items) == 0 {
+	withSchema, err := cmd.Flags().GetBool("schema")
+	switch {
+	case err != nil:
+		return err
+	case s.a.ui.WantJSON():
+		return s.a.ui.EncodeTools(items, withSchema)
+	case len(items) == 0:
 		s.a.ui.Info("%s", none)
 		return nil
-	}
-	withSchema, err := cmd.Flags().GetBool("schema")
-	if err != nil {
-		return err
 	}
 	return s.a.ui.ShowTools(s.decodeTools(items), withSchema)
 }

@@ -183,6 +183,9 @@ func newBareRoot(a *app) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if !cmd.HasParent() && cmd.Flags().Changed("version") { // whatever config.yaml says
+				return nil
+			}
 			return a.setup(cmd)
 		},
 	}

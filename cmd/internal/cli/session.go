@@ -222,9 +222,7 @@ func (s *session) printList(ctx context.Context, method, key string, show func(i
 	if !declared {
 		s.a.ui.Info("%s offers no %s", ui.CleanLine(s.server), capabilityOf(key))
 	}
-	if names := clitool.NotExposed(raw); s.entry.CLI && len(names) > 0 {
-		s.a.ui.Info("not exposed: %s; cliOnly in the entry exposes them", ui.CleanLine(ui.Few(names)))
-	}
+	s.noteUnexposed(raw)
 	switch {
 	case s.a.ui.WantJSON():
 		return s.a.ui.PrintJSON(raw)
@@ -232,6 +230,13 @@ func (s *session) printList(ctx context.Context, method, key string, show func(i
 		return nil
 	}
 	return show(items)
+}
+
+// noteUnexposed names the commands of a command-line tool that are no tools.
+func (s *session) noteUnexposed(list json.RawMessage) {
+	if names := clitool.NotExposed(list); s.entry.CLI && len(names) > 0 {
+		s.a.ui.Info("not exposed: %s; cliOnly in the entry exposes them", ui.CleanLine(ui.Few(names)))
+	}
 }
 
 // declares reports whether the server declares a list, by its member. For tools it is

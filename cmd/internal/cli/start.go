@@ -29,7 +29,7 @@ const askRunning = 60 * time.Millisecond
 // showStart lets mcpctl alone show the start screen on a terminal; elsewhere it is the help.
 func (a *app) showStart(root *cobra.Command) {
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
-		if !a.ui.OutTTY || a.ui.WantJSON() {
+		if !a.ui.OutTTY || a.ui.WantJSON() || cmd.Flags().Changed("version") {
 			return cmd.Help()
 		}
 		return a.start(cmd.Context())

@@ -23,16 +23,16 @@ func newTools(a *app) *cobra.Command {
 description. mcpctl SERVER is short for it. Optional arguments have a question mark.
 Several servers are asked side by side. Without a server, the tools of all configured servers are shown as
 they were last listed, and nothing is started; --live asks the servers. With --view, they are those that
-a view of serve shows, under the names and with the arguments that they have there.`,
+a view of serve shows, under the names and with the arguments that they have there.
+Into a pipe, each tool is short: name, title, the first sentence of its description, signature and marks.
+--schema and --json have the definitions as the server sent them.`,
 		Example: "  mcpctl tools fs\n  mcpctl fs\n  mcpctl tools\n  mcpctl tools fs github\n  mcpctl tools fs --json | jq '.tools[].name'\n  mcpctl tools --match '*issue*'\n  mcpctl tools --view coding",
 	}
 	cmd.Flags().BoolVar(&withSchema, "schema", false, "show each tool's schemas in full")
 	cmd.Flags().BoolVar(&live, "live", false, "without a server: ask all of them")
 	a.viewFlag(cmd, &view, "only what the view `NAME` shows")
 	a.onServer(cmd, 1, 1, func(ctx context.Context, s *session, _ []string) error {
-		return s.printList(ctx, revision.MethodToolsList, "tools", func(items []json.RawMessage) error {
-			return a.ui.ShowTools(s.decodeTools(items), withSchema)
-		})
+		return s.printToolList(ctx, withSchema)
 	})
 	one := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, words []string) error {
@@ -43,13 +43,28 @@ a view of serve shows, under the names and with the arguments that they have the
 			return printView(cmd.Context(), a, view, words, withSchema)
 		case len(words) == 1 || a.adhoc.given():
 			return one(cmd, words)
-		case withSchema:
+		case withSchema && !a.ui.WantJSON():
 			return usagef("--schema shows the tools of one server").withHint("mcpctl tools SERVER --schema")
 		}
-		return (&toolsCommand{a}).run(cmd.Context(), words, len(words) == 0 && !live)
+		return (&toolsCommand{a}).run(cmd.Context(), words, len(words) == 0 && !live, withSchema)
 	}
 	a.completeServers(cmd)
 	return a.matchTools(cmd)
+}
+
+// printToolList prints the list of tools: in a pipe that no form was asked for, a short one.
+func (s *session) printToolList(ctx context.Context, withSchema bool) error {
+	if s.a.ui.WantShort() && !withSchema {
+		raw, items, err := s.list(ctx, revision.MethodToolsList, "tools")
+		if err != nil {
+			return err
+		}
+		s.noteUnexposed(raw)
+		return s.a.ui.EncodeTools(items, false)
+	}
+	return s.printList(ctx, revision.MethodToolsList, "tools", func(items []json.RawMessage) error {
+		return s.a.ui.ShowTools(s.decodeTools(items), withSchema)
+	})
 }
 
 func (s *session) decodeTools(items []json.RawMessage) []runtime.Tool {

@@ -54,7 +54,7 @@ type toolsCommand struct{ *app }
 // run prints the tools of several servers, which are asked side by side, or with
 // stored of all configured ones as far as they are known. The failure of a server does not
 // hide the others.
-func (c *toolsCommand) run(ctx context.Context, names []string, stored bool) error {
+func (c *toolsCommand) run(ctx context.Context, names []string, stored, withSchema bool) error {
 	if err := c.shareConfig(); err != nil {
 		return err
 	}
@@ -75,8 +75,15 @@ func (c *toolsCommand) run(ctx context.Context, names []string, stored bool) err
 		}
 		all = c.ask(ctx, f, names, revision.MethodToolsList, "tools")
 	}
+	short := c.ui.WantShort() && !withSchema
+	if short {
+		shorten(all)
+	}
 	if err := printServerTools(c.ui, all); err != nil {
 		return err
+	}
+	if short {
+		c.ui.NoteShort()
 	}
 	if len(all) == 0 {
 		c.ui.Info("no servers in %s; mcpctl search finds some, mcpctl add adds one", f.Path())
@@ -140,6 +147,17 @@ func (a *app) ask(ctx context.Context, f *config.File, names []string, method, m
 	}
 	wg.Wait()
 	return all
+}
+
+// shorten replaces the definitions of tools by their short form.
+func shorten(all []serverTools) {
+	for i := range all {
+		short := ui.ShortTools(all[i].Tools)
+		all[i].Tools = make([]json.RawMessage, len(short))
+		for j := range short {
+			all[i].Tools[j], _ = plain.JSON(short[j]) // texts and lists of texts are JSON
+		}
+	}
 }
 
 func printServerTools(u *ui.UI, all []serverTools) error {

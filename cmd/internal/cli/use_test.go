@@ -158,13 +158,35 @@ func TestToolsJSON(t *testing.T) {
 		entries = append(entries, string(tool.Definition))
 	}
 	want := outcome{0, `{"tools":[` + strings.Join(entries, ",") + "]}\n", ""}
-	got := b.run(t, "tools", "fs")
+	got := b.run(t, "tools", "fs", "--json")
 	check(t, got, want)
+	check(t, b.run(t, "tools", "fs", "--schema"), want)
 	if !b.closed || b.dialed != "fs" {
 		t.Errorf("closed %v, dialed %q", b.closed, b.dialed)
 	}
 	b.server.PageSize = 2
-	check(t, b.run(t, "fs"), want)
+	check(t, b.run(t, "fs", "-o", "json"), want)
+}
+
+// TestToolsShort: a list in a pipe that no form was asked for has what one needs to choose a tool
+// and to call it; -o json-compact asks for that.
+func TestToolsShort(t *testing.T) {
+	b := newBench()
+	b.server.Tools = []runtimetest.Tool{
+		tool(`{"name":"read","title":"Read","description":"Reads a file, e.g. a note. Long\ntext.","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"n":{"type":"integer"}},"required":["path"]},"annotations":{"readOnlyHint":true},"x":1}`, reflected),
+		tool(`{"name":"bare","inputSchema":{"type":"object"}}`, reflected),
+	}
+	list := `{"tools":[{"name":"read","title":"Read","description":"Reads a file, e.g. a note.","signature":"read(path:string, n?:integer)","hints":["read-only"]},{"name":"bare","signature":"bare()"}]}` + "\n"
+	check(t, b.run(t, "tools", "fs"), outcome{0, list, "note: the list is short; --schema or --json has the definitions, -o json-compact drops this note\n"})
+	check(t, b.run(t, "fs", "-q"), outcome{0, list, ""})
+	check(t, b.run(t, "fs", "-o", "json-compact"), outcome{0, list, ""})
+	for text, want := range map[string]string{
+		"": "", "One": "One", "One. Two.": "One.", "One.": "One.", "v1.2 is out. Next": "v1.2 is out.", "Is it? Yes.": "Is it?", "a i.e. b. c": "a i.e. b.", "\n first\nsecond": "first",
+	} {
+		if got := ui.FirstSentence(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
 }
 
 func TestToolsTable(t *testing.T) {

@@ -98,7 +98,7 @@ func printView(ctx context.Context, a *app, view string, servers []string, withS
 	definitions, tools := find.Decoded(shown)
 	switch {
 	case a.ui.WantJSON():
-		err = a.ui.EncodeJSON(map[string]any{"tools": definitions})
+		err = a.ui.EncodeTools(definitions, withSchema)
 	case len(shown) == 0:
 		a.ui.Info("the view %s shows no tool", view)
 	default:

@@ -44,11 +44,11 @@ type Import struct {
 	as    *hosts.Host // of From
 	// silent says that files that cannot be read are not named.
 	silent bool
-	found []*candidate
-	views []*viewed
-	left  []left
-	taken map[string][]config.Entry // those of servers.json, by identity
-	names map[string]bool           // aliases that are in use
+	found  []*candidate
+	views  []*viewed
+	left   []left
+	taken  map[string][]config.Entry // those of servers.json, by identity
+	names  map[string]bool           // aliases that are in use
 }
 
 // What becomes of a server.

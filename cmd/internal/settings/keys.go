@@ -45,7 +45,7 @@ const (
 func keys() []key {
 	return []key{
 		{name: "registry", flag: "registry", def: registry.Official, parse: registries, list: true, objects: true, values: "URL, object, or list of them", about: "registries in their order of precedence; an object has `url` and credentials, as an entry of servers.json"},
-		{name: "output", flag: "output", def: "auto", parse: oneOf("auto", "text", "json"), values: "auto, text, json", about: "form of results; auto is text on a terminal and JSON elsewhere"},
+		{name: "output", flag: "output", def: "auto", parse: oneOf("auto", "text", "json", "json-compact"), values: "auto, text, json, json-compact", about: "form of results; auto is text on a terminal and JSON elsewhere, with [short lists](call.md#find-a-tool)"},
 		{name: "noInput", flag: "no-input", def: false, parse: boolean, values: aBoolean, about: "asks nothing; what is missing is an error"},
 		{name: "quiet", flag: "quiet", def: false, parse: boolean, values: aBoolean, about: "prints no hints and notes"},
 		{name: "verbose", flag: "verbose", def: 0, parse: verbosity, values: "0, 1, 2", about: "logs more: 1 information, 2 each message"},

@@ -29,6 +29,8 @@ type UI struct {
 	InTTY, OutTTY, ErrTTY bool
 	// JSON is an explicit --json (or -o json); Text an explicit -o text.
 	JSON, Text bool
+	// Short is an explicit -o json-compact, with which JSON is set as well.
+	Short bool
 	// NoInput forbids questions.
 	NoInput bool
 	// Quiet drops hints and notes; errors and results stay.
