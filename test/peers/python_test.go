@@ -106,7 +106,7 @@ func TestPythonServersFromTheCommandLine(t *testing.T) {
 			}
 			if transport != "stdio" || wire.Nightly() { // which starts the server for each
 				maps.Copy(steps, map[string]string{
-					"tools " + name:                           `"outputSchema":{`,
+					"tools " + name + " --json":               `"outputSchema":{`,
 					name + " add a=40 b:=2":                   `"structuredContent":{"n":42}`,
 					name + " echo message=hallo":              "hallo",
 					name + " ask --elicit decline":            "decline",

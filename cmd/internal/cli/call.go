@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,6 +33,9 @@ type callFlags struct {
 type callCommand struct {
 	*session
 	f callFlags
+	// tool is the tool's name; picked says that a person has chosen it from a list.
+	tool   string
+	picked bool
 }
 
 func newCall(a *app) *cobra.Command {
@@ -42,6 +46,9 @@ func newCall(a *app) *cobra.Command {
 		Long: `Call a tool and print its result. mcpctl SERVER TOOL [ARGS...] is short for it.
 
 Arguments are read by the tool's schema, never by the look of the value.
+
+On a terminal, a call without a server, without a tool or without required arguments asks for them, and prints
+the command that it has become.
 
   '{"a":1}'        the whole object (first word); - takes it from standard input
   a=text           a string stays text; numbers, booleans, null and listed values
@@ -74,12 +81,14 @@ that the tool itself reports is printed like a result, with exit code 3.`,
 		cmd.Flags().VisitAll(func(fl *pflag.Flag) { f.names = append(f.names, fl.Name) })
 	}
 	cmd.PreRun = before
-	return a.onServer(cmd, 2, -1, func(ctx context.Context, s *session, words []string) error {
-		return (&callCommand{s, f}).run(ctx, words[0], words[1:])
+	a.onServer(cmd, 2, -1, func(ctx context.Context, s *session, words []string) error {
+		return (&callCommand{session: s, f: f}).run(ctx, words[0], words[1:])
 	})
+	return a.orPick(cmd, &f)
 }
 
 func (c *callCommand) run(ctx context.Context, name string, words []string) error {
+	c.tool = name
 	if c.f.dryRun && !c.wraps() {
 		return usagef("call: --dry-run is for command-line tools, and %s is a server", c.server)
 	}
@@ -147,11 +156,22 @@ func (c *callCommand) arguments(ctx context.Context, t *runtime.Tool, words []st
 			return nil, err
 		}
 	}
-	raw, err := args.Parse(in, args.Source{
+	src := args.Source{
 		Words: words, File: c.f.file, NoValidate: c.f.noValidate,
 		Stdin: func() ([]byte, error) { return c.a.readStdin(ctx) }, Piped: c.a.piped(),
 		Literal: c.a.given.literal, Taken: c.a.given.flags, Flags: c.f.names, Several: c.several(ctx),
-	})
+	}
+	raw, err := args.Parse(in, src)
+	if unfit := (*schema.ValidationError)(nil); c.picked || errors.As(err, &unfit) {
+		more, asking := c.complete(ctx, in, src)
+		if asking != nil {
+			return nil, asking
+		}
+		if len(more) > 0 {
+			src.Words, src.Literal = append(slices.Clone(words), more...), src.Literal+len(more)
+			raw, err = args.Parse(in, src)
+		}
+	}
 	var unfit *schema.ValidationError
 	var bad *schema.Error
 	switch {

@@ -390,7 +390,7 @@ func TestCallTimesOut(t *testing.T) {
 		}
 		start := time.Now()
 		err := a.with(t.Context(), []string{"fs", "x"}, func(s *session, words []string) error {
-			return (&callCommand{s, callFlags{}}).run(t.Context(), words[0], nil)
+			return (&callCommand{session: s}).run(t.Context(), words[0], nil)
 		})
 		if exitCode(err) != 7 || time.Since(start) != 5*time.Second {
 			t.Errorf("got %v after %s", err, time.Since(start))

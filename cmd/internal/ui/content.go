@@ -177,7 +177,7 @@ func (u *UI) blocks(blocks []runtime.Content, save *Saver, failed bool) (text bo
 func (u *UI) block(c *runtime.Content, save *Saver) (text bool, err error) {
 	switch c.Type {
 	case "text":
-		return true, u.paragraph(c.Text)
+		return true, u.document(c.Text)
 	case "image", "audio":
 		return false, u.binary(c.Type, "", c.MIMEType, c.Data, save)
 	case "resource_link":
@@ -200,7 +200,7 @@ func (u *UI) Resource(r *runtime.ResourceContents, save *Saver, title bool) (tex
 			return true, err
 		}
 	}
-	return true, u.paragraph(r.Text)
+	return true, u.document(r.Text)
 }
 
 // binary writes one line about bytes, and saves them unless save is nil.

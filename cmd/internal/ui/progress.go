@@ -118,6 +118,17 @@ func (l *liveLine) clear(w io.Writer) {
 	}
 }
 
+// print writes a text above the line, which is drawn again later.
+func (l *liveLine) print(w io.Writer, text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.drawn {
+		l.drawn = false
+		text = erase + text
+	}
+	_, _ = io.WriteString(w, text)
+}
+
 // Hold erases the live line until release is called, while something else is drawn
 // or asked.
 func (u *UI) Hold() (release func()) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/mcpctl/mcpctl/internal/plain"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -52,6 +53,16 @@ func shown(r *runtime.ToolResult) json.RawMessage {
 	return structured
 }
 
+// document writes a text. On a terminal, one that is an object or a list of JSON is indented and
+// coloured; elsewhere it keeps its bytes.
+func (u *UI) document(text string) error {
+	t := strings.TrimSpace(text)
+	if u.OutTTY && (strings.HasPrefix(t, "{") || strings.HasPrefix(t, "[")) && json.Valid([]byte(t)) {
+		return u.Indented(json.RawMessage(t))
+	}
+	return u.paragraph(text)
+}
+
 // problem writes a text of an error of a tool, with its errors of validation one line a
 // field.
 func (u *UI) problem(text string) error {
@@ -91,8 +102,7 @@ func (u *UI) Info(format string, a ...any) {
 
 // Say writes a line that belongs to a question on standard error, quiet or not.
 func (u *UI) Say(format string, a ...any) {
-	u.live.clear(u.Err)
-	_, _ = fmt.Fprintln(u.Err, Palette(u.ErrColor).Label(CleanLine(fmt.Sprintf(format, a...))))
+	u.live.print(u.Err, Palette(u.ErrColor).Label(CleanLine(fmt.Sprintf(format, a...)))+"\n")
 }
 
 // PrintJSON writes JSON of a server, unchanged, and a newline. On a terminal it is

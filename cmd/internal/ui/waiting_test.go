@@ -3,16 +3,37 @@ package ui
 import (
 	"bytes"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
+// shared is a buffer for several goroutines.
+type shared struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (s *shared) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.buf.Write(b)
+}
+
+func (s *shared) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.buf.String()
+}
+
+func (s *shared) Len() int { return len(s.String()) }
+
 // TestWait: the line comes after a moment, says for how long, leaves room for notes and questions,
 // and is gone in the end.
 func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
+		var out shared
 		u := &UI{Err: &out, ErrTTY: true}
 		done := u.Wait(func() string { return "starting fs\x1b[31m" })
 		time.Sleep(waitFirst - time.Millisecond)
