@@ -60,7 +60,11 @@ func (s *session) printToolList(ctx context.Context, withSchema bool) error {
 			return err
 		}
 		s.noteUnexposed(raw)
-		return s.a.ui.EncodeTools(items, false)
+		var of struct {
+			Meta json.RawMessage `json:"_meta"` // such as why the list is not whole
+		}
+		_ = json.Unmarshal(raw, &of) // it was read as a list
+		return s.a.ui.EncodeShortTools(items, of.Meta)
 	}
 	return s.printList(ctx, revision.MethodToolsList, "tools", func(items []json.RawMessage) error {
 		return s.a.ui.ShowTools(s.decodeTools(items), withSchema)

@@ -59,7 +59,16 @@ func (u *UI) EncodeTools(items []json.RawMessage, withSchema bool) error {
 	if !u.WantShort() || withSchema {
 		return u.EncodeJSON(map[string]any{"tools": items})
 	}
-	err := u.EncodeJSON(map[string]any{"tools": ShortTools(items)})
+	return u.EncodeShortTools(items, nil)
+}
+
+// EncodeShortTools writes a list of tools in the short form, with what its server, or mcpctl, says
+// of the list; nil is nothing.
+func (u *UI) EncodeShortTools(items []json.RawMessage, meta json.RawMessage) error {
+	err := u.EncodeJSON(struct {
+		Tools []ShortTool     `json:"tools"`
+		Meta  json.RawMessage `json:"_meta,omitempty"`
+	}{ShortTools(items), meta})
 	if err == nil {
 		u.NoteShort()
 	}
