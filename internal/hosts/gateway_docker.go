@@ -121,8 +121,7 @@ func (s *dockerServer) add(g *gathered, name string) *found {
 	}
 	switch image := s.of.text("image"); {
 	case s.of.text("type") == "poci":
-		g.skip(name, "each of its tools is a container of its own: mcpctl add --cli NAME -- docker run … makes tools of a program")
-		return g.found[g.servers.names[len(g.servers.names)-1]]
+		return g.skip(name, "each of its tools is a container of its own: mcpctl add --cli NAME -- docker run … makes tools of a program")
 	case url != "":
 		s.entry.set("url", escape(url))
 		if strings.EqualFold(remote.text("transport_type"), "sse") || remote.text("url") == "" {
@@ -130,8 +129,7 @@ func (s *dockerServer) add(g *gathered, name string) *found {
 		}
 		s.entry.set("headers", remote.pairsOf("headers", dollarText))
 	case image == "":
-		g.skip(name, "it has no image and no address")
-		return g.found[g.servers.names[len(g.servers.names)-1]]
+		return g.skip(name, "it has no image and no address")
 	default:
 		s.container(image)
 	}
@@ -151,10 +149,6 @@ func (s *dockerServer) add(g *gathered, name string) *found {
 
 // container makes the entry that starts the image, with the flags that the gateway uses.
 func (s *dockerServer) container(image string) {
-	args := []string{"run", "-i", "--rm", "--init", "--security-opt", "no-new-privileges"}
-	if s.of.text("disableNetwork") == "true" {
-		args = append(args, "--network", "none")
-	}
 	var env pairs
 	for _, secret := range s.of.objects("secrets") {
 		env = append(env, pair{secret.text("env"), "${" + secret.text("env") + "}"})
@@ -162,9 +156,11 @@ func (s *dockerServer) container(image string) {
 	for _, v := range s.of.objects("env") {
 		env = append(env, pair{v.text("name"), s.text(v.text("value"))})
 	}
-	for _, v := range env {
-		args = append(args, "-e", v.name)
+	var network []string
+	if s.of.text("disableNetwork") == "true" {
+		network = []string{"--network", "none"}
 	}
+	args := containerRun(env, network...)
 	for _, host := range s.of.texts("extraHosts") {
 		args = append(args, "--add-host", escape(host))
 	}
@@ -181,6 +177,17 @@ func (s *dockerServer) container(image string) {
 	s.entry.set("command", "docker")
 	s.entry.set("args", args)
 	s.entry.set("env", env)
+}
+
+// containerRun returns the arguments of docker that start a container with the variables of env.
+// The image and what follows it are left to the caller.
+func containerRun(env pairs, flags ...string) []string {
+	args := []string{"run", "-i", "--rm", "--init", "--security-opt", "no-new-privileges"}
+	args = append(args, flags...)
+	for _, v := range env {
+		args = append(args, "-e", v.name)
+	}
+	return args
 }
 
 // readOnly returns a volume as the gateway mounts it: a path of the machine without a mode is

@@ -196,7 +196,6 @@ func hiveServer(g *gathered, name string, spec members) {
 		g.skip(name, "its container speaks "+t+": start it, then mcpctl add its URL")
 		return
 	}
-	args := []string{"run", "-i", "--rm", "--init", "--security-opt", "no-new-privileges"}
 	var env pairs
 	for _, v := range spec.objects("env") {
 		env = append(env, pair{v.text("name"), escape(v.text("value"))})
@@ -208,9 +207,7 @@ func hiveServer(g *gathered, name string, spec members) {
 		}
 		env = append(env, pair{target, "${" + target + "}"})
 	}
-	for _, v := range env {
-		args = append(args, "-e", v.name)
-	}
+	args := containerRun(env)
 	for _, v := range spec.objects("volumes") {
 		mount := v.text("hostPath") + ":" + v.text("mountPath")
 		if v.text("readOnly") == "true" {

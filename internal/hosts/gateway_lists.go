@@ -318,7 +318,7 @@ func mcpHubRead(in *incoming, name string, value json.RawMessage) bool {
 		for _, key := range of.names {
 			switch text := of.text(key); {
 			case name == "env" && (text == "" || string(of.values[key]) == "null"):
-				rest.put(key, encoded("${env:"+key+"}"))
+				rest.put(key, encode("${env:"+key+"}"))
 			case strings.Contains(text, "${cmd:"):
 				m := hubCommand().FindStringSubmatch(text)
 				if name == "headers" && strings.EqualFold(key, "Authorization") && m != nil {

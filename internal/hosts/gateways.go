@@ -1,7 +1,6 @@
 package hosts
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -157,10 +156,4 @@ func bearerOf(token string) string {
 // tools sets which tools an entry has.
 func (m *members) tools(allow, deny []string) {
 	m.set("tools", config.ToolFilter{Allow: allow, Deny: deny})
-}
-
-// encoded returns a value as JSON.
-func encoded(v any) json.RawMessage {
-	raw, _ := json.Marshal(v)
-	return raw
 }

@@ -89,10 +89,12 @@ func (g *gathered) add(name string, entry members) *found {
 }
 
 // skip adds a server that cannot be imported.
-func (g *gathered) skip(name, why string) {
+func (g *gathered) skip(name, why string) *found {
 	var none members
 	none.set("command", "-")
-	g.add(name, none).skip = why
+	f := g.add(name, none)
+	f.skip = why
+	return f
 }
 
 // loseAll says of every server that a setting of the gateway is lost.

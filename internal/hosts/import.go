@@ -201,10 +201,7 @@ func (in *incoming) readClient(name, key string, v json.RawMessage) bool {
 
 // bearer sets the Authorization header to a token, which may have its scheme.
 func (in *incoming) bearer(token string) {
-	if !strings.HasPrefix(strings.ToLower(token), "bearer ") {
-		token = "Bearer " + token
-	}
-	in.headers = append(in.headers, pair{"Authorization", token})
+	in.headers = append(in.headers, pair{"Authorization", bearerOf(token)})
 }
 
 // text reads a text with the host's placeholders. Numbers and words are taken as text.

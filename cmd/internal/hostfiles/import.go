@@ -495,6 +495,17 @@ func (im *Import) write(f *config.File) error {
 	return nil
 }
 
+// result returns an action as the RESULT column of a table shows it.
+func (im *Import) result(action string) string {
+	switch {
+	case action == actionAdd && im.DryRun:
+		return "would add"
+	case action == actionAdd:
+		return "added"
+	}
+	return action
+}
+
 // print says what became of each server.
 func (im *Import) print(words []string) error {
 	if im.UI.WantJSON() {
@@ -528,17 +539,10 @@ func (im *Import) print(words []string) error {
 	var rows [][]string
 	added := 0
 	for _, c := range im.found {
-		what := c.Action
-		switch {
-		case c.Action == actionAdd && im.DryRun:
-			what = "would add"
-		case c.Action == actionAdd:
-			what = "added"
-		}
 		if c.Action == actionAdd {
 			added++
 		}
-		rows = append(rows, []string{plain.Line(c.Name), c.Host, c.Scope, what, c.Alias, plain.Line(c.Reason)})
+		rows = append(rows, []string{plain.Line(c.Name), c.Host, c.Scope, im.result(c.Action), c.Alias, plain.Line(c.Reason)})
 	}
 	if err := im.UI.Table(ui.Table{Headers: []string{"NAME", "HOST", "SCOPE", "RESULT", "ALIAS", "REASON"}, Rows: rows, Keep: []int{4}}); err != nil {
 		return err

@@ -195,14 +195,7 @@ func (im *Import) writeViews() error {
 func (im *Import) printViews() error {
 	var rows [][]string
 	for _, v := range im.views {
-		what := v.Action
-		switch {
-		case v.Action == actionAdd && im.DryRun:
-			what = "would add"
-		case v.Action == actionAdd:
-			what = "added"
-		}
-		rows = append(rows, []string{v.Name, v.Host, what, plain.Line(v.Reason)})
+		rows = append(rows, []string{v.Name, v.Host, im.result(v.Action), plain.Line(v.Reason)})
 	}
 	if len(rows) > 0 {
 		if err := im.UI.Table(ui.Table{Headers: []string{"VIEW", "HOST", "RESULT", "REASON"}, Rows: rows, Keep: []int{0}}); err != nil {
