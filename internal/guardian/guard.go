@@ -16,6 +16,9 @@ import (
 	"github.com/mcpctl/mcpctl/internal/proctree"
 )
 
+// Variable is set in the environment of a guardian. There is none on Windows.
+const Variable = "MCPCTL_GUARDIAN"
+
 // Guard ends the children and their descendants with this process, however it
 // ends: also by SIGKILL, which leaves it no time to end anything.
 //
@@ -72,7 +75,13 @@ type Options struct {
 // New returns a guard. The guardian is started with the first child. Where it
 // cannot be, a warning says so, once, and the next child tries again. Close ends
 // it.
+//
+// In a guardian's own process New returns nil: a program that does not call [Run]
+// where it should would otherwise start guardians without end.
 func New(o Options) *Guard {
+	if os.Getenv(Variable) != "" {
+		return nil
+	}
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // it does not fail

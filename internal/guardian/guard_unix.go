@@ -24,10 +24,6 @@ const (
 	lineBye    = "bye"    // nothing is left to be ended
 )
 
-// Variable is set in the guardian's environment, so that a program that was
-// started as one by mistake does not start another.
-const Variable = "MCPCTL_GUARDIAN"
-
 // byeWait is how long a guardian may take to go.
 const byeWait = 2 * time.Second
 

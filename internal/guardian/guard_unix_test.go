@@ -35,3 +35,12 @@ func TestCloseBesideBegin(t *testing.T) {
 		}
 	}
 }
+
+// TestNoneInGuardian: a program that was started as a guardian, and does not know it, starts no
+// other.
+func TestNoneInGuardian(t *testing.T) {
+	t.Setenv(guardian.Variable, "1")
+	if g := guardian.New(guardian.Options{Path: "/bin/cat", Args: []string{"cat"}}); g != nil {
+		t.Error("there is a guard")
+	}
+}

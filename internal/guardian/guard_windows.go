@@ -38,8 +38,5 @@ func (g *Guard) Add(proctree.Tree) {}
 // Remove does nothing.
 func (g *Guard) Remove(proctree.Tree) {}
 
-// Variable is set in the guardian's environment on other systems.
-const Variable = "MCPCTL_GUARDIAN"
-
 // Run does nothing: see [Guard].
 func Run(io.Reader) {}

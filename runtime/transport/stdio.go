@@ -282,11 +282,11 @@ type GuardOptions struct {
 	Logger *slog.Logger
 }
 
-// GuardianVariable is set in a guardian's environment. A program that finds it
-// must not make a Guard.
+// GuardianVariable is set in a guardian's environment.
 const GuardianVariable = guardian.Variable
 
 // NewGuard returns a guard. Its Close is called when all servers have been closed.
+// In a guardian, which has [GuardianVariable], it returns nil, which guards nothing.
 func NewGuard(o GuardOptions) *Guard {
 	return guardian.New(guardian.Options{Path: o.Path, Args: o.Args, Short: o.Short, Logger: o.Logger})
 }

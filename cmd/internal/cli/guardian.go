@@ -36,11 +36,8 @@ func (a *app) guard() *transport.Guard {
 	return newGuard(&a.environment, path, false)
 }
 
-// newGuard returns a guard whose guardian is the program at path; nil in a guardian.
+// newGuard returns a guard whose guardian is the program at path.
 func newGuard(env *environment, path string, short bool) *transport.Guard {
-	if env.getenv(transport.GuardianVariable) != "" {
-		return nil
-	}
 	return transport.NewGuard(transport.GuardOptions{Path: path, Args: []string{guardianName, guardianWord}, Short: short, Logger: env.log})
 }
 

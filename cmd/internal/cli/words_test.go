@@ -20,6 +20,7 @@ func dispatched(t *testing.T, file string, words ...string) ([]string, error) {
 	a := &app{environment: environment{ui: ui.New(strings.NewReader(""), io.Discard, io.Discard), getenv: func(name string) string {
 		return map[string]string{"MCPCTL_CONFIG": file}[name]
 	}}}
+	defer a.short.close() // dispatch starts the guardian of the server beside its own work
 	return a.dispatch(newRootFor(a, words), words)
 }
 
