@@ -234,8 +234,10 @@ func TestListStatus(t *testing.T) {
 		"pinned": {List: views.ListSearch, Pin: []string{"shop__refund"}, Budget: 500},
 		"reads":  {Tools: []string{"*list*"}},
 	})
-	p, c := start(t, &backends{servers: office()}, o)
+	release := make(chan struct{})
+	p, c := start(t, &backends{servers: office(), hold: map[string]chan struct{}{"desk": release, "shop": release}}, o)
 	before := p.Status().Lists // of nothing, which is in the budget: that is not remembered
+	close(release)
 	if len(before) != 3 || before[0].All != 0 || before[0].Chosen != views.ListAll {
 		t.Errorf("before: %+v", before)
 	}

@@ -16,7 +16,7 @@ import (
 
 const (
 	// askBound is how long a process may take to answer; it needs milliseconds.
-	askBound = 3 * time.Second
+	askBound = 10 * time.Second
 	// restartBound is how long a process may take to connect a server anew: it reads what is
 	// stored of the server, and does not wait until it has started.
 	restartBound = 10 * time.Second

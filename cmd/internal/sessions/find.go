@@ -16,7 +16,7 @@ import (
 
 const (
 	// askBound is how long a session may take to say what it is; it needs milliseconds.
-	askBound = 3 * time.Second
+	askBound = 10 * time.Second
 	// endBound is how long it may take to end.
 	endBound = 15 * time.Second
 	// maxAnswer bounds what it says, in bytes.

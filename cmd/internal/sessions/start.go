@@ -13,7 +13,7 @@ import (
 
 // startBound is how long a process may take until it is a session; it connects to nothing
 // before.
-const startBound = 10 * time.Second
+const startBound = time.Minute
 
 // StartError is a process that ended before it was a session.
 type StartError struct {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"sync"
+	"time"
 )
 
 // bufferSize is how much is read at once, with a byte for watch. It bounds a usual
@@ -148,7 +149,17 @@ func (c *conn) linger(x *exchange) {
 		_ = half.CloseWrite()
 	}
 	c.enter(lingering)
-	_, _ = io.Copy(io.Discard, c.rwc) // the client may be gone
+	end := time.Now().Add(lingerTime)
+	for {
+		next := time.Now().Add(lingerSilence)
+		if next.After(end) {
+			next = end
+		}
+		_ = c.rwc.SetReadDeadline(next) // it may be closed
+		if _, err := c.rwc.Read(c.buf); err != nil {
+			return
+		}
+	}
 }
 
 func (c *conn) close() { _ = c.rwc.Close() }

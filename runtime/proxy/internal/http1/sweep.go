@@ -13,8 +13,11 @@ const (
 	tick = 25 * time.Millisecond
 	// answerTime is how long a client may take for the rest of an answer.
 	answerTime = time.Minute
-	// lingerTime is how long a client that still sends may take to read an answer.
-	lingerTime = 500 * time.Millisecond
+	// lingerTime is how long a client that still sends may take to read an answer, and
+	// lingerSilence how long it may send nothing. They are nginx' lingering_time and
+	// lingering_timeout.
+	lingerTime    = 30 * time.Second
+	lingerSilence = 5 * time.Second
 )
 
 // phase is what a connection waits for.
@@ -124,9 +127,7 @@ func (c *conn) sweep(now time.Time) (done bool) {
 		c.startWatch()
 	case answering:
 		c.bound(c.rwc.SetWriteDeadline, st.since, answerTime)
-	case lingering:
-		c.bound(c.rwc.SetReadDeadline, st.since, lingerTime)
-	case leaving:
+	case lingering, leaving: // linger and net/http have their own bounds
 	}
 	return true
 }

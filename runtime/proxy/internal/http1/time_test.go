@@ -143,9 +143,9 @@ func TestSlowClients(t *testing.T) {
 		{"is idle", post("/", "1"), "", 0, idleTime, ""},
 		{"begins another head", post("/", "1"), "PO", 0, headTime, ""},
 		{"sends another head byte by byte", post("/", "1"), "POST / HTTP/1.1\r\n", time.Second, headTime, ""},
-		{"begins a body", "", lines("12", "POST / HTTP/1.1", "Host: a", "Content-Length: 3"), 0, readTime + lingerTime - 3*tick, "HTTP/1.1 400 Bad Request\r\n"},
-		{"sends another head and a body slowly", post("/", "1"), lines("12", "POST / HTTP/1.1", "Host: a", "Content-Length: 3"), 100 * time.Millisecond, readTime + lingerTime, "HTTP/1.1 400 Bad Request\r\n"},
-		{"begins another body", post("/", "1"), lines("", "POST / HTTP/1.1", "Host: a", "Content-Length: 3"), 0, readTime + lingerTime, "HTTP/1.1 400 Bad Request\r\n"},
+		{"begins a body", "", lines("12", "POST / HTTP/1.1", "Host: a", "Content-Length: 3"), 0, readTime + lingerSilence - 3*tick, "HTTP/1.1 400 Bad Request\r\n"},
+		{"sends another head and a body slowly", post("/", "1"), lines("12", "POST / HTTP/1.1", "Host: a", "Content-Length: 3"), 100 * time.Millisecond, readTime + lingerSilence, "HTTP/1.1 400 Bad Request\r\n"},
+		{"begins another body", post("/", "1"), lines("", "POST / HTTP/1.1", "Host: a", "Content-Length: 3"), 0, readTime + lingerSilence, "HTTP/1.1 400 Bad Request\r\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -333,8 +333,46 @@ func TestDeadlines(t *testing.T) {
 		if resp, _ := answer(t, in); resp.StatusCode != http.StatusRequestTimeout || !resp.Close {
 			t.Errorf("got %s", resp.Status)
 		}
-		closes(t, c, lingerTime)
+		closes(t, c, lingerSilence)
 	})
+}
+
+// TestLinger: a client that sends on after it was refused is read for a while, so that it
+// sees the answer, and then its connection is closed.
+func TestLinger(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		sends int           // bytes, one each second
+		after time.Duration // since the last that was taken
+	}{
+		{"stops sending", 20, lingerSilence - time.Second},
+		{"sends on", 1000, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				g := newRig(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusForbidden) })
+				defer g.end()
+				c := g.dial()
+				write(t, c, lines("", "POST / HTTP/1.1", "Host: a", "Content-Length: 1000000"))
+				answer(t, bufio.NewReader(c))
+				time.Sleep(time.Second / 2) // not at the moment of a bound
+				taken := 0
+				for taken < tt.sends {
+					if _, err := io.WriteString(c, "x"); err != nil {
+						break
+					}
+					taken++
+					time.Sleep(time.Second)
+				}
+				if want := min(tt.sends, int(lingerTime/time.Second)); taken != want {
+					t.Errorf("%d bytes were taken, want %d", taken, want)
+				}
+				closes(t, c, tt.after)
+			})
+		})
+	}
 }
 
 // TestTakesNoAnswer: a client that does not read holds its connection for a while.
