@@ -51,6 +51,8 @@ type screen struct {
 func screens(serve string) []screen {
 	return []screen{
 		{name: "list", width: 60, command: "mcpctl list", whole: []string{"tracker", "far", farURL, "off", "disabled"}},
+		{name: "watch", width: 80, command: "mcpctl list --watch", until: "disabled", whole: []string{"tracker", "far", "disabled"}},
+		{name: "remove", width: 80, command: "mcpctl remove tracker", until: "(y/N)", whole: []string{"tracker: tracker-mcp --project frontend"}, steady: true},
 		{name: "tools", width: 80, command: "mcpctl tools tracker", whole: []string{longTool + "(", "organizationSlug", "naturalLanguageQuery", "create_issue(", "title", "labels", "delete_project(", "projectSlug", "import_issues", "whoami", "The user that"}},
 		{name: "describe", width: 60, command: "mcpctl describe tracker " + longTool, whole: []string{`"duplicate"`, `"in review"`, "organizationSlug", "naturalLanguageQuery", "mcpctl tracker " + longTool + " organizationSlug=TEXT naturalLanguageQuery=TEXT"}},
 		{name: "status", width: 80, command: "mcpctl status", whole: []string{"tracker", serve}, steady: true},

@@ -67,7 +67,7 @@ func newBudget(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&check, "check", false, "exit code 10 if the tools, or those of any view, take more than is allowed")
 	cmd.Flags().IntVar(&limit, "limit", 0, "how many `TOKENS` are allowed; without it, the budget of the view")
 	a.viewFlag(cmd, &view, "only what the view `NAME` shows")
-	return cmd
+	return a.paged(cmd)
 }
 
 // budgetSource returns what reports of the cost of tools are made of.

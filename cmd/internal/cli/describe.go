@@ -25,7 +25,7 @@ func newDescribe(a *app) *cobra.Command {
 			"Without TOOL, show the server: what it says of itself, and its tools.",
 		Example: "  mcpctl describe fs read_text_file\n  mcpctl describe fs",
 	}
-	return a.onServer(cmd, 1, 2, func(ctx context.Context, s *session, words []string) error {
+	return a.paged(a.onServer(cmd, 1, 2, func(ctx context.Context, s *session, words []string) error {
 		if len(words) == 0 {
 			return s.describeServer(ctx)
 		}
@@ -37,7 +37,7 @@ func newDescribe(a *app) *cobra.Command {
 			return a.ui.PrintJSON(t.Raw)
 		}
 		return s.showTool(ctx, t)
-	})
+	}))
 }
 
 // describeServer shows what the server says of itself, and its tools.

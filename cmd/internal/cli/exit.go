@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/policies"
@@ -133,12 +132,12 @@ func (env *environment) report(err error) {
 	if code == exitInterrupted {
 		msg, hint = "interrupted", ""
 	}
-	if env.ui.JSON {
+	if env.ui.JSON && env.ui.Form == nil {
 		env.reportJSON(err, own, msg, hint, code)
 		return
 	}
 	f := ui.Failure{Server: serverOf(err, msg, code), Message: strings.TrimRight(msg, "\r\n") + overHTTP(err), Details: details(err), Hint: hint}
-	_, _ = io.WriteString(env.ui.Err, f.Render(ui.Palette(env.ui.ErrColor)))
+	env.ui.Note(f.Render(ui.Palette(env.ui.ErrColor)))
 }
 
 func (env *environment) reportJSON(err error, own *Error, msg, hint string, code int) {

@@ -45,5 +45,5 @@ func newFind(a *app) *cobra.Command {
 	cmd.Flags().StringSliceVar(&servers, "server", nil, "search only these `NAMES`, separated by commas")
 	cmd.Flags().IntVar(&limit, "limit", foundTools, "show at most `N` tools")
 	completeFlag(cmd, "server", a.serverFlag())
-	return cmd
+	return a.paged(cmd)
 }

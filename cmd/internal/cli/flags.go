@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/revision"
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -24,7 +25,8 @@ func (env *environment) addGlobalFlags(root *cobra.Command) {
 	f.String("url", "", "talk to the server at this `URL` instead of a configured one")
 	f.StringArrayP("header", "H", nil, "add a header to HTTP requests, `NAME=VALUE` (repeatable)")
 	f.Bool("json", false, "print JSON, errors too (same as -o json)")
-	f.StringP("output", "o", "auto", "`FORMAT` of results: text, json, json-compact, or auto: text on a terminal, JSON with short lists elsewhere")
+	f.StringP("output", "o", "auto", "`FORMAT` of results: text, wide, json, json-compact, yaml, name, or auto: text on a terminal, JSON with short lists elsewhere")
+	f.String("jq", "", "print what this jq `EXPRESSION` makes of the JSON")
 	f.Bool("no-input", false, "ask nothing; what is missing is an error")
 	f.String("timeout", "", "give a call up after this `DURATION` without a sign of life, or never (default 60s)")
 	f.String("connect-timeout", "", "give connecting up after this `DURATION`, or never (default 30s)")
@@ -48,7 +50,7 @@ func (env *environment) addGlobalFlags(root *cobra.Command) {
 		panic("cli: completion of --roots: " + err.Error())
 	}
 	for name, words := range map[string][]string{
-		"output": {"auto", "text", "json", "json-compact"}, "log-format": {"text", "json"}, "color": {"auto", "always", "never"},
+		"output": settings.Outputs(), "log-format": {"text", "json"}, "color": {"auto", "always", "never"},
 		"elicit":           {"ask", "defaults", "decline"},
 		"protocol-version": append([]string{"auto"}, revision.Versions()...),
 	} {
@@ -72,8 +74,9 @@ func (env *environment) setup(cmd *cobra.Command) error {
 		return err
 	}
 	env.file.wanted = cmd.Flags().Changed("config") && cmd.Name() != "add" && cmd.Name() != "edit"
-	env.ui.Short = s.Output == "json-compact"
-	env.ui.JSON, env.ui.Text = s.Output == "json" || env.ui.Short, s.Output == "text"
+	if err := env.setOutput(cmd); err != nil {
+		return err
+	}
 	env.ui.NoInput, env.ui.Quiet = s.NoInput, s.Quiet
 	env.ui.Color, env.ui.ErrColor = env.wantColor(env.ui.OutTTY), env.wantColor(env.ui.ErrTTY)
 	env.log = env.newLogger()
@@ -88,6 +91,34 @@ func (env *environment) setup(cmd *cobra.Command) error {
 	if s.Serve.Access.Rules || s.Audit != nil {
 		env.obey()
 	}
+	return nil
+}
+
+// setOutput says in which form results are printed.
+func (env *environment) setOutput(cmd *cobra.Command) error {
+	u := env.ui
+	u.Form, u.Short, u.Wide = nil, false, false
+	switch form := env.settings.Output; form {
+	case "json-compact":
+		u.Short = true
+	case "yaml":
+		u.Form = ui.YAML()
+	case "name":
+		u.Form = ui.Names
+	case "wide":
+		u.Wide = true
+	}
+	if expression, _ := cmd.Flags().GetString("jq"); cmd.Flags().Changed("jq") {
+		if cmd.Flags().Changed("output") && env.settings.Output != "json" && !u.Short {
+			return usagef("--jq is of JSON: use it without -o %s", env.settings.Output)
+		}
+		var err error
+		if u.Form, err = ui.Query(expression); err != nil {
+			return usagef("--jq: %w", err)
+		}
+	}
+	u.JSON = env.settings.Output == "json" || u.Short || u.Form != nil
+	u.Text = !u.JSON && (env.settings.Output == "text" || u.Wide)
 	return nil
 }
 

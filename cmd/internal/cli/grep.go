@@ -38,7 +38,7 @@ func newGrep(a *app) *cobra.Command {
 	cmd.Flags().StringSliceVar(&servers, "server", nil, "search only these `NAMES`, separated by commas")
 	cmd.Flags().IntVar(&limit, "limit", 0, "show at most `N` tools (default all)")
 	completeFlag(cmd, "server", a.serverFlag())
-	return cmd
+	return a.paged(cmd)
 }
 
 // toolSearch is one search of the stored tools of servers.

@@ -22,5 +22,5 @@ func newInfo(a *app) *cobra.Command {
 		ValidArgsFunction: cobra.FixedCompletions([]cobra.Completion{"json"}, cobra.ShellCompDirectiveFilterFileExt),
 	}
 	cmd.Flags().BoolVar(&pre, "pre", false, "allow a prerelease if the registry calls it the latest version")
-	return cmd
+	return a.paged(cmd)
 }

@@ -74,7 +74,12 @@ func newKeep(a *app) *cobra.Command {
 	}
 	a.completeServers(restart)
 	cmd.AddCommand(stop, restart)
-	return cmd
+	return a.watched(cmd, func(words []string) error {
+		if len(words) > 0 {
+			return usagef("--watch shows the sessions that run: use it without servers").withHint("mcpctl session --watch")
+		}
+		return nil
+	})
 }
 
 func (k *keepCommand) run(ctx context.Context, servers []string) error {

@@ -8,7 +8,7 @@ import (
 )
 
 func newList(a *app) *cobra.Command {
-	return &cobra.Command{
+	return a.watched(&cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the configured servers",
@@ -17,7 +17,7 @@ func newList(a *app) *cobra.Command {
 		Example: "  mcpctl list\n  mcpctl list --json",
 		Args:    cobra.NoArgs, Annotations: map[string]string{brokenFiles: noted},
 		RunE: func(*cobra.Command, []string) error { return a.list() },
-	}
+	}, nil)
 }
 
 // listed is one server of the list; values are unexpanded and redacted.

@@ -23,7 +23,7 @@ func newPrompts(a *app) *cobra.Command {
 			return s.showPrompts(s.decodePrompts(items))
 		})
 	})
-	return a.orEvery(cmd, func() everyList {
+	return a.paged(a.orEvery(cmd, func() everyList {
 		return everyList{revision.MethodPromptsList, "prompts", []string{"PROMPT", "DESCRIPTION"}, func(item json.RawMessage) []string {
 			var p runtime.Prompt
 			if json.Unmarshal(item, &p) != nil {
@@ -31,7 +31,7 @@ func newPrompts(a *app) *cobra.Command {
 			}
 			return []string{promptSignature(&p), ui.FirstLine(p.Description)}
 		}}
-	})
+	}))
 }
 
 func (s *session) decodePrompts(items []json.RawMessage) []runtime.Prompt {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,23 +14,24 @@ import (
 )
 
 func newRemove(a *app) *cobra.Command {
-	project := false
+	project, yes := false, false
 	cmd := &cobra.Command{
 		Use:     "remove ALIAS...",
 		Aliases: []string{"rm"},
 		Short:   "Remove servers from the configuration",
 		Long: "Remove servers from servers.json, with the comments directly above and after each entry.\n" +
-			"If one is unknown, none is removed.",
+			"If one is unknown, none is removed. On a terminal it asks first; -y answers that.",
 		Example: "  mcpctl remove fs gh",
 		Args:    cobra.MinimumNArgs(1),
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.remove(cmd.Context(), args, project) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.remove(cmd.Context(), args, project, yes) },
 	}
 	cmd.Flags().BoolVar(&project, "project", false, "remove them from the file of this project")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "ask nothing")
 	a.completeServers(cmd)
 	return cmd
 }
 
-func (a *app) remove(ctx context.Context, aliases []string, project bool) error {
+func (a *app) remove(ctx context.Context, aliases []string, project, yes bool) error {
 	var removed []string
 	for _, alias := range aliases {
 		if !slices.Contains(removed, alias) {
@@ -39,6 +41,11 @@ func (a *app) remove(ctx context.Context, aliases []string, project bool) error 
 	target, err := a.editable(project)
 	if err != nil {
 		return err
+	}
+	if !yes {
+		if sure, err := a.sureToRemove(ctx, target, removed); err != nil || !sure {
+			return err
+		}
 	}
 	before := a.unmatched(ctx)
 	err = target.Update(func(f *config.File) error {
@@ -70,6 +77,35 @@ func (a *app) remove(ctx context.Context, aliases []string, project bool) error 
 		}
 	}
 	return nil
+}
+
+// sureToRemove asks on a terminal whether entries are to go. Where one is not there the answer
+// is yes: the removal says so.
+func (a *app) sureToRemove(ctx context.Context, target *Target, aliases []string) (bool, error) {
+	asker := a.askable()
+	if asker == nil {
+		return true, nil
+	}
+	f, err := target.Load()
+	if err != nil {
+		return false, err
+	}
+	lines := make([]string, len(aliases))
+	for i, alias := range aliases {
+		e, ok := f.Entry(alias)
+		if !ok {
+			return true, nil
+		}
+		lines[i] = alias + ": " + e.Target()
+	}
+	for _, line := range lines {
+		a.ui.Say("%s", line)
+	}
+	yes, err := asker.Confirm(ctx, ui.Question{Message: "Remove " + strings.Join(aliases, ", ") + " from " + target.Path, Flag: "--yes", Default: ui.No})
+	if err == nil && !yes {
+		a.ui.Info("nothing was removed")
+	}
+	return yes, err
 }
 
 // noteUnmatched names the policies that a change leaves without what they are about.

@@ -28,7 +28,7 @@ func newResources(a *app) *cobra.Command {
 		}
 		return s.printList(ctx, revision.MethodResourcesList, "resources", s.showResources)
 	})
-	return a.orEvery(cmd, func() everyList {
+	return a.paged(a.orEvery(cmd, func() everyList {
 		if templates {
 			return everyList{revision.MethodResourceTemplatesList, "resourceTemplates", []string{"URI TEMPLATE", "NAME", "TYPE", "DESCRIPTION"}, func(item json.RawMessage) []string {
 				var r runtime.ResourceTemplate
@@ -45,7 +45,7 @@ func newResources(a *app) *cobra.Command {
 			}
 			return resourceRow(&r)
 		}}
-	})
+	}))
 }
 
 func resourceRow(r *runtime.Resource) []string {

@@ -43,7 +43,7 @@ func newSearch(a *app) *cobra.Command {
 	f.BoolVar(&o.Pre, "pre", false, "also show prereleases of servers that have a release")
 	f.BoolVar(&o.Refresh, "refresh", false, "bring the copy of the registry up to date first, however long it takes")
 	completeWords(cmd, "type", adding.Types()...)
-	return cmd
+	return a.paged(cmd)
 }
 
 // searchResult is the JSON of search.

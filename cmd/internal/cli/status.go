@@ -46,7 +46,7 @@ func newStatus(a *app) *cobra.Command {
 		}
 		return out, cobra.ShellCompDirectiveNoFileComp
 	}
-	return cmd
+	return a.watched(cmd, nil)
 }
 
 // ending returns the configured servers that a person has to log in to again.

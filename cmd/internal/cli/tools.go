@@ -49,7 +49,13 @@ Into a pipe, each tool is short: name, title, the first sentence of its descript
 		return (&toolsCommand{a}).run(cmd.Context(), words, len(words) == 0 && !live, withSchema)
 	}
 	a.completeServers(cmd)
-	return a.matchTools(cmd)
+	a.matchTools(cmd)
+	return a.watched(cmd, func(words []string) error {
+		if len(words) > 0 || live || a.adhoc.given() {
+			return usagef("--watch shows what is stored, and starts nothing: use it without servers").withHint("mcpctl tools --watch")
+		}
+		return nil
+	})
 }
 
 // printToolList prints the list of tools: in a pipe that no form was asked for, a short one.

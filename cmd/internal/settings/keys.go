@@ -42,10 +42,15 @@ const (
 	aBoolean  = "true or false"
 )
 
+// Outputs returns the forms of results.
+func Outputs() []string {
+	return []string{"auto", "text", "wide", "json", "json-compact", "yaml", "name"}
+}
+
 func keys() []key {
 	return []key{
 		{name: "registry", flag: "registry", def: registry.Official, parse: registries, list: true, objects: true, values: "URL, object, or list of them", about: "registries in their order of precedence; an object has `url` and credentials, as an entry of servers.json"},
-		{name: "output", flag: "output", def: "auto", parse: oneOf("auto", "text", "json", "json-compact"), values: "auto, text, json, json-compact", about: "form of results; auto is text on a terminal and JSON elsewhere, with [short lists](call.md#find-a-tool)"},
+		{name: "output", flag: "output", def: "auto", parse: oneOf(Outputs()...), values: strings.Join(Outputs(), ", "), about: "form of results; auto is text on a terminal and JSON elsewhere, with [short lists](call.md#find-a-tool); see [forms](call.md#forms-of-results)"},
 		{name: "noInput", flag: "no-input", def: false, parse: boolean, values: aBoolean, about: "asks nothing; what is missing is an error"},
 		{name: "quiet", flag: "quiet", def: false, parse: boolean, values: aBoolean, about: "prints no hints and notes"},
 		{name: "verbose", flag: "verbose", def: 0, parse: verbosity, values: "0, 1, 2", about: "logs more: 1 information, 2 each message"},

@@ -44,7 +44,7 @@ type Settings struct {
 	// Registries are the registries in their order of precedence, as entries of remote
 	// servers, placeholders unexpanded.
 	Registries []config.Entry `mapstructure:"registry"`
-	// Output is "auto", "text" or "json".
+	// Output is one of [Outputs].
 	Output string
 	// NoInput forbids questions; Quiet drops notes and hints; Verbose is 0, 1
 	// (information) or 2 (each message).

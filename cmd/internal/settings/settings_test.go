@@ -174,7 +174,7 @@ func TestWrongValues(t *testing.T) {
 		{run{flags: []string{"--protocol-version", "2024-01-01"}}, []string{"--protocol-version", "2025-11-25"}},
 		{run{flags: []string{"--timeout", "5"}}, []string{"--timeout", `"5"`, "30s"}},
 		{run{flags: []string{"--timeout=-5s"}}, []string{"--timeout"}},
-		{run{flags: []string{"-o", "yaml"}, env: nil}, []string{"--output", "yaml"}},
+		{run{flags: []string{"-o", "xml"}, env: nil}, []string{"--output", "yaml"}},
 		{run{flags: []string{"--registry", "example.com"}}, []string{"--registry", "https://"}},
 		{run{flags: []string{"--registry", "https://a.example", "--registry", "user:hush@b.example"}}, []string{"--registry", "b.example", "https://"}},
 		{run{flags: []string{"--registry", `{"url":"https://a.example","token":"hush"}`}}, []string{"--registry", "{https://a.example…}", "url, headers, auth and allowInsecureHttp"}},

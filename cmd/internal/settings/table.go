@@ -57,6 +57,7 @@ func flagsOnly() []Setting {
 	table := []Setting{
 		{Flag: "config", Values: "FILE", Default: "the layers", About: "the only servers.json that is read; its folder has config.yaml"},
 		{Flag: "json", Values: aBoolean, Default: "false", About: "the same as `--output json`"},
+		{Flag: "jq", Values: "jq expression", Default: "none", About: "prints what the expression makes of the JSON"},
 		{Flag: "header", Values: "NAME=VALUE, one a line in the variable", Default: "none", About: "headers of HTTP requests to servers"},
 		{Flag: "roots", Values: "directories, as in `PATH` in the variable", Default: "none", About: "directories that servers are told to work in"},
 		{Flag: "auth", Values: "JSON object or @FILE", Default: "the entry's `auth`", About: "how to log in to the server"},
@@ -74,7 +75,7 @@ func flagsOnly() []Setting {
 		{Flag: "insecure", Values: aBoolean, Default: "false", About: "allows an address that other machines reach", Serve: true},
 	}
 	for i := range table {
-		if table[i].Flag != "url" { // which takes the place of a word
+		if f := table[i].Flag; f != "url" && f != "jq" { // which belong to one command line
 			table[i].Variable = Variable(table[i].Flag)
 		}
 	}

@@ -52,7 +52,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s: there twice, or not complete: %+v", id, s)
 		}
 		seen[id] = true
-		if (s.Variable != "") != (s.Flag != "" && s.Flag != "url") || s.Variable != "" && s.Variable != settings.Variable(s.Flag) {
+		if (s.Variable != "") != (s.Flag != "" && s.Flag != "url" && s.Flag != "jq") || s.Variable != "" && s.Variable != settings.Variable(s.Flag) {
 			t.Errorf("%s: the variable is %q", id, s.Variable)
 		}
 		if s.Name == "" {

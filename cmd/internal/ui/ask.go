@@ -18,7 +18,7 @@ type Question struct {
 	// Flag answers without a question, such as "--as ALIAS".
 	Flag string
 	// Default is the answer to a bare Enter: a text, or one of the options, by
-	// default the first.
+	// default the first; [No] of a Confirm.
 	Default string
 	// Defaults are those of a MultiSelect.
 	Defaults []string
@@ -38,9 +38,12 @@ type Asker interface {
 	Input(ctx context.Context, q Question) (string, error)
 	// Secret is Input, and what is typed is not shown.
 	Secret(ctx context.Context, q Question) (string, error)
-	// Confirm returns yes or no; yes is the default.
+	// Confirm returns yes or no; yes is the default, unless the question's is [No].
 	Confirm(ctx context.Context, q Question) (bool, error)
 }
+
+// No is the default of a question about something that cannot be undone.
+const No = "no"
 
 // ErrNoAnswer is the error of a question without anybody to ask.
 var ErrNoAnswer = errors.New("nobody to ask")

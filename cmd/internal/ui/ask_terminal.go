@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -276,14 +277,18 @@ func (d *dialog) confirm(q Question) (bool, error) {
 	if help != "" {
 		question += " " + answerColor + "[? for help]" + plainText
 	}
-	question += " (Y/n)"
+	choices, preset := " (Y/n)", "y"
+	if q.Default == No {
+		choices, preset = " (y/N)", "n"
+	}
+	question += choices
 	for {
 		answer, err := d.read(question, 0)
 		if err != nil {
 			return false, err
 		}
-		switch strings.ToLower(strings.TrimSpace(answer)) {
-		case "", "y", "yes":
+		switch cmp.Or(strings.ToLower(strings.TrimSpace(answer)), preset) {
+		case "y", "yes":
 			d.draw(message + " " + answerColor + "Yes" + plainText)
 			return true, nil
 		case "n", "no":

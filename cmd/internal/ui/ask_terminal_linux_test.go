@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/signal"
 	"strings"
 	"sync"
 	"testing"
@@ -255,5 +256,38 @@ func TestLinesOnATerminal(t *testing.T) {
 	}
 	if drawn := p.drawnText(); strings.Contains(drawn, "hidden") {
 		t.Errorf("a secret is shown: %q", drawn)
+	}
+}
+
+// TestPage: what is longer than the terminal goes to the pager, and notes come after it; what is
+// not, and what has no pager, is written.
+func TestPage(t *testing.T) {
+	t.Cleanup(func() { signal.Reset(os.Interrupt) }) // which a pager has for itself
+	long := strings.Repeat("line\n", 40)
+	for name, tt := range map[string]struct {
+		command, text, want string
+		noInput             bool
+	}{
+		"long":     {"sed s/line/paged/", long, strings.ReplaceAll(long, "line", "paged") + "a note\n", false},
+		"short":    {"sed s/line/paged/", "line\n", "line\na note\n", false},
+		"none":     {"", long, long + "a note\n", false},
+		"missing":  {"no-such-pager 2>/dev/null", long, long + "a note\n", false},
+		"no input": {"sed s/line/paged/", long, long + "a note\n", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPerson(t)
+			require.NoError(t, unix.IoctlSetWinsize(int(p.tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}))
+			u := ui.New(p.tty, p.tty, p.tty)
+			u.NoInput = tt.noInput
+			require.NoError(t, u.Page(tt.command, os.Environ(), func() error {
+				_, err := u.Out.Write([]byte(tt.text))
+				u.Info("a note")
+				return err
+			}))
+			<-p.sees("a note\r\n")
+			if got := strings.ReplaceAll(p.drawnText(), "\r\n", "\n"); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
 	}
 }

@@ -102,13 +102,27 @@ func (u *UI) Info(format string, a ...any) {
 
 // Say writes a line that belongs to a question on standard error, quiet or not.
 func (u *UI) Say(format string, a ...any) {
-	u.live.print(u.Err, Palette(u.ErrColor).Label(CleanLine(fmt.Sprintf(format, a...)))+"\n")
+	u.Note(Palette(u.ErrColor).Label(CleanLine(fmt.Sprintf(format, a...))) + "\n")
+}
+
+// Note writes lines for people on standard error, as they are.
+func (u *UI) Note(lines string) {
+	if u.notes != nil {
+		u.live.mu.Lock()
+		defer u.live.mu.Unlock()
+		u.notes.WriteString(lines)
+		return
+	}
+	u.live.print(u.Err, lines)
 }
 
 // PrintJSON writes JSON of a server, unchanged, and a newline. On a terminal it is
 // indented, and control and invisible characters are written as \uXXXX.
 func (u *UI) PrintJSON(raw []byte) error {
 	b := bytes.TrimRight(raw, "\r\n")
+	if u.Form != nil {
+		return u.inForm(b)
+	}
 	if u.OutTTY {
 		b = JSON(plain.Escape(b), u.Palette())
 	}

@@ -45,8 +45,11 @@ func (u *UI) Palette() Palette { return Palette(u.Color) }
 // width returns the number of columns of the terminal, 0 for none or an unknown
 // size.
 func (u *UI) width() int {
-	if !u.OutTTY {
+	if !u.OutTTY || u.Wide {
 		return 0
+	}
+	if u.columns > 0 {
+		return u.columns
 	}
 	return widthOf(u.Out)
 }

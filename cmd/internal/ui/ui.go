@@ -6,6 +6,7 @@
 package ui
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -27,8 +28,14 @@ type UI struct {
 
 	// InTTY, OutTTY and ErrTTY report which streams are terminals.
 	InTTY, OutTTY, ErrTTY bool
-	// JSON is an explicit --json (or -o json); Text an explicit -o text.
+	// JSON is an explicit --json (or -o json), or a form made of it; Text an explicit -o text
+	// or wide.
 	JSON, Text bool
+	// Wide is an explicit -o wide: text whose columns are never cut to the terminal.
+	Wide bool
+	// Form is what is printed instead of JSON, with which JSON is set as well; nil for
+	// JSON itself.
+	Form Form
 	// Short is an explicit -o json-compact, with which JSON is set as well.
 	Short bool
 	// NoInput forbids questions.
@@ -40,6 +47,10 @@ type UI struct {
 	Color, ErrColor bool
 
 	live liveLine
+
+	// While a command's output is collected: the width that it is made for, and its notes.
+	columns int
+	notes   *bytes.Buffer
 }
 
 // New returns a UI of three streams and detects which are terminals.
