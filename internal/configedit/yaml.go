@@ -31,6 +31,22 @@ func SetYAML(text []byte, value any, path ...string) ([]byte, error) {
 	return d.Bytes(), nil
 }
 
+// AppendYAML writes a value at the end of the list under a path of names of a YAML text.
+func AppendYAML(text []byte, value any, path ...string) ([]byte, error) {
+	d, err := yamledit.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	if d, err = d.Append(raw, path...); err != nil {
+		return nil, err
+	}
+	return d.Bytes(), nil
+}
+
 // UnsetYAML removes the value under a path of names from a YAML text, and reports whether
 // it was there.
 func UnsetYAML(text []byte, path ...string) (after []byte, found bool, err error) {

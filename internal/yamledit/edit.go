@@ -150,7 +150,12 @@ func (d *Document) extent(m member, parent []string) (first, end int) {
 	if isList(d.find(parent)) {
 		column = strings.IndexByte(d.line[first], '-')
 	}
-	end = max(first, lastLine(m.value)-1) + 1
+	return first, max(first+1, d.end(m.value, column))
+}
+
+// end returns the line behind a value of something in a column.
+func (d *Document) end(value *yaml.Node, column int) int {
+	end := lastLine(value)
 	for at := end; at < len(d.line); at++ {
 		line := strings.TrimRight(d.line[at], "\r\n")
 		bare := strings.TrimLeft(line, " ")
@@ -158,12 +163,12 @@ func (d *Document) extent(m member, parent []string) (first, end int) {
 		switch {
 		case bare == "" || bare[0] == '#' && depth <= column:
 			continue
-		case depth <= column && !d.inValue(m.value, at):
-			return first, end
+		case depth <= column && !d.inValue(value, at):
+			return end
 		}
 		end = at + 1
 	}
-	return first, end
+	return end
 }
 
 // inValue reports whether a line belongs to a list that is not indented below its key.

@@ -217,3 +217,40 @@ func FuzzEdit(f *testing.F) {
 		}
 	})
 }
+
+// TestAppend: an element is one line at the end of its list, and nothing else changes.
+func TestAppend(t *testing.T) {
+	t.Parallel()
+	const item = `{"deny":"*","to":["fs/a","fs/b: c"],"when":{"args.x":{"eq":"yes"}}}`
+	const line = `- {deny: '*', to: [fs/a, 'fs/b: c'], when: {args.x: {eq: "yes"}}}` + "\n"
+	for _, c := range []struct{ name, in, want string }{
+		{"nothing", "", "access:\n  rules:\n    " + line},
+		{"no list", "access:\n  default: deny\nx: 1\n", "access:\n  default: deny\n  rules:\n    " + line + "x: 1\n"},
+		{"empty", "access:\n  rules: []   # mine\n  x: 1\n", "access:\n  rules:   # mine\n    " + line + "  x: 1\n"},
+		{"null", "access:\n  rules:\n  x: 1\n", "access:\n  rules:\n    " + line + "  x: 1\n"},
+		{"behind one of several lines", "access:\n    rules:\n    - allow: a\n      # of it\n      to: |\n        b\n\n    # y\n    y: 1\n", "access:\n    rules:\n    - allow: a\n      # of it\n      to: |\n        b\n    " + line + "\n    # y\n    y: 1\n"},
+		{"behind one in braces, no last newline", "access:\n  rules:\n    - {allow: a} # c\n    # end", "access:\n  rules:\n    - {allow: a} # c\n    " + line + "    # end"},
+		{"a dash alone", "access:\n  rules:\n    -\n      allow: a\nx: 1\n", "access:\n  rules:\n    -\n      allow: a\n    " + line + "x: 1\n"},
+		{"carriage returns", "access:\r\n  rules:\r\n    - a\r\n", "access:\r\n  rules:\r\n    - a\r\n    " + strings.ReplaceAll(line, "\n", "\r\n")},
+	} {
+		d, err := parse(t, c.in).Append(json.RawMessage(item), "access", "rules")
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if diff := cmp.Diff(c.want, string(d.Bytes())); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+	for in, want := range map[string]string{
+		"access: {rules: []}\n":             "braces",
+		"access:\n  rules: [a]\n":           "braces",
+		"access:\n  rules: x\n":             "line 2: a value where a list is due",
+		"a: &a [x]\naccess:\n  rules: *a\n": "alias",
+		"access:\n  rules: {a: b}\n":        "a list is due",
+	} {
+		if _, err := parse(t, in).Append(json.RawMessage(item), "access", "rules"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %s", in, err, want)
+		}
+	}
+}

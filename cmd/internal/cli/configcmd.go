@@ -16,7 +16,7 @@ func newConfig(a *app) *cobra.Command {
 		Short:   "Show, edit and check servers.json",
 		Example: "  mcpctl config path\n  mcpctl config validate",
 	}
-	cmd.AddCommand(newConfigPath(a), newConfigEdit(a), newConfigValidate(a), newConfigTrust(a), newConfigSchema(a))
+	cmd.AddCommand(newConfigPath(a), newConfigEdit(a), newConfigValidate(a), newConfigTrust(a), newConfigSchema(a), newConfigView(a))
 	cmd.AddCommand(newConfigValues(a)...)
 	return parent(cmd)
 }

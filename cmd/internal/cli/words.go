@@ -50,8 +50,8 @@ func otherWords() []otherWord {
 		{word: "uninstall", means: "remove"},
 		{word: "upgrade", means: "update"},
 		{word: "validate", means: "config validate"},
-		{word: "view", means: "config get serve.views"},
-		{word: "views", means: "config get serve.views"},
+		{word: "view", means: "config view"},
+		{word: "views", means: "config view"},
 		{word: "whoami", means: "auth status"},
 	}
 }
