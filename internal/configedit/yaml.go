@@ -47,6 +47,18 @@ func AppendYAML(text []byte, value any, path ...string) ([]byte, error) {
 	return d.Bytes(), nil
 }
 
+// CommentYAML writes a comment above the value under a path of names of a YAML text.
+func CommentYAML(text []byte, comment string, path ...string) ([]byte, error) {
+	d, err := yamledit.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if d, err = d.Comment(comment, path...); err != nil {
+		return nil, err
+	}
+	return d.Bytes(), nil
+}
+
 // UnsetYAML removes the value under a path of names from a YAML text, and reports whether
 // it was there.
 func UnsetYAML(text []byte, path ...string) (after []byte, found bool, err error) {

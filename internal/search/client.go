@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+
+	"github.com/mcpctl/mcpctl/internal/rootca"
 )
 
 const (
@@ -25,7 +27,7 @@ type client struct {
 }
 
 func newClient(c EmbeddingConfig) *client {
-	h := &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: idleConnections}}
+	h := &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: rootca.Client(), ForceAttemptHTTP2: true, MaxIdleConnsPerHost: idleConnections}}
 	if c.Client != nil {
 		copied := *c.Client
 		h = &copied

@@ -60,3 +60,16 @@ func inline(value json.RawMessage) (string, error) {
 	text, err := yaml.Marshal(node)
 	return "- " + strings.TrimSuffix(string(text), "\n"), err
 }
+
+// Comment writes a comment in its own line above the member that a path leads to.
+func (d *Document) Comment(text string, path ...string) (*Document, error) {
+	if d.find(path) == nil || strings.ContainsAny(text, "\r\n") {
+		return nil, fmt.Errorf("no comment can be written for %s", strings.Join(path, "."))
+	}
+	if err := d.editable(path); err != nil {
+		return nil, err
+	}
+	m, _ := d.member(path)
+	at := m.first.Line - 1
+	return d.apply(at, at, strings.Repeat(" ", m.first.Column-1)+"# "+text+d.newline(), path)
+}

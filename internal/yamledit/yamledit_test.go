@@ -254,3 +254,17 @@ func TestAppend(t *testing.T) {
 		}
 	}
 }
+
+func TestComment(t *testing.T) {
+	t.Parallel()
+	d, err := parse(t, "serve:\n  auth:\n    - token: {}\nx: 1\n").Comment("Who asks: a client.", "serve", "auth")
+	require.NoError(t, err)
+	if got, want := string(d.Bytes()), "serve:\n  # Who asks: a client.\n  auth:\n    - token: {}\nx: 1\n"; got != want {
+		t.Errorf("got %s", got)
+	}
+	for _, text := range []string{"two\nlines", "none"} {
+		if _, err := d.Comment(text, map[bool]string{true: "serve", false: "nope"}[text != "none"]); err == nil {
+			t.Errorf("%q is written", text)
+		}
+	}
+}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/internal/origin"
 	"github.com/mcpctl/mcpctl/internal/plain"
+	"github.com/mcpctl/mcpctl/internal/rootca"
 )
 
 const (
@@ -87,8 +88,8 @@ type guard struct {
 func newGuard(ctx context.Context, server *url.URL) *guard {
 	g := &guard{most: reachOfServer(ctx, server)}
 	direct := &http.Transport{
-		DialContext:         (&net.Dialer{Timeout: requestTime, Control: g.control}).DialContext,
-		TLSHandshakeTimeout: requestTime, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 2, IdleConnTimeout: 30 * time.Second,
+		DialContext:     (&net.Dialer{Timeout: requestTime, Control: g.control}).DialContext,
+		TLSClientConfig: rootca.Client(), TLSHandshakeTimeout: requestTime, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 2, IdleConnTimeout: 30 * time.Second,
 	}
 	proxied := direct.Clone()
 	proxied.DialContext = (&net.Dialer{Timeout: requestTime}).DialContext // the proxy's own address
@@ -155,7 +156,7 @@ func reachOfServer(ctx context.Context, server *url.URL) reach {
 func proves(ctx context.Context, server *url.URL, ip netip.Addr) bool {
 	ctx, cancel := context.WithTimeout(ctx, proofTime)
 	defer cancel()
-	d := &tls.Dialer{Config: &tls.Config{ServerName: server.Hostname(), MinVersion: tls.VersionTLS12}}
+	d := &tls.Dialer{Config: &tls.Config{ServerName: server.Hostname(), RootCAs: rootca.Pool(), MinVersion: tls.VersionTLS12}}
 	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(ip.String(), cmp.Or(server.Port(), "443")))
 	if err != nil {
 		return false

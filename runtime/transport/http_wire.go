@@ -22,6 +22,7 @@ import (
 	"github.com/mcpctl/mcpctl/internal/http1client"
 	"github.com/mcpctl/mcpctl/internal/origin"
 	"github.com/mcpctl/mcpctl/internal/revision"
+	"github.com/mcpctl/mcpctl/internal/rootca"
 	"github.com/mcpctl/mcpctl/internal/secret"
 	"github.com/mcpctl/mcpctl/runtime"
 )
@@ -160,6 +161,7 @@ func newRoundTripper() *http.Transport {
 		MaxIdleConnsPerHost:   64,
 		IdleConnTimeout:       90 * time.Second,
 		TLSHandshakeTimeout:   10 * time.Second,
+		TLSClientConfig:       rootca.Client(),
 		ExpectContinueTimeout: time.Second,
 		DisableCompression:    true,
 		// A quiet stream is legal for hours; a dead connection is not.

@@ -26,7 +26,7 @@ func networkRemedy(err error) string {
 	case errors.Is(err, syscall.ECONNREFUSED), strings.Contains(err.Error(), "refused"):
 		return "start the server, or check host and port in the URL"
 	case errors.As(err, &authority):
-		return "the certificate is not signed by an authority this machine trusts; SSL_CERT_FILE can name one more"
+		return "the certificate is not signed by an authority this machine trusts; SSL_CERT_FILE, or --ca of mcpctl, can name one more"
 	case errors.As(err, &hostname), errors.As(err, &cert):
 		return "the server's certificate is not valid for this address; check the host name in the URL"
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):

@@ -25,7 +25,7 @@ func areas() []area {
 		{name: "text", packages: "internal/origin internal/lazy internal/plain internal/tokens internal/secret internal/clihelp"},
 		{name: "client", packages: "runtime", uses: "base", not: "net/http"},
 		{name: "client", packages: "internal/ability internal/revision", uses: "base"},
-		{name: "base", packages: "internal/atomicfile internal/proc internal/codec internal/deadline internal/guardian internal/http1client internal/httpsyntax internal/jsonedit internal/jsonrpc internal/proctree internal/rawjson internal/seal internal/sse internal/tomledit internal/workers internal/yamledit", uses: "text", modules: "github.com/go-json-experiment/json github.com/tailscale/hujson github.com/pelletier/go-toml/v2 go.yaml.in/yaml/v3 github.com/gofrs/flock golang.org/x/sys"},
+		{name: "base", packages: "internal/atomicfile internal/proc internal/codec internal/deadline internal/guardian internal/http1client internal/httpsyntax internal/jsonedit internal/jsonrpc internal/proctree internal/rawjson internal/rootca internal/seal internal/sse internal/tomledit internal/workers internal/yamledit", uses: "text", modules: "github.com/go-json-experiment/json github.com/tailscale/hujson github.com/pelletier/go-toml/v2 go.yaml.in/yaml/v3 github.com/gofrs/flock golang.org/x/sys"},
 		{name: "results", packages: "internal/results internal/views", uses: "text base", not: noIO},
 		{name: "lockfile", packages: "internal/lockfile", uses: "text base"},
 		{name: "policy", packages: "internal/access internal/access/policy/... internal/access/gate internal/access/guards internal/access/rules", uses: "text base", modules: "github.com/cedar-policy/cedar-go github.com/go-json-experiment/json go.yaml.in/yaml/v3", not: noIO},
@@ -40,7 +40,7 @@ func areas() []area {
 		{name: "authentication", packages: "internal/authn internal/access/...", uses: "text base policy auth", modules: "github.com/coreos/go-oidc/v3 github.com/go-jose/go-jose/v4 github.com/go-json-experiment/json golang.org/x/oauth2 golang.org/x/sync"},
 		{name: "config", packages: "runtime/config", uses: "text base client policy auth", modules: "github.com/tailscale/hujson"},
 		{name: "watch", packages: "runtime/config/watch", uses: "base config", modules: "github.com/fsnotify/fsnotify"},
-		{name: "search", packages: "internal/search/...", uses: "text"},
+		{name: "search", packages: "internal/search/...", uses: "text base"},
 		{name: "schema", packages: "runtime/schema", uses: "assets text client", modules: "github.com/dlclark/regexp2"},
 		{name: "packages", packages: "internal/packages", uses: "text base", modules: "golang.org/x/sync"},
 		// Generated code links what these import: nothing of others.

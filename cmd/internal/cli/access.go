@@ -135,9 +135,13 @@ Without it, everything is allowed where serve asks for no credentials, and nothi
 			if !slices.Contains([]string{"allow", "deny", "read-only"}, words[0]) {
 				return usagef("%s is no default", words[0]).withHint("write allow, deny or read-only")
 			}
-			return a.configuring().changeSettings("access.default", "set", ValueOptions{}, func(before []byte) ([]byte, error) {
+			err := a.configuring().changeSettings("access.default", "set", ValueOptions{}, func(before []byte) ([]byte, error) {
 				return configedit.SetYAML(before, words[0], "access", "default")
 			})
+			if err == nil && words[0] != "allow" {
+				a.ui.Info("note: this holds for your own commands, too; mcpctl access allow local '*' lets them do everything")
+			}
+			return err
 		},
 	}
 }

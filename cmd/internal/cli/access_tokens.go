@@ -117,19 +117,32 @@ func (c *tokenCommand) print(t access.Token, text string) error {
 // Add adds a token of a name. expires is a duration such as 90d, or a date; "" is
 // never.
 func (c *tokenCommand) Add(ctx context.Context, name string, groups []string, expires string) error {
-	if err := checkToken("name", name, access.ValidTokenName); err != nil {
+	t, text, err := c.create(ctx, name, groups, expires)
+	if err != nil {
 		return err
+	}
+	err = c.print(t, text)
+	if err == nil && c.Unused {
+		c.UI.Info("note: serve asks nobody for a token yet; in config.yaml: serve: {auth: [{token: {}}]}")
+	}
+	return err
+}
+
+// create adds a token, see Add, and returns it with its text.
+func (c *tokenCommand) create(ctx context.Context, name string, groups []string, expires string) (t access.Token, text string, err error) {
+	if err := checkToken("name", name, access.ValidTokenName); err != nil {
+		return t, "", err
 	}
 	for _, g := range groups {
 		if err := checkToken("group", g, access.ValidGroup); err != nil {
-			return err
+			return t, "", err
 		}
 	}
 	until, err := c.until(expires)
 	if err != nil {
-		return err
+		return t, "", err
 	}
-	t, text := access.NewToken(name, groups, c.time(), until)
+	t, text = access.NewToken(name, groups, c.time(), until)
 	err = c.change(ctx, func(all []access.Token) ([]access.Token, error) {
 		if slices.ContainsFunc(all, func(o access.Token) bool { return o.Name == name }) {
 			return nil, (&ui.Error{Kind: "config", Err: fmt.Errorf("there is a token of %s", name)}).WithHint("mcpctl access token rotate %s", name)
@@ -139,14 +152,7 @@ func (c *tokenCommand) Add(ctx context.Context, name string, groups []string, ex
 		}
 		return append(all, t), nil
 	})
-	if err != nil {
-		return err
-	}
-	err = c.print(t, text)
-	if err == nil && c.Unused {
-		c.UI.Info("note: serve asks nobody for a token yet; in config.yaml: serve: {auth: [{token: {}}]}")
-	}
-	return err
+	return t, text, err
 }
 
 // until returns when what is created now expires.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,7 +11,9 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/internal/atomicfile"
 	"github.com/mcpctl/mcpctl/internal/revision"
+	"github.com/mcpctl/mcpctl/internal/rootca"
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
@@ -40,6 +43,7 @@ func (env *environment) addGlobalFlags(root *cobra.Command) {
 	f.String("callback-port", "", "listen for the end of a login on this `PORT`, 0 for any (default 8085 to 8099)")
 	f.Bool("no-browser", false, "open no browser: print the page to log in on")
 	f.Bool("allow-insecure-http", false, "send credentials to servers on other machines also over http")
+	f.String("ca", "", "trust the certificate authorities in this `FILE`, too")
 	f.Bool("no-session", false, "start the server, whether or not a session runs")
 	f.StringArray("roots", nil, "tell servers to work in `DIR` (repeatable)")
 	f.BoolP("quiet", "q", false, "no hints and notes")
@@ -77,6 +81,9 @@ func (env *environment) setup(cmd *cobra.Command) error {
 	if err := env.setOutput(cmd); err != nil {
 		return err
 	}
+	if err := trustCA(s.CA); err != nil {
+		return err
+	}
 	env.ui.NoInput, env.ui.Quiet = s.NoInput, s.Quiet
 	env.ui.Color, env.ui.ErrColor = env.wantColor(env.ui.OutTTY), env.wantColor(env.ui.ErrTTY)
 	env.log = env.newLogger()
@@ -93,6 +100,26 @@ func (env *environment) setup(cmd *cobra.Command) error {
 	}
 	return nil
 }
+
+// trustCA trusts the authorities in a file, "" for none.
+func trustCA(path string) error {
+	if path == "" {
+		return nil
+	}
+	pem, err := atomicfile.Read(path, maxCA)
+	if err == nil {
+		err = rootca.Trust(pem)
+	}
+	if err != nil {
+		p := config.FileProblem(path, err)
+		p.Remedy = cmp.Or(p.Remedy, "ca, --ca and MCPCTL_CA name a file with certificates, each from -----BEGIN CERTIFICATE----- on")
+		return p
+	}
+	return nil
+}
+
+// maxCA bounds a file of authorities, in bytes: the system's own has 220 KB.
+const maxCA = 8 << 20
 
 // setOutput says in which form results are printed.
 func (env *environment) setOutput(cmd *cobra.Command) error {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	_ "embed"
 	"io"
 	"slices"
 	"strings"
@@ -25,10 +26,19 @@ type helpTopic struct {
 
 func helpTopics() []helpTopic {
 	return []helpTopic{
+		{"agent", "a page for programs and coding agents", writeAgent},
 		{"commands", "all commands", writeCommands},
 		{"exit-codes", "what exit codes mean", writeExitCodes},
 		{"flags", "the flags of every command, and their environment variables", writeGlobalFlags},
 	}
+}
+
+//go:embed agent.txt
+var agentPage string
+
+func writeAgent(_ *cobra.Command, w io.Writer) error {
+	_, err := io.WriteString(w, agentPage)
+	return err
 }
 
 func topicNamed(name string) *helpTopic {
@@ -45,11 +55,12 @@ func addHelp(root *cobra.Command) {
 	// Added before the command is looked up, so that --help may come first.
 	root.InitDefaultHelpFlag()
 	addVersionFlag(root)
-	root.SetHelpCommand(&cobra.Command{
+	agent := false
+	help := &cobra.Command{
 		Use:     "help [COMMAND|TOPIC]",
 		Short:   "Describe a command",
-		Long:    "Describe a command. The topics are commands, exit-codes and flags.",
-		Example: "  mcpctl help add\n  mcpctl help config validate\n  mcpctl help flags",
+		Long:    "Describe a command. The topics are agent, commands, exit-codes and flags. --agent is the topic of that name.",
+		Example: "  mcpctl help add\n  mcpctl help config validate\n  mcpctl help flags\n  mcpctl help --agent",
 		GroupID: setupGroup,
 		ValidArgsFunction: func(_ *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			cmd, rest, err := root.Find(words)
@@ -71,6 +82,9 @@ func addHelp(root *cobra.Command) {
 		},
 		RunE: func(_ *cobra.Command, words []string) error {
 			cmd := root
+			if agent {
+				return writeAgent(root, root.OutOrStdout())
+			}
 			if len(words) == 1 {
 				if t := topicNamed(words[0]); t != nil {
 					return t.write(root, root.OutOrStdout())
@@ -89,7 +103,9 @@ func addHelp(root *cobra.Command) {
 			cmd.InitDefaultHelpFlag() // for the help text
 			return cmd.Help()
 		},
-	})
+	}
+	help.Flags().BoolVar(&agent, "agent", false, "what a program or a coding agent needs, on one page")
+	root.SetHelpCommand(help)
 	root.InitDefaultCompletionCmd()
 	if cmd := subcommand(root, "completion"); cmd != nil {
 		cmd.Args = cobra.ArbitraryArgs

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -82,6 +83,39 @@ func TestHelpFits(t *testing.T) {
 	}
 	if own := new(bench).run(t, "help", "version").out; strings.Contains(own, "--client-secret-env") || !strings.Contains(own, "mcpctl help flags") {
 		t.Errorf("help version is\n%s", own)
+	}
+}
+
+// TestHelpAgent: the page for agents is short, and what it names there is.
+func TestHelpAgent(t *testing.T) {
+	t.Parallel()
+	text := new(bench).run(t, "help", "--agent").out
+	if same := new(bench).run(t, "help", "agent").out; same != text || strings.Count(text, "\n") > 60 {
+		t.Errorf("it has %d lines, the topic is the same: %v", strings.Count(text, "\n"), same == text)
+	}
+	whole := newRoot(&app{environment: environment{ui: ui.New(nil, io.Discard, io.Discard), getenv: func(string) string { return "" }}})
+	commands := regexp.MustCompile(`(?m)(?:^  |\()mcpctl ([a-z]+)|; mcpctl ([a-z]+)`).FindAllStringSubmatch(text, -1)
+	if len(commands) < 20 {
+		t.Errorf("it has %d commands", len(commands))
+	}
+	for _, c := range commands {
+		if name := c[1] + c[2]; name != "help" && subcommand(whole, name) == nil {
+			t.Errorf("%s is no command", name)
+		}
+	}
+	for _, flag := range regexp.MustCompile(`--([a-z-]+)`).FindAllStringSubmatch(text, -1) {
+		known := whole.PersistentFlags().Lookup(flag[1]) != nil || flag[1] == "agent"
+		for _, name := range []string{"call", "tools"} {
+			known = known || subcommand(whole, name).Flags().Lookup(flag[1]) != nil
+		}
+		if !known {
+			t.Errorf("--%s is no flag", flag[1])
+		}
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		if len(line) > 120 {
+			t.Errorf("it is wider than 120 columns: %s", line)
+		}
 	}
 }
 

@@ -47,6 +47,7 @@ func newServe(a *app) *cobra.Command {
 	fl.BoolVar(&f.insecure, "insecure", false, "allow an address that other machines reach, without asking for tokens")
 	a.adhoc.takenBy(cmd)
 	completeFlag(cmd, "server", a.serverFlag())
+	cmd.AddCommand(newServeInit(a))
 	return cmd
 }
 

@@ -48,7 +48,7 @@ func programUsage(b *strings.Builder, root *cobra.Command) {
 			fmt.Fprintf(b, "%-9s  also: %s\n", title, strings.Join(others, ", "))
 		}
 	}
-	b.WriteString("\nmcpctl help COMMAND describes one; mcpctl help flags, help exit-codes and\nhelp commands have the rest.\n")
+	b.WriteString("\nmcpctl help COMMAND describes one; mcpctl help flags, help exit-codes and\nhelp commands have the rest. For coding agents: mcpctl help --agent\n")
 }
 
 // commandUsage writes the usage of one command.

@@ -11,10 +11,19 @@ import (
 // DefaultAddress is where HTTP is served if no address is given.
 const DefaultAddress = "127.0.0.1:8080"
 
-// isLoopback reports whether a host is this machine's alone.
-func isLoopback(host string) bool {
+// IsLoopback reports whether a host is this machine's alone.
+func IsLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+// SplitAddress returns host and port of an address; a port alone is one of this machine.
+func SplitAddress(text string) (host, port string, err error) {
+	o := Options{Command: "serve", HTTP: text, Insecure: true}
+	if err := o.checkAddress(); err != nil {
+		return "", "", err
+	}
+	return net.SplitHostPort(o.HTTP)
 }
 
 // completeAddress adds this machine's address to a port alone. ":8080" is not one: it
@@ -40,7 +49,7 @@ func (o *Options) checkAddress() error {
 	if n, err := strconv.Atoi(port); err == nil && (n < 0 || n > 65535) {
 		return usage(example, "address %q: a port is at most 65535", o.HTTP)
 	}
-	if o.Insecure || o.asks || isLoopback(host) {
+	if o.Insecure || o.asks || IsLoopback(host) {
 		return nil
 	}
 	remedy := "use " + net.JoinHostPort("127.0.0.1", port)

@@ -126,7 +126,7 @@ func (g *gateway) newAuthenticator(files *TLSFiles, endpoint string) (*authentic
 		providers = append(providers, authn.NewMTLS(authn.MTLSOptions{From: asked.MTLS.From, Groups: asked.MTLS.Groups, Trust: files.Trust, Now: time.Now}))
 	}
 	bearers := asked.Token != nil || len(d.issuers.providers) > 0
-	if host, _, err := net.SplitHostPort(g.o.HTTP); err == nil && bearers && files == nil && d.forwarded == nil && !isLoopback(host) {
+	if host, _, err := net.SplitHostPort(g.o.HTTP); err == nil && bearers && files == nil && d.forwarded == nil && !IsLoopback(host) {
 		g.h.UI.Say("warning: %s", sentInClear)
 	}
 	for _, p := range providers {

@@ -77,7 +77,7 @@ func (g *gateway) resource(endpoint string) (string, error) {
 		return set, nil
 	}
 	host, _, err := net.SplitHostPort(g.o.HTTP)
-	if err != nil || !isLoopback(host) { // without an address it is a socket
+	if err != nil || !IsLoopback(host) { // without an address it is a socket
 		return "", &ui.Error{
 			Kind: "config", Err: errors.New("serve.url is missing: the tokens of an issuer are for a URL, and serve does not know the one that clients use"),
 			Remedy: "add url: https://NAME/mcp below serve in config.yaml, with the name that clients use",

@@ -62,6 +62,7 @@ func keys() []key {
 		{name: "elicit", flag: "elicit", def: "", parse: elicitPolicy, values: "ask, defaults, decline, or a JSON object", preset: "ask, on a terminal", about: "how questions of servers are answered"},
 		{name: "auth.store", def: "file", parse: oneOf("file", "keyring"), values: "file, keyring", about: "where tokens are kept"},
 		{name: "allowInsecureHttp", flag: "allow-insecure-http", def: false, parse: boolean, values: aBoolean, about: "sends credentials to servers on other machines also over http"},
+		{name: "ca", flag: "ca", def: "", parse: anyText, values: "path, relative to the file", preset: "none", about: "certificate authorities in PEM that are trusted beside those of the system, in all connections over TLS"},
 		{name: "noSession", flag: "no-session", def: false, parse: boolean, values: aBoolean, about: "starts servers, whether or not a session runs"},
 		{name: "serve.separator", flag: "separator", def: "__", parse: separator, values: "1 to 8 letters, digits, `_`, `-`", about: "text between server and name"},
 		{name: "serve.prefix", not: "no-prefix", def: true, parse: boolean, values: aBoolean, about: "puts the server in front of each name; the flag turns it off"},

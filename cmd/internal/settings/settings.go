@@ -71,6 +71,8 @@ type Settings struct {
 	Tokens    Tokens `mapstructure:"auth"`
 	// AllowInsecureHTTP sends credentials to servers on other machines also over http.
 	AllowInsecureHTTP bool
+	// CA is a file with authorities that are trusted beside the system's, absolute; "" for none.
+	CA string
 	// NoSession starts servers whether or not sessions of them run.
 	NoSession bool
 
@@ -207,6 +209,11 @@ func Load(o Options) (Settings, error) {
 	s.ColorSet = src.forced("color") || src.file.has("color")
 	if s.Headers, err = src.headers(); err != nil {
 		return s, err
+	}
+	if s.CA != "" && src.file != nil {
+		if _, _, given := src.override(key{name: "ca", flag: "ca", def: ""}); !given { // else it is relative to here
+			s.CA = src.file.absolute(s.CA)
+		}
 	}
 	if s.Roots, err = src.roots(); err != nil {
 		return s, err

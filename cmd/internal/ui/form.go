@@ -13,7 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/internal/plain"
 )
 
-// Form makes what is printed in the place of a JSON document: of -o yaml, -o name and --jq. The
+// Form makes what is printed instead of a JSON document: of -o yaml, -o name and --jq. The
 // text ends with a newline, unless it is empty.
 type Form func(doc []byte) ([]byte, error)
 

@@ -166,6 +166,8 @@ func TestServers(t *testing.T) {
 		{permitAll + `@id("b") forbid (principal in Group::"eng", action, resource);`, ""},
 		{permitAll + `@id("b") forbid (principal in Group::"ops", action, resource);`, "gh fs mail new"},
 		{`@id("a") permit (principal, action in [Action::"question", Action::"link"], resource);`, ""},
+		{`@id("a") permit (principal, action == Action::"call", resource) when {resource.readOnly};`, "gh fs mail new"},
+		{`@id("a") permit (principal, action == Action::"call", resource) when {resource.readOnly}; @id("b") permit (principal, action in [Action::"get", Action::"read", Action::"question", Action::"link"], resource);`, "gh fs mail new"},
 	} {
 		v := compile(t, c.text).Snapshot(testServers, testItems).View(alice)
 		var got []string
