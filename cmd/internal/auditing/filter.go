@@ -27,6 +27,9 @@ type Query struct {
 	Since, Until string
 	// Errors has those alone that were refused, or have failed.
 	Errors bool
+	// Brief leaves out what mcpctl does by itself: starts, stops, and lists that were not
+	// refused.
+	Brief bool
 }
 
 // filter is a Query that was understood. It remembers the decisions whose outcome may follow
@@ -35,7 +38,8 @@ type filter struct {
 	principal, server, tool, flow, policy *regexp.Regexp
 	kinds, verdicts                       []string
 	since, until                          time.Time
-	errors                                bool
+	errors, brief                         bool
+	wide                                  bool // read from the beginning
 	// needles are what the bytes of a record must have that says itself who asked for what.
 	needles [][]byte
 	open    [2]map[decisionID]*Entry
@@ -91,7 +95,7 @@ func Verdicts() []string {
 
 // filter understands a Query. The error is one of usage.
 func (q *Query) filter(now time.Time) (*filter, error) {
-	f := &filter{kinds: q.Kinds, verdicts: q.Verdicts, errors: q.Errors}
+	f := &filter{kinds: q.Kinds, verdicts: q.Verdicts, errors: q.Errors, brief: q.Brief}
 	for flag, of := range map[string]struct{ given, possible []string }{"kind": {q.Kinds, Kinds()}, "verdict": {q.Verdicts, Verdicts()}} {
 		for _, word := range of.given {
 			if slices.Contains(of.possible, word) {
@@ -156,7 +160,15 @@ func moment(flag, text string, now time.Time) (time.Time, error) {
 // all reports whether every record is meant.
 func (f *filter) all() bool {
 	return f.principal == nil && f.server == nil && f.tool == nil && f.flow == nil && f.policy == nil && f.kinds == nil && f.verdicts == nil &&
-		f.since.IsZero() && f.until.IsZero() && !f.errors
+		f.since.IsZero() && f.until.IsZero() && !f.errors && !f.brief
+}
+
+// everyday reports whether all records are meant but those that brief leaves out: they are at the
+// end of the log.
+func (f *filter) everyday() bool {
+	rest := *f
+	rest.brief = false
+	return f.brief && !f.wide && rest.all()
 }
 
 // forget starts again: records are tried again.
@@ -171,6 +183,9 @@ func (f *filter) match(e *Entry) bool {
 		f.remember(e)
 	}
 	asked := e.Asked()
+	if f.brief && !failed(&e.Record) && slices.Contains([]audit.Kind{audit.KindStart, audit.KindStop, audit.KindList}, asked.Kind) {
+		return false
+	}
 	if f.kinds != nil && !slices.Contains(f.kinds, string(asked.Kind)) && !slices.Contains(f.kinds, string(e.Kind)) {
 		return false
 	}

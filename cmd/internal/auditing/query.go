@@ -35,7 +35,8 @@ func (p *Command) Show(ctx context.Context, q Query, limit int) error {
 		return err
 	}
 	defer func() { _ = l.Close() }() // nothing is written
-	out := printer{Command: p}
+	q.Brief = q.Brief && !p.UI.WantJSON()
+	out := printer{Command: p, brief: q.Brief, limit: limit}
 	f, err := q.filter(p.now())
 	if err != nil {
 		return err
@@ -44,7 +45,11 @@ func (p *Command) Show(ctx context.Context, q Query, limit int) error {
 	if err != nil {
 		return p.explain(err)
 	}
-	more, err := newest(ctx, l, f, size, limit, out.add)
+	records := limit
+	if q.Brief {
+		records = 2 * limit // with their outcomes
+	}
+	more, err := newest(ctx, l, f, size, records, out.add)
 	if err == nil {
 		err = out.end()
 	}
@@ -52,7 +57,7 @@ func (p *Command) Show(ctx context.Context, q Query, limit int) error {
 	case err != nil || p.UI.WantJSON():
 	case out.count == 0:
 		p.UI.Info("no record is like that")
-	case more:
+	case more || out.dropped:
 		p.UI.Info("note: these are the newest %d records: --limit N shows others, and --json shows all", out.count)
 	}
 	return err
@@ -75,9 +80,13 @@ func newest(ctx context.Context, l *logfile.Log, f *filter, size int64, limit in
 		})
 		return first > 0, err
 	}
+	from := int64(0)
+	if f.everyday() {
+		from = max(size-recent(limit), 0)
+	}
 	count := 0
 	var found []*Entry // the last limit entries; the next one takes the place count%limit
-	err = read(ctx, l, f, size, func(e *Entry) error {
+	err = readSince(ctx, l, f, from, size, func(e *Entry) error {
 		if limit <= maxRecords {
 			e.Raw = bytes.Clone(e.Raw)
 			if len(found) < limit {
@@ -91,6 +100,12 @@ func newest(ctx context.Context, l *logfile.Log, f *filter, size int64, limit in
 	})
 	if err != nil {
 		return false, err
+	}
+	if from > 0 && count < limit { // the end has too few: rare, so all of the log is read
+		all := *f
+		all.wide = true
+		all.forget()
+		return newest(ctx, l, &all, size, limit, each)
 	}
 	skip := max(count-limit, 0)
 	if limit > maxRecords {
@@ -109,6 +124,22 @@ func newest(ctx context.Context, l *logfile.Log, f *filter, size int64, limit in
 		}
 	}
 	return skip > 0, nil
+}
+
+// recent is how many records at the end of a log have a number of everyday ones.
+func recent(limit int) int64 { return 1000 + 8*int64(limit) }
+
+// readSince is read, from a number on if that is above 0.
+func readSince(ctx context.Context, l *logfile.Log, f *filter, from, size int64, each func(*Entry) error) error {
+	if from <= 0 {
+		return read(ctx, l, f, size, each)
+	}
+	return readFrom(ctx, l, f, from-earlier, size, func(e *Entry) error {
+		if e.Number < from {
+			return nil
+		}
+		return each(e)
+	})
 }
 
 // read calls each with the entries that are meant, of the first size records, in their order.
@@ -163,11 +194,16 @@ func parse(n int64, raw []byte) (*Entry, error) {
 // errEnough ends reading early.
 var errEnough = errors.New("enough")
 
-// printer prints records as they come.
+// printer prints records as they come. In a brief table, a request and its outcome are one row.
 type printer struct {
 	*Command
+	brief bool
+	limit int // of rows in a brief table
 	rows  [][]string
+	at    map[decisionID]int // rows of requests whose outcome has not come
 	count int
+	// dropped says that there were more rows than the limit.
+	dropped bool
 }
 
 func (o *printer) add(e *Entry) error {
@@ -175,7 +211,24 @@ func (o *printer) add(e *Entry) error {
 	if o.UI.WantJSON() {
 		return raw(o.UI, e)
 	}
-	if o.rows = append(o.rows, e.row()); len(o.rows) < pageRows {
+	row := e.row()
+	if asked := e.Asked(); o.brief && e.Kind == audit.KindDone && asked != e {
+		id := decisionID{asked.Run, asked.N}
+		if i, ok := o.at[id]; ok {
+			o.rows[i][columnOutcome] = row[columnOutcome]
+			delete(o.at, id)
+			o.count--
+			return nil
+		}
+		row[columnVerdict] = asked.verdict()
+	}
+	if o.brief && isDecision(e.Kind) && e.Outcome.Out == "" {
+		if o.at == nil {
+			o.at = map[decisionID]int{}
+		}
+		o.at[decisionID{e.Run, e.N}] = len(o.rows)
+	}
+	if o.rows = append(o.rows, row); len(o.rows) < pageRows || o.brief && o.limit <= maxRecords {
 		return nil
 	}
 	return o.end()
@@ -185,8 +238,12 @@ func (o *printer) end() error {
 	if len(o.rows) == 0 {
 		return nil
 	}
+	if skip := len(o.rows) - o.limit; o.brief && skip > 0 {
+		o.rows, o.count, o.dropped = o.rows[skip:], o.count-skip, true
+	}
 	err := table(o.UI, o.rows)
 	o.rows = o.rows[:0]
+	clear(o.at)
 	return err
 }
 

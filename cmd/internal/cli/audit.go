@@ -14,7 +14,7 @@ import (
 
 func newAudit(a *app) *cobra.Command {
 	var q auditing.Query
-	limit := 0
+	limit, all := 0, false
 	cmd := &cobra.Command{
 		Use: "audit [RECORD]", Short: "Show what was done, and prove it", Long: auditing.Long, Example: auditing.Example,
 		RunE: func(cmd *cobra.Command, words []string) error {
@@ -29,6 +29,7 @@ func newAudit(a *app) *cobra.Command {
 			}
 			p := a.auditProgram()
 			if len(words) == 0 {
+				q.Brief = !all && q.Kinds == nil
 				return p.Show(cmd.Context(), q, limit)
 			}
 			if err := unknownAudit(cmd, words[0]); err != nil {
@@ -38,6 +39,7 @@ func newAudit(a *app) *cobra.Command {
 		},
 	}
 	auditFilters(cmd, &q)
+	cmd.Flags().BoolVar(&all, "all", false, "in a table, also starts, stops and lists, and a row for each outcome")
 	cmd.Flags().IntVar(&limit, "limit", 0, "show the newest `N` (default 100 on a terminal)")
 	cmd.AddCommand(newAuditTail(a), newAuditVerify(a), newAuditProve(a), newAuditExport(a), newAuditKey(a), newAuditDigest(a), newAuditBody(a))
 	return cmd

@@ -84,7 +84,7 @@ func (env *environment) setup(cmd *cobra.Command) error {
 	if err := trustCA(s.CA); err != nil {
 		return err
 	}
-	env.ui.NoInput, env.ui.Quiet = s.NoInput, s.Quiet
+	env.ui.NoInput, env.ui.Quiet, env.ui.Graphics = s.NoInput, s.Quiet, ui.GraphicsOf(env.getenv)
 	env.ui.Color, env.ui.ErrColor = env.wantColor(env.ui.OutTTY), env.wantColor(env.ui.ErrTTY)
 	env.log = env.newLogger()
 	switch cmd.Annotations[brokenFiles] {

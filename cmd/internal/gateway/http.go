@@ -139,7 +139,7 @@ func (g *gateway) listen(ctx context.Context) (net.Listener, string, error) {
 	lc := net.ListenConfig{KeepAliveConfig: keepAlive()}
 	l, err := lc.Listen(ctx, "tcp", o.HTTP)
 	if err != nil {
-		return nil, "", &ui.Error{Kind: "connect", Err: fmt.Errorf("listen on %s: %w", o.HTTP, err), Remedy: "choose another address: mcpctl " + o.Command + " --http 127.0.0.1:0"}
+		return nil, "", &ui.Error{Kind: "connect", Err: fmt.Errorf("listen on %s: %w", o.HTTP, err), Remedy: g.taken(ctx, err)}
 	}
 	scheme := "http"
 	if g.usesTLS() {

@@ -3,6 +3,7 @@ package generating
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -156,6 +157,7 @@ type generation struct {
 	out      *gogen.Output
 	plan     *OutputPlan
 	answer   Package
+	next     string // what to do with a new package, "" for one that was there
 }
 
 // Run generates the package of each server: all before it writes the first, so that a
@@ -206,6 +208,11 @@ func Run(ctx context.Context, h Host, o Options, servers []string) error {
 	if drift {
 		return r.driftError(answers)
 	}
+	for _, g := range all {
+		if g.next != "" && !r.o.Check && !r.UI.WantJSON() {
+			r.UI.Info("next: %s; %s.New makes a client of a connection", g.next, g.out.Package)
+		}
+	}
 	return nil
 }
 
@@ -248,7 +255,21 @@ func (r *run) prepare(g *generation, dir string) error {
 	if !r.o.Check {
 		r.noteChanges(g, dir)
 	}
+	if lock == nil {
+		g.next = nextStep(place, o.Standalone)
+	}
 	return nil
+}
+
+// nextStep returns what to do with a new package.
+func nextStep(m Module, standalone bool) string {
+	switch {
+	case m.ImportPath == "":
+		return ""
+	case m.Lacks && !standalone:
+		return fmt.Sprintf("go get github.com/mcpctl/mcpctl, then import %q", m.ImportPath)
+	}
+	return fmt.Sprintf("import %q", m.ImportPath)
 }
 
 // goGenerate returns the command that regenerates the package in its directory

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
@@ -22,6 +23,7 @@ const maxModule = 16 << 20
 type Module struct {
 	ImportPath string // "" if the package cannot be imported
 	Why        string // what to do about that
+	Lacks      bool   // the go.mod does not require mcpctl, nor is it mcpctl's own
 }
 
 // FindModule finds the nearest go.mod above a directory, which need not exist.
@@ -54,7 +56,7 @@ func FindModule(dir string) (Module, error) {
 		if err := module.CheckImportPath(imported); err != nil {
 			return Module{Why: fmt.Sprintf("it imports the client, which is in a folder that cannot be imported (%v): choose a folder with --out", err)}, nil
 		}
-		return Module{ImportPath: imported}, nil
+		return Module{ImportPath: imported, Lacks: !requires(file, data)}, nil
 	}
 }
 
@@ -67,4 +69,14 @@ func isNotDir(err error) bool {
 	}
 	info, err := os.Stat(filepath.Dir(failed.Path))
 	return err == nil && !info.IsDir()
+}
+
+// requires reports whether a go.mod has the module that generated packages import.
+func requires(file string, data []byte) bool {
+	const own = "github.com/mcpctl/mcpctl"
+	f, err := modfile.ParseLax(file, data, nil)
+	if err != nil || f.Module != nil && f.Module.Mod.Path == own {
+		return true // Go says what is wrong
+	}
+	return slices.ContainsFunc(f.Require, func(r *modfile.Require) bool { return r.Mod.Path == own })
 }

@@ -178,7 +178,13 @@ func (u *UI) block(c *runtime.Content, save *Saver) (text bool, err error) {
 	switch c.Type {
 	case "text":
 		return true, u.document(c.Text)
-	case "image", "audio":
+	case "image":
+		drawn, err := u.picture(c.Data)
+		if err != nil || drawn && save == nil {
+			return false, err
+		}
+		return false, u.binary(c.Type, "", c.MIMEType, c.Data, save)
+	case "audio":
 		return false, u.binary(c.Type, "", c.MIMEType, c.Data, save)
 	case "resource_link":
 		return false, u.info("link", c.URI, cmp.Or(c.Title, c.Name), c.MIMEType)
@@ -221,7 +227,7 @@ func (u *UI) info(what string, parts ...string) error {
 	var known []string
 	for _, p := range parts {
 		if p != "" {
-			known = append(known, CleanLine(p))
+			known = append(known, u.link(p))
 		}
 	}
 	line := CleanLine(what)

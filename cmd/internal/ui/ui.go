@@ -42,6 +42,8 @@ type UI struct {
 	NoInput bool
 	// Quiet drops hints and notes; errors and results stay.
 	Quiet bool
+	// Graphics is how the terminal of standard output shows pictures.
+	Graphics Graphics
 	// Color and ErrColor report whether text for people may be coloured, on standard
 	// output and standard error.
 	Color, ErrColor bool
