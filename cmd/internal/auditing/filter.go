@@ -27,8 +27,8 @@ type Query struct {
 	Since, Until string
 	// Errors has those alone that were refused, or have failed.
 	Errors bool
-	// Brief leaves out what mcpctl does by itself: starts, stops, and lists that were not
-	// refused.
+	// Brief is a table of one row a request. Without Kinds it leaves out what mcpctl does by
+	// itself: starts, stops, and lists that were not refused.
 	Brief bool
 }
 
@@ -183,7 +183,7 @@ func (f *filter) match(e *Entry) bool {
 		f.remember(e)
 	}
 	asked := e.Asked()
-	if f.brief && !failed(&e.Record) && slices.Contains([]audit.Kind{audit.KindStart, audit.KindStop, audit.KindList}, asked.Kind) {
+	if f.brief && f.kinds == nil && !failed(&e.Record) && slices.Contains([]audit.Kind{audit.KindStart, audit.KindStop, audit.KindList}, asked.Kind) {
 		return false
 	}
 	if f.kinds != nil && !slices.Contains(f.kinds, string(asked.Kind)) && !slices.Contains(f.kinds, string(e.Kind)) {

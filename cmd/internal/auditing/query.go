@@ -249,6 +249,9 @@ func (o *printer) end() error {
 
 // raw writes the bytes of a record, and a newline.
 func raw(u *ui.UI, e *Entry) error {
+	if u.Form != nil {
+		return u.PrintJSON(e.Raw)
+	}
 	_, err := u.Out.Write(append(slices.Clip(e.Raw), '\n'))
 	return err
 }

@@ -29,7 +29,7 @@ func newAudit(a *app) *cobra.Command {
 			}
 			p := a.auditProgram()
 			if len(words) == 0 {
-				q.Brief = !all && q.Kinds == nil
+				q.Brief = !all
 				return p.Show(cmd.Context(), q, limit)
 			}
 			if err := unknownAudit(cmd, words[0]); err != nil {

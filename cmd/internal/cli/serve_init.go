@@ -194,7 +194,7 @@ func (s *serveInit) ask(ctx context.Context, asker ui.Asker) error {
 	case s.issuer != "":
 		return usagef("--issuer is of --credentials jwt")
 	}
-	if s.network {
+	if s.network || s.tls != "" {
 		if err := choose(&s.tls, ui.Question{Message: "How connections are encrypted", Flag: "--tls"},
 			"self-signed: a certificate that is made now, for a start", "own: a certificate that is there, in PEM", "none: not here, a proxy in front does it"); err != nil {
 			return err
@@ -277,7 +277,12 @@ func (s *serveInit) askAddress(ctx context.Context, asker ui.Asker, input func(*
 	if len(s.hosts) == 0 && s.network {
 		name, _ := os.Hostname() // a preset
 		names := ""
-		if err := input(&names, ui.Question{Message: "Names in the URLs of clients (several with spaces between)", Flag: "--host", Default: name}); err != nil {
+		if err := input(&names, ui.Question{Message: "Names in the URLs of clients (several with spaces between)", Flag: "--host", Default: name, Check: func(text string) error {
+			if strings.TrimSpace(text) == "" {
+				return errors.New("a name is needed")
+			}
+			return nil
+		}}); err != nil {
 			return err
 		}
 		s.hosts = strings.Fields(names)

@@ -41,31 +41,26 @@ type Editor func(edit func(before []byte) ([]byte, error)) error
 // is not written: it was meant for that, and would protect nothing. What else it names that does not exist is a warning.
 func (p *Command) Add(ctx context.Context, r *NewRule, edit Editor) error {
 	known := p.Unmatched(ctx)
-	var before []byte
+	var doubts []settings.Unmatched
 	err := edit(func(text []byte) ([]byte, error) {
-		before = text
-		return configedit.AppendYAML(text, r, "access", "rules")
+		after, err := configedit.AppendYAML(text, r, "access", "rules")
+		if err != nil {
+			return nil, err
+		}
+		next := *p
+		next.text = after
+		doubts = slices.DeleteFunc(next.Unmatched(ctx), func(u settings.Unmatched) bool {
+			return slices.ContainsFunc(known, func(k settings.Unmatched) bool { return k.Policy.ID == u.Policy.ID && k.Message == u.Message })
+		})
+		for i := range doubts {
+			if doubts[i].Stops || r.Deny != nil && strings.HasPrefix(doubts[i].Hint, "did you mean") {
+				return nil, notWritten(&doubts[i])
+			}
+		}
+		return after, nil
 	})
 	if err != nil {
 		return err
-	}
-	var doubts []settings.Unmatched
-	for _, u := range p.Unmatched(ctx) {
-		if !slices.ContainsFunc(known, func(k settings.Unmatched) bool { return k.Policy.ID == u.Policy.ID && k.Message == u.Message }) {
-			doubts = append(doubts, u)
-		}
-	}
-	for i := range doubts {
-		if doubts[i].Stops || r.Deny != nil && strings.HasPrefix(doubts[i].Hint, "did you mean") {
-			if err := edit(func([]byte) ([]byte, error) { return before, nil }); err != nil {
-				return err
-			}
-			hint := doubts[i].Hint
-			if !strings.HasSuffix(hint, "?") {
-				hint += ";"
-			}
-			return ui.Usage("%s: nothing was written", doubts[i].Message).WithHint("%s if the name is right, add --force", hint)
-		}
 	}
 	if err := p.showLast(); err != nil {
 		return err
@@ -74,6 +69,15 @@ func (p *Command) Add(ctx context.Context, r *NewRule, edit Editor) error {
 		p.UI.Info("warning: %s; %s", doubts[i].Message, doubts[i].Hint)
 	}
 	return nil
+}
+
+// notWritten is the error of a rule that would protect nothing.
+func notWritten(u *settings.Unmatched) error {
+	hint := u.Hint
+	if !strings.HasSuffix(hint, "?") {
+		hint += ";"
+	}
+	return ui.Usage("%s: nothing was written", u.Message).WithHint("%s if the name is right, add --force", hint)
 }
 
 // showLast prints the last rule of config.yaml.

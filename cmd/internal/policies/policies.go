@@ -42,6 +42,8 @@ type Command struct {
 	StateDir string
 	// Audit reads the audit log.
 	Audit *auditing.Command
+
+	text []byte // of config.yaml, nil for that of the file
 }
 
 // loaded are the policies, and what they are about.
@@ -63,6 +65,9 @@ type loaded struct {
 
 // read reads the policies.
 func (p *Command) read() (*settings.Policies, error) {
+	if p.text != nil {
+		return settings.ParsePolicies(p.Settings.File(), p.text, p.Settings.Serve.Access.Required())
+	}
 	return settings.ReadPolicies(p.Settings.File(), p.Settings.Serve.Access.Required())
 }
 

@@ -44,12 +44,25 @@ type Policies struct {
 // section and in files are *config.Problems; the Policies have Watch then, as far as that is
 // known. What is read is yet to be compiled.
 func ReadPolicies(path string, auth bool) (*Policies, error) {
-	p := &Policies{path: path, Watch: []string{path}}
 	src := source{}
 	if err := src.readFile(path); err != nil {
-		return p, err
+		return &Policies{path: path, Watch: []string{path}}, err
 	}
-	p.Text = src.raw
+	return src.policies(path, auth)
+}
+
+// ParsePolicies is ReadPolicies of a text that the file could have.
+func ParsePolicies(path string, text []byte, auth bool) (*Policies, error) {
+	src := source{raw: text}
+	var err error
+	if src.file, err = parseFile(path, text); err != nil {
+		return nil, err
+	}
+	return src.policies(path, auth)
+}
+
+func (src *source) policies(path string, auth bool) (*Policies, error) {
+	p := &Policies{path: path, Watch: []string{path}, Text: src.raw}
 	n := src.file.node(accessName)
 	if n == nil {
 		return p, nil
