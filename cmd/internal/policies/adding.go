@@ -53,7 +53,7 @@ func (p *Command) Add(ctx context.Context, r *NewRule, edit Editor) error {
 			return slices.ContainsFunc(known, func(k settings.Unmatched) bool { return k.Policy.ID == u.Policy.ID && k.Message == u.Message })
 		})
 		for i := range doubts {
-			if doubts[i].Stops || r.Deny != nil && strings.HasPrefix(doubts[i].Hint, "did you mean") {
+			if r.Deny != nil && strings.HasPrefix(doubts[i].Hint, "did you mean") {
 				return nil, notWritten(&doubts[i])
 			}
 		}

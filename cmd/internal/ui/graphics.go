@@ -53,7 +53,7 @@ func (u *UI) picture(data []byte) (drawn bool, err error) {
 		return false, nil
 	}
 	size, format, err := image.DecodeConfig(bytes.NewReader(data))
-	if err != nil || size.Width*size.Height > maxPixels {
+	if err != nil || int64(size.Width)*int64(size.Height) > maxPixels {
 		return false, nil //nolint:nilerr // it is a line in brackets then
 	}
 	if u.Graphics == ITerm {

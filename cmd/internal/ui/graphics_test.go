@@ -3,6 +3,8 @@ package ui_test
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
+	"hash/crc32"
 	"image"
 	"image/color/palette"
 	"image/gif"
@@ -31,6 +33,7 @@ func TestPictures(t *testing.T) {
 	require.NoError(t, gif.Encode(&other, image.NewPaletted(image.Rect(0, 0, 2, 2), palette.Plan9), nil))
 	huge := bytes.Clone(small.Bytes())
 	copy(huge[16:24], []byte{0, 1, 0, 0, 0, 1, 0, 0}) // 65,536 by 65,536 pixels, by its header
+	binary.BigEndian.PutUint32(huge[29:], crc32.ChecksumIEEE(huge[12:29]))
 	show := func(g ui.Graphics, tty bool, mime string, data []byte) string {
 		var out bytes.Buffer
 		u := ui.New(strings.NewReader(""), &out, &bytes.Buffer{})
