@@ -17,43 +17,34 @@ func GetYAML(text []byte, path ...string) (json.RawMessage, error) {
 
 // SetYAML writes a value under a path of names into a YAML text.
 func SetYAML(text []byte, value any, path ...string) ([]byte, error) {
-	d, err := yamledit.Parse(text)
-	if err != nil {
-		return nil, err
-	}
-	raw, err := json.Marshal(value)
-	if err != nil {
-		return nil, err
-	}
-	if d, err = d.Set(raw, path...); err != nil {
-		return nil, err
-	}
-	return d.Bytes(), nil
+	return writeYAML(text, value, (*yamledit.Document).Set, path)
 }
 
 // AppendYAML writes a value at the end of the list under a path of names of a YAML text.
 func AppendYAML(text []byte, value any, path ...string) ([]byte, error) {
-	d, err := yamledit.Parse(text)
-	if err != nil {
-		return nil, err
-	}
+	return writeYAML(text, value, (*yamledit.Document).Append, path)
+}
+
+func writeYAML(text []byte, value any, write func(*yamledit.Document, json.RawMessage, ...string) (*yamledit.Document, error), path []string) ([]byte, error) {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return nil, err
 	}
-	if d, err = d.Append(raw, path...); err != nil {
-		return nil, err
-	}
-	return d.Bytes(), nil
+	return edited(text, func(d *yamledit.Document) (*yamledit.Document, error) { return write(d, raw, path...) })
 }
 
 // CommentYAML writes a comment above the value under a path of names of a YAML text.
 func CommentYAML(text []byte, comment string, path ...string) ([]byte, error) {
+	return edited(text, func(d *yamledit.Document) (*yamledit.Document, error) { return d.Comment(comment, path...) })
+}
+
+// edited returns a YAML text after an edit.
+func edited(text []byte, edit func(*yamledit.Document) (*yamledit.Document, error)) ([]byte, error) {
 	d, err := yamledit.Parse(text)
 	if err != nil {
 		return nil, err
 	}
-	if d, err = d.Comment(comment, path...); err != nil {
+	if d, err = edit(d); err != nil {
 		return nil, err
 	}
 	return d.Bytes(), nil

@@ -39,7 +39,6 @@ type filter struct {
 	kinds, verdicts                       []string
 	since, until                          time.Time
 	errors, brief                         bool
-	wide                                  bool // read from the beginning
 	// needles are what the bytes of a record must have that says itself who asked for what.
 	needles [][]byte
 	open    [2]map[decisionID]*Entry
@@ -158,17 +157,16 @@ func moment(flag, text string, now time.Time) (time.Time, error) {
 }
 
 // all reports whether every record is meant.
-func (f *filter) all() bool {
-	return f.principal == nil && f.server == nil && f.tool == nil && f.flow == nil && f.policy == nil && f.kinds == nil && f.verdicts == nil &&
-		f.since.IsZero() && f.until.IsZero() && !f.errors && !f.brief
-}
+func (f *filter) all() bool { return f.unlimited() && !f.brief }
 
 // everyday reports whether all records are meant but those that brief leaves out: they are at the
 // end of the log.
-func (f *filter) everyday() bool {
-	rest := *f
-	rest.brief = false
-	return f.brief && !f.wide && rest.all()
+func (f *filter) everyday() bool { return f.unlimited() && f.brief }
+
+// unlimited reports whether nothing but brief leaves records out.
+func (f *filter) unlimited() bool {
+	return f.principal == nil && f.server == nil && f.tool == nil && f.flow == nil && f.policy == nil && f.kinds == nil && f.verdicts == nil &&
+		f.since.IsZero() && f.until.IsZero() && !f.errors
 }
 
 // forget starts again: records are tried again.

@@ -72,13 +72,7 @@ func newest(ctx context.Context, l *logfile.Log, f *filter, size int64, limit in
 	if f.all() {
 		// Those are the last ones.
 		first := max(size-int64(limit), 0)
-		err := readFrom(ctx, l, f, first-earlier, size, func(e *Entry) error {
-			if e.Number < first {
-				return nil
-			}
-			return each(e)
-		})
-		return first > 0, err
+		return first > 0, readSince(ctx, l, f, first, size, each)
 	}
 	from := int64(0)
 	if f.everyday() {
@@ -86,7 +80,7 @@ func newest(ctx context.Context, l *logfile.Log, f *filter, size int64, limit in
 	}
 	count := 0
 	var found []*Entry // the last limit entries; the next one takes the place count%limit
-	err = readSince(ctx, l, f, from, size, func(e *Entry) error {
+	keep := func(e *Entry) error {
 		if limit <= maxRecords {
 			e.Raw = bytes.Clone(e.Raw)
 			if len(found) < limit {
@@ -97,15 +91,15 @@ func newest(ctx context.Context, l *logfile.Log, f *filter, size int64, limit in
 		}
 		count++
 		return nil
-	})
+	}
+	err = readSince(ctx, l, f, from, size, keep)
+	if err == nil && from > 0 && count < limit { // the end has too few: rare, so all of the log is read
+		f.forget()
+		count, found = 0, nil
+		err = read(ctx, l, f, size, keep)
+	}
 	if err != nil {
 		return false, err
-	}
-	if from > 0 && count < limit { // the end has too few: rare, so all of the log is read
-		all := *f
-		all.wide = true
-		all.forget()
-		return newest(ctx, l, &all, size, limit, each)
 	}
 	skip := max(count-limit, 0)
 	if limit > maxRecords {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/policies"
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
-	"github.com/mcpctl/mcpctl/internal/access"
 	"github.com/mcpctl/mcpctl/internal/configedit"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
@@ -72,27 +71,25 @@ may have a *. The rule holds at once in a running serve. mcpctl policy has more:
 // principals returns who is meant by names: that of a token, unless a group has it, means the
 // token.
 func (a *app) principals(names []string) []string {
-	groups := a.groups()
+	tokens, groups := a.knownPrincipals()
 	for i, name := range names {
-		isToken := func(t access.Token) bool { return t.Name == name }
-		if !slices.Contains(groups, name) && slices.ContainsFunc(a.tokens(), isToken) {
+		if slices.Contains(tokens, name) && !slices.Contains(groups, name) {
 			names[i] = "token|" + name
 		}
 	}
 	return names
 }
 
-func (a *app) tokens() []access.Token { return a.settings.StaticTokens(config.StateDir(a.getenv)) }
-
-// groups returns the groups of the policies and of tokens.
-func (a *app) groups() (names []string) {
-	for _, t := range a.tokens() {
-		names = append(names, t.Groups...)
+// knownPrincipals returns the names of tokens, and the groups of policies and of tokens.
+func (a *app) knownPrincipals() (tokens, groups []string) {
+	for _, t := range a.settings.StaticTokens(config.StateDir(a.getenv)) {
+		tokens = append(tokens, t.Name)
+		groups = append(groups, t.Groups...)
 	}
 	if p, err := settings.ReadPolicies(a.settings.File(), false); err == nil { // else editing says what is wrong
-		names = slices.AppendSeq(names, maps.Keys(p.Config.Groups))
+		groups = slices.AppendSeq(groups, maps.Keys(p.Config.Groups))
 	}
-	return names
+	return tokens, groups
 }
 
 // accessWords completes who and what a rule is about.
@@ -100,10 +97,8 @@ func (a *app) accessWords(cmd *cobra.Command, words []string, begun string) ([]c
 	a.setupCompletion(cmd)
 	var out []cobra.Completion
 	if len(words) == 0 {
-		names := append([]string{"*", "local"}, a.groups()...)
-		for _, t := range a.tokens() {
-			names = append(names, t.Name)
-		}
+		tokens, groups := a.knownPrincipals()
+		names := slices.Concat([]string{"*", "local"}, tokens, groups)
 		slices.Sort(names)
 		for _, name := range slices.Compact(names) {
 			if strings.HasPrefix(name, begun) {

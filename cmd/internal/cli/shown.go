@@ -15,6 +15,9 @@ const watchEvery = 2 * time.Second
 func (a *app) paged(cmd *cobra.Command) *cobra.Command {
 	one := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, words []string) error {
+		if !a.ui.OutTTY { // where the pager is need not be known
+			return one(cmd, words)
+		}
 		environ := os.Environ()
 		if a.getenv("LESS") == "" {
 			environ = append(environ, "LESS=FRX") // as git has it: colours, and nothing to quit where all of it fits

@@ -13,7 +13,6 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/internal/configedit"
 	"github.com/mcpctl/mcpctl/internal/plain"
-	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
 func newConfigView(a *app) *cobra.Command {
@@ -104,16 +103,20 @@ type listedView struct {
 
 // listViews prints the views, with how many tools each has by the lists that servers sent last.
 func (a *app) listViews(ctx context.Context) error {
+	all, err := a.storedViews(ctx, nil)
+	if err != nil {
+		return err
+	}
 	views := []listedView{}
 	var rows [][]string
 	for _, name := range a.settings.Serve.Views.Names() {
-		n, _, err := a.toolsInView(ctx, name)
+		shown, _, err := all.in(name)
 		if err != nil {
 			return err
 		}
-		one := listedView{name, n, a.settings.Serve.View == name}
+		one := listedView{name, len(shown), a.settings.Serve.View == name}
 		views = append(views, one)
-		rows = append(rows, []string{name, fmt.Sprint(n), map[bool]string{true: "default"}[one.Default]})
+		rows = append(rows, []string{name, fmt.Sprint(len(shown)), map[bool]string{true: "default"}[one.Default]})
 	}
 	switch {
 	case a.ui.WantJSON():
@@ -123,23 +126,6 @@ func (a *app) listViews(ctx context.Context) error {
 		return nil
 	}
 	return a.ui.NameTable([]string{"VIEW", "TOOLS", ""}, rows)
-}
-
-// toolsInView counts the tools in a view, by the lists that servers sent last, and says what of
-// the view has no effect.
-func (a *app) toolsInView(ctx context.Context, name string) (n int, doubts []config.Problem, err error) {
-	f, err := a.loadConfig()
-	if err != nil {
-		return 0, nil, err
-	}
-	v, err := find.ViewNamed(a.settings.Serve.Views, name)
-	if err != nil {
-		return 0, nil, err
-	}
-	stored := find.Load(ctx, a.known(), f.Enabled())
-	all, trusted := find.OfServers(a.settings.Serve, f.Enabled(), stored.Lists)
-	shown, _ := all.In(v, trusted)
-	return len(shown), all.Doubts(a.settings.File(), v, a.believed(f, trusted)), nil
 }
 
 // createView writes a view, and prints it.
@@ -174,7 +160,11 @@ func (a *app) createView(ctx context.Context, name string, words []string, v *ne
 	if a.settings.Serve.Views, err = settings.Views(a.settings.File()); err != nil {
 		return err
 	}
-	n, doubts, err := a.toolsInView(ctx, name)
+	all, err := a.storedViews(ctx, nil)
+	if err != nil {
+		return err
+	}
+	shown, doubts, err := all.in(name)
 	if err != nil {
 		return err
 	}
@@ -182,9 +172,9 @@ func (a *app) createView(ctx context.Context, name string, words []string, v *ne
 		noteProblem(a.ui, &doubts[i])
 	}
 	if a.ui.WantJSON() {
-		return a.ui.EncodeJSON(map[string]any{"name": name, "view": raw, "tools": n, "file": a.settings.File()})
+		return a.ui.EncodeJSON(map[string]any{"name": name, "view": raw, "tools": len(shown), "file": a.settings.File()})
 	}
-	_, err = fmt.Fprintf(a.ui.Out, "created the view %s: %s\n", ui.CleanLine(name), plain.Count(n, "tool"))
+	_, err = fmt.Fprintf(a.ui.Out, "created the view %s: %s\n", ui.CleanLine(name), plain.Count(len(shown), "tool"))
 	a.ui.Info("clients get it at /mcp/%s of serve --http, or from serve --view %s; mcpctl tools --view %s lists it", name, name, name)
 	return err
 }

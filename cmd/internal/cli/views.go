@@ -78,23 +78,50 @@ func (a *app) viewFlag(cmd *cobra.Command, view *string, usage string) {
 	})
 }
 
+// storedViews are the tools of servers as views show them, by the lists that servers sent last.
+type storedViews struct {
+	app     *app
+	file    *config.File
+	stored  find.Stored
+	tools   *find.Tools
+	trusted func(server string) bool
+}
+
+// storedViews reads what is stored of some servers, by default of all.
+func (a *app) storedViews(ctx context.Context, servers []string) (*storedViews, error) {
+	s := &storedViews{app: a}
+	var err error
+	if s.stored, err = storedTools(ctx, a, servers); err != nil {
+		return nil, err
+	}
+	if s.file, err = a.loadConfig(); err != nil {
+		return nil, err
+	}
+	s.tools, s.trusted = find.OfServers(a.settings.Serve, s.file.Enabled(), s.stored.Lists)
+	return s, nil
+}
+
+// in returns the tools that a view shows, and what of the view has no effect.
+func (s *storedViews) in(view string) (shown []find.Tool, doubts []config.Problem, err error) {
+	v, err := find.ViewNamed(s.app.settings.Serve.Views, view)
+	if err != nil {
+		return nil, nil, err
+	}
+	shown, _ = s.tools.In(v, s.trusted)
+	return shown, s.tools.Doubts(s.app.settings.File(), v, s.app.believed(s.file, s.trusted)), nil
+}
+
 // printView prints the tools of some servers, by default of all, as a view shows them, by the lists
 // that servers sent last.
 func printView(ctx context.Context, a *app, view string, servers []string, withSchema bool) error {
-	lists, err := storedTools(ctx, a, servers)
+	all, err := a.storedViews(ctx, servers)
 	if err != nil {
 		return err
 	}
-	v, err := find.ViewNamed(a.settings.Serve.Views, view)
+	shown, doubts, err := all.in(view)
 	if err != nil {
 		return err
 	}
-	f, err := a.loadConfig()
-	if err != nil {
-		return err
-	}
-	all, trusted := find.OfServers(a.settings.Serve, f.Enabled(), lists.Lists)
-	shown, _ := all.In(v, trusted)
 	definitions, tools := find.Decoded(shown)
 	switch {
 	case a.ui.WantJSON():
@@ -104,9 +131,9 @@ func printView(ctx context.Context, a *app, view string, servers []string, withS
 	default:
 		err = a.ui.ShowTools(tools, withSchema)
 	}
-	lists.Warn(a.ui)
-	for _, p := range all.Doubts(a.settings.File(), v, a.believed(f, trusted)) {
-		noteProblem(a.ui, &p)
+	all.stored.Warn(a.ui)
+	for i := range doubts {
+		noteProblem(a.ui, &doubts[i])
 	}
 	return err
 }

@@ -82,12 +82,8 @@ func notWritten(u *settings.Unmatched) error {
 
 // showLast prints the last rule of config.yaml.
 func (p *Command) showLast() error {
-	l := &loaded{}
-	var err error
-	if l.Policies, err = p.read(); err != nil {
-		return err
-	}
-	if l.set, err = l.Compile(); err != nil {
+	l, err := p.compiled()
+	if err != nil {
 		return err
 	}
 	rules := l.Section.List(p.Settings.Serve.Access.Required())

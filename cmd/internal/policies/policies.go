@@ -71,6 +71,17 @@ func (p *Command) read() (*settings.Policies, error) {
 	return settings.ReadPolicies(p.Settings.File(), p.Settings.Serve.Access.Required())
 }
 
+// compiled reads the policies, and nothing of what they are about.
+func (p *Command) compiled() (*loaded, error) {
+	l := &loaded{}
+	var err error
+	if l.Policies, err = p.read(); err != nil {
+		return nil, err
+	}
+	l.set, err = l.Compile()
+	return l, err
+}
+
 // load reads the policies and what is known of the servers.
 func (p *Command) load(ctx context.Context) (*loaded, error) {
 	l := &loaded{listed: map[string]bool{}, hooked: hooked{serve: p.Settings.Serve, file: p.Settings.File()}}

@@ -24,12 +24,8 @@ type shown struct {
 
 // Show prints the policies; cedar prints their text.
 func (p *Command) Show(cedar bool) error {
-	l := &loaded{}
-	var err error
-	if l.Policies, err = p.read(); err != nil {
-		return err
-	}
-	if l.set, err = l.Compile(); err != nil {
+	l, err := p.compiled()
+	if err != nil {
 		return err
 	}
 	if cedar {
